@@ -1,0 +1,8 @@
+//! The parameters of a hard disk.
+
+use serde::{Deserialize, Serialize};
+
+/// A hard disk as data.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HddProfile {}

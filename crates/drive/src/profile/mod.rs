@@ -1,0 +1,85 @@
+//! A drive as data: parameters with units, each with its source.
+//!
+//! A profile is a TOML file in `drives/`. Every value is a [`Sourced`]: the value, where it comes
+//! from and how it stands. No drive has code of its own; what makes a drive itself is in here.
+//!
+//! This module holds the types and the checks. Reading files, the built-in catalogue and
+//! overrides are the lab's business.
+
+mod hdd;
+mod interface;
+mod ssd;
+
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
+use serde::{Deserialize, Serialize};
+
+pub use hdd::HddProfile;
+pub use interface::{HostSection, LinkSection};
+pub use ssd::SsdProfile;
+
+/// How a value of a profile stands, weakest last.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// A manufacturer's datasheet says it.
+    Datasheet,
+    /// A page (review, teardown, manual) says it.
+    Stated,
+    /// Concluded from other facts; the note says how.
+    Inferred,
+    /// Chosen so that the model meets published measurements; the note says which.
+    Fitted,
+    /// Given by whoever runs the tool.
+    Set,
+}
+
+/// A value with its source.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sourced<T> {
+    /// The value, in the unit its key names.
+    pub value: T,
+    /// How it stands.
+    pub standing: Standing,
+    /// A key of the profile's `[sources]`.
+    pub source: String,
+    /// What a reader needs to judge it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// A value of a profile that makes no drive.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[error("{key} = {value} is not possible: {must}")]
+pub struct ProfileError {
+    /// The key, with its section: `nand.dies`.
+    pub key: String,
+    /// The value as given.
+    pub value: String,
+    /// What it must be.
+    pub must: String,
+}
+
+impl ProfileError {
+    pub(crate) fn new(key: &str, value: impl Display, must: impl Display) -> ProfileError {
+        ProfileError { key: key.into(), value: value.to_string(), must: must.to_string() }
+    }
+}
+
+/// Checks that a value lies in its range; NaN lies in none.
+pub(crate) fn within<T: PartialOrd + Display + Copy>(
+    key: &str,
+    value: &Sourced<T>,
+    range: RangeInclusive<T>,
+) -> Result<(), ProfileError> {
+    if range.contains(&value.value) {
+        return Ok(());
+    }
+    Err(ProfileError::new(
+        key,
+        value.value,
+        format_args!("it must be {} to {}", range.start(), range.end()),
+    ))
+}

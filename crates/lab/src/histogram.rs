@@ -1,0 +1,191 @@
+//! Latency histograms: log-linear buckets, cheap enough for every I/O.
+
+/// Each power of two is cut into this many equal buckets, so a bucket is at most 1/128 = 0.78 %
+/// wide and its midpoint at most 0.39 % off any value in it.
+const BUCKETS_PER_OCTAVE: usize = 1 << OCTAVE_BITS;
+const OCTAVE_BITS: u32 = 7;
+/// Values below two octaves' worth have a bucket each; every u64 has one.
+const BUCKETS: usize = BUCKETS_PER_OCTAVE * (64 - OCTAVE_BITS as usize + 1);
+
+/// Counts of values in nanoseconds, with exact count, sum, minimum and maximum.
+///
+/// ```
+/// use fourcorners::Histogram;
+/// let mut latencies = Histogram::new();
+/// for ns in 1..=1000 {
+///     latencies.record(ns * 1_000);
+/// }
+/// assert_eq!((latencies.count(), latencies.max()), (1000, 1_000_000));
+/// let median = latencies.percentile(50.0) as f64;
+/// assert!((median / 500_000.0 - 1.0).abs() < 0.01);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Histogram {
+    buckets: Box<[u64; BUCKETS]>,
+    count: u64,
+    sum: u128,
+    min: u64,
+    max: u64,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Histogram::new()
+    }
+}
+
+impl Histogram {
+    /// An empty histogram (58 KiB; only the buckets that are hit are ever touched again).
+    pub fn new() -> Histogram {
+        let buckets = vec![0; BUCKETS].into_boxed_slice().try_into().expect("BUCKETS long");
+        Histogram { buckets, count: 0, sum: 0, min: u64::MAX, max: 0 }
+    }
+
+    /// Counts one value.
+    #[inline]
+    pub fn record(&mut self, ns: u64) {
+        self.buckets[bucket_of(ns)] += 1;
+        self.count += 1;
+        self.sum += u128::from(ns);
+        self.min = self.min.min(ns);
+        self.max = self.max.max(ns);
+    }
+
+    /// Number of values.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Exact sum of the values, nanoseconds.
+    pub fn sum(&self) -> u128 {
+        self.sum
+    }
+
+    /// Exact mean, nanoseconds; 0 when empty.
+    pub fn mean(&self) -> f64 {
+        if self.count == 0 { 0.0 } else { self.sum as f64 / self.count as f64 }
+    }
+
+    /// Exact smallest value, nanoseconds; 0 when empty.
+    pub fn min(&self) -> u64 {
+        if self.count == 0 { 0 } else { self.min }
+    }
+
+    /// Exact largest value, nanoseconds; 0 when empty.
+    pub fn max(&self) -> u64 {
+        self.max
+    }
+
+    /// The value that `percent` % of all values do not exceed, within 0.4 %; 0 when empty.
+    ///
+    /// The rank is the nearest-rank rule: the smallest value with at least `percent` % of the
+    /// values at or below it. 0 and 100 give the exact minimum and maximum.
+    pub fn percentile(&self, percent: f64) -> u64 {
+        if percent >= 100.0 || self.count == 0 {
+            return self.max();
+        }
+        let rank = ((percent / 100.0 * self.count as f64).ceil() as u64).max(1);
+        if rank == 1 {
+            return self.min;
+        }
+        let mut below = 0;
+        for (bucket, &count) in self.buckets.iter().enumerate() {
+            below += count;
+            if below >= rank {
+                let (low, width) = bucket_range(bucket);
+                return (low + width / 2).clamp(self.min, self.max);
+            }
+        }
+        self.max
+    }
+
+    /// The buckets that hold anything, ascending: lowest value of the bucket in nanoseconds, count.
+    pub fn bins(&self) -> Vec<(u64, u64)> {
+        let held = self.buckets.iter().enumerate().filter(|&(_, &count)| count > 0);
+        held.map(|(bucket, &count)| (bucket_range(bucket).0, count)).collect()
+    }
+
+    /// Adds everything `other` counted.
+    pub fn merge(&mut self, other: &Histogram) {
+        for (mine, theirs) in self.buckets.iter_mut().zip(other.buckets.iter()) {
+            *mine += theirs;
+        }
+        self.count += other.count;
+        self.sum += other.sum;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+    }
+}
+
+/// The bucket of a value: the value itself while it is small, then the top eight bits of it
+/// beneath its power of two.
+#[inline]
+fn bucket_of(ns: u64) -> usize {
+    let bits = 64 - (ns | 1).leading_zeros();
+    let shift = bits.saturating_sub(OCTAVE_BITS + 1);
+    (shift as usize) * BUCKETS_PER_OCTAVE + (ns >> shift) as usize
+}
+
+/// Lowest value and width of a bucket, the inverse of [`bucket_of`].
+fn bucket_range(bucket: usize) -> (u64, u64) {
+    let shift = (bucket / BUCKETS_PER_OCTAVE).saturating_sub(1);
+    let top = (bucket - shift * BUCKETS_PER_OCTAVE) as u64;
+    (top << shift, 1 << shift)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn small_values_and_the_ends_are_exact() {
+        let mut histogram = Histogram::new();
+        assert_eq!((histogram.min(), histogram.max(), histogram.percentile(50.0)), (0, 0, 0));
+        for ns in [0, 7, 255, u64::MAX] {
+            histogram.record(ns);
+        }
+        assert_eq!((histogram.min(), histogram.max()), (0, u64::MAX));
+        assert_eq!(histogram.percentile(50.0), 7);
+        assert_eq!(histogram.percentile(75.0), 255);
+        assert_eq!(histogram.percentile(100.0), u64::MAX);
+    }
+
+    proptest! {
+        #[test]
+        fn every_value_is_in_a_bucket_under_one_percent_wide(ns in any::<u64>()) {
+            let (low, width) = bucket_range(bucket_of(ns));
+            prop_assert!(low <= ns && ns - low < width);
+            prop_assert!(width == 1 || (width as f64) / (low as f64) < 0.01);
+        }
+
+        #[test]
+        fn percentiles_are_within_one_percent_of_the_sorted_values(
+            mut values in prop::collection::vec(0u64..10_000_000_000, 1..400),
+            percent in 0.0f64..100.0,
+        ) {
+            let mut histogram = Histogram::new();
+            values.iter().for_each(|&ns| histogram.record(ns));
+            values.sort_unstable();
+            let rank = ((percent / 100.0 * values.len() as f64).ceil() as usize).max(1);
+            let exact = values[rank - 1] as f64;
+            let told = histogram.percentile(percent) as f64;
+            prop_assert!((told - exact).abs() <= exact * 0.01, "{told} for {exact}");
+        }
+
+        #[test]
+        fn merging_is_recording_into_one(
+            left in prop::collection::vec(any::<u64>(), 0..50),
+            right in prop::collection::vec(any::<u64>(), 0..50),
+        ) {
+            let count = |values: &[u64]| {
+                let mut histogram = Histogram::new();
+                values.iter().for_each(|&ns| histogram.record(ns));
+                histogram
+            };
+            let mut merged = count(&left);
+            merged.merge(&count(&right));
+            prop_assert_eq!(merged, count(&[left, right].concat()));
+        }
+    }
+}

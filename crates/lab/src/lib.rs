@@ -1,0 +1,11 @@
+//! The drive lab: storage reviewers' tests on real drives and on virtual ones.
+//!
+//! A [`workload::Job`] says what is done to a target, [`run::run`] does it on any
+//! [`fourcorners_drive::Target`], a [`record::Record`] is what was measured.
+
+mod histogram;
+pub mod record;
+pub mod run;
+pub mod workload;
+
+pub use histogram::Histogram;

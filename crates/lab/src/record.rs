@@ -1,0 +1,272 @@
+//! What was measured, as data: the JSON document `fourcorners.review/1`.
+//!
+//! A record is all that reports and stores ever see; an old one renders without its drive.
+
+use fourcorners_drive::Clock;
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::histogram::Histogram;
+use crate::workload::Job;
+
+/// The name and version of the document's form.
+pub const SCHEMA: &str = "fourcorners.review/1";
+
+/// The document that `review --json` prints.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Document {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// One record for each target and method, in the order they were run.
+    pub records: Vec<Record>,
+}
+
+impl Document {
+    /// The document of these records.
+    pub fn new(records: Vec<Record>) -> Document {
+        Document { schema: SCHEMA.into(), records }
+    }
+}
+
+/// What one method measured on one target.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Record {
+    /// First 16 hexadecimal digits of the SHA-256 of everything else but the times of day: equal
+    /// results have equal ids.
+    pub id: String,
+    /// What it was measured on.
+    pub target: TargetInfo,
+    /// The clock all its times are of.
+    pub clock: ClockName,
+    /// The method's name, as given to `--methods`.
+    pub method: String,
+    /// Whether durations and spans were cut by `--quick`.
+    pub quick: bool,
+    /// Figures by name, in the order they were measured.
+    pub figures: IndexMap<String, Figure>,
+    /// One-second series by the name of their figure.
+    pub series: IndexMap<String, Series>,
+    /// What the figures mean, and what could not be measured and why.
+    pub verdicts: Vec<Verdict>,
+    /// Whether all of it was measured.
+    pub ended: Ended,
+    /// Seed of the whole review; each job's own is in its figure.
+    pub seed: u64,
+    /// Version of fourcorners.
+    pub version: String,
+    /// The machine, for results in wall time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<Host>,
+    /// Time of day at the start, RFC 3339 in UTC.
+    pub started_at: String,
+    /// Time of day at the end.
+    pub finished_at: String,
+}
+
+impl Record {
+    /// Gives the record the id its content has.
+    pub fn seal(&mut self) {
+        let timeless = Record {
+            id: String::new(),
+            started_at: String::new(),
+            finished_at: String::new(),
+            ..self.clone()
+        };
+        let json = serde_json::to_vec(&timeless).expect("a record has only string keys");
+        let digest = Sha256::digest(json);
+        self.id = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    }
+}
+
+/// [`Clock`], as a record spells it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ClockName {
+    /// The model's own time.
+    Virtual,
+    /// `CLOCK_MONOTONIC`.
+    Wall,
+}
+
+impl From<Clock> for ClockName {
+    fn from(clock: Clock) -> ClockName {
+        match clock {
+            Clock::Virtual => ClockName::Virtual,
+            Clock::Wall => ClockName::Wall,
+        }
+    }
+}
+
+/// What kind of target it was.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TargetKind {
+    /// A model.
+    Virtual,
+    /// A Linux block device.
+    Device,
+    /// A file on a file system.
+    File,
+}
+
+/// What was measured.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct TargetInfo {
+    /// Catalogue name, or the path as given.
+    pub name: String,
+    /// The name a reader knows it by.
+    pub title: String,
+    /// Virtual, device or file.
+    pub kind: TargetKind,
+    /// Addressable bytes.
+    pub capacity_bytes: u64,
+    /// Smallest I/O in bytes.
+    pub logical_block_bytes: u32,
+    /// Model as the device tells it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Serial number as the device tells it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub serial: Option<String>,
+    /// Firmware revision as the device tells it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub firmware: Option<String>,
+    /// A virtual drive's profile: SHA-256 of its values, first 16 hexadecimal digits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile_hash: Option<String>,
+    /// A virtual drive's parameters that were fitted to measurements.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fitted: Vec<String>,
+    /// A virtual drive's parameters that were given with `--set`, as `key=value`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub set: Vec<String>,
+}
+
+/// The machine a result in wall time was measured on.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Host {
+    /// Kernel release.
+    pub kernel: String,
+    /// CPU model.
+    pub cpu: String,
+    /// Logical CPUs.
+    pub cpus: u32,
+}
+
+/// Whether a record is whole.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Ended {
+    /// Everything planned was measured.
+    Complete,
+    /// It was stopped by the user.
+    Interrupted,
+    /// It failed; the reason.
+    Failed(String),
+}
+
+/// One measured figure.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Figure {
+    /// Average data rate, 10^6 bytes per second.
+    pub mb_per_s: f64,
+    /// I/Os per second.
+    pub iops: f64,
+    /// Latency from submit to completion.
+    pub latency_us: Latency,
+    /// I/Os completed.
+    pub ios: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// From the first submit to the last completion, seconds.
+    pub duration_s: f64,
+    /// Average number of I/Os in flight; by Little's law also iops x mean latency.
+    pub mean_queue_depth: f64,
+    /// State of the target before the job: `fresh`, `used`, `filled`, ...
+    pub state: String,
+    /// NAND writes over host writes during the job (virtual SSDs).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_amplification: Option<f64>,
+    /// Spare over user space without open blocks and the collection reserve (virtual SSDs).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effective_op: Option<f64>,
+    /// Raw space beyond user space over user space (virtual SSDs).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nameplate_op: Option<f64>,
+    /// CPU time this process and the kernel on its behalf spent an I/O (wall clock only).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_us_per_io: Option<f64>,
+    /// False when the job was cut short; the figure is then of the part that was run.
+    pub complete: bool,
+    /// What was run.
+    pub job: Job,
+    /// The fio command that runs the same job.
+    pub fio: String,
+    /// Latency histogram: lowest value of a bucket in nanoseconds and its count. Buckets are
+    /// under 0.8 % wide; empty ones are left out.
+    pub latency_bins_ns: Vec<(u64, u64)>,
+}
+
+/// Latency of a figure in microseconds. Mean and maximum are exact, percentiles within 0.4 %.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Latency {
+    /// Shortest.
+    pub min: f64,
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 90th percentile.
+    pub p90: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// 99.9th percentile.
+    pub p999: f64,
+    /// 99.99th percentile.
+    pub p9999: f64,
+    /// Longest.
+    pub max: f64,
+}
+
+impl From<&Histogram> for Latency {
+    fn from(histogram: &Histogram) -> Latency {
+        let micros = |ns: u64| ns as f64 / 1e3;
+        Latency {
+            min: micros(histogram.min()),
+            mean: histogram.mean() / 1e3,
+            p50: micros(histogram.percentile(50.0)),
+            p90: micros(histogram.percentile(90.0)),
+            p99: micros(histogram.percentile(99.0)),
+            p999: micros(histogram.percentile(99.9)),
+            p9999: micros(histogram.percentile(99.99)),
+            max: micros(histogram.max()),
+        }
+    }
+}
+
+/// A figure second by second. All lists have one entry a second.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Series {
+    /// I/Os completed in the second.
+    pub iops: Vec<u64>,
+    /// 10^6 bytes per second.
+    pub mb_per_s: Vec<f64>,
+    /// Mean latency of the I/Os completed in the second, microseconds; 0 where there was none.
+    pub latency_mean_us: Vec<f64>,
+    /// Longest of them.
+    pub latency_max_us: Vec<f64>,
+}
+
+/// What a figure means, or why there is none.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Verdict {
+    /// What it is about: `used-state`, `latency`, `not-run`, ...
+    pub about: String,
+    /// One sentence with its numbers.
+    pub text: String,
+    /// The number, where it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
+}

@@ -1,0 +1,359 @@
+//! The one loop that runs a job on a target, whatever the target is.
+
+use fourcorners_drive::{Clock, Done, Fault, Io, Lba, Nanos, Op, Tag, Target};
+
+use crate::histogram::Histogram;
+use crate::workload::{Job, Stream};
+
+/// I/Os made ahead of their submission and shown to the target. At 32 the map look-ups of a
+/// 256 GB drive overlap almost fully; more gains nothing.
+const LOOK_AHEAD: usize = 32;
+
+/// On a real drive the loop wakes up this often to notice an interrupt while nothing completes.
+const WALL_TICK: Nanos = Nanos(100_000_000);
+
+/// One second of a series.
+const SECOND: Nanos = Nanos::from_secs(1);
+
+/// What a job did.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// From the first submit to the last completion.
+    pub elapsed: Nanos,
+    /// I/Os read.
+    pub reads: u64,
+    /// I/Os written.
+    pub writes: u64,
+    /// Bytes moved either way.
+    pub bytes: u64,
+    /// Latency of every I/O, submit to completion.
+    pub latency: Histogram,
+    /// The number in flight integrated over `elapsed`, in I/O-nanoseconds, counted apart from the
+    /// latencies. By Little's law it equals their sum.
+    pub in_flight_ns: u128,
+    /// What completed in each second.
+    pub seconds: Vec<Second>,
+    /// How it ended.
+    pub ended: JobEnd,
+}
+
+/// What completed in one second of a job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Second {
+    /// I/Os.
+    pub ios: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Sum of their latencies.
+    pub latency_sum: Nanos,
+    /// Longest latency.
+    pub latency_max: Nanos,
+}
+
+/// How a job ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum JobEnd {
+    /// It ran as long as it was to run.
+    Complete,
+    /// The observer stopped it.
+    Interrupted,
+    /// The target failed an I/O; nothing was submitted after it.
+    Failed(Fault),
+}
+
+/// Who watches a job: told how far it is, asked whether to go on.
+pub trait Observer {
+    /// Called every few thousand I/Os (virtual) or at least ten times a second (wall) with the
+    /// part that is done, 0 to 1. `false` stops the job.
+    fn go_on(&mut self, part_done: f64) -> bool;
+}
+
+/// Watches nothing and never stops a job.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unobserved;
+
+impl Observer for Unobserved {
+    fn go_on(&mut self, _part_done: f64) -> bool {
+        true
+    }
+}
+
+/// Runs `job` on `target`: keeps `queue_depth` I/Os in flight until the job's end, then waits for
+/// those in flight.
+///
+/// The caller has checked that the job fits the target's geometry. A job of zero bytes does
+/// nothing. The I/Os in flight at the end are waited for and counted, so that every I/O lies
+/// within `elapsed`.
+pub fn run<T: Target>(target: &mut T, job: &Job, observer: &mut impl Observer) -> Measured {
+    let start = target.now();
+    Loop {
+        depth: job.queue_depth.min(target.geometry().queue_depth),
+        limits: Limits {
+            deadline: start.saturating_add(job.until.duration()),
+            bytes: job.until.bytes(),
+        },
+        ahead: LookAhead::new(Stream::new(job)),
+        start,
+        submitted_bytes: 0,
+        in_flight: Vec::new(),
+        flying: 0,
+        last_event: start,
+        measured: Measured {
+            elapsed: Nanos::ZERO,
+            reads: 0,
+            writes: 0,
+            bytes: 0,
+            latency: Histogram::new(),
+            in_flight_ns: 0,
+            seconds: Vec::new(),
+            ended: JobEnd::Complete,
+        },
+        second: Second::default(),
+        second_end: start + SECOND,
+    }
+    .run(target, observer)
+}
+
+/// When to stop submitting.
+struct Limits {
+    deadline: Nanos,
+    bytes: u64,
+}
+
+struct Loop {
+    depth: u32,
+    limits: Limits,
+    ahead: LookAhead,
+    start: Nanos,
+    submitted_bytes: u64,
+    /// By tag: the I/O and when it was submitted.
+    in_flight: Vec<(Io, Nanos)>,
+    flying: u32,
+    /// When `flying` last changed.
+    last_event: Nanos,
+    measured: Measured,
+    second: Second,
+    second_end: Nanos,
+}
+
+impl Loop {
+    fn run<T: Target>(mut self, target: &mut T, observer: &mut impl Observer) -> Measured {
+        self.in_flight = vec![(BLANK, self.start); self.depth as usize];
+        let tick = match T::CLOCK {
+            Clock::Wall => WALL_TICK,
+            Clock::Virtual => Nanos::MAX,
+        };
+        let mut next_tick = self.start.saturating_add(tick);
+        let mut since_observed = 0u32;
+        for tag in 0..self.depth {
+            self.submit_next(target, Tag(tag));
+        }
+        while self.flying > 0 {
+            match target.reap(next_tick) {
+                Ok(Some(done)) => {
+                    self.complete(done);
+                    if self.measured.ended == JobEnd::Complete {
+                        self.submit_next(target, done.tag);
+                    }
+                    since_observed += 1;
+                    if since_observed < 8192 && target.now() < next_tick {
+                        continue;
+                    }
+                }
+                Ok(None) => {}
+                Err(fault) => {
+                    self.settle(fault.at.max(self.last_event), 1);
+                    self.stop(JobEnd::Failed(fault));
+                }
+            }
+            since_observed = 0;
+            next_tick = target.now().saturating_add(tick);
+            if !observer.go_on(self.part_done(target.now())) {
+                self.stop(JobEnd::Interrupted);
+            }
+        }
+        self.finish()
+    }
+
+    /// The first reason to stop stands.
+    fn stop(&mut self, reason: JobEnd) {
+        if self.measured.ended == JobEnd::Complete {
+            self.measured.ended = reason;
+        }
+    }
+
+    #[inline]
+    fn submit_next<T: Target>(&mut self, target: &mut T, tag: Tag) {
+        let now = target.now();
+        if now >= self.limits.deadline || self.submitted_bytes >= self.limits.bytes {
+            return;
+        }
+        let io = self.ahead.next(target);
+        self.count_in_flight(now);
+        self.flying += 1;
+        self.submitted_bytes += io.bytes();
+        self.in_flight[tag.0 as usize] = (io, now);
+        target.submit(tag, io);
+    }
+
+    #[inline]
+    fn complete(&mut self, done: Done) {
+        let (io, submitted) = self.in_flight[done.tag.0 as usize];
+        let latency = done.at - submitted;
+        self.settle(done.at, 1);
+        self.measured.latency.record(latency.0);
+        match io.op {
+            Op::Read => self.measured.reads += 1,
+            _ => self.measured.writes += 1,
+        }
+        self.measured.bytes += io.bytes();
+        while done.at >= self.second_end {
+            self.end_second();
+        }
+        self.second.ios += 1;
+        self.second.bytes += io.bytes();
+        self.second.latency_sum += latency;
+        self.second.latency_max = self.second.latency_max.max(latency);
+    }
+
+    /// `ended` I/Os left the queue at `at`.
+    #[inline]
+    fn settle(&mut self, at: Nanos, ended: u32) {
+        self.count_in_flight(at);
+        self.flying -= ended;
+    }
+
+    /// Brings the integral of the number in flight up to `at`.
+    #[inline]
+    fn count_in_flight(&mut self, at: Nanos) {
+        self.measured.in_flight_ns +=
+            u128::from((at - self.last_event).0) * u128::from(self.flying);
+        self.last_event = at;
+    }
+
+    fn end_second(&mut self) {
+        self.measured.seconds.push(std::mem::take(&mut self.second));
+        self.second_end += SECOND;
+    }
+
+    fn part_done(&self, now: Nanos) -> f64 {
+        let by_time =
+            now.since(self.start).0 as f64 / self.limits.deadline.since(self.start).0.max(1) as f64;
+        let by_bytes = self.submitted_bytes as f64 / self.limits.bytes.max(1) as f64;
+        by_time.max(by_bytes).min(1.0)
+    }
+
+    fn finish(mut self) -> Measured {
+        self.measured.elapsed = self.last_event - self.start;
+        if self.second.ios > 0 {
+            self.end_second();
+        }
+        self.measured
+    }
+}
+
+/// What stands in a slot that no I/O was put into yet.
+const BLANK: Io = Io { op: Op::Flush, lba: Lba(0), sectors: 0, compressible_percent: 0 };
+
+/// The next I/Os of a stream, made in batches that the target is shown before they are due.
+struct LookAhead {
+    stream: Stream,
+    ios: [Io; LOOK_AHEAD],
+    used: usize,
+}
+
+impl LookAhead {
+    fn new(stream: Stream) -> LookAhead {
+        LookAhead { stream, ios: [BLANK; LOOK_AHEAD], used: LOOK_AHEAD }
+    }
+
+    #[inline]
+    fn next<T: Target>(&mut self, target: &mut T) -> Io {
+        if self.used == LOOK_AHEAD {
+            for io in &mut self.ios {
+                *io = self.stream.next_io();
+            }
+            target.hint(&self.ios);
+            self.used = 0;
+        }
+        let io = self.ios[self.used];
+        self.used += 1;
+        io
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::{Data, Pattern, Until};
+    use fourcorners_drive::Null;
+    use proptest::prelude::*;
+
+    fn job(queue_depth: u32, until: Until) -> Job {
+        Job {
+            pattern: Pattern::Random,
+            read_percent: 50,
+            block_bytes: 4096,
+            queue_depth,
+            span_start_bytes: 0,
+            span_bytes: 1 << 30,
+            data: Data::Incompressible,
+            until,
+            seed: 1,
+        }
+    }
+
+    #[test]
+    fn a_second_at_depth_four_and_100_us_is_40_000_ios() {
+        let mut drive = Null::new(1 << 21, Nanos::from_micros(100.0));
+        let measured = run(&mut drive, &job(4, Until::Seconds(3)), &mut Unobserved);
+        assert_eq!(measured.latency.count(), 120_000);
+        assert_eq!(measured.elapsed, Nanos::from_secs(3));
+        // The completions of the very last instant belong to the second that begins there.
+        let ios: Vec<u64> = measured.seconds.iter().map(|second| second.ios).collect();
+        assert_eq!(ios, [39_996, 40_000, 40_000, 4]);
+        assert_eq!(measured.ended, JobEnd::Complete);
+    }
+
+    #[test]
+    fn a_job_of_bytes_submits_no_more() {
+        let mut drive = Null::new(1 << 21, Nanos::from_micros(1.0));
+        let measured = run(&mut drive, &job(8, Until::Bytes(100 * 4096)), &mut Unobserved);
+        assert_eq!((measured.bytes, measured.reads + measured.writes), (100 * 4096, 100));
+    }
+
+    #[test]
+    fn a_fault_ends_the_job_and_keeps_what_was_measured() {
+        // The drive is half as large as the span: one of the first I/Os lands outside.
+        let mut drive = Null::new(1 << 20, Nanos::from_micros(1.0));
+        let measured = run(&mut drive, &job(8, Until::Bytes(1 << 20)), &mut Unobserved);
+        assert!(matches!(measured.ended, JobEnd::Failed(fault) if fault.io.end() > 1 << 20));
+        assert!(measured.latency.count() > 0);
+    }
+
+    #[test]
+    fn an_observer_can_stop_it() {
+        struct StopAt(f64);
+        impl Observer for StopAt {
+            fn go_on(&mut self, part_done: f64) -> bool {
+                part_done < self.0
+            }
+        }
+        let mut drive = Null::new(1 << 21, Nanos::from_micros(100.0));
+        let measured = run(&mut drive, &job(4, Until::Seconds(100)), &mut StopAt(0.5));
+        assert_eq!(measured.ended, JobEnd::Interrupted);
+        assert!((measured.elapsed.as_secs() - 50.0).abs() < 1.0);
+    }
+
+    proptest! {
+        #[test]
+        fn littles_law_holds_exactly(
+            queue_depth in 1u32..64, latency in 1u64..1_000_000, blocks in 1u64..5000,
+        ) {
+            let mut drive = Null::new(1 << 21, Nanos(latency));
+            let measured =
+                run(&mut drive, &job(queue_depth, Until::Bytes(blocks * 4096)), &mut Unobserved);
+            prop_assert_eq!(measured.in_flight_ns, measured.latency.sum());
+        }
+    }
+}
