@@ -21,14 +21,21 @@
 
 #![forbid(unsafe_code)]
 
+mod cache;
+mod ftl;
+mod lane;
 mod link;
+mod nand;
 mod null;
 mod queue;
+mod read_ahead;
+mod ssd;
 mod vocabulary;
 
 pub mod profile;
 
 pub use null::Null;
+pub use ssd::{Ssd, SsdCounters};
 pub use vocabulary::{
     Clock, Done, Fault, FaultCause, Geometry, Io, Lba, Nanos, Op, SECTOR_BYTES, Tag, Target,
 };

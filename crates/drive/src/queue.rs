@@ -61,6 +61,11 @@ impl Queue {
         Ok(None)
     }
 
+    /// Whether nothing is in flight.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.completions.is_empty() && self.refused.is_empty()
+    }
+
     /// Moves the clock to `until` without a completion; `Nanos::MAX` is no time and leaves it.
     pub(crate) fn idle_until(&mut self, until: Nanos) {
         if until < Nanos::MAX {

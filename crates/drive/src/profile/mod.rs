@@ -17,7 +17,11 @@ use serde::{Deserialize, Serialize};
 
 pub use hdd::HddProfile;
 pub use interface::{HostSection, LinkSection};
-pub use ssd::SsdProfile;
+pub use ssd::{
+    BufferSection, CapacitySection, ControllerSection, GcSection, NandSection, Pacing, SsdProfile,
+    TrimSection,
+};
+pub(crate) use ssd::{OPEN_BLOCKS_PER_DIE, UNIT_BYTES};
 
 /// How a value of a profile stands, weakest last.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]

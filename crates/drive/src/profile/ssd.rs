@@ -2,7 +2,234 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::{HostSection, LinkSection, ProfileError, Sourced, within};
+
 /// An SSD as data.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SsdProfile {}
+pub struct SsdProfile {
+    /// The host in front of it.
+    pub host: HostSection,
+    /// Its SATA link.
+    pub link: LinkSection,
+    /// What the user sees.
+    pub capacity: CapacitySection,
+    /// The processor in the drive.
+    pub controller: ControllerSection,
+    /// Where writes wait for the NAND.
+    pub buffer: BufferSection,
+    /// The flash.
+    pub nand: NandSection,
+    /// Garbage collection.
+    pub gc: GcSection,
+    /// The TRIM command.
+    pub trim: TrimSection,
+}
+
+/// What the user sees of an SSD.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CapacitySection {
+    /// Addressable sectors of 512 bytes.
+    pub sectors: Sourced<u64>,
+    /// Commands it takes at once (NCQ).
+    pub queue_depth: Sourced<u32>,
+}
+
+/// What the drive's processor spends on a command. It handles one at a time, so these are also
+/// the drive's limits in commands and bytes a second.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ControllerSection {
+    /// Microseconds for a read command.
+    pub read_command_us: Sourced<f64>,
+    /// Microseconds for a write command.
+    pub write_command_us: Sourced<f64>,
+    /// Microseconds more for each 4 KiB read.
+    pub read_4k_us: Sourced<f64>,
+    /// Microseconds more for each 4 KiB written.
+    pub write_4k_us: Sourced<f64>,
+    /// KiB fetched from NAND ahead of a sequential reader; 0 for none.
+    pub read_ahead_kib: Sourced<u32>,
+}
+
+/// The memory in which writes wait for the NAND.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BufferSection {
+    /// KiB of data it holds, counted from admission to the end of the program operation.
+    pub write_kib: Sourced<u32>,
+    /// Whether its content survives a power cut, so that a flush need not wait for the NAND.
+    pub power_loss_protected: Sourced<bool>,
+}
+
+/// The flash: its shape and its times.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NandSection {
+    /// Buses between controller and dies.
+    pub channels: Sourced<u32>,
+    /// Dies in all, spread evenly over the channels.
+    pub dies: Sourced<u32>,
+    /// Planes a die, programmed, read and erased together.
+    pub planes: Sourced<u32>,
+    /// Bytes of data a page; a read of less costs the page.
+    pub page_bytes: Sourced<u32>,
+    /// Pages a block.
+    pub pages_per_block: Sourced<u32>,
+    /// Blocks a plane that hold data.
+    pub blocks_per_plane: Sourced<u32>,
+    /// Microseconds from array to page register (tR).
+    pub read_us: Sourced<f64>,
+    /// Microseconds to program a page, mean over lower and upper pages (tPROG).
+    pub program_us: Sourced<f64>,
+    /// Microseconds to erase a block (tBERS).
+    pub erase_us: Sourced<f64>,
+    /// 10^6 bytes a second over one channel.
+    pub bus_mb_per_s: Sourced<f64>,
+}
+
+/// Garbage collection: greedy (the block with the fewest valid pages of its die), within a die.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GcSection {
+    /// Free blocks a die at which collection starts; they are also its reserve.
+    pub start_free_blocks: Sourced<u32>,
+    /// When the work is done.
+    pub pacing: Sourced<Pacing>,
+}
+
+/// When a block that was chosen for collection is emptied.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pacing {
+    /// A little with every host write, so that the block is empty when it is needed.
+    Paced,
+    /// All at once when a die is about to run out: nothing until then, a long stall there.
+    Delayed,
+}
+
+/// The TRIM command.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrimSection {
+    /// Whether the drive takes it.
+    pub supported: Sourced<bool>,
+}
+
+/// Bytes of a unit of the map.
+pub(crate) const UNIT_BYTES: u64 = 4096;
+
+impl SsdProfile {
+    /// Whether such a drive can be.
+    ///
+    /// # Errors
+    /// Names the first key whose value makes no drive, the value and its range.
+    pub fn check(&self) -> Result<(), ProfileError> {
+        self.host.check()?;
+        self.link.check()?;
+        self.capacity.check()?;
+        self.controller.check()?;
+        self.buffer.check()?;
+        self.nand.check()?;
+        within("gc.start_free_blocks", &self.gc.start_free_blocks, 1..=1024)?;
+        self.check_space()
+    }
+
+    /// Raw bytes of NAND that hold data.
+    pub fn raw_bytes(&self) -> u64 {
+        let nand = &self.nand;
+        [nand.dies.value, nand.planes.value, nand.blocks_per_plane.value]
+            .into_iter()
+            .chain([nand.pages_per_block.value, nand.page_bytes.value])
+            .map(u64::from)
+            .product()
+    }
+
+    fn check_space(&self) -> Result<(), ProfileError> {
+        let raw = self.raw_bytes();
+        // The map counts units in 32 bits, and one value says "nowhere".
+        if raw / UNIT_BYTES >= u64::from(u32::MAX) {
+            let most = "its product with dies, planes, pages and their bytes must be below 16 TiB";
+            return Err(ProfileError::new(
+                "nand.blocks_per_plane",
+                self.nand.blocks_per_plane.value,
+                most,
+            ));
+        }
+        let blocks = self.nand.blocks_per_plane.value;
+        let kept = self.gc.start_free_blocks.value + OPEN_BLOCKS_PER_DIE;
+        let usable = raw / u64::from(blocks) * u64::from(blocks.saturating_sub(kept));
+        let user = self.capacity.sectors.value * 512;
+        // Collection needs blocks that are not all valid: a spare of 1 % beyond what is kept free.
+        if user + user / 100 > usable {
+            return Err(ProfileError::new(
+                "capacity.sectors",
+                self.capacity.sectors.value,
+                format_args!(
+                    "it must be at most {}, which leaves 1 % spare of the {raw} bytes of NAND less {kept} \
+                     blocks a die kept open or free",
+                    usable * 100 / 101 / 512,
+                ),
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// One block of each die takes host writes, one what collection moves.
+pub(crate) const OPEN_BLOCKS_PER_DIE: u32 = 2;
+
+impl CapacitySection {
+    fn check(&self) -> Result<(), ProfileError> {
+        within("capacity.sectors", &self.sectors, 8..=1 << 36)?;
+        if !self.sectors.value.is_multiple_of(8) {
+            let value = self.sectors.value;
+            return Err(ProfileError::new(
+                "capacity.sectors",
+                value,
+                "it must be a multiple of 8 (4 KiB)",
+            ));
+        }
+        within("capacity.queue_depth", &self.queue_depth, 1..=65_536)
+    }
+}
+
+impl ControllerSection {
+    fn check(&self) -> Result<(), ProfileError> {
+        within("controller.read_command_us", &self.read_command_us, 0.0..=1e6)?;
+        within("controller.write_command_us", &self.write_command_us, 0.0..=1e6)?;
+        within("controller.read_4k_us", &self.read_4k_us, 0.0..=1e6)?;
+        within("controller.write_4k_us", &self.write_4k_us, 0.0..=1e6)?;
+        within("controller.read_ahead_kib", &self.read_ahead_kib, 0..=65_536)
+    }
+}
+
+impl BufferSection {
+    fn check(&self) -> Result<(), ProfileError> {
+        within("buffer.write_kib", &self.write_kib, 4..=1 << 22)
+    }
+}
+
+impl NandSection {
+    fn check(&self) -> Result<(), ProfileError> {
+        within("nand.channels", &self.channels, 1..=256)?;
+        within("nand.dies", &self.dies, 1..=4096)?;
+        within("nand.planes", &self.planes, 1..=16)?;
+        within("nand.page_bytes", &self.page_bytes, 4096..=65_536)?;
+        if !u64::from(self.page_bytes.value).is_multiple_of(UNIT_BYTES) {
+            let value = self.page_bytes.value;
+            return Err(ProfileError::new(
+                "nand.page_bytes",
+                value,
+                "it must be a multiple of 4096",
+            ));
+        }
+        within("nand.pages_per_block", &self.pages_per_block, 1..=65_536)?;
+        within("nand.blocks_per_plane", &self.blocks_per_plane, 8..=1 << 20)?;
+        within("nand.read_us", &self.read_us, 0.0..=1e6)?;
+        within("nand.program_us", &self.program_us, 0.0..=1e6)?;
+        within("nand.erase_us", &self.erase_us, 0.0..=1e7)?;
+        within("nand.bus_mb_per_s", &self.bus_mb_per_s, 1.0..=1e5)
+    }
+}

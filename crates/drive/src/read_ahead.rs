@@ -1,0 +1,72 @@
+//! Read-ahead: what the controller fetches from NAND before a sequential reader asks for it.
+
+use std::collections::VecDeque;
+
+use crate::Nanos;
+use crate::ftl::LogicalUnit;
+
+/// Follows one sequential stream of reads and remembers what was fetched for it.
+#[derive(Clone, Debug)]
+pub(crate) struct ReadAhead {
+    window: u32,
+    /// Where the last read ended; a read that begins there continues it.
+    expected: Option<LogicalUnit>,
+    /// Consecutive units and when each is in the controller.
+    fetched: VecDeque<(LogicalUnit, Nanos)>,
+}
+
+impl ReadAhead {
+    pub(crate) fn new(window_kib: u32) -> ReadAhead {
+        let window = window_kib / 4;
+        ReadAhead { window, expected: None, fetched: VecDeque::with_capacity(window as usize) }
+    }
+
+    /// Units fetched ahead of a reader.
+    pub(crate) fn window(&self) -> u32 {
+        self.window
+    }
+
+    /// Whether a read from `first` on continues the last one.
+    #[inline]
+    pub(crate) fn begins(&mut self, first: LogicalUnit) -> bool {
+        let sequential = self.window > 0 && self.expected == Some(first);
+        if !sequential && !self.fetched.is_empty() {
+            self.fetched.clear();
+        }
+        sequential
+    }
+
+    /// The reader is at `next`.
+    #[inline]
+    pub(crate) fn expect(&mut self, next: LogicalUnit) {
+        self.expected = Some(next);
+    }
+
+    /// When `unit` is in the controller, if it was fetched.
+    #[inline]
+    pub(crate) fn take(&mut self, unit: LogicalUnit) -> Option<Nanos> {
+        let &(front, ready) = self.fetched.front()?;
+        (front == unit).then(|| {
+            self.fetched.pop_front();
+            ready
+        })
+    }
+
+    /// The first unit from `from` on that is not fetched.
+    pub(crate) fn fetched_to(&self, from: LogicalUnit) -> LogicalUnit {
+        self.fetched.back().map_or(from, |&(last, _)| last + 1)
+    }
+
+    /// `unit`, the next after all fetched, is in the controller at `ready`.
+    pub(crate) fn put(&mut self, unit: LogicalUnit, ready: Nanos) {
+        self.fetched.push_back((unit, ready));
+    }
+
+    /// What was fetched is out of date.
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        if !self.fetched.is_empty() {
+            self.fetched.clear();
+        }
+    }
+}

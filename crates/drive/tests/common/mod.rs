@@ -1,0 +1,138 @@
+//! What the tests of virtual drives share: small profiles, a closed loop, a random number.
+#![allow(dead_code, unreachable_pub)]
+
+use fourcorners_drive::profile::*;
+use fourcorners_drive::{Io, Lba, Nanos, Op, Ssd, Tag, Target};
+
+pub fn set<T>(value: T) -> Sourced<T> {
+    Sourced { value, standing: Standing::Set, source: "test".into(), note: None }
+}
+
+/// A drive's shape where only the map and the collection matter.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    pub dies: u32,
+    pub blocks_per_die: u32,
+    pub pages_per_block: u32,
+    /// Spare over user space that collection has to work with.
+    pub effective_op: f64,
+}
+
+/// An SSD of that shape with one plane and 4 KiB pages, round times and no host in front.
+pub fn ssd(shape: Shape) -> SsdProfile {
+    let start_free_blocks = 2;
+    let blocks = u64::from(shape.blocks_per_die - start_free_blocks - 2) * u64::from(shape.dies);
+    let usable_units = blocks * u64::from(shape.pages_per_block);
+    let user_units = (usable_units as f64 / (1.0 + shape.effective_op)).round() as u64;
+    SsdProfile {
+        host: HostSection { command_us: set(0.0) },
+        link: LinkSection { gbps: set(6.0), command_us: set(0.0), frame_us: set(0.0) },
+        capacity: CapacitySection { sectors: set(user_units * 8), queue_depth: set(32) },
+        controller: ControllerSection {
+            read_command_us: set(0.0),
+            write_command_us: set(0.0),
+            read_4k_us: set(0.0),
+            write_4k_us: set(0.0),
+            read_ahead_kib: set(0),
+        },
+        buffer: BufferSection { write_kib: set(64), power_loss_protected: set(false) },
+        nand: NandSection {
+            channels: set(shape.dies.min(8)),
+            dies: set(shape.dies),
+            planes: set(1),
+            page_bytes: set(4096),
+            pages_per_block: set(shape.pages_per_block),
+            blocks_per_plane: set(shape.blocks_per_die),
+            read_us: set(50.0),
+            program_us: set(500.0),
+            erase_us: set(2000.0),
+            bus_mb_per_s: set(400.0),
+        },
+        gc: GcSection { start_free_blocks: set(start_free_blocks), pacing: set(Pacing::Paced) },
+        trim: TrimSection { supported: set(true) },
+    }
+}
+
+pub fn make(profile: &SsdProfile) -> Ssd {
+    Ssd::new(profile).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// SplitMix64 (Steele, Lea, Flood 2014): the tests' own numbers, so that they never change.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub fn below(&mut self, bound: u64) -> u64 {
+        ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
+    }
+}
+
+pub fn io(op: Op, unit: u64, units: u32) -> Io {
+    Io { op, lba: Lba(unit * 8), sectors: units * 8, compressible_percent: 0 }
+}
+
+/// Keeps `depth` I/Os of `next` in flight until it gives no more; returns every latency.
+pub fn closed_loop<T: Target>(
+    drive: &mut T,
+    depth: u32,
+    mut next: impl FnMut() -> Option<Io>,
+) -> Vec<Nanos> {
+    let mut submitted = vec![Nanos::ZERO; depth as usize];
+    let mut latencies = Vec::new();
+    let mut flying = 0;
+    for tag in 0..depth {
+        let Some(io) = next() else { break };
+        submitted[tag as usize] = drive.now();
+        drive.submit(Tag(tag), io);
+        flying += 1;
+    }
+    while flying > 0 {
+        let done = drive.reap(Nanos::MAX).expect("no fault").expect("I/Os are in flight");
+        latencies.push(done.at - submitted[done.tag.0 as usize]);
+        flying -= 1;
+        if let Some(io) = next() {
+            submitted[done.tag.0 as usize] = drive.now();
+            drive.submit(done.tag, io);
+            flying += 1;
+        }
+    }
+    latencies
+}
+
+/// `count` times `make`.
+pub fn times(count: u64, mut make: impl FnMut(u64) -> Io) -> impl FnMut() -> Option<Io> {
+    let mut made = 0;
+    move || {
+        (made < count).then(|| {
+            made += 1;
+            make(made - 1)
+        })
+    }
+}
+
+/// Writes all of the user's space once, in order.
+pub fn fill<T: Target>(drive: &mut T) {
+    let units = drive.geometry().sectors / 8;
+    closed_loop(
+        drive,
+        32,
+        times(units.div_ceil(32), |i| io(Op::Write, i * 32, (units - i * 32).min(32) as u32)),
+    );
+}
+
+/// Writes `count` single units anywhere in the first `span` units.
+pub fn overwrite<T: Target>(
+    drive: &mut T,
+    random: &mut Random,
+    span: u64,
+    count: u64,
+) -> Vec<Nanos> {
+    closed_loop(drive, 32, times(count, |_| io(Op::Write, random.below(span), 1)))
+}

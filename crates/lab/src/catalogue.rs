@@ -1,0 +1,367 @@
+//! The catalogue of virtual drives and the profiles users bring: from TOML to a checked profile.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use fourcorners_drive::profile::{HddProfile, ProfileError, SsdProfile, Standing};
+use include_dir::{Dir, File, include_dir};
+use sha2::{Digest, Sha256};
+use toml::{Table, Value};
+
+static DRIVES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../drives");
+
+/// A profile larger than this is no profile.
+const MOST_PROFILE_BYTES: u64 = 1 << 20;
+
+/// A drive as data, read and checked.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Profile {
+    /// The name it goes by on the command line.
+    pub name: String,
+    /// The name a reader knows it by.
+    pub title: String,
+    /// Citations by key.
+    pub sources: BTreeMap<String, String>,
+    /// The parameters.
+    pub model: Model,
+    /// What was changed with `--set`, as typed.
+    pub set: Vec<String>,
+    /// Every value with its section and key, for printing.
+    pub values: Vec<ProfileValue>,
+}
+
+/// What kind of drive the parameters make.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Model {
+    /// A solid-state drive.
+    Ssd(Box<SsdProfile>),
+    /// A hard disk.
+    Hdd(Box<HddProfile>),
+}
+
+impl Model {
+    /// The word for it in a profile's `kind`.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Model::Ssd(_) => "ssd",
+            Model::Hdd(_) => "hdd",
+        }
+    }
+}
+
+/// One value of a profile.
+#[derive(Clone, PartialEq, Debug, serde::Serialize)]
+pub struct ProfileValue {
+    /// Section and key: `nand.dies`.
+    pub key: String,
+    /// The value, as TOML writes it.
+    pub value: Value,
+    /// How it stands.
+    pub standing: Standing,
+    /// The citation.
+    pub source: String,
+    /// What a reader needs to judge it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// Why there is no such profile.
+#[derive(Debug, thiserror::Error)]
+pub enum CatalogueError {
+    /// No drive of that name.
+    #[error("there is no drive \"{name}\" in the catalogue{}; `fourcorners drives` lists them", nearest.as_ref().map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default())]
+    Unknown {
+        /// The name as typed.
+        name: String,
+        /// The most similar one there is, if one is similar.
+        nearest: Option<String>,
+    },
+    /// The file cannot be read.
+    #[error("{place}: cannot read the profile: {cause}")]
+    Read {
+        /// The file.
+        place: String,
+        /// Why.
+        cause: std::io::Error,
+    },
+    /// Not TOML, or not a profile.
+    #[error("{place}: {message}")]
+    Form {
+        /// The file or the drive.
+        place: String,
+        /// What is wrong and where.
+        message: String,
+    },
+    /// A value that makes no drive.
+    #[error("{place}: {cause}")]
+    Value {
+        /// The file or the drive.
+        place: String,
+        /// Which, and what it must be.
+        cause: ProfileError,
+    },
+    /// A `--set` that changes nothing there is.
+    #[error("--set {given}: {message}")]
+    Set {
+        /// As typed.
+        given: String,
+        /// What is wrong with it.
+        message: String,
+    },
+}
+
+/// Names of the built-in drives, in alphabetical order.
+pub fn names() -> Vec<&'static str> {
+    let mut names: Vec<&str> = DRIVES.files().filter_map(name_of).collect();
+    names.sort_unstable();
+    names
+}
+
+fn name_of<'a>(file: &File<'a>) -> Option<&'a str> {
+    file.path().file_name()?.to_str()?.strip_suffix(".toml")
+}
+
+/// The built-in drive called `name`, with `set` (`key=value`) applied.
+///
+/// # Errors
+/// When there is none (with the nearest name), or `set` makes no drive.
+pub fn built_in(name: &str, set: &[String]) -> Result<Profile, CatalogueError> {
+    let file = DRIVES.files().find(|file| name_of(file) == Some(name));
+    let Some(text) = file.and_then(|file| file.contents_utf8()) else {
+        return Err(CatalogueError::Unknown { name: name.into(), nearest: nearest(name) });
+    };
+    parse(text, name, set)
+}
+
+/// The profile in a file, with `set` applied.
+///
+/// # Errors
+/// When it cannot be read, is no profile, or makes no drive.
+pub fn from_file(path: &Path, set: &[String]) -> Result<Profile, CatalogueError> {
+    let place = path.display().to_string();
+    let read = |cause| CatalogueError::Read { place: place.clone(), cause };
+    let bytes = std::fs::metadata(path).map_err(read)?.len();
+    if bytes > MOST_PROFILE_BYTES {
+        let message = format!("{bytes} bytes is too long for a profile; is it one?");
+        return Err(CatalogueError::Form { place, message });
+    }
+    let text = std::fs::read_to_string(path).map_err(read)?;
+    parse(&text, &place, set)
+}
+
+/// The catalogue name most like `name`, if one is like it at all.
+fn nearest(name: &str) -> Option<String> {
+    let likeness = |known: &&str| strsim::jaro_winkler(name, known);
+    let best = names().into_iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    (likeness(&best) > 0.7).then(|| best.to_string())
+}
+
+/// Parses the text of a profile; `place` names it in errors.
+fn parse(text: &str, place: &str, set: &[String]) -> Result<Profile, CatalogueError> {
+    let form = |message: String| CatalogueError::Form { place: place.into(), message };
+    let mut table: Table =
+        text.parse().map_err(|error: toml::de::Error| form(error.to_string()))?;
+    for given in set {
+        apply(&mut table, given)?;
+    }
+    let mut text_of = |key: &str| match table.remove(key) {
+        Some(Value::String(text)) => Ok(text),
+        Some(other) => Err(form(format!("{key} = {other} must be a text"))),
+        None => Err(form(format!("{key} is missing; a profile begins with name, title and kind"))),
+    };
+    let (name, title, kind) = (text_of("name")?, text_of("title")?, text_of("kind")?);
+    let sources: BTreeMap<String, String> = match table.remove("sources") {
+        Some(sources) => sources
+            .try_into()
+            .map_err(|e: toml::de::Error| form(format!("sources: {}", e.message())))?,
+        None => return Err(form("the table [sources] is missing".into())),
+    };
+    let values = values_of(&table, &sources, place)?;
+    let value = |cause| CatalogueError::Value { place: place.into(), cause };
+    let model = match kind.as_str() {
+        "ssd" => {
+            let profile: SsdProfile = sections(table, place)?;
+            profile.check().map_err(value)?;
+            Model::Ssd(Box::new(profile))
+        }
+        "hdd" => {
+            let profile: HddProfile = sections(table, place)?;
+            profile.check().map_err(value)?;
+            Model::Hdd(Box::new(profile))
+        }
+        other => return Err(form(format!("kind = \"{other}\" must be \"ssd\" or \"hdd\""))),
+    };
+    Ok(Profile { name, title, sources, model, set: set.to_vec(), values })
+}
+
+fn sections<T: serde::de::DeserializeOwned>(
+    table: Table,
+    place: &str,
+) -> Result<T, CatalogueError> {
+    serde_path_to_error::deserialize(Value::Table(table)).map_err(|error| CatalogueError::Form {
+        place: place.into(),
+        message: match error.path().to_string().as_str() {
+            "." => error.inner().message().to_string(),
+            path => format!("{path}: {}", error.inner().message()),
+        },
+    })
+}
+
+/// Every value with its standing and the text of its source.
+fn values_of(
+    table: &Table,
+    sources: &BTreeMap<String, String>,
+    place: &str,
+) -> Result<Vec<ProfileValue>, CatalogueError> {
+    let mut values = Vec::new();
+    for (section, content) in table {
+        let Some(content) = content.as_table() else { continue };
+        for (key, entry) in content {
+            let key = format!("{section}.{key}");
+            let sourced: fourcorners_drive::profile::Sourced<Value> =
+                serde_path_to_error::deserialize(entry.clone()).map_err(|error| {
+                    let message = format!(
+                        "{key}: {}; a value is written {{ value = ..., standing = \"...\", source = \"...\" }}",
+                        error.inner().message()
+                    );
+                    CatalogueError::Form { place: place.into(), message }
+                })?;
+            let source = match sources.get(&sourced.source) {
+                Some(citation) => citation.clone(),
+                None if sourced.standing == Standing::Set => sourced.source.clone(),
+                None => {
+                    let message =
+                        format!("{key}: source \"{}\" is not in [sources]", sourced.source);
+                    return Err(CatalogueError::Form { place: place.into(), message });
+                }
+            };
+            let (value, standing, note) = (sourced.value, sourced.standing, sourced.note);
+            values.push(ProfileValue { key, value, standing, source, note });
+        }
+    }
+    Ok(values)
+}
+
+/// Applies one `section.key=value` to a profile's table.
+fn apply(table: &mut Table, given: &str) -> Result<(), CatalogueError> {
+    let error = |message: String| CatalogueError::Set { given: given.into(), message };
+    let (path, text) = given
+        .split_once('=')
+        .ok_or_else(|| error("write it as section.key=value, for example link.gbps=3".into()))?;
+    let path = path.trim();
+    let keys: Vec<String> = keys_of(table);
+    if !keys.iter().any(|key| key == path) {
+        let near = keys
+            .iter()
+            .max_by(|a, b| strsim::jaro_winkler(path, a).total_cmp(&strsim::jaro_winkler(path, b)));
+        let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+        return Err(error(format!("this drive has no parameter \"{path}\"{near}")));
+    }
+    let (section, key) = path.split_once('.').expect("keys_of joins with a dot");
+    let entry = table[section][key].as_table_mut();
+    let entry = entry.ok_or_else(|| error(format!("{path} is not written as a value")))?;
+    let old = entry.get("value");
+    let text = text.trim();
+    let number = |e: &dyn std::fmt::Display| error(format!("\"{text}\" for {path}: {e}"));
+    let new = match old {
+        Some(Value::Float(_)) => Value::Float(text.parse().map_err(|e| number(&e))?),
+        Some(Value::Integer(_)) => Value::Integer(text.parse().map_err(|e| number(&e))?),
+        Some(Value::Boolean(_)) => Value::Boolean(text.parse().map_err(|e| number(&e))?),
+        _ => Value::String(text.into()),
+    };
+    entry.insert("value".into(), new);
+    entry.insert("standing".into(), Value::String("set".into()));
+    entry.insert("source".into(), Value::String("--set on the command line".into()));
+    entry.remove("note");
+    Ok(())
+}
+
+fn keys_of(table: &Table) -> Vec<String> {
+    let sections = table.iter().filter(|(name, _)| *name != "sources");
+    sections
+        .filter_map(|(section, content)| Some((section, content.as_table()?)))
+        .flat_map(|(section, content)| content.keys().map(move |key| format!("{section}.{key}")))
+        .collect()
+}
+
+impl Profile {
+    /// Keys of the values that were fitted to measurements.
+    pub fn fitted(&self) -> Vec<String> {
+        let fitted = self.values.iter().filter(|value| value.standing == Standing::Fitted);
+        fitted.map(|value| value.key.clone()).collect()
+    }
+
+    /// First 16 hexadecimal digits of the SHA-256 of all keys and values: two profiles of equal
+    /// hash are the same drive, whatever their notes say.
+    pub fn hash(&self) -> String {
+        let mut digest = Sha256::new();
+        for value in &self.values {
+            digest.update(format!("{}={}\n", value.key, value.value));
+        }
+        digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// Where a user's profile is, if `target` is written like the path of one.
+pub fn profile_path(target: &str) -> Option<PathBuf> {
+    target.ends_with(".toml").then(|| PathBuf::from(target))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_in_drive_is_a_drive_under_its_own_name() {
+        for name in names() {
+            let profile = built_in(name, &[]).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(profile.name, name);
+            assert!(!profile.values.is_empty());
+        }
+    }
+
+    #[test]
+    fn an_unknown_drive_suggests_the_nearest() {
+        let error = built_in("crucial-m4-256", &[]).expect_err("no such drive");
+        assert_eq!(
+            error.to_string(),
+            "there is no drive \"crucial-m4-256\" in the catalogue; did you mean \"crucial-m4-256gb\"?; \
+             `fourcorners drives` lists them"
+        );
+        let error = built_in("zzzz", &[]).expect_err("no such drive");
+        assert!(!error.to_string().contains("did you mean"), "{error}");
+    }
+
+    fn set(given: &str) -> Result<Profile, CatalogueError> {
+        built_in("crucial-m4-256gb", &[given.to_string()])
+    }
+
+    #[test]
+    fn a_value_can_be_set() {
+        let profile = set("link.gbps=3").expect("3 Gb/s is a link");
+        let Model::Ssd(ssd) = &profile.model else { panic!("the m4 is an SSD") };
+        assert_eq!((ssd.link.gbps.value, ssd.link.gbps.standing), (3.0, Standing::Set));
+        assert_ne!(profile.hash(), built_in("crucial-m4-256gb", &[]).expect("there").hash());
+    }
+
+    #[test]
+    fn a_setting_that_makes_no_drive_is_refused_by_key_value_and_range() {
+        for (given, told) in [
+            ("link.gbps", "write it as section.key=value"),
+            ("link.gbsp=3", "did you mean link.gbps?"),
+            ("link.gbps=fast", "\"fast\" for link.gbps"),
+            ("nand.dies=0", "nand.dies = 0 is not possible: it must be 1 to 4096"),
+            ("nand.dies=-1", "nand.dies"),
+            ("nand.dies=99999999999999999999", "nand.dies"),
+            ("nand.read_us=-3", "nand.read_us = -3 is not possible: it must be 0 to 1000000"),
+            ("nand.read_us=NaN", "nand.read_us = NaN is not possible"),
+            ("capacity.sectors=900118192", "capacity.sectors = 900118192 is not possible"),
+            ("gc.pacing=sometimes", "gc.pacing"),
+            ("sources.model=x", "no parameter \"sources.model\""),
+        ] {
+            let error = set(given).expect_err(given).to_string();
+            assert!(error.contains(told), "{given}: {error}");
+            assert!(!error.contains('\n'), "{given}: {error}");
+        }
+    }
+}
