@@ -21,6 +21,7 @@
 
 #![forbid(unsafe_code)]
 
+mod hdd;
 mod link;
 mod null;
 mod queue;
@@ -28,6 +29,7 @@ mod vocabulary;
 
 pub mod profile;
 
+pub use hdd::Hdd;
 pub use null::Null;
 pub use vocabulary::{
     Clock, Done, Fault, FaultCause, Geometry, Io, Lba, Nanos, Op, SECTOR_BYTES, Tag, Target,
