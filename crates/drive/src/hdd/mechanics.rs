@@ -3,6 +3,8 @@
 use crate::Nanos;
 use crate::profile::HddMechanicsSection;
 
+use super::layout::Place;
+
 /// A part of a revolution in units of 2^-64, so that adding angles wraps by itself.
 pub(super) type Turn = u64;
 
@@ -108,6 +110,14 @@ pub(super) struct Aim {
     pub(super) ready: Nanos,
     /// Since when it waits.
     pub(super) since: Nanos,
+}
+
+impl Aim {
+    /// Aims at another sector instead.
+    pub(super) fn head_for(&mut self, place: &Place) {
+        self.track = place.track;
+        self.angle = place.angle;
+    }
 }
 
 /// Spindle and arm with all their times.
