@@ -23,6 +23,7 @@
 
 mod cache;
 mod ftl;
+mod hdd;
 mod lane;
 mod link;
 mod nand;
@@ -34,6 +35,7 @@ mod vocabulary;
 
 pub mod profile;
 
+pub use hdd::Hdd;
 pub use null::Null;
 pub use ssd::{Ssd, SsdCounters};
 pub use vocabulary::{

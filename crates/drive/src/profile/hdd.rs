@@ -1,16 +1,218 @@
 //! The parameters of a hard disk.
 
-use super::ProfileError;
 use serde::{Deserialize, Serialize};
+
+use super::{HostSection, LinkSection, ProfileError, Sourced, within};
 
 /// A hard disk as data.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct HddProfile {}
+pub struct HddProfile {
+    /// The host in front of the drive.
+    pub host: HostSection,
+    /// The SATA link to it.
+    pub link: LinkSection,
+    /// How much it holds.
+    pub capacity: HddCapacitySection,
+    /// Spindle and arm.
+    pub mechanics: HddMechanicsSection,
+    /// How densely the surfaces are written.
+    pub media: HddMediaSection,
+    /// The DRAM buffer: cached writes and read-ahead.
+    pub cache: HddCacheSection,
+    /// Native command queuing.
+    pub ncq: HddNcqSection,
+}
+
+/// How much a hard disk holds.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HddCapacitySection {
+    /// Addressable sectors of 512 bytes.
+    pub sectors: Sourced<u64>,
+    /// Smallest I/O and alignment in bytes: 512 or 4096.
+    pub logical_block_bytes: Sourced<u32>,
+}
+
+/// Spindle and arm. Seeks are counted in cylinders; the three seek times fix the whole curve.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HddMechanicsSection {
+    /// Revolutions per minute.
+    pub rpm: Sourced<f64>,
+    /// Heads, one a recording surface.
+    pub heads: Sourced<u32>,
+    /// Milliseconds of a seek to the next cylinder, settled for reading.
+    pub track_to_track_ms: Sourced<f64>,
+    /// Milliseconds of a seek for reading, averaged over all pairs of cylinders.
+    pub average_seek_ms: Sourced<f64>,
+    /// Milliseconds of a seek for reading from the first cylinder to the last.
+    pub full_stroke_ms: Sourced<f64>,
+    /// Milliseconds to change to another head of the same cylinder.
+    pub head_switch_ms: Sourced<f64>,
+    /// Milliseconds more before writing, after any seek or head switch. The skew between tracks
+    /// allows for it, so it costs sequential transfers too.
+    pub write_settle_ms: Sourced<f64>,
+}
+
+/// How densely the surfaces are written.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HddMediaSection {
+    /// MB/s (10^6 bytes) under the head on an outermost track, where LBA 0 is. A sequential
+    /// transfer is slower by its head and cylinder switches.
+    pub outer_mb_per_s: Sourced<f64>,
+    /// MB/s under the head on an innermost track.
+    pub inner_mb_per_s: Sourced<f64>,
+    /// Zones of equally many cylinders, within each of which every track holds as many sectors.
+    pub zones: Sourced<u32>,
+}
+
+/// The DRAM buffer.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HddCacheSection {
+    /// KiB of buffer; what read-ahead does not take holds cached writes.
+    pub size_kib: Sourced<u64>,
+    /// Whether a write is answered from the buffer, before it is on the media.
+    pub write_cache: Sourced<bool>,
+    /// Separate runs of cached sectors the drive keeps track of; one more waits for room.
+    pub write_segments: Sourced<u32>,
+    /// The oldest of those runs, among which the drive picks what to write out next.
+    pub reorder_segments: Sourced<u32>,
+    /// KiB of buffer for reads, 0 for none. After a read, when nothing else waits, the drive reads
+    /// on until three quarters of it are full; a quarter keeps what was read.
+    pub read_ahead_kib: Sourced<u64>,
+    /// Milliseconds after the last command from which cached writes are written out unasked.
+    /// Before that only a full cache or a flush makes them compete with reads for the arm.
+    pub destage_idle_ms: Sourced<f64>,
+}
+
+/// Native command queuing.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HddNcqSection {
+    /// Commands the drive accepts at once.
+    pub depth: Sourced<u32>,
+    /// Milliseconds after which a command is served whatever lies nearer.
+    pub max_wait_ms: Sourced<f64>,
+}
 
 impl HddProfile {
-    /// ok
+    /// Whether such a drive can be.
+    ///
+    /// # Errors
+    /// The first value that is out of its range or contradicts another.
     pub fn check(&self) -> Result<(), ProfileError> {
+        self.host.check()?;
+        self.link.check()?;
+        self.capacity.check()?;
+        self.mechanics.check()?;
+        self.media.check()?;
+        self.cache.check()?;
+        within("ncq.depth", &self.ncq.depth, 1..=1024)?;
+        within("ncq.max_wait_ms", &self.ncq.max_wait_ms, 1.0..=600_000.0)
+    }
+}
+
+impl HddCapacitySection {
+    fn check(&self) -> Result<(), ProfileError> {
+        // ATA addresses a sector in 48 bits (ATA8-ACS, READ DMA EXT).
+        within("capacity.sectors", &self.sectors, 1..=1 << 48)?;
+        let block = self.logical_block_bytes.value;
+        if block != 512 && block != 4096 {
+            return Err(ProfileError::new(
+                "capacity.logical_block_bytes",
+                block,
+                "it must be 512 or 4096",
+            ));
+        }
+        let sectors = self.sectors.value;
+        if !sectors.is_multiple_of(u64::from(block / 512)) {
+            return Err(ProfileError::new(
+                "capacity.sectors",
+                sectors,
+                format_args!("it must be whole logical blocks of {block} bytes"),
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl HddMechanicsSection {
+    fn check(&self) -> Result<(), ProfileError> {
+        within("mechanics.rpm", &self.rpm, 1000.0..=60_000.0)?;
+        within("mechanics.heads", &self.heads, 1..=64)?;
+        within("mechanics.track_to_track_ms", &self.track_to_track_ms, 0.0..=100.0)?;
+        within("mechanics.full_stroke_ms", &self.full_stroke_ms, 0.0..=1000.0)?;
+        within("mechanics.head_switch_ms", &self.head_switch_ms, 0.0..=100.0)?;
+        within("mechanics.write_settle_ms", &self.write_settle_ms, 0.0..=100.0)?;
+        let (track, full) = (self.track_to_track_ms.value, self.full_stroke_ms.value);
+        if full < track {
+            return Err(ProfileError::new(
+                "mechanics.full_stroke_ms",
+                full,
+                format_args!("it must be at least track_to_track_ms, {track}"),
+            ));
+        }
+        // Between a straight line (E[x] = 1/3) and the steepest start from which the curve still
+        // rises to the end (root = 2 * range, linear = -range: 2 * 8/15 - 1/3 = 11/15).
+        let range = full - track;
+        let (least, most) = (track + range / 3.0, track + range * 11.0 / 15.0);
+        let average = self.average_seek_ms.value;
+        // A rounding error may not refuse the ends themselves; NaN is refused.
+        if !(least - 1e-9..=most + 1e-9).contains(&average) {
+            return Err(ProfileError::new(
+                "mechanics.average_seek_ms",
+                average,
+                format_args!(
+                    "a seek curve that rises from {track} to {full} ms has an average of \
+                     {least:.3} to {most:.3}"
+                ),
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl HddMediaSection {
+    fn check(&self) -> Result<(), ProfileError> {
+        within("media.outer_mb_per_s", &self.outer_mb_per_s, 1.0..=10_000.0)?;
+        within("media.inner_mb_per_s", &self.inner_mb_per_s, 1.0..=10_000.0)?;
+        within("media.zones", &self.zones, 1..=256)?;
+        let outer = self.outer_mb_per_s.value;
+        if self.inner_mb_per_s.value > outer {
+            return Err(ProfileError::new(
+                "media.inner_mb_per_s",
+                self.inner_mb_per_s.value,
+                format_args!("it must not exceed outer_mb_per_s, {outer}"),
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl HddCacheSection {
+    fn check(&self) -> Result<(), ProfileError> {
+        within("cache.size_kib", &self.size_kib, 0..=1 << 24)?;
+        within("cache.write_segments", &self.write_segments, 1..=1024)?;
+        within("cache.reorder_segments", &self.reorder_segments, 1..=1024)?;
+        within("cache.destage_idle_ms", &self.destage_idle_ms, 0.0..=600_000.0)?;
+        let size = self.size_kib.value;
+        if self.read_ahead_kib.value > size {
+            return Err(ProfileError::new(
+                "cache.read_ahead_kib",
+                self.read_ahead_kib.value,
+                format_args!("it must not exceed size_kib, {size}"),
+            ));
+        }
+        if self.write_cache.value && self.read_ahead_kib.value == size {
+            return Err(ProfileError::new(
+                "cache.write_cache",
+                true,
+                "read_ahead_kib leaves the write cache nothing of size_kib",
+            ));
+        }
         Ok(())
     }
 }

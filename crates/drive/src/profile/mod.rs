@@ -15,7 +15,10 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
-pub use hdd::HddProfile;
+pub use hdd::{
+    HddCacheSection, HddCapacitySection, HddMechanicsSection, HddMediaSection, HddNcqSection,
+    HddProfile,
+};
 pub use interface::{HostSection, LinkSection};
 pub use ssd::{
     BufferSection, CapacitySection, ControllerSection, GcSection, NandSection, Pacing, SsdProfile,

@@ -1,0 +1,181 @@
+//! What holds for any job on any disk.
+
+use fourcorners_drive::profile::HddProfile;
+use fourcorners_drive::{Io, Nanos, Op, Tag, Target};
+use proptest::prelude::*;
+
+use crate::support::{Random, drive, io, momentus, run, set};
+
+/// A disk within wide limits.
+fn any_profile() -> impl Strategy<Value = HddProfile> {
+    let mechanics = (1000.0..20_000.0f64, 1u32..9, 0.0..5.0f64, 0.0..30.0f64, 0.34..0.73f64);
+    let cache = (0u64..9000, 0.0..1.0f64, any::<bool>(), 1u32..130, 1u32..130);
+    (1u64..1 << 24, mechanics, cache, 1u32..40, 1.0..200.0f64).prop_map(
+        |(
+            blocks,
+            (rpm, heads, track, range, mean),
+            (kib, ahead, writes, held, picked),
+            zones,
+            rate,
+        )| {
+            let mut profile = momentus();
+            profile.capacity.sectors = set(blocks);
+            profile.mechanics.rpm = set(rpm);
+            profile.mechanics.heads = set(heads);
+            profile.mechanics.track_to_track_ms = set(track);
+            profile.mechanics.average_seek_ms = set(track + range * mean);
+            profile.mechanics.full_stroke_ms = set(track + range);
+            profile.media.outer_mb_per_s = set(rate);
+            profile.media.inner_mb_per_s = set(1.0 + (rate - 1.0) / 2.0);
+            profile.media.zones = set(zones);
+            profile.cache.size_kib = set(kib + 1);
+            profile.cache.read_ahead_kib = set((kib as f64 * ahead) as u64);
+            profile.cache.write_cache = set(writes);
+            profile.cache.write_segments = set(held);
+            profile.cache.reorder_segments = set(picked);
+            profile
+        },
+    )
+}
+
+#[derive(Clone, Debug)]
+struct Step {
+    io: Io,
+    pause: Option<u64>,
+}
+
+fn any_step() -> impl Strategy<Value = Step> {
+    let op = prop_oneof![
+        5 => Just(Op::Read), 5 => Just(Op::Write), 1 => Just(Op::Flush), 1 => Just(Op::Trim),
+    ];
+    let lba = prop_oneof![0u64..600, 0u64..1 << 24, any::<u64>()];
+    let size = prop_oneof![0u32..64, Just(256), 0u32..40_000, any::<u32>()];
+    let pause = proptest::option::of(prop_oneof![0u64..1_000_000, 0u64..100_000_000]);
+    (op, lba, size, pause).prop_map(|(op, lba, size, pause)| Step { io: io(op, lba, size), pause })
+}
+
+/// Does the steps with at most `depth` in flight; returns the answers in order. Panics if a tag is
+/// answered twice or never, or if time goes back.
+fn answers(profile: &HddProfile, depth: u32, steps: &[Step]) -> Vec<(u32, u64, bool)> {
+    let mut drive = drive(profile);
+    let depth = depth.min(drive.geometry().queue_depth);
+    let mut busy = vec![false; depth as usize];
+    let mut answers = Vec::new();
+    let mut reap = |drive: &mut fourcorners_drive::Hdd, busy: &mut [bool], until: Nanos| {
+        let before = drive.now();
+        let (tag, ok) = match drive.reap(until) {
+            Ok(None) => return false,
+            Ok(Some(done)) => {
+                assert_eq!(done.at, drive.now());
+                (done.tag, true)
+            }
+            Err(fault) => (fault.tag, false),
+        };
+        assert!(drive.now() >= before && (!ok || drive.now() <= until));
+        assert!(std::mem::take(&mut busy[tag.0 as usize]), "{tag:?} was not in flight");
+        answers.push((tag.0, drive.now().0, ok));
+        true
+    };
+    for step in steps {
+        let tag = loop {
+            match busy.iter().position(|busy| !busy) {
+                Some(tag) => break tag,
+                None => assert!(reap(&mut drive, &mut busy, Nanos::MAX), "all wait for ever"),
+            }
+        };
+        busy[tag] = true;
+        drive.submit(Tag(tag as u32), step.io);
+        if let Some(pause) = step.pause {
+            let until = drive.now().saturating_add(Nanos(pause));
+            while reap(&mut drive, &mut busy, until) {}
+            assert_eq!(drive.now(), until);
+        }
+    }
+    while reap(&mut drive, &mut busy, Nanos::MAX) {}
+    assert!(busy.iter().all(|busy| !busy), "some wait for ever");
+    answers
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_tag_is_answered_exactly_once_and_the_same_again(
+        profile in any_profile(),
+        depth in 1u32..33,
+        steps in proptest::collection::vec(any_step(), 1..120),
+    ) {
+        let first = answers(&profile, depth, &steps);
+        prop_assert_eq!(first.len(), steps.len());
+        prop_assert_eq!(first, answers(&profile, depth, &steps));
+    }
+
+    #[test]
+    fn littles_law_holds_exactly(
+        profile in any_profile(), depth in 1u32..33, seed in any::<u64>(), reads in 0u64..101,
+    ) {
+        let mut random = Random(seed);
+        let sectors = profile.capacity.sectors.value;
+        let seen = run(&mut drive(&profile), depth, 300, || {
+            let op = if random.below(100) < reads { Op::Read } else { Op::Write };
+            io(op, random.below(sectors), 1)
+        });
+        prop_assert_eq!(seen.ios, 300);
+        prop_assert_eq!(seen.in_flight_ns, seen.latency_sum);
+    }
+
+    #[test]
+    fn no_transfer_is_faster_than_the_media(
+        profile in any_profile(), depth in 1u32..9, start in 0u64..1000,
+    ) {
+        // What a sequential pass moves, less what the buffer may still hold.
+        let sectors = profile.capacity.sectors.value;
+        let mut next = start;
+        for op in [Op::Read, Op::Write] {
+            let seen = run(&mut drive(&profile), depth, 2000, || {
+                next = (next + 8) % sectors;
+                io(op, next, u32::try_from((sectors - next).min(8)).unwrap_or(8))
+            });
+            let buffer = 1024.0 * profile.cache.size_kib.value as f64;
+            let least = (seen.bytes as f64 - buffer) / profile.media.outer_mb_per_s.value / 1e6;
+            // A span that fits in the buffer never needs the media.
+            if sectors * 512 > 2 * profile.cache.size_kib.value * 1024 + seen.bytes {
+                prop_assert!(seen.elapsed.as_secs() >= least * 0.999);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_answers_of_a_mixed_job_are_these() {
+    // A golden hash: a change of it is a change of every result of a virtual hard disk.
+    let mut random = Random(42);
+    let sectors = momentus().capacity.sectors.value;
+    let mut next = 0;
+    let steps: Vec<Step> = (0..20_000)
+        .map(|_| {
+            let op = match random.below(20) {
+                0..9 => Op::Read,
+                9..19 => Op::Write,
+                _ => Op::Flush,
+            };
+            let io = match random.below(3) {
+                0 => {
+                    next += 256;
+                    io(op, next, 256)
+                }
+                _ => io(op, random.below(sectors - 64), 1 + random.below(64) as u32),
+            };
+            let pause = (random.below(10) == 0).then(|| random.below(50_000_000));
+            Step { io, pause }
+        })
+        .collect();
+    let mut hash = 0xcbf2_9ce4_8422_2325u64;
+    for (tag, at, _) in answers(&momentus(), 32, &steps) {
+        for byte in tag.to_le_bytes().into_iter().chain(at.to_le_bytes()) {
+            // FNV-1a.
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+    assert_eq!(hash, 0x8bff_6a27_6300_d12b, "{hash:#018x}");
+}
