@@ -5,6 +5,7 @@
 
 mod histogram;
 pub mod record;
+pub mod report;
 pub mod run;
 pub mod workload;
 
