@@ -6,6 +6,7 @@
 pub mod catalogue;
 mod histogram;
 pub mod record;
+pub mod report;
 pub mod run;
 pub mod workload;
 

@@ -1,0 +1,159 @@
+//! What a document holds: each record with the name it is shown under and its place in the colours.
+
+use std::collections::HashMap;
+
+use super::words::clock_words;
+use crate::record::{Document, Figure, Record, TargetInfo};
+
+/// Labels in charts are cut here; the tables beside them have the whole name.
+const LABEL_CHARS: usize = 64;
+
+/// A record and how it is shown.
+#[derive(Debug)]
+pub(super) struct Entry<'a> {
+    /// The record.
+    pub(super) record: &'a Record,
+    /// A name that no other record of its method has.
+    pub(super) label: String,
+    /// Whether it is of the drive under test.
+    pub(super) under_test: bool,
+    /// Which colour and line style its lines have; 0 is the first record's.
+    pub(super) line: usize,
+}
+
+impl Entry<'_> {
+    /// The label with its clock where the document has both.
+    pub(super) fn label_with_clock(&self, all: &Entries) -> String {
+        match all.mixed_clocks {
+            true => format!("{} · {}", self.label, clock_words(self.record.clock)),
+            false => self.label.clone(),
+        }
+    }
+}
+
+/// All records of a document, in its order.
+#[derive(Debug)]
+pub(super) struct Entries<'a> {
+    /// One for each record.
+    pub(super) all: Vec<Entry<'a>>,
+    /// Whether virtual and wall time stand together.
+    pub(super) mixed_clocks: bool,
+}
+
+impl<'a> Entries<'a> {
+    /// The entries of a document. The target of its first record is the drive under test.
+    pub(super) fn of(document: &'a Document) -> Entries<'a> {
+        let records = &document.records;
+        let labels = labels(records);
+        let mut lines: Vec<&String> = Vec::new();
+        let mut entries = Vec::with_capacity(records.len());
+        for (record, label) in records.iter().zip(&labels) {
+            let line = lines.iter().position(|known| *known == label).unwrap_or_else(|| {
+                lines.push(label);
+                lines.len() - 1
+            });
+            entries.push(Entry {
+                record,
+                label: label.clone(),
+                under_test: same_drive(record, &records[0]),
+                line,
+            });
+        }
+        let mixed_clocks = records.iter().any(|record| record.clock != records[0].clock);
+        Entries { all: entries, mixed_clocks }
+    }
+
+    /// The methods in the order they first appear.
+    pub(super) fn methods(&self) -> Vec<&'a str> {
+        unique(self.all.iter().map(|entry| entry.record.method.as_str()))
+    }
+
+    /// The entries of one method.
+    pub(super) fn of_method(&self, method: &str) -> Vec<&Entry<'a>> {
+        self.all.iter().filter(|entry| entry.record.method == method).collect()
+    }
+}
+
+/// The names of all figures of these entries, in the order they first appear.
+pub(super) fn figure_names<'a>(entries: &[&Entry<'a>]) -> Vec<&'a str> {
+    unique(entries.iter().flat_map(|entry| entry.record.figures.keys().map(String::as_str)))
+}
+
+/// The entries that have a figure, with it.
+pub(super) fn having<'e, 'a>(
+    entries: &[&'e Entry<'a>],
+    name: &str,
+) -> Vec<(&'e Entry<'a>, &'a Figure)> {
+    let figure = |entry: &&'e Entry<'a>| Some((*entry, entry.record.figures.get(name)?));
+    entries.iter().filter_map(figure).collect()
+}
+
+fn unique<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut seen: Vec<&str> = Vec::new();
+    for name in names {
+        if !seen.contains(&name) {
+            seen.push(name);
+        }
+    }
+    seen
+}
+
+/// Whether two records are of one drive set up the same way, on one clock.
+pub(super) fn same_drive(left: &Record, right: &Record) -> bool {
+    let identity = |target: &TargetInfo| {
+        let TargetInfo { name, kind, capacity_bytes, serial, profile_hash, set, .. } =
+            target.clone();
+        (name, kind, capacity_bytes, serial, profile_hash, set)
+    };
+    left.clock == right.clock && identity(&left.target) == identity(&right.target)
+}
+
+/// A label for each record: its title, and as much more as it takes to tell it from the other
+/// records of its method.
+fn labels(records: &[Record]) -> Vec<String> {
+    let title = |record: &Record| match record.target.title.trim() {
+        "" => record.target.name.clone(),
+        title => title.to_string(),
+    };
+    type More<'m> = &'m dyn Fn(&Record) -> String;
+    let steps: [More; 3] =
+        [&|record| record.target.set.join(", "), &|record| record.target.name.clone(), &|record| {
+            record.id.clone()
+        }];
+    let mut labels: Vec<String> = records.iter().map(title).collect();
+    for more in steps {
+        for index in clashing(records, &labels) {
+            let more = more(&records[index]);
+            if !more.is_empty() {
+                labels[index] = format!("{} ({more})", title(&records[index]));
+            }
+        }
+    }
+    for (place, index) in clashing(records, &labels).into_iter().enumerate() {
+        labels[index] = format!("{} (run {})", title(&records[index]), place + 1);
+    }
+    labels.iter().map(|label| shortened(label)).collect()
+}
+
+/// Records whose label another record of their method has too.
+fn clashing(records: &[Record], labels: &[String]) -> Vec<usize> {
+    let mut count: HashMap<(&str, &str), usize> = HashMap::new();
+    let key = |index: usize| (records[index].method.as_str(), labels[index].as_str());
+    for index in 0..records.len() {
+        *count.entry(key(index)).or_default() += 1;
+    }
+    (0..records.len()).filter(|&index| count[&key(index)] > 1).collect()
+}
+
+/// A label that fits a chart: its middle is left out when it is long, since paths differ at
+/// their ends.
+fn shortened(label: &str) -> String {
+    let chars: Vec<char> = label.chars().collect();
+    if chars.len() <= LABEL_CHARS {
+        return label.to_string();
+    }
+    let (head, tail) = (LABEL_CHARS / 2, LABEL_CHARS / 2 - 1);
+    let head: String = chars[..head].iter().collect();
+    let tail: String = chars[chars.len() - tail..].iter().collect();
+    format!("{head}…{tail}")
+}

@@ -1,0 +1,25 @@
+//! Records as people and programs read them: one HTML page, a terminal table, the JSON document.
+//!
+//! Everything here works from records alone, never from a target, so that a result measured long
+//! ago, or on a machine that no longer has the drive, renders as on the day it was measured.
+//!
+//! A page is a single file with its style, script, data and chart library inside. It names no
+//! address to load anything from, and a content security policy in its head forbids the rest.
+
+mod charts;
+mod curves;
+mod entries;
+mod json;
+mod page;
+mod provenance;
+mod save;
+mod sweep;
+mod table;
+mod tables;
+mod words;
+
+pub use json::{ReadError, from_json, json_schema, to_json};
+pub use page::page;
+pub use save::write_atomically;
+pub use table::table;
+pub use words::figure_words;

@@ -1,0 +1,91 @@
+//! What was run on what, enough of it to run the same again elsewhere.
+
+use maud::{Markup, html};
+
+use super::entries::Entry;
+use super::words::{
+    bytes, clock_words, ended_words, figure_words, job_words, kind_words, method_words,
+};
+use crate::record::{Record, TargetInfo};
+
+/// A record's target, set-up, jobs and the fio command of each.
+pub(super) fn record(entry: &Entry, open: bool) -> Markup {
+    let record = entry.record;
+    html! {
+        details open[open] {
+            summary {
+                span { (entry.label) } " "
+                small { (method_words(&record.method)) ", " (clock_words(record.clock)) }
+            }
+            dl.facts {
+                @for (name, value) in facts(record) { div { dt { (name) } dd { (value) } } }
+            }
+            @for (name, figure) in &record.figures {
+                div.job {
+                    h4 {
+                        (figure_words(name))
+                        @if !figure.complete { " " span.badge.warn { "incomplete" } }
+                    }
+                    p {
+                        (job_words(&figure.job)) ". State before: " (figure.state) ". Ran "
+                        (format!("{:.1}", figure.duration_s)) " s, " (bytes(figure.bytes)) ", mean "
+                        "queue depth " (format!("{:.2}", figure.mean_queue_depth)) "."
+                        @if let Some(cpu) = figure.cpu_us_per_io {
+                            " CPU time per I/O " (super::words::micros(cpu)) "."
+                        }
+                    }
+                    @if !figure.fio.is_empty() {
+                        div.command {
+                            pre tabindex="0" aria-label="fio command" { code { (figure.fio) } }
+                            button type="button" hidden { "Copy" }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Names and values, without those that are not known.
+fn facts(record: &Record) -> Vec<(&'static str, String)> {
+    let TargetInfo {
+        name,
+        title: _,
+        kind,
+        capacity_bytes,
+        logical_block_bytes,
+        model,
+        serial,
+        firmware,
+        profile_hash,
+        fitted,
+        set,
+    } = &record.target;
+    let list = |values: &Vec<String>| (!values.is_empty()).then(|| values.join(", "));
+    let host = record.host.as_ref();
+    let facts = [
+        ("Target", Some(name.clone())),
+        ("Kind", Some(kind_words(*kind).into())),
+        ("Model", model.clone()),
+        ("Serial number", serial.clone()),
+        ("Firmware", firmware.clone()),
+        ("Capacity", Some(format!("{} ({capacity_bytes} bytes)", bytes(*capacity_bytes)))),
+        ("Logical block", Some(format!("{logical_block_bytes} bytes"))),
+        ("Profile", profile_hash.clone()),
+        ("Fitted parameters", list(fitted).or(profile_hash.as_ref().map(|_| "none".into()))),
+        ("Set by hand", list(set)),
+        ("Clock", Some(clock_words(record.clock).into())),
+        ("Method", Some(record.method.clone())),
+        ("Shortened", record.quick.then(|| "yes, by --quick".into())),
+        ("Ended", Some(ended_words(&record.ended).unwrap_or("complete".into()))),
+        ("Seed", Some(record.seed.to_string())),
+        ("fourcorners", Some(record.version.clone())),
+        ("Kernel", host.map(|host| host.kernel.clone())),
+        ("CPU", host.map(|host| format!("{} ({} logical)", host.cpu, host.cpus))),
+        ("Started", Some(record.started_at.clone())),
+        ("Finished", Some(record.finished_at.clone())),
+        ("Record", Some(record.id.clone())),
+    ];
+    let known = |(name, value): (&'static str, Option<String>)| Some((name, value?));
+    facts.into_iter().filter_map(known).filter(|(_, value)| !value.is_empty()).collect()
+}

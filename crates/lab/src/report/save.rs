@@ -1,0 +1,105 @@
+//! A file that is either the old one or the new one, whatever happens while it is written.
+
+use std::fs::{File, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// Writes `content` to `path` so that a reader, or a machine that loses power, finds the whole
+/// old file or the whole new one.
+///
+/// The content goes to a temporary file in the same folder, is synced, takes the name by a
+/// rename, and the folder is synced. An existing file keeps its permissions, and a symbolic link
+/// stays one: what it points at is replaced. What is not a regular file (`/dev/stdout`, a pipe) is
+/// written to directly, since a rename would put a file in its place.
+///
+/// # Errors
+///
+/// Whatever the file system answers. The temporary file is removed then, and `path` is as it was
+/// unless only the last sync, of the folder, failed.
+pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
+    let existing = match path.metadata() {
+        Ok(metadata) => Some(metadata),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    let (destination, permissions) = match existing {
+        Some(metadata) if metadata.is_dir() => {
+            return Err(io::Error::new(
+                io::ErrorKind::IsADirectory,
+                format!("{} is a folder; name a file in it", path.display()),
+            ));
+        }
+        Some(metadata) if !metadata.is_file() => {
+            return OpenOptions::new().write(true).open(path)?.write_all(content);
+        }
+        Some(metadata) => (path.canonicalize()?, Some(metadata.permissions())),
+        None => (path.to_path_buf(), None),
+    };
+    let folder = folder_of(&destination);
+    // A temporary file is private by default; a report is made like any other file, the umask
+    // deciding.
+    let mut temporary = tempfile::Builder::new()
+        .prefix(".fourcorners-")
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(&folder)?;
+    temporary.write_all(content)?;
+    if let Some(permissions) = permissions {
+        temporary.as_file().set_permissions(permissions)?;
+    }
+    temporary.as_file().sync_all()?;
+    temporary.persist(&destination).map_err(|error| error.error)?;
+    File::open(&folder)?.sync_all()
+}
+
+fn folder_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
+        _ => PathBuf::from("."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn replaces_a_file_and_leaves_nothing_else() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("page.html");
+        write_atomically(&path, b"one")?;
+        fs::set_permissions(&path, Permissions::from_mode(0o640))?;
+        write_atomically(&path, b"two")?;
+        assert_eq!(fs::read(&path)?, b"two");
+        assert_eq!(path.metadata()?.permissions().mode() & 0o777, 0o640);
+        assert_eq!(fs::read_dir(folder.path())?.count(), 1);
+        Ok(())
+    }
+
+    #[test]
+    fn follows_a_link_and_never_replaces_a_device() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        fs::write(&file, "old")?;
+        std::os::unix::fs::symlink("file", &link)?;
+        write_atomically(&link, b"new")?;
+        assert!(link.symlink_metadata()?.is_symlink());
+        assert_eq!(fs::read(&file)?, b"new");
+
+        let device = folder.path().join("null");
+        std::os::unix::fs::symlink("/dev/null", &device)?;
+        write_atomically(&device, b"gone")?;
+        assert!(!device.metadata()?.is_file());
+        Ok(())
+    }
+
+    #[test]
+    fn refuses_a_folder_and_reports_a_missing_one() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let refused = write_atomically(folder.path(), b"").expect_err("a folder");
+        assert_eq!(refused.kind(), io::ErrorKind::IsADirectory);
+        let missing = folder.path().join("no/such/file");
+        assert!(write_atomically(&missing, b"").is_err());
+    }
+}

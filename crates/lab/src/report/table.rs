@@ -1,0 +1,129 @@
+//! The review as a table for a terminal.
+
+use comfy_table::presets::NOTHING;
+use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, LineStyle, Table};
+
+use super::entries::{Entries, Entry};
+use super::words::{
+    bytes, clock_words, ended_words, figure_words, iops, kind_words, method_words, micros, rate,
+};
+use crate::record::Document;
+
+/// Each record as a table no wider than `width` columns, with what it concludes beneath.
+///
+/// At 80 columns every figure has MB/s (10^6 bytes per second), IOPS, and its latency: mean,
+/// 99 %, 99.9 % and the longest. With `colour`, headings are bold and what is not complete is
+/// yellow; the words are the same without. Control characters in names are replaced, so that a
+/// record cannot drive the terminal.
+pub fn table(document: &Document, width: usize, colour: bool) -> String {
+    let all = Entries::of(document);
+    if all.all.is_empty() {
+        return "No records.\n".into();
+    }
+    let page = Page { width: u16::try_from(width).unwrap_or(u16::MAX).max(1), colour };
+    let blocks: Vec<String> = all.all.iter().map(|entry| page.block(entry)).collect();
+    blocks.join("\n")
+}
+
+/// What all tables are set on.
+#[derive(Clone, Copy)]
+struct Page {
+    width: u16,
+    colour: bool,
+}
+
+impl Page {
+    fn block(self, entry: &Entry) -> String {
+        let record = entry.record;
+        let mut heading = self.text();
+        heading.add_row([Cell::new(plain(&entry.label)).add_attribute(Attribute::Bold)]);
+        let about = format!(
+            "{} {}, {}, {}{}",
+            bytes(record.target.capacity_bytes),
+            kind_words(record.target.kind),
+            clock_words(record.clock),
+            method_words(&record.method),
+            if record.quick { ", quick" } else { "" }
+        );
+        heading.add_row([Cell::new(plain(&about))]);
+        if let Some(how) = ended_words(&record.ended) {
+            heading.add_row([Cell::new(plain(&how)).fg(Color::Yellow)]);
+        }
+        let mut blocks = vec![self.print(heading)];
+        if !record.figures.is_empty() {
+            blocks.push(self.print(self.figures(entry)));
+        }
+        if !record.verdicts.is_empty() {
+            let mut verdicts = self.text();
+            for verdict in &record.verdicts {
+                verdicts.add_row([Cell::new(plain(&verdict.text))]);
+            }
+            blocks.push(self.print(verdicts));
+        }
+        blocks.join("\n")
+    }
+
+    fn figures(self, entry: &Entry) -> Table {
+        let mut table = self.text();
+        table.style_mut().header_separator = LineStyle::none().fill('─').junction('─');
+        let headings =
+            ["", "MB/s", "IOPS", "latency\nmean", "\n99 %", "\n99.9 %", "\nmax"].into_iter();
+        table.set_header(headings.map(|heading| {
+            Cell::new(heading).set_alignment(CellAlignment::Right).add_attribute(Attribute::Bold)
+        }));
+        for (name, figure) in &entry.record.figures {
+            let latency = &figure.latency_us;
+            // "QD" and its number stay on one line.
+            let words = plain(&figure_words(name)).replace("QD ", "QD\u{a0}");
+            let name = match figure.complete {
+                true => Cell::new(words),
+                false => Cell::new(format!("{words} (incomplete)")).fg(Color::Yellow),
+            };
+            let numbers = [
+                rate(figure.mb_per_s),
+                iops(figure.iops),
+                micros(latency.mean),
+                micros(latency.p99),
+                micros(latency.p999),
+                micros(latency.max),
+            ];
+            let numbers = numbers.map(|text| Cell::new(text).set_alignment(CellAlignment::Right));
+            table.add_row(std::iter::once(name).chain(numbers));
+        }
+        for column in table.column_iter_mut().skip(1) {
+            column.set_padding((1, 0));
+        }
+        table
+    }
+
+    /// An empty table without lines, as wide as the page.
+    fn text(self) -> Table {
+        let mut table = Table::new();
+        table
+            .load_style(NOTHING)
+            .set_content_arrangement(ContentArrangement::Dynamic)
+            .set_width(self.width);
+        if self.colour {
+            table.enforce_styling()
+        } else {
+            table.force_no_tty()
+        };
+        table
+    }
+
+    fn print(self, mut table: Table) -> String {
+        if let Some(first) = table.column_mut(0) {
+            first.set_padding((0, 0));
+        }
+        table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+    }
+}
+
+/// Text that cannot steer a terminal: no control characters, and none that reorder it.
+fn plain(text: &str) -> String {
+    let steers = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    text.chars().map(|c| if steers(c) { '\u{fffd}' } else { c }).collect()
+}

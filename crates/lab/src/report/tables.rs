@@ -1,0 +1,277 @@
+//! The page's tables and words: the four corners, what was concluded, every figure.
+
+use maud::{Markup, html};
+
+use super::charts::line_colour;
+use super::entries::{Entries, Entry};
+use super::words::{
+    NO_VALUE, clock_words, ended_words, figure_words, iops, method_words, micros, percent, rate,
+    ratio,
+};
+use crate::record::{ClockName, Figure, Record};
+
+/// A corner: its heading, what is beneath, and the figures that may stand for it, the first of
+/// them that was measured. Incompressible data come first: they cost every controller the same.
+struct Corner {
+    heading: &'static str,
+    how: &'static str,
+    figures: &'static [&'static str],
+}
+
+const CORNERS: [Corner; 4] = [
+    Corner { heading: "Random read", how: "4 KiB, QD 3", figures: &["random_read_4k_qd3"] },
+    Corner {
+        heading: "Random write",
+        how: "4 KiB, QD 3",
+        figures: &[
+            "random_write_4k_qd3_incompressible",
+            "random_write_4k_qd3",
+            "random_write_4k_qd3_repeating",
+        ],
+    },
+    Corner {
+        heading: "Sequential read",
+        how: "128 KiB, QD 1",
+        figures: &["sequential_read_128k_qd1"],
+    },
+    Corner {
+        heading: "Sequential write",
+        how: "128 KiB, QD 1",
+        figures: &[
+            "sequential_write_128k_qd1_incompressible",
+            "sequential_write_128k_qd1",
+            "sequential_write_128k_qd1_repeating",
+        ],
+    },
+];
+
+impl Corner {
+    fn of<'a>(&self, record: &'a Record) -> Option<&'a Figure> {
+        self.figures.iter().find_map(|name| record.figures.get(*name))
+    }
+}
+
+/// "virtual time" or "wall time", in words and a shape of its own.
+pub(super) fn clock_badge(clock: ClockName) -> Markup {
+    let class = match clock {
+        ClockName::Virtual => "badge virtual",
+        ClockName::Wall => "badge wall",
+    };
+    html! { span class=(class) { (clock_words(clock)) } }
+}
+
+/// What to keep in mind where both clocks stand together.
+pub(super) fn clocks_note(all: &Entries) -> Markup {
+    html! {
+        @if all.mixed_clocks {
+            " Results in " (clock_badge(ClockName::Virtual)) " come from a model, results in "
+            (clock_badge(ClockName::Wall)) " from hardware."
+        }
+    }
+}
+
+/// The bar that stays at the top: the drive and its four numbers. Nothing without a corner.
+pub(super) fn summary(all: &Entries) -> Markup {
+    let record = all.all.iter().find(|entry| {
+        entry.under_test && CORNERS.iter().any(|corner| corner.of(entry.record).is_some())
+    });
+    html! {
+        @if let Some(entry) = record {
+            aside.corners aria-label="The four corners, MB/s" {
+                p.drive { (entry.label) " " (clock_badge(entry.record.clock)) }
+                dl {
+                    @for corner in &CORNERS {
+                        div {
+                            dt { (corner.heading) " " small { (corner.how) } }
+                            @match corner.of(entry.record) {
+                                Some(figure) => dd {
+                                    strong { (rate(figure.mb_per_s)) } " " small { "MB/s" }
+                                    @if !figure.complete { " " small.warn { "incomplete" } }
+                                },
+                                None => dd { small { "not run" } },
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The corners of all that have one, side by side; nothing where the summary says it all.
+pub(super) fn side_by_side(all: &Entries) -> Option<Markup> {
+    let has_corner =
+        |entry: &&Entry| CORNERS.iter().any(|corner| corner.of(entry.record).is_some());
+    let entries: Vec<&Entry> = all.all.iter().filter(has_corner).collect();
+    (entries.len() > 1).then(|| {
+        html! {
+            div.wide tabindex="0" role="region" aria-label="The four corners side by side" {
+                table {
+                    caption { "MB/s." (clocks_note(all)) }
+                    thead { tr {
+                        th scope="col" { "Drive" }
+                        @for corner in &CORNERS {
+                            th scope="col" { (corner.heading) br; small { (corner.how) } }
+                        }
+                    } }
+                    tbody { @for entry in entries { tr {
+                        th scope="row" {
+                            @if entry.under_test { strong { (entry.label) } }
+                            @else { (entry.label) }
+                            " " (clock_badge(entry.record.clock))
+                        }
+                        @for corner in &CORNERS { td {
+                            @match corner.of(entry.record) {
+                                Some(figure) => {
+                                    (rate(figure.mb_per_s))
+                                    @if !figure.complete { br; small.warn { "incomplete" } }
+                                },
+                                None => "not run",
+                            }
+                        } }
+                    } } }
+                }
+            }
+        }
+    })
+}
+
+/// The number of verdicts in a document.
+pub(super) fn verdict_count(all: &Entries) -> usize {
+    all.all.iter().map(|entry| entry.record.verdicts.len()).sum()
+}
+
+/// What the records conclude, the drive under test first.
+pub(super) fn verdicts(all: &Entries) -> Markup {
+    let mut entries: Vec<&Entry> =
+        all.all.iter().filter(|entry| !entry.record.verdicts.is_empty()).collect();
+    entries.sort_by_key(|entry| !entry.under_test);
+    html! {
+        @if !entries.is_empty() {
+            section #verdicts {
+                h2 { "Conclusions" }
+                @for entry in entries {
+                    h3 {
+                        (entry.label) " "
+                        @if all.mixed_clocks { (clock_badge(entry.record.clock)) " " }
+                        @if all.methods().len() > 1 {
+                            span.badge { (method_words(&entry.record.method)) }
+                        }
+                    }
+                    dl.verdicts {
+                        @for verdict in &entry.record.verdicts {
+                            dt { (verdict.about.replace(['-', '_'], " ")) }
+                            dd { (verdict.text) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Which line is whose among these; nothing where there is only one.
+pub(super) fn legend(all: &Entries, entries: &[&Entry]) -> Markup {
+    let mut shown: Vec<&Entry> = Vec::new();
+    for &entry in entries {
+        if shown.iter().all(|other| other.line != entry.line) {
+            shown.push(entry);
+        }
+    }
+    const DASHES: [&str; 5] = ["", "9 5", "14 6", "9 4 2 4", "2 4"];
+    html! {
+        @if shown.len() > 1 {
+            ul.legend aria-label="Lines" {
+                @for entry in shown {
+                    li {
+                        svg width="34" height="8" aria-hidden="true" {
+                            line x1="0" y1="4" x2="34" y2="4" stroke-width="2.5"
+                                stroke-dasharray=(DASHES[entry.line % DASHES.len()])
+                                style=(format!("stroke:{}", line_colour(entry.line))) {}
+                        }
+                        span { (entry.label_with_clock(all)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Every figure of a record.
+pub(super) fn figures(all: &Entries, entry: &Entry) -> Markup {
+    let record = entry.record;
+    let amplified = record.figures.values().any(|figure| figure.write_amplification.is_some());
+    let spare = record.figures.values().find_map(|figure| figure.effective_op);
+    let nameplate = record.figures.values().find_map(|figure| figure.nameplate_op);
+    let caption = html! {
+        strong { (entry.label) } ", " (method_words(&record.method)) " "
+        (clock_badge(record.clock)) " "
+        @if entry.under_test && all.all.iter().any(|other| !other.under_test) {
+            span.badge.tested { "drive under test" }
+        }
+        @if let Some(how) = ended_words(&record.ended) { " " span.badge.warn { (how) } }
+    };
+    html! {
+        @if record.figures.is_empty() {
+            p.empty { (caption) " has no figures." }
+        } @else {
+            div.wide tabindex="0" role="region" aria-label=(format!("Figures of {}", entry.label)) {
+                table {
+                    caption { (caption) }
+                    thead {
+                        tr {
+                            th scope="col" rowspan="2" { "Figure" }
+                            th scope="col" rowspan="2" { "MB/s" }
+                            th scope="col" rowspan="2" { "IOPS" }
+                            th.span scope="colgroup" colspan="7" { "Latency" }
+                            th.text scope="col" rowspan="2" { "State" }
+                            @if amplified { th scope="col" rowspan="2" { "Write ampl." } }
+                        }
+                        tr {
+                            @for heading in
+                                ["mean", "median", "90 %", "99 %", "99.9 %", "99.99 %", "max"]
+                            { th scope="col" { (heading) } }
+                        }
+                    }
+                    tbody { @for (name, figure) in &record.figures {
+                        (figure_row(name, figure, amplified))
+                    } }
+                }
+            }
+            @if let (Some(spare), Some(nameplate)) = (spare, nameplate) {
+                p.note {
+                    "Spare area " (percent(nameplate)) " of user space by nameplate, "
+                    (percent(spare)) " effective: without open blocks and the collection reserve."
+                }
+            }
+        }
+    }
+}
+
+fn figure_row(name: &str, figure: &Figure, amplified: bool) -> Markup {
+    let latency = &figure.latency_us;
+    let times = [
+        latency.mean,
+        latency.p50,
+        latency.p90,
+        latency.p99,
+        latency.p999,
+        latency.p9999,
+        latency.max,
+    ];
+    html! {
+        tr {
+            th scope="row" {
+                (figure_words(name))
+                @if !figure.complete { " " span.badge.warn { "incomplete" } }
+            }
+            td.main { (rate(figure.mb_per_s)) }
+            td { (iops(figure.iops)) }
+            @for time in times { td { (micros(time)) } }
+            td.text { (figure.state) }
+            @if amplified {
+                td { (figure.write_amplification.map_or(NO_VALUE.into(), ratio)) }
+            }
+        }
+    }
+}

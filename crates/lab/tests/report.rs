@@ -1,0 +1,198 @@
+//! What a report must hold, whatever its records hold.
+
+mod fixture;
+
+use std::path::Path;
+
+use fourcorners::record::{Document, Ended, Figure, Latency};
+use fourcorners::report::{from_json, json_schema, page, table, to_json};
+
+/// What only the chart library's own text holds, once.
+const LIBRARY_MARK: &str = "plotly.js v3";
+
+#[test]
+fn a_review_of_two_drives_is_one_small_page() {
+    let html = page(&Document::new(vec![fixture::m4(), fixture::momentus()]));
+    assert!(html.len() < 8_000_000, "{} bytes", html.len());
+    assert_eq!(html.matches(LIBRARY_MARK).count(), 1);
+    assert!(!html.contains("MathJax.loader"), "the formula typesetter is not wanted");
+    let own =
+        html.len() - html.split("<script type=\"text/javascript\">").nth(1).map_or(0, str::len);
+    assert!(own < 5_000_000, "{own} bytes without the chart library");
+    assert!(html.contains("4 KiB random write, QD 3, incompressible, used state"));
+}
+
+#[test]
+fn names_are_never_markup() {
+    let hostile = "/tmp/<script>alert(1)</script><img src=x onerror=alert(2)>\"'&";
+    let mut record = fixture::m4();
+    record.target.name = hostile.into();
+    record.target.title = hostile.into();
+    record.target.model = Some(hostile.into());
+    record.target.set = vec![hostile.into()];
+    record.ended = Ended::Failed(hostile.into());
+    record.method = hostile.into();
+    let (_, mut figure) = record.figures.shift_remove_index(0).expect("a figure");
+    figure.fio = hostile.into();
+    figure.state = hostile.into();
+    record.figures.insert(hostile.into(), figure);
+    record.verdicts[0].about = hostile.into();
+    record.verdicts[0].text = hostile.into();
+    let mut other = fixture::momentus();
+    other.target.title = "</script><script>alert(3)</script>".into();
+    let html = page(&Document::new(vec![record, other]));
+    assert!(html.contains("&lt;script&gt;alert(1)"));
+    for forbidden in ["<script>alert", "<img src=x", "</script><script>alert"] {
+        assert!(!html.contains(forbidden), "{forbidden} got through");
+    }
+    // The library, the page's own script, and nothing but data besides.
+    let scripts = html.matches("<script").count() - library_mentions(&html);
+    assert_eq!(scripts, html.matches("<script type=\"application/json\">").count() + 2);
+}
+
+/// How often the library's text speaks of script elements, apart from its own.
+fn library_mentions(html: &str) -> usize {
+    let library = html.split("<script type=\"text/javascript\">").nth(1).unwrap_or("");
+    library.split("</script>").next().unwrap_or("").matches("<script").count()
+}
+
+#[test]
+fn marks_what_is_not_whole_and_which_clock() {
+    let html = page(&fixture::review());
+    let text = table(&fixture::review(), 80, false);
+    for needle in ["interrupted before it was complete", "wall time", "virtual time", "incomplete"]
+    {
+        assert!(html.contains(needle), "page without {needle:?}");
+        assert!(text.contains(needle), "table without {needle:?}");
+    }
+    assert!(html.contains("/var/tmp/fourcorners.test · wall time"));
+}
+
+#[test]
+fn nothing_in_a_record_panics() {
+    let mut documents = vec![Document::new(Vec::new())];
+    let mut bare = fixture::m4();
+    bare.figures.clear();
+    bare.series.clear();
+    bare.target.title = String::new();
+    documents.push(Document::new(vec![bare.clone(), bare]));
+    for value in [0.0, -1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, 5e-324] {
+        let mut record = fixture::m4();
+        for figure in record.figures.values_mut() {
+            ruin(figure, value);
+        }
+        for series in record.series.values_mut() {
+            series.mb_per_s.fill(value);
+        }
+        let mut sweep = fixture::sweep();
+        sweep.figures.values_mut().for_each(|figure| ruin(figure, value));
+        let same = record.clone();
+        documents.push(Document::new(vec![record, sweep, same]));
+    }
+    let mut odd = fixture::m4();
+    let (_, mut figure) = odd.figures.shift_remove_index(0).expect("a figure");
+    figure.latency_bins_ns = vec![(u64::MAX, u64::MAX), (0, u64::MAX), (5, 0)];
+    for name in ["", "_", "random_read_é_qd1", "random_read_4k_qd99999999999", "ü_ä_ö_qd1"] {
+        odd.figures.insert(name.into(), figure.clone());
+    }
+    odd.target.capacity_bytes = u64::MAX;
+    odd.target.title = "ü".repeat(500);
+    documents.push(Document::new(vec![odd]));
+    for document in &documents {
+        assert!(page(document).starts_with("<!DOCTYPE html>"));
+        for width in [0, 1, 20, 80, 1_000_000] {
+            table(document, width, true);
+        }
+        to_json(document);
+    }
+}
+
+/// Every number of a figure at once.
+fn ruin(figure: &mut Figure, value: f64) {
+    figure.mb_per_s = value;
+    figure.iops = value;
+    figure.duration_s = value;
+    figure.mean_queue_depth = value;
+    figure.write_amplification = Some(value);
+    figure.effective_op = Some(value);
+    figure.nameplate_op = Some(value);
+    figure.cpu_us_per_io = Some(value);
+    figure.latency_us = Latency {
+        min: value,
+        mean: value,
+        p50: value,
+        p90: value,
+        p99: value,
+        p999: value,
+        p9999: value,
+        max: value,
+    };
+    figure.latency_bins_ns.clear();
+}
+
+#[test]
+fn the_terminal_table_fits_eighty_columns() {
+    let text = table(&fixture::review(), 80, false);
+    for line in text.lines() {
+        assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
+    }
+    assert!(!text.contains('\u{1b}'), "no colour was asked for");
+    assert!(table(&fixture::review(), 80, true).contains("\u{1b}["));
+    let first = text.split("Seagate").next().unwrap_or("");
+    insta::assert_snapshot!(first);
+}
+
+#[test]
+fn a_name_cannot_steer_the_terminal() {
+    let mut record = fixture::momentus();
+    record.target.title = "\u{1b}[2Jgone\u{202e}".into();
+    let text = table(&Document::new(vec![record]), 80, false);
+    assert!(text.starts_with("\u{fffd}[2Jgone\u{fffd}"), "{text:?}");
+}
+
+#[test]
+fn json_comes_back_as_it_was() {
+    let document = fixture::review();
+    assert_eq!(from_json(&to_json(&document)).expect("our own document"), document);
+    let newer = r#"{"schema":"fourcorners.review/2","records":7}"#;
+    let error = from_json(newer).expect_err("another version").to_string();
+    assert!(error.contains("fourcorners.review/2"), "{error}");
+    assert!(from_json("[]").is_err());
+    assert!(
+        from_json(&to_json(&document).replace("\"mb_per_s\":205.2", "\"mb_per_s\":null")).is_err()
+    );
+}
+
+#[test]
+fn the_committed_schema_is_current() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/review.schema.json");
+    if std::env::var_os("FOURCORNERS_WRITE_SCHEMA").is_some() {
+        std::fs::write(&path, json_schema()).expect("docs/ can be written");
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        committed == json_schema(),
+        "docs/review.schema.json is not what the code says; if the change is meant, \
+         FOURCORNERS_WRITE_SCHEMA=1 cargo test -p fourcorners --test report schema"
+    );
+}
+
+#[test]
+fn documents_follow_the_schema() {
+    let schema = serde_json::from_str(&json_schema()).expect("the schema is JSON");
+    let validator = jsonschema::validator_for(&schema).expect("the schema is a schema");
+    let check = |document: &Document| {
+        let json = serde_json::from_str(&to_json(document)).expect("a document is JSON");
+        let errors: Vec<String> =
+            validator.iter_errors(&json).map(|error| error.to_string()).collect();
+        errors.join("\n")
+    };
+    assert_eq!(check(&fixture::review()), "");
+    assert_eq!(check(&Document::new(Vec::new())), "");
+    let mut failed = fixture::file();
+    failed.ended = Ended::Failed("the device went away".into());
+    assert_eq!(check(&Document::new(vec![failed])), "");
+    let mut other = fixture::review();
+    other.schema = "fourcorners.review/0".into();
+    assert_ne!(check(&other), "");
+}
