@@ -3,6 +3,7 @@
 //! A [`workload::Job`] says what is done to a target, [`run::run`] does it on any
 //! [`fourcorners_drive::Target`], a [`record::Record`] is what was measured.
 
+pub mod guard;
 mod histogram;
 pub mod record;
 pub mod run;
