@@ -4,6 +4,7 @@
 //! [`fourcorners_drive::Target`], a [`record::Record`] is what was measured.
 
 pub mod catalogue;
+pub mod guard;
 mod histogram;
 pub mod record;
 pub mod report;

@@ -1,0 +1,170 @@
+//! Scratch files: what `--size` creates, and how they are known again.
+//!
+//! A scratch file carries the attribute [`MARK`] with its inode number and size. A copy that
+//! kept its attributes is another inode, and a file that something else was copied over has
+//! another size as a rule; neither is then a scratch file.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, FallocateFlags, FileType, Mode, OFlags, XattrFlags};
+use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit};
+
+use super::refusal::{Refusal, os_refusal, quoted, size_text};
+use super::target::{LEAST_BYTES, RealTarget, inspect, is_kernels_own};
+
+/// The extended attribute of a scratch file.
+const MARK: &str = "user.fourcorners.scratch";
+
+/// Whether [`create_file`] can be expected to succeed. Changes nothing.
+///
+/// # Errors
+/// The [`Refusal`] to show.
+pub fn may_create(path: &Path, bytes: u64) -> Result<(), Refusal> {
+    let shown = || quoted(path);
+    let size = |why: String| Refusal::Size { path: shown(), bytes, why };
+    if bytes < LEAST_BYTES {
+        return Err(size(format!("give at least {}", size_text(LEAST_BYTES))));
+    }
+    match rustix::fs::lstat(path) {
+        Ok(_) => return Err(Refusal::Exists { path: shown() }),
+        Err(Errno::NOENT | Errno::NOTDIR) => {}
+        Err(errno) => return Err(os_refusal(shown(), "created", errno)),
+    }
+    let parent = parent_of(path);
+    let is_directory = rustix::fs::stat(&parent)
+        .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory);
+    if !is_directory || path.file_name().is_none() {
+        return Err(Refusal::NoParent { path: shown(), parent: quoted(&parent) });
+    }
+    rustix::fs::access(&parent, Access::WRITE_OK | Access::EXEC_OK)
+        .map_err(|errno| os_refusal(shown(), "created", errno))?;
+    let os = |errno| os_refusal(shown(), "created", errno);
+    if is_kernels_own(rustix::fs::statfs(&parent).map_err(os)?.f_type as u64) {
+        return Err(Refusal::WrongKind {
+            path: shown(),
+            what: "in a file system of the kernel's own".into(),
+            instead: "give a path on a disk".into(),
+        });
+    }
+    let space = rustix::fs::statvfs(&parent).map_err(os)?;
+    let free_bytes = space.f_bavail.saturating_mul(space.f_frsize);
+    if free_bytes < bytes {
+        let free = size_text(free_bytes);
+        return Err(size(format!(
+            "{} has {free} free; give less or another place",
+            quoted(&parent)
+        )));
+    }
+    // Going beyond it is not an error but a signal, SIGXFSZ (setrlimit(2)).
+    match getrlimit(Resource::Fsize).current {
+        Some(limit) if limit < bytes => Err(size(format!(
+            "this shell allows files of {}; ulimit -f unlimited",
+            size_text(limit)
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Creates a scratch file with its space allocated, so that a test cannot run out of it.
+/// Removes it again if that fails.
+///
+/// The result may be written without `--destroy`, and so may the file later, as long as it is
+/// plainly nothing but a scratch file.
+///
+/// # Errors
+/// The [`Refusal`] to show; also when something is at `path` already, be it a dangling link.
+pub fn create_file(path: &Path, bytes: u64) -> Result<RealTarget, Refusal> {
+    may_create(path, bytes)?;
+    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC;
+    let fd =
+        rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR).map_err(|errno| match errno {
+            Errno::EXIST => Refusal::Exists { path: quoted(path) },
+            errno => os_refusal(quoted(path), "created", errno),
+        })?;
+    let file = File::from(fd);
+    let made = allocate(&file, bytes)
+        .map_err(|errno| os_refusal(quoted(path), "created", errno))
+        .and_then(|()| {
+            // A file system without attributes still has a good scratch file, for this run.
+            let _ = mark(&file);
+            inspect(path)
+        });
+    match made {
+        Ok(target) => Ok(RealTarget { created_here: true, ..target }),
+        Err(refusal) => {
+            // It is this call's own: it was created exclusively. Failing to remove it leaves an
+            // empty file and is less worth saying than why it could not be made.
+            let _ = std::fs::remove_file(path);
+            Err(refusal)
+        }
+    }
+}
+
+fn allocate(file: &File, bytes: u64) -> Result<(), Errno> {
+    match rustix::fs::fallocate(file, FallocateFlags::empty(), 0, bytes) {
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => rustix::fs::ftruncate(file, bytes),
+        result => result,
+    }
+}
+
+/// The directory that `path` is created in.
+fn parent_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+fn mark(file: &File) -> Result<(), Errno> {
+    let text = mark_text(&rustix::fs::fstat(file)?);
+    rustix::fs::fsetxattr(file, MARK, text.as_bytes(), XattrFlags::empty())
+}
+
+fn mark_text(stat: &rustix::fs::Stat) -> String {
+    format!("1 inode {} bytes {}", stat.st_ino, stat.st_size)
+}
+
+/// Whether this is a scratch file of ours under its only name. What it holds is asked elsewhere.
+pub(super) fn is_scratch(file: &File) -> bool {
+    let Ok(stat) = rustix::fs::fstat(file) else { return false };
+    let mut value = [0; 64];
+    let length = rustix::fs::fgetxattr(file, MARK, &mut value[..]).unwrap_or(0);
+    stat.st_nlink == 1 && value[..length] == *mark_text(&stat).as_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_is_void_on_a_copy_after_a_change_of_size_and_under_a_second_name() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let path = dir.path().join("scratch");
+        let target = create_file(&path, LEAST_BYTES).expect("it can be created");
+        assert!(target.created_here);
+        let file = File::options().read(true).write(true).open(&path).expect("it is there");
+        if rustix::fs::fgetxattr_query(&file, MARK).is_err() {
+            println!("skipped: the file system has no extended attributes");
+            return;
+        }
+        assert!(is_scratch(&file));
+
+        let copy = File::create(dir.path().join("copy")).expect("it can be created");
+        copy.set_len(LEAST_BYTES).expect("it can be sized");
+        let mut value = [0; 64];
+        let length = rustix::fs::fgetxattr(&file, MARK, &mut value[..]).expect("it is marked");
+        rustix::fs::fsetxattr(&copy, MARK, &value[..length], XattrFlags::empty())
+            .expect("it can be marked");
+        assert!(!is_scratch(&copy));
+
+        file.set_len(LEAST_BYTES + 1).expect("it can be sized");
+        assert!(!is_scratch(&file));
+        file.set_len(LEAST_BYTES).expect("it can be sized");
+        assert!(is_scratch(&file));
+
+        std::fs::hard_link(&path, dir.path().join("second")).expect("it can be linked");
+        assert!(!is_scratch(&file));
+    }
+}

@@ -1,0 +1,75 @@
+//! Opening a target, with everything checked again on what was opened.
+
+use std::fs::File;
+
+use rustix::fs::{FlockOperation, OFlags};
+use rustix::io::Errno;
+
+use super::permit::{Checks, Permission, may_write, open_refusal, same, unchanged};
+use super::refusal::Refusal;
+use super::target::{Kind, RealTarget};
+
+/// An open target. A device opened for writing stays claimed, and a file locked, until `file`
+/// is closed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Opened {
+    /// The device or file.
+    pub file: File,
+    /// Whether I/O bypasses the page cache. False only where the file system has no direct I/O;
+    /// then memory is measured, which a report has to say.
+    pub direct: bool,
+}
+
+/// Opens for writing what [`may_write`] allows.
+///
+/// The device is claimed (`O_EXCL`), so that nothing can mount it meanwhile; then everything is
+/// checked once more, on what was opened.
+///
+/// # Errors
+/// The [`Refusal`] to show.
+pub fn open_for_writing(target: &RealTarget, permission: &Permission) -> Result<Opened, Refusal> {
+    may_write(target, permission)?;
+    let handle = same(target)?;
+    let opened = open(target, OFlags::RDWR)?;
+    let checks = Checks::new(target)?;
+    unchanged(target, &opened.file)?;
+    // Direct reads would have to be aligned, and page-cache reads of the same inode see the same.
+    let reader =
+        handle.reopen(OFlags::RDONLY).map_err(|errno| open_refusal(target, "read", errno))?;
+    checks.all(&handle, &reader, permission)?;
+    // Keeps a second run off a file, as the claim does for a device. Last, because NFS makes it
+    // a lock that the checks would find. A file system without locks has nobody who holds one.
+    let locked = target.kind == Kind::File
+        && rustix::fs::flock(&opened.file, FlockOperation::NonBlockingLockExclusive)
+            == Err(Errno::WOULDBLOCK);
+    if locked { Err(checks.locked("another program has locked it")) } else { Ok(opened) }
+}
+
+/// Opens for reading, for which no permission is needed and nothing is claimed.
+///
+/// # Errors
+/// The [`Refusal`] to show.
+pub fn open_for_reading(target: &RealTarget) -> Result<Opened, Refusal> {
+    let opened = open(target, OFlags::RDONLY)?;
+    unchanged(target, &opened.file)?;
+    Ok(opened)
+}
+
+fn open(target: &RealTarget, access: OFlags) -> Result<Opened, Refusal> {
+    let handle = same(target)?;
+    let writes = access == OFlags::RDWR;
+    let claim = if writes && target.kind == Kind::Device { OFlags::EXCL } else { OFlags::empty() };
+    let flags = access | claim;
+    let action = if writes { "written" } else { "read" };
+    let refusal = |errno| open_refusal(target, action, errno);
+    match handle.reopen(flags | OFlags::DIRECT) {
+        Ok(file) => Ok(Opened { file, direct: true }),
+        // open(2): the file system does not support O_DIRECT.
+        Err(Errno::INVAL) if target.kind == Kind::File => {
+            let file = handle.reopen(flags).map_err(refusal)?;
+            Ok(Opened { file, direct: false })
+        }
+        Err(errno) => Err(refusal(errno)),
+    }
+}

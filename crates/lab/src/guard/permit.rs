@@ -1,0 +1,307 @@
+//! Whether the user has allowed this target to be written.
+
+use std::fs::File;
+use std::path::Path;
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use rustix::process::{Flock, FlockType, fcntl_getlk};
+
+use super::create::is_scratch;
+use super::describe::{Disk, namesakes, node_path};
+use super::in_use::{self, Subject};
+use super::refusal::{Refusal, Usage, UsageKind, os_refusal, quoted};
+use super::scan;
+use super::system::{System, Thing};
+use super::target::{Handle, Kind, RealTarget, unknown};
+
+/// What the user has named, each a path or a serial number exactly as typed.
+///
+/// A path names what it leads to, links resolved: a device by its number, a file by its
+/// canonical path. A serial number names a whole disk, if no other disk here has the same.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Permission {
+    /// Targets that may lose all their data (`--destroy`).
+    pub destroy: Vec<String>,
+    /// Those of them that may lose it even if they carry partitions or a signature (`--force`).
+    pub force: Vec<String>,
+}
+
+/// Whether `target` may be written, with nothing changed on it. A device is claimed for the
+/// moment, which is how the kernel tells that somebody else has.
+///
+/// # Errors
+/// The [`Refusal`] to show.
+pub fn may_write(target: &RealTarget, permission: &Permission) -> Result<(), Refusal> {
+    let handle = same(target)?;
+    // What is known to use it makes a better message than that it is busy.
+    let checks = Checks::new(target)?;
+    checks.in_use()?;
+    let exclusive = match target.kind {
+        Kind::Device => OFlags::EXCL,
+        Kind::File => OFlags::empty(),
+    };
+    let reader = handle
+        .reopen(OFlags::RDONLY | exclusive)
+        .map_err(|errno| open_refusal(target, "read", errno))?;
+    checks.all(&handle, &reader, permission)
+}
+
+/// What `target` was when it was inspected, found again at its canonical path.
+pub(super) fn same(target: &RealTarget) -> Result<Handle, Refusal> {
+    let handle = Handle::get(&target.canonical)?;
+    if Thing::of(&handle.stat) == Some(target.thing) {
+        Ok(handle)
+    } else {
+        Err(Refusal::Changed { target: target.to_string() })
+    }
+}
+
+/// Whether `file` is what was inspected, and nothing else.
+pub(super) fn unchanged(target: &RealTarget, file: &File) -> Result<(), Refusal> {
+    let disk = match target.thing {
+        Thing::File { .. } => None,
+        Thing::Device(number) => Some(
+            Disk::describe(&System::real(), number)
+                .map_err(|error| unknown(target.to_string(), error))?,
+        ),
+    };
+    let stat =
+        rustix::fs::fstat(file).map_err(|errno| os_refusal(target.to_string(), "read", errno))?;
+    let bytes = match target.kind {
+        Kind::File => u64::try_from(stat.st_size).ok(),
+        Kind::Device => rustix::fs::seek(file, rustix::fs::SeekFrom::End(0)).ok(),
+    };
+    let sequence = disk.and_then(|disk| disk.sequence);
+    if Thing::of(&stat) == Some(target.thing)
+        && bytes == Some(target.bytes)
+        && sequence == target.sequence
+    {
+        Ok(())
+    } else {
+        Err(Refusal::Changed { target: target.to_string() })
+    }
+}
+
+/// Why an open failed.
+pub(super) fn open_refusal(target: &RealTarget, action: &'static str, errno: Errno) -> Refusal {
+    let shown = target.to_string();
+    match errno {
+        // open(2), O_EXCL on a block device: in use by the system, such as mounted.
+        Errno::BUSY if target.kind == Kind::Device => Refusal::InUse {
+            target: shown,
+            usage: Usage {
+                kind: UsageKind::Claimed,
+                how: "another program, or a mount in another name space, has claimed it".into(),
+                undo: format!("end what fuser -v {} shows", quoted(&target.canonical)),
+            },
+        },
+        Errno::ROFS | Errno::ACCESS if target.kind == Kind::Device && target.read_only => {
+            Refusal::ReadOnly { target: shown, why: device_read_only(target) }
+        }
+        Errno::NXIO | Errno::NODEV | Errno::NOMEDIUM => Refusal::Changed { target: shown },
+        errno => os_refusal(shown, action, errno),
+    }
+}
+
+fn device_read_only(target: &RealTarget) -> String {
+    let node = quoted(&target.canonical);
+    format!("clear its write protection (blockdev --setrw {node}) or give another")
+}
+
+/// Everything that is asked of an opened target.
+pub(super) struct Checks<'a> {
+    system: System,
+    target: &'a RealTarget,
+    /// `None` for a file.
+    disk: Option<Disk>,
+    subject: Subject,
+}
+
+impl<'a> Checks<'a> {
+    pub(super) fn new(target: &'a RealTarget) -> Result<Checks<'a>, Refusal> {
+        let system = System::real();
+        let mut subject = Subject::default();
+        let disk = match target.thing {
+            Thing::File { .. } => {
+                subject.file = Some((target.thing, target.canonical.clone()));
+                None
+            }
+            Thing::Device(number) => {
+                let disk = Disk::describe(&system, number)
+                    .map_err(|error| unknown(target.to_string(), error))?;
+                subject.devices = disk.related();
+                if let Some(below) = disk.backing() {
+                    let whole = disk.whole.as_ref().unwrap_or(&disk.node);
+                    subject.itself = Some(whole.dir.clone());
+                    subject.file = match Thing::at(&below) {
+                        Some(Thing::Device(_)) => {
+                            let below = quoted(Path::new(&below));
+                            return Err(Refusal::Window { target: target.to_string(), below });
+                        }
+                        Some(thing) => Some((thing, below.into())),
+                        None => None,
+                    };
+                }
+                Some(disk)
+            }
+        };
+        Ok(Checks { system, target, disk, subject })
+    }
+
+    /// Whether the system uses it.
+    pub(super) fn in_use(&self) -> Result<(), Refusal> {
+        match in_use::find(&self.system, &self.subject) {
+            Ok(None) => Ok(()),
+            Ok(Some(usage)) => Err(Refusal::InUse { target: self.target.to_string(), usage }),
+            Err(error) => Err(unknown(self.target.to_string(), error)),
+        }
+    }
+
+    /// All of it, on the medium behind `reader`.
+    pub(super) fn all(
+        &self,
+        handle: &Handle,
+        reader: &File,
+        permission: &Permission,
+    ) -> Result<(), Refusal> {
+        unchanged(self.target, reader)?;
+        self.writable(handle)?;
+        self.in_use()?;
+        self.unlocked(reader)?;
+        self.allowed(reader, permission)
+    }
+
+    fn writable(&self, handle: &Handle) -> Result<(), Refusal> {
+        let target = self.target.to_string();
+        match &self.disk {
+            Some(disk) if disk.read_only => {
+                return Err(Refusal::ReadOnly { target, why: device_read_only(self.target) });
+            }
+            Some(disk) if disk.host_managed => return Err(Refusal::Zoned { target }),
+            _ => {}
+        }
+        handle.may_write().map_err(|errno| match errno {
+            // access(2) gives a file that chattr made immutable this error, to root as well.
+            Errno::PERM if self.target.kind == Kind::File => Refusal::ReadOnly {
+                target,
+                why: format!("it is immutable; chattr -i {}", quoted(&self.target.canonical)),
+            },
+            errno => os_refusal(target, "written", errno),
+        })
+    }
+
+    /// A running virtual machine locks the image or device it uses (QEMU docs/devel/
+    /// "image locking": shared locks on bytes from 100), so a lock on any byte is asked for.
+    fn unlocked(&self, reader: &File) -> Result<(), Refusal> {
+        match fcntl_getlk(reader, &Flock::from(FlockType::WriteLock)) {
+            Ok(Some(lock)) => {
+                let by = match lock.pid {
+                    Some(pid) => format!("process {}", pid.as_raw_nonzero()),
+                    None => "another program, such as a virtual machine,".into(),
+                };
+                Err(self.locked(&format!("{by} has locked it")))
+            }
+            // A file system without locks has nobody who holds one.
+            Ok(None) | Err(_) => Ok(()),
+        }
+    }
+
+    pub(super) fn locked(&self, how: &str) -> Refusal {
+        let undo = format!("end what fuser -v {} shows", quoted(&self.target.canonical));
+        Refusal::InUse {
+            target: self.target.to_string(),
+            usage: Usage { kind: UsageKind::Locked, how: how.into(), undo },
+        }
+    }
+
+    fn allowed(&self, reader: &File, permission: &Permission) -> Result<(), Refusal> {
+        let target = self.target;
+        let holds = self.holds(reader)?;
+        let destroyed = self.named(&permission.destroy)?;
+        let forced = self.named(&permission.force)?;
+        let path = quoted(&target.path);
+        let scratch = target.kind == Kind::File
+            && holds.is_none()
+            && (target.created_here || is_scratch(reader));
+        match holds {
+            _ if !destroyed && !scratch => {
+                let what = match target.kind {
+                    Kind::Device => "all its data",
+                    Kind::File => "its content",
+                };
+                let (loss, options) = match holds {
+                    None => (what.to_owned(), format!("--destroy {path}")),
+                    Some(holds) => (
+                        format!("{what}, and it {holds}"),
+                        format!("--destroy {path} --force {path}"),
+                    ),
+                };
+                Err(Refusal::NotNamed { target: target.to_string(), loss, options })
+            }
+            Some(holds) if !forced => Err(Refusal::NotForced {
+                target: target.to_string(),
+                holds,
+                options: format!("--force {path} to --destroy {path}"),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// What of value is on it: `has partitions (/dev/sdb1) and carries the signature of XFS`.
+    fn holds(&self, reader: &File) -> Result<Option<String>, Refusal> {
+        let medium = scan::Opened { file: reader, bytes: self.target.bytes };
+        let signatures = scan::signatures(&medium).map_err(|error| Refusal::Unreadable {
+            target: self.target.to_string(),
+            offset: error.offset,
+            errno: error.errno,
+        })?;
+        let partitions: Vec<&str> = self
+            .disk
+            .iter()
+            .flat_map(|disk| &disk.partitions)
+            .map(|part| part.path.as_str())
+            .collect();
+        let mut holds = Vec::new();
+        if !partitions.is_empty() {
+            holds.push(format!("has partitions ({})", partitions.join(", ")));
+        }
+        if !signatures.is_empty() {
+            holds.push(format!("carries the signature of {}", signatures.join(", ")));
+        }
+        Ok((!holds.is_empty()).then(|| holds.join(" and ")))
+    }
+
+    /// Whether one of `names` is the target.
+    fn named(&self, names: &[String]) -> Result<bool, Refusal> {
+        let mut ambiguous = None;
+        for name in names.iter().filter(|name| !name.is_empty()) {
+            let leads_here = Thing::at(name) == Some(self.target.thing);
+            let by_path = match self.target.kind {
+                Kind::Device => leads_here,
+                Kind::File => {
+                    leads_here
+                        && std::fs::canonicalize(name)
+                            .is_ok_and(|path| path == self.target.canonical)
+                }
+            };
+            if by_path {
+                return Ok(true);
+            }
+            let Some(disk) = self.disk.as_ref().filter(|disk| disk.whole.is_none()) else {
+                continue;
+            };
+            if disk.serial.as_deref() == Some(name.trim()) {
+                let others = namesakes(&self.system, disk);
+                if others.is_empty() {
+                    return Ok(true);
+                }
+                ambiguous = Some(Refusal::AmbiguousSerial {
+                    serial: super::refusal::one_line(name),
+                    disks: [vec![node_path(&disk.node.dir)], others].concat().join(", "),
+                });
+            }
+        }
+        ambiguous.map_or(Ok(false), Err)
+    }
+}
