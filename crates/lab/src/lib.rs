@@ -6,6 +6,7 @@
 mod histogram;
 pub mod record;
 pub mod run;
+pub mod uring;
 pub mod workload;
 
 pub use histogram::Histogram;
