@@ -9,6 +9,7 @@ mod histogram;
 pub mod record;
 pub mod report;
 pub mod run;
+pub mod uring;
 pub mod workload;
 
 pub use histogram::Histogram;

@@ -1,0 +1,125 @@
+//! Discarding: how a TRIM is asked for, and purging the whole drive.
+
+use std::fs::{self, File};
+
+use rustix::fs::{FileType, fstat, major, minor};
+use rustix::io::Errno;
+use rustix::ioctl::{Opcode, Setter, ioctl, opcode};
+
+use super::UringError;
+
+/// `BLKDISCARD` of linux/fs.h: its argument is a first byte and a length, two u64.
+const BLKDISCARD: Opcode = opcode::none(0x12, 119);
+
+/// How a TRIM reaches the drive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Discard {
+    /// A block device's own asynchronous discard, Linux 6.12 and later.
+    Command,
+    /// A hole punched: in a file it frees the blocks; a block device before Linux 6.12 gets
+    /// "write zeroes, may unmap", the nearest that io_uring offers there.
+    PunchHole,
+    /// The device says that it cannot discard. A hole is not tried: it could be written as zeroes.
+    No,
+}
+
+impl Discard {
+    /// What to try first on `file`.
+    pub(super) fn of(file: &File) -> Result<Discard, UringError> {
+        Ok(match block_device(file)? {
+            None => Discard::PunchHole,
+            Some(device) if device.can_discard() => Discard::Command,
+            Some(_) => Discard::No,
+        })
+    }
+
+    /// What to try after the kernel answered `result`, if that may only mean that it is older
+    /// than the command: EINVAL before Linux 5.19, EOPNOTSUPP before 6.12.
+    pub(super) fn after(self, result: i32) -> Option<Discard> {
+        let old = [Errno::INVAL, Errno::OPNOTSUPP].map(|errno| -errno.raw_os_error());
+        (self == Discard::Command && old.contains(&result)).then_some(Discard::PunchHole)
+    }
+}
+
+/// A block device by its number.
+struct BlockDevice {
+    major: u32,
+    minor: u32,
+}
+
+impl BlockDevice {
+    fn can_discard(&self) -> bool {
+        // A partition has no queue of its own; its directory lies in that of the whole drive.
+        let directory = format!("/sys/dev/block/{}:{}", self.major, self.minor);
+        ["queue", "../queue"]
+            .iter()
+            .find_map(|queue| {
+                fs::read_to_string(format!("{directory}/{queue}/discard_max_bytes")).ok()
+            })
+            // Without sysfs the drive itself will tell.
+            .is_none_or(|bytes| bytes.trim() != "0")
+    }
+}
+
+/// The block device that `file` is; `None` for a regular file and anything else.
+fn block_device(file: &File) -> Result<Option<BlockDevice>, UringError> {
+    let stat =
+        fstat(file).map_err(|errno| UringError::File { doing: "look at", source: errno.into() })?;
+    let is_device = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice;
+    Ok(is_device.then(|| BlockDevice { major: major(stat.st_rdev), minor: minor(stat.st_rdev) }))
+}
+
+/// A drive that was discarded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Purged {
+    /// Bytes discarded, from the drive's beginning.
+    pub bytes: u64,
+}
+
+/// Discards the first `bytes` of a block device.
+pub(super) fn purge(file: &File, bytes: u64) -> Result<Purged, UringError> {
+    let Some(device) = block_device(file)? else {
+        return Err(UringError::PurgeUnsupported {
+            reason: "a regular file has nothing to discard; delete the file and make it anew",
+        });
+    };
+    let unsupported = UringError::PurgeUnsupported {
+        reason: "the device does not take discards (its queue/discard_max_bytes is 0); erase it \
+                 with its maker's tool, or write all of it twice instead",
+    };
+    if !device.can_discard() {
+        return Err(unsupported);
+    }
+    // SAFETY: BLKDISCARD reads two u64 from its argument and keeps no pointer; the file is known
+    // to be a block device, so the number cannot mean another request.
+    match unsafe { ioctl(file, Setter::<BLKDISCARD, [u64; 2]>::new([0, bytes])) } {
+        Ok(()) => Ok(Purged { bytes }),
+        Err(Errno::OPNOTSUPP) => Err(unsupported),
+        Err(errno) => Err(UringError::File { doing: "discard", source: errno.into() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_answers_of_an_older_kernel_fall_back() {
+        assert_eq!(
+            Discard::Command.after(-Errno::OPNOTSUPP.raw_os_error()),
+            Some(Discard::PunchHole)
+        );
+        assert_eq!(Discard::Command.after(-Errno::INVAL.raw_os_error()), Some(Discard::PunchHole));
+        assert_eq!(Discard::Command.after(-Errno::IO.raw_os_error()), None);
+        assert_eq!(Discard::Command.after(0), None);
+        assert_eq!(Discard::PunchHole.after(-Errno::OPNOTSUPP.raw_os_error()), None);
+    }
+
+    #[test]
+    fn a_regular_file_punches_holes_and_cannot_be_purged() {
+        let file = tempfile::tempfile().expect("temporary file");
+        assert_eq!(Discard::of(&file).expect("a file"), Discard::PunchHole);
+        let error = purge(&file, 4096).expect_err("a file");
+        assert!(error.to_string().contains("regular file"), "{error}");
+    }
+}

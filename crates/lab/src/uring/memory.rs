@@ -1,0 +1,102 @@
+//! Page-aligned memory that the kernel reads and writes while we hold no reference to it.
+
+use std::ptr::{self, NonNull};
+
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+
+use super::UringError;
+
+/// Buffers start at multiples of this: what `O_DIRECT` asks for on every Linux drive and file
+/// system, and a page, so that no block straddles one more page than it must.
+pub(super) const ALIGNMENT: usize = 4096;
+
+/// `bytes` rounded up to whole [`ALIGNMENT`]s, or `None` when no memory is that large.
+pub(super) fn aligned(bytes: usize) -> Option<usize> {
+    bytes.checked_next_multiple_of(ALIGNMENT)
+}
+
+/// An anonymous private mapping, zeroed, unmapped on drop.
+pub(super) struct Mapping {
+    address: NonNull<u8>,
+    bytes: usize,
+}
+
+impl Mapping {
+    /// Maps `bytes`, at least one page, and populates them, so that no I/O pays for a page fault.
+    pub(super) fn new(bytes: usize) -> Result<Mapping, UringError> {
+        let refused = |source: rustix::io::Errno| UringError::Memory {
+            bytes: bytes as u64,
+            source: source.into(),
+        };
+        let bytes = aligned(bytes.max(1)).ok_or(refused(rustix::io::Errno::NOMEM))?;
+        // SAFETY: a new private anonymous mapping at an address of the kernel's choosing aliases
+        // no other memory.
+        let address = unsafe {
+            mmap_anonymous(
+                ptr::null_mut(),
+                bytes,
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::PRIVATE,
+            )
+        }
+        .map_err(refused)?;
+        let address =
+            NonNull::new(address.cast::<u8>()).ok_or(refused(rustix::io::Errno::NOMEM))?;
+        // Huge pages let the kernel pin and look up a buffer as one piece. Both advices are only
+        // wishes: without them every page is faulted in on first use.
+        for advice in [Advice::LinuxHugepage, Advice::LinuxPopulateWrite] {
+            // SAFETY: the range is the mapping made above; neither advice changes its contents.
+            let _ = unsafe { madvise(address.as_ptr().cast(), bytes, advice) };
+        }
+        Ok(Mapping { address, bytes })
+    }
+
+    /// The first byte.
+    pub(super) fn address(&self) -> *mut u8 {
+        self.address.as_ptr()
+    }
+
+    /// Length in bytes, a multiple of [`ALIGNMENT`].
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The bytes themselves.
+    ///
+    /// # Safety
+    /// No I/O on this memory is in flight while the slice lives.
+    pub(super) unsafe fn as_mut_slice(&mut self) -> &mut [u8] {
+        // SAFETY: the mapping is `bytes` long, initialised (zeroed), and ours alone: `&mut self`
+        // keeps other references away and the caller keeps the kernel away.
+        unsafe { std::slice::from_raw_parts_mut(self.address.as_ptr(), self.bytes) }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: the range is exactly what `new` mapped, and whoever drops it has waited for the
+        // I/Os on it. Failure would leave it mapped, which is harmless.
+        let _ = unsafe { munmap(self.address.as_ptr().cast(), self.bytes) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mapping_is_zeroed_aligned_and_whole_pages() {
+        let mut mapping = Mapping::new(5000).expect("8 KiB");
+        assert_eq!((mapping.bytes(), mapping.address() as usize % ALIGNMENT), (8192, 0));
+        // SAFETY: no I/O uses it.
+        assert!(unsafe { mapping.as_mut_slice() }.iter().all(|&byte| byte == 0));
+    }
+
+    #[test]
+    fn an_absurd_size_is_an_error_that_says_what_to_do() {
+        for bytes in [usize::MAX, usize::MAX / 2] {
+            let error = Mapping::new(bytes).err().expect("no such memory").to_string();
+            assert!(error.contains("lower queue depth"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,514 @@
+//! A real drive: a Linux block device or a regular file, through io_uring.
+//!
+//! The one module with `unsafe` code: it lends memory to the kernel. Two rules make that sound.
+//! The memory is reached by raw pointers only, never by a reference, while the kernel has it; and
+//! it is unmapped only after every I/O on it has been answered (see `Drop`).
+
+#![allow(unsafe_code)]
+
+mod buffers;
+mod discard;
+mod error;
+mod memory;
+mod request;
+mod setup;
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::fs::File;
+use std::mem::ManuallyDrop;
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+use fourcorners_drive::{
+    Clock, Done, Fault, FaultCause, Geometry, Io, Nanos, Op, SECTOR_BYTES, Tag, Target,
+};
+use io_uring::types::{SubmitArgs, Timespec};
+use io_uring::{EnterFlags, IoUring};
+use rustix::fs::{OFlags, fcntl_getfl};
+use rustix::io::Errno;
+use rustix::time::{ClockId, clock_gettime};
+
+pub use discard::Purged;
+pub use error::UringError;
+
+use buffers::{Buffer, Buffers, Shape};
+use discard::Discard;
+use request::{Outcome, Request};
+use setup::{BEST_FIRST, Completions};
+
+/// When this many I/Os are queued, they go to the kernel before more completions are handed out.
+/// Refilling a whole batch at once leaves a disk without work meanwhile: on a file with `O_DIRECT`
+/// at queue depth 32 it lost 16-23 %, and steps of 4 to 8 recovered it.
+const REFILL_STEP: u32 = 8;
+
+/// How long to wait before asking again when the kernel had no memory to take an I/O and nothing
+/// in flight whose end could free some.
+const BACK_OFF: Duration = Duration::from_micros(100);
+
+/// File offsets are signed 64-bit numbers; no sector lies beyond them.
+const MAX_SECTORS: u64 = i64::MAX as u64 / SECTOR_BYTES;
+
+/// What a real drive is set up for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Setup {
+    /// Most I/Os in flight, 1 to 32768. Each has a read buffer of the largest block.
+    pub queue_depth: u32,
+    /// Largest block that will be read or written; longer I/Os are refused with EINVAL. A TRIM
+    /// may be of any length.
+    pub max_block_bytes: u32,
+}
+
+/// What the kernel granted, for reports: without some of it the same I/Os cost more CPU time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Granted {
+    /// Completions are delivered only while we wait for them (`IORING_SETUP_DEFER_TASKRUN`,
+    /// Linux 6.1).
+    pub deferred_completions: bool,
+    /// The read buffers are registered (Linux 5.19, and `RLIMIT_MEMLOCK`).
+    pub registered_reads: bool,
+    /// The buffers written from are registered.
+    pub registered_writes: bool,
+    /// The file was opened with `O_DIRECT`: I/O bypasses the page cache.
+    pub direct: bool,
+}
+
+/// A block device or a regular file as a drive in wall time.
+///
+/// It stays on the thread that made it, the only one that may use its ring.
+pub struct Uring {
+    ring: IoUring,
+    file: File,
+    geometry: Geometry,
+    max_block_bytes: u32,
+    completions: Completions,
+    direct: bool,
+    discard: Discard,
+    buffers: ManuallyDrop<Buffers>,
+    /// By tag: what is in flight under it.
+    in_flight: Box<[Option<Request>]>,
+    flying: u32,
+    /// Of those flying, how many the kernel was not told of yet.
+    queued: u32,
+    /// Completions that were in the queue when the clock was read last.
+    noticed: usize,
+    /// I/Os refused at submission.
+    refused: VecDeque<Fault>,
+    /// The ring itself failed with this error number: nothing can complete any more.
+    broken: Option<i32>,
+    now: Cell<Nanos>,
+}
+
+impl Uring {
+    /// Makes a drive of `file`, opened read-only or for writing, with or without `O_DIRECT`.
+    ///
+    /// The geometry is that of the file or device, except for the queue depth, which is that of
+    /// the setup.
+    ///
+    /// # Errors
+    /// When the queue depth is out of range, the kernel has no io_uring or forbids it, or memory
+    /// is short. Each says what to do.
+    pub fn new(file: File, geometry: Geometry, setup: Setup) -> Result<Uring, UringError> {
+        Uring::with(file, geometry, setup, Plan { modes: &BEST_FIRST, register: true })
+    }
+
+    fn with(
+        file: File,
+        geometry: Geometry,
+        setup: Setup,
+        plan: Plan<'_>,
+    ) -> Result<Uring, UringError> {
+        let (ring, completions) = setup::ring(setup.queue_depth, plan.modes)?;
+        let flags = fcntl_getfl(&file)
+            .map_err(|errno| UringError::File { doing: "look at", source: errno.into() })?;
+        let discard = Discard::of(&file)?;
+        ring.submitter()
+            .register_files(&[file.as_raw_fd()])
+            .map_err(|source| UringError::File { doing: "register", source })?;
+        let shape = Shape {
+            queue_depth: setup.queue_depth,
+            max_block_bytes: setup.max_block_bytes,
+            writes: flags.intersects(OFlags::WRONLY | OFlags::RDWR),
+            register: plan.register,
+        };
+        let buffers = Buffers::new(shape, &ring.submitter())?;
+        Ok(Uring {
+            ring,
+            file,
+            geometry: Geometry {
+                queue_depth: setup.queue_depth,
+                sectors: geometry.sectors.min(MAX_SECTORS),
+                ..geometry
+            },
+            max_block_bytes: setup.max_block_bytes,
+            completions,
+            direct: flags.contains(OFlags::DIRECT),
+            discard,
+            buffers: ManuallyDrop::new(buffers),
+            in_flight: vec![None; setup.queue_depth as usize].into_boxed_slice(),
+            flying: 0,
+            queued: 0,
+            noticed: 0,
+            refused: VecDeque::with_capacity(setup.queue_depth as usize),
+            broken: None,
+            now: Cell::new(clock()),
+        })
+    }
+
+    /// What the kernel granted.
+    pub fn granted(&self) -> Granted {
+        Granted {
+            deferred_completions: self.completions == Completions::Deferred,
+            registered_reads: self.buffers.reads_registered(),
+            registered_writes: self.buffers.writes_registered(),
+            direct: self.direct,
+        }
+    }
+
+    /// Makes the data for writes of which compression would remove `percent` %, so that the first
+    /// such write does not have to (it takes 10-20 ms). 0 and 100 are there from the beginning.
+    ///
+    /// # Errors
+    /// When memory is short.
+    pub fn prepare(&mut self, percent: u8) -> Result<(), UringError> {
+        self.buffers.prepare(percent, &self.ring.submitter())
+    }
+
+    /// Discards everything on a block device, so that it is as empty as when it was new. Not
+    /// measured; to be called with nothing in flight.
+    ///
+    /// # Errors
+    /// [`UringError::PurgeUnsupported`] for a regular file and for a device that takes no
+    /// discards; [`UringError::File`] when the device fails it.
+    pub fn purge(&mut self) -> Result<Purged, UringError> {
+        discard::purge(&self.file, self.geometry.bytes())
+    }
+
+    /// Waits until everything written is on the medium (`fdatasync`).
+    ///
+    /// # Errors
+    /// When the drive could not write it.
+    pub fn sync(&mut self) -> Result<(), UringError> {
+        rustix::fs::fdatasync(&self.file)
+            .map_err(|errno| UringError::File { doing: "flush", source: errno.into() })
+    }
+
+    /// The memory for `io`, or why it cannot be done.
+    #[inline]
+    fn buffer(&mut self, tag: Tag, io: Io) -> Result<Buffer, FaultCause> {
+        if let Some(errno) = self.broken {
+            return Err(FaultCause::Os { errno });
+        }
+        match self.in_flight.get(tag.0 as usize) {
+            None => return Err(os(Errno::INVAL)),
+            Some(Some(_)) => return Err(os(Errno::BUSY)),
+            Some(None) => {}
+        }
+        if let Some(cause) = self.geometry.refuses(io) {
+            return Err(cause);
+        }
+        match io.op {
+            Op::Read | Op::Write if io.bytes() > u64::from(self.max_block_bytes) => {
+                Err(os(Errno::INVAL))
+            }
+            Op::Write => {
+                let bytes = io.bytes() as u32;
+                match self.buffers.write_source(io.compressible_percent, bytes) {
+                    Some(buffer) => Ok(buffer),
+                    None => self.first_of_its_kind(io.compressible_percent, bytes),
+                }
+            }
+            Op::Trim if self.discard == Discard::No => Err(FaultCause::Unsupported),
+            _ => Ok(self.buffers.read_slot(tag.0)),
+        }
+    }
+
+    #[cold]
+    fn first_of_its_kind(&mut self, percent: u8, bytes: u32) -> Result<Buffer, FaultCause> {
+        self.prepare(percent)
+            .ok()
+            .and_then(|()| self.buffers.write_source(percent, bytes))
+            .ok_or(os(Errno::NOMEM))
+    }
+
+    /// Queues what is left of the request.
+    #[inline]
+    fn push(&mut self, tag: Tag, request: &Request) {
+        let entry = request.entry(self.discard).user_data(u64::from(tag.0));
+        // SAFETY: the entry's memory is a read slot or part of a pool, of the length it says, and
+        // stays mapped until the I/O is answered.
+        let pushed = unsafe { self.ring.submission().push(&entry) };
+        // The submission queue has room for every tag, and a tag is queued once.
+        debug_assert!(pushed.is_ok());
+        self.queued += 1;
+    }
+
+    /// The outcome of the next noticed completion; `None` when the rest of it was asked for.
+    #[inline]
+    fn take(&mut self) -> Option<Result<Done, Fault>> {
+        self.noticed -= 1;
+        let entry = self.ring.completion().next()?;
+        let tag = Tag(entry.user_data() as u32);
+        let slot = self.in_flight.get_mut(tag.0 as usize)?;
+        let mut request = (*slot)?;
+        let direct_block_bytes = if self.direct { self.geometry.logical_block_bytes } else { 1 };
+        let mut outcome = request.answered(entry.result(), direct_block_bytes);
+        if request.io.op == Op::Trim
+            && let Some(next) = self.discard.after(entry.result())
+        {
+            self.discard = next;
+            outcome = Outcome::Again;
+        }
+        let at = self.now.get();
+        let result = match outcome {
+            Outcome::Again => {
+                *slot = Some(request);
+                self.push(tag, &request);
+                return None;
+            }
+            Outcome::Done => Ok(Done { tag, at }),
+            Outcome::Failed(cause) => Err(Fault { tag, io: request.io, at, cause }),
+        };
+        *slot = None;
+        self.flying -= 1;
+        Some(result)
+    }
+
+    /// Starts a batch of the completions in the queue, if there are any.
+    ///
+    /// The clock is read after the queue, so that no completion is given a time before it
+    /// happened. One reading serves the whole batch: the I/Os submitted while it is handed out
+    /// count from when their slots were seen to be free, so that what we take to refill the queue
+    /// is in their latency and never left out.
+    #[inline]
+    fn notice(&mut self) -> bool {
+        self.noticed = self.ring.completion().len();
+        if self.noticed == 0 {
+            return false;
+        }
+        self.now.set(clock());
+        true
+    }
+
+    /// Gives the kernel what is queued and waits for a completion, no later than `until`.
+    fn wait(&mut self, until: Nanos) -> bool {
+        if self.notice() {
+            return true;
+        }
+        loop {
+            let left = until.since(clock());
+            let result = self.enter(if left == Nanos::ZERO { Wait::No } else { Wait::For(left) });
+            if self.notice() {
+                return true;
+            }
+            match result {
+                Ok(()) | Err(Errno::INTR | Errno::TIME) => {}
+                // No memory for the I/O. What is in flight will free some.
+                Err(Errno::AGAIN | Errno::BUSY | Errno::NOMEM) if self.flying > self.queued => {
+                    let _ = self.enter_with(0, Wait::For(left.min(Nanos(1_000_000))));
+                }
+                Err(Errno::AGAIN | Errno::BUSY | Errno::NOMEM) => std::thread::sleep(BACK_OFF),
+                Err(errno) => {
+                    self.broken = Some(errno.raw_os_error());
+                    return false;
+                }
+            }
+            if until != Nanos::MAX {
+                let now = clock();
+                if now >= until {
+                    self.now.set(now);
+                    return false;
+                }
+            }
+        }
+    }
+
+    fn enter(&mut self, wait: Wait) -> Result<(), Errno> {
+        self.enter_with(self.queued, wait)
+    }
+
+    /// `io_uring_enter`: submits up to `submit` of the queued and waits as told.
+    fn enter_with(&mut self, submit: u32, wait: Wait) -> Result<(), Errno> {
+        let limit;
+        let mut arguments = SubmitArgs::new();
+        let (want, mut flags) = match wait {
+            Wait::Never => (0, EnterFlags::empty()),
+            Wait::No => (0, EnterFlags::GETEVENTS),
+            Wait::For(_) => (1, EnterFlags::GETEVENTS),
+        };
+        flags |= EnterFlags::EXT_ARG;
+        if let Wait::For(time) = wait
+            && time < FOR_EVER
+        {
+            limit =
+                Timespec::new().sec(time.0 / 1_000_000_000).nsec((time.0 % 1_000_000_000) as u32);
+            arguments = SubmitArgs::new().timespec(&limit);
+        }
+        // SAFETY: the arguments and the time limit live until the call returns, and EXT_ARG is
+        // the flag that goes with them.
+        let result =
+            unsafe { self.ring.submitter().enter(submit, want, flags.bits(), Some(&arguments)) };
+        match result {
+            Ok(submitted) => {
+                self.queued -= (submitted as u32).min(self.queued);
+                Ok(())
+            }
+            Err(error) => Err(Errno::from_io_error(&error).unwrap_or(Errno::IO)),
+        }
+    }
+
+    /// One of those in flight, failed because the ring did.
+    #[cold]
+    fn abandon(&mut self, errno: i32) -> Option<Fault> {
+        let tag = self.in_flight.iter().position(Option::is_some)?;
+        let request = self.in_flight[tag].take()?;
+        self.flying -= 1;
+        let at = self.now.get();
+        let cause = FaultCause::Os { errno };
+        Some(Fault { tag: Tag(tag as u32), io: request.io, at, cause })
+    }
+}
+
+/// How the ring is to be set up, for trying what older kernels make of it.
+struct Plan<'a> {
+    modes: &'a [Completions],
+    register: bool,
+}
+
+/// How long `io_uring_enter` waits for a completion.
+#[derive(Clone, Copy)]
+enum Wait {
+    /// Submits only, and leaves completions where they are.
+    Never,
+    /// Lets completions in that are there already.
+    No,
+    /// Until one is there, at most this long.
+    For(Nanos),
+}
+
+/// Waits longer than this, 146 years, have no time limit.
+const FOR_EVER: Nanos = Nanos(u64::MAX / 4);
+
+impl Target for Uring {
+    const CLOCK: Clock = Clock::Wall;
+
+    fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
+    /// With I/Os in flight, the clock when completions were last noticed. With none, the clock
+    /// now: a job that begins later must not begin at the end of the last one.
+    #[inline]
+    fn now(&self) -> Nanos {
+        if self.flying == 0 {
+            self.now.set(clock());
+        }
+        self.now.get()
+    }
+
+    #[inline]
+    fn submit(&mut self, tag: Tag, io: Io) {
+        match self.buffer(tag, io) {
+            Ok(buffer) => {
+                let request = Request { io, buffer, moved_bytes: 0 };
+                self.in_flight[tag.0 as usize] = Some(request);
+                self.flying += 1;
+                self.push(tag, &request);
+            }
+            Err(cause) => {
+                self.refused.push_back(Fault { tag, io, at: Nanos::ZERO, cause });
+            }
+        }
+    }
+
+    /// A tag that is in flight already is refused with EBUSY, one that is not below the queue
+    /// depth with EINVAL.
+    #[inline]
+    fn reap(&mut self, until: Nanos) -> Result<Option<Done>, Fault> {
+        if let Some(fault) = self.refused.pop_front() {
+            return Err(Fault { at: self.now(), ..fault });
+        }
+        loop {
+            while self.noticed > 0 {
+                if self.now.get() > until {
+                    return Ok(None);
+                }
+                if self.queued >= REFILL_STEP {
+                    // If it fails, the call that waits will meet the failure again.
+                    let _ = self.enter(Wait::Never);
+                }
+                if let Some(result) = self.take() {
+                    return result.map(Some);
+                }
+            }
+            if let Some(fault) = self.broken.and_then(|errno| self.abandon(errno)) {
+                return Err(fault);
+            }
+            if self.flying == 0 {
+                if until != Nanos::MAX {
+                    self.now.set(sleep(until));
+                }
+                return Ok(None);
+            }
+            if !self.wait(until) && self.broken.is_none() {
+                return Ok(None);
+            }
+        }
+    }
+}
+
+impl Drop for Uring {
+    /// Waits for what the kernel still has: until then it may write to the buffers. What was only
+    /// queued is not submitted.
+    fn drop(&mut self) {
+        while self.broken.is_none() && self.flying > self.queued {
+            if self.noticed == 0 {
+                match self.enter_with(0, Wait::For(Nanos::MAX)) {
+                    Ok(()) | Err(Errno::INTR | Errno::AGAIN | Errno::BUSY | Errno::NOMEM) => {}
+                    Err(errno) => self.broken = Some(errno.raw_os_error()),
+                }
+                self.notice();
+            }
+            while self.noticed > 0 {
+                self.take();
+            }
+        }
+        // The kernel takes a closed ring apart later, in the background. Until then the registered
+        // file would be held open: O_EXCL could not be had again, nor a file system unmounted.
+        let _ = self.ring.submitter().unregister_files();
+        // Nobody can tell when a broken ring is done with the memory, so that is leaked.
+        if self.broken.is_none() {
+            // SAFETY: dropped once, here; the kernel has answered every I/O it was given.
+            unsafe { ManuallyDrop::drop(&mut self.buffers) };
+        }
+    }
+}
+
+/// `CLOCK_MONOTONIC`.
+#[inline]
+fn clock() -> Nanos {
+    let time = clock_gettime(ClockId::Monotonic);
+    Nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+}
+
+/// Sleeps until the monotonic clock shows `until`, through signals; returns what it shows then.
+fn sleep(until: Nanos) -> Nanos {
+    let time = rustix::time::Timespec {
+        tv_sec: (until.0 / 1_000_000_000) as i64,
+        tv_nsec: (until.0 % 1_000_000_000) as i64,
+    };
+    loop {
+        let now = clock();
+        if now >= until {
+            return now;
+        }
+        let _ = rustix::thread::clock_nanosleep_absolute(ClockId::Monotonic, &time);
+    }
+}
+
+fn os(errno: Errno) -> FaultCause {
+    FaultCause::Os { errno: errno.raw_os_error() }
+}
+
+#[cfg(test)]
+mod tests;

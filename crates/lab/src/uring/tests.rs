@@ -1,0 +1,157 @@
+//! Every mode and every fallback moves the same bytes to the same places; a stalled drive is
+//! waited for as long as asked and no longer.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::OwnedFd;
+
+use fourcorners_drive::Lba;
+
+use super::*;
+
+const GEOMETRY: Geometry = Geometry { sectors: 2048, logical_block_bytes: 512, queue_depth: 32 };
+const SETUP: Setup = Setup { queue_depth: 4, max_block_bytes: 16384 };
+
+fn io(op: Op, sector: u64, sectors: u32) -> Io {
+    Io { op, lba: Lba(sector), sectors, compressible_percent: 100 }
+}
+
+/// A file whose every sector begins with its own number.
+fn numbered_file() -> File {
+    let mut file = tempfile::tempfile().expect("temporary file");
+    for sector in 0..GEOMETRY.sectors {
+        let mut bytes = [0xAA; 512];
+        bytes[..8].copy_from_slice(&sector.to_le_bytes());
+        file.write_all(&bytes).expect("1 MiB");
+    }
+    file
+}
+
+fn only(drive: &mut Uring, io: Io) -> Result<Option<Done>, Fault> {
+    drive.submit(Tag(1), io);
+    drive.reap(Nanos::MAX)
+}
+
+/// What the last read under `tag` brought.
+fn read_bytes(drive: &Uring, tag: u32, bytes: usize) -> Vec<u8> {
+    let slot = drive.buffers.read_slot(tag);
+    // SAFETY: nothing is in flight, and the slot is 16 KiB.
+    unsafe { std::slice::from_raw_parts(slot.address, bytes) }.to_vec()
+}
+
+fn pipe(queue_depth: u32) -> (Uring, std::io::PipeWriter) {
+    // Reading an empty pipe is the one read that surely does not end before we let it; how much
+    // it returns is ours to choose, too.
+    let (reader, writer) = std::io::pipe().expect("pipe");
+    let setup = Setup { queue_depth, ..SETUP };
+    let drive = Uring::new(File::from(OwnedFd::from(reader)), GEOMETRY, setup).expect("drive");
+    (drive, writer)
+}
+
+#[test]
+fn all_modes_and_fallbacks_read_and_write_the_same() {
+    for modes in [&BEST_FIRST[..], &BEST_FIRST[1..], &BEST_FIRST[2..]] {
+        for register in [true, false] {
+            let file = numbered_file();
+            let plan = Plan { modes, register };
+            let mut drive =
+                Uring::with(file.try_clone().expect("dup"), GEOMETRY, SETUP, plan).expect("drive");
+            assert_eq!(drive.completions, modes[0], "this kernel knows all modes");
+            assert_eq!(drive.granted().registered_reads, register);
+            assert_eq!(drive.granted().registered_writes, register);
+            for tag in 0..4 {
+                drive.submit(Tag(tag), io(Op::Read, 100 * u64::from(tag), 2));
+            }
+            for _ in 0..4 {
+                assert!(drive.reap(Nanos::MAX).expect("reads").is_some());
+            }
+            for tag in 0..4u32 {
+                let bytes = read_bytes(&drive, tag, 1024);
+                assert_eq!(bytes[..8], (100 * u64::from(tag)).to_le_bytes());
+                assert_eq!(bytes[512..520], (100 * u64::from(tag) + 1).to_le_bytes());
+            }
+            assert!(only(&mut drive, io(Op::Write, 7, 2)).expect("write").is_some());
+            assert!(only(&mut drive, io(Op::Read, 6, 4)).expect("read").is_some());
+            let bytes = read_bytes(&drive, 1, 2048);
+            assert_eq!(bytes[..8], 6u64.to_le_bytes());
+            assert!(bytes[512..1536].iter().all(|&byte| byte == 0x55));
+            assert_eq!(bytes[1536..1544], 9u64.to_le_bytes());
+        }
+    }
+}
+
+#[test]
+fn a_stalled_drive_is_waited_for_until_then_and_no_longer() {
+    let (mut drive, mut writer) = pipe(4);
+    drive.submit(Tag(2), io(Op::Read, 0, 8));
+    for _ in 0..3 {
+        let until = drive.now() + Nanos(20_000_000);
+        assert_eq!(drive.reap(until), Ok(None));
+        assert!(drive.now() >= until);
+    }
+    // A time that is over asks without waiting.
+    let before = drive.now();
+    assert_eq!(drive.reap(Nanos::ZERO), Ok(None));
+    assert!(drive.now() >= before);
+    writer.write_all(&[1; 4096]).expect("pipe");
+    let done = drive.reap(Nanos::MAX).expect("read").expect("done");
+    assert!(done.tag == Tag(2) && done.at >= before);
+}
+
+#[test]
+fn a_short_read_is_continued_where_it_stopped() {
+    let (mut drive, mut writer) = pipe(4);
+    drive.submit(Tag(3), io(Op::Read, 0, 8));
+    for part in [1000, 96, 2000] {
+        writer.write_all(&vec![part as u8; part]).expect("pipe");
+        let until = drive.now() + Nanos(10_000_000);
+        assert_eq!(drive.reap(until), Ok(None), "a short result never counts as done");
+    }
+    writer.write_all(&[9; 1000]).expect("pipe");
+    assert_eq!(drive.reap(Nanos::MAX).expect("read").map(|done| done.tag), Some(Tag(3)));
+    let expected = [vec![232; 1000], vec![96; 96], vec![208; 2000], vec![9; 1000]].concat();
+    assert!(read_bytes(&drive, 3, 4096) == expected);
+}
+
+#[test]
+fn the_end_of_input_is_a_short_fault_that_says_how_far_it_came() {
+    let (mut drive, mut writer) = pipe(4);
+    drive.submit(Tag(0), io(Op::Read, 0, 8));
+    writer.write_all(&[1; 100]).expect("pipe");
+    drop(writer);
+    let fault = drive.reap(Nanos::MAX).expect_err("end of input");
+    assert_eq!((fault.tag, fault.cause), (Tag(0), FaultCause::Short { moved_bytes: 100 }));
+    assert_eq!(drive.reap(Nanos::MAX), Ok(None), "nothing is left in flight");
+}
+
+#[test]
+fn dropping_waits_for_what_is_in_flight() {
+    let (mut drive, mut writer) = pipe(4);
+    drive.submit(Tag(0), io(Op::Read, 0, 8));
+    let until = drive.now() + Nanos(1_000_000);
+    assert_eq!(drive.reap(until), Ok(None));
+    // Only queued: not waited for.
+    drive.submit(Tag(1), io(Op::Read, 0, 8));
+    let late = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(50));
+        let at = clock();
+        writer.write_all(&[1; 4096]).expect("the reader is still there");
+        at
+    });
+    drop(drive);
+    let dropped = clock();
+    assert!(dropped >= late.join().expect("written"));
+}
+
+#[test]
+fn a_broken_ring_fails_what_is_in_flight_and_what_comes() {
+    let mut drive = Uring::new(numbered_file(), GEOMETRY, SETUP).expect("drive");
+    drive.submit(Tag(0), io(Op::Read, 0, 8));
+    drive.submit(Tag(1), io(Op::Read, 8, 8));
+    drive.broken = Some(Errno::BADFD.raw_os_error());
+    for tag in [Tag(0), Tag(1)] {
+        assert_eq!(drive.reap(Nanos::MAX).map_err(|fault| fault.tag), Err(tag));
+    }
+    assert_eq!(drive.reap(Nanos::MAX), Ok(None));
+    assert_eq!(only(&mut drive, io(Op::Read, 0, 8)).map_err(|f| f.cause), Err(os(Errno::BADFD)));
+}
