@@ -176,12 +176,14 @@ impl Ssd {
 
     fn write(&mut self, io: Io, arrives: Nanos) -> Nanos {
         let units = units_of(io);
-        let cost = self.costs.write + Nanos(self.costs.write_unit.0 * u64::from(units.count));
-        let accepted = self.controller.serve(arrives, cost);
+        let handling = Nanos(self.costs.write_unit.0 * u64::from(units.count));
+        let handled = self.controller.serve(arrives, self.costs.write + handling);
+        let accepted = handled - handling;
         let transfer = self.link.command() + self.link.data(io.bytes());
         let received = self.link_lane.serve_when_ready(arrives, accepted, transfer);
         self.read_ahead.clear();
-        let mut admitted = received;
+        // The controller handles the data while the rest of it arrives.
+        let mut admitted = received.max(handled);
         for unit in units.iter() {
             if self.ftl.at_row_start() {
                 admitted = self.buffer.admit(admitted);

@@ -1,7 +1,7 @@
 //! The catalogue of virtual drives and the profiles users bring: from TOML to a checked profile.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use fourcorners_drive::profile::{HddProfile, ProfileError, SsdProfile, Standing};
 use include_dir::{Dir, File, include_dir};
@@ -160,7 +160,7 @@ fn nearest(name: &str) -> Option<String> {
 fn parse(text: &str, place: &str, set: &[String]) -> Result<Profile, CatalogueError> {
     let form = |message: String| CatalogueError::Form { place: place.into(), message };
     let mut table: Table =
-        text.parse().map_err(|error: toml::de::Error| form(error.to_string()))?;
+        text.parse().map_err(|error: toml::de::Error| form(located(text, &error)))?;
     for given in set {
         apply(&mut table, given)?;
     }
@@ -192,6 +192,15 @@ fn parse(text: &str, place: &str, set: &[String]) -> Result<Profile, CatalogueEr
         other => return Err(form(format!("kind = \"{other}\" must be \"ssd\" or \"hdd\""))),
     };
     Ok(Profile { name, title, sources, model, set: set.to_vec(), values })
+}
+
+/// A syntax error on one line, with the line it is on.
+fn located(text: &str, error: &toml::de::Error) -> String {
+    let message = error.message();
+    match error.span().and_then(|span| text.get(..span.start)) {
+        Some(before) => format!("line {}: {message}", before.matches('\n').count() + 1),
+        None => message.to_string(),
+    }
 }
 
 fn sections<T: serde::de::DeserializeOwned>(
@@ -302,11 +311,6 @@ impl Profile {
     }
 }
 
-/// Where a user's profile is, if `target` is written like the path of one.
-pub fn profile_path(target: &str) -> Option<PathBuf> {
-    target.ends_with(".toml").then(|| PathBuf::from(target))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -334,6 +338,14 @@ mod tests {
 
     fn set(given: &str) -> Result<Profile, CatalogueError> {
         built_in("crucial-m4-256gb", &[given.to_string()])
+    }
+
+    #[test]
+    fn a_file_that_is_no_profile_is_refused_with_its_line() {
+        let error = parse("name = \"a\"\ntitle = = 3", "mine.toml", &[]).expect_err("not TOML");
+        assert!(error.to_string().starts_with("mine.toml: line 2: "), "{error}");
+        let error = parse("name = \"a\"\n", "mine.toml", &[]).expect_err("no profile");
+        assert!(error.to_string().contains("title is missing"), "{error}");
     }
 
     #[test]

@@ -1,15 +1,22 @@
 //! The drive lab: storage reviewers' tests on real drives and on virtual ones.
 //!
 //! A [`workload::Job`] says what is done to a target, [`run::run`] does it on any
-//! [`fourcorners_drive::Target`], a [`record::Record`] is what was measured.
+//! [`fourcorners_drive::Target`], a [`review::Method`] is a plan of such jobs, and a
+//! [`record::Record`] is what was measured.
 
 pub mod catalogue;
+pub mod cli;
+pub mod drive;
+mod fio;
 pub mod guard;
 mod histogram;
+mod host;
 pub mod record;
 pub mod report;
+pub mod review;
 pub mod run;
 pub mod uring;
+mod verdict;
 pub mod workload;
 
 pub use histogram::Histogram;

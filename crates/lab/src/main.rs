@@ -1,1 +1,7 @@
-fn main() {}
+//! The `fourcorners` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    fourcorners::cli::main()
+}

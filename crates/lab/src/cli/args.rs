@@ -1,0 +1,86 @@
+//! Arguments as typed.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand};
+
+/// The drive lab: reviewers' tests on real drives and on virtual ones.
+#[derive(Debug, Parser)]
+#[command(name = "fourcorners", version, about, max_term_width = 100)]
+#[command(after_help = "Examples:
+  fourcorners review crucial-m4-256gb
+  fourcorners review crucial-m4-256gb seagate-momentus-5400.6 --json
+  fourcorners review ./test.img --size 2G --quick
+  fourcorners review /dev/sdX --destroy /dev/sdX
+  fourcorners drives crucial-m4-256gb")]
+pub(super) struct Args {
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Test drives, print the figures and write a page
+    Review(ReviewArgs),
+    /// List the virtual drives, or print one with the source of every value
+    Drives(DrivesArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct ReviewArgs {
+    /// A drive of the catalogue, a profile (./mine.toml), a block device (/dev/sdX) or a file
+    #[arg(required = true, value_name = "TARGET")]
+    pub(super) targets: Vec<String>,
+
+    /// Methods, separated by commas: four-corners, toms, or all
+    #[arg(long, value_name = "LIST", default_value = "four-corners", value_delimiter = ',')]
+    pub(super) methods: Vec<String>,
+
+    /// Seconds instead of minutes, a few GB instead of the whole drive, no used state
+    #[arg(long)]
+    pub(super) quick: bool,
+
+    /// Leave this percentage of each target's space untouched, at its end, as spare area
+    #[arg(long, value_name = "PCT", default_value_t = 0.0, allow_negative_numbers = true)]
+    pub(super) spare: f64,
+
+    /// Write review.html and review.json into this folder, replacing those there
+    /// [default: a new folder in ./fourcorners-results; with --json: none]
+    #[arg(long, value_name = "DIR")]
+    pub(super) out: Option<PathBuf>,
+
+    /// Seed of all random numbers; the same seed gives a virtual drive the same record
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(super) seed: u64,
+
+    /// Print one JSON document instead of tables
+    #[arg(long)]
+    pub(super) json: bool,
+
+    /// Change a parameter of the virtual drives, for example --set link.gbps=3
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(super) set: Vec<String>,
+
+    /// Create the target file with this size, for example 2G (10^9 bytes) or 2GiB
+    #[arg(long, value_name = "SIZE")]
+    pub(super) size: Option<String>,
+
+    /// Allow all data on this real target, named by its path or serial number, to be overwritten
+    #[arg(long, value_name = "TARGET")]
+    pub(super) destroy: Vec<String>,
+
+    /// Allow it even if it carries a file system or a partition table (never if it is in use)
+    #[arg(long, value_name = "TARGET")]
+    pub(super) force: Vec<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct DrivesArgs {
+    /// The drive to print
+    #[arg(value_name = "NAME")]
+    pub(super) name: Option<String>,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}

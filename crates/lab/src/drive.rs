@@ -1,0 +1,140 @@
+//! A drive under test, of whichever kind, with what a review needs beyond reads and writes.
+
+use fourcorners_drive::{Clock, Geometry, Hdd, Ssd, SsdCounters, Target};
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::catalogue::{Model, Profile};
+use crate::run::{Measured, Observer, run};
+use crate::uring::{Uring, UringError};
+use crate::workload::Job;
+
+/// A drive that is ready to be tested.
+pub enum Drive {
+    /// A model of an SSD.
+    Ssd(Box<Ssd>),
+    /// A model of a hard disk.
+    Hdd(Box<Hdd>),
+    /// A block device or a file.
+    Real(Box<Uring>),
+}
+
+/// What a purge did.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Purge {
+    /// Nothing is mapped any more.
+    Done,
+    /// It cannot be done; why.
+    NotPossible(String),
+}
+
+/// A job that was run, with what it cost and what it did to the drive.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// What was measured.
+    pub measured: Measured,
+    /// CPU seconds of this process and the kernel on its behalf.
+    pub cpu_seconds: f64,
+    /// NAND writes over host writes during the job (virtual SSDs that were written).
+    pub write_amplification: Option<f64>,
+}
+
+impl Drive {
+    /// The virtual drive of a profile.
+    ///
+    /// # Panics
+    /// Never: a [`Profile`] has passed its check.
+    pub fn from_profile(profile: &Profile) -> Drive {
+        let checked = "a parsed profile has passed its check";
+        match &profile.model {
+            Model::Ssd(ssd) => Drive::Ssd(Box::new(Ssd::new(ssd).expect(checked))),
+            Model::Hdd(hdd) => Drive::Hdd(Box::new(Hdd::new(hdd).expect(checked))),
+        }
+    }
+
+    /// What it can hold and take.
+    pub fn geometry(&self) -> Geometry {
+        match self {
+            Drive::Ssd(ssd) => ssd.geometry(),
+            Drive::Hdd(hdd) => hdd.geometry(),
+            Drive::Real(uring) => uring.geometry(),
+        }
+    }
+
+    /// The clock its results are of.
+    pub fn clock(&self) -> Clock {
+        match self {
+            Drive::Ssd(_) => Ssd::CLOCK,
+            Drive::Hdd(_) => Hdd::CLOCK,
+            Drive::Real(_) => Uring::CLOCK,
+        }
+    }
+
+    /// Nameplate and effective over-provisioning of a virtual SSD.
+    pub fn over_provisioning(&self) -> Option<(f64, f64)> {
+        match self {
+            Drive::Ssd(ssd) => Some((ssd.nameplate_op(), ssd.effective_op())),
+            Drive::Hdd(_) | Drive::Real(_) => None,
+        }
+    }
+
+    /// Makes the drive forget everything, if it can.
+    ///
+    /// # Errors
+    /// When a real device fails it.
+    pub fn purge(&mut self) -> Result<Purge, UringError> {
+        match self {
+            Drive::Ssd(ssd) => {
+                ssd.purge();
+                Ok(Purge::Done)
+            }
+            Drive::Hdd(_) => Ok(Purge::NotPossible("a hard disk has nothing to purge".into())),
+            Drive::Real(uring) => match uring.purge() {
+                Ok(_) => Ok(Purge::Done),
+                Err(UringError::PurgeUnsupported { reason }) => Ok(Purge::NotPossible(reason.into())),
+                Err(error) => Err(error),
+            },
+        }
+    }
+
+    /// Waits until what was written is on the medium, so that one test's writes are not paid for
+    /// by the next. A virtual drive's tests follow each other without a pause.
+    ///
+    /// # Errors
+    /// When a real device could not write it.
+    pub fn settle(&mut self) -> Result<(), UringError> {
+        match self {
+            Drive::Ssd(_) | Drive::Hdd(_) => Ok(()),
+            Drive::Real(uring) => uring.sync(),
+        }
+    }
+
+    /// Runs a job on it.
+    pub fn run(&mut self, job: &Job, observer: &mut impl Observer) -> Outcome {
+        let counters = self.counters();
+        let cpu = cpu_seconds();
+        let measured = match self {
+            Drive::Ssd(ssd) => run(&mut **ssd, job, observer),
+            Drive::Hdd(hdd) => run(&mut **hdd, job, observer),
+            Drive::Real(uring) => run(&mut **uring, job, observer),
+        };
+        let cpu_seconds = cpu_seconds() - cpu;
+        let write_amplification = self
+            .counters()
+            .zip(counters)
+            .and_then(|(after, before)| after.write_amplification_since(&before));
+        Outcome { measured, cpu_seconds, write_amplification }
+    }
+
+    fn counters(&self) -> Option<SsdCounters> {
+        match self {
+            Drive::Ssd(ssd) => Some(ssd.counters()),
+            Drive::Hdd(_) | Drive::Real(_) => None,
+        }
+    }
+}
+
+/// CPU time of this process so far, seconds.
+fn cpu_seconds() -> f64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}

@@ -1,0 +1,18 @@
+//! The machine that results in wall time were measured on.
+
+use crate::record::Host;
+
+/// What the kernel tells about this machine.
+pub(crate) fn describe() -> Host {
+    let system = rustix::system::uname();
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = info.lines().find_map(|line| {
+        let (key, value) = line.split_once(':')?;
+        (key.trim() == "model name").then(|| value.trim().to_string())
+    });
+    Host {
+        kernel: system.release().to_string_lossy().into_owned(),
+        cpu: model.unwrap_or_else(|| system.machine().to_string_lossy().into_owned()),
+        cpus: std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32),
+    }
+}
