@@ -175,3 +175,89 @@ impl Layout {
         low
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::Nanos;
+
+    fn momentus() -> HddProfile {
+        let text = include_str!("../../../../drives/seagate-momentus-5400.6.toml");
+        let mut table: toml::Table = text.parse().expect("TOML");
+        for key in ["name", "title", "kind", "sources"] {
+            table.remove(key);
+        }
+        table.try_into().expect("a hard disk's sections")
+    }
+
+    fn layout() -> (Layout, Spindle) {
+        let spindle = Spindle::new(5400.0);
+        (Layout::new(&momentus(), spindle).expect("a layout"), spindle)
+    }
+
+    #[test]
+    fn addresses_go_head_by_head_cylinder_by_cylinder_inward() {
+        let (layout, _) = layout();
+        let mut last = layout.place(0);
+        assert_eq!((last.track, last.angle), (Track::default(), 0));
+        let mut zones_seen = 1;
+        // Track by track over all of the disk.
+        let mut sector = last.left;
+        while sector < layout.sectors() {
+            let place = layout.place(sector);
+            let next_head = Track { head: last.track.head + 1, ..last.track };
+            let next_cylinder = Track { cylinder: last.track.cylinder + 1, head: 0 };
+            let full = u64::from(last.track.head) + 1 == layout.heads;
+            assert_eq!(place.track, if full { next_cylinder } else { next_head });
+            assert!(place.left <= last.left, "outer tracks hold no less");
+            zones_seen += u32::from(place.zone != last.zone);
+            sector += place.left;
+            last = place;
+        }
+        assert_eq!(zones_seen, 30);
+        assert_eq!(layout.cylinders(), u64::from(last.track.cylinder) + 1);
+        // A Seagate drive of as much a surface has 165,800 (Constellation.2 SAS manual, 5.1).
+        assert!((150_000..175_000).contains(&layout.cylinders()), "{}", layout.cylinders());
+    }
+
+    proptest! {
+        #[test]
+        fn what_follows_a_transfer_is_under_the_head_at_its_end(
+            first in 0u64..976_000_000, length in 1u64..700_000, at in 0u64..1 << 50,
+        ) {
+            let (layout, spindle) = layout();
+            let from = layout.place(first);
+            let start = Nanos(at + spindle.wait(Nanos(at), from.angle));
+            let (ns, track) = layout.pass(&from, first, first + length);
+            let next = layout.place(first + length);
+            prop_assert_eq!(track, layout.place(first + length - 1).track);
+            let switch_ns = if next.track == track {
+                0.0
+            } else if next.track.cylinder == track.cylinder {
+                layout.head_skew_ns
+            } else {
+                layout.cylinder_skew_ns
+            };
+            let end = start + Nanos(ns + switch_ns as u64);
+            prop_assert!(spindle.wait(end, next.angle) < 10, "{}", spindle.wait(end, next.angle));
+        }
+
+        #[test]
+        fn passed_in_is_the_inverse_of_pass(
+            first in 0u64..976_000_000, ns in 0u64..200_000_000, most in 1u64..700_000,
+        ) {
+            let (layout, _) = layout();
+            let from = layout.place(first);
+            let passed = layout.passed_in(&from, first, ns, most);
+            prop_assert!(passed <= most);
+            if passed > 0 {
+                prop_assert!(layout.pass(&from, first, first + passed).0 <= ns + 1);
+            }
+            if passed < most {
+                prop_assert!(layout.pass(&from, first, first + passed + 1).0 > ns);
+            }
+        }
+    }
+}

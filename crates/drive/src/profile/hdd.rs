@@ -84,6 +84,7 @@ pub struct HddCacheSection {
     /// on until three quarters of it are full; a quarter keeps what was read.
     pub read_ahead_kib: Sourced<u64>,
     /// Milliseconds after the last command from which cached writes are written out unasked.
+    /// Before that only a full cache or a flush makes them compete with reads for the arm.
     pub destage_idle_ms: Sourced<f64>,
 }
 
