@@ -69,6 +69,24 @@ fn marks_what_is_not_whole_and_which_clock() {
 }
 
 #[test]
+fn curves_pass_through_the_percentiles_beside_them() {
+    let record = fixture::m4();
+    let html = page(&Document::new(vec![record.clone()]));
+    for figure in record.figures.values() {
+        // The curve is drawn from the lower ends of buckets under 0.8 % wide, the table from
+        // their middles.
+        let Latency { p99, .. } = figure.latency_us;
+        let drawn = html.split("\"99 % within ").skip(1).filter_map(|rest| {
+            let (number, unit) = rest.split('"').next()?.split_once(' ')?;
+            let scale = if unit == "ms" { 1e3 } else { 1.0 };
+            Some(number.parse::<f64>().ok()? * scale)
+        });
+        let mut near = drawn.filter(|us| (us / p99 - 1.0).abs() < 0.015);
+        assert!(near.next().is_some(), "no curve passes {p99} µs at 99 %");
+    }
+}
+
+#[test]
 fn nothing_in_a_record_panics() {
     let mut documents = vec![Document::new(Vec::new())];
     let mut bare = fixture::m4();

@@ -108,7 +108,7 @@ pub(super) fn axis() -> Axis {
 /// How the lines of an entry are drawn.
 pub(super) fn line_style(line: usize) -> Line {
     let dashes =
-        [DashType::Solid, DashType::Dash, DashType::LongDash, DashType::DashDot, DashType::Dot];
+        [DashType::Solid, DashType::Dash, DashType::Dot, DashType::DashDot, DashType::LongDash];
     let dash = dashes[line % dashes.len()].clone();
     Line::new().color(line_colour(line)).dash(dash).width(if line == 0 { 2.5 } else { 1.8 })
 }
@@ -130,14 +130,20 @@ pub(super) struct BarRow {
     pub(super) hatched: bool,
 }
 
-/// Horizontal bars, the best first, each with its label above and its value at its end.
-pub(super) fn bars(what: &str, mut rows: Vec<BarRow>) -> Chart {
+impl BarRow {
+    /// The bar's length: none for what is not a number.
+    pub(super) fn length(&self) -> f64 {
+        if self.mb_per_s.is_finite() { self.mb_per_s.max(0.0) } else { 0.0 }
+    }
+}
+
+/// Horizontal bars, the best first, each with its label above and its value at its end. `longest`
+/// is the length that fills the width: charts that share it can be compared.
+pub(super) fn bars(what: &str, mut rows: Vec<BarRow>, longest: f64) -> Chart {
     // What is not a number sorts last and has no length.
     let sortable = |row: &BarRow| if row.mb_per_s.is_finite() { row.mb_per_s } else { -1.0 };
     rows.sort_by(|left, right| sortable(right).total_cmp(&sortable(left)));
-    let length = |row: &BarRow| if row.mb_per_s.is_finite() { row.mb_per_s.max(0.0) } else { 0.0 };
-    let longest = rows.iter().map(length).fold(0.0, f64::max);
-    let values: Vec<f64> = rows.iter().map(length).collect();
+    let values: Vec<f64> = rows.iter().map(BarRow::length).collect();
     let places: Vec<usize> = (0..rows.len()).collect();
     let texts: Vec<String> = rows.iter().map(|row| rate(row.mb_per_s)).collect();
     let colour = |row: &BarRow| if row.under_test { "var(--accent)" } else { "var(--other)" };
@@ -153,7 +159,6 @@ pub(super) fn bars(what: &str, mut rows: Vec<BarRow>) -> Chart {
                 Pattern::new()
                     .shape_array(rows.iter().map(shape).collect())
                     .fill_mode(PatternFillMode::Overlay)
-                    .foreground_color("var(--hatch)")
                     .solidity(0.2),
             ),
         )
@@ -164,11 +169,17 @@ pub(super) fn bars(what: &str, mut rows: Vec<BarRow>) -> Chart {
         .inside_text_anchor(TextAnchor::End)
         .clip_on_axis(false)
         .hover_info(HoverInfo::Skip);
+    // Where all bars are of the drive under test there is nothing to pick out.
+    let compared = rows.iter().any(|row| !row.under_test);
     let half_bar_px = BAR_ROW_PX as f64 * BAR_SHARE / 2.0;
     let label = |(place, row): (usize, &BarRow)| {
         Annotation::new()
-            .text(if row.under_test { bold(&row.label) } else { chart_text(&row.label) })
-            .font(font(13, "var(--ink)"))
+            .text(if row.under_test && compared {
+                bold(&row.label)
+            } else {
+                chart_text(&row.label)
+            })
+            .font(font(12, "var(--ink)"))
             .show_arrow(false)
             .x_ref("paper")
             .x(0.0)
@@ -281,7 +292,7 @@ mod tests {
             hatched: false,
         };
         let rows = vec![row("a", 1.0), row("b", f64::NAN), row("c", 30.0), row("d", 0.0)];
-        let said = bars("x", rows).description;
+        let said = bars("x", rows, 30.0).description;
         assert_eq!(said, "Bar chart, x, MB/s: c 30.0; a 1.00; d 0.00; b –.");
     }
 

@@ -1,6 +1,6 @@
 //! Latency by percentile: what share of the I/Os was answered within which time, to the longest.
 
-use plotly::common::{Marker, Mode};
+use plotly::common::{Line, Marker, Mode};
 use plotly::layout::{Axis, AxisType, HoverMode, Margin};
 use plotly::{Scatter, Trace};
 
@@ -113,7 +113,13 @@ pub(super) fn percentile_curves(what: &str, curves: &[CurveOf]) -> Chart {
                 .mode(Mode::LinesMarkers)
                 .name(chart_text(&curve.label))
                 .line(line_style(curve.line))
-                .marker(Marker::new().size_array(sizes).color(line_colour(curve.line)).opacity(1.0))
+                .marker(
+                    Marker::new()
+                        .size_array(sizes)
+                        .color(line_colour(curve.line))
+                        .opacity(1.0)
+                        .line(Line::new().width(0.0)),
+                )
                 .text_array(hovers)
                 .hover_template("%{text}"),
         );

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::words::clock_words;
 use crate::record::{Document, Figure, Record, TargetInfo};
 
-/// Labels in charts are cut here; the tables beside them have the whole name.
+/// Names are cut here; "what was run" has the whole of them.
 const LABEL_CHARS: usize = 64;
 
 /// A record and how it is shown.
@@ -132,7 +132,7 @@ fn labels(records: &[Record]) -> Vec<String> {
     for (place, index) in clashing(records, &labels).into_iter().enumerate() {
         labels[index] = format!("{} (run {})", title(&records[index]), place + 1);
     }
-    labels.iter().map(|label| shortened(label)).collect()
+    labels.iter().map(|label| shortened(label, LABEL_CHARS)).collect()
 }
 
 /// Records whose label another record of their method has too.
@@ -145,15 +145,28 @@ fn clashing(records: &[Record], labels: &[String]) -> Vec<usize> {
     (0..records.len()).filter(|&index| count[&key(index)] > 1).collect()
 }
 
-/// A label that fits a chart: its middle is left out when it is long, since paths differ at
-/// their ends.
-fn shortened(label: &str) -> String {
-    let chars: Vec<char> = label.chars().collect();
-    if chars.len() <= LABEL_CHARS {
-        return label.to_string();
+/// `text` in at most `limit` characters: its middle is left out when it is longer, since paths
+/// differ at their ends.
+pub(super) fn shortened(text: &str, limit: usize) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    if chars.len() <= limit {
+        return text.to_string();
     }
-    let (head, tail) = (LABEL_CHARS / 2, LABEL_CHARS / 2 - 1);
+    let tail = limit.saturating_sub(1) / 2;
+    let head = limit.saturating_sub(1 + tail);
     let head: String = chars[..head].iter().collect();
     let tail: String = chars[chars.len() - tail..].iter().collect();
     format!("{head}…{tail}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_keep_both_ends() {
+        assert_eq!(shortened("abcdefghij", 10), "abcdefghij");
+        assert_eq!(shortened("abcdefghijk", 10), "abcde…hijk");
+        assert_eq!(shortened("äöü", 1), "…");
+    }
 }

@@ -42,23 +42,23 @@
     }
   }
 
-  function copied(button, done) {
-    button.textContent = done ? "Copied" : "Selected";
-    setTimeout(() => { button.textContent = "Copy"; }, 2000);
+  function told(button, done) {
+    const word = button.firstElementChild;
+    word.textContent = done ? "Copied" : "Selected";
+    setTimeout(() => { word.textContent = "Copy"; }, 2000);
   }
 
   for (const button of document.querySelectorAll(".command button")) {
     const code = button.parentElement.querySelector("code");
     button.hidden = false;
-    button.setAttribute("aria-live", "polite");
     button.addEventListener("click", () => {
       // Where the clipboard is closed to pages, the command is left selected for the keyboard.
       const select = () => {
         getSelection().selectAllChildren(code);
-        copied(button, false);
+        told(button, false);
       };
       if (!navigator.clipboard) return select();
-      navigator.clipboard.writeText(code.textContent).then(() => copied(button, true), select);
+      navigator.clipboard.writeText(code.textContent).then(() => told(button, true), select);
     });
   }
 

@@ -7,11 +7,13 @@ use plotly::Plot;
 
 use super::charts::{BarRow, LineOf, bars, seconds};
 use super::curves::{CurveOf, percentile_curves};
-use super::entries::{Entries, Entry, figure_names, having};
+use super::entries::{Entries, Entry, figure_names, having, shortened};
 use super::sweep;
-use super::words::{FigureName, bytes, ended_words, figure_words, kind_words, method_words};
+use super::words::{
+    FigureName, bytes, clock_words, ended_words, figure_words, kind_words, method_words,
+};
 use super::{provenance, tables};
-use crate::record::{ClockName, Document};
+use crate::record::{ClockName, Document, Figure};
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -30,6 +32,9 @@ static CHART_LIBRARY: LazyLock<String> = LazyLock::new(|| {
         None => sources,
     }
 });
+
+/// What fits above a bar on a phone, with the word "Incomplete" before it.
+const BAR_LABEL_CHARS: usize = 44;
 
 /// The groups a review's speed charts are in: heading, access, operation (any when empty).
 const GROUPS: [(&str, &str, &str); 3] = [
@@ -90,7 +95,7 @@ fn masthead(all: &Entries, title: &str) -> Markup {
                     (bytes(record.target.capacity_bytes)) " " (kind_words(record.target.kind)) ". "
                     @match record.clock {
                         ClockName::Virtual => "Measured on a model of the drive, in its own time.",
-                        ClockName::Wall => "Measured on this hardware, in wall time.",
+                        ClockName::Wall => "Measured on hardware, in wall time.",
                     }
                 }
                 p.badges {
@@ -157,7 +162,7 @@ fn content(all: &Entries) -> Markup {
             latency.map(|charts| {
                 html! {
                     p {
-                        "The share of I/Os answered within a time, from the median to the one that \
+                        "The share of I/Os answered within a time, from the shortest to the one that \
                          took longest (the dot). Both axes are logarithmic: each step to the right \
                          is one nine more."
                     }
@@ -169,7 +174,9 @@ fn content(all: &Entries) -> Markup {
         (
             "seconds",
             "Second by second",
-            second.map(|charts| html! { (tables::legend(all, &compared)) div.grid { (charts) } }),
+            second.map(|charts| html! {
+                p { "MB/s of each second; in runs over 2000 s each point is the mean of several." }
+                (tables::legend(all, &compared)) div.grid { (charts) } }),
         ),
     ];
     html! {
@@ -243,13 +250,21 @@ fn method_bars(all: &Entries, entries: &[&Entry]) -> Option<Markup> {
     }
     groups.retain(|(_, names)| !names.is_empty());
     let alone = entries.len() == 1;
+    let longest = |rows: &[BarRow]| rows.iter().map(BarRow::length).fold(0.0, f64::max);
+    let all_names: Vec<&str> = groups.iter().flat_map(|(_, names)| names.clone()).collect();
+    let longest_of_all = longest(&alone_rows(all, entries, &all_names));
+    let compared = |name: &str| {
+        let rows = compared_rows(all, entries, name);
+        let longest = longest(&rows);
+        bars(&figure_words(name), rows, longest).markup()
+    };
     (!groups.is_empty()).then(|| {
         html! {
             @if alone {
                 div.grid { @for (heading, names) in &groups {
                     figure {
                         figcaption { h3 { (heading) } }
-                        (bars(heading, alone_rows(all, entries, names)).markup())
+                        (bars(heading, alone_rows(all, entries, names), longest_of_all).markup())
                     }
                 } }
             } @else {
@@ -258,7 +273,7 @@ fn method_bars(all: &Entries, entries: &[&Entry]) -> Option<Markup> {
                     div.grid { @for name in names {
                         figure {
                             figcaption { h4 { (figure_words(name)) } }
-                            (bars(&figure_words(name), compared_rows(all, entries, name)).markup())
+                            (compared(name))
                         }
                     } }
                 }
@@ -269,8 +284,8 @@ fn method_bars(all: &Entries, entries: &[&Entry]) -> Option<Markup> {
 
 /// A bar for each drive that has the figure.
 fn compared_rows(all: &Entries, entries: &[&Entry], name: &str) -> Vec<BarRow> {
-    let row = |(entry, figure): (&Entry, &crate::record::Figure)| BarRow {
-        label: marked(entry.label_with_clock(all), figure.complete),
+    let row = |(entry, figure): (&Entry, &Figure)| BarRow {
+        label: bar_label(all, entry, figure),
         mb_per_s: figure.mb_per_s,
         under_test: entry.under_test,
         hatched: all.mixed_clocks && entry.record.clock == ClockName::Wall,
@@ -283,7 +298,7 @@ fn alone_rows(all: &Entries, entries: &[&Entry], names: &[&str]) -> Vec<BarRow> 
     let figures = names.iter().flat_map(|name| {
         having(entries, name).into_iter().map(move |(entry, figure)| (name, entry, figure))
     });
-    let row = |(name, entry, figure): (&&str, &Entry, &crate::record::Figure)| BarRow {
+    let row = |(name, entry, figure): (&&str, &Entry, &Figure)| BarRow {
         label: marked(figure_words(name), figure.complete),
         mb_per_s: figure.mb_per_s,
         under_test: true,
@@ -292,8 +307,18 @@ fn alone_rows(all: &Entries, entries: &[&Entry], names: &[&str]) -> Vec<BarRow> 
     figures.map(row).collect()
 }
 
+/// A drive's label above its bar. The name gives way, so that a mark is never what is cut off.
+fn bar_label(all: &Entries, entry: &Entry, figure: &Figure) -> String {
+    let clock = match all.mixed_clocks {
+        true => format!(" · {}", clock_words(entry.record.clock)),
+        false => String::new(),
+    };
+    let name = BAR_LABEL_CHARS - clock.chars().count();
+    marked(format!("{}{clock}", shortened(&entry.label, name)), figure.complete)
+}
+
 fn marked(label: String, complete: bool) -> String {
-    if complete { label } else { format!("{label} (incomplete)") }
+    if complete { label } else { format!("Incomplete: {label}") }
 }
 
 /// One chart for each figure of each method but the sweep; nothing when there are none.
@@ -312,14 +337,25 @@ fn per_figure(
                 _ => format!("{}: {}", method_words(method), figure_words(name)),
             };
             if let Some(chart) = chart(name, &words, &entries) {
-                figures.push((words, chart));
+                let unfinished: Vec<String> = having(&entries, name)
+                    .into_iter()
+                    .filter(|(_, figure)| !figure.complete)
+                    .map(|(entry, _)| entry.label_with_clock(all))
+                    .collect();
+                figures.push((words, unfinished.join(", "), chart));
             }
         }
     }
     (!figures.is_empty()).then(|| {
         html! {
-            @for (words, chart) in &figures {
-                figure { figcaption { h3 { (words) } } (chart) }
+            @for (words, unfinished, chart) in &figures {
+                figure {
+                    figcaption {
+                        h3 { (words) }
+                        @if !unfinished.is_empty() { p { "Incomplete: " (unfinished) } }
+                    }
+                    (chart)
+                }
             }
         }
     })

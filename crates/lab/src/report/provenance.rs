@@ -4,7 +4,8 @@ use maud::{Markup, html};
 
 use super::entries::Entry;
 use super::words::{
-    bytes, clock_words, ended_words, figure_words, job_words, kind_words, method_words,
+    bytes, clock_words, ended_words, figure_words, job_words, kind_words, method_words, micros,
+    thousands,
 };
 use crate::record::{Record, TargetInfo};
 
@@ -22,7 +23,7 @@ pub(super) fn record(entry: &Entry, open: bool) -> Markup {
             }
             @for (name, figure) in &record.figures {
                 div.job {
-                    h4 {
+                    h3 {
                         (figure_words(name))
                         @if !figure.complete { " " span.badge.warn { "incomplete" } }
                     }
@@ -31,17 +32,31 @@ pub(super) fn record(entry: &Entry, open: bool) -> Markup {
                         (format!("{:.1}", figure.duration_s)) " s, " (bytes(figure.bytes)) ", mean "
                         "queue depth " (format!("{:.2}", figure.mean_queue_depth)) "."
                         @if let Some(cpu) = figure.cpu_us_per_io {
-                            " CPU time per I/O " (super::words::micros(cpu)) "."
+                            " CPU time per I/O " (micros(cpu)) "."
                         }
                     }
                     @if !figure.fio.is_empty() {
                         div.command {
-                            pre tabindex="0" aria-label="fio command" { code { (figure.fio) } }
-                            button type="button" hidden { "Copy" }
+                            pre { code { (unbroken(&figure.fio)) } }
+                            button type="button" hidden {
+                                span aria-live="polite" { "Copy" }
+                                span.unseen { " the fio command of " (figure_words(name)) }
+                            }
                         }
                     }
                 }
             }
+        }
+    }
+}
+
+/// A command whose lines break between arguments only: a browser would break at hyphens, and
+/// options begin with two.
+fn unbroken(command: &str) -> Markup {
+    html! {
+        @for (index, argument) in command.split(' ').enumerate() {
+            @if index > 0 { " " }
+            span { (argument) }
         }
     }
 }
@@ -69,7 +84,10 @@ fn facts(record: &Record) -> Vec<(&'static str, String)> {
         ("Model", model.clone()),
         ("Serial number", serial.clone()),
         ("Firmware", firmware.clone()),
-        ("Capacity", Some(format!("{} ({capacity_bytes} bytes)", bytes(*capacity_bytes)))),
+        (
+            "Capacity",
+            Some(format!("{} ({} bytes)", bytes(*capacity_bytes), thousands(*capacity_bytes))),
+        ),
         ("Logical block", Some(format!("{logical_block_bytes} bytes"))),
         ("Profile", profile_hash.clone()),
         ("Fitted parameters", list(fitted).or(profile_hash.as_ref().map(|_| "none".into()))),

@@ -134,7 +134,7 @@ fn table(all: &Entries, entries: &[&Entry], kind: &Kind, depths: &[u32]) -> Mark
     html! {
         div.wide tabindex="0" role="region" aria-label=(format!("{} by queue depth", kind.words())) {
             table {
-                caption { (kind.words()) ": IOPS, and MB/s beneath" }
+                caption { span { (kind.words()) ": IOPS, and MB/s beneath" } }
                 thead { tr {
                     th scope="col" { "Drive" }
                     @for depth in depths { th scope="col" { "QD " (depth) } }
@@ -147,6 +147,7 @@ fn table(all: &Entries, entries: &[&Entry], kind: &Kind, depths: &[u32]) -> Mark
                                 td {
                                     @if let Some(figure) = at(entry, kind, depth) {
                                         (iops(figure.iops)) br; small { (rate(figure.mb_per_s)) }
+                                    @if !figure.complete { br; small.warn { "incomplete" } }
                                     } @else { "–" }
                                 }
                             }

@@ -105,9 +105,9 @@ pub(super) fn side_by_side(all: &Entries) -> Option<Markup> {
     let entries: Vec<&Entry> = all.all.iter().filter(has_corner).collect();
     (entries.len() > 1).then(|| {
         html! {
-            div.wide tabindex="0" role="region" aria-label="The four corners side by side" {
+            div.wide.fit tabindex="0" role="region" aria-label="The four corners side by side" {
                 table {
-                    caption { "MB/s." (clocks_note(all)) }
+                    caption { span { "MB/s." (clocks_note(all)) } }
                     thead { tr {
                         th scope="col" { "Drive" }
                         @for corner in &CORNERS {
@@ -178,7 +178,7 @@ pub(super) fn legend(all: &Entries, entries: &[&Entry]) -> Markup {
             shown.push(entry);
         }
     }
-    const DASHES: [&str; 5] = ["", "9 5", "14 6", "9 4 2 4", "2 4"];
+    const DASHES: [&str; 5] = ["", "9 5", "2 4", "9 4 2 4", "14 6"];
     html! {
         @if shown.len() > 1 {
             ul.legend aria-label="Lines" {
@@ -215,9 +215,9 @@ pub(super) fn figures(all: &Entries, entry: &Entry) -> Markup {
         @if record.figures.is_empty() {
             p.empty { (caption) " has no figures." }
         } @else {
-            div.wide tabindex="0" role="region" aria-label=(format!("Figures of {}", entry.label)) {
+            div.wide tabindex="0" role="region" aria-label=(format!("Figures of {}, {}", entry.label, method_words(&record.method))) {
                 table {
-                    caption { (caption) }
+                    caption { span { (caption) } }
                     thead {
                         tr {
                             th scope="col" rowspan="2" { "Figure" }

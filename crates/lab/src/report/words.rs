@@ -82,13 +82,24 @@ fn grouped(value: f64, decimals: usize) -> String {
     if value < 0.0 && plain.bytes().any(|byte| (b'1'..=b'9').contains(&byte)) {
         text.push('-');
     }
-    for (index, digit) in whole.chars().enumerate() {
-        if index > 0 && (whole.len() - index).is_multiple_of(3) {
+    push_grouped(&mut text, whole);
+    text + fraction
+}
+
+/// A count with a comma between thousands, exactly.
+pub(super) fn thousands(count: u64) -> String {
+    let mut text = String::new();
+    push_grouped(&mut text, &count.to_string());
+    text
+}
+
+fn push_grouped(text: &mut String, digits: &str) {
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
     }
-    text + fraction
 }
 
 /// A data rate's number, MB/s: tenths as the reviews print it, more places for slow drives.
