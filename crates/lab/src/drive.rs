@@ -90,7 +90,9 @@ impl Drive {
             Drive::Hdd(_) => Ok(Purge::NotPossible("a hard disk has nothing to purge".into())),
             Drive::Real(uring) => match uring.purge() {
                 Ok(_) => Ok(Purge::Done),
-                Err(UringError::PurgeUnsupported { reason }) => Ok(Purge::NotPossible(reason.into())),
+                Err(UringError::PurgeUnsupported { reason }) => {
+                    Ok(Purge::NotPossible(reason.into()))
+                }
                 Err(error) => Err(error),
             },
         }

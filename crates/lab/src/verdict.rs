@@ -25,9 +25,10 @@ pub(crate) fn four_corners(figures: &IndexMap<String, Figure>) -> Vec<Verdict> {
             });
         }
     }
-    for (what, prefix) in
-        [("random write at QD 3", "random_write_4k_qd3"), ("sequential write", "sequential_write_128k_qd1")]
-    {
+    for (what, prefix) in [
+        ("random write at QD 3", "random_write_4k_qd3"),
+        ("sequential write", "sequential_write_128k_qd1"),
+    ] {
         let repeating = finished(&format!("{prefix}_repeating"));
         let incompressible = finished(&format!("{prefix}_incompressible"));
         if let (Some(repeating), Some(incompressible)) = (repeating, incompressible) {
@@ -92,7 +93,10 @@ mod tests {
 
     #[test]
     fn numbers_have_the_digits_and_units_a_reader_wants() {
-        assert_eq!([0.8124, 8.124, 81.24, 812.4].map(three_digits), ["0.812", "8.12", "81.2", "812"]);
+        assert_eq!(
+            [0.8124, 8.124, 81.24, 812.4].map(three_digits),
+            ["0.812", "8.12", "81.2", "812"]
+        );
         assert_eq!([58.34, 4312.0, 1.4e6].map(time), ["58.3 us", "4.31 ms", "1.40 s"]);
     }
 

@@ -35,7 +35,8 @@ fn all(json: bool) -> Result<String, Failure> {
             json!({"name": profile.name, "title": profile.title, "kind": profile.model.kind(),
                    "capacity_bytes": capacity_bytes(profile), "fitted": profile.fitted()})
         });
-        let document = json!({"schema": "fourcorners.drives/1", "drives": drives.collect::<Vec<_>>()});
+        let document =
+            json!({"schema": "fourcorners.drives/1", "drives": drives.collect::<Vec<_>>()});
         return Ok(serde_json::to_string_pretty(&document)?);
     }
     let mut table = table();
@@ -75,7 +76,11 @@ fn one(profile: &Profile, json: bool) -> Result<String, Failure> {
     let fitted = profile.fitted();
     let fitted = match fitted.len() {
         0 => "Nothing in it was fitted to measurements.".into(),
-        count => format!("{count} of {} values were fitted: {}.", profile.values.len(), fitted.join(", ")),
+        count => format!(
+            "{count} of {} values were fitted: {}.",
+            profile.values.len(),
+            fitted.join(", ")
+        ),
     };
     Ok(format!("{} ({}, {})\n{table}\n{fitted}", profile.title, profile.name, profile.model.kind()))
 }

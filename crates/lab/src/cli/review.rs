@@ -71,7 +71,9 @@ fn methods(names: &[String]) -> Result<Vec<Method>, String> {
             "all" => Method::ALL.to_vec(),
             name => vec![name.parse()?],
         };
-        methods.extend(named.into_iter().filter(|method| !methods.contains(method)).collect::<Vec<_>>());
+        methods.extend(
+            named.into_iter().filter(|method| !methods.contains(method)).collect::<Vec<_>>(),
+        );
     }
     Ok(methods)
 }
@@ -218,7 +220,9 @@ impl Out {
     fn save(&self, document: &Document) -> Result<(), Failure> {
         self.save_json(document)?;
         match self {
-            Out::Folder(folder) => write(&folder.join("review.html"), report::page(document).as_bytes()),
+            Out::Folder(folder) => {
+                write(&folder.join("review.html"), report::page(document).as_bytes())
+            }
             Out::Nowhere => Ok(()),
         }
     }
@@ -226,15 +230,19 @@ impl Out {
 
 fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
     let saved = report::write_atomically(path, content);
-    saved.map_err(|error| Failure::Failed(anyhow::anyhow!("cannot write {}: {error}", path.display())))
+    saved.map_err(|error| {
+        Failure::Failed(anyhow::anyhow!("cannot write {}: {error}", path.display()))
+    })
 }
 
 /// A folder of its own for every review: an earlier one of a real drive cannot be had again.
 fn default_folder(plan: &Plan) -> PathBuf {
     let time = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string();
     let first = plan.targets.first().map(Planned::name).unwrap_or_default();
-    let name: String =
-        first.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' }).collect();
+    let name: String = first
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' })
+        .collect();
     let name = name.trim_matches(['-', '.']);
     let more = match plan.targets.len() {
         0 | 1 => String::new(),
@@ -280,8 +288,12 @@ fn print(args: &ReviewArgs, document: &Document, out: &Out, began: Instant) -> R
             writeln!(stdout, "page: {}", page.display())?;
         }
     }
-    let measured: f64 =
-        document.records.iter().flat_map(|record| record.figures.values()).map(|f| f.duration_s).sum();
+    let measured: f64 = document
+        .records
+        .iter()
+        .flat_map(|record| record.figures.values())
+        .map(|f| f.duration_s)
+        .sum();
     let took = began.elapsed().as_secs_f64();
     eprintln!("{measured:.0} s of measurements on the drives' clocks in {took:.1} s");
     Ok(())

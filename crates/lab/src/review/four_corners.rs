@@ -25,9 +25,8 @@ pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
     let seconds = |full| if scope.quick { QUICK_SECONDS } else { full };
     // A quick review cannot fill a drive, and must not read what was never written.
     let sequential_span = if scope.quick { span } else { scope.usable_bytes() };
-    let random = |read_percent, depth| {
-        scope.random(read_percent, depth, span, seconds(RANDOM_SECONDS))
-    };
+    let random =
+        |read_percent, depth| scope.random(read_percent, depth, span, seconds(RANDOM_SECONDS));
     let sequential = |read_percent| {
         let until = Until::Seconds(seconds(SEQUENTIAL_SECONDS));
         scope.sequential(read_percent, 1, sequential_span, until)

@@ -189,9 +189,9 @@ fn whole_blocks(bytes: u64) -> u64 {
 /// A seed for each figure from the review's, so that one figure's numbers do not depend on which
 /// others are measured (FNV-1a over the name, which only has to tell names apart).
 fn seed_of(seed: u64, figure: &str) -> u64 {
-    figure
-        .bytes()
-        .fold(seed ^ 0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+    figure.bytes().fold(seed ^ 0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    })
 }
 
 #[cfg(test)]
@@ -239,7 +239,9 @@ mod tests {
     fn a_quick_review_touches_less_and_says_what_it_left_out() {
         let plan = Method::FourCorners.plan(&scope(2_000_000_000, true));
         assert!(figures(&plan).iter().all(|(name, job)| {
-            !name.ends_with("_used") && job.until == Until::Seconds(5) && job.span_bytes <= 2_000_000_000
+            !name.ends_with("_used")
+                && job.until == Until::Seconds(5)
+                && job.span_bytes <= 2_000_000_000
         }));
         assert!(plan.iter().any(|phase| matches!(phase, Phase::LeftOut { .. })));
     }

@@ -156,7 +156,10 @@ impl Review {
             Ok(Purge::NotPossible(why)) => {
                 if !self.purge_refusal_told {
                     self.purge_refusal_told = true;
-                    self.say("purge", format!("Not purged: {why}. States are what the tests before left."));
+                    self.say(
+                        "purge",
+                        format!("Not purged: {why}. States are what the tests before left."),
+                    );
                 }
             }
             Err(error) => self.record.ended = Ended::Failed(format!("the purge failed: {error}")),
