@@ -114,7 +114,10 @@ pub(super) struct Checks<'a> {
 
 impl<'a> Checks<'a> {
     pub(super) fn new(target: &'a RealTarget) -> Result<Checks<'a>, Refusal> {
-        let system = System::real();
+        Checks::on(System::real(), target)
+    }
+
+    fn on(system: System, target: &'a RealTarget) -> Result<Checks<'a>, Refusal> {
         let mut subject = Subject::default();
         let disk = match target.thing {
             Thing::File { .. } => {
@@ -217,7 +220,7 @@ impl<'a> Checks<'a> {
         let path = quoted(&target.path);
         let scratch = target.kind == Kind::File
             && holds.is_none()
-            && (target.created_here || is_scratch(reader));
+            && (target.unmarked_scratch || is_scratch(reader));
         match holds {
             _ if !destroyed && !scratch => {
                 let what = match target.kind {
@@ -299,3 +302,7 @@ impl<'a> Checks<'a> {
         ambiguous.map_or(Ok(false), Err)
     }
 }
+
+#[cfg(test)]
+#[path = "permit_tests.rs"]
+mod tests;

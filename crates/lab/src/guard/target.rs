@@ -61,7 +61,8 @@ pub struct RealTarget {
     pub(super) thing: Thing,
     pub(super) sequence: Option<u64>,
     pub(super) bytes: u64,
-    pub(super) created_here: bool,
+    /// Created by this process where files cannot be marked as scratch files.
+    pub(super) unmarked_scratch: bool,
 }
 
 impl fmt::Display for RealTarget {
@@ -128,7 +129,7 @@ fn device(path: &Path, handle: &Handle, number: Devno) -> Result<RealTarget, Ref
         thing: Thing::Device(number),
         sequence: disk.sequence,
         bytes,
-        created_here: false,
+        unmarked_scratch: false,
     })
 }
 
@@ -163,7 +164,7 @@ fn file(path: &Path, handle: &Handle, thing: Thing) -> Result<RealTarget, Refusa
         thing,
         sequence: None,
         bytes,
-        created_here: false,
+        unmarked_scratch: false,
     })
 }
 

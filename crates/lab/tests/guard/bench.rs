@@ -57,6 +57,8 @@ pub(crate) fn command(words: &[&str]) -> Command {
     let path = std::env::var("PATH").unwrap_or_default();
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).env("PATH", format!("{path}:/usr/sbin:/sbin")).env("LC_ALL", "C");
+    // mdadm writes Intel metadata only with the firmware for it, unless told otherwise.
+    command.env("IMSM_NO_PLATFORM", "1");
     command
 }
 

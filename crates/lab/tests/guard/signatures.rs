@@ -70,8 +70,8 @@ fn cases() -> Vec<Case> {
         file("UDF", 32, "mkudffs -b 4096 {}"),
         file("ReiserFS", 64, "mkreiserfs -q -ff {}"),
         file("JFS", 32, "mkfs.jfs -q {}"),
-        on(On::Loop(512), "NILFS2", 256, "mkfs.nilfs2 -q -f {}"),
-        Case { wipe: MIB, ..on(On::Loop(512), "NILFS2", 256, "mkfs.nilfs2 -q -f {}") },
+        file("NILFS2", 256, "mkfs.nilfs2 -q -f {}"),
+        Case { wipe: MIB, ..file("NILFS2", 256, "mkfs.nilfs2 -q -f {}") },
         file("EROFS", 16, "mkfs.erofs --quiet {} {dir}"),
         file("SquashFS", 16, "mksquashfs {dir} {} -noappend -quiet -no-progress"),
         file("cramfs", 16, "mkfs.cramfs {dir} {}"),
@@ -79,8 +79,8 @@ fn cases() -> Vec<Case> {
         file("MINIX", 32, "mkfs.minix -2 {}"),
         file("MINIX", 32, "mkfs.minix -3 {}"),
         file("bcachefs", 64, "bcachefs format -q {}"),
-        on(On::Loop(512), "bcache", 32, "bcache make -B {}"),
-        on(On::Loop(512), "bcache", 32, "make-bcache -B {}"),
+        file("bcache", 32, "bcache make -B {}"),
+        file("bcache", 32, "make-bcache -B {}"),
         file("OCFS2", 64, "mkfs.ocfs2 -q -F -M local {}"),
         file("GFS2", 64, "mkfs.gfs2 -q -O -p lock_nolock {}"),
         file("swap", 16, "mkswap {}"),
@@ -202,8 +202,10 @@ fn what_real_tools_make_is_refused_by_name_and_left_as_it_is() {
             None => {
                 let path = image.path.clone();
                 check(case.name, &image, &path);
-                // And the same bytes as a device.
-                if let Some(device) = Loop::over(image, &[]) {
+                // And the same bytes as a device, except where udev starts what it finds.
+                if case.name != "bcache"
+                    && let Some(device) = Loop::over(image, &[])
+                {
                     check(case.name, &device.image, device.path());
                 }
             }
@@ -235,6 +237,9 @@ fn raid_members_are_refused_by_name() {
             "imsm" => "Intel RAID member",
             _ => "MD RAID member",
         };
-        check(name, &device.image, device.path());
+        // A copy, because udev may have started the array again.
+        let copy = Image::new(0);
+        fs::copy(&device.image.path, &copy.path).expect("it can be copied");
+        check(name, &copy, &copy.path);
     }
 }
