@@ -88,18 +88,15 @@ pub fn create_file(path: &Path, bytes: u64) -> Result<RealTarget, Refusal> {
         .map_err(|errno| os_refusal(quoted(path), "created", errno))
         .and_then(|()| {
             // A file system without attributes still has a good scratch file, for this run.
-            let _ = mark(&file);
-            inspect(path)
+            let unmarked_scratch = mark(&file).is_err();
+            Ok(RealTarget { unmarked_scratch, ..inspect(path)? })
         });
-    match made {
-        Ok(target) => Ok(RealTarget { created_here: true, ..target }),
-        Err(refusal) => {
-            // It is this call's own: it was created exclusively. Failing to remove it leaves an
-            // empty file and is less worth saying than why it could not be made.
-            let _ = std::fs::remove_file(path);
-            Err(refusal)
-        }
+    if made.is_err() {
+        // It is this call's own: it was created exclusively. Failing to remove it leaves a file
+        // of zeros and is less worth saying than why it could not be made.
+        let _ = std::fs::remove_file(path);
     }
+    made
 }
 
 fn allocate(file: &File, bytes: u64) -> Result<(), Errno> {
@@ -142,8 +139,7 @@ mod tests {
     fn a_mark_is_void_on_a_copy_after_a_change_of_size_and_under_a_second_name() {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let path = dir.path().join("scratch");
-        let target = create_file(&path, LEAST_BYTES).expect("it can be created");
-        assert!(target.created_here);
+        create_file(&path, LEAST_BYTES).expect("it can be created");
         let file = File::options().read(true).write(true).open(&path).expect("it is there");
         if rustix::fs::fgetxattr_query(&file, MARK).is_err() {
             println!("skipped: the file system has no extended attributes");

@@ -58,16 +58,18 @@ pub fn open_for_reading(target: &RealTarget) -> Result<Opened, Refusal> {
 
 fn open(target: &RealTarget, access: OFlags) -> Result<Opened, Refusal> {
     let handle = same(target)?;
-    let writes = access == OFlags::RDWR;
-    let claim = if writes && target.kind == Kind::Device { OFlags::EXCL } else { OFlags::empty() };
-    let flags = access | claim;
-    let action = if writes { "written" } else { "read" };
+    let claims = access == OFlags::RDWR && target.kind == Kind::Device;
+    let action = if access == OFlags::RDWR { "written" } else { "read" };
     let refusal = |errno| open_refusal(target, action, errno);
-    match handle.reopen(flags | OFlags::DIRECT) {
+    let file = match claims {
+        true => handle.claim(access | OFlags::DIRECT),
+        false => handle.reopen(access | OFlags::DIRECT),
+    };
+    match file {
         Ok(file) => Ok(Opened { file, direct: true }),
         // open(2): the file system does not support O_DIRECT.
         Err(Errno::INVAL) if target.kind == Kind::File => {
-            let file = handle.reopen(flags).map_err(refusal)?;
+            let file = handle.reopen(access).map_err(refusal)?;
             Ok(Opened { file, direct: false })
         }
         Err(errno) => Err(refusal(errno)),

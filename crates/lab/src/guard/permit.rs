@@ -13,7 +13,7 @@ use super::in_use::{self, Subject};
 use super::refusal::{Refusal, Usage, UsageKind, os_refusal, quoted};
 use super::scan;
 use super::system::{System, Thing};
-use super::target::{Handle, Kind, RealTarget, unknown};
+use super::target::{Handle, Kind, RealTarget, device_bytes, unknown};
 
 /// What the user has named, each a path or a serial number exactly as typed.
 ///
@@ -37,13 +37,11 @@ pub fn may_write(target: &RealTarget, permission: &Permission) -> Result<(), Ref
     // What is known to use it makes a better message than that it is busy.
     let checks = Checks::new(target)?;
     checks.in_use()?;
-    let exclusive = match target.kind {
-        Kind::Device => OFlags::EXCL,
-        Kind::File => OFlags::empty(),
+    let reader = match target.kind {
+        Kind::Device => handle.claim(OFlags::RDONLY),
+        Kind::File => handle.reopen(OFlags::RDONLY),
     };
-    let reader = handle
-        .reopen(OFlags::RDONLY | exclusive)
-        .map_err(|errno| open_refusal(target, "read", errno))?;
+    let reader = reader.map_err(|errno| open_refusal(target, "read", errno))?;
     checks.all(&handle, &reader, permission)
 }
 
@@ -59,22 +57,18 @@ pub(super) fn same(target: &RealTarget) -> Result<Handle, Refusal> {
 
 /// Whether `file` is what was inspected, and nothing else.
 pub(super) fn unchanged(target: &RealTarget, file: &File) -> Result<(), Refusal> {
-    let disk = match target.thing {
-        Thing::File { .. } => None,
-        Thing::Device(number) => Some(
-            Disk::describe(&System::real(), number)
-                .map_err(|error| unknown(target.to_string(), error))?,
-        ),
+    let failed = |errno| os_refusal(target.to_string(), "read", errno);
+    let stat = rustix::fs::fstat(file).map_err(failed)?;
+    let (bytes, sequence) = match target.thing {
+        Thing::File { .. } => (u64::try_from(stat.st_size).unwrap_or(0), None),
+        Thing::Device(number) => {
+            let disk = Disk::describe(&System::real(), number)
+                .map_err(|error| unknown(target.to_string(), error))?;
+            (device_bytes(file, disk.logical_block_bytes).map_err(failed)?, disk.sequence)
+        }
     };
-    let stat =
-        rustix::fs::fstat(file).map_err(|errno| os_refusal(target.to_string(), "read", errno))?;
-    let bytes = match target.kind {
-        Kind::File => u64::try_from(stat.st_size).ok(),
-        Kind::Device => rustix::fs::seek(file, rustix::fs::SeekFrom::End(0)).ok(),
-    };
-    let sequence = disk.and_then(|disk| disk.sequence);
     if Thing::of(&stat) == Some(target.thing)
-        && bytes == Some(target.bytes)
+        && bytes == target.bytes
         && sequence == target.sequence
     {
         Ok(())
@@ -120,7 +114,10 @@ pub(super) struct Checks<'a> {
 
 impl<'a> Checks<'a> {
     pub(super) fn new(target: &'a RealTarget) -> Result<Checks<'a>, Refusal> {
-        let system = System::real();
+        Checks::on(System::real(), target)
+    }
+
+    fn on(system: System, target: &'a RealTarget) -> Result<Checks<'a>, Refusal> {
         let mut subject = Subject::default();
         let disk = match target.thing {
             Thing::File { .. } => {
@@ -223,7 +220,7 @@ impl<'a> Checks<'a> {
         let path = quoted(&target.path);
         let scratch = target.kind == Kind::File
             && holds.is_none()
-            && (target.created_here || is_scratch(reader));
+            && (target.unmarked_scratch || is_scratch(reader));
         match holds {
             _ if !destroyed && !scratch => {
                 let what = match target.kind {
@@ -305,3 +302,7 @@ impl<'a> Checks<'a> {
         ambiguous.map_or(Ok(false), Err)
     }
 }
+
+#[cfg(test)]
+#[path = "permit_tests.rs"]
+mod tests;

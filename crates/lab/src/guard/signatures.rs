@@ -79,8 +79,9 @@ pub(super) const SIGNATURES: &[Signature] = &[
     },
     // block/partitions/mac.h: partition map entry in block 1.
     row("Apple partition map", &[Start(512), Start(2048)], 0, &[b"PM\0\0"]),
-    // include/uapi/linux/bsd disklabel as in block/partitions/msdos.c: LABELSECTOR 1.
-    row("BSD disk label", &[Start(512)], 0, &[b"\x57\x45\x56\x82", b"\x82\x56\x45\x57"]),
+    // block/partitions/msdos.c: BSD_DISKMAGIC in sector 1; parted libparted/labels/bsd.c: or at
+    // 64 of sector 0.
+    row("BSD disk label", &[Start(512), Start(64)], 0, &[b"\x57\x45\x56\x82", b"\x82\x56\x45\x57"]),
     // block/partitions/sgi.c.
     row("SGI disk label", &[Start(0)], 0, &[b"\x0b\xe5\xa9\x41"]),
     Signature {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::fs::{self, File};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use fourcorners_drive::{Geometry, SECTOR_BYTES};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, SeekFrom, Stat, StatxFlags};
@@ -60,7 +61,8 @@ pub struct RealTarget {
     pub(super) thing: Thing,
     pub(super) sequence: Option<u64>,
     pub(super) bytes: u64,
-    pub(super) created_here: bool,
+    /// Created by this process where files cannot be marked as scratch files.
+    pub(super) unmarked_scratch: bool,
 }
 
 impl fmt::Display for RealTarget {
@@ -109,7 +111,7 @@ fn device(path: &Path, handle: &Handle, number: Devno) -> Result<RealTarget, Ref
         }
         errno => os_refusal(shown(), "read", errno),
     })?;
-    let bytes = rustix::fs::seek(&file, SeekFrom::End(0))
+    let bytes = device_bytes(&file, disk.logical_block_bytes)
         .map_err(|errno| os_refusal(shown(), "read", errno))?;
     large_enough(RealTarget {
         path: path.to_owned(),
@@ -127,7 +129,7 @@ fn device(path: &Path, handle: &Handle, number: Devno) -> Result<RealTarget, Ref
         thing: Thing::Device(number),
         sequence: disk.sequence,
         bytes,
-        created_here: false,
+        unmarked_scratch: false,
     })
 }
 
@@ -162,8 +164,15 @@ fn file(path: &Path, handle: &Handle, thing: Thing) -> Result<RealTarget, Refusa
         thing,
         sequence: None,
         bytes,
-        created_here: false,
+        unmarked_scratch: false,
     })
+}
+
+/// The size of an open device in whole blocks: a loop device over a file that is not a multiple
+/// has a rest that cannot be read.
+pub(super) fn device_bytes(file: &File, logical_block_bytes: u32) -> Result<u64, Errno> {
+    let bytes = rustix::fs::seek(file, SeekFrom::End(0))?;
+    Ok(bytes - bytes % u64::from(logical_block_bytes))
 }
 
 fn geometry(bytes: u64, logical_block_bytes: u32, queue_depth: u32) -> Geometry {
@@ -282,6 +291,20 @@ impl Handle {
         // The link leads to the inode, not to the path (proc(5), /proc/pid/fd).
         let link = link_of(self.fd.as_fd());
         rustix::fs::open(link, flags | OFlags::CLOEXEC, Mode::empty()).map(File::from)
+    }
+
+    /// Opens a device for this program alone. Another program that looks at every disk may have
+    /// it for a moment, so that busy is taken for an answer only when it lasts.
+    pub(super) fn claim(&self, flags: OFlags) -> Result<File, Errno> {
+        const TRIES: u32 = 10;
+        const PAUSE: Duration = Duration::from_millis(20);
+        for _ in 1..TRIES {
+            match self.reopen(flags | OFlags::EXCL) {
+                Err(Errno::BUSY) => std::thread::sleep(PAUSE),
+                result => return result,
+            }
+        }
+        self.reopen(flags | OFlags::EXCL)
     }
 
     /// Whether this user may write it, by mode, mount and attributes.
