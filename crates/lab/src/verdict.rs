@@ -83,7 +83,7 @@ pub(crate) fn time(micros: f64) -> String {
     match micros {
         1e6.. => format!("{} s", three_digits(micros / 1e6)),
         1e3.. => format!("{} ms", three_digits(micros / 1e3)),
-        _ => format!("{} us", three_digits(micros)),
+        _ => format!("{} µs", three_digits(micros)),
     }
 }
 
@@ -97,7 +97,7 @@ mod tests {
             [0.8124, 8.124, 81.24, 812.4].map(three_digits),
             ["0.812", "8.12", "81.2", "812"]
         );
-        assert_eq!([58.34, 4312.0, 1.4e6].map(time), ["58.3 us", "4.31 ms", "1.40 s"]);
+        assert_eq!([58.34, 4312.0, 1.4e6].map(time), ["58.3 µs", "4.31 ms", "1.40 s"]);
     }
 
     #[test]

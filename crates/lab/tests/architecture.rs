@@ -1,0 +1,143 @@
+//! The rules of ARCHITECTURE.md that a compiler does not keep: which module may know which, and
+//! that the virtual drives have no way to the operating system.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Every Rust file below `folder`, with its text.
+fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).expect("a source folder") {
+        let path = entry.expect("a readable entry").path();
+        if path.is_dir() {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = fs::read_to_string(&path).expect("UTF-8");
+            found.push((path, text));
+        }
+    }
+    found
+}
+
+/// The code of a file without its comments and what follows its unit tests.
+fn code(text: &str) -> String {
+    let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+    code.lines()
+        .map(|line| line.split("//").next().unwrap_or_default())
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// The modules of the lab that a file names, as `crate::NAME`.
+fn modules_named(text: &str) -> BTreeSet<String> {
+    code(text)
+        .split("crate::")
+        .skip(1)
+        .map(|rest| rest.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect())
+        .collect()
+}
+
+/// What each module of the lab may name; the order is bottom up.
+const MAY_NAME: &[(&str, &[&str])] = &[
+    ("histogram", &[]),
+    ("workload", &[]),
+    ("record", &["histogram", "workload"]),
+    ("host", &["record"]),
+    ("run", &["histogram", "workload"]),
+    ("catalogue", &[]),
+    ("uring", &[]),
+    ("guard", &[]),
+    ("fio", &["record", "workload"]),
+    ("verdict", &["record"]),
+    ("report", &["record", "workload"]),
+    ("drive", &["catalogue", "run", "uring", "workload"]),
+    ("review", &["drive", "fio", "record", "run", "verdict", "workload"]),
+    ("cli", &["catalogue", "drive", "guard", "host", "record", "report", "review", "uring"]),
+];
+
+#[test]
+fn arrows_point_down_only() {
+    let lab = root().join("crates/lab/src");
+    for (path, text) in sources(&lab) {
+        let inside = path.strip_prefix(&lab).expect("below the lab");
+        let first = inside.iter().next().and_then(|name| name.to_str()).expect("a name");
+        let module = first.trim_end_matches(".rs");
+        if module == "lib" || module == "main" {
+            continue;
+        }
+        let (_, allowed) = MAY_NAME
+            .iter()
+            .find(|(name, _)| *name == module)
+            .unwrap_or_else(|| panic!("{module} is a new module: give it its place in this list"));
+        for named in modules_named(&text) {
+            assert!(
+                named == module || allowed.contains(&named.as_str()),
+                "{} names crate::{named}, which {module} may not know",
+                inside.display()
+            );
+        }
+    }
+}
+
+#[test]
+fn virtual_drives_have_no_way_to_the_operating_system() {
+    let drive = root().join("crates/drive");
+    let manifest = fs::read_to_string(drive.join("Cargo.toml")).expect("a manifest");
+    let dependencies = manifest.split("[dependencies]").nth(1).expect("a list of dependencies");
+    let dependencies = dependencies.split("\n[").next().unwrap_or_default();
+    let names: Vec<&str> = dependencies
+        .lines()
+        .filter_map(|line| line.split(['.', '=', ' ']).next())
+        .filter(|name| !name.is_empty() && !name.starts_with('#'))
+        .collect();
+    assert_eq!(names, ["serde", "thiserror"], "each new one must be as pure as these");
+
+    for (path, text) in sources(&drive.join("src")) {
+        for way_out in [
+            "std::time",
+            "std::fs",
+            "std::io",
+            "std::env",
+            "std::net",
+            "std::process",
+            "std::thread",
+            "std::os",
+            "std::sync",
+            "Instant",
+            "SystemTime",
+            "HashMap",
+            "HashSet",
+            "unsafe",
+        ] {
+            // Hash maps are in the list because their order differs from run to run.
+            let found = code(&text)
+                .lines()
+                .any(|line| line.contains(way_out) && !line.contains("forbid(unsafe_code)"));
+            assert!(!found, "{} uses {way_out}", path.display());
+        }
+    }
+}
+
+#[test]
+fn only_the_io_uring_target_is_unsafe() {
+    for (path, text) in sources(&root().join("crates/lab/src")) {
+        let is_uring = path.components().any(|part| part.as_os_str() == "uring");
+        assert!(is_uring || !code(&text).contains("unsafe "), "{} is unsafe", path.display());
+    }
+}
+
+#[test]
+fn no_file_is_a_house_of_its_own() {
+    // 500 lines is where a second concept should be suspected; 650 is where it has moved in.
+    for folder in ["crates/drive/src", "crates/lab/src"] {
+        for (path, text) in sources(&root().join(folder)) {
+            let lines = text.lines().count();
+            assert!(lines <= 650, "{} has {lines} lines: which concept moved in?", path.display());
+        }
+    }
+}
