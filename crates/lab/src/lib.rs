@@ -4,6 +4,7 @@
 //! [`fourcorners_drive::Target`], a [`review::Method`] is a plan of such jobs, and a
 //! [`record::Record`] is what was measured.
 
+pub mod bench;
 pub mod catalogue;
 pub mod cli;
 pub mod drive;

@@ -55,9 +55,24 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("fio", &["record", "workload"]),
     ("verdict", &["record"]),
     ("report", &["record", "workload"]),
+    ("bench", &["catalogue", "run", "workload"]),
     ("drive", &["catalogue", "run", "uring", "workload"]),
     ("review", &["drive", "fio", "record", "run", "verdict", "workload"]),
-    ("cli", &["catalogue", "drive", "guard", "host", "record", "report", "review", "uring"]),
+    (
+        "cli",
+        &[
+            "bench",
+            "catalogue",
+            "drive",
+            "guard",
+            "host",
+            "record",
+            "report",
+            "review",
+            "run",
+            "uring",
+        ],
+    ),
 ];
 
 #[test]

@@ -24,6 +24,8 @@ pub(super) enum Command {
     Review(ReviewArgs),
     /// List the virtual drives, or print one with the source of every value
     Drives(DrivesArgs),
+    /// Measure how fast the virtual drives are on this machine
+    Bench(BenchArgs),
 }
 
 #[derive(Debug, ClapArgs)]
@@ -80,6 +82,13 @@ pub(super) struct DrivesArgs {
     #[arg(value_name = "NAME")]
     pub(super) name: Option<String>,
 
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct BenchArgs {
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,

@@ -4,6 +4,7 @@
 //! not be tested, a bad argument: nothing was run).
 
 mod args;
+mod bench;
 mod drives;
 mod interrupt;
 mod progress;
@@ -43,6 +44,7 @@ pub fn main() -> ExitCode {
     let result = match Args::parse().command {
         Command::Review(args) => review::run(args),
         Command::Drives(args) => drives::run(&args),
+        Command::Bench(args) => bench::run(&args),
     };
     match result {
         Ok(End::Done) => ExitCode::SUCCESS,

@@ -1,0 +1,146 @@
+//! How fast the virtual drives are: I/Os a second of CPU time, with the full model, the histogram
+//! and the one-second series on.
+//!
+//! The drive is the catalogue's Crucial m4 256 GB, whose effective spare is 7 %. Random writes in
+//! the steady state are measured after four drive writes: just after a fill its order still helps
+//! the caches of the machine and flatters us.
+
+use fourcorners_drive::{Ssd, Target};
+use rustix::time::{ClockId, clock_gettime};
+use serde::Serialize;
+
+use crate::catalogue::{self, CatalogueError, Model};
+use crate::run::{JobEnd, Observer, run};
+use crate::workload::{Data, Job, Pattern, Until};
+
+/// The drive all cases run on.
+pub const DRIVE: &str = "crucial-m4-256gb";
+
+/// Drive writes before a steady state is measured.
+const WARM_UP_DRIVE_WRITES: u64 = 4;
+
+/// What one case measured.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Case {
+    /// Its name.
+    pub name: &'static str,
+    /// Host I/Os a second of this thread's CPU time. Of `fill_256gb`: 4 KiB units.
+    pub ios_per_cpu_second: f64,
+    /// Memory of the process that the drive took, over the user's 4 KiB pages.
+    pub bytes_per_page: f64,
+    /// NAND writes over host writes while it was measured; `None` when nothing was written.
+    pub write_amplification: Option<f64>,
+}
+
+/// Runs all cases one after the other, telling `report` of each; a minute or two. Stops early, with
+/// what there is, when `observer` says so.
+///
+/// # Errors
+/// When the catalogue has no such drive.
+pub fn run_all(
+    observer: &mut impl Observer,
+    mut report: impl FnMut(&Case),
+) -> Result<Vec<Case>, CatalogueError> {
+    let profile = catalogue::built_in(DRIVE, &[])?;
+    let Model::Ssd(ssd) = &profile.model else {
+        unreachable!("the catalogue's tests hold it to be an SSD");
+    };
+    let resident = resident_bytes();
+    let drive =
+        Ssd::new(ssd).map_err(|cause| CatalogueError::Value { place: DRIVE.into(), cause })?;
+    let mut bench = Bench { drive, resident, observer, cases: Vec::new(), stopped: false };
+    let user = bench.drive.geometry().bytes();
+    let fill = job(Pattern::Sequential, 0, user, user);
+    let random = |read_percent, bytes| job(Pattern::Random, read_percent, user, bytes);
+
+    bench.measure("fill_256gb", &fill, &mut report);
+    bench.measure("random_read_qd32_256gb", &random(100, user / 2), &mut report);
+    bench.measure("mixed_70_30_256gb", &random(70, user / 4), &mut report);
+    bench.drive.purge();
+    bench.measure("random_write_fresh_256gb", &random(0, user / 2), &mut report);
+    bench.drive.purge();
+    bench.prepare(&fill);
+    bench.prepare(&random(0, WARM_UP_DRIVE_WRITES * user));
+    bench.measure("random_write_steady_256gb", &random(0, user / 2), &mut report);
+    // The same drive with spare area: so much of its end is never written that the rest has 28 %.
+    let usable = (1.0 + bench.drive.effective_op()) * user as f64;
+    let span = (usable / 1.28 / 131_072.0) as u64 * 131_072;
+    bench.drive.purge();
+    bench.prepare(&job(Pattern::Sequential, 0, span, span));
+    bench.prepare(&job(Pattern::Random, 0, span, WARM_UP_DRIVE_WRITES * span));
+    let spare = job(Pattern::Random, 0, span, span / 2);
+    bench.measure("random_write_steady_256gb_spare28", &spare, &mut report);
+    Ok(bench.cases)
+}
+
+struct Bench<'a, O> {
+    drive: Ssd,
+    /// Memory of the process before there was a drive.
+    resident: u64,
+    observer: &'a mut O,
+    cases: Vec<Case>,
+    stopped: bool,
+}
+
+impl<O: Observer> Bench<'_, O> {
+    fn prepare(&mut self, job: &Job) {
+        if !self.stopped {
+            self.stopped = run(&mut self.drive, job, self.observer).ended != JobEnd::Complete;
+        }
+    }
+
+    fn measure(&mut self, name: &'static str, job: &Job, report: &mut impl FnMut(&Case)) {
+        if self.stopped {
+            return;
+        }
+        let before = self.drive.counters();
+        let cpu = thread_cpu_seconds();
+        let measured = run(&mut self.drive, job, self.observer);
+        let cpu = thread_cpu_seconds() - cpu;
+        if measured.ended != JobEnd::Complete {
+            self.stopped = true;
+            return;
+        }
+        let units = measured.bytes / 4096;
+        let pages = self.drive.geometry().bytes() / 4096;
+        let case = Case {
+            name,
+            ios_per_cpu_second: units as f64 / cpu.max(1e-9),
+            bytes_per_page: resident_bytes().saturating_sub(self.resident) as f64 / pages as f64,
+            write_amplification: self.drive.counters().write_amplification_since(&before),
+        };
+        report(&case);
+        self.cases.push(case);
+    }
+}
+
+fn job(pattern: Pattern, read_percent: u8, span_bytes: u64, bytes: u64) -> Job {
+    let block_bytes = match pattern {
+        Pattern::Random => 4096,
+        Pattern::Sequential => 131_072,
+    };
+    Job {
+        pattern,
+        read_percent,
+        block_bytes,
+        queue_depth: 32,
+        span_start_bytes: 0,
+        span_bytes,
+        data: Data::Incompressible,
+        until: Until::Bytes(bytes),
+        seed: 1,
+    }
+}
+
+/// CPU time of this thread so far, seconds.
+fn thread_cpu_seconds() -> f64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
+/// Memory of this process that is in use (proc(5), statm), bytes; 0 where it is not told.
+fn resident_bytes() -> u64 {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages: Option<u64> = statm.split(' ').nth(1).and_then(|pages| pages.parse().ok());
+    pages.unwrap_or(0) * rustix::param::page_size() as u64
+}
