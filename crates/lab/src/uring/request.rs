@@ -23,6 +23,8 @@ pub(super) struct Request {
     pub(super) buffer: Buffer,
     /// Bytes moved by earlier parts, when the kernel moved fewer than asked.
     pub(super) moved_bytes: u64,
+    /// How it is asked for, if it is a TRIM.
+    pub(super) discard: Discard,
 }
 
 /// What to do about an answer.
@@ -38,8 +40,8 @@ pub(super) enum Outcome {
 
 impl Request {
     /// The submission entry for what is left of the I/O.
-    pub(super) fn entry(&self, discard: Discard) -> squeue::Entry {
-        let Request { io, buffer, moved_bytes } = *self;
+    pub(super) fn entry(&self) -> squeue::Entry {
+        let Request { io, buffer, moved_bytes, discard } = *self;
         if io.op == Op::Flush {
             return opcode::Fsync::new(FILE).flags(types::FsyncFlags::DATASYNC).build();
         }
@@ -119,6 +121,7 @@ mod tests {
             io: Io { op, lba: Lba(8), sectors: 16, compressible_percent: 0 },
             buffer: Buffer { address: std::ptr::null_mut(), registered: None },
             moved_bytes: 0,
+            discard: Discard::PunchHole,
         }
     }
 

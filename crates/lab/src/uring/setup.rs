@@ -9,6 +9,30 @@ use super::UringError;
 /// `IORING_MAX_ENTRIES` in the kernel's io_uring/io_uring.h.
 pub(super) const MAX_QUEUE_DEPTH: u32 = 32768;
 
+/// What a real drive is set up for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Setup {
+    /// Most I/Os in flight, 1 to 32768. Each has a read buffer of the largest block.
+    pub queue_depth: u32,
+    /// Largest block that will be read or written; longer I/Os are refused with EINVAL. A TRIM
+    /// may be of any length.
+    pub max_block_bytes: u32,
+}
+
+/// What the kernel granted, for reports: without some of it the same I/Os cost more CPU time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Granted {
+    /// Completions are delivered only while we wait for them (`IORING_SETUP_DEFER_TASKRUN`,
+    /// Linux 6.1).
+    pub deferred_completions: bool,
+    /// The read buffers are registered (Linux 5.19, and `RLIMIT_MEMLOCK`).
+    pub registered_reads: bool,
+    /// The buffers written from are registered.
+    pub registered_writes: bool,
+    /// The file was opened with `O_DIRECT`: I/O bypasses the page cache.
+    pub direct: bool,
+}
+
 /// How completions get from the interrupt into the completion queue, best first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Completions {

@@ -155,3 +155,20 @@ fn a_broken_ring_fails_what_is_in_flight_and_what_comes() {
     assert_eq!(drive.reap(Nanos::MAX), Ok(None));
     assert_eq!(only(&mut drive, io(Op::Read, 0, 8)).map_err(|f| f.cause), Err(os(Errno::BADFD)));
 }
+
+#[test]
+fn trims_in_flight_together_all_fall_back_on_an_older_kernel() {
+    // A file answers the block device's discard command as an older kernel's device does.
+    let file = numbered_file();
+    let mut drive = Uring::new(file.try_clone().expect("dup"), GEOMETRY, SETUP).expect("drive");
+    drive.discard = Discard::Command;
+    for tag in 0..4 {
+        drive.submit(Tag(tag), io(Op::Trim, 64 * u64::from(tag), 8));
+    }
+    for _ in 0..4 {
+        assert!(drive.reap(Nanos::MAX).expect("trimmed").is_some());
+    }
+    assert_eq!(drive.discard, Discard::PunchHole);
+    assert!(only(&mut drive, io(Op::Read, 192, 8)).expect("read").is_some());
+    assert!(read_bytes(&drive, 1, 4096).iter().all(|&byte| byte == 0));
+}
