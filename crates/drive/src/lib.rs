@@ -22,6 +22,7 @@
 #![forbid(unsafe_code)]
 
 mod cache;
+mod divide;
 mod ftl;
 mod hdd;
 mod lane;

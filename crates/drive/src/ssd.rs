@@ -244,12 +244,12 @@ impl Ssd {
             return at;
         };
         let (die, block, within) = shape.locate(place);
-        let row_in_block = within / shape.units_per_row;
+        let (row_in_block, in_row) = shape.row_of(within);
         if self.is_buffered(die, block, row_in_block, at) {
             return at;
         }
-        let page = place / shape.units_per_page;
-        let row_id = place - within % shape.units_per_row;
+        let page = place - within + shape.page_of(within);
+        let row_id = place - in_row;
         if row.row != Some(row_id) {
             *row = RowRead { row: Some(row_id), page, ready: self.nand.read(die, at) };
         } else if row.page != page {

@@ -49,13 +49,13 @@ impl DieBlocks {
     }
 
     #[inline]
-    pub(super) fn add_valid(&mut self, block: Block) {
-        self.valid[block as usize] += 1;
+    pub(super) fn add_valid(&mut self, block: Block, units: u32) {
+        self.valid[block as usize] += units;
     }
 
     #[inline]
-    pub(super) fn remove_valid(&mut self, block: Block) {
-        self.valid[block as usize] -= 1;
+    pub(super) fn remove_valid(&mut self, block: Block, units: u32) {
+        self.valid[block as usize] -= units;
     }
 
     pub(super) fn valid(&self, block: Block) -> u32 {
@@ -86,7 +86,7 @@ mod tests {
         assert_eq!(blocks.fewest_valid(), None);
         for valid in [3, 1, 2] {
             let block = blocks.open().expect("free blocks are left");
-            (0..valid).for_each(|_| blocks.add_valid(block));
+            blocks.add_valid(block, valid);
             if valid != 1 {
                 blocks.close(block);
             }
@@ -95,7 +95,7 @@ mod tests {
         blocks.close(1);
         assert_eq!(blocks.fewest_valid(), Some((1, 1)));
         blocks.begin_collecting(1);
-        blocks.remove_valid(1);
+        blocks.remove_valid(1, 1);
         blocks.release(1);
         assert_eq!((blocks.free_blocks(), blocks.fewest_valid()), (2, Some((2, 2))));
     }

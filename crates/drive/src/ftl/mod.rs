@@ -8,6 +8,7 @@
 
 mod blocks;
 
+use crate::divide::Divider;
 use crate::nand::Chores;
 use crate::profile::{OPEN_BLOCKS_PER_DIE, Pacing, SsdProfile, UNIT_BYTES};
 use blocks::{Block, DieBlocks};
@@ -36,6 +37,8 @@ pub(crate) struct Ftl {
     dies: Vec<DieSpace>,
     /// The die whose open row host data goes into.
     host_die: u32,
+    /// Units that row still takes; 0 when the next unit begins a row.
+    host_row_left: u32,
     counts: FtlCounts,
 }
 
@@ -58,6 +61,10 @@ pub(crate) struct Shape {
     pub(crate) units_per_page: u32,
     pub(crate) units_per_row: u32,
     pub(crate) units_per_block: u32,
+    by_blocks_per_die: Divider,
+    by_units_per_page: Divider,
+    by_units_per_row: Divider,
+    by_units_per_block: Divider,
 }
 
 impl Shape {
@@ -65,12 +72,17 @@ impl Shape {
         let nand = &profile.nand;
         let units_per_page = nand.page_bytes.value / UNIT_BYTES as u32;
         let units_per_row = units_per_page * nand.planes.value;
+        let units_per_block = units_per_row * nand.pages_per_block.value;
         Shape {
             dies: nand.dies.value,
             blocks_per_die: nand.blocks_per_plane.value,
             units_per_page,
             units_per_row,
-            units_per_block: units_per_row * nand.pages_per_block.value,
+            units_per_block,
+            by_blocks_per_die: Divider::new(nand.blocks_per_plane.value),
+            by_units_per_page: Divider::new(units_per_page),
+            by_units_per_row: Divider::new(units_per_row),
+            by_units_per_block: Divider::new(units_per_block),
         }
     }
 
@@ -81,8 +93,21 @@ impl Shape {
     /// Die, block within the die and unit within the block.
     #[inline]
     pub(crate) fn locate(self, unit: PhysicalUnit) -> (u32, Block, u32) {
-        let block = unit / self.units_per_block;
-        (block / self.blocks_per_die, block % self.blocks_per_die, unit % self.units_per_block)
+        let (block, within) = self.by_units_per_block.divide(unit);
+        let (die, block) = self.by_blocks_per_die.divide(block);
+        (die, block, within)
+    }
+
+    /// The row of a unit within its block, and its place in the row.
+    #[inline]
+    pub(crate) fn row_of(self, within: u32) -> (u32, u32) {
+        self.by_units_per_row.divide(within)
+    }
+
+    /// The page of a unit within its block.
+    #[inline]
+    pub(crate) fn page_of(self, within: u32) -> u32 {
+        self.by_units_per_page.quotient(within)
     }
 
     fn first_unit(self, die: u32, block: Block) -> PhysicalUnit {
@@ -150,6 +175,7 @@ impl Ftl {
             live: vec![0; (shape.units() as usize).div_ceil(64)],
             dies: vec![DieSpace::new(shape); shape.dies as usize],
             host_die: 0,
+            host_row_left: 0,
             counts: FtlCounts::default(),
         }
     }
@@ -211,6 +237,7 @@ impl Ftl {
         self.live.fill(0);
         self.dies.fill(DieSpace::new(self.shape));
         self.host_die = 0;
+        self.host_row_left = 0;
     }
 
     /// Where a unit is, if it was ever written.
@@ -236,13 +263,13 @@ impl Ftl {
     #[inline]
     pub(crate) fn open_row(&self, die: u32) -> (Block, u32) {
         let host = self.dies[die as usize].host;
-        (host.block, host.filled / self.shape.units_per_row)
+        (host.block, self.shape.row_of(host.filled).0)
     }
 
     /// Whether the next unit of host data begins a row.
     #[inline]
     pub(crate) fn at_row_start(&self) -> bool {
-        self.dies[self.host_die as usize].host.filled.is_multiple_of(self.shape.units_per_row)
+        self.host_row_left == 0
     }
 
     /// Units that are placed and not programmed yet: in rows that are not full, and in those that
@@ -259,13 +286,19 @@ impl Ftl {
     pub(crate) fn write(&mut self, unit: LogicalUnit) -> Placed {
         if self.at_row_start() {
             self.host_die = self.die_with_room();
+            self.host_row_left = self.shape.units_per_row;
         }
         self.forget(unit);
         let die = self.host_die;
-        let front = self.dies[die as usize].host;
-        self.dies[die as usize].host.filled += 1;
-        self.put(die, front, unit);
+        let space = &mut self.dies[die as usize];
+        let place = self.shape.first_unit(die, space.host.block) + space.host.filled;
+        space.host.filled += 1;
+        space.blocks.add_valid(space.host.block, 1);
+        self.map[unit as usize] = place;
+        self.holds[place as usize] = unit;
+        self.live[place as usize / 64] |= 1 << (place % 64);
         self.counts.host_units += 1;
+        self.host_row_left -= 1;
         self.row_done(die)
     }
 
@@ -275,9 +308,8 @@ impl Ftl {
         if self.at_row_start() {
             return None;
         }
-        let host = &mut self.dies[self.host_die as usize].host;
-        let padding = self.shape.units_per_row - host.filled % self.shape.units_per_row;
-        host.filled += padding;
+        let padding = std::mem::take(&mut self.host_row_left);
+        self.dies[self.host_die as usize].host.filled += padding;
         self.counts.padded_units += u64::from(padding);
         Some(self.row_done(self.host_die))
     }
@@ -308,18 +340,8 @@ impl Ftl {
         if let Some(place) = self.find(unit) {
             let (die, block, _) = self.shape.locate(place);
             self.live[place as usize / 64] &= !(1 << (place % 64));
-            self.dies[die as usize].blocks.remove_valid(block);
+            self.dies[die as usize].blocks.remove_valid(block, 1);
         }
-    }
-
-    /// The unit is at `front` from now on.
-    #[inline]
-    fn put(&mut self, die: u32, front: WriteFront, unit: LogicalUnit) {
-        let place = self.shape.first_unit(die, front.block) + front.filled;
-        self.map[unit as usize] = place;
-        self.holds[place as usize] = unit;
-        self.live[place as usize / 64] |= 1 << (place % 64);
-        self.dies[die as usize].blocks.add_valid(front.block);
     }
 
     /// The next die, in turn, that can take a row of host data.
@@ -397,13 +419,9 @@ impl Ftl {
         let Some(mut victim) = self.dies[die as usize].victim else {
             return;
         };
-        let first = self.shape.first_unit(die, victim.block);
-        let mut left = moves;
-        while left > 0 && self.dies[die as usize].blocks.valid(victim.block) > 0 {
-            victim.next = self.next_live(first + victim.next) - first;
-            self.move_unit(die, &mut victim);
-            victim.next += 1;
-            left -= 1;
+        let mut left = moves.min(self.dies[die as usize].blocks.valid(victim.block));
+        while left > 0 {
+            left -= self.move_some(die, &mut victim, left);
         }
         let space = &mut self.dies[die as usize];
         if space.blocks.valid(victim.block) == 0 {
@@ -414,48 +432,88 @@ impl Ftl {
         }
     }
 
-    /// The first live unit at or after `from`; the caller knows there is one in the block.
-    #[inline]
-    fn next_live(&self, from: PhysicalUnit) -> PhysicalUnit {
-        let mut word = from as usize / 64;
-        let mut bits = self.live[word] & (u64::MAX << (from % 64));
-        while bits == 0 {
-            word += 1;
-            bits = self.live[word];
-        }
-        word as u32 * 64 + bits.trailing_zeros()
-    }
-
-    #[inline]
-    fn move_unit(&mut self, die: u32, victim: &mut Victim) {
+    /// Moves some of the victim's units, at most `most`, which it has; returns how many.
+    ///
+    /// In three passes over a batch, because each pass is a loop of few instructions: the stores
+    /// into the map miss the processor's caches, and only in a short loop do many misses overlap.
+    fn move_some(&mut self, die: u32, victim: &mut Victim, most: u32) -> u32 {
         let shape = self.shape;
         let space = &mut self.dies[die as usize];
-        let row = victim.next / shape.units_per_row;
-        let page = victim.next / shape.units_per_page;
-        if victim.row_read != Some(row) {
-            victim.row_read = Some(row);
-            space.chores.rows_read += 1;
-        }
-        if victim.page_read != Some(page) {
-            victim.page_read = Some(page);
-            space.chores.pages_out += 1;
-        }
         if space.moves.filled == shape.units_per_block {
             // Collection frees a block for every block it fills, and the host leaves it one.
             let opened = space.moves.renew(&mut space.blocks, &mut space.chores);
             debug_assert!(opened, "collection always has a free block");
         }
-        let from = shape.first_unit(die, victim.block) + victim.next;
-        let front = space.moves;
-        space.moves.filled += 1;
-        if space.moves.filled.is_multiple_of(shape.units_per_row) {
-            space.chores.rows_programmed += 1;
+        let room = shape.units_per_block - space.moves.filled;
+        let mut batch = [0; BATCH];
+        let batch = &mut batch[..BATCH.min(most.min(room) as usize)];
+
+        let first = shape.first_unit(die, victim.block);
+        for source in batch.iter_mut() {
+            let place = next_live(&self.live, first + victim.next);
+            self.live[place as usize / 64] &= !(1 << (place % 64));
+            victim.next = place - first + 1;
+            victim.count_reads(shape, place - first, &mut space.chores);
+            *source = place;
         }
-        space.blocks.remove_valid(victim.block);
-        self.live[from as usize / 64] &= !(1 << (from % 64));
-        let unit = self.holds[from as usize];
-        self.put(die, front, unit);
-        self.counts.moved_units += 1;
+        for source in batch.iter_mut() {
+            *source = self.holds[*source as usize];
+        }
+        let target = shape.first_unit(die, space.moves.block) + space.moves.filled;
+        for (place, &mut unit) in (target..).zip(batch.iter_mut()) {
+            self.holds[place as usize] = unit;
+            self.map[unit as usize] = place;
+        }
+
+        let moved = batch.len() as u32;
+        set_live(&mut self.live, target, moved);
+        let rows_before = shape.row_of(space.moves.filled).0;
+        space.moves.filled += moved;
+        space.chores.rows_programmed += shape.row_of(space.moves.filled).0 - rows_before;
+        space.blocks.remove_valid(victim.block, moved);
+        space.blocks.add_valid(space.moves.block, moved);
+        self.counts.moved_units += u64::from(moved);
+        moved
+    }
+}
+
+/// Units moved at once: two words of live bits, and few enough to stay in the first-level cache.
+const BATCH: usize = 128;
+
+/// The first live place at or after `from`; the caller knows there is one in the block.
+#[inline]
+fn next_live(live: &[u64], from: PhysicalUnit) -> PhysicalUnit {
+    let mut word = from as usize / 64;
+    let mut bits = live[word] & (u64::MAX << (from % 64));
+    while bits == 0 {
+        word += 1;
+        bits = live[word];
+    }
+    word as u32 * 64 + bits.trailing_zeros()
+}
+
+/// Marks `count` places from `first` on as live.
+#[inline]
+fn set_live(live: &mut [u64], first: PhysicalUnit, count: u32) {
+    let mut from = first;
+    let end = first + count;
+    while from < end {
+        let word_end = (from / 64 + 1) * 64;
+        let bits = end.min(word_end) - from;
+        live[from as usize / 64] |= (u64::MAX >> (64 - bits)) << (from % 64);
+        from = word_end;
+    }
+}
+
+impl Victim {
+    /// Counts the row and the page that have to be read to have the unit at `within`.
+    #[inline]
+    fn count_reads(&mut self, shape: Shape, within: u32, chores: &mut Chores) {
+        let (row, page) = (shape.row_of(within).0, shape.page_of(within));
+        chores.rows_read += u32::from(self.row_read != Some(row));
+        chores.pages_out += u32::from(self.page_read != Some(page));
+        self.row_read = Some(row);
+        self.page_read = Some(page);
     }
 }
 
