@@ -434,8 +434,9 @@ impl Ftl {
 
     /// Moves some of the victim's units, at most `most`, which it has; returns how many.
     ///
-    /// In three passes over a batch, because each pass is a loop of few instructions: the stores
-    /// into the map miss the processor's caches, and only in a short loop do many misses overlap.
+    /// In passes over a batch, each a loop of few instructions. The map's entries are anywhere in
+    /// memory, and a pass of loads before the stores fetches them: missing loads overlap, where
+    /// missing stores leave the processor's store buffer one by one, in order.
     fn move_some(&mut self, die: u32, victim: &mut Victim, most: u32) -> u32 {
         let shape = self.shape;
         let space = &mut self.dies[die as usize];
@@ -456,9 +457,12 @@ impl Ftl {
             victim.count_reads(shape, place - first, &mut space.chores);
             *source = place;
         }
+        let mut seen = 0;
         for source in batch.iter_mut() {
             *source = self.holds[*source as usize];
+            seen ^= self.map[*source as usize];
         }
+        std::hint::black_box(seen);
         let target = shape.first_unit(die, space.moves.block) + space.moves.filled;
         for (place, &mut unit) in (target..).zip(batch.iter_mut()) {
             self.holds[place as usize] = unit;
