@@ -1,0 +1,58 @@
+//! One job on one real target, and what it measured as a line of JSON: the smallest use of the
+//! library, and what `scripts/against-fio` holds against fio.
+//!
+//! ```console
+//! $ cargo run --release --example one_job -- /dev/sdX randread 32 5
+//! ```
+//! The target is opened for writing: ALL ITS DATA IS LOST in a `randwrite` job.
+
+use std::path::Path;
+
+use fourcorners::drive::Drive;
+use fourcorners::guard::{self, Permission};
+use fourcorners::run::Unobserved;
+use fourcorners::uring::{Setup, Uring};
+use fourcorners::workload::{Data, Job, Pattern, Until};
+
+const USAGE: &str = "usage: one_job TARGET randread|randwrite QUEUE_DEPTH SECONDS";
+
+fn main() -> anyhow::Result<()> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let [target, rw, queue_depth, seconds] = args.as_slice() else {
+        anyhow::bail!(USAGE);
+    };
+    let read_percent = match rw.as_str() {
+        "randread" => 100,
+        "randwrite" => 0,
+        _ => anyhow::bail!(USAGE),
+    };
+    let queue_depth = queue_depth.parse()?;
+
+    let found = guard::inspect(Path::new(target))?;
+    let permission = Permission { destroy: vec![target.clone()], force: Vec::new() };
+    let opened = guard::open_for_writing(&found, &permission)?;
+    let job = Job {
+        pattern: Pattern::Random,
+        read_percent,
+        block_bytes: 4096,
+        queue_depth,
+        span_start_bytes: 0,
+        span_bytes: found.geometry.bytes() / 4096 * 4096,
+        data: Data::Incompressible,
+        until: Until::Seconds(seconds.parse()?),
+        seed: 1,
+    };
+    let setup = Setup { queue_depth, max_block_bytes: job.block_bytes };
+    let mut drive = Drive::Real(Box::new(Uring::new(opened.file, found.geometry, setup)?));
+    let outcome = drive.run(&job, &mut Unobserved);
+    let ios = outcome.measured.latency.count();
+    println!(
+        "{}",
+        serde_json::json!({
+            "iops": ios as f64 / outcome.measured.elapsed.as_secs(),
+            "latency_mean_us": outcome.measured.latency.mean() / 1e3,
+            "cpu_us_per_io": outcome.cpu_seconds * 1e6 / ios as f64,
+        })
+    );
+    Ok(())
+}
