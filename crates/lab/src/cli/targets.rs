@@ -138,7 +138,7 @@ fn real(path: &Path, size: Option<u64>, permission: &Permission) -> Result<Plann
     match (there, size) {
         (Ok(target), None) => Ok(Planned::Real(Box::new(target), permission.clone())),
         // A scratch file of an earlier review, of the size that is asked for.
-        (Ok(target), Some(bytes)) if target.geometry.bytes() == bytes - bytes % 4096 => {
+        (Ok(target), Some(bytes)) if target.geometry.bytes() == whole_blocks(&target, bytes) => {
             Ok(Planned::Real(Box::new(target), permission.clone()))
         }
         (Err(refusal), None) => Err(refusal.to_string()),
@@ -147,6 +147,11 @@ fn real(path: &Path, size: Option<u64>, permission: &Permission) -> Result<Plann
             Ok(Planned::New(path.to_path_buf(), bytes))
         }
     }
+}
+
+/// `bytes` in whole blocks of the target, as its geometry counts them.
+fn whole_blocks(target: &RealTarget, bytes: u64) -> u64 {
+    bytes - bytes % u64::from(target.geometry.logical_block_bytes)
 }
 
 impl Planned {

@@ -56,6 +56,24 @@ fn a_new_file_is_tested_and_then_tested_again_until_ctrl_c() {
     assert_eq!(bytes(), 64_000_000);
 }
 
+#[test]
+fn a_size_that_is_no_multiple_of_anything_is_that_of_the_same_file_later() {
+    let dir = folder();
+    let args = ["review", "odd.img", "--size", "17000001", "--quick", "--json"];
+    for _ in 0..2 {
+        let mut review = start(dir.path(), &args);
+        wait_for("a file that is locked", || {
+            let file = File::open(dir.path().join("odd.img")).ok()?;
+            flock(&file, FlockOperation::NonBlockingLockExclusive).err()
+        });
+        review.signal(Signal::INT);
+        let ran = review.finish();
+        assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+        assert_eq!(ran.document().records[0].ended, Ended::Interrupted);
+    }
+    assert_eq!(fs::metadata(dir.path().join("odd.img")).expect("it stays").len(), 17_000_001);
+}
+
 /// A file system in memory of `size`.
 fn small_disk(size: &str) -> Result<(tempfile::TempDir, Undo), String> {
     if !is_root() {
