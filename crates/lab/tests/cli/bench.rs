@@ -69,6 +69,18 @@ impl Started {
         kill_process(pid, signal).expect("a child can be signalled");
     }
 
+    /// Waits until it has a handler for Ctrl-C (proc(5), `SigCgt`), and no more is to be checked.
+    pub(crate) fn wait_until_it_listens(&mut self) {
+        let status = format!("/proc/{}/status", self.child().id());
+        wait_for("a handler for Ctrl-C", || {
+            let status = std::fs::read_to_string(&status).ok()?;
+            let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"))?;
+            let caught = u64::from_str_radix(mask.trim(), 16).ok()?;
+            // SIGINT, SIGTERM and SIGHUP, a bit each from that of signal 1.
+            [2, 15, 1].iter().all(|signal| caught & (1 << (signal - 1)) != 0).then_some(())
+        });
+    }
+
     pub(crate) fn is_running(&mut self) -> bool {
         self.child().try_wait().expect("it is our child").is_none()
     }

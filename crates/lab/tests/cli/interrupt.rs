@@ -14,6 +14,7 @@ use crate::bench::{HDD, M4, Ran, Started, command, folder, obeys_the_laws, start
 fn stopped_after(wait: Duration, signal: Signal) -> Ran {
     let dir = folder();
     let mut review = start(dir.path(), &["review", M4, HDD, "--json"]);
+    review.wait_until_it_listens();
     std::thread::sleep(wait);
     review.signal(signal);
     review.finish()
@@ -44,7 +45,7 @@ fn a_long_virtual_review_keeps_its_finished_figures() {
 #[test]
 fn being_terminated_or_hung_up_is_the_same() {
     for signal in [Signal::TERM, Signal::HUP] {
-        let ran = stopped_after(Duration::from_millis(300), signal);
+        let ran = stopped_after(Duration::from_millis(100), signal);
         assert_eq!(ran.code, Some(1), "{}", ran.stderr);
         assert_eq!(ran.document().records[0].ended, Ended::Interrupted);
     }
@@ -85,7 +86,7 @@ fn the_second_ctrl_c_ends_it_at_once() {
     let mut review = Started::of(
         command(dir.path(), &["review", M4, "--json"]).stdout(writer).stderr(Stdio::piped()),
     );
-    std::thread::sleep(Duration::from_millis(300));
+    review.wait_until_it_listens();
     review.signal(Signal::INT);
     std::thread::sleep(Duration::from_millis(700));
     assert!(review.is_running(), "it waits for its reader");

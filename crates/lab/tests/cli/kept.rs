@@ -116,7 +116,8 @@ fn what_cannot_be_saved_is_still_printed() {
 fn killed_while_saving(dir: &Path, out: &Path, old: &Document, pause: Duration) -> bool {
     let args = ["review", "./k.img", "--size", "17M", "--quick", "--json", "--out", "out"];
     let mut review = start(dir, &args);
-    std::thread::sleep(Duration::from_millis(150));
+    review.wait_until_it_listens();
+    std::thread::sleep(Duration::from_millis(100));
     review.signal(Signal::INT);
     std::thread::sleep(pause);
     review.signal(Signal::KILL);
