@@ -140,12 +140,22 @@ pub fn built_in(name: &str, set: &[String]) -> Result<Profile, CatalogueError> {
 pub fn from_file(path: &Path, set: &[String]) -> Result<Profile, CatalogueError> {
     let place = path.display().to_string();
     let read = |cause| CatalogueError::Read { place: place.clone(), cause };
-    let bytes = std::fs::metadata(path).map_err(read)?.len();
-    if bytes > MOST_PROFILE_BYTES {
-        let message = format!("{bytes} bytes is too long for a profile; is it one?");
-        return Err(CatalogueError::Form { place, message });
+    let form = |message: String| CatalogueError::Form { place: place.clone(), message };
+    let metadata = std::fs::metadata(path).map_err(read)?;
+    // A pipe would be waited for and a device read without end.
+    if !metadata.is_file() {
+        return Err(form("this is not a file; a profile is one".into()));
     }
-    let text = std::fs::read_to_string(path).map_err(read)?;
+    if metadata.len() > MOST_PROFILE_BYTES {
+        return Err(form(format!(
+            "{} bytes is too long for a profile; is it one?",
+            metadata.len()
+        )));
+    }
+    let text = std::fs::read_to_string(path).map_err(|cause| match cause.kind() {
+        std::io::ErrorKind::InvalidData => form("this is not text; a profile is TOML".into()),
+        _ => read(cause),
+    })?;
     parse(&text, &place, set)
 }
 
@@ -170,6 +180,12 @@ fn parse(text: &str, place: &str, set: &[String]) -> Result<Profile, CatalogueEr
         None => Err(form(format!("{key} is missing; a profile begins with name, title and kind"))),
     };
     let (name, title, kind) = (text_of("name")?, text_of("title")?, text_of("kind")?);
+    for (key, text) in [("name", &name), ("title", &title)] {
+        // They head tables, pages and folders.
+        if text.trim().is_empty() || text.chars().any(char::is_control) {
+            return Err(form(format!("{key} = {text:?} must be printable and not empty")));
+        }
+    }
     let sources: BTreeMap<String, String> = match table.remove("sources") {
         Some(sources) => sources
             .try_into()
@@ -259,15 +275,16 @@ fn apply(table: &mut Table, given: &str) -> Result<(), CatalogueError> {
         .ok_or_else(|| error("write it as section.key=value, for example link.gbps=3".into()))?;
     let path = path.trim();
     let keys: Vec<String> = keys_of(table);
-    if !keys.iter().any(|key| key == path) {
+    let entry = path.split_once('.').filter(|(section, _)| *section != "sources");
+    let entry = entry.and_then(|(section, key)| table.get_mut(section)?.get_mut(key));
+    let Some(entry) = entry else {
         let near = keys
             .iter()
             .max_by(|a, b| strsim::jaro_winkler(path, a).total_cmp(&strsim::jaro_winkler(path, b)));
         let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
         return Err(error(format!("this drive has no parameter \"{path}\"{near}")));
-    }
-    let (section, key) = path.split_once('.').expect("keys_of joins with a dot");
-    let entry = table[section][key].as_table_mut();
+    };
+    let entry = entry.as_table_mut();
     let entry = entry.ok_or_else(|| error(format!("{path} is not written as a value")))?;
     let old = entry.get("value");
     let text = text.trim();
@@ -294,6 +311,22 @@ fn keys_of(table: &Table) -> Vec<String> {
 }
 
 impl Profile {
+    /// Addressable bytes.
+    pub fn capacity_bytes(&self) -> u64 {
+        match &self.model {
+            Model::Ssd(ssd) => ssd.capacity.sectors.value * 512,
+            Model::Hdd(hdd) => hdd.capacity.sectors.value * 512,
+        }
+    }
+
+    /// Memory that the drive takes, bytes: 9 for each 4 KiB of a solid-state drive's flash.
+    pub fn memory_bytes(&self) -> u64 {
+        match &self.model {
+            Model::Ssd(ssd) => ssd.raw_bytes() / 4096 * 9,
+            Model::Hdd(_) => 0,
+        }
+    }
+
     /// Keys of the values that were fitted to measurements.
     pub fn fitted(&self) -> Vec<String> {
         let fitted = self.values.iter().filter(|value| value.standing == Standing::Fitted);

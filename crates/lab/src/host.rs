@@ -1,4 +1,4 @@
-//! The machine that results in wall time were measured on.
+//! The machine we run on.
 
 use crate::record::Host;
 
@@ -15,4 +15,12 @@ pub(crate) fn describe() -> Host {
         cpu: model.unwrap_or_else(|| system.machine().to_string_lossy().into_owned()),
         cpus: std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32),
     }
+}
+
+/// Memory that can be had without swapping, bytes (proc(5), `MemAvailable`).
+pub(crate) fn available_memory_bytes() -> Option<u64> {
+    let info = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
 }

@@ -162,7 +162,7 @@ impl Loop {
                 }
                 Ok(None) => {}
                 Err(fault) => {
-                    self.settle(fault.at.max(self.last_event), 1);
+                    self.fail(fault);
                     self.stop(JobEnd::Failed(fault));
                 }
             }
@@ -214,6 +214,15 @@ impl Loop {
         self.second.bytes += io.bytes();
         self.second.latency_sum += latency;
         self.second.latency_max = self.second.latency_max.max(latency);
+    }
+
+    /// A failed I/O has no latency, so its time in the queue does not count either: Little's law
+    /// is one of the I/Os that were measured.
+    fn fail(&mut self, fault: Fault) {
+        let at = fault.at.max(self.last_event);
+        let (_, submitted) = self.in_flight[fault.tag.0 as usize];
+        self.settle(at, 1);
+        self.measured.in_flight_ns -= u128::from((at - submitted).0);
     }
 
     /// `ended` I/Os left the queue at `at`.
@@ -329,6 +338,7 @@ mod tests {
         let measured = run(&mut drive, &job(8, Until::Bytes(1 << 20)), &mut Unobserved);
         assert!(matches!(measured.ended, JobEnd::Failed(fault) if fault.io.end() > 1 << 20));
         assert!(measured.latency.count() > 0);
+        assert_eq!(measured.in_flight_ns, measured.latency.sum());
     }
 
     #[test]

@@ -52,7 +52,7 @@ pub(super) struct ReviewArgs {
     pub(super) out: Option<PathBuf>,
 
     /// Seed of all random numbers; the same seed gives a virtual drive the same record
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     pub(super) seed: u64,
 
     /// Print one JSON document instead of tables
@@ -64,7 +64,7 @@ pub(super) struct ReviewArgs {
     pub(super) set: Vec<String>,
 
     /// Create the target file with this size, for example 2G (10^9 bytes) or 2GiB
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
     pub(super) size: Option<String>,
 
     /// Allow all data on this real target, named by its path or serial number, to be overwritten

@@ -3,12 +3,13 @@
 use std::io::{Write, stdout};
 use std::path::Path;
 
-use comfy_table::{ContentArrangement, Table, presets};
+use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 use serde_json::json;
 
 use super::args::DrivesArgs;
+use super::terminal::columns;
 use super::{End, Failure};
-use crate::catalogue::{self, Model, Profile};
+use crate::catalogue::{self, Profile};
 
 pub(super) fn run(args: &DrivesArgs) -> Result<End, Failure> {
     let text = match &args.name {
@@ -33,7 +34,7 @@ fn all(json: bool) -> Result<String, Failure> {
     if json {
         let drives = profiles.iter().map(|profile| {
             json!({"name": profile.name, "title": profile.title, "kind": profile.model.kind(),
-                   "capacity_bytes": capacity_bytes(profile), "fitted": profile.fitted()})
+                   "capacity_bytes": profile.capacity_bytes(), "fitted": profile.fitted()})
         });
         let document =
             json!({"schema": "fourcorners.drives/1", "drives": drives.collect::<Vec<_>>()});
@@ -46,10 +47,11 @@ fn all(json: bool) -> Result<String, Failure> {
             profile.name.clone(),
             profile.title.clone(),
             profile.model.kind().into(),
-            format!("{:.1} GB", capacity_bytes(profile) as f64 / 1e9),
+            format!("{:.1} GB", profile.capacity_bytes() as f64 / 1e9),
             format!("{} of {}", profile.fitted().len(), profile.values.len()),
         ]);
     }
+    keep_whole(&mut table, 0);
     Ok(format!("{table}\n`fourcorners drives NAME` prints a drive with the source of every value."))
 }
 
@@ -82,19 +84,32 @@ fn one(profile: &Profile, json: bool) -> Result<String, Failure> {
             fitted.join(", ")
         ),
     };
-    Ok(format!("{} ({}, {})\n{table}\n{fitted}", profile.title, profile.name, profile.model.kind()))
+    let heading = format!("{} ({}, {})", profile.title, profile.name, profile.model.kind());
+    Ok(format!("{}\n{table}\n{}", paragraph(&heading), paragraph(&fitted)))
+}
+
+/// What is typed again is not broken over lines.
+fn keep_whole(table: &mut Table, column: usize) {
+    if let Some(column) = table.column_mut(column) {
+        column.set_constraint(ColumnConstraint::ContentWidth);
+    }
+}
+
+/// Text broken over lines as the tables are.
+fn paragraph(text: &str) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns());
+    table.add_row([text]);
+    if let Some(column) = table.column_mut(0) {
+        column.set_padding((0, 0));
+    }
+    table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
 }
 
 fn table() -> Table {
     let mut table = Table::new();
     table.load_style(presets::UTF8_HORIZONTAL_ONLY);
-    table.set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns());
     table
-}
-
-fn capacity_bytes(profile: &Profile) -> u64 {
-    match &profile.model {
-        Model::Ssd(ssd) => ssd.capacity.sectors.value * 512,
-        Model::Hdd(hdd) => hdd.capacity.sectors.value * 512,
-    }
 }

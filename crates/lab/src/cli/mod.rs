@@ -7,16 +7,20 @@ mod args;
 mod bench;
 mod drives;
 mod interrupt;
+mod out;
 mod progress;
 mod review;
 mod size;
 mod targets;
+mod terminal;
 
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::ErrorKind;
 
 use args::{Args, Command};
+use terminal::say;
 
 /// What a command ended with.
 enum End {
@@ -41,24 +45,59 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let result = match Args::parse().command {
-        Command::Review(args) => review::run(args),
-        Command::Drives(args) => drives::run(&args),
-        Command::Bench(args) => bench::run(&args),
+    let result = match Args::try_parse().map(|args| args.command) {
+        Ok(Command::Review(args)) => review::run(args),
+        Ok(Command::Drives(args)) => drives::run(&args),
+        Ok(Command::Bench(args)) => bench::run(&args),
+        Err(error) if is_help(&error) => {
+            // As below: whoever does not read the help has seen enough.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+        Err(error) => Err(Failure::Usage(in_a_line(&error))),
     };
     match result {
         Ok(End::Done) => ExitCode::SUCCESS,
         Ok(End::Incomplete) => ExitCode::from(1),
         Err(Failure::Usage(message)) => {
-            eprintln!("fourcorners: {message}");
+            say(&format!("fourcorners: {message}"));
             ExitCode::from(2)
         }
         Err(Failure::Failed(error)) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(Failure::Failed(error)) => {
-            eprintln!("fourcorners: {error:#}");
+            say(&format!("fourcorners: {error:#}"));
             ExitCode::from(1)
         }
     }
+}
+
+/// Whether it was asked for, or there was nothing but the command's name.
+fn is_help(error: &clap::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp
+            | ErrorKind::DisplayVersion
+            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    )
+}
+
+/// What clap says in a paragraph, as the one line that every refusal here is.
+fn in_a_line(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let mut line = String::new();
+    for part in text.lines().map(str::trim) {
+        let known = part.starts_with("Usage:") || part.starts_with("For more information");
+        if part.is_empty() || known {
+            continue;
+        }
+        line.push_str(match line.chars().last() {
+            None => "",
+            Some(':') => " ",
+            Some(_) => "; ",
+        });
+        line.push_str(part.strip_prefix("error: ").unwrap_or(part));
+    }
+    line + "; --help lists what there is"
 }
 
 /// Whoever reads our output has seen enough (`| head`): not an error of ours.

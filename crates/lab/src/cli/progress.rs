@@ -5,6 +5,7 @@ use std::time::Duration;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::interrupt::Interrupt;
+use super::terminal::say;
 use crate::record::Record;
 use crate::review::{Phase, Step, Watch};
 
@@ -47,7 +48,7 @@ pub(super) struct ReviewProgress {
 impl ReviewProgress {
     /// Says something without tearing the bars apart.
     pub(super) fn warn(&self, message: &str) {
-        self.bar.suspend(|| eprintln!("fourcorners: {message}"));
+        self.bar.suspend(|| say(&format!("fourcorners: {message}")));
     }
 }
 

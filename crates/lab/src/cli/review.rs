@@ -1,34 +1,51 @@
 //! `fourcorners review`: everything is checked, then measured, then written.
 
-use std::io::{IsTerminal, Write, stdout};
+use std::io::{ErrorKind, IsTerminal, Write, stdout};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Instant;
 
+use anyhow::Context;
+use fourcorners_drive::Geometry;
+
 use super::args::ReviewArgs;
 use super::interrupt::Interrupt;
+use super::out::Out;
 use super::progress::{Progress, ReviewProgress};
 use super::targets::{self, Planned, Ready};
+use super::terminal::{columns, say};
 use super::{End, Failure};
+use crate::host;
 use crate::record::{Document, Ended, Record, TargetKind};
 use crate::report;
-use crate::review::{Method, Reviewed, Scope, Step, Watch, review};
+use crate::review::{Method, Reviewed, Scope, Step, Watch, not_begun, review};
 
-/// Width of tables where no terminal says its own.
-const COLUMNS: u16 = 80;
 /// Most of a target that may be left as spare area.
 const MOST_SPARE_PERCENT: f64 = 90.0;
 
 pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
     let plan = check(&args)?;
-    let out = Out::open(&args, &plan).map_err(Failure::Failed)?;
-    let plan = plan.create().map_err(Failure::Failed)?;
+    // From here on an interrupt is ours, so that nothing is left half made.
     let interrupt = Interrupt::listen()?;
+    let out = Out::open(&args, &plan.targets).map_err(Failure::Usage)?;
     let began = Instant::now();
-    let document = measure(plan, &out, &interrupt)?;
-    out.save(&document)?;
-    print(&args, &document, &out, began)?;
-    let whole = document.records.iter().all(|record| record.ended == Ended::Complete);
+    let reviews = plan.targets.len() * plan.methods.len();
+    let measured = plan.create().and_then(|plan| measure(plan, &out, &interrupt));
+    let document = match measured {
+        Ok(document) => document,
+        Err(failure) => {
+            out.undo();
+            return Err(failure);
+        }
+    };
+    // What was measured is shown even if it cannot be saved: there may be no second chance.
+    let saved = out.save(&document);
+    let page = out.page().filter(|_| saved.is_ok());
+    print(&args, &document, page.as_deref())?;
+    account(&document, reviews, began);
+    saved.map_err(Failure::Failed)?;
+    let whole = document.records.len() == reviews
+        && document.records.iter().all(|record| record.ended == Ended::Complete);
     Ok(if whole { End::Done } else { End::Incomplete })
 }
 
@@ -42,10 +59,38 @@ struct Plan {
 }
 
 impl Plan {
-    /// Creates the files that are to be created, now that nothing is refused.
-    fn create(self) -> anyhow::Result<Plan> {
-        let targets = self.targets.into_iter().map(Planned::create).collect::<Result<_, _>>()?;
+    /// Creates the files that are to be created, now that nothing is refused: all or none.
+    fn create(self) -> Result<Plan, Failure> {
+        let mut targets = Vec::new();
+        let mut created: Vec<PathBuf> = Vec::new();
+        for target in self.targets {
+            let path = target.to_create().map(Path::to_path_buf);
+            match target.create() {
+                Ok(target) => {
+                    targets.push(target);
+                    created.extend(path);
+                }
+                Err(refusal) => {
+                    for path in created {
+                        // Ours, and empty: it was made a moment ago. The refusal is worth more
+                        // than that a file of zeros could not be removed.
+                        let _ = std::fs::remove_file(path);
+                    }
+                    return Err(Failure::Usage(refusal));
+                }
+            }
+        }
         Ok(Plan { targets, ..self })
+    }
+
+    fn scope(&self, geometry: Geometry, kind: TargetKind) -> Scope {
+        Scope {
+            geometry,
+            spare_percent: self.spare_percent,
+            quick: self.quick,
+            seed: self.seed,
+            lay_out: kind == TargetKind::File,
+        }
     }
 }
 
@@ -98,10 +143,23 @@ fn measure(plan: Plan, out: &Out, interrupt: &Interrupt) -> Result<Document, Fai
         if interrupt.asked() {
             return Ok(());
         }
-        let ready = target.open().map_err(Failure::Failed)?;
-        let watch = Saving { bar: progress.of(&target.name()), slot, records: &records };
-        let record = review_one(&plan, ready, method, watch);
-        records.put(slot, record)
+        let record = match target.open() {
+            Ok(ready) => {
+                let watch = Saving { bar: progress.of(&target.name()), slot, records: &records };
+                review_one(&plan, ready, method, watch)
+            }
+            // Free when it was checked and taken since; the others are not to be lost for that.
+            Err(why) => match target.unopened().filter(|_| !records.is_empty()) {
+                Some((geometry, target)) => {
+                    let scope = plan.scope(geometry, target.kind);
+                    let host = Some(host::describe());
+                    not_begun(Reviewed { method, scope, target, host }, why)
+                }
+                None => return Err(Failure::Usage(why)),
+            },
+        };
+        records.put(slot, record);
+        Ok(())
     };
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
@@ -123,13 +181,7 @@ fn measure(plan: Plan, out: &Out, interrupt: &Interrupt) -> Result<Document, Fai
 
 fn review_one(plan: &Plan, ready: Ready, method: Method, mut watch: Saving<'_>) -> Record {
     let Ready { mut drive, target, host } = ready;
-    let scope = Scope {
-        geometry: drive.geometry(),
-        spare_percent: plan.spare_percent,
-        quick: plan.quick,
-        seed: plan.seed,
-        lay_out: target.kind == TargetKind::File,
-    };
+    let scope = plan.scope(drive.geometry(), target.kind);
     review(Reviewed { method, scope, target, host }, &mut drive, &mut watch)
 }
 
@@ -144,9 +196,12 @@ impl Records<'_> {
         Records { slots: Mutex::new(vec![None; count]), out }
     }
 
-    fn put(&self, slot: usize, record: Record) -> Result<(), Failure> {
+    fn put(&self, slot: usize, record: Record) {
         self.slots.lock().expect("no holder panics")[slot] = Some(record);
-        Ok(())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.slots.lock().expect("no holder panics").iter().all(Option::is_none)
     }
 
     fn document(&self) -> Document {
@@ -176,133 +231,52 @@ impl Watch for Saving<'_> {
         if so_far.host.is_none() {
             return;
         }
-        let saved = self
-            .records
-            .put(self.slot, so_far.clone())
-            .and_then(|()| self.records.out.save_json(&self.records.document()));
-        if let Err(Failure::Failed(error)) = saved {
+        self.records.put(self.slot, so_far.clone());
+        if let Err(error) = self.records.out.save_json(&self.records.document()) {
             self.bar.warn(&format!("not saved yet, the measurement goes on: {error:#}"));
         }
     }
 }
 
-/// The folder that results go into.
-enum Out {
-    Folder(PathBuf),
-    Nowhere,
-}
-
-impl Out {
-    /// Makes the folder, so that a place that cannot be written is known before hours of work.
-    fn open(args: &ReviewArgs, plan: &Plan) -> anyhow::Result<Out> {
-        let folder = match &args.out {
-            Some(folder) => folder.clone(),
-            None if args.json => return Ok(Out::Nowhere),
-            None => default_folder(plan),
-        };
-        let failed = |error| {
-            anyhow::anyhow!("cannot write into {}: {error}; choose another --out", folder.display())
-        };
-        std::fs::create_dir_all(&folder).map_err(failed)?;
-        tempfile::tempfile_in(&folder).map_err(failed)?;
-        Ok(Out::Folder(folder))
-    }
-
-    fn save_json(&self, document: &Document) -> Result<(), Failure> {
-        match self {
-            Out::Folder(folder) => {
-                write(&folder.join("review.json"), report::to_json(document).as_bytes())
-            }
-            Out::Nowhere => Ok(()),
-        }
-    }
-
-    fn save(&self, document: &Document) -> Result<(), Failure> {
-        self.save_json(document)?;
-        match self {
-            Out::Folder(folder) => {
-                write(&folder.join("review.html"), report::page(document).as_bytes())
-            }
-            Out::Nowhere => Ok(()),
-        }
-    }
-}
-
-fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
-    let saved = report::write_atomically(path, content);
-    saved.map_err(|error| {
-        Failure::Failed(anyhow::anyhow!("cannot write {}: {error}", path.display()))
-    })
-}
-
-/// A folder of its own for every review: an earlier one of a real drive cannot be had again.
-fn default_folder(plan: &Plan) -> PathBuf {
-    let time = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string();
-    let first = plan.targets.first().map(Planned::name).unwrap_or_default();
-    let name: String = first
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' })
-        .collect();
-    let name = name.trim_matches(['-', '.']);
-    let more = match plan.targets.len() {
-        0 | 1 => String::new(),
-        count => format!("-and-{}-more", count - 1),
-    };
-    let base = Path::new("fourcorners-results").join(format!("{time}-{name}{more}"));
-    // Two reviews that begin within a second get folders of their own, too.
-    (2..)
-        .map(|number| PathBuf::from(format!("{}-{number}", base.display())))
-        .find(|numbered| !base.exists() || !numbered.exists())
-        .filter(|_| base.exists())
-        .unwrap_or(base)
-}
-
-fn print(args: &ReviewArgs, document: &Document, out: &Out, began: Instant) -> Result<(), Failure> {
+/// Prints the figures. A reader that closed the pipe has seen enough.
+fn print(args: &ReviewArgs, document: &Document, page: Option<&Path>) -> anyhow::Result<()> {
     let mut stdout = stdout().lock();
-    if args.json {
-        writeln!(stdout, "{}", report::to_json(document))?;
-    } else {
-        let terminal = stdout.is_terminal();
-        let columns = if terminal { columns() } else { COLUMNS };
-        writeln!(stdout, "{}", report::table(document, usize::from(columns), terminal))?;
+    let terminal = stdout.is_terminal();
+    let text = match args.json {
+        true => report::to_json(document),
+        false => report::table(document, usize::from(columns()), terminal),
+    };
+    let mut printed = writeln!(stdout, "{text}");
+    match page.map(|page| format!("page: {}", page.display())) {
+        Some(line) if args.json => say(&line),
+        Some(line) => printed = printed.and_then(|()| writeln!(stdout, "{line}")),
+        None => {}
     }
-    for record in &document.records {
-        let name = &record.target.name;
-        match &record.ended {
-            Ended::Complete => {}
-            Ended::Interrupted => eprintln!(
-                "fourcorners: {name}: stopped; the {} figures measured before are kept",
-                record.figures.len()
-            ),
-            Ended::Failed(why) => eprintln!(
-                "fourcorners: {name}: {why}; the {} figures measured before are kept",
-                record.figures.len()
-            ),
+    match printed {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(error).context("cannot print the result")
         }
+        _ => Ok(()),
     }
-    if let Out::Folder(folder) = out {
-        let page = folder.join("review.html");
-        if args.json {
-            eprintln!("page: {}", page.display());
-        } else {
-            writeln!(stdout, "page: {}", page.display())?;
-        }
-    }
-    let measured: f64 = document
-        .records
-        .iter()
-        .flat_map(|record| record.figures.values())
-        .map(|f| f.duration_s)
-        .sum();
-    let took = began.elapsed().as_secs_f64();
-    eprintln!("{measured:.0} s of measurements on the drives' clocks in {took:.1} s");
-    Ok(())
 }
 
-fn columns() -> u16 {
-    rustix::termios::tcgetwinsize(std::io::stdout())
-        .map(|size| size.ws_col)
-        .ok()
-        .filter(|&columns| columns > 0)
-        .unwrap_or(COLUMNS)
+/// Says what is missing, and how long it took.
+fn account(document: &Document, reviews: usize, began: Instant) {
+    for record in &document.records {
+        let why = match &record.ended {
+            Ended::Complete => continue,
+            Ended::Interrupted => "stopped",
+            Ended::Failed(why) => why,
+        };
+        let (name, count) = (&record.target.name, record.figures.len());
+        say(&format!("fourcorners: {name}: {why}; the {count} figures measured before are kept"));
+    }
+    match reviews - document.records.len() {
+        0 => {}
+        missing => say(&format!("fourcorners: stopped; {missing} of {reviews} were not begun")),
+    }
+    let figures = document.records.iter().flat_map(|record| record.figures.values());
+    let measured: f64 = figures.map(|figure| figure.duration_s).sum();
+    let took = began.elapsed().as_secs_f64();
+    say(&format!("{measured:.0} s of measurements on the drives' clocks in {took:.1} s"));
 }

@@ -3,11 +3,13 @@
 
 use std::path::{Path, PathBuf};
 
+use fourcorners_drive::Geometry;
+
 use super::args::ReviewArgs;
 use super::size::parse_size;
 use crate::catalogue::{self, CatalogueError, Profile};
 use crate::drive::Drive;
-use crate::guard::{self, Kind, Permission, RealTarget};
+use crate::guard::{self, Kind, LEAST_BYTES, Permission, RealTarget};
 use crate::host;
 use crate::record::{Host, TargetInfo, TargetKind};
 use crate::uring::{Setup, Uring};
@@ -43,7 +45,14 @@ pub(super) fn plan(args: &ReviewArgs) -> Result<Vec<Planned>, String> {
     for target in &args.targets {
         let found = find(target, size, &args.set, &permission)?;
         if planned.iter().any(|other| other.is_same(&found)) {
-            return Err(format!("{target} is named twice: name it once"));
+            let name = found.name();
+            return Err(match found {
+                // Figures go by the name in the profile; two of one name could not be told apart.
+                Planned::Virtual(_) if *target != name => format!(
+                    "{target} is a second drive called {name}: change the name in one of them"
+                ),
+                _ => format!("{target} is named twice: name it once"),
+            });
         }
         planned.push(found);
     }
@@ -54,7 +63,45 @@ pub(super) fn plan(args: &ReviewArgs) -> Result<Vec<Planned>, String> {
     if !args.set.is_empty() && !any(|target| !target.is_real()) {
         return Err("--set changes virtual drives, and no target is one: leave it out".into());
     }
+    check_memory(&planned)?;
     Ok(planned)
+}
+
+/// Refuses drives that would bring this machine to its knees. As many are in memory at a time as
+/// there are CPUs, so the largest of them count.
+fn check_memory(planned: &[Planned]) -> Result<(), String> {
+    let mut needs: Vec<u64> = planned
+        .iter()
+        .map(|target| match target {
+            Planned::Virtual(profile) => profile.memory_bytes(),
+            Planned::Real(..) | Planned::New(..) => 0,
+        })
+        .collect();
+    needs.sort_unstable();
+    let at_a_time = std::thread::available_parallelism().map_or(1, usize::from);
+    let need: u64 = needs.iter().rev().take(at_a_time).sum();
+    match host::available_memory_bytes() {
+        Some(available) if need > available => Err(format!(
+            "the virtual drives would take {:.1} GB of memory, and {:.1} GB is available: review \
+             fewer at a time, or smaller ones",
+            need as f64 / 1e9,
+            available as f64 / 1e9
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// A virtual drive that is large enough for its figures to mean something, as a real one must be.
+fn large_enough(profile: Profile) -> Result<Planned, String> {
+    let bytes = profile.capacity_bytes();
+    match bytes < LEAST_BYTES {
+        true => Err(format!(
+            "{} is too small with {bytes} bytes: set capacity.sectors to at least {}",
+            profile.name,
+            LEAST_BYTES / 512
+        )),
+        false => Ok(Planned::Virtual(Box::new(profile))),
+    }
 }
 
 fn find(
@@ -65,14 +112,19 @@ fn find(
 ) -> Result<Planned, String> {
     let words = |error: CatalogueError| error.to_string();
     if target.ends_with(".toml") {
-        let profile = catalogue::from_file(Path::new(target), set).map_err(words)?;
-        return Ok(Planned::Virtual(Box::new(profile)));
+        return large_enough(catalogue::from_file(Path::new(target), set).map_err(words)?);
     }
     let path = Path::new(target);
-    let is_path = target.contains('/') || size.is_some() || path.symlink_metadata().is_ok();
+    let is_path = target.contains('/') || path.symlink_metadata().is_ok();
     match catalogue::built_in(target, set) {
-        Ok(profile) => Ok(Planned::Virtual(Box::new(profile))),
+        Ok(profile) => large_enough(profile),
         Err(CatalogueError::Unknown { .. }) if is_path => real(path, size, permission),
+        // Rather a drive with a slip in its name than a file that is to be created.
+        Err(CatalogueError::Unknown { nearest: Some(near), .. }) if size.is_some() => Err(format!(
+            "there is no drive \"{target}\" in the catalogue; did you mean \"{near}\"? A file of \
+             that name is created as ./{target}"
+        )),
+        Err(CatalogueError::Unknown { .. }) if size.is_some() => real(path, size, permission),
         Err(error) => Err(error.to_string()),
     }
 }
@@ -86,7 +138,7 @@ fn real(path: &Path, size: Option<u64>, permission: &Permission) -> Result<Plann
     match (there, size) {
         (Ok(target), None) => Ok(Planned::Real(Box::new(target), permission.clone())),
         // A scratch file of an earlier review, of the size that is asked for.
-        (Ok(target), Some(bytes)) if target.geometry.bytes() == bytes - bytes % 4096 => {
+        (Ok(target), Some(bytes)) if target.geometry.bytes() == whole_blocks(&target, bytes) => {
             Ok(Planned::Real(Box::new(target), permission.clone()))
         }
         (Err(refusal), None) => Err(refusal.to_string()),
@@ -95,6 +147,11 @@ fn real(path: &Path, size: Option<u64>, permission: &Permission) -> Result<Plann
             Ok(Planned::New(path.to_path_buf(), bytes))
         }
     }
+}
+
+/// `bytes` in whole blocks of the target, as its geometry counts them.
+fn whole_blocks(target: &RealTarget, bytes: u64) -> u64 {
+    bytes - bytes % u64::from(target.geometry.logical_block_bytes)
 }
 
 impl Planned {
@@ -111,20 +168,30 @@ impl Planned {
         !matches!(self, Planned::Virtual(_))
     }
 
+    /// Whether both are the same drive, whatever the words that lead to it.
     fn is_same(&self, other: &Planned) -> bool {
         match (self, other) {
             (Planned::Virtual(a), Planned::Virtual(b)) => a.name == b.name,
-            (Planned::Real(a, _), Planned::Real(b, _)) => a.canonical == b.canonical,
-            (Planned::New(a, _), Planned::New(b, _)) => a == b,
+            (Planned::Real(a, _), Planned::Real(b, _)) => a.is_same(b),
+            (Planned::New(a, _), Planned::New(b, _)) => place(a) == place(b),
             _ => false,
         }
     }
 
+    /// The file that is still to be created.
+    pub(super) fn to_create(&self) -> Option<&Path> {
+        match self {
+            Planned::New(path, _) => Some(path),
+            Planned::Virtual(_) | Planned::Real(..) => None,
+        }
+    }
+
     /// Creates what is to be created; the target as it is then.
-    pub(super) fn create(self) -> anyhow::Result<Planned> {
+    pub(super) fn create(self) -> Result<Planned, String> {
         Ok(match self {
             Planned::New(path, bytes) => {
-                let target = guard::create_file(&path, bytes)?;
+                let created = guard::create_file(&path, bytes);
+                let target = created.map_err(|refusal| refusal.to_string())?;
                 Planned::Real(Box::new(target), Permission::default())
             }
             there => there,
@@ -132,26 +199,50 @@ impl Planned {
     }
 
     /// Makes it ready.
-    pub(super) fn open(&self) -> anyhow::Result<Ready> {
+    pub(super) fn open(&self) -> Result<Ready, String> {
         match self {
             Planned::Virtual(profile) => {
                 let drive = Drive::from_profile(profile);
-                let target = virtual_info(profile, &drive);
+                let target = virtual_info(profile, drive.geometry());
                 Ok(Ready { drive, target, host: None })
             }
             Planned::Real(target, permission) => open_real(target, permission),
-            Planned::New(path, _) => anyhow::bail!("{} was not created", path.display()),
+            Planned::New(path, _) => Err(format!("{} was not created", path.display())),
+        }
+    }
+
+    /// What a record can say of a real target that could not be opened.
+    pub(super) fn unopened(&self) -> Option<(Geometry, TargetInfo)> {
+        match self {
+            Planned::Real(target, _) => Some((target.geometry, real_info(target, None))),
+            Planned::Virtual(_) | Planned::New(..) => None,
         }
     }
 }
 
-fn open_real(target: &RealTarget, permission: &Permission) -> anyhow::Result<Ready> {
-    let opened = guard::open_for_writing(target, permission)?;
-    let direct = opened.direct;
+/// Where a file that is to be created will be, links in its folder's path resolved.
+fn place(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new(".")).canonicalize();
+    match (folder, path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => path.to_path_buf(),
+    }
+}
+
+fn open_real(target: &RealTarget, permission: &Permission) -> Result<Ready, String> {
+    let opened =
+        guard::open_for_writing(target, permission).map_err(|refusal| refusal.to_string())?;
+    let info = real_info(target, Some(opened.direct));
     let setup = Setup { queue_depth: QUEUE_DEPTH, max_block_bytes: MOST_BLOCK_BYTES };
-    let drive = Drive::Real(Box::new(Uring::new(opened.file, target.geometry, setup)?));
+    let uring = Uring::new(opened.file, target.geometry, setup)
+        .map_err(|error| format!("{}: {error}", info.name))?;
+    Ok(Ready { drive: Drive::Real(Box::new(uring)), target: info, host: Some(host::describe()) })
+}
+
+fn real_info(target: &RealTarget, direct: Option<bool>) -> TargetInfo {
     let name = target.path.display().to_string();
-    let info = TargetInfo {
+    TargetInfo {
         title: target.model.clone().unwrap_or_else(|| name.clone()),
         name,
         kind: match target.kind {
@@ -160,19 +251,17 @@ fn open_real(target: &RealTarget, permission: &Permission) -> anyhow::Result<Rea
         },
         capacity_bytes: target.geometry.bytes(),
         logical_block_bytes: target.geometry.logical_block_bytes,
-        direct: Some(direct),
+        direct,
         model: target.model.clone(),
         serial: target.serial.clone(),
         firmware: target.firmware.clone(),
         profile_hash: None,
         fitted: Vec::new(),
         set: Vec::new(),
-    };
-    Ok(Ready { drive, target: info, host: Some(host::describe()) })
+    }
 }
 
-fn virtual_info(profile: &Profile, drive: &Drive) -> TargetInfo {
-    let geometry = drive.geometry();
+fn virtual_info(profile: &Profile, geometry: Geometry) -> TargetInfo {
     TargetInfo {
         name: profile.name.clone(),
         title: profile.title.clone(),

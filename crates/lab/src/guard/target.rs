@@ -65,6 +65,13 @@ pub struct RealTarget {
     pub(super) unmarked_scratch: bool,
 }
 
+impl RealTarget {
+    /// Whether both are the same device or the same file, by whatever path or link.
+    pub fn is_same(&self, other: &RealTarget) -> bool {
+        self.thing == other.thing
+    }
+}
+
 impl fmt::Display for RealTarget {
     /// On one line: `/dev/sdb (Samsung SSD 840, serial S1D5, 120.0 GB)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,14 +2,18 @@
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use tempfile::{Builder, TempPath};
 
 /// Writes `content` to `path` so that a reader, or a machine that loses power, finds the whole
 /// old file or the whole new one.
 ///
-/// The content goes to a temporary file in the same folder, is synced, takes the name by a
-/// rename, and the folder is synced. An existing file keeps its permissions, and a symbolic link
+/// The content goes to a temporary file in the same folder, without a name where that is possible,
+/// is synced, takes the name by a rename, and the folder is synced. An existing file keeps its permissions, and a symbolic link
 /// stays one: what it points at is replaced. What is not a regular file (`/dev/stdout`, a pipe) is
 /// written to directly, since a rename would put a file in its place.
 ///
@@ -37,19 +41,56 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
         None => (path.to_path_buf(), None),
     };
     let folder = folder_of(&destination);
-    // A temporary file is private by default; a report is made like any other file, the umask
-    // deciding.
-    let mut temporary = tempfile::Builder::new()
-        .prefix(".fourcorners-")
-        .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(&folder)?;
-    temporary.write_all(content)?;
-    if let Some(permissions) = permissions {
-        temporary.as_file().set_permissions(permissions)?;
-    }
-    temporary.as_file().sync_all()?;
+    let new = New { folder: &folder, content, permissions };
+    // Not every file system has files without a name; where it fails for another reason, the
+    // second attempt says which.
+    let temporary = new.named_when_whole().or_else(|_| new.named_from_the_start())?;
     temporary.persist(&destination).map_err(|error| error.error)?;
     File::open(&folder)?.sync_all()
+}
+
+/// A file that is to take another's place.
+struct New<'a> {
+    folder: &'a Path,
+    content: &'a [u8],
+    permissions: Option<Permissions>,
+}
+
+impl New<'_> {
+    /// Gives the file a name once it is whole (open(2), `O_TMPFILE`), so that being killed while
+    /// it is written leaves nothing behind.
+    fn named_when_whole(&self) -> io::Result<TempPath> {
+        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+        let file = File::from(rustix::fs::open(self.folder, flags, Mode::from_raw_mode(0o666))?);
+        self.fill(&file)?;
+        let itself = format!("/proc/self/fd/{}", file.as_raw_fd());
+        let named = builder().make_in(self.folder, |path| {
+            Ok(rustix::fs::linkat(CWD, &itself, CWD, path, AtFlags::SYMLINK_FOLLOW)?)
+        })?;
+        Ok(named.into_temp_path())
+    }
+
+    fn named_from_the_start(&self) -> io::Result<TempPath> {
+        // A temporary file is private by default; a report is made like any other file, the umask
+        // deciding.
+        let file = builder().permissions(Permissions::from_mode(0o666)).tempfile_in(self.folder)?;
+        self.fill(file.as_file())?;
+        Ok(file.into_temp_path())
+    }
+
+    fn fill(&self, mut file: &File) -> io::Result<()> {
+        file.write_all(self.content)?;
+        if let Some(permissions) = &self.permissions {
+            file.set_permissions(permissions.clone())?;
+        }
+        file.sync_all()
+    }
+}
+
+fn builder<'a>() -> Builder<'a, 'a> {
+    let mut builder = Builder::new();
+    builder.prefix(".fourcorners-");
+    builder
 }
 
 fn folder_of(path: &Path) -> PathBuf {
@@ -73,6 +114,21 @@ mod tests {
         write_atomically(&path, b"two")?;
         assert_eq!(fs::read(&path)?, b"two");
         assert_eq!(path.metadata()?.permissions().mode() & 0o777, 0o640);
+        assert_eq!(fs::read_dir(folder.path())?.count(), 1);
+        Ok(())
+    }
+
+    #[test]
+    fn a_file_system_without_unnamed_files_does_as_well() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("page.html");
+        let permissions = Some(Permissions::from_mode(0o604));
+        let new = New { folder: folder.path(), content: b"new", permissions };
+        for temporary in [new.named_from_the_start()?, new.named_when_whole()?] {
+            assert_eq!(temporary.metadata()?.permissions().mode() & 0o777, 0o604);
+            temporary.persist(&path)?;
+            assert_eq!(fs::read(&path)?, b"new");
+        }
         assert_eq!(fs::read_dir(folder.path())?.count(), 1);
         Ok(())
     }

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use crate::workload::{Data, Job, Pattern, Until};
 use fourcorners_drive::Geometry;
 
-pub use runner::{Reviewed, Step, Watch, review};
+pub use runner::{Reviewed, Step, Watch, not_begun, review};
 
 /// Bytes of a block in the random tests and in the sequential ones.
 const RANDOM_BLOCK: u32 = 4096;

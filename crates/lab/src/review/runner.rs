@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use super::{Method, Phase, Scope};
 use crate::drive::{Drive, Outcome, Purge};
 use crate::fio;
-use crate::record::{Ended, Figure, Host, Latency, Record, Series, TargetInfo, Verdict};
+use crate::record::{ClockName, Ended, Figure, Host, Latency, Record, Series, TargetInfo, Verdict};
 use crate::run::{JobEnd, Measured, Observer, Second};
 use crate::verdict;
 use crate::workload::Job;
@@ -70,6 +70,14 @@ pub fn review(reviewed: Reviewed, drive: &mut Drive, watch: &mut impl Watch) -> 
     review.record
 }
 
+/// The record of a real target that could not be opened, where others were measured.
+pub fn not_begun(reviewed: Reviewed, why: String) -> Record {
+    let mut review = Review::new(reviewed, ClockName::Wall);
+    review.record.ended = Ended::Failed(why);
+    review.seal();
+    review.record
+}
+
 /// The part of the whole that a phase is.
 #[derive(Clone, Copy, Debug)]
 struct Part {
@@ -97,7 +105,7 @@ struct Review {
 }
 
 impl Review {
-    fn new(reviewed: Reviewed, clock: crate::record::ClockName) -> Review {
+    fn new(reviewed: Reviewed, clock: ClockName) -> Review {
         let record = Record {
             id: String::new(),
             target: reviewed.target,

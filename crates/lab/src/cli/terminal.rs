@@ -1,0 +1,45 @@
+//! What is said to the person at the terminal, or to whatever reads in a person's place.
+
+use std::io::{Write, stderr, stdout};
+
+/// Width of tables where no terminal says its own.
+const COLUMNS: u16 = 80;
+
+/// Says one line on stderr. Whoever closed stderr does not want to hear it, and a review of hours
+/// must not end for that: `eprintln!` would panic.
+pub(super) fn say(message: &str) {
+    let _ = writeln!(stderr(), "{}", one_line(message));
+}
+
+/// A message on one line that cannot steer the terminal, whatever a target or a profile is called.
+fn one_line(message: &str) -> String {
+    let mut line = String::with_capacity(message.len());
+    for c in message.chars() {
+        if c.is_control() {
+            line.extend(c.escape_default());
+        } else {
+            line.push(c);
+        }
+    }
+    line
+}
+
+/// How wide a table on stdout may be.
+pub(super) fn columns() -> u16 {
+    rustix::termios::tcgetwinsize(stdout())
+        .map(|size| size.ws_col)
+        .ok()
+        .filter(|&columns| columns > 0)
+        .unwrap_or(COLUMNS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_stays_on_its_line() {
+        assert_eq!(one_line("no drive \"a\nb\u{1b}[31m\""), "no drive \"a\\nb\\u{1b}[31m\"");
+        assert_eq!(one_line("Größe: 2 µs"), "Größe: 2 µs");
+    }
+}

@@ -1,0 +1,179 @@
+//! Running the binary in a folder of its own, and what came of it.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use fourcorners::record::{Document, Ended, Record};
+use fourcorners::report::from_json;
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+pub(crate) const M4: &str = "crucial-m4-256gb";
+pub(crate) const HDD: &str = "seagate-momentus-5400.6";
+
+/// The binary, to be run in `dir`.
+pub(crate) fn command<S: AsRef<OsStr>>(dir: &Path, args: &[S]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fourcorners"));
+    command.args(args).current_dir(dir).stdin(Stdio::null()).env("RUST_BACKTRACE", "0");
+    command
+}
+
+/// Runs it to its end.
+pub(crate) fn run<S: AsRef<OsStr>>(dir: &Path, args: &[S]) -> Ran {
+    start(dir, args).finish()
+}
+
+/// Starts it.
+pub(crate) fn start<S: AsRef<OsStr>>(dir: &Path, args: &[S]) -> Started {
+    Started::of(command(dir, args).stdout(Stdio::piped()).stderr(Stdio::piped()))
+}
+
+pub(crate) fn folder() -> TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+/// What came of a run.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    /// `None` when a signal ended it.
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Ran {
+    /// The one JSON document on stdout.
+    pub(crate) fn document(&self) -> Document {
+        from_json(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+}
+
+/// A run that goes on beside the test, and not beyond it.
+pub(crate) struct Started(Option<Child>);
+
+impl Started {
+    pub(crate) fn of(command: &mut Command) -> Started {
+        Started(Some(command.spawn().expect("the binary is there")))
+    }
+
+    fn child(&mut self) -> &mut Child {
+        self.0.as_mut().expect("finish and kill take it with them")
+    }
+
+    pub(crate) fn signal(&mut self, signal: Signal) {
+        let pid = Pid::from_child(self.child());
+        // It was not waited for, so that the number is still its own even if it has ended.
+        kill_process(pid, signal).expect("a child can be signalled");
+    }
+
+    /// Waits until it has a handler for Ctrl-C (proc(5), `SigCgt`), and no more is to be checked.
+    pub(crate) fn wait_until_it_listens(&mut self) {
+        let status = format!("/proc/{}/status", self.child().id());
+        wait_for("a handler for Ctrl-C", || {
+            let status = std::fs::read_to_string(&status).ok()?;
+            let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"))?;
+            let caught = u64::from_str_radix(mask.trim(), 16).ok()?;
+            // SIGINT, SIGTERM and SIGHUP, a bit each from that of signal 1.
+            [2, 15, 1].iter().all(|signal| caught & (1 << (signal - 1)) != 0).then_some(())
+        });
+    }
+
+    pub(crate) fn is_running(&mut self) -> bool {
+        self.child().try_wait().expect("it is our child").is_none()
+    }
+
+    pub(crate) fn finish(mut self) -> Ran {
+        let child = self.0.take().expect("finish and kill take it with them");
+        let output = child.wait_with_output().expect("it is our child");
+        let text = |bytes| String::from_utf8(bytes).expect("all output is UTF-8");
+        Ran { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Waits until `what` is there; at most a minute.
+pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let began = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(began.elapsed() < Duration::from_secs(60), "a minute passed without {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The document in a folder of results, once it is there.
+pub(crate) fn saved(folder: &Path) -> Option<Document> {
+    let text = std::fs::read_to_string(folder.join("review.json")).ok()?;
+    Some(from_json(&text).unwrap_or_else(|error| panic!("{folder:?}: {error}")))
+}
+
+/// Everything below a folder, by path, with its size.
+pub(crate) fn listing(folder: &Path) -> BTreeMap<PathBuf, u64> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("it can be listed") {
+            let path = entry.expect("it can be listed").path();
+            let metadata = path.symlink_metadata().expect("it is there");
+            if metadata.is_dir() {
+                folders.push(path.clone());
+            }
+            found.insert(path, if metadata.is_file() { metadata.len() } else { 0 });
+        }
+    }
+    found
+}
+
+/// Runs what must be refused: exit code 2, one line on stderr, nothing on stdout, nothing made.
+/// The line.
+pub(crate) fn refused<S: AsRef<OsStr> + std::fmt::Debug>(dir: &Path, args: &[S]) -> String {
+    let before = listing(dir);
+    let ran = run(dir, args);
+    assert_eq!(ran.code, Some(2), "{args:?}: {ran:?}");
+    assert_eq!(ran.stdout, "", "{args:?}");
+    let line = ran.stderr.strip_suffix('\n').unwrap_or_else(|| panic!("{args:?}: {ran:?}"));
+    assert!(line.starts_with("fourcorners: "), "{args:?}: {line}");
+    assert!(!line.chars().any(char::is_control), "{args:?}: {line}");
+    assert_eq!(listing(dir), before, "{args:?}");
+    line.to_string()
+}
+
+/// The laws that hold for every record, however it ended.
+pub(crate) fn obeys_the_laws(record: &Record) {
+    let name = &record.target.name;
+    for (figure_name, figure) in &record.figures {
+        let place = format!("{name}, {figure_name}");
+        let little = figure.iops * figure.latency_us.mean / 1e6;
+        let error = (little / figure.mean_queue_depth - 1.0).abs();
+        assert!(error < 1e-9, "{place}: {little} is not {}", figure.mean_queue_depth);
+        let series = &record.series[figure_name];
+        assert_eq!(series.iops.iter().sum::<u64>(), figure.ios, "{place}");
+        let bytes: u64 = series.mb_per_s.iter().map(|mb| (mb * 1e6).round() as u64).sum();
+        assert_eq!(bytes, figure.bytes, "{place}");
+        let binned: u64 = figure.latency_bins_ns.iter().map(|(_, count)| count).sum();
+        assert_eq!(binned, figure.ios, "{place}");
+    }
+    assert_eq!(record.figures.len(), record.series.len(), "{name}");
+    // Only what was being measured when it ended may be cut short.
+    let cut = record.figures.values().position(|figure| !figure.complete);
+    match cut {
+        None => {}
+        Some(cut) => {
+            assert_eq!(cut + 1, record.figures.len(), "{name}");
+            assert_ne!(record.ended, Ended::Complete, "{name}");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Where output goes: pipes, files, full disks, nobody.
+
+use std::fs::File;
+use std::process::Stdio;
+
+use crate::bench::{HDD, M4, Ran, Started, command, folder, run};
+
+/// Plain text that fits: no escape codes, and no table wider than 80 columns.
+fn is_plain(ran: &Ran) {
+    for text in [&ran.stdout, &ran.stderr] {
+        let control = text.chars().find(|c| c.is_control() && *c != '\n');
+        assert_eq!(control, None, "{text:?}");
+    }
+    for line in ran.stdout.lines().filter(|line| !line.starts_with("page: ")) {
+        assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
+    }
+}
+
+#[test]
+fn without_a_terminal_it_is_plain_text_of_80_columns() {
+    let dir = folder();
+    for args in [
+        &["review", M4, HDD, "--quick", "--methods", "all"][..],
+        &["review", M4, "--quick", "--set", "link.gbps=3"],
+        &["drives"],
+        &["drives", M4],
+        &["drives", HDD],
+    ] {
+        let ran = run(dir.path(), args);
+        assert_eq!(ran.code, Some(0), "{args:?}: {}", ran.stderr);
+        assert!(ran.stdout.lines().count() > 5, "{args:?}: {}", ran.stdout);
+        is_plain(&ran);
+    }
+    // Help is as wide as it wants, but plain.
+    for args in [&["--help"][..], &["review", "--help"], &["drives", "--help"], &["help"]] {
+        let ran = run(dir.path(), args);
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{args:?}");
+        assert!(ran.stdout.contains("Usage: fourcorners"), "{args:?}: {}", ran.stdout);
+        assert!(!ran.stdout.contains('\u{1b}'), "{args:?}");
+    }
+}
+
+#[test]
+fn the_version() {
+    let dir = folder();
+    let ran = run(dir.path(), &["--version"]);
+    let version = format!("fourcorners {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!((ran.code, ran.stdout, ran.stderr), (Some(0), version, String::new()));
+}
+
+/// Runs it with its output going into a pipe that nobody reads.
+fn into_a_closed_pipe(args: &[&str], also_errors: bool) -> Ran {
+    let dir = folder();
+    let closed = || {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        Stdio::from(writer)
+    };
+    let errors = if also_errors { closed() } else { Stdio::piped() };
+    Started::of(command(dir.path(), args).stdout(closed()).stderr(errors)).finish()
+}
+
+#[test]
+fn whoever_stops_reading_has_seen_enough() {
+    for args in [
+        &["drives"][..],
+        &["drives", "--json"],
+        &["drives", M4],
+        &["review", HDD, "--quick"],
+        &["review", HDD, "--quick", "--json"],
+        &["--help"],
+        &["--version"],
+    ] {
+        let ran = into_a_closed_pipe(args, false);
+        assert!(!ran.stderr.contains("panicked"), "{args:?}: {}", ran.stderr);
+        assert_eq!(ran.code, Some(0), "{args:?}: {}", ran.stderr);
+        // `2>&1 | head -1`
+        assert_eq!(into_a_closed_pipe(args, true).code, Some(0), "{args:?}");
+    }
+    for args in [&["review", "nosuch"][..], &["review"], &["--nonsense"], &[]] {
+        assert_eq!(into_a_closed_pipe(args, true).code, Some(2), "{args:?}");
+    }
+}
+
+#[test]
+fn a_result_that_cannot_be_printed_is_a_failure() {
+    let dir = folder();
+    for args in [&["drives"][..], &["review", HDD, "--quick", "--json"]] {
+        let full = File::options().write(true).open("/dev/full").expect("Linux has it");
+        let ran = Started::of(command(dir.path(), args).stdout(full).stderr(Stdio::piped()));
+        let ran = ran.finish();
+        assert_eq!(ran.code, Some(1), "{args:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains("No space left on device"), "{args:?}: {}", ran.stderr);
+    }
+}

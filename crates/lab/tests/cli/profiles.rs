@@ -1,0 +1,103 @@
+//! Drives that users bring: `./mine.toml`.
+
+use std::fs;
+use std::path::Path;
+
+use crate::bench::{M4, folder, refused, run};
+
+const M4_TOML: &str = include_str!("../../../../drives/crucial-m4-256gb.toml");
+
+fn write(dir: &Path, name: &str, content: impl AsRef<[u8]>) {
+    fs::write(dir.join(name), content).expect("it can be written");
+}
+
+#[test]
+fn a_profile_of_ones_own_is_reviewed_beside_the_one_it_was_made_from() {
+    let dir = folder();
+    let mine = M4_TOML.replace("name = \"crucial-m4-256gb\"", "name = \"mine\"");
+    write(dir.path(), "mine.toml", mine);
+    let ran = run(dir.path(), &["review", "./mine.toml", M4, "--quick", "--json"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let records = ran.document().records;
+    assert_eq!((records[0].target.name.as_str(), records[1].target.name.as_str()), ("mine", M4));
+    let figures = |n: usize| &records[n].figures["random_read_4k_qd3"].latency_us;
+    assert_eq!(figures(0), figures(1), "it is the same drive under another name");
+    // Also without the "./", which everybody forgets, and by `drives`.
+    let ran = run(dir.path(), &["drives", "mine.toml"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+}
+
+#[test]
+fn a_copy_under_the_same_name_is_refused_with_what_to_change() {
+    let dir = folder();
+    write(dir.path(), "copy.toml", M4_TOML);
+    let line = refused(dir.path(), &["review", M4, "./copy.toml", "--quick"]);
+    assert!(line.contains("copy.toml is a second drive called crucial-m4-256gb"), "{line}");
+}
+
+#[test]
+fn what_is_no_profile_is_refused() {
+    let dir = folder();
+    let without = |part: &str| {
+        assert!(M4_TOML.contains(part), "{part}");
+        M4_TOML.replacen(part, "", 1)
+    };
+    let with = |old: &str, new: &str| {
+        assert!(M4_TOML.contains(old), "{old}");
+        M4_TOML.replacen(old, new, 1)
+    };
+    for (content, told) in [
+        (String::new(), "name is missing"),
+        ("this is not TOML".into(), "line 1"),
+        ("[[[".into(), "line 1"),
+        ("x = [".repeat(1000), "line 1"),
+        (format!("x = {}", "[".repeat(100_000)), "line 1"),
+        (format!("x = {}", "{a=".repeat(100_000)), "line 1"),
+        (without("kind = \"ssd\""), "kind is missing"),
+        (with("kind = \"ssd\"", "kind = \"hdd\""), "mine.toml"),
+        (with("kind = \"ssd\"", "kind = \"tape\""), "\"ssd\" or \"hdd\""),
+        (with("kind = \"ssd\"", "kind = 3"), "must be a text"),
+        (with("\ndies = ", "\ndiez = "), "dies"),
+        (with("name = \"crucial-m4-256gb\"", "name = \"\""), "printable"),
+        (with("name = \"crucial-m4-256gb\"", r#"name = "a\u001b[2Jb""#), "printable"),
+        (with("[sources]", "[cites]"), "sources"),
+        ("a".repeat(2 << 20), "too long"),
+    ] {
+        write(dir.path(), "mine.toml", content);
+        for command in ["review", "drives"] {
+            let line = refused(dir.path(), &[command, "./mine.toml"]);
+            assert!(line.contains("mine.toml: ") && line.contains(told), "{told}: {line}");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_text_is_refused() {
+    let dir = folder();
+    // Any bytes that are not UTF-8; a fixed multiplier makes the same ones every time.
+    let garbage: Vec<u8> =
+        (0..4000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    write(dir.path(), "garbage.toml", garbage);
+    fs::create_dir(dir.path().join("folder.toml")).expect("it can be made");
+    std::os::unix::fs::symlink("/dev/zero", dir.path().join("endless.toml")).expect("a link");
+    std::os::unix::fs::symlink("loop.toml", dir.path().join("loop.toml")).expect("a link");
+    let pipe = dir.path().join("pipe.toml");
+    // Reading one that nobody writes would wait for ever.
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    let pipe = made.is_ok_and(|status| status.success()).then_some("./pipe.toml");
+    let names = ["./garbage.toml", "./folder.toml", "./endless.toml", "./loop.toml", "./none.toml"];
+    for name in names.into_iter().chain(pipe) {
+        for command in ["review", "drives"] {
+            let line = refused(dir.path(), &[command, name]);
+            assert!(line.contains(name), "{line}");
+        }
+    }
+}
+
+#[test]
+fn a_section_with_a_dot_in_its_name_is_no_trap_for_set() {
+    let dir = folder();
+    let section = "\n[\"a.b\"]\nc = { value = 1, standing = \"stated\", source = \"x\" }\n";
+    write(dir.path(), "mine.toml", format!("{M4_TOML}{section}"));
+    refused(dir.path(), &["review", "./mine.toml", "--set", "a.b.c=1"]);
+}

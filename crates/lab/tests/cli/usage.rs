@@ -1,0 +1,215 @@
+//! What is refused before anything is run or made: exit code 2 and one line that says what to do.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::os::unix::ffi::OsStrExt;
+
+use crate::bench::{HDD, M4, folder, refused, run};
+use crate::media::{Undo, is_root, run as tool};
+
+/// Each command line is refused, and the line says what stands beside it.
+fn all_refused(cases: &[(&[&str], &str)]) {
+    let dir = folder();
+    fs::create_dir(dir.path().join("a-folder")).expect("it can be made");
+    for (args, told) in cases {
+        let line = refused(dir.path(), args);
+        assert!(line.contains(told), "{args:?}: {line}");
+    }
+}
+
+#[test]
+fn unknown_drives_and_methods() {
+    all_refused(&[
+        (&["review", "crucial-m4-256"], "did you mean \"crucial-m4-256gb\"?"),
+        (&["review", "seagate-momentus"], "did you mean \"seagate-momentus-5400.6\"?"),
+        (&["review", "zzz"], "`fourcorners drives` lists them"),
+        (&["review", ""], "there is no drive"),
+        (&["review", "a\nb\u{1b}[31m"], r"a\nb\u{1b}[31m"),
+        (&["review", M4, "--methods", "five-corners"], "there are: four-corners, toms"),
+        (&["review", M4, "--methods", ""], "no method \"\""),
+        (&["review", M4, "--methods", "four-corners,,toms"], "no method \"\""),
+        (&["review", M4, "--methods"], "--methods"),
+        (&["review"], "<TARGET>"),
+        (&["reviews", M4], "unrecognized subcommand 'reviews'"),
+        (&["review", M4, "--sed", "1"], "--seed"),
+    ]);
+}
+
+#[test]
+fn targets_that_are_none() {
+    all_refused(&[
+        (&["review", "./missing.img"], "does not exist"),
+        (&["review", "no/such/folder/x.img", "--size", "64M"], "mkdir -p no/such/folder"),
+        (&["review", "a-folder"], "is a directory"),
+        (&["review", "./a-folder/"], "is a directory"),
+        (&["review", "/"], "is a directory"),
+        (&["review", "a-folder", "--size", "64M"], "a-folder"),
+        (&["review", "/dev/null"], "/dev/null"),
+        (&["review", "/dev/null", "--destroy", "/dev/null"], "/dev/null"),
+        (&["review", "/proc/version"], "/proc/version"),
+    ]);
+}
+
+#[test]
+fn settings_that_set_nothing() {
+    for drive in [M4, HDD] {
+        all_refused(&[
+            (&["review", drive, "--set", "link.gbsp=3"], "did you mean link.gbps?"),
+            (&["review", drive, "--set", "link.gbps"], "section.key=value"),
+            (&["review", drive, "--set", "="], "no parameter \"\""),
+            (&["review", drive, "--set", ""], "section.key=value"),
+            (&["review", drive, "--set", "link=3"], "no parameter \"link\""),
+            (&["review", drive, "--set", "sources.sata=3"], "no parameter"),
+            (&["review", drive, "--set", "link.gbps.value=3"], "no parameter"),
+            (&["review", drive, "--set", "link.gbps=a=b"], "\"a=b\" for link.gbps"),
+            (&["review", drive, "--set", "link.gbps="], "for link.gbps"),
+            (&["review", drive, "--set", "link.gbps=-1"], "must be"),
+            (&["review", drive, "--set", "link.gbps=inf"], "must be"),
+            (&["review", drive, "--set", "capacity.sectors=-8"], "capacity.sectors"),
+            (&["review", drive, "--set", "capacity.sectors=8"], "too small"),
+            (&["review", drive, "--set", "capacity.sectors=99999999999999999999"], "too large"),
+        ]);
+    }
+    all_refused(&[
+        (&["review", HDD, "--set", "nand.dies=8"], "no parameter \"nand.dies\""),
+        (&["review", M4, HDD, "--set", "nand.read_us=60"], "no parameter \"nand.read_us\""),
+        (&["review", "./x.img", "--size", "64M", "--set", "link.gbps=3"], "no target is one"),
+    ]);
+}
+
+#[test]
+fn sizes_spare_areas_and_seeds() {
+    all_refused(&[
+        (&["review", M4, "--size", "64M"], "no target is one"),
+        (&["review", "./x.img", "--size", "64X"], "--size 64X"),
+        (&["review", "./x.img", "--size", ""], "--size"),
+        (&["review", "./x.img", "--size", "-1"], "--size -1"),
+        (&["review", "./x.img", "--size", "0"], "--size 0"),
+        (&["review", "./x.img", "--size", "1M"], "at least 16.8 MB"),
+        (&["review", "./x.img", "--size", "1e999"], "--size 1e999"),
+        (&["review", "./x.img", "--size", "9000T"], "free"),
+        (&["review", M4, "--spare", "-1"], "--spare -1"),
+        (&["review", M4, "--spare", "90.001"], "from 0 to 90"),
+        (&["review", M4, "--spare", "NaN"], "--spare NaN"),
+        (&["review", M4, "--spare", "inf"], "--spare inf"),
+        (&["review", M4, "--spare", "a lot"], "invalid value 'a lot'"),
+        (&["review", M4, "--seed", "-1"], "--seed"),
+        (&["review", M4, "--seed", "18446744073709551616"], "--seed"),
+    ]);
+}
+
+#[test]
+fn a_target_that_is_named_twice() {
+    let dir = folder();
+    let file = File::create(dir.path().join("a.img")).expect("it can be made");
+    file.set_len(32 << 20).expect("it can be sized");
+    fs::hard_link(dir.path().join("a.img"), dir.path().join("b.img")).expect("it can be linked");
+    std::os::unix::fs::symlink(".", dir.path().join("here")).expect("it can be linked");
+    let both = ["--destroy", "a.img", "--destroy", "b.img"];
+    for (args, told) in [
+        (&["review", M4, HDD, M4][..], "crucial-m4-256gb is named twice"),
+        (&["review", "./a.img", "a.img", both[0], both[1]], "a.img is named twice"),
+        (&["review", "a.img", "b.img", both[0], both[1], both[2], both[3]], "b.img is named twice"),
+        (&["review", "./x.img", "x.img", "--size", "32M"], "x.img is named twice"),
+        (&["review", "x.img", "here/x.img", "--size", "32M"], "here/x.img is named twice"),
+    ] {
+        let line = refused(dir.path(), args);
+        assert!(line.contains(told), "{args:?}: {line}");
+    }
+}
+
+#[test]
+fn when_the_second_target_is_refused_nothing_is_done_with_the_first() {
+    let dir = folder();
+    fs::write(dir.path().join("letter.txt"), "Dear reader").expect("it can be written");
+    let file = File::create(dir.path().join("data.img")).expect("it can be made");
+    file.set_len(32 << 20).expect("it can be sized");
+    for second in ["crucial-m4-256", "./letter.txt", "./data.img", "no/folder/x.img", "/dev/null"] {
+        // The first would be created, or run at once.
+        refused(dir.path(), &["review", "./new.img", second, "--size", "32M", "--quick"]);
+        refused(dir.path(), &["review", M4, second, "--quick"]);
+        refused(dir.path(), &["review", M4, second, "--quick", "--out", "results"]);
+    }
+    assert!(fs::read(dir.path().join("data.img")).expect("it is there").iter().all(|&b| b == 0));
+}
+
+#[test]
+fn a_file_of_somebody_else_is_not_overwritten() {
+    let dir = folder();
+    let path = dir.path().join("photos.tar");
+    let content: Vec<u8> = (0..20 << 20).map(|n: u32| (n % 251) as u8).collect();
+    fs::write(&path, &content).expect("it can be written");
+    let line = refused(dir.path(), &["review", "./photos.tar", "--quick"]);
+    assert!(line.contains("--destroy ./photos.tar"), "{line}");
+    let line = refused(dir.path(), &["review", "./photos.tar", "--quick", "--size", "64M"]);
+    assert!(line.contains("exists already"), "{line}");
+    refused(dir.path(), &["review", "./photos.tar", "--quick", "--destroy", "photos"]);
+    assert!(fs::read(&path).expect("it is there") == content);
+}
+
+#[test]
+fn arguments_that_are_not_text() {
+    let dir = folder();
+    let args = [OsStr::new("review"), OsStr::from_bytes(b"\xff\xfe")];
+    assert!(refused(dir.path(), &args).contains("UTF-8"));
+}
+
+#[test]
+fn a_drive_that_does_not_fit_into_memory() {
+    // 16 TiB of flash takes 38 GB.
+    let info = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let available = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let available = available.and_then(|text| text.trim().strip_suffix("kB")?.trim().parse().ok());
+    if available.is_none_or(|kib: u64| kib > 34_000_000) {
+        return println!("skipped: this machine has the memory, or does not say");
+    }
+    let dir = folder();
+    let set = "nand.blocks_per_plane=130000";
+    let line = refused(dir.path(), &["review", M4, "--quick", "--set", set]);
+    assert!(line.contains("GB of memory"), "{line}");
+}
+
+#[test]
+fn places_for_results_that_cannot_be_written() {
+    let dir = folder();
+    fs::write(dir.path().join("file"), "").expect("it can be written");
+    fs::create_dir_all(dir.path().join("odd/review.html")).expect("it can be made");
+    let new = ["./new.img", "--size", "32M", "--quick"];
+    for place in ["file", "file/below", "/proc/below", "odd", ""] {
+        for target in [&[M4, "--quick", "--json"][..], &new] {
+            let args = [&["review"][..], target, &["--out", place]].concat();
+            let line = refused(dir.path(), &args);
+            assert!(line.contains("--out"), "{place}: {line}");
+        }
+    }
+    let long = "x".repeat(300);
+    // What was made on the way to it is gone again.
+    refused(dir.path(), &["review", M4, "--quick", "--out", &format!("made/on/the/way/{long}")]);
+}
+
+#[test]
+fn a_read_only_place_for_results() {
+    if !is_root() {
+        return println!("skipped: mounting needs root");
+    }
+    let dir = folder();
+    let at = dir.path().join("read-only");
+    fs::create_dir(&at).expect("it can be made");
+    let at = at.to_str().expect("temporary paths are text");
+    if let Err(error) = tool(&["mount", "-t", "tmpfs", "-o", "ro,size=1M", "none", at]) {
+        return println!("skipped: {error}");
+    }
+    let _mounted = Undo::with(&["umount", at]);
+    for out in [at.to_string(), format!("{at}/deeper/down")] {
+        let line = refused(dir.path(), &["review", M4, "--quick", "--out", &out]);
+        assert!(line.contains("Read-only file system") && line.contains("--out"), "{line}");
+    }
+}
+
+#[test]
+fn without_arguments_it_says_how_it_is_used() {
+    let dir = folder();
+    let ran = run::<&str>(dir.path(), &[]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""));
+    assert!(ran.stderr.contains("Usage: fourcorners <COMMAND>"), "{}", ran.stderr);
+}
