@@ -3,7 +3,7 @@
 use std::io::{Write, stdout};
 use std::path::Path;
 
-use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
+use comfy_table::{ColumnConstraint, ContentArrangement, LineStyle, Table, presets};
 use serde_json::json;
 
 use super::args::DrivesArgs;
@@ -63,18 +63,29 @@ fn one(profile: &Profile, json: bool) -> Result<String, Failure> {
         });
         return Ok(serde_json::to_string_pretty(&document)?);
     }
+    // Many values share a source: each is written out once, below.
+    let mut sources: Vec<&str> = Vec::new();
     let mut table = table();
-    table.set_header(["parameter", "value", "standing", "source and note"]);
+    let mut notes: Vec<String> = Vec::new();
+    table.set_header(["parameter", "value", "standing", "source"]);
     for value in &profile.values {
-        let standing = format!("{:?}", value.standing).to_lowercase();
-        let note = value.note.as_ref().map(|note| format!("\n({note})")).unwrap_or_default();
+        let known = sources.iter().position(|source| *source == value.source);
+        let number = known.unwrap_or_else(|| {
+            sources.push(&value.source);
+            sources.len() - 1
+        });
         table.add_row([
             value.key.clone(),
             value.value.to_string(),
-            standing,
-            format!("{}{note}", value.source),
+            format!("{:?}", value.standing).to_lowercase(),
+            format!("[{}]", number + 1),
         ]);
+        notes.extend(value.note.iter().map(|note| paragraph(&format!("{}: {note}", value.key))));
     }
+    let sources: Vec<String> = (1..)
+        .zip(&sources)
+        .map(|(number, source)| paragraph(&format!("[{number}] {source}")))
+        .collect();
     let fitted = profile.fitted();
     let fitted = match fitted.len() {
         0 => "Nothing in it was fitted to measurements.".into(),
@@ -85,7 +96,9 @@ fn one(profile: &Profile, json: bool) -> Result<String, Failure> {
         ),
     };
     let heading = format!("{} ({}, {})", profile.title, profile.name, profile.model.kind());
-    Ok(format!("{}\n{table}\n{}", paragraph(&heading), paragraph(&fitted)))
+    let (heading, fitted) = (paragraph(&heading), paragraph(&fitted));
+    let (notes, sources) = (notes.join("\n"), sources.join("\n"));
+    Ok(format!("{heading}\n\n{table}\n\n{notes}\n\n{sources}\n\n{fitted}"))
 }
 
 /// What is typed again is not broken over lines.
@@ -109,7 +122,8 @@ fn paragraph(text: &str) -> String {
 
 fn table() -> Table {
     let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
+    table.load_style(presets::NOTHING);
+    table.style_mut().header_separator = LineStyle::none().fill('─').junction('─');
     table.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns());
     table
 }
