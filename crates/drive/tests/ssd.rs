@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use fourcorners_drive::profile::Pacing;
+use fourcorners_drive::profile::{Pacing, VictimPolicy};
 use fourcorners_drive::{FaultCause, Io, Lba, Nanos, Op, Tag, Target};
 use proptest::prelude::*;
 
@@ -218,13 +218,18 @@ fn any_io(sectors: u64) -> impl Strategy<Value = Io> {
     })
 }
 
+fn any_policy() -> impl Strategy<Value = VictimPolicy> {
+    use VictimPolicy::*;
+    prop_oneof![Just(Greedy), Just(Fifo), Just(CostBenefit), Just(DChoices), Just(Random)]
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
     fn whatever_is_asked_is_answered_once_and_every_page_is_accounted_for(
         dies in 1u32..6, planes in 1u32..4, pages_in_4k in 1u32..5, blocks in 16u32..40,
-        pages_per_block in 2u32..40, delayed: bool,
+        pages_per_block in 2u32..40, delayed: bool, policy in any_policy(),
         ios in prop::collection::vec(any_io(2000), 1..400),
     ) {
         let mut profile = ssd(Shape {
@@ -234,6 +239,7 @@ proptest! {
         profile.nand.page_bytes = set(pages_in_4k * 4096);
         profile.buffer.write_kib = set(256);
         profile.capacity.sectors.value *= u64::from(planes * pages_in_4k);
+        profile.gc.policy = set(policy);
         if delayed {
             profile.gc.pacing = set(Pacing::Delayed);
         }

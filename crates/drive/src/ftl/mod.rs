@@ -7,10 +7,12 @@
 //! is what one program operation writes; a *block* is what one erase frees.
 
 mod blocks;
+mod victim;
 
 use crate::nand::Chores;
 use crate::profile::{OPEN_BLOCKS_PER_DIE, Pacing, SsdProfile, UNIT_BYTES};
 use blocks::{Block, DieBlocks};
+use victim::VictimChooser;
 
 /// A unit of the user's space: byte offset / 4096.
 pub(crate) type LogicalUnit = u32;
@@ -34,6 +36,7 @@ pub(crate) struct Ftl {
     /// A bit a physical unit: the map points here.
     live: Vec<u64>,
     dies: Vec<DieSpace>,
+    victims: VictimChooser,
     /// The die whose open row host data goes into.
     host_die: u32,
     counts: FtlCounts,
@@ -149,6 +152,7 @@ impl Ftl {
             holds: vec![NOWHERE; shape.units() as usize],
             live: vec![0; (shape.units() as usize).div_ceil(64)],
             dies: vec![DieSpace::new(shape); shape.dies as usize],
+            victims: VictimChooser::new(&profile.gc),
             host_die: 0,
             counts: FtlCounts::default(),
         }
@@ -382,10 +386,9 @@ impl Ftl {
     fn choose_victim(&mut self, die: u32) {
         let units = self.shape.units_per_block;
         let space = &mut self.dies[die as usize];
-        if let Some((block, valid)) = space.blocks.fewest_valid()
-            && valid < units
-        {
+        if let Some((block, valid)) = self.victims.choose(&space.blocks, units) {
             space.blocks.begin_collecting(block);
+            // Infinite for a block that is all valid: it frees nothing to be used up meanwhile.
             let pace = f64::from(valid) / f64::from(units - valid);
             space.victim =
                 Some(Victim { block, next: 0, pace, owed: 0.0, row_read: None, page_read: None });

@@ -48,7 +48,13 @@ pub fn ssd(shape: Shape) -> SsdProfile {
             erase_us: set(2000.0),
             bus_mb_per_s: set(400.0),
         },
-        gc: GcSection { start_free_blocks: set(start_free_blocks), pacing: set(Pacing::Paced) },
+        gc: GcSection {
+            start_free_blocks: set(start_free_blocks),
+            pacing: set(Pacing::Paced),
+            policy: set(VictimPolicy::Greedy),
+            choices: set(2),
+            seed: set(1),
+        },
         trim: TrimSection { supported: set(true) },
     }
 }
