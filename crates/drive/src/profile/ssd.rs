@@ -93,7 +93,8 @@ pub struct NandSection {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GcSection {
-    /// Free blocks a die at which collection starts; they are also its reserve.
+    /// Free blocks a die, 1 to 1024, at which collection starts; they are also its reserve. Paced
+    /// collection can keep a reserve of 2 or more; with 1 it stalls like a delayed one.
     pub start_free_blocks: Sourced<u32>,
     /// When the work is done.
     pub pacing: Sourced<Pacing>,
