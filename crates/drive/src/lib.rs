@@ -30,6 +30,7 @@ mod link;
 mod nand;
 mod null;
 mod queue;
+mod random;
 mod read_ahead;
 mod ssd;
 mod vocabulary;

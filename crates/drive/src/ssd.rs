@@ -147,7 +147,8 @@ impl Ssd {
         self.raw_bytes as f64 / self.geometry.bytes() as f64 - 1.0
     }
 
-    /// The same without the blocks that are kept open or free: what collection has to work with.
+    /// The same without what is kept free, in free blocks and in open ones (half full on average):
+    /// what collection has to work with.
     pub fn effective_op(&self) -> f64 {
         self.ftl.usable_units() as f64 / f64::from(self.ftl.user_units()) - 1.0
     }

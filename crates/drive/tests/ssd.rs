@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use fourcorners_drive::profile::Pacing;
+use fourcorners_drive::profile::{Pacing, VictimPolicy};
 use fourcorners_drive::{FaultCause, Io, Lba, Nanos, Op, Tag, Target};
 use proptest::prelude::*;
 
@@ -19,24 +19,6 @@ fn steady_write_amplification(shape: Shape, warm_up: u64) -> f64 {
     let before = drive.counters();
     overwrite(&mut drive, &mut random, units, units * 2);
     drive.counters().write_amplification_since(&before).expect("the host wrote")
-}
-
-#[test]
-fn greedy_collection_has_the_write_amplification_of_its_mean_field() {
-    // Greedy, N -> infinity, uniform 4 KiB writes: the exact mean-field values of the project's
-    // theory notes (after Desnoyers 2012). A finite drive sits a little lower.
-    for (pages_per_block, effective_op, theory) in
-        [(64, 0.07, 7.0099), (64, 0.28, 2.4028), (256, 0.15, 3.9596)]
-    {
-        let shape = Shape { dies: 1, blocks_per_die: 2500, pages_per_block, effective_op };
-        let measured = steady_write_amplification(shape, if effective_op < 0.1 { 10 } else { 6 });
-        let error = measured / theory - 1.0;
-        assert!(
-            error.abs() < 0.015,
-            "{shape:?}: {measured:.3} for {theory}, {:.2} %",
-            error * 100.0
-        );
-    }
 }
 
 #[test]
@@ -120,26 +102,6 @@ fn a_4_kib_read_costs_the_whole_page() {
 }
 
 #[test]
-fn steady_random_write_is_what_the_dies_can_do() {
-    // THEORY: time a die needs for a host page = WA (tPROG + tX) + (WA - 1)(tR + tX) + WA tBERS / Np.
-    let shape = Shape { dies: 4, blocks_per_die: 512, pages_per_block: 64, effective_op: 0.15 };
-    let mut drive = make(&ssd(shape));
-    let units = drive.geometry().sectors / 8;
-    let mut random = Random(1);
-    fill(&mut drive);
-    overwrite(&mut drive, &mut random, units, units * 5);
-    let (before, start) = (drive.counters(), drive.now());
-    let writes = units * 2;
-    overwrite(&mut drive, &mut random, units, writes);
-    let wa = drive.counters().write_amplification_since(&before).expect("the host wrote");
-    let (program, read, transfer, erase) = (500.0, 50.0, 10.24, 2000.0);
-    let per_page = wa * (program + transfer) + (wa - 1.0) * (read + transfer) + wa * erase / 64.0;
-    let expected = 4.0 * 1e6 / per_page;
-    let measured = writes as f64 / (drive.now() - start).as_secs();
-    assert!((measured / expected - 1.0).abs() < 0.05, "{measured:.0} for {expected:.0} writes/s");
-}
-
-#[test]
 fn reads_pass_waiting_programs_but_not_the_one_in_progress() {
     let mut drive = make(&ssd(Shape { dies: 1, ..SMALL }));
     fill(&mut drive);
@@ -218,13 +180,18 @@ fn any_io(sectors: u64) -> impl Strategy<Value = Io> {
     })
 }
 
+fn any_policy() -> impl Strategy<Value = VictimPolicy> {
+    use VictimPolicy::*;
+    prop_oneof![Just(Greedy), Just(Fifo), Just(CostBenefit), Just(DChoices), Just(Random)]
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
     fn whatever_is_asked_is_answered_once_and_every_page_is_accounted_for(
         dies in 1u32..6, planes in 1u32..4, pages_in_4k in 1u32..5, blocks in 16u32..40,
-        pages_per_block in 2u32..40, delayed: bool,
+        pages_per_block in 2u32..40, delayed: bool, policy in any_policy(),
         ios in prop::collection::vec(any_io(2000), 1..400),
     ) {
         let mut profile = ssd(Shape {
@@ -234,6 +201,7 @@ proptest! {
         profile.nand.page_bytes = set(pages_in_4k * 4096);
         profile.buffer.write_kib = set(256);
         profile.capacity.sectors.value *= u64::from(planes * pages_in_4k);
+        profile.gc.policy = set(policy);
         if delayed {
             profile.gc.pacing = set(Pacing::Delayed);
         }

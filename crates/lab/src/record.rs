@@ -192,7 +192,7 @@ pub struct Figure {
     /// NAND writes over host writes during the job (virtual SSDs).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_amplification: Option<f64>,
-    /// Spare over user space without open blocks and the collection reserve (virtual SSDs).
+    /// Spare over user space without what collection keeps free (virtual SSDs).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effective_op: Option<f64>,
     /// Raw space beyond user space over user space (virtual SSDs).

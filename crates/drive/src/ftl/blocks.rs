@@ -12,6 +12,11 @@ const NOT_CLOSED: u32 = 1 << 31;
 pub(super) struct DieBlocks {
     /// By block: number of valid units, and [`NOT_CLOSED`].
     valid: Vec<u32>,
+    /// By block: how many blocks had been closed before it was. Written once a block, so that
+    /// policies that go by age cost an overwrite nothing.
+    closed_at: Vec<u64>,
+    /// Blocks closed so far.
+    closings: u64,
     /// Erased last to first, so that the block freed longest ago is taken next: every block is
     /// used in turn, which is the plainest of wear levelling.
     free: std::collections::VecDeque<Block>,
@@ -19,7 +24,12 @@ pub(super) struct DieBlocks {
 
 impl DieBlocks {
     pub(super) fn all_free(blocks: u32) -> DieBlocks {
-        DieBlocks { valid: vec![NOT_CLOSED; blocks as usize], free: (0..blocks).collect() }
+        DieBlocks {
+            valid: vec![NOT_CLOSED; blocks as usize],
+            closed_at: vec![0; blocks as usize],
+            closings: 0,
+            free: (0..blocks).collect(),
+        }
     }
 
     pub(super) fn free_blocks(&self) -> u32 {
@@ -34,6 +44,8 @@ impl DieBlocks {
     /// The block is full: from now on it may be collected.
     pub(super) fn close(&mut self, block: Block) {
         self.valid[block as usize] &= !NOT_CLOSED;
+        self.closed_at[block as usize] = self.closings;
+        self.closings += 1;
     }
 
     /// Nothing in the block is valid any more: it may be erased and written again.
@@ -60,6 +72,31 @@ impl DieBlocks {
 
     pub(super) fn valid(&self, block: Block) -> u32 {
         self.valid[block as usize] & !NOT_CLOSED
+    }
+
+    /// All blocks, whatever their state.
+    pub(super) fn count(&self) -> u32 {
+        self.valid.len() as u32
+    }
+
+    /// Whether the block may be collected.
+    pub(super) fn is_closed(&self, block: Block) -> bool {
+        self.valid[block as usize] & NOT_CLOSED == 0
+    }
+
+    /// The blocks that may be collected, by number.
+    pub(super) fn closed(&self) -> impl Iterator<Item = Block> + '_ {
+        (0..self.count()).filter(|&block| self.is_closed(block))
+    }
+
+    /// How many blocks had been closed before this one was, which is closed.
+    pub(super) fn closed_at(&self, block: Block) -> u64 {
+        self.closed_at[block as usize]
+    }
+
+    /// Blocks closed so far.
+    pub(super) fn closings(&self) -> u64 {
+        self.closings
     }
 
     /// The closed block with the fewest valid units, the lowest-numbered of equals.

@@ -7,11 +7,19 @@
 //! is what one program operation writes; a *block* is what one erase frees.
 
 mod blocks;
+mod collect;
+mod die;
+mod pace;
+mod shape;
+mod victim;
 
-use crate::divide::Divider;
 use crate::nand::Chores;
 use crate::profile::{OPEN_BLOCKS_PER_DIE, Pacing, SsdProfile, UNIT_BYTES};
-use blocks::{Block, DieBlocks};
+use blocks::Block;
+use die::{DieSpace, WriteFront};
+use victim::VictimChooser;
+
+pub(crate) use shape::Shape;
 
 /// A unit of the user's space: byte offset / 4096.
 pub(crate) type LogicalUnit = u32;
@@ -35,6 +43,7 @@ pub(crate) struct Ftl {
     /// A bit a physical unit: the map points here.
     live: Vec<u64>,
     dies: Vec<DieSpace>,
+    victims: VictimChooser,
     /// The die whose open row host data goes into.
     host_die: u32,
     /// Units that row still takes; 0 when the next unit begins a row.
@@ -51,103 +60,6 @@ pub(crate) struct FtlCounts {
     pub(crate) moved_units: u64,
     /// Units of rows that were programmed before they were full.
     pub(crate) padded_units: u64,
-}
-
-/// How the NAND's space is cut up.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Shape {
-    pub(crate) dies: u32,
-    pub(crate) blocks_per_die: u32,
-    pub(crate) units_per_page: u32,
-    pub(crate) units_per_row: u32,
-    pub(crate) units_per_block: u32,
-    by_blocks_per_die: Divider,
-    by_units_per_page: Divider,
-    by_units_per_row: Divider,
-    by_units_per_block: Divider,
-}
-
-impl Shape {
-    fn new(profile: &SsdProfile) -> Shape {
-        let nand = &profile.nand;
-        let units_per_page = nand.page_bytes.value / UNIT_BYTES as u32;
-        let units_per_row = units_per_page * nand.planes.value;
-        let units_per_block = units_per_row * nand.pages_per_block.value;
-        Shape {
-            dies: nand.dies.value,
-            blocks_per_die: nand.blocks_per_plane.value,
-            units_per_page,
-            units_per_row,
-            units_per_block,
-            by_blocks_per_die: Divider::new(nand.blocks_per_plane.value),
-            by_units_per_page: Divider::new(units_per_page),
-            by_units_per_row: Divider::new(units_per_row),
-            by_units_per_block: Divider::new(units_per_block),
-        }
-    }
-
-    pub(crate) fn units(self) -> u32 {
-        self.dies * self.blocks_per_die * self.units_per_block
-    }
-
-    /// Die, block within the die and unit within the block.
-    #[inline]
-    pub(crate) fn locate(self, unit: PhysicalUnit) -> (u32, Block, u32) {
-        let (block, within) = self.by_units_per_block.divide(unit);
-        let (die, block) = self.by_blocks_per_die.divide(block);
-        (die, block, within)
-    }
-
-    /// The row of a unit within its block, and its place in the row.
-    #[inline]
-    pub(crate) fn row_of(self, within: u32) -> (u32, u32) {
-        self.by_units_per_row.divide(within)
-    }
-
-    /// The page of a unit within its block.
-    #[inline]
-    pub(crate) fn page_of(self, within: u32) -> u32 {
-        self.by_units_per_page.quotient(within)
-    }
-
-    fn first_unit(self, die: u32, block: Block) -> PhysicalUnit {
-        (die * self.blocks_per_die + block) * self.units_per_block
-    }
-}
-
-/// One die's space and what is going on in it.
-#[derive(Clone, Debug)]
-struct DieSpace {
-    blocks: DieBlocks,
-    host: WriteFront,
-    moves: WriteFront,
-    victim: Option<Victim>,
-    /// Done since the last program of host data.
-    chores: Chores,
-}
-
-/// A block being written; none while `filled` says it is full.
-#[derive(Clone, Copy, Debug)]
-struct WriteFront {
-    block: Block,
-    /// Units written so far; a whole block's worth before the first block is opened.
-    filled: u32,
-}
-
-/// A block being emptied.
-#[derive(Clone, Copy, Debug)]
-struct Victim {
-    block: Block,
-    /// The next unit to look at.
-    next: u32,
-    /// Units moved for every unit the host writes: valid over invalid units when it was chosen,
-    /// so that it is empty when as much space as it frees has been used up.
-    pace: f64,
-    /// Units that the host's writes have earned and collection has not moved yet.
-    owed: f64,
-    /// The row and the page read last; their other units need no second read.
-    row_read: Option<u32>,
-    page_read: Option<u32>,
 }
 
 /// What became of a unit the host wrote.
@@ -174,6 +86,7 @@ impl Ftl {
             holds: vec![NOWHERE; shape.units() as usize],
             live: vec![0; (shape.units() as usize).div_ceil(64)],
             dies: vec![DieSpace::new(shape); shape.dies as usize],
+            victims: VictimChooser::new(&profile.gc),
             host_die: 0,
             host_row_left: 0,
             counts: FtlCounts::default(),
@@ -224,9 +137,15 @@ impl Ftl {
         self.map.len() as u32
     }
 
-    /// Units that data can occupy: all but the blocks every die keeps open or free.
+    /// Units that data can occupy: all but what every die keeps free in whole blocks and in its
+    /// open ones. Those are half full on average, so of two open blocks one is kept free.
+    ///
+    /// This is when a paced die begins to collect, to the unit, and with it the closed forms of
+    /// write amplification hold for drives of a few hundred blocks; counting open blocks as
+    /// empty puts the spare of such a drive off by a block. (Delayed collection has half a block
+    /// a die more, because it chooses its victims only when the host's block is full.)
     pub(crate) fn usable_units(&self) -> u64 {
-        let kept = u64::from(OPEN_BLOCKS_PER_DIE + self.start_free_blocks);
+        let kept = u64::from(OPEN_BLOCKS_PER_DIE / 2 + self.start_free_blocks);
         let per_die = u64::from(self.shape.blocks_per_die) - kept;
         per_die * u64::from(self.shape.dies) * u64::from(self.shape.units_per_block)
     }
@@ -342,213 +261,5 @@ impl Ftl {
             self.live[place as usize / 64] &= !(1 << (place % 64));
             self.dies[die as usize].blocks.remove_valid(block, 1);
         }
-    }
-
-    /// The next die, in turn, that can take a row of host data.
-    ///
-    /// One always can: the profile's check leaves more space than the user can fill beyond what
-    /// every die keeps open or free, so not every die can be full of valid data.
-    fn die_with_room(&mut self) -> u32 {
-        let (dies, first) = (self.shape.dies, self.host_die);
-        (0..dies)
-            .map(|step| (first + step) % dies)
-            .find(|&die| self.make_room(die))
-            .expect("the user's space is smaller than what the dies can hold")
-    }
-
-    /// Sees to it that `die` has a block open for host data; false when it can have none.
-    fn make_room(&mut self, die: u32) -> bool {
-        let full = self.shape.units_per_block;
-        let space = &mut self.dies[die as usize];
-        if space.host.filled < full {
-            return true;
-        }
-        // The last free block is collection's: without it nothing could be won back.
-        let keep = match self.pacing {
-            Pacing::Paced => 1,
-            Pacing::Delayed => self.start_free_blocks,
-        };
-        while self.dies[die as usize].blocks.free_blocks() <= keep && self.collect_one(die) {}
-        let space = &mut self.dies[die as usize];
-        if space.blocks.free_blocks() <= 1 {
-            return false;
-        }
-        space.host.renew(&mut space.blocks, &mut space.chores)
-    }
-
-    /// Does the part of collection that the row just filled has earned.
-    fn collect_at_pace(&mut self, die: u32) {
-        let row = f64::from(self.shape.units_per_row);
-        let space = &mut self.dies[die as usize];
-        if space.victim.is_none() && space.blocks.free_blocks() <= self.start_free_blocks {
-            self.choose_victim(die);
-        }
-        if let Some(victim) = &mut self.dies[die as usize].victim {
-            victim.owed += row * victim.pace;
-            let moves = victim.owed as u32;
-            victim.owed -= f64::from(moves);
-            self.collect(die, moves);
-        }
-    }
-
-    /// Empties one block whole; false when none would give any space.
-    fn collect_one(&mut self, die: u32) -> bool {
-        if self.dies[die as usize].victim.is_none() {
-            self.choose_victim(die);
-        }
-        let chosen = self.dies[die as usize].victim.is_some();
-        self.collect(die, u32::MAX);
-        chosen
-    }
-
-    fn choose_victim(&mut self, die: u32) {
-        let units = self.shape.units_per_block;
-        let space = &mut self.dies[die as usize];
-        if let Some((block, valid)) = space.blocks.fewest_valid()
-            && valid < units
-        {
-            space.blocks.begin_collecting(block);
-            let pace = f64::from(valid) / f64::from(units - valid);
-            space.victim =
-                Some(Victim { block, next: 0, pace, owed: 0.0, row_read: None, page_read: None });
-        }
-    }
-
-    /// Moves up to `moves` units out of the die's victim, and frees it once it is empty.
-    fn collect(&mut self, die: u32, moves: u32) {
-        let Some(mut victim) = self.dies[die as usize].victim else {
-            return;
-        };
-        let mut left = moves.min(self.dies[die as usize].blocks.valid(victim.block));
-        while left > 0 {
-            left -= self.move_some(die, &mut victim, left);
-        }
-        let space = &mut self.dies[die as usize];
-        if space.blocks.valid(victim.block) == 0 {
-            space.blocks.release(victim.block);
-            space.victim = None;
-        } else {
-            space.victim = Some(victim);
-        }
-    }
-
-    /// Moves some of the victim's units, at most `most`, which it has; returns how many.
-    ///
-    /// In passes over a batch, each a loop of few instructions. The map's entries are anywhere in
-    /// memory, and a pass of loads before the stores fetches them: missing loads overlap, where
-    /// missing stores leave the processor's store buffer one by one, in order.
-    fn move_some(&mut self, die: u32, victim: &mut Victim, most: u32) -> u32 {
-        let shape = self.shape;
-        let space = &mut self.dies[die as usize];
-        if space.moves.filled == shape.units_per_block {
-            // Collection frees a block for every block it fills, and the host leaves it one.
-            let opened = space.moves.renew(&mut space.blocks, &mut space.chores);
-            debug_assert!(opened, "collection always has a free block");
-        }
-        let room = shape.units_per_block - space.moves.filled;
-        let mut batch = [0; BATCH];
-        let batch = &mut batch[..BATCH.min(most.min(room) as usize)];
-
-        let first = shape.first_unit(die, victim.block);
-        for source in batch.iter_mut() {
-            let place = next_live(&self.live, first + victim.next);
-            self.live[place as usize / 64] &= !(1 << (place % 64));
-            victim.next = place - first + 1;
-            victim.count_reads(shape, place - first, &mut space.chores);
-            *source = place;
-        }
-        let mut seen = 0;
-        for source in batch.iter_mut() {
-            *source = self.holds[*source as usize];
-            seen ^= self.map[*source as usize];
-        }
-        std::hint::black_box(seen);
-        let target = shape.first_unit(die, space.moves.block) + space.moves.filled;
-        for (place, &mut unit) in (target..).zip(batch.iter_mut()) {
-            self.holds[place as usize] = unit;
-            self.map[unit as usize] = place;
-        }
-
-        let moved = batch.len() as u32;
-        set_live(&mut self.live, target, moved);
-        let rows_before = shape.row_of(space.moves.filled).0;
-        space.moves.filled += moved;
-        space.chores.rows_programmed += shape.row_of(space.moves.filled).0 - rows_before;
-        space.blocks.remove_valid(victim.block, moved);
-        space.blocks.add_valid(space.moves.block, moved);
-        self.counts.moved_units += u64::from(moved);
-        moved
-    }
-}
-
-/// Units moved at once: two words of live bits, and few enough to stay in the first-level cache.
-const BATCH: usize = 128;
-
-/// The first live place at or after `from`; the caller knows there is one in the block.
-#[inline]
-fn next_live(live: &[u64], from: PhysicalUnit) -> PhysicalUnit {
-    let mut word = from as usize / 64;
-    let mut bits = live[word] & (u64::MAX << (from % 64));
-    while bits == 0 {
-        word += 1;
-        bits = live[word];
-    }
-    word as u32 * 64 + bits.trailing_zeros()
-}
-
-/// Marks `count` places from `first` on as live.
-#[inline]
-fn set_live(live: &mut [u64], first: PhysicalUnit, count: u32) {
-    let mut from = first;
-    let end = first + count;
-    while from < end {
-        let word_end = (from / 64 + 1) * 64;
-        let bits = end.min(word_end) - from;
-        live[from as usize / 64] |= (u64::MAX >> (64 - bits)) << (from % 64);
-        from = word_end;
-    }
-}
-
-impl Victim {
-    /// Counts the row and the page that have to be read to have the unit at `within`.
-    #[inline]
-    fn count_reads(&mut self, shape: Shape, within: u32, chores: &mut Chores) {
-        let (row, page) = (shape.row_of(within).0, shape.page_of(within));
-        chores.rows_read += u32::from(self.row_read != Some(row));
-        chores.pages_out += u32::from(self.page_read != Some(page));
-        self.row_read = Some(row);
-        self.page_read = Some(page);
-    }
-}
-
-impl DieSpace {
-    fn new(shape: Shape) -> DieSpace {
-        DieSpace {
-            blocks: DieBlocks::all_free(shape.blocks_per_die),
-            host: WriteFront::none(shape),
-            moves: WriteFront::none(shape),
-            victim: None,
-            chores: Chores::default(),
-        }
-    }
-}
-
-impl WriteFront {
-    fn none(shape: Shape) -> WriteFront {
-        WriteFront { block: NOWHERE, filled: shape.units_per_block }
-    }
-
-    /// Closes the full block and opens a free one, which is erased just before it is written.
-    /// False when none is free.
-    fn renew(&mut self, blocks: &mut DieBlocks, chores: &mut Chores) -> bool {
-        let Some(opened) = blocks.open() else {
-            return false;
-        };
-        if self.block != NOWHERE {
-            blocks.close(self.block);
-        }
-        chores.blocks_erased += 1;
-        *self = WriteFront { block: opened, filled: 0 };
-        true
     }
 }

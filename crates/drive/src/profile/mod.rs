@@ -22,7 +22,7 @@ pub use hdd::{
 pub use interface::{HostSection, LinkSection};
 pub use ssd::{
     BufferSection, CapacitySection, ControllerSection, GcSection, NandSection, Pacing, SsdProfile,
-    TrimSection,
+    TrimSection, VictimPolicy,
 };
 pub(crate) use ssd::{OPEN_BLOCKS_PER_DIE, UNIT_BYTES};
 

@@ -89,14 +89,42 @@ pub struct NandSection {
     pub bus_mb_per_s: Sourced<f64>,
 }
 
-/// Garbage collection: greedy (the block with the fewest valid pages of its die), within a die.
+/// Garbage collection, within a die.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GcSection {
-    /// Free blocks a die at which collection starts; they are also its reserve.
+    /// Free blocks a die, 1 to 1024, at which collection starts; they are also its reserve. Paced
+    /// collection can keep a reserve of 2 or more; with 1 it stalls like a delayed one.
     pub start_free_blocks: Sourced<u32>,
     /// When the work is done.
     pub pacing: Sourced<Pacing>,
+    /// Which block is collected.
+    pub policy: Sourced<VictimPolicy>,
+    /// Blocks that `d_choices` draws, 1 to 1024; other policies do not use it.
+    pub choices: Sourced<u32>,
+    /// Where the random numbers of `d_choices` and `random` begin, any number; other policies do
+    /// not use it.
+    pub seed: Sourced<u64>,
+}
+
+/// Which of a die's closed blocks is collected, its victim.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum VictimPolicy {
+    /// The one with the fewest valid units: the least write amplification under uniform writes.
+    Greedy,
+    /// The one closed longest ago, a log that is cleaned from its tail: wears all blocks alike and
+    /// copies cold data for ever.
+    Fifo,
+    /// The one of the greatest age x (1 - u) / 2u, u being the share of valid units (Kawaguchi,
+    /// Nishioka and Motoda 1995, after Rosenblum and Ousterhout 1992): cold blocks are collected
+    /// at a higher u than hot ones.
+    CostBenefit,
+    /// The one with the fewest valid units of `gc.choices` drawn at random, one maybe twice: what
+    /// a controller does that cannot afford to look at all (Van Houdt 2013).
+    DChoices,
+    /// Any one, drawn at random: write amplification (1 + op) / op.
+    Random,
 }
 
 /// When a block that was chosen for collection is emptied.
@@ -133,6 +161,7 @@ impl SsdProfile {
         self.buffer.check()?;
         self.nand.check()?;
         within("gc.start_free_blocks", &self.gc.start_free_blocks, 1..=1024)?;
+        within("gc.choices", &self.gc.choices, 1..=1024)?;
         self.check_space()
     }
 

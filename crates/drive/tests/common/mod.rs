@@ -20,14 +20,10 @@ pub struct Shape {
 
 /// An SSD of that shape with one plane and 4 KiB pages, round times and no host in front.
 pub fn ssd(shape: Shape) -> SsdProfile {
-    let start_free_blocks = 2;
-    let blocks = u64::from(shape.blocks_per_die - start_free_blocks - 2) * u64::from(shape.dies);
-    let usable_units = blocks * u64::from(shape.pages_per_block);
-    let user_units = (usable_units as f64 / (1.0 + shape.effective_op)).round() as u64;
-    SsdProfile {
+    let mut profile = SsdProfile {
         host: HostSection { command_us: set(0.0) },
         link: LinkSection { gbps: set(6.0), command_us: set(0.0), frame_us: set(0.0) },
-        capacity: CapacitySection { sectors: set(user_units * 8), queue_depth: set(32) },
+        capacity: CapacitySection { sectors: set(8), queue_depth: set(32) },
         controller: ControllerSection {
             read_command_us: set(0.0),
             write_command_us: set(0.0),
@@ -48,9 +44,32 @@ pub fn ssd(shape: Shape) -> SsdProfile {
             erase_us: set(2000.0),
             bus_mb_per_s: set(400.0),
         },
-        gc: GcSection { start_free_blocks: set(start_free_blocks), pacing: set(Pacing::Paced) },
+        gc: GcSection {
+            start_free_blocks: set(2),
+            pacing: set(Pacing::Paced),
+            policy: set(VictimPolicy::Greedy),
+            choices: set(2),
+            seed: set(1),
+        },
         trim: TrimSection { supported: set(true) },
-    }
+    };
+    set_effective_op(&mut profile, shape.effective_op);
+    profile
+}
+
+/// 4 KiB units that data can occupy: a die keeps its reserve free, and of its two open blocks, half
+/// full on average, as much as one.
+pub fn usable_units(profile: &SsdProfile) -> u64 {
+    let nand = &profile.nand;
+    let blocks = nand.blocks_per_plane.value - profile.gc.start_free_blocks.value - 1;
+    let pages = u64::from(blocks * nand.dies.value) * u64::from(nand.pages_per_block.value);
+    pages * u64::from(nand.planes.value) * u64::from(nand.page_bytes.value / 4096)
+}
+
+/// Gives the user so much of the space that collection has this spare to work with.
+pub fn set_effective_op(profile: &mut SsdProfile, effective_op: f64) {
+    let user_units = (usable_units(profile) as f64 / (1.0 + effective_op)).round() as u64;
+    profile.capacity.sectors = set(user_units * 8);
 }
 
 pub fn make(profile: &SsdProfile) -> Ssd {
