@@ -16,7 +16,8 @@ pub(crate) struct WriteBuffer {
 }
 
 impl WriteBuffer {
-    /// A buffer of `bytes`, of which one row is being filled; at least one more fits.
+    /// A buffer of `bytes`, of which one row is being filled; the profile's check has seen to it
+    /// that one more fits.
     pub(crate) fn new(bytes: u64, row_bytes: u64) -> WriteBuffer {
         let rows = (bytes / row_bytes).max(2) as usize - 1;
         WriteBuffer { programs: VecDeque::with_capacity(rows), rows }

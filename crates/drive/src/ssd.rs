@@ -35,12 +35,13 @@ pub struct Ssd {
     nand: Nand,
     ftl: Ftl,
     buffer: WriteBuffer,
+    /// When all of the row being filled is in the buffer: not before the row had space there.
+    row_ready: Nanos,
     /// By die and row of its open block: when the row is on the NAND. A read before that is
     /// served from the buffer.
     row_ends: Vec<Nanos>,
     rows_per_block: usize,
     read_ahead: ReadAhead,
-    block_erase: Nanos,
     queue: Queue,
 }
 
@@ -119,10 +120,10 @@ impl Ssd {
                 u64::from(profile.buffer.write_kib.value) * 1024,
                 u64::from(shape.units_per_row) * UNIT_BYTES,
             ),
+            row_ready: Nanos::ZERO,
             row_ends: vec![Nanos::ZERO; rows_per_block * shape.dies as usize],
             rows_per_block,
             read_ahead: ReadAhead::new(profile.controller.read_ahead_kib.value),
-            block_erase: Nanos::from_micros(profile.nand.erase_us.value),
             queue: Queue::with_depth(geometry.queue_depth),
             ftl,
         })
@@ -162,17 +163,22 @@ impl Ssd {
         self.ftl.check()
     }
 
-    /// Secure erase: the drive is as new but for its counters and its clock, which moves by the
-    /// time the dies take to erase every block, all dies at once. Nothing may be in flight.
+    /// Waits until all rows that are full are on the NAND. Nothing may be in flight.
+    pub fn settle(&mut self) {
+        debug_assert!(self.queue.is_idle(), "settling with I/Os in flight");
+        self.queue.idle_until(self.buffer.drained(self.queue.now()));
+    }
+
+    /// Secure erase: the drive is as new but for its counters and its clock. It takes no time
+    /// beyond what the buffer needs to drain, because a block is erased when it is opened, and
+    /// that is charged then. Nothing may be in flight.
     pub fn purge(&mut self) {
-        let idle = self.buffer.drained(self.queue.now());
-        let erased = Nanos(self.block_erase.0 * u64::from(self.ftl.shape().blocks_per_die));
+        self.settle();
         self.ftl.erase_all();
         self.buffer.clear();
         self.read_ahead.clear();
+        self.row_ready = Nanos::ZERO;
         self.row_ends.fill(Nanos::ZERO);
-        debug_assert!(self.queue.is_idle(), "a purge with I/Os in flight");
-        self.queue.idle_until(idle + erased);
     }
 
     fn write(&mut self, io: Io, arrives: Nanos) -> Nanos {
@@ -187,11 +193,14 @@ impl Ssd {
         let mut admitted = received.max(handled);
         for unit in units.iter() {
             if self.ftl.at_row_start() {
-                admitted = self.buffer.admit(admitted);
+                self.row_ready = self.buffer.admit(admitted);
             }
             if units.covers_partly(unit) {
                 admitted = admitted.max(self.fetch_unit(unit, accepted));
             }
+            // A command that adds to a row waits for the row's space like the one that began it.
+            admitted = admitted.max(self.row_ready);
+            self.row_ready = admitted;
             let placed = self.ftl.write(unit);
             self.program_if_full(placed, arrives, admitted);
         }
@@ -295,13 +304,14 @@ impl Ssd {
 
     fn flush(&mut self, arrives: Nanos) -> Nanos {
         let accepted = self.controller.serve(arrives, self.costs.write);
+        let answered = self.link_lane.serve_when_ready(arrives, accepted, self.link.command());
         if self.power_loss_protected {
-            return accepted;
+            return answered;
         }
         if let Some(placed) = self.ftl.pad() {
-            self.program_if_full(placed, arrives, accepted);
+            self.program_if_full(placed, arrives, accepted.max(self.row_ready));
         }
-        self.buffer.drained(accepted)
+        self.buffer.drained(answered)
     }
 }
 

@@ -244,3 +244,50 @@ fn drain(drive: &mut fourcorners_drive::Ssd) -> Result<u32, TestCaseError> {
         answered += 1;
     }
 }
+
+#[test]
+fn no_more_is_admitted_than_the_buffer_holds() {
+    // Two rows of four units: one fills while one programs, whatever the queue depth, so the
+    // drive writes a row a program operation.
+    let rate = |depth| {
+        let mut profile = ssd(Shape { dies: 8, ..SMALL });
+        profile.nand.page_bytes = set(16_384);
+        profile.nand.pages_per_block = set(4);
+        profile.buffer.write_kib = set(32);
+        let mut drive = make(&profile);
+        let units = drive.geometry().sectors / 8;
+        let mut random = Random(9);
+        let start = drive.now();
+        closed_loop(&mut drive, depth, times(4000, |_| io(Op::Write, random.below(units / 4), 1)));
+        4000.0 / (drive.now() - start).as_secs()
+    };
+    // A row of four units each 500 us program + 40.96 us transfer (and now and then an erase).
+    let expected = 4.0 / 540.96e-6;
+    for depth in [1, 3, 32] {
+        let measured = rate(depth);
+        assert!(measured < expected * 1.01, "QD {depth}: {measured:.0} of {expected:.0} writes/s");
+        assert!(measured > expected * 0.5, "QD {depth}: {measured:.0} of {expected:.0} writes/s");
+    }
+}
+
+#[test]
+fn a_buffer_of_less_than_two_rows_is_refused() {
+    let mut profile = ssd(SMALL);
+    profile.nand.planes = set(4);
+    profile.capacity.sectors.value *= 4;
+    profile.buffer.write_kib = set(31);
+    let error = profile.check().expect_err("a row is 16 KiB");
+    assert!(error.to_string().starts_with("buffer.write_kib = 31 is not possible: it must be 32"));
+}
+
+#[test]
+fn more_nand_than_can_be_counted_is_refused() {
+    let mut profile = ssd(SMALL);
+    profile.nand.dies = set(4096);
+    profile.nand.planes = set(16);
+    profile.nand.page_bytes = set(65_536);
+    profile.nand.pages_per_block = set(65_281);
+    profile.nand.blocks_per_plane = set(65_792);
+    profile.buffer.write_kib = set(1 << 22);
+    assert!(profile.check().is_err());
+}

@@ -99,15 +99,17 @@ impl Drive {
     }
 
     /// Waits until what was written is on the medium, so that one test's writes are not paid for
-    /// by the next. A virtual drive's tests follow each other without a pause.
+    /// by the next.
     ///
     /// # Errors
     /// When a real device could not write it.
     pub fn settle(&mut self) -> Result<(), UringError> {
         match self {
-            Drive::Ssd(_) | Drive::Hdd(_) => Ok(()),
-            Drive::Real(uring) => uring.sync(),
+            Drive::Ssd(ssd) => ssd.settle(),
+            Drive::Hdd(hdd) => hdd.settle(),
+            Drive::Real(uring) => uring.sync()?,
         }
+        Ok(())
     }
 
     /// Runs a job on it.

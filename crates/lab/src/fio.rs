@@ -8,12 +8,13 @@ use crate::workload::{Data, Job, Pattern};
 pub(crate) fn command(name: &str, job: &Job, target: &TargetInfo) -> String {
     let file = match target.kind {
         TargetKind::Virtual => "/dev/DEVICE".to_string(),
-        TargetKind::Device | TargetKind::File => quoted(&target.name),
+        // fio takes a colon as the end of one file name and the beginning of another.
+        TargetKind::Device | TargetKind::File => quoted(&target.name.replace(':', r"\:")),
     };
     let mut options = vec![
         format!("--name={name}"),
         format!("--filename={file}"),
-        "--ioengine=io_uring --direct=1".into(),
+        format!("--ioengine=io_uring --direct={}", u8::from(target.direct != Some(false))),
         format!("--rw={}", rw(job)),
         format!("--bs={}", job.block_bytes),
         format!("--iodepth={}", job.queue_depth),
@@ -57,7 +58,7 @@ fn rw(job: &Job) -> &'static str {
 
 /// A path as a POSIX shell takes it.
 fn quoted(path: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%".contains(c);
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%".contains(c);
     if !path.is_empty() && path.chars().all(plain) {
         return path.into();
     }
@@ -67,6 +68,59 @@ fn quoted(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::Until;
+
+    #[test]
+    fn a_colon_is_part_of_the_name() {
+        assert_eq!(quoted("pci-0000\\:00"), r"'pci-0000\:00'");
+    }
+
+    #[test]
+    fn fio_takes_the_command_and_touches_no_other_file() {
+        if std::process::Command::new("fio").arg("--version").output().is_err() {
+            println!("skipped: fio is not installed");
+            return;
+        }
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("pci-0000:00 it's mine.img");
+        std::fs::write(&path, vec![0; 1 << 20]).expect("a small file");
+        let target = TargetInfo {
+            name: path.display().to_string(),
+            title: String::new(),
+            kind: TargetKind::File,
+            capacity_bytes: 1 << 20,
+            logical_block_bytes: 512,
+            direct: Some(false),
+            model: None,
+            serial: None,
+            firmware: None,
+            profile_hash: None,
+            fitted: Vec::new(),
+            set: Vec::new(),
+        };
+        let job = Job {
+            pattern: Pattern::Random,
+            read_percent: 30,
+            block_bytes: 4096,
+            queue_depth: 3,
+            span_start_bytes: 0,
+            span_bytes: 1 << 20,
+            data: Data::Incompressible,
+            until: Until::Bytes(1 << 18),
+            // The largest seed a review gives a figure.
+            seed: u64::MAX >> 1,
+        };
+        let command = command("a_job", &job, &target).replace("io_uring", "psync");
+        let ran = std::process::Command::new("sh")
+            .args(["-c", &format!("{command} --output-format=terse")])
+            .current_dir(folder.path())
+            .output()
+            .expect("a shell");
+        assert!(ran.status.success(), "{command}: {ran:?}");
+        let files = std::fs::read_dir(folder.path()).expect("the folder");
+        let files: Vec<_> = files.map(|file| file.expect("an entry").path()).collect();
+        assert_eq!(files, [path]);
+    }
 
     #[test]
     fn a_path_with_a_quote_stays_one_word() {

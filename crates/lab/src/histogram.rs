@@ -86,7 +86,10 @@ impl Histogram {
         if percent >= 100.0 || self.count == 0 {
             return self.max();
         }
-        let rank = ((percent / 100.0 * self.count as f64).ceil() as u64).max(1);
+        // In whole millionths: 99.9 / 100.0 in binary is a little more than it, and its product
+        // with a count rounded up is then one rank too many.
+        let millionths = (percent.max(0.0) * 1e4).round() as u128;
+        let rank = (millionths * u128::from(self.count)).div_ceil(1_000_000).max(1) as u64;
         if rank == 1 {
             return self.min;
         }
@@ -153,6 +156,15 @@ mod tests {
         assert_eq!(histogram.percentile(100.0), u64::MAX);
     }
 
+    #[test]
+    fn a_percentile_is_not_a_rank_too_many() {
+        let mut histogram = Histogram::new();
+        (1..=100).for_each(|ns| histogram.record(ns));
+        for (percent, rank) in [(1.0, 1), (29.0, 29), (55.0, 55), (57.0, 57), (99.0, 99)] {
+            assert_eq!(histogram.percentile(percent), rank, "{percent} %");
+        }
+    }
+
     proptest! {
         #[test]
         fn every_value_is_in_a_bucket_under_one_percent_wide(ns in any::<u64>()) {
@@ -164,12 +176,13 @@ mod tests {
         #[test]
         fn percentiles_are_within_one_percent_of_the_sorted_values(
             mut values in prop::collection::vec(0u64..10_000_000_000, 1..400),
-            percent in 0.0f64..100.0,
+            millionths in 0u64..1_000_000,
         ) {
             let mut histogram = Histogram::new();
             values.iter().for_each(|&ns| histogram.record(ns));
             values.sort_unstable();
-            let rank = ((percent / 100.0 * values.len() as f64).ceil() as usize).max(1);
+            let percent = millionths as f64 / 1e4;
+            let rank = (millionths as usize * values.len()).div_ceil(1_000_000).max(1);
             let exact = values[rank - 1] as f64;
             let told = histogram.percentile(percent) as f64;
             prop_assert!(told >= exact && told <= exact * 1.008, "{told} for {exact}");

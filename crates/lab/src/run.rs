@@ -31,7 +31,8 @@ pub struct Measured {
     /// The number in flight integrated over `elapsed`, in I/O-nanoseconds, counted apart from the
     /// latencies. By Little's law it equals their sum.
     pub in_flight_ns: u128,
-    /// What completed in each second.
+    /// What completed in each whole second. What came after the last of them counts in the totals
+    /// only: a part of a second would look like a drive that stopped.
     pub seconds: Vec<Second>,
     /// How it ended.
     pub ended: JobEnd,
@@ -254,9 +255,6 @@ impl Loop {
 
     fn finish(mut self) -> Measured {
         self.measured.elapsed = self.last_event - self.start;
-        if self.second.ios > 0 {
-            self.end_second();
-        }
         self.measured
     }
 }
@@ -318,9 +316,10 @@ mod tests {
         let measured = run(&mut drive, &job(4, Until::Seconds(3)), &mut Unobserved);
         assert_eq!(measured.latency.count(), 120_000);
         assert_eq!(measured.elapsed, Nanos::from_secs(3));
-        // The completions of the very last instant belong to the second that begins there.
+        // The completions of the very last instant belong to the second that begins there, which
+        // is not whole.
         let ios: Vec<u64> = measured.seconds.iter().map(|second| second.ios).collect();
-        assert_eq!(ios, [39_996, 40_000, 40_000, 4]);
+        assert_eq!(ios, [39_996, 40_000, 40_000]);
         assert_eq!(measured.ended, JobEnd::Complete);
     }
 

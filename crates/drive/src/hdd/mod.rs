@@ -91,6 +91,11 @@ enum Arm {
     Destages,
 }
 
+/// Whether the tracks of a profile, checked otherwise, hold its sectors.
+pub(crate) fn check_layout(profile: &HddProfile) -> Result<(), ProfileError> {
+    Layout::new(profile, Spindle::new(profile.mechanics.rpm.value)).map(|_| ())
+}
+
 impl Hdd {
     /// A drive at time zero, its heads over the outermost cylinder, its cache empty.
     ///
@@ -133,6 +138,16 @@ impl Hdd {
             arm_free: Nanos::ZERO,
             layout,
         })
+    }
+
+    /// Waits until what is cached is on the media. Nothing may be in flight.
+    pub fn settle(&mut self) {
+        debug_assert!(self.in_flight == 0, "settling with I/Os in flight");
+        let flush =
+            Io { op: Op::Flush, lba: Default::default(), sectors: 0, compressible_percent: 0 };
+        self.submit(Tag(0), flush);
+        // A flush is refused by nothing and answered when the cache is empty.
+        while let Ok(Some(_)) = self.reap(Nanos::MAX) {}
     }
 
     /// Bytes of answered writes that are not on the media: what a power cut now would lose.

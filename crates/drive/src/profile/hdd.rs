@@ -111,7 +111,8 @@ impl HddProfile {
         self.media.check()?;
         self.cache.check()?;
         within("ncq.depth", &self.ncq.depth, 1..=1024)?;
-        within("ncq.max_wait_ms", &self.ncq.max_wait_ms, 1.0..=600_000.0)
+        within("ncq.max_wait_ms", &self.ncq.max_wait_ms, 1.0..=600_000.0)?;
+        crate::hdd::check_layout(self)
     }
 }
 

@@ -57,7 +57,8 @@ pub struct ControllerSection {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BufferSection {
-    /// KiB of data it holds, counted from admission to the end of the program operation.
+    /// KiB of data it holds, counted from admission to the end of the program operation; at
+    /// least two rows (pages times planes of a die), one to fill and one to program.
     pub write_kib: Sourced<u32>,
     /// Whether its content survives a power cut, so that a flush need not wait for the NAND.
     pub power_loss_protected: Sourced<bool>,
@@ -158,21 +159,26 @@ impl SsdProfile {
         self.link.check()?;
         self.capacity.check()?;
         self.controller.check()?;
-        self.buffer.check()?;
         self.nand.check()?;
+        let two_rows_kib = (self.row_bytes() * 2).div_ceil(1024) as u32;
+        within("buffer.write_kib", &self.buffer.write_kib, two_rows_kib..=1 << 22)?;
         within("gc.start_free_blocks", &self.gc.start_free_blocks, 1..=1024)?;
         within("gc.choices", &self.gc.choices, 1..=1024)?;
         self.check_space()
     }
 
-    /// Raw bytes of NAND that hold data.
+    /// Raw bytes of NAND that hold data; `u64::MAX` for more than a u64 counts.
     pub fn raw_bytes(&self) -> u64 {
         let nand = &self.nand;
         [nand.dies.value, nand.planes.value, nand.blocks_per_plane.value]
             .into_iter()
             .chain([nand.pages_per_block.value, nand.page_bytes.value])
-            .map(u64::from)
-            .product()
+            .fold(1, |bytes: u64, factor| bytes.saturating_mul(u64::from(factor)))
+    }
+
+    /// Bytes that one program operation writes: a page on every plane of a die.
+    pub(crate) fn row_bytes(&self) -> u64 {
+        u64::from(self.nand.page_bytes.value) * u64::from(self.nand.planes.value)
     }
 
     fn check_space(&self) -> Result<(), ProfileError> {
@@ -230,13 +236,13 @@ impl ControllerSection {
         within("controller.write_command_us", &self.write_command_us, 0.0..=1e6)?;
         within("controller.read_4k_us", &self.read_4k_us, 0.0..=1e6)?;
         within("controller.write_4k_us", &self.write_4k_us, 0.0..=1e6)?;
-        within("controller.read_ahead_kib", &self.read_ahead_kib, 0..=65_536)
-    }
-}
-
-impl BufferSection {
-    fn check(&self) -> Result<(), ProfileError> {
-        within("buffer.write_kib", &self.write_kib, 4..=1 << 22)
+        within("controller.read_ahead_kib", &self.read_ahead_kib, 0..=65_536)?;
+        if !self.read_ahead_kib.value.is_multiple_of(4) {
+            let value = self.read_ahead_kib.value;
+            let must = "it must be a multiple of 4 (the map's unit is 4 KiB)";
+            return Err(ProfileError::new("controller.read_ahead_kib", value, must));
+        }
+        Ok(())
     }
 }
 

@@ -30,10 +30,12 @@ pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
     let out = Out::open(&args, &plan.targets).map_err(Failure::Usage)?;
     let began = Instant::now();
     let reviews = plan.targets.len() * plan.methods.len();
-    let measured = plan.create().and_then(|plan| measure(plan, &out, &interrupt));
+    let mut created = Created::default();
+    let measured = plan.create(&mut created).and_then(|plan| measure(plan, &out, &interrupt));
     let document = match measured {
         Ok(document) => document,
         Err(failure) => {
+            created.remove();
             out.undo();
             return Err(failure);
         }
@@ -49,6 +51,20 @@ pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
     Ok(if whole { End::Done } else { End::Incomplete })
 }
 
+/// The files this review has created, to be removed if nothing comes of it.
+#[derive(Default)]
+struct Created(Vec<PathBuf>);
+
+impl Created {
+    fn remove(self) {
+        for path in self.0 {
+            // Ours, and of no use to anybody. Why the review failed is worth more than that it
+            // could not be removed.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
 /// A review that may begin.
 struct Plan {
     methods: Vec<Method>,
@@ -59,26 +75,13 @@ struct Plan {
 }
 
 impl Plan {
-    /// Creates the files that are to be created, now that nothing is refused: all or none.
-    fn create(self) -> Result<Plan, Failure> {
+    /// Creates the files that are to be created, now that nothing is refused.
+    fn create(self, created: &mut Created) -> Result<Plan, Failure> {
         let mut targets = Vec::new();
-        let mut created: Vec<PathBuf> = Vec::new();
         for target in self.targets {
             let path = target.to_create().map(Path::to_path_buf);
-            match target.create() {
-                Ok(target) => {
-                    targets.push(target);
-                    created.extend(path);
-                }
-                Err(refusal) => {
-                    for path in created {
-                        // Ours, and empty: it was made a moment ago. The refusal is worth more
-                        // than that a file of zeros could not be removed.
-                        let _ = std::fs::remove_file(path);
-                    }
-                    return Err(Failure::Usage(refusal));
-                }
-            }
+            targets.push(target.create().map_err(Failure::Usage)?);
+            created.0.extend(path);
         }
         Ok(Plan { targets, ..self })
     }
@@ -103,7 +106,7 @@ fn check(args: &ReviewArgs) -> Result<Plan, Failure> {
             args.spare
         )));
     }
-    let targets = targets::plan(args).map_err(Failure::Usage)?;
+    let targets = targets::plan(args, methods.len()).map_err(Failure::Usage)?;
     let (quick, spare_percent, seed) = (args.quick, args.spare, args.seed);
     Ok(Plan { methods, targets, quick, spare_percent, seed })
 }

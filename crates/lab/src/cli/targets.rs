@@ -38,7 +38,7 @@ pub(super) struct Ready {
 }
 
 /// Finds all targets; the first that may not be tested refuses the whole review.
-pub(super) fn plan(args: &ReviewArgs) -> Result<Vec<Planned>, String> {
+pub(super) fn plan(args: &ReviewArgs, methods: usize) -> Result<Vec<Planned>, String> {
     let size = args.size.as_deref().map(parse_size).transpose()?;
     let permission = Permission { destroy: args.destroy.clone(), force: args.force.clone() };
     let mut planned: Vec<Planned> = Vec::new();
@@ -63,18 +63,22 @@ pub(super) fn plan(args: &ReviewArgs) -> Result<Vec<Planned>, String> {
     if !args.set.is_empty() && !any(|target| !target.is_real()) {
         return Err("--set changes virtual drives, and no target is one: leave it out".into());
     }
-    check_memory(&planned)?;
+    check_memory(&planned, methods)?;
     Ok(planned)
 }
 
 /// Refuses drives that would bring this machine to its knees. As many are in memory at a time as
 /// there are CPUs, so the largest of them count.
-fn check_memory(planned: &[Planned]) -> Result<(), String> {
+fn check_memory(planned: &[Planned], methods: usize) -> Result<(), String> {
     let mut needs: Vec<u64> = planned
         .iter()
-        .map(|target| match target {
-            Planned::Virtual(profile) => profile.memory_bytes(),
-            Planned::Real(..) | Planned::New(..) => 0,
+        .flat_map(|target| {
+            let need = match target {
+                Planned::Virtual(profile) => profile.memory_bytes(),
+                Planned::Real(..) | Planned::New(..) => 0,
+            };
+            // Each method has a drive of its own.
+            std::iter::repeat_n(need, methods)
         })
         .collect();
     needs.sort_unstable();

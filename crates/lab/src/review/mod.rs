@@ -6,6 +6,8 @@ mod toms;
 
 use std::str::FromStr;
 
+use crate::record::{Record, Verdict};
+use crate::verdict;
 use crate::workload::{Data, Job, Pattern, Until};
 use fourcorners_drive::Geometry;
 
@@ -43,7 +45,15 @@ impl Method {
             Method::Toms => toms::plan(scope),
         };
         let laid_out = scope.lay_out.then(|| scope.fill("laid out", scope.touched_by(&phases)));
-        laid_out.into_iter().chain(phases).collect()
+        laid_out.into_iter().chain(phases).map(|phase| phase.within(scope)).collect()
+    }
+
+    /// What its figures mean, in words.
+    pub fn verdicts(self, record: &Record) -> Vec<Verdict> {
+        match self {
+            Method::FourCorners => verdict::four_corners(record),
+            Method::Toms => Vec::new(),
+        }
     }
 }
 
@@ -100,6 +110,21 @@ pub enum Phase {
 }
 
 impl Phase {
+    /// The phase on a target that takes fewer commands at once than most. A figure at a depth it
+    /// does not have is left out: a host would queue the rest, and its wait is not the drive's.
+    fn within(self, scope: &Scope) -> Phase {
+        let most = scope.geometry.queue_depth;
+        match self {
+            Phase::Measure { figure, job } if job.queue_depth > most => Phase::LeftOut {
+                why: format!("{figure} was left out: the target takes {most} commands at once."),
+            },
+            Phase::Prepare { state, job } => {
+                Phase::Prepare { state, job: Job { queue_depth: job.queue_depth.min(most), ..job } }
+            }
+            phase => phase,
+        }
+    }
+
     /// How long it takes, roughly, in seconds of the target's time: the weight of the phase in a
     /// progress bar, where only proportions count.
     pub fn weight(&self) -> f64 {
@@ -187,11 +212,13 @@ fn whole_blocks(bytes: u64) -> u64 {
 }
 
 /// A seed for each figure from the review's, so that one figure's numbers do not depend on which
-/// others are measured (FNV-1a over the name, which only has to tell names apart).
+/// others are measured (FNV-1a over the name, which only has to tell names apart). It has 63 bits,
+/// because fio takes a seed as a signed number and the record's fio command is to repeat it.
 fn seed_of(seed: u64, figure: &str) -> u64 {
-    figure.bytes().fold(seed ^ 0xcbf2_9ce4_8422_2325, |hash, byte| {
+    let hash = figure.bytes().fold(seed ^ 0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
-    })
+    });
+    hash >> 1
 }
 
 #[cfg(test)]
@@ -256,6 +283,16 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn depths_the_target_does_not_have_are_left_out() {
+        let mut scope = scope(1 << 34, false);
+        scope.geometry.queue_depth = 3;
+        let plan = Method::FourCorners.plan(&scope);
+        assert!(figures(&plan).iter().all(|(_, job)| job.queue_depth <= 3));
+        let left_out = plan.iter().filter(|phase| matches!(phase, Phase::LeftOut { .. })).count();
+        assert_eq!(left_out, 3);
     }
 
     #[test]

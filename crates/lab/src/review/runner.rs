@@ -8,7 +8,6 @@ use crate::drive::{Drive, Outcome, Purge};
 use crate::fio;
 use crate::record::{ClockName, Ended, Figure, Host, Latency, Record, Series, TargetInfo, Verdict};
 use crate::run::{JobEnd, Measured, Observer, Second};
-use crate::verdict;
 use crate::workload::Job;
 
 /// Who watches a review.
@@ -48,7 +47,8 @@ pub struct Reviewed {
 /// Runs a method on a drive. A record always comes back: of all that was planned, or of what was
 /// measured before it was stopped or failed.
 pub fn review(reviewed: Reviewed, drive: &mut Drive, watch: &mut impl Watch) -> Record {
-    let phases = reviewed.method.plan(&reviewed.scope);
+    let method = reviewed.method;
+    let phases = method.plan(&reviewed.scope);
     let mut review = Review::new(reviewed, drive.clock().into());
     let total: f64 = phases.iter().map(Phase::weight).sum();
     let mut before = 0.0;
@@ -65,7 +65,8 @@ pub fn review(reviewed: Reviewed, drive: &mut Drive, watch: &mut impl Watch) -> 
             break;
         }
     }
-    review.record.verdicts.extend(verdict::four_corners(&review.record.figures));
+    let verdicts = method.verdicts(&review.record);
+    review.record.verdicts.extend(verdicts);
     review.seal();
     review.record
 }
@@ -151,6 +152,9 @@ impl Review {
                 self.note_end(outcome.measured.ended, &format!("in {figure}"));
                 if outcome.measured.latency.count() > 0 {
                     self.keep(figure, job, &outcome, drive);
+                }
+                if outcome.measured.writes > 0 {
+                    self.state = "overwritten".into();
                 }
                 self.settle(drive);
             }
