@@ -153,7 +153,8 @@ impl Review {
                 if outcome.measured.latency.count() > 0 {
                     self.keep(figure, job, &outcome, drive);
                 }
-                if outcome.measured.writes > 0 {
+                // A used drive stays one.
+                if outcome.measured.writes > 0 && self.state != "used" {
                     self.state = "overwritten".into();
                 }
                 self.settle(drive);
