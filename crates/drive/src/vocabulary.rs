@@ -135,6 +135,9 @@ pub struct Io {
 }
 
 impl Io {
+    /// The one flush there is: it has no address.
+    pub const FLUSH: Io = Io { op: Op::Flush, lba: Lba(0), sectors: 0, compressible_percent: 0 };
+
     /// Length in bytes.
     pub const fn bytes(self) -> u64 {
         self.sectors as u64 * SECTOR_BYTES

@@ -119,8 +119,7 @@ fn a_flush_waits_for_the_nand_unless_power_loss_is_covered() {
         profile.buffer.power_loss_protected = set(covered);
         let mut drive = make(&profile);
         closed_loop(&mut drive, 1, times(1, |_| io(Op::Write, 7, 1)));
-        let flush = Io { op: Op::Flush, lba: Lba(0), sectors: 0, compressible_percent: 0 };
-        closed_loop(&mut drive, 1, times(1, |_| flush))[0]
+        closed_loop(&mut drive, 1, times(1, |_| Io::FLUSH))[0]
     };
     assert!(latency(false) >= Nanos::from_micros(500.0));
     assert_eq!(latency(true), Nanos(0));

@@ -6,10 +6,10 @@
 //! the caches of the machine and flatters us.
 
 use fourcorners_drive::{Ssd, Target};
-use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
 use crate::catalogue::{self, CatalogueError, Model};
+use crate::cpu;
 use crate::run::{JobEnd, Observer, run};
 use crate::workload::{Data, Job, Pattern, Until};
 
@@ -94,9 +94,9 @@ impl<O: Observer> Bench<'_, O> {
             return;
         }
         let before = self.drive.counters();
-        let cpu = thread_cpu_seconds();
+        let cpu = cpu::thread_seconds();
         let measured = run(&mut self.drive, job, self.observer);
-        let cpu = thread_cpu_seconds() - cpu;
+        let cpu = cpu::thread_seconds() - cpu;
         if measured.ended != JobEnd::Complete {
             self.stopped = true;
             return;
@@ -130,12 +130,6 @@ fn job(pattern: Pattern, read_percent: u8, span_bytes: u64, bytes: u64) -> Job {
         until: Until::Bytes(bytes),
         seed: 1,
     }
-}
-
-/// CPU time of this thread so far, seconds.
-fn thread_cpu_seconds() -> f64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
 /// Memory of this process that is in use (proc(5), statm), bytes; 0 where it is not told.

@@ -1,9 +1,9 @@
 //! A drive under test, of whichever kind, with what a review needs beyond reads and writes.
 
 use fourcorners_drive::{Clock, Geometry, Hdd, Ssd, SsdCounters, Target};
-use rustix::time::{ClockId, clock_gettime};
 
 use crate::catalogue::{Model, Profile};
+use crate::cpu;
 use crate::run::{Measured, Observer, run};
 use crate::uring::{Uring, UringError};
 use crate::workload::Job;
@@ -115,13 +115,13 @@ impl Drive {
     /// Runs a job on it.
     pub fn run(&mut self, job: &Job, observer: &mut impl Observer) -> Outcome {
         let counters = self.counters();
-        let cpu = cpu_seconds();
+        let cpu = cpu::process_seconds();
         let measured = match self {
             Drive::Ssd(ssd) => run(&mut **ssd, job, observer),
             Drive::Hdd(hdd) => run(&mut **hdd, job, observer),
             Drive::Real(uring) => run(&mut **uring, job, observer),
         };
-        let cpu_seconds = cpu_seconds() - cpu;
+        let cpu_seconds = cpu::process_seconds() - cpu;
         let write_amplification = self
             .counters()
             .zip(counters)
@@ -135,10 +135,4 @@ impl Drive {
             Drive::Hdd(_) | Drive::Real(_) => None,
         }
     }
-}
-
-/// CPU time of this process so far, seconds.
-fn cpu_seconds() -> f64 {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }

@@ -7,6 +7,7 @@
 pub mod bench;
 pub mod catalogue;
 pub mod cli;
+mod cpu;
 pub mod drive;
 mod fio;
 pub mod guard;

@@ -1,6 +1,6 @@
 //! The one loop that runs a job on a target, whatever the target is.
 
-use fourcorners_drive::{Clock, Done, Fault, Io, Lba, Nanos, Op, Tag, Target};
+use fourcorners_drive::{Clock, Done, Fault, Io, Nanos, Op, Tag, Target};
 
 use crate::histogram::Histogram;
 use crate::workload::{Job, Stream};
@@ -139,7 +139,7 @@ struct Loop {
 
 impl Loop {
     fn run<T: Target>(mut self, target: &mut T, observer: &mut impl Observer) -> Measured {
-        self.in_flight = vec![(BLANK, self.start); self.depth as usize];
+        self.in_flight = vec![(Io::FLUSH, self.start); self.depth as usize];
         let tick = match T::CLOCK {
             Clock::Wall => WALL_TICK,
             Clock::Virtual => Nanos::MAX,
@@ -201,7 +201,7 @@ impl Loop {
     fn complete(&mut self, done: Done) {
         let (io, submitted) = self.in_flight[done.tag.0 as usize];
         let latency = done.at - submitted;
-        self.settle(done.at, 1);
+        self.settle(done.at);
         self.measured.latency.record(latency.0);
         match io.op {
             Op::Read => self.measured.reads += 1,
@@ -222,15 +222,15 @@ impl Loop {
     fn fail(&mut self, fault: Fault) {
         let at = fault.at.max(self.last_event);
         let (_, submitted) = self.in_flight[fault.tag.0 as usize];
-        self.settle(at, 1);
+        self.settle(at);
         self.measured.in_flight_ns -= u128::from((at - submitted).0);
     }
 
-    /// `ended` I/Os left the queue at `at`.
+    /// An I/O left the queue at `at`.
     #[inline]
-    fn settle(&mut self, at: Nanos, ended: u32) {
+    fn settle(&mut self, at: Nanos) {
         self.count_in_flight(at);
-        self.flying -= ended;
+        self.flying -= 1;
     }
 
     /// Brings the integral of the number in flight up to `at`.
@@ -259,9 +259,6 @@ impl Loop {
     }
 }
 
-/// What stands in a slot that no I/O was put into yet.
-const BLANK: Io = Io { op: Op::Flush, lba: Lba(0), sectors: 0, compressible_percent: 0 };
-
 /// The next I/Os of a stream, made in batches that the target is shown before they are due.
 struct LookAhead {
     stream: Stream,
@@ -271,7 +268,7 @@ struct LookAhead {
 
 impl LookAhead {
     fn new(stream: Stream) -> LookAhead {
-        LookAhead { stream, ios: [BLANK; LOOK_AHEAD], used: LOOK_AHEAD }
+        LookAhead { stream, ios: [Io::FLUSH; LOOK_AHEAD], used: LOOK_AHEAD }
     }
 
     #[inline]

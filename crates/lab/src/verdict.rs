@@ -73,7 +73,7 @@ fn capitalised(text: &str) -> String {
 }
 
 /// A number to about three digits, as the reviews print them.
-pub(crate) fn three_digits(value: f64) -> String {
+fn three_digits(value: f64) -> String {
     let decimals = match value.abs() {
         100.0.. => 0,
         10.0.. => 1,
@@ -84,7 +84,7 @@ pub(crate) fn three_digits(value: f64) -> String {
 }
 
 /// Microseconds in the unit a reader wants them in.
-pub(crate) fn time(micros: f64) -> String {
+fn time(micros: f64) -> String {
     match micros {
         1e6.. => format!("{} s", three_digits(micros / 1e6)),
         1e3.. => format!("{} ms", three_digits(micros / 1e3)),

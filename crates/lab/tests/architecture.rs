@@ -45,6 +45,7 @@ fn modules_named(text: &str) -> BTreeSet<String> {
 /// What each module of the lab may name; the order is bottom up.
 const MAY_NAME: &[(&str, &[&str])] = &[
     ("histogram", &[]),
+    ("cpu", &[]),
     ("workload", &[]),
     ("record", &["histogram", "workload"]),
     ("host", &["record"]),
@@ -55,8 +56,8 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("fio", &["record", "workload"]),
     ("verdict", &["record"]),
     ("report", &["record", "workload"]),
-    ("bench", &["catalogue", "run", "workload"]),
-    ("drive", &["catalogue", "run", "uring", "workload"]),
+    ("bench", &["catalogue", "cpu", "run", "workload"]),
+    ("drive", &["catalogue", "cpu", "run", "uring", "workload"]),
     ("review", &["drive", "fio", "record", "run", "verdict", "workload"]),
     (
         "cli",

@@ -143,9 +143,7 @@ impl Hdd {
     /// Waits until what is cached is on the media. Nothing may be in flight.
     pub fn settle(&mut self) {
         debug_assert!(self.in_flight == 0, "settling with I/Os in flight");
-        let flush =
-            Io { op: Op::Flush, lba: Default::default(), sectors: 0, compressible_percent: 0 };
-        self.submit(Tag(0), flush);
+        self.submit(Tag(0), Io::FLUSH);
         // A flush is refused by nothing and answered when the cache is empty.
         while let Ok(Some(_)) = self.reap(Nanos::MAX) {}
     }

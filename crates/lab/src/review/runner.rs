@@ -57,8 +57,8 @@ pub fn review(reviewed: Reviewed, drive: &mut Drive, watch: &mut impl Watch) -> 
         let part = Part { from: before / total, share: phase.weight() / total };
         review.carry_out(phase, drive, &mut Scaled { watch, part });
         before += phase.weight();
-        review.seal();
         if matches!(phase, Phase::Measure { .. }) {
+            review.seal();
             watch.measured(&review.record);
         }
         if review.record.ended != Ended::Complete {
