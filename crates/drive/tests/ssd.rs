@@ -140,7 +140,7 @@ fn trim_gives_the_space_back() {
     let full = moved_by(&mut drive, &mut random);
     closed_loop(&mut drive, 1, times(1, |_| io(Op::Trim, units / 2, (units - units / 2) as u32)));
     let trimmed = moved_by(&mut drive, &mut random);
-    assert!(trimmed < 1.1 && full > 2.0, "{full:.2} before TRIM, {trimmed:.2} after");
+    assert!(trimmed < 1.15 && full > 2.0, "{full:.2} before TRIM, {trimmed:.2} after");
 }
 
 #[test]

@@ -1,22 +1,25 @@
 //! Garbage collection: winning space back, within a die, by moving what is valid out of a block.
 
+use super::blocks::Block;
+use super::die::DieSpace;
+use super::fragments::{Filling, Target};
 use super::pace::Pace;
-use super::{Block, Ftl, PhysicalUnit, Shape};
-use crate::nand::Chores;
+use super::Ftl;
 use crate::profile::{OPEN_BLOCKS_PER_DIE, Pacing};
 
-/// A block being emptied.
+/// A block that was emptied, and is free once the time for that has been spent.
+///
+/// Its units are moved in the map at once, and the die's work is charged little by little. What the
+/// host overwrites in between is copied all the same: a few units in a million.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Victim {
     block: Block,
-    /// The next unit to look at.
-    next: u32,
-    /// Its valid units when it was chosen, and how many have been moved since.
+    /// Its valid units when it was chosen, and of how many the moves have been charged.
     valid: u32,
-    moved: u32,
-    /// The row and the page read last; their other units need no second read.
-    row_read: Option<u32>,
-    page_read: Option<u32>,
+    charged: u32,
+    /// Rows and pages to be read for them.
+    rows: u32,
+    pages: u32,
 }
 
 impl Ftl {
@@ -39,16 +42,21 @@ impl Ftl {
         if space.host.filled < full {
             return true;
         }
-        // The last free block is collection's: without it nothing could be won back.
-        let keep = match self.pacing {
-            Pacing::Paced => 1,
-            Pacing::Delayed => self.start_free_blocks,
-        };
-        while self.dies[die as usize].blocks.free_blocks() <= keep && self.collect_one(die) {}
+        // The last free block is collection's: without it nothing could be won back. A victim that
+        // has been moved needs none any more.
+        let last = |space: &DieSpace| u32::from(space.victim.is_none());
+        while self.dies[die as usize].blocks.free_blocks()
+            <= match self.pacing {
+                Pacing::Paced => last(&self.dies[die as usize]),
+                Pacing::Delayed => self.start_free_blocks,
+            }
+            && self.collect_one(die)
+        {}
         let space = &mut self.dies[die as usize];
-        if space.blocks.free_blocks() <= 1 {
+        if space.blocks.free_blocks() <= last(space) {
             return false;
         }
+        space.filling = Filling::NONE;
         space.host.renew(&mut space.blocks, &mut space.chores)
     }
 
@@ -58,8 +66,8 @@ impl Ftl {
         let kept = self.start_free_blocks + OPEN_BLOCKS_PER_DIE / 2;
         let reserve = u64::from(kept) * u64::from(units);
         let space = &mut self.dies[die as usize];
-        let moved = space.victim.map_or(0, |victim| u64::from(victim.moved));
-        let behind = space.room(units) + moved + space.pace.owed_units() < reserve;
+        let victim = space.victim.map_or(0, |victim| u64::from(victim.valid));
+        let behind = space.room(units) + victim + space.pace.owed_units() < reserve;
         space.pace.owe(self.shape.units_per_row, behind);
         loop {
             let space = &self.dies[die as usize];
@@ -73,7 +81,7 @@ impl Ftl {
                 return;
             };
             let due = space.pace.moves_due(victim.valid, units - victim.valid);
-            self.collect(die, due.saturating_sub(victim.moved));
+            self.charge(die, due.saturating_sub(victim.charged));
             if self.dies[die as usize].victim.is_some() {
                 return;
             }
@@ -86,126 +94,98 @@ impl Ftl {
             self.choose_victim(die);
         }
         let chosen = self.dies[die as usize].victim.is_some();
-        self.collect(die, u32::MAX);
+        self.charge(die, u32::MAX);
         chosen
     }
 
+    /// Chooses the die's next victim, if there is space to be won, and moves what is valid there.
     fn choose_victim(&mut self, die: u32) {
-        let units = self.shape.units_per_block;
+        let shape = self.shape;
         let space = &mut self.dies[die as usize];
-        if let Some((block, valid)) = self.victims.choose(&space.blocks, units) {
-            space.blocks.begin_collecting(block);
-            space.victim =
-                Some(Victim { block, next: 0, valid, moved: 0, row_read: None, page_read: None });
-        }
-    }
-
-    /// Moves up to `moves` units out of the die's victim, and frees it once it is empty.
-    fn collect(&mut self, die: u32, moves: u32) {
-        let Some(mut victim) = self.dies[die as usize].victim else {
+        let Some((block, valid)) = self.victims.choose(&space.blocks, shape.units_per_block) else {
             return;
         };
-        let mut left = moves.min(self.dies[die as usize].blocks.valid(victim.block));
-        while left > 0 {
-            let moved = self.move_some(die, &mut victim, left);
-            victim.moved += moved;
-            left -= moved;
-        }
+        space.blocks.begin_collecting(block);
+        let of_drive = shape.block_of_die(die, block);
+        let rows = self.live.groups_in_use(of_drive, shape.units_per_row);
+        let pages = match shape.units_per_page {
+            page if page == shape.units_per_row => rows,
+            page => self.live.groups_in_use(of_drive, page),
+        };
+        space.victim = Some(Victim { block, valid, charged: 0, rows, pages });
+        self.empty(die, block);
+        self.counts.moved_units += u64::from(valid);
+    }
+
+    /// Moves all that is valid in a block to where collection writes.
+    fn empty(&mut self, die: u32, block: Block) {
+        let shape = self.shape;
         let space = &mut self.dies[die as usize];
-        if space.blocks.valid(victim.block) == 0 {
+        let source = shape.block_of_die(die, block);
+        let from = shape.first_unit(die, block)..shape.first_unit(die, block + 1);
+        let list = self.fragments.take_block(source);
+        let mut done = 0;
+        while done < list.len() {
+            if space.moves.filled == shape.units_per_block {
+                // The host leaves collection a free block whenever it has no victim.
+                let opened = space.moves.renew(&mut space.blocks, &mut space.chores);
+                debug_assert!(opened, "collection always has a free block");
+            }
+            let first = shape.first_unit(die, space.moves.block);
+            let mut to = Target {
+                block: shape.block_of_die(die, space.moves.block),
+                at: first + space.moves.filled,
+                end: first + shape.units_per_block,
+            };
+            done += self.fragments.move_some(&list[done..], &from, &mut to);
+            let moved = to.at - first - space.moves.filled;
+            self.live.set_range(to.block, space.moves.filled, moved);
+            space.moves.filled += moved;
+            space.blocks.remove_valid(block, moved);
+            space.blocks.add_valid(space.moves.block, moved);
+        }
+        self.fragments.give_back(source, list);
+        self.live.of_block_mut(source).fill(0);
+    }
+
+    /// Charges the die with the moves of up to `units` of its victim, and frees it after the last.
+    fn charge(&mut self, die: u32, units: u32) {
+        let shape = self.shape;
+        let space = &mut self.dies[die as usize];
+        let Some(mut victim) = space.victim else {
+            return;
+        };
+        let units = units.min(victim.valid - victim.charged);
+        let (rows, pages) = victim.reads_to(victim.charged + units);
+        let (rows_before, pages_before) = victim.reads_to(victim.charged);
+        victim.charged += units;
+        space.chores.rows_read += rows - rows_before;
+        space.chores.pages_out += pages - pages_before;
+        let (rows, in_row) = shape.row_of(space.moved_in_row + units);
+        space.chores.rows_programmed += rows;
+        space.moved_in_row = in_row;
+        if victim.charged == victim.valid {
             space.blocks.release(victim.block);
-            space.pace.won(self.shape.units_per_block - victim.valid);
+            space.pace.won(shape.units_per_block - victim.valid);
             space.victim = None;
         } else {
             space.victim = Some(victim);
         }
     }
-
-    /// Moves some of the victim's units, at most `most`, which it has; returns how many.
-    ///
-    /// In passes over a batch, each a loop of few instructions. The map's entries are anywhere in
-    /// memory, and a pass of loads before the stores fetches them: missing loads overlap, where
-    /// missing stores leave the processor's store buffer one by one, in order.
-    fn move_some(&mut self, die: u32, victim: &mut Victim, most: u32) -> u32 {
-        let shape = self.shape;
-        let space = &mut self.dies[die as usize];
-        if space.moves.filled == shape.units_per_block {
-            // Collection frees a block for every block it fills, and the host leaves it one.
-            let opened = space.moves.renew(&mut space.blocks, &mut space.chores);
-            debug_assert!(opened, "collection always has a free block");
-        }
-        let room = shape.units_per_block - space.moves.filled;
-        let mut batch = [0; BATCH];
-        let batch = &mut batch[..BATCH.min(most.min(room) as usize)];
-
-        let first = shape.first_unit(die, victim.block);
-        for source in batch.iter_mut() {
-            let place = next_live(&self.live, first + victim.next);
-            self.live[place as usize / 64] &= !(1 << (place % 64));
-            victim.next = place - first + 1;
-            victim.count_reads(shape, place - first, &mut space.chores);
-            *source = place;
-        }
-        let mut seen = 0;
-        for source in batch.iter_mut() {
-            *source = self.holds[*source as usize];
-            seen ^= self.map[*source as usize];
-        }
-        std::hint::black_box(seen);
-        let target = shape.first_unit(die, space.moves.block) + space.moves.filled;
-        for (place, &mut unit) in (target..).zip(batch.iter_mut()) {
-            self.holds[place as usize] = unit;
-            self.map[unit as usize] = place;
-        }
-
-        let moved = batch.len() as u32;
-        set_live(&mut self.live, target, moved);
-        let rows_before = shape.row_of(space.moves.filled).0;
-        space.moves.filled += moved;
-        space.chores.rows_programmed += shape.row_of(space.moves.filled).0 - rows_before;
-        space.blocks.remove_valid(victim.block, moved);
-        space.blocks.add_valid(space.moves.block, moved);
-        self.counts.moved_units += u64::from(moved);
-        moved
-    }
-}
-
-/// Units moved at once: two words of live bits, and few enough to stay in the first-level cache.
-const BATCH: usize = 128;
-
-/// The first live place at or after `from`; the caller knows there is one in the block.
-#[inline]
-fn next_live(live: &[u64], from: PhysicalUnit) -> PhysicalUnit {
-    let mut word = from as usize / 64;
-    let mut bits = live[word] & (u64::MAX << (from % 64));
-    while bits == 0 {
-        word += 1;
-        bits = live[word];
-    }
-    word as u32 * 64 + bits.trailing_zeros()
-}
-
-/// Marks `count` places from `first` on as live.
-#[inline]
-fn set_live(live: &mut [u64], first: PhysicalUnit, count: u32) {
-    let mut from = first;
-    let end = first + count;
-    while from < end {
-        let word_end = (from / 64 + 1) * 64;
-        let bits = end.min(word_end) - from;
-        live[from as usize / 64] |= (u64::MAX >> (64 - bits)) << (from % 64);
-        from = word_end;
-    }
 }
 
 impl Victim {
-    /// Counts the row and the page that have to be read to have the unit at `within`.
-    #[inline]
-    fn count_reads(&mut self, shape: Shape, within: u32, chores: &mut Chores) {
-        let (row, page) = (shape.row_of(within).0, shape.page_of(within));
-        chores.rows_read += u32::from(self.row_read != Some(row));
-        chores.pages_out += u32::from(self.page_read != Some(page));
-        self.row_read = Some(row);
-        self.page_read = Some(page);
+    /// Units whose moves are not charged yet.
+    pub(super) fn uncharged(&self) -> u32 {
+        self.valid - self.charged
+    }
+
+    /// Rows and pages that have been read when this many units have been moved: their share.
+    fn reads_to(&self, units: u32) -> (u32, u32) {
+        let share = |of: u32| match u64::from(self.valid) {
+            0 => 0,
+            valid => (u64::from(of) * u64::from(units) / valid) as u32,
+        };
+        (share(self.rows), share(self.pages))
     }
 }

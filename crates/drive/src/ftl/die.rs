@@ -1,9 +1,10 @@
 //! One die: its blocks, the two that are being written, and what it has to do.
 
+use super::Shape;
 use super::blocks::{Block, DieBlocks};
 use super::collect::Victim;
+use super::fragments::Filling;
 use super::pace::Pace;
-use super::{NOWHERE, Shape};
 use crate::nand::Chores;
 
 /// One die's space and what is going on in it.
@@ -11,7 +12,11 @@ use crate::nand::Chores;
 pub(super) struct DieSpace {
     pub(super) blocks: DieBlocks,
     pub(super) host: WriteFront,
+    /// The fragment that host data goes into.
+    pub(super) filling: Filling,
     pub(super) moves: WriteFront,
+    /// Units of the last row that collection has begun to program and not filled.
+    pub(super) moved_in_row: u32,
     pub(super) victim: Option<Victim>,
     pub(super) pace: Pace,
     /// Done since the last program of host data.
@@ -26,12 +31,17 @@ pub(super) struct WriteFront {
     pub(super) filled: u32,
 }
 
+/// Before the first block is opened.
+const NO_BLOCK: Block = Block::MAX;
+
 impl DieSpace {
     pub(super) fn new(shape: Shape) -> DieSpace {
         DieSpace {
             blocks: DieBlocks::all_free(shape.blocks_per_die),
             host: WriteFront::none(shape),
+            filling: Filling::NONE,
             moves: WriteFront::none(shape),
+            moved_in_row: 0,
             victim: None,
             pace: Pace::default(),
             chores: Chores::default(),
@@ -47,7 +57,7 @@ impl DieSpace {
 
 impl WriteFront {
     fn none(shape: Shape) -> WriteFront {
-        WriteFront { block: NOWHERE, filled: shape.units_per_block }
+        WriteFront { block: NO_BLOCK, filled: shape.units_per_block }
     }
 
     /// Closes the full block and opens a free one, which is erased just before it is written.
@@ -56,7 +66,7 @@ impl WriteFront {
         let Some(opened) = blocks.open() else {
             return false;
         };
-        if self.block != NOWHERE {
+        if self.block != NO_BLOCK {
             blocks.close(self.block);
         }
         chores.blocks_erased += 1;

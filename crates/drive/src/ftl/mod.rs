@@ -9,6 +9,8 @@
 mod blocks;
 mod collect;
 mod die;
+mod fragments;
+mod live;
 mod pace;
 mod shape;
 mod victim;
@@ -16,7 +18,9 @@ mod victim;
 use crate::nand::Chores;
 use crate::profile::{OPEN_BLOCKS_PER_DIE, Pacing, SsdProfile, UNIT_BYTES};
 use blocks::Block;
-use die::{DieSpace, WriteFront};
+use die::DieSpace;
+use fragments::{Filling, Fragments, Slot};
+use live::LiveBits;
 use victim::VictimChooser;
 
 pub(crate) use shape::Shape;
@@ -27,21 +31,17 @@ pub(crate) type LogicalUnit = u32;
 /// A unit of the NAND: global block number x units a block + unit within the block.
 pub(crate) type PhysicalUnit = u32;
 
-/// Where no unit is.
-const NOWHERE: u32 = u32::MAX;
-
 /// Map, blocks and collection of a drive.
 #[derive(Clone, Debug)]
 pub(crate) struct Ftl {
     shape: Shape,
     start_free_blocks: u32,
     pacing: Pacing,
-    /// By logical unit: where it is.
-    map: Vec<PhysicalUnit>,
-    /// By physical unit: what was last written there; whether it still is there, `live` says.
-    holds: Vec<LogicalUnit>,
-    /// A bit a physical unit: the map points here.
-    live: Vec<u64>,
+    /// By logical unit: the slot of the fragment that knows where it is.
+    map: Vec<Slot>,
+    fragments: Fragments,
+    /// By place: the map leads here.
+    live: LiveBits,
     dies: Vec<DieSpace>,
     victims: VictimChooser,
     /// The die whose open row host data goes into.
@@ -82,9 +82,9 @@ impl Ftl {
             shape,
             start_free_blocks: profile.gc.start_free_blocks.value,
             pacing: profile.gc.pacing.value,
-            map: vec![NOWHERE; user_units as usize],
-            holds: vec![NOWHERE; shape.units() as usize],
-            live: vec![0; (shape.units() as usize).div_ceil(64)],
+            map: vec![Slot::NOWHERE; user_units as usize],
+            fragments: Fragments::none(shape),
+            live: LiveBits::none(shape),
             dies: vec![DieSpace::new(shape); shape.dies as usize],
             victims: VictimChooser::new(&profile.gc),
             host_die: 0,
@@ -103,33 +103,27 @@ impl Ftl {
 
     /// Whether map, live bits and counts agree; the first place where they do not.
     pub(crate) fn check(&self) -> Result<(), String> {
-        let mut mapped = 0u64;
-        for (unit, &place) in self.map.iter().enumerate().filter(|&(_, &place)| place != NOWHERE) {
-            mapped += 1;
-            if self.holds[place as usize] as usize != unit || !self.is_live(place) {
-                return Err(format!("unit {unit} is mapped to {place}, which does not hold it"));
+        let mut found = LiveBits::none(self.shape);
+        for (unit, &slot) in self.map.iter().enumerate().filter(|&(_, &at)| at != Slot::NOWHERE) {
+            let place = self.fragments.place(slot);
+            let (block, within) = self.shape.block_of(place);
+            if found.is_set(block, within) {
+                return Err(format!("unit {unit} is mapped to {place}, as another one is"));
             }
+            found.set(block, within);
         }
-        let live: u64 = self.live.iter().map(|word| u64::from(word.count_ones())).sum();
-        if live != mapped {
-            return Err(format!("{mapped} units are mapped and {live} places live"));
-        }
-        for (die, space) in (0..).zip(&self.dies) {
-            for block in 0..self.shape.blocks_per_die {
-                let first = self.shape.first_unit(die, block);
-                let places = first..first + self.shape.units_per_block;
-                let live = places.filter(|&place| self.is_live(place)).count() as u32;
-                if live != space.blocks.valid(block) {
-                    let counted = space.blocks.valid(block);
-                    return Err(format!("die {die} block {block}: {live} live, {counted} counted"));
-                }
+        for block in 0..self.shape.blocks() {
+            let (die, of_die) = self.shape.die_of(block);
+            if found.of_block(block) != self.live.of_block(block) {
+                return Err(format!("die {die} block {of_die}: the map and the live bits differ"));
+            }
+            let live = self.live.groups_in_use(block, 1);
+            let counted = self.dies[die as usize].blocks.valid(of_die);
+            if live != counted {
+                return Err(format!("die {die} block {of_die}: {live} live, {counted} counted"));
             }
         }
         Ok(())
-    }
-
-    fn is_live(&self, place: PhysicalUnit) -> bool {
-        self.live[place as usize / 64] & (1 << (place % 64)) != 0
     }
 
     /// Units the user can address.
@@ -152,8 +146,9 @@ impl Ftl {
 
     /// Forgets everything, as a secure erase does; the counts go on.
     pub(crate) fn erase_all(&mut self) {
-        self.map.fill(NOWHERE);
-        self.live.fill(0);
+        self.map.fill(Slot::NOWHERE);
+        self.fragments.clear_all();
+        self.live.clear_all();
         self.dies.fill(DieSpace::new(self.shape));
         self.host_die = 0;
         self.host_row_left = 0;
@@ -162,18 +157,28 @@ impl Ftl {
     /// Where a unit is, if it was ever written.
     #[inline]
     pub(crate) fn find(&self, unit: LogicalUnit) -> Option<PhysicalUnit> {
-        let place = self.map[unit as usize];
-        (place != NOWHERE).then_some(place)
+        let slot = self.map[unit as usize];
+        (slot != Slot::NOWHERE).then(|| self.fragments.place(slot))
     }
 
     /// Brings into the processor's cache what the next use of these units will need. Independent
-    /// loads overlap, where each on its own would wait for memory.
+    /// loads overlap, where each on its own would wait for memory; so all of the map first, then all
+    /// that it leads to.
     #[inline]
-    pub(crate) fn prefetch(&self, units: impl Iterator<Item = LogicalUnit>) {
+    pub(crate) fn prefetch(&self, units: impl Iterator<Item = LogicalUnit> + Clone) {
+        let slots = units.filter_map(|unit| self.map.get(unit as usize).copied());
         let mut seen = 0;
-        for unit in units {
-            let place = self.map.get(unit as usize).copied().unwrap_or(NOWHERE);
-            seen ^= self.live.get(place as usize / 64).copied().unwrap_or(0);
+        for slot in slots.clone() {
+            seen ^= u64::from(slot == Slot::NOWHERE);
+        }
+        std::hint::black_box(seen);
+        for slot in slots.clone() {
+            seen ^= self.fragments.touch(slot);
+        }
+        std::hint::black_box(seen);
+        for slot in slots.filter(|&slot| slot != Slot::NOWHERE) {
+            let (block, within) = self.shape.block_of(self.fragments.place(slot));
+            seen ^= self.live.touch(block, within);
         }
         std::hint::black_box(seen);
     }
@@ -191,32 +196,38 @@ impl Ftl {
         self.host_row_left == 0
     }
 
-    /// Units that are placed and not programmed yet: in rows that are not full, and in those that
-    /// collection fills while the host's row is still open.
+    /// Units that are placed and not programmed yet: in rows that are not full, in those that
+    /// collection fills while the host's row is still open, and those whose move is not charged yet.
     pub(crate) fn pending_units(&self) -> u64 {
         let row = self.shape.units_per_row;
-        let open = |front: WriteFront| u64::from(front.filled % row);
-        let chores = |die: &DieSpace| u64::from(die.chores.rows_programmed * row);
-        self.dies.iter().map(|die| open(die.host) + open(die.moves) + chores(die)).sum()
+        let of_die = |die: &DieSpace| {
+            let uncharged = die.victim.map_or(0, |victim| victim.uncharged());
+            let moving = die.moved_in_row + die.chores.rows_programmed * row + uncharged;
+            u64::from(die.host.filled % row + moving)
+        };
+        self.dies.iter().map(of_die).sum()
     }
 
     /// Writes a unit of host data.
     #[inline]
     pub(crate) fn write(&mut self, unit: LogicalUnit) -> Placed {
         if self.at_row_start() {
+            if self.fragments.are_many() {
+                self.gather();
+            }
             self.host_die = self.die_with_room();
             self.host_row_left = self.shape.units_per_row;
         }
-        self.forget(unit);
         let die = self.host_die;
+        self.counts.host_units += 1;
+        self.forget(unit);
         let space = &mut self.dies[die as usize];
-        let place = self.shape.first_unit(die, space.host.block) + space.host.filled;
+        let (block, within) = (self.shape.block_of_die(die, space.host.block), space.host.filled);
+        let place = block * self.shape.units_per_block + within;
         space.host.filled += 1;
         space.blocks.add_valid(space.host.block, 1);
-        self.map[unit as usize] = place;
-        self.holds[place as usize] = unit;
-        self.live[place as usize / 64] |= 1 << (place % 64);
-        self.counts.host_units += 1;
+        self.map[unit as usize] = self.fragments.append(&mut space.filling, block, place);
+        self.live.set(block, within);
         self.host_row_left -= 1;
         self.row_done(die)
     }
@@ -228,7 +239,10 @@ impl Ftl {
             return None;
         }
         let padding = std::mem::take(&mut self.host_row_left);
-        self.dies[self.host_die as usize].host.filled += padding;
+        let space = &mut self.dies[self.host_die as usize];
+        space.host.filled += padding;
+        // The places of a fragment lie one behind the other.
+        space.filling = Filling::NONE;
         self.counts.padded_units += u64::from(padding);
         Some(self.row_done(self.host_die))
     }
@@ -237,7 +251,7 @@ impl Ftl {
     #[inline]
     pub(crate) fn trim(&mut self, unit: LogicalUnit) {
         self.forget(unit);
-        self.map[unit as usize] = NOWHERE;
+        self.map[unit as usize] = Slot::NOWHERE;
     }
 
     #[inline]
@@ -256,10 +270,25 @@ impl Ftl {
     /// The old place of a unit is dead.
     #[inline]
     fn forget(&mut self, unit: LogicalUnit) {
-        if let Some(place) = self.find(unit) {
-            let (die, block, _) = self.shape.locate(place);
-            self.live[place as usize / 64] &= !(1 << (place % 64));
-            self.dies[die as usize].blocks.remove_valid(block, 1);
+        let slot = self.map[unit as usize];
+        if slot == Slot::NOWHERE {
+            return;
         }
+        let (die, block, within) = self.shape.locate(self.fragments.place(slot));
+        self.fragments.clear(slot);
+        self.live.clear(self.shape.block_of_die(die, block), within);
+        self.dies[die as usize].blocks.remove_valid(block, 1);
     }
+
+    /// Makes few fragments of many.
+    #[cold]
+    fn gather(&mut self) {
+        self.dies.iter_mut().for_each(|die| die.filling = Filling::NONE);
+        self.fragments.regroup(&mut self.map, &self.live, self.shape);
+    }
+}
+
+#[cfg(test)]
+fn test_shape(dies: u32, blocks_per_die: u32, units_per_block: u32) -> Shape {
+    Shape::of(dies, blocks_per_die, [1, 1, units_per_block])
 }

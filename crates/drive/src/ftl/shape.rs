@@ -25,13 +25,23 @@ impl Shape {
         let units_per_page = nand.page_bytes.value / UNIT_BYTES as u32;
         let units_per_row = units_per_page * nand.planes.value;
         let units_per_block = units_per_row * nand.pages_per_block.value;
+        Shape::of(
+            nand.dies.value,
+            nand.blocks_per_plane.value,
+            [units_per_page, units_per_row, units_per_block],
+        )
+    }
+
+    /// Of so many units a page, a row and a block.
+    pub(super) fn of(dies: u32, blocks_per_die: u32, units_per: [u32; 3]) -> Shape {
+        let [units_per_page, units_per_row, units_per_block] = units_per;
         Shape {
-            dies: nand.dies.value,
-            blocks_per_die: nand.blocks_per_plane.value,
+            dies,
+            blocks_per_die,
             units_per_page,
             units_per_row,
             units_per_block,
-            by_blocks_per_die: Divider::new(nand.blocks_per_plane.value),
+            by_blocks_per_die: Divider::new(blocks_per_die),
             by_units_per_page: Divider::new(units_per_page),
             by_units_per_row: Divider::new(units_per_row),
             by_units_per_block: Divider::new(units_per_block),
@@ -42,12 +52,35 @@ impl Shape {
         self.dies * self.blocks_per_die * self.units_per_block
     }
 
+    /// Blocks of all dies.
+    pub(super) fn blocks(self) -> u32 {
+        self.dies * self.blocks_per_die
+    }
+
     /// Die, block within the die and unit within the block.
     #[inline]
     pub(crate) fn locate(self, unit: PhysicalUnit) -> (u32, Block, u32) {
-        let (block, within) = self.by_units_per_block.divide(unit);
-        let (die, block) = self.by_blocks_per_die.divide(block);
+        let (block, within) = self.block_of(unit);
+        let (die, block) = self.die_of(block);
         (die, block, within)
+    }
+
+    /// Block of the drive and unit within it.
+    #[inline]
+    pub(super) fn block_of(self, unit: PhysicalUnit) -> (u32, u32) {
+        self.by_units_per_block.divide(unit)
+    }
+
+    /// Die and block within it of a block of the drive.
+    #[inline]
+    pub(super) fn die_of(self, block: u32) -> (u32, Block) {
+        self.by_blocks_per_die.divide(block)
+    }
+
+    /// The block of the drive that is `block` of `die`.
+    #[inline]
+    pub(super) fn block_of_die(self, die: u32, block: Block) -> u32 {
+        die * self.blocks_per_die + block
     }
 
     /// The row of a unit within its block, and its place in the row.
@@ -63,6 +96,6 @@ impl Shape {
     }
 
     pub(super) fn first_unit(self, die: u32, block: Block) -> PhysicalUnit {
-        (die * self.blocks_per_die + block) * self.units_per_block
+        self.block_of_die(die, block) * self.units_per_block
     }
 }

@@ -146,6 +146,9 @@ pub struct TrimSection {
     pub supported: Sourced<bool>,
 }
 
+/// Groups of up to 64 neighbouring units that the map can name.
+const MAP_GROUPS: u64 = 1 << 25;
+
 /// Bytes of a unit of the map.
 pub(crate) const UNIT_BYTES: u64 = 4096;
 
@@ -183,9 +186,12 @@ impl SsdProfile {
 
     fn check_space(&self) -> Result<(), ProfileError> {
         let raw = self.raw_bytes();
-        // The map counts units in 32 bits, and one value says "nowhere".
-        if raw / UNIT_BYTES >= u64::from(u32::MAX) {
-            let most = "its product with dies, planes, pages and their bytes must be below 16 TiB";
+        // The map names groups of 64 neighbours by 26 bits, and needs twice as many names as there are.
+        let blocks_in_all = raw / (self.row_bytes() * u64::from(self.nand.pages_per_block.value));
+        let block_units = raw / UNIT_BYTES / blocks_in_all;
+        if blocks_in_all.saturating_mul(block_units.div_ceil(64)) > MAP_GROUPS {
+            let most = "its product with dies, planes, pages and their bytes must be at most 8 TiB, and \
+                        there must be at most 2^25 blocks";
             return Err(ProfileError::new(
                 "nand.blocks_per_plane",
                 self.nand.blocks_per_plane.value,

@@ -1,0 +1,383 @@
+//! Fragments: what the map points to, so that collection need not touch the map.
+//!
+//! A map that points to places has to be rewritten, one entry anywhere in memory, for every unit
+//! that collection moves: at a write amplification of 8 that is most of the work of a simulated
+//! drive. Here the map points to a slot of a *fragment*, up to 64 units that were written one after the
+//! other, and the fragment knows where its units are. Collection moves fragments, some tens a
+//! block, and every place stays exactly what a map of places would say.
+//!
+//! Overwriting empties fragments slot by slot, so their number grows until they are gathered:
+//! [`Fragments::are_many`] says when, and [`Fragments::regroup`] makes new ones, 64 places each.
+
+use std::ops::Range;
+
+use super::PhysicalUnit;
+use super::live::LiveBits;
+use super::shape::Shape;
+
+/// Units of a fragment: the bits of a mask.
+pub(super) const SLOTS: u32 = 64;
+
+/// Fragments are gathered when there are this many times as many as right after gathering. Uniform
+/// random writes alone would lead to H(64) = 4.7 times as many.
+const GATHER_AT: u64 = 4;
+
+/// Fragments that a [`Slot`] can name, less those that may be added before they are gathered.
+const MOST: u64 = (u32::MAX / SLOTS) as u64 - 4096;
+
+/// No other part.
+const NONE: u32 = u32::MAX;
+
+/// When the fragments of a drive are gathered.
+fn most(shape: Shape) -> usize {
+    (GATHER_AT * fewest(shape)).min(MOST) as usize
+}
+
+/// Fragments of a full drive after gathering. The profile's check keeps it to half of [`MOST`].
+fn fewest(shape: Shape) -> u64 {
+    u64::from(shape.blocks()) * u64::from(shape.units_per_block.div_ceil(SLOTS))
+}
+
+/// A slot of a fragment, or nowhere: an entry of the map.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Slot(u32);
+
+impl Slot {
+    pub(super) const NOWHERE: Slot = Slot(u32::MAX);
+
+    #[inline]
+    pub(super) fn new(fragment: u32, slot: u32) -> Slot {
+        Slot(fragment * SLOTS + slot)
+    }
+
+    #[inline]
+    fn fragment(self) -> usize {
+        (self.0 / SLOTS) as usize
+    }
+
+    #[inline]
+    fn bit(self) -> u64 {
+        1 << (self.0 % SLOTS)
+    }
+}
+
+/// Up to 64 units that were written one after the other.
+#[derive(Clone, Copy, Debug)]
+struct Fragment {
+    /// By slot: the map points here.
+    live: u64,
+    /// Where its units are; a second part where it crosses from one block into another.
+    first: Part,
+}
+
+/// Units of a fragment that lie one behind the other.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    /// By slot: it is in this part. Its place is that many behind `at` as slots before it are.
+    placed: u64,
+    at: PhysicalUnit,
+    /// The next part, or [`NONE`].
+    more: u32,
+}
+
+impl Part {
+    fn place(self, bit: u64) -> PhysicalUnit {
+        self.at + (self.placed & (bit - 1)).count_ones()
+    }
+}
+
+/// All fragments of a drive and, by block, which of them lie there.
+#[derive(Clone, Debug)]
+pub(super) struct Fragments {
+    fragments: Vec<Fragment>,
+    /// Fragments that may be used again, chained through `first.at`.
+    free: u32,
+    in_use: usize,
+    /// When they are to be gathered.
+    most: usize,
+    /// Parts beyond the first: few, because only a move that reaches the end of a block makes one.
+    parts: Vec<Part>,
+    free_part: u32,
+    /// By block of the drive: the fragment of each part in it, in the order of their places.
+    in_block: Vec<Vec<u32>>,
+}
+
+/// A fragment that is being filled, place after place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Filling {
+    fragment: u32,
+    slots: u32,
+}
+
+impl Filling {
+    /// None yet: the next unit begins a fragment.
+    pub(super) const NONE: Filling = Filling { fragment: NONE, slots: SLOTS };
+}
+
+impl Fragments {
+    pub(super) fn none(shape: Shape) -> Fragments {
+        let most = most(shape);
+        Fragments {
+            // Memory that is not used is not there yet, and what is used is never copied.
+            fragments: Vec::with_capacity(most),
+            free: NONE,
+            in_use: 0,
+            most,
+            parts: Vec::new(),
+            free_part: NONE,
+            in_block: vec![Vec::new(); shape.blocks() as usize],
+        }
+    }
+
+    /// Adds the unit written at `place`, which lies in `block` and behind the one added last.
+    #[inline]
+    pub(super) fn append(
+        &mut self,
+        filling: &mut Filling,
+        block: u32,
+        place: PhysicalUnit,
+    ) -> Slot {
+        if filling.slots == SLOTS {
+            // All its places are known; slots that will never be written are never asked for.
+            let first = Part { placed: u64::MAX, at: place, more: NONE };
+            *filling = Filling { fragment: self.add(Fragment { live: 0, first }), slots: 0 };
+            self.in_block[block as usize].push(filling.fragment);
+        }
+        self.fragments[filling.fragment as usize].live |= 1 << filling.slots;
+        filling.slots += 1;
+        Slot::new(filling.fragment, filling.slots - 1)
+    }
+
+    #[inline]
+    pub(super) fn place(&self, slot: Slot) -> PhysicalUnit {
+        let fragment = &self.fragments[slot.fragment()];
+        if fragment.first.placed & slot.bit() != 0 {
+            fragment.first.place(slot.bit())
+        } else {
+            self.place_beyond(fragment.first.more, slot.bit())
+        }
+    }
+
+    #[cold]
+    fn place_beyond(&self, part: u32, bit: u64) -> PhysicalUnit {
+        let mut part = self.parts[part as usize];
+        while part.placed & bit == 0 {
+            part = self.parts[part.more as usize];
+        }
+        part.place(bit)
+    }
+
+    /// The map does not point to `slot` any more.
+    #[inline]
+    pub(super) fn clear(&mut self, slot: Slot) {
+        self.fragments[slot.fragment()].live &= !slot.bit();
+    }
+
+    /// Loads what [`Fragments::place`] will need.
+    #[inline]
+    pub(super) fn touch(&self, slot: Slot) -> u64 {
+        self.fragments.get(slot.fragment()).map_or(0, |fragment| fragment.live)
+    }
+
+    fn add(&mut self, fragment: Fragment) -> u32 {
+        self.in_use += 1;
+        if self.free != NONE {
+            let id = self.free;
+            self.free = self.fragments[id as usize].first.at;
+            self.fragments[id as usize] = fragment;
+            return id;
+        }
+        self.fragments.push(fragment);
+        self.fragments.len() as u32 - 1
+    }
+
+    fn remove(&mut self, id: u32) {
+        self.fragments[id as usize].first.at = self.free;
+        self.free = id;
+        self.in_use -= 1;
+    }
+
+    /// Takes what lies in `block` out of it, in the order of its places, for
+    /// [`Fragments::move_some`].
+    pub(super) fn take_block(&mut self, block: u32) -> Vec<u32> {
+        let list = std::mem::take(&mut self.in_block[block as usize]);
+        // The fragments are anywhere in memory; loads that depend on nothing overlap.
+        let seen = list.iter().fold(0, |seen, &id| seen ^ self.fragments[id as usize].live);
+        std::hint::black_box(seen);
+        list
+    }
+
+    /// Gives the list back to the emptied block, so that its memory serves what comes next.
+    pub(super) fn give_back(&mut self, block: u32, mut list: Vec<u32>) {
+        list.clear();
+        self.in_block[block as usize] = list;
+    }
+
+    /// Moves what is live of `list`, which was taken from the block at `from`, to the places from
+    /// `to.at` on, in order, until all is moved or the target is full. Returns how many of `list`
+    /// are done; what is left of a fragment that did not fit is moved by the next call.
+    pub(super) fn move_some(
+        &mut self,
+        list: &[u32],
+        from: &Range<PhysicalUnit>,
+        to: &mut Target,
+    ) -> usize {
+        let mut arrived = std::mem::take(&mut self.in_block[to.block as usize]);
+        let mut done = 0;
+        for &id in list {
+            let fragment = &mut self.fragments[id as usize];
+            let count = fragment.live.count_ones();
+            if fragment.first.more == NONE && count > 0 && count <= to.end - to.at {
+                fragment.first = Part { placed: fragment.live, at: to.at, more: NONE };
+                to.at += count;
+                arrived.push(id);
+            } else if !self.move_part(id, from, to, &mut arrived) {
+                break;
+            }
+            done += 1;
+        }
+        self.in_block[to.block as usize] = arrived;
+        done
+    }
+
+    /// Moves the part of a fragment that comes first at `from`, where there is something special:
+    /// nothing is live, it has several parts, or it does not fit. False when some of it is left.
+    fn move_part(
+        &mut self,
+        id: u32,
+        from: &Range<PhysicalUnit>,
+        to: &mut Target,
+        arrived: &mut Vec<u32>,
+    ) -> bool {
+        let live = self.fragments[id as usize].live;
+        if live == 0 && self.fragments[id as usize].first.more == NONE {
+            self.remove(id);
+            return true;
+        }
+        let mut parts = self.take_parts(id);
+        let here = (0..parts.len()).filter(|&index| from.contains(&parts[index].at));
+        let index = here
+            .min_by_key(|&index| parts[index].at)
+            .expect("a block lists a fragment once for every part it holds");
+        let part = parts.swap_remove(index);
+        let (fits, rest) = split(part.placed & live, to.end - to.at);
+        if fits != 0 {
+            parts.push(Part { placed: fits, at: to.at, more: NONE });
+            to.at += fits.count_ones();
+            arrived.push(id);
+        }
+        if rest != 0 {
+            // It stays where it is, and is what comes first there.
+            let first = rest & rest.wrapping_neg();
+            let placed = part.placed & !(first - 1);
+            parts.push(Part { placed, at: part.place(first), more: NONE });
+        }
+        self.give_parts(id, &parts);
+        rest == 0
+    }
+
+    /// The parts of a fragment, as a list.
+    fn take_parts(&mut self, id: u32) -> Vec<Part> {
+        let first = self.fragments[id as usize].first;
+        let mut parts = vec![Part { more: NONE, ..first }];
+        let mut next = first.more;
+        while next != NONE {
+            let part = self.parts[next as usize];
+            parts.push(Part { more: NONE, ..part });
+            self.parts[next as usize].more = self.free_part;
+            self.free_part = next;
+            next = part.more;
+        }
+        parts
+    }
+
+    /// Makes `parts` those of a fragment, which ends with the last of them.
+    fn give_parts(&mut self, id: u32, parts: &[Part]) {
+        let Some((first, others)) = parts.split_first() else {
+            return self.remove(id);
+        };
+        let mut more = NONE;
+        for part in others {
+            let part = Part { more, ..*part };
+            if self.free_part == NONE {
+                self.parts.push(part);
+                more = self.parts.len() as u32 - 1;
+            } else {
+                more = self.free_part;
+                self.free_part = self.parts[more as usize].more;
+                self.parts[more as usize] = part;
+            }
+        }
+        self.fragments[id as usize].first = Part { more, ..*first };
+    }
+
+    /// Whether overwriting has left so many fragments, few of their slots live, that it is time
+    /// to gather what they hold.
+    #[inline]
+    pub(super) fn are_many(&self) -> bool {
+        self.in_use >= self.most
+    }
+
+    /// Makes new fragments of what is live, one for every 64 places that hold something, and points
+    /// `map` to them. No place changes. Nothing may be filling any more.
+    ///
+    /// One pass over the map, which at [`GATHER_AT`] times the fewest fragments there can be comes
+    /// once in several drive writes at most.
+    pub(super) fn regroup(&mut self, map: &mut [Slot], live: &LiveBits, shape: Shape) {
+        let mut fragments = Vec::with_capacity(self.most);
+        let per_block = shape.units_per_block.div_ceil(SLOTS);
+        let mut ids = vec![NONE; (shape.blocks() * per_block) as usize];
+        for block in 0..shape.blocks() {
+            let list = &mut self.in_block[block as usize];
+            list.clear();
+            for (index, &live) in (0..).zip(live.of_block(block)) {
+                if live != 0 {
+                    let id = fragments.len() as u32;
+                    let at = block * shape.units_per_block + index * SLOTS;
+                    let first = Part { placed: u64::MAX, at, more: NONE };
+                    fragments.push(Fragment { live, first });
+                    list.push(id);
+                    ids[(block * per_block + index) as usize] = id;
+                }
+            }
+        }
+        for entry in map.iter_mut().filter(|entry| **entry != Slot::NOWHERE) {
+            let (block, within) = shape.block_of(self.place(*entry));
+            let id = ids[(block * per_block + within / SLOTS) as usize];
+            *entry = Slot::new(id, within % SLOTS);
+        }
+        self.in_use = fragments.len();
+        self.fragments = fragments;
+        self.free = NONE;
+        self.parts.clear();
+        self.free_part = NONE;
+    }
+
+    /// Forgets all of them.
+    pub(super) fn clear_all(&mut self) {
+        self.fragments.clear();
+        self.free = NONE;
+        self.in_use = 0;
+        self.parts.clear();
+        self.free_part = NONE;
+        self.in_block.iter_mut().for_each(Vec::clear);
+    }
+}
+
+/// Where [`Fragments::move_some`] moves to.
+#[derive(Debug)]
+pub(super) struct Target {
+    pub(super) block: u32,
+    pub(super) at: PhysicalUnit,
+    /// The end of the block.
+    pub(super) end: PhysicalUnit,
+}
+
+/// The `count` lowest bits of `mask`, and the others.
+fn split(mask: u64, count: u32) -> (u64, u64) {
+    let mut rest = mask;
+    for _ in 0..count.min(mask.count_ones()) {
+        rest &= rest - 1;
+    }
+    (mask ^ rest, rest)
+}
