@@ -19,7 +19,7 @@
 //! # Ok::<(), fourcorners_drive::Fault>(())
 //! ```
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod cache;
 mod divide;
@@ -29,6 +29,7 @@ mod lane;
 mod link;
 mod nand;
 mod null;
+mod prefetch;
 mod queue;
 mod random;
 mod read_ahead;

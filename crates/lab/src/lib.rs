@@ -13,6 +13,7 @@ mod fio;
 pub mod guard;
 mod histogram;
 mod host;
+pub mod huge_pages;
 pub mod record;
 pub mod report;
 pub mod review;

@@ -2,6 +2,11 @@
 
 use std::process::ExitCode;
 
+use fourcorners::huge_pages::HugePages;
+
+#[global_allocator]
+static ALLOCATOR: HugePages = HugePages;
+
 fn main() -> ExitCode {
     fourcorners::cli::main()
 }

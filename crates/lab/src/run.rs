@@ -5,9 +5,12 @@ use fourcorners_drive::{Clock, Done, Fault, Io, Nanos, Op, Tag, Target};
 use crate::histogram::Histogram;
 use crate::workload::{Job, Stream};
 
-/// I/Os made ahead of their submission and shown to the target. At 32 the map look-ups of a
-/// 256 GB drive overlap almost fully; more gains nothing.
-const LOOK_AHEAD: usize = 32;
+/// I/Os made ahead of their submission and shown to the target, [`BATCH`] at a time. A virtual drive
+/// needs three hints to find where a unit is.
+const LOOK_AHEAD: usize = 64;
+
+/// I/Os of one hint.
+const BATCH: usize = 16;
 
 /// On a real drive the loop wakes up this often to notice an interrupt while nothing completes.
 const WALL_TICK: Nanos = Nanos(100_000_000);
@@ -146,6 +149,7 @@ impl Loop {
         };
         let mut next_tick = self.start.saturating_add(tick);
         let mut since_observed = 0u32;
+        self.ahead.begin(target);
         for tag in 0..self.depth {
             self.submit_next(target, Tag(tag));
         }
@@ -259,30 +263,39 @@ impl Loop {
     }
 }
 
-/// The next I/Os of a stream, made in batches that the target is shown before they are due.
+/// The next I/Os of a stream, made in batches that the target is shown some batches before they
+/// are due.
 struct LookAhead {
     stream: Stream,
     ios: [Io; LOOK_AHEAD],
-    used: usize,
+    /// How many have been taken. Those of the last [`LOOK_AHEAD`] positions are in `ios`, in a ring.
+    taken: usize,
 }
 
 impl LookAhead {
     fn new(stream: Stream) -> LookAhead {
-        LookAhead { stream, ios: [Io::FLUSH; LOOK_AHEAD], used: LOOK_AHEAD }
+        LookAhead { stream, ios: [Io::FLUSH; LOOK_AHEAD], taken: 0 }
+    }
+
+    /// Makes the first I/Os.
+    fn begin<T: Target>(&mut self, target: &mut T) {
+        (0..LOOK_AHEAD / BATCH).for_each(|batch| self.make(target, batch));
     }
 
     #[inline]
     fn next<T: Target>(&mut self, target: &mut T) -> Io {
-        if self.used == LOOK_AHEAD {
-            for io in &mut self.ios {
-                *io = self.stream.next_io();
-            }
-            target.hint(&self.ios);
-            self.used = 0;
+        let io = self.ios[self.taken % LOOK_AHEAD];
+        self.taken += 1;
+        if self.taken.is_multiple_of(BATCH) {
+            self.make(target, (self.taken / BATCH - 1) % (LOOK_AHEAD / BATCH));
         }
-        let io = self.ios[self.used];
-        self.used += 1;
         io
+    }
+
+    fn make<T: Target>(&mut self, target: &mut T, batch: usize) {
+        let ios = &mut self.ios[batch * BATCH..][..BATCH];
+        ios.fill_with(|| self.stream.next_io());
+        target.hint(ios);
     }
 }
 

@@ -46,6 +46,7 @@ fn modules_named(text: &str) -> BTreeSet<String> {
 const MAY_NAME: &[(&str, &[&str])] = &[
     ("histogram", &[]),
     ("cpu", &[]),
+    ("huge_pages", &[]),
     ("workload", &[]),
     ("record", &["histogram", "workload"]),
     ("host", &["record"]),

@@ -1,10 +1,10 @@
 //! Garbage collection: winning space back, within a die, by moving what is valid out of a block.
 
+use super::Ftl;
 use super::blocks::Block;
 use super::die::DieSpace;
 use super::fragments::{Filling, Target};
 use super::pace::Pace;
-use super::Ftl;
 use crate::profile::{OPEN_BLOCKS_PER_DIE, Pacing};
 
 /// A block that was emptied, and is free once the time for that has been spent.

@@ -14,6 +14,7 @@ use std::ops::Range;
 use super::PhysicalUnit;
 use super::live::LiveBits;
 use super::shape::Shape;
+use crate::prefetch::prefetch;
 
 /// Units of a fragment: the bits of a mask.
 pub(super) const SLOTS: u32 = 64;
@@ -173,10 +174,10 @@ impl Fragments {
         self.fragments[slot.fragment()].live &= !slot.bit();
     }
 
-    /// Loads what [`Fragments::place`] will need.
+    /// Asks for what [`Fragments::place`] will need.
     #[inline]
-    pub(super) fn touch(&self, slot: Slot) -> u64 {
-        self.fragments.get(slot.fragment()).map_or(0, |fragment| fragment.live)
+    pub(super) fn prefetch(&self, slot: Slot) {
+        prefetch(&self.fragments, slot.fragment());
     }
 
     fn add(&mut self, fragment: Fragment) -> u32 {
@@ -201,9 +202,7 @@ impl Fragments {
     /// [`Fragments::move_some`].
     pub(super) fn take_block(&mut self, block: u32) -> Vec<u32> {
         let list = std::mem::take(&mut self.in_block[block as usize]);
-        // The fragments are anywhere in memory; loads that depend on nothing overlap.
-        let seen = list.iter().fold(0, |seen, &id| seen ^ self.fragments[id as usize].live);
-        std::hint::black_box(seen);
+        list.iter().for_each(|&id| prefetch(&self.fragments, id as usize));
         list
     }
 

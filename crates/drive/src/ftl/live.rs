@@ -1,6 +1,7 @@
 //! Which places hold what the map points to: a bit each.
 
 use super::shape::Shape;
+use crate::prefetch::prefetch;
 
 /// A bit a unit of the NAND; every block begins with a word of its own.
 #[derive(Clone, Debug)]
@@ -56,9 +57,9 @@ impl LiveBits {
     }
 
     #[inline]
-    pub(super) fn touch(&self, block: u32, within: u32) -> u64 {
+    pub(super) fn prefetch(&self, block: u32, within: u32) {
         let word = block as usize * self.words_per_block + within as usize / 64;
-        self.words.get(word).copied().unwrap_or(0)
+        prefetch(&self.words, word);
     }
 
     /// How many groups of `size` neighbouring places of a block hold something: pages, or rows.

@@ -16,6 +16,7 @@ mod shape;
 mod victim;
 
 use crate::nand::Chores;
+use crate::prefetch::prefetch;
 use crate::profile::{OPEN_BLOCKS_PER_DIE, Pacing, SsdProfile, UNIT_BYTES};
 use blocks::Block;
 use die::DieSpace;
@@ -60,6 +61,14 @@ pub(crate) struct FtlCounts {
     pub(crate) moved_units: u64,
     /// Units of rows that were programmed before they were full.
     pub(crate) padded_units: u64,
+}
+
+/// See [`Ftl::prefetch`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum PrefetchStep {
+    Map,
+    Fragment,
+    Place,
 }
 
 /// What became of a unit the host wrote.
@@ -161,26 +170,27 @@ impl Ftl {
         (slot != Slot::NOWHERE).then(|| self.fragments.place(slot))
     }
 
-    /// Brings into the processor's cache what the next use of these units will need. Independent
-    /// loads overlap, where each on its own would wait for memory; so all of the map first, then all
-    /// that it leads to.
+    /// What will be used soon, in three steps that each need what the one before brought into the
+    /// processor's cache: the map's entry of a unit, then the fragment it leads to, then what is
+    /// written when the unit is overwritten. The caller leaves time between them.
     #[inline]
-    pub(crate) fn prefetch(&self, units: impl Iterator<Item = LogicalUnit> + Clone) {
-        let slots = units.filter_map(|unit| self.map.get(unit as usize).copied());
-        let mut seen = 0;
-        for slot in slots.clone() {
-            seen ^= u64::from(slot == Slot::NOWHERE);
+    pub(crate) fn prefetch(&self, units: impl Iterator<Item = LogicalUnit>, step: PrefetchStep) {
+        for unit in units {
+            if step == PrefetchStep::Map {
+                prefetch(&self.map, unit as usize);
+                continue;
+            }
+            let Some(&slot) = self.map.get(unit as usize).filter(|&&slot| slot != Slot::NOWHERE)
+            else {
+                continue;
+            };
+            if step == PrefetchStep::Fragment {
+                self.fragments.prefetch(slot);
+            } else {
+                let (block, within) = self.shape.block_of(self.fragments.place(slot));
+                self.live.prefetch(block, within);
+            }
         }
-        std::hint::black_box(seen);
-        for slot in slots.clone() {
-            seen ^= self.fragments.touch(slot);
-        }
-        std::hint::black_box(seen);
-        for slot in slots.filter(|&slot| slot != Slot::NOWHERE) {
-            let (block, within) = self.shape.block_of(self.fragments.place(slot));
-            seen ^= self.live.touch(block, within);
-        }
-        std::hint::black_box(seen);
     }
 
     /// The block host data of `die` goes into and the row of it that is being filled.

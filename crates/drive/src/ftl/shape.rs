@@ -48,10 +48,6 @@ impl Shape {
         }
     }
 
-    pub(crate) fn units(self) -> u32 {
-        self.dies * self.blocks_per_die * self.units_per_block
-    }
-
     /// Blocks of all dies.
     pub(super) fn blocks(self) -> u32 {
         self.dies * self.blocks_per_die

@@ -10,6 +10,7 @@
 
 mod commands;
 mod counters;
+mod look_ahead;
 mod units;
 
 use crate::cache::WriteBuffer;
@@ -21,6 +22,7 @@ use crate::profile::{ControllerSection, ProfileError, SsdProfile, UNIT_BYTES};
 use crate::queue::Queue;
 use crate::read_ahead::ReadAhead;
 use crate::{Clock, Done, Fault, FaultCause, Geometry, Io, Nanos, Op, SECTOR_BYTES, Tag, Target};
+use look_ahead::LookAhead;
 use units::UNIT_SECTORS;
 
 pub use counters::SsdCounters;
@@ -47,6 +49,7 @@ pub struct Ssd {
     row_ends: Vec<Nanos>,
     rows_per_block: usize,
     read_ahead: ReadAhead,
+    look_ahead: LookAhead,
     queue: Queue,
 }
 
@@ -101,6 +104,7 @@ impl Ssd {
             row_ends: vec![Nanos::ZERO; rows_per_block * shape.dies as usize],
             rows_per_block,
             read_ahead: ReadAhead::new(profile.controller.read_ahead_kib.value),
+            look_ahead: LookAhead::default(),
             queue: Queue::with_depth(geometry.queue_depth),
             ftl,
         })
@@ -171,7 +175,8 @@ impl Target for Ssd {
     }
 
     fn hint(&mut self, ahead: &[Io]) {
-        self.ftl.prefetch(ahead.iter().map(|io| (io.lba.0 / UNIT_SECTORS) as LogicalUnit));
+        let units = ahead.iter().map(|io| (io.lba.0 / UNIT_SECTORS) as LogicalUnit);
+        self.look_ahead.hint(&self.ftl, units);
     }
 
     fn submit(&mut self, tag: Tag, io: Io) {

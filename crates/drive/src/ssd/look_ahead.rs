@@ -1,0 +1,42 @@
+//! What the host has said it will ask for.
+
+use crate::ftl::{Ftl, LogicalUnit, PrefetchStep};
+
+/// The I/Os of one hint that are looked at.
+const BATCH: usize = 16;
+
+/// The hints before the last one: their look-ups in memory go on, a step a hint.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LookAhead {
+    before: Batch,
+    before_that: Batch,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Batch {
+    units: [LogicalUnit; BATCH],
+    len: usize,
+}
+
+impl Batch {
+    fn iter(&self) -> impl Iterator<Item = LogicalUnit> + '_ {
+        self.units[..self.len].iter().copied()
+    }
+}
+
+impl LookAhead {
+    /// Takes note of I/Os that begin at these units.
+    #[inline]
+    pub(super) fn hint(&mut self, ftl: &Ftl, units: impl Iterator<Item = LogicalUnit>) {
+        let mut batch = Batch::default();
+        for unit in units.take(BATCH) {
+            batch.units[batch.len] = unit;
+            batch.len += 1;
+        }
+        ftl.prefetch(batch.iter(), PrefetchStep::Map);
+        ftl.prefetch(self.before.iter(), PrefetchStep::Fragment);
+        ftl.prefetch(self.before_that.iter(), PrefetchStep::Place);
+        self.before_that = self.before;
+        self.before = batch;
+    }
+}
