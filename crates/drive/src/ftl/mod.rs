@@ -9,8 +9,10 @@
 mod blocks;
 mod collect;
 mod die;
+mod log_block;
 mod pace;
 mod shape;
+mod translation;
 mod victim;
 
 use crate::nand::Chores;
@@ -19,7 +21,9 @@ use blocks::Block;
 use die::{DieSpace, WriteFront};
 use victim::VictimChooser;
 
+pub use log_block::MergeCounts;
 pub(crate) use shape::Shape;
+pub(crate) use translation::Translation;
 
 /// A unit of the user's space: byte offset / 4096.
 pub(crate) type LogicalUnit = u32;
