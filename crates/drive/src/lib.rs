@@ -38,6 +38,7 @@ mod vocabulary;
 
 pub mod profile;
 
+pub use ftl::MergeCounts;
 pub use hdd::Hdd;
 pub use null::Null;
 pub use ssd::{Ssd, SsdCounters};

@@ -130,10 +130,11 @@ impl Nand {
     }
 
     /// Has a die do `chores`, ordered at `at`, from `ready` on and after what it has to do already.
+    /// Returns when they are done; `ready` if there are none.
     #[inline]
-    pub(crate) fn chores(&mut self, die: u32, chores: Chores, at: Nanos, ready: Nanos) {
+    pub(crate) fn chores(&mut self, die: u32, chores: Chores, at: Nanos, ready: Nanos) -> Nanos {
         if chores == Chores::default() {
-            return;
+            return ready;
         }
         let times = self.times;
         let transfers = times.page_transfer.0 * u64::from(chores.pages_out)
@@ -147,6 +148,7 @@ impl Nand {
         slot.busy_until = slot.busy_until.max(ready) + Nanos(transfers + array);
         self.counts.rows_programmed += u64::from(chores.rows_programmed);
         self.counts.blocks_erased += u64::from(chores.blocks_erased);
+        slot.busy_until
     }
 
     /// Dies take turns on the channels, so that neighbours in a stripe do not share one.

@@ -11,8 +11,10 @@ mod collect;
 mod die;
 mod fragments;
 mod live;
+mod log_block;
 mod pace;
 mod shape;
+mod translation;
 mod victim;
 
 use crate::nand::Chores;
@@ -24,7 +26,9 @@ use fragments::{Filling, Fragments, Slot};
 use live::LiveBits;
 use victim::VictimChooser;
 
+pub use log_block::MergeCounts;
 pub(crate) use shape::Shape;
+pub(crate) use translation::Translation;
 
 /// A unit of the user's space: byte offset / 4096.
 pub(crate) type LogicalUnit = u32;

@@ -8,6 +8,7 @@
 
 mod hdd;
 mod interface;
+mod log_blocks;
 mod ssd;
 
 use std::fmt::Display;
@@ -20,6 +21,7 @@ pub use hdd::{
     HddProfile,
 };
 pub use interface::{HostSection, LinkSection};
+pub use log_blocks::{LogBlocksSection, LogReplacement};
 pub use ssd::{
     BufferSection, CapacitySection, ControllerSection, GcSection, NandSection, Pacing, SsdProfile,
     TrimSection, VictimPolicy,

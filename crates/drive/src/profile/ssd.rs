@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{HostSection, LinkSection, ProfileError, Sourced, within};
+use super::{HostSection, LinkSection, LogBlocksSection, ProfileError, Sourced, within};
 
 /// An SSD as data.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -24,6 +24,9 @@ pub struct SsdProfile {
     pub gc: GcSection,
     /// The TRIM command.
     pub trim: TrimSection,
+    /// A log-block map in place of the page map and its garbage collection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_blocks: Option<LogBlocksSection>,
 }
 
 /// What the user sees of an SSD.
@@ -197,6 +200,9 @@ impl SsdProfile {
                 self.nand.blocks_per_plane.value,
                 most,
             ));
+        }
+        if let Some(log_blocks) = &self.log_blocks {
+            return log_blocks.check(self);
         }
         let blocks = self.nand.blocks_per_plane.value;
         let kept = self.gc.start_free_blocks.value + OPEN_BLOCKS_PER_DIE;

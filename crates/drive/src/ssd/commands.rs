@@ -25,6 +25,9 @@ impl Ssd {
         // The controller handles the data while the rest of it arrives.
         let mut admitted = received.max(handled);
         for unit in units.iter() {
+            if let Some(cut) = self.ftl.cut_row_before(unit) {
+                self.program_if_full(cut, arrives, admitted.max(self.row_ready));
+            }
             if self.ftl.at_row_start() {
                 self.row_ready = self.buffer.admit(admitted);
             }
@@ -46,7 +49,16 @@ impl Ssd {
             return;
         }
         self.nand.chores(placed.die, placed.chores, at, ready);
-        let end = self.nand.program(placed.die, at, ready);
+        let mut merged = ready;
+        while let Some((die, chores)) = self.ftl.next_chores() {
+            let done = self.nand.chores(die, chores, at, ready);
+            // A log block is won back when all dies of the merge are done; a die that only erases
+            // holds up no other.
+            if chores.rows_programmed > 0 || chores.rows_read > 0 {
+                merged = merged.max(done);
+            }
+        }
+        let end = self.nand.program(placed.die, at, merged);
         self.buffer.programming_until(end);
         let (_, next_row) = self.ftl.open_row(placed.die);
         self.row_ends[placed.die as usize * self.rows_per_block + next_row as usize - 1] = end;

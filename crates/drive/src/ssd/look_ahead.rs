@@ -1,6 +1,6 @@
 //! What the host has said it will ask for.
 
-use crate::ftl::{Ftl, LogicalUnit, PrefetchStep};
+use crate::ftl::{LogicalUnit, PrefetchStep, Translation};
 
 /// The I/Os of one hint that are looked at.
 const BATCH: usize = 16;
@@ -27,7 +27,7 @@ impl Batch {
 impl LookAhead {
     /// Takes note of I/Os that begin at these units.
     #[inline]
-    pub(super) fn hint(&mut self, ftl: &Ftl, units: impl Iterator<Item = LogicalUnit>) {
+    pub(super) fn hint(&mut self, ftl: &Translation, units: impl Iterator<Item = LogicalUnit>) {
         let mut batch = Batch::default();
         for unit in units.take(BATCH) {
             batch.units[batch.len] = unit;

@@ -14,7 +14,7 @@ mod look_ahead;
 mod units;
 
 use crate::cache::WriteBuffer;
-use crate::ftl::{Ftl, LogicalUnit};
+use crate::ftl::{LogicalUnit, MergeCounts, Translation};
 use crate::lane::Lane;
 use crate::link::Link;
 use crate::nand::Nand;
@@ -40,7 +40,7 @@ pub struct Ssd {
     link_lane: Lane,
     controller: Lane,
     nand: Nand,
-    ftl: Ftl,
+    ftl: Translation,
     buffer: WriteBuffer,
     /// When all of the row being filled is in the buffer: not before the row had space there.
     row_ready: Nanos,
@@ -76,7 +76,7 @@ impl Ssd {
     /// When [`SsdProfile::check`] refuses the profile.
     pub fn new(profile: &SsdProfile) -> Result<Ssd, ProfileError> {
         profile.check()?;
-        let ftl = Ftl::new(profile);
+        let ftl = Translation::new(profile);
         let shape = ftl.shape();
         let rows_per_block = (shape.units_per_block / shape.units_per_row) as usize;
         let host = Nanos::from_micros(profile.host.command_us.value);
@@ -122,6 +122,11 @@ impl Ssd {
             programmed_units: nand.rows_programmed * u64::from(self.ftl.shape().units_per_row),
             blocks_erased: nand.blocks_erased,
         }
+    }
+
+    /// Merges since the drive was made; `None` for a drive that maps by page.
+    pub fn merges(&self) -> Option<MergeCounts> {
+        self.ftl.merges()
     }
 
     /// Raw NAND beyond the user's space over the user's space: what a data sheet allows to infer.

@@ -1,0 +1,177 @@
+//! The two kinds of flash translation layer behind one set of methods.
+
+use super::log_block::{LogBlockMap, MergeCounts};
+use super::{Block, Ftl, FtlCounts, LogicalUnit, PhysicalUnit, Placed, PrefetchStep, Shape};
+use crate::nand::Chores;
+use crate::profile::SsdProfile;
+
+/// The translation layer of a drive, chosen by its profile. Which it is never changes, so a match
+/// is a branch that is always predicted.
+// A drive has one, so its size costs nothing, where a box would cost the page map a load a unit.
+#[allow(clippy::large_enum_variant)]
+#[derive(Clone, Debug)]
+pub(crate) enum Translation {
+    /// Every unit has its own place.
+    PageMap(Ftl),
+    /// Blocks have places, and recent writes a log.
+    LogBlock(Box<LogBlockMap>),
+}
+
+use Translation::{LogBlock, PageMap};
+
+impl Translation {
+    /// The layer of a drive that was never written. `profile` has passed its check.
+    pub(crate) fn new(profile: &SsdProfile) -> Translation {
+        match &profile.log_blocks {
+            None => PageMap(Ftl::new(profile)),
+            Some(section) => LogBlock(Box::new(LogBlockMap::new(profile, section))),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn shape(&self) -> Shape {
+        match self {
+            PageMap(map) => map.shape(),
+            LogBlock(map) => map.shape(),
+        }
+    }
+
+    pub(crate) fn counts(&self) -> FtlCounts {
+        match self {
+            PageMap(map) => map.counts(),
+            LogBlock(map) => map.counts(),
+        }
+    }
+
+    /// Merges of a log-block map; `None` for a page map.
+    pub(crate) fn merges(&self) -> Option<MergeCounts> {
+        match self {
+            PageMap(_) => None,
+            LogBlock(map) => Some(map.merges()),
+        }
+    }
+
+    /// Whether the map agrees with itself; the first place where it does not.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        match self {
+            PageMap(map) => map.check(),
+            LogBlock(map) => map.check(),
+        }
+    }
+
+    /// Units the user can address.
+    #[inline]
+    pub(crate) fn user_units(&self) -> u32 {
+        match self {
+            PageMap(map) => map.user_units(),
+            LogBlock(map) => map.user_units(),
+        }
+    }
+
+    /// Units that data can occupy.
+    pub(crate) fn usable_units(&self) -> u64 {
+        match self {
+            PageMap(map) => map.usable_units(),
+            LogBlock(map) => map.usable_units(),
+        }
+    }
+
+    /// Forgets everything, as a secure erase does; the counts go on.
+    pub(crate) fn erase_all(&mut self) {
+        match self {
+            PageMap(map) => map.erase_all(),
+            LogBlock(map) => map.erase_all(),
+        }
+    }
+
+    /// Where a unit is, if it was ever written.
+    #[inline]
+    pub(crate) fn find(&self, unit: LogicalUnit) -> Option<PhysicalUnit> {
+        match self {
+            PageMap(map) => map.find(unit),
+            LogBlock(map) => map.find(unit),
+        }
+    }
+
+    /// Brings into the processor's cache what the next use of these units will need.
+    #[inline]
+    pub(crate) fn prefetch(&self, units: impl Iterator<Item = LogicalUnit>, step: PrefetchStep) {
+        match self {
+            PageMap(map) => map.prefetch(units, step),
+            LogBlock(map) => map.prefetch(units, step),
+        }
+    }
+
+    /// The block host data of `die` goes into and the row of it that is being filled.
+    #[inline]
+    pub(crate) fn open_row(&self, die: u32) -> (Block, u32) {
+        match self {
+            PageMap(map) => map.open_row(die),
+            LogBlock(map) => map.open_row(die),
+        }
+    }
+
+    /// Whether the next unit of host data begins a row.
+    #[inline]
+    pub(crate) fn at_row_start(&self) -> bool {
+        match self {
+            PageMap(map) => map.at_row_start(),
+            LogBlock(map) => map.at_row_start(),
+        }
+    }
+
+    /// Units that are placed and not programmed yet.
+    pub(crate) fn pending_units(&self) -> u64 {
+        match self {
+            PageMap(map) => map.pending_units(),
+            LogBlock(map) => map.pending_units(),
+        }
+    }
+
+    /// The open row, filled up with nothing because `unit` cannot go there; to be programmed before
+    /// `unit` is written. A page map takes any unit in its row.
+    #[inline]
+    pub(crate) fn cut_row_before(&mut self, unit: LogicalUnit) -> Option<Placed> {
+        match self {
+            PageMap(_) => None,
+            LogBlock(map) => map.cut_row_before(unit),
+        }
+    }
+
+    /// Writes a unit of host data.
+    #[inline]
+    pub(crate) fn write(&mut self, unit: LogicalUnit) -> Placed {
+        match self {
+            PageMap(map) => map.write(unit),
+            LogBlock(map) => map.write(unit),
+        }
+    }
+
+    /// Fills up the row that host data goes into with nothing, so that it can be programmed.
+    /// `None` when no row is begun.
+    pub(crate) fn pad(&mut self) -> Option<Placed> {
+        match self {
+            PageMap(map) => map.pad(),
+            LogBlock(map) => map.pad(),
+        }
+    }
+
+    /// A die, and what merges have it do before the row filled last is programmed: to be asked for
+    /// until it is `None`. Collection of a page map touches one die, whose chores come with the row.
+    #[inline]
+    pub(crate) fn next_chores(&mut self) -> Option<(u32, Chores)> {
+        match self {
+            PageMap(_) => None,
+            LogBlock(map) => map.next_chores(),
+        }
+    }
+
+    /// The unit holds nothing of value any more.
+    #[inline]
+    pub(crate) fn trim(&mut self, unit: LogicalUnit) {
+        match self {
+            PageMap(map) => map.trim(unit),
+            LogBlock(map) => map.trim(unit),
+        }
+    }
+}
