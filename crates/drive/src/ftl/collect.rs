@@ -162,7 +162,8 @@ impl Ftl {
         set_live(&mut self.live, target, moved);
         let rows_before = shape.row_of(space.moves.filled).0;
         space.moves.filled += moved;
-        space.chores.rows_programmed += shape.row_of(space.moves.filled).0 - rows_before;
+        let rows_after = shape.row_of(space.moves.filled).0;
+        space.chores.program_rows(&self.page_kinds, rows_before, rows_after);
         space.blocks.remove_valid(victim.block, moved);
         space.blocks.add_valid(space.moves.block, moved);
         self.counts.moved_units += u64::from(moved);

@@ -13,7 +13,7 @@ mod pace;
 mod shape;
 mod victim;
 
-use crate::nand::Chores;
+use crate::nand::{Chores, PageKinds};
 use crate::profile::{OPEN_BLOCKS_PER_DIE, Pacing, SsdProfile, UNIT_BYTES};
 use blocks::Block;
 use die::{DieSpace, WriteFront};
@@ -34,6 +34,7 @@ const NOWHERE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub(crate) struct Ftl {
     shape: Shape,
+    page_kinds: PageKinds,
     start_free_blocks: u32,
     pacing: Pacing,
     /// By logical unit: where it is.
@@ -78,8 +79,10 @@ impl Ftl {
     pub(crate) fn new(profile: &SsdProfile) -> Ftl {
         let shape = Shape::new(profile);
         let user_units = profile.capacity.sectors.value / (UNIT_BYTES / 512);
+        let pages = profile.nand.pages_per_block.value;
         Ftl {
             shape,
+            page_kinds: PageKinds::new(profile.nand_cells.as_ref(), pages),
             start_free_blocks: profile.gc.start_free_blocks.value,
             pacing: profile.gc.pacing.value,
             map: vec![NOWHERE; user_units as usize],
@@ -196,7 +199,7 @@ impl Ftl {
     pub(crate) fn pending_units(&self) -> u64 {
         let row = self.shape.units_per_row;
         let open = |front: WriteFront| u64::from(front.filled % row);
-        let chores = |die: &DieSpace| u64::from(die.chores.rows_programmed * row);
+        let chores = |die: &DieSpace| u64::from(die.chores.rows_programmed() * row);
         self.dies.iter().map(|die| open(die.host) + open(die.moves) + chores(die)).sum()
     }
 

@@ -8,6 +8,8 @@
 
 mod hdd;
 mod interface;
+mod nand_cells;
+mod nand_suspend;
 mod ssd;
 
 use std::fmt::Display;
@@ -20,6 +22,8 @@ pub use hdd::{
     HddProfile,
 };
 pub use interface::{HostSection, LinkSection};
+pub use nand_cells::{CellKind, NandCellsSection, PageOrder};
+pub use nand_suspend::NandSuspendSection;
 pub use ssd::{
     BufferSection, CapacitySection, ControllerSection, GcSection, NandSection, Pacing, SsdProfile,
     TrimSection, VictimPolicy,
