@@ -123,17 +123,18 @@ fn data_does_not_come_in_while_a_read_has_the_registers() {
     assert_eq!(drive.now() - start, read + TRANSFER + us(500.0));
 }
 
-/// A steady random write with cache registers costs a die WA programs, of which the transfers are
-/// hidden but for one each time collection did something in between, and the reads of what is
-/// moved, whose way out is not.
+/// A steady random write costs a die WA programs and their data, WA - 1 reads and theirs, and its
+/// share of erases. With cache registers and all four of the same length, programs hide their data
+/// and reads theirs, but for one each time: collection does a few rows with each row of the host.
 #[test]
-fn collection_uses_cache_programs_too() {
-    let rate = |cached: bool| {
+fn collection_uses_cache_registers_too() {
+    let cost = |cache_reads: bool, cache_programs: bool| {
         let mut profile = lone_die(64);
-        // Transfers as long as programs make the most of it.
-        profile.nand.program_us = set(TRANSFER.0 as f64 / 1000.0);
-        profile.nand.read_us = set(0.0);
-        profile.nand.cache_programs = cached.then(|| set(true));
+        let transfer_us = TRANSFER.0 as f64 / 1000.0;
+        profile.nand.program_us = set(transfer_us);
+        profile.nand.read_us = set(transfer_us);
+        profile.nand.cache_reads = cache_reads.then(|| set(true));
+        profile.nand.cache_programs = cache_programs.then(|| set(true));
         let mut drive = make(&profile);
         let units = drive.geometry().sectors / 8;
         fill(&mut drive);
@@ -142,18 +143,24 @@ fn collection_uses_cache_programs_too() {
         let (start, before) = (drive.now(), drive.counters());
         overwrite(&mut drive, &mut random, units, units * 4);
         let wa = drive.counters().write_amplification_since(&before).expect("the host wrote");
-        let us_each = (drive.now() - start).as_secs() * 1e6 / (units * 4) as f64;
-        (us_each, wa)
+        let erase = wa * 2000.0 / 64.0;
+        // In times of a transfer, for each row of the host.
+        let each = (drive.now() - start).as_secs() * 1e6 / (units * 4) as f64;
+        ((each - erase) / transfer_us, wa)
     };
-    let (apart, wa) = rate(false);
-    let (together, same_wa) = rate(true);
-    assert_eq!(wa, same_wa, "times change nothing in the map");
-    let transfer = TRANSFER.0 as f64 / 1000.0;
-    let erase = wa * 2000.0 / 64.0;
-    // WA x (program + data in) and (WA - 1) x data out.
-    let expected = wa * 2.0 * transfer + (wa - 1.0) * transfer + erase;
-    assert!((apart / expected - 1.0).abs() < 0.02, "{apart} us, expected {expected}");
-    // Of a host row and what is collected for it, one transfer is seen.
-    let expected = wa * transfer + transfer + (wa - 1.0) * transfer + erase;
-    assert!((together / expected - 1.0).abs() < 0.02, "{together} us, expected {expected}");
+    let (_, wa) = cost(false, false);
+    for (cache_reads, cache_programs) in
+        [(false, false), (true, false), (false, true), (true, true)]
+    {
+        let (measured, same_wa) = cost(cache_reads, cache_programs);
+        assert_eq!(wa, same_wa, "times change nothing in the map");
+        let reads = if cache_reads { wa } else { 2.0 * (wa - 1.0) };
+        let programs = if cache_programs { wa + 1.0 } else { 2.0 * wa };
+        let expected = reads + programs;
+        assert!(
+            (measured / expected - 1.0).abs() < 0.02,
+            "{measured} transfers a row, expected {expected}, reads {cache_reads}, programs \
+             {cache_programs}"
+        );
+    }
 }
