@@ -57,7 +57,9 @@ impl Ftl {
             return false;
         }
         space.filling = Filling::NONE;
-        space.host.renew(&mut space.blocks, &mut space.chores)
+        // A block is erased just before it is written.
+        space.chores.blocks_erased += 1;
+        space.host.renew(&mut space.blocks)
     }
 
     /// Does the part of collection that is due with the row just filled.
@@ -128,7 +130,7 @@ impl Ftl {
         while done < list.len() {
             if space.moves.filled == shape.units_per_block {
                 // The host leaves collection a free block whenever it has no victim.
-                let opened = space.moves.renew(&mut space.blocks, &mut space.chores);
+                let opened = space.moves.renew(&mut space.blocks);
                 debug_assert!(opened, "collection always has a free block");
             }
             let first = shape.first_unit(die, space.moves.block);
@@ -161,9 +163,7 @@ impl Ftl {
         victim.charged += units;
         space.chores.rows_read += rows - rows_before;
         space.chores.pages_out += pages - pages_before;
-        let (rows, in_row) = shape.row_of(space.moved_in_row + units);
-        space.chores.rows_programmed += rows;
-        space.moved_in_row = in_row;
+        space.charge_programs(units, shape, &self.page_kinds);
         if victim.charged == victim.valid {
             space.blocks.release(victim.block);
             space.pace.won(shape.units_per_block - victim.valid);

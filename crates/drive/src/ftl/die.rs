@@ -5,7 +5,7 @@ use super::blocks::{Block, DieBlocks};
 use super::collect::Victim;
 use super::fragments::Filling;
 use super::pace::Pace;
-use crate::nand::Chores;
+use crate::nand::{Chores, PageKinds};
 
 /// One die's space and what is going on in it.
 #[derive(Clone, Debug)]
@@ -15,8 +15,8 @@ pub(super) struct DieSpace {
     /// The fragment that host data goes into.
     pub(super) filling: Filling,
     pub(super) moves: WriteFront,
-    /// Units of the last row that collection has begun to program and not filled.
-    pub(super) moved_in_row: u32,
+    /// Units of collection's block that have been charged; a whole block's worth before the first.
+    pub(super) charged: u32,
     pub(super) victim: Option<Victim>,
     pub(super) pace: Pace,
     /// Done since the last program of host data.
@@ -41,10 +41,27 @@ impl DieSpace {
             host: WriteFront::none(shape),
             filling: Filling::NONE,
             moves: WriteFront::none(shape),
-            moved_in_row: 0,
+            charged: shape.units_per_block,
             victim: None,
             pace: Pace::default(),
             chores: Chores::default(),
+        }
+    }
+
+    /// Charges the programs of `units` that collection has moved, and the erase of each block they
+    /// begin.
+    pub(super) fn charge_programs(&mut self, units: u32, shape: Shape, kinds: &PageKinds) {
+        let mut left = units;
+        while left > 0 {
+            if self.charged == shape.units_per_block {
+                self.chores.blocks_erased += 1;
+                self.charged = 0;
+            }
+            let now = left.min(shape.units_per_block - self.charged);
+            let (from, to) = (shape.row_of(self.charged).0, shape.row_of(self.charged + now).0);
+            self.chores.program_rows(kinds, from, to);
+            self.charged += now;
+            left -= now;
         }
     }
 
@@ -60,16 +77,14 @@ impl WriteFront {
         WriteFront { block: NO_BLOCK, filled: shape.units_per_block }
     }
 
-    /// Closes the full block and opens a free one, which is erased just before it is written.
-    /// False when none is free.
-    pub(super) fn renew(&mut self, blocks: &mut DieBlocks, chores: &mut Chores) -> bool {
+    /// Closes the full block and opens a free one. False when none is free.
+    pub(super) fn renew(&mut self, blocks: &mut DieBlocks) -> bool {
         let Some(opened) = blocks.open() else {
             return false;
         };
         if self.block != NO_BLOCK {
             blocks.close(self.block);
         }
-        chores.blocks_erased += 1;
         *self = WriteFront { block: opened, filled: 0 };
         true
     }

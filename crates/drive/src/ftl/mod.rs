@@ -17,7 +17,7 @@ mod shape;
 mod translation;
 mod victim;
 
-use crate::nand::Chores;
+use crate::nand::{Chores, PageKinds};
 use crate::prefetch::prefetch;
 use crate::profile::{OPEN_BLOCKS_PER_DIE, Pacing, SsdProfile, UNIT_BYTES};
 use blocks::Block;
@@ -40,6 +40,7 @@ pub(crate) type PhysicalUnit = u32;
 #[derive(Clone, Debug)]
 pub(crate) struct Ftl {
     shape: Shape,
+    page_kinds: PageKinds,
     start_free_blocks: u32,
     pacing: Pacing,
     /// By logical unit: the slot of the fragment that knows where it is.
@@ -91,8 +92,10 @@ impl Ftl {
     pub(crate) fn new(profile: &SsdProfile) -> Ftl {
         let shape = Shape::new(profile);
         let user_units = profile.capacity.sectors.value / (UNIT_BYTES / 512);
+        let pages = profile.nand.pages_per_block.value;
         Ftl {
             shape,
+            page_kinds: PageKinds::new(profile.nand_cells.as_ref(), pages),
             start_free_blocks: profile.gc.start_free_blocks.value,
             pacing: profile.gc.pacing.value,
             map: vec![Slot::NOWHERE; user_units as usize],
@@ -216,7 +219,7 @@ impl Ftl {
         let row = self.shape.units_per_row;
         let of_die = |die: &DieSpace| {
             let uncharged = die.victim.map_or(0, |victim| victim.uncharged());
-            let moving = die.moved_in_row + die.chores.rows_programmed * row + uncharged;
+            let moving = die.charged % row + die.chores.rows_programmed() * row + uncharged;
             u64::from(die.host.filled % row + moving)
         };
         self.dies.iter().map(of_die).sum()

@@ -9,6 +9,8 @@
 mod hdd;
 mod interface;
 mod log_blocks;
+mod nand_cells;
+mod nand_suspend;
 mod ssd;
 
 use std::fmt::Display;
@@ -22,6 +24,8 @@ pub use hdd::{
 };
 pub use interface::{HostSection, LinkSection};
 pub use log_blocks::{LogBlocksSection, LogReplacement};
+pub use nand_cells::{CellKind, NandCellsSection, PageOrder};
+pub use nand_suspend::NandSuspendSection;
 pub use ssd::{
     BufferSection, CapacitySection, ControllerSection, GcSection, NandSection, Pacing, SsdProfile,
     TrimSection, VictimPolicy,

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{HostSection, LinkSection, LogBlocksSection, ProfileError, Sourced, within};
+use super::{
+    HostSection, LinkSection, LogBlocksSection, NandCellsSection, NandSuspendSection, ProfileError,
+    Sourced, within,
+};
 
 /// An SSD as data.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -20,6 +23,12 @@ pub struct SsdProfile {
     pub buffer: BufferSection,
     /// The flash.
     pub nand: NandSection,
+    /// The cells of the flash; without it all pages of a block are alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nand_cells: Option<NandCellsSection>,
+    /// Programs and erases that make way for reads; without it none does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nand_suspend: Option<NandSuspendSection>,
     /// Garbage collection.
     pub gc: GcSection,
     /// The TRIM command.
@@ -83,14 +92,22 @@ pub struct NandSection {
     pub pages_per_block: Sourced<u32>,
     /// Blocks a plane that hold data.
     pub blocks_per_plane: Sourced<u32>,
-    /// Microseconds from array to page register (tR).
+    /// Microseconds from array to page register (tR), mean over the pages of a block.
     pub read_us: Sourced<f64>,
-    /// Microseconds to program a page, mean over lower and upper pages (tPROG).
+    /// Microseconds to program a page, mean over the pages of a block (tPROG).
     pub program_us: Sourced<f64>,
     /// Microseconds to erase a block (tBERS).
     pub erase_us: Sourced<f64>,
     /// 10^6 bytes a second over one channel.
     pub bus_mb_per_s: Sourced<f64>,
+    /// Whether a row is read while the one before is on its way out of a second register (cache
+    /// reads); false when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_reads: Option<Sourced<bool>>,
+    /// Whether a row's data comes in while the one before is programmed (cache programs); false when
+    /// absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_programs: Option<Sourced<bool>>,
 }
 
 /// Garbage collection, within a die.
@@ -166,6 +183,12 @@ impl SsdProfile {
         self.capacity.check()?;
         self.controller.check()?;
         self.nand.check()?;
+        if let Some(cells) = &self.nand_cells {
+            cells.check(&self.nand.pages_per_block)?;
+        }
+        if let Some(suspend) = &self.nand_suspend {
+            suspend.check()?;
+        }
         let two_rows_kib = (self.row_bytes() * 2).div_ceil(1024) as u32;
         within("buffer.write_kib", &self.buffer.write_kib, two_rows_kib..=1 << 22)?;
         within("gc.start_free_blocks", &self.gc.start_free_blocks, 1..=1024)?;

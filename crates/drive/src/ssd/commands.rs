@@ -54,14 +54,15 @@ impl Ssd {
             let done = self.nand.chores(die, chores, at, ready);
             // A log block is won back when all dies of the merge are done; a die that only erases
             // holds up no other.
-            if chores.rows_programmed > 0 || chores.rows_read > 0 {
+            if chores.rows_programmed() > 0 || chores.rows_read > 0 {
                 merged = merged.max(done);
             }
         }
-        let end = self.nand.program(placed.die, at, merged);
-        self.buffer.programming_until(end);
         let (_, next_row) = self.ftl.open_row(placed.die);
-        self.row_ends[placed.die as usize * self.rows_per_block + next_row as usize - 1] = end;
+        let row = next_row - 1;
+        let end = self.nand.program(placed.die, row, at, merged);
+        self.buffer.programming_until(end);
+        self.row_ends[placed.die as usize * self.rows_per_block + row as usize] = end;
     }
 
     pub(super) fn read(&mut self, io: Io, arrives: Nanos) -> Nanos {
@@ -106,7 +107,8 @@ impl Ssd {
         let page = place - within + shape.page_of(within);
         let row_id = place - in_row;
         if row.row != Some(row_id) {
-            *row = RowRead { row: Some(row_id), page, ready: self.nand.read(die, at) };
+            let ready = self.nand.read(die, row_in_block, at);
+            *row = RowRead { row: Some(row_id), page, ready };
         } else if row.page != page {
             row.page = page;
             row.ready = self.nand.read_more(die, at, row.ready);

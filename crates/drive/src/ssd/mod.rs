@@ -95,7 +95,7 @@ impl Ssd {
             link: Link::new(&profile.link),
             link_lane: Lane::default(),
             controller: Lane::default(),
-            nand: Nand::new(&profile.nand),
+            nand: Nand::new(profile),
             buffer: WriteBuffer::new(
                 u64::from(profile.buffer.write_kib.value) * 1024,
                 u64::from(shape.units_per_row) * UNIT_BYTES,

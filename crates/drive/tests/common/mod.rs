@@ -43,7 +43,11 @@ pub fn ssd(shape: Shape) -> SsdProfile {
             program_us: set(500.0),
             erase_us: set(2000.0),
             bus_mb_per_s: set(400.0),
+            cache_reads: None,
+            cache_programs: None,
         },
+        nand_cells: None,
+        nand_suspend: None,
         gc: GcSection {
             start_free_blocks: set(2),
             pacing: set(Pacing::Paced),

@@ -101,3 +101,34 @@ fn a_section_with_a_dot_in_its_name_is_no_trap_for_set() {
     write(dir.path(), "mine.toml", format!("{M4_TOML}{section}"));
     refused(dir.path(), &["review", "./mine.toml", "--set", "a.b.c=1"]);
 }
+
+/// Sections that a drive need not have are read, printed, set and checked like the others.
+#[test]
+fn optional_sections_of_the_nand_are_parameters_like_any() {
+    let dir = folder();
+    let sections = r#"
+[nand_cells]
+kind = { value = "mlc", standing = "datasheet", source = "micron-l74a" }
+order = { value = "shadow", standing = "inferred", source = "model" }
+pages_per_level = { value = 2, standing = "inferred", source = "model" }
+upper_program_ratio = { value = 2.7, standing = "inferred", source = "model" }
+
+[nand_suspend]
+erase_suspend_us = { value = 100.0, standing = "inferred", source = "model" }
+resume_us = { value = 20.0, standing = "inferred", source = "model" }
+most_suspensions = { value = 8, standing = "inferred", source = "model" }
+"#;
+    let mine = M4_TOML.replace("name = \"crucial-m4-256gb\"", "name = \"mine\"") + sections;
+    write(dir.path(), "mine.toml", mine);
+    let ran = run(dir.path(), &["drives", "mine.toml"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    for key in ["upper_program_ratio", "most_suspensions"] {
+        assert!(ran.stdout.contains(key), "{key}: {}", ran.stdout);
+    }
+    let set = ["review", "./mine.toml", "--quick", "--set", "nand_suspend.most_suspensions=0"];
+    let line = refused(dir.path(), &set);
+    assert!(line.contains("nand_suspend.most_suspensions = 0 is not possible"), "{line}");
+    let set = ["review", "./mine.toml", "--quick", "--json", "--set", "nand_cells.kind=slc"];
+    let line = refused(dir.path(), &set);
+    assert!(line.contains("nand_cells.upper_program_ratio = 2.7 is not possible"), "{line}");
+}

@@ -2,11 +2,12 @@
 
 use super::stripe::{Stripe, Superblock};
 use crate::ftl::PhysicalUnit;
-use crate::nand::Chores;
+use crate::nand::{Chores, PageKinds};
 
 /// Chores by die, and which dies have any: a merge touches all dies of its blocks.
 #[derive(Clone, Debug)]
 pub(super) struct Errands {
+    page_kinds: PageKinds,
     by_die: Vec<Chores>,
     /// Dies that have chores, each once.
     due: Vec<u32>,
@@ -21,8 +22,9 @@ pub(super) struct LastRead {
 }
 
 impl Errands {
-    pub(super) fn none(dies: u32) -> Errands {
+    pub(super) fn none(dies: u32, page_kinds: PageKinds) -> Errands {
         Errands {
+            page_kinds,
             by_die: vec![Chores::default(); dies as usize],
             due: Vec::with_capacity(dies as usize),
             rows_programmed: 0,
@@ -54,8 +56,10 @@ impl Errands {
         *last = LastRead { row, page };
     }
 
-    pub(super) fn program(&mut self, die: u32) {
-        self.of(die).rows_programmed += 1;
+    /// Programs a row of a block of a die.
+    pub(super) fn program(&mut self, die: u32, row: u32) {
+        self.of(die);
+        self.by_die[die as usize].program_rows(&self.page_kinds, row, row + 1);
         self.rows_programmed += 1;
     }
 
@@ -71,7 +75,7 @@ impl Errands {
     pub(super) fn next(&mut self) -> Option<(u32, Chores)> {
         let die = self.due.pop()?;
         let chores = std::mem::take(&mut self.by_die[die as usize]);
-        self.rows_programmed -= u64::from(chores.rows_programmed);
+        self.rows_programmed -= u64::from(chores.rows_programmed());
         Some((die, chores))
     }
 

@@ -49,7 +49,8 @@ impl LogBlockMap {
         let mut last_read = LastRead::default();
         for row in rows_filled..rows {
             if self.gather_row(block.logical, row, &mut last_read) {
-                self.errands.program(self.stripe.row(block.superblock, row).0);
+                let (die, _, row_in_block) = self.stripe.row(block.superblock, row);
+                self.errands.program(die, row_in_block);
             }
         }
         // A unit that was written again since is in another log block, or trimmed.
@@ -75,7 +76,8 @@ impl LogBlockMap {
                     target = self.open_superblock();
                     self.forget_fronts(target);
                 }
-                self.errands.program(self.stripe.row(target, row).0);
+                let (die, _, row_in_block) = self.stripe.row(target, row);
+                self.errands.program(die, row_in_block);
             }
         }
         self.replace_data(logical, target);

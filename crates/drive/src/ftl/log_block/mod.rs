@@ -26,7 +26,7 @@ mod tests;
 use super::blocks::Block;
 use super::{FtlCounts, LogicalUnit, PhysicalUnit, Placed, PrefetchStep, Shape};
 use crate::divide::Divider;
-use crate::nand::Chores;
+use crate::nand::{Chores, PageKinds};
 use crate::prefetch::prefetch;
 use crate::profile::{LogBlocksSection, SsdProfile, UNIT_BYTES};
 use errands::Errands;
@@ -91,6 +91,8 @@ impl LogBlockMap {
         let user_units = (profile.capacity.sectors.value / (UNIT_BYTES / 512)) as u32;
         let logical_blocks = user_units.div_ceil(units) as usize;
         let count = section.count.value;
+        let page_kinds =
+            PageKinds::new(profile.nand_cells.as_ref(), profile.nand.pages_per_block.value);
         LogBlockMap {
             stripe,
             by_units: Divider::new(units),
@@ -107,7 +109,7 @@ impl LogBlockMap {
             open: NOWHERE,
             row_left: 0,
             fronts: vec![(NOWHERE, 0); shape.dies as usize],
-            errands: Errands::none(shape.dies),
+            errands: Errands::none(shape.dies, page_kinds),
             counts: FtlCounts::default(),
             merges: MergeCounts::default(),
         }

@@ -50,6 +50,8 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
             program_us: set(500.0),
             erase_us: set(2000.0),
             bus_mb_per_s: set(400.0),
+            cache_reads: None,
+            cache_programs: None,
         },
         gc: GcSection {
             start_free_blocks: set(2),
@@ -59,6 +61,8 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
             seed: set(1),
         },
         trim: TrimSection { supported: set(true) },
+        nand_cells: None,
+        nand_suspend: None,
         log_blocks: Some(section.clone()),
     };
     profile.check().unwrap_or_else(|error| panic!("{error}"));
@@ -113,7 +117,7 @@ fn what_was_written_is_found_and_nothing_else() {
             programmed += placed.iter().filter(|placed| placed.row_full).count() as u64;
             if random.below(3) == 0 {
                 while let Some((_, chores)) = map.next_chores() {
-                    programmed += u64::from(chores.rows_programmed);
+                    programmed += u64::from(chores.rows_programmed());
                 }
             }
             compare(&map, &written)

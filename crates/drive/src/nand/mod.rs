@@ -1,0 +1,216 @@
+//! The NAND as times: dies and channels that are busy until then. It knows no meaning of an
+//! address and no state but time.
+
+mod agenda;
+mod chores;
+mod page_kinds;
+mod suspension;
+mod times;
+
+use crate::Nanos;
+use crate::lane::Lane;
+use crate::profile::SsdProfile;
+use agenda::{Agenda, Opening, Operation};
+use suspension::Suspension;
+use times::{ChoreTimes, Times};
+
+pub(crate) use chores::Chores;
+pub(crate) use page_kinds::PageKinds;
+
+/// All dies and channels of a drive.
+#[derive(Clone, Debug)]
+pub(crate) struct Nand {
+    times: Times,
+    kinds: PageKinds,
+    suspension: Option<Suspension>,
+    channels: Vec<Lane>,
+    dies: Vec<Die>,
+    /// By die: its operations one by one. Empty when the profile says nothing of the cells or of
+    /// suspending; then all operations are taken to be mean programs.
+    agendas: Vec<Agenda>,
+    counts: NandCounts,
+}
+
+/// Operations carried out since the drive was made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct NandCounts {
+    /// Rows (one page on every plane) programmed.
+    pub(crate) rows_programmed: u64,
+    /// Blocks (one on every plane) erased.
+    pub(crate) blocks_erased: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Die {
+    /// End of everything it has been given to do.
+    busy_until: Nanos,
+    /// When the array can take another read, after those it has been given; reads go ahead of
+    /// waiting programs.
+    reads_until: Nanos,
+    /// When the data of all reads is out and the registers are free of it.
+    out_until: Nanos,
+    /// The program that ends last: for so long before `busy_until`, data for another can come in
+    /// where there are cache registers.
+    last_program: Nanos,
+}
+
+impl Nand {
+    /// The NAND of a drive, idle. `profile` has passed its check.
+    pub(crate) fn new(profile: &SsdProfile) -> Nand {
+        let section = &profile.nand;
+        let kinds = PageKinds::new(profile.nand_cells.as_ref(), section.pages_per_block.value);
+        let told_apart = profile.nand_cells.is_some() || profile.nand_suspend.is_some();
+        let dies = section.dies.value as usize;
+        Nand {
+            times: Times::new(profile, &kinds),
+            kinds,
+            suspension: profile.nand_suspend.as_ref().map(Suspension::new),
+            channels: vec![Lane::default(); section.channels.value as usize],
+            dies: vec![Die::default(); dies],
+            agendas: vec![Agenda::default(); if told_apart { dies } else { 0 }],
+            counts: NandCounts::default(),
+        }
+    }
+
+    pub(crate) fn counts(&self) -> NandCounts {
+        self.counts
+    }
+
+    /// Reads a row of a block of a die into its page registers and one page of it into the
+    /// controller, asked for at `at`. Returns when the page is there.
+    ///
+    /// A read waits for reads before it and for the operation in progress, or for that to be
+    /// suspended, not for programs that only wait.
+    #[inline]
+    pub(crate) fn read(&mut self, die: u32, row: u32, at: Nanos) -> Nanos {
+        let read = self.times.read[self.kinds.of(row) as usize];
+        let slot = self.dies[die as usize];
+        let opening = if slot.out_until > at {
+            Opening { start: slot.reads_until.max(at), resume: Nanos::ZERO }
+        } else if let Some(agenda) = self.agendas.get_mut(die as usize) {
+            agenda.open(at, self.suspension.as_ref())
+        } else {
+            // Taking all queued operations but the one in progress for programs says where it is.
+            let backlog = slot.busy_until.since(at);
+            let wait = Nanos(backlog.0 % self.times.mean_program.0.max(1));
+            Opening { start: at + wait, resume: Nanos::ZERO }
+        };
+        let start = opening.start;
+        // With cache registers the row before may still be on its way out of them.
+        let ready = (start + read).max(slot.out_until);
+        let channel = self.channel_of(die);
+        let transfer = self.times.page_transfer;
+        let arrived = self.channels[channel].serve_when_ready(at, ready, transfer);
+        // The page registers are taken until the data is out.
+        let taken = arrived - start.max(slot.out_until) + opening.resume;
+        let cache_reads = self.times.cache_reads;
+        let slot = &mut self.dies[die as usize];
+        slot.busy_until = slot.busy_until.max(start) + taken;
+        slot.reads_until = if cache_reads { ready } else { arrived };
+        slot.out_until = arrived;
+        self.put_off(die, taken);
+        arrived
+    }
+
+    /// Fetches another page of the row that was read last, whose registers are free to give it
+    /// from `after` on. Returns when it is in the controller.
+    #[inline]
+    pub(crate) fn read_more(&mut self, die: u32, at: Nanos, after: Nanos) -> Nanos {
+        let transfer = self.times.page_transfer;
+        let channel = self.channel_of(die);
+        let arrived = self.channels[channel].serve_when_ready(at, after, transfer);
+        let cache_reads = self.times.cache_reads;
+        let slot = &mut self.dies[die as usize];
+        slot.busy_until += arrived - after;
+        slot.out_until = arrived;
+        if !cache_reads {
+            slot.reads_until = arrived;
+        }
+        self.put_off(die, arrived - after);
+        arrived
+    }
+
+    /// Programs one row of a block, ordered at `at`, whose data is in the controller at `ready`.
+    /// Returns when the row is on the NAND.
+    #[inline]
+    pub(crate) fn program(&mut self, die: u32, row: u32, at: Nanos, ready: Nanos) -> Nanos {
+        let times = &self.times;
+        let program = times.program[self.kinds.of(row) as usize];
+        let data_in = times.row_transfer;
+        let channel = self.channel_of(die);
+        let slot = &mut self.dies[die as usize];
+        let registers_free = if times.cache_programs {
+            slot.busy_until.since(slot.last_program).max(slot.out_until)
+        } else {
+            slot.busy_until
+        };
+        let start = registers_free.max(ready);
+        let loaded = self.channels[channel].serve_when_ready(at, start, data_in);
+        // Data that comes in while the array is busy waits in the cache registers.
+        let begins = loaded.max(slot.busy_until);
+        let taken_from = (loaded - data_in).max(slot.busy_until);
+        let end = begins + program;
+        slot.busy_until = end;
+        slot.last_program = program;
+        self.counts.rows_programmed += 1;
+        if let Some(agenda) = self.agendas.get_mut(die as usize) {
+            agenda.add(Operation::Program, at, [taken_from, end], 1);
+        }
+        end
+    }
+
+    /// Has a die do `chores`, ordered at `at`, from `ready` on and after what it has to do already.
+    /// Returns when they are done; `ready` if there are none.
+    #[inline]
+    pub(crate) fn chores(&mut self, die: u32, chores: Chores, at: Nanos, ready: Nanos) -> Nanos {
+        if chores == Chores::default() {
+            return ready;
+        }
+        let rows_programmed = u64::from(chores.rows_programmed());
+        let transfers = self.times.page_transfer.0 * u64::from(chores.pages_out)
+            + self.times.row_transfer.0 * rows_programmed;
+        let channel = self.channel_of(die);
+        self.channels[channel].serve(at, Nanos(transfers));
+        let times = self.times.of_chores(&chores);
+        let slot = &mut self.dies[die as usize];
+        let start = slot.busy_until.max(ready);
+        slot.busy_until = start + times.sum();
+        slot.last_program = self.times.shortest_program(&chores);
+        self.counts.rows_programmed += rows_programmed;
+        self.counts.blocks_erased += u64::from(chores.blocks_erased);
+        if let Some(agenda) = self.agendas.get_mut(die as usize) {
+            note_chores(agenda, &chores, times, [at, start]);
+        }
+        self.dies[die as usize].busy_until
+    }
+
+    /// What a die has not done yet is put off by a read.
+    #[inline]
+    fn put_off(&mut self, die: u32, by: Nanos) {
+        if let Some(agenda) = self.agendas.get_mut(die as usize) {
+            agenda.put_off(by);
+        }
+    }
+
+    /// Dies take turns on the channels, so that neighbours in a stripe do not share one.
+    #[inline]
+    fn channel_of(&self, die: u32) -> usize {
+        die as usize % self.channels.len()
+    }
+}
+
+/// Erases first, then reads, then programs, which may go on with one of host data.
+fn note_chores(agenda: &mut Agenda, chores: &Chores, times: ChoreTimes, [at, start]: [Nanos; 2]) {
+    let programs = times.programs.into_iter().zip(chores.programs);
+    let mut from = start;
+    for (operation, time, count) in [
+        (Operation::Erase, times.erases, chores.blocks_erased),
+        (Operation::Read, times.reads, chores.rows_read),
+    ]
+    .into_iter()
+    .chain(programs.map(|(time, rows)| (Operation::Program, time, rows)))
+    {
+        agenda.add(operation, at, [from, from + time], count);
+        from += time;
+    }
+}

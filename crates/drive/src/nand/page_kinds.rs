@@ -1,0 +1,149 @@
+//! Which rows of a block are fast and which are slow.
+//!
+//! A cell of several bits holds one bit each of several pages, which share a word line: the lower,
+//! (middle) and upper page. Each takes longer to program than the one before, because it has to
+//! tell more levels apart.
+
+use crate::profile::{CellKind, NandCellsSection, PageOrder};
+
+/// The place of a page among those that share its cells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum PageKind {
+    /// Programmed first; the only kind of an SLC block.
+    Lower = 0,
+    /// The second of three.
+    Middle = 1,
+    /// Programmed last.
+    Upper = 2,
+}
+
+/// Kinds there are, at most.
+pub(crate) const PAGE_KINDS: usize = 3;
+
+/// By row of a block: its kind. The FTL counts rows by it and the NAND times them by it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct PageKinds {
+    /// Empty when all rows are alike.
+    by_row: Box<[PageKind]>,
+}
+
+impl PageKinds {
+    /// The kinds of a block of `pages` rows; all are alike when nothing is said of the cells. The
+    /// profile's check has seen to it that word lines fill the block.
+    pub(crate) fn new(cells: Option<&NandCellsSection>, pages: u32) -> PageKinds {
+        let Some(cells) = cells else {
+            return PageKinds { by_row: Box::default() };
+        };
+        let levels = levels(cells.kind.value);
+        if levels.len() == 1 {
+            return PageKinds { by_row: Box::default() };
+        }
+        let alike = cells.pages_per_level.value as usize;
+        let word_lines = pages as usize / (levels.len() * alike);
+        // At each step the order goes one level up and so many word lines back.
+        let (steps, back) = match cells.order.value {
+            PageOrder::InTurn => (word_lines, 0),
+            PageOrder::Shadow => (word_lines + levels.len() - 1, 1),
+        };
+        let mut by_row = Vec::with_capacity(pages as usize);
+        for step in 0..steps {
+            for (level, &kind) in levels.iter().enumerate() {
+                let word_line = step.checked_sub(level * back);
+                if word_line.is_some_and(|word_line| word_line < word_lines) {
+                    by_row.extend(std::iter::repeat_n(kind, alike));
+                }
+            }
+        }
+        PageKinds { by_row: by_row.into() }
+    }
+
+    /// The kind of a row of a block.
+    #[inline]
+    pub(crate) fn of(&self, row: u32) -> PageKind {
+        self.by_row.get(row as usize).copied().unwrap_or(PageKind::Lower)
+    }
+
+    /// How many of the rows from `from` up to but not including `to` are of each kind.
+    #[inline]
+    pub(crate) fn count(&self, from: u32, to: u32) -> [u32; PAGE_KINDS] {
+        let mut counts = [0; PAGE_KINDS];
+        if self.by_row.is_empty() {
+            counts[PageKind::Lower as usize] = to - from;
+        } else {
+            (from..to).for_each(|row| counts[self.of(row) as usize] += 1);
+        }
+        counts
+    }
+}
+
+/// The kinds of the pages that share a cell, in the order they are programmed.
+fn levels(cells: CellKind) -> &'static [PageKind] {
+    match cells {
+        CellKind::Slc => &[PageKind::Lower],
+        CellKind::Mlc => &[PageKind::Lower, PageKind::Upper],
+        CellKind::Tlc => &[PageKind::Lower, PageKind::Middle, PageKind::Upper],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::{Sourced, Standing};
+
+    /// The kinds of a block, a letter a row.
+    fn letters(kind: CellKind, order: PageOrder, pages_per_level: u32, pages: u32) -> String {
+        fn set<T>(value: T) -> Sourced<T> {
+            Sourced { value, standing: Standing::Set, source: "test".into(), note: None }
+        }
+        let cells = NandCellsSection {
+            kind: set(kind),
+            order: set(order),
+            pages_per_level: set(pages_per_level),
+            middle_program_ratio: None,
+            upper_program_ratio: None,
+            middle_read_ratio: None,
+            upper_read_ratio: None,
+        };
+        let kinds = PageKinds::new(Some(&cells), pages);
+        let letter = |row| ['L', 'M', 'U'][kinds.of(row) as usize];
+        let counts = kinds.count(1, pages);
+        let letters: String = (0..pages).map(letter).collect();
+        for (count, letter) in counts.into_iter().zip("LMU".chars()) {
+            assert_eq!(count as usize, letters[1..].matches(letter).count(), "{letters}");
+        }
+        letters
+    }
+
+    #[test]
+    fn shared_pages_alternate_after_the_first_ones() {
+        use PageOrder::*;
+        // As Linux pairs pages of MLC NAND (mtd, "dist3"): page 0 and the odd ones are lower, the
+        // even ones and the last are upper.
+        assert_eq!(letters(CellKind::Mlc, Shadow, 1, 12), "LLULULULULUU");
+        // With even and odd bit lines apart, two by two.
+        assert_eq!(letters(CellKind::Mlc, Shadow, 2, 16), "LLLLUULLUULLUUUU");
+        assert_eq!(letters(CellKind::Tlc, Shadow, 1, 15), "LLMLMULMULMUMUU");
+        assert_eq!(letters(CellKind::Mlc, InTurn, 2, 8), "LLUULLUU");
+        assert_eq!(letters(CellKind::Tlc, InTurn, 1, 6), "LMULMU");
+        assert_eq!(letters(CellKind::Slc, Shadow, 1, 4), "LLLL");
+    }
+
+    #[test]
+    fn every_kind_has_its_share_of_a_block() {
+        for (kind, order) in [
+            (CellKind::Mlc, PageOrder::Shadow),
+            (CellKind::Tlc, PageOrder::Shadow),
+            (CellKind::Tlc, PageOrder::InTurn),
+        ] {
+            let letters = letters(kind, order, 2, 768);
+            let shares: Vec<usize> = "LMU".chars().map(|c| letters.matches(c).count()).collect();
+            let expected = if kind == CellKind::Mlc { [384, 0, 384] } else { [256; 3] };
+            assert_eq!(shares, expected);
+        }
+    }
+
+    #[test]
+    fn one_word_line_is_enough() {
+        assert_eq!(letters(CellKind::Tlc, PageOrder::Shadow, 1, 3), "LMU");
+    }
+}

@@ -1,0 +1,40 @@
+//! Programs and erases that make way for reads.
+
+use super::agenda::Operation;
+use crate::Nanos;
+use crate::profile::NandSuspendSection;
+
+/// How a die suspends an operation for reads.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Suspension {
+    /// What a read waits at most for a program; `None` when programs are not suspended.
+    pub(super) program: Option<Nanos>,
+    /// The same for an erase.
+    pub(super) erase: Option<Nanos>,
+    /// By how much the operation is longer for having been suspended, beside the reads.
+    pub(super) resume: Nanos,
+    /// How often one operation is suspended.
+    pub(super) most: u32,
+}
+
+impl Suspension {
+    pub(super) fn new(section: &NandSuspendSection) -> Suspension {
+        let nanos = |value: f64| Nanos::from_micros(value);
+        Suspension {
+            program: section.program_suspend_us.as_ref().map(|wait| nanos(wait.value)),
+            erase: section.erase_suspend_us.as_ref().map(|wait| nanos(wait.value)),
+            resume: nanos(section.resume_us.value),
+            most: section.most_suspensions.value,
+        }
+    }
+
+    /// What a read waits at most for the operation in progress; `None` when it is not suspended.
+    #[inline]
+    pub(super) fn wait(&self, operation: Operation) -> Option<Nanos> {
+        match operation {
+            Operation::Read => None,
+            Operation::Program => self.program,
+            Operation::Erase => self.erase,
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! How long the NAND takes.
+
+use super::chores::Chores;
+use super::page_kinds::{PAGE_KINDS, PageKind, PageKinds};
+use crate::Nanos;
+use crate::profile::{NandCellsSection, Sourced, SsdProfile};
+
+/// The times of a die and its channel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Times {
+    /// Array to page registers, mean over the rows of a block.
+    pub(super) mean_read: Nanos,
+    /// The same by kind of page.
+    pub(super) read: [Nanos; PAGE_KINDS],
+    /// Program, mean over the rows of a block.
+    pub(super) mean_program: Nanos,
+    /// The same by kind of page.
+    pub(super) program: [Nanos; PAGE_KINDS],
+    pub(super) erase: Nanos,
+    /// One page over a channel.
+    pub(super) page_transfer: Nanos,
+    /// A page of every plane over a channel.
+    pub(super) row_transfer: Nanos,
+    /// Whether a second register a plane lets data go out while the next row is read.
+    pub(super) cache_reads: bool,
+    /// Whether it lets data come in while the row before is programmed.
+    pub(super) cache_programs: bool,
+}
+
+/// How long the parts of [`Chores`] take a die, in the order it does them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct ChoreTimes {
+    pub(super) erases: Nanos,
+    pub(super) reads: Nanos,
+    /// By kind of page, data going in included.
+    pub(super) programs: [Nanos; PAGE_KINDS],
+}
+
+impl Times {
+    pub(super) fn new(profile: &SsdProfile, kinds: &PageKinds) -> Times {
+        let nand = &profile.nand;
+        let bytes_per_ns = nand.bus_mb_per_s.value * 1e6 / 1e9;
+        let page_ns = f64::from(nand.page_bytes.value) / bytes_per_ns;
+        let page_transfer = Nanos(page_ns.round() as u64);
+        let rows = kinds.count(0, nand.pages_per_block.value);
+        let by_kind = |mean_us: f64, ratios: [f64; PAGE_KINDS]| by_kind(mean_us, ratios, rows);
+        let cells = profile.nand_cells.as_ref();
+        let is_set = |flag: &Option<Sourced<bool>>| flag.as_ref().is_some_and(|flag| flag.value);
+        Times {
+            mean_read: Nanos::from_micros(nand.read_us.value),
+            read: by_kind(nand.read_us.value, read_ratios(cells)),
+            mean_program: Nanos::from_micros(nand.program_us.value),
+            program: by_kind(nand.program_us.value, program_ratios(cells)),
+            erase: Nanos::from_micros(nand.erase_us.value),
+            page_transfer,
+            row_transfer: Nanos(page_transfer.0 * u64::from(nand.planes.value)),
+            cache_reads: is_set(&nand.cache_reads),
+            cache_programs: is_set(&nand.cache_programs),
+        }
+    }
+
+    /// How long `chores` take. Collection reads rows of all kinds alike, so its reads are counted at
+    /// their mean; what it programs is counted by kind.
+    #[inline]
+    pub(super) fn of_chores(&self, chores: &Chores) -> ChoreTimes {
+        let rows_read = u64::from(chores.rows_read);
+        let array = self.mean_read.0 * rows_read;
+        let out = self.page_transfer.0 * u64::from(chores.pages_out);
+        let reads = if self.cache_reads && rows_read > 0 {
+            // The slower of the two sets the pace, and the other is seen once.
+            array.max(out) + self.mean_read.0.min(out / rows_read)
+        } else {
+            array + out
+        };
+        let mut programs = [Nanos::ZERO; PAGE_KINDS];
+        let data_in = self.row_transfer;
+        let mut filling = self.cache_programs;
+        for (kind, &rows) in chores.programs.iter().enumerate().filter(|&(_, &rows)| rows > 0) {
+            let program = self.program[kind];
+            let each = if self.cache_programs { program.max(data_in) } else { program + data_in };
+            programs[kind] = Nanos(each.0 * u64::from(rows));
+            if std::mem::take(&mut filling) {
+                // The first row's data goes in while nothing is programmed.
+                programs[kind] += program.min(data_in);
+            }
+        }
+        let erases = Nanos(self.erase.0 * u64::from(chores.blocks_erased));
+        ChoreTimes { erases, reads: Nanos(reads), programs }
+    }
+
+    /// The shortest of the programs that are among `chores`; 0 when there are none.
+    pub(super) fn shortest_program(&self, chores: &Chores) -> Nanos {
+        let programs = self.program.iter().zip(chores.programs);
+        programs.filter(|&(_, rows)| rows > 0).map(|(&time, _)| time).min().unwrap_or_default()
+    }
+}
+
+impl ChoreTimes {
+    pub(super) fn sum(&self) -> Nanos {
+        self.programs.iter().fold(self.erases + self.reads, |sum, &programs| sum + programs)
+    }
+}
+
+/// The time of each kind of page, of which a block has `rows`, so that their mean over the block is
+/// `mean_us` and the times relate as `ratios`.
+fn by_kind(
+    mean_us: f64,
+    ratios: [f64; PAGE_KINDS],
+    rows: [u32; PAGE_KINDS],
+) -> [Nanos; PAGE_KINDS] {
+    let all: u32 = rows.iter().sum();
+    if ratios == [1.0; PAGE_KINDS] {
+        return [Nanos::from_micros(mean_us); PAGE_KINDS];
+    }
+    let weight: f64 = rows.iter().zip(ratios).map(|(&rows, ratio)| f64::from(rows) * ratio).sum();
+    let lower_us = mean_us * f64::from(all) / weight;
+    ratios.map(|ratio| Nanos::from_micros(lower_us * ratio))
+}
+
+/// Times of the kinds of pages over that of a lower one.
+fn ratios(middle: Option<f64>, upper: Option<f64>) -> [f64; PAGE_KINDS] {
+    let mut ratios = [1.0; PAGE_KINDS];
+    ratios[PageKind::Middle as usize] = middle.unwrap_or(1.0);
+    ratios[PageKind::Upper as usize] = upper.unwrap_or(1.0);
+    ratios
+}
+
+fn program_ratios(cells: Option<&NandCellsSection>) -> [f64; PAGE_KINDS] {
+    ratios(
+        cells.and_then(|cells| cells.middle_program_ratio.as_ref()).map(|ratio| ratio.value),
+        cells.and_then(|cells| cells.upper_program_ratio.as_ref()).map(|ratio| ratio.value),
+    )
+}
+
+fn read_ratios(cells: Option<&NandCellsSection>) -> [f64; PAGE_KINDS] {
+    ratios(
+        cells.and_then(|cells| cells.middle_read_ratio.as_ref()).map(|ratio| ratio.value),
+        cells.and_then(|cells| cells.upper_read_ratio.as_ref()).map(|ratio| ratio.value),
+    )
+}
