@@ -7,15 +7,44 @@ use std::collections::{BinaryHeap, VecDeque};
 use crate::{Done, Fault, FaultCause, Io, Nanos, Tag};
 
 /// A virtual clock and the completions ahead of it, earliest first. Equal times come out in the
-/// order they were pushed, so that an answer never depends on how the heap happens to be laid out.
+/// order they were pushed, so that an answer never depends on how they happen to be stored.
+///
+/// Writes are mostly answered in the order they were given, so a completion later than all others
+/// goes to the end of a line, which costs nothing, and only one that overtakes into a heap.
 ///
 /// Never holds more than the drive's queue depth, so it does not allocate after `with_depth`.
 #[derive(Debug, Clone)]
 pub(crate) struct Queue {
     now: Nanos,
-    completions: BinaryHeap<Reverse<(Nanos, u64, Tag)>>,
+    in_order: VecDeque<Completion>,
+    overtaking: BinaryHeap<Reverse<Completion>>,
     pushed: u64,
     refused: VecDeque<Fault>,
+}
+
+/// When a command is done, what number it was and its tag, in one number that sorts by them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Completion(u128);
+
+/// Tags are below a queue depth, which a profile's check limits to 65,536.
+const TAG_BITS: u32 = 17;
+
+impl Completion {
+    #[inline]
+    fn new(at: Nanos, number: u64, tag: Tag) -> Completion {
+        debug_assert!(tag.0 < 1 << TAG_BITS);
+        Completion(u128::from(at.0) << 64 | u128::from(number << TAG_BITS | u64::from(tag.0)))
+    }
+
+    #[inline]
+    fn at(self) -> Nanos {
+        Nanos((self.0 >> 64) as u64)
+    }
+
+    #[inline]
+    fn tag(self) -> Tag {
+        Tag(self.0 as u32 & ((1 << TAG_BITS) - 1))
+    }
 }
 
 impl Queue {
@@ -23,7 +52,8 @@ impl Queue {
     pub(crate) fn with_depth(depth: u32) -> Queue {
         Queue {
             now: Nanos::ZERO,
-            completions: BinaryHeap::with_capacity(depth as usize),
+            in_order: VecDeque::with_capacity(depth as usize),
+            overtaking: BinaryHeap::with_capacity(depth as usize),
             pushed: 0,
             refused: VecDeque::new(),
         }
@@ -36,8 +66,13 @@ impl Queue {
     /// The command under `tag` will finish at `at`, which is never in the past.
     pub(crate) fn finish(&mut self, tag: Tag, at: Nanos) {
         debug_assert!(at >= self.now, "completion at {at:?} before now {:?}", self.now);
-        self.completions.push(Reverse((at, self.pushed, tag)));
+        let completion = Completion::new(at, self.pushed, tag);
         self.pushed += 1;
+        if self.in_order.back().is_none_or(|&last| last < completion) {
+            self.in_order.push_back(completion);
+        } else {
+            self.overtaking.push(Reverse(completion));
+        }
     }
 
     /// The command under `tag` is answered by a fault at the next reap.
@@ -50,20 +85,33 @@ impl Queue {
         if let Some(fault) = self.refused.pop_front() {
             return Err(fault);
         }
-        if let Some(&Reverse((at, _, tag))) = self.completions.peek()
-            && at <= until
-        {
-            self.completions.pop();
-            self.now = at;
-            return Ok(Some(Done { tag, at }));
+        let Some(next) = self.next().filter(|next| next.at() <= until) else {
+            self.idle_until(until);
+            return Ok(None);
+        };
+        if self.in_order.front() == Some(&next) {
+            self.in_order.pop_front();
+        } else {
+            self.overtaking.pop();
         }
-        self.idle_until(until);
-        Ok(None)
+        self.now = next.at();
+        Ok(Some(Done { tag: next.tag(), at: next.at() }))
+    }
+
+    /// The earliest completion.
+    #[inline]
+    fn next(&self) -> Option<Completion> {
+        match (self.in_order.front(), self.overtaking.peek()) {
+            (Some(&front), Some(&Reverse(top))) => Some(front.min(top)),
+            (Some(&front), None) => Some(front),
+            (None, Some(&Reverse(top))) => Some(top),
+            (None, None) => None,
+        }
     }
 
     /// Whether nothing is in flight.
     pub(crate) fn is_idle(&self) -> bool {
-        self.completions.is_empty() && self.refused.is_empty()
+        self.in_order.is_empty() && self.overtaking.is_empty() && self.refused.is_empty()
     }
 
     /// Moves the clock to `until` without a completion; `Nanos::MAX` is no time and leaves it.

@@ -7,10 +7,10 @@ use crate::workload::{Job, Stream};
 
 /// I/Os made ahead of their submission and shown to the target, [`BATCH`] at a time. A virtual drive
 /// needs three hints to find where a unit is.
-const LOOK_AHEAD: usize = 64;
+const LOOK_AHEAD: usize = 32;
 
 /// I/Os of one hint.
-const BATCH: usize = 16;
+const BATCH: usize = 4;
 
 /// On a real drive the loop wakes up this often to notice an interrupt while nothing completes.
 const WALL_TICK: Nanos = Nanos(100_000_000);

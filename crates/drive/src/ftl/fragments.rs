@@ -62,8 +62,9 @@ impl Slot {
     }
 }
 
-/// Up to 64 units that were written one after the other.
+/// Up to 64 units that were written one after the other. Two to a cache line, none across.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 struct Fragment {
     /// By slot: the map points here.
     live: u64,
