@@ -63,16 +63,27 @@ impl Slot {
 }
 
 /// Up to 64 units that were written one after the other. Two to a cache line, none across.
+///
+/// Its slots below `split` lie one behind the other from `at[0]` on, the others from `at[1]` on:
+/// a move that reaches the end of a block leaves a fragment in two. The few that would be in more
+/// are [`SCATTERED`].
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 struct Fragment {
     /// By slot: the map points here.
     live: u64,
-    /// Where its units are; a second part where it crosses from one block into another.
-    first: Part,
+    /// By slot: it has a place, as far behind its half's first as slots of that half are before it.
+    placed: u64,
+    at: [PhysicalUnit; 2],
+    split: u32,
+    /// The first of its parts, if scattered.
+    parts: u32,
 }
 
-/// Units of a fragment that lie one behind the other.
+/// The `split` of a fragment that lies in more than two places: its parts say where.
+const SCATTERED: u32 = u32::MAX;
+
+/// Units of a scattered fragment that lie one behind the other.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     /// By slot: it is in this part. Its place is that many behind `at` as slots before it are.
@@ -88,16 +99,37 @@ impl Part {
     }
 }
 
+impl Fragment {
+    /// One whose slots all lie from `at` on.
+    fn whole(live: u64, placed: u64, at: PhysicalUnit) -> Fragment {
+        Fragment { live, placed, at: [at, 0], split: SLOTS, parts: NONE }
+    }
+
+    /// The slots of its second half.
+    #[inline]
+    fn upper(&self) -> u64 {
+        u64::MAX.checked_shl(self.split).unwrap_or(0)
+    }
+
+    /// Where the slot of `bit` is, if it is not scattered.
+    #[inline]
+    fn place(&self, bit: u64) -> PhysicalUnit {
+        let upper = self.upper();
+        let (at, half) = if bit & upper == 0 { (self.at[0], !upper) } else { (self.at[1], upper) };
+        at + (self.placed & half & (bit - 1)).count_ones()
+    }
+}
+
 /// All fragments of a drive and, by block, which of them lie there.
 #[derive(Clone, Debug)]
 pub(super) struct Fragments {
     fragments: Vec<Fragment>,
-    /// Fragments that may be used again, chained through `first.at`.
+    /// Fragments that may be used again, chained through `parts`.
     free: u32,
     in_use: usize,
     /// When they are to be gathered.
     most: usize,
-    /// Parts beyond the first: few, because only a move that reaches the end of a block makes one.
+    /// Parts of scattered fragments.
     parts: Vec<Part>,
     free_part: u32,
     /// By block of the drive: the fragment of each part in it, in the order of their places.
@@ -141,8 +173,8 @@ impl Fragments {
     ) -> Slot {
         if filling.slots == SLOTS {
             // All its places are known; slots that will never be written are never asked for.
-            let first = Part { placed: u64::MAX, at: place, more: NONE };
-            *filling = Filling { fragment: self.add(Fragment { live: 0, first }), slots: 0 };
+            let fragment = self.add(Fragment::whole(0, u64::MAX, place));
+            *filling = Filling { fragment, slots: 0 };
             self.in_block[block as usize].push(filling.fragment);
         }
         self.fragments[filling.fragment as usize].live |= 1 << filling.slots;
@@ -153,15 +185,14 @@ impl Fragments {
     #[inline]
     pub(super) fn place(&self, slot: Slot) -> PhysicalUnit {
         let fragment = &self.fragments[slot.fragment()];
-        if fragment.first.placed & slot.bit() != 0 {
-            fragment.first.place(slot.bit())
-        } else {
-            self.place_beyond(fragment.first.more, slot.bit())
+        if fragment.split == SCATTERED {
+            return self.place_in_parts(fragment.parts, slot.bit());
         }
+        fragment.place(slot.bit())
     }
 
     #[cold]
-    fn place_beyond(&self, part: u32, bit: u64) -> PhysicalUnit {
+    fn place_in_parts(&self, part: u32, bit: u64) -> PhysicalUnit {
         let mut part = self.parts[part as usize];
         while part.placed & bit == 0 {
             part = self.parts[part.more as usize];
@@ -185,7 +216,7 @@ impl Fragments {
         self.in_use += 1;
         if self.free != NONE {
             let id = self.free;
-            self.free = self.fragments[id as usize].first.at;
+            self.free = self.fragments[id as usize].parts;
             self.fragments[id as usize] = fragment;
             return id;
         }
@@ -194,7 +225,7 @@ impl Fragments {
     }
 
     fn remove(&mut self, id: u32) {
-        self.fragments[id as usize].first.at = self.free;
+        self.fragments[id as usize].parts = self.free;
         self.free = id;
         self.in_use -= 1;
     }
@@ -227,11 +258,12 @@ impl Fragments {
         for &id in list {
             let fragment = &mut self.fragments[id as usize];
             let count = fragment.live.count_ones();
-            if fragment.first.more == NONE && count > 0 && count <= to.end - to.at {
-                fragment.first = Part { placed: fragment.live, at: to.at, more: NONE };
+            if fragment.split == SLOTS && count > 0 && count <= to.end - to.at {
+                fragment.placed = fragment.live;
+                fragment.at[0] = to.at;
                 to.at += count;
                 arrived.push(id);
-            } else if !self.move_part(id, from, to, &mut arrived) {
+            } else if !self.move_half(id, from, to, &mut arrived) {
                 break;
             }
             done += 1;
@@ -240,8 +272,85 @@ impl Fragments {
         done
     }
 
-    /// Moves the part of a fragment that comes first at `from`, where there is something special:
-    /// nothing is live, it has several parts, or it does not fit. False when some of it is left.
+    /// Drops what is left of `list`, which was taken from the block at `from`, when none of it is
+    /// live there.
+    pub(super) fn drop_dead(&mut self, list: &[u32], from: &Range<PhysicalUnit>) {
+        let mut nowhere = Target { block: NONE, at: 0, end: 0 };
+        for &id in list {
+            let dropped = self.move_half(id, from, &mut nowhere, &mut Vec::new());
+            debug_assert!(dropped, "something is live");
+        }
+    }
+
+    /// Moves the half of a fragment that comes first at `from`. False when some of it is left, which
+    /// is then what comes first there.
+    fn move_half(
+        &mut self,
+        id: u32,
+        from: &Range<PhysicalUnit>,
+        to: &mut Target,
+        arrived: &mut Vec<u32>,
+    ) -> bool {
+        let fragment = &mut self.fragments[id as usize];
+        if fragment.split == SCATTERED {
+            return self.move_part(id, from, to, arrived);
+        }
+        let upper = fragment.upper();
+        let lower_here = fragment.split > 0 && from.contains(&fragment.at[0]);
+        let upper_here = fragment.split < SLOTS && from.contains(&fragment.at[1]);
+        let half = match (lower_here, upper_here) {
+            (true, true) => usize::from(fragment.at[1] < fragment.at[0]),
+            (lower, _) => usize::from(!lower),
+        };
+        let slots = if half == 0 { !upper } else { upper };
+        let (fits, rest) = split(fragment.live & slots, to.end - to.at);
+        let is_whole = fragment.split == 0 || fragment.split == SLOTS;
+        match (fits, rest) {
+            (0, 0) if is_whole => self.remove(id),
+            (0, 0) => {
+                // The other half is all there is now.
+                fragment.placed &= !slots;
+                fragment.split = if half == 0 { 0 } else { SLOTS };
+            }
+            (_, 0) => {
+                fragment.placed = fragment.placed & !slots | fits;
+                fragment.at[half] = to.at;
+                to.at += fits.count_ones();
+                arrived.push(id);
+            }
+            (0, _) => return false,
+            _ if is_whole => {
+                let first = rest & rest.wrapping_neg();
+                let left_at = fragment.place(first);
+                fragment.placed = fits | fragment.placed & !(first - 1);
+                fragment.at = [to.at, left_at];
+                fragment.split = first.trailing_zeros();
+                to.at += fits.count_ones();
+                arrived.push(id);
+                return false;
+            }
+            _ => {
+                self.scatter(id);
+                return self.move_part(id, from, to, arrived);
+            }
+        }
+        true
+    }
+
+    /// Makes parts of a fragment's two halves.
+    #[cold]
+    fn scatter(&mut self, id: u32) {
+        let Fragment { placed, at, .. } = self.fragments[id as usize];
+        let upper = self.fragments[id as usize].upper();
+        let parts = [(placed & !upper, at[0]), (placed & upper, at[1])];
+        let parts = parts.map(|(placed, at)| Part { placed, at, more: NONE });
+        self.fragments[id as usize].split = SCATTERED;
+        self.fragments[id as usize].parts = NONE;
+        self.give_parts(id, &parts);
+    }
+
+    /// Moves the part of a scattered fragment that comes first at `from`.
+    #[cold]
     fn move_part(
         &mut self,
         id: u32,
@@ -250,10 +359,6 @@ impl Fragments {
         arrived: &mut Vec<u32>,
     ) -> bool {
         let live = self.fragments[id as usize].live;
-        if live == 0 && self.fragments[id as usize].first.more == NONE {
-            self.remove(id);
-            return true;
-        }
         let mut parts = self.take_parts(id);
         let here = (0..parts.len()).filter(|&index| from.contains(&parts[index].at));
         let index = here
@@ -276,11 +381,10 @@ impl Fragments {
         rest == 0
     }
 
-    /// The parts of a fragment, as a list.
+    /// The parts of a scattered fragment, as a list.
     fn take_parts(&mut self, id: u32) -> Vec<Part> {
-        let first = self.fragments[id as usize].first;
-        let mut parts = vec![Part { more: NONE, ..first }];
-        let mut next = first.more;
+        let mut parts = Vec::new();
+        let mut next = self.fragments[id as usize].parts;
         while next != NONE {
             let part = self.parts[next as usize];
             parts.push(Part { more: NONE, ..part });
@@ -291,13 +395,15 @@ impl Fragments {
         parts
     }
 
-    /// Makes `parts` those of a fragment, which ends with the last of them.
+    /// Makes `parts` those of a scattered fragment. One alone makes it whole again, none ends it.
     fn give_parts(&mut self, id: u32, parts: &[Part]) {
-        let Some((first, others)) = parts.split_first() else {
-            return self.remove(id);
-        };
+        if let [part] = parts {
+            let live = self.fragments[id as usize].live;
+            self.fragments[id as usize] = Fragment::whole(live, part.placed, part.at);
+            return;
+        }
         let mut more = NONE;
-        for part in others {
+        for part in parts {
             let part = Part { more, ..*part };
             if self.free_part == NONE {
                 self.parts.push(part);
@@ -308,7 +414,10 @@ impl Fragments {
                 self.parts[more as usize] = part;
             }
         }
-        self.fragments[id as usize].first = Part { more, ..*first };
+        self.fragments[id as usize].parts = more;
+        if parts.is_empty() {
+            self.remove(id);
+        }
     }
 
     /// Whether overwriting has left so many fragments, few of their slots live, that it is time
@@ -334,8 +443,7 @@ impl Fragments {
                 if live != 0 {
                     let id = fragments.len() as u32;
                     let at = block * shape.units_per_block + index * SLOTS;
-                    let first = Part { placed: u64::MAX, at, more: NONE };
-                    fragments.push(Fragment { live, first });
+                    fragments.push(Fragment::whole(live, u64::MAX, at));
                     list.push(id);
                     ids[(block * per_block + index) as usize] = id;
                 }
