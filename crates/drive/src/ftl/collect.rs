@@ -126,8 +126,8 @@ impl Ftl {
         let source = shape.block_of_die(die, block);
         let from = shape.first_unit(die, block)..shape.first_unit(die, block + 1);
         let list = self.fragments.take_block(source);
-        let mut done = 0;
-        while done < list.len() {
+        let (mut done, mut left) = (0, space.blocks.valid(block));
+        while left > 0 {
             if space.moves.filled == shape.units_per_block {
                 // The host leaves collection a free block whenever it has no victim.
                 let opened = space.moves.renew(&mut space.blocks);
@@ -145,7 +145,9 @@ impl Ftl {
             space.moves.filled += moved;
             space.blocks.remove_valid(block, moved);
             space.blocks.add_valid(space.moves.block, moved);
+            left -= moved;
         }
+        self.fragments.drop_dead(&list[done..], &from);
         self.fragments.give_back(source, list);
         self.live.of_block_mut(source).fill(0);
     }

@@ -239,6 +239,16 @@ impl Fragments {
         done
     }
 
+    /// Drops what is left of `list`, which was taken from the block at `from`, when none of it is
+    /// live there.
+    pub(super) fn drop_dead(&mut self, list: &[u32], from: &Range<PhysicalUnit>) {
+        let mut nowhere = Target { block: NONE, at: 0, end: 0 };
+        for &id in list {
+            let dropped = self.move_part(id, from, &mut nowhere, &mut Vec::new());
+            debug_assert!(dropped, "something is live");
+        }
+    }
+
     /// Moves the part of a fragment that comes first at `from`, where there is something special:
     /// nothing is live, it has several parts, or it does not fit. False when some of it is left.
     fn move_part(
