@@ -21,7 +21,9 @@ use crate::nand::Nand;
 use crate::profile::{ControllerSection, ProfileError, SsdProfile, UNIT_BYTES};
 use crate::queue::Queue;
 use crate::read_ahead::ReadAhead;
-use crate::{Clock, Done, Fault, FaultCause, Geometry, Io, Nanos, Op, SECTOR_BYTES, Tag, Target};
+use crate::{
+    Clock, Done, Fault, FaultCause, Geometry, Io, Lba, Nanos, Op, SECTOR_BYTES, Tag, Target,
+};
 use look_ahead::LookAhead;
 use units::UNIT_SECTORS;
 
@@ -147,6 +149,13 @@ impl Ssd {
     /// The first thing that is wrong.
     pub fn check_map(&self) -> Result<(), String> {
         self.ftl.check()
+    }
+
+    /// Whether the 4 KiB that hold a sector were written and not trimmed or purged since. Beyond
+    /// the drive nothing is.
+    pub fn is_mapped(&self, lba: Lba) -> bool {
+        lba.0 < self.geometry.sectors
+            && self.ftl.find((lba.0 / UNIT_SECTORS) as LogicalUnit).is_some()
     }
 
     /// Waits until all rows that are full are on the NAND. Nothing may be in flight.

@@ -1,6 +1,11 @@
 //! What the tests of virtual drives share: small profiles, a closed loop, a random number.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod attempt;
+pub mod draw;
+pub mod jobs;
+pub mod play;
+
 use fourcorners_drive::profile::*;
 use fourcorners_drive::{Io, Lba, Nanos, Op, Ssd, Tag, Target};
 

@@ -156,7 +156,10 @@ fn arguments_that_are_not_text() {
 
 #[test]
 fn a_drive_that_does_not_fit_into_memory() {
-    // 16 TiB of flash takes 38 GB.
+    // 8 TiB of flash, the most there can be, takes 19 GB, and each method has a drive of its own.
+    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
+        return println!("skipped: with one processor there is one drive at a time");
+    }
     let info = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let available = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let available = available.and_then(|text| text.trim().strip_suffix("kB")?.trim().parse().ok());
@@ -164,8 +167,9 @@ fn a_drive_that_does_not_fit_into_memory() {
         return println!("skipped: this machine has the memory, or does not say");
     }
     let dir = folder();
-    let set = "nand.blocks_per_plane=130000";
-    let line = refused(dir.path(), &["review", M4, "--quick", "--set", set]);
+    let args =
+        ["review", M4, "--quick", "--methods", "all", "--set", "nand.blocks_per_plane=65000"];
+    let line = refused(dir.path(), &args);
     assert!(line.contains("GB of memory"), "{line}");
 }
 

@@ -1,0 +1,79 @@
+//! Both models on random small drives and jobs.
+
+use fourcorners_drive::profile::SsdProfile;
+use fourcorners_drive::{Lba, Ssd, Target};
+
+use crate::common::draw::{self, Numbers};
+use crate::common::jobs::Job;
+use crate::common::play::{Answer, Command, Drive, play};
+use crate::common::{Random, make};
+use crate::model::Reference;
+use crate::space::Semantics;
+
+/// What the virtual SSD does today: to the nanosecond and the unit.
+const TODAY: Semantics = Semantics { absorbs: false };
+
+/// Drives and jobs; each has its number as its seed.
+const CASES: u64 = 1000;
+
+/// One drive and what it is asked.
+struct Case {
+    profile: SsdProfile,
+    depth: u32,
+    commands: Vec<Command>,
+    what: String,
+}
+
+fn case(seed: u64) -> Case {
+    let mut random = Random(seed);
+    let most_units = random.one_of(&[500, 2000, 8000, 20_000]);
+    let profile = draw::profile(&mut random, most_units);
+    let sectors = profile.capacity.sectors.value;
+    let job = Job::draw(&mut random);
+    // A tenth is no job that makes sense, but all that can be asked.
+    let (depth, commands) = match seed % 10 {
+        9 => (job.depth, (0..5000).map(|_| draw::command(&mut random, sectors)).collect()),
+        _ => (job.depth, job.commands(sectors, &mut random)),
+    };
+    let what = format!("seed {seed}: {job:?} on {:?} {:?}", profile.nand, profile.gc);
+    Case { profile, depth, commands, what }
+}
+
+/// What a drive answered and what it is like after.
+struct Outcome {
+    answers: Vec<Answer>,
+    mapped: Vec<u64>,
+}
+
+fn run<D: Drive>(drive: &mut D, case: &Case, is_mapped: impl Fn(&D, Lba) -> bool) -> Outcome {
+    let answers = play(drive, case.depth, case.commands.iter().copied())
+        .unwrap_or_else(|error| panic!("{error}; {}", case.what));
+    let units = 0..drive.geometry().sectors / 8;
+    let mapped = units.filter(|unit| is_mapped(drive, Lba(unit * 8))).collect();
+    Outcome { answers, mapped }
+}
+
+fn run_both(case: &Case, semantics: Semantics) -> ((Ssd, Outcome), (Reference, Outcome)) {
+    let mut fast = make(&case.profile);
+    let of_fast = run(&mut fast, case, Ssd::is_mapped);
+    fast.check_map().unwrap_or_else(|error| panic!("{error}; {}", case.what));
+    let mut plain = Reference::new(&case.profile, semantics);
+    let of_plain = run(&mut plain, case, Reference::is_mapped);
+    plain.check();
+    assert_eq!(of_fast.mapped, of_plain.mapped, "{}", case.what);
+    ((fast, of_fast), (plain, of_plain))
+}
+
+#[test]
+fn both_models_give_the_same_answers() {
+    for seed in 0..CASES {
+        let case = case(seed);
+        let ((fast, of_fast), (plain, of_plain)) = run_both(&case, TODAY);
+        let mut answers = of_fast.answers.iter().zip(&of_plain.answers).enumerate();
+        if let Some((at, (fast, plain))) = answers.find(|(_, (fast, plain))| fast != plain) {
+            panic!("I/O {at}: {fast:?}, reference {plain:?}; {}", case.what);
+        }
+        assert_eq!(fast.counters(), plain.counters(), "{}", case.what);
+        assert_eq!(fast.now(), plain.now(), "{}", case.what);
+    }
+}

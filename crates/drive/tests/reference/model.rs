@@ -1,0 +1,322 @@
+//! The reference drive: commands as sums of times, over the map and the NAND of the reference.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use fourcorners_drive::profile::SsdProfile;
+use fourcorners_drive::{
+    Clock, Done, Fault, FaultCause, Geometry, Io, Lba, Nanos, Op, SsdCounters, Tag, Target,
+};
+
+use crate::common::play::Drive;
+use crate::flash::{Flash, Lane, ns};
+use crate::space::{FullRow, Semantics, Space, Written};
+
+/// A plain model of the virtual SSD.
+pub(crate) struct Reference {
+    profile: SsdProfile,
+    space: Space,
+    flash: Flash,
+    controller: Lane,
+    link: Lane,
+    /// When each row that was filled is on the NAND, oldest first.
+    buffer: VecDeque<u64>,
+    /// When the row being filled had space in the buffer.
+    row_ready: u64,
+    /// Units that had a place, waited to be programmed and went with a purge.
+    purged_units: u64,
+    /// By die and row of the block host data goes into: when the row is on the NAND.
+    row_ends: Vec<Vec<u64>>,
+    /// Where the last read ended.
+    expected: Option<usize>,
+    /// Units fetched for a sequential reader, and when each was there.
+    fetched: BTreeMap<usize, u64>,
+    now: u64,
+    /// When, in which order of submission, and which; sorted.
+    completions: Vec<(u64, u64, Tag)>,
+    submitted: u64,
+    refused: VecDeque<Fault>,
+}
+
+/// What a read has in the page registers: die, block, row, page, and since when.
+type Registers = Option<(usize, usize, usize, usize, u64)>;
+
+impl Reference {
+    /// The profile must have passed its check.
+    pub(crate) fn new(profile: &SsdProfile, semantics: Semantics) -> Reference {
+        Reference {
+            space: Space::new(profile, semantics),
+            flash: Flash::new(&profile.nand),
+            controller: Lane::default(),
+            link: Lane::default(),
+            buffer: VecDeque::new(),
+            row_ready: 0,
+            purged_units: 0,
+            row_ends: vec![Vec::new(); profile.nand.dies.value as usize],
+            expected: None,
+            fetched: BTreeMap::new(),
+            now: 0,
+            completions: Vec::new(),
+            submitted: 0,
+            refused: VecDeque::new(),
+            profile: profile.clone(),
+        }
+    }
+
+    pub(crate) fn absorbed_units(&self) -> u64 {
+        self.space.absorbed_units
+    }
+
+    pub(crate) fn is_mapped(&self, lba: Lba) -> bool {
+        self.space.find(lba.0 as usize / 8).is_some()
+    }
+
+    /// Panics unless the map and the blocks say the same.
+    pub(crate) fn check(&self) {
+        self.space.check();
+    }
+
+    /// The command's own frames on the link.
+    fn frames(&self) -> u64 {
+        ns(self.profile.link.command_us.value)
+    }
+
+    /// Data on the link: ten bits a byte, and a pause for every frame of 8 KiB.
+    fn data(&self, sectors: u32) -> u64 {
+        let bytes = u64::from(sectors) * 512;
+        let bytes_per_second = self.profile.link.gbps.value * 1e9 / 10.0;
+        let wire = (bytes as f64 * 1e9 / bytes_per_second).round() as u64;
+        wire + bytes.div_ceil(8192) * ns(self.profile.link.frame_us.value)
+    }
+
+    /// Rows the buffer holds besides the one being filled.
+    fn buffer_rows(&self) -> usize {
+        let row_kib = self.space.sizes().row * 4;
+        self.profile.buffer.write_kib.value as usize / row_kib - 1
+    }
+
+    fn write(&mut self, io: Io, arrives: u64) -> u64 {
+        let (first, last) = units(io);
+        let count = (last - first + 1) as u64;
+        let command = ns(self.profile.controller.write_command_us.value);
+        let handling = ns(self.profile.controller.write_4k_us.value) * count;
+        let handled = self.controller.serve(arrives, arrives, command + handling);
+        let accepted = handled - handling;
+        let transfer = self.frames() + self.data(io.sectors);
+        let received = self.link.serve(arrives, accepted, transfer);
+        self.fetched.clear();
+        let mut admitted = received.max(handled);
+        for unit in first..=last {
+            if self.space.at_row_start() {
+                self.row_ready = self.admit(admitted);
+            }
+            let begin = unit as u64 * 8;
+            if io.lba.0 > begin || io.end() < begin + 8 {
+                // The rest of the unit is read first.
+                admitted = admitted.max(self.read_unit(unit, accepted, &mut None));
+            }
+            admitted = admitted.max(self.row_ready);
+            self.row_ready = admitted;
+            if let Written::RowFull(full) = self.space.write(unit) {
+                self.program(full, arrives, admitted);
+            }
+        }
+        admitted
+    }
+
+    /// When a row can begin to be filled whose first data is there at `at`.
+    fn admit(&mut self, at: u64) -> u64 {
+        while self.buffer.front().is_some_and(|&end| end <= at) {
+            self.buffer.pop_front();
+        }
+        if self.buffer.len() < self.buffer_rows() {
+            return at;
+        }
+        self.buffer.pop_front().expect("it holds at least one row")
+    }
+
+    fn program(&mut self, full: FullRow, at: u64, ready: u64) {
+        self.flash.chores(full.die, full.chores, at, ready);
+        let end = self.flash.program(full.die, at, ready);
+        self.buffer.push_back(end);
+        let ends = &mut self.row_ends[full.die];
+        ends.truncate(full.row);
+        ends.push(end);
+    }
+
+    fn read(&mut self, io: Io, arrives: u64) -> u64 {
+        let (first, last) = units(io);
+        let count = (last - first + 1) as u64;
+        let controller = &self.profile.controller;
+        let cost = ns(controller.read_command_us.value) + ns(controller.read_4k_us.value) * count;
+        let window = controller.read_ahead_kib.value as usize / 4;
+        let accepted = self.controller.serve(arrives, arrives, cost);
+        let mut sent = self.link.free(arrives).max(accepted);
+        let transfer = self.frames() + self.data(io.sectors);
+        self.link.serve(arrives, arrives, transfer);
+        let sequential = window > 0 && self.expected == Some(first);
+        if !sequential {
+            self.fetched.clear();
+        }
+        let mut registers = None;
+        for unit in first..=last {
+            let ready = match self.fetched.remove(&unit) {
+                Some(ready) => ready,
+                None => self.read_unit(unit, accepted, &mut registers),
+            };
+            sent = sent.max(ready) + self.data(io.sectors) / count;
+        }
+        if sequential {
+            let from = self.fetched.last_key_value().map_or(last + 1, |(&unit, _)| unit + 1);
+            let end = (last + 1 + window).min(self.space.user_units());
+            let mut registers = None;
+            for unit in from..end {
+                let ready = self.read_unit(unit, accepted, &mut registers);
+                self.fetched.insert(unit, ready);
+            }
+        }
+        self.expected = Some(last + 1);
+        sent + self.frames()
+    }
+
+    /// When a unit is in the controller.
+    fn read_unit(&mut self, unit: usize, at: u64, registers: &mut Registers) -> u64 {
+        let Some(place) = self.space.find(unit) else { return at };
+        let sizes = self.space.sizes();
+        let (row, page) = (place.position / sizes.row, place.position / sizes.page);
+        if let Some((block, open_row)) = self.space.open_row(place.die)
+            && block == place.block
+            && (row >= open_row || self.row_ends[place.die][row] > at)
+        {
+            return at;
+        }
+        let ready = match *registers {
+            Some((die, block, read_row, read_page, ready))
+                if (die, block, read_row) == (place.die, place.block, row) =>
+            {
+                match read_page == page {
+                    true => ready,
+                    false => self.flash.read_more(die, at, ready),
+                }
+            }
+            _ => self.flash.read(place.die, at),
+        };
+        *registers = Some((place.die, place.block, row, page, ready));
+        ready
+    }
+
+    fn trim(&mut self, io: Io, arrives: u64) -> u64 {
+        let command = ns(self.profile.controller.write_command_us.value);
+        let accepted = self.controller.serve(arrives, arrives, command);
+        for unit in 0..self.space.user_units() as u64 {
+            if io.lba.0 <= unit * 8 && unit * 8 + 8 <= io.end() {
+                self.space.trim(unit as usize);
+            }
+        }
+        self.fetched.clear();
+        self.link.serve(arrives, accepted, self.frames())
+    }
+
+    fn flush(&mut self, arrives: u64) -> u64 {
+        let command = ns(self.profile.controller.write_command_us.value);
+        let accepted = self.controller.serve(arrives, arrives, command);
+        let answered = self.link.serve(arrives, accepted, self.frames());
+        if self.profile.buffer.power_loss_protected.value {
+            return answered;
+        }
+        if let Some(full) = self.space.pad() {
+            self.program(full, arrives, accepted.max(self.row_ready));
+        }
+        self.drained(answered)
+    }
+
+    /// When all in the buffer is on the NAND.
+    fn drained(&self, at: u64) -> u64 {
+        self.buffer.iter().copied().max().map_or(at, |end| end.max(at))
+    }
+}
+
+/// The first and the last unit an I/O touches.
+fn units(io: Io) -> (usize, usize) {
+    (io.lba.0 as usize / 8, (io.end() - 1) as usize / 8)
+}
+
+impl Target for Reference {
+    const CLOCK: Clock = Clock::Virtual;
+
+    fn geometry(&self) -> Geometry {
+        Geometry {
+            sectors: self.profile.capacity.sectors.value,
+            logical_block_bytes: 512,
+            queue_depth: self.profile.capacity.queue_depth.value,
+        }
+    }
+
+    fn now(&self) -> Nanos {
+        Nanos(self.now)
+    }
+
+    fn submit(&mut self, tag: Tag, io: Io) {
+        let mut cause = self.geometry().refuses(io);
+        if cause.is_none() && io.op == Op::Trim && !self.profile.trim.supported.value {
+            cause = Some(FaultCause::Unsupported);
+        }
+        if let Some(cause) = cause {
+            self.refused.push_back(Fault { tag, io, at: Nanos(self.now), cause });
+            return;
+        }
+        let host = ns(self.profile.host.command_us.value);
+        let arrives = self.now + host / 2;
+        let answered = match io.op {
+            Op::Read => self.read(io, arrives),
+            Op::Write => self.write(io, arrives),
+            Op::Trim => self.trim(io, arrives),
+            Op::Flush => self.flush(arrives),
+        };
+        self.completions.push((answered + (host - host / 2), self.submitted, tag));
+        self.completions.sort();
+        self.submitted += 1;
+    }
+
+    fn reap(&mut self, until: Nanos) -> Result<Option<Done>, Fault> {
+        if let Some(fault) = self.refused.pop_front() {
+            return Err(fault);
+        }
+        if self.completions.first().is_some_and(|&(at, _, _)| at <= until.0) {
+            let (at, _, tag) = self.completions.remove(0);
+            self.now = at;
+            return Ok(Some(Done { tag, at: Nanos(at) }));
+        }
+        if until != Nanos::MAX {
+            self.now = self.now.max(until.0);
+        }
+        Ok(None)
+    }
+}
+
+impl Drive for Reference {
+    fn settle(&mut self) {
+        self.now = self.drained(self.now);
+    }
+
+    fn purge(&mut self) {
+        self.settle();
+        self.purged_units += self.counters().pending_units;
+        self.space.erase_all();
+        self.buffer.clear();
+        self.fetched.clear();
+        self.row_ready = 0;
+        self.row_ends.iter_mut().for_each(Vec::clear);
+    }
+
+    fn counters(&self) -> SsdCounters {
+        let programmed = self.flash.rows_programmed * self.space.sizes().row as u64;
+        SsdCounters {
+            host_units: self.space.host_units,
+            moved_units: self.space.moved_units,
+            padded_units: self.space.padded_units,
+            pending_units: self.space.placed_units() - self.purged_units - programmed,
+            programmed_units: programmed,
+            blocks_erased: self.flash.blocks_erased,
+        }
+    }
+}
