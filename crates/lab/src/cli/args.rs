@@ -82,6 +82,10 @@ pub(super) struct DrivesArgs {
     #[arg(value_name = "NAME")]
     pub(super) name: Option<String>,
 
+    /// Print the drive's profile as a file to change and to use: mine.toml
+    #[arg(long, requires = "name", conflicts_with = "json")]
+    pub(super) toml: bool,
+
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
