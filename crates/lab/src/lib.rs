@@ -19,6 +19,7 @@ pub mod report;
 pub mod review;
 pub mod run;
 pub mod uring;
+pub mod validate;
 mod verdict;
 pub mod workload;
 

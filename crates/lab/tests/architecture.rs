@@ -56,6 +56,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("guard", &[]),
     ("fio", &["record", "workload"]),
     ("verdict", &["record"]),
+    ("validate", &["catalogue", "run", "workload"]),
     ("report", &["record", "workload"]),
     ("bench", &["catalogue", "cpu", "run", "workload"]),
     ("drive", &["catalogue", "cpu", "run", "uring", "workload"]),
@@ -73,6 +74,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "review",
             "run",
             "uring",
+            "validate",
         ],
     ),
 ];

@@ -13,6 +13,7 @@ use crate::catalogue::{self, Profile};
 
 pub(super) fn run(args: &DrivesArgs) -> Result<End, Failure> {
     let text = match &args.name {
+        Some(name) if args.toml => find(name)?.to_toml().trim_end().into(),
         Some(name) => one(&find(name)?, args.json)?,
         None => all(args.json)?,
     };
@@ -30,7 +31,7 @@ fn find(name: &str) -> Result<Profile, Failure> {
 
 fn all(json: bool) -> Result<String, Failure> {
     let profiles: Vec<Profile> =
-        catalogue::names().into_iter().map(find).collect::<Result<_, _>>()?;
+        catalogue::names().iter().map(|name| find(name)).collect::<Result<_, _>>()?;
     if json {
         let drives = profiles.iter().map(|profile| {
             json!({"name": profile.name, "title": profile.title, "kind": profile.model.kind(),

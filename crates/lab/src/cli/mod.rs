@@ -13,6 +13,7 @@ mod review;
 mod size;
 mod targets;
 mod terminal;
+mod validate;
 
 use std::process::ExitCode;
 
@@ -49,6 +50,7 @@ pub fn main() -> ExitCode {
         Ok(Command::Review(args)) => review::run(args),
         Ok(Command::Drives(args)) => drives::run(&args),
         Ok(Command::Bench(args)) => bench::run(&args),
+        Ok(Command::Validate(args)) => validate::run(&args),
         Err(error) if is_help(&error) => {
             // As below: whoever does not read the help has seen enough.
             let _ = error.print();

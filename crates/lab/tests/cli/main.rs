@@ -17,3 +17,4 @@ mod media;
 mod output;
 mod profiles;
 mod usage;
+mod validate;

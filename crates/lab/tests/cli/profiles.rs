@@ -2,10 +2,17 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use crate::bench::{M4, folder, refused, run};
 
-const M4_TOML: &str = include_str!("../../../../drives/crucial-m4-256gb.toml");
+/// The m4 as a file of its own, which is what a user's profile begins with.
+static M4_TOML: LazyLock<String> = LazyLock::new(|| {
+    let dir = folder();
+    let ran = run(dir.path(), &["drives", M4, "--toml"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    ran.stdout
+});
 
 fn write(dir: &Path, name: &str, content: impl AsRef<[u8]>) {
     fs::write(dir.join(name), content).expect("it can be written");
@@ -30,7 +37,7 @@ fn a_profile_of_ones_own_is_reviewed_beside_the_one_it_was_made_from() {
 #[test]
 fn a_copy_under_the_same_name_is_refused_with_what_to_change() {
     let dir = folder();
-    write(dir.path(), "copy.toml", M4_TOML);
+    write(dir.path(), "copy.toml", M4_TOML.as_str());
     let line = refused(dir.path(), &["review", M4, "./copy.toml", "--quick"]);
     assert!(line.contains("copy.toml is a second drive called crucial-m4-256gb"), "{line}");
 }
@@ -62,6 +69,8 @@ fn what_is_no_profile_is_refused() {
         (with("name = \"crucial-m4-256gb\"", r#"name = "a\u001b[2Jb""#), "printable"),
         (with("[sources]", "[cites]"), "sources"),
         ("a".repeat(2 << 20), "too long"),
+        ("[variant.a]\n[variant.b]\n".into(), "a, b: these are several drives"),
+        (with("name = \"crucial-m4-256gb\"\n", "[published]\nnames = 3\n"), "published"),
     ] {
         write(dir.path(), "mine.toml", content);
         for command in ["review", "drives"] {
@@ -98,7 +107,7 @@ fn what_is_no_text_is_refused() {
 fn a_section_with_a_dot_in_its_name_is_no_trap_for_set() {
     let dir = folder();
     let section = "\n[\"a.b\"]\nc = { value = 1, standing = \"stated\", source = \"x\" }\n";
-    write(dir.path(), "mine.toml", format!("{M4_TOML}{section}"));
+    write(dir.path(), "mine.toml", format!("{}{section}", *M4_TOML));
     refused(dir.path(), &["review", "./mine.toml", "--set", "a.b.c=1"]);
 }
 
