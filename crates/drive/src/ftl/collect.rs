@@ -1,5 +1,6 @@
 //! Garbage collection: winning space back, within a die, by moving what is valid out of a block.
 
+use super::die::DieSpace;
 use super::pace::Pace;
 use super::{Block, Ftl, PhysicalUnit, Shape};
 use crate::nand::Chores;
@@ -22,14 +23,18 @@ pub(super) struct Victim {
 impl Ftl {
     /// The next die, in turn, that can take a row of host data.
     ///
-    /// One always can: the profile's check leaves more space than the user can fill beyond what
-    /// every die keeps open or free, so not every die can be full of valid data.
-    pub(super) fn die_with_room(&mut self) -> u32 {
+    /// One always can while blocks do not fail: the profile's check leaves more space than the user
+    /// can fill beyond what every die keeps open or free, so not every die can be full of valid
+    /// data. `None` once the drive is worn out.
+    pub(super) fn die_with_room(&mut self) -> Option<u32> {
         let (dies, first) = (self.shape.dies, self.host_die);
-        (0..dies)
-            .map(|step| (first + step) % dies)
-            .find(|&die| self.make_room(die))
-            .expect("the user's space is smaller than what the dies can hold")
+        let mut in_turn = (0..dies).map(|step| (first + step) % dies);
+        let found = match self.end_of_life.is_reached() {
+            false => in_turn.find(|&die| self.make_room(die)),
+            true => None,
+        };
+        self.end_of_life.note_room(found.is_some());
+        found
     }
 
     /// Sees to it that `die` has a block open for host data; false when it can have none.
@@ -40,13 +45,15 @@ impl Ftl {
             return true;
         }
         // The last free block is collection's: without it nothing could be won back.
-        let keep = match self.pacing {
+        let start = match self.pacing {
             Pacing::Paced => 1,
             Pacing::Delayed => self.start_free_blocks,
         };
-        while self.dies[die as usize].blocks.free_blocks() <= keep && self.collect_one(die) {}
+        let keep = |space: &DieSpace| space.left_to_collection().max(start);
+        let runs_out = |space: &DieSpace| space.blocks.free_blocks() <= keep(space);
+        while runs_out(&self.dies[die as usize]) && self.collect_one(die) {}
         let space = &mut self.dies[die as usize];
-        if space.blocks.free_blocks() <= 1 {
+        if space.blocks.free_blocks() <= space.left_to_collection() {
             return false;
         }
         space.host.renew(&mut space.blocks, &mut space.chores)
@@ -91,17 +98,16 @@ impl Ftl {
     }
 
     fn choose_victim(&mut self, die: u32) {
+        self.level_wear(die);
         let units = self.shape.units_per_block;
         let space = &mut self.dies[die as usize];
-        if let Some((block, valid)) = self.victims.choose(&space.blocks, units) {
-            space.blocks.begin_collecting(block);
-            space.victim =
-                Some(Victim { block, next: 0, valid, moved: 0, row_read: None, page_read: None });
+        if let Some(block) = space.next_victim(&mut self.victims, units) {
+            space.begin_collecting(block);
         }
     }
 
     /// Moves up to `moves` units out of the die's victim, and frees it once it is empty.
-    fn collect(&mut self, die: u32, moves: u32) {
+    pub(super) fn collect(&mut self, die: u32, moves: u32) {
         let Some(mut victim) = self.dies[die as usize].victim else {
             return;
         };
@@ -113,9 +119,8 @@ impl Ftl {
         }
         let space = &mut self.dies[die as usize];
         if space.blocks.valid(victim.block) == 0 {
-            space.blocks.release(victim.block);
-            space.pace.won(self.shape.units_per_block - victim.valid);
             space.victim = None;
+            self.emptied(die, victim.block, victim.valid);
         } else {
             space.victim = Some(victim);
         }
@@ -198,7 +203,21 @@ fn set_live(live: &mut [u64], first: PhysicalUnit, count: u32) {
     }
 }
 
+impl DieSpace {
+    /// Makes a closed block the die's victim.
+    pub(super) fn begin_collecting(&mut self, block: Block) {
+        let valid = self.blocks.valid(block);
+        self.blocks.begin_collecting(block);
+        self.victim =
+            Some(Victim { block, next: 0, valid, moved: 0, row_read: None, page_read: None });
+    }
+}
+
 impl Victim {
+    pub(super) fn block(&self) -> Block {
+        self.block
+    }
+
     /// Counts the row and the page that have to be read to have the unit at `within`.
     #[inline]
     fn count_reads(&mut self, shape: Shape, within: u32, chores: &mut Chores) {

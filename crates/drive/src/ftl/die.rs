@@ -3,6 +3,7 @@
 use super::blocks::{Block, DieBlocks};
 use super::collect::Victim;
 use super::pace::Pace;
+use super::wear::DieWear;
 use super::{NOWHERE, Shape};
 use crate::nand::Chores;
 
@@ -27,15 +28,25 @@ pub(super) struct WriteFront {
 }
 
 impl DieSpace {
-    pub(super) fn new(shape: Shape) -> DieSpace {
+    pub(super) fn new(shape: Shape, wear: DieWear) -> DieSpace {
         DieSpace {
-            blocks: DieBlocks::all_free(shape.blocks_per_die),
+            blocks: DieBlocks::all_free(wear),
             host: WriteFront::none(shape),
             moves: WriteFront::none(shape),
             victim: None,
             pace: Pace::default(),
             chores: Chores::default(),
         }
+    }
+
+    /// Forgets all data; the blocks stay as worn as they are.
+    pub(super) fn erase_all(&mut self, shape: Shape) {
+        self.blocks.erase_all();
+        self.host = WriteFront::none(shape);
+        self.moves = WriteFront::none(shape);
+        self.victim = None;
+        self.pace = Pace::default();
+        self.chores = Chores::default();
     }
 
     /// Units that can be written before a block has to be won back.

@@ -12,12 +12,14 @@ mod die;
 mod pace;
 mod shape;
 mod victim;
+mod wear;
 
 use crate::nand::Chores;
 use crate::profile::{OPEN_BLOCKS_PER_DIE, Pacing, SsdProfile, UNIT_BYTES};
 use blocks::Block;
 use die::{DieSpace, WriteFront};
 use victim::VictimChooser;
+use wear::EndOfLife;
 
 pub(crate) use shape::Shape;
 
@@ -44,6 +46,7 @@ pub(crate) struct Ftl {
     live: Vec<u64>,
     dies: Vec<DieSpace>,
     victims: VictimChooser,
+    end_of_life: EndOfLife,
     /// The die whose open row host data goes into.
     host_die: u32,
     /// Units that row still takes; 0 when the next unit begins a row.
@@ -85,8 +88,9 @@ impl Ftl {
             map: vec![NOWHERE; user_units as usize],
             holds: vec![NOWHERE; shape.units() as usize],
             live: vec![0; (shape.units() as usize).div_ceil(64)],
-            dies: vec![DieSpace::new(shape); shape.dies as usize],
+            dies: wear::new_dies(shape, profile.wear.as_ref()),
             victims: VictimChooser::new(&profile.gc),
+            end_of_life: EndOfLife::new(profile),
             host_die: 0,
             host_row_left: 0,
             counts: FtlCounts::default(),
@@ -125,7 +129,7 @@ impl Ftl {
                 }
             }
         }
-        Ok(())
+        self.check_blocks()
     }
 
     fn is_live(&self, place: PhysicalUnit) -> bool {
@@ -137,8 +141,9 @@ impl Ftl {
         self.map.len() as u32
     }
 
-    /// Units that data can occupy: all but what every die keeps free in whole blocks and in its
-    /// open ones. Those are half full on average, so of two open blocks one is kept free.
+    /// Units that data can occupy: all but failed blocks and what every die keeps free, in whole
+    /// blocks and in its open ones. Those are half full on average, so of two open blocks one is
+    /// kept free.
     ///
     /// This is when a paced die begins to collect, to the unit, and with it the closed forms of
     /// write amplification hold for drives of a few hundred blocks; counting open blocks as
@@ -147,14 +152,15 @@ impl Ftl {
     pub(crate) fn usable_units(&self) -> u64 {
         let kept = u64::from(OPEN_BLOCKS_PER_DIE / 2 + self.start_free_blocks);
         let per_die = u64::from(self.shape.blocks_per_die) - kept;
-        per_die * u64::from(self.shape.dies) * u64::from(self.shape.units_per_block)
+        let usable = per_die * u64::from(self.shape.dies);
+        usable.saturating_sub(self.retired_blocks()) * u64::from(self.shape.units_per_block)
     }
 
     /// Forgets everything, as a secure erase does; the counts go on.
     pub(crate) fn erase_all(&mut self) {
         self.map.fill(NOWHERE);
         self.live.fill(0);
-        self.dies.fill(DieSpace::new(self.shape));
+        self.erase_dies();
         self.host_die = 0;
         self.host_row_left = 0;
     }
@@ -200,11 +206,11 @@ impl Ftl {
         self.dies.iter().map(|die| open(die.host) + open(die.moves) + chores(die)).sum()
     }
 
-    /// Writes a unit of host data.
+    /// Writes a unit of host data; `None` when the drive is worn out.
     #[inline]
-    pub(crate) fn write(&mut self, unit: LogicalUnit) -> Placed {
+    pub(crate) fn write(&mut self, unit: LogicalUnit) -> Option<Placed> {
         if self.at_row_start() {
-            self.host_die = self.die_with_room();
+            self.host_die = self.die_with_room()?;
             self.host_row_left = self.shape.units_per_row;
         }
         self.forget(unit);
@@ -218,7 +224,7 @@ impl Ftl {
         self.live[place as usize / 64] |= 1 << (place % 64);
         self.counts.host_units += 1;
         self.host_row_left -= 1;
-        self.row_done(die)
+        Some(self.row_done(die))
     }
 
     /// Fills up the row that host data goes into with nothing, so that it can be programmed.

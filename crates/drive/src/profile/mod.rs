@@ -9,6 +9,7 @@
 mod hdd;
 mod interface;
 mod ssd;
+mod wear;
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -25,6 +26,7 @@ pub use ssd::{
     TrimSection, VictimPolicy,
 };
 pub(crate) use ssd::{OPEN_BLOCKS_PER_DIE, UNIT_BYTES};
+pub use wear::{Levelling, WearSection};
 
 /// How a value of a profile stands, weakest last.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
