@@ -204,7 +204,7 @@ impl Victim {
     fn count_reads(&mut self, shape: Shape, within: u32, chores: &mut Chores) {
         let (row, page) = (shape.row_of(within).0, shape.page_of(within));
         chores.rows_read += u32::from(self.row_read != Some(row));
-        chores.pages_out += u32::from(self.page_read != Some(page));
+        chores.pages_out += u32::from(self.page_read != Some(page)) * shape.pages_per_unit;
         self.row_read = Some(row);
         self.page_read = Some(page);
     }

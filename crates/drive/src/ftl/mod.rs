@@ -1,10 +1,10 @@
-//! The flash translation layer: where each 4 KiB of the user's space is on the NAND, and how
+//! The flash translation layer: where each unit of the user's space is on the NAND, and how
 //! space is won back. It knows no time.
 //!
 //! Placement: host data fills one row (one page on every plane of a die) after the other, die
 //! after die, so that consecutive data lies on as many dies as there are. Collection moves data
-//! within a die, into a block of its own. Words: a *unit* is 4 KiB, the grain of the map; a *row*
-//! is what one program operation writes; a *block* is what one erase frees.
+//! within a die, into a block of its own. Words: a *unit* is the grain of the map, 4
+//! KiB mostly; a *row* is what one program operation writes; a *block* is what one erase frees.
 
 mod blocks;
 mod collect;
@@ -14,14 +14,14 @@ mod shape;
 mod victim;
 
 use crate::nand::Chores;
-use crate::profile::{OPEN_BLOCKS_PER_DIE, Pacing, SsdProfile, UNIT_BYTES};
+use crate::profile::{OPEN_BLOCKS_PER_DIE, Pacing, SsdProfile};
 use blocks::Block;
 use die::{DieSpace, WriteFront};
 use victim::VictimChooser;
 
 pub(crate) use shape::Shape;
 
-/// A unit of the user's space: byte offset / 4096.
+/// A unit of the user's space: byte offset / bytes of a unit.
 pub(crate) type LogicalUnit = u32;
 
 /// A unit of the NAND: global block number x units a block + unit within the block.
@@ -77,12 +77,11 @@ impl Ftl {
     /// The map of a drive that was never written. `profile` has passed its check.
     pub(crate) fn new(profile: &SsdProfile) -> Ftl {
         let shape = Shape::new(profile);
-        let user_units = profile.capacity.sectors.value / (UNIT_BYTES / 512);
         Ftl {
             shape,
             start_free_blocks: profile.gc.start_free_blocks.value,
             pacing: profile.gc.pacing.value,
-            map: vec![NOWHERE; user_units as usize],
+            map: vec![NOWHERE; profile.user_units() as usize],
             holds: vec![NOWHERE; shape.units() as usize],
             live: vec![0; (shape.units() as usize).div_ceil(64)],
             dies: vec![DieSpace::new(shape); shape.dies as usize],

@@ -3,14 +3,19 @@
 use super::PhysicalUnit;
 use super::blocks::Block;
 use crate::divide::Divider;
-use crate::profile::{SsdProfile, UNIT_BYTES};
+use crate::profile::SsdProfile;
 
 /// How the NAND's space is cut up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Shape {
     pub(crate) dies: u32,
     pub(crate) blocks_per_die: u32,
+    /// Bytes of a unit, a power of two.
+    pub(crate) unit_bytes: u32,
+    /// Units that a page holds, or 1 where a unit is larger than a page.
     pub(crate) units_per_page: u32,
+    /// Pages that a unit takes, or 1 where a page holds several units.
+    pub(crate) pages_per_unit: u32,
     pub(crate) units_per_row: u32,
     pub(crate) units_per_block: u32,
     by_blocks_per_die: Divider,
@@ -22,13 +27,16 @@ pub(crate) struct Shape {
 impl Shape {
     pub(super) fn new(profile: &SsdProfile) -> Shape {
         let nand = &profile.nand;
-        let units_per_page = nand.page_bytes.value / UNIT_BYTES as u32;
-        let units_per_row = units_per_page * nand.planes.value;
+        let (page_bytes, unit_bytes) = (nand.page_bytes.value, profile.unit_bytes());
+        let units_per_page = (page_bytes / unit_bytes).max(1);
+        let units_per_row = page_bytes * nand.planes.value / unit_bytes;
         let units_per_block = units_per_row * nand.pages_per_block.value;
         Shape {
             dies: nand.dies.value,
             blocks_per_die: nand.blocks_per_plane.value,
+            unit_bytes,
             units_per_page,
+            pages_per_unit: (unit_bytes / page_bytes).max(1),
             units_per_row,
             units_per_block,
             by_blocks_per_die: Divider::new(nand.blocks_per_plane.value),
@@ -56,7 +64,8 @@ impl Shape {
         self.by_units_per_row.divide(within)
     }
 
-    /// The page of a unit within its block.
+    /// The page of a unit within its block; of units that take several pages, the number of the
+    /// group of pages.
     #[inline]
     pub(crate) fn page_of(self, within: u32) -> u32 {
         self.by_units_per_page.quotient(within)

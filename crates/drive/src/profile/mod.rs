@@ -8,6 +8,7 @@
 
 mod hdd;
 mod interface;
+mod map;
 mod ssd;
 
 use std::fmt::Display;
@@ -20,11 +21,12 @@ pub use hdd::{
     HddProfile,
 };
 pub use interface::{HostSection, LinkSection};
+pub use map::MapSection;
+pub(crate) use ssd::OPEN_BLOCKS_PER_DIE;
 pub use ssd::{
     BufferSection, CapacitySection, ControllerSection, GcSection, NandSection, Pacing, SsdProfile,
     TrimSection, VictimPolicy,
 };
-pub(crate) use ssd::{OPEN_BLOCKS_PER_DIE, UNIT_BYTES};
 
 /// How a value of a profile stands, weakest last.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{HostSection, LinkSection, ProfileError, Sourced, within};
+use super::{HostSection, LinkSection, MapSection, ProfileError, Sourced, within};
 
 /// An SSD as data.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -24,6 +24,9 @@ pub struct SsdProfile {
     pub gc: GcSection,
     /// The TRIM command.
     pub trim: TrimSection,
+    /// The map; absent: units of 4 KiB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map: Option<MapSection>,
 }
 
 /// What the user sees of an SSD.
@@ -146,9 +149,6 @@ pub struct TrimSection {
     pub supported: Sourced<bool>,
 }
 
-/// Bytes of a unit of the map.
-pub(crate) const UNIT_BYTES: u64 = 4096;
-
 impl SsdProfile {
     /// Whether such a drive can be.
     ///
@@ -160,6 +160,7 @@ impl SsdProfile {
         self.capacity.check()?;
         self.controller.check()?;
         self.nand.check()?;
+        self.check_map()?;
         let two_rows_kib = (self.row_bytes() * 2).div_ceil(1024) as u32;
         within("buffer.write_kib", &self.buffer.write_kib, two_rows_kib..=1 << 22)?;
         within("gc.start_free_blocks", &self.gc.start_free_blocks, 1..=1024)?;
@@ -184,8 +185,12 @@ impl SsdProfile {
     fn check_space(&self) -> Result<(), ProfileError> {
         let raw = self.raw_bytes();
         // The map counts units in 32 bits, and one value says "nowhere".
-        if raw / UNIT_BYTES >= u64::from(u32::MAX) {
-            let most = "its product with dies, planes, pages and their bytes must be below 16 TiB";
+        let unit = u64::from(self.unit_bytes());
+        if raw / unit >= u64::from(u32::MAX) {
+            let tib = unit >> 8;
+            let most = format!(
+                "its product with dies, planes, pages and their bytes must be below {tib} TiB"
+            );
             return Err(ProfileError::new(
                 "nand.blocks_per_plane",
                 self.nand.blocks_per_plane.value,
@@ -195,7 +200,7 @@ impl SsdProfile {
         let blocks = self.nand.blocks_per_plane.value;
         let kept = self.gc.start_free_blocks.value + OPEN_BLOCKS_PER_DIE;
         let usable = raw / u64::from(blocks) * u64::from(blocks.saturating_sub(kept));
-        let user = self.capacity.sectors.value * 512;
+        let user = self.user_units() * unit;
         // Collection needs blocks that are not all valid: a spare of 1 % beyond what is kept free.
         if user + user / 100 > usable {
             return Err(ProfileError::new(
@@ -236,13 +241,7 @@ impl ControllerSection {
         within("controller.write_command_us", &self.write_command_us, 0.0..=1e6)?;
         within("controller.read_4k_us", &self.read_4k_us, 0.0..=1e6)?;
         within("controller.write_4k_us", &self.write_4k_us, 0.0..=1e6)?;
-        within("controller.read_ahead_kib", &self.read_ahead_kib, 0..=65_536)?;
-        if !self.read_ahead_kib.value.is_multiple_of(4) {
-            let value = self.read_ahead_kib.value;
-            let must = "it must be a multiple of 4 (the map's unit is 4 KiB)";
-            return Err(ProfileError::new("controller.read_ahead_kib", value, must));
-        }
-        Ok(())
+        within("controller.read_ahead_kib", &self.read_ahead_kib, 0..=65_536)
     }
 }
 
@@ -252,7 +251,7 @@ impl NandSection {
         within("nand.dies", &self.dies, 1..=4096)?;
         within("nand.planes", &self.planes, 1..=16)?;
         within("nand.page_bytes", &self.page_bytes, 4096..=65_536)?;
-        if !u64::from(self.page_bytes.value).is_multiple_of(UNIT_BYTES) {
+        if !self.page_bytes.value.is_multiple_of(4096) {
             let value = self.page_bytes.value;
             return Err(ProfileError::new(
                 "nand.page_bytes",

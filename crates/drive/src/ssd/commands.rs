@@ -1,7 +1,7 @@
 //! The commands: each walks the drive's resources to the time it is done.
 
 use super::Ssd;
-use super::units::{UNIT_SECTORS, units_of};
+use super::units::in_4k;
 use crate::ftl::{LogicalUnit, Placed};
 use crate::{Io, Nanos};
 
@@ -15,8 +15,11 @@ struct RowRead {
 
 impl Ssd {
     pub(super) fn write(&mut self, io: Io, arrives: Nanos) -> Nanos {
-        let units = units_of(io);
-        let handling = Nanos(self.costs.write_unit.0 * u64::from(units.count));
+        let units = self.grain.units_of(io);
+        self.host_writes.sectors += u64::from(io.sectors);
+        self.host_writes.rmw_sectors += self.grain.sectors_of(units) - u64::from(io.sectors);
+        let written = in_4k(io);
+        let handling = Nanos(self.costs.write_4k.0 * (written.end - written.start));
         let handled = self.controller.serve(arrives, self.costs.write + handling);
         let accepted = handled - handling;
         let transfer = self.link.command() + self.link.data(io.bytes());
@@ -29,7 +32,9 @@ impl Ssd {
                 self.row_ready = self.buffer.admit(admitted);
             }
             if units.covers_partly(unit) {
-                admitted = admitted.max(self.fetch_unit(unit, accepted));
+                let pages = self.grain.pages_to_keep(io, unit);
+                let rest = self.read_unit(unit, pages, accepted, &mut RowRead::default());
+                admitted = admitted.max(rest);
             }
             // A command that adds to a row waits for the row's space like the one that began it.
             admitted = admitted.max(self.row_ready);
@@ -53,34 +58,39 @@ impl Ssd {
     }
 
     pub(super) fn read(&mut self, io: Io, arrives: Nanos) -> Nanos {
-        let units = units_of(io);
-        let cost = self.costs.read + Nanos(self.costs.read_unit.0 * u64::from(units.count));
+        let units = self.grain.units_of(io);
+        let asked = in_4k(io);
+        let cost = self.costs.read + Nanos(self.costs.read_4k.0 * (asked.end - asked.start));
         let accepted = self.controller.serve(arrives, cost);
         // Data crosses the link in order, each part as soon as it and the link are there, and the
         // command's own frames close it.
         let transfer = self.link.command() + self.link.data(io.bytes());
         let mut sent = self.link_lane.backlog_ends(arrives).max(accepted);
         self.link_lane.serve(arrives, transfer);
-        let sequential = self.read_ahead.begins(units.first);
+        let sequential = self.read_ahead.begins(asked.start);
         let mut row = RowRead::default();
         let per_unit = Nanos(self.link.data(io.bytes()).0 / u64::from(units.count));
         for unit in units.iter() {
-            let ready = match self.read_ahead.take(unit) {
+            let ready = match self.read_ahead.find(unit) {
                 Some(fetched) => fetched,
-                None => self.read_unit(unit, accepted, &mut row),
+                None => {
+                    let pages = self.grain.pages_touched(io, unit);
+                    self.read_unit(unit, pages, accepted, &mut row)
+                }
             };
             sent = sent.max(ready) + per_unit;
         }
         if sequential {
-            self.fetch_ahead(units.first + units.count, accepted);
+            self.fetch_ahead(self.grain.unit_of_4k(asked.end), accepted);
         }
-        self.read_ahead.expect(units.first + units.count);
+        self.read_ahead.expect(asked.end);
         sent + self.link.command()
     }
 
-    /// When a unit that may share its row's read with the one before it is in the controller.
+    /// When `pages` of a unit (1 if it is no larger than a page) are in the controller. It may
+    /// share its row's read with the unit before it.
     #[inline]
-    fn read_unit(&mut self, unit: LogicalUnit, at: Nanos, row: &mut RowRead) -> Nanos {
+    fn read_unit(&mut self, unit: LogicalUnit, pages: u32, at: Nanos, row: &mut RowRead) -> Nanos {
         let shape = self.ftl.shape();
         let Some(place) = self.ftl.find(unit) else {
             // Nothing was ever written there: the map says so, and no NAND is read.
@@ -98,12 +108,13 @@ impl Ssd {
         } else if row.page != page {
             row.page = page;
             row.ready = self.nand.read_more(die, at, row.ready);
+        } else {
+            return row.ready;
+        }
+        for _ in 1..pages {
+            row.ready = self.nand.read_more(die, at, row.ready);
         }
         row.ready
-    }
-
-    fn fetch_unit(&mut self, unit: LogicalUnit, at: Nanos) -> Nanos {
-        self.read_unit(unit, at, &mut RowRead::default())
     }
 
     /// Whether a row is still in the write buffer at `at`.
@@ -120,7 +131,7 @@ impl Ssd {
         let mut row = RowRead::default();
         let end = from.saturating_add(self.read_ahead.window()).min(self.ftl.user_units());
         for unit in self.read_ahead.fetched_to(from)..end {
-            let ready = self.read_unit(unit, at, &mut row);
+            let ready = self.read_unit(unit, self.grain.pages_per_unit, at, &mut row);
             self.read_ahead.put(unit, ready);
         }
     }
@@ -128,9 +139,7 @@ impl Ssd {
     pub(super) fn trim(&mut self, io: Io, arrives: Nanos) -> Nanos {
         let accepted = self.controller.serve(arrives, self.costs.write);
         // Only units that lie within it whole: the rest of a unit may still hold data.
-        let first = io.lba.0.div_ceil(UNIT_SECTORS);
-        let end = io.end() / UNIT_SECTORS;
-        (first..end).for_each(|unit| self.ftl.trim(unit as LogicalUnit));
+        self.grain.whole_units_of(io).for_each(|unit| self.ftl.trim(unit));
         self.read_ahead.clear();
         self.link_lane.serve_when_ready(arrives, accepted, self.link.command())
     }

@@ -1,9 +1,16 @@
 //! What happened inside a virtual SSD.
 
-/// What happened inside a drive since it was made, in units of 4 KiB unless named otherwise.
+/// What happened inside a drive since it was made, in units of 4 KiB unless named otherwise,
+/// whatever the unit of its map is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SsdCounters {
-    /// Written by the host.
+    /// Sectors of 512 bytes that the host wrote.
+    pub host_sectors: u64,
+    /// Sectors of 512 bytes that were written along with them, because the map's unit is larger
+    /// than what the host wrote: read before and written back, or empty.
+    pub rmw_sectors: u64,
+    /// Written for the host, in whole units of the map: host and read-modify-write sectors
+    /// together.
     pub host_units: u64,
     /// Moved by garbage collection.
     pub moved_units: u64,
@@ -18,12 +25,13 @@ pub struct SsdCounters {
 }
 
 impl SsdCounters {
-    /// NAND writes over host writes since `before`; `None` when the host wrote nothing.
+    /// Bytes written to NAND over bytes the host wrote, since `before`; `None` when the host wrote
+    /// nothing.
     pub fn write_amplification_since(&self, before: &SsdCounters) -> Option<f64> {
-        let host = self.host_units - before.host_units;
-        let nand = host
+        let host_sectors = self.host_sectors - before.host_sectors;
+        let nand = (self.host_units - before.host_units)
             + (self.moved_units - before.moved_units)
             + (self.padded_units - before.padded_units);
-        (host > 0).then(|| nand as f64 / host as f64)
+        (host_sectors > 0).then(|| (nand * 8) as f64 / host_sectors as f64)
     }
 }

@@ -13,15 +13,15 @@ mod counters;
 mod units;
 
 use crate::cache::WriteBuffer;
-use crate::ftl::{Ftl, LogicalUnit};
+use crate::ftl::Ftl;
 use crate::lane::Lane;
 use crate::link::Link;
 use crate::nand::Nand;
-use crate::profile::{ControllerSection, ProfileError, SsdProfile, UNIT_BYTES};
+use crate::profile::{ControllerSection, ProfileError, SsdProfile};
 use crate::queue::Queue;
 use crate::read_ahead::ReadAhead;
 use crate::{Clock, Done, Fault, FaultCause, Geometry, Io, Nanos, Op, SECTOR_BYTES, Tag, Target};
-use units::UNIT_SECTORS;
+use units::Grain;
 
 pub use counters::SsdCounters;
 
@@ -29,6 +29,7 @@ pub use counters::SsdCounters;
 #[derive(Clone, Debug)]
 pub struct Ssd {
     geometry: Geometry,
+    grain: Grain,
     raw_bytes: u64,
     trim_supported: bool,
     power_loss_protected: bool,
@@ -47,7 +48,17 @@ pub struct Ssd {
     row_ends: Vec<Nanos>,
     rows_per_block: usize,
     read_ahead: ReadAhead,
+    host_writes: HostWrites,
     queue: Queue,
+}
+
+/// Sectors written since the drive was made.
+#[derive(Clone, Copy, Debug, Default)]
+struct HostWrites {
+    /// By the host.
+    sectors: u64,
+    /// Along with them, to make whole units of them.
+    rmw_sectors: u64,
 }
 
 /// The host's time before a command reaches the drive and after it left.
@@ -62,8 +73,8 @@ struct HostCost {
 struct CommandCosts {
     read: Nanos,
     write: Nanos,
-    read_unit: Nanos,
-    write_unit: Nanos,
+    read_4k: Nanos,
+    write_4k: Nanos,
 }
 
 impl Ssd {
@@ -84,6 +95,7 @@ impl Ssd {
         };
         Ok(Ssd {
             geometry,
+            grain: Grain::new(shape, geometry.sectors),
             raw_bytes: profile.raw_bytes(),
             trim_supported: profile.trim.supported.value,
             power_loss_protected: profile.buffer.power_loss_protected.value,
@@ -95,12 +107,13 @@ impl Ssd {
             nand: Nand::new(&profile.nand),
             buffer: WriteBuffer::new(
                 u64::from(profile.buffer.write_kib.value) * 1024,
-                u64::from(shape.units_per_row) * UNIT_BYTES,
+                profile.row_bytes(),
             ),
             row_ready: Nanos::ZERO,
             row_ends: vec![Nanos::ZERO; rows_per_block * shape.dies as usize],
             rows_per_block,
-            read_ahead: ReadAhead::new(profile.controller.read_ahead_kib.value),
+            read_ahead: ReadAhead::new(profile.read_ahead_units()),
+            host_writes: HostWrites::default(),
             queue: Queue::with_depth(geometry.queue_depth),
             ftl,
         })
@@ -110,12 +123,16 @@ impl Ssd {
     pub fn counters(&self) -> SsdCounters {
         let ftl = self.ftl.counts();
         let nand = self.nand.counts();
+        let shape = self.ftl.shape();
+        let in_4k = u64::from(shape.unit_bytes) / 4096;
         SsdCounters {
-            host_units: ftl.host_units,
-            moved_units: ftl.moved_units,
-            padded_units: ftl.padded_units,
-            pending_units: self.ftl.pending_units(),
-            programmed_units: nand.rows_programmed * u64::from(self.ftl.shape().units_per_row),
+            host_sectors: self.host_writes.sectors,
+            rmw_sectors: self.host_writes.rmw_sectors,
+            host_units: ftl.host_units * in_4k,
+            moved_units: ftl.moved_units * in_4k,
+            padded_units: ftl.padded_units * in_4k,
+            pending_units: self.ftl.pending_units() * in_4k,
+            programmed_units: nand.rows_programmed * u64::from(shape.units_per_row) * in_4k,
             blocks_erased: nand.blocks_erased,
         }
     }
@@ -171,7 +188,7 @@ impl Target for Ssd {
     }
 
     fn hint(&mut self, ahead: &[Io]) {
-        self.ftl.prefetch(ahead.iter().map(|io| (io.lba.0 / UNIT_SECTORS) as LogicalUnit));
+        self.ftl.prefetch(ahead.iter().map(|io| self.grain.unit_of(io.lba)));
     }
 
     fn submit(&mut self, tag: Tag, io: Io) {
@@ -201,8 +218,8 @@ impl CommandCosts {
         CommandCosts {
             read: Nanos::from_micros(section.read_command_us.value),
             write: Nanos::from_micros(section.write_command_us.value),
-            read_unit: Nanos::from_micros(section.read_4k_us.value),
-            write_unit: Nanos::from_micros(section.write_4k_us.value),
+            read_4k: Nanos::from_micros(section.read_4k_us.value),
+            write_4k: Nanos::from_micros(section.write_4k_us.value),
         }
     }
 }
