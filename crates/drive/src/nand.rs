@@ -19,6 +19,8 @@ pub(crate) struct Nand {
 pub(crate) struct NandCounts {
     /// Rows (one page on every plane) programmed.
     pub(crate) rows_programmed: u64,
+    /// Pages programmed in operations that did not write a whole row.
+    pub(crate) single_pages_programmed: u64,
     /// Blocks (one on every plane) erased.
     pub(crate) blocks_erased: u64,
 }
@@ -77,13 +79,14 @@ impl Nand {
     }
 
     /// Reads a row of a die into its page registers and one page of it into the controller, asked
-    /// for at `at`. Returns when the page is there.
+    /// for at `at` by a command that knows at `ready` where it is. Returns when the page is there.
     ///
     /// A read waits for reads before it and for the operation in progress, not for programs that
     /// only wait. All queued operations but the one in progress are taken to be programs, which
-    /// says where that one is.
+    /// says where that one is. A read that is ready only later takes its time from the die at once,
+    /// like from any shared resource, and holds up nobody until then.
     #[inline]
-    pub(crate) fn read(&mut self, die: u32, at: Nanos) -> Nanos {
+    pub(crate) fn read(&mut self, die: u32, at: Nanos, ready: Nanos) -> Nanos {
         let times = self.times;
         let slot = self.dies[die as usize];
         let start = if slot.reads_until > at {
@@ -92,13 +95,15 @@ impl Nand {
             let backlog = slot.busy_until.since(at);
             at + Nanos(backlog.0 % times.program.0.max(1))
         };
+        let begins = start.max(ready);
         let channel = self.channel_of(die);
         let arrived =
-            self.channels[channel].serve_when_ready(at, start + times.read, times.page_transfer);
+            self.channels[channel].serve_when_ready(at, begins + times.read, times.page_transfer);
         // The page registers are taken until the data is out.
+        let taken = arrived - begins;
         let slot = &mut self.dies[die as usize];
-        slot.busy_until = slot.busy_until.max(start) + (arrived - start);
-        slot.reads_until = arrived;
+        slot.busy_until = slot.busy_until.max(start) + taken;
+        slot.reads_until = start + taken;
         arrived
     }
 
@@ -126,6 +131,27 @@ impl Nand {
         let loaded = self.channels[channel].serve_when_ready(at, start, data_in);
         slot.busy_until = loaded + self.times.program;
         self.counts.rows_programmed += 1;
+        slot.busy_until
+    }
+
+    /// Programs `pages` of one row, ordered at `at` with their data in the controller, after what
+    /// the die has to do already; an erase before that if they are the first of a block. Returns
+    /// when they are on the NAND.
+    pub(crate) fn program_pages(
+        &mut self,
+        die: u32,
+        pages: u32,
+        begins_block: bool,
+        at: Nanos,
+    ) -> Nanos {
+        let transfers = Nanos(self.times.page_transfer.0 * u64::from(pages));
+        let erase = if begins_block { self.times.erase } else { Nanos::ZERO };
+        let channel = self.channel_of(die);
+        self.channels[channel].serve(at, transfers);
+        let slot = &mut self.dies[die as usize];
+        slot.busy_until = slot.busy_until.max(at) + erase + transfers + self.times.program;
+        self.counts.single_pages_programmed += u64::from(pages);
+        self.counts.blocks_erased += u64::from(begins_block);
         slot.busy_until
     }
 

@@ -9,6 +9,7 @@ use crate::profile::SsdProfile;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Shape {
     pub(crate) dies: u32,
+    /// Those that hold data, without those that a limited map has to itself.
     pub(crate) blocks_per_die: u32,
     /// Bytes of a unit, a power of two.
     pub(crate) unit_bytes: u32,
@@ -31,19 +32,25 @@ impl Shape {
         let units_per_page = (page_bytes / unit_bytes).max(1);
         let units_per_row = page_bytes * nand.planes.value / unit_bytes;
         let units_per_block = units_per_row * nand.pages_per_block.value;
+        let blocks_per_die = nand.blocks_per_plane.value - profile.map_blocks_per_die();
         Shape {
             dies: nand.dies.value,
-            blocks_per_die: nand.blocks_per_plane.value,
+            blocks_per_die,
             unit_bytes,
             units_per_page,
             pages_per_unit: (unit_bytes / page_bytes).max(1),
             units_per_row,
             units_per_block,
-            by_blocks_per_die: Divider::new(nand.blocks_per_plane.value),
+            by_blocks_per_die: Divider::new(blocks_per_die),
             by_units_per_page: Divider::new(units_per_page),
             by_units_per_row: Divider::new(units_per_row),
             by_units_per_block: Divider::new(units_per_block),
         }
+    }
+
+    /// Bytes of a NAND page.
+    pub(crate) fn page_bytes(self) -> u32 {
+        self.unit_bytes * self.units_per_page / self.pages_per_unit
     }
 
     pub(crate) fn units(self) -> u32 {

@@ -21,6 +21,7 @@ pub use hdd::{
     HddProfile,
 };
 pub use interface::{HostSection, LinkSection};
+pub(crate) use map::MapLayout;
 pub use map::MapSection;
 pub(crate) use ssd::OPEN_BLOCKS_PER_DIE;
 pub use ssd::{

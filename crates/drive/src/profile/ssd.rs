@@ -24,7 +24,7 @@ pub struct SsdProfile {
     pub gc: GcSection,
     /// The TRIM command.
     pub trim: TrimSection,
-    /// The map; absent: units of 4 KiB.
+    /// The map; absent: units of 4 KiB, all of it in memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map: Option<MapSection>,
 }
@@ -198,7 +198,8 @@ impl SsdProfile {
             ));
         }
         let blocks = self.nand.blocks_per_plane.value;
-        let kept = self.gc.start_free_blocks.value + OPEN_BLOCKS_PER_DIE;
+        let for_map = self.map_blocks_per_die();
+        let kept = (self.gc.start_free_blocks.value + OPEN_BLOCKS_PER_DIE).saturating_add(for_map);
         let usable = raw / u64::from(blocks) * u64::from(blocks.saturating_sub(kept));
         let user = self.user_units() * unit;
         // Collection needs blocks that are not all valid: a spare of 1 % beyond what is kept free.
@@ -208,8 +209,9 @@ impl SsdProfile {
                 self.capacity.sectors.value,
                 format_args!(
                     "it must be at most {}, which leaves 1 % spare of the {raw} bytes of NAND less {kept} \
-                     blocks a die kept open or free",
+                     blocks a die kept open or free{}",
                     usable * 100 / 101 / 512,
+                    if for_map > 0 { " or for the map" } else { "" },
                 ),
             ));
         }

@@ -16,9 +16,18 @@ pub struct SsdCounters {
     pub moved_units: u64,
     /// Left empty in rows that were programmed before they were full.
     pub padded_units: u64,
+    /// Of the map's pages, written back when they had to leave its memory (a map with limited
+    /// memory only, like the next three).
+    pub map_units: u64,
+    /// Of the map's pages, read because they were not in memory.
+    pub map_read_units: u64,
+    /// Pages of the map that commands and read-ahead needed, each once a command; not in units.
+    pub map_lookups: u64,
+    /// Of these, pages that were not in memory.
+    pub map_misses: u64,
     /// In rows that are not full yet, and so in the buffer only.
     pub pending_units: u64,
-    /// Programmed: host + moved + padded - pending, counted at the NAND.
+    /// Programmed: host + moved + padded + map - pending, counted at the NAND.
     pub programmed_units: u64,
     /// Blocks erased (one a plane counts as one).
     pub blocks_erased: u64,
@@ -31,7 +40,8 @@ impl SsdCounters {
         let host_sectors = self.host_sectors - before.host_sectors;
         let nand = (self.host_units - before.host_units)
             + (self.moved_units - before.moved_units)
-            + (self.padded_units - before.padded_units);
+            + (self.padded_units - before.padded_units)
+            + (self.map_units - before.map_units);
         (host_sectors > 0).then(|| (nand * 8) as f64 / host_sectors as f64)
     }
 }

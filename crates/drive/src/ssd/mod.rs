@@ -10,6 +10,7 @@
 
 mod commands;
 mod counters;
+mod limited_map;
 mod units;
 
 use crate::cache::WriteBuffer;
@@ -21,6 +22,7 @@ use crate::profile::{ControllerSection, ProfileError, SsdProfile};
 use crate::queue::Queue;
 use crate::read_ahead::ReadAhead;
 use crate::{Clock, Done, Fault, FaultCause, Geometry, Io, Nanos, Op, SECTOR_BYTES, Tag, Target};
+use limited_map::LimitedMap;
 use units::Grain;
 
 pub use counters::SsdCounters;
@@ -40,6 +42,8 @@ pub struct Ssd {
     controller: Lane,
     nand: Nand,
     ftl: Ftl,
+    /// Only if the map does not fit in memory.
+    limited_map: Option<Box<LimitedMap>>,
     buffer: WriteBuffer,
     /// When all of the row being filled is in the buffer: not before the row had space there.
     row_ready: Nanos,
@@ -105,6 +109,9 @@ impl Ssd {
             link_lane: Lane::default(),
             controller: Lane::default(),
             nand: Nand::new(&profile.nand),
+            limited_map: profile
+                .map_layout()
+                .map(|layout| Box::new(LimitedMap::new(layout, shape.dies))),
             buffer: WriteBuffer::new(
                 u64::from(profile.buffer.write_kib.value) * 1024,
                 profile.row_bytes(),
@@ -125,6 +132,9 @@ impl Ssd {
         let nand = self.nand.counts();
         let shape = self.ftl.shape();
         let in_4k = u64::from(shape.unit_bytes) / 4096;
+        let page_in_4k = u64::from(shape.page_bytes()) / 4096;
+        let map = self.limited_map.as_ref().map(|map| map.counts()).unwrap_or_default();
+        let rows = nand.rows_programmed * u64::from(shape.units_per_row) * in_4k;
         SsdCounters {
             host_sectors: self.host_writes.sectors,
             rmw_sectors: self.host_writes.rmw_sectors,
@@ -132,7 +142,11 @@ impl Ssd {
             moved_units: ftl.moved_units * in_4k,
             padded_units: ftl.padded_units * in_4k,
             pending_units: self.ftl.pending_units() * in_4k,
-            programmed_units: nand.rows_programmed * u64::from(shape.units_per_row) * in_4k,
+            map_units: map.nand_pages_written * page_in_4k,
+            map_read_units: map.nand_pages_read * page_in_4k,
+            map_lookups: map.lookups,
+            map_misses: map.misses,
+            programmed_units: rows + nand.single_pages_programmed * page_in_4k,
             blocks_erased: nand.blocks_erased,
         }
     }
@@ -148,19 +162,23 @@ impl Ssd {
         self.ftl.usable_units() as f64 / f64::from(self.ftl.user_units()) - 1.0
     }
 
-    /// Walks the whole map: every mapped unit is where the map says, no place holds two, and every
-    /// block counts its valid units right. For tests; takes a second for 256 GB.
+    /// Walks the whole map: every mapped unit is where the map says, no place holds two, every
+    /// block counts its valid units right, and memory holds the map pages it says. For tests; takes a second for 256 GB.
     ///
     /// # Errors
     /// The first thing that is wrong.
     pub fn check_map(&self) -> Result<(), String> {
-        self.ftl.check()
+        self.ftl.check()?;
+        self.limited_map.as_ref().map_or(Ok(()), |map| map.check())
     }
 
-    /// Waits until all rows that are full are on the NAND. Nothing may be in flight.
+    /// Waits until all rows that are full, and pages of the map that left memory, are on the NAND.
+    /// Nothing may be in flight.
     pub fn settle(&mut self) {
         debug_assert!(self.queue.is_idle(), "settling with I/Os in flight");
-        self.queue.idle_until(self.buffer.drained(self.queue.now()));
+        let drained = self.buffer.drained(self.queue.now());
+        let map = self.limited_map.as_ref();
+        self.queue.idle_until(map.map_or(drained, |map| map.written_back(drained)));
     }
 
     /// Secure erase: the drive is as new but for its counters and its clock. It takes no time
@@ -171,6 +189,9 @@ impl Ssd {
         self.ftl.erase_all();
         self.buffer.clear();
         self.read_ahead.clear();
+        if let Some(map) = &mut self.limited_map {
+            map.clear();
+        }
         self.row_ready = Nanos::ZERO;
         self.row_ends.fill(Nanos::ZERO);
     }

@@ -1,9 +1,11 @@
-//! What the map costs: units larger than the host's writes.
+//! What the map costs: memory that does not hold all of it, units larger than the host's writes.
 
 #[path = "../common/mod.rs"]
 mod common;
 
+mod memory;
 mod units;
+mod x25_m;
 
 use common::{closed_loop, times};
 use fourcorners_drive::{Io, Lba, Nanos, Op, Ssd, SsdCounters, Target};
@@ -24,7 +26,7 @@ fn alone(drive: &mut Ssd, io: Io) -> Nanos {
 fn hold_identities(count: &SsdCounters) {
     assert_eq!(count.host_units * 8, count.host_sectors + count.rmw_sectors, "{count:?}");
     assert_eq!(
-        count.host_units + count.moved_units + count.padded_units,
+        count.host_units + count.moved_units + count.padded_units + count.map_units,
         count.programmed_units + count.pending_units,
         "{count:?}"
     );

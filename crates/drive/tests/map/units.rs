@@ -15,7 +15,7 @@ const PAGE_READ: Nanos = Nanos(50_000 + 40_960);
 /// The same drive with so large a unit, and pages of the same size.
 fn with_unit(unit_bytes: u32) -> SsdProfile {
     let mut profile = ssd(SMALL);
-    profile.map = Some(MapSection { unit_bytes: Some(set(unit_bytes)) });
+    profile.map = Some(MapSection { unit_bytes: Some(set(unit_bytes)), ..MapSection::default() });
     profile.nand.page_bytes = set(unit_bytes);
     profile.capacity.sectors.value *= u64::from(unit_bytes) / 4096;
     profile.buffer.write_kib = set(unit_bytes / 1024 * 16);
@@ -25,7 +25,7 @@ fn with_unit(unit_bytes: u32) -> SsdProfile {
 #[test]
 fn a_unit_of_4_kib_is_what_there_is_without_the_section() {
     let mut with = ssd(SMALL);
-    with.map = Some(MapSection { unit_bytes: Some(set(4096)) });
+    with.map = Some(MapSection { unit_bytes: Some(set(4096)), ..MapSection::default() });
     let run = |profile: &SsdProfile| {
         let mut drive = make(profile);
         let units = drive.geometry().sectors / 8;
@@ -265,7 +265,8 @@ fn a_unit_that_fits_no_page_and_no_row_is_refused() {
         profile.nand.page_bytes = set(page_bytes);
         profile.nand.planes = set(planes);
         profile.buffer.write_kib = set(4096);
-        profile.map = Some(MapSection { unit_bytes: Some(set(unit_bytes)) });
+        profile.map =
+            Some(MapSection { unit_bytes: Some(set(unit_bytes)), ..MapSection::default() });
         profile.check().expect_err("no such drive").to_string()
     };
     for (unit, page, planes, must) in [
@@ -309,7 +310,7 @@ proptest! {
         profile.buffer.write_kib = set(1024);
         profile.capacity.sectors.value *= u64::from(page * planes / 4096);
         profile.capacity.sectors.value -= odd_end * 8;
-        profile.map = Some(MapSection { unit_bytes: Some(set(unit)) });
+        profile.map = Some(MapSection { unit_bytes: Some(set(unit)), ..MapSection::default() });
         let mut drive = make(&profile);
         let all = drive.geometry().sectors;
         let mut random = Random(seed);
