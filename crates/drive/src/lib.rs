@@ -27,6 +27,7 @@ mod ftl;
 mod hdd;
 mod lane;
 mod link;
+mod map_memory;
 mod nand;
 mod null;
 mod prefetch;

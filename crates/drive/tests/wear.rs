@@ -294,6 +294,8 @@ proptest! {
             count.host_units + count.moved_units + count.padded_units,
             count.programmed_units + count.pending_units
         );
+        // Of the command that was cut off, what had a place counts.
+        prop_assert_eq!(count.host_units * 8, count.host_sectors + count.rmw_sectors);
         for unit in 0..units {
             prop_assert_eq!(is_mapped(&mut drive, unit), holds[unit as usize], "unit {}", unit);
         }

@@ -125,7 +125,7 @@ impl Ftl {
         };
         self.empty(die, block);
         self.counts.moved_units += u64::from(valid);
-        Victim { block, valid, charged: 0, rows, pages }
+        Victim { block, valid, charged: 0, rows, pages: pages * shape.pages_per_unit }
     }
 
     /// Moves all that is valid in a block to where collection writes.

@@ -1,10 +1,10 @@
-//! The flash translation layer: where each 4 KiB of the user's space is on the NAND, and how
+//! The flash translation layer: where each unit of the user's space is on the NAND, and how
 //! space is won back. It knows no time.
 //!
 //! Placement: host data fills one row (one page on every plane of a die) after the other, die
 //! after die, so that consecutive data lies on as many dies as there are. Collection moves data
-//! within a die, into a block of its own. Words: a *unit* is 4 KiB, the grain of the map; a *row*
-//! is what one program operation writes; a *block* is what one erase frees.
+//! within a die, into a block of its own. Words: a *unit* is the grain of the map, 4
+//! KiB mostly; a *row* is what one program operation writes; a *block* is what one erase frees.
 
 mod blocks;
 mod collect;
@@ -20,7 +20,7 @@ mod wear;
 
 use crate::nand::{Chores, PageKinds};
 use crate::prefetch::prefetch;
-use crate::profile::{OPEN_BLOCKS_PER_DIE, Pacing, SsdProfile, UNIT_BYTES};
+use crate::profile::{OPEN_BLOCKS_PER_DIE, Pacing, SsdProfile};
 use blocks::Block;
 use die::DieSpace;
 use fragments::{Filling, Fragments, Slot};
@@ -32,7 +32,7 @@ pub use log_block::MergeCounts;
 pub(crate) use shape::Shape;
 pub(crate) use translation::Translation;
 
-/// A unit of the user's space: byte offset / 4096.
+/// A unit of the user's space: byte offset / bytes of a unit.
 pub(crate) type LogicalUnit = u32;
 
 /// A unit of the NAND: global block number x units a block + unit within the block.
@@ -94,14 +94,13 @@ impl Ftl {
     /// The map of a drive that was never written. `profile` has passed its check.
     pub(crate) fn new(profile: &SsdProfile) -> Ftl {
         let shape = Shape::new(profile);
-        let user_units = profile.capacity.sectors.value / (UNIT_BYTES / 512);
         let pages = profile.nand.pages_per_block.value;
         Ftl {
             shape,
             page_kinds: PageKinds::new(profile.nand_cells.as_ref(), pages),
             start_free_blocks: profile.gc.start_free_blocks.value,
             pacing: profile.gc.pacing.value,
-            map: vec![Slot::NOWHERE; user_units as usize],
+            map: vec![Slot::NOWHERE; profile.user_units() as usize],
             fragments: Fragments::none(shape),
             live: LiveBits::none(shape),
             dies: wear::new_dies(shape, profile.wear.as_ref()),

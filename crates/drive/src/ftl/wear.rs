@@ -12,7 +12,7 @@ use super::collect::Victim;
 use super::die::{DieSpace, WriteFront};
 use super::victim::VictimChooser;
 use super::{Ftl, Shape};
-use crate::profile::{Levelling, OPEN_BLOCKS_PER_DIE, SsdProfile, UNIT_BYTES, WearSection};
+use crate::profile::{Levelling, OPEN_BLOCKS_PER_DIE, SsdProfile, WearSection};
 use crate::random::SplitMix64;
 
 /// The wear of one die's blocks.
@@ -173,9 +173,10 @@ pub(super) struct EndOfLife {
 impl EndOfLife {
     pub(super) fn new(profile: &SsdProfile) -> EndOfLife {
         let nand = &profile.nand;
+        let unit = u64::from(profile.unit_bytes());
         let die_row = profile.row_bytes() * u64::from(nand.dies.value);
-        let block_on_every_die = die_row * u64::from(nand.pages_per_block.value) / UNIT_BYTES;
-        let user = profile.capacity.sectors.value * 512 / UNIT_BYTES;
+        let block_on_every_die = die_row * u64::from(nand.pages_per_block.value) / unit;
+        let user = profile.user_units();
         let kept = profile.gc.start_free_blocks.value + OPEN_BLOCKS_PER_DIE;
         EndOfLife {
             rated_cycles: profile.wear.as_ref().map(|wear| wear.endurance_cycles.value),

@@ -36,6 +36,8 @@ pub(crate) struct Nand {
 pub(crate) struct NandCounts {
     /// Rows (one page on every plane) programmed.
     pub(crate) rows_programmed: u64,
+    /// Pages programmed in operations that did not write a whole row.
+    pub(crate) single_pages_programmed: u64,
     /// Blocks (one on every plane) erased.
     pub(crate) blocks_erased: u64,
 }
@@ -77,13 +79,18 @@ impl Nand {
     }
 
     /// Reads a row of a block of a die into its page registers and one page of it into the
-    /// controller, asked for at `at`. Returns when the page is there.
+    /// controller, asked for at `at` by a command that knows at `known` where it is. Returns when
+    /// the page is there. Of a row that is `None` only the mean time is known.
     ///
     /// A read waits for reads before it and for the operation in progress, or for that to be
-    /// suspended, not for programs that only wait.
+    /// suspended, not for programs that only wait. One that is known only later takes its time from
+    /// the die at once, like from any shared resource, and holds up nobody until then.
     #[inline]
-    pub(crate) fn read(&mut self, die: u32, row: u32, at: Nanos) -> Nanos {
-        let read = self.times.read[self.kinds.of(row) as usize];
+    pub(crate) fn read(&mut self, die: u32, row: Option<u32>, at: Nanos, known: Nanos) -> Nanos {
+        let read = match row {
+            Some(row) => self.times.read[self.kinds.of(row) as usize],
+            None => self.times.mean_read,
+        };
         let slot = self.dies[die as usize];
         let opening = if slot.out_until > at {
             Opening { start: slot.reads_until.max(at), resume: Nanos::ZERO }
@@ -96,18 +103,20 @@ impl Nand {
             Opening { start: at + wait, resume: Nanos::ZERO }
         };
         let start = opening.start;
+        let begins = start.max(known);
         // With cache registers the row before may still be on its way out of them.
-        let ready = (start + read).max(slot.out_until);
+        let ready = (begins + read).max(slot.out_until);
         let channel = self.channel_of(die);
         let transfer = self.times.page_transfer;
         let arrived = self.channels[channel].serve_when_ready(at, ready, transfer);
         // The page registers are taken until the data is out.
-        let taken = arrived - start.max(slot.out_until) + opening.resume;
+        let taken = arrived - begins.max(slot.out_until) + opening.resume;
+        let late = begins - start;
         let cache_reads = self.times.cache_reads;
         let slot = &mut self.dies[die as usize];
         slot.busy_until = slot.busy_until.max(start) + taken;
-        slot.reads_until = if cache_reads { ready } else { arrived };
-        slot.out_until = arrived;
+        slot.out_until = slot.out_until.max(arrived - late);
+        slot.reads_until = if cache_reads { ready - late } else { slot.out_until };
         self.put_off(die, taken);
         arrived
     }
@@ -122,9 +131,9 @@ impl Nand {
         let cache_reads = self.times.cache_reads;
         let slot = &mut self.dies[die as usize];
         slot.busy_until += arrived - after;
-        slot.out_until = arrived;
+        slot.out_until += arrived - after;
         if !cache_reads {
-            slot.reads_until = arrived;
+            slot.reads_until = slot.out_until;
         }
         self.put_off(die, arrived - after);
         arrived
@@ -155,6 +164,35 @@ impl Nand {
         self.counts.rows_programmed += 1;
         if let Some(agenda) = self.agendas.get_mut(die as usize) {
             agenda.add(Operation::Program, at, [taken_from, end], 1);
+        }
+        end
+    }
+
+    /// Programs `pages` of one row, ordered at `at` with their data in the controller, after what
+    /// the die has to do already; an erase before that if they are the first of a block. Returns
+    /// when they are on the NAND. Which row it is, is not known, so it takes the mean time.
+    pub(crate) fn program_pages(
+        &mut self,
+        die: u32,
+        pages: u32,
+        begins_block: bool,
+        at: Nanos,
+    ) -> Nanos {
+        let transfers = Nanos(self.times.page_transfer.0 * u64::from(pages));
+        let erase = if begins_block { self.times.erase } else { Nanos::ZERO };
+        let channel = self.channel_of(die);
+        self.channels[channel].serve(at, transfers);
+        let slot = &mut self.dies[die as usize];
+        let start = slot.busy_until.max(at);
+        let erased = start + erase;
+        let end = erased + transfers + self.times.mean_program;
+        slot.busy_until = end;
+        slot.last_program = self.times.mean_program;
+        self.counts.single_pages_programmed += u64::from(pages);
+        self.counts.blocks_erased += u64::from(begins_block);
+        if let Some(agenda) = self.agendas.get_mut(die as usize) {
+            agenda.add(Operation::Erase, at, [start, erased], 1);
+            agenda.add(Operation::Program, at, [erased, end], 1);
         }
         end
     }

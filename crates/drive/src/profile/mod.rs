@@ -9,6 +9,7 @@
 mod hdd;
 mod interface;
 mod log_blocks;
+mod map;
 mod nand_cells;
 mod nand_suspend;
 mod ssd;
@@ -25,13 +26,15 @@ pub use hdd::{
 };
 pub use interface::{HostSection, LinkSection};
 pub use log_blocks::{LogBlocksSection, LogReplacement};
+pub(crate) use map::MapLayout;
+pub use map::MapSection;
 pub use nand_cells::{CellKind, NandCellsSection, PageOrder};
 pub use nand_suspend::NandSuspendSection;
+pub(crate) use ssd::OPEN_BLOCKS_PER_DIE;
 pub use ssd::{
     BufferSection, CapacitySection, ControllerSection, GcSection, NandSection, Pacing, SsdProfile,
     TrimSection, VictimPolicy,
 };
-pub(crate) use ssd::{OPEN_BLOCKS_PER_DIE, UNIT_BYTES};
 pub use wear::{Levelling, WearSection};
 
 /// How a value of a profile stands, weakest last.

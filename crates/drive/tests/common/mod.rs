@@ -63,6 +63,7 @@ pub fn ssd(shape: Shape) -> SsdProfile {
         trim: TrimSection { supported: set(true) },
         log_blocks: None,
         wear: None,
+        map: None,
     };
     set_effective_op(&mut profile, shape.effective_op);
     profile

@@ -1,6 +1,7 @@
 //! Merges one by one, what they move and what they take.
 
 use super::*;
+use fourcorners_drive::profile::MapSection;
 use fourcorners_drive::{Io, MergeCounts, Nanos, Target};
 
 /// Blocks of 16 units.
@@ -122,6 +123,28 @@ fn a_merge_takes_the_sum_of_its_parts() {
     let taken = merging_flush(SMALL);
     // The page of the host was taken 6.83 us (link) before the flush was asked for.
     assert!((taken - (merge + 510.24)).abs() < 10.0, "{taken}");
+}
+
+#[test]
+fn a_unit_of_several_pages_is_merged_with_all_of_them() {
+    // Rows of two planes are one unit of 8 KiB, and a block holds sixteen of them.
+    let mut profile = profile(SMALL);
+    profile.nand.planes = set(2);
+    profile.capacity.sectors.value *= 2;
+    profile.map = Some(MapSection { unit_bytes: Some(set(8192)), ..MapSection::default() });
+    let mut drive = make(&profile);
+    fill(&mut drive);
+    closed_loop(&mut drive, 1, times(1, |_| io(Op::Write, (2 * 16 + 3) * 2, 2)));
+    drive.settle();
+    let before = drive.counters();
+    closed_loop(&mut drive, 1, times(1, |_| io(Op::Write, 5 * 16 * 2, 2)));
+    let taken = closed_loop(&mut drive, 1, times(1, |_| Io::FLUSH))[0].0 as f64 / 1000.0;
+    let count = drive.counters();
+    assert_eq!((count.host_units - before.host_units, count.moved_units), (2, 2 * 16));
+    // As with a page a unit, but that two pages a row go out and come in.
+    let merge = 2.0 * 2000.0 + 16.0 * (50.0 + 4.0 * 10.24 + 500.0);
+    assert!((taken - (merge + 2.0 * 10.24 + 500.0)).abs() < 16.0, "{taken}");
+    drive.check_map().unwrap_or_else(|error| panic!("{error}"));
 }
 
 #[test]

@@ -28,7 +28,7 @@ use super::{FtlCounts, LogicalUnit, PhysicalUnit, Placed, PrefetchStep, Shape};
 use crate::divide::Divider;
 use crate::nand::{Chores, PageKinds};
 use crate::prefetch::prefetch;
-use crate::profile::{LogBlocksSection, SsdProfile, UNIT_BYTES};
+use crate::profile::{LogBlocksSection, SsdProfile};
 use errands::Errands;
 use pool::{LogId, LogPlace, LogPool};
 use std::collections::VecDeque;
@@ -90,7 +90,7 @@ impl LogBlockMap {
         let shape = Shape::new(profile);
         let stripe = Stripe::new(shape, section.stripe_dies.value);
         let units = stripe.units_per_superblock;
-        let user_units = (profile.capacity.sectors.value / (UNIT_BYTES / 512)) as u32;
+        let user_units = profile.user_units() as u32;
         let logical_blocks = user_units.div_ceil(units) as usize;
         let count = section.count.value;
         let page_kinds =

@@ -65,6 +65,7 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
         nand_suspend: None,
         log_blocks: Some(section.clone()),
         wear: None,
+        map: None,
     };
     profile.check().unwrap_or_else(|error| panic!("{error}"));
     LogBlockMap::new(&profile, &section)
