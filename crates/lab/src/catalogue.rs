@@ -347,6 +347,7 @@ impl Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fourcorners_drive::profile::LinkSection;
 
     #[test]
     fn every_built_in_drive_is_a_drive_under_its_own_name() {
@@ -385,7 +386,8 @@ mod tests {
     fn a_value_can_be_set() {
         let profile = set("link.gbps=3").expect("3 Gb/s is a link");
         let Model::Ssd(ssd) = &profile.model else { panic!("the m4 is an SSD") };
-        assert_eq!((ssd.link.gbps.value, ssd.link.gbps.standing), (3.0, Standing::Set));
+        let LinkSection::Sata(sata) = &ssd.link else { panic!("the m4 is SATA") };
+        assert_eq!((sata.gbps.value, sata.gbps.standing), (3.0, Standing::Set));
         assert_ne!(profile.hash(), built_in("crucial-m4-256gb", &[]).expect("there").hash());
     }
 

@@ -7,8 +7,11 @@
 //! overrides are the lab's business.
 
 mod hdd;
+mod host_controller;
 mod interface;
+mod pcie;
 mod ssd;
+mod trim;
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -19,12 +22,16 @@ pub use hdd::{
     HddCacheSection, HddCapacitySection, HddMechanicsSection, HddMediaSection, HddNcqSection,
     HddProfile,
 };
-pub use interface::{HostSection, LinkSection};
+pub use host_controller::{HostControllerProfile, PortsSection};
+pub(crate) use interface::check_gbps;
+pub use interface::{HostSection, SataLinkSection};
+pub use pcie::{LinkSection, PcieLinkSection};
 pub use ssd::{
     BufferSection, CapacitySection, ControllerSection, GcSection, NandSection, Pacing, SsdProfile,
-    TrimSection, VictimPolicy,
+    VictimPolicy,
 };
 pub(crate) use ssd::{OPEN_BLOCKS_PER_DIE, UNIT_BYTES};
+pub use trim::{TrimMode, TrimSection};
 
 /// How a value of a profile stands, weakest last.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]

@@ -10,6 +10,7 @@
 
 mod commands;
 mod counters;
+mod trim;
 mod units;
 
 use crate::cache::WriteBuffer;
@@ -17,10 +18,11 @@ use crate::ftl::{Ftl, LogicalUnit};
 use crate::lane::Lane;
 use crate::link::Link;
 use crate::nand::Nand;
-use crate::profile::{ControllerSection, ProfileError, SsdProfile, UNIT_BYTES};
+use crate::profile::{ControllerSection, HostSection, ProfileError, SsdProfile, UNIT_BYTES};
 use crate::queue::Queue;
 use crate::read_ahead::ReadAhead;
 use crate::{Clock, Done, Fault, FaultCause, Geometry, Io, Nanos, Op, SECTOR_BYTES, Tag, Target};
+use trim::Trim;
 use units::UNIT_SECTORS;
 
 pub use counters::SsdCounters;
@@ -30,12 +32,12 @@ pub use counters::SsdCounters;
 pub struct Ssd {
     geometry: Geometry,
     raw_bytes: u64,
-    trim_supported: bool,
+    trim: Trim,
     power_loss_protected: bool,
-    host: HostCost,
+    /// By operation.
+    host: [HostCost; 4],
     costs: CommandCosts,
     link: Link,
-    link_lane: Lane,
     controller: Lane,
     nand: Nand,
     ftl: Ftl,
@@ -47,6 +49,10 @@ pub struct Ssd {
     row_ends: Vec<Nanos>,
     rows_per_block: usize,
     read_ahead: ReadAhead,
+    /// When the last of all commands so far is answered.
+    answered_until: Nanos,
+    /// Until when a TRIM that is not queued keeps all others out.
+    blocked_until: Nanos,
     queue: Queue,
 }
 
@@ -76,7 +82,7 @@ impl Ssd {
         let ftl = Ftl::new(profile);
         let shape = ftl.shape();
         let rows_per_block = (shape.units_per_block / shape.units_per_row) as usize;
-        let host = Nanos::from_micros(profile.host.command_us.value);
+        let link = Link::new(&profile.link, profile.upstream.as_ref());
         let geometry = Geometry {
             sectors: profile.capacity.sectors.value,
             logical_block_bytes: SECTOR_BYTES as u32,
@@ -85,12 +91,11 @@ impl Ssd {
         Ok(Ssd {
             geometry,
             raw_bytes: profile.raw_bytes(),
-            trim_supported: profile.trim.supported.value,
+            trim: Trim::new(&profile.trim, link.is_pcie()),
             power_loss_protected: profile.buffer.power_loss_protected.value,
-            host: HostCost { before: Nanos(host.0 / 2), after: Nanos(host.0 - host.0 / 2) },
+            host: HostCost::by_operation(&profile.host),
             costs: CommandCosts::new(&profile.controller),
-            link: Link::new(&profile.link),
-            link_lane: Lane::default(),
+            link,
             controller: Lane::default(),
             nand: Nand::new(&profile.nand),
             buffer: WriteBuffer::new(
@@ -101,6 +106,8 @@ impl Ssd {
             row_ends: vec![Nanos::ZERO; rows_per_block * shape.dies as usize],
             rows_per_block,
             read_ahead: ReadAhead::new(profile.controller.read_ahead_kib.value),
+            answered_until: Nanos::ZERO,
+            blocked_until: Nanos::ZERO,
             queue: Queue::with_depth(geometry.queue_depth),
             ftl,
         })
@@ -146,11 +153,12 @@ impl Ssd {
         self.queue.idle_until(self.buffer.drained(self.queue.now()));
     }
 
-    /// Secure erase: the drive is as new but for its counters and its clock. It takes no time
-    /// beyond what the buffer needs to drain, because a block is erased when it is opened, and
-    /// that is charged then. Nothing may be in flight.
+    /// Secure erase: the drive is as new but for its counters and its clock. It takes the time the
+    /// buffer needs to drain and the profile's `trim.secure_erase_s`; without that no more, because
+    /// a block is erased when it is opened, and that is charged then. Nothing may be in flight.
     pub fn purge(&mut self) {
         self.settle();
+        self.queue.idle_until(self.queue.now().saturating_add(self.trim.secure_erase));
         self.ftl.erase_all();
         self.buffer.clear();
         self.read_ahead.clear();
@@ -178,21 +186,38 @@ impl Target for Ssd {
         if let Some(cause) = self.geometry.refuses(io) {
             return self.queue.refuse(tag, io, cause);
         }
-        let arrives = self.queue.now() + self.host.before;
+        if io.op == Op::Trim && !self.trim.supported {
+            return self.queue.refuse(tag, io, FaultCause::Unsupported);
+        }
+        let host = self.host[io.op as usize];
+        let arrives = (self.queue.now() + host.before).max(self.blocked_until);
+        let arrives = self.link.request(arrives);
         let answered = match io.op {
             Op::Read => self.read(io, arrives),
             Op::Write => self.write(io, arrives),
-            Op::Trim if !self.trim_supported => {
-                return self.queue.refuse(tag, io, FaultCause::Unsupported);
-            }
             Op::Trim => self.trim(io, arrives),
             Op::Flush => self.flush(arrives),
         };
-        self.queue.finish(tag, answered + self.host.after);
+        self.answered_until = self.answered_until.max(answered);
+        self.queue.finish(tag, answered + host.after);
     }
 
     fn reap(&mut self, until: Nanos) -> Result<Option<Done>, Fault> {
         self.queue.reap(until)
+    }
+}
+
+impl HostCost {
+    fn by_operation(section: &HostSection) -> [HostCost; 4] {
+        let mut costs = [HostCost::of(section.command_us.value); 4];
+        costs[Op::Read as usize] = HostCost::of(section.read_us());
+        costs[Op::Write as usize] = HostCost::of(section.write_us());
+        costs
+    }
+
+    fn of(micros: f64) -> HostCost {
+        let all = Nanos::from_micros(micros).0;
+        HostCost { before: Nanos(all / 2), after: Nanos(all - all / 2) }
     }
 }
 
