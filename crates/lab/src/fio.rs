@@ -101,6 +101,7 @@ mod tests {
             profile_hash: None,
             fitted: Vec::new(),
             set: Vec::new(),
+            host_controller: None,
         };
         let job = Job {
             pattern: Pattern::Random,
