@@ -1,5 +1,7 @@
 //! The catalogue of virtual drives and the profiles users bring: from TOML to a checked profile.
 
+mod hosts;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -7,6 +9,8 @@ use fourcorners_drive::profile::{HddProfile, ProfileError, SsdProfile, Standing}
 use include_dir::{Dir, File, include_dir};
 use sha2::{Digest, Sha256};
 use toml::{Table, Value};
+
+pub use hosts::{HostController, host, host_names};
 
 static DRIVES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../drives");
 
@@ -24,6 +28,8 @@ pub struct Profile {
     pub sources: BTreeMap<String, String>,
     /// The parameters.
     pub model: Model,
+    /// The host controller it was put behind.
+    pub host_controller: Option<String>,
     /// What was changed with `--set`, as typed.
     pub set: Vec<String>,
     /// Every value with its section and key, for printing.
@@ -69,8 +75,22 @@ pub struct ProfileValue {
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogueError {
     /// No drive of that name.
-    #[error("there is no drive \"{name}\" in the catalogue{}; `fourcorners drives` lists them", nearest.as_ref().map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default())]
+    #[error(
+        "there is no drive \"{name}\" in the catalogue{}; `fourcorners drives` lists them",
+        suggestion(nearest)
+    )]
     Unknown {
+        /// The name as typed.
+        name: String,
+        /// The most similar one there is, if one is similar.
+        nearest: Option<String>,
+    },
+    /// No host controller of that name.
+    #[error(
+        "there is no host controller \"{name}\"{}; `fourcorners drives --hosts` lists them",
+        suggestion(nearest)
+    )]
+    UnknownHost {
         /// The name as typed.
         name: String,
         /// The most similar one there is, if one is similar.
@@ -110,6 +130,10 @@ pub enum CatalogueError {
     },
 }
 
+fn suggestion(nearest: &Option<String>) -> String {
+    nearest.as_ref().map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default()
+}
+
 /// Names of the built-in drives, in alphabetical order.
 pub fn names() -> Vec<&'static str> {
     let mut names: Vec<&str> = DRIVES.files().filter_map(name_of).collect();
@@ -126,11 +150,24 @@ fn name_of<'a>(file: &File<'a>) -> Option<&'a str> {
 /// # Errors
 /// When there is none (with the nearest name), or `set` makes no drive.
 pub fn built_in(name: &str, set: &[String]) -> Result<Profile, CatalogueError> {
+    built_in_behind(name, None, set)
+}
+
+/// The same behind a host controller, if one is given. What is `set` comes last.
+///
+/// # Errors
+/// As [`built_in`], and when the drive takes no host controller.
+pub fn built_in_behind(
+    name: &str,
+    host: Option<&HostController>,
+    set: &[String],
+) -> Result<Profile, CatalogueError> {
     let file = DRIVES.files().find(|file| name_of(file) == Some(name));
     let Some(text) = file.and_then(|file| file.contents_utf8()) else {
-        return Err(CatalogueError::Unknown { name: name.into(), nearest: nearest(name) });
+        let nearest = nearest_of(names(), name);
+        return Err(CatalogueError::Unknown { name: name.into(), nearest });
     };
-    parse(text, name, set)
+    parse(text, name, host, set)
 }
 
 /// The profile in a file, with `set` applied.
@@ -138,6 +175,23 @@ pub fn built_in(name: &str, set: &[String]) -> Result<Profile, CatalogueError> {
 /// # Errors
 /// When it cannot be read, is no profile, or makes no drive.
 pub fn from_file(path: &Path, set: &[String]) -> Result<Profile, CatalogueError> {
+    from_file_behind(path, None, set)
+}
+
+/// The same behind a host controller, if one is given. What is `set` comes last.
+///
+/// # Errors
+/// As [`from_file`], and when the drive takes no host controller.
+pub fn from_file_behind(
+    path: &Path,
+    host: Option<&HostController>,
+    set: &[String],
+) -> Result<Profile, CatalogueError> {
+    parse(&read(path)?, &path.display().to_string(), host, set)
+}
+
+/// The text of a profile.
+fn read(path: &Path) -> Result<String, CatalogueError> {
     let place = path.display().to_string();
     let read = |cause| CatalogueError::Read { place: place.clone(), cause };
     let form = |message: String| CatalogueError::Form { place: place.clone(), message };
@@ -152,46 +206,79 @@ pub fn from_file(path: &Path, set: &[String]) -> Result<Profile, CatalogueError>
             metadata.len()
         )));
     }
-    let text = std::fs::read_to_string(path).map_err(|cause| match cause.kind() {
+    std::fs::read_to_string(path).map_err(|cause| match cause.kind() {
         std::io::ErrorKind::InvalidData => form("this is not text; a profile is TOML".into()),
         _ => read(cause),
-    })?;
-    parse(&text, &place, set)
+    })
 }
 
-/// The catalogue name most like `name`, if one is like it at all.
-fn nearest(name: &str) -> Option<String> {
+/// The one of `names` that is most like `name`, if one is like it at all.
+fn nearest_of(names: Vec<&str>, name: &str) -> Option<String> {
     let likeness = |known: &&str| strsim::jaro_winkler(name, known);
-    let best = names().into_iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    let best = names.into_iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
     (likeness(&best) > 0.7).then(|| best.to_string())
 }
 
-/// Parses the text of a profile; `place` names it in errors.
-fn parse(text: &str, place: &str, set: &[String]) -> Result<Profile, CatalogueError> {
-    let form = |message: String| CatalogueError::Form { place: place.into(), message };
-    let mut table: Table =
-        text.parse().map_err(|error: toml::de::Error| form(located(text, &error)))?;
-    for given in set {
-        apply(&mut table, given)?;
-    }
-    let mut text_of = |key: &str| match table.remove(key) {
-        Some(Value::String(text)) => Ok(text),
-        Some(other) => Err(form(format!("{key} = {other} must be a text"))),
-        None => Err(form(format!("{key} is missing; a profile begins with name, title and kind"))),
-    };
-    let (name, title, kind) = (text_of("name")?, text_of("title")?, text_of("kind")?);
-    for (key, text) in [("name", &name), ("title", &title)] {
-        // They head tables, pages and folders.
-        if text.trim().is_empty() || text.chars().any(char::is_control) {
-            return Err(form(format!("{key} = {text:?} must be printable and not empty")));
+/// What every profile begins with, and the sections after it.
+struct Head {
+    name: String,
+    title: String,
+    kind: String,
+    sources: BTreeMap<String, String>,
+    table: Table,
+}
+
+impl Head {
+    /// Takes a profile's text apart, once it is behind its host and what is `set` has been set;
+    /// `place` names it in errors.
+    fn parse(
+        text: &str,
+        place: &str,
+        host: Option<&HostController>,
+        set: &[String],
+    ) -> Result<Head, CatalogueError> {
+        let form = |message: String| CatalogueError::Form { place: place.into(), message };
+        let mut table: Table =
+            text.parse().map_err(|error: toml::de::Error| form(located(text, &error)))?;
+        if let Some(host) = host {
+            host.put_before(&mut table, place)?;
         }
+        for given in set {
+            apply(&mut table, given)?;
+        }
+        let mut text_of = |key: &str| match table.remove(key) {
+            Some(Value::String(text)) => Ok(text),
+            Some(other) => Err(form(format!("{key} = {other} must be a text"))),
+            None => {
+                Err(form(format!("{key} is missing; a profile begins with name, title and kind")))
+            }
+        };
+        let (name, title, kind) = (text_of("name")?, text_of("title")?, text_of("kind")?);
+        for (key, text) in [("name", &name), ("title", &title)] {
+            // They head tables, pages and folders.
+            if text.trim().is_empty() || text.chars().any(char::is_control) {
+                return Err(form(format!("{key} = {text:?} must be printable and not empty")));
+            }
+        }
+        let sources: BTreeMap<String, String> = match table.remove("sources") {
+            Some(sources) => sources
+                .try_into()
+                .map_err(|e: toml::de::Error| form(format!("sources: {}", e.message())))?,
+            None => return Err(form("the table [sources] is missing".into())),
+        };
+        Ok(Head { name, title, kind, sources, table })
     }
-    let sources: BTreeMap<String, String> = match table.remove("sources") {
-        Some(sources) => sources
-            .try_into()
-            .map_err(|e: toml::de::Error| form(format!("sources: {}", e.message())))?,
-        None => return Err(form("the table [sources] is missing".into())),
-    };
+}
+
+/// Parses the text of a profile; `place` names it in errors.
+fn parse(
+    text: &str,
+    place: &str,
+    host: Option<&HostController>,
+    set: &[String],
+) -> Result<Profile, CatalogueError> {
+    let Head { name, title, kind, sources, table } = Head::parse(text, place, host, set)?;
+    let form = |message: String| CatalogueError::Form { place: place.into(), message };
     let values = values_of(&table, &sources, place)?;
     let value = |cause| CatalogueError::Value { place: place.into(), cause };
     let model = match kind.as_str() {
@@ -207,7 +294,8 @@ fn parse(text: &str, place: &str, set: &[String]) -> Result<Profile, CatalogueEr
         }
         other => return Err(form(format!("kind = \"{other}\" must be \"ssd\" or \"hdd\""))),
     };
-    Ok(Profile { name, title, sources, model, set: set.to_vec(), values })
+    let host_controller = host.map(|host| host.name.clone());
+    Ok(Profile { name, title, sources, model, host_controller, set: set.to_vec(), values })
 }
 
 /// A syntax error on one line, with the line it is on.
@@ -347,6 +435,7 @@ impl Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fourcorners_drive::profile::LinkSection;
 
     #[test]
     fn every_built_in_drive_is_a_drive_under_its_own_name() {
@@ -375,9 +464,10 @@ mod tests {
 
     #[test]
     fn a_file_that_is_no_profile_is_refused_with_its_line() {
-        let error = parse("name = \"a\"\ntitle = = 3", "mine.toml", &[]).expect_err("not TOML");
+        let error =
+            parse("name = \"a\"\ntitle = = 3", "mine.toml", None, &[]).expect_err("not TOML");
         assert!(error.to_string().starts_with("mine.toml: line 2: "), "{error}");
-        let error = parse("name = \"a\"\n", "mine.toml", &[]).expect_err("no profile");
+        let error = parse("name = \"a\"\n", "mine.toml", None, &[]).expect_err("no profile");
         assert!(error.to_string().contains("title is missing"), "{error}");
     }
 
@@ -385,7 +475,8 @@ mod tests {
     fn a_value_can_be_set() {
         let profile = set("link.gbps=3").expect("3 Gb/s is a link");
         let Model::Ssd(ssd) = &profile.model else { panic!("the m4 is an SSD") };
-        assert_eq!((ssd.link.gbps.value, ssd.link.gbps.standing), (3.0, Standing::Set));
+        let LinkSection::Sata(sata) = &ssd.link else { panic!("the m4 is SATA") };
+        assert_eq!((sata.gbps.value, sata.gbps.standing), (3.0, Standing::Set));
         assert_ne!(profile.hash(), built_in("crucial-m4-256gb", &[]).expect("there").hash());
     }
 
@@ -393,6 +484,12 @@ mod tests {
     fn a_setting_that_makes_no_drive_is_refused_by_key_value_and_range() {
         for (given, told) in [
             ("link.gbps", "write it as section.key=value"),
+            ("link.gbps=4", "link.gbps = 4 is not possible: it must be 1.5, 3 or 6"),
+            ("link.frame_us=x", "\"x\" for link.frame_us"),
+            (
+                "capacity.queue_depth=33",
+                "capacity.queue_depth = 33 is not possible: it must be 1 to 32",
+            ),
             ("link.gbsp=3", "did you mean link.gbps?"),
             ("link.gbps=fast", "\"fast\" for link.gbps"),
             ("nand.dies=0", "nand.dies = 0 is not possible: it must be 1 to 4096"),

@@ -7,11 +7,14 @@
 //! overrides are the lab's business.
 
 mod hdd;
+mod host_controller;
 mod interface;
 mod log_blocks;
 mod nand_cells;
 mod nand_suspend;
+mod pcie;
 mod ssd;
+mod trim;
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -22,15 +25,19 @@ pub use hdd::{
     HddCacheSection, HddCapacitySection, HddMechanicsSection, HddMediaSection, HddNcqSection,
     HddProfile,
 };
-pub use interface::{HostSection, LinkSection};
+pub use host_controller::{HostControllerProfile, PortsSection};
+pub(crate) use interface::check_gbps;
+pub use interface::{HostSection, SataLinkSection};
 pub use log_blocks::{LogBlocksSection, LogReplacement};
 pub use nand_cells::{CellKind, NandCellsSection, PageOrder};
 pub use nand_suspend::NandSuspendSection;
+pub use pcie::{LinkSection, PcieLinkSection};
 pub use ssd::{
     BufferSection, CapacitySection, ControllerSection, GcSection, NandSection, Pacing, SsdProfile,
-    TrimSection, VictimPolicy,
+    VictimPolicy,
 };
 pub(crate) use ssd::{OPEN_BLOCKS_PER_DIE, UNIT_BYTES};
+pub use trim::{TrimMode, TrimSection};
 
 /// How a value of a profile stands, weakest last.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]

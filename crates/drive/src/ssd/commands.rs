@@ -1,7 +1,7 @@
 //! The commands: each walks the drive's resources to the time it is done.
 
 use super::Ssd;
-use super::units::{UNIT_SECTORS, units_of};
+use super::units::units_of;
 use crate::ftl::{LogicalUnit, Placed};
 use crate::{Io, Nanos};
 
@@ -19,9 +19,9 @@ impl Ssd {
         let handling = Nanos(self.costs.write_unit.0 * u64::from(units.count));
         let handled = self.controller.serve(arrives, self.costs.write + handling);
         let accepted = handled - handling;
-        let transfer = self.link.command() + self.link.data(io.bytes());
-        let received = self.link_lane.serve_when_ready(arrives, accepted, transfer);
+        let received = self.link.receive(arrives, accepted, io.bytes());
         self.read_ahead.clear();
+        let mut durable = Nanos::ZERO;
         // The controller handles the data while the rest of it arrives.
         let mut admitted = received.max(handled);
         for unit in units.iter() {
@@ -38,15 +38,26 @@ impl Ssd {
             admitted = admitted.max(self.row_ready);
             self.row_ready = admitted;
             let placed = self.ftl.write(unit);
-            self.program_if_full(placed, arrives, admitted);
+            durable = durable.max(self.program_if_full(placed, arrives, admitted));
         }
-        admitted
+        if io.fua && !self.power_loss_protected {
+            admitted = durable.max(self.program_open_row(arrives, admitted)).max(admitted);
+        }
+        self.link.confirm(arrives, admitted)
     }
 
+    /// Programs the row being filled as far as it is filled. Returns when it is on the NAND, 0 when
+    /// no row is begun.
+    fn program_open_row(&mut self, at: Nanos, ready: Nanos) -> Nanos {
+        self.ftl.pad().map_or(Nanos::ZERO, |placed| self.program_if_full(placed, at, ready))
+    }
+
+    /// Programs the row that a unit went to if that filled it. Returns when it is on the NAND, 0
+    /// when there is nothing to program.
     #[inline]
-    fn program_if_full(&mut self, placed: Placed, at: Nanos, ready: Nanos) {
+    fn program_if_full(&mut self, placed: Placed, at: Nanos, ready: Nanos) -> Nanos {
         if !placed.row_full {
-            return;
+            return Nanos::ZERO;
         }
         self.nand.chores(placed.die, placed.chores, at, ready);
         let mut merged = ready;
@@ -63,6 +74,7 @@ impl Ssd {
         let end = self.nand.program(placed.die, row, at, merged);
         self.buffer.programming_until(end);
         self.row_ends[placed.die as usize * self.rows_per_block + row as usize] = end;
+        end
     }
 
     pub(super) fn read(&mut self, io: Io, arrives: Nanos) -> Nanos {
@@ -71,9 +83,7 @@ impl Ssd {
         let accepted = self.controller.serve(arrives, cost);
         // Data crosses the link in order, each part as soon as it and the link are there, and the
         // command's own frames close it.
-        let transfer = self.link.command() + self.link.data(io.bytes());
-        let mut sent = self.link_lane.backlog_ends(arrives).max(accepted);
-        self.link_lane.serve(arrives, transfer);
+        let mut sent = self.link.send(arrives, accepted, io.bytes());
         let sequential = self.read_ahead.begins(units.first);
         let mut row = RowRead::default();
         let per_unit = Nanos(self.link.data(io.bytes()).0 / u64::from(units.count));
@@ -139,25 +149,13 @@ impl Ssd {
         }
     }
 
-    pub(super) fn trim(&mut self, io: Io, arrives: Nanos) -> Nanos {
-        let accepted = self.controller.serve(arrives, self.costs.write);
-        // Only units that lie within it whole: the rest of a unit may still hold data.
-        let first = io.lba.0.div_ceil(UNIT_SECTORS);
-        let end = io.end() / UNIT_SECTORS;
-        (first..end).for_each(|unit| self.ftl.trim(unit as LogicalUnit));
-        self.read_ahead.clear();
-        self.link_lane.serve_when_ready(arrives, accepted, self.link.command())
-    }
-
     pub(super) fn flush(&mut self, arrives: Nanos) -> Nanos {
         let accepted = self.controller.serve(arrives, self.costs.write);
-        let answered = self.link_lane.serve_when_ready(arrives, accepted, self.link.command());
+        let answered = self.link.answer(arrives, accepted);
         if self.power_loss_protected {
             return answered;
         }
-        if let Some(placed) = self.ftl.pad() {
-            self.program_if_full(placed, arrives, accepted.max(self.row_ready));
-        }
+        self.program_open_row(arrives, accepted.max(self.row_ready));
         self.buffer.drained(answered)
     }
 }

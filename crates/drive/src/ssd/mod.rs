@@ -11,6 +11,7 @@
 mod commands;
 mod counters;
 mod look_ahead;
+mod trim;
 mod units;
 
 use crate::cache::WriteBuffer;
@@ -18,13 +19,14 @@ use crate::ftl::{LogicalUnit, MergeCounts, Translation};
 use crate::lane::Lane;
 use crate::link::Link;
 use crate::nand::Nand;
-use crate::profile::{ControllerSection, ProfileError, SsdProfile, UNIT_BYTES};
+use crate::profile::{ControllerSection, HostSection, ProfileError, SsdProfile, UNIT_BYTES};
 use crate::queue::Queue;
 use crate::read_ahead::ReadAhead;
 use crate::{
     Clock, Done, Fault, FaultCause, Geometry, Io, Lba, Nanos, Op, SECTOR_BYTES, Tag, Target,
 };
 use look_ahead::LookAhead;
+use trim::Trim;
 use units::UNIT_SECTORS;
 
 pub use counters::SsdCounters;
@@ -34,12 +36,12 @@ pub use counters::SsdCounters;
 pub struct Ssd {
     geometry: Geometry,
     raw_bytes: u64,
-    trim_supported: bool,
+    trim: Trim,
     power_loss_protected: bool,
-    host: HostCost,
+    /// By operation.
+    host: [HostCost; 4],
     costs: CommandCosts,
     link: Link,
-    link_lane: Lane,
     controller: Lane,
     nand: Nand,
     ftl: Translation,
@@ -52,6 +54,10 @@ pub struct Ssd {
     rows_per_block: usize,
     read_ahead: ReadAhead,
     look_ahead: LookAhead,
+    /// When the last of all commands so far is answered.
+    answered_until: Nanos,
+    /// Until when a TRIM that is not queued keeps all others out.
+    blocked_until: Nanos,
     queue: Queue,
 }
 
@@ -81,7 +87,7 @@ impl Ssd {
         let ftl = Translation::new(profile);
         let shape = ftl.shape();
         let rows_per_block = (shape.units_per_block / shape.units_per_row) as usize;
-        let host = Nanos::from_micros(profile.host.command_us.value);
+        let link = Link::new(&profile.link, profile.upstream.as_ref());
         let geometry = Geometry {
             sectors: profile.capacity.sectors.value,
             logical_block_bytes: SECTOR_BYTES as u32,
@@ -90,12 +96,11 @@ impl Ssd {
         Ok(Ssd {
             geometry,
             raw_bytes: profile.raw_bytes(),
-            trim_supported: profile.trim.supported.value,
+            trim: Trim::new(&profile.trim, link.is_pcie()),
             power_loss_protected: profile.buffer.power_loss_protected.value,
-            host: HostCost { before: Nanos(host.0 / 2), after: Nanos(host.0 - host.0 / 2) },
+            host: HostCost::by_operation(&profile.host),
             costs: CommandCosts::new(&profile.controller),
-            link: Link::new(&profile.link),
-            link_lane: Lane::default(),
+            link,
             controller: Lane::default(),
             nand: Nand::new(profile),
             buffer: WriteBuffer::new(
@@ -107,6 +112,8 @@ impl Ssd {
             rows_per_block,
             read_ahead: ReadAhead::new(profile.controller.read_ahead_kib.value),
             look_ahead: LookAhead::default(),
+            answered_until: Nanos::ZERO,
+            blocked_until: Nanos::ZERO,
             queue: Queue::with_depth(geometry.queue_depth),
             ftl,
         })
@@ -164,11 +171,12 @@ impl Ssd {
         self.queue.idle_until(self.buffer.drained(self.queue.now()));
     }
 
-    /// Secure erase: the drive is as new but for its counters and its clock. It takes no time
-    /// beyond what the buffer needs to drain, because a block is erased when it is opened, and
-    /// that is charged then. Nothing may be in flight.
+    /// Secure erase: the drive is as new but for its counters and its clock. It takes the time the
+    /// buffer needs to drain and the profile's `trim.secure_erase_s`; without that no more, because
+    /// a block is erased when it is opened, and that is charged then. Nothing may be in flight.
     pub fn purge(&mut self) {
         self.settle();
+        self.queue.idle_until(self.queue.now().saturating_add(self.trim.secure_erase));
         self.ftl.erase_all();
         self.buffer.clear();
         self.read_ahead.clear();
@@ -197,21 +205,38 @@ impl Target for Ssd {
         if let Some(cause) = self.geometry.refuses(io) {
             return self.queue.refuse(tag, io, cause);
         }
-        let arrives = self.queue.now() + self.host.before;
+        if io.op == Op::Trim && !self.trim.supported {
+            return self.queue.refuse(tag, io, FaultCause::Unsupported);
+        }
+        let host = self.host[io.op as usize];
+        let arrives = (self.queue.now() + host.before).max(self.blocked_until);
+        let arrives = self.link.request(arrives);
         let answered = match io.op {
             Op::Read => self.read(io, arrives),
             Op::Write => self.write(io, arrives),
-            Op::Trim if !self.trim_supported => {
-                return self.queue.refuse(tag, io, FaultCause::Unsupported);
-            }
             Op::Trim => self.trim(io, arrives),
             Op::Flush => self.flush(arrives),
         };
-        self.queue.finish(tag, answered + self.host.after);
+        self.answered_until = self.answered_until.max(answered);
+        self.queue.finish(tag, answered + host.after);
     }
 
     fn reap(&mut self, until: Nanos) -> Result<Option<Done>, Fault> {
         self.queue.reap(until)
+    }
+}
+
+impl HostCost {
+    fn by_operation(section: &HostSection) -> [HostCost; 4] {
+        let mut costs = [HostCost::of(section.command_us.value); 4];
+        costs[Op::Read as usize] = HostCost::of(section.read_us());
+        costs[Op::Write as usize] = HostCost::of(section.write_us());
+        costs
+    }
+
+    fn of(micros: f64) -> HostCost {
+        let all = Nanos::from_micros(micros).0;
+        HostCost { before: Nanos(all / 2), after: Nanos(all - all / 2) }
     }
 }
 

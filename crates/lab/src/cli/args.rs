@@ -63,6 +63,10 @@ pub(super) struct ReviewArgs {
     #[arg(long, value_name = "KEY=VALUE")]
     pub(super) set: Vec<String>,
 
+    /// Put the virtual drives behind this host controller, for example marvell-9128
+    #[arg(long, value_name = "NAME")]
+    pub(super) host: Option<String>,
+
     /// Create the target file with this size, for example 2G (10^9 bytes) or 2GiB
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
     pub(super) size: Option<String>,
@@ -81,6 +85,10 @@ pub(super) struct DrivesArgs {
     /// The drive to print
     #[arg(value_name = "NAME")]
     pub(super) name: Option<String>,
+
+    /// List the host controllers for `review --host` instead, or print the one named
+    #[arg(long)]
+    pub(super) hosts: bool,
 
     /// Print JSON
     #[arg(long)]
