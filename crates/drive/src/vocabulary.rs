@@ -132,11 +132,15 @@ pub struct Io {
     pub sectors: u32,
     /// How much of a write's data compression would remove, 0 (incompressible) to 100 (repeating).
     pub compressible_percent: u8,
+    /// Force unit access: a write is answered when it is durable, not when the drive has its data.
+    /// Has no meaning for other operations.
+    pub fua: bool,
 }
 
 impl Io {
     /// The one flush there is: it has no address.
-    pub const FLUSH: Io = Io { op: Op::Flush, lba: Lba(0), sectors: 0, compressible_percent: 0 };
+    pub const FLUSH: Io =
+        Io { op: Op::Flush, lba: Lba(0), sectors: 0, compressible_percent: 0, fua: false };
 
     /// Length in bytes.
     pub const fn bytes(self) -> u64 {
@@ -325,7 +329,7 @@ mod tests {
         Geometry { sectors: 1000, logical_block_bytes: 4096, queue_depth: 32 };
 
     fn read(lba: u64, sectors: u32) -> Io {
-        Io { op: Op::Read, lba: Lba(lba), sectors, compressible_percent: 0 }
+        Io { op: Op::Read, lba: Lba(lba), sectors, ..Io::FLUSH }
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod common;
 
 use common::jobs::Job;
 use common::play::play;
-use common::{Random, Shape, make, set, set_effective_op, ssd};
+use common::{Random, Shape, make, sata, set, set_effective_op, ssd};
 use fourcorners_drive::Target;
 use fourcorners_drive::profile::{Pacing, SsdProfile, VictimPolicy};
 
@@ -32,8 +32,7 @@ fn base() -> SsdProfile {
     let mut profile =
         ssd(Shape { dies: 4, blocks_per_die: 48, pages_per_block: 12, effective_op: 0.15 });
     profile.host.command_us = set(8.1);
-    profile.link.command_us = set(1.3);
-    profile.link.frame_us = set(0.98);
+    profile.link = sata(6.0, 1.3, 0.98);
     profile.controller.read_command_us = set(9.7);
     profile.controller.write_command_us = set(12.3);
     profile.controller.read_4k_us = set(0.9);
@@ -132,7 +131,7 @@ const GOLDEN: [Golden; 10] = [
             profile.nand.planes = set(3);
             profile.nand.page_bytes = set(12_288);
             profile.nand.pages_per_block = set(7);
-            profile.link.gbps = set(1.5);
+            profile.link = sata(1.5, 1.3, 0.98);
             set_effective_op(profile, 0.28);
         },
     },

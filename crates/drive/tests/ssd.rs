@@ -58,8 +58,7 @@ fn delayed_collection_stalls_longer_than_paced() {
 fn a_lone_read_takes_the_sum_of_its_parts() {
     let mut profile = ssd(SMALL);
     profile.host.command_us = set(10.0);
-    profile.link.command_us = set(1.0);
-    profile.link.frame_us = set(0.5);
+    profile.link = sata(6.0, 1.0, 0.5);
     profile.controller.read_command_us = set(20.0);
     profile.controller.read_4k_us = set(2.0);
     let mut drive = make(&profile);
@@ -171,11 +170,12 @@ fn a_drive_without_trim_says_so() {
 /// Any I/O a host could think of, within the drive or not.
 fn any_io(sectors: u64) -> impl Strategy<Value = Io> {
     let op = prop_oneof![2 => Just(Op::Read), 6 => Just(Op::Write), 1 => Just(Op::Trim), 1 => Just(Op::Flush)];
-    (op, 0..sectors + 64, 0u32..600).prop_map(|(op, lba, sectors)| Io {
+    (op, 0..sectors + 64, 0u32..600, any::<bool>()).prop_map(|(op, lba, sectors, fua)| Io {
         op,
         lba: Lba(lba),
         sectors,
         compressible_percent: 0,
+        fua,
     })
 }
 

@@ -41,6 +41,7 @@ fn main() -> anyhow::Result<()> {
         data: Data::Incompressible,
         until: Until::Seconds(seconds.parse()?),
         seed: 1,
+        fua: false,
     };
     let setup = Setup { queue_depth, max_block_bytes: job.block_bytes };
     let mut drive = Drive::Real(Box::new(Uring::new(opened.file, found.geometry, setup)?));

@@ -129,6 +129,7 @@ fn job(pattern: Pattern, read_percent: u8, span_bytes: u64, bytes: u64) -> Job {
         data: Data::Incompressible,
         until: Until::Bytes(bytes),
         seed: 1,
+        fua: false,
     }
 }
 

@@ -33,6 +33,10 @@ pub(crate) fn command(name: &str, job: &Job, target: &TargetInfo) -> String {
             Data::Incompressible => "--refill_buffers".into(),
         });
     }
+    if job.fua {
+        // Every write with RWF_DSYNC, as O_DSYNC has it.
+        options.push("--sync=dsync".into());
+    }
     if job.until.bytes() < u64::MAX {
         options.push(format!("--io_size={}", job.until.bytes()));
     }
@@ -97,6 +101,7 @@ mod tests {
             profile_hash: None,
             fitted: Vec::new(),
             set: Vec::new(),
+            host_controller: None,
         };
         let job = Job {
             pattern: Pattern::Random,
@@ -109,6 +114,7 @@ mod tests {
             until: Until::Bytes(1 << 18),
             // The largest seed a review gives a figure.
             seed: u64::MAX >> 1,
+            fua: true,
         };
         let command = command("a_job", &job, &target).replace("io_uring", "psync");
         let ran = std::process::Command::new("sh")

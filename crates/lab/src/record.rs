@@ -145,6 +145,10 @@ pub struct TargetInfo {
     /// A virtual drive's parameters that were given with `--set`, as `key=value`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub set: Vec<String>,
+    /// The host controller a virtual drive was put behind with `--host`, by its name; without one
+    /// it has the host of its own profile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_controller: Option<String>,
 }
 
 /// The machine a result in wall time was measured on.

@@ -317,6 +317,7 @@ mod tests {
             data: Data::Incompressible,
             until,
             seed: 1,
+            fua: false,
         }
     }
 

@@ -90,6 +90,9 @@ pub struct Job {
     pub until: Until,
     /// Seed of the job's random numbers: the same seed gives the same I/Os.
     pub seed: u64,
+    /// Force unit access: every write is answered only when it is durable.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fua: bool,
 }
 
 /// The endless stream of I/Os that a job means.
@@ -103,6 +106,7 @@ pub struct Stream {
     start_sector: u64,
     blocks: u64,
     next_block: u64,
+    fua: bool,
 }
 
 impl Stream {
@@ -117,6 +121,7 @@ impl Stream {
             start_sector: job.span_start_bytes / SECTOR_BYTES,
             blocks: (job.span_bytes / u64::from(job.block_bytes)).max(1),
             next_block: 0,
+            fua: job.fua,
         }
     }
 
@@ -142,6 +147,7 @@ impl Stream {
             lba: Lba(self.start_sector + block * u64::from(self.block_sectors)),
             sectors: self.block_sectors,
             compressible_percent: self.compressible_percent,
+            fua: self.fua,
         }
     }
 }
@@ -169,6 +175,7 @@ mod tests {
             data: Data::Incompressible,
             until: Until::Seconds(1),
             seed: 7,
+            fua: false,
         }
     }
 
@@ -197,6 +204,17 @@ mod tests {
         let reads = (0..100_000).filter(|_| stream.next_io().op == Op::Read).count();
         // Three standard deviations of a binomial: 3 * sqrt(1e5 * 0.7 * 0.3) = 435.
         assert!(reads.abs_diff(70_000) < 435, "{reads}");
+    }
+
+    #[test]
+    fn a_job_is_forced_as_a_whole_and_says_so_only_then() {
+        let plain = job(Pattern::Random, 50, 0, 16);
+        let forced = Job { fua: true, ..plain.clone() };
+        assert!(!Stream::new(&plain).next_io().fua && Stream::new(&forced).next_io().fua);
+        let text = |job: &Job| serde_json::to_string(job).expect("it is data");
+        assert!(!text(&plain).contains("fua") && text(&forced).contains("\"fua\":true"));
+        let read = |text: String| serde_json::from_str::<Job>(&text).expect("it is a job");
+        assert_eq!((read(text(&plain)), read(text(&forced))), (plain, forced));
     }
 
     proptest! {

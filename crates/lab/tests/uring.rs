@@ -22,7 +22,7 @@ fn geometry(bytes: u64) -> Geometry {
 }
 
 fn io(op: Op, sector: u64, sectors: u32, compressible_percent: u8) -> Io {
-    Io { op, lba: Lba(sector), sectors, compressible_percent }
+    Io { op, lba: Lba(sector), sectors, compressible_percent, fua: false }
 }
 
 fn open(path: &Path, direct: bool) -> File {
@@ -107,6 +107,7 @@ fn littles_law_holds_on_a_real_drive() {
             data: Data::Incompressible,
             until: Until::Bytes(4 << 20),
             seed: 5,
+            fua: read_percent == 0,
         };
         for _ in 0..2 {
             let measured = run(&mut drive, &job, &mut Unobserved);

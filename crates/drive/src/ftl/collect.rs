@@ -29,7 +29,7 @@ impl Ftl {
     /// data. `None` once the drive is worn out.
     pub(super) fn die_with_room(&mut self) -> Option<u32> {
         let (dies, first) = (self.shape.dies, self.host_die);
-        let mut in_turn = (0..dies).map(|step| (first + step) % dies);
+        let mut in_turn = (first..dies).chain(0..first);
         let found = match self.end_of_life.is_reached() {
             false => in_turn.find(|&die| self.make_room(die)),
             true => None,

@@ -23,7 +23,7 @@ mod write_cache;
 use std::collections::VecDeque;
 
 use crate::link::Link;
-use crate::profile::{HddProfile, ProfileError};
+use crate::profile::{HddProfile, HostSection, ProfileError};
 use crate::queue::Queue;
 use crate::{Clock, Done, Fault, FaultCause, Geometry, Io, Nanos, Op, SECTOR_BYTES, Tag, Target};
 
@@ -45,7 +45,8 @@ pub struct Hdd {
     geometry: Geometry,
     layout: Layout,
     mechanism: Mechanism,
-    host: Nanos,
+    /// By operation: the host's time for a command.
+    host: [Nanos; 4],
     link: Link,
     /// Until when the link is taken by commands and by data from or to the buffer.
     link_free: Nanos,
@@ -91,6 +92,13 @@ enum Arm {
     Destages,
 }
 
+fn host_times(section: &HostSection) -> [Nanos; 4] {
+    let mut times = [Nanos::from_micros(section.command_us.value); 4];
+    times[Op::Read as usize] = Nanos::from_micros(section.read_us());
+    times[Op::Write as usize] = Nanos::from_micros(section.write_us());
+    times
+}
+
 /// Whether the tracks of a profile, checked otherwise, hold its sectors.
 pub(crate) fn check_layout(profile: &HddProfile) -> Result<(), ProfileError> {
     Layout::new(profile, Spindle::new(profile.mechanics.rpm.value)).map(|_| ())
@@ -119,8 +127,8 @@ impl Hdd {
                 queue_depth: depth,
             },
             mechanism: Mechanism::new(&profile.mechanics, layout.cylinders()),
-            host: Nanos::from_micros(profile.host.command_us.value),
-            link: Link::new(&profile.link),
+            host: host_times(&profile.host),
+            link: Link::sata(&profile.link, profile.upstream.as_ref()),
             link_free: Nanos::ZERO,
             queue: Queue::with_depth(depth),
             in_flight: 0,
@@ -161,8 +169,8 @@ impl Hdd {
     }
 
     /// `at` as the host sees it.
-    fn answer(&mut self, tag: Tag, at: Nanos) {
-        self.queue.finish(tag, at.saturating_add(self.host));
+    fn answer(&mut self, op: Op, tag: Tag, at: Nanos) {
+        self.queue.finish(tag, at.saturating_add(self.host[op as usize]));
     }
 
     fn submit_read(&mut self, tag: Tag, io: Io) {
@@ -170,7 +178,7 @@ impl Hdd {
         let (first, end) = (io.lba.0, io.end());
         if self.cache.holds(first, end) {
             let at = self.cross_link(now, io.bytes());
-            return self.answer(tag, at);
+            return self.answer(Op::Read, tag, at);
         }
         if let Some(hit) = self.ahead.answer(first, end, now, &self.layout) {
             let all_there = match hit.resume {
@@ -186,7 +194,7 @@ impl Hdd {
             self.arm_free = self.arm_free.max(all_there);
             let last_frame = self.link.data(io.bytes().min(FRAME_BYTES));
             let at = self.cross_link(now, io.bytes()).max(all_there.saturating_add(last_frame));
-            return self.answer(tag, at);
+            return self.answer(Op::Read, tag, at);
         }
         let ready = self.cross_link(now, 0);
         self.enqueue(tag, io, ready, ready);
@@ -197,7 +205,8 @@ impl Hdd {
         if self.ahead.overwritten(io.lba.0, io.end(), now, &self.layout) {
             self.stop_reading_on(now);
         }
-        if self.write_cache_on && self.cache.could_hold(u64::from(io.sectors)) {
+        // Force unit access is what the cache is passed by for.
+        if self.write_cache_on && !io.fua && self.cache.could_hold(u64::from(io.sectors)) {
             if !self.blocked.is_empty() || !self.take_into_cache(tag, io, now) {
                 self.draining = true;
                 self.blocked.push_back((tag, io));
@@ -217,7 +226,7 @@ impl Hdd {
             return false;
         }
         let done = self.cross_link(at, io.bytes());
-        self.answer(tag, done);
+        self.answer(Op::Write, tag, done);
         true
     }
 
@@ -237,7 +246,7 @@ impl Hdd {
         let at = self.cross_link(self.queue.now(), 0);
         let epoch = self.cache.seal();
         if self.cache.is_clean_before(epoch) {
-            self.answer(tag, at);
+            self.answer(Op::Flush, tag, at);
         } else {
             self.flushes.push_back((tag, epoch));
         }
@@ -289,7 +298,7 @@ impl Hdd {
                 break;
             }
             self.flushes.pop_front();
-            self.answer(tag, at);
+            self.answer(Op::Flush, tag, at);
         }
         if self.blocked.is_empty() && self.cache.is_half_empty() {
             self.draining = false;
@@ -322,13 +331,13 @@ impl Hdd {
         let bytes = (command.end - command.first) * SECTOR_BYTES;
         if command.aim.write {
             self.arm = Arm::Writes;
-            self.answer(command.tag, end.max(command.data_in));
+            self.answer(Op::Write, command.tag, end.max(command.data_in));
         } else {
             self.arm = Arm::Reads { first: command.first, end: command.end, since: start };
             // The frames follow the head; the last leaves when the last sector has passed.
             let last_frame = end.saturating_add(self.link.data(bytes.min(FRAME_BYTES)));
             let all_frames = start.saturating_add(self.link.data(bytes));
-            self.answer(command.tag, last_frame.max(all_frames));
+            self.answer(Op::Read, command.tag, last_frame.max(all_frames));
         }
     }
 

@@ -8,6 +8,7 @@ mod suspension;
 mod times;
 
 use crate::Nanos;
+use crate::divide::Divider;
 use crate::lane::Lane;
 use crate::profile::SsdProfile;
 use agenda::{Agenda, Opening, Operation};
@@ -24,6 +25,7 @@ pub(crate) struct Nand {
     kinds: PageKinds,
     suspension: Option<Suspension>,
     channels: Vec<Lane>,
+    by_channels: Divider,
     dies: Vec<Die>,
     /// By die: its operations one by one. Empty when the profile says nothing of the cells or of
     /// suspending; then all operations are taken to be mean programs.
@@ -68,6 +70,7 @@ impl Nand {
             kinds,
             suspension: profile.nand_suspend.as_ref().map(Suspension::new),
             channels: vec![Lane::default(); section.channels.value as usize],
+            by_channels: Divider::new(section.channels.value),
             dies: vec![Die::default(); dies],
             agendas: vec![Agenda::default(); if told_apart { dies } else { 0 }],
             counts: NandCounts::default(),
@@ -233,7 +236,7 @@ impl Nand {
     /// Dies take turns on the channels, so that neighbours in a stripe do not share one.
     #[inline]
     fn channel_of(&self, die: u32) -> usize {
-        die as usize % self.channels.len()
+        self.by_channels.divide(die).1 as usize
     }
 }
 

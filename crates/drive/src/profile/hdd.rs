@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{HostSection, LinkSection, ProfileError, Sourced, within};
+use super::{HostSection, PcieLinkSection, ProfileError, SataLinkSection, Sourced, within};
 
 /// A hard disk as data.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -11,7 +11,10 @@ pub struct HddProfile {
     /// The host in front of the drive.
     pub host: HostSection,
     /// The SATA link to it.
-    pub link: LinkSection,
+    pub link: SataLinkSection,
+    /// The link of the host controller, if it may be the slower one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upstream: Option<PcieLinkSection>,
     /// How much it holds.
     pub capacity: HddCapacitySection,
     /// Spindle and arm.
@@ -106,6 +109,7 @@ impl HddProfile {
     pub fn check(&self) -> Result<(), ProfileError> {
         self.host.check()?;
         self.link.check()?;
+        self.upstream.as_ref().map_or(Ok(()), |upstream| upstream.check("upstream"))?;
         self.capacity.check()?;
         self.mechanics.check()?;
         self.media.check()?;

@@ -12,12 +12,18 @@ pub struct HostSection {
     /// Microseconds from the job's submit to the command's arrival at the drive plus those from
     /// the drive's answer to the job's completion. Adds to latency, occupies nothing.
     pub command_us: Sourced<f64>,
+    /// The same for a read, where it differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_command_us: Option<Sourced<f64>>,
+    /// The same for a write, where it differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_command_us: Option<Sourced<f64>>,
 }
 
 /// A SATA link. One direction carries data at a time.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct LinkSection {
+pub struct SataLinkSection {
     /// Line rate in Gb/s before 8b/10b coding: 1.5, 3 or 6.
     pub gbps: Sourced<f64>,
     /// Microseconds the link is taken by a command's own frames (register, DMA setup, status).
@@ -28,14 +34,39 @@ pub struct LinkSection {
 
 impl HostSection {
     pub(crate) fn check(&self) -> Result<(), ProfileError> {
-        within("host.command_us", &self.command_us, 0.0..=10_000.0)
+        within("host.command_us", &self.command_us, 0.0..=10_000.0)?;
+        for (key, value) in [
+            ("host.read_command_us", &self.read_command_us),
+            ("host.write_command_us", &self.write_command_us),
+        ] {
+            value.as_ref().map_or(Ok(()), |value| within(key, value, 0.0..=10_000.0))?;
+        }
+        Ok(())
+    }
+
+    /// Microseconds for a read.
+    pub(crate) fn read_us(&self) -> f64 {
+        self.read_command_us.as_ref().unwrap_or(&self.command_us).value
+    }
+
+    /// Microseconds for a write.
+    pub(crate) fn write_us(&self) -> f64 {
+        self.write_command_us.as_ref().unwrap_or(&self.command_us).value
     }
 }
 
-impl LinkSection {
+impl SataLinkSection {
     pub(crate) fn check(&self) -> Result<(), ProfileError> {
-        within("link.gbps", &self.gbps, 0.1..=1000.0)?;
+        check_gbps("link.gbps", &self.gbps)?;
         within("link.command_us", &self.command_us, 0.0..=1000.0)?;
         within("link.frame_us", &self.frame_us, 0.0..=1000.0)
     }
+}
+
+/// Checks a line rate of SATA: there are three (Serial ATA revision 3).
+pub(crate) fn check_gbps(key: &str, gbps: &Sourced<f64>) -> Result<(), ProfileError> {
+    if [1.5, 3.0, 6.0].contains(&gbps.value) {
+        return Ok(());
+    }
+    Err(ProfileError::new(key, gbps.value, "it must be 1.5, 3 or 6"))
 }

@@ -7,12 +7,15 @@
 //! overrides are the lab's business.
 
 mod hdd;
+mod host_controller;
 mod interface;
 mod log_blocks;
 mod map;
 mod nand_cells;
 mod nand_suspend;
+mod pcie;
 mod ssd;
+mod trim;
 mod wear;
 
 use std::fmt::Display;
@@ -24,17 +27,21 @@ pub use hdd::{
     HddCacheSection, HddCapacitySection, HddMechanicsSection, HddMediaSection, HddNcqSection,
     HddProfile,
 };
-pub use interface::{HostSection, LinkSection};
+pub use host_controller::{HostControllerProfile, PortsSection};
+pub(crate) use interface::check_gbps;
+pub use interface::{HostSection, SataLinkSection};
 pub use log_blocks::{LogBlocksSection, LogReplacement};
 pub(crate) use map::MapLayout;
 pub use map::MapSection;
 pub use nand_cells::{CellKind, NandCellsSection, PageOrder};
 pub use nand_suspend::NandSuspendSection;
+pub use pcie::{LinkSection, PcieLinkSection};
 pub(crate) use ssd::OPEN_BLOCKS_PER_DIE;
 pub use ssd::{
     BufferSection, CapacitySection, ControllerSection, GcSection, NandSection, Pacing, SsdProfile,
-    TrimSection, VictimPolicy,
+    VictimPolicy,
 };
+pub use trim::{TrimMode, TrimSection};
 pub use wear::{Levelling, WearSection};
 
 /// How a value of a profile stands, weakest last.

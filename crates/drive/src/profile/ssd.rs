@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     HostSection, LinkSection, LogBlocksSection, MapSection, NandCellsSection, NandSuspendSection,
-    ProfileError, Sourced, WearSection, within,
+    PcieLinkSection, ProfileError, Sourced, TrimSection, WearSection, within,
 };
 
 /// An SSD as data.
@@ -13,8 +13,11 @@ use super::{
 pub struct SsdProfile {
     /// The host in front of it.
     pub host: HostSection,
-    /// Its SATA link.
+    /// The link to it.
     pub link: LinkSection,
+    /// The link of the host controller, if it may be the slower one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upstream: Option<PcieLinkSection>,
     /// What the user sees.
     pub capacity: CapacitySection,
     /// The processor in the drive.
@@ -31,7 +34,7 @@ pub struct SsdProfile {
     pub nand_suspend: Option<NandSuspendSection>,
     /// Garbage collection.
     pub gc: GcSection,
-    /// The TRIM command.
+    /// The TRIM command, and the secure erase.
     pub trim: TrimSection,
     /// The map; absent: units of 4 KiB, all of it in memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -50,7 +53,7 @@ pub struct SsdProfile {
 pub struct CapacitySection {
     /// Addressable sectors of 512 bytes.
     pub sectors: Sourced<u64>,
-    /// Commands it takes at once (NCQ).
+    /// Commands it takes at once: up to 32 on SATA (NCQ), up to 65,535 on PCIe (NVMe).
     pub queue_depth: Sourced<u32>,
 }
 
@@ -164,14 +167,6 @@ pub enum Pacing {
     Delayed,
 }
 
-/// The TRIM command.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TrimSection {
-    /// Whether the drive takes it.
-    pub supported: Sourced<bool>,
-}
-
 /// Groups of up to 64 neighbouring units that the map can name.
 const MAP_GROUPS: u64 = 1 << 25;
 
@@ -183,7 +178,8 @@ impl SsdProfile {
     pub fn check(&self) -> Result<(), ProfileError> {
         self.host.check()?;
         self.link.check()?;
-        self.capacity.check()?;
+        self.check_upstream()?;
+        self.capacity.check(self.link.most_commands())?;
         self.controller.check()?;
         self.nand.check()?;
         if let Some(cells) = &self.nand_cells {
@@ -200,6 +196,7 @@ impl SsdProfile {
         if let Some(wear) = &self.wear {
             wear.check(self.log_blocks.is_some())?;
         }
+        self.trim.check()?;
         self.check_space()
     }
 
@@ -215,6 +212,18 @@ impl SsdProfile {
     /// Bytes that one program operation writes: a page on every plane of a die.
     pub(crate) fn row_bytes(&self) -> u64 {
         u64::from(self.nand.page_bytes.value) * u64::from(self.nand.planes.value)
+    }
+
+    fn check_upstream(&self) -> Result<(), ProfileError> {
+        match (&self.link, &self.upstream) {
+            (_, None) => Ok(()),
+            (LinkSection::Sata(_), Some(upstream)) => upstream.check("upstream"),
+            (LinkSection::Pcie(_), Some(upstream)) => Err(ProfileError::new(
+                "upstream.lanes",
+                upstream.lanes.value,
+                "a drive on PCIe has no host controller in front of it; leave [upstream] out",
+            )),
+        }
     }
 
     fn check_space(&self) -> Result<(), ProfileError> {
@@ -264,7 +273,7 @@ impl SsdProfile {
 pub(crate) const OPEN_BLOCKS_PER_DIE: u32 = 2;
 
 impl CapacitySection {
-    fn check(&self) -> Result<(), ProfileError> {
+    fn check(&self, most_commands: u32) -> Result<(), ProfileError> {
         within("capacity.sectors", &self.sectors, 8..=1 << 36)?;
         if !self.sectors.value.is_multiple_of(8) {
             let value = self.sectors.value;
@@ -274,7 +283,7 @@ impl CapacitySection {
                 "it must be a multiple of 8 (4 KiB)",
             ));
         }
-        within("capacity.queue_depth", &self.queue_depth, 1..=65_536)
+        within("capacity.queue_depth", &self.queue_depth, 1..=most_commands)
     }
 }
 

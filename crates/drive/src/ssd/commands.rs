@@ -36,9 +36,9 @@ impl Ssd {
         let handled = self.controller.serve(arrives, self.costs.write + handling);
         let accepted = handled - handling;
         let mapped = self.look_up(units.iter(), true, accepted);
-        let transfer = self.link.command() + self.link.data(io.bytes());
-        let received = self.link_lane.serve_when_ready(arrives, accepted, transfer);
+        let received = self.link.receive(arrives, accepted, io.bytes());
         self.read_ahead.clear();
+        let mut durable = Nanos::ZERO;
         // The controller handles the data while the rest of it arrives.
         let mut admitted = received.max(handled);
         for unit in units.iter() {
@@ -60,11 +60,15 @@ impl Ssd {
                 self.host_writes.add(self.grain, self.grain.part_before(io, unit));
                 return None;
             };
-            self.program_if_full(placed, arrives, admitted);
+            durable = durable.max(self.program_if_full(placed, arrives, admitted));
         }
         self.host_writes.add(self.grain, io);
         // The data is in the buffer already; it counts as written when the map can say where it is.
-        Some(admitted.max(mapped))
+        admitted = admitted.max(mapped);
+        if io.fua && !self.power_loss_protected {
+            admitted = durable.max(self.program_open_row(arrives, admitted)).max(admitted);
+        }
+        Some(self.link.confirm(arrives, admitted))
     }
 
     /// When the map's entries of `units` are in memory, for a command handled at `at`.
@@ -76,10 +80,18 @@ impl Ssd {
         }
     }
 
+    /// Programs the row being filled as far as it is filled. Returns when it is on the NAND, 0 when
+    /// no row is begun.
+    fn program_open_row(&mut self, at: Nanos, ready: Nanos) -> Nanos {
+        self.ftl.pad().map_or(Nanos::ZERO, |placed| self.program_if_full(placed, at, ready))
+    }
+
+    /// Programs the row that a unit went to if that filled it. Returns when it is on the NAND, 0
+    /// when there is nothing to program.
     #[inline]
-    fn program_if_full(&mut self, placed: Placed, at: Nanos, ready: Nanos) {
+    fn program_if_full(&mut self, placed: Placed, at: Nanos, ready: Nanos) -> Nanos {
         if !placed.row_full {
-            return;
+            return Nanos::ZERO;
         }
         self.nand.chores(placed.die, placed.chores, at, ready);
         let mut merged = ready;
@@ -96,6 +108,7 @@ impl Ssd {
         let end = self.nand.program(placed.die, row, at, merged);
         self.buffer.programming_until(end);
         self.row_ends[placed.die as usize * self.rows_per_block + row as usize] = end;
+        end
     }
 
     pub(super) fn read(&mut self, io: Io, arrives: Nanos) -> Nanos {
@@ -105,9 +118,7 @@ impl Ssd {
         let accepted = self.controller.serve(arrives, cost);
         // Data crosses the link in order, each part as soon as it and the link are there, and the
         // command's own frames close it.
-        let transfer = self.link.command() + self.link.data(io.bytes());
-        let mut sent = self.link_lane.backlog_ends(arrives).max(accepted);
-        self.link_lane.serve(arrives, transfer);
+        let mut sent = self.link.send(arrives, accepted, io.bytes());
         let sequential = self.read_ahead.begins(asked.start);
         let mapped = self.look_up(units.iter(), false, accepted);
         let mut reads = Reads::new(accepted, mapped);
@@ -181,28 +192,13 @@ impl Ssd {
         }
     }
 
-    pub(super) fn trim(&mut self, io: Io, arrives: Nanos) -> Nanos {
-        let accepted = self.controller.serve(arrives, self.costs.write);
-        // Only units that lie within it whole: the rest of a unit may still hold data.
-        let units = self.grain.whole_units_of(io);
-        let mapped = match &mut self.limited_map {
-            None => accepted,
-            Some(map) => map.trim(units.clone(), accepted, &mut self.nand),
-        };
-        units.for_each(|unit| self.ftl.trim(unit));
-        self.read_ahead.clear();
-        self.link_lane.serve_when_ready(arrives, mapped, self.link.command())
-    }
-
     pub(super) fn flush(&mut self, arrives: Nanos) -> Nanos {
         let accepted = self.controller.serve(arrives, self.costs.write);
-        let answered = self.link_lane.serve_when_ready(arrives, accepted, self.link.command());
+        let answered = self.link.answer(arrives, accepted);
         if self.power_loss_protected {
             return answered;
         }
-        if let Some(placed) = self.ftl.pad() {
-            self.program_if_full(placed, arrives, accepted.max(self.row_ready));
-        }
+        self.program_open_row(arrives, accepted.max(self.row_ready));
         self.buffer.drained(answered)
     }
 }

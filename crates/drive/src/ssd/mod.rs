@@ -12,6 +12,7 @@ mod commands;
 mod counters;
 mod limited_map;
 mod look_ahead;
+mod trim;
 mod units;
 mod wear;
 
@@ -20,7 +21,7 @@ use crate::ftl::{MergeCounts, Translation};
 use crate::lane::Lane;
 use crate::link::Link;
 use crate::nand::Nand;
-use crate::profile::{ControllerSection, ProfileError, SsdProfile};
+use crate::profile::{ControllerSection, HostSection, ProfileError, SsdProfile};
 use crate::queue::Queue;
 use crate::read_ahead::ReadAhead;
 use crate::{
@@ -28,6 +29,7 @@ use crate::{
 };
 use limited_map::LimitedMap;
 use look_ahead::LookAhead;
+use trim::Trim;
 use units::Grain;
 
 pub use counters::SsdCounters;
@@ -39,12 +41,12 @@ pub struct Ssd {
     geometry: Geometry,
     grain: Grain,
     raw_bytes: u64,
-    trim_supported: bool,
+    trim: Trim,
     power_loss_protected: bool,
-    host: HostCost,
+    /// By operation.
+    host: [HostCost; 4],
     costs: CommandCosts,
     link: Link,
-    link_lane: Lane,
     controller: Lane,
     nand: Nand,
     ftl: Translation,
@@ -60,6 +62,10 @@ pub struct Ssd {
     read_ahead: ReadAhead,
     look_ahead: LookAhead,
     host_writes: HostWrites,
+    /// When the last of all commands so far is answered.
+    answered_until: Nanos,
+    /// Until when a TRIM that is not queued keeps all others out.
+    blocked_until: Nanos,
     queue: Queue,
 }
 
@@ -110,7 +116,7 @@ impl Ssd {
         let ftl = Translation::new(profile);
         let shape = ftl.shape();
         let rows_per_block = (shape.units_per_block / shape.units_per_row) as usize;
-        let host = Nanos::from_micros(profile.host.command_us.value);
+        let link = Link::new(&profile.link, profile.upstream.as_ref());
         let geometry = Geometry {
             sectors: profile.capacity.sectors.value,
             logical_block_bytes: SECTOR_BYTES as u32,
@@ -120,12 +126,11 @@ impl Ssd {
             geometry,
             grain: Grain::new(shape, geometry.sectors),
             raw_bytes: profile.raw_bytes(),
-            trim_supported: profile.trim.supported.value,
+            trim: Trim::new(&profile.trim, link.is_pcie()),
             power_loss_protected: profile.buffer.power_loss_protected.value,
-            host: HostCost { before: Nanos(host.0 / 2), after: Nanos(host.0 - host.0 / 2) },
+            host: HostCost::by_operation(&profile.host),
             costs: CommandCosts::new(&profile.controller),
-            link: Link::new(&profile.link),
-            link_lane: Lane::default(),
+            link,
             controller: Lane::default(),
             nand: Nand::new(profile),
             limited_map: profile
@@ -141,6 +146,8 @@ impl Ssd {
             read_ahead: ReadAhead::new(profile.read_ahead_units()),
             look_ahead: LookAhead::default(),
             host_writes: HostWrites::default(),
+            answered_until: Nanos::ZERO,
+            blocked_until: Nanos::ZERO,
             queue: Queue::with_depth(geometry.queue_depth),
             ftl,
         })
@@ -212,15 +219,16 @@ impl Ssd {
         self.queue.idle_until(map.map_or(drained, |map| map.written_back(drained)));
     }
 
-    /// Secure erase: the drive is as new but for its counters and its clock. It takes no time
-    /// beyond what the buffer needs to drain, because a block is erased when it is opened, and
-    /// that is charged then. Blocks stay as worn as they are, and a read-only drive stays as it is.
-    /// Nothing may be in flight.
+    /// Secure erase: the drive is as new but for its counters and its clock. It takes the time the
+    /// buffer needs to drain and the profile's `trim.secure_erase_s`; without that no more, because
+    /// a block is erased when it is opened, and that is charged then. Blocks stay as worn as they
+    /// are, and a read-only drive stays as it is. Nothing may be in flight.
     pub fn purge(&mut self) {
         self.settle();
         if self.is_read_only() {
             return;
         }
+        self.queue.idle_until(self.queue.now().saturating_add(self.trim.secure_erase));
         self.ftl.erase_all();
         self.buffer.clear();
         self.read_ahead.clear();
@@ -252,11 +260,15 @@ impl Target for Ssd {
         if let Some(cause) = self.geometry.refuses(io) {
             return self.queue.refuse(tag, io, cause);
         }
-        let arrives = self.queue.now() + self.host.before;
+        if io.op == Op::Trim && !self.trim.supported {
+            return self.queue.refuse(tag, io, FaultCause::Unsupported);
+        }
+        let host = self.host[io.op as usize];
+        let arrives = (self.queue.now() + host.before).max(self.blocked_until);
+        let arrives = self.link.request(arrives);
         let answered = match io.op {
             Op::Read => Ok(self.read(io, arrives)),
             Op::Flush => Ok(self.flush(arrives)),
-            Op::Trim if !self.trim_supported => Err(FaultCause::Unsupported),
             Op::Write | Op::Trim if self.is_read_only() => Err(FaultCause::WornOut),
             Op::Write => self.write(io, arrives).ok_or(FaultCause::WornOut),
             Op::Trim => Ok(self.trim(io, arrives)),
@@ -265,11 +277,26 @@ impl Target for Ssd {
             Ok(answered) => answered,
             Err(cause) => return self.queue.refuse(tag, io, cause),
         };
-        self.queue.finish(tag, answered + self.host.after);
+        self.answered_until = self.answered_until.max(answered);
+        self.queue.finish(tag, answered + host.after);
     }
 
     fn reap(&mut self, until: Nanos) -> Result<Option<Done>, Fault> {
         self.queue.reap(until)
+    }
+}
+
+impl HostCost {
+    fn by_operation(section: &HostSection) -> [HostCost; 4] {
+        let mut costs = [HostCost::of(section.command_us.value); 4];
+        costs[Op::Read as usize] = HostCost::of(section.read_us());
+        costs[Op::Write as usize] = HostCost::of(section.write_us());
+        costs
+    }
+
+    fn of(micros: f64) -> HostCost {
+        let all = Nanos::from_micros(micros).0;
+        HostCost { before: Nanos(all / 2), after: Nanos(all - all / 2) }
     }
 }
 

@@ -38,6 +38,11 @@ impl Grain {
         Grain { unit_shift, page_shift, pages_per_unit: shape.pages_per_unit, sectors }
     }
 
+    /// Sectors of a unit.
+    pub(super) fn unit_sectors(self) -> u32 {
+        1 << self.unit_shift
+    }
+
     #[inline]
     pub(super) fn unit_of(self, lba: Lba) -> LogicalUnit {
         (lba.0 >> self.unit_shift) as LogicalUnit
@@ -146,7 +151,7 @@ mod tests {
     use crate::Op;
 
     fn io(lba: u64, sectors: u32) -> Io {
-        Io { op: Op::Write, lba: Lba(lba), sectors, compressible_percent: 0 }
+        Io { op: Op::Write, lba: Lba(lba), sectors, ..Io::FLUSH }
     }
 
     /// Units of 16 KiB on pages of 8 KiB; the last unit lies in the drive by half.

@@ -4,7 +4,7 @@ use fourcorners_drive::profile::*;
 use fourcorners_drive::{Io, Lba, Nanos, Op};
 
 use super::play::Command;
-use super::{Random, Shape, set, ssd};
+use super::{Random, Shape, sata, set, ssd};
 
 /// Where a choice comes from.
 pub trait Numbers {
@@ -92,9 +92,8 @@ fn micros(numbers: &mut impl Numbers, most: u64) -> f64 {
 
 fn interface(numbers: &mut impl Numbers, profile: &mut SsdProfile) {
     profile.host.command_us = set(micros(numbers, 30));
-    profile.link.gbps = set(numbers.one_of(&[1.5, 3.0, 6.0]));
-    profile.link.command_us = set(micros(numbers, 5));
-    profile.link.frame_us = set(micros(numbers, 2));
+    let gbps = numbers.one_of(&[1.5, 3.0, 6.0]);
+    profile.link = sata(gbps, micros(numbers, 5), micros(numbers, 2));
 }
 
 fn controller(numbers: &mut impl Numbers, profile: &mut SsdProfile) {
@@ -182,5 +181,5 @@ pub fn command(numbers: &mut impl Numbers, sectors: u64) -> Command {
         6..34 => numbers.below(sectors),
         _ => numbers.below(sectors) / 8 * 8,
     };
-    Command::Io(Io { op, lba: Lba(lba), sectors: length, compressible_percent: 0 })
+    Command::Io(Io { op, lba: Lba(lba), sectors: length, ..Io::FLUSH })
 }

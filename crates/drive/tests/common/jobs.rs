@@ -70,7 +70,7 @@ impl Job {
         let mut commands = Vec::new();
         let io = |op, lba, sectors| {
             let sectors = sectors as u32;
-            Command::Io(Io { op, lba: Lba(lba), sectors, compressible_percent: 0 })
+            Command::Io(Io { op, lba: Lba(lba), sectors, ..Io::FLUSH })
         };
         if self.fill {
             let pieces = (0..sectors).step_by(256);

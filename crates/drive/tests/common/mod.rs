@@ -13,6 +13,25 @@ pub fn set<T>(value: T) -> Sourced<T> {
     Sourced { value, standing: Standing::Set, source: "test".into(), note: None }
 }
 
+/// A SATA link.
+pub fn sata(gbps: f64, command_us: f64, frame_us: f64) -> LinkSection {
+    LinkSection::Sata(SataLinkSection {
+        gbps: set(gbps),
+        command_us: set(command_us),
+        frame_us: set(frame_us),
+    })
+}
+
+/// A PCIe link.
+pub fn pcie(generation: u32, lanes: u32, max_payload_bytes: u32) -> LinkSection {
+    LinkSection::Pcie(PcieLinkSection {
+        generation: set(generation),
+        lanes: set(lanes),
+        max_payload_bytes: set(max_payload_bytes),
+        dllp_percent: None,
+    })
+}
+
 /// A drive's shape where only the map and the collection matter.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
@@ -26,8 +45,9 @@ pub struct Shape {
 /// An SSD of that shape with one plane and 4 KiB pages, round times and no host in front.
 pub fn ssd(shape: Shape) -> SsdProfile {
     let mut profile = SsdProfile {
-        host: HostSection { command_us: set(0.0) },
-        link: LinkSection { gbps: set(6.0), command_us: set(0.0), frame_us: set(0.0) },
+        host: HostSection { command_us: set(0.0), read_command_us: None, write_command_us: None },
+        link: sata(6.0, 0.0, 0.0),
+        upstream: None,
         capacity: CapacitySection { sectors: set(8), queue_depth: set(32) },
         controller: ControllerSection {
             read_command_us: set(0.0),
@@ -60,7 +80,14 @@ pub fn ssd(shape: Shape) -> SsdProfile {
             choices: set(2),
             seed: set(1),
         },
-        trim: TrimSection { supported: set(true) },
+        trim: TrimSection {
+            supported: set(true),
+            mode: None,
+            range_us: None,
+            command_us: None,
+            us_per_mib: None,
+            secure_erase_s: None,
+        },
         log_blocks: None,
         wear: None,
         map: None,
@@ -118,7 +145,7 @@ impl Random {
 }
 
 pub fn io(op: Op, unit: u64, units: u32) -> Io {
-    Io { op, lba: Lba(unit * 8), sectors: units * 8, compressible_percent: 0 }
+    Io { op, lba: Lba(unit * 8), sectors: units * 8, ..Io::FLUSH }
 }
 
 /// Keeps `depth` I/Os of `next` in flight until it gives no more; returns every latency.

@@ -1,6 +1,7 @@
 //! What the buffer, the queue and the edges of the disk do.
 
-use fourcorners_drive::{FaultCause, Hdd, Nanos, Op, Tag, Target};
+use fourcorners_drive::profile::PcieLinkSection;
+use fourcorners_drive::{FaultCause, Hdd, Io, Nanos, Op, Tag, Target};
 
 use crate::support::{Random, drive, io, momentus, random_4k, run, sequential_128k, set};
 
@@ -60,6 +61,44 @@ fn without_a_write_cache_every_write_waits_for_the_media() {
         + profile.mechanics.write_settle_ms.value
         + 30.0 / 5.4;
     assert!((0.95..1.01).contains(&(seen.mean_ms() / expected)), "{}", seen.mean_ms());
+}
+
+#[test]
+fn a_forced_write_passes_the_cache_by() {
+    let profile = momentus();
+    let whole = profile.capacity.sectors.value;
+    let mut next = random_4k(Op::Write, whole, 1);
+    let mut cached = drive(&profile);
+    let forced = run(&mut cached, 4, 5000, || Io { fua: true, ..next() });
+    assert_eq!(cached.unwritten_bytes(), 0);
+    let mut uncached = momentus();
+    uncached.cache.write_cache = set(false);
+    let plain = run(&mut drive(&uncached), 4, 5000, random_4k(Op::Write, whole, 1));
+    assert_eq!(forced.latency_sum, plain.latency_sum);
+}
+
+#[test]
+fn a_host_controller_stands_in_front_of_a_disk_as_well() {
+    let mut profile = momentus();
+    profile.host.command_us = set(1.0);
+    profile.host.read_command_us = Some(set(200.0));
+    profile.host.write_command_us = Some(set(700.0));
+    // 250 MB/s and packets of 128 bytes: slower than the 3 Gb/s behind it.
+    profile.upstream = Some(PcieLinkSection {
+        generation: set(1),
+        lanes: set(1),
+        max_payload_bytes: set(128),
+        dllp_percent: None,
+    });
+    let link = profile.link.command_us.value;
+    let mut drive = drive(&profile);
+    let written = latency(&mut drive, Op::Write, 0, 256);
+    let crossed = 131_072.0 * 152.0 / 128.0 / 250.0;
+    let expected = Nanos::from_micros(700.0 + link + crossed);
+    assert!(written.0.abs_diff(expected.0) <= 2, "{written} where {expected} was expected");
+    let read = latency(&mut drive, Op::Read, 0, 256);
+    let expected = Nanos::from_micros(200.0 + link + crossed);
+    assert!(read.0.abs_diff(expected.0) <= 2, "{read} where {expected} was expected");
 }
 
 #[test]

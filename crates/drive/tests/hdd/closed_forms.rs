@@ -1,6 +1,6 @@
 //! Seek, rotation and shortest access time first against closed forms and a published table.
 
-use fourcorners_drive::{Nanos, Op};
+use fourcorners_drive::Op;
 
 use crate::support::{
     drive, momentus, random_4k, run, seek_and_rotation_only, sequential_128k, set,
@@ -123,5 +123,6 @@ fn time_is_the_sum_of_its_parts_for_a_single_read() {
     // From rest at cylinder 0 the first read of LBA 0 needs neither seek nor turn.
     let profile = seek_and_rotation_only();
     let seen = run(&mut drive(&profile), 1, 1, sequential_128k(Op::Read, 0));
-    assert!(seen.latency_max < Nanos::from_micros(140.0), "{}", seen.latency_max);
+    // The link is slower than the head here: 131,072 bytes at 600 MB/s.
+    assert!(seen.latency_max.0.abs_diff(218_453) < 1000, "{}", seen.latency_max);
 }

@@ -21,12 +21,12 @@ pub(crate) fn set<T>(value: T) -> Sourced<T> {
 ///
 /// Switched off for the closed forms, which know none of it: zones (one density, so that
 /// uniform over the addresses is uniform over the cylinders), the other heads, the transfer
-/// itself (1000 MB/s: 0.5 us a sector), host and link, both caches, write settle, and ageing
-/// (an hour).
+/// itself (1000 MB/s: 0.5 us a sector), the host, all of the link but its rate (6.8 us for 4 KiB),
+/// both caches, write settle, and ageing (an hour).
 pub(crate) fn seek_and_rotation_only() -> HddProfile {
     let mut profile = momentus();
     profile.host.command_us = set(0.0);
-    profile.link.gbps = set(1000.0);
+    profile.link.gbps = set(6.0);
     profile.link.command_us = set(0.0);
     profile.link.frame_us = set(0.0);
     profile.mechanics.rpm = set(7200.0);
@@ -66,7 +66,7 @@ impl Random {
 }
 
 pub(crate) fn io(op: Op, lba: u64, sectors: u32) -> Io {
-    Io { op, lba: Lba(lba), sectors, compressible_percent: 0 }
+    Io { op, lba: Lba(lba), sectors, ..Io::FLUSH }
 }
 
 /// 4 KiB I/Os, uniform over `span` sectors.

@@ -14,7 +14,7 @@ fn vertex(log_share: f64, associativity: u32) -> SsdProfile {
     let any = Shape { dies: 64, stripe_dies: 16, logs: 1, associativity, ..ONE_DIE };
     let mut profile = profile(any);
     profile.host.command_us = set(15.0);
-    profile.link.gbps = set(3.0);
+    profile.link = sata(3.0, 0.0, 0.0);
     profile.controller.write_command_us = set(20.0);
     profile.buffer.write_kib = set(1024);
     profile.capacity.sectors = set(234_441_648);

@@ -11,7 +11,7 @@ fn any_io() -> impl Strategy<Value = Io> {
     let sectors = prop_oneof![3 => Just(8u32), 1 => Just(64u32), 1 => 0u32..600];
     (op, any::<u32>(), sectors, any::<bool>()).prop_map(|(op, lba, sectors, aligned)| {
         let lba = Lba(u64::from(if aligned { lba / 8 * 8 } else { lba }));
-        Io { op, lba, sectors, compressible_percent: 0 }
+        Io { op, lba, sectors, ..Io::FLUSH }
     })
 }
 

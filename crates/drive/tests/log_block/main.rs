@@ -10,7 +10,7 @@ mod laws;
 mod merges;
 mod refusals;
 
-use common::{Random, closed_loop, fill, io, make, set, times};
+use common::{Random, closed_loop, fill, io, make, sata, set, times};
 use fourcorners_drive::profile::{LogBlocksSection, LogReplacement, SsdProfile};
 use fourcorners_drive::{Op, Ssd};
 

@@ -12,7 +12,7 @@ use fourcorners_drive::{Io, Lba, Nanos, Op, Ssd, SsdCounters, Target};
 
 /// So many sectors from a sector on.
 fn sectors(op: Op, lba: u64, sectors: u32) -> Io {
-    Io { op, lba: Lba(lba), sectors, compressible_percent: 0 }
+    Io { op, lba: Lba(lba), sectors, ..Io::FLUSH }
 }
 
 /// The latency of one I/O on a drive that has been idle.

@@ -14,7 +14,7 @@ use crate::hold_identities;
 const SPAN: u64 = 8_000_000_000 / 4096;
 
 fn x25_m(memory_kib: u32) -> SsdProfile {
-    let text = include_str!("../../../../drives/intel-x25-m-g2-160gb.toml");
+    let text = include_str!("x25-m-g2-160gb.toml");
     let mut table: toml::Table = text.parse().expect("TOML");
     for key in ["name", "title", "kind", "sources"] {
         assert!(table.remove(key).is_some(), "{key}");

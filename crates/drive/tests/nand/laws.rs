@@ -69,7 +69,7 @@ proptest! {
                 let lba = Lba(random.below(units * 8 - 64));
                 let sectors = if op == Op::Flush { 0 } else { 1 + random.below(64) as u32 };
                 let lba = if op == Op::Flush { Lba(0) } else { lba };
-                drive.submit(Tag(tag), Io { op, lba, sectors, compressible_percent: 0 });
+                drive.submit(Tag(tag), Io { op, lba, sectors, ..Io::FLUSH });
             }
             for _ in 0..batch {
                 let done = drive.reap(Nanos::MAX);

@@ -4,7 +4,7 @@ use fourcorners_drive::profile::{CellKind, NandCellsSection, PageOrder, SsdProfi
 use fourcorners_drive::{Io, Nanos, Op, Target};
 
 use crate::common::{
-    Random, closed_loop, fill, io, make, overwrite, set, set_effective_op, ssd, times,
+    Random, closed_loop, fill, io, make, overwrite, pcie, set, set_effective_op, ssd, times,
 };
 use crate::{LINK, TRANSFER, assert_near, cells, idle, lone_die, mlc, one, set_tlc, us};
 
@@ -102,7 +102,7 @@ fn a_sequential_write_is_as_fast_as_the_mean_program() {
     profile.nand.planes = set(2);
     profile.nand.page_bytes = set(16_384);
     profile.buffer.write_kib = set(1024);
-    profile.link.gbps = set(1000.0);
+    profile.link = pcie(5, 16, 4096);
     set_effective_op(&mut profile, 0.15);
     set_tlc(&mut profile);
     let mut drive = make(&profile);

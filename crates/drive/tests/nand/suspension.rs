@@ -3,7 +3,7 @@
 use fourcorners_drive::profile::{CellKind, NandSuspendSection, PageOrder, SsdProfile};
 use fourcorners_drive::{Io, Nanos, Op, Ssd, Tag, Target};
 
-use crate::common::{Random, Shape, closed_loop, fill, io, make, overwrite, set, ssd, times};
+use crate::common::{Random, Shape, closed_loop, fill, io, make, overwrite, pcie, set, ssd, times};
 use crate::{LINK, TRANSFER, cells, idle, lone_die, mlc, one, us, write_in_order};
 
 const ERASE: Nanos = Nanos(2_000_000);
@@ -138,7 +138,8 @@ fn a_program_that_waits_for_the_channel_is_not_in_progress() {
     // Two dies on a channel, rows of 64 KiB that cross it in 163.84 us.
     let mut profile =
         ssd(Shape { dies: 2, blocks_per_die: 64, pages_per_block: 16, effective_op: 0.15 });
-    profile.link.gbps = set(1000.0);
+    // 63 bytes a nanosecond.
+    profile.link = pcie(5, 16, 4096);
     profile.nand.channels = set(1);
     profile.nand.planes = set(4);
     profile.nand.page_bytes = set(16_384);
@@ -154,8 +155,9 @@ fn a_program_that_waits_for_the_channel_is_not_in_progress() {
     drive.reap(began + us(50.0)).expect("nothing to fail");
     let latency = one(&mut drive, io(Op::Read, u64::from(row), 1));
     // The read is done in 50 us and then waits for the channel, which it has after both rows. That
-    // is charged from when the write came, the 1311 ns that 128 KiB take on the link before.
-    assert_eq!(latency, us(2.0 * 163.84 + 40.96 - 50.0) + LINK - Nanos(1311));
+    // is charged from when the write came, the 2092 ns that 128 KiB take on the link, and the 1 of
+    // its answer, before.
+    assert_eq!(latency, us(2.0 * 163.84 + 40.96 - 50.0) + Nanos(65 + 1) - Nanos(2092 + 1));
 }
 
 /// Reads and writes anywhere: latencies of the reads, sorted, and how long all took.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use fourcorners_drive::profile::SsdProfile;
+use fourcorners_drive::profile::{LinkSection, SataLinkSection, SsdProfile};
 use fourcorners_drive::{
     Clock, Done, Fault, FaultCause, Geometry, Io, Lba, Nanos, Op, SsdCounters, Tag, Target,
 };
@@ -78,17 +78,26 @@ impl Reference {
         self.space.check();
     }
 
+    /// The only link it knows; whoever draws a drive for it draws no other.
+    fn sata(&self) -> &SataLinkSection {
+        match &self.profile.link {
+            LinkSection::Sata(sata) => sata,
+            LinkSection::Pcie(_) => panic!("the reference knows no PCIe"),
+        }
+    }
+
     /// The command's own frames on the link.
     fn frames(&self) -> u64 {
-        ns(self.profile.link.command_us.value)
+        ns(self.sata().command_us.value)
     }
 
     /// Data on the link: ten bits a byte, and a pause for every frame of 8 KiB.
     fn data(&self, sectors: u32) -> u64 {
         let bytes = u64::from(sectors) * 512;
-        let bytes_per_second = self.profile.link.gbps.value * 1e9 / 10.0;
+        let sata = self.sata();
+        let bytes_per_second = sata.gbps.value * 1e9 / 10.0;
         let wire = (bytes as f64 * 1e9 / bytes_per_second).round() as u64;
-        wire + bytes.div_ceil(8192) * ns(self.profile.link.frame_us.value)
+        wire + bytes.div_ceil(8192) * ns(sata.frame_us.value)
     }
 
     /// Rows the buffer holds besides the one being filled.

@@ -4,7 +4,7 @@ use fourcorners_drive::profile::{Pacing, SsdProfile};
 use fourcorners_drive::{Io, Nanos, Op, Ssd, Tag, Target};
 
 use crate::common::{
-    Random, Shape, fill, io, make, overwrite, set, set_effective_op, ssd, usable_units,
+    Random, Shape, fill, io, make, overwrite, pcie, set, set_effective_op, ssd, usable_units,
 };
 use crate::{Comparison, closed_forms, published};
 
@@ -170,11 +170,12 @@ fn reads_queue_at_the_dies_as_customers_at_deterministic_servers() {
     for dies in published::DIES {
         let shape = Shape { dies, blocks_per_die: 16, pages_per_block: 64, effective_op: 0.5 };
         let mut profile = ssd(shape);
+        // More than NCQ has, and next to no time on the link.
+        profile.link = pcie(5, 16, 4096);
         profile.capacity.queue_depth = set(128);
         profile.nand.channels = set(dies);
         profile.nand.read_us = set(READ_US);
         profile.nand.bus_mb_per_s = set(1e5);
-        profile.link.gbps = set(1000.0);
         // As many units on every die.
         profile.capacity.sectors.value -= profile.capacity.sectors.value % u64::from(dies * 8);
         let mut drive = make(&profile);

@@ -1,6 +1,7 @@
 //! The catalogue of virtual drives and the profiles users bring: from TOML to a checked profile.
 
 mod family;
+mod hosts;
 mod parse;
 mod set;
 mod written;
@@ -14,6 +15,7 @@ use sha2::{Digest, Sha256};
 use toml::{Table, Value};
 
 pub use family::Published;
+pub use hosts::{HostController, host, host_names};
 use parse::{parse, table_of};
 
 static DRIVES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../drives");
@@ -32,6 +34,8 @@ pub struct Profile {
     pub sources: BTreeMap<String, String>,
     /// The parameters.
     pub model: Model,
+    /// The host controller it was put behind.
+    pub host_controller: Option<String>,
     /// What was changed with `--set`, as typed.
     pub set: Vec<String>,
     /// Every value with its section and key, for printing.
@@ -80,8 +84,22 @@ pub struct ProfileValue {
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogueError {
     /// No drive of that name.
-    #[error("there is no drive \"{name}\" in the catalogue{}; `fourcorners drives` lists them", nearest.as_ref().map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default())]
+    #[error(
+        "there is no drive \"{name}\" in the catalogue{}; `fourcorners drives` lists them",
+        suggestion(nearest)
+    )]
     Unknown {
+        /// The name as typed.
+        name: String,
+        /// The most similar one there is, if one is similar.
+        nearest: Option<String>,
+    },
+    /// No host controller of that name.
+    #[error(
+        "there is no host controller \"{name}\"{}; `fourcorners drives --hosts` lists them",
+        suggestion(nearest)
+    )]
+    UnknownHost {
         /// The name as typed.
         name: String,
         /// The most similar one there is, if one is similar.
@@ -119,6 +137,10 @@ pub enum CatalogueError {
         /// What is wrong with it.
         message: String,
     },
+}
+
+fn suggestion(nearest: &Option<String>) -> String {
+    nearest.as_ref().map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default()
 }
 
 /// A file of the catalogue.
@@ -173,6 +195,18 @@ fn name_of<'a>(file: &File<'a>) -> Option<&'a str> {
 /// # Errors
 /// When there is none (with the nearest name), or `set` makes no drive.
 pub fn built_in(name: &str, set: &[String]) -> Result<Profile, CatalogueError> {
+    built_in_behind(name, None, set)
+}
+
+/// The same behind a host controller, if one is given. What is `set` comes last.
+///
+/// # Errors
+/// As [`built_in`], and when the drive takes no host controller.
+pub fn built_in_behind(
+    name: &str,
+    host: Option<&HostController>,
+    set: &[String],
+) -> Result<Profile, CatalogueError> {
     // A drive's name begins with that of its file, so that few files are read for it.
     let files = DRIVES.files().filter(|file| name_of(file).is_some_and(|f| name.starts_with(f)));
     for file in files {
@@ -182,10 +216,10 @@ pub fn built_in(name: &str, set: &[String]) -> Result<Profile, CatalogueError> {
         let drives = family::drives_of(table, place)?;
         let is_it = |drive: &Table| drive.get("name").and_then(Value::as_str) == Some(name);
         if let Some(drive) = drives.into_iter().find(is_it) {
-            return parse(drive, place, set);
+            return parse(drive, place, host, set);
         }
     }
-    Err(CatalogueError::Unknown { name: name.into(), nearest: nearest(name) })
+    Err(CatalogueError::Unknown { name: name.into(), nearest: nearest_of(names(), name) })
 }
 
 fn form(place: &str, message: String) -> CatalogueError {
@@ -197,6 +231,36 @@ fn form(place: &str, message: String) -> CatalogueError {
 /// # Errors
 /// When it cannot be read, is no profile, or makes no drive.
 pub fn from_file(path: &Path, set: &[String]) -> Result<Profile, CatalogueError> {
+    from_file_behind(path, None, set)
+}
+
+/// The same behind a host controller, if one is given. What is `set` comes last.
+///
+/// # Errors
+/// As [`from_file`], and when the drive takes no host controller.
+pub fn from_file_behind(
+    path: &Path,
+    host: Option<&HostController>,
+    set: &[String],
+) -> Result<Profile, CatalogueError> {
+    let place = path.display().to_string();
+    let form = |message: String| form(&place, message);
+    let mut table = table_of(&read(path)?, &place)?;
+    family::take_published(&mut table).map_err(form)?;
+    let mut drives = family::drives_of(table, &place)?;
+    if drives.len() > 1 {
+        let names: Vec<&str> = drives.iter().filter_map(|d| d.get("name")?.as_str()).collect();
+        let names = names.join(", ");
+        return Err(form(format!("{names}: these are several drives; a profile is of one")));
+    }
+    match drives.pop() {
+        Some(drive) => parse(drive, &place, host, set),
+        None => Err(form("there is no drive in it".into())),
+    }
+}
+
+/// The text of a profile.
+fn read(path: &Path) -> Result<String, CatalogueError> {
     let place = path.display().to_string();
     let read = |cause| CatalogueError::Read { place: place.clone(), cause };
     let form = |message: String| form(&place, message);
@@ -211,29 +275,20 @@ pub fn from_file(path: &Path, set: &[String]) -> Result<Profile, CatalogueError>
             metadata.len()
         )));
     }
-    let text = std::fs::read_to_string(path).map_err(|cause| match cause.kind() {
+    std::fs::read_to_string(path).map_err(|cause| match cause.kind() {
         std::io::ErrorKind::InvalidData => form("this is not text; a profile is TOML".into()),
         _ => read(cause),
-    })?;
-    let mut table = table_of(&text, &place)?;
-    family::take_published(&mut table).map_err(form)?;
-    let mut drives = family::drives_of(table, &place)?;
-    if drives.len() > 1 {
-        let names: Vec<&str> = drives.iter().filter_map(|d| d.get("name")?.as_str()).collect();
-        let names = names.join(", ");
-        return Err(form(format!("{names}: these are several drives; a profile is of one")));
-    }
-    match drives.pop() {
-        Some(drive) => parse(drive, &place, set),
-        None => Err(form("there is no drive in it".into())),
-    }
+    })
 }
 
-/// The catalogue name most like `name`, if one is like it at all.
-fn nearest(name: &str) -> Option<String> {
-    let likeness = |known: &String| strsim::jaro_winkler(name, known);
-    let best = names().into_iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
-    (likeness(&best) > 0.7).then_some(best)
+/// The one of `names` that is most like `name`, if one is like it at all.
+fn nearest_of(names: impl IntoIterator<Item = impl AsRef<str>>, name: &str) -> Option<String> {
+    let alike = names.into_iter().map(|known| {
+        let likeness = strsim::jaro_winkler(name, known.as_ref());
+        (likeness, known)
+    });
+    let (likeness, best) = alike.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (likeness > 0.7).then(|| best.as_ref().to_string())
 }
 
 impl Profile {
@@ -273,6 +328,7 @@ impl Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fourcorners_drive::profile::LinkSection;
 
     #[test]
     fn every_built_in_drive_is_a_drive_under_its_own_name() {
@@ -305,7 +361,7 @@ mod tests {
         for name in names() {
             let profile = built_in(&name, &[]).unwrap_or_else(|error| panic!("{error}"));
             let table = table_of(&profile.to_toml(), &name).unwrap_or_else(|e| panic!("{e}"));
-            let again = parse(table, &name, &[]).unwrap_or_else(|error| panic!("{error}"));
+            let again = parse(table, &name, None, &[]).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(again, profile);
         }
     }
@@ -319,7 +375,7 @@ mod tests {
         let error = table_of("name = \"a\"\ntitle = = 3", "mine.toml").expect_err("not TOML");
         assert!(error.to_string().starts_with("mine.toml: line 2: "), "{error}");
         let table = table_of("name = \"a\"\n", "mine.toml").expect("TOML");
-        let error = parse(table, "mine.toml", &[]).expect_err("no profile");
+        let error = parse(table, "mine.toml", None, &[]).expect_err("no profile");
         assert!(error.to_string().contains("title is missing"), "{error}");
     }
 
@@ -327,7 +383,8 @@ mod tests {
     fn a_value_can_be_set() {
         let profile = set("link.gbps=3").expect("3 Gb/s is a link");
         let Model::Ssd(ssd) = &profile.model else { panic!("the m4 is an SSD") };
-        assert_eq!((ssd.link.gbps.value, ssd.link.gbps.standing), (3.0, Standing::Set));
+        let LinkSection::Sata(sata) = &ssd.link else { panic!("the m4 is SATA") };
+        assert_eq!((sata.gbps.value, sata.gbps.standing), (3.0, Standing::Set));
         assert_ne!(profile.hash(), built_in("crucial-m4-256gb", &[]).expect("there").hash());
     }
 
@@ -335,6 +392,12 @@ mod tests {
     fn a_setting_that_makes_no_drive_is_refused_by_key_value_and_range() {
         for (given, told) in [
             ("link.gbps", "write it as section.key=value"),
+            ("link.gbps=4", "link.gbps = 4 is not possible: it must be 1.5, 3 or 6"),
+            ("link.frame_us=x", "\"x\" for link.frame_us"),
+            (
+                "capacity.queue_depth=33",
+                "capacity.queue_depth = 33 is not possible: it must be 1 to 32",
+            ),
             ("link.gbsp=3", "did you mean link.gbps?"),
             ("link.gbps=fast", "\"fast\" for link.gbps"),
             ("nand.dies=0", "nand.dies = 0 is not possible: it must be 1 to 4096"),

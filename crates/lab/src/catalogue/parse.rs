@@ -6,41 +6,66 @@ use fourcorners_drive::profile::{HddProfile, SsdProfile, Standing};
 use toml::{Table, Value};
 
 use super::set::apply;
-use super::{CatalogueError, Model, Profile, ProfileValue, form};
+use super::{CatalogueError, HostController, Model, Profile, ProfileValue, form};
 
 /// Reads TOML; `place` names it in errors.
 pub(super) fn table_of(text: &str, place: &str) -> Result<Table, CatalogueError> {
     text.parse().map_err(|error: toml::de::Error| form(place, located(text, &error)))
 }
 
-/// Makes a profile of the table of one drive; `place` names its file in errors.
+/// What every profile begins with, and the sections after it.
+pub(super) struct Head {
+    pub(super) name: String,
+    pub(super) title: String,
+    pub(super) kind: String,
+    pub(super) sources: BTreeMap<String, String>,
+    pub(super) table: Table,
+}
+
+impl Head {
+    /// Takes a profile's table apart; `place` names its file in errors.
+    pub(super) fn of(mut table: Table, place: &str) -> Result<Head, CatalogueError> {
+        let form = |message: String| form(place, message);
+        let mut text_of = |key: &str| match table.remove(key) {
+            Some(Value::String(text)) => Ok(text),
+            Some(other) => Err(form(format!("{key} = {other} must be a text"))),
+            None => {
+                Err(form(format!("{key} is missing; a profile begins with name, title and kind")))
+            }
+        };
+        let (name, title, kind) = (text_of("name")?, text_of("title")?, text_of("kind")?);
+        for (key, text) in [("name", &name), ("title", &title)] {
+            // They head tables, pages and folders.
+            if text.trim().is_empty() || text.chars().any(char::is_control) {
+                return Err(form(format!("{key} = {text:?} must be printable and not empty")));
+            }
+        }
+        let sources: BTreeMap<String, String> = match table.remove("sources") {
+            Some(sources) => sources
+                .try_into()
+                .map_err(|e: toml::de::Error| form(format!("sources: {}", e.message())))?,
+            None => return Err(form("the table [sources] is missing".into())),
+        };
+        Ok(Head { name, title, kind, sources, table })
+    }
+}
+
+/// Makes a profile of the table of one drive, once it is behind its host and what is `set` has
+/// been set; `place` names its file in errors.
 pub(super) fn parse(
     mut table: Table,
     place: &str,
+    host: Option<&HostController>,
     set: &[String],
 ) -> Result<Profile, CatalogueError> {
     let form = |message: String| form(place, message);
+    if let Some(host) = host {
+        host.put_before(&mut table, place)?;
+    }
     for given in set {
         apply(&mut table, given)?;
     }
-    let mut text_of = |key: &str| match table.remove(key) {
-        Some(Value::String(text)) => Ok(text),
-        Some(other) => Err(form(format!("{key} = {other} must be a text"))),
-        None => Err(form(format!("{key} is missing; a profile begins with name, title and kind"))),
-    };
-    let (name, title, kind) = (text_of("name")?, text_of("title")?, text_of("kind")?);
-    for (key, text) in [("name", &name), ("title", &title)] {
-        // They head tables, pages and folders.
-        if text.trim().is_empty() || text.chars().any(char::is_control) {
-            return Err(form(format!("{key} = {text:?} must be printable and not empty")));
-        }
-    }
-    let sources: BTreeMap<String, String> = match table.remove("sources") {
-        Some(sources) => sources
-            .try_into()
-            .map_err(|e: toml::de::Error| form(format!("sources: {}", e.message())))?,
-        None => return Err(form("the table [sources] is missing".into())),
-    };
+    let Head { name, title, kind, sources, table } = Head::of(table, place)?;
     let values = values_of(&table, &sources, place)?;
     let value = |cause| CatalogueError::Value { place: place.into(), cause };
     let model = match kind.as_str() {
@@ -56,7 +81,8 @@ pub(super) fn parse(
         }
         other => return Err(form(format!("kind = \"{other}\" must be \"ssd\" or \"hdd\""))),
     };
-    Ok(Profile { name, title, sources, model, set: set.to_vec(), values })
+    let host_controller = host.map(|host| host.name.clone());
+    Ok(Profile { name, title, sources, model, host_controller, set: set.to_vec(), values })
 }
 
 /// A syntax error on one line, with the line it is on.
@@ -68,7 +94,7 @@ fn located(text: &str, error: &toml::de::Error) -> String {
     }
 }
 
-fn sections<T: serde::de::DeserializeOwned>(
+pub(super) fn sections<T: serde::de::DeserializeOwned>(
     table: Table,
     place: &str,
 ) -> Result<T, CatalogueError> {
@@ -82,7 +108,7 @@ fn sections<T: serde::de::DeserializeOwned>(
 }
 
 /// Every value with its standing and the text of its source.
-fn values_of(
+pub(super) fn values_of(
     table: &Table,
     sources: &BTreeMap<String, String>,
     place: &str,

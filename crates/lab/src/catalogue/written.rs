@@ -17,7 +17,9 @@ impl Profile {
         line(format!("title = {}", quoted(&self.title)));
         line(format!("kind = {}\n\n[sources]", quoted(self.model.kind())));
         for (key, citation) in &self.sources {
-            line(format!("{key} = {}", quoted(citation)));
+            // A key of a host controller's source has a slash in it: not every key stands bare.
+            let source = [(key.clone(), toml::Value::String(citation.clone()))];
+            line(toml::Table::from_iter(source).to_string().trim_end().into());
         }
         let mut section = "";
         for value in &self.values {

@@ -65,6 +65,10 @@ pub(super) struct ReviewArgs {
     #[arg(long, value_name = "KEY=VALUE")]
     pub(super) set: Vec<String>,
 
+    /// Put the virtual drives behind this host controller, for example marvell-9128
+    #[arg(long, value_name = "NAME")]
+    pub(super) host: Option<String>,
+
     /// Create the target file with this size, for example 2G (10^9 bytes) or 2GiB
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
     pub(super) size: Option<String>,
@@ -85,8 +89,12 @@ pub(super) struct DrivesArgs {
     pub(super) name: Option<String>,
 
     /// Print the drive's profile as a file to change and to use: mine.toml
-    #[arg(long, requires = "name", conflicts_with = "json")]
+    #[arg(long, requires = "name", conflicts_with_all = ["json", "hosts"])]
     pub(super) toml: bool,
+
+    /// List the host controllers for `review --host` instead, or print the one named
+    #[arg(long)]
+    pub(super) hosts: bool,
 
     /// Print JSON
     #[arg(long)]

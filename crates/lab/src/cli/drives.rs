@@ -4,18 +4,21 @@ use std::io::{Write, stdout};
 use std::path::Path;
 
 use comfy_table::{ColumnConstraint, ContentArrangement, LineStyle, Table, presets};
+use fourcorners_drive::profile::{Sourced, Standing};
 use serde_json::json;
 
 use super::args::DrivesArgs;
 use super::terminal::columns;
 use super::{End, Failure};
-use crate::catalogue::{self, Profile};
+use crate::catalogue::{self, HostController, Profile, ProfileValue};
 
 pub(super) fn run(args: &DrivesArgs) -> Result<End, Failure> {
-    let text = match &args.name {
-        Some(name) if args.toml => find(name)?.to_toml().trim_end().into(),
-        Some(name) => one(&find(name)?, args.json)?,
-        None => all(args.json)?,
+    let text = match (&args.name, args.hosts) {
+        (Some(name), false) if args.toml => find(name)?.to_toml().trim_end().into(),
+        (Some(name), false) => one(&Printed::drive(&find(name)?), args.json)?,
+        (Some(name), true) => one(&Printed::host(&find_host(name)?), args.json)?,
+        (None, false) => all(args.json)?,
+        (None, true) => all_hosts(args.json)?,
     };
     writeln!(stdout().lock(), "{text}")?;
     Ok(End::Done)
@@ -27,6 +30,10 @@ fn find(name: &str) -> Result<Profile, Failure> {
         false => catalogue::built_in(name, &[]),
     };
     profile.map_err(|error| Failure::Usage(error.to_string()))
+}
+
+fn find_host(name: &str) -> Result<HostController, Failure> {
+    catalogue::host(name).map_err(|error| Failure::Usage(error.to_string()))
 }
 
 fn all(json: bool) -> Result<String, Failure> {
@@ -56,12 +63,84 @@ fn all(json: bool) -> Result<String, Failure> {
     Ok(format!("{table}\n`fourcorners drives NAME` prints a drive with the source of every value."))
 }
 
-fn one(profile: &Profile, json: bool) -> Result<String, Failure> {
+fn all_hosts(json: bool) -> Result<String, Failure> {
+    let hosts: Vec<HostController> =
+        catalogue::host_names().into_iter().map(find_host).collect::<Result<_, _>>()?;
     if json {
-        let document = json!({
-            "schema": "fourcorners.drive/1", "name": profile.name, "title": profile.title,
-            "kind": profile.model.kind(), "hash": profile.hash(), "values": profile.values,
+        let hosts: Vec<_> =
+            hosts.iter().map(|host| json!({"name": host.name, "title": host.title})).collect();
+        let document = json!({"schema": "fourcorners.hosts/1", "hosts": hosts});
+        return Ok(serde_json::to_string_pretty(&document)?);
+    }
+    let mut table = table();
+    table.set_header(["name", "host controller", "ports", "upstream", "read us", "write us"]);
+    for host in &hosts {
+        let model = &host.model;
+        let upstream = model.upstream.as_ref().map_or("any".into(), |link| {
+            format!("PCIe {}.0 x{}", link.generation.value, link.lanes.value)
         });
+        let host_us =
+            |by: &Option<Sourced<f64>>| by.as_ref().unwrap_or(&model.host.command_us).value;
+        table.add_row([
+            host.name.clone(),
+            host.title.clone(),
+            format!("{} Gb/s", model.ports.max_gbps.value),
+            upstream,
+            host_us(&model.host.read_command_us).to_string(),
+            host_us(&model.host.write_command_us).to_string(),
+        ]);
+    }
+    // What is looked for as it stands here.
+    [0, 2, 3].into_iter().for_each(|column| keep_whole(&mut table, column));
+    let hint = "`fourcorners review DRIVE --host NAME` puts a virtual drive behind one, `fourcorners \
+                drives --hosts NAME` prints it with the source of every value.";
+    Ok(format!("{table}\n{}", paragraph(hint)))
+}
+
+/// What is printed of a drive or a host controller.
+struct Printed<'a> {
+    schema: &'static str,
+    name: &'a str,
+    title: &'a str,
+    kind: &'static str,
+    /// A drive's.
+    hash: Option<String>,
+    values: &'a [ProfileValue],
+}
+
+impl<'a> Printed<'a> {
+    fn drive(profile: &'a Profile) -> Printed<'a> {
+        Printed {
+            schema: "fourcorners.drive/1",
+            name: &profile.name,
+            title: &profile.title,
+            kind: profile.model.kind(),
+            hash: Some(profile.hash()),
+            values: &profile.values,
+        }
+    }
+
+    fn host(host: &'a HostController) -> Printed<'a> {
+        Printed {
+            schema: "fourcorners.host/1",
+            name: &host.name,
+            title: &host.title,
+            kind: "host",
+            hash: None,
+            values: &host.values,
+        }
+    }
+}
+
+fn one(profile: &Printed<'_>, json: bool) -> Result<String, Failure> {
+    if json {
+        let mut document = json!({
+            "schema": profile.schema, "name": profile.name, "title": profile.title,
+            "kind": profile.kind, "values": profile.values,
+        });
+        if let Some(hash) = &profile.hash {
+            document["hash"] = hash.as_str().into();
+        }
         return Ok(serde_json::to_string_pretty(&document)?);
     }
     // Many values share a source: each is written out once, below.
@@ -69,7 +148,7 @@ fn one(profile: &Profile, json: bool) -> Result<String, Failure> {
     let mut table = table();
     let mut notes: Vec<String> = Vec::new();
     table.set_header(["parameter", "value", "standing", "source"]);
-    for value in &profile.values {
+    for value in profile.values {
         let known = sources.iter().position(|source| *source == value.source);
         let number = known.unwrap_or_else(|| {
             sources.push(&value.source);
@@ -87,7 +166,12 @@ fn one(profile: &Profile, json: bool) -> Result<String, Failure> {
         .zip(&sources)
         .map(|(number, source)| paragraph(&format!("[{number}] {source}")))
         .collect();
-    let fitted = profile.fitted();
+    let fitted: Vec<&str> = profile
+        .values
+        .iter()
+        .filter(|value| value.standing == Standing::Fitted)
+        .map(|value| value.key.as_str())
+        .collect();
     let fitted = match fitted.len() {
         0 => "Nothing in it was fitted to measurements.".into(),
         count => format!(
@@ -96,7 +180,7 @@ fn one(profile: &Profile, json: bool) -> Result<String, Failure> {
             fitted.join(", ")
         ),
     };
-    let heading = format!("{} ({}, {})", profile.title, profile.name, profile.model.kind());
+    let heading = format!("{} ({}, {})", profile.title, profile.name, profile.kind);
     let (heading, fitted) = (paragraph(&heading), paragraph(&fitted));
     let (notes, sources) = (notes.join("\n"), sources.join("\n"));
     Ok(format!("{heading}\n\n{table}\n\n{notes}\n\n{sources}\n\n{fitted}"))

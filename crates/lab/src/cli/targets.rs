@@ -7,7 +7,7 @@ use fourcorners_drive::Geometry;
 
 use super::args::ReviewArgs;
 use super::size::parse_size;
-use crate::catalogue::{self, CatalogueError, Profile};
+use crate::catalogue::{self, CatalogueError, HostController, Profile};
 use crate::drive::Drive;
 use crate::guard::{self, Kind, LEAST_BYTES, Permission, RealTarget};
 use crate::host;
@@ -30,6 +30,13 @@ pub(super) enum Planned {
     New(PathBuf, u64),
 }
 
+/// How virtual drives differ from their profiles.
+#[derive(Clone, Copy)]
+struct Changes<'a> {
+    host: Option<&'a HostController>,
+    set: &'a [String],
+}
+
 /// A drive that is ready, with what its record says of it.
 pub(super) struct Ready {
     pub(super) drive: Drive,
@@ -40,10 +47,13 @@ pub(super) struct Ready {
 /// Finds all targets; the first that may not be tested refuses the whole review.
 pub(super) fn plan(args: &ReviewArgs, methods: usize) -> Result<Vec<Planned>, String> {
     let size = args.size.as_deref().map(parse_size).transpose()?;
+    let host = args.host.as_deref().map(catalogue::host).transpose();
+    let host = host.map_err(|error| error.to_string())?;
+    let changes = Changes { host: host.as_ref(), set: &args.set };
     let permission = Permission { destroy: args.destroy.clone(), force: args.force.clone() };
     let mut planned: Vec<Planned> = Vec::new();
     for target in &args.targets {
-        let found = find(target, size, &args.set, &permission)?;
+        let found = find(target, size, changes, &permission)?;
         if planned.iter().any(|other| other.is_same(&found)) {
             let name = found.name();
             return Err(match found {
@@ -62,6 +72,12 @@ pub(super) fn plan(args: &ReviewArgs, methods: usize) -> Result<Vec<Planned>, St
     }
     if !args.set.is_empty() && !any(|target| !target.is_real()) {
         return Err("--set changes virtual drives, and no target is one: leave it out".into());
+    }
+    if let (Some(host), Some(real)) = (&args.host, planned.iter().find(|it| it.is_real())) {
+        let name = real.name();
+        return Err(format!(
+            "--host {host} is for virtual drives, and {name} is none: leave it out"
+        ));
     }
     check_memory(&planned, methods)?;
     Ok(planned)
@@ -111,16 +127,19 @@ fn large_enough(profile: Profile) -> Result<Planned, String> {
 fn find(
     target: &str,
     size: Option<u64>,
-    set: &[String],
+    changes: Changes<'_>,
     permission: &Permission,
 ) -> Result<Planned, String> {
+    let Changes { host, set } = changes;
     let words = |error: CatalogueError| error.to_string();
     if target.ends_with(".toml") {
-        return large_enough(catalogue::from_file(Path::new(target), set).map_err(words)?);
+        return large_enough(
+            catalogue::from_file_behind(Path::new(target), host, set).map_err(words)?,
+        );
     }
     let path = Path::new(target);
     let is_path = target.contains('/') || path.symlink_metadata().is_ok();
-    match catalogue::built_in(target, set) {
+    match catalogue::built_in_behind(target, host, set) {
         Ok(profile) => large_enough(profile),
         Err(CatalogueError::Unknown { .. }) if is_path => real(path, size, permission),
         // Rather a drive with a slip in its name than a file that is to be created.
@@ -262,6 +281,7 @@ fn real_info(target: &RealTarget, direct: Option<bool>) -> TargetInfo {
         profile_hash: None,
         fitted: Vec::new(),
         set: Vec::new(),
+        host_controller: None,
     }
 }
 
@@ -279,5 +299,6 @@ fn virtual_info(profile: &Profile, geometry: Geometry) -> TargetInfo {
         profile_hash: Some(profile.hash()),
         fitted: profile.fitted(),
         set: profile.set.clone(),
+        host_controller: profile.host_controller.clone(),
     }
 }

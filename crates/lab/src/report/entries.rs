@@ -101,9 +101,17 @@ fn unique<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 /// Whether two records are of one drive set up the same way, on one clock.
 pub(super) fn same_drive(left: &Record, right: &Record) -> bool {
     let identity = |target: &TargetInfo| {
-        let TargetInfo { name, kind, capacity_bytes, serial, profile_hash, set, .. } =
-            target.clone();
-        (name, kind, capacity_bytes, serial, profile_hash, set)
+        let TargetInfo {
+            name,
+            kind,
+            capacity_bytes,
+            serial,
+            profile_hash,
+            set,
+            host_controller,
+            ..
+        } = target.clone();
+        (name, kind, capacity_bytes, serial, profile_hash, set, host_controller)
     };
     left.clock == right.clock && identity(&left.target) == identity(&right.target)
 }
@@ -115,11 +123,13 @@ fn labels(records: &[Record]) -> Vec<String> {
         "" => record.target.name.clone(),
         title => title.to_string(),
     };
+    let set_up = |record: &Record| {
+        let set = record.target.set.iter().chain(&record.target.host_controller);
+        set.cloned().collect::<Vec<_>>().join(", ")
+    };
     type More<'m> = &'m dyn Fn(&Record) -> String;
     let steps: [More; 3] =
-        [&|record| record.target.set.join(", "), &|record| record.target.name.clone(), &|record| {
-            record.id.clone()
-        }];
+        [&set_up, &|record| record.target.name.clone(), &|record| record.id.clone()];
     let mut labels: Vec<String> = records.iter().map(title).collect();
     for more in steps {
         for index in clashing(records, &labels) {

@@ -227,8 +227,9 @@ pub(super) fn job_words(job: &Job) -> String {
             format!("for {seconds} s or {}, whichever comes first", bytes(count))
         }
     };
+    let forced = if job.fua { ", each write durable (FUA)" } else { "" };
     format!(
-        "{} {pattern} {op} over {span}, QD {}{data}, {until}, seed {}",
+        "{} {pattern} {op} over {span}, QD {}{data}{forced}, {until}, seed {}",
         block(job.block_bytes),
         job.queue_depth,
         job.seed

@@ -175,6 +175,7 @@ impl Scope {
             data: Data::Incompressible,
             until: Until::Seconds(seconds),
             seed: self.seed,
+            fua: false,
         }
     }
 
@@ -190,6 +191,7 @@ impl Scope {
             data: Data::Incompressible,
             until,
             seed: self.seed,
+            fua: false,
         }
     }
 

@@ -16,6 +16,15 @@ const PUNCH_HOLE: i32 = 0x01 | 0x02;
 /// `BLOCK_URING_CMD_DISCARD`, `_IO(0x12, 0)` of linux/blkdev.h (Linux 6.12).
 const BLOCK_URING_CMD_DISCARD: u32 = 0x12 << 8;
 
+/// `RWF_DSYNC` of linux/fs.h: this write as if the file were open with `O_DSYNC`. With `O_DIRECT` the
+/// kernel sends it to a device that has force unit access as such a write, and flushes after it
+/// where there is none.
+const RWF_DSYNC: i32 = 0x02;
+
+fn durability(io: Io) -> i32 {
+    if io.fua { RWF_DSYNC } else { 0 }
+}
+
 /// An I/O in flight.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
@@ -55,9 +64,13 @@ impl Request {
             }
             (Op::Read, None) => opcode::Read::new(FILE, address, length).offset(offset).build(),
             (Op::Write, Some(index)) => {
-                opcode::WriteFixed::new(FILE, address, length, index).offset(offset).build()
+                let write = opcode::WriteFixed::new(FILE, address, length, index);
+                write.offset(offset).rw_flags(durability(io)).build()
             }
-            (Op::Write, None) => opcode::Write::new(FILE, address, length).offset(offset).build(),
+            (Op::Write, None) => {
+                let write = opcode::Write::new(FILE, address, length);
+                write.offset(offset).rw_flags(durability(io)).build()
+            }
             (Op::Trim | Op::Flush, _) => match discard {
                 Discard::Command => {
                     // blkdev_uring_cmd takes the start from `addr` and the length from `addr3`,
@@ -118,10 +131,35 @@ mod tests {
 
     fn request(op: Op) -> Request {
         Request {
-            io: Io { op, lba: Lba(8), sectors: 16, compressible_percent: 0 },
+            io: Io { op, lba: Lba(8), sectors: 16, ..Io::FLUSH },
             buffer: Buffer { address: std::ptr::null_mut(), registered: None },
             moved_bytes: 0,
             discard: Discard::PunchHole,
+        }
+    }
+
+    /// `rw_flags` of a submission entry (linux/io_uring.h: a u32 at byte 28).
+    fn rw_flags(request: &Request) -> u32 {
+        // SAFETY: an entry is plain data of 64 bytes, all of them set.
+        let bytes: [u8; 64] = unsafe { std::mem::transmute(request.entry()) };
+        u32::from_ne_bytes(bytes[28..32].try_into().expect("four bytes"))
+    }
+
+    #[test]
+    fn a_forced_write_asks_the_kernel_for_durability_and_nothing_else_does() {
+        for registered in [None, Some(0)] {
+            let mut write = request(Op::Write);
+            write.buffer.registered = registered;
+            assert_eq!(rw_flags(&write), 0);
+            write.io.fua = true;
+            assert_eq!(rw_flags(&write), 2);
+            // What is asked for after a short write is no less durable.
+            assert_eq!(write.answered(4096, 512), Outcome::Again);
+            assert_eq!(rw_flags(&write), 2);
+            let mut read = request(Op::Read);
+            read.buffer.registered = registered;
+            read.io.fua = true;
+            assert_eq!(rw_flags(&read), 0);
         }
     }
 

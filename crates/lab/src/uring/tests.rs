@@ -13,7 +13,7 @@ const GEOMETRY: Geometry = Geometry { sectors: 2048, logical_block_bytes: 512, q
 const SETUP: Setup = Setup { queue_depth: 4, max_block_bytes: 16384 };
 
 fn io(op: Op, sector: u64, sectors: u32) -> Io {
-    Io { op, lba: Lba(sector), sectors, compressible_percent: 100 }
+    Io { op, lba: Lba(sector), sectors, compressible_percent: 100, fua: false }
 }
 
 /// A file whose every sector begins with its own number.

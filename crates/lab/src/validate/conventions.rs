@@ -17,6 +17,7 @@
 //! AnandTech's steady state is its consistency test: the mean from second 1400 to 2000.
 
 use fourcorners_drive::SECTOR_BYTES;
+use fourcorners_drive::profile::LinkSection;
 use serde_json::Value;
 
 use super::figure::{Figure, PublishedTest};
@@ -111,6 +112,7 @@ pub(super) fn test(figure: &Figure, found: Found<'_>) -> Result<Test, String> {
             data,
             until,
             seed: SEED,
+            fua: false,
         },
         usable_bytes: usable - usable % 131_072,
     })
@@ -155,9 +157,12 @@ fn depth(published: &Value) -> Result<Option<u32>, String> {
 
 /// The line rate, where it is not the drive's own, as a change of its profile.
 fn interface(published: Option<&str>, found: Found<'_>) -> Result<Vec<String>, String> {
-    let own = match &found.profile.model {
-        Model::Ssd(ssd) => ssd.link.gbps.value,
-        Model::Hdd(hdd) => hdd.link.gbps.value,
+    let link = match &found.profile.model {
+        Model::Ssd(ssd) => match &ssd.link {
+            LinkSection::Sata(link) => Some(link),
+            LinkSection::Pcie(_) => None,
+        },
+        Model::Hdd(hdd) => Some(&hdd.link),
     };
     let gbps = match published {
         None => return Ok(Vec::new()),
@@ -166,6 +171,7 @@ fn interface(published: Option<&str>, found: Found<'_>) -> Result<Vec<String>, S
         Some(text) if text.starts_with("SATA 6Gbps") => 6.0,
         Some(other) => return Err(format!("the host controller is not modelled: {other}")),
     };
+    let own = link.ok_or("a drive with a PCIe link has no SATA interface")?.gbps.value;
     Ok((gbps < own).then(|| line_rate(gbps)).into_iter().collect())
 }
 

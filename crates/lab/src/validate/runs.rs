@@ -152,6 +152,7 @@ impl Test {
             data: Data::Incompressible,
             until: Until::Bytes(bytes),
             seed: SEED,
+            fua: false,
         }
     }
 
@@ -207,8 +208,7 @@ fn trim(ssd: &mut Ssd, sectors: u64) -> Option<()> {
     let mut first = 0;
     while first < sectors {
         let count = TRIM_SECTORS.min(sectors - first);
-        let io =
-            Io { op: Op::Trim, lba: Lba(first), sectors: count as u32, compressible_percent: 0 };
+        let io = Io { op: Op::Trim, lba: Lba(first), sectors: count as u32, ..Io::FLUSH };
         ssd.submit(Tag(0), io);
         ssd.reap(Nanos::MAX).ok()??;
         first += count;
@@ -262,6 +262,7 @@ mod tests {
             data: Data::Incompressible,
             until: Until::Seconds(1),
             seed: 2,
+            fua: false,
         };
         Test { drive: drive.into(), set: Vec::new(), state, job, usable_bytes: 1 << 32 }
     }

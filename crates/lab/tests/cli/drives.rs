@@ -56,6 +56,7 @@ fn a_drive_of_a_family_is_printed_with_what_it_shares_and_what_is_its_own() {
     let dir = folder();
     refused(dir.path(), &["drives", "--toml"]);
     refused(dir.path(), &["drives", M4, "--toml", "--json"]);
+    refused(dir.path(), &["drives", "intel-6gbps", "--toml", "--hosts"]);
 }
 
 #[test]

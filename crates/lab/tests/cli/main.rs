@@ -8,6 +8,7 @@ mod document;
 mod drives;
 mod files;
 mod hostile;
+mod hosts;
 mod interrupt;
 mod kept;
 // Loop devices and mounts are made and taken apart as in the guard's tests, which use all of it.

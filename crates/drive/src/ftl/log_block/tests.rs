@@ -28,8 +28,13 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
         sequential: set(random.below(4) > 0),
     };
     let profile = SsdProfile {
-        host: HostSection { command_us: set(0.0) },
-        link: LinkSection { gbps: set(6.0), command_us: set(0.0), frame_us: set(0.0) },
+        host: HostSection { command_us: set(0.0), read_command_us: None, write_command_us: None },
+        link: LinkSection::Sata(SataLinkSection {
+            gbps: set(6.0),
+            command_us: set(0.0),
+            frame_us: set(0.0),
+        }),
+        upstream: None,
         capacity: CapacitySection { sectors: set(u64::from(user_units) * 8), queue_depth: set(32) },
         controller: ControllerSection {
             read_command_us: set(0.0),
@@ -60,7 +65,14 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
             choices: set(2),
             seed: set(1),
         },
-        trim: TrimSection { supported: set(true) },
+        trim: TrimSection {
+            supported: set(true),
+            mode: None,
+            range_us: None,
+            command_us: None,
+            us_per_mib: None,
+            secure_erase_s: None,
+        },
         nand_cells: None,
         nand_suspend: None,
         log_blocks: Some(section.clone()),

@@ -1,0 +1,42 @@
+//! What stands between a computer's memory and a SATA drive, as data of its own: the same drive
+//! is another one behind another controller.
+
+use serde::{Deserialize, Serialize};
+
+use super::{HostSection, PcieLinkSection, ProfileError, Sourced, check_gbps, within};
+
+/// A SATA host controller with the operating system in front of it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostControllerProfile {
+    /// What a command costs; takes the place of the drive's own section.
+    pub host: HostSection,
+    /// What its ports can do.
+    pub ports: PortsSection,
+    /// Its link to the computer; without it, that is never the slower one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upstream: Option<PcieLinkSection>,
+}
+
+/// The ports of a host controller.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PortsSection {
+    /// Fastest line rate in Gb/s: 1.5, 3 or 6.
+    pub max_gbps: Sourced<f64>,
+    /// Commands it gives a drive at once, 1 (no NCQ) to 32.
+    pub queue_depth: Sourced<u32>,
+}
+
+impl HostControllerProfile {
+    /// Whether such a controller can be.
+    ///
+    /// # Errors
+    /// The first value that is out of its range.
+    pub fn check(&self) -> Result<(), ProfileError> {
+        self.host.check()?;
+        check_gbps("ports.max_gbps", &self.ports.max_gbps)?;
+        within("ports.queue_depth", &self.ports.queue_depth, 1..=32)?;
+        self.upstream.as_ref().map_or(Ok(()), |upstream| upstream.check("upstream"))
+    }
+}

@@ -1,0 +1,131 @@
+//! `review --host` and `drives --hosts`.
+
+use fourcorners::record::Record;
+use serde_json::Value;
+
+use crate::bench::{HDD, M4, folder, refused, run};
+
+fn quick(drive: &str, more: &[&str]) -> Record {
+    let dir = folder();
+    let args = [&["review", drive, "--quick", "--json"], more].concat();
+    let ran = run(dir.path(), &args);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    ran.document().records.remove(0)
+}
+
+fn mb_per_s(record: &Record, figure: &str) -> f64 {
+    record.figures[figure].mb_per_s
+}
+
+const WRITE: &str = "random_write_4k_qd3_incompressible";
+const READ: &str = "random_read_4k_qd3";
+const SEQUENTIAL: &str = "sequential_read_128k_qd1";
+
+#[test]
+fn a_host_controller_is_recorded_and_is_what_limits_the_drive() {
+    let plain = quick(M4, &[]);
+    let [intel, slow, marvell] = ["intel-6gbps", "intel-ich10r-3gbps", "marvell-9128"]
+        .map(|host| quick(M4, &["--host", host]));
+    assert_eq!(plain.target.host_controller, None);
+    assert_eq!(marvell.target.host_controller.as_deref(), Some("marvell-9128"));
+    assert_ne!(plain.target.profile_hash, marvell.target.profile_hash);
+    assert!(plain.id != intel.id && intel.id != marvell.id);
+    // The m4's own profile has the host of the later Intel ports.
+    for (name, figure) in &plain.figures {
+        assert_eq!(figure.latency_us, intel.figures[name].latency_us, "{name}");
+    }
+    // 3 Gb/s are 300 MB/s, 290 with the handshakes of its frames; the drive alone is faster.
+    let (sequential, fast) = (mb_per_s(&slow, SEQUENTIAL), mb_per_s(&plain, SEQUENTIAL));
+    assert!(sequential < 290.0 && fast > 350.0, "{sequential} of {fast} MB/s");
+    assert!(mb_per_s(&slow, READ) > 0.9 * mb_per_s(&plain, READ));
+    // The Marvell writes with less than the slower of the Intel ports, and reads with as much.
+    let (write, read) = (mb_per_s(&marvell, WRITE), mb_per_s(&marvell, READ));
+    assert!(write < mb_per_s(&slow, WRITE), "{write} MB/s");
+    assert!(read > 0.9 * mb_per_s(&plain, READ), "{read} MB/s");
+    assert!(mb_per_s(&marvell, SEQUENTIAL) > sequential);
+}
+
+#[test]
+fn a_hard_disk_has_a_host_as_well_and_it_can_be_set() {
+    let record = quick(HDD, &["--host", "marvell-9128", "--set", "upstream.generation=1"]);
+    assert_eq!(record.target.host_controller.as_deref(), Some("marvell-9128"));
+    assert_eq!(record.target.set, ["upstream.generation=1"]);
+}
+
+#[test]
+fn a_host_controller_of_ones_own() {
+    let dir = folder();
+    let toml = include_str!("../../../../drives/hosts/marvell-9128.toml");
+    let mine = toml.replace("name = \"marvell-9128\"", "name = \"mine\"");
+    std::fs::write(dir.path().join("mine.toml"), mine).expect("it can be written");
+    let ran = run(dir.path(), &["review", HDD, "--quick", "--json", "--host", "./mine.toml"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let target = &ran.document().records[0].target;
+    assert_eq!(target.host_controller.as_deref(), Some("mine"));
+}
+
+#[test]
+fn what_cannot_be_behind_a_host_controller_is_refused() {
+    let dir = folder();
+    let marvell = ["--host", "marvell-9128"];
+    let file = ["./x.img", "--size", "64M"];
+    for (args, told) in [
+        (vec!["review", M4, "--host", "marvel-9128"], "did you mean \"marvell-9128\"?"),
+        (vec!["review", M4, "--host", "zzz"], "`fourcorners drives --hosts` lists them"),
+        (vec!["review", M4, "--host", ""], "there is no host controller \"\""),
+        (vec!["review", M4, "--host", "a\nb\u{1b}[31m"], r"a\nb\u{1b}[31m"),
+        (vec!["review", M4, "--host", "./none.toml"], "cannot read"),
+        (vec!["review", M4, "--host", M4], "there is no host controller"),
+        (vec!["review", "marvell-9128"], "there is no drive"),
+        (
+            [&["review"], &file[..], &marvell].concat(),
+            "--host marvell-9128 is for virtual drives, and ./x.img is none: leave it out",
+        ),
+        ([&["review", M4], &file[..], &marvell].concat(), "./x.img is none"),
+        (vec!["review", M4, "--set", "upstream.lanes=1"], "no parameter \"upstream.lanes\""),
+        (
+            [&["review", M4, "--set", "upstream.lanes=3"], &marvell[..]].concat(),
+            "upstream.lanes = 3 is not possible",
+        ),
+        (vec!["drives", "--hosts", "intel-6gbp"], "did you mean \"intel-6gbps\"?"),
+        (vec!["drives", "intel-6gbps"], "there is no drive"),
+        (vec!["drives", "--hosts", M4], "there is no host controller"),
+    ] {
+        let line = refused(dir.path(), &args);
+        assert!(line.contains(told), "{args:?}: {line}");
+    }
+}
+
+fn printed(args: &[&str]) -> String {
+    let dir = folder();
+    let ran = run(dir.path(), args);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{args:?}");
+    ran.stdout
+}
+
+#[test]
+fn host_controllers_are_listed_and_printed_with_the_source_of_every_value() {
+    let text = printed(&["drives", "--hosts"]);
+    for part in ["intel-ich10r-3gbps", "intel-6gbps", "marvell-9128", "PCIe 2.0 x1", "3 Gb/s"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!printed(&["drives"]).contains("marvell-9128"), "it is no drive");
+    let list = printed(&["drives", "--hosts", "--json"]);
+    let list: Value = serde_json::from_str(&list).expect("JSON");
+    assert_eq!(list["schema"], "fourcorners.hosts/1");
+    let hosts = list["hosts"].as_array().expect("a list");
+    assert!(hosts.iter().any(|host| host["name"] == "marvell-9128"));
+
+    let text = printed(&["drives", "--hosts", "marvell-9128"]);
+    for part in ["upstream.lanes", "stated", "host.write_command_us", "Nothing in it was fitted"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let host = printed(&["drives", "--hosts", "marvell-9128", "--json"]);
+    let host: Value = serde_json::from_str(&host).expect("JSON");
+    assert_eq!((&host["schema"], &host["kind"]), (&"fourcorners.host/1".into(), &"host".into()));
+    let values = host["values"].as_array().expect("a list");
+    assert!(values.iter().all(|value| {
+        let filled = |key: &str| value[key].as_str().is_some_and(|text| !text.is_empty());
+        filled("key") && filled("standing") && filled("source") && !value["value"].is_null()
+    }));
+}
