@@ -4,6 +4,7 @@
 pub mod attempt;
 pub mod draw;
 pub mod jobs;
+pub mod mechanisms;
 pub mod play;
 
 use fourcorners_drive::profile::*;
