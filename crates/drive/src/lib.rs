@@ -41,7 +41,7 @@ pub mod profile;
 pub use ftl::MergeCounts;
 pub use hdd::Hdd;
 pub use null::Null;
-pub use ssd::{Ssd, SsdCounters};
+pub use ssd::{Ssd, SsdCounters, Wear};
 pub use vocabulary::{
     Clock, Done, Fault, FaultCause, Geometry, Io, Lba, Nanos, Op, SECTOR_BYTES, Tag, Target,
 };

@@ -1,5 +1,7 @@
 //! The blocks of one die: which are free, which is written, which to collect.
 
+use super::wear::DieWear;
+
 /// A block of a die: one on every plane, erased together.
 pub(crate) type Block = u32;
 
@@ -17,28 +19,71 @@ pub(super) struct DieBlocks {
     closed_at: Vec<u64>,
     /// Blocks closed so far.
     closings: u64,
-    /// Erased last to first, so that the block freed longest ago is taken next: every block is
-    /// used in turn, which is the plainest of wear levelling.
+    /// Freed longest ago to last.
     free: std::collections::VecDeque<Block>,
+    wear: DieWear,
 }
 
 impl DieBlocks {
-    pub(super) fn all_free(blocks: u32) -> DieBlocks {
+    pub(super) fn all_free(wear: DieWear) -> DieBlocks {
+        let blocks = wear.blocks();
         DieBlocks {
             valid: vec![NOT_CLOSED; blocks as usize],
             closed_at: vec![0; blocks as usize],
             closings: 0,
             free: (0..blocks).collect(),
+            wear,
         }
+    }
+
+    /// Forgets all data, so that every block is free that can be written again.
+    pub(super) fn erase_all(&mut self) {
+        self.valid.fill(NOT_CLOSED);
+        self.closed_at.fill(0);
+        self.closings = 0;
+        self.free.clear();
+        for block in 0..self.count() {
+            if self.wear.survives(block) {
+                self.free.push_back(block);
+            }
+        }
+        self.wear.restart_levelling();
+    }
+
+    /// How its blocks are worn.
+    pub(super) fn wear(&self) -> &DieWear {
+        &self.wear
+    }
+
+    pub(super) fn wear_mut(&mut self) -> &mut DieWear {
+        &mut self.wear
     }
 
     pub(super) fn free_blocks(&self) -> u32 {
         self.free.len() as u32
     }
 
-    /// Takes a free block to write into.
+    /// The free blocks, freed longest ago to last.
+    pub(super) fn free(&self) -> impl Iterator<Item = Block> + '_ {
+        self.free.iter().copied()
+    }
+
+    /// Takes a free block to write into, which wear levelling chooses, and erases it.
     pub(super) fn open(&mut self) -> Option<Block> {
-        self.free.pop_front()
+        let place = self.wear.next_free(&self.free)?;
+        self.take_free(place)
+    }
+
+    /// The same for the data of `cold`, which will stay where it is.
+    pub(super) fn open_for_rest(&mut self, cold: Block) -> Option<Block> {
+        let place = self.wear.resting_free(&self.free, cold)?;
+        self.take_free(place)
+    }
+
+    fn take_free(&mut self, place: usize) -> Option<Block> {
+        let block = self.free.remove(place)?;
+        self.wear.erased(block);
+        Some(block)
     }
 
     /// The block is full: from now on it may be collected.
@@ -48,11 +93,16 @@ impl DieBlocks {
         self.closings += 1;
     }
 
-    /// Nothing in the block is valid any more: it may be erased and written again.
-    pub(super) fn release(&mut self, block: Block) {
+    /// Nothing in the block is valid any more: it may be erased and written again. False when it
+    /// is worn out and must not.
+    pub(super) fn release(&mut self, block: Block) -> bool {
         debug_assert_eq!(self.valid(block), 0);
         self.valid[block as usize] = NOT_CLOSED;
-        self.free.push_back(block);
+        let survives = self.wear.survives(block);
+        if survives {
+            self.free.push_back(block);
+        }
+        survives
     }
 
     /// Takes a closed block out of the candidates while it is collected.
@@ -119,7 +169,7 @@ mod tests {
 
     #[test]
     fn only_closed_blocks_are_collected_fewest_valid_first() {
-        let mut blocks = DieBlocks::all_free(4);
+        let mut blocks = DieBlocks::all_free(DieWear::lasting(4));
         assert_eq!(blocks.fewest_valid(), None);
         for valid in [3, 1, 2] {
             let block = blocks.open().expect("free blocks are left");
@@ -133,7 +183,7 @@ mod tests {
         assert_eq!(blocks.fewest_valid(), Some((1, 1)));
         blocks.begin_collecting(1);
         blocks.remove_valid(1, 1);
-        blocks.release(1);
+        assert!(blocks.release(1));
         assert_eq!((blocks.free_blocks(), blocks.fewest_valid()), (2, Some((2, 2))));
     }
 }

@@ -16,6 +16,7 @@ mod pace;
 mod shape;
 mod translation;
 mod victim;
+mod wear;
 
 use crate::nand::{Chores, PageKinds};
 use crate::prefetch::prefetch;
@@ -25,6 +26,7 @@ use die::DieSpace;
 use fragments::{Filling, Fragments, Slot};
 use live::LiveBits;
 use victim::VictimChooser;
+use wear::EndOfLife;
 
 pub use log_block::MergeCounts;
 pub(crate) use shape::Shape;
@@ -50,6 +52,7 @@ pub(crate) struct Ftl {
     live: LiveBits,
     dies: Vec<DieSpace>,
     victims: VictimChooser,
+    end_of_life: EndOfLife,
     /// The die whose open row host data goes into.
     host_die: u32,
     /// Units that row still takes; 0 when the next unit begins a row.
@@ -101,8 +104,9 @@ impl Ftl {
             map: vec![Slot::NOWHERE; user_units as usize],
             fragments: Fragments::none(shape),
             live: LiveBits::none(shape),
-            dies: vec![DieSpace::new(shape); shape.dies as usize],
+            dies: wear::new_dies(shape, profile.wear.as_ref()),
             victims: VictimChooser::new(&profile.gc),
+            end_of_life: EndOfLife::new(profile),
             host_die: 0,
             host_row_left: 0,
             counts: FtlCounts::default(),
@@ -139,7 +143,7 @@ impl Ftl {
                 return Err(format!("die {die} block {of_die}: {live} live, {counted} counted"));
             }
         }
-        Ok(())
+        self.check_blocks()
     }
 
     /// Units the user can address.
@@ -147,8 +151,9 @@ impl Ftl {
         self.map.len() as u32
     }
 
-    /// Units that data can occupy: all but what every die keeps free in whole blocks and in its
-    /// open ones. Those are half full on average, so of two open blocks one is kept free.
+    /// Units that data can occupy: all but failed blocks and what every die keeps free, in whole
+    /// blocks and in its open ones. Those are half full on average, so of two open blocks one is
+    /// kept free.
     ///
     /// This is when a paced die begins to collect, to the unit, and with it the closed forms of
     /// write amplification hold for drives of a few hundred blocks; counting open blocks as
@@ -157,7 +162,8 @@ impl Ftl {
     pub(crate) fn usable_units(&self) -> u64 {
         let kept = u64::from(OPEN_BLOCKS_PER_DIE / 2 + self.start_free_blocks);
         let per_die = u64::from(self.shape.blocks_per_die) - kept;
-        per_die * u64::from(self.shape.dies) * u64::from(self.shape.units_per_block)
+        let usable = per_die * u64::from(self.shape.dies);
+        usable.saturating_sub(self.retired_blocks()) * u64::from(self.shape.units_per_block)
     }
 
     /// Forgets everything, as a secure erase does; the counts go on.
@@ -165,7 +171,7 @@ impl Ftl {
         self.map.fill(Slot::NOWHERE);
         self.fragments.clear_all();
         self.live.clear_all();
-        self.dies.fill(DieSpace::new(self.shape));
+        self.erase_dies();
         self.host_die = 0;
         self.host_row_left = 0;
     }
@@ -225,14 +231,14 @@ impl Ftl {
         self.dies.iter().map(of_die).sum()
     }
 
-    /// Writes a unit of host data.
+    /// Writes a unit of host data; `None` when the drive is worn out.
     #[inline]
-    pub(crate) fn write(&mut self, unit: LogicalUnit) -> Placed {
+    pub(crate) fn write(&mut self, unit: LogicalUnit) -> Option<Placed> {
         if self.at_row_start() {
             if self.fragments.are_many() {
                 self.gather();
             }
-            self.host_die = self.die_with_room();
+            self.host_die = self.die_with_room()?;
             self.host_row_left = self.shape.units_per_row;
         }
         let die = self.host_die;
@@ -246,7 +252,7 @@ impl Ftl {
         self.map[unit as usize] = self.fragments.append(&mut space.filling, block, place);
         self.live.set(block, within);
         self.host_row_left -= 1;
-        self.row_done(die)
+        Some(self.row_done(die))
     }
 
     /// Fills up the row that host data goes into with nothing, so that it can be programmed.

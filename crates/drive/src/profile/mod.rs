@@ -12,6 +12,7 @@ mod log_blocks;
 mod nand_cells;
 mod nand_suspend;
 mod ssd;
+mod wear;
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -31,6 +32,7 @@ pub use ssd::{
     TrimSection, VictimPolicy,
 };
 pub(crate) use ssd::{OPEN_BLOCKS_PER_DIE, UNIT_BYTES};
+pub use wear::{Levelling, WearSection};
 
 /// How a value of a profile stands, weakest last.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]

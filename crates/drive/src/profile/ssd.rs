@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     HostSection, LinkSection, LogBlocksSection, NandCellsSection, NandSuspendSection, ProfileError,
-    Sourced, within,
+    Sourced, WearSection, within,
 };
 
 /// An SSD as data.
@@ -36,6 +36,9 @@ pub struct SsdProfile {
     /// A log-block map in place of the page map and its garbage collection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_blocks: Option<LogBlocksSection>,
+    /// How the flash wears out; without it, it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wear: Option<WearSection>,
 }
 
 /// What the user sees of an SSD.
@@ -193,6 +196,9 @@ impl SsdProfile {
         within("buffer.write_kib", &self.buffer.write_kib, two_rows_kib..=1 << 22)?;
         within("gc.start_free_blocks", &self.gc.start_free_blocks, 1..=1024)?;
         within("gc.choices", &self.gc.choices, 1..=1024)?;
+        if let Some(wear) = &self.wear {
+            wear.check(self.log_blocks.is_some())?;
+        }
         self.check_space()
     }
 

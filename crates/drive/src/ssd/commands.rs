@@ -14,7 +14,9 @@ struct RowRead {
 }
 
 impl Ssd {
-    pub(super) fn write(&mut self, io: Io, arrives: Nanos) -> Nanos {
+    /// `None` when the drive wore out before all of it was placed: some units of it may hold the new
+    /// data then, as after a power cut.
+    pub(super) fn write(&mut self, io: Io, arrives: Nanos) -> Option<Nanos> {
         let units = units_of(io);
         let handling = Nanos(self.costs.write_unit.0 * u64::from(units.count));
         let handled = self.controller.serve(arrives, self.costs.write + handling);
@@ -37,10 +39,10 @@ impl Ssd {
             // A command that adds to a row waits for the row's space like the one that began it.
             admitted = admitted.max(self.row_ready);
             self.row_ready = admitted;
-            let placed = self.ftl.write(unit);
+            let placed = self.ftl.write(unit)?;
             self.program_if_full(placed, arrives, admitted);
         }
-        admitted
+        Some(admitted)
     }
 
     #[inline]

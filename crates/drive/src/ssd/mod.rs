@@ -12,6 +12,7 @@ mod commands;
 mod counters;
 mod look_ahead;
 mod units;
+mod wear;
 
 use crate::cache::WriteBuffer;
 use crate::ftl::{LogicalUnit, MergeCounts, Translation};
@@ -28,6 +29,7 @@ use look_ahead::LookAhead;
 use units::UNIT_SECTORS;
 
 pub use counters::SsdCounters;
+pub use wear::Wear;
 
 /// A virtual SSD.
 #[derive(Clone, Debug)]
@@ -166,9 +168,13 @@ impl Ssd {
 
     /// Secure erase: the drive is as new but for its counters and its clock. It takes no time
     /// beyond what the buffer needs to drain, because a block is erased when it is opened, and
-    /// that is charged then. Nothing may be in flight.
+    /// that is charged then. Blocks stay as worn as they are, and a read-only drive stays as it is.
+    /// Nothing may be in flight.
     pub fn purge(&mut self) {
         self.settle();
+        if self.is_read_only() {
+            return;
+        }
         self.ftl.erase_all();
         self.buffer.clear();
         self.read_ahead.clear();
@@ -199,13 +205,16 @@ impl Target for Ssd {
         }
         let arrives = self.queue.now() + self.host.before;
         let answered = match io.op {
-            Op::Read => self.read(io, arrives),
-            Op::Write => self.write(io, arrives),
-            Op::Trim if !self.trim_supported => {
-                return self.queue.refuse(tag, io, FaultCause::Unsupported);
-            }
-            Op::Trim => self.trim(io, arrives),
-            Op::Flush => self.flush(arrives),
+            Op::Read => Ok(self.read(io, arrives)),
+            Op::Flush => Ok(self.flush(arrives)),
+            Op::Trim if !self.trim_supported => Err(FaultCause::Unsupported),
+            Op::Write | Op::Trim if self.is_read_only() => Err(FaultCause::WornOut),
+            Op::Write => self.write(io, arrives).ok_or(FaultCause::WornOut),
+            Op::Trim => Ok(self.trim(io, arrives)),
+        };
+        let answered = match answered {
+            Ok(answered) => answered,
+            Err(cause) => return self.queue.refuse(tag, io, cause),
         };
         self.queue.finish(tag, answered + self.host.after);
     }

@@ -62,9 +62,22 @@ pub fn ssd(shape: Shape) -> SsdProfile {
         },
         trim: TrimSection { supported: set(true) },
         log_blocks: None,
+        wear: None,
     };
     set_effective_op(&mut profile, shape.effective_op);
     profile
+}
+
+/// Blocks that all bear this many cycles.
+pub fn wear(levelling: Levelling, endurance_cycles: u32) -> WearSection {
+    WearSection {
+        endurance_cycles: set(endurance_cycles),
+        endurance_sigma_percent: set(0.0),
+        seed: set(1),
+        levelling: set(levelling),
+        threshold_cycles: set(20),
+        interval_blocks: set(10),
+    }
 }
 
 /// 4 KiB units that data can occupy: a die keeps its reserve free, and of its two open blocks, half

@@ -224,3 +224,15 @@ fn its_over_provisioning_is_its_log() {
     let drive = make(&profile(Shape { logs: 5, ..SMALL }));
     assert!((drive.effective_op() - 5.0 / 20.0).abs() < 1e-12);
 }
+
+#[test]
+fn an_erase_is_counted_on_every_die_of_a_block() {
+    let mut drive = filled(Shape { dies: 4, stripe_dies: 2, logs: 3, ..SMALL });
+    let units = drive.geometry().sectors / 8;
+    common::overwrite(&mut drive, &mut Random(3), units, 1000);
+    // Rows of one unit: no work of a die waits for a row to be full.
+    let (wear, blocks) = (drive.wear(), 4.0 * f64::from(24 / 2));
+    assert_eq!(wear.erases_mean * blocks, drive.counters().blocks_erased as f64);
+    assert!(wear.erases_min > 0 && wear.erases_max > wear.erases_min, "{wear:?}");
+    assert_eq!((wear.endurance_used, wear.blocks_retired, wear.read_only), (None, 0, false));
+}

@@ -1,6 +1,7 @@
 //! The section as text, and what makes no drive: refused by name.
 
 use super::*;
+use fourcorners_drive::profile::Levelling;
 
 #[track_caller]
 fn refused(change: impl Fn(&mut SsdProfile), message: &str) {
@@ -47,6 +48,15 @@ fn the_user_gets_all_but_two_blocks_at_most() {
         |profile| profile.capacity.sectors.value += 8,
         "capacity.sectors = 102408 is not possible: it must be at most 102400, which leaves two of \
          the 102 blocks of 128 units for a log block and to merge into",
+    );
+}
+
+#[test]
+fn it_does_not_wear_out() {
+    refused(
+        |profile| profile.wear = Some(common::wear(Levelling::None, 3000)),
+        "wear.endurance_cycles = 3000 is not possible: blocks of a log-block map do not wear out: \
+         [wear] and [log_blocks] exclude each other",
     );
 }
 

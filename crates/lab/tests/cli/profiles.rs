@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 
+use fourcorners::record::Ended;
+
 use crate::bench::{M4, folder, refused, run};
 
 /// The m4 as a file of its own, which is what a user's profile begins with.
@@ -140,4 +142,52 @@ most_suspensions = { value = 8, standing = "inferred", source = "model" }
     let set = ["review", "./mine.toml", "--quick", "--json", "--set", "nand_cells.kind=slc"];
     let line = refused(dir.path(), &set);
     assert!(line.contains("nand_cells.upper_program_ratio = 2.7 is not possible"), "{line}");
+}
+
+/// A small m4 whose blocks bear four cycles: the purges and fills of a quick review wear it out.
+#[test]
+fn a_drive_that_wears_out_fails_with_what_was_measured_before() {
+    let dir = folder();
+    let small = M4_TOML
+        .replace("name = \"crucial-m4-256gb\"", "name = \"mine\"")
+        .replace("sectors = { value = 500118192", "sectors = { value = 3000000")
+        .replace("blocks_per_plane = { value = 2048", "blocks_per_plane = { value = 16");
+    let value =
+        |text: &str| format!("{{ value = {text}, standing = \"fitted\", source = \"model\" }}");
+    let keys = [
+        ("endurance_cycles", "4"),
+        ("endurance_sigma_percent", "0.0"),
+        ("seed", "1"),
+        ("levelling", "\"static\""),
+        ("threshold_cycles", "10"),
+        ("interval_blocks", "10"),
+    ];
+    let keys: String =
+        keys.iter().map(|(key, text)| format!("{key} = {}\n", value(text))).collect();
+    write(dir.path(), "mine.toml", format!("{small}\n[wear]\n{keys}"));
+
+    let ran = run(dir.path(), &["review", "./mine.toml", "--quick", "--json"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    let told = "the drive is worn out and read-only; the 6 figures measured before are kept";
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    let record = &ran.document().records[0];
+    assert!(matches!(&record.ended, Ended::Failed(why) if why.contains("worn out")));
+    let used: Vec<f64> = record
+        .figures
+        .values()
+        .map(|figure| figure.wear.expect("its flash wears out").endurance_used)
+        .collect();
+    assert!(used.is_sorted() && used[0] > 0.0 && used[5] > 0.75, "{used:?}");
+
+    // One that lasts is the same drive, and says how worn it is; one without the section does not.
+    let lasts = ["--set", "wear.endurance_cycles=3000", "--set", "wear.levelling=none"];
+    let args = ["review", "./mine.toml", "--quick", "--json"].into_iter().chain(lasts);
+    let ran = run(dir.path(), &args.collect::<Vec<_>>());
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stdout.contains("\"wear\":{\"erases_min\":"), "{}", ran.stdout);
+    write(dir.path(), "mine.toml", small);
+    let ran = run(dir.path(), &["review", "./mine.toml", "--quick", "--json"]);
+    assert!(!ran.stdout.contains("\"wear\""), "{}", ran.stdout);
+    let line = refused(dir.path(), &["review", "./mine.toml", "--set", "wear.seed=1"]);
+    assert!(line.contains("no parameter \"wear.seed\""), "{line}");
 }

@@ -64,6 +64,7 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
         nand_cells: None,
         nand_suspend: None,
         log_blocks: Some(section.clone()),
+        wear: None,
     };
     profile.check().unwrap_or_else(|error| panic!("{error}"));
     LogBlockMap::new(&profile, &section)
