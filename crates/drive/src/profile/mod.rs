@@ -12,6 +12,7 @@ mod log_blocks;
 mod nand_cells;
 mod nand_suspend;
 mod ssd;
+mod streams;
 mod wear;
 
 use std::fmt::Display;
@@ -27,11 +28,12 @@ pub use interface::{HostSection, LinkSection};
 pub use log_blocks::{LogBlocksSection, LogReplacement};
 pub use nand_cells::{CellKind, NandCellsSection, PageOrder};
 pub use nand_suspend::NandSuspendSection;
+pub(crate) use ssd::UNIT_BYTES;
 pub use ssd::{
     BufferSection, CapacitySection, ControllerSection, GcSection, NandSection, Pacing, SsdProfile,
     TrimSection, VictimPolicy,
 };
-pub(crate) use ssd::{OPEN_BLOCKS_PER_DIE, UNIT_BYTES};
+pub use streams::{StreamVictims, StreamsSection};
 pub use wear::{Levelling, WearSection};
 
 /// How a value of a profile stands, weakest last.

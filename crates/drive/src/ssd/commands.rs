@@ -2,7 +2,7 @@
 
 use super::Ssd;
 use super::units::{UNIT_SECTORS, units_of};
-use crate::ftl::{LogicalUnit, Placed};
+use crate::ftl::{LogicalUnit, Placed, Stream};
 use crate::{Io, Nanos};
 
 /// The row that was read last within a command.
@@ -17,6 +17,9 @@ impl Ssd {
     /// `None` when the drive wore out before all of it was placed: some units of it may hold the new
     /// data then, as after a power cut.
     pub(super) fn write(&mut self, io: Io, arrives: Nanos) -> Option<Nanos> {
+        if let Some(watch) = &mut self.in_order {
+            self.ftl.writes_in_order(watch.goes_on(io));
+        }
         let units = units_of(io);
         let handling = Nanos(self.costs.write_unit.0 * u64::from(units.count));
         let handled = self.controller.serve(arrives, self.costs.write + handling);
@@ -27,19 +30,21 @@ impl Ssd {
         // The controller handles the data while the rest of it arrives.
         let mut admitted = received.max(handled);
         for unit in units.iter() {
+            let stream = self.ftl.stream_for(unit);
             if let Some(cut) = self.ftl.cut_row_before(unit) {
-                self.program_if_full(cut, arrives, admitted.max(self.row_ready));
+                let ready = admitted.max(self.row_ready[cut.stream.index()]);
+                self.program_if_full(cut, arrives, ready);
             }
-            if self.ftl.at_row_start() {
-                self.row_ready = self.buffer.admit(admitted);
+            if self.ftl.at_row_start(stream) {
+                self.row_ready[stream.index()] = self.buffer.admit(admitted);
             }
             if units.covers_partly(unit) {
                 admitted = admitted.max(self.fetch_unit(unit, accepted));
             }
             // A command that adds to a row waits for the row's space like the one that began it.
-            admitted = admitted.max(self.row_ready);
-            self.row_ready = admitted;
-            let placed = self.ftl.write(unit)?;
+            admitted = admitted.max(self.row_ready[stream.index()]);
+            self.row_ready[stream.index()] = admitted;
+            let placed = self.ftl.write(unit, stream)?;
             self.program_if_full(placed, arrives, admitted);
         }
         Some(admitted)
@@ -60,11 +65,12 @@ impl Ssd {
                 merged = merged.max(done);
             }
         }
-        let (_, next_row) = self.ftl.open_row(placed.die);
+        let (_, next_row) = self.ftl.open_row(placed.die, placed.stream);
         let row = next_row - 1;
         let end = self.nand.program(placed.die, row, at, merged);
         self.buffer.programming_until(end);
-        self.row_ends[placed.die as usize * self.rows_per_block + row as usize] = end;
+        let place = self.row_end(placed.die, placed.stream, row);
+        self.row_ends[place] = end;
     }
 
     pub(super) fn read(&mut self, io: Io, arrives: Nanos) -> Nanos {
@@ -125,10 +131,19 @@ impl Ssd {
     /// Whether a row is still in the write buffer at `at`.
     #[inline]
     fn is_buffered(&self, die: u32, block: u32, row: u32, at: Nanos) -> bool {
-        let (open_block, open_row) = self.ftl.open_row(die);
-        block == open_block
-            && (row >= open_row
-                || self.row_ends[die as usize * self.rows_per_block + row as usize] > at)
+        let is_in = |stream: Stream| {
+            let (open_block, open_row) = self.ftl.open_row(die, stream);
+            block == open_block
+                && (row >= open_row || self.row_ends[self.row_end(die, stream, row)] > at)
+        };
+        is_in(Stream::Cold) || self.ftl.has_streams() && is_in(Stream::Hot)
+    }
+
+    /// The place in `row_ends` of a row of the open block of a die's stream.
+    #[inline]
+    fn row_end(&self, die: u32, stream: Stream, row: u32) -> usize {
+        let front = stream.index() * self.ftl.shape().dies as usize + die as usize;
+        front * self.rows_per_block + row as usize
     }
 
     /// Fetches what a sequential reader will ask for next.
@@ -157,8 +172,9 @@ impl Ssd {
         if self.power_loss_protected {
             return answered;
         }
-        if let Some(placed) = self.ftl.pad() {
-            self.program_if_full(placed, arrives, accepted.max(self.row_ready));
+        while let Some(placed) = self.ftl.pad() {
+            let ready = accepted.max(self.row_ready[placed.stream.index()]);
+            self.program_if_full(placed, arrives, ready);
         }
         self.buffer.drained(answered)
     }

@@ -10,12 +10,14 @@
 
 mod commands;
 mod counters;
+mod idle;
+mod in_order;
 mod look_ahead;
 mod units;
 mod wear;
 
 use crate::cache::WriteBuffer;
-use crate::ftl::{LogicalUnit, MergeCounts, Translation};
+use crate::ftl::{LogicalUnit, MergeCounts, STREAMS, Translation};
 use crate::lane::Lane;
 use crate::link::Link;
 use crate::nand::Nand;
@@ -25,6 +27,8 @@ use crate::read_ahead::ReadAhead;
 use crate::{
     Clock, Done, Fault, FaultCause, Geometry, Io, Lba, Nanos, Op, SECTOR_BYTES, Tag, Target,
 };
+use idle::IdleTime;
+use in_order::InOrder;
 use look_ahead::LookAhead;
 use units::UNIT_SECTORS;
 
@@ -46,14 +50,19 @@ pub struct Ssd {
     nand: Nand,
     ftl: Translation,
     buffer: WriteBuffer,
-    /// When all of the row being filled is in the buffer: not before the row had space there.
-    row_ready: Nanos,
-    /// By die and row of its open block: when the row is on the NAND. A read before that is
+    /// By stream: when all of the row being filled is in the buffer, not before the row had space
+    /// there.
+    row_ready: [Nanos; STREAMS],
+    /// By stream, die and row of its open block: when the row is on the NAND. A read before that is
     /// served from the buffer.
     row_ends: Vec<Nanos>,
     rows_per_block: usize,
     read_ahead: ReadAhead,
     look_ahead: LookAhead,
+    /// What it does with idle time, if anything.
+    idle: Option<IdleTime>,
+    /// Whether the host writes in order, where that matters.
+    in_order: Option<InOrder>,
     queue: Queue,
 }
 
@@ -81,6 +90,7 @@ impl Ssd {
     pub fn new(profile: &SsdProfile) -> Result<Ssd, ProfileError> {
         profile.check()?;
         let ftl = Translation::new(profile);
+        let open_rows = if ftl.has_streams() { STREAMS } else { 1 };
         let shape = ftl.shape();
         let rows_per_block = (shape.units_per_block / shape.units_per_row) as usize;
         let host = Nanos::from_micros(profile.host.command_us.value);
@@ -103,12 +113,15 @@ impl Ssd {
             buffer: WriteBuffer::new(
                 u64::from(profile.buffer.write_kib.value) * 1024,
                 u64::from(shape.units_per_row) * UNIT_BYTES,
+                open_rows,
             ),
-            row_ready: Nanos::ZERO,
-            row_ends: vec![Nanos::ZERO; rows_per_block * shape.dies as usize],
+            row_ready: [Nanos::ZERO; STREAMS],
+            row_ends: vec![Nanos::ZERO; rows_per_block * shape.dies as usize * open_rows],
             rows_per_block,
             read_ahead: ReadAhead::new(profile.controller.read_ahead_kib.value),
             look_ahead: LookAhead::default(),
+            idle: IdleTime::new(&profile.gc),
+            in_order: InOrder::new(&profile.gc),
             queue: Queue::with_depth(geometry.queue_depth),
             ftl,
         })
@@ -178,7 +191,7 @@ impl Ssd {
         self.ftl.erase_all();
         self.buffer.clear();
         self.read_ahead.clear();
-        self.row_ready = Nanos::ZERO;
+        self.row_ready = [Nanos::ZERO; STREAMS];
         self.row_ends.fill(Nanos::ZERO);
     }
 }
@@ -204,6 +217,9 @@ impl Target for Ssd {
             return self.queue.refuse(tag, io, cause);
         }
         let arrives = self.queue.now() + self.host.before;
+        if let Some(idle) = self.idle {
+            self.collect_while_idle(idle, arrives);
+        }
         let answered = match io.op {
             Op::Read => Ok(self.read(io, arrives)),
             Op::Flush => Ok(self.flush(arrives)),
@@ -216,6 +232,9 @@ impl Target for Ssd {
             Ok(answered) => answered,
             Err(cause) => return self.queue.refuse(tag, io, cause),
         };
+        if let Some(idle) = &mut self.idle {
+            idle.answered(answered);
+        }
         self.queue.finish(tag, answered + self.host.after);
     }
 

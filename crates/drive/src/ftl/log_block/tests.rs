@@ -59,11 +59,17 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
             policy: set(VictimPolicy::Greedy),
             choices: set(2),
             seed: set(1),
+            idle_ms: None,
+            idle_free_blocks: None,
+            sequential_free_blocks: None,
+            sequential_gain: None,
+            sequential_commands: None,
         },
         trim: TrimSection { supported: set(true) },
         nand_cells: None,
         nand_suspend: None,
         log_blocks: Some(section.clone()),
+        streams: None,
         wear: None,
     };
     profile.check().unwrap_or_else(|error| panic!("{error}"));
