@@ -1,7 +1,9 @@
 //! The two kinds of flash translation layer behind one set of methods.
 
 use super::log_block::{LogBlockMap, MergeCounts};
-use super::{Block, Ftl, FtlCounts, LogicalUnit, PhysicalUnit, Placed, PrefetchStep, Shape};
+use super::{
+    Block, Ftl, FtlCounts, LogicalUnit, PhysicalUnit, Placed, PrefetchStep, Shape, Stream,
+};
 use crate::nand::Chores;
 use crate::profile::SsdProfile;
 
@@ -104,18 +106,69 @@ impl Translation {
 
     /// The block host data of `die` goes into and the row of it that is being filled.
     #[inline]
-    pub(crate) fn open_row(&self, die: u32) -> (Block, u32) {
+    pub(crate) fn open_row(&self, die: u32, stream: Stream) -> (Block, u32) {
         match self {
-            PageMap(map) => map.open_row(die),
+            PageMap(map) => map.open_row(die, stream),
             LogBlock(map) => map.open_row(die),
         }
     }
 
-    /// Whether the next unit of host data begins a row.
+    /// Whether the map keeps data of different streams apart.
     #[inline]
-    pub(crate) fn at_row_start(&self) -> bool {
+    pub(crate) fn has_streams(&self) -> bool {
         match self {
-            PageMap(map) => map.at_row_start(),
+            PageMap(map) => map.has_streams(),
+            LogBlock(_) => false,
+        }
+    }
+
+    /// The stream of a unit that is written next.
+    #[inline]
+    pub(crate) fn stream_for(&mut self, unit: LogicalUnit) -> Stream {
+        match self {
+            PageMap(map) => map.stream_for(unit),
+            LogBlock(_) => Stream::Cold,
+        }
+    }
+
+    /// Whether what the host writes from now on goes on where something ended that it wrote.
+    pub(crate) fn writes_in_order(&mut self, in_order: bool) {
+        match self {
+            PageMap(map) => map.writes_in_order(in_order),
+            LogBlock(_) => {}
+        }
+    }
+
+    /// What a die would have to do to empty its victim, which is chosen if it has none, as long as
+    /// it has fewer than `free_blocks`. `None` when it has as many or there is no space to be won.
+    pub(crate) fn idle_work(&mut self, die: u32, free_blocks: u32) -> Option<Chores> {
+        match self {
+            PageMap(map) => map.idle_work(die, free_blocks),
+            LogBlock(_) => None,
+        }
+    }
+
+    /// Takes what `units` of that victim have the die do.
+    pub(crate) fn charge_idle(&mut self, die: u32, units: u32) -> Chores {
+        match self {
+            PageMap(map) => map.charge_idle(die, units),
+            LogBlock(_) => Chores::default(),
+        }
+    }
+
+    /// Gives back what there was no time for.
+    pub(crate) fn leave_chores(&mut self, die: u32, left: Chores) {
+        match self {
+            PageMap(map) => map.leave_chores(die, left),
+            LogBlock(_) => {}
+        }
+    }
+
+    /// Whether the next unit of a stream begins a row.
+    #[inline]
+    pub(crate) fn at_row_start(&self, stream: Stream) -> bool {
+        match self {
+            PageMap(map) => map.at_row_start(stream),
             LogBlock(map) => map.at_row_start(),
         }
     }
@@ -138,17 +191,17 @@ impl Translation {
         }
     }
 
-    /// Writes a unit of host data; `None` when the drive is worn out.
+    /// Writes a unit of host data to its stream; `None` when the drive is worn out.
     #[inline]
-    pub(crate) fn write(&mut self, unit: LogicalUnit) -> Option<Placed> {
+    pub(crate) fn write(&mut self, unit: LogicalUnit, stream: Stream) -> Option<Placed> {
         match self {
-            PageMap(map) => map.write(unit),
+            PageMap(map) => map.write(unit, stream),
             LogBlock(map) => Some(map.write(unit)),
         }
     }
 
-    /// Fills up the row that host data goes into with nothing, so that it can be programmed.
-    /// `None` when no row is begun.
+    /// Fills up a row that host data goes into with nothing, so that it can be programmed. `None`
+    /// when no row is begun.
     pub(crate) fn pad(&mut self) -> Option<Placed> {
         match self {
             PageMap(map) => map.pad(),

@@ -15,6 +15,7 @@ mod nand_cells;
 mod nand_suspend;
 mod pcie;
 mod ssd;
+mod streams;
 mod trim;
 mod wear;
 
@@ -36,11 +37,11 @@ pub use map::MapSection;
 pub use nand_cells::{CellKind, NandCellsSection, PageOrder};
 pub use nand_suspend::NandSuspendSection;
 pub use pcie::{LinkSection, PcieLinkSection};
-pub(crate) use ssd::OPEN_BLOCKS_PER_DIE;
 pub use ssd::{
     BufferSection, CapacitySection, ControllerSection, GcSection, NandSection, Pacing, SsdProfile,
     VictimPolicy,
 };
+pub use streams::{StreamVictims, StreamsSection};
 pub use trim::{TrimMode, TrimSection};
 pub use wear::{Levelling, WearSection};
 

@@ -64,6 +64,11 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
             policy: set(VictimPolicy::Greedy),
             choices: set(2),
             seed: set(1),
+            idle_ms: None,
+            idle_free_blocks: None,
+            sequential_free_blocks: None,
+            sequential_gain: None,
+            sequential_commands: None,
         },
         trim: TrimSection {
             supported: set(true),
@@ -76,6 +81,7 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
         nand_cells: None,
         nand_suspend: None,
         log_blocks: Some(section.clone()),
+        streams: None,
         wear: None,
         map: None,
     };
