@@ -87,6 +87,10 @@ impl Ftl {
         let units = self.shape.units_per_block;
         let reserve = self.reserve(self.start_free_blocks);
         let space = &mut self.dies[die as usize];
+        if space.victim.is_none() && space.room(units) > reserve {
+            space.pace = Pace::default();
+            return;
+        }
         let victim = space.victim.map_or(0, |victim| u64::from(victim.valid));
         let behind = space.room(units) + victim + space.pace.owed_units() < reserve;
         space.pace.owe(self.shape.units_per_row, behind);

@@ -282,9 +282,15 @@ impl Ftl {
         self.dies.iter().map(of_die).sum()
     }
 
-    /// Writes a unit of host data to its stream; `None` when the drive is worn out.
+    /// Writes units of host data to their stream, `count` of them from `first` on or as many as the
+    /// row takes. Returns how many; `None` when the drive is worn out.
     #[inline]
-    pub(crate) fn write(&mut self, unit: LogicalUnit, stream: Stream) -> Option<Placed> {
+    pub(crate) fn write(
+        &mut self,
+        first: LogicalUnit,
+        count: u32,
+        stream: Stream,
+    ) -> Option<(u32, Placed)> {
         if self.at_row_start(stream) {
             if self.fragments.are_many() {
                 self.gather();
@@ -292,19 +298,21 @@ impl Ftl {
             let die = self.die_with_room(stream)?;
             self.rows[stream.index()] = OpenRow { die, left: self.shape.units_per_row };
         }
-        let die = self.rows[stream.index()].die;
-        self.counts.host_units += 1;
-        self.forget(unit);
+        let OpenRow { die, left } = self.rows[stream.index()];
+        let count = count.min(left);
+        self.counts.host_units += u64::from(count);
+        self.forget(first, count);
         let space = &mut self.dies[die as usize];
         let fronts = &mut space.fronts[stream.index()];
         let (block, within) = (self.shape.block_of_die(die, fronts.host.block), fronts.host.filled);
         let place = block * self.shape.units_per_block + within;
-        fronts.host.filled += 1;
-        space.blocks.add_valid(fronts.host.block, 1);
-        self.map[unit as usize] = self.fragments.append(&mut fronts.filling, block, place);
-        self.live.set(block, within);
-        self.rows[stream.index()].left -= 1;
-        Some(self.row_done(die, stream))
+        fronts.host.filled += count;
+        space.blocks.add_valid(fronts.host.block, count);
+        let entries = &mut self.map[first as usize..(first + count) as usize];
+        self.fragments.append(&mut fronts.filling, block, place, entries);
+        self.live.set_range(block, within, count);
+        self.rows[stream.index()].left = left - count;
+        Some((count, self.row_done(die, stream)))
     }
 
     /// Fills up a row that host data goes into with nothing, so that it can be programmed. `None`
@@ -324,7 +332,7 @@ impl Ftl {
     /// The unit holds nothing of value any more.
     #[inline]
     pub(crate) fn trim(&mut self, unit: LogicalUnit) {
-        self.forget(unit);
+        self.forget(unit, 1);
         self.map[unit as usize] = Slot::NOWHERE;
     }
 
@@ -348,17 +356,36 @@ impl Ftl {
         Placed { die, stream, row_full: true, chores }
     }
 
-    /// The old place of a unit is dead.
+    /// The old places of `count` units are dead. Units that were written together are mostly
+    /// overwritten together.
     #[inline]
-    fn forget(&mut self, unit: LogicalUnit) {
-        let slot = self.map[unit as usize];
-        if slot == Slot::NOWHERE {
-            return;
+    fn forget(&mut self, first: LogicalUnit, count: u32) {
+        let mut unit = first as usize;
+        let end = unit + count as usize;
+        while unit < end {
+            let slot = self.map[unit];
+            unit += 1;
+            if slot == Slot::NOWHERE {
+                continue;
+            }
+            let place = self.fragments.place(slot);
+            let (block, within) = self.shape.block_of(place);
+            let mut together = 1;
+            while unit < end && self.map[unit].follows(slot, together) {
+                let next = place + together;
+                if self.fragments.place(self.map[unit]) != next
+                    || within + together == self.shape.units_per_block
+                {
+                    break;
+                }
+                together += 1;
+                unit += 1;
+            }
+            self.fragments.clear(slot, together);
+            self.live.clear_range(block, within, together);
+            let (die, block) = self.shape.die_of(block);
+            self.dies[die as usize].blocks.remove_valid(block, together);
         }
-        let (die, block, within) = self.shape.locate(self.fragments.place(slot));
-        self.fragments.clear(slot);
-        self.live.clear(self.shape.block_of_die(die, block), within);
-        self.dies[die as usize].blocks.remove_valid(block, 1);
     }
 
     /// Makes few fragments of many.

@@ -191,12 +191,20 @@ impl Translation {
         }
     }
 
-    /// Writes a unit of host data to its stream; `None` when the drive is worn out.
+    /// Writes units of host data to their stream, `count` of them from `first` on or as many as go
+    /// together. Returns how many; `None` when the drive is worn out.
     #[inline]
-    pub(crate) fn write(&mut self, unit: LogicalUnit, stream: Stream) -> Option<Placed> {
+    pub(crate) fn write(
+        &mut self,
+        first: LogicalUnit,
+        count: u32,
+        stream: Stream,
+    ) -> Option<(u32, Placed)> {
         match self {
-            PageMap(map) => map.write(unit, stream),
-            LogBlock(map) => Some(map.write(unit)),
+            // Where there are streams, every unit has its own.
+            PageMap(map) if map.has_streams() => map.write(first, 1, stream),
+            PageMap(map) => map.write(first, count, stream),
+            LogBlock(map) => Some((1, map.write(first))),
         }
     }
 

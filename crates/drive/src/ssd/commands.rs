@@ -44,7 +44,8 @@ impl Ssd {
         let mut durable = Nanos::ZERO;
         // The controller handles the data while the rest of it arrives.
         let mut admitted = received.max(handled);
-        for unit in units.iter() {
+        let mut unit = units.first;
+        while unit < units.first + units.count {
             let stream = self.ftl.stream_for(unit);
             if let Some(cut) = self.ftl.cut_row_before(unit) {
                 let ready = admitted.max(self.row_ready[cut.stream.index()]);
@@ -53,7 +54,8 @@ impl Ssd {
             if self.ftl.at_row_start(stream) {
                 self.row_ready[stream.index()] = self.buffer.admit(admitted);
             }
-            if units.covers_partly(unit) {
+            let whole = units.whole_from(unit);
+            if whole == 0 {
                 let pages = self.grain.pages_to_keep(io, unit);
                 let rest = self.read_unit(unit, pages, &mut Reads::new(accepted, mapped));
                 admitted = admitted.max(rest);
@@ -61,11 +63,12 @@ impl Ssd {
             // A command that adds to a row waits for the row's space like the one that began it.
             admitted = admitted.max(self.row_ready[stream.index()]);
             self.row_ready[stream.index()] = admitted;
-            let Some(placed) = self.ftl.write(unit, stream) else {
+            let Some((written, placed)) = self.ftl.write(unit, whole.max(1), stream) else {
                 self.host_writes.add(self.grain, self.grain.part_before(io, unit));
                 return None;
             };
             durable = durable.max(self.program_if_full(placed, arrives, admitted));
+            unit += written;
         }
         self.host_writes.add(self.grain, io);
         // The data is in the buffer already; it counts as written when the map can say where it is.
