@@ -266,7 +266,8 @@ impl Target for Ssd {
 
     fn hint(&mut self, ahead: &[Io]) {
         let grain = self.grain;
-        self.look_ahead.hint(&self.ftl, ahead.iter().map(|io| grain.unit_of(io.lba)));
+        let units = ahead.iter().map(|io| (grain.unit_of(io.lba), io.op != Op::Read));
+        self.look_ahead.hint(&self.ftl, units);
     }
 
     fn submit(&mut self, tag: Tag, io: Io) {
