@@ -23,6 +23,7 @@
 
 mod cache;
 mod divide;
+mod energy;
 mod ftl;
 mod hdd;
 mod lane;
@@ -37,6 +38,7 @@ mod vocabulary;
 
 pub mod profile;
 
+pub use energy::{HddEnergy, SsdEnergy};
 pub use hdd::Hdd;
 pub use null::Null;
 pub use ssd::{Ssd, SsdCounters};

@@ -17,6 +17,8 @@ pub(crate) struct Nand {
 /// Operations carried out since the drive was made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct NandCounts {
+    /// Pages read from the array and moved out of their die.
+    pub(crate) pages_read: u64,
     /// Rows (one page on every plane) programmed.
     pub(crate) rows_programmed: u64,
     /// Blocks (one on every plane) erased.
@@ -99,6 +101,7 @@ impl Nand {
         let slot = &mut self.dies[die as usize];
         slot.busy_until = slot.busy_until.max(start) + (arrived - start);
         slot.reads_until = arrived;
+        self.counts.pages_read += 1;
         arrived
     }
 
@@ -112,6 +115,7 @@ impl Nand {
         let slot = &mut self.dies[die as usize];
         slot.busy_until += arrived - after;
         slot.reads_until = arrived;
+        self.counts.pages_read += 1;
         arrived
     }
 
@@ -145,6 +149,7 @@ impl Nand {
         self.channels[channel].serve(at, Nanos(transfers));
         let slot = &mut self.dies[die as usize];
         slot.busy_until = slot.busy_until.max(ready) + Nanos(transfers + array);
+        self.counts.pages_read += u64::from(chores.pages_out);
         self.counts.rows_programmed += u64::from(chores.rows_programmed);
         self.counts.blocks_erased += u64::from(chores.blocks_erased);
     }

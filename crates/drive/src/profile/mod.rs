@@ -8,6 +8,7 @@
 
 mod hdd;
 mod interface;
+mod power;
 mod ssd;
 
 use std::fmt::Display;
@@ -20,6 +21,7 @@ pub use hdd::{
     HddProfile,
 };
 pub use interface::{HostSection, LinkSection};
+pub use power::{HddPowerSection, PowerSection};
 pub use ssd::{
     BufferSection, CapacitySection, ControllerSection, GcSection, NandSection, Pacing, SsdProfile,
     TrimSection, VictimPolicy,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{HostSection, LinkSection, ProfileError, Sourced, within};
+use super::{HostSection, LinkSection, PowerSection, ProfileError, Sourced, within};
 
 /// An SSD as data.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -24,6 +24,9 @@ pub struct SsdProfile {
     pub gc: GcSection,
     /// The TRIM command.
     pub trim: TrimSection,
+    /// What it draws; without it the drive has no energy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power: Option<PowerSection>,
 }
 
 /// What the user sees of an SSD.
@@ -164,6 +167,7 @@ impl SsdProfile {
         within("buffer.write_kib", &self.buffer.write_kib, two_rows_kib..=1 << 22)?;
         within("gc.start_free_blocks", &self.gc.start_free_blocks, 1..=1024)?;
         within("gc.choices", &self.gc.choices, 1..=1024)?;
+        self.power.as_ref().map_or(Ok(()), PowerSection::check)?;
         self.check_space()
     }
 

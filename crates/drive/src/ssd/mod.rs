@@ -13,6 +13,7 @@ mod counters;
 mod units;
 
 use crate::cache::WriteBuffer;
+use crate::energy::{SsdEnergy, SsdMeter};
 use crate::ftl::{Ftl, LogicalUnit};
 use crate::lane::Lane;
 use crate::link::Link;
@@ -48,6 +49,7 @@ pub struct Ssd {
     rows_per_block: usize,
     read_ahead: ReadAhead,
     queue: Queue,
+    power: Option<SsdMeter>,
 }
 
 /// The host's time before a command reaches the drive and after it left.
@@ -102,6 +104,7 @@ impl Ssd {
             rows_per_block,
             read_ahead: ReadAhead::new(profile.controller.read_ahead_kib.value),
             queue: Queue::with_depth(geometry.queue_depth),
+            power: profile.power.as_ref().map(|power| SsdMeter::new(power, &profile.nand)),
             ftl,
         })
     }
@@ -118,6 +121,13 @@ impl Ssd {
             programmed_units: nand.rows_programmed * u64::from(self.ftl.shape().units_per_row),
             blocks_erased: nand.blocks_erased,
         }
+    }
+
+    /// What it has used since it was made until `at`, which is not before the last submit nor after
+    /// [`Target::now`]. `None` for a drive whose profile has no `[power]`. An operation counts from
+    /// when it is ordered, though it may end later.
+    pub fn energy(&self, at: Nanos) -> Option<SsdEnergy> {
+        self.power.as_ref().map(|meter| meter.energy(at, self.nand.counts()))
     }
 
     /// Raw NAND beyond the user's space over the user's space: what a data sheet allows to infer.
@@ -188,11 +198,19 @@ impl Target for Ssd {
             Op::Trim => self.trim(io, arrives),
             Op::Flush => self.flush(arrives),
         };
+        if let Some(meter) = &mut self.power {
+            let moves_data = matches!(io.op, Op::Read | Op::Write);
+            meter.command(arrives, answered, if moves_data { io.bytes() } else { 0 });
+        }
         self.queue.finish(tag, answered + self.host.after);
     }
 
     fn reap(&mut self, until: Nanos) -> Result<Option<Done>, Fault> {
         self.queue.reap(until)
+    }
+
+    fn energy_j(&self, at: Nanos) -> Option<f64> {
+        self.energy(at).map(|energy| energy.total_j())
     }
 }
 

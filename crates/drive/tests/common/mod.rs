@@ -52,6 +52,7 @@ pub fn ssd(shape: Shape) -> SsdProfile {
             seed: set(1),
         },
         trim: TrimSection { supported: set(true) },
+        power: None,
     };
     set_effective_op(&mut profile, shape.effective_op);
     profile
