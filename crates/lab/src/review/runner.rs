@@ -204,6 +204,7 @@ impl Review {
         let target = &self.record.target;
         let seconds = measured.elapsed.as_secs().max(1e-9);
         let over_provisioning = drive.over_provisioning();
+        let energy = measured.energy.as_ref();
         let figure = Figure {
             mb_per_s: measured.bytes as f64 / 1e6 / seconds,
             iops: measured.latency.count() as f64 / seconds,
@@ -216,6 +217,8 @@ impl Review {
             write_amplification: outcome.write_amplification,
             nameplate_op: over_provisioning.map(|(nameplate, _)| nameplate),
             effective_op: over_provisioning.map(|(_, effective)| effective),
+            mean_power_w: energy.map(|energy| energy.joules / seconds),
+            joules_per_gb: energy.map(|energy| energy.joules / (measured.bytes as f64 / 1e9)),
             cpu_us_per_io: (target.kind != crate::record::TargetKind::Virtual)
                 .then(|| outcome.cpu_seconds * 1e6 / measured.latency.count() as f64),
             complete: measured.ended == JobEnd::Complete,
@@ -236,6 +239,7 @@ fn series(measured: &Measured) -> Series {
         mb_per_s: seconds.iter().map(|second| second.bytes as f64 / 1e6).collect(),
         latency_mean_us: seconds.iter().map(micros_each).collect(),
         latency_max_us: seconds.iter().map(|second| second.latency_max.as_micros()).collect(),
+        energy_j: measured.energy.as_ref().map_or_else(Vec::new, |energy| energy.seconds.clone()),
     }
 }
 
