@@ -8,9 +8,12 @@
 //! operation counts as soon as it is ordered, though it may end later. What depends on time
 //! alone (idle, a command being in the drive, reading on) is exact at every moment.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Nanos;
 use crate::nand::NandCounts;
 use crate::profile::{HddPowerSection, NandSection, PowerSection};
+use crate::state::{LATEST, MOST_COUNTED};
 
 /// The joules of a virtual SSD since it was made, by where they went.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -65,7 +68,7 @@ impl HddEnergy {
 }
 
 /// Counts what the energy of an SSD depends on beyond its NAND operations.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct SsdMeter {
     idle_w: f64,
     /// Beyond `idle_w`.
@@ -102,6 +105,21 @@ impl SsdMeter {
             active_from: Nanos::ZERO,
             active_until: Nanos::ZERO,
         }
+    }
+
+    /// Whether a loaded meter is one that `made`, which is new, could have become.
+    pub(crate) fn fits(&self, made: &SsdMeter) -> bool {
+        let SsdMeter { link_bytes, active, active_from, active_until, .. } = *self;
+        let anew = SsdMeter {
+            link_bytes: 0,
+            active: Nanos::ZERO,
+            active_from: Nanos::ZERO,
+            active_until: Nanos::ZERO,
+            ..self.clone()
+        };
+        anew == *made
+            && link_bytes <= MOST_COUNTED
+            && active.max(active_from).max(active_until) <= LATEST
     }
 
     /// A command is in the drive from `arrives` to `answered` and moves `bytes` over the link.

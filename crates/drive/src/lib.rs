@@ -34,6 +34,7 @@ mod queue;
 mod random;
 mod read_ahead;
 mod ssd;
+mod state;
 mod vocabulary;
 
 pub mod profile;
@@ -41,7 +42,8 @@ pub mod profile;
 pub use energy::{HddEnergy, SsdEnergy};
 pub use hdd::Hdd;
 pub use null::Null;
-pub use ssd::{Ssd, SsdCounters};
+pub use ssd::{Ssd, SsdCounters, SsdState};
+pub use state::StateError;
 pub use vocabulary::{
     Clock, Done, Fault, FaultCause, Geometry, Io, Lba, Nanos, Op, SECTOR_BYTES, Tag, Target,
 };

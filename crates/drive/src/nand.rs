@@ -1,12 +1,15 @@
 //! The NAND as times: dies and channels that are busy until then. It knows no meaning of an
 //! address and no state but time.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Nanos;
 use crate::lane::Lane;
 use crate::profile::NandSection;
+use crate::state::{LATEST, MOST_COUNTED};
 
 /// All dies and channels of a drive.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Nand {
     times: Times,
     channels: Vec<Lane>,
@@ -15,7 +18,7 @@ pub(crate) struct Nand {
 }
 
 /// Operations carried out since the drive was made.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct NandCounts {
     /// Pages read from the array and moved out of their die.
     pub(crate) pages_read: u64,
@@ -26,7 +29,7 @@ pub(crate) struct NandCounts {
 }
 
 /// Work of a die's own that it does before it can take the next program.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Chores {
     /// Rows read.
     pub(crate) rows_read: u32,
@@ -38,7 +41,7 @@ pub(crate) struct Chores {
     pub(crate) blocks_erased: u32,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Times {
     read: Nanos,
     program: Nanos,
@@ -48,12 +51,22 @@ struct Times {
     planes: u64,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Die {
     /// End of everything it has been given to do.
     busy_until: Nanos,
     /// End of the reads it has been given; reads go ahead of waiting programs.
     reads_until: Nanos,
+}
+
+impl Chores {
+    /// Whether a loaded list of chores can be reckoned with, a row having `units_per_row`.
+    pub(crate) fn is_sane(self, units_per_row: u32) -> bool {
+        const MOST: u32 = 1 << 28;
+        let Chores { rows_read, pages_out, rows_programmed, blocks_erased } = self;
+        rows_read.max(pages_out).max(rows_programmed).max(blocks_erased) <= MOST
+            && rows_programmed <= u32::MAX / units_per_row
+    }
 }
 
 impl Nand {
@@ -152,6 +165,18 @@ impl Nand {
         self.counts.pages_read += u64::from(chores.pages_out);
         self.counts.rows_programmed += u64::from(chores.rows_programmed);
         self.counts.blocks_erased += u64::from(chores.blocks_erased);
+    }
+
+    /// Whether a loaded NAND is one that `made`, which is new, could have become.
+    pub(crate) fn fits(&self, made: &Nand) -> bool {
+        let Nand { times, channels, dies, counts } = self;
+        let NandCounts { pages_read, rows_programmed, blocks_erased } = *counts;
+        *times == made.times
+            && channels.len() == made.channels.len()
+            && channels.iter().all(|lane| lane.is_sane())
+            && dies.len() == made.dies.len()
+            && dies.iter().all(|die| die.busy_until <= LATEST && die.reads_until <= LATEST)
+            && pages_read.max(rows_programmed).max(blocks_erased) <= MOST_COUNTED
     }
 
     /// Dies take turns on the channels, so that neighbours in a stripe do not share one.

@@ -1,19 +1,21 @@
 //! Garbage collection: winning space back, within a die, by moving what is valid out of a block.
 
+use serde::{Deserialize, Serialize};
+
 use super::pace::Pace;
 use super::{Block, Ftl, PhysicalUnit, Shape};
 use crate::nand::Chores;
 use crate::profile::{OPEN_BLOCKS_PER_DIE, Pacing};
 
 /// A block being emptied.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Victim {
-    block: Block,
+    pub(super) block: Block,
     /// The next unit to look at.
-    next: u32,
+    pub(super) next: u32,
     /// Its valid units when it was chosen, and how many have been moved since.
-    valid: u32,
-    moved: u32,
+    pub(super) valid: u32,
+    pub(super) moved: u32,
     /// The row and the page read last; their other units need no second read.
     row_read: Option<u32>,
     page_read: Option<u32>,

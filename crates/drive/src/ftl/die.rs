@@ -1,5 +1,7 @@
 //! One die: its blocks, the two that are being written, and what it has to do.
 
+use serde::{Deserialize, Serialize};
+
 use super::blocks::{Block, DieBlocks};
 use super::collect::Victim;
 use super::pace::Pace;
@@ -7,7 +9,7 @@ use super::{NOWHERE, Shape};
 use crate::nand::Chores;
 
 /// One die's space and what is going on in it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct DieSpace {
     pub(super) blocks: DieBlocks,
     pub(super) host: WriteFront,
@@ -19,7 +21,7 @@ pub(super) struct DieSpace {
 }
 
 /// A block being written; none while `filled` says it is full.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct WriteFront {
     pub(super) block: Block,
     /// Units written so far; a whole block's worth before the first block is opened.

@@ -10,8 +10,11 @@ mod blocks;
 mod collect;
 mod die;
 mod pace;
+mod restore;
 mod shape;
 mod victim;
+
+use serde::{Deserialize, Serialize};
 
 use crate::nand::Chores;
 use crate::profile::{OPEN_BLOCKS_PER_DIE, Pacing, SsdProfile, UNIT_BYTES};
@@ -31,7 +34,7 @@ pub(crate) type PhysicalUnit = u32;
 const NOWHERE: u32 = u32::MAX;
 
 /// Map, blocks and collection of a drive.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Ftl {
     shape: Shape,
     start_free_blocks: u32,
@@ -52,7 +55,7 @@ pub(crate) struct Ftl {
 }
 
 /// Units moved since the drive was made.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct FtlCounts {
     /// Units the host wrote.
     pub(crate) host_units: u64,

@@ -10,6 +10,7 @@
 
 mod commands;
 mod counters;
+mod state;
 mod units;
 
 use crate::cache::WriteBuffer;
@@ -25,6 +26,7 @@ use crate::{Clock, Done, Fault, FaultCause, Geometry, Io, Nanos, Op, SECTOR_BYTE
 use units::UNIT_SECTORS;
 
 pub use counters::SsdCounters;
+pub use state::SsdState;
 
 /// A virtual SSD.
 #[derive(Clone, Debug)]
@@ -75,7 +77,11 @@ impl Ssd {
     /// When [`SsdProfile::check`] refuses the profile.
     pub fn new(profile: &SsdProfile) -> Result<Ssd, ProfileError> {
         profile.check()?;
-        let ftl = Ftl::new(profile);
+        Ok(Ssd::around(profile, Ftl::new(profile)))
+    }
+
+    /// A drive with this map and nothing else in its past. `profile` has passed its check.
+    fn around(profile: &SsdProfile, ftl: Ftl) -> Ssd {
         let shape = ftl.shape();
         let rows_per_block = (shape.units_per_block / shape.units_per_row) as usize;
         let host = Nanos::from_micros(profile.host.command_us.value);
@@ -84,7 +90,7 @@ impl Ssd {
             logical_block_bytes: SECTOR_BYTES as u32,
             queue_depth: profile.capacity.queue_depth.value,
         };
-        Ok(Ssd {
+        Ssd {
             geometry,
             raw_bytes: profile.raw_bytes(),
             trim_supported: profile.trim.supported.value,
@@ -106,7 +112,7 @@ impl Ssd {
             queue: Queue::with_depth(geometry.queue_depth),
             power: profile.power.as_ref().map(|power| SsdMeter::new(power, &profile.nand)),
             ftl,
-        })
+        }
     }
 
     /// What happened inside since the drive was made.
