@@ -97,6 +97,7 @@ mod tests {
             profile_hash: None,
             fitted: Vec::new(),
             set: Vec::new(),
+            loaded_state: None,
         };
         let job = Job {
             pattern: Pattern::Random,

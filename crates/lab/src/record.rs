@@ -145,6 +145,10 @@ pub struct TargetInfo {
     /// A virtual drive's parameters that were given with `--set`, as `key=value`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub set: Vec<String>,
+    /// A virtual drive that was not new: first 16 hexadecimal digits of the SHA-256 of the state
+    /// it was loaded from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loaded_state: Option<String>,
 }
 
 /// The machine a result in wall time was measured on.

@@ -101,9 +101,10 @@ fn unique<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 /// Whether two records are of one drive set up the same way, on one clock.
 pub(super) fn same_drive(left: &Record, right: &Record) -> bool {
     let identity = |target: &TargetInfo| {
-        let TargetInfo { name, kind, capacity_bytes, serial, profile_hash, set, .. } =
-            target.clone();
-        (name, kind, capacity_bytes, serial, profile_hash, set)
+        let TargetInfo {
+            name, kind, capacity_bytes, serial, profile_hash, set, loaded_state, ..
+        } = target.clone();
+        (name, kind, capacity_bytes, serial, profile_hash, set, loaded_state)
     };
     left.clock == right.clock && identity(&left.target) == identity(&right.target)
 }

@@ -76,6 +76,7 @@ fn facts(record: &Record) -> Vec<(&'static str, String)> {
         profile_hash,
         fitted,
         set,
+        loaded_state,
     } = &record.target;
     let list = |values: &Vec<String>| (!values.is_empty()).then(|| values.join(", "));
     let host = record.host.as_ref();
@@ -94,6 +95,7 @@ fn facts(record: &Record) -> Vec<(&'static str, String)> {
         ("Profile", profile_hash.clone()),
         ("Fitted parameters", list(fitted).or(profile_hash.as_ref().map(|_| "none".into()))),
         ("Set by hand", list(set)),
+        ("Loaded state", loaded_state.clone()),
         ("Clock", Some(clock_words(record.clock).into())),
         ("Method", Some(record.method.clone())),
         ("Shortened", record.quick.then(|| "yes, by --quick".into())),

@@ -124,7 +124,9 @@ impl Review {
             finished_at: now(),
         };
         let buffered = record.target.direct == Some(false);
-        let mut review = Review { record, state: "as found".into(), purge_refusal_told: false };
+        let loaded = record.target.loaded_state.is_some();
+        let state = if loaded { "loaded" } else { "as found" };
+        let mut review = Review { record, state: state.into(), purge_refusal_told: false };
         if buffered {
             let text = "The file system has no direct I/O: the figures are those of the page cache, \
                         not of the drive.";
@@ -164,7 +166,12 @@ impl Review {
     }
 
     fn purge(&mut self, drive: &mut Drive) {
-        match drive.purge() {
+        let purged = match self.record.target.loaded_state {
+            // Its past is what it was loaded for.
+            Some(_) => Ok(Purge::NotPossible("the drive is tested as it was loaded".into())),
+            None => drive.purge(),
+        };
+        match purged {
             Ok(Purge::Done) => self.state = "fresh".into(),
             Ok(Purge::NotPossible(why)) => {
                 if !self.purge_refusal_told {

@@ -16,4 +16,5 @@ mod kept;
 mod media;
 mod output;
 mod profiles;
+mod state;
 mod usage;
