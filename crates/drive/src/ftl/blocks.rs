@@ -1,5 +1,9 @@
 //! The blocks of one die: which are free, which is written, which to collect.
 
+use serde::{Deserialize, Serialize};
+
+use crate::state::MOST_COUNTED;
+
 /// A block of a die: one on every plane, erased together.
 pub(crate) type Block = u32;
 
@@ -8,7 +12,7 @@ pub(crate) type Block = u32;
 const NOT_CLOSED: u32 = 1 << 31;
 
 /// The blocks of one die.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct DieBlocks {
     /// By block: number of valid units, and [`NOT_CLOSED`].
     valid: Vec<u32>,
@@ -72,6 +76,29 @@ impl DieBlocks {
 
     pub(super) fn valid(&self, block: Block) -> u32 {
         self.valid[block as usize] & !NOT_CLOSED
+    }
+
+    /// Whether loaded blocks are those of a die of `count`, of which those in `taken` are being
+    /// written or collected: each is free, taken or closed, and no two of these.
+    pub(super) fn fit(&self, count: u32, taken: &[Block]) -> bool {
+        let DieBlocks { valid, closed_at, closings, free } = self;
+        if valid.len() != count as usize || closed_at.len() != count as usize {
+            return false;
+        }
+        let mut open = vec![false; count as usize];
+        for &block in free.iter().chain(taken) {
+            match open.get_mut(block as usize) {
+                Some(seen) if !*seen => *seen = true,
+                _ => return false,
+            }
+        }
+        let aged = |&block: &Block| {
+            self.is_closed(block) != open[block as usize]
+                && (open[block as usize] || closed_at[block as usize] < *closings)
+        };
+        (0..count).all(|block| aged(&block))
+            && free.iter().all(|&block| self.valid(block) == 0)
+            && *closings <= MOST_COUNTED
     }
 
     /// All blocks, whatever their state.

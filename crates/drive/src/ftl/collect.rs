@@ -1,19 +1,21 @@
 //! Garbage collection: winning space back, within a die, by moving what is valid out of a block.
 
-use super::Ftl;
+use serde::{Deserialize, Serialize};
+
 use super::blocks::Block;
 use super::die::DieSpace;
 use super::fragments::{Filling, Target};
 use super::pace::Pace;
+use super::{Ftl, Shape};
 use crate::profile::{OPEN_BLOCKS_PER_DIE, Pacing};
 
 /// A block that was emptied, and is free once the time for that has been spent.
 ///
 /// Its units are moved in the map at once, and the die's work is charged little by little. What the
 /// host overwrites in between is copied all the same: a few units in a million.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Victim {
-    block: Block,
+    pub(super) block: Block,
     /// Its valid units when it was chosen, and of how many the moves have been charged.
     valid: u32,
     charged: u32,
@@ -178,6 +180,13 @@ impl Ftl {
 }
 
 impl Victim {
+    /// Whether a loaded one is one of a die of this shape.
+    pub(super) fn is_sane(&self, shape: Shape) -> bool {
+        let Victim { block: _, valid, charged, rows, pages } = *self;
+        let units = shape.units_per_block;
+        charged <= valid && valid.max(rows).max(pages) <= units
+    }
+
     /// Units whose moves are not charged yet.
     pub(super) fn uncharged(&self) -> u32 {
         self.valid - self.charged

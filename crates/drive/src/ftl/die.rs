@@ -1,5 +1,7 @@
 //! One die: its blocks, the two that are being written, and what it has to do.
 
+use serde::{Deserialize, Serialize};
+
 use super::Shape;
 use super::blocks::{Block, DieBlocks};
 use super::collect::Victim;
@@ -8,11 +10,12 @@ use super::pace::Pace;
 use crate::nand::{Chores, PageKinds};
 
 /// One die's space and what is going on in it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct DieSpace {
     pub(super) blocks: DieBlocks,
     pub(super) host: WriteFront,
-    /// The fragment that host data goes into.
+    /// The fragment that host data goes into; a loaded die begins another.
+    #[serde(skip)]
     pub(super) filling: Filling,
     pub(super) moves: WriteFront,
     /// Units of collection's block that have been charged; a whole block's worth before the first.
@@ -24,7 +27,7 @@ pub(super) struct DieSpace {
 }
 
 /// A block being written; none while `filled` says it is full.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct WriteFront {
     pub(super) block: Block,
     /// Units written so far; a whole block's worth before the first block is opened.
@@ -32,7 +35,7 @@ pub(super) struct WriteFront {
 }
 
 /// Before the first block is opened.
-const NO_BLOCK: Block = Block::MAX;
+pub(super) const NO_BLOCK: Block = Block::MAX;
 
 impl DieSpace {
     pub(super) fn new(shape: Shape) -> DieSpace {

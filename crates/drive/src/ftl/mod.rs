@@ -13,9 +13,12 @@ mod fragments;
 mod live;
 mod log_block;
 mod pace;
+mod restore;
 mod shape;
 mod translation;
 mod victim;
+
+use serde::{Deserialize, Serialize};
 
 use crate::nand::{Chores, PageKinds};
 use crate::prefetch::prefetch;
@@ -27,6 +30,7 @@ use live::LiveBits;
 use victim::VictimChooser;
 
 pub use log_block::MergeCounts;
+pub(crate) use restore::FtlState;
 pub(crate) use shape::Shape;
 pub(crate) use translation::Translation;
 
@@ -58,7 +62,7 @@ pub(crate) struct Ftl {
 }
 
 /// Units moved since the drive was made.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct FtlCounts {
     /// Units the host wrote.
     pub(crate) host_units: u64,

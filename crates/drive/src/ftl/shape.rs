@@ -1,12 +1,14 @@
 //! How the NAND's space is cut up, and where in it a unit is.
 
+use serde::{Deserialize, Serialize};
+
 use super::PhysicalUnit;
 use super::blocks::Block;
 use crate::divide::Divider;
 use crate::profile::{SsdProfile, UNIT_BYTES};
 
 /// How the NAND's space is cut up.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Shape {
     pub(crate) dies: u32,
     pub(crate) blocks_per_die: u32,

@@ -7,9 +7,12 @@ mod page_kinds;
 mod suspension;
 mod times;
 
+use serde::{Deserialize, Serialize};
+
 use crate::Nanos;
 use crate::lane::Lane;
 use crate::profile::SsdProfile;
+use crate::state::{LATEST, MOST_COUNTED};
 use agenda::{Agenda, Opening, Operation};
 use suspension::Suspension;
 use times::{ChoreTimes, Times};
@@ -18,7 +21,7 @@ pub(crate) use chores::Chores;
 pub(crate) use page_kinds::PageKinds;
 
 /// All dies and channels of a drive.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Nand {
     times: Times,
     kinds: PageKinds,
@@ -32,15 +35,17 @@ pub(crate) struct Nand {
 }
 
 /// Operations carried out since the drive was made.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct NandCounts {
+    /// Pages read from the array and moved out of their die.
+    pub(crate) pages_read: u64,
     /// Rows (one page on every plane) programmed.
     pub(crate) rows_programmed: u64,
     /// Blocks (one on every plane) erased.
     pub(crate) blocks_erased: u64,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Die {
     /// End of everything it has been given to do.
     busy_until: Nanos,
@@ -108,6 +113,7 @@ impl Nand {
         slot.busy_until = slot.busy_until.max(start) + taken;
         slot.reads_until = if cache_reads { ready } else { arrived };
         slot.out_until = arrived;
+        self.counts.pages_read += 1;
         self.put_off(die, taken);
         arrived
     }
@@ -126,6 +132,7 @@ impl Nand {
         if !cache_reads {
             slot.reads_until = arrived;
         }
+        self.counts.pages_read += 1;
         self.put_off(die, arrived - after);
         arrived
     }
@@ -176,12 +183,27 @@ impl Nand {
         let start = slot.busy_until.max(ready);
         slot.busy_until = start + times.sum();
         slot.last_program = self.times.shortest_program(&chores);
+        self.counts.pages_read += u64::from(chores.pages_out);
         self.counts.rows_programmed += rows_programmed;
         self.counts.blocks_erased += u64::from(chores.blocks_erased);
         if let Some(agenda) = self.agendas.get_mut(die as usize) {
             note_chores(agenda, &chores, times, [at, start]);
         }
         self.dies[die as usize].busy_until
+    }
+
+    /// Whether a loaded NAND is one that `made`, which is new, could have become.
+    pub(crate) fn fits(&self, made: &Nand) -> bool {
+        let Nand { times, kinds, suspension, channels, dies, agendas, counts } = self;
+        let NandCounts { pages_read, rows_programmed, blocks_erased } = *counts;
+        (times, kinds, suspension) == (&made.times, &made.kinds, &made.suspension)
+            && channels.len() == made.channels.len()
+            && channels.iter().all(|lane| lane.is_sane())
+            && dies.len() == made.dies.len()
+            && dies.iter().all(Die::is_sane)
+            && agendas.len() == made.agendas.len()
+            && agendas.iter().all(Agenda::is_sane)
+            && pages_read.max(rows_programmed).max(blocks_erased) <= MOST_COUNTED
     }
 
     /// What a die has not done yet is put off by a read.
@@ -196,6 +218,14 @@ impl Nand {
     #[inline]
     fn channel_of(&self, die: u32) -> usize {
         die as usize % self.channels.len()
+    }
+}
+
+impl Die {
+    /// Whether its times are ones that can be reckoned with.
+    fn is_sane(&self) -> bool {
+        let Die { busy_until, reads_until, out_until, last_program } = *self;
+        busy_until.max(reads_until).max(out_until).max(last_program) <= LATEST
     }
 }
 

@@ -13,6 +13,7 @@ mod log_blocks;
 mod nand_cells;
 mod nand_suspend;
 mod pcie;
+mod power;
 mod ssd;
 mod trim;
 
@@ -32,6 +33,7 @@ pub use log_blocks::{LogBlocksSection, LogReplacement};
 pub use nand_cells::{CellKind, NandCellsSection, PageOrder};
 pub use nand_suspend::NandSuspendSection;
 pub use pcie::{LinkSection, PcieLinkSection};
+pub use power::{HddPowerSection, PowerSection};
 pub use ssd::{
     BufferSection, CapacitySection, ControllerSection, GcSection, NandSection, Pacing, SsdProfile,
     VictimPolicy,

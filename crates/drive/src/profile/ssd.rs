@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     HostSection, LinkSection, LogBlocksSection, NandCellsSection, NandSuspendSection,
-    PcieLinkSection, ProfileError, Sourced, TrimSection, within,
+    PcieLinkSection, PowerSection, ProfileError, Sourced, TrimSection, within,
 };
 
 /// An SSD as data.
@@ -39,6 +39,9 @@ pub struct SsdProfile {
     /// A log-block map in place of the page map and its garbage collection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_blocks: Option<LogBlocksSection>,
+    /// What it draws; without it the drive has no energy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power: Option<PowerSection>,
 }
 
 /// What the user sees of an SSD.
@@ -190,6 +193,7 @@ impl SsdProfile {
         within("gc.start_free_blocks", &self.gc.start_free_blocks, 1..=1024)?;
         within("gc.choices", &self.gc.choices, 1..=1024)?;
         self.trim.check()?;
+        self.power.as_ref().map_or(Ok(()), PowerSection::check)?;
         self.check_space()
     }
 

@@ -11,10 +11,12 @@
 mod commands;
 mod counters;
 mod look_ahead;
+mod state;
 mod trim;
 mod units;
 
 use crate::cache::WriteBuffer;
+use crate::energy::{SsdEnergy, SsdMeter};
 use crate::ftl::{LogicalUnit, MergeCounts, Translation};
 use crate::lane::Lane;
 use crate::link::Link;
@@ -30,6 +32,7 @@ use trim::Trim;
 use units::UNIT_SECTORS;
 
 pub use counters::SsdCounters;
+pub use state::SsdState;
 
 /// A virtual SSD.
 #[derive(Clone, Debug)]
@@ -59,6 +62,7 @@ pub struct Ssd {
     /// Until when a TRIM that is not queued keeps all others out.
     blocked_until: Nanos,
     queue: Queue,
+    power: Option<SsdMeter>,
 }
 
 /// The host's time before a command reaches the drive and after it left.
@@ -84,7 +88,11 @@ impl Ssd {
     /// When [`SsdProfile::check`] refuses the profile.
     pub fn new(profile: &SsdProfile) -> Result<Ssd, ProfileError> {
         profile.check()?;
-        let ftl = Translation::new(profile);
+        Ok(Ssd::around(profile, Translation::new(profile)))
+    }
+
+    /// A drive with this map and nothing else in its past. `profile` has passed its check.
+    fn around(profile: &SsdProfile, ftl: Translation) -> Ssd {
         let shape = ftl.shape();
         let rows_per_block = (shape.units_per_block / shape.units_per_row) as usize;
         let link = Link::new(&profile.link, profile.upstream.as_ref());
@@ -93,7 +101,7 @@ impl Ssd {
             logical_block_bytes: SECTOR_BYTES as u32,
             queue_depth: profile.capacity.queue_depth.value,
         };
-        Ok(Ssd {
+        Ssd {
             geometry,
             raw_bytes: profile.raw_bytes(),
             trim: Trim::new(&profile.trim, link.is_pcie()),
@@ -115,8 +123,9 @@ impl Ssd {
             answered_until: Nanos::ZERO,
             blocked_until: Nanos::ZERO,
             queue: Queue::with_depth(geometry.queue_depth),
+            power: profile.power.as_ref().map(|power| SsdMeter::new(power, &profile.nand)),
             ftl,
-        })
+        }
     }
 
     /// What happened inside since the drive was made.
@@ -136,6 +145,13 @@ impl Ssd {
     /// Merges since the drive was made; `None` for a drive that maps by page.
     pub fn merges(&self) -> Option<MergeCounts> {
         self.ftl.merges()
+    }
+
+    /// What it has used since it was made until `at`, which is not before the last submit nor after
+    /// [`Target::now`]. `None` for a drive whose profile has no `[power]`. An operation counts from
+    /// when it is ordered, though it may end later.
+    pub fn energy(&self, at: Nanos) -> Option<SsdEnergy> {
+        self.power.as_ref().map(|meter| meter.energy(at, self.nand.counts()))
     }
 
     /// Raw NAND beyond the user's space over the user's space: what a data sheet allows to infer.
@@ -217,12 +233,20 @@ impl Target for Ssd {
             Op::Trim => self.trim(io, arrives),
             Op::Flush => self.flush(arrives),
         };
+        if let Some(meter) = &mut self.power {
+            let moves_data = matches!(io.op, Op::Read | Op::Write);
+            meter.command(arrives, answered, if moves_data { io.bytes() } else { 0 });
+        }
         self.answered_until = self.answered_until.max(answered);
         self.queue.finish(tag, answered + host.after);
     }
 
     fn reap(&mut self, until: Nanos) -> Result<Option<Done>, Fault> {
         self.queue.reap(until)
+    }
+
+    fn energy_j(&self, at: Nanos) -> Option<f64> {
+        self.energy(at).map(|energy| energy.total_j())
     }
 }
 

@@ -89,6 +89,7 @@ pub fn ssd(shape: Shape) -> SsdProfile {
             secure_erase_s: None,
         },
         log_blocks: None,
+        power: None,
     };
     set_effective_op(&mut profile, shape.effective_op);
     profile

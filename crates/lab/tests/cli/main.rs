@@ -17,4 +17,5 @@ mod kept;
 mod media;
 mod output;
 mod profiles;
+mod state;
 mod usage;

@@ -76,6 +76,7 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
         nand_cells: None,
         nand_suspend: None,
         log_blocks: Some(section.clone()),
+        power: None,
     };
     profile.check().unwrap_or_else(|error| panic!("{error}"));
     LogBlockMap::new(&profile, &section)

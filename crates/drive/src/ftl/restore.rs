@@ -1,0 +1,208 @@
+//! A map to be kept and made again: where each unit is, and what the dies have in hand.
+//!
+//! Fragments are not kept, because nobody can tell them: a loaded map has one for every 64 places
+//! that hold something, as after gathering. What is live, and how much of each block, follows from
+//! the map. What is loaded may say anything, so that everything the rest of this module takes for
+//! granted is looked at first.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::die::{DieSpace, NO_BLOCK};
+use super::{Fragments, Ftl, FtlCounts, LiveBits, PhysicalUnit, Shape, Slot, VictimChooser};
+use crate::profile::{Pacing, SsdProfile, UNIT_BYTES};
+use crate::state::{MOST_COUNTED, StateError};
+
+/// Where no unit is.
+const NOWHERE: PhysicalUnit = PhysicalUnit::MAX;
+
+/// All that a map remembers.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct FtlState<'a> {
+    shape: Shape,
+    start_free_blocks: u32,
+    pacing: Pacing,
+    places: Places<'a>,
+    dies: Cow<'a, [DieSpace]>,
+    victims: Cow<'a, VictimChooser>,
+    host_die: u32,
+    host_row_left: u32,
+    counts: FtlCounts,
+}
+
+/// By logical unit: its place, or [`NOWHERE`].
+#[derive(Clone, Debug)]
+enum Places<'a> {
+    /// Those of a map; it may be large, so they are not copied.
+    Of(&'a Ftl),
+    Loaded(Vec<PhysicalUnit>),
+}
+
+impl Serialize for Places<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Places::Of(ftl) => serializer
+                .collect_seq((0..ftl.user_units()).map(|unit| ftl.find(unit).unwrap_or(NOWHERE))),
+            Places::Loaded(places) => places.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Places<'_> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Vec::deserialize(deserializer).map(Places::Loaded)
+    }
+}
+
+impl Places<'_> {
+    fn into_owned(self) -> Vec<PhysicalUnit> {
+        match self {
+            Places::Of(ftl) => {
+                (0..ftl.user_units()).map(|unit| ftl.find(unit).unwrap_or(NOWHERE)).collect()
+            }
+            Places::Loaded(places) => places,
+        }
+    }
+}
+
+impl Ftl {
+    /// What the map remembers.
+    pub(crate) fn state(&self) -> FtlState<'_> {
+        FtlState {
+            shape: self.shape,
+            start_free_blocks: self.start_free_blocks,
+            pacing: self.pacing,
+            places: Places::Of(self),
+            dies: Cow::Borrowed(&self.dies),
+            victims: Cow::Borrowed(&self.victims),
+            host_die: self.host_die,
+            host_row_left: self.host_row_left,
+            counts: self.counts,
+        }
+    }
+
+    /// The map of a drive of `profile`, which has passed its check, that remembers `state`.
+    ///
+    /// # Errors
+    /// The first reason why no such drive can remember that.
+    pub(crate) fn restore(profile: &SsdProfile, state: FtlState<'_>) -> Result<Ftl, StateError> {
+        // Every field is named here, so that a new one is not forgotten.
+        let FtlState { shape, start_free_blocks, pacing, places, dies, victims, .. } = state;
+        let FtlState { host_die, host_row_left, counts, .. } = state;
+        let made = Ftl::new(profile);
+        StateError::unless(shape == made.shape, "its NAND has another shape")?;
+        let collects_alike = (start_free_blocks, pacing) == (made.start_free_blocks, made.pacing)
+            && victims.fits(&made.victims);
+        StateError::unless(collects_alike, "its collection is another")?;
+        let places = places.into_owned();
+        let user_units = profile.capacity.sectors.value / (UNIT_BYTES / 512);
+        let lengths = (places.len() as u64, dies.len());
+        let as_many = (user_units, shape.dies as usize);
+        StateError::unless(lengths == as_many, "its map is of another length")?;
+        let live = live_at(&places, shape)?;
+        let dies = dies.into_owned();
+        for (die, space) in (0..).zip(&dies) {
+            space
+                .fits(shape)
+                .and_then(|()| space.open_places_are_empty(die, &live, shape))
+                .map_err(|what| StateError::new(format!("die {die}: {what}")))?;
+        }
+        let counted = counts.host_units.max(counts.moved_units).max(counts.padded_units);
+        StateError::unless(counted <= MOST_COUNTED, "it counts too much")?;
+        let mut fragments = made.fragments;
+        let map = fragments.take_places(places, &live, shape);
+        let victims = victims.into_owned();
+        let ftl =
+            Ftl { map, fragments, live, dies, victims, host_die, host_row_left, counts, ..made };
+        StateError::unless(ftl.host_row_is_open(), "the row being filled is not")?;
+        ftl.check().map_err(StateError::new)?;
+        Ok(ftl)
+    }
+
+    /// Whether the one row that is begun, if any, is that which host data goes into.
+    fn host_row_is_open(&self) -> bool {
+        let row = self.shape.units_per_row;
+        let begun = |die: &DieSpace| die.host.filled % row;
+        let rows_begun = self.dies.iter().filter(|die| begun(die) > 0).count();
+        match self.dies.get(self.host_die as usize) {
+            Some(_) if self.host_row_left == 0 => rows_begun == 0,
+            Some(die) => {
+                self.host_row_left == row - begun(die)
+                    && die.host.filled < self.shape.units_per_block
+                    && rows_begun == usize::from(begun(die) > 0)
+            }
+            None => false,
+        }
+    }
+}
+
+/// A bit for every place that a unit is at.
+fn live_at(places: &[PhysicalUnit], shape: Shape) -> Result<LiveBits, StateError> {
+    let units = u64::from(shape.blocks()) * u64::from(shape.units_per_block);
+    let mut live = LiveBits::none(shape);
+    for &place in places.iter().filter(|&&place| place != NOWHERE) {
+        StateError::unless(u64::from(place) < units, "its map points outside the NAND")?;
+        let (block, within) = shape.block_of(place);
+        StateError::unless(!live.is_set(block, within), "two units are at one place")?;
+        live.set(block, within);
+    }
+    Ok(live)
+}
+
+impl Fragments {
+    /// Makes fragments of units that are at `places`, which `live` is of; what the map says then.
+    fn take_places(
+        &mut self,
+        places: Vec<PhysicalUnit>,
+        live: &LiveBits,
+        shape: Shape,
+    ) -> Vec<Slot> {
+        let slots = self.of_live(live, shape);
+        let slot_of = |place| if place == NOWHERE { Slot::NOWHERE } else { slots.of(place) };
+        places.into_iter().map(slot_of).collect()
+    }
+}
+
+impl DieSpace {
+    /// Whether what is loaded is the space of a die of this shape.
+    fn fits(&self, shape: Shape) -> Result<(), String> {
+        let DieSpace { blocks, host, filling: _, moves, charged, victim, pace, chores } = self;
+        let full = shape.units_per_block;
+        let fronts = [host, moves];
+        if fronts.iter().any(|front| front.filled > full) || *charged > full {
+            return Err("more is written than a block holds".into());
+        }
+        if fronts.iter().any(|front| front.block == NO_BLOCK && front.filled != full) {
+            return Err("it writes to no block".into());
+        }
+        let open = fronts.iter().map(|front| front.block).filter(|&block| block != NO_BLOCK);
+        let taken: Vec<u32> = open.chain(victim.map(|victim| victim.block)).collect();
+        if !blocks.fit(shape.blocks_per_die, &taken) {
+            return Err("its blocks are not each free, open, collected or closed".into());
+        }
+        // Collection needs a free block to begin with. A victim has been moved, and gives one.
+        let can_collect = match victim {
+            Some(victim) => victim.is_sane(shape) && blocks.valid(victim.block) == 0,
+            None => blocks.free_blocks() > 0,
+        };
+        if !can_collect {
+            return Err("its collection could not go on".into());
+        }
+        if !pace.is_sane() || !chores.is_sane(shape.units_per_row) {
+            return Err("it has too much to do".into());
+        }
+        Ok(())
+    }
+
+    /// Nothing is live where the next units will be written.
+    fn open_places_are_empty(&self, die: u32, live: &LiveBits, shape: Shape) -> Result<(), String> {
+        for front in [self.host, self.moves].iter().filter(|front| front.block != NO_BLOCK) {
+            let block = shape.block_of_die(die, front.block);
+            if (front.filled..shape.units_per_block).any(|within| live.is_set(block, within)) {
+                return Err(format!("block {} is written before its turn", front.block));
+            }
+        }
+        Ok(())
+    }
+}

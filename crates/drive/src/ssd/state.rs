@@ -1,0 +1,113 @@
+//! The state of a drive, to be kept and put into a drive of the same profile again.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::Ssd;
+use crate::Nanos;
+use crate::cache::WriteBuffer;
+use crate::energy::SsdMeter;
+use crate::ftl::{FtlState, Translation};
+use crate::lane::Lane;
+use crate::nand::Nand;
+use crate::profile::{SsdProfile, UNIT_BYTES};
+use crate::read_ahead::ReadAhead;
+use crate::state::{LATEST, StateError};
+
+/// All that a drive that maps by page remembers with nothing in flight: its time, map, blocks, what
+/// its lanes are busy with and what it counted. Serialised with any format of serde; as large as the map.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SsdState<'a> {
+    now: Nanos,
+    link: [Lane; 2],
+    controller: Lane,
+    row_ready: Nanos,
+    answered_until: Nanos,
+    blocked_until: Nanos,
+    power: Option<Cow<'a, SsdMeter>>,
+    buffer: Cow<'a, WriteBuffer>,
+    read_ahead: Cow<'a, ReadAhead>,
+    nand: Cow<'a, Nand>,
+    row_ends: Cow<'a, [Nanos]>,
+    ftl: FtlState<'a>,
+}
+
+impl Ssd {
+    /// What the drive remembers; `None` while anything is in flight, and of a drive with a log-block
+    /// map.
+    pub fn state(&self) -> Option<SsdState<'_>> {
+        let ftl = self.ftl.state().filter(|_| self.queue.is_idle())?;
+        Some(SsdState {
+            now: self.queue.now(),
+            link: self.link.lanes(),
+            controller: self.controller,
+            row_ready: self.row_ready,
+            answered_until: self.answered_until,
+            blocked_until: self.blocked_until,
+            power: self.power.as_ref().map(Cow::Borrowed),
+            buffer: Cow::Borrowed(&self.buffer),
+            read_ahead: Cow::Borrowed(&self.read_ahead),
+            nand: Cow::Borrowed(&self.nand),
+            row_ends: Cow::Borrowed(&self.row_ends),
+            ftl,
+        })
+    }
+
+    /// A drive of `profile` that remembers `state`: from here on it does exactly what the drive
+    /// would have done whose state it is.
+    ///
+    /// # Errors
+    /// When [`SsdProfile::check`] refuses the profile, or `state` is none that a drive of it can
+    /// have. Whatever a state says, it makes no drive that fails later.
+    pub fn restore(profile: &SsdProfile, state: SsdState<'_>) -> Result<Ssd, StateError> {
+        profile.check().map_err(|error| StateError::new(error.to_string()))?;
+        // Every field is named here, so that a new one is not forgotten.
+        let SsdState { now, link, controller, row_ready, answered_until, blocked_until, .. } =
+            state;
+        let SsdState { power, buffer, read_ahead, nand, row_ends, ftl, .. } = state;
+        let made = Ssd::around(profile, Translation::restore(profile, ftl)?);
+        let latest = now.max(row_ready).max(answered_until).max(blocked_until);
+        let lanes = [link[0], link[1], controller];
+        let power = power.map(Cow::into_owned);
+        let fits = [
+            (latest <= LATEST, "its time is too late"),
+            (lanes.iter().all(|lane| lane.is_sane()), "it is busy for too long"),
+            (nand.fits(&made.nand), "its NAND is another"),
+            (buffer.fits(&made.buffer), "its write buffer is another"),
+            (read_ahead.fits(&made.read_ahead, made.user_units()), "its read-ahead is another"),
+            (row_ends.len() == made.row_ends.len(), "its rows are of another number"),
+            (row_ends.iter().all(|&end| end <= LATEST), "a row is programmed too late"),
+            (meters_fit(power.as_ref(), made.power.as_ref()), "its power is another"),
+        ];
+        for (holds, what) in fits {
+            StateError::unless(holds, what)?;
+        }
+        Ok(Ssd {
+            link: made.link.with_lanes(link),
+            controller,
+            row_ready,
+            answered_until,
+            blocked_until,
+            power,
+            buffer: buffer.into_owned(),
+            read_ahead: read_ahead.into_owned(),
+            nand: nand.into_owned(),
+            row_ends: row_ends.into_owned(),
+            queue: made.queue.at(now),
+            ..made
+        })
+    }
+
+    fn user_units(&self) -> u32 {
+        (self.geometry.bytes() / UNIT_BYTES) as u32
+    }
+}
+
+fn meters_fit(loaded: Option<&SsdMeter>, made: Option<&SsdMeter>) -> bool {
+    match (loaded, made) {
+        (Some(loaded), Some(made)) => loaded.fits(made),
+        (None, None) => true,
+        _ => false,
+    }
+}

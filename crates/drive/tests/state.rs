@@ -1,0 +1,282 @@
+//! A drive's state: a drive that remembers it is the drive it was taken from, and no other state
+//! makes a drive at all.
+
+mod common;
+
+use common::*;
+use fourcorners_drive::profile::*;
+use fourcorners_drive::{Io, Lba, Nanos, Op, Ssd, SsdState, Tag, Target};
+use serde_json::Value;
+
+const SMALL: Shape = Shape { dies: 3, blocks_per_die: 24, pages_per_block: 8, effective_op: 0.2 };
+
+/// A drive in which every kind of state there is is used.
+fn profile(random: &mut Random) -> SsdProfile {
+    use VictimPolicy::*;
+    let mut profile = ssd(SMALL);
+    profile.nand.planes = set(1 + random.below(2) as u32);
+    profile.nand.page_bytes = set(4096 << random.below(2));
+    profile.gc.policy =
+        set([Greedy, Fifo, CostBenefit, DChoices, Random][random.below(5) as usize]);
+    profile.gc.pacing = set([Pacing::Paced, Pacing::Delayed][random.below(2) as usize]);
+    profile.controller.read_ahead_kib = set(32);
+    profile.controller.write_command_us = set(3.0);
+    profile.host.command_us = set(7.0);
+    profile.buffer.write_kib = set(128);
+    set_effective_op(&mut profile, 0.2);
+    if random.below(2) == 0 {
+        profile.power = Some(PowerSection {
+            idle_w: set(0.5),
+            active_w: set(1.25),
+            read_uj: set(3.0),
+            program_uj: set(70.0),
+            erase_uj: set(200.0),
+            transfer_nj_per_byte: set(0.25),
+            link_pj_per_bit: set(20.0),
+        });
+    }
+    if random.below(2) == 0 {
+        profile.link = pcie(3, 4, 256);
+    }
+    if random.below(2) == 0 {
+        profile.trim.mode = Some(set(TrimMode::Blocking));
+        profile.trim.command_us = Some(set(900.0));
+    }
+    if random.below(2) == 0 {
+        profile.nand_cells = Some(NandCellsSection {
+            kind: set(CellKind::Mlc),
+            order: set(PageOrder::Shadow),
+            pages_per_level: set(1),
+            middle_program_ratio: None,
+            upper_program_ratio: Some(set(2.5)),
+            middle_read_ratio: None,
+            upper_read_ratio: None,
+        });
+        profile.nand_suspend = Some(NandSuspendSection {
+            program_suspend_us: Some(set(30.0)),
+            erase_suspend_us: Some(set(40.0)),
+            resume_us: set(20.0),
+            most_suspensions: set(3),
+        });
+        profile.nand.cache_reads = Some(set(true));
+        profile.nand.cache_programs = Some(set(true));
+    }
+    profile
+}
+
+/// Any command, also unaligned ones; now and then a sequential run.
+fn any_io(random: &mut Random, sectors: u64) -> Io {
+    let op = [Op::Read, Op::Write, Op::Write, Op::Write, Op::Trim, Op::Flush];
+    let op = op[random.below(op.len() as u64) as usize];
+    if op == Op::Flush {
+        return Io::FLUSH;
+    }
+    let length = if op == Op::Trim { 200 } else { 40 };
+    let length = 1 + random.below(length.min(sectors));
+    let lba = Lba(random.below(sectors - length + 1));
+    let fua = op == Op::Write && random.below(10) == 0;
+    Io { op, lba, sectors: length as u32, fua, ..Io::FLUSH }
+}
+
+/// Runs `count` commands eight at a time; when each was done.
+fn run(drive: &mut Ssd, random: &mut Random, count: u64) -> Vec<Nanos> {
+    let sectors = drive.geometry().sectors;
+    let mut done = closed_loop(drive, 8, times(count, |_| any_io(random, sectors)));
+    // A sequential reader, so that something is read ahead.
+    let reads = closed_loop(drive, 1, times(5, |i| io(Op::Read, i, 1)));
+    done.extend(reads);
+    done
+}
+
+fn used(profile: &SsdProfile, random: &mut Random) -> Ssd {
+    let mut drive = make(profile);
+    fill(&mut drive);
+    run(&mut drive, random, 2000);
+    drive
+}
+
+fn state(drive: &Ssd) -> String {
+    let state = drive.state().expect("nothing is in flight");
+    serde_json::to_string(&state).expect("a state has only string keys")
+}
+
+fn restore(profile: &SsdProfile, json: &str) -> Result<Ssd, String> {
+    let state: SsdState<'_> = serde_json::from_str(json).map_err(|error| error.to_string())?;
+    Ssd::restore(profile, state).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_restored_drive_is_the_drive_to_the_bit() {
+    for seed in 0..40 {
+        let mut random = Random(seed);
+        let profile = profile(&mut random);
+        let mut drive = used(&profile, &mut random);
+        let mut restored = restore(&profile, &state(&drive))
+            .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        assert_eq!(state(&restored), state(&drive), "seed {seed}");
+        let (mut one, mut other) = (Random(seed + 1000), Random(seed + 1000));
+        let latencies = run(&mut drive, &mut one, 2000);
+        assert_eq!(run(&mut restored, &mut other, 2000), latencies, "seed {seed}");
+        assert_eq!(restored.counters(), drive.counters(), "seed {seed}");
+        assert_eq!(restored.energy_j(restored.now()), drive.energy_j(drive.now()), "seed {seed}");
+        assert_eq!(state(&restored), state(&drive), "seed {seed}");
+    }
+}
+
+#[test]
+fn a_drive_at_work_has_no_state() {
+    let mut drive = make(&ssd(SMALL));
+    drive.submit(Tag(0), io(Op::Write, 0, 1));
+    assert!(drive.state().is_none());
+    drive.reap(Nanos::MAX).expect("no fault");
+    assert!(drive.state().is_some());
+}
+
+#[test]
+fn another_drive_refuses_it() {
+    let mut random = Random(1);
+    let profile = profile(&mut random);
+    let json = state(&used(&profile, &mut random));
+    type Change = fn(&mut SsdProfile);
+    let cases: [(&str, Change); 7] = [
+        ("its NAND has another shape", |p| p.nand.pages_per_block = set(16)),
+        ("its map is of another length", |p| p.capacity.sectors.value -= 8),
+        ("its collection is another", |p| p.gc.start_free_blocks = set(1)),
+        ("its NAND is another", |p| p.nand.program_us = set(501.0)),
+        ("its NAND is another", |p| p.nand.channels = set(1)),
+        ("its write buffer is another", |p| p.buffer.write_kib = set(64)),
+        ("its read-ahead is another", |p| p.controller.read_ahead_kib = set(16)),
+    ];
+    for (told, change) in cases {
+        let mut other = profile.clone();
+        change(&mut other);
+        let error = restore(&other, &json).expect_err(told);
+        assert_eq!(error, format!("it is no state of this drive: {told}"));
+    }
+    let mut other = profile.clone();
+    other.power = match other.power {
+        Some(_) => None,
+        None => panic!("seed 1 has [power]"),
+    };
+    let error = restore(&other, &json).expect_err("no power");
+    assert!(error.ends_with("its power is another"), "{error}");
+}
+
+/// All numbers of a value, in some order.
+fn numbers<'a>(value: &'a mut Value, found: &mut Vec<&'a mut Value>) {
+    match value {
+        Value::Number(_) => found.push(value),
+        Value::Array(list) => list.iter_mut().for_each(|value| numbers(value, found)),
+        Value::Object(map) => map.values_mut().for_each(|value| numbers(value, found)),
+        _ => {}
+    }
+}
+
+/// All lists of a value.
+fn lists<'a>(value: &'a mut Value, found: &mut Vec<&'a mut Vec<Value>>) {
+    // A list of lists is not taken itself, which the tests below can do without.
+    match value {
+        Value::Array(list) => {
+            if list.iter().any(|entry| entry.is_array() || entry.is_object()) {
+                list.iter_mut().for_each(|value| lists(value, found));
+            } else {
+                found.push(list);
+            }
+        }
+        Value::Object(map) => map.values_mut().for_each(|value| lists(value, found)),
+        _ => {}
+    }
+}
+
+/// Something else than the number, of a kind that is likely to hurt.
+fn spoiled(number: &Value, random: &mut Random) -> Value {
+    let old = number.as_u64().unwrap_or(0);
+    let new = match random.below(8) {
+        0 => 0,
+        1 => old.wrapping_add(1),
+        2 => old.wrapping_sub(1),
+        3 => u64::from(u32::MAX),
+        4 => u64::MAX,
+        5 => u64::MAX >> random.below(64),
+        6 => old ^ (1 << random.below(32)),
+        _ => random.below(300),
+    };
+    new.into()
+}
+
+/// Changes one part of a state, small parts as likely as large ones.
+fn spoil(state: &mut Value, random: &mut Random) {
+    let parts = state.as_object_mut().expect("a state is a map");
+    let count = parts.len() as u64;
+    let mut part = parts.values_mut().nth(random.below(count) as usize).expect("in range");
+    // Down to some place in it: nested parts are taken in turn, so that a die's pace is changed as
+    // often as the map.
+    while let Value::Object(map) = part {
+        if map.is_empty() {
+            return;
+        }
+        let count = map.len() as u64;
+        part = map.values_mut().nth(random.below(count) as usize).expect("in range");
+    }
+    if random.below(6) == 0 {
+        let mut found = Vec::new();
+        lists(part, &mut found);
+        if found.is_empty() {
+            return;
+        }
+        let count = found.len() as u64;
+        let list = found.swap_remove(random.below(count) as usize);
+        match list.len() as u64 {
+            0 => list.push(random.below(300).into()),
+            length if random.below(2) == 0 => {
+                list.remove(random.below(length) as usize);
+            }
+            length => list.push(list[random.below(length) as usize].clone()),
+        }
+        return;
+    }
+    let mut found = Vec::new();
+    numbers(part, &mut found);
+    if found.is_empty() {
+        return;
+    }
+    let count = found.len() as u64;
+    let number = found.swap_remove(random.below(count) as usize);
+    *number = spoiled(number, random);
+}
+
+#[test]
+fn a_spoiled_state_is_refused_or_makes_a_drive_that_works() {
+    let (mut refused, mut taken) = (0, 0);
+    for seed in 0..12 {
+        let mut random = Random(seed);
+        let profile = profile(&mut random);
+        let drive = used(&profile, &mut random);
+        let whole: Value = serde_json::from_str(&state(&drive)).expect("our own JSON");
+        for attempt in 0..250 {
+            let mut random = Random(seed << 32 | attempt);
+            let mut spoiled = whole.clone();
+            (0..=random.below(2)).for_each(|_| spoil(&mut spoiled, &mut random));
+            if spoiled == whole {
+                continue;
+            }
+            let place = format!("seed {seed}, attempt {attempt}");
+            match restore(&profile, &spoiled.to_string()) {
+                Err(_) => refused += 1,
+                Ok(mut drive) => {
+                    taken += 1;
+                    drive.check_map().unwrap_or_else(|error| panic!("{place}: {error}"));
+                    println!("{place}");
+                    run(&mut drive, &mut random, 1000);
+                    fill(&mut drive);
+                    drive.check_map().unwrap_or_else(|error| panic!("{place}, then {error}"));
+                    drive.purge();
+                    run(&mut drive, &mut random, 100);
+                }
+            }
+        }
+    }
+    println!("{refused} refused, {taken} taken");
+    // What is stale (what dead places held, when a block was closed) may be anything.
+    assert!(refused > 1000 && taken > 100, "{refused} refused, {taken} taken");
+}
