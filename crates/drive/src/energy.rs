@@ -136,7 +136,7 @@ impl SsdMeter {
 
     /// The energy until `at` of a drive whose NAND has done `nand`.
     pub(crate) fn energy(&self, at: Nanos, nand: NandCounts) -> SsdEnergy {
-        let pages_programmed = nand.rows_programmed * self.planes;
+        let pages_programmed = nand.rows_programmed * self.planes + nand.single_pages_programmed;
         let active = self.active + self.active_until.min(at).since(self.active_from);
         SsdEnergy {
             idle_j: self.idle_w * at.as_secs(),

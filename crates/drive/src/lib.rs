@@ -28,6 +28,7 @@ mod ftl;
 mod hdd;
 mod lane;
 mod link;
+mod map_memory;
 mod nand;
 mod null;
 mod prefetch;
@@ -44,7 +45,7 @@ pub use energy::{HddEnergy, SsdEnergy};
 pub use ftl::MergeCounts;
 pub use hdd::Hdd;
 pub use null::Null;
-pub use ssd::{Ssd, SsdCounters, SsdState};
+pub use ssd::{Ssd, SsdCounters, SsdState, Wear};
 pub use state::StateError;
 pub use vocabulary::{
     Clock, Done, Fault, FaultCause, Geometry, Io, Lba, Nanos, Op, SECTOR_BYTES, Tag, Target,

@@ -12,15 +12,15 @@ use crate::state::LATEST;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ReadAhead {
     window: u32,
-    /// Where the last read ended; a read that begins there continues it.
-    expected: Option<LogicalUnit>,
+    /// Where the last read ended, in 4 KiB; a read that begins there continues it.
+    expected: Option<u64>,
     /// Consecutive units and when each is in the controller.
     fetched: VecDeque<(LogicalUnit, Nanos)>,
 }
 
 impl ReadAhead {
-    pub(crate) fn new(window_kib: u32) -> ReadAhead {
-        let window = window_kib / 4;
+    /// A window of so many units; 0 for no read-ahead.
+    pub(crate) fn new(window: u32) -> ReadAhead {
         ReadAhead { window, expected: None, fetched: VecDeque::with_capacity(window as usize) }
     }
 
@@ -29,9 +29,9 @@ impl ReadAhead {
         self.window
     }
 
-    /// Whether a read from `first` on continues the last one.
+    /// Whether a read from `first` on, in 4 KiB, continues the last one.
     #[inline]
-    pub(crate) fn begins(&mut self, first: LogicalUnit) -> bool {
+    pub(crate) fn begins(&mut self, first: u64) -> bool {
         let sequential = self.window > 0 && self.expected == Some(first);
         if !sequential && !self.fetched.is_empty() {
             self.fetched.clear();
@@ -39,20 +39,21 @@ impl ReadAhead {
         sequential
     }
 
-    /// The reader is at `next`.
+    /// The reader is at `next`, in 4 KiB.
     #[inline]
-    pub(crate) fn expect(&mut self, next: LogicalUnit) {
+    pub(crate) fn expect(&mut self, next: u64) {
         self.expected = Some(next);
     }
 
-    /// When `unit` is in the controller, if it was fetched.
+    /// When `unit` is in the controller, if it was fetched. It is kept until the reader asks for
+    /// the next one, for a read may end within a unit.
     #[inline]
-    pub(crate) fn take(&mut self, unit: LogicalUnit) -> Option<Nanos> {
-        let &(front, ready) = self.fetched.front()?;
-        (front == unit).then(|| {
+    pub(crate) fn find(&mut self, unit: LogicalUnit) -> Option<Nanos> {
+        while self.fetched.front().is_some_and(|&(front, _)| front < unit) {
             self.fetched.pop_front();
-            ready
-        })
+        }
+        let &(front, ready) = self.fetched.front()?;
+        (front == unit).then_some(ready)
     }
 
     /// The first unit from `from` on that is not fetched.
@@ -66,13 +67,14 @@ impl ReadAhead {
     }
 
     /// Whether a loaded one is one that `made`, which is new, could have become on a drive of
-    /// `user_units`.
-    pub(crate) fn fits(&self, made: &ReadAhead, user_units: u32) -> bool {
+    /// `user_units` and `sectors`.
+    pub(crate) fn fits(&self, made: &ReadAhead, user_units: u32, sectors: u64) -> bool {
         let ReadAhead { window, expected, fetched } = self;
         let units = || fetched.iter().map(|&(unit, _)| unit);
         *window == made.window
-            && expected.is_none_or(|unit| unit <= user_units)
-            && fetched.len() <= *window as usize
+            && expected.is_none_or(|next| next <= sectors.div_ceil(8))
+            // The unit read last is kept beside the window.
+            && fetched.len() <= *window as usize + 1
             && units().all(|unit| unit < user_units)
             && units().zip(units().skip(1)).all(|(one, next)| one + 1 == next)
             && fetched.iter().all(|&(_, ready)| ready <= LATEST)

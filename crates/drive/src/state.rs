@@ -12,6 +12,10 @@ pub(crate) const LATEST: Nanos = Nanos(1 << 62);
 /// Most of anything that is only ever counted up.
 pub(crate) const MOST_COUNTED: u64 = 1 << 62;
 
+/// Most units, rows, pages or sectors, which are counted up and multiplied: by up to 256 units of
+/// 4 KiB a row, by the 8 sectors of these. As sectors they are 144 PB, 4000 times the largest drive.
+pub(crate) const MOST_MOVED: u64 = 1 << 48;
+
 /// Why a state is none of a drive.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("it is no state of this drive: {what}")]

@@ -301,6 +301,9 @@ pub enum FaultCause {
     /// The drive has no such command.
     #[error("the drive does not support it")]
     Unsupported,
+    /// Too many of its blocks have failed: it takes no more writes and no TRIM, and goes on reading.
+    #[error("the drive is worn out and read-only")]
+    WornOut,
 }
 
 /// The errors that a storage stack answers with, in words. This crate has no OS to ask.

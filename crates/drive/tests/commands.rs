@@ -6,6 +6,7 @@ mod common;
 use common::Random;
 use common::attempt::attempt;
 use common::draw::{self, Numbers};
+use common::mechanisms;
 use common::play::play;
 use fourcorners_drive::Ssd;
 use proptest::prelude::*;
@@ -22,7 +23,10 @@ fn ten_million_commands_lose_no_unit_and_map_none_twice() {
     for seed in 0..DRIVES {
         let mut random = Random(seed);
         let most_units = random.one_of(&[500, 2000, 8000, 30_000]);
-        let profile = draw::profile(&mut random, most_units);
+        let mut profile = draw::profile(&mut random, most_units);
+        if seed % 2 == 1 {
+            mechanisms::add(&mut random, &mut profile);
+        }
         let sectors = profile.capacity.sectors.value;
         let depth = random.between(1, 32) as u32;
         let mut drive = Ssd::new(&profile).unwrap_or_else(|error| panic!("seed {seed}: {error}"));

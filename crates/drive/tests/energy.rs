@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use fourcorners_drive::profile::{PowerSection, SsdProfile};
+use fourcorners_drive::profile::{MapSection, PowerSection, SsdProfile};
 use fourcorners_drive::{Io, Nanos, Op, Ssd, SsdEnergy, Tag, Target};
 
 const SMALL: Shape = Shape { dies: 4, blocks_per_die: 64, pages_per_block: 16, effective_op: 0.15 };
@@ -177,4 +177,37 @@ fn nonsense_is_refused_by_key_value_and_range() {
         let error = Ssd::new(&profile).expect_err(told).to_string();
         assert!(error.starts_with(told), "{error}");
     }
+}
+
+#[test]
+fn a_map_with_limited_memory_costs_the_pages_it_reads_and_writes_back() {
+    let mut profile = metered(SMALL);
+    let memory_kib = Some(set(8));
+    profile.map = Some(MapSection { memory_kib, ..MapSection::default() });
+    set_effective_op(&mut profile, 0.15);
+    // One plane and units of a page: units are pages.
+    let mut drive = make(&profile);
+    let units = drive.geometry().sectors / 8;
+    fill(&mut drive);
+    overwrite(&mut drive, &mut Random(5), units, units);
+    let counted = drive.counters();
+    assert!(counted.map_units > 100, "{counted:?}");
+    let used = energy(&drive);
+    same(used.program_j, counted.programmed_units as f64 * 70e-6);
+    same(used.erase_j, counted.blocks_erased as f64 * 200e-6);
+
+    // From here on all reads are from the array: no row is in the write buffer any more, and no page of
+    // the map on its way out.
+    let mut random = Random(6);
+    let mut read = |drive: &mut Ssd, count| {
+        closed_loop(drive, 1, times(count, |_| io(Op::Read, random.below(units), 1)));
+        drive.settle();
+    };
+    closed_loop(&mut drive, 1, times(1, |_| Io::FLUSH));
+    read(&mut drive, 20);
+    let (used, before) = (energy(&drive), drive.counters().map_read_units);
+    read(&mut drive, 5000);
+    let map_reads = drive.counters().map_read_units - before;
+    assert!(map_reads > 100, "{map_reads} pages of the map");
+    same(energy(&drive).read_j - used.read_j, (5000 + map_reads) as f64 * 3e-6);
 }

@@ -5,7 +5,7 @@ mod common;
 
 use common::*;
 use fourcorners_drive::profile::*;
-use fourcorners_drive::{Io, Lba, Nanos, Op, Ssd, SsdState, Tag, Target};
+use fourcorners_drive::{Done, Fault, FaultCause, Io, Lba, Nanos, Op, Ssd, SsdState, Tag, Target};
 use serde_json::Value;
 
 const SMALL: Shape = Shape { dies: 3, blocks_per_die: 24, pages_per_block: 8, effective_op: 0.2 };
@@ -39,6 +39,17 @@ fn profile(random: &mut Random) -> SsdProfile {
         profile.link = pcie(3, 4, 256);
     }
     if random.below(2) == 0 {
+        let unit = [4096, 8192, 16384][random.below(3) as usize];
+        let row = profile.nand.planes.value * profile.nand.page_bytes.value;
+        let unit_bytes = Some(set(unit.min(row)));
+        profile.map = Some(MapSection { unit_bytes, ..MapSection::default() });
+    }
+    if random.below(2) == 0 {
+        // Some blocks can fail before the drive is worn out.
+        set_effective_op(&mut profile, 0.6);
+        profile.wear = Some(wear(random));
+    }
+    if random.below(2) == 0 {
         profile.trim.mode = Some(set(TrimMode::Blocking));
         profile.trim.command_us = Some(set(900.0));
     }
@@ -64,6 +75,19 @@ fn profile(random: &mut Random) -> SsdProfile {
     profile
 }
 
+/// Blocks that fail sooner or later, or do not.
+fn wear(random: &mut Random) -> WearSection {
+    use Levelling::*;
+    WearSection {
+        endurance_cycles: set([5, 8, 12, 1000][random.below(4) as usize]),
+        endurance_sigma_percent: set(20.0),
+        seed: set(random.below(1000)),
+        levelling: set([None, Dynamic, Static][random.below(3) as usize]),
+        threshold_cycles: set(2),
+        interval_blocks: set(2),
+    }
+}
+
 /// Any command, also unaligned ones; now and then a sequential run.
 fn any_io(random: &mut Random, sectors: u64) -> Io {
     let op = [Op::Read, Op::Write, Op::Write, Op::Write, Op::Trim, Op::Flush];
@@ -78,20 +102,53 @@ fn any_io(random: &mut Random, sectors: u64) -> Io {
     Io { op, lba, sectors: length as u32, fua, ..Io::FLUSH }
 }
 
-/// Runs `count` commands eight at a time; when each was done.
-fn run(drive: &mut Ssd, random: &mut Random, count: u64) -> Vec<Nanos> {
+/// How a command ended.
+type Ended = Result<Done, Fault>;
+
+/// Runs `count` commands eight at a time; a drive that is worn out refuses some of them.
+fn run(drive: &mut Ssd, random: &mut Random, count: u64) -> Vec<Ended> {
     let sectors = drive.geometry().sectors;
-    let mut done = closed_loop(drive, 8, times(count, |_| any_io(random, sectors)));
+    let mut ended = each_ended(drive, 8, &mut times(count, |_| any_io(random, sectors)));
     // A sequential reader, so that something is read ahead.
-    let reads = closed_loop(drive, 1, times(5, |i| io(Op::Read, i, 1)));
-    done.extend(reads);
-    done
+    ended.extend(each_ended(drive, 1, &mut times(5, |i| io(Op::Read, i, 1))));
+    ended
+}
+
+fn each_ended(drive: &mut Ssd, depth: u32, next: &mut impl FnMut() -> Option<Io>) -> Vec<Ended> {
+    let mut ended = Vec::new();
+    let mut free: Vec<Tag> = (0..depth).map(Tag).collect();
+    loop {
+        while let Some(tag) = free.pop() {
+            let Some(io) = next() else { break };
+            drive.submit(tag, io);
+        }
+        let one = match drive.reap(Nanos::MAX) {
+            Ok(Some(done)) => Ok(done),
+            Ok(None) => return ended,
+            Err(fault) => {
+                assert_eq!(fault.cause, FaultCause::WornOut);
+                Err(fault)
+            }
+        };
+        free.push(one.map_or_else(|fault| fault.tag, |done| done.tag));
+        ended.push(one);
+    }
+}
+
+/// Writes all of a drive that takes it.
+fn fill_if_it_takes_it(drive: &mut Ssd) {
+    let sectors = drive.geometry().sectors;
+    let writes = sectors.div_ceil(256);
+    let write =
+        |i: u64| Io { sectors: (sectors - i * 256).min(256) as u32, ..io(Op::Write, i * 32, 1) };
+    each_ended(drive, 32, &mut times(writes, write));
 }
 
 fn used(profile: &SsdProfile, random: &mut Random) -> Ssd {
     let mut drive = make(profile);
     fill(&mut drive);
-    run(&mut drive, random, 2000);
+    let count = 500 + random.below(1500);
+    run(&mut drive, random, count);
     drive
 }
 
@@ -107,20 +164,30 @@ fn restore(profile: &SsdProfile, json: &str) -> Result<Ssd, String> {
 
 #[test]
 fn a_restored_drive_is_the_drive_to_the_bit() {
-    for seed in 0..40 {
+    let (mut failing, mut worn_out) = (0, 0);
+    for seed in 0..80 {
         let mut random = Random(seed);
         let profile = profile(&mut random);
         let mut drive = used(&profile, &mut random);
+        failing += u32::from(drive.wear().blocks_retired > 0 && !drive.is_read_only());
         let mut restored = restore(&profile, &state(&drive))
             .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         assert_eq!(state(&restored), state(&drive), "seed {seed}");
         let (mut one, mut other) = (Random(seed + 1000), Random(seed + 1000));
-        let latencies = run(&mut drive, &mut one, 2000);
-        assert_eq!(run(&mut restored, &mut other, 2000), latencies, "seed {seed}");
+        let ended = run(&mut drive, &mut one, 2000);
+        assert_eq!(run(&mut restored, &mut other, 2000), ended, "seed {seed}");
+        assert_eq!(restored.wear(), drive.wear(), "seed {seed}");
+        worn_out += u32::from(drive.is_read_only());
         assert_eq!(restored.counters(), drive.counters(), "seed {seed}");
         assert_eq!(restored.energy_j(restored.now()), drive.energy_j(drive.now()), "seed {seed}");
         assert_eq!(state(&restored), state(&drive), "seed {seed}");
+        // A drive that has worn out, too, and one that was purged.
+        restore(&profile, &state(&drive)).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        drive.purge();
+        restore(&profile, &state(&drive)).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
     }
+    println!("{failing} with failed blocks, {worn_out} worn out");
+    assert!(failing > 5 && worn_out > 5, "{failing} with failed blocks, {worn_out} worn out");
 }
 
 #[test]
@@ -248,7 +315,7 @@ fn spoil(state: &mut Value, random: &mut Random) {
 #[test]
 fn a_spoiled_state_is_refused_or_makes_a_drive_that_works() {
     let (mut refused, mut taken) = (0, 0);
-    for seed in 0..12 {
+    for seed in 0..24 {
         let mut random = Random(seed);
         let profile = profile(&mut random);
         let drive = used(&profile, &mut random);
@@ -268,7 +335,11 @@ fn a_spoiled_state_is_refused_or_makes_a_drive_that_works() {
                     drive.check_map().unwrap_or_else(|error| panic!("{place}: {error}"));
                     println!("{place}");
                     run(&mut drive, &mut random, 1000);
-                    fill(&mut drive);
+                    // What was counted before is added to and multiplied.
+                    drive.counters();
+                    drive.wear();
+                    drive.energy(drive.now());
+                    fill_if_it_takes_it(&mut drive);
                     drive.check_map().unwrap_or_else(|error| panic!("{place}, then {error}"));
                     drive.purge();
                     run(&mut drive, &mut random, 100);
@@ -278,5 +349,16 @@ fn a_spoiled_state_is_refused_or_makes_a_drive_that_works() {
     }
     println!("{refused} refused, {taken} taken");
     // What is stale (what dead places held, when a block was closed) may be anything.
-    assert!(refused > 1000 && taken > 100, "{refused} refused, {taken} taken");
+    assert!(refused > 2000 && taken > 200, "{refused} refused, {taken} taken");
+}
+
+#[test]
+fn a_drive_whose_map_is_not_all_in_memory_has_no_state() {
+    let mut profile = ssd(SMALL);
+    let all = make(&profile);
+    let json = state(&all);
+    profile.map = Some(MapSection { memory_kib: Some(set(8)), ..MapSection::default() });
+    assert!(make(&profile).state().is_none());
+    let error = restore(&profile, &json).expect_err("it has no state");
+    assert!(error.ends_with("its map has limited memory, which keeps no state"), "{error}");
 }

@@ -1,6 +1,6 @@
 //! A drive under test, of whichever kind, with what a review needs beyond reads and writes.
 
-use fourcorners_drive::{Clock, Geometry, Hdd, Ssd, SsdCounters, Target};
+use fourcorners_drive::{Clock, Geometry, Hdd, Ssd, SsdCounters, Target, Wear};
 
 use crate::catalogue::{Model, Profile};
 use crate::cpu;
@@ -77,12 +77,23 @@ impl Drive {
         }
     }
 
+    /// How worn a virtual SSD is.
+    pub fn wear(&self) -> Option<Wear> {
+        match self {
+            Drive::Ssd(ssd) => Some(ssd.wear()),
+            Drive::Hdd(_) | Drive::Real(_) => None,
+        }
+    }
+
     /// Makes the drive forget everything, if it can.
     ///
     /// # Errors
     /// When a real device fails it.
     pub fn purge(&mut self) -> Result<Purge, UringError> {
         match self {
+            Drive::Ssd(ssd) if ssd.is_read_only() => {
+                Ok(Purge::NotPossible("the drive is worn out and read-only".into()))
+            }
             Drive::Ssd(ssd) => {
                 ssd.purge();
                 Ok(Purge::Done)

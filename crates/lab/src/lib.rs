@@ -21,6 +21,7 @@ pub mod run;
 mod save;
 pub mod state;
 pub mod uring;
+pub mod validate;
 mod verdict;
 pub mod workload;
 

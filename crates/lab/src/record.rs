@@ -2,7 +2,7 @@
 //!
 //! A record is all that reports and stores ever see; an old one renders without its drive.
 
-use fourcorners_drive::Clock;
+use fourcorners_drive::{Clock, Wear};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -206,6 +206,9 @@ pub struct Figure {
     /// Raw space beyond user space over user space (virtual SSDs).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nameplate_op: Option<f64>,
+    /// How worn the flash was after the job (virtual SSDs whose flash wears out).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wear: Option<FlashWear>,
     /// Mean power of the target during the job, watts (virtual drives of which it is known). What
     /// the job left to be done afterwards is not in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -225,6 +228,41 @@ pub struct Figure {
     /// Latency histogram: lowest value of a bucket in nanoseconds and its count. Buckets are
     /// under 0.8 % wide; empty ones are left out.
     pub latency_bins_ns: Vec<(u64, u64)>,
+}
+
+/// How worn a virtual drive's flash is. Blocks on all planes of a die that are erased together
+/// count as one.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct FlashWear {
+    /// Erases of the least worn block.
+    pub erases_min: u32,
+    /// Mean erases of all blocks.
+    pub erases_mean: f64,
+    /// Erases of the most worn block.
+    pub erases_max: u32,
+    /// Their standard deviation.
+    pub erases_std: f64,
+    /// Mean erases over the rated cycles.
+    pub endurance_used: f64,
+    /// Blocks that have failed and are used no more.
+    pub blocks_retired: u32,
+    /// Whether the drive is worn out and takes no more writes.
+    pub read_only: bool,
+}
+
+impl FlashWear {
+    /// `None` of a drive that does not wear out: what it was erased says nothing then.
+    pub fn of(wear: Wear) -> Option<FlashWear> {
+        Some(FlashWear {
+            erases_min: wear.erases_min,
+            erases_mean: wear.erases_mean,
+            erases_max: wear.erases_max,
+            erases_std: wear.erases_std,
+            endurance_used: wear.endurance_used?,
+            blocks_retired: wear.blocks_retired,
+            read_only: wear.read_only,
+        })
+    }
 }
 
 /// Latency of a figure in microseconds. Minimum, mean and maximum are exact, percentiles at most

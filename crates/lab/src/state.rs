@@ -25,7 +25,7 @@ use crate::save::write_atomically_with;
 const MAGIC: [u8; 8] = *b"4cstate\n";
 
 /// Raised whenever what a state consists of changes; a test notices.
-const FORM: u32 = 1;
+const FORM: u32 = 2;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -124,6 +124,10 @@ const HARD_DISK: &str =
 /// The form has a page map and nothing else.
 const LOG_BLOCKS: &str = "has a log-block map, and only the state of a page map can be kept";
 
+/// Nor which pages of the map are in memory.
+const LIMITED_MAP: &str = "has a map with limited memory (map.memory_kib), and only the state of a map that is all \
+     in memory can be kept";
+
 /// Writes what `ssd`, a drive of `profile`, remembers to `path`, whole or not at all. Nothing may be
 /// in flight. An existing file is replaced if it is a state.
 ///
@@ -213,6 +217,9 @@ fn has_state(profile: &Profile) -> Result<&SsdProfile, StateFileError> {
     let why = match &profile.model {
         Model::Hdd(_) => HARD_DISK,
         Model::Ssd(model) if model.log_blocks.is_some() => LOG_BLOCKS,
+        Model::Ssd(model) if model.map.as_ref().is_some_and(|map| map.memory_kib.is_some()) => {
+            LIMITED_MAP
+        }
         Model::Ssd(model) => return Ok(model),
     };
     Err(StateFileError::None { name: profile.name.clone(), why })

@@ -7,7 +7,7 @@ use fourcorners::catalogue::{Model, Profile, built_in};
 use fourcorners::run::{Unobserved, run};
 use fourcorners::state::{StateFileError, check, load, save};
 use fourcorners::workload::{Data, Job, Pattern, Until};
-use fourcorners_drive::profile::{LogBlocksSection, LogReplacement, Sourced, Standing};
+use fourcorners_drive::profile::{LogBlocksSection, LogReplacement, MapSection, Sourced, Standing};
 use fourcorners_drive::{Ssd, Target};
 use sha2::{Digest, Sha256};
 
@@ -222,6 +222,30 @@ fn a_drive_with_a_log_block_map_keeps_none() {
 }
 
 #[test]
+fn a_drive_with_limited_map_memory_keeps_none() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("whole");
+    let profile = with_limited_map(profile(&["capacity.sectors=400000"]));
+    for error in [
+        save(&new(&profile), &profile, &path).expect_err("it has no state"),
+        check(&path, &profile).expect_err("it has no state"),
+        load(&path, &profile).expect_err("it has no state"),
+    ] {
+        let told = "has a map with limited memory (map.memory_kib), and only the state of a map \
+                    that is all in memory can be kept";
+        assert!(error.to_string().ends_with(told), "{error}");
+    }
+}
+
+fn with_limited_map(mut profile: Profile) -> Profile {
+    let Model::Ssd(model) = &mut profile.model else { panic!("the m4 is an SSD") };
+    let memory_kib =
+        Sourced { value: 64, standing: Standing::Set, source: "test".into(), note: None };
+    model.map = Some(MapSection { memory_kib: Some(memory_kib), ..MapSection::default() });
+    profile
+}
+
+#[test]
 fn nothing_but_a_state_is_replaced() {
     let folder = tempfile::tempdir().expect("a folder");
     let profile = profile(&[]);
@@ -249,4 +273,4 @@ fn the_form_is_the_one_we_know() {
     assert_eq!(digest, KNOWN_FORM);
 }
 
-const KNOWN_FORM: &str = "61ec2aaf89e30a51";
+const KNOWN_FORM: &str = "d2d0a86ff89e7612";

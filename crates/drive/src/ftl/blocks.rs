@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::wear::DieWear;
 use crate::state::MOST_COUNTED;
 
 /// A block of a die: one on every plane, erased together.
@@ -21,28 +22,71 @@ pub(super) struct DieBlocks {
     closed_at: Vec<u64>,
     /// Blocks closed so far.
     closings: u64,
-    /// Erased last to first, so that the block freed longest ago is taken next: every block is
-    /// used in turn, which is the plainest of wear levelling.
+    /// Freed longest ago to last.
     free: std::collections::VecDeque<Block>,
+    wear: DieWear,
 }
 
 impl DieBlocks {
-    pub(super) fn all_free(blocks: u32) -> DieBlocks {
+    pub(super) fn all_free(wear: DieWear) -> DieBlocks {
+        let blocks = wear.blocks();
         DieBlocks {
             valid: vec![NOT_CLOSED; blocks as usize],
             closed_at: vec![0; blocks as usize],
             closings: 0,
             free: (0..blocks).collect(),
+            wear,
         }
+    }
+
+    /// Forgets all data, so that every block is free that can be written again.
+    pub(super) fn erase_all(&mut self) {
+        self.valid.fill(NOT_CLOSED);
+        self.closed_at.fill(0);
+        self.closings = 0;
+        self.free.clear();
+        for block in 0..self.count() {
+            if self.wear.survives(block) {
+                self.free.push_back(block);
+            }
+        }
+        self.wear.restart_levelling();
+    }
+
+    /// How its blocks are worn.
+    pub(super) fn wear(&self) -> &DieWear {
+        &self.wear
+    }
+
+    pub(super) fn wear_mut(&mut self) -> &mut DieWear {
+        &mut self.wear
     }
 
     pub(super) fn free_blocks(&self) -> u32 {
         self.free.len() as u32
     }
 
-    /// Takes a free block to write into.
+    /// The free blocks, freed longest ago to last.
+    pub(super) fn free(&self) -> impl Iterator<Item = Block> + '_ {
+        self.free.iter().copied()
+    }
+
+    /// Takes a free block to write into, which wear levelling chooses, and erases it.
     pub(super) fn open(&mut self) -> Option<Block> {
-        self.free.pop_front()
+        let place = self.wear.next_free(&self.free)?;
+        self.take_free(place)
+    }
+
+    /// The same for the data of `cold`, which will stay where it is.
+    pub(super) fn open_for_rest(&mut self, cold: Block) -> Option<Block> {
+        let place = self.wear.resting_free(&self.free, cold)?;
+        self.take_free(place)
+    }
+
+    fn take_free(&mut self, place: usize) -> Option<Block> {
+        let block = self.free.remove(place)?;
+        self.wear.erased(block);
+        Some(block)
     }
 
     /// The block is full: from now on it may be collected.
@@ -52,11 +96,16 @@ impl DieBlocks {
         self.closings += 1;
     }
 
-    /// Nothing in the block is valid any more: it may be erased and written again.
-    pub(super) fn release(&mut self, block: Block) {
+    /// Nothing in the block is valid any more: it may be erased and written again. False when it
+    /// is worn out and must not.
+    pub(super) fn release(&mut self, block: Block) -> bool {
         debug_assert_eq!(self.valid(block), 0);
         self.valid[block as usize] = NOT_CLOSED;
-        self.free.push_back(block);
+        let survives = self.wear.survives(block);
+        if survives {
+            self.free.push_back(block);
+        }
+        survives
     }
 
     /// Takes a closed block out of the candidates while it is collected.
@@ -78,15 +127,18 @@ impl DieBlocks {
         self.valid[block as usize] & !NOT_CLOSED
     }
 
-    /// Whether loaded blocks are those of a die of `count`, of which those in `taken` are being
-    /// written or collected: each is free, taken or closed, and no two of these.
-    pub(super) fn fit(&self, count: u32, taken: &[Block]) -> bool {
-        let DieBlocks { valid, closed_at, closings, free } = self;
-        if valid.len() != count as usize || closed_at.len() != count as usize {
+    /// Whether loaded blocks are those of a die that `made`, which is new, is the wear of. Of these,
+    /// those in `taken` are being written or collected: each is free, taken, closed or failed, and
+    /// no two of these.
+    pub(super) fn fit(&self, made: &DieWear, taken: &[Block]) -> bool {
+        let DieBlocks { valid, closed_at, closings, free, wear } = self;
+        let count = made.blocks();
+        if [valid.len(), closed_at.len()] != [count as usize; 2] || !wear.fits(made, *closings) {
             return false;
         }
+        let failed: Vec<Block> = wear.retired().collect();
         let mut open = vec![false; count as usize];
-        for &block in free.iter().chain(taken) {
+        for &block in free.iter().chain(taken).chain(&failed) {
             match open.get_mut(block as usize) {
                 Some(seen) if !*seen => *seen = true,
                 _ => return false,
@@ -97,7 +149,8 @@ impl DieBlocks {
                 && (open[block as usize] || closed_at[block as usize] < *closings)
         };
         (0..count).all(|block| aged(&block))
-            && free.iter().all(|&block| self.valid(block) == 0)
+            && free.iter().chain(&failed).all(|&block| self.valid(block) == 0)
+            && !free.iter().any(|&block| wear.is_worn_out(block))
             && *closings <= MOST_COUNTED
     }
 
@@ -146,7 +199,7 @@ mod tests {
 
     #[test]
     fn only_closed_blocks_are_collected_fewest_valid_first() {
-        let mut blocks = DieBlocks::all_free(4);
+        let mut blocks = DieBlocks::all_free(DieWear::lasting(4));
         assert_eq!(blocks.fewest_valid(), None);
         for valid in [3, 1, 2] {
             let block = blocks.open().expect("free blocks are left");
@@ -160,7 +213,7 @@ mod tests {
         assert_eq!(blocks.fewest_valid(), Some((1, 1)));
         blocks.begin_collecting(1);
         blocks.remove_valid(1, 1);
-        blocks.release(1);
+        assert!(blocks.release(1));
         assert_eq!((blocks.free_blocks(), blocks.fewest_valid()), (2, Some((2, 2))));
     }
 }

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::blocks::Block;
-use super::die::DieSpace;
 use super::fragments::{Filling, Target};
 use super::pace::Pace;
 use super::{Ftl, Shape};
@@ -27,14 +26,18 @@ pub(super) struct Victim {
 impl Ftl {
     /// The next die, in turn, that can take a row of host data.
     ///
-    /// One always can: the profile's check leaves more space than the user can fill beyond what
-    /// every die keeps open or free, so not every die can be full of valid data.
-    pub(super) fn die_with_room(&mut self) -> u32 {
+    /// One always can while blocks do not fail: the profile's check leaves more space than the user
+    /// can fill beyond what every die keeps open or free, so not every die can be full of valid
+    /// data. `None` once the drive is worn out.
+    pub(super) fn die_with_room(&mut self) -> Option<u32> {
         let (dies, first) = (self.shape.dies, self.host_die);
-        (0..dies)
-            .map(|step| (first + step) % dies)
-            .find(|&die| self.make_room(die))
-            .expect("the user's space is smaller than what the dies can hold")
+        let mut in_turn = (first..dies).chain(0..first);
+        let found = match self.end_of_life.is_reached() {
+            false => in_turn.find(|&die| self.make_room(die)),
+            true => None,
+        };
+        self.end_of_life.note_room(found.is_some());
+        found
     }
 
     /// Sees to it that `die` has a block open for host data; false when it can have none.
@@ -44,18 +47,15 @@ impl Ftl {
         if space.host.filled < full {
             return true;
         }
-        // The last free block is collection's: without it nothing could be won back. A victim that
-        // has been moved needs none any more.
-        let last = |space: &DieSpace| u32::from(space.victim.is_none());
         while self.dies[die as usize].blocks.free_blocks()
             <= match self.pacing {
-                Pacing::Paced => last(&self.dies[die as usize]),
+                Pacing::Paced => self.dies[die as usize].left_to_collection(),
                 Pacing::Delayed => self.start_free_blocks,
             }
             && self.collect_one(die)
         {}
         let space = &mut self.dies[die as usize];
-        if space.blocks.free_blocks() <= last(space) {
+        if space.blocks.free_blocks() <= space.left_to_collection() {
             return false;
         }
         space.filling = Filling::NONE;
@@ -104,21 +104,30 @@ impl Ftl {
 
     /// Chooses the die's next victim, if there is space to be won, and moves what is valid there.
     fn choose_victim(&mut self, die: u32) {
+        self.level_wear(die);
+        let space = &self.dies[die as usize];
+        if let Some(block) = space.next_victim(&mut self.victims, self.shape.units_per_block) {
+            let victim = self.move_out(die, block);
+            self.dies[die as usize].victim = Some(victim);
+        }
+    }
+
+    /// Moves all that is valid in a closed block to where collection writes, for which nothing is
+    /// charged yet.
+    pub(super) fn move_out(&mut self, die: u32, block: Block) -> Victim {
         let shape = self.shape;
-        let space = &mut self.dies[die as usize];
-        let Some((block, valid)) = self.victims.choose(&space.blocks, shape.units_per_block) else {
-            return;
-        };
-        space.blocks.begin_collecting(block);
+        let blocks = &mut self.dies[die as usize].blocks;
+        let valid = blocks.valid(block);
+        blocks.begin_collecting(block);
         let of_drive = shape.block_of_die(die, block);
         let rows = self.live.groups_in_use(of_drive, shape.units_per_row);
         let pages = match shape.units_per_page {
             page if page == shape.units_per_row => rows,
             page => self.live.groups_in_use(of_drive, page),
         };
-        space.victim = Some(Victim { block, valid, charged: 0, rows, pages });
         self.empty(die, block);
         self.counts.moved_units += u64::from(valid);
+        Victim { block, valid, charged: 0, rows, pages: pages * shape.pages_per_unit }
     }
 
     /// Moves all that is valid in a block to where collection writes.
@@ -170,9 +179,8 @@ impl Ftl {
         space.chores.pages_out += pages - pages_before;
         space.charge_programs(units, shape, &self.page_kinds);
         if victim.charged == victim.valid {
-            space.blocks.release(victim.block);
-            space.pace.won(shape.units_per_block - victim.valid);
             space.victim = None;
+            self.emptied(die, victim.block, victim.valid);
         } else {
             space.victim = Some(victim);
         }
@@ -184,7 +192,11 @@ impl Victim {
     pub(super) fn is_sane(&self, shape: Shape) -> bool {
         let Victim { block: _, valid, charged, rows, pages } = *self;
         let units = shape.units_per_block;
-        charged <= valid && valid.max(rows).max(pages) <= units
+        charged <= valid && valid.max(rows) <= units && pages <= units * shape.pages_per_unit
+    }
+
+    pub(super) fn block(&self) -> Block {
+        self.block
     }
 
     /// Units whose moves are not charged yet.
@@ -193,7 +205,7 @@ impl Victim {
     }
 
     /// Rows and pages that have been read when this many units have been moved: their share.
-    fn reads_to(&self, units: u32) -> (u32, u32) {
+    pub(super) fn reads_to(&self, units: u32) -> (u32, u32) {
         let share = |of: u32| match u64::from(self.valid) {
             0 => 0,
             valid => (u64::from(of) * u64::from(units) / valid) as u32,

@@ -7,6 +7,7 @@ use super::blocks::{Block, DieBlocks};
 use super::collect::Victim;
 use super::fragments::Filling;
 use super::pace::Pace;
+use super::wear::DieWear;
 use crate::nand::{Chores, PageKinds};
 
 /// One die's space and what is going on in it.
@@ -38,9 +39,9 @@ pub(super) struct WriteFront {
 pub(super) const NO_BLOCK: Block = Block::MAX;
 
 impl DieSpace {
-    pub(super) fn new(shape: Shape) -> DieSpace {
+    pub(super) fn new(shape: Shape, wear: DieWear) -> DieSpace {
         DieSpace {
-            blocks: DieBlocks::all_free(shape.blocks_per_die),
+            blocks: DieBlocks::all_free(wear),
             host: WriteFront::none(shape),
             filling: Filling::NONE,
             moves: WriteFront::none(shape),
@@ -66,6 +67,18 @@ impl DieSpace {
             self.charged += now;
             left -= now;
         }
+    }
+
+    /// Forgets all data; the blocks stay as worn as they are.
+    pub(super) fn erase_all(&mut self, shape: Shape) {
+        self.blocks.erase_all();
+        self.host = WriteFront::none(shape);
+        self.filling = Filling::NONE;
+        self.moves = WriteFront::none(shape);
+        self.charged = shape.units_per_block;
+        self.victim = None;
+        self.pace = Pace::default();
+        self.chores = Chores::default();
     }
 
     /// Units that can be written before a block has to be won back.

@@ -346,13 +346,12 @@ impl Fragments {
     /// Makes parts of a fragment's two halves.
     #[cold]
     fn scatter(&mut self, id: u32) {
-        let Fragment { placed, at, .. } = self.fragments[id as usize];
-        let upper = self.fragments[id as usize].upper();
-        let parts = [(placed & !upper, at[0]), (placed & upper, at[1])];
-        let parts = parts.map(|(placed, at)| Part { placed, at, more: NONE });
-        self.fragments[id as usize].split = SCATTERED;
-        self.fragments[id as usize].parts = NONE;
-        self.give_parts(id, &parts);
+        let fragment = self.fragments[id as usize];
+        let (placed, upper) = (fragment.placed, fragment.upper());
+        let last = self.add_part(Part { placed: placed & upper, at: fragment.at[1], more: NONE });
+        let first = Part { placed: placed & !upper, at: fragment.at[0], more: last };
+        let parts = self.add_part(first);
+        self.fragments[id as usize] = Fragment { split: SCATTERED, parts, ..fragment };
     }
 
     /// Moves the part of a scattered fragment that comes first at `from`.
@@ -364,66 +363,69 @@ impl Fragments {
         to: &mut Target,
         arrived: &mut Vec<u32>,
     ) -> bool {
-        let live = self.fragments[id as usize].live;
-        let mut parts = self.take_parts(id);
-        let here = (0..parts.len()).filter(|&index| from.contains(&parts[index].at));
-        let index = here
-            .min_by_key(|&index| parts[index].at)
-            .expect("a block lists a fragment once for every part it holds");
-        let part = parts.swap_remove(index);
+        let Fragment { live, parts: head, .. } = self.fragments[id as usize];
+        let (mut here, mut before) = (NONE, NONE);
+        let (mut next, mut last) = (head, NONE);
+        while next != NONE {
+            let part = self.parts[next as usize];
+            if from.contains(&part.at) && (here == NONE || part.at < self.parts[here as usize].at) {
+                (here, before) = (next, last);
+            }
+            (next, last) = (part.more, next);
+        }
+        let part = self.parts[here as usize];
         let (fits, rest) = split(part.placed & live, to.end - to.at);
+        match (fits, rest) {
+            (0, 0) => self.remove_part(id, here, before),
+            (0, _) => {}
+            (_, 0) => self.parts[here as usize] = Part { placed: fits, at: to.at, ..part },
+            _ => {
+                // What is left stays where it is, and is what comes first there.
+                let first = rest & rest.wrapping_neg();
+                let placed = part.placed & !(first - 1);
+                self.parts[here as usize] = Part { placed, at: part.place(first), ..part };
+                let moved = Part { placed: fits, at: to.at, more: head };
+                self.fragments[id as usize].parts = self.add_part(moved);
+            }
+        }
         if fits != 0 {
-            parts.push(Part { placed: fits, at: to.at, more: NONE });
             to.at += fits.count_ones();
             arrived.push(id);
         }
-        if rest != 0 {
-            // It stays where it is, and is what comes first there.
-            let first = rest & rest.wrapping_neg();
-            let placed = part.placed & !(first - 1);
-            parts.push(Part { placed, at: part.place(first), more: NONE });
-        }
-        self.give_parts(id, &parts);
         rest == 0
     }
 
-    /// The parts of a scattered fragment, as a list.
-    fn take_parts(&mut self, id: u32) -> Vec<Part> {
-        let mut parts = Vec::new();
-        let mut next = self.fragments[id as usize].parts;
-        while next != NONE {
-            let part = self.parts[next as usize];
-            parts.push(Part { more: NONE, ..part });
-            self.parts[next as usize].more = self.free_part;
-            self.free_part = next;
-            next = part.more;
+    fn add_part(&mut self, part: Part) -> u32 {
+        if self.free_part == NONE {
+            self.parts.push(part);
+            return self.parts.len() as u32 - 1;
         }
-        parts
+        let added = self.free_part;
+        self.free_part = self.parts[added as usize].more;
+        self.parts[added as usize] = part;
+        added
     }
 
-    /// Makes `parts` those of a scattered fragment. One alone makes it whole again, none ends it.
-    fn give_parts(&mut self, id: u32, parts: &[Part]) {
-        if let [part] = parts {
-            let live = self.fragments[id as usize].live;
-            self.fragments[id as usize] = Fragment::whole(live, part.placed, part.at);
-            return;
+    /// Takes a part that comes behind `before` out of a scattered fragment. With one part left it is
+    /// whole again.
+    fn remove_part(&mut self, id: u32, part: u32, before: u32) {
+        let more = self.parts[part as usize].more;
+        self.give_part(part);
+        match before {
+            NONE => self.fragments[id as usize].parts = more,
+            before => self.parts[before as usize].more = more,
         }
-        let mut more = NONE;
-        for part in parts {
-            let part = Part { more, ..*part };
-            if self.free_part == NONE {
-                self.parts.push(part);
-                more = self.parts.len() as u32 - 1;
-            } else {
-                more = self.free_part;
-                self.free_part = self.parts[more as usize].more;
-                self.parts[more as usize] = part;
-            }
+        let fragment = self.fragments[id as usize];
+        let only = self.parts[fragment.parts as usize];
+        if only.more == NONE {
+            self.give_part(fragment.parts);
+            self.fragments[id as usize] = Fragment::whole(fragment.live, only.placed, only.at);
         }
-        self.fragments[id as usize].parts = more;
-        if parts.is_empty() {
-            self.remove(id);
-        }
+    }
+
+    fn give_part(&mut self, part: u32) {
+        self.parts[part as usize].more = self.free_part;
+        self.free_part = part;
     }
 
     /// Whether overwriting has left so many fragments, few of their slots live, that it is time

@@ -1,10 +1,10 @@
-//! The flash translation layer: where each 4 KiB of the user's space is on the NAND, and how
+//! The flash translation layer: where each unit of the user's space is on the NAND, and how
 //! space is won back. It knows no time.
 //!
 //! Placement: host data fills one row (one page on every plane of a die) after the other, die
 //! after die, so that consecutive data lies on as many dies as there are. Collection moves data
-//! within a die, into a block of its own. Words: a *unit* is 4 KiB, the grain of the map; a *row*
-//! is what one program operation writes; a *block* is what one erase frees.
+//! within a die, into a block of its own. Words: a *unit* is the grain of the map, 4
+//! KiB mostly; a *row* is what one program operation writes; a *block* is what one erase frees.
 
 mod blocks;
 mod collect;
@@ -17,24 +17,26 @@ mod restore;
 mod shape;
 mod translation;
 mod victim;
+mod wear;
 
 use serde::{Deserialize, Serialize};
 
 use crate::nand::{Chores, PageKinds};
 use crate::prefetch::prefetch;
-use crate::profile::{OPEN_BLOCKS_PER_DIE, Pacing, SsdProfile, UNIT_BYTES};
+use crate::profile::{OPEN_BLOCKS_PER_DIE, Pacing, SsdProfile};
 use blocks::Block;
 use die::DieSpace;
 use fragments::{Filling, Fragments, Slot};
 use live::LiveBits;
 use victim::VictimChooser;
+use wear::EndOfLife;
 
 pub use log_block::MergeCounts;
 pub(crate) use restore::FtlState;
 pub(crate) use shape::Shape;
 pub(crate) use translation::Translation;
 
-/// A unit of the user's space: byte offset / 4096.
+/// A unit of the user's space: byte offset / bytes of a unit.
 pub(crate) type LogicalUnit = u32;
 
 /// A unit of the NAND: global block number x units a block + unit within the block.
@@ -54,6 +56,7 @@ pub(crate) struct Ftl {
     live: LiveBits,
     dies: Vec<DieSpace>,
     victims: VictimChooser,
+    end_of_life: EndOfLife,
     /// The die whose open row host data goes into.
     host_die: u32,
     /// Units that row still takes; 0 when the next unit begins a row.
@@ -95,18 +98,18 @@ impl Ftl {
     /// The map of a drive that was never written. `profile` has passed its check.
     pub(crate) fn new(profile: &SsdProfile) -> Ftl {
         let shape = Shape::new(profile);
-        let user_units = profile.capacity.sectors.value / (UNIT_BYTES / 512);
         let pages = profile.nand.pages_per_block.value;
         Ftl {
             shape,
             page_kinds: PageKinds::new(profile.nand_cells.as_ref(), pages),
             start_free_blocks: profile.gc.start_free_blocks.value,
             pacing: profile.gc.pacing.value,
-            map: vec![Slot::NOWHERE; user_units as usize],
+            map: vec![Slot::NOWHERE; profile.user_units() as usize],
             fragments: Fragments::none(shape),
             live: LiveBits::none(shape),
-            dies: vec![DieSpace::new(shape); shape.dies as usize],
+            dies: wear::new_dies(shape, profile.wear.as_ref()),
             victims: VictimChooser::new(&profile.gc),
+            end_of_life: EndOfLife::new(profile),
             host_die: 0,
             host_row_left: 0,
             counts: FtlCounts::default(),
@@ -143,7 +146,7 @@ impl Ftl {
                 return Err(format!("die {die} block {of_die}: {live} live, {counted} counted"));
             }
         }
-        Ok(())
+        self.check_blocks()
     }
 
     /// Units the user can address.
@@ -151,8 +154,9 @@ impl Ftl {
         self.map.len() as u32
     }
 
-    /// Units that data can occupy: all but what every die keeps free in whole blocks and in its
-    /// open ones. Those are half full on average, so of two open blocks one is kept free.
+    /// Units that data can occupy: all but failed blocks and what every die keeps free, in whole
+    /// blocks and in its open ones. Those are half full on average, so of two open blocks one is
+    /// kept free.
     ///
     /// This is when a paced die begins to collect, to the unit, and with it the closed forms of
     /// write amplification hold for drives of a few hundred blocks; counting open blocks as
@@ -161,7 +165,8 @@ impl Ftl {
     pub(crate) fn usable_units(&self) -> u64 {
         let kept = u64::from(OPEN_BLOCKS_PER_DIE / 2 + self.start_free_blocks);
         let per_die = u64::from(self.shape.blocks_per_die) - kept;
-        per_die * u64::from(self.shape.dies) * u64::from(self.shape.units_per_block)
+        let usable = per_die * u64::from(self.shape.dies);
+        usable.saturating_sub(self.retired_blocks()) * u64::from(self.shape.units_per_block)
     }
 
     /// Forgets everything, as a secure erase does; the counts go on.
@@ -169,7 +174,7 @@ impl Ftl {
         self.map.fill(Slot::NOWHERE);
         self.fragments.clear_all();
         self.live.clear_all();
-        self.dies.fill(DieSpace::new(self.shape));
+        self.erase_dies();
         self.host_die = 0;
         self.host_row_left = 0;
     }
@@ -229,14 +234,14 @@ impl Ftl {
         self.dies.iter().map(of_die).sum()
     }
 
-    /// Writes a unit of host data.
+    /// Writes a unit of host data; `None` when the drive is worn out.
     #[inline]
-    pub(crate) fn write(&mut self, unit: LogicalUnit) -> Placed {
+    pub(crate) fn write(&mut self, unit: LogicalUnit) -> Option<Placed> {
         if self.at_row_start() {
             if self.fragments.are_many() {
                 self.gather();
             }
-            self.host_die = self.die_with_room();
+            self.host_die = self.die_with_room()?;
             self.host_row_left = self.shape.units_per_row;
         }
         let die = self.host_die;
@@ -250,7 +255,7 @@ impl Ftl {
         self.map[unit as usize] = self.fragments.append(&mut space.filling, block, place);
         self.live.set(block, within);
         self.host_row_left -= 1;
-        self.row_done(die)
+        Some(self.row_done(die))
     }
 
     /// Fills up the row that host data goes into with nothing, so that it can be programmed.

@@ -9,10 +9,12 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::collect::Victim;
 use super::die::{DieSpace, NO_BLOCK};
+use super::wear::DieWear;
 use super::{Fragments, Ftl, FtlCounts, LiveBits, PhysicalUnit, Shape, Slot, VictimChooser};
-use crate::profile::{Pacing, SsdProfile, UNIT_BYTES};
-use crate::state::{MOST_COUNTED, StateError};
+use crate::profile::{Pacing, SsdProfile};
+use crate::state::{MOST_MOVED, StateError};
 
 /// Where no unit is.
 const NOWHERE: PhysicalUnit = PhysicalUnit::MAX;
@@ -26,6 +28,7 @@ pub(crate) struct FtlState<'a> {
     places: Places<'a>,
     dies: Cow<'a, [DieSpace]>,
     victims: Cow<'a, VictimChooser>,
+    worn_out: bool,
     host_die: u32,
     host_row_left: u32,
     counts: FtlCounts,
@@ -69,16 +72,35 @@ impl Places<'_> {
 impl Ftl {
     /// What the map remembers.
     pub(crate) fn state(&self) -> FtlState<'_> {
+        // Every field is named here, so that a new one is not forgotten.
+        let Ftl {
+            shape,
+            start_free_blocks,
+            pacing,
+            dies,
+            victims,
+            end_of_life,
+            host_die,
+            host_row_left,
+            counts,
+            // This follows from the profile ...
+            page_kinds: _,
+            // ... and these from the places.
+            map: _,
+            fragments: _,
+            live: _,
+        } = self;
         FtlState {
-            shape: self.shape,
-            start_free_blocks: self.start_free_blocks,
-            pacing: self.pacing,
+            shape: *shape,
+            start_free_blocks: *start_free_blocks,
+            pacing: *pacing,
             places: Places::Of(self),
-            dies: Cow::Borrowed(&self.dies),
-            victims: Cow::Borrowed(&self.victims),
-            host_die: self.host_die,
-            host_row_left: self.host_row_left,
-            counts: self.counts,
+            dies: Cow::Borrowed(dies),
+            victims: Cow::Borrowed(victims),
+            worn_out: end_of_life.is_reached(),
+            host_die: *host_die,
+            host_row_left: *host_row_left,
+            counts: *counts,
         }
     }
 
@@ -87,34 +109,58 @@ impl Ftl {
     /// # Errors
     /// The first reason why no such drive can remember that.
     pub(crate) fn restore(profile: &SsdProfile, state: FtlState<'_>) -> Result<Ftl, StateError> {
-        // Every field is named here, so that a new one is not forgotten.
-        let FtlState { shape, start_free_blocks, pacing, places, dies, victims, .. } = state;
-        let FtlState { host_die, host_row_left, counts, .. } = state;
+        let FtlState {
+            shape,
+            start_free_blocks,
+            pacing,
+            places,
+            dies,
+            victims,
+            worn_out,
+            host_die,
+            host_row_left,
+            counts,
+        } = state;
         let made = Ftl::new(profile);
         StateError::unless(shape == made.shape, "its NAND has another shape")?;
         let collects_alike = (start_free_blocks, pacing) == (made.start_free_blocks, made.pacing)
             && victims.fits(&made.victims);
         StateError::unless(collects_alike, "its collection is another")?;
         let places = places.into_owned();
-        let user_units = profile.capacity.sectors.value / (UNIT_BYTES / 512);
         let lengths = (places.len() as u64, dies.len());
-        let as_many = (user_units, shape.dies as usize);
+        let as_many = (profile.user_units(), shape.dies as usize);
         StateError::unless(lengths == as_many, "its map is of another length")?;
         let live = live_at(&places, shape)?;
         let dies = dies.into_owned();
-        for (die, space) in (0..).zip(&dies) {
+        for ((die, space), made) in (0..).zip(&dies).zip(&made.dies) {
             space
-                .fits(shape)
+                .fits(shape, made.blocks.wear())
                 .and_then(|()| space.open_places_are_empty(die, &live, shape))
                 .map_err(|what| StateError::new(format!("die {die}: {what}")))?;
         }
         let counted = counts.host_units.max(counts.moved_units).max(counts.padded_units);
-        StateError::unless(counted <= MOST_COUNTED, "it counts too much")?;
+        StateError::unless(counted <= MOST_MOVED, "it counts too much")?;
+        let end_of_life = made.end_of_life.restored(worn_out, &dies);
+        let end_of_life = end_of_life
+            .ok_or_else(|| StateError::new("it is worn out and should not be, or is not"))?;
         let mut fragments = made.fragments;
         let map = fragments.take_places(places, &live, shape);
         let victims = victims.into_owned();
-        let ftl =
-            Ftl { map, fragments, live, dies, victims, host_die, host_row_left, counts, ..made };
+        let ftl = Ftl {
+            map,
+            fragments,
+            live,
+            dies,
+            victims,
+            end_of_life,
+            host_die,
+            host_row_left,
+            counts,
+            shape,
+            page_kinds: made.page_kinds,
+            start_free_blocks,
+            pacing,
+        };
         StateError::unless(ftl.host_row_is_open(), "the row being filled is not")?;
         ftl.check().map_err(StateError::new)?;
         Ok(ftl)
@@ -165,8 +211,8 @@ impl Fragments {
 }
 
 impl DieSpace {
-    /// Whether what is loaded is the space of a die of this shape.
-    fn fits(&self, shape: Shape) -> Result<(), String> {
+    /// Whether what is loaded is the space of a die of this shape, which was `made` so worn.
+    fn fits(&self, shape: Shape, made: &DieWear) -> Result<(), String> {
         let DieSpace { blocks, host, filling: _, moves, charged, victim, pace, chores } = self;
         let full = shape.units_per_block;
         let fronts = [host, moves];
@@ -178,15 +224,15 @@ impl DieSpace {
         }
         let open = fronts.iter().map(|front| front.block).filter(|&block| block != NO_BLOCK);
         let taken: Vec<u32> = open.chain(victim.map(|victim| victim.block)).collect();
-        if !blocks.fit(shape.blocks_per_die, &taken) {
-            return Err("its blocks are not each free, open, collected or closed".into());
+        if !blocks.fit(made, &taken) {
+            return Err("its blocks are not each free, open, collected, closed or worn out".into());
         }
-        // Collection needs a free block to begin with. A victim has been moved, and gives one.
-        let can_collect = match victim {
-            Some(victim) => victim.is_sane(shape) && blocks.valid(victim.block) == 0,
-            None => blocks.free_blocks() > 0,
-        };
-        if !can_collect {
+        // Collection needs a free block to begin with. A victim has been moved, and gives one if it
+        // is not worn out. Of a purged die all blocks may be; it has nothing to collect.
+        let can_collect =
+            blocks.free_blocks() >= self.left_to_collection() || blocks.closed().next().is_none();
+        let was_moved = |victim: &Victim| victim.is_sane(shape) && blocks.valid(victim.block) == 0;
+        if !can_collect || !victim.as_ref().is_none_or(was_moved) {
             return Err("its collection could not go on".into());
         }
         if !pace.is_sane() || !chores.is_sane(shape.units_per_row) {

@@ -163,12 +163,12 @@ impl Translation {
         }
     }
 
-    /// Writes a unit of host data.
+    /// Writes a unit of host data; `None` when the drive is worn out.
     #[inline]
-    pub(crate) fn write(&mut self, unit: LogicalUnit) -> Placed {
+    pub(crate) fn write(&mut self, unit: LogicalUnit) -> Option<Placed> {
         match self {
             PageMap(map) => map.write(unit),
-            LogBlock(map) => map.write(unit),
+            LogBlock(map) => Some(map.write(unit)),
         }
     }
 
@@ -188,6 +188,40 @@ impl Translation {
         match self {
             PageMap(_) => None,
             LogBlock(map) => map.next_chores(),
+        }
+    }
+
+    /// By block: how often it was erased.
+    pub(crate) fn erases(&self) -> impl Iterator<Item = u32> + '_ {
+        let (by_page, by_log) = match self {
+            PageMap(map) => (Some(map.erases()), None),
+            LogBlock(map) => (None, Some(map.erases())),
+        };
+        by_page.into_iter().flatten().chain(by_log.into_iter().flatten())
+    }
+
+    /// Blocks that have failed; those of a log-block map do not.
+    pub(crate) fn retired_blocks(&self) -> u64 {
+        match self {
+            PageMap(map) => map.retired_blocks(),
+            LogBlock(_) => 0,
+        }
+    }
+
+    /// The cycles a block is rated for, if blocks wear out.
+    pub(crate) fn rated_cycles(&self) -> Option<u32> {
+        match self {
+            PageMap(map) => map.rated_cycles(),
+            LogBlock(_) => None,
+        }
+    }
+
+    /// Whether the drive takes no more writes.
+    #[inline]
+    pub(crate) fn is_worn_out(&self) -> bool {
+        match self {
+            PageMap(map) => map.is_worn_out(),
+            LogBlock(_) => false,
         }
     }
 

@@ -91,6 +91,7 @@ fn draw(random: &mut SplitMix64, blocks: &DieBlocks) -> Block {
 
 #[cfg(test)]
 mod tests {
+    use super::super::wear::DieWear;
     use super::*;
     use crate::profile::{Sourced, Standing};
 
@@ -112,7 +113,7 @@ mod tests {
 
     /// Blocks with these valid units, closed in this order; two more are free and one is open.
     fn blocks(valid: &[u32]) -> DieBlocks {
-        let mut blocks = DieBlocks::all_free(valid.len() as u32 + 3);
+        let mut blocks = DieBlocks::all_free(DieWear::lasting(valid.len() as u32 + 3));
         for &valid in valid {
             let block = blocks.open().expect("free blocks are left");
             blocks.add_valid(block, valid);
@@ -145,7 +146,7 @@ mod tests {
 
     #[test]
     fn fifo_takes_what_was_closed_first_not_what_was_opened_first() {
-        let mut blocks = DieBlocks::all_free(4);
+        let mut blocks = DieBlocks::all_free(DieWear::lasting(4));
         let (first, second) = (blocks.open().expect("free"), blocks.open().expect("free"));
         blocks.close(second);
         blocks.close(first);

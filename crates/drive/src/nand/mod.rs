@@ -10,9 +10,10 @@ mod times;
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
+use crate::divide::Divider;
 use crate::lane::Lane;
 use crate::profile::SsdProfile;
-use crate::state::{LATEST, MOST_COUNTED};
+use crate::state::{LATEST, MOST_MOVED};
 use agenda::{Agenda, Opening, Operation};
 use suspension::Suspension;
 use times::{ChoreTimes, Times};
@@ -27,6 +28,7 @@ pub(crate) struct Nand {
     kinds: PageKinds,
     suspension: Option<Suspension>,
     channels: Vec<Lane>,
+    by_channels: Divider,
     dies: Vec<Die>,
     /// By die: its operations one by one. Empty when the profile says nothing of the cells or of
     /// suspending; then all operations are taken to be mean programs.
@@ -41,6 +43,8 @@ pub(crate) struct NandCounts {
     pub(crate) pages_read: u64,
     /// Rows (one page on every plane) programmed.
     pub(crate) rows_programmed: u64,
+    /// Pages programmed in operations that did not write a whole row.
+    pub(crate) single_pages_programmed: u64,
     /// Blocks (one on every plane) erased.
     pub(crate) blocks_erased: u64,
 }
@@ -71,6 +75,7 @@ impl Nand {
             kinds,
             suspension: profile.nand_suspend.as_ref().map(Suspension::new),
             channels: vec![Lane::default(); section.channels.value as usize],
+            by_channels: Divider::new(section.channels.value),
             dies: vec![Die::default(); dies],
             agendas: vec![Agenda::default(); if told_apart { dies } else { 0 }],
             counts: NandCounts::default(),
@@ -82,13 +87,18 @@ impl Nand {
     }
 
     /// Reads a row of a block of a die into its page registers and one page of it into the
-    /// controller, asked for at `at`. Returns when the page is there.
+    /// controller, asked for at `at` by a command that knows at `known` where it is. Returns when
+    /// the page is there. Of a row that is `None` only the mean time is known.
     ///
     /// A read waits for reads before it and for the operation in progress, or for that to be
-    /// suspended, not for programs that only wait.
+    /// suspended, not for programs that only wait. One that is known only later takes its time from
+    /// the die at once, like from any shared resource, and holds up nobody until then.
     #[inline]
-    pub(crate) fn read(&mut self, die: u32, row: u32, at: Nanos) -> Nanos {
-        let read = self.times.read[self.kinds.of(row) as usize];
+    pub(crate) fn read(&mut self, die: u32, row: Option<u32>, at: Nanos, known: Nanos) -> Nanos {
+        let read = match row {
+            Some(row) => self.times.read[self.kinds.of(row) as usize],
+            None => self.times.mean_read,
+        };
         let slot = self.dies[die as usize];
         let opening = if slot.out_until > at {
             Opening { start: slot.reads_until.max(at), resume: Nanos::ZERO }
@@ -101,18 +111,20 @@ impl Nand {
             Opening { start: at + wait, resume: Nanos::ZERO }
         };
         let start = opening.start;
+        let begins = start.max(known);
         // With cache registers the row before may still be on its way out of them.
-        let ready = (start + read).max(slot.out_until);
+        let ready = (begins + read).max(slot.out_until);
         let channel = self.channel_of(die);
         let transfer = self.times.page_transfer;
         let arrived = self.channels[channel].serve_when_ready(at, ready, transfer);
         // The page registers are taken until the data is out.
-        let taken = arrived - start.max(slot.out_until) + opening.resume;
+        let taken = arrived - begins.max(slot.out_until) + opening.resume;
+        let late = begins - start;
         let cache_reads = self.times.cache_reads;
         let slot = &mut self.dies[die as usize];
         slot.busy_until = slot.busy_until.max(start) + taken;
-        slot.reads_until = if cache_reads { ready } else { arrived };
-        slot.out_until = arrived;
+        slot.out_until = slot.out_until.max(arrived - late);
+        slot.reads_until = if cache_reads { ready - late } else { slot.out_until };
         self.counts.pages_read += 1;
         self.put_off(die, taken);
         arrived
@@ -128,9 +140,9 @@ impl Nand {
         let cache_reads = self.times.cache_reads;
         let slot = &mut self.dies[die as usize];
         slot.busy_until += arrived - after;
-        slot.out_until = arrived;
+        slot.out_until += arrived - after;
         if !cache_reads {
-            slot.reads_until = arrived;
+            slot.reads_until = slot.out_until;
         }
         self.counts.pages_read += 1;
         self.put_off(die, arrived - after);
@@ -166,6 +178,35 @@ impl Nand {
         end
     }
 
+    /// Programs `pages` of one row, ordered at `at` with their data in the controller, after what
+    /// the die has to do already; an erase before that if they are the first of a block. Returns
+    /// when they are on the NAND. Which row it is, is not known, so it takes the mean time.
+    pub(crate) fn program_pages(
+        &mut self,
+        die: u32,
+        pages: u32,
+        begins_block: bool,
+        at: Nanos,
+    ) -> Nanos {
+        let transfers = Nanos(self.times.page_transfer.0 * u64::from(pages));
+        let erase = if begins_block { self.times.erase } else { Nanos::ZERO };
+        let channel = self.channel_of(die);
+        self.channels[channel].serve(at, transfers);
+        let slot = &mut self.dies[die as usize];
+        let start = slot.busy_until.max(at);
+        let erased = start + erase;
+        let end = erased + transfers + self.times.mean_program;
+        slot.busy_until = end;
+        slot.last_program = self.times.mean_program;
+        self.counts.single_pages_programmed += u64::from(pages);
+        self.counts.blocks_erased += u64::from(begins_block);
+        if let Some(agenda) = self.agendas.get_mut(die as usize) {
+            agenda.add(Operation::Erase, at, [start, erased], 1);
+            agenda.add(Operation::Program, at, [erased, end], 1);
+        }
+        end
+    }
+
     /// Has a die do `chores`, ordered at `at`, from `ready` on and after what it has to do already.
     /// Returns when they are done; `ready` if there are none.
     #[inline]
@@ -194,16 +235,19 @@ impl Nand {
 
     /// Whether a loaded NAND is one that `made`, which is new, could have become.
     pub(crate) fn fits(&self, made: &Nand) -> bool {
-        let Nand { times, kinds, suspension, channels, dies, agendas, counts } = self;
-        let NandCounts { pages_read, rows_programmed, blocks_erased } = *counts;
+        let Nand { times, kinds, suspension, channels, by_channels, dies, agendas, counts } = self;
+        let NandCounts { pages_read, rows_programmed, single_pages_programmed, blocks_erased } =
+            *counts;
+        let counted = pages_read.max(rows_programmed).max(single_pages_programmed);
         (times, kinds, suspension) == (&made.times, &made.kinds, &made.suspension)
+            && by_channels == &made.by_channels
             && channels.len() == made.channels.len()
             && channels.iter().all(|lane| lane.is_sane())
             && dies.len() == made.dies.len()
             && dies.iter().all(Die::is_sane)
             && agendas.len() == made.agendas.len()
             && agendas.iter().all(Agenda::is_sane)
-            && pages_read.max(rows_programmed).max(blocks_erased) <= MOST_COUNTED
+            && counted.max(blocks_erased) <= MOST_MOVED
     }
 
     /// What a die has not done yet is put off by a read.
@@ -217,7 +261,7 @@ impl Nand {
     /// Dies take turns on the channels, so that neighbours in a stripe do not share one.
     #[inline]
     fn channel_of(&self, die: u32) -> usize {
-        die as usize % self.channels.len()
+        self.by_channels.divide(die).1 as usize
     }
 }
 

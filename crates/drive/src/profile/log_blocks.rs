@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ProfileError, Sourced, SsdProfile, UNIT_BYTES, within};
+use super::{ProfileError, Sourced, SsdProfile, within};
 
 /// A hybrid log-block map (BAST, Kim et al. 2002; FAST, Lee et al. 2007; associativity as in KAST,
 /// Cho et al. 2009) in place of the page map. Absent, the drive maps by page.
@@ -43,6 +43,10 @@ pub enum LogReplacement {
 impl LogBlocksSection {
     pub(super) fn check(&self, profile: &SsdProfile) -> Result<(), ProfileError> {
         let nand = &profile.nand;
+        if let Some(memory) = profile.map.as_ref().and_then(|map| map.memory_kib.as_ref()) {
+            let must = "a log-block map is all in memory: map.memory_kib and [log_blocks] exclude each other";
+            return Err(ProfileError::new("map.memory_kib", memory.value, must));
+        }
         let stripe = self.stripe_dies.value;
         within("log_blocks.stripe_dies", &self.stripe_dies, 1..=nand.dies.value)?;
         if !nand.dies.value.is_multiple_of(stripe) {
@@ -53,7 +57,8 @@ impl LogBlocksSection {
         within("log_blocks.associativity", &self.associativity, 1..=u32::MAX)?;
         let blocks = u64::from(nand.dies.value / stripe) * u64::from(nand.blocks_per_plane.value);
         let block_bytes = profile.raw_bytes() / blocks;
-        let user_bytes = profile.capacity.sectors.value * 512;
+        let unit = u64::from(profile.unit_bytes());
+        let user_bytes = profile.user_units() * unit;
         let data_blocks = user_bytes.div_ceil(block_bytes);
         // One log block at least, and one block to merge into.
         if data_blocks + 2 > blocks {
@@ -64,7 +69,7 @@ impl LogBlocksSection {
                 format_args!(
                     "it must be at most {most}, which leaves two of the {blocks} blocks of {} units \
                      for a log block and to merge into",
-                    block_bytes / UNIT_BYTES,
+                    block_bytes / unit,
                 ),
             ));
         }

@@ -10,12 +10,14 @@ mod hdd;
 mod host_controller;
 mod interface;
 mod log_blocks;
+mod map;
 mod nand_cells;
 mod nand_suspend;
 mod pcie;
 mod power;
 mod ssd;
 mod trim;
+mod wear;
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -30,16 +32,19 @@ pub use host_controller::{HostControllerProfile, PortsSection};
 pub(crate) use interface::check_gbps;
 pub use interface::{HostSection, SataLinkSection};
 pub use log_blocks::{LogBlocksSection, LogReplacement};
+pub(crate) use map::MapLayout;
+pub use map::MapSection;
 pub use nand_cells::{CellKind, NandCellsSection, PageOrder};
 pub use nand_suspend::NandSuspendSection;
 pub use pcie::{LinkSection, PcieLinkSection};
 pub use power::{HddPowerSection, PowerSection};
+pub(crate) use ssd::OPEN_BLOCKS_PER_DIE;
 pub use ssd::{
     BufferSection, CapacitySection, ControllerSection, GcSection, NandSection, Pacing, SsdProfile,
     VictimPolicy,
 };
-pub(crate) use ssd::{OPEN_BLOCKS_PER_DIE, UNIT_BYTES};
 pub use trim::{TrimMode, TrimSection};
+pub use wear::{Levelling, WearSection};
 
 /// How a value of a profile stands, weakest last.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]

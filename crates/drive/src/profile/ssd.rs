@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    HostSection, LinkSection, LogBlocksSection, NandCellsSection, NandSuspendSection,
-    PcieLinkSection, PowerSection, ProfileError, Sourced, TrimSection, within,
+    HostSection, LinkSection, LogBlocksSection, MapSection, NandCellsSection, NandSuspendSection,
+    PcieLinkSection, PowerSection, ProfileError, Sourced, TrimSection, WearSection, within,
 };
 
 /// An SSD as data.
@@ -36,9 +36,15 @@ pub struct SsdProfile {
     pub gc: GcSection,
     /// The TRIM command, and the secure erase.
     pub trim: TrimSection,
+    /// The map; absent: units of 4 KiB, all of it in memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map: Option<MapSection>,
     /// A log-block map in place of the page map and its garbage collection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_blocks: Option<LogBlocksSection>,
+    /// How the flash wears out; without it, it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wear: Option<WearSection>,
     /// What it draws; without it the drive has no energy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<PowerSection>,
@@ -167,9 +173,6 @@ pub enum Pacing {
 /// Groups of up to 64 neighbouring units that the map can name.
 const MAP_GROUPS: u64 = 1 << 25;
 
-/// Bytes of a unit of the map.
-pub(crate) const UNIT_BYTES: u64 = 4096;
-
 impl SsdProfile {
     /// Whether such a drive can be.
     ///
@@ -188,10 +191,14 @@ impl SsdProfile {
         if let Some(suspend) = &self.nand_suspend {
             suspend.check()?;
         }
+        self.check_map()?;
         let two_rows_kib = (self.row_bytes() * 2).div_ceil(1024) as u32;
         within("buffer.write_kib", &self.buffer.write_kib, two_rows_kib..=1 << 22)?;
         within("gc.start_free_blocks", &self.gc.start_free_blocks, 1..=1024)?;
         within("gc.choices", &self.gc.choices, 1..=1024)?;
+        if let Some(wear) = &self.wear {
+            wear.check(self.log_blocks.is_some())?;
+        }
         self.trim.check()?;
         self.power.as_ref().map_or(Ok(()), PowerSection::check)?;
         self.check_space()
@@ -225,12 +232,16 @@ impl SsdProfile {
 
     fn check_space(&self) -> Result<(), ProfileError> {
         let raw = self.raw_bytes();
+        let unit = u64::from(self.unit_bytes());
         // The map names groups of 64 neighbours by 26 bits, and needs twice as many names as there are.
         let blocks_in_all = raw / (self.row_bytes() * u64::from(self.nand.pages_per_block.value));
-        let block_units = raw / UNIT_BYTES / blocks_in_all;
+        let block_units = raw / unit / blocks_in_all;
         if blocks_in_all.saturating_mul(block_units.div_ceil(64)) > MAP_GROUPS {
-            let most = "its product with dies, planes, pages and their bytes must be at most 8 TiB, and \
-                        there must be at most 2^25 blocks";
+            let most = format!(
+                "its product with dies, planes, pages and their bytes must be at most {} TiB, and \
+                 there must be at most 2^25 blocks",
+                (MAP_GROUPS * 64 * unit) >> 40
+            );
             return Err(ProfileError::new(
                 "nand.blocks_per_plane",
                 self.nand.blocks_per_plane.value,
@@ -241,9 +252,10 @@ impl SsdProfile {
             return log_blocks.check(self);
         }
         let blocks = self.nand.blocks_per_plane.value;
-        let kept = self.gc.start_free_blocks.value + OPEN_BLOCKS_PER_DIE;
+        let for_map = self.map_blocks_per_die();
+        let kept = (self.gc.start_free_blocks.value + OPEN_BLOCKS_PER_DIE).saturating_add(for_map);
         let usable = raw / u64::from(blocks) * u64::from(blocks.saturating_sub(kept));
-        let user = self.capacity.sectors.value * 512;
+        let user = self.user_units() * unit;
         // Collection needs blocks that are not all valid: a spare of 1 % beyond what is kept free.
         if user + user / 100 > usable {
             return Err(ProfileError::new(
@@ -251,8 +263,9 @@ impl SsdProfile {
                 self.capacity.sectors.value,
                 format_args!(
                     "it must be at most {}, which leaves 1 % spare of the {raw} bytes of NAND less {kept} \
-                     blocks a die kept open or free",
+                     blocks a die kept open or free{}",
                     usable * 100 / 101 / 512,
+                    if for_map > 0 { " or for the map" } else { "" },
                 ),
             ));
         }
@@ -284,13 +297,7 @@ impl ControllerSection {
         within("controller.write_command_us", &self.write_command_us, 0.0..=1e6)?;
         within("controller.read_4k_us", &self.read_4k_us, 0.0..=1e6)?;
         within("controller.write_4k_us", &self.write_4k_us, 0.0..=1e6)?;
-        within("controller.read_ahead_kib", &self.read_ahead_kib, 0..=65_536)?;
-        if !self.read_ahead_kib.value.is_multiple_of(4) {
-            let value = self.read_ahead_kib.value;
-            let must = "it must be a multiple of 4 (the map's unit is 4 KiB)";
-            return Err(ProfileError::new("controller.read_ahead_kib", value, must));
-        }
-        Ok(())
+        within("controller.read_ahead_kib", &self.read_ahead_kib, 0..=65_536)
     }
 }
 
@@ -300,7 +307,7 @@ impl NandSection {
         within("nand.dies", &self.dies, 1..=4096)?;
         within("nand.planes", &self.planes, 1..=16)?;
         within("nand.page_bytes", &self.page_bytes, 4096..=65_536)?;
-        if !u64::from(self.page_bytes.value).is_multiple_of(UNIT_BYTES) {
+        if !self.page_bytes.value.is_multiple_of(4096) {
             let value = self.page_bytes.value;
             return Err(ProfileError::new(
                 "nand.page_bytes",

@@ -1,24 +1,41 @@
 //! The commands: each walks the drive's resources to the time it is done.
 
+use std::ops::Range;
+
 use super::Ssd;
-use super::units::units_of;
+use super::units::in_4k;
 use crate::ftl::{LogicalUnit, Placed};
 use crate::{Io, Nanos};
 
-/// The row that was read last within a command.
-#[derive(Clone, Copy, Debug, Default)]
-struct RowRead {
+/// What a command reads from the NAND.
+#[derive(Clone, Copy, Debug)]
+struct Reads {
+    /// When the command can ask for it.
+    at: Nanos,
+    /// When the map says where it is.
+    mapped: Nanos,
+    /// The row and the page read last, and when that was there.
     row: Option<u32>,
     page: u32,
     ready: Nanos,
 }
 
+impl Reads {
+    fn new(at: Nanos, mapped: Nanos) -> Reads {
+        Reads { at, mapped, row: None, page: 0, ready: mapped }
+    }
+}
+
 impl Ssd {
-    pub(super) fn write(&mut self, io: Io, arrives: Nanos) -> Nanos {
-        let units = units_of(io);
-        let handling = Nanos(self.costs.write_unit.0 * u64::from(units.count));
+    /// `None` when the drive wore out before all of it was placed: some units of it may hold the new
+    /// data then, as after a power cut.
+    pub(super) fn write(&mut self, io: Io, arrives: Nanos) -> Option<Nanos> {
+        let units = self.grain.units_of(io);
+        let written = in_4k(io);
+        let handling = Nanos(self.costs.write_4k.0 * (written.end - written.start));
         let handled = self.controller.serve(arrives, self.costs.write + handling);
         let accepted = handled - handling;
+        let mapped = self.look_up(units.iter(), true, accepted);
         let received = self.link.receive(arrives, accepted, io.bytes());
         self.read_ahead.clear();
         let mut durable = Nanos::ZERO;
@@ -32,18 +49,35 @@ impl Ssd {
                 self.row_ready = self.buffer.admit(admitted);
             }
             if units.covers_partly(unit) {
-                admitted = admitted.max(self.fetch_unit(unit, accepted));
+                let pages = self.grain.pages_to_keep(io, unit);
+                let rest = self.read_unit(unit, pages, &mut Reads::new(accepted, mapped));
+                admitted = admitted.max(rest);
             }
             // A command that adds to a row waits for the row's space like the one that began it.
             admitted = admitted.max(self.row_ready);
             self.row_ready = admitted;
-            let placed = self.ftl.write(unit);
+            let Some(placed) = self.ftl.write(unit) else {
+                self.host_writes.add(self.grain, self.grain.part_before(io, unit));
+                return None;
+            };
             durable = durable.max(self.program_if_full(placed, arrives, admitted));
         }
+        self.host_writes.add(self.grain, io);
+        // The data is in the buffer already; it counts as written when the map can say where it is.
+        admitted = admitted.max(mapped);
         if io.fua && !self.power_loss_protected {
             admitted = durable.max(self.program_open_row(arrives, admitted)).max(admitted);
         }
-        self.link.confirm(arrives, admitted)
+        Some(self.link.confirm(arrives, admitted))
+    }
+
+    /// When the map's entries of `units` are in memory, for a command handled at `at`.
+    #[inline]
+    fn look_up(&mut self, units: Range<LogicalUnit>, updates: bool, at: Nanos) -> Nanos {
+        match &mut self.limited_map {
+            None => at,
+            Some(map) => map.look_up(units, updates, at, &mut self.nand),
+        }
     }
 
     /// Programs the row being filled as far as it is filled. Returns when it is on the NAND, 0 when
@@ -78,56 +112,63 @@ impl Ssd {
     }
 
     pub(super) fn read(&mut self, io: Io, arrives: Nanos) -> Nanos {
-        let units = units_of(io);
-        let cost = self.costs.read + Nanos(self.costs.read_unit.0 * u64::from(units.count));
+        let units = self.grain.units_of(io);
+        let asked = in_4k(io);
+        let cost = self.costs.read + Nanos(self.costs.read_4k.0 * (asked.end - asked.start));
         let accepted = self.controller.serve(arrives, cost);
         // Data crosses the link in order, each part as soon as it and the link are there, and the
         // command's own frames close it.
         let mut sent = self.link.send(arrives, accepted, io.bytes());
-        let sequential = self.read_ahead.begins(units.first);
-        let mut row = RowRead::default();
+        let sequential = self.read_ahead.begins(asked.start);
+        let mapped = self.look_up(units.iter(), false, accepted);
+        let mut reads = Reads::new(accepted, mapped);
         let per_unit = Nanos(self.link.data(io.bytes()).0 / u64::from(units.count));
         for unit in units.iter() {
-            let ready = match self.read_ahead.take(unit) {
+            let ready = match self.read_ahead.find(unit) {
                 Some(fetched) => fetched,
-                None => self.read_unit(unit, accepted, &mut row),
+                None => {
+                    let pages = self.grain.pages_touched(io, unit);
+                    self.read_unit(unit, pages, &mut reads)
+                }
             };
             sent = sent.max(ready) + per_unit;
         }
         if sequential {
-            self.fetch_ahead(units.first + units.count, accepted);
+            self.fetch_ahead(self.grain.unit_of_4k(asked.end), accepted);
         }
-        self.read_ahead.expect(units.first + units.count);
+        self.read_ahead.expect(asked.end);
         sent + self.link.command()
     }
 
-    /// When a unit that may share its row's read with the one before it is in the controller.
+    /// When `pages` of a unit (1 if it is no larger than a page) are in the controller. It may
+    /// share its row's read with the unit before it.
     #[inline]
-    fn read_unit(&mut self, unit: LogicalUnit, at: Nanos, row: &mut RowRead) -> Nanos {
+    fn read_unit(&mut self, unit: LogicalUnit, pages: u32, reads: &mut Reads) -> Nanos {
         let shape = self.ftl.shape();
         let Some(place) = self.ftl.find(unit) else {
             // Nothing was ever written there: the map says so, and no NAND is read.
-            return at;
+            return reads.mapped;
         };
         let (die, block, within) = shape.locate(place);
         let (row_in_block, in_row) = shape.row_of(within);
-        if self.is_buffered(die, block, row_in_block, at) {
-            return at;
+        if self.is_buffered(die, block, row_in_block, reads.mapped) {
+            return reads.mapped;
         }
         let page = place - within + shape.page_of(within);
-        let row_id = place - in_row;
-        if row.row != Some(row_id) {
-            let ready = self.nand.read(die, row_in_block, at);
-            *row = RowRead { row: Some(row_id), page, ready };
-        } else if row.page != page {
-            row.page = page;
-            row.ready = self.nand.read_more(die, at, row.ready);
+        let row = Some(place - in_row);
+        if reads.row != row {
+            (reads.row, reads.page) = (row, page);
+            reads.ready = self.nand.read(die, Some(row_in_block), reads.at, reads.mapped);
+        } else if reads.page != page {
+            reads.page = page;
+            reads.ready = self.nand.read_more(die, reads.at, reads.ready);
+        } else {
+            return reads.ready;
         }
-        row.ready
-    }
-
-    fn fetch_unit(&mut self, unit: LogicalUnit, at: Nanos) -> Nanos {
-        self.read_unit(unit, at, &mut RowRead::default())
+        for _ in 1..pages {
+            reads.ready = self.nand.read_more(die, reads.at, reads.ready);
+        }
+        reads.ready
     }
 
     /// Whether a row is still in the write buffer at `at`.
@@ -141,10 +182,12 @@ impl Ssd {
 
     /// Fetches what a sequential reader will ask for next.
     fn fetch_ahead(&mut self, from: LogicalUnit, at: Nanos) {
-        let mut row = RowRead::default();
         let end = from.saturating_add(self.read_ahead.window()).min(self.ftl.user_units());
-        for unit in self.read_ahead.fetched_to(from)..end {
-            let ready = self.read_unit(unit, at, &mut row);
+        let wanted = self.read_ahead.fetched_to(from)..end;
+        let mapped = self.look_up(wanted.clone(), false, at);
+        let mut reads = Reads::new(at, mapped);
+        for unit in wanted {
+            let ready = self.read_unit(unit, self.grain.pages_per_unit, &mut reads);
             self.read_ahead.put(unit, ready);
         }
     }

@@ -1,29 +1,47 @@
 //! What happened inside a virtual SSD.
 
-/// What happened inside a drive since it was made, in units of 4 KiB unless named otherwise.
+/// What happened inside a drive since it was made, in units of 4 KiB unless named otherwise,
+/// whatever the unit of its map is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SsdCounters {
-    /// Written by the host.
+    /// Sectors of 512 bytes that the host wrote.
+    pub host_sectors: u64,
+    /// Sectors of 512 bytes that were written along with them, because the map's unit is larger
+    /// than what the host wrote: read before and written back, or empty.
+    pub rmw_sectors: u64,
+    /// Written for the host, in whole units of the map: host and read-modify-write sectors
+    /// together.
     pub host_units: u64,
     /// Moved by garbage collection.
     pub moved_units: u64,
     /// Left empty in rows that were programmed before they were full.
     pub padded_units: u64,
+    /// Of the map's pages, written back when they had to leave its memory (a map with limited
+    /// memory only, like the next three).
+    pub map_units: u64,
+    /// Of the map's pages, read because they were not in memory.
+    pub map_read_units: u64,
+    /// Pages of the map that commands and read-ahead needed, each once a command; not in units.
+    pub map_lookups: u64,
+    /// Of these, pages that were not in memory.
+    pub map_misses: u64,
     /// In rows that are not full yet, and so in the buffer only.
     pub pending_units: u64,
-    /// Programmed: host + moved + padded - pending, counted at the NAND.
+    /// Programmed: host + moved + padded + map - pending, counted at the NAND.
     pub programmed_units: u64,
     /// Blocks erased (one a plane counts as one).
     pub blocks_erased: u64,
 }
 
 impl SsdCounters {
-    /// NAND writes over host writes since `before`; `None` when the host wrote nothing.
+    /// Bytes written to NAND over bytes the host wrote, since `before`; `None` when the host wrote
+    /// nothing.
     pub fn write_amplification_since(&self, before: &SsdCounters) -> Option<f64> {
-        let host = self.host_units - before.host_units;
-        let nand = host
+        let host_sectors = self.host_sectors - before.host_sectors;
+        let nand = (self.host_units - before.host_units)
             + (self.moved_units - before.moved_units)
-            + (self.padded_units - before.padded_units);
-        (host > 0).then(|| nand as f64 / host as f64)
+            + (self.padded_units - before.padded_units)
+            + (self.map_units - before.map_units);
+        (host_sectors > 0).then(|| (nand * 8) as f64 / host_sectors as f64)
     }
 }

@@ -10,34 +10,41 @@
 
 mod commands;
 mod counters;
+mod limited_map;
 mod look_ahead;
 mod state;
 mod trim;
 mod units;
+mod wear;
+
+use serde::{Deserialize, Serialize};
 
 use crate::cache::WriteBuffer;
 use crate::energy::{SsdEnergy, SsdMeter};
-use crate::ftl::{LogicalUnit, MergeCounts, Translation};
+use crate::ftl::{MergeCounts, Translation};
 use crate::lane::Lane;
 use crate::link::Link;
 use crate::nand::Nand;
-use crate::profile::{ControllerSection, HostSection, ProfileError, SsdProfile, UNIT_BYTES};
+use crate::profile::{ControllerSection, HostSection, ProfileError, SsdProfile};
 use crate::queue::Queue;
 use crate::read_ahead::ReadAhead;
 use crate::{
     Clock, Done, Fault, FaultCause, Geometry, Io, Lba, Nanos, Op, SECTOR_BYTES, Tag, Target,
 };
+use limited_map::LimitedMap;
 use look_ahead::LookAhead;
 use trim::Trim;
-use units::UNIT_SECTORS;
+use units::Grain;
 
 pub use counters::SsdCounters;
 pub use state::SsdState;
+pub use wear::Wear;
 
 /// A virtual SSD.
 #[derive(Clone, Debug)]
 pub struct Ssd {
     geometry: Geometry,
+    grain: Grain,
     raw_bytes: u64,
     trim: Trim,
     power_loss_protected: bool,
@@ -48,6 +55,8 @@ pub struct Ssd {
     controller: Lane,
     nand: Nand,
     ftl: Translation,
+    /// Only if the map does not fit in memory.
+    limited_map: Option<Box<LimitedMap>>,
     buffer: WriteBuffer,
     /// When all of the row being filled is in the buffer: not before the row had space there.
     row_ready: Nanos,
@@ -57,12 +66,34 @@ pub struct Ssd {
     rows_per_block: usize,
     read_ahead: ReadAhead,
     look_ahead: LookAhead,
+    host_writes: HostWrites,
     /// When the last of all commands so far is answered.
     answered_until: Nanos,
     /// Until when a TRIM that is not queued keeps all others out.
     blocked_until: Nanos,
     queue: Queue,
     power: Option<SsdMeter>,
+}
+
+/// Sectors written since the drive was made.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct HostWrites {
+    /// By the host.
+    sectors: u64,
+    /// Along with them, to make whole units of them.
+    rmw_sectors: u64,
+}
+
+impl HostWrites {
+    /// The host wrote `io`, in whole units.
+    #[inline]
+    fn add(&mut self, grain: Grain, io: Io) {
+        if io.sectors > 0 {
+            let sectors = u64::from(io.sectors);
+            self.sectors += sectors;
+            self.rmw_sectors += grain.sectors_of(grain.units_of(io)) - sectors;
+        }
+    }
 }
 
 /// The host's time before a command reaches the drive and after it left.
@@ -77,8 +108,8 @@ struct HostCost {
 struct CommandCosts {
     read: Nanos,
     write: Nanos,
-    read_unit: Nanos,
-    write_unit: Nanos,
+    read_4k: Nanos,
+    write_4k: Nanos,
 }
 
 impl Ssd {
@@ -103,6 +134,7 @@ impl Ssd {
         };
         Ssd {
             geometry,
+            grain: Grain::new(shape, geometry.sectors),
             raw_bytes: profile.raw_bytes(),
             trim: Trim::new(&profile.trim, link.is_pcie()),
             power_loss_protected: profile.buffer.power_loss_protected.value,
@@ -111,15 +143,19 @@ impl Ssd {
             link,
             controller: Lane::default(),
             nand: Nand::new(profile),
+            limited_map: profile
+                .map_layout()
+                .map(|layout| Box::new(LimitedMap::new(layout, shape.dies))),
             buffer: WriteBuffer::new(
                 u64::from(profile.buffer.write_kib.value) * 1024,
-                u64::from(shape.units_per_row) * UNIT_BYTES,
+                profile.row_bytes(),
             ),
             row_ready: Nanos::ZERO,
             row_ends: vec![Nanos::ZERO; rows_per_block * shape.dies as usize],
             rows_per_block,
-            read_ahead: ReadAhead::new(profile.controller.read_ahead_kib.value),
+            read_ahead: ReadAhead::new(profile.read_ahead_units()),
             look_ahead: LookAhead::default(),
+            host_writes: HostWrites::default(),
             answered_until: Nanos::ZERO,
             blocked_until: Nanos::ZERO,
             queue: Queue::with_depth(geometry.queue_depth),
@@ -132,12 +168,23 @@ impl Ssd {
     pub fn counters(&self) -> SsdCounters {
         let ftl = self.ftl.counts();
         let nand = self.nand.counts();
+        let shape = self.ftl.shape();
+        let in_4k = u64::from(shape.unit_bytes) / 4096;
+        let page_in_4k = u64::from(shape.page_bytes()) / 4096;
+        let map = self.limited_map.as_ref().map(|map| map.counts()).unwrap_or_default();
+        let rows = nand.rows_programmed * u64::from(shape.units_per_row) * in_4k;
         SsdCounters {
-            host_units: ftl.host_units,
-            moved_units: ftl.moved_units,
-            padded_units: ftl.padded_units,
-            pending_units: self.ftl.pending_units(),
-            programmed_units: nand.rows_programmed * u64::from(self.ftl.shape().units_per_row),
+            host_sectors: self.host_writes.sectors,
+            rmw_sectors: self.host_writes.rmw_sectors,
+            host_units: ftl.host_units * in_4k,
+            moved_units: ftl.moved_units * in_4k,
+            padded_units: ftl.padded_units * in_4k,
+            pending_units: self.ftl.pending_units() * in_4k,
+            map_units: map.nand_pages_written * page_in_4k,
+            map_read_units: map.nand_pages_read * page_in_4k,
+            map_lookups: map.lookups,
+            map_misses: map.misses,
+            programmed_units: rows + nand.single_pages_programmed * page_in_4k,
             blocks_erased: nand.blocks_erased,
         }
     }
@@ -165,37 +212,47 @@ impl Ssd {
         self.ftl.usable_units() as f64 / f64::from(self.ftl.user_units()) - 1.0
     }
 
-    /// Walks the whole map: every mapped unit is where the map says, no place holds two, and every
-    /// block counts its valid units right. For tests; takes a second for 256 GB.
+    /// Walks the whole map: every mapped unit is where the map says, no place holds two, every
+    /// block counts its valid units right, and memory holds the map pages it says. For tests; takes a second for 256 GB.
     ///
     /// # Errors
     /// The first thing that is wrong.
     pub fn check_map(&self) -> Result<(), String> {
-        self.ftl.check()
+        self.ftl.check()?;
+        self.limited_map.as_ref().map_or(Ok(()), |map| map.check())
     }
 
-    /// Whether the 4 KiB that hold a sector were written and not trimmed or purged since. Beyond
-    /// the drive nothing is.
+    /// Whether the unit of the map that holds a sector was written and not trimmed or purged since.
+    /// Beyond the drive nothing is.
     pub fn is_mapped(&self, lba: Lba) -> bool {
-        lba.0 < self.geometry.sectors
-            && self.ftl.find((lba.0 / UNIT_SECTORS) as LogicalUnit).is_some()
+        lba.0 < self.geometry.sectors && self.ftl.find(self.grain.unit_of(lba)).is_some()
     }
 
-    /// Waits until all rows that are full are on the NAND. Nothing may be in flight.
+    /// Waits until all rows that are full, and pages of the map that left memory, are on the NAND.
+    /// Nothing may be in flight.
     pub fn settle(&mut self) {
         debug_assert!(self.queue.is_idle(), "settling with I/Os in flight");
-        self.queue.idle_until(self.buffer.drained(self.queue.now()));
+        let drained = self.buffer.drained(self.queue.now());
+        let map = self.limited_map.as_ref();
+        self.queue.idle_until(map.map_or(drained, |map| map.written_back(drained)));
     }
 
     /// Secure erase: the drive is as new but for its counters and its clock. It takes the time the
     /// buffer needs to drain and the profile's `trim.secure_erase_s`; without that no more, because
-    /// a block is erased when it is opened, and that is charged then. Nothing may be in flight.
+    /// a block is erased when it is opened, and that is charged then. Blocks stay as worn as they
+    /// are, and a read-only drive stays as it is. Nothing may be in flight.
     pub fn purge(&mut self) {
         self.settle();
+        if self.is_read_only() {
+            return;
+        }
         self.queue.idle_until(self.queue.now().saturating_add(self.trim.secure_erase));
         self.ftl.erase_all();
         self.buffer.clear();
         self.read_ahead.clear();
+        if let Some(map) = &mut self.limited_map {
+            map.clear();
+        }
         self.row_ready = Nanos::ZERO;
         self.row_ends.fill(Nanos::ZERO);
     }
@@ -213,8 +270,8 @@ impl Target for Ssd {
     }
 
     fn hint(&mut self, ahead: &[Io]) {
-        let units = ahead.iter().map(|io| (io.lba.0 / UNIT_SECTORS) as LogicalUnit);
-        self.look_ahead.hint(&self.ftl, units);
+        let grain = self.grain;
+        self.look_ahead.hint(&self.ftl, ahead.iter().map(|io| grain.unit_of(io.lba)));
     }
 
     fn submit(&mut self, tag: Tag, io: Io) {
@@ -228,10 +285,15 @@ impl Target for Ssd {
         let arrives = (self.queue.now() + host.before).max(self.blocked_until);
         let arrives = self.link.request(arrives);
         let answered = match io.op {
-            Op::Read => self.read(io, arrives),
-            Op::Write => self.write(io, arrives),
-            Op::Trim => self.trim(io, arrives),
-            Op::Flush => self.flush(arrives),
+            Op::Read => Ok(self.read(io, arrives)),
+            Op::Flush => Ok(self.flush(arrives)),
+            Op::Write | Op::Trim if self.is_read_only() => Err(FaultCause::WornOut),
+            Op::Write => self.write(io, arrives).ok_or(FaultCause::WornOut),
+            Op::Trim => Ok(self.trim(io, arrives)),
+        };
+        let answered = match answered {
+            Ok(answered) => answered,
+            Err(cause) => return self.queue.refuse(tag, io, cause),
         };
         if let Some(meter) = &mut self.power {
             let moves_data = matches!(io.op, Op::Read | Op::Write);
@@ -269,8 +331,8 @@ impl CommandCosts {
         CommandCosts {
             read: Nanos::from_micros(section.read_command_us.value),
             write: Nanos::from_micros(section.write_command_us.value),
-            read_unit: Nanos::from_micros(section.read_4k_us.value),
-            write_unit: Nanos::from_micros(section.write_4k_us.value),
+            read_4k: Nanos::from_micros(section.read_4k_us.value),
+            write_4k: Nanos::from_micros(section.write_4k_us.value),
         }
     }
 }

@@ -4,16 +4,16 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::Ssd;
+use super::{HostWrites, Ssd};
 use crate::Nanos;
 use crate::cache::WriteBuffer;
 use crate::energy::SsdMeter;
 use crate::ftl::{FtlState, Translation};
 use crate::lane::Lane;
 use crate::nand::Nand;
-use crate::profile::{SsdProfile, UNIT_BYTES};
+use crate::profile::SsdProfile;
 use crate::read_ahead::ReadAhead;
-use crate::state::{LATEST, StateError};
+use crate::state::{LATEST, MOST_MOVED, StateError};
 
 /// All that a drive that maps by page remembers with nothing in flight: its time, map, blocks, what
 /// its lanes are busy with and what it counted. Serialised with any format of serde; as large as the map.
@@ -30,26 +30,56 @@ pub struct SsdState<'a> {
     read_ahead: Cow<'a, ReadAhead>,
     nand: Cow<'a, Nand>,
     row_ends: Cow<'a, [Nanos]>,
+    host_writes: HostWrites,
     ftl: FtlState<'a>,
 }
 
 impl Ssd {
     /// What the drive remembers; `None` while anything is in flight, and of a drive with a log-block
-    /// map.
+    /// map or one that does not fit in its memory.
     pub fn state(&self) -> Option<SsdState<'_>> {
-        let ftl = self.ftl.state().filter(|_| self.queue.is_idle())?;
+        // Every field is named here, so that a new one is not forgotten.
+        let Ssd {
+            link,
+            controller,
+            nand,
+            ftl,
+            limited_map,
+            buffer,
+            row_ready,
+            row_ends,
+            read_ahead,
+            host_writes,
+            answered_until,
+            blocked_until,
+            queue,
+            power,
+            // These follow from the profile.
+            geometry: _,
+            grain: _,
+            raw_bytes: _,
+            trim: _,
+            power_loss_protected: _,
+            host: _,
+            costs: _,
+            rows_per_block: _,
+            // What the host said it will ask for changes no result.
+            look_ahead: _,
+        } = self;
+        let ftl = ftl.state().filter(|_| queue.is_idle() && limited_map.is_none())?;
         Some(SsdState {
-            now: self.queue.now(),
-            link: self.link.lanes(),
-            controller: self.controller,
-            row_ready: self.row_ready,
-            answered_until: self.answered_until,
-            blocked_until: self.blocked_until,
-            power: self.power.as_ref().map(Cow::Borrowed),
-            buffer: Cow::Borrowed(&self.buffer),
-            read_ahead: Cow::Borrowed(&self.read_ahead),
-            nand: Cow::Borrowed(&self.nand),
-            row_ends: Cow::Borrowed(&self.row_ends),
+            now: queue.now(),
+            link: link.lanes(),
+            controller: *controller,
+            row_ready: *row_ready,
+            answered_until: *answered_until,
+            blocked_until: *blocked_until,
+            power: power.as_ref().map(Cow::Borrowed),
+            buffer: Cow::Borrowed(buffer),
+            read_ahead: Cow::Borrowed(read_ahead),
+            nand: Cow::Borrowed(nand),
+            row_ends: Cow::Borrowed(row_ends),
+            host_writes: *host_writes,
             ftl,
         })
     }
@@ -62,22 +92,38 @@ impl Ssd {
     /// have. Whatever a state says, it makes no drive that fails later.
     pub fn restore(profile: &SsdProfile, state: SsdState<'_>) -> Result<Ssd, StateError> {
         profile.check().map_err(|error| StateError::new(error.to_string()))?;
-        // Every field is named here, so that a new one is not forgotten.
-        let SsdState { now, link, controller, row_ready, answered_until, blocked_until, .. } =
-            state;
-        let SsdState { power, buffer, read_ahead, nand, row_ends, ftl, .. } = state;
+        let limited = profile.map_layout().is_some();
+        StateError::unless(!limited, "its map has limited memory, which keeps no state")?;
+        let SsdState {
+            now,
+            link,
+            controller,
+            row_ready,
+            answered_until,
+            blocked_until,
+            power,
+            buffer,
+            read_ahead,
+            nand,
+            row_ends,
+            host_writes,
+            ftl,
+        } = state;
         let made = Ssd::around(profile, Translation::restore(profile, ftl)?);
         let latest = now.max(row_ready).max(answered_until).max(blocked_until);
         let lanes = [link[0], link[1], controller];
         let power = power.map(Cow::into_owned);
+        let (user_units, sectors) = (made.ftl.user_units(), made.geometry.sectors);
+        let written = host_writes.sectors.max(host_writes.rmw_sectors);
         let fits = [
             (latest <= LATEST, "its time is too late"),
             (lanes.iter().all(|lane| lane.is_sane()), "it is busy for too long"),
             (nand.fits(&made.nand), "its NAND is another"),
             (buffer.fits(&made.buffer), "its write buffer is another"),
-            (read_ahead.fits(&made.read_ahead, made.user_units()), "its read-ahead is another"),
+            (read_ahead.fits(&made.read_ahead, user_units, sectors), "its read-ahead is another"),
             (row_ends.len() == made.row_ends.len(), "its rows are of another number"),
             (row_ends.iter().all(|&end| end <= LATEST), "a row is programmed too late"),
+            (written <= MOST_MOVED, "it counts too much"),
             (meters_fit(power.as_ref(), made.power.as_ref()), "its power is another"),
         ];
         for (holds, what) in fits {
@@ -94,13 +140,10 @@ impl Ssd {
             read_ahead: read_ahead.into_owned(),
             nand: nand.into_owned(),
             row_ends: row_ends.into_owned(),
+            host_writes,
             queue: made.queue.at(now),
             ..made
         })
-    }
-
-    fn user_units(&self) -> u32 {
-        (self.geometry.bytes() / UNIT_BYTES) as u32
     }
 }
 

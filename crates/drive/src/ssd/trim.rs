@@ -1,17 +1,14 @@
 //! TRIM and the secure erase: four ways to take the one, and the time of the other.
 
 use super::Ssd;
-use super::units::UNIT_SECTORS;
-use crate::ftl::LogicalUnit;
 use crate::profile::{Sourced, TrimMode, TrimSection};
 use crate::{Fault, Io, Lba, Nanos, Op, Tag, Target};
 
 /// Sectors a range of an ATA DATA SET MANAGEMENT command can have: a count of 16 bits.
 const ATA_RANGE_SECTORS: u32 = 65_535;
 
-/// Most sectors of one command of a full discard: the 64 ranges of one data block of ATA, each cut
-/// to whole units of the map.
-const DISCARD_SECTORS: u32 = 64 * (ATA_RANGE_SECTORS - ATA_RANGE_SECTORS % UNIT_SECTORS as u32);
+/// Ranges in one data block of that command, 8 bytes each.
+const ATA_RANGES: u32 = 64;
 
 /// What a drive does with a TRIM.
 #[derive(Clone, Copy, Debug)]
@@ -60,22 +57,28 @@ impl Ssd {
             }
             TrimMode::Blocking => arrives.max(self.answered_until) + trim.blocks_for(io),
         };
-        if trim.mode != TrimMode::Ignored {
-            self.forget(io);
-        }
-        let answered = self.link.answer(arrives, handled);
+        let forgotten = match trim.mode {
+            TrimMode::Ignored => handled,
+            _ => self.forget(io, handled),
+        };
+        let answered = self.link.answer(arrives, forgotten);
         if trim.mode == TrimMode::Blocking {
             self.blocked_until = answered;
         }
         answered
     }
 
-    /// Drops what lies within `io` whole: the rest of a unit may still hold data.
-    fn forget(&mut self, io: Io) {
-        let first = io.lba.0.div_ceil(UNIT_SECTORS);
-        let end = io.end() / UNIT_SECTORS;
-        (first..end).for_each(|unit| self.ftl.trim(unit as LogicalUnit));
+    /// Drops what lies within `io` whole: the rest of a unit may still hold data. Returns when the
+    /// map is in memory to be told, from `at`.
+    fn forget(&mut self, io: Io, at: Nanos) -> Nanos {
+        let units = self.grain.whole_units_of(io);
+        let mapped = match &mut self.limited_map {
+            None => at,
+            Some(map) => map.trim(units.clone(), at, &mut self.nand),
+        };
+        units.for_each(|unit| self.ftl.trim(unit));
         self.read_ahead.clear();
+        mapped
     }
 
     /// TRIMs all of the drive, in commands of 2 GiB one after the other, and waits for them: what a
@@ -85,9 +88,11 @@ impl Ssd {
     /// The first fault: the drive takes no TRIM.
     pub fn discard_all(&mut self) -> Result<(), Fault> {
         let sectors = self.geometry.sectors;
+        // Each range is cut to whole units of the map.
+        let range = ATA_RANGE_SECTORS - ATA_RANGE_SECTORS % self.grain.unit_sectors();
         let mut next = 0;
         while next < sectors {
-            let piece = (sectors - next).min(u64::from(DISCARD_SECTORS)) as u32;
+            let piece = (sectors - next).min(u64::from(ATA_RANGES * range)) as u32;
             let io = Io { op: Op::Trim, lba: Lba(next), sectors: piece, ..Io::FLUSH };
             self.submit(Tag(0), io);
             self.reap(Nanos::MAX)?;

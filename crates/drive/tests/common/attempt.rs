@@ -3,6 +3,7 @@
 use fourcorners_drive::Ssd;
 
 use super::draw::{self, Bytes, Numbers};
+use super::mechanisms;
 use super::play::play;
 
 /// A drive of more than this is not tried: it would take too long for one attempt.
@@ -20,6 +21,9 @@ const MOST_COMMANDS: usize = 20_000;
 pub fn attempt(bytes: &[u8]) -> Result<Option<usize>, String> {
     let mut numbers = Bytes(bytes);
     let mut profile = draw::profile(&mut numbers, 4000);
+    if numbers.percent(50) {
+        mechanisms::add(&mut numbers, &mut profile);
+    }
     if numbers.percent(25) {
         match draw::disturb(&mut numbers, &profile) {
             Some(disturbed) => profile = disturbed,

@@ -4,6 +4,7 @@
 pub mod attempt;
 pub mod draw;
 pub mod jobs;
+pub mod mechanisms;
 pub mod play;
 
 use fourcorners_drive::profile::*;
@@ -89,10 +90,24 @@ pub fn ssd(shape: Shape) -> SsdProfile {
             secure_erase_s: None,
         },
         log_blocks: None,
+        wear: None,
+        map: None,
         power: None,
     };
     set_effective_op(&mut profile, shape.effective_op);
     profile
+}
+
+/// Blocks that all bear this many cycles.
+pub fn wear(levelling: Levelling, endurance_cycles: u32) -> WearSection {
+    WearSection {
+        endurance_cycles: set(endurance_cycles),
+        endurance_sigma_percent: set(0.0),
+        seed: set(1),
+        levelling: set(levelling),
+        threshold_cycles: set(20),
+        interval_blocks: set(10),
+    }
 }
 
 /// 4 KiB units that data can occupy: a die keeps its reserve free, and of its two open blocks, half

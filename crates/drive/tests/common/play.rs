@@ -1,6 +1,6 @@
 //! Plays commands to a drive, and watches that what holds of any drive holds.
 
-use fourcorners_drive::{Fault, Io, Nanos, Ssd, SsdCounters, Tag, Target};
+use fourcorners_drive::{Fault, FaultCause, Io, Nanos, Ssd, SsdCounters, Tag, Target};
 
 /// What can be asked of a virtual SSD.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -159,7 +159,7 @@ impl<D: Drive> Player<'_, D> {
         let mine = asked.is_some_and(|flying| flying.io == fault.io);
         let right = match self.drive.geometry().refuses(fault.io) {
             Some(cause) => fault.cause == cause,
-            None => fault.cause == fourcorners_drive::FaultCause::Unsupported,
+            None => matches!(fault.cause, FaultCause::Unsupported | FaultCause::WornOut),
         };
         match mine && right {
             true => Ok(()),
@@ -192,8 +192,11 @@ impl<D: Drive> Player<'_, D> {
     }
 
     /// Every unit that got a place is programmed, waits to be, or went with a purge.
+    /// What was written for the host is what it wrote and what that had to be written with.
     fn check_counters(&self) -> Result<(), String> {
-        match unprogrammed(self.drive)? == self.purged_units {
+        let count = self.drive.counters();
+        let host = count.host_units * 8 == count.host_sectors + count.rmw_sectors;
+        match host && unprogrammed(self.drive)? == self.purged_units {
             true => Ok(()),
             false => Err(format!(
                 "{:?} and {} units purged do not add up",
@@ -207,7 +210,7 @@ impl<D: Drive> Player<'_, D> {
 /// Units that got a place, are not programmed and do not wait to be either.
 fn unprogrammed(drive: &impl Drive) -> Result<u64, String> {
     let count = drive.counters();
-    let placed = count.host_units + count.moved_units + count.padded_units;
+    let placed = count.host_units + count.moved_units + count.padded_units + count.map_units;
     placed
         .checked_sub(count.programmed_units + count.pending_units)
         .ok_or_else(|| format!("{count:?}: more programmed and pending than placed"))

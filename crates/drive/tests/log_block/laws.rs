@@ -1,6 +1,7 @@
 //! What holds of any log-block map, whatever is asked of it.
 
 use super::*;
+use fourcorners_drive::profile::MapSection;
 use fourcorners_drive::{Io, Lba, Nanos, Tag, Target};
 use proptest::prelude::*;
 
@@ -37,6 +38,7 @@ proptest! {
         stripe_dies in 1u32..5, groups in 1u32..4, planes in 1u32..4, pages_in_4k in 1u32..4,
         pages_per_block in 1u32..20, logical_blocks in 1u32..20, logs in 1u32..6,
         associativity in prop_oneof![1u32..4, Just(FULL)], sequential: bool, recent: bool, short: bool,
+        unit_power in 0u32..4,
         ios in prop::collection::vec(any_io(), 1..300),
     ) {
         let shape = Shape {
@@ -56,6 +58,10 @@ proptest! {
             let section = profile.log_blocks.as_mut().expect("set");
             section.replacement = set(LogReplacement::LeastRecentlyWritten);
         }
+        // Units of as many pages, or pages of as many units, as that makes.
+        let unit_bytes = Some(set(4096 << unit_power));
+        profile.map = Some(MapSection { unit_bytes, ..MapSection::default() });
+        prop_assume!(profile.check().is_ok());
         let mut drive = make(&profile);
         let sectors = drive.geometry().sectors;
         let (mut asked, mut answered) = (0, 0);
@@ -85,5 +91,6 @@ proptest! {
             count.host_units + count.moved_units + count.padded_units,
             count.programmed_units + count.pending_units
         );
+        prop_assert_eq!(count.host_units * 8, count.host_sectors + count.rmw_sectors);
     }
 }

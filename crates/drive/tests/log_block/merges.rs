@@ -1,6 +1,7 @@
 //! Merges one by one, what they move and what they take.
 
 use super::*;
+use fourcorners_drive::profile::MapSection;
 use fourcorners_drive::{Io, MergeCounts, Nanos, Target};
 
 /// Blocks of 16 units.
@@ -125,6 +126,28 @@ fn a_merge_takes_the_sum_of_its_parts() {
 }
 
 #[test]
+fn a_unit_of_several_pages_is_merged_with_all_of_them() {
+    // Rows of two planes are one unit of 8 KiB, and a block holds sixteen of them.
+    let mut profile = profile(SMALL);
+    profile.nand.planes = set(2);
+    profile.capacity.sectors.value *= 2;
+    profile.map = Some(MapSection { unit_bytes: Some(set(8192)), ..MapSection::default() });
+    let mut drive = make(&profile);
+    fill(&mut drive);
+    closed_loop(&mut drive, 1, times(1, |_| io(Op::Write, (2 * 16 + 3) * 2, 2)));
+    drive.settle();
+    let before = drive.counters();
+    closed_loop(&mut drive, 1, times(1, |_| io(Op::Write, 5 * 16 * 2, 2)));
+    let taken = closed_loop(&mut drive, 1, times(1, |_| Io::FLUSH))[0].0 as f64 / 1000.0;
+    let count = drive.counters();
+    assert_eq!((count.host_units - before.host_units, count.moved_units), (2, 2 * 16));
+    // As with a page a unit, but that two pages a row go out and come in.
+    let merge = 2.0 * 2000.0 + 16.0 * (50.0 + 4.0 * 10.24 + 500.0);
+    assert!((taken - (merge + 2.0 * 10.24 + 500.0)).abs() < 16.0, "{taken}");
+    drive.check_map().unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
 fn dies_of_a_stripe_merge_side_by_side() {
     // Each of four dies has a quarter of 64 pages, on a channel of its own.
     let shape = Shape { dies: 4, stripe_dies: 4, ..SMALL };
@@ -223,4 +246,16 @@ fn purge_makes_it_new() {
 fn its_over_provisioning_is_its_log() {
     let drive = make(&profile(Shape { logs: 5, ..SMALL }));
     assert!((drive.effective_op() - 5.0 / 20.0).abs() < 1e-12);
+}
+
+#[test]
+fn an_erase_is_counted_on_every_die_of_a_block() {
+    let mut drive = filled(Shape { dies: 4, stripe_dies: 2, logs: 3, ..SMALL });
+    let units = drive.geometry().sectors / 8;
+    common::overwrite(&mut drive, &mut Random(3), units, 1000);
+    // Rows of one unit: no work of a die waits for a row to be full.
+    let (wear, blocks) = (drive.wear(), 4.0 * f64::from(24 / 2));
+    assert_eq!(wear.erases_mean * blocks, drive.counters().blocks_erased as f64);
+    assert!(wear.erases_min > 0 && wear.erases_max > wear.erases_min, "{wear:?}");
+    assert_eq!((wear.endurance_used, wear.blocks_retired, wear.read_only), (None, 0, false));
 }

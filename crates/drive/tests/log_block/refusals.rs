@@ -1,6 +1,7 @@
 //! The section as text, and what makes no drive: refused by name.
 
 use super::*;
+use fourcorners_drive::profile::{Levelling, MapSection};
 
 #[track_caller]
 fn refused(change: impl Fn(&mut SsdProfile), message: &str) {
@@ -47,6 +48,26 @@ fn the_user_gets_all_but_two_blocks_at_most() {
         |profile| profile.capacity.sectors.value += 8,
         "capacity.sectors = 102408 is not possible: it must be at most 102400, which leaves two of \
          the 102 blocks of 128 units for a log block and to merge into",
+    );
+}
+
+#[test]
+fn it_is_all_in_memory() {
+    let map =
+        |memory_kib| MapSection { memory_kib: Some(set(memory_kib)), ..MapSection::default() };
+    refused(
+        move |profile| profile.map = Some(map(64)),
+        "map.memory_kib = 64 is not possible: a log-block map is all in memory: map.memory_kib and \
+         [log_blocks] exclude each other",
+    );
+}
+
+#[test]
+fn it_does_not_wear_out() {
+    refused(
+        |profile| profile.wear = Some(common::wear(Levelling::None, 3000)),
+        "wear.endurance_cycles = 3000 is not possible: blocks of a log-block map do not wear out: \
+         [wear] and [log_blocks] exclude each other",
     );
 }
 

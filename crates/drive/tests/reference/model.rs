@@ -22,6 +22,8 @@ pub(crate) struct Reference {
     buffer: VecDeque<u64>,
     /// When the row being filled had space in the buffer.
     row_ready: u64,
+    /// Written by the host.
+    host_sectors: u64,
     /// Units that had a place, waited to be programmed and went with a purge.
     purged_units: u64,
     /// By die and row of the block host data goes into: when the row is on the NAND.
@@ -50,6 +52,7 @@ impl Reference {
             link: Lane::default(),
             buffer: VecDeque::new(),
             row_ready: 0,
+            host_sectors: 0,
             purged_units: 0,
             row_ends: vec![Vec::new(); profile.nand.dies.value as usize],
             expected: None,
@@ -105,6 +108,7 @@ impl Reference {
 
     fn write(&mut self, io: Io, arrives: u64) -> u64 {
         let (first, last) = units(io);
+        self.host_sectors += u64::from(io.sectors);
         let count = (last - first + 1) as u64;
         let command = ns(self.profile.controller.write_command_us.value);
         let handling = ns(self.profile.controller.write_4k_us.value) * count;
@@ -320,12 +324,16 @@ impl Drive for Reference {
     fn counters(&self) -> SsdCounters {
         let programmed = self.flash.rows_programmed * self.space.sizes().row as u64;
         SsdCounters {
+            host_sectors: self.host_sectors,
+            rmw_sectors: self.space.host_units * 8 - self.host_sectors,
             host_units: self.space.host_units,
             moved_units: self.space.moved_units,
             padded_units: self.space.padded_units,
             pending_units: self.space.placed_units() - self.purged_units - programmed,
             programmed_units: programmed,
             blocks_erased: self.flash.blocks_erased,
+            // All of its map is in memory.
+            ..SsdCounters::default()
         }
     }
 }

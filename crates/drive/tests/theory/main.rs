@@ -9,6 +9,7 @@ mod published;
 mod service;
 mod skewed;
 mod uniform;
+mod wear;
 
 use common::{Random, fill, make, overwrite, set};
 use fourcorners_drive::profile::{SsdProfile, VictimPolicy};

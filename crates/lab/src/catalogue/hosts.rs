@@ -7,9 +7,8 @@ use fourcorners_drive::profile::HostControllerProfile;
 use include_dir::File;
 use toml::{Table, Value};
 
-use super::{
-    CatalogueError, DRIVES, Head, ProfileValue, name_of, nearest_of, read, sections, values_of,
-};
+use super::parse::{Head, sections, table_of, values_of};
+use super::{CatalogueError, DRIVES, ProfileValue, form, name_of, nearest_of, read};
 
 /// A host controller as data, read and checked.
 #[derive(Clone, PartialEq, Debug)]
@@ -57,10 +56,10 @@ pub fn host(name: &str) -> Result<HostController, CatalogueError> {
 
 impl HostController {
     fn parse(text: &str, place: &str) -> Result<HostController, CatalogueError> {
-        let Head { name, title, kind, sources, table } = Head::parse(text, place, None, &[])?;
+        let Head { name, title, kind, sources, table } = Head::of(table_of(text, place)?, place)?;
         if kind != "host" {
             let message = format!("kind = \"{kind}\" must be \"host\"; is it a drive?");
-            return Err(CatalogueError::Form { place: place.into(), message });
+            return Err(form(place, message));
         }
         let values = values_of(&table, &sources, place)?;
         let model: HostControllerProfile = sections(table.clone(), place)?;
@@ -78,7 +77,7 @@ impl HostController {
                 "the drive has a PCIe link and takes no SATA host controller: leave --host {} out",
                 self.name
             );
-            return Err(CatalogueError::Form { place: place.into(), message });
+            return Err(form(place, message));
         }
         for section in ["host", "upstream"] {
             // Of an upstream link of the drive's own nothing is left, either.
@@ -170,7 +169,9 @@ mod tests {
         };
         let gbps = found(&behind.values, "link.gbps");
         let port = found(&slow.values, "ports.max_gbps");
-        assert_eq!(gbps, ProfileValue { key: gbps.key.clone(), ..port });
+        let (key, source_key) =
+            (gbps.key.clone(), format!("intel-ich10r-3gbps/{}", port.source_key));
+        assert_eq!(gbps, ProfileValue { key, source_key, ..port });
         assert_eq!(gbps.value, Value::Float(3.0));
         let m4 = ssd("crucial-m4-256gb", &slow, &[]);
         assert_eq!(m4.host.command_us.value, slow.model.host.command_us.value);
@@ -179,6 +180,23 @@ mod tests {
         let fast = host("intel-6gbps").expect("built in");
         let x25 = ssd("intel-x25-m-g2-160gb", &fast, &[]);
         assert!(matches!(x25.link, LinkSection::Sata(sata) if sata.gbps.value == 3.0));
+    }
+
+    #[test]
+    fn a_drive_written_out_behind_its_host_is_the_same_drive() {
+        let slow = host("intel-ich10r-3gbps").expect("built in");
+        let behind = built_in_behind("crucial-m4-256gb", Some(&slow), &[]).expect("a drive");
+        let table = table_of(&behind.to_toml(), "mine.toml").expect("TOML");
+        let again = parse(table, "mine.toml", None, &[]).expect("a drive");
+        assert_eq!(again, crate::catalogue::Profile { host_controller: None, ..behind });
+    }
+
+    #[test]
+    fn a_host_controller_is_no_drive_of_the_catalogue() {
+        let drives = crate::catalogue::names();
+        for name in host_names() {
+            assert!(!drives.iter().any(|drive| drive == name), "{name}");
+        }
     }
 
     #[test]
@@ -224,8 +242,8 @@ mod tests {
 
     #[test]
     fn a_drive_on_pcie_takes_none() {
-        let sata = DRIVES.get_file("crucial-m4-256gb.toml").and_then(File::contents_utf8);
-        let mut table: Table = sata.expect("built in").parse().expect("TOML");
+        let sata = built_in("crucial-m4-256gb", &[]).expect("built in");
+        let mut table: Table = sata.to_toml().parse().expect("TOML");
         let mut link = Table::new();
         for (key, value) in [("generation", 3), ("lanes", 4), ("max_payload_bytes", 256)] {
             let mut entry = Table::new();
@@ -235,11 +253,11 @@ mod tests {
             link.insert(key.into(), Value::Table(entry));
         }
         table.insert("link".into(), Value::Table(link));
-        let text = table.to_string();
         let host = host("intel-6gbps").expect("built in");
-        let told = parse(&text, "nvme.toml", Some(&host), &[]).expect_err("no SATA").to_string();
+        let told = parse(table.clone(), "nvme.toml", Some(&host), &[]);
+        let told = told.expect_err("no SATA").to_string();
         assert!(told.contains("leave --host intel-6gbps out"), "{told}");
-        let alone = parse(&text, "nvme.toml", None, &[]).expect("a drive on PCIe");
+        let alone = parse(table, "nvme.toml", None, &[]).expect("a drive on PCIe");
         assert!(alone.values.iter().any(|value| value.key == "link.lanes"));
     }
 }

@@ -18,7 +18,7 @@ use crate::workload::{Data, Job, Pattern, Until};
 /// Most times a drive is written: a large one takes this machine hours then.
 const MOST_DRIVE_WRITES: f64 = 1000.0;
 
-/// Random writes come in units of the map, the fill in larger ones.
+/// Random writes come in the pieces of every method, the fill in larger ones.
 const RANDOM_BLOCK: u32 = 4096;
 const SEQUENTIAL_BLOCK: u32 = 131_072;
 
@@ -58,7 +58,7 @@ pub(super) fn run(args: &AgeArgs) -> Result<End, Failure> {
         "{}: {:.0} GB written to {:.0} GB in {:.0} s of its time, write amplification {:.2}; its \
          state is in {}",
         profile.name,
-        written.host_units as f64 * 4096.0 / 1e9,
+        written.host_sectors as f64 * 512.0 / 1e9,
         bytes as f64 / 1e9,
         drive.now().as_secs(),
         amplification,

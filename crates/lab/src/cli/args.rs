@@ -28,6 +28,8 @@ pub(super) enum Command {
     Drives(DrivesArgs),
     /// Measure how fast the virtual drives are on this machine
     Bench(BenchArgs),
+    /// Hold the virtual drives against published figures, each in its own test
+    Validate(ValidateArgs),
     /// Write a virtual SSD full and on, and keep its state for reviews of a used drive
     Age(AgeArgs),
 }
@@ -94,6 +96,10 @@ pub(super) struct DrivesArgs {
     #[arg(value_name = "NAME")]
     pub(super) name: Option<String>,
 
+    /// Print the drive's profile as a file to change and to use: mine.toml
+    #[arg(long, requires = "name", conflicts_with_all = ["json", "hosts"])]
+    pub(super) toml: bool,
+
     /// List the host controllers for `review --host` instead, or print the one named
     #[arg(long)]
     pub(super) hosts: bool,
@@ -136,4 +142,28 @@ pub(super) struct BenchArgs {
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct ValidateArgs {
+    /// A JSON list of figures instead of the built-in ones, in their form (figures/published.json)
+    #[arg(long, value_name = "FILE")]
+    pub(super) figures: Option<PathBuf>,
+
+    /// Fit the fitted values of this file of drives/ to the figures they may be fitted to, and print
+    /// them
+    #[arg(long, value_name = "FAMILY", conflicts_with_all = ["json", "markdown"])]
+    pub(super) fit: Option<String>,
+
+    /// Only the figures of these ids, separated by commas
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(super) only: Vec<String>,
+
+    /// Print one JSON document instead of a table
+    #[arg(long)]
+    pub(super) json: bool,
+
+    /// Print Markdown: docs/FIDELITY.md
+    #[arg(long, conflicts_with = "json")]
+    pub(super) markdown: bool,
 }

@@ -14,6 +14,7 @@ use crate::catalogue::{self, HostController, Profile, ProfileValue};
 
 pub(super) fn run(args: &DrivesArgs) -> Result<End, Failure> {
     let text = match (&args.name, args.hosts) {
+        (Some(name), false) if args.toml => find(name)?.to_toml().trim_end().into(),
         (Some(name), false) => one(&Printed::drive(&find(name)?), args.json)?,
         (Some(name), true) => one(&Printed::host(&find_host(name)?), args.json)?,
         (None, false) => all(args.json)?,
@@ -37,7 +38,7 @@ fn find_host(name: &str) -> Result<HostController, Failure> {
 
 fn all(json: bool) -> Result<String, Failure> {
     let profiles: Vec<Profile> =
-        catalogue::names().into_iter().map(find).collect::<Result<_, _>>()?;
+        catalogue::names().iter().map(|name| find(name)).collect::<Result<_, _>>()?;
     if json {
         let drives = profiles.iter().map(|profile| {
             json!({"name": profile.name, "title": profile.title, "kind": profile.model.kind(),

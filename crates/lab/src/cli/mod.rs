@@ -14,6 +14,7 @@ mod review;
 mod size;
 mod targets;
 mod terminal;
+mod validate;
 
 use std::process::ExitCode;
 
@@ -50,6 +51,7 @@ pub fn main() -> ExitCode {
         Ok(Command::Review(args)) => review::run(args),
         Ok(Command::Drives(args)) => drives::run(&args),
         Ok(Command::Bench(args)) => bench::run(&args),
+        Ok(Command::Validate(args)) => validate::run(&args),
         Ok(Command::Age(args)) => age::run(&args),
         Err(error) if is_help(&error) => {
             // As below: whoever does not read the help has seen enough.

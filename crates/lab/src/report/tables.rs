@@ -6,9 +6,9 @@ use super::charts::line_colour;
 use super::entries::{Entries, Entry};
 use super::words::{
     NO_VALUE, clock_words, ended_words, figure_words, iops, method_words, micros, percent, rate,
-    ratio, watts,
+    ratio, thousands, watts,
 };
-use crate::record::{ClockName, Figure, Record};
+use crate::record::{ClockName, Figure, FlashWear, Record};
 
 /// A corner: its heading, what is beneath, and the figures that may stand for it, the first of
 /// them that was measured. Incompressible data come first: they cost every controller the same.
@@ -250,8 +250,29 @@ pub(super) fn figures(all: &Entries, entry: &Entry) -> Markup {
                     (percent(spare)) " effective: without open blocks and the collection reserve."
                 }
             }
+            @if let Some(wear) = record.figures.values().rev().find_map(|figure| figure.wear) {
+                p.note { (wear_words(&wear)) }
+            }
         }
     }
+}
+
+/// How worn the flash was in the end.
+fn wear_words(wear: &FlashWear) -> String {
+    let mut words = format!(
+        "Flash erased {} to {} times, {:.1} on average: {} of its endurance.",
+        thousands(wear.erases_min.into()),
+        thousands(wear.erases_max.into()),
+        wear.erases_mean,
+        percent(wear.endurance_used)
+    );
+    if wear.blocks_retired > 0 {
+        words += &format!(" {} blocks have failed.", thousands(wear.blocks_retired.into()));
+    }
+    if wear.read_only {
+        words += " The drive is worn out and read-only.";
+    }
+    words
 }
 
 /// Which columns a table has beyond those of all.

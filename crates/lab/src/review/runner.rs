@@ -6,7 +6,9 @@ use jiff::Timestamp;
 use super::{Method, Phase, Scope};
 use crate::drive::{Drive, Outcome, Purge};
 use crate::fio;
-use crate::record::{ClockName, Ended, Figure, Host, Latency, Record, Series, TargetInfo, Verdict};
+use crate::record::{
+    ClockName, Ended, Figure, FlashWear, Host, Latency, Record, Series, TargetInfo, Verdict,
+};
 use crate::run::{JobEnd, Measured, Observer, Second};
 use crate::workload::Job;
 
@@ -224,6 +226,7 @@ impl Review {
             write_amplification: outcome.write_amplification,
             nameplate_op: over_provisioning.map(|(nameplate, _)| nameplate),
             effective_op: over_provisioning.map(|(_, effective)| effective),
+            wear: drive.wear().and_then(FlashWear::of),
             mean_power_w: energy.map(|energy| energy.joules / seconds),
             joules_per_gb: energy.map(|energy| energy.joules / (measured.bytes as f64 / 1e9)),
             cpu_us_per_io: (target.kind != crate::record::TargetKind::Virtual)

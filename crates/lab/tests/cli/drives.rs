@@ -44,6 +44,22 @@ fn a_drive_with_the_source_of_every_value() {
 }
 
 #[test]
+fn a_drive_of_a_family_is_printed_with_what_it_shares_and_what_is_its_own() {
+    let text = printed(&["drives", M4]);
+    for part in ["capacity.sectors", "500118192", "nand.page_bytes", "8192"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let small = printed(&["drives", "crucial-m4-64gb", "--toml"]);
+    for part in ["name = \"crucial-m4-64gb\"", "[sources]\n", "dies = { value = 16, standing"] {
+        assert!(small.contains(part), "{part}: {small}");
+    }
+    let dir = folder();
+    refused(dir.path(), &["drives", "--toml"]);
+    refused(dir.path(), &["drives", M4, "--toml", "--json"]);
+    refused(dir.path(), &["drives", "intel-6gbps", "--toml", "--hosts"]);
+}
+
+#[test]
 fn an_unknown_drive_is_refused_with_the_nearest() {
     let dir = folder();
     let line = refused(dir.path(), &["drives", "crucial-m4-256"]);

@@ -19,3 +19,4 @@ mod output;
 mod profiles;
 mod state;
 mod usage;
+mod validate;

@@ -2,10 +2,19 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
+
+use fourcorners::record::Ended;
 
 use crate::bench::{M4, folder, obeys_the_laws, refused, run};
 
-const M4_TOML: &str = include_str!("../../../../drives/crucial-m4-256gb.toml");
+/// The m4 as a file of its own, which is what a user's profile begins with.
+static M4_TOML: LazyLock<String> = LazyLock::new(|| {
+    let dir = folder();
+    let ran = run(dir.path(), &["drives", M4, "--toml"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    ran.stdout
+});
 
 fn write(dir: &Path, name: &str, content: impl AsRef<[u8]>) {
     fs::write(dir.join(name), content).expect("it can be written");
@@ -73,7 +82,7 @@ fn a_drive_that_says_what_it_draws_is_measured_for_it_and_is_otherwise_the_same(
 #[test]
 fn a_copy_under_the_same_name_is_refused_with_what_to_change() {
     let dir = folder();
-    write(dir.path(), "copy.toml", M4_TOML);
+    write(dir.path(), "copy.toml", M4_TOML.as_str());
     let line = refused(dir.path(), &["review", M4, "./copy.toml", "--quick"]);
     assert!(line.contains("copy.toml is a second drive called crucial-m4-256gb"), "{line}");
 }
@@ -105,6 +114,8 @@ fn what_is_no_profile_is_refused() {
         (with("name = \"crucial-m4-256gb\"", r#"name = "a\u001b[2Jb""#), "printable"),
         (with("[sources]", "[cites]"), "sources"),
         ("a".repeat(2 << 20), "too long"),
+        ("[variant.a]\n[variant.b]\n".into(), "a, b: these are several drives"),
+        (with("name = \"crucial-m4-256gb\"\n", "[published]\nnames = 3\n"), "published"),
     ] {
         write(dir.path(), "mine.toml", content);
         for command in ["review", "drives"] {
@@ -141,7 +152,7 @@ fn what_is_no_text_is_refused() {
 fn a_section_with_a_dot_in_its_name_is_no_trap_for_set() {
     let dir = folder();
     let section = "\n[\"a.b\"]\nc = { value = 1, standing = \"stated\", source = \"x\" }\n";
-    write(dir.path(), "mine.toml", format!("{M4_TOML}{section}"));
+    write(dir.path(), "mine.toml", format!("{}{section}", *M4_TOML));
     refused(dir.path(), &["review", "./mine.toml", "--set", "a.b.c=1"]);
 }
 
@@ -174,4 +185,52 @@ most_suspensions = { value = 8, standing = "inferred", source = "model" }
     let set = ["review", "./mine.toml", "--quick", "--json", "--set", "nand_cells.kind=slc"];
     let line = refused(dir.path(), &set);
     assert!(line.contains("nand_cells.upper_program_ratio = 2.7 is not possible"), "{line}");
+}
+
+/// A small m4 whose blocks bear four cycles: the purges and fills of a quick review wear it out.
+#[test]
+fn a_drive_that_wears_out_fails_with_what_was_measured_before() {
+    let dir = folder();
+    let small = M4_TOML
+        .replace("name = \"crucial-m4-256gb\"", "name = \"mine\"")
+        .replace("sectors = { value = 500118192", "sectors = { value = 3000000")
+        .replace("blocks_per_plane = { value = 2048", "blocks_per_plane = { value = 16");
+    let value =
+        |text: &str| format!("{{ value = {text}, standing = \"fitted\", source = \"model\" }}");
+    let keys = [
+        ("endurance_cycles", "4"),
+        ("endurance_sigma_percent", "0.0"),
+        ("seed", "1"),
+        ("levelling", "\"static\""),
+        ("threshold_cycles", "10"),
+        ("interval_blocks", "10"),
+    ];
+    let keys: String =
+        keys.iter().map(|(key, text)| format!("{key} = {}\n", value(text))).collect();
+    write(dir.path(), "mine.toml", format!("{small}\n[wear]\n{keys}"));
+
+    let ran = run(dir.path(), &["review", "./mine.toml", "--quick", "--json"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    let told = "the drive is worn out and read-only; the 6 figures measured before are kept";
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    let record = &ran.document().records[0];
+    assert!(matches!(&record.ended, Ended::Failed(why) if why.contains("worn out")));
+    let used: Vec<f64> = record
+        .figures
+        .values()
+        .map(|figure| figure.wear.expect("its flash wears out").endurance_used)
+        .collect();
+    assert!(used.is_sorted() && used[0] > 0.0 && used[5] > 0.75, "{used:?}");
+
+    // One that lasts is the same drive, and says how worn it is; one without the section does not.
+    let lasts = ["--set", "wear.endurance_cycles=3000", "--set", "wear.levelling=none"];
+    let args = ["review", "./mine.toml", "--quick", "--json"].into_iter().chain(lasts);
+    let ran = run(dir.path(), &args.collect::<Vec<_>>());
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stdout.contains("\"wear\":{\"erases_min\":"), "{}", ran.stdout);
+    write(dir.path(), "mine.toml", small);
+    let ran = run(dir.path(), &["review", "./mine.toml", "--quick", "--json"]);
+    assert!(!ran.stdout.contains("\"wear\""), "{}", ran.stdout);
+    let line = refused(dir.path(), &["review", "./mine.toml", "--set", "wear.seed=1"]);
+    assert!(line.contains("no parameter \"wear.seed\""), "{line}");
 }

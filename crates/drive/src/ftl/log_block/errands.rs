@@ -52,7 +52,7 @@ impl Errands {
         }
         let chores = self.of(die);
         chores.rows_read += u32::from(last.row != row);
-        chores.pages_out += 1;
+        chores.pages_out += stripe.shape.pages_per_unit;
         *last = LastRead { row, page };
     }
 

@@ -28,7 +28,7 @@ use super::{FtlCounts, LogicalUnit, PhysicalUnit, Placed, PrefetchStep, Shape};
 use crate::divide::Divider;
 use crate::nand::{Chores, PageKinds};
 use crate::prefetch::prefetch;
-use crate::profile::{LogBlocksSection, SsdProfile, UNIT_BYTES};
+use crate::profile::{LogBlocksSection, SsdProfile};
 use errands::Errands;
 use pool::{LogId, LogPlace, LogPool};
 use std::collections::VecDeque;
@@ -60,6 +60,8 @@ pub(crate) struct LogBlockMap {
     shared: LogId,
     /// Written last to first, so that every block is used in turn.
     free: VecDeque<Superblock>,
+    /// By superblock: how often it was erased.
+    erases: Vec<u32>,
     /// The log block whose last row is not full.
     open: LogId,
     /// Units that row still takes; 0 when the next unit begins a row.
@@ -88,7 +90,7 @@ impl LogBlockMap {
         let shape = Shape::new(profile);
         let stripe = Stripe::new(shape, section.stripe_dies.value);
         let units = stripe.units_per_superblock;
-        let user_units = (profile.capacity.sectors.value / (UNIT_BYTES / 512)) as u32;
+        let user_units = profile.user_units() as u32;
         let logical_blocks = user_units.div_ceil(units) as usize;
         let count = section.count.value;
         let page_kinds =
@@ -106,6 +108,7 @@ impl LogBlockMap {
             pool: LogPool::new(count, units, section.replacement.value),
             shared: NOWHERE,
             free: (0..stripe.superblocks()).collect(),
+            erases: vec![0; stripe.superblocks() as usize],
             open: NOWHERE,
             row_left: 0,
             fronts: vec![(NOWHERE, 0); shape.dies as usize],
@@ -136,6 +139,12 @@ impl LogBlockMap {
     /// wear.
     pub(crate) fn usable_units(&self) -> u64 {
         u64::from(self.user_units) + self.pool.units()
+    }
+
+    /// By block of a die: how often it was erased.
+    pub(crate) fn erases(&self) -> impl Iterator<Item = u32> + '_ {
+        let dies = self.stripe.dies as usize;
+        self.erases.iter().flat_map(move |&erases| std::iter::repeat_n(erases, dies))
     }
 
     /// Forgets everything, as a secure erase does; the counts go on.
@@ -304,6 +313,7 @@ impl LogBlockMap {
         let superblock = self.free.pop_front().expect(
             "the profile's check leaves one block beyond all data blocks and log blocks to merge into",
         );
+        self.erases[superblock as usize] += 1;
         self.errands.erase(self.stripe, superblock);
         superblock
     }

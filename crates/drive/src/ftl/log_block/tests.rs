@@ -76,6 +76,8 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
         nand_cells: None,
         nand_suspend: None,
         log_blocks: Some(section.clone()),
+        wear: None,
+        map: None,
         power: None,
     };
     profile.check().unwrap_or_else(|error| panic!("{error}"));

@@ -1,6 +1,10 @@
 //! The catalogue of virtual drives and the profiles users bring: from TOML to a checked profile.
 
+mod family;
 mod hosts;
+mod parse;
+mod set;
+mod written;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +14,9 @@ use include_dir::{Dir, File, include_dir};
 use sha2::{Digest, Sha256};
 use toml::{Table, Value};
 
+pub use family::Published;
 pub use hosts::{HostController, host, host_names};
+use parse::{parse, table_of};
 
 static DRIVES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../drives");
 
@@ -66,6 +72,9 @@ pub struct ProfileValue {
     pub standing: Standing,
     /// The citation.
     pub source: String,
+    /// The key of the citation in `[sources]`.
+    #[serde(skip)]
+    pub source_key: String,
     /// What a reader needs to judge it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -134,11 +143,47 @@ fn suggestion(nearest: &Option<String>) -> String {
     nearest.as_ref().map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default()
 }
 
+/// A file of the catalogue.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Family {
+    /// The file's name without its ending: `crucial-m4`.
+    pub name: String,
+    /// What publications call its drives.
+    pub published: Published,
+    /// Names of its drives, in alphabetical order.
+    pub drives: Vec<String>,
+}
+
 /// Names of the built-in drives, in alphabetical order.
-pub fn names() -> Vec<&'static str> {
-    let mut names: Vec<&str> = DRIVES.files().filter_map(name_of).collect();
+///
+/// # Panics
+/// Never: the tests read every file of the catalogue, which is compiled in.
+pub fn names() -> Vec<String> {
+    let mut names: Vec<String> = families().into_iter().flat_map(|family| family.drives).collect();
     names.sort_unstable();
     names
+}
+
+/// The files of the catalogue, in alphabetical order.
+///
+/// # Panics
+/// Never: the tests read every file of the catalogue, which is compiled in.
+pub fn families() -> Vec<Family> {
+    let read = |file: &File<'_>| {
+        let name = name_of(file)?.to_string();
+        let mut table = table_of(file.contents_utf8()?, &name).ok()?;
+        let published = family::take_published(&mut table).ok()?;
+        let drives = family::drives_of(table, &name).ok()?;
+        let drives = drives.iter().filter_map(|drive| Some(drive.get("name")?.as_str()?.into()));
+        Some(Family { published, drives: drives.collect(), name })
+    };
+    let mut families: Vec<Family> = DRIVES
+        .files()
+        .filter(|file| name_of(file).is_some())
+        .map(|file| read(file).expect("every file of the catalogue can be read"))
+        .collect();
+    families.sort_by(|a, b| a.name.cmp(&b.name));
+    families
 }
 
 fn name_of<'a>(file: &File<'a>) -> Option<&'a str> {
@@ -162,12 +207,23 @@ pub fn built_in_behind(
     host: Option<&HostController>,
     set: &[String],
 ) -> Result<Profile, CatalogueError> {
-    let file = DRIVES.files().find(|file| name_of(file) == Some(name));
-    let Some(text) = file.and_then(|file| file.contents_utf8()) else {
-        let nearest = nearest_of(names(), name);
-        return Err(CatalogueError::Unknown { name: name.into(), nearest });
-    };
-    parse(text, name, host, set)
+    // A drive's name begins with that of its file, so that few files are read for it.
+    let files = DRIVES.files().filter(|file| name_of(file).is_some_and(|f| name.starts_with(f)));
+    for file in files {
+        let Some((text, place)) = file.contents_utf8().zip(file.path().to_str()) else { continue };
+        let mut table = table_of(text, place)?;
+        family::take_published(&mut table).map_err(|message| form(place, message))?;
+        let drives = family::drives_of(table, place)?;
+        let is_it = |drive: &Table| drive.get("name").and_then(Value::as_str) == Some(name);
+        if let Some(drive) = drives.into_iter().find(is_it) {
+            return parse(drive, place, host, set);
+        }
+    }
+    Err(CatalogueError::Unknown { name: name.into(), nearest: nearest_of(names(), name) })
+}
+
+fn form(place: &str, message: String) -> CatalogueError {
+    CatalogueError::Form { place: place.into(), message }
 }
 
 /// The profile in a file, with `set` applied.
@@ -187,14 +243,27 @@ pub fn from_file_behind(
     host: Option<&HostController>,
     set: &[String],
 ) -> Result<Profile, CatalogueError> {
-    parse(&read(path)?, &path.display().to_string(), host, set)
+    let place = path.display().to_string();
+    let form = |message: String| form(&place, message);
+    let mut table = table_of(&read(path)?, &place)?;
+    family::take_published(&mut table).map_err(form)?;
+    let mut drives = family::drives_of(table, &place)?;
+    if drives.len() > 1 {
+        let names: Vec<&str> = drives.iter().filter_map(|d| d.get("name")?.as_str()).collect();
+        let names = names.join(", ");
+        return Err(form(format!("{names}: these are several drives; a profile is of one")));
+    }
+    match drives.pop() {
+        Some(drive) => parse(drive, &place, host, set),
+        None => Err(form("there is no drive in it".into())),
+    }
 }
 
 /// The text of a profile.
 fn read(path: &Path) -> Result<String, CatalogueError> {
     let place = path.display().to_string();
     let read = |cause| CatalogueError::Read { place: place.clone(), cause };
-    let form = |message: String| CatalogueError::Form { place: place.clone(), message };
+    let form = |message: String| form(&place, message);
     let metadata = std::fs::metadata(path).map_err(read)?;
     // A pipe would be waited for and a device read without end.
     if !metadata.is_file() {
@@ -213,189 +282,13 @@ fn read(path: &Path) -> Result<String, CatalogueError> {
 }
 
 /// The one of `names` that is most like `name`, if one is like it at all.
-fn nearest_of(names: Vec<&str>, name: &str) -> Option<String> {
-    let likeness = |known: &&str| strsim::jaro_winkler(name, known);
-    let best = names.into_iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
-    (likeness(&best) > 0.7).then(|| best.to_string())
-}
-
-/// What every profile begins with, and the sections after it.
-struct Head {
-    name: String,
-    title: String,
-    kind: String,
-    sources: BTreeMap<String, String>,
-    table: Table,
-}
-
-impl Head {
-    /// Takes a profile's text apart, once it is behind its host and what is `set` has been set;
-    /// `place` names it in errors.
-    fn parse(
-        text: &str,
-        place: &str,
-        host: Option<&HostController>,
-        set: &[String],
-    ) -> Result<Head, CatalogueError> {
-        let form = |message: String| CatalogueError::Form { place: place.into(), message };
-        let mut table: Table =
-            text.parse().map_err(|error: toml::de::Error| form(located(text, &error)))?;
-        if let Some(host) = host {
-            host.put_before(&mut table, place)?;
-        }
-        for given in set {
-            apply(&mut table, given)?;
-        }
-        let mut text_of = |key: &str| match table.remove(key) {
-            Some(Value::String(text)) => Ok(text),
-            Some(other) => Err(form(format!("{key} = {other} must be a text"))),
-            None => {
-                Err(form(format!("{key} is missing; a profile begins with name, title and kind")))
-            }
-        };
-        let (name, title, kind) = (text_of("name")?, text_of("title")?, text_of("kind")?);
-        for (key, text) in [("name", &name), ("title", &title)] {
-            // They head tables, pages and folders.
-            if text.trim().is_empty() || text.chars().any(char::is_control) {
-                return Err(form(format!("{key} = {text:?} must be printable and not empty")));
-            }
-        }
-        let sources: BTreeMap<String, String> = match table.remove("sources") {
-            Some(sources) => sources
-                .try_into()
-                .map_err(|e: toml::de::Error| form(format!("sources: {}", e.message())))?,
-            None => return Err(form("the table [sources] is missing".into())),
-        };
-        Ok(Head { name, title, kind, sources, table })
-    }
-}
-
-/// Parses the text of a profile; `place` names it in errors.
-fn parse(
-    text: &str,
-    place: &str,
-    host: Option<&HostController>,
-    set: &[String],
-) -> Result<Profile, CatalogueError> {
-    let Head { name, title, kind, sources, table } = Head::parse(text, place, host, set)?;
-    let form = |message: String| CatalogueError::Form { place: place.into(), message };
-    let values = values_of(&table, &sources, place)?;
-    let value = |cause| CatalogueError::Value { place: place.into(), cause };
-    let model = match kind.as_str() {
-        "ssd" => {
-            let profile: SsdProfile = sections(table, place)?;
-            profile.check().map_err(value)?;
-            Model::Ssd(Box::new(profile))
-        }
-        "hdd" => {
-            let profile: HddProfile = sections(table, place)?;
-            profile.check().map_err(value)?;
-            Model::Hdd(Box::new(profile))
-        }
-        other => return Err(form(format!("kind = \"{other}\" must be \"ssd\" or \"hdd\""))),
-    };
-    let host_controller = host.map(|host| host.name.clone());
-    Ok(Profile { name, title, sources, model, host_controller, set: set.to_vec(), values })
-}
-
-/// A syntax error on one line, with the line it is on.
-fn located(text: &str, error: &toml::de::Error) -> String {
-    let message = error.message();
-    match error.span().and_then(|span| text.get(..span.start)) {
-        Some(before) => format!("line {}: {message}", before.matches('\n').count() + 1),
-        None => message.to_string(),
-    }
-}
-
-fn sections<T: serde::de::DeserializeOwned>(
-    table: Table,
-    place: &str,
-) -> Result<T, CatalogueError> {
-    serde_path_to_error::deserialize(Value::Table(table)).map_err(|error| CatalogueError::Form {
-        place: place.into(),
-        message: match error.path().to_string().as_str() {
-            "." => error.inner().message().to_string(),
-            path => format!("{path}: {}", error.inner().message()),
-        },
-    })
-}
-
-/// Every value with its standing and the text of its source.
-fn values_of(
-    table: &Table,
-    sources: &BTreeMap<String, String>,
-    place: &str,
-) -> Result<Vec<ProfileValue>, CatalogueError> {
-    let mut values = Vec::new();
-    for (section, content) in table {
-        let Some(content) = content.as_table() else { continue };
-        for (key, entry) in content {
-            let key = format!("{section}.{key}");
-            let sourced: fourcorners_drive::profile::Sourced<Value> =
-                serde_path_to_error::deserialize(entry.clone()).map_err(|error| {
-                    let message = format!(
-                        "{key}: {}; a value is written {{ value = ..., standing = \"...\", source = \"...\" }}",
-                        error.inner().message()
-                    );
-                    CatalogueError::Form { place: place.into(), message }
-                })?;
-            let source = match sources.get(&sourced.source) {
-                Some(citation) => citation.clone(),
-                None if sourced.standing == Standing::Set => sourced.source.clone(),
-                None => {
-                    let message =
-                        format!("{key}: source \"{}\" is not in [sources]", sourced.source);
-                    return Err(CatalogueError::Form { place: place.into(), message });
-                }
-            };
-            let (value, standing, note) = (sourced.value, sourced.standing, sourced.note);
-            values.push(ProfileValue { key, value, standing, source, note });
-        }
-    }
-    Ok(values)
-}
-
-/// Applies one `section.key=value` to a profile's table.
-fn apply(table: &mut Table, given: &str) -> Result<(), CatalogueError> {
-    let error = |message: String| CatalogueError::Set { given: given.into(), message };
-    let (path, text) = given
-        .split_once('=')
-        .ok_or_else(|| error("write it as section.key=value, for example link.gbps=3".into()))?;
-    let path = path.trim();
-    let keys: Vec<String> = keys_of(table);
-    let entry = path.split_once('.').filter(|(section, _)| *section != "sources");
-    let entry = entry.and_then(|(section, key)| table.get_mut(section)?.get_mut(key));
-    let Some(entry) = entry else {
-        let near = keys
-            .iter()
-            .max_by(|a, b| strsim::jaro_winkler(path, a).total_cmp(&strsim::jaro_winkler(path, b)));
-        let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
-        return Err(error(format!("this drive has no parameter \"{path}\"{near}")));
-    };
-    let entry = entry.as_table_mut();
-    let entry = entry.ok_or_else(|| error(format!("{path} is not written as a value")))?;
-    let old = entry.get("value");
-    let text = text.trim();
-    let number = |e: &dyn std::fmt::Display| error(format!("\"{text}\" for {path}: {e}"));
-    let new = match old {
-        Some(Value::Float(_)) => Value::Float(text.parse().map_err(|e| number(&e))?),
-        Some(Value::Integer(_)) => Value::Integer(text.parse().map_err(|e| number(&e))?),
-        Some(Value::Boolean(_)) => Value::Boolean(text.parse().map_err(|e| number(&e))?),
-        _ => Value::String(text.into()),
-    };
-    entry.insert("value".into(), new);
-    entry.insert("standing".into(), Value::String("set".into()));
-    entry.insert("source".into(), Value::String("--set on the command line".into()));
-    entry.remove("note");
-    Ok(())
-}
-
-fn keys_of(table: &Table) -> Vec<String> {
-    let sections = table.iter().filter(|(name, _)| *name != "sources");
-    sections
-        .filter_map(|(section, content)| Some((section, content.as_table()?)))
-        .flat_map(|(section, content)| content.keys().map(move |key| format!("{section}.{key}")))
-        .collect()
+fn nearest_of(names: impl IntoIterator<Item = impl AsRef<str>>, name: &str) -> Option<String> {
+    let alike = names.into_iter().map(|known| {
+        let likeness = strsim::jaro_winkler(name, known.as_ref());
+        (likeness, known)
+    });
+    let (likeness, best) = alike.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (likeness > 0.7).then(|| best.as_ref().to_string())
 }
 
 impl Profile {
@@ -439,10 +332,15 @@ mod tests {
 
     #[test]
     fn every_built_in_drive_is_a_drive_under_its_own_name() {
-        for name in names() {
-            let profile = built_in(name, &[]).unwrap_or_else(|error| panic!("{error}"));
-            assert_eq!(profile.name, name);
-            assert!(!profile.values.is_empty());
+        for family in families() {
+            assert!(!family.drives.is_empty(), "{}", family.name);
+            for name in &family.drives {
+                let profile = built_in(name, &[]).unwrap_or_else(|error| panic!("{error}"));
+                assert_eq!(&profile.name, name);
+                assert!(!profile.values.is_empty());
+            }
+            let usual = family.published.usual;
+            assert!(usual.is_none_or(|usual| family.drives.contains(&usual)), "{}", family.name);
         }
     }
 
@@ -458,16 +356,26 @@ mod tests {
         assert!(!error.to_string().contains("did you mean"), "{error}");
     }
 
+    #[test]
+    fn a_profile_written_out_is_the_same_drive() {
+        for name in names() {
+            let profile = built_in(&name, &[]).unwrap_or_else(|error| panic!("{error}"));
+            let table = table_of(&profile.to_toml(), &name).unwrap_or_else(|e| panic!("{e}"));
+            let again = parse(table, &name, None, &[]).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(again, profile);
+        }
+    }
+
     fn set(given: &str) -> Result<Profile, CatalogueError> {
         built_in("crucial-m4-256gb", &[given.to_string()])
     }
 
     #[test]
     fn a_file_that_is_no_profile_is_refused_with_its_line() {
-        let error =
-            parse("name = \"a\"\ntitle = = 3", "mine.toml", None, &[]).expect_err("not TOML");
+        let error = table_of("name = \"a\"\ntitle = = 3", "mine.toml").expect_err("not TOML");
         assert!(error.to_string().starts_with("mine.toml: line 2: "), "{error}");
-        let error = parse("name = \"a\"\n", "mine.toml", None, &[]).expect_err("no profile");
+        let table = table_of("name = \"a\"\n", "mine.toml").expect("TOML");
+        let error = parse(table, "mine.toml", None, &[]).expect_err("no profile");
         assert!(error.to_string().contains("title is missing"), "{error}");
     }
 

@@ -1,0 +1,492 @@
+//! Wear: how often each block was erased, which is written next for that, which fail, and when
+//! too few are left.
+//!
+//! Everything here happens when a block is opened, chosen for collection or freed, never when a
+//! unit is written.
+
+use std::collections::VecDeque;
+use std::mem::replace;
+
+use serde::{Deserialize, Serialize};
+
+use super::blocks::{Block, DieBlocks};
+use super::collect::Victim;
+use super::die::{DieSpace, WriteFront};
+use super::victim::VictimChooser;
+use super::{Ftl, Shape};
+use crate::profile::{Levelling, OPEN_BLOCKS_PER_DIE, SsdProfile, WearSection};
+use crate::random::SplitMix64;
+
+/// The wear of one die's blocks.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct DieWear {
+    /// By block: how often it was erased.
+    erases: Vec<u32>,
+    /// By block: how many erases it bears, or [`RETIRED`]. Empty when blocks do not wear out.
+    endurance: Vec<u32>,
+    retired: u32,
+    levelling: Levelling,
+    threshold_cycles: u32,
+    interval_blocks: u64,
+    /// Blocks the die had closed when cold data had last been moved.
+    levelled_at: u64,
+}
+
+/// Stands for the endurance of a block that has failed and is used no more.
+const RETIRED: u32 = 0;
+
+/// Most erases of a loaded block, so that there are as many again before a count overflows.
+const MOST_ERASES: u32 = 1 << 31;
+
+impl DieWear {
+    /// Blocks that never fail and are used in turn.
+    pub(super) fn lasting(blocks: u32) -> DieWear {
+        DieWear {
+            erases: vec![0; blocks as usize],
+            endurance: Vec::new(),
+            retired: 0,
+            levelling: Levelling::None,
+            threshold_cycles: 0,
+            interval_blocks: 0,
+            levelled_at: 0,
+        }
+    }
+
+    fn new(blocks: u32, section: &WearSection, random: &mut SplitMix64) -> DieWear {
+        DieWear {
+            endurance: (0..blocks).map(|_| draw_endurance(section, random)).collect(),
+            levelling: section.levelling.value,
+            threshold_cycles: section.threshold_cycles.value,
+            interval_blocks: u64::from(section.interval_blocks.value),
+            ..DieWear::lasting(blocks)
+        }
+    }
+
+    pub(super) fn blocks(&self) -> u32 {
+        self.erases.len() as u32
+    }
+
+    /// Counts an erase.
+    pub(super) fn erased(&mut self, block: Block) {
+        self.erases[block as usize] += 1;
+    }
+
+    /// Whether a block that holds nothing may be written again; retires it if not.
+    pub(super) fn survives(&mut self, block: Block) -> bool {
+        let Some(endurance) = self.endurance.get_mut(block as usize) else {
+            return true;
+        };
+        if self.erases[block as usize] < *endurance {
+            return true;
+        }
+        self.retired += u32::from(*endurance != RETIRED);
+        *endurance = RETIRED;
+        false
+    }
+
+    fn is_retired(&self, block: Block) -> bool {
+        self.endurance.get(block as usize) == Some(&RETIRED)
+    }
+
+    /// Whether the block may not be written again once it is empty.
+    pub(super) fn is_worn_out(&self, block: Block) -> bool {
+        self.endurance.get(block as usize).is_some_and(|&most| self.erases[block as usize] >= most)
+    }
+
+    /// Where in the list of free blocks, freed longest ago to last, the one is that is written next.
+    pub(super) fn next_free(&self, free: &VecDeque<Block>) -> Option<usize> {
+        match self.levelling {
+            Levelling::None => (!free.is_empty()).then_some(0),
+            Levelling::Dynamic | Levelling::Static => {
+                (0..free.len()).min_by_key(|&place| self.erases[free[place] as usize])
+            }
+        }
+    }
+
+    /// The same for the data of `cold`, which will stay where it is: the most worn one, which it lets
+    /// rest. If it does not stay, such a block comes back soon and is taken for this again; beyond
+    /// two thresholds it has had enough of that, and blocks take turns.
+    pub(super) fn resting_free(&self, free: &VecDeque<Block>, cold: Block) -> Option<usize> {
+        let most = self.erases[cold as usize].saturating_add(2 * self.threshold_cycles);
+        let erases = |place: &usize| self.erases[free[*place] as usize];
+        let within = (0..free.len()).filter(|place| erases(place) <= most);
+        within.max_by_key(erases).or((!free.is_empty()).then_some(0))
+    }
+
+    /// The closed block whose data is to move although that wins nothing: the least worn of those
+    /// with cold data, if the most worn of the die is too far ahead of it.
+    ///
+    /// Cold is what has stayed while the die closed as many blocks as it has twice over. A block
+    /// that is younger is hot, or has just begun to catch up. One that is worn out itself keeps its
+    /// data: to move that would cost the die a block.
+    fn cold_block(&self, blocks: &DieBlocks) -> Option<Block> {
+        if self.levelling != Levelling::Static
+            || blocks.closings() - self.levelled_at < self.interval_blocks
+        {
+            return None;
+        }
+        let erases = |block: &Block| self.erases[*block as usize];
+        let in_use = (0..self.blocks()).filter(|&block| !self.is_retired(block));
+        let most = in_use.map(|block| erases(&block)).max()?;
+        let two_turns = 2 * u64::from(self.blocks());
+        let is_cold = |block: &Block| {
+            blocks.closings() - blocks.closed_at(*block) > two_turns && blocks.valid(*block) > 0
+        };
+        let cold = blocks.closed().filter(|block| is_cold(block) && !self.is_worn_out(*block));
+        let least = cold.min_by_key(erases)?;
+        (most - erases(&least) > self.threshold_cycles).then_some(least)
+    }
+
+    /// Whether loaded wear is one that `made`, which is new, could have become on a die that has
+    /// closed so many blocks.
+    pub(super) fn fits(&self, made: &DieWear, closings: u64) -> bool {
+        let DieWear {
+            erases,
+            endurance,
+            retired,
+            levelling,
+            threshold_cycles,
+            interval_blocks,
+            levelled_at,
+        } = self;
+        let levels_alike = (*levelling, *threshold_cycles, *interval_blocks)
+            == (made.levelling, made.threshold_cycles, made.interval_blocks);
+        let as_many = (erases.len(), endurance.len()) == (made.erases.len(), made.endurance.len());
+        let bears = |((&most, &made), &erases): ((&u32, &u32), &u32)| match most {
+            RETIRED => erases == made,
+            most => most == made && erases <= made,
+        };
+        let failed = endurance.iter().filter(|&&most| most == RETIRED).count();
+        levels_alike
+            && as_many
+            && *levelled_at <= closings
+            && *retired as usize == failed
+            && erases.iter().all(|&erases| erases <= MOST_ERASES)
+            && endurance.iter().zip(&made.endurance).zip(erases).all(bears)
+    }
+
+    /// The blocks that have failed.
+    pub(super) fn retired(&self) -> impl Iterator<Item = Block> + '_ {
+        (0..self.blocks()).filter(|&block| self.is_retired(block))
+    }
+
+    /// Begins to count the interval between two levelled blocks.
+    pub(super) fn restart_levelling(&mut self) {
+        self.levelled_at = 0;
+    }
+}
+
+/// The erases that a block bears: normally distributed, as the sum of twelve uniform numbers is
+/// closely enough, whose variance is 1. Unlike logarithm and cosine, additions give the same
+/// number on every machine.
+fn draw_endurance(section: &WearSection, random: &mut SplitMix64) -> u32 {
+    let sum: u64 = (0..12).map(|_| random.next() >> 32).sum();
+    let deviations = sum as f64 / (1u64 << 32) as f64 - 6.0;
+    let sigma = section.endurance_sigma_percent.value / 100.0;
+    let cycles = f64::from(section.endurance_cycles.value) * (1.0 + sigma * deviations);
+    cycles.round().max(1.0) as u32
+}
+
+/// The dies of a new drive.
+pub(super) fn new_dies(shape: Shape, section: Option<&WearSection>) -> Vec<DieSpace> {
+    let blocks = shape.blocks_per_die;
+    let mut random = SplitMix64::new(section.map_or(0, |section| section.seed.value));
+    let mut wear = || match section {
+        Some(section) => DieWear::new(blocks, section, &mut random),
+        None => DieWear::lasting(blocks),
+    };
+    (0..shape.dies).map(|_| DieSpace::new(shape, wear())).collect()
+}
+
+/// When a drive stops taking writes.
+#[derive(Clone, Debug)]
+pub(super) struct EndOfLife {
+    rated_cycles: Option<u32>,
+    /// Blocks that a die needs to hold its share of the user's data, what is kept open or free, and
+    /// a spare of 1 %: what the profile's check asks of a new drive.
+    least_blocks_per_die: u64,
+    reached: bool,
+}
+
+impl EndOfLife {
+    pub(super) fn new(profile: &SsdProfile) -> EndOfLife {
+        let nand = &profile.nand;
+        let unit = u64::from(profile.unit_bytes());
+        let die_row = profile.row_bytes() * u64::from(nand.dies.value);
+        let block_on_every_die = die_row * u64::from(nand.pages_per_block.value) / unit;
+        let user = profile.user_units();
+        let kept = profile.gc.start_free_blocks.value + OPEN_BLOCKS_PER_DIE;
+        EndOfLife {
+            rated_cycles: profile.wear.as_ref().map(|wear| wear.endurance_cycles.value),
+            least_blocks_per_die: u64::from(kept)
+                + (user + user / 100).div_ceil(block_on_every_die),
+            reached: false,
+        }
+    }
+
+    /// That of a drive that has these loaded dies, and has `reached` it or not. `None` when both
+    /// cannot be: too few blocks are left and it writes on, or blocks do not wear out.
+    pub(super) fn restored(mut self, reached: bool, dies: &[DieSpace]) -> Option<EndOfLife> {
+        dies.iter().for_each(|space| self.note_failure(space.blocks.wear()));
+        let can_be = if reached { self.rated_cycles.is_some() } else { !self.reached };
+        can_be.then_some(EndOfLife { reached, ..self })
+    }
+
+    pub(super) fn is_reached(&self) -> bool {
+        self.reached
+    }
+
+    /// Whether a row of host data found a die to take it.
+    pub(super) fn note_room(&mut self, found: bool) {
+        self.reached |= !found;
+    }
+
+    /// A block of this die has failed.
+    fn note_failure(&mut self, wear: &DieWear) {
+        self.reached |= u64::from(wear.blocks() - wear.retired) < self.least_blocks_per_die;
+    }
+}
+
+impl DieSpace {
+    /// The block to collect next, as the policy chooses.
+    ///
+    /// A block that is worn out takes space for its data and gives none back. It may not take the
+    /// last free block, or nothing could be won back from any other; where it would, the block with
+    /// the fewest valid units of those that do not is next.
+    pub(super) fn next_victim(&self, policy: &mut VictimChooser, units: u32) -> Option<Block> {
+        let (blocks, wear) = (&self.blocks, self.blocks.wear());
+        let room = units - self.moves.filled;
+        let leaves_one = |&block: &Block| {
+            blocks.free_blocks() > 1 || !wear.is_worn_out(block) || blocks.valid(block) <= room
+        };
+        let (chosen, _) = policy.choose(blocks, units)?;
+        if leaves_one(&chosen) {
+            return Some(chosen);
+        }
+        let wins = |block: &Block| blocks.valid(*block) < units;
+        let others = blocks.closed().filter(|block| wins(block) && leaves_one(block));
+        others.min_by_key(|&block| blocks.valid(block))
+    }
+
+    /// Free blocks that the host leaves to collection: one for the next victim, unless there is one
+    /// now, which has been moved already and will be free itself, if it is not worn out.
+    pub(super) fn left_to_collection(&self) -> u32 {
+        let will_be_free = |victim: &Victim| !self.blocks.wear().is_worn_out(victim.block());
+        1 - u32::from(self.victim.as_ref().is_some_and(will_be_free))
+    }
+}
+
+impl Ftl {
+    /// Moves cold data of a die to a worn block, if its blocks are worn too differently.
+    ///
+    /// It gets a block of its own. In the block that collection fills it would be mixed with data
+    /// that is overwritten soon, be collected again with that, and before long all of the cold data
+    /// would lie in all of the blocks: write amplification would be as if none were cold.
+    ///
+    /// The block is moved at once, which holds up the die for as long, and wins no space: what was
+    /// invalid in the old block is left unwritten in the new one.
+    pub(super) fn level_wear(&mut self, die: u32) {
+        let shape = self.shape;
+        let space = &mut self.dies[die as usize];
+        let Some(cold) = space.blocks.wear().cold_block(&space.blocks) else {
+            return;
+        };
+        let Some(resting) = space.blocks.open_for_rest(cold) else {
+            return;
+        };
+        let moves = replace(&mut space.moves, WriteFront { block: resting, filled: 0 });
+        let moved = self.move_out(die, cold);
+
+        let space = &mut self.dies[die as usize];
+        let filled = replace(&mut space.moves, moves).filled;
+        let (full_rows, in_row) = shape.row_of(filled);
+        let rows = full_rows + u32::from(in_row > 0);
+        self.counts.padded_units += u64::from(rows * shape.units_per_row - filled);
+        let (rows_read, pages_out) = moved.reads_to(filled);
+        space.chores.blocks_erased += 1;
+        space.chores.rows_read += rows_read;
+        space.chores.pages_out += pages_out;
+        space.chores.program_rows(&self.page_kinds, 0, rows);
+        space.blocks.close(resting);
+        let released = space.blocks.release(cold);
+        debug_assert!(released, "a block that is worn out keeps its cold data");
+        let closings = space.blocks.closings();
+        space.blocks.wear_mut().levelled_at = closings;
+    }
+
+    /// All moves of a victim have been charged, which held `valid` units: the block is free, or it
+    /// has failed.
+    pub(super) fn emptied(&mut self, die: u32, block: Block, valid: u32) {
+        let space = &mut self.dies[die as usize];
+        if space.blocks.release(block) {
+            space.pace.won(self.shape.units_per_block - valid);
+        } else {
+            // What was moved has used space, and none was won.
+            space.pace.owe(valid, false);
+            self.end_of_life.note_failure(space.blocks.wear());
+        }
+    }
+
+    /// All dies forget their data; worn-out blocks fail now that they are empty.
+    pub(super) fn erase_dies(&mut self) {
+        for space in &mut self.dies {
+            space.erase_all(self.shape);
+            self.end_of_life.note_failure(space.blocks.wear());
+        }
+    }
+
+    /// By block: how often it was erased.
+    pub(crate) fn erases(&self) -> impl Iterator<Item = u32> + '_ {
+        self.dies.iter().flat_map(|space| space.blocks.wear().erases.iter().copied())
+    }
+
+    /// Blocks that have failed.
+    pub(crate) fn retired_blocks(&self) -> u64 {
+        self.dies.iter().map(|space| u64::from(space.blocks.wear().retired)).sum()
+    }
+
+    /// The cycles a block is rated for, if blocks wear out.
+    pub(crate) fn rated_cycles(&self) -> Option<u32> {
+        self.end_of_life.rated_cycles
+    }
+
+    /// Whether the drive takes no more writes.
+    pub(crate) fn is_worn_out(&self) -> bool {
+        self.end_of_life.is_reached()
+    }
+
+    /// Whether every block is free, closed, open, a victim or failed, and only one of these, and
+    /// none was erased more often than it bears.
+    pub(super) fn check_blocks(&self) -> Result<(), String> {
+        for (die, space) in self.dies.iter().enumerate() {
+            let (blocks, wear) = (&space.blocks, space.blocks.wear());
+            let mut roles = vec![0u32; blocks.count() as usize];
+            let written = [&space.host, &space.moves].map(|front| front.block);
+            let being_emptied = space.victim.iter().map(|victim| victim.block());
+            let all = blocks.free().chain(blocks.closed()).chain(written);
+            for block in all.chain(being_emptied).chain(wear.retired()) {
+                if let Some(count) = roles.get_mut(block as usize) {
+                    *count += 1;
+                }
+            }
+            if let Some(block) = roles.iter().position(|&count| count != 1) {
+                return Err(format!("die {die} block {block} has {} roles", roles[block]));
+            }
+            if wear.retired().count() != wear.retired as usize {
+                return Err(format!("die {die}: {} blocks counted as failed", wear.retired));
+            }
+            let over = |block: &Block| {
+                let most = wear.endurance.get(*block as usize);
+                most.is_some_and(|&most| most != RETIRED && wear.erases[*block as usize] > most)
+            };
+            if let Some(block) = (0..blocks.count()).find(over) {
+                return Err(format!("die {die} block {block} was erased more often than it bears"));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::{Sourced, Standing};
+
+    fn set<T>(value: T) -> Sourced<T> {
+        Sourced { value, standing: Standing::Set, source: "test".into(), note: None }
+    }
+
+    fn section(levelling: Levelling, sigma_percent: f64) -> WearSection {
+        WearSection {
+            endurance_cycles: set(1000),
+            endurance_sigma_percent: set(sigma_percent),
+            seed: set(1),
+            levelling: set(levelling),
+            threshold_cycles: set(3),
+            interval_blocks: set(2),
+        }
+    }
+
+    /// Blocks with this many erases, all free in this order.
+    fn worn(levelling: Levelling, erases: &[u32]) -> (DieWear, VecDeque<Block>) {
+        let blocks = erases.len() as u32;
+        let mut wear = DieWear::new(blocks, &section(levelling, 0.0), &mut SplitMix64::new(1));
+        wear.erases = erases.to_vec();
+        (wear, (0..blocks).collect())
+    }
+
+    #[test]
+    fn the_least_worn_free_block_is_next_unless_nothing_is_levelled() {
+        for (levelling, next) in
+            [(Levelling::None, 0), (Levelling::Dynamic, 1), (Levelling::Static, 1)]
+        {
+            let (wear, free) = worn(levelling, &[9, 4, 7, 4]);
+            assert_eq!(wear.next_free(&free), Some(next), "{levelling:?}");
+            assert_eq!(wear.next_free(&VecDeque::new()), None);
+        }
+    }
+
+    #[test]
+    fn cold_data_rests_in_a_worn_block_but_not_in_one_far_ahead() {
+        // Two thresholds beyond the 4 erases of block 1 are 10.
+        let (wear, mut free) = worn(Levelling::Static, &[12, 4, 9, 10, 8]);
+        free.retain(|&block| block != 1);
+        assert_eq!(wear.resting_free(&free, 1).map(|place| free[place]), Some(3));
+        free.retain(|&block| block == 0);
+        assert_eq!(wear.resting_free(&free, 1).map(|place| free[place]), Some(0));
+    }
+
+    #[test]
+    fn cold_is_what_stayed_for_two_turns_of_the_die() {
+        // Hot data takes turns in three blocks: their k-th erases are complete after 3 k closings
+        // more than the first. With a threshold of 3 the fifth erase of one is needed, the 14th
+        // closing; with 1 the third, at the 8th, but two turns of four blocks end with the 9th.
+        for (threshold, expected) in [(3, 14), (1, 9)] {
+            let mut section = section(Levelling::Static, 0.0);
+            section.threshold_cycles = set(threshold);
+            let wear = DieWear::new(4, &section, &mut SplitMix64::new(1));
+            let mut blocks = DieBlocks::all_free(wear);
+            let cold = blocks.open().expect("four are free");
+            blocks.add_valid(cold, 1);
+            blocks.close(cold);
+            while blocks.wear().cold_block(&blocks).is_none() {
+                let hot = blocks.open().expect("three take turns");
+                blocks.close(hot);
+                assert!(blocks.release(hot) && blocks.closings() < 100);
+            }
+            let found = blocks.wear().cold_block(&blocks);
+            assert_eq!((found, blocks.closings()), (Some(cold), expected));
+            // One block ago, and the interval is two.
+            blocks.wear_mut().levelled_at = expected - 1;
+            assert_eq!(blocks.wear().cold_block(&blocks), None);
+        }
+    }
+
+    #[test]
+    fn endurance_is_drawn_with_its_mean_and_deviation() {
+        let mut random = SplitMix64::new(3);
+        let section = section(Levelling::None, 10.0);
+        let drawn: Vec<f64> =
+            (0..100_000).map(|_| f64::from(draw_endurance(&section, &mut random))).collect();
+        let mean = drawn.iter().sum::<f64>() / 1e5;
+        let deviation = (drawn.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 1e5).sqrt();
+        // Standard errors are 0.3 and 0.2.
+        assert!(
+            (mean - 1000.0).abs() < 1.5 && (deviation - 100.0).abs() < 1.0,
+            "{mean} {deviation}"
+        );
+        let within = drawn.iter().filter(|&x| (x - 1000.0).abs() <= 100.0).count();
+        assert!(within.abs_diff(68_270) < 1000, "{within} within one standard deviation");
+    }
+
+    #[test]
+    fn a_block_bears_what_it_bears_and_fails_once() {
+        let (mut wear, _) = worn(Levelling::None, &[998, 999, 1000]);
+        wear.erased(1);
+        assert_eq!([0, 1, 2, 2].map(|block| wear.survives(block)), [true, false, false, false]);
+        assert_eq!(wear.retired, 2);
+        let mut lasting = DieWear::lasting(1);
+        (0..2000).for_each(|_| lasting.erased(0));
+        assert!(lasting.survives(0) && !lasting.is_worn_out(0));
+    }
+}

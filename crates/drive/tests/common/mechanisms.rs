@@ -1,0 +1,109 @@
+//! Mechanisms that a drive need not have, drawn for a drive that has none.
+
+use fourcorners_drive::profile::*;
+
+use super::draw::Numbers;
+use super::set;
+
+/// Gives a drive some of the mechanisms that the reference model does not know, each if it makes a
+/// drive with what there is already.
+pub fn add(numbers: &mut impl Numbers, profile: &mut SsdProfile) {
+    // Log blocks come before what they exclude.
+    let mechanisms: [(u64, Mechanism); 7] = [
+        (30, cells),
+        (30, suspend),
+        (30, registers),
+        (60, unit),
+        (20, log_blocks),
+        (30, map_memory),
+        (40, wear),
+    ];
+    for (percent, mechanism) in mechanisms {
+        if numbers.percent(percent) {
+            let mut changed = profile.clone();
+            mechanism(&mut changed, &mut |bound| numbers.below(bound));
+            if changed.check().is_ok() {
+                *profile = changed;
+            }
+        }
+    }
+}
+
+/// Draws numbers below a bound.
+type Below<'a> = &'a mut dyn FnMut(u64) -> u64;
+
+type Mechanism = fn(&mut SsdProfile, Below<'_>);
+
+fn cells(profile: &mut SsdProfile, below: Below<'_>) {
+    let kinds = [CellKind::Slc, CellKind::Mlc, CellKind::Tlc];
+    let bits = 1 + below(3) as u32;
+    let orders = [PageOrder::InTurn, PageOrder::Shadow];
+    let pages_per_level = 1 + below(2) as u32;
+    let mut ratio = |from_bits| (bits >= from_bits).then(|| set(0.5 + below(80) as f64 / 10.0));
+    profile.nand_cells = Some(NandCellsSection {
+        kind: set(kinds[bits as usize - 1]),
+        middle_program_ratio: ratio(3),
+        upper_program_ratio: ratio(2),
+        middle_read_ratio: ratio(3),
+        upper_read_ratio: ratio(2),
+        order: set(orders[below(2) as usize]),
+        pages_per_level: set(pages_per_level),
+    });
+    // Word lines fill a block.
+    let word_line = bits * pages_per_level;
+    let pages = profile.nand.pages_per_block.value;
+    profile.nand.pages_per_block = set(pages.next_multiple_of(word_line));
+}
+
+fn suspend(profile: &mut SsdProfile, below: Below<'_>) {
+    let mut wait = |percent| (below(100) < percent).then(|| set(below(1000) as f64 / 10.0));
+    profile.nand_suspend = Some(NandSuspendSection {
+        program_suspend_us: wait(50),
+        erase_suspend_us: wait(90),
+        resume_us: set(below(500) as f64 / 10.0),
+        most_suspensions: set(1 + below(10) as u32),
+    });
+}
+
+fn registers(profile: &mut SsdProfile, below: Below<'_>) {
+    profile.nand.cache_reads = Some(set(below(2) == 0));
+    profile.nand.cache_programs = Some(set(below(2) == 0));
+}
+
+fn unit(profile: &mut SsdProfile, below: Below<'_>) {
+    let unit_bytes = Some(set(4096 << below(5)));
+    profile.map = Some(MapSection { unit_bytes, ..MapSection::default() });
+}
+
+fn map_memory(profile: &mut SsdProfile, below: Below<'_>) {
+    let page = profile.nand.page_bytes.value * (1 + below(4) as u32);
+    let memory_kib = Some(set((page * (2 + below(6) as u32)).div_ceil(1024)));
+    let map = profile.map.take().unwrap_or_default();
+    profile.map = Some(MapSection { memory_kib, page_bytes: Some(set(page)), ..map });
+    // The map's blocks come on top of those for data.
+    profile.nand.blocks_per_plane.value += 16;
+}
+
+fn log_blocks(profile: &mut SsdProfile, below: Below<'_>) {
+    let replacements = [LogReplacement::Oldest, LogReplacement::LeastRecentlyWritten];
+    let dies = u64::from(profile.nand.dies.value);
+    profile.log_blocks = Some(LogBlocksSection {
+        count: set(1 + below(6) as u32),
+        associativity: set([1, 2, 4, u32::MAX][below(4) as usize]),
+        stripe_dies: set(1 + below(dies) as u32),
+        replacement: set(replacements[below(2) as usize]),
+        sequential: set(below(2) == 0),
+    });
+}
+
+fn wear(profile: &mut SsdProfile, below: Below<'_>) {
+    let levellings = [Levelling::None, Levelling::Dynamic, Levelling::Static];
+    profile.wear = Some(WearSection {
+        endurance_cycles: set([5, 50, 1000, 1_000_000][below(4) as usize]),
+        endurance_sigma_percent: set(below(250) as f64 / 10.0),
+        seed: set(below(1 << 32)),
+        levelling: set(levellings[below(3) as usize]),
+        threshold_cycles: set(1 + below(20) as u32),
+        interval_blocks: set(1 + below(20) as u32),
+    });
+}

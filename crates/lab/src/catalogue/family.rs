@@ -1,0 +1,123 @@
+//! A file of the catalogue: one drive, or a family of drives that differ in little.
+//!
+//! The capacities of a model share a file. What all of them have stands in sections as in a file of
+//! one drive; what differs stands under the drive's name and takes the place of the common value,
+//! key by key:
+//!
+//! ```toml
+//! kind = "ssd"
+//! [nand]
+//! planes = { value = 2, standing = "datasheet", source = "l74a" }
+//!
+//! [variant."crucial-m4-512gb"]
+//! title = "Crucial m4 512 GB"
+//! nand.dies = { value = 64, standing = "inferred", source = "toms" }
+//! ```
+
+use toml::{Table, Value};
+
+use super::CatalogueError;
+
+/// What publications call the drives of a file.
+#[derive(Clone, PartialEq, Eq, Debug, Default, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// Names of the model besides the file's own: `"RealSSD C300"`.
+    #[serde(default)]
+    pub names: Vec<String>,
+    /// The drive that is meant where a publication names no capacity.
+    pub usual: Option<String>,
+    /// The firmware that the common values describe, as publications write it.
+    #[serde(default)]
+    pub firmware: Vec<String>,
+}
+
+/// Takes `[published]` out of a file's table.
+pub(super) fn take_published(table: &mut Table) -> Result<Published, String> {
+    match table.remove("published") {
+        Some(published) => published
+            .try_into()
+            .map_err(|error: toml::de::Error| format!("published: {}", error.message())),
+        None => Ok(Published::default()),
+    }
+}
+
+/// The drives in a file's table: their names and what `name`, `title` and sections each has.
+pub(super) fn drives_of(mut table: Table, place: &str) -> Result<Vec<Table>, CatalogueError> {
+    let form = |message: String| CatalogueError::Form { place: place.into(), message };
+    let variants = match table.remove("variant") {
+        None => return Ok(vec![table]),
+        Some(Value::Table(variants)) if !variants.is_empty() => variants,
+        Some(_) => return Err(form("variant must be tables, each under its drive's name".into())),
+    };
+    if let Some(key) = ["name", "title"].into_iter().find(|key| table.contains_key(*key)) {
+        return Err(form(format!("{key} of a family is that of each variant: leave it out here")));
+    }
+    let mut drives = Vec::new();
+    for (name, own) in variants {
+        let Value::Table(own) = own else {
+            return Err(form(format!("variant.{name} = {own} must be a table")));
+        };
+        if let Some(key) = ["name", "kind"].into_iter().find(|key| own.contains_key(*key)) {
+            return Err(form(format!(
+                "variant.{name}.{key} belongs above the variants, if anywhere"
+            )));
+        }
+        let mut drive = table.clone();
+        drive.insert("name".into(), Value::String(name));
+        for (section, content) in own {
+            overlay(&mut drive, section, content);
+        }
+        drives.push(drive);
+    }
+    Ok(drives)
+}
+
+/// Puts a variant's own section over the common one, key by key.
+fn overlay(drive: &mut Table, section: String, content: Value) {
+    match (drive.get_mut(&section), content) {
+        (Some(Value::Table(common)), Value::Table(own)) => common.extend(own),
+        (_, content) => {
+            drive.insert(section, content);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drives(text: &str) -> Result<Vec<Table>, CatalogueError> {
+        drives_of(text.parse().expect("TOML"), "mine.toml")
+    }
+
+    #[test]
+    fn a_variant_has_what_is_common_and_what_is_its_own() {
+        let text = "kind = \"ssd\"\n[nand]\ndies = 1\nplanes = 2\n[sources]\na = \"A\"\n\
+                    [variant.x]\ntitle = \"X\"\nnand.dies = 8\ngc.seed = 3\nsources.b = \"B\"\n\
+                    [variant.y]\ntitle = \"Y\"\n";
+        let found = drives(text).expect("a family");
+        let x: Table =
+            "kind = \"ssd\"\nname = \"x\"\ntitle = \"X\"\nnand = { dies = 8, planes = 2 }\n\
+                        gc = { seed = 3 }\nsources = { a = \"A\", b = \"B\" }"
+                .parse()
+                .expect("TOML");
+        assert_eq!(found[0], x);
+        assert_eq!(found[1]["nand"]["dies"].as_integer(), Some(1));
+        assert_eq!(found.len(), 2);
+    }
+
+    #[test]
+    fn a_family_that_is_none_is_refused_by_file_key_and_value() {
+        for (text, told) in [
+            ("variant = 3", "mine.toml: variant must be tables"),
+            ("[variant]", "mine.toml: variant must be tables"),
+            ("[variant]\nx = 3", "mine.toml: variant.x = 3 must be a table"),
+            ("name = \"a\"\n[variant.x]\ntitle = \"X\"", "mine.toml: name of a family"),
+            ("[variant.x]\nkind = \"hdd\"", "mine.toml: variant.x.kind belongs above"),
+        ] {
+            let error = drives(text).expect_err(text).to_string();
+            assert!(error.starts_with(told), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! From a table of TOML to a checked profile.
+
+use std::collections::BTreeMap;
+
+use fourcorners_drive::profile::{HddProfile, SsdProfile, Standing};
+use toml::{Table, Value};
+
+use super::set::apply;
+use super::{CatalogueError, HostController, Model, Profile, ProfileValue, form};
+
+/// Reads TOML; `place` names it in errors.
+pub(super) fn table_of(text: &str, place: &str) -> Result<Table, CatalogueError> {
+    text.parse().map_err(|error: toml::de::Error| form(place, located(text, &error)))
+}
+
+/// What every profile begins with, and the sections after it.
+pub(super) struct Head {
+    pub(super) name: String,
+    pub(super) title: String,
+    pub(super) kind: String,
+    pub(super) sources: BTreeMap<String, String>,
+    pub(super) table: Table,
+}
+
+impl Head {
+    /// Takes a profile's table apart; `place` names its file in errors.
+    pub(super) fn of(mut table: Table, place: &str) -> Result<Head, CatalogueError> {
+        let form = |message: String| form(place, message);
+        let mut text_of = |key: &str| match table.remove(key) {
+            Some(Value::String(text)) => Ok(text),
+            Some(other) => Err(form(format!("{key} = {other} must be a text"))),
+            None => {
+                Err(form(format!("{key} is missing; a profile begins with name, title and kind")))
+            }
+        };
+        let (name, title, kind) = (text_of("name")?, text_of("title")?, text_of("kind")?);
+        for (key, text) in [("name", &name), ("title", &title)] {
+            // They head tables, pages and folders.
+            if text.trim().is_empty() || text.chars().any(char::is_control) {
+                return Err(form(format!("{key} = {text:?} must be printable and not empty")));
+            }
+        }
+        let sources: BTreeMap<String, String> = match table.remove("sources") {
+            Some(sources) => sources
+                .try_into()
+                .map_err(|e: toml::de::Error| form(format!("sources: {}", e.message())))?,
+            None => return Err(form("the table [sources] is missing".into())),
+        };
+        Ok(Head { name, title, kind, sources, table })
+    }
+}
+
+/// Makes a profile of the table of one drive, once it is behind its host and what is `set` has
+/// been set; `place` names its file in errors.
+pub(super) fn parse(
+    mut table: Table,
+    place: &str,
+    host: Option<&HostController>,
+    set: &[String],
+) -> Result<Profile, CatalogueError> {
+    let form = |message: String| form(place, message);
+    if let Some(host) = host {
+        host.put_before(&mut table, place)?;
+    }
+    for given in set {
+        apply(&mut table, given)?;
+    }
+    let Head { name, title, kind, sources, table } = Head::of(table, place)?;
+    let values = values_of(&table, &sources, place)?;
+    let value = |cause| CatalogueError::Value { place: place.into(), cause };
+    let model = match kind.as_str() {
+        "ssd" => {
+            let profile: SsdProfile = sections(table, place)?;
+            profile.check().map_err(value)?;
+            Model::Ssd(Box::new(profile))
+        }
+        "hdd" => {
+            let profile: HddProfile = sections(table, place)?;
+            profile.check().map_err(value)?;
+            Model::Hdd(Box::new(profile))
+        }
+        other => return Err(form(format!("kind = \"{other}\" must be \"ssd\" or \"hdd\""))),
+    };
+    let host_controller = host.map(|host| host.name.clone());
+    Ok(Profile { name, title, sources, model, host_controller, set: set.to_vec(), values })
+}
+
+/// A syntax error on one line, with the line it is on.
+fn located(text: &str, error: &toml::de::Error) -> String {
+    let message = error.message();
+    match error.span().and_then(|span| text.get(..span.start)) {
+        Some(before) => format!("line {}: {message}", before.matches('\n').count() + 1),
+        None => message.to_string(),
+    }
+}
+
+pub(super) fn sections<T: serde::de::DeserializeOwned>(
+    table: Table,
+    place: &str,
+) -> Result<T, CatalogueError> {
+    serde_path_to_error::deserialize(Value::Table(table)).map_err(|error| CatalogueError::Form {
+        place: place.into(),
+        message: match error.path().to_string().as_str() {
+            "." => error.inner().message().to_string(),
+            path => format!("{path}: {}", error.inner().message()),
+        },
+    })
+}
+
+/// Every value with its standing and the text of its source.
+pub(super) fn values_of(
+    table: &Table,
+    sources: &BTreeMap<String, String>,
+    place: &str,
+) -> Result<Vec<ProfileValue>, CatalogueError> {
+    let mut values = Vec::new();
+    for (section, content) in table {
+        let Some(content) = content.as_table() else { continue };
+        for (key, entry) in content {
+            let key = format!("{section}.{key}");
+            let sourced: fourcorners_drive::profile::Sourced<Value> =
+                serde_path_to_error::deserialize(entry.clone()).map_err(|error| {
+                    let message = format!(
+                        "{key}: {}; a value is written {{ value = ..., standing = \"...\", source = \"...\" }}",
+                        error.inner().message()
+                    );
+                    CatalogueError::Form { place: place.into(), message }
+                })?;
+            let source = match sources.get(&sourced.source) {
+                Some(citation) => citation.clone(),
+                None if sourced.standing == Standing::Set => sourced.source.clone(),
+                None => {
+                    let message =
+                        format!("{key}: source \"{}\" is not in [sources]", sourced.source);
+                    return Err(CatalogueError::Form { place: place.into(), message });
+                }
+            };
+            values.push(ProfileValue {
+                key,
+                value: sourced.value,
+                standing: sourced.standing,
+                source,
+                source_key: sourced.source,
+                note: sourced.note,
+            });
+        }
+    }
+    Ok(values)
+}

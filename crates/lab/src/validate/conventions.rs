@@ -1,0 +1,307 @@
+//! From a published test to one that can be run: what the publication leaves open is filled in, by
+//! the same rules for all.
+//!
+//! | left open | taken |
+//! |---|---|
+//! | block | 4 KiB random, 128 KiB sequential; 4 KiB for a latency |
+//! | depth, random | 32; 1 for a latency |
+//! | depth, sequential | 1 (METHODS' four corners) |
+//! | span, random | 8 GB; all of a hard disk, whose figures it decides; AS SSD's file of 1 GB |
+//! | span, sequential | all of the drive |
+//! | duration | a pass over all of the drive where the span is `full`, else 20 s; 180 s for a longest latency |
+//! | data | repeating, as the tools of the time write; AS SSD's is incompressible |
+//! | state | fresh; what is read was written before |
+//! | used, not how | the review's used state: filled, then 20 minutes of 4 KiB random writes over all of it at depth 32 or once its size, whichever is first; after HD Tach the 20 minutes in full |
+//! | drive's capacity | the model's usual one, named in the catalogue |
+//!
+//! AnandTech's steady state is its consistency test: the mean from second 1400 to 2000.
+
+use fourcorners_drive::SECTOR_BYTES;
+use fourcorners_drive::profile::LinkSection;
+use serde_json::Value;
+
+use super::figure::{Figure, PublishedTest};
+use super::names::Found;
+use super::runs::{State, Test};
+use crate::catalogue::Model;
+use crate::workload::{Data, Job, Pattern, Until};
+
+const RANDOM_SPAN_BYTES: u64 = 8_000_000_000;
+const AS_SSD_SPAN_BYTES: u64 = 1 << 30;
+const SECONDS: u64 = 20;
+const LATENCY_SECONDS: u64 = 180;
+/// Longest run of a published test; what takes days says nothing that this does not.
+const MOST_SECONDS: f64 = 21_600.0;
+const TORTURE_SECONDS: u64 = 20 * 60;
+/// Of the consistency test.
+const STEADY_SECONDS: u64 = 2000;
+/// Seed of the measured job; that of what is done before is another (`runs.rs`).
+const SEED: u64 = 2;
+/// Largest block of a published test.
+const MOST_BLOCK_BYTES: u64 = 1 << 26;
+
+/// The test of a figure on the drive that was found for it.
+///
+/// # Errors
+/// What the test needs that is not modelled, or that is not published.
+pub(super) fn test(figure: &Figure, found: Found<'_>) -> Result<Test, String> {
+    let published = &figure.test;
+    let (pattern, read_percent) = pattern(&published.pattern)?;
+    let random = pattern == Pattern::Random;
+    let disk = matches!(found.profile.model, Model::Hdd(_));
+    let as_ssd = published.tool.as_deref() == Some("AS SSD");
+    let latency = figure.metric.ends_with("latency_ms");
+    let default_block = if random || latency { 4096 } else { 131_072 };
+    let block_bytes = published.block_size.unwrap_or(default_block);
+    if block_bytes == 0
+        || !block_bytes.is_multiple_of(SECTOR_BYTES)
+        || block_bytes > MOST_BLOCK_BYTES
+    {
+        return Err(format!("I/Os of {block_bytes} bytes cannot be run"));
+    }
+    let left = 1.0 - spare(published)?;
+    let capacity = found.profile.capacity_bytes();
+    let usable = (capacity as f64 * left) as u64;
+    let span = match &published.span_gb {
+        Value::Number(gb) => Some((gb.as_f64().unwrap_or(0.0) * 1e9) as u64),
+        Value::String(word) if word == "full" => Some(usable),
+        Value::Null if as_ssd => Some(AS_SSD_SPAN_BYTES),
+        Value::Null if random && !disk => Some(RANDOM_SPAN_BYTES),
+        Value::Null => Some(usable),
+        _ => None,
+    };
+    let span = span.ok_or_else(|| format!("a span of {} is not clear", published.span_gb))?;
+    let span_bytes = span.min(usable);
+    let span_bytes = span_bytes - span_bytes % block_bytes.max(4096);
+    if span_bytes < block_bytes {
+        return Err(format!("a span of {} holds no I/O", published.span_gb));
+    }
+    let full = published.span_gb.as_str() == Some("full");
+    let state = state(published)?;
+    let until = match published.duration_s {
+        Some(seconds) if (1.0..=MOST_SECONDS).contains(&seconds) => Until::Seconds(seconds as u64),
+        Some(seconds) => return Err(format!("a run of {seconds} s is too long or none")),
+        None if full && !random => Until::Bytes(span_bytes),
+        None if state == State::Steady => Until::Seconds(STEADY_SECONDS),
+        None if figure.metric == "max_latency_ms" => Until::Seconds(LATENCY_SECONDS),
+        None => Until::Seconds(SECONDS),
+    };
+    let depth = depth(&published.queue_depth)?;
+    let depth = depth.unwrap_or(match random && !latency {
+        true => 32,
+        false => 1,
+    });
+    let data = match published.data.as_deref() {
+        Some("incompressible") => Data::Incompressible,
+        Some("repeating") => Data::Repeating,
+        None if as_ssd => Data::Incompressible,
+        None => Data::Repeating,
+        Some(other) => return Err(format!("\"{other}\" data is not modelled")),
+    };
+    Ok(Test {
+        drive: found.profile.name.clone(),
+        set: interface(figure.interface.as_deref(), found)?,
+        state,
+        job: Job {
+            pattern,
+            read_percent,
+            block_bytes: block_bytes as u32,
+            queue_depth: depth,
+            span_start_bytes: 0,
+            span_bytes,
+            data,
+            until,
+            seed: SEED,
+            fua: false,
+        },
+        usable_bytes: usable - usable % 131_072,
+    })
+}
+
+/// Pattern and share of reads.
+fn pattern(words: &str) -> Result<(Pattern, u8), String> {
+    Ok(match words {
+        "random read" => (Pattern::Random, 100),
+        "random write" => (Pattern::Random, 0),
+        "sequential read" => (Pattern::Sequential, 100),
+        // Both fall and recover together; the writes are what is worn out.
+        "sequential write" | "sequential" | "sequential read/write" => (Pattern::Sequential, 0),
+        other => return Err(format!("the test \"{other}\" is not modelled")),
+    })
+}
+
+/// Share of the space that is left unmapped.
+fn spare(test: &PublishedTest) -> Result<f64, String> {
+    let Some(text) = &test.extra_op else { return Ok(0.0) };
+    let percent = text.trim_end_matches('%').trim().parse::<f64>().ok();
+    let percent = percent.filter(|percent| (0.0..=90.0).contains(percent));
+    percent.map(|percent| percent / 100.0).ok_or_else(|| format!("spare of {text} is not clear"))
+}
+
+fn depth(published: &Value) -> Result<Option<u32>, String> {
+    let number = match published {
+        Value::Null => return Ok(None),
+        Value::Number(number) => number.as_u64(),
+        Value::String(word) if word == "high" => Some(32),
+        // The deepest of a range, the next of a sweep in powers of two.
+        Value::String(word) => match word.strip_prefix('>') {
+            Some(above) => above.parse().ok().map(|above: u64| above.saturating_mul(2)),
+            None => word.trim_end_matches('+').rsplit('-').next().and_then(|n| n.parse().ok()),
+        },
+        _ => None,
+    };
+    let depth = number.filter(|depth| (1..=65_536).contains(depth));
+    let depth = depth.ok_or_else(|| format!("a queue depth of {published} is not clear"))?;
+    Ok(Some(depth as u32))
+}
+
+/// The line rate, where it is not the drive's own, as a change of its profile.
+fn interface(published: Option<&str>, found: Found<'_>) -> Result<Vec<String>, String> {
+    let link = match &found.profile.model {
+        Model::Ssd(ssd) => match &ssd.link {
+            LinkSection::Sata(link) => Some(link),
+            LinkSection::Pcie(_) => None,
+        },
+        Model::Hdd(hdd) => Some(&hdd.link),
+    };
+    let gbps = match published {
+        None => return Ok(Vec::new()),
+        Some(text) if text.starts_with("SATA 1.5Gbps") => 1.5,
+        Some(text) if text.starts_with("SATA 3Gbps") => 3.0,
+        Some(text) if text.starts_with("SATA 6Gbps") => 6.0,
+        Some(other) => return Err(format!("the host controller is not modelled: {other}")),
+    };
+    let own = link.ok_or("a drive with a PCIe link has no SATA interface")?.gbps.value;
+    Ok((gbps < own).then(|| line_rate(gbps)).into_iter().collect())
+}
+
+/// The change of a profile that is another line rate.
+pub(super) fn line_rate(gbps: f64) -> String {
+    format!("link.gbps={gbps}")
+}
+
+fn state(test: &PublishedTest) -> Result<State, String> {
+    let words = test.precondition.as_deref().unwrap_or_default();
+    let tortured = State::Used { seconds: TORTURE_SECONDS, once: false };
+    Ok(match test.state.as_deref() {
+        None | Some("fresh" | "new" | "empty" | "clean") => State::Fresh,
+        Some("steady") if test.pattern == "random write" => State::Steady,
+        Some("used" | "trimmed") if words.contains("idle") => {
+            return Err("what the drive does while idle is not modelled".into());
+        }
+        Some("used" | "trimmed") if words.contains("months") => {
+            return Err("months of desktop use cannot be repeated".into());
+        }
+        Some(state @ ("used" | "trimmed")) => {
+            let once = words.is_empty() && test.tool.is_none() && state == "used";
+            let used = match seconds_in(words) {
+                Some(seconds) => State::Used { seconds, once: false },
+                None if once => State::Used { seconds: TORTURE_SECONDS, once },
+                None => tortured,
+            };
+            match (state, used) {
+                ("trimmed", State::Used { seconds, .. }) => State::Trimmed { seconds },
+                _ => used,
+            }
+        }
+        Some(other) => return Err(format!("the state \"{other}\" is not modelled")),
+    })
+}
+
+/// The duration in `fill drive, then 4KB random write all LBAs QD32 for 20 min`.
+fn seconds_in(words: &str) -> Option<u64> {
+    let words: Vec<&str> = words.split([' ', ',', '(', ')']).collect();
+    words.windows(2).find_map(|pair| {
+        let number: u64 = pair[0].parse().ok()?;
+        match pair[1] {
+            "min" | "minutes" => Some(number * 60),
+            "h" | "hours" => Some(number * 3600),
+            _ => None,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::validate::names::Names;
+
+    fn figure(json: &str) -> Figure {
+        let figure = format!(r#"{{"id":"x","drive":"Crucial m4","metric":"MB/s",{json}}}"#);
+        serde_json::from_str(&figure).expect("a figure")
+    }
+
+    fn read(json: &str) -> Result<Test, String> {
+        let names = Names::new();
+        test(&figure(json), names.find("Crucial m4 256", None).expect("it is there"))
+    }
+
+    #[test]
+    fn a_test_that_is_published_whole_is_run_as_published() {
+        let test = read(
+            r#""interface":"SATA 3Gbps","test":{"pattern":"random write","block_size":4096,
+               "queue_depth":3,"span_gb":8,"data":"incompressible","state":"used","duration_s":180}"#,
+        );
+        let test = test.expect("it can be run");
+        assert_eq!(test.set, ["link.gbps=3"]);
+        assert_eq!(test.state, State::Used { seconds: 1200, once: true });
+        let job = test.job;
+        assert_eq!((job.pattern, job.read_percent, job.block_bytes), (Pattern::Random, 0, 4096));
+        assert_eq!((job.queue_depth, job.span_bytes), (3, 8_000_000_000));
+        assert_eq!((job.data, job.until), (Data::Incompressible, Until::Seconds(180)));
+    }
+
+    #[test]
+    fn what_is_left_open_is_filled_in() {
+        let job = |json| read(json).expect("it can be run").job;
+        let random = job(r#""test":{"pattern":"random read"}"#);
+        assert_eq!((random.block_bytes, random.queue_depth), (4096, 32));
+        assert_eq!((random.span_bytes, random.until), (8_000_000_000, Until::Seconds(20)));
+        let pass = job(r#""test":{"pattern":"sequential write","span_gb":"full"}"#);
+        assert_eq!((pass.block_bytes, pass.queue_depth), (131_072, 1));
+        assert_eq!(pass.until, Until::Bytes(pass.span_bytes));
+        let spare = job(r#""test":{"pattern":"random write","span_gb":"full","extra_op":"25%"}"#);
+        assert!((spare.span_bytes as f64 / 256_060_514_304.0 - 0.75).abs() < 1e-6);
+        let deepest = job(r#""test":{"pattern":"sequential read","queue_depth":"1-16"}"#);
+        assert_eq!(deepest.queue_depth, 16);
+    }
+
+    #[test]
+    fn states_are_read_from_the_words_for_them() {
+        let state = |state: &str, before: &str| {
+            let test = format!(
+                r#""test":{{"pattern":"random write","state":"{state}","precondition":"{before}"}}"#
+            );
+            read(&test).map(|test| test.state)
+        };
+        let used = |seconds| Ok(State::Used { seconds, once: false });
+        assert_eq!(state("used", "fill, then random write 30 min"), used(1800));
+        assert_eq!(state("used", "1 h 4K random write QD64"), used(3600));
+        assert_eq!(state("used", "as tortured, no TRIM"), used(1200));
+        assert_eq!(
+            state("trimmed", "4KB random write 30 min"),
+            Ok(State::Trimmed { seconds: 1800 })
+        );
+        assert_eq!(state("steady", ""), Ok(State::Steady));
+        assert!(state("used", "as above then 1 h idle").is_err());
+        assert!(state("molten", "").is_err());
+    }
+
+    #[test]
+    fn what_is_not_clear_or_not_modelled_is_said() {
+        for (json, told) in [
+            (r#""test":{"pattern":"boot"}"#, "the test \"boot\""),
+            (r#""test":{"pattern":"random read","queue_depth":"deep"}"#, "queue depth"),
+            (r#""test":{"pattern":"random read","queue_depth":0}"#, "queue depth"),
+            (r#""test":{"pattern":"random read","span_gb":"some"}"#, "span"),
+            (r#""test":{"pattern":"random read","span_gb":-3}"#, "span"),
+            (r#""test":{"pattern":"random read","block_size":100}"#, "100 bytes"),
+            (r#""test":{"pattern":"random read","duration_s":-1}"#, "a run of -1 s"),
+            (r#""test":{"pattern":"random write","extra_op":"lots"}"#, "spare"),
+            (r#""interface":"Marvell 88SE9128","test":{"pattern":"random read"}"#, "Marvell"),
+        ] {
+            let why = read(json).expect_err(json);
+            assert!(why.contains(told), "{json}: {why}");
+        }
+    }
+}

@@ -1,0 +1,353 @@
+//! What a figure asks: which tests to run, and how their results are held against what was
+//! published.
+
+use serde_json::Value;
+
+use super::conventions;
+use super::figure::Figure;
+use super::names::{Found, Names};
+use super::runs::{State, Test};
+use crate::run::Measured;
+use crate::workload::Data;
+
+/// What a figure asks.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Question {
+    /// How much is it?
+    Value { test: Test, statistic: Statistic, published: Published },
+    /// How many times what the others reach on average?
+    Ratio { test: Test, others: Vec<Test>, published: Published },
+    /// Is each better than the next?
+    Ordering { places: Vec<Place>, by: By },
+}
+
+/// A published number.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Published {
+    /// The number; the ends of a range.
+    pub(super) low: f64,
+    pub(super) high: f64,
+    pub(super) bound: Bound,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Bound {
+    /// The number itself, or about it.
+    None,
+    Above,
+    Below,
+}
+
+/// One place of an ordering.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Place {
+    pub(super) name: String,
+    /// Drives that share the place in any order.
+    pub(super) tests: Vec<Test>,
+    /// Those are about equal.
+    pub(super) equal: bool,
+}
+
+/// What an ordering is by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum By {
+    /// The most MB/s first.
+    Rate,
+    /// The shortest longest latency first.
+    MaxLatency,
+    /// The one that keeps most of its fresh rate first; each place has its fresh tests after the
+    /// others.
+    Kept,
+}
+
+/// What of a run is compared.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Statistic {
+    MbPerS,
+    MibPerS,
+    Iops,
+    /// Of the seconds from 1400 on.
+    SteadyIops,
+    PeakIops,
+    LeastMbPerS,
+    MostMbPerS,
+    MedianMbPerS,
+    MeanMs,
+    MaxMs,
+    PercentileMs(f64),
+}
+
+/// First second of the steady window.
+const STEADY_FROM: usize = 1400;
+
+impl Statistic {
+    fn of(figure: &Figure) -> Result<Statistic, String> {
+        let stat = figure.stat.as_deref().unwrap_or_default();
+        let steady = figure.test.state.as_deref() == Some("steady");
+        Ok(match (figure.metric.as_str(), stat) {
+            ("MB/s", stat) if stat.starts_with("min") => Statistic::LeastMbPerS,
+            ("MB/s", "median") => Statistic::MedianMbPerS,
+            ("MB/s", "max") => Statistic::MostMbPerS,
+            ("MB/s", _) => Statistic::MbPerS,
+            // The largest over a range of depths is measured at the deepest.
+            ("MiB/s", _) => Statistic::MibPerS,
+            ("IOPS", stat) if stat.starts_with("peak") => Statistic::PeakIops,
+            ("IOPS", _) if steady => Statistic::SteadyIops,
+            ("IOPS", _) => Statistic::Iops,
+            ("avg_latency_ms", _) => Statistic::MeanMs,
+            ("max_latency_ms", _) => Statistic::MaxMs,
+            ("median_latency_ms", _) => Statistic::PercentileMs(50.0),
+            (metric, _) => {
+                let percent = metric.strip_prefix('p').and_then(|p| p.strip_suffix("_latency_ms"));
+                match percent.and_then(|percent| percent.parse().ok()) {
+                    Some(percent) => Statistic::PercentileMs(percent),
+                    None if metric.starts_with("power") => {
+                        return Err("power is not modelled".into());
+                    }
+                    None => return Err(format!("the metric \"{metric}\" is not modelled")),
+                }
+            }
+        })
+    }
+
+    /// Its value; `None` when the run was too short for it.
+    pub(super) fn take(self, measured: &Measured) -> Option<f64> {
+        let elapsed = measured.elapsed.as_secs();
+        let ios = (measured.reads + measured.writes) as f64;
+        let seconds = &measured.seconds;
+        let mut rates: Vec<f64> = seconds.iter().map(|second| second.bytes as f64 / 1e6).collect();
+        rates.sort_by(f64::total_cmp);
+        let ms = |ns: f64| ns / 1e6;
+        match self {
+            Statistic::MbPerS => Some(measured.bytes as f64 / 1e6 / elapsed),
+            Statistic::MibPerS => Some(measured.bytes as f64 / f64::from(1 << 20) / elapsed),
+            Statistic::Iops => Some(ios / elapsed),
+            Statistic::SteadyIops => {
+                let window = seconds.get(STEADY_FROM..).filter(|window| !window.is_empty())?;
+                Some(window.iter().map(|s| s.ios as f64).sum::<f64>() / window.len() as f64)
+            }
+            Statistic::PeakIops => {
+                let window = seconds.get(STEADY_FROM..).unwrap_or(seconds);
+                window.iter().map(|second| second.ios as f64).reduce(f64::max)
+            }
+            Statistic::LeastMbPerS => rates.first().copied(),
+            Statistic::MostMbPerS => rates.last().copied(),
+            Statistic::MedianMbPerS => rates.get(rates.len() / 2).copied(),
+            Statistic::MeanMs => Some(ms(measured.latency.mean())),
+            Statistic::MaxMs => Some(ms(measured.latency.max() as f64)),
+            Statistic::PercentileMs(percent) => {
+                Some(ms(measured.latency.percentile(percent) as f64))
+            }
+        }
+    }
+}
+
+impl Published {
+    fn of(figure: &Figure) -> Result<Published, String> {
+        let number = |value: &Value| value.as_f64().filter(|number| number.is_finite());
+        let (low, high) = match &figure.value {
+            Value::Null => return Err("no number is published".into()),
+            Value::Array(ends) => match ends.as_slice() {
+                [low, high] => (number(low), number(high)),
+                _ => (None, None),
+            },
+            value => (number(value), number(value)),
+        };
+        let bound = match figure.bound.as_deref() {
+            // What a data sheet promises at most is what its maker measured.
+            None | Some("~" | "up to" | "just below") => Bound::None,
+            Some(">" | ">=") => Bound::Above,
+            Some("<" | "<=" | "mostly <") => Bound::Below,
+            Some(other) => return Err(format!("the bound \"{other}\" is not clear")),
+        };
+        match (low, high) {
+            (Some(low), Some(high)) if low > 0.0 && high >= low => {
+                Ok(Published { low, high, bound })
+            }
+            _ => Err(format!("{} is no number to compare with", figure.value)),
+        }
+    }
+}
+
+/// A question with what has to be said about it.
+pub(super) struct Asked {
+    pub(super) question: Question,
+    /// The drive it is about, and its file in the catalogue.
+    pub(super) drive: String,
+    pub(super) family: String,
+    pub(super) notes: Vec<String>,
+}
+
+/// What `figure` asks.
+///
+/// # Errors
+/// Why it cannot be asked of the catalogue.
+pub(super) fn ask(figure: &Figure, names: &Names) -> Result<Asked, String> {
+    match (figure.metric.as_str(), figure.kind.as_str()) {
+        ("shape" | "behaviour", _) | (_, "qualitative") => {
+            return Err("it is described in words: there is no number to compare with".into());
+        }
+        (_, "vendor claim") => return Err("a vendor's claim without a test".into()),
+        _ => {}
+    }
+    if figure.metric == "ordering" {
+        return ordering(figure, names);
+    }
+    let published = Published::of(figure)?;
+    let ratio = figure.metric == "ratio";
+    let statistic = if ratio { Statistic::MbPerS } else { Statistic::of(figure)? };
+    let found = names.find(&figure.drive, figure.capacity_gb)?;
+    let mut notes = Vec::new();
+    if found.usual {
+        notes.push(format!("no capacity is published: run on {}", found.profile.name));
+    }
+    let test = conventions::test(figure, found)?;
+    let question = match ratio {
+        false => Question::Value { test, statistic, published },
+        true => relative(figure, names, test, published, &mut notes)?,
+    };
+    let (drive, family) = (found.profile.name.clone(), found.family.to_string());
+    Ok(Asked { question, drive, family, notes })
+}
+
+fn relative(
+    figure: &Figure,
+    names: &Names,
+    test: Test,
+    published: Published,
+    notes: &mut Vec<String>,
+) -> Result<Question, String> {
+    let to = figure.relative_to.as_deref().ok_or("what it is relative to is not published")?;
+    if to.starts_with("fresh") {
+        let fresh = Test { state: State::Fresh, ..test.clone() };
+        return Ok(Question::Ratio { test, others: vec![fresh], published });
+    }
+    if to.contains("SATA 3Gbps") {
+        let slower = Test { set: vec![conventions::line_rate(3.0)], ..test.clone() };
+        return Ok(Question::Ratio { test, others: vec![slower], published });
+    }
+    let others = tests_of(figure, names, to, notes)?;
+    // "five times slower than": the ratio of rates is the other way round.
+    if to.contains("slower") {
+        let [other] = others.as_slice() else {
+            return Err(format!("relative to \"{to}\" is not clear"));
+        };
+        return Ok(Question::Ratio { test: other.clone(), others: vec![test], published });
+    }
+    Ok(Question::Ratio { test, others, published })
+}
+
+/// The figure's test on every drive that `text` names: `m4 256/512`, `Vertex 2 and X25-M G2`.
+/// What the catalogue does not have is noted; one drive at least must be left.
+fn tests_of(
+    figure: &Figure,
+    names: &Names,
+    text: &str,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Test>, String> {
+    let mut tests = Vec::new();
+    let mut missing = Vec::new();
+    let mut before = String::new();
+    for part in text.replace(" and ", "/").replace('&', "/").split('/') {
+        let part = plain(part);
+        // "m4 256/512": a number is another capacity of the drive before.
+        let name = match part.parse::<f64>() {
+            Ok(_) => format!("{before} {part}"),
+            Err(_) => part.clone(),
+        };
+        if let Some((model, last)) = name.rsplit_once(' ') {
+            before = if last.parse::<f64>().is_ok() { model.into() } else { name.clone() };
+        }
+        let found: Vec<Found<'_>> = match names.find(&name, None) {
+            Ok(found) => vec![found],
+            Err(_) if name.starts_with("HDDs") => names.hard_disks().collect(),
+            Err(why) => {
+                missing.push(why);
+                continue;
+            }
+        };
+        for found in found {
+            tests.push(conventions::test(figure, found)?);
+        }
+    }
+    if tests.is_empty() {
+        return Err(missing.join("; "));
+    }
+    notes.extend(missing.into_iter().map(|why| format!("left out: {why}")));
+    Ok(tests)
+}
+
+/// A name without what is said of it besides: `(times slower)`, `random write`, `used`.
+fn plain(name: &str) -> String {
+    let mut text = name.to_string();
+    if let (Some(open), Some(close)) = (text.find('('), text.rfind(')'))
+        && open < close
+        && !text[open..close].to_lowercase().contains("indilinx")
+    {
+        text.replace_range(open..=close, "");
+    }
+    for extra in [" random write", " random read", " used", " fresh"] {
+        text = text.replace(extra, "");
+    }
+    text.trim().to_string()
+}
+
+fn ordering(figure: &Figure, names: &Names) -> Result<Asked, String> {
+    let own = names.find(&figure.drive, figure.capacity_gb);
+    let order = figure.order.as_deref().unwrap_or("best first");
+    let by = match order {
+        order if order.contains("max write latency") => By::MaxLatency,
+        order if order.contains("least degraded") => By::Kept,
+        _ => By::Rate,
+    };
+    let list = figure.value.as_array().ok_or("an ordering is a list of drives")?;
+    let mut notes = Vec::new();
+    let mut places = Vec::new();
+    for element in list {
+        let name = element.as_str().ok_or("an ordering is a list of drives")?;
+        let equal = name.contains("~=");
+        let data = match name {
+            "repeating data" => Some(Data::Repeating),
+            "incompressible data" => Some(Data::Incompressible),
+            _ => None,
+        };
+        let tests = match (data, &own) {
+            (Some(data), Ok(own)) => conventions::test(figure, *own).map(|mut test| {
+                test.job.data = data;
+                vec![test]
+            }),
+            (Some(_), Err(why)) => Err(why.clone()),
+            (None, _) => tests_of(figure, names, &name.replace("~=", "/"), &mut notes),
+        };
+        match tests {
+            Ok(mut tests) => {
+                if by == By::Kept {
+                    let fresh = |test: &Test| Test { state: State::Fresh, ..test.clone() };
+                    let fresh: Vec<Test> = tests.iter().map(fresh).collect();
+                    tests.extend(fresh);
+                }
+                places.push(Place { name: name.to_string(), tests, equal });
+            }
+            Err(why) => notes.push(format!("left out: {why}")),
+        }
+    }
+    let comparable = places.len() >= 2 || places.iter().any(|p| p.equal && p.tests.len() >= 2);
+    if !comparable {
+        return Err(notes.join("; ").replace("left out: ", ""));
+    }
+    let first = &places[0].tests[0].drive;
+    let family = |found: Found<'_>| (found.profile.name.clone(), found.family.to_string());
+    let (drive, family) = own.map(family).unwrap_or_else(|_| (first.clone(), String::new()));
+    Ok(Asked { question: Question::Ordering { places, by }, drive, family, notes })
+}
+
+impl Question {
+    /// The tests whose results it needs, in an order that `judge` knows.
+    pub(super) fn tests(&self) -> Vec<&Test> {
+        match self {
+            Question::Value { test, .. } => vec![test],
+            Question::Ratio { test, others, .. } => std::iter::once(test).chain(others).collect(),
+            Question::Ordering { places, .. } => places.iter().flat_map(|p| &p.tests).collect(),
+        }
+    }
+}
