@@ -14,15 +14,15 @@ use crate::state::LATEST;
 pub(crate) struct WriteBuffer {
     /// When each row's program ends.
     programs: VecDeque<Nanos>,
-    /// Rows it holds besides the one being filled.
+    /// Rows it holds besides those being filled.
     rows: usize,
 }
 
 impl WriteBuffer {
-    /// A buffer of `bytes`, of which one row is being filled; the profile's check has seen to it
-    /// that one more fits.
-    pub(crate) fn new(bytes: u64, row_bytes: u64) -> WriteBuffer {
-        let rows = (bytes / row_bytes).max(2) as usize - 1;
+    /// A buffer of `bytes`, of which `open` rows are being filled; the profile's check has seen to
+    /// it that one more fits.
+    pub(crate) fn new(bytes: u64, row_bytes: u64, open: usize) -> WriteBuffer {
+        let rows = (bytes / row_bytes).max(open as u64 + 1) as usize - open;
         WriteBuffer { programs: VecDeque::with_capacity(rows), rows }
     }
 
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_full_buffer_waits_for_its_oldest_row() {
-        let mut buffer = WriteBuffer::new(3 * 8192, 8192);
+        let mut buffer = WriteBuffer::new(3 * 8192, 8192, 1);
         assert_eq!(buffer.admit(Nanos(0)), Nanos(0));
         buffer.programming_until(Nanos(100));
         assert_eq!(buffer.admit(Nanos(10)), Nanos(10));

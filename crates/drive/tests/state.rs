@@ -72,6 +72,16 @@ fn profile(random: &mut Random) -> SsdProfile {
         profile.nand.cache_reads = Some(set(true));
         profile.nand.cache_programs = Some(set(true));
     }
+    if random.below(2) == 0 {
+        profile.gc.idle_ms = Some(set(1.0));
+        profile.gc.idle_free_blocks = Some(set(profile.gc.start_free_blocks.value + 2));
+    }
+    if profile.gc.pacing.value == Pacing::Delayed && random.below(2) == 0 {
+        profile.gc.pacing = set(Pacing::DelayedUntilSequential);
+        profile.gc.sequential_free_blocks = Some(set(profile.gc.start_free_blocks.value + 3));
+        profile.gc.sequential_gain = Some(set(2));
+        profile.gc.sequential_commands = Some(set(3));
+    }
     profile
 }
 
@@ -105,10 +115,21 @@ fn any_io(random: &mut Random, sectors: u64) -> Io {
 /// How a command ended.
 type Ended = Result<Done, Fault>;
 
-/// Runs `count` commands eight at a time; a drive that is worn out refuses some of them.
+/// Runs `count` commands eight at a time, of which some are in order, with a pause in between; a
+/// drive that is worn out refuses some of them.
 fn run(drive: &mut Ssd, random: &mut Random, count: u64) -> Vec<Ended> {
     let sectors = drive.geometry().sectors;
-    let mut ended = each_ended(drive, 8, &mut times(count, |_| any_io(random, sectors)));
+    let mut ended = each_ended(drive, 8, &mut times(count / 2, |_| any_io(random, sectors)));
+    // Files written in turn, and the last of a command watched: what comes next goes on there.
+    let third = sectors / 8 / 3;
+    let in_turn = |i: u64| io(Op::Write, i % 2 * third + i / 2 % third, 1);
+    let from = random.below(third) * 2;
+    ended.extend(each_ended(drive, 2, &mut times(count / 8, |i| in_turn(from + i))));
+    // Not long enough for all that can be collected.
+    let pause = Nanos::from_micros(500.0 + 100.0 * random.below(200) as f64);
+    let until = drive.now() + pause;
+    assert_eq!(drive.reap(until), Ok(None));
+    ended.extend(each_ended(drive, 8, &mut times(count / 2, |_| any_io(random, sectors))));
     // A sequential reader, so that something is read ahead.
     ended.extend(each_ended(drive, 1, &mut times(5, |i| io(Op::Read, i, 1))));
     ended
@@ -165,7 +186,7 @@ fn restore(profile: &SsdProfile, json: &str) -> Result<Ssd, String> {
 #[test]
 fn a_restored_drive_is_the_drive_to_the_bit() {
     let (mut failing, mut worn_out) = (0, 0);
-    for seed in 0..80 {
+    for seed in 0..120 {
         let mut random = Random(seed);
         let profile = profile(&mut random);
         let mut drive = used(&profile, &mut random);
@@ -205,7 +226,7 @@ fn another_drive_refuses_it() {
     let profile = profile(&mut random);
     let json = state(&used(&profile, &mut random));
     type Change = fn(&mut SsdProfile);
-    let cases: [(&str, Change); 7] = [
+    let cases: [(&str, Change); 9] = [
         ("its NAND has another shape", |p| p.nand.pages_per_block = set(16)),
         ("its map is of another length", |p| p.capacity.sectors.value -= 8),
         ("its collection is another", |p| p.gc.start_free_blocks = set(1)),
@@ -213,6 +234,11 @@ fn another_drive_refuses_it() {
         ("its NAND is another", |p| p.nand.channels = set(1)),
         ("its write buffer is another", |p| p.buffer.write_kib = set(64)),
         ("its read-ahead is another", |p| p.controller.read_ahead_kib = set(16)),
+        ("its idle time is another", |p| {
+            p.gc.idle_ms = Some(set(7.0));
+            p.gc.idle_free_blocks = Some(set(9));
+        }),
+        ("it has streams, which keep no state", |p| p.streams = Some(streams())),
     ];
     for (told, change) in cases {
         let mut other = profile.clone();
@@ -350,6 +376,44 @@ fn a_spoiled_state_is_refused_or_makes_a_drive_that_works() {
     println!("{refused} refused, {taken} taken");
     // What is stale (what dead places held, when a block was closed) may be anything.
     assert!(refused > 2000 && taken > 200, "{refused} refused, {taken} taken");
+}
+
+#[test]
+fn whether_writes_are_in_order_is_remembered() {
+    let mut profile = ssd(SMALL);
+    profile.gc.pacing = set(Pacing::DelayedUntilSequential);
+    profile.gc.sequential_free_blocks = Some(set(9));
+    profile.gc.sequential_gain = Some(set(2));
+    profile.gc.sequential_commands = Some(set(1));
+    let mut drive = make(&profile);
+    fill(&mut drive);
+    let units = drive.geometry().sectors / 8;
+    overwrite(&mut drive, &mut Random(1), units, units * 2);
+    closed_loop(&mut drive, 1, times(1, |_| io(Op::Write, 8, 4)));
+    let json = state(&drive);
+    let mut restored = restore(&profile, &json).expect("its own state");
+    // The next write goes on where the last one ended, so that collection works ahead of it.
+    let before = restored.counters().moved_units;
+    for drive in [&mut drive, &mut restored] {
+        closed_loop(drive, 1, times(1, |_| io(Op::Write, 12, 4)));
+    }
+    assert_eq!(state(&restored), state(&drive));
+    assert!(restored.counters().moved_units > before);
+    // It is told by nothing else: a drive that watches two commands is another.
+    profile.gc.sequential_commands = Some(set(2));
+    let error = restore(&profile, &json).expect_err("it watches another number");
+    assert!(error.ends_with("its writes in order are others"), "{error}");
+}
+
+#[test]
+fn a_drive_with_streams_has_no_state() {
+    let mut profile = ssd(SMALL);
+    let json = state(&make(&profile));
+    profile.streams = Some(streams());
+    set_effective_op(&mut profile, 0.2);
+    assert!(make(&profile).state().is_none());
+    let error = restore(&profile, &json).expect_err("it has no state");
+    assert!(error.ends_with("it has streams, which keep no state"), "{error}");
 }
 
 #[test]

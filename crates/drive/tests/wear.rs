@@ -231,7 +231,7 @@ proptest! {
         dies in 1u32..4, planes in 1u32..3, blocks in 16u32..40, pages_per_block in 2u32..24,
         delayed: bool, start_free in 1u32..4, policy in any_policy(), levelling in any_levelling(),
         cycles in 1u32..12, sigma in 0.0..25.0, threshold in 1u32..5, interval in 1u32..12,
-        hot_percent in 5u64..=100, seed: u64,
+        hot_percent in 5u64..=100, streams: bool, idle: bool, seed: u64,
     ) {
         let mut profile = ssd(Shape {
             dies, blocks_per_die: blocks, pages_per_block, effective_op: 0.12,
@@ -250,6 +250,13 @@ proptest! {
         section.interval_blocks = set(interval);
         section.seed = set(seed);
         profile.wear = Some(section);
+        if streams {
+            profile.streams = Some(common::streams());
+        }
+        if idle {
+            profile.gc.idle_ms = Some(set(1.0));
+            profile.gc.idle_free_blocks = Some(set(start_free + 3));
+        }
         prop_assume!(profile.check().is_ok());
 
         let mut drive = make(&profile);

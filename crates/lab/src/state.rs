@@ -128,6 +128,9 @@ const LOG_BLOCKS: &str = "has a log-block map, and only the state of a page map 
 const LIMITED_MAP: &str = "has a map with limited memory (map.memory_kib), and only the state of a map that is all \
      in memory can be kept";
 
+/// Nor what is hot.
+const STREAMS: &str = "keeps hot and cold data apart ([streams]), and only the state of a drive that does not can be kept";
+
 /// Writes what `ssd`, a drive of `profile`, remembers to `path`, whole or not at all. Nothing may be
 /// in flight. An existing file is replaced if it is a state.
 ///
@@ -220,6 +223,7 @@ fn has_state(profile: &Profile) -> Result<&SsdProfile, StateFileError> {
         Model::Ssd(model) if model.map.as_ref().is_some_and(|map| map.memory_kib.is_some()) => {
             LIMITED_MAP
         }
+        Model::Ssd(model) if model.streams.is_some() => STREAMS,
         Model::Ssd(model) => return Ok(model),
     };
     Err(StateFileError::None { name: profile.name.clone(), why })

@@ -7,7 +7,9 @@ use fourcorners::catalogue::{Model, Profile, built_in};
 use fourcorners::run::{Unobserved, run};
 use fourcorners::state::{StateFileError, check, load, save};
 use fourcorners::workload::{Data, Job, Pattern, Until};
-use fourcorners_drive::profile::{LogBlocksSection, LogReplacement, MapSection, Sourced, Standing};
+use fourcorners_drive::profile::{
+    LogBlocksSection, LogReplacement, MapSection, Sourced, Standing, StreamVictims, StreamsSection,
+};
 use fourcorners_drive::{Ssd, Target};
 use sha2::{Digest, Sha256};
 
@@ -237,6 +239,34 @@ fn a_drive_with_limited_map_memory_keeps_none() {
     }
 }
 
+#[test]
+fn a_drive_with_streams_keeps_none() {
+    fn set<T>(value: T) -> Sourced<T> {
+        Sourced { value, standing: Standing::Set, source: "test".into(), note: None }
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("whole");
+    let mut profile = profile(&["capacity.sectors=400000"]);
+    let Model::Ssd(model) = &mut profile.model else { panic!("the m4 is an SSD") };
+    model.streams = Some(StreamsSection {
+        region_kib: set(64),
+        period_percent: set(100),
+        hot_factor: set(2.0),
+        hot_spare_percent: None,
+        cool_turns: set(5.0),
+        victims: set(StreamVictims::OverShare),
+    });
+    for error in [
+        save(&new(&profile), &profile, &path).expect_err("it has no state"),
+        check(&path, &profile).expect_err("it has no state"),
+        load(&path, &profile).expect_err("it has no state"),
+    ] {
+        let told = "keeps hot and cold data apart ([streams]), and only the state of a drive that \
+                    does not can be kept";
+        assert!(error.to_string().ends_with(told), "{error}");
+    }
+}
+
 fn with_limited_map(mut profile: Profile) -> Profile {
     let Model::Ssd(model) = &mut profile.model else { panic!("the m4 is an SSD") };
     let memory_kib =
@@ -273,4 +303,4 @@ fn the_form_is_the_one_we_know() {
     assert_eq!(digest, KNOWN_FORM);
 }
 
-const KNOWN_FORM: &str = "d2d0a86ff89e7612";
+const KNOWN_FORM: &str = "57dd0a2af8024289";

@@ -3,10 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::blocks::Block;
-use super::fragments::{Filling, Target};
+use super::fragments::Target;
 use super::pace::Pace;
+use super::streams::{Space, Stream};
 use super::{Ftl, Shape};
-use crate::profile::{OPEN_BLOCKS_PER_DIE, Pacing};
+use crate::nand::Chores;
+use crate::profile::{GcSection, Pacing};
 
 /// A block that was emptied, and is free once the time for that has been spent.
 ///
@@ -14,7 +16,10 @@ use crate::profile::{OPEN_BLOCKS_PER_DIE, Pacing};
 /// host overwrites in between is copied all the same: a few units in a million.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Victim {
-    pub(super) block: Block,
+    block: Block,
+    /// Not of a loaded one: only a drive without streams has a state.
+    #[serde(skip)]
+    stream: Stream,
     /// Its valid units when it was chosen, and of how many the moves have been charged.
     valid: u32,
     charged: u32,
@@ -23,17 +28,35 @@ pub(super) struct Victim {
     pages: u32,
 }
 
+/// How a die works ahead of need.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ahead {
+    /// Free blocks that it works to.
+    pub(super) free_blocks: u32,
+    /// Units of space won back for each that the host uses.
+    pub(super) gain: u32,
+}
+
+impl Ahead {
+    /// Of a profile that has passed its check, if it works ahead.
+    pub(super) fn new(gc: &GcSection) -> Option<Ahead> {
+        let (blocks, gain) = (gc.sequential_free_blocks.as_ref()?, gc.sequential_gain.as_ref()?);
+        let works_ahead = gc.pacing.value == Pacing::DelayedUntilSequential;
+        works_ahead.then_some(Ahead { free_blocks: blocks.value, gain: gain.value })
+    }
+}
+
 impl Ftl {
     /// The next die, in turn, that can take a row of host data.
     ///
     /// One always can while blocks do not fail: the profile's check leaves more space than the user
     /// can fill beyond what every die keeps open or free, so not every die can be full of valid
     /// data. `None` once the drive is worn out.
-    pub(super) fn die_with_room(&mut self) -> Option<u32> {
-        let (dies, first) = (self.shape.dies, self.host_die);
+    pub(super) fn die_with_room(&mut self, stream: Stream) -> Option<u32> {
+        let (dies, first) = (self.shape.dies, self.rows[stream.index()].die);
         let mut in_turn = (first..dies).chain(0..first);
         let found = match self.end_of_life.is_reached() {
-            false => in_turn.find(|&die| self.make_room(die)),
+            false => in_turn.find(|&die| self.make_room(die, stream)),
             true => None,
         };
         self.end_of_life.note_room(found.is_some());
@@ -41,16 +64,16 @@ impl Ftl {
     }
 
     /// Sees to it that `die` has a block open for host data; false when it can have none.
-    fn make_room(&mut self, die: u32) -> bool {
+    fn make_room(&mut self, die: u32, stream: Stream) -> bool {
         let full = self.shape.units_per_block;
         let space = &mut self.dies[die as usize];
-        if space.host.filled < full {
+        if space.fronts[stream.index()].host.filled < full {
             return true;
         }
         while self.dies[die as usize].blocks.free_blocks()
             <= match self.pacing {
                 Pacing::Paced => self.dies[die as usize].left_to_collection(),
-                Pacing::Delayed => self.start_free_blocks,
+                Pacing::Delayed | Pacing::DelayedUntilSequential => self.start_free_blocks,
             }
             && self.collect_one(die)
         {}
@@ -58,21 +81,42 @@ impl Ftl {
         if space.blocks.free_blocks() <= space.left_to_collection() {
             return false;
         }
-        space.filling = Filling::NONE;
         // A block is erased just before it is written.
         space.chores.blocks_erased += 1;
-        space.host.renew(&mut space.blocks)
+        space.open_for_host(stream)
     }
 
     /// Does the part of collection that is due with the row just filled.
     pub(super) fn collect_at_pace(&mut self, die: u32) {
         let units = self.shape.units_per_block;
-        let kept = self.start_free_blocks + OPEN_BLOCKS_PER_DIE / 2;
-        let reserve = u64::from(kept) * u64::from(units);
+        let reserve = self.reserve(self.start_free_blocks);
         let space = &mut self.dies[die as usize];
+        if space.victim.is_none() && space.room(units) > reserve {
+            space.pace = Pace::default();
+            return;
+        }
         let victim = space.victim.map_or(0, |victim| u64::from(victim.valid));
         let behind = space.room(units) + victim + space.pace.owed_units() < reserve;
         space.pace.owe(self.shape.units_per_row, behind);
+        self.collect_what_is_owed(die, reserve);
+    }
+
+    /// Does the part of collection that is due with a row just filled in order: more than it used,
+    /// until there is as much as is to be kept.
+    pub(super) fn collect_ahead(&mut self, die: u32, ahead: Ahead) {
+        let space = &mut self.dies[die as usize];
+        space.pace.owe(self.shape.units_per_row * ahead.gain, false);
+        self.collect_what_is_owed(die, self.reserve(ahead.free_blocks));
+    }
+
+    /// Units that can be written to a die which keeps so many blocks free. Blocks being written
+    /// are half full on average.
+    fn reserve(&self, free_blocks: u32) -> u64 {
+        u64::from(free_blocks + self.open_blocks / 2) * u64::from(self.shape.units_per_block)
+    }
+
+    fn collect_what_is_owed(&mut self, die: u32, reserve: u64) {
+        let units = self.shape.units_per_block;
         loop {
             let space = &self.dies[die as usize];
             if space.victim.is_none() && space.room(units) <= reserve {
@@ -92,6 +136,36 @@ impl Ftl {
         }
     }
 
+    /// What the die would have to do to empty its victim, which is chosen if it has none. `None` when
+    /// it has so many free blocks, or there is no space to be won.
+    pub(crate) fn idle_work(&mut self, die: u32, free_blocks: u32) -> Option<Chores> {
+        if self.dies[die as usize].blocks.free_blocks() >= free_blocks || self.is_worn_out() {
+            return None;
+        }
+        if self.dies[die as usize].victim.is_none() {
+            self.choose_victim(die);
+        }
+        let space = &self.dies[die as usize];
+        let mut victim = space.victim?;
+        let (left, mut chores) = (victim.uncharged(), space.chores);
+        victim.charge_reads(left, &mut chores);
+        let mut fronts = space.fronts[victim.stream.index()];
+        fronts.charge_programs(left, self.shape, &self.page_kinds, &mut chores);
+        Some(chores)
+    }
+
+    /// Takes what `units` of the victim have the die do.
+    pub(crate) fn charge_idle(&mut self, die: u32, units: u32) -> Chores {
+        self.charge(die, units);
+        std::mem::take(&mut self.dies[die as usize].chores)
+    }
+
+    /// Gives back what there was no time for: the die does it before its next row.
+    pub(crate) fn leave_chores(&mut self, die: u32, left: Chores) {
+        debug_assert_eq!(self.dies[die as usize].chores, Chores::default(), "they were taken");
+        self.dies[die as usize].chores = left;
+    }
+
     /// Empties one block whole; false when none would give any space.
     fn collect_one(&mut self, die: u32) -> bool {
         if self.dies[die as usize].victim.is_none() {
@@ -105,17 +179,36 @@ impl Ftl {
     /// Chooses the die's next victim, if there is space to be won, and moves what is valid there.
     fn choose_victim(&mut self, die: u32) {
         self.level_wear(die);
-        let space = &self.dies[die as usize];
-        if let Some(block) = space.next_victim(&mut self.victims, self.shape.units_per_block) {
+        if let Some(block) = self.next_victim(die) {
             let victim = self.move_out(die, block);
             self.dies[die as usize].victim = Some(victim);
         }
+    }
+
+    fn next_victim(&mut self, die: u32) -> Option<Block> {
+        let units = self.shape.units_per_block;
+        let space = &mut self.dies[die as usize];
+        let Some(streams) = &self.streams else {
+            return space.next_victim(&mut self.victims, units, None);
+        };
+        let mut held = Space::of(space, units);
+        let age = streams.cold_age(&held);
+        if let Some(labels) = &mut space.labels
+            && labels.cool(&space.blocks, age)
+        {
+            held = Space::of(space, units);
+        }
+        let over = streams.over_share(&held);
+        let chosen = space.next_victim(&mut self.victims, units, over);
+        // A stream of which every block is all valid has nothing to give.
+        chosen.or_else(|| space.next_victim(&mut self.victims, units, Some(over?.other())))
     }
 
     /// Moves all that is valid in a closed block to where collection writes, for which nothing is
     /// charged yet.
     pub(super) fn move_out(&mut self, die: u32, block: Block) -> Victim {
         let shape = self.shape;
+        let stream = self.dies[die as usize].stream_of(block);
         let blocks = &mut self.dies[die as usize].blocks;
         let valid = blocks.valid(block);
         blocks.begin_collecting(block);
@@ -125,13 +218,13 @@ impl Ftl {
             page if page == shape.units_per_row => rows,
             page => self.live.groups_in_use(of_drive, page),
         };
-        self.empty(die, block);
+        self.empty(die, block, stream);
         self.counts.moved_units += u64::from(valid);
-        Victim { block, valid, charged: 0, rows, pages: pages * shape.pages_per_unit }
+        Victim { block, stream, valid, charged: 0, rows, pages: pages * shape.pages_per_unit }
     }
 
     /// Moves all that is valid in a block to where collection writes.
-    fn empty(&mut self, die: u32, block: Block) {
+    fn empty(&mut self, die: u32, block: Block, stream: Stream) {
         let shape = self.shape;
         let space = &mut self.dies[die as usize];
         let source = shape.block_of_die(die, block);
@@ -139,23 +232,27 @@ impl Ftl {
         let list = self.fragments.take_block(source);
         let (mut done, mut left) = (0, space.blocks.valid(block));
         while left > 0 {
-            if space.moves.filled == shape.units_per_block {
+            if space.fronts[stream.index()].moves.filled == shape.units_per_block {
                 // The host leaves collection a free block whenever it has no victim.
-                let opened = space.moves.renew(&mut space.blocks);
+                let opened = space.open_for_moves(stream);
                 debug_assert!(opened, "collection always has a free block");
             }
-            let first = shape.first_unit(die, space.moves.block);
+            let front = &mut space.fronts[stream.index()].moves;
+            let first = shape.first_unit(die, front.block);
             let mut to = Target {
-                block: shape.block_of_die(die, space.moves.block),
-                at: first + space.moves.filled,
+                block: shape.block_of_die(die, front.block),
+                at: first + front.filled,
                 end: first + shape.units_per_block,
             };
             done += self.fragments.move_some(&list[done..], &from, &mut to);
-            let moved = to.at - first - space.moves.filled;
-            self.live.set_range(to.block, space.moves.filled, moved);
-            space.moves.filled += moved;
+            let moved = to.at - first - front.filled;
+            self.live.set_range(to.block, front.filled, moved);
+            front.filled += moved;
             space.blocks.remove_valid(block, moved);
-            space.blocks.add_valid(space.moves.block, moved);
+            space.blocks.add_valid(front.block, moved);
+            if let Some(labels) = &mut space.labels {
+                labels.moved(block, moved);
+            }
             debug_assert!(moved > 0, "what is counted is listed");
             left -= moved;
         }
@@ -172,12 +269,9 @@ impl Ftl {
             return;
         };
         let units = units.min(victim.valid - victim.charged);
-        let (rows, pages) = victim.reads_to(victim.charged + units);
-        let (rows_before, pages_before) = victim.reads_to(victim.charged);
-        victim.charged += units;
-        space.chores.rows_read += rows - rows_before;
-        space.chores.pages_out += pages - pages_before;
-        space.charge_programs(units, shape, &self.page_kinds);
+        victim.charge_reads(units, &mut space.chores);
+        let fronts = &mut space.fronts[victim.stream.index()];
+        fronts.charge_programs(units, shape, &self.page_kinds, &mut space.chores);
         if victim.charged == victim.valid {
             space.victim = None;
             self.emptied(die, victim.block, victim.valid);
@@ -190,7 +284,7 @@ impl Ftl {
 impl Victim {
     /// Whether a loaded one is one of a die of this shape.
     pub(super) fn is_sane(&self, shape: Shape) -> bool {
-        let Victim { block: _, valid, charged, rows, pages } = *self;
+        let Victim { block: _, stream: _, valid, charged, rows, pages } = *self;
         let units = shape.units_per_block;
         charged <= valid && valid.max(rows) <= units && pages <= units * shape.pages_per_unit
     }
@@ -202,6 +296,15 @@ impl Victim {
     /// Units whose moves are not charged yet.
     pub(super) fn uncharged(&self) -> u32 {
         self.valid - self.charged
+    }
+
+    /// Charges the reads of `units` more of it.
+    fn charge_reads(&mut self, units: u32, chores: &mut Chores) {
+        let (rows_before, pages_before) = self.reads_to(self.charged);
+        self.charged += units;
+        let (rows, pages) = self.reads_to(self.charged);
+        chores.rows_read += rows - rows_before;
+        chores.pages_out += pages - pages_before;
     }
 
     /// Rows and pages that have been read when this many units have been moved: their share.

@@ -1,4 +1,4 @@
-//! One die: its blocks, the two that are being written, and what it has to do.
+//! One die: its blocks, those that are being written, and what it has to do.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,9 @@ use super::Shape;
 use super::blocks::{Block, DieBlocks};
 use super::collect::Victim;
 use super::fragments::Filling;
+use super::labels::Labels;
 use super::pace::Pace;
+use super::streams::{STREAMS, Stream};
 use super::wear::DieWear;
 use crate::nand::{Chores, PageKinds};
 
@@ -14,6 +16,20 @@ use crate::nand::{Chores, PageKinds};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct DieSpace {
     pub(super) blocks: DieBlocks,
+    /// By stream. Nothing is opened for one that is not used.
+    pub(super) fronts: [Fronts; STREAMS],
+    /// Of a drive with streams, which has no state.
+    #[serde(skip)]
+    pub(super) labels: Option<Labels>,
+    pub(super) victim: Option<Victim>,
+    pub(super) pace: Pace,
+    /// Done since the last program of host data.
+    pub(super) chores: Chores,
+}
+
+/// The blocks of a stream that are being written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Fronts {
     pub(super) host: WriteFront,
     /// The fragment that host data goes into; a loaded die begins another.
     #[serde(skip)]
@@ -21,14 +37,10 @@ pub(super) struct DieSpace {
     pub(super) moves: WriteFront,
     /// Units of collection's block that have been charged; a whole block's worth before the first.
     pub(super) charged: u32,
-    pub(super) victim: Option<Victim>,
-    pub(super) pace: Pace,
-    /// Done since the last program of host data.
-    pub(super) chores: Chores,
 }
 
 /// A block being written; none while `filled` says it is full.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct WriteFront {
     pub(super) block: Block,
     /// Units written so far; a whole block's worth before the first block is opened.
@@ -42,40 +54,21 @@ impl DieSpace {
     pub(super) fn new(shape: Shape, wear: DieWear) -> DieSpace {
         DieSpace {
             blocks: DieBlocks::all_free(wear),
-            host: WriteFront::none(shape),
-            filling: Filling::NONE,
-            moves: WriteFront::none(shape),
-            charged: shape.units_per_block,
+            fronts: [Fronts::none(shape); STREAMS],
+            labels: None,
             victim: None,
             pace: Pace::default(),
             chores: Chores::default(),
         }
     }
 
-    /// Charges the programs of `units` that collection has moved, and the erase of each block they
-    /// begin.
-    pub(super) fn charge_programs(&mut self, units: u32, shape: Shape, kinds: &PageKinds) {
-        let mut left = units;
-        while left > 0 {
-            if self.charged == shape.units_per_block {
-                self.chores.blocks_erased += 1;
-                self.charged = 0;
-            }
-            let now = left.min(shape.units_per_block - self.charged);
-            let (from, to) = (shape.row_of(self.charged).0, shape.row_of(self.charged + now).0);
-            self.chores.program_rows(kinds, from, to);
-            self.charged += now;
-            left -= now;
-        }
-    }
-
     /// Forgets all data; the blocks stay as worn as they are.
     pub(super) fn erase_all(&mut self, shape: Shape) {
         self.blocks.erase_all();
-        self.host = WriteFront::none(shape);
-        self.filling = Filling::NONE;
-        self.moves = WriteFront::none(shape);
-        self.charged = shape.units_per_block;
+        self.fronts = [Fronts::none(shape); STREAMS];
+        if self.labels.is_some() {
+            self.labels = Some(Labels::new(shape.blocks_per_die));
+        }
         self.victim = None;
         self.pace = Pace::default();
         self.chores = Chores::default();
@@ -83,8 +76,79 @@ impl DieSpace {
 
     /// Units that can be written before a block has to be won back.
     pub(super) fn room(&self, units_per_block: u32) -> u64 {
-        let open = 2 * units_per_block - self.host.filled - self.moves.filled;
+        let open_in =
+            |fronts: &Fronts| 2 * units_per_block - fronts.host.filled - fronts.moves.filled;
+        let open: u32 = self.fronts.iter().map(open_in).sum();
         u64::from(self.blocks.free_blocks()) * u64::from(units_per_block) + u64::from(open)
+    }
+
+    /// The stream of a block.
+    pub(super) fn stream_of(&self, block: Block) -> Stream {
+        self.labels.as_ref().map_or(Stream::Cold, |labels| labels.stream(block))
+    }
+
+    /// Opens another block for host data. False when none is free.
+    pub(super) fn open_for_host(&mut self, stream: Stream) -> bool {
+        let fronts = &mut self.fronts[stream.index()];
+        fronts.filling = Filling::NONE;
+        let Some(full) = fronts.host.renew(&mut self.blocks) else {
+            return false;
+        };
+        if let Some(labels) = &mut self.labels
+            && full != NO_BLOCK
+        {
+            labels.close_host(full, stream);
+        }
+        true
+    }
+
+    /// Opens another block for what collection moves. False when none is free.
+    pub(super) fn open_for_moves(&mut self, stream: Stream) -> bool {
+        let front = &mut self.fronts[stream.index()].moves;
+        let units = front.filled;
+        let Some(full) = front.renew(&mut self.blocks) else {
+            return false;
+        };
+        if let Some(labels) = &mut self.labels
+            && full != NO_BLOCK
+        {
+            labels.close_moves(full, stream, units);
+        }
+        true
+    }
+}
+
+impl Fronts {
+    pub(super) fn none(shape: Shape) -> Fronts {
+        Fronts {
+            host: WriteFront::none(shape),
+            filling: Filling::NONE,
+            moves: WriteFront::none(shape),
+            charged: shape.units_per_block,
+        }
+    }
+
+    /// Charges the programs of `units` that collection has moved, and the erase of each block they
+    /// begin.
+    pub(super) fn charge_programs(
+        &mut self,
+        units: u32,
+        shape: Shape,
+        kinds: &PageKinds,
+        chores: &mut Chores,
+    ) {
+        let mut left = units;
+        while left > 0 {
+            if self.charged == shape.units_per_block {
+                chores.blocks_erased += 1;
+                self.charged = 0;
+            }
+            let now = left.min(shape.units_per_block - self.charged);
+            let (from, to) = (shape.row_of(self.charged).0, shape.row_of(self.charged + now).0);
+            chores.program_rows(kinds, from, to);
+            self.charged += now;
+            left -= now;
+        }
     }
 }
 
@@ -93,15 +157,19 @@ impl WriteFront {
         WriteFront { block: NO_BLOCK, filled: shape.units_per_block }
     }
 
-    /// Closes the full block and opens a free one. False when none is free.
-    pub(super) fn renew(&mut self, blocks: &mut DieBlocks) -> bool {
-        let Some(opened) = blocks.open() else {
-            return false;
-        };
-        if self.block != NO_BLOCK {
-            blocks.close(self.block);
+    /// Whether a block was ever opened here.
+    pub(super) fn is_opened(&self) -> bool {
+        self.block != NO_BLOCK
+    }
+
+    /// Closes the full block, which is returned ([`NO_BLOCK`] before the first), and opens a free one.
+    /// `None` when none is free.
+    fn renew(&mut self, blocks: &mut DieBlocks) -> Option<Block> {
+        let opened = blocks.open()?;
+        let full = std::mem::replace(self, WriteFront { block: opened, filled: 0 }).block;
+        if full != NO_BLOCK {
+            blocks.close(full);
         }
-        *self = WriteFront { block: opened, filled: 0 };
-        true
+        Some(full)
     }
 }

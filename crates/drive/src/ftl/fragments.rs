@@ -56,6 +56,12 @@ impl Slot {
         (self.0 / SLOTS) as usize
     }
 
+    /// Whether it is the slot `by` behind `first` of the same fragment; `by` is 1 or more.
+    #[inline]
+    pub(super) fn follows(self, first: Slot, by: u32) -> bool {
+        first.0 % SLOTS + by < SLOTS && self.0 == first.0 + by
+    }
+
     #[inline]
     fn bit(self) -> u64 {
         1 << (self.0 % SLOTS)
@@ -137,7 +143,7 @@ pub(super) struct Fragments {
 }
 
 /// A fragment that is being filled, place after place.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Filling {
     fragment: u32,
     slots: u32,
@@ -169,23 +175,27 @@ impl Fragments {
         }
     }
 
-    /// Adds the unit written at `place`, which lies in `block` and behind the one added last.
+    /// Adds the units of `entries` of the map, written from `place` on, which lies in `block` and
+    /// behind the unit added last.
     #[inline]
     pub(super) fn append(
         &mut self,
         filling: &mut Filling,
         block: u32,
         place: PhysicalUnit,
-    ) -> Slot {
-        if filling.slots == SLOTS {
-            // All its places are known; slots that will never be written are never asked for.
-            let fragment = self.add(Fragment::whole(0, u64::MAX, place));
-            *filling = Filling { fragment, slots: 0 };
-            self.in_block[block as usize].push(filling.fragment);
+        entries: &mut [Slot],
+    ) {
+        for (entry, place) in entries.iter_mut().zip(place..) {
+            if filling.slots == SLOTS {
+                // All its places are known; slots that will never be written are never asked for.
+                let fragment = self.add(Fragment::whole(0, u64::MAX, place));
+                *filling = Filling { fragment, slots: 0 };
+                self.in_block[block as usize].push(filling.fragment);
+            }
+            self.fragments[filling.fragment as usize].live |= 1 << filling.slots;
+            *entry = Slot::new(filling.fragment, filling.slots);
+            filling.slots += 1;
         }
-        self.fragments[filling.fragment as usize].live |= 1 << filling.slots;
-        filling.slots += 1;
-        Slot::new(filling.fragment, filling.slots - 1)
     }
 
     #[inline]
@@ -206,10 +216,12 @@ impl Fragments {
         part.place(bit)
     }
 
-    /// The map does not point to `slot` any more.
+    /// The map does not point to `slot` any more, nor to the others of `count` slots from it on, all
+    /// of one fragment.
     #[inline]
-    pub(super) fn clear(&mut self, slot: Slot) {
-        self.fragments[slot.fragment()].live &= !slot.bit();
+    pub(super) fn clear(&mut self, slot: Slot, count: u32) {
+        let slots = (u64::MAX >> (SLOTS - count)) << (slot.0 % SLOTS);
+        self.fragments[slot.fragment()].live &= !slots;
     }
 
     /// Asks for what [`Fragments::place`] will need.

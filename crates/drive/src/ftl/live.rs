@@ -30,24 +30,31 @@ impl LiveBits {
         self.words[word] |= 1 << (within % 64);
     }
 
-    #[inline]
-    pub(super) fn clear(&mut self, block: u32, within: u32) {
-        let word = block as usize * self.words_per_block + within as usize / 64;
-        self.words[word] &= !(1 << (within % 64));
-    }
-
     pub(super) fn is_set(&self, block: u32, within: u32) -> bool {
         self.of_block(block)[within as usize / 64] & (1 << (within % 64)) != 0
     }
 
     /// Sets `count` bits of a block from `first` on.
+    #[inline]
     pub(super) fn set_range(&mut self, block: u32, first: u32, count: u32) {
-        let words = self.of_block_mut(block);
+        self.change(block, first, count, |word, bits| *word |= bits);
+    }
+
+    /// Clears `count` bits of a block from `first` on.
+    #[inline]
+    pub(super) fn clear_range(&mut self, block: u32, first: u32, count: u32) {
+        self.change(block, first, count, |word, bits| *word &= !bits);
+    }
+
+    #[inline]
+    fn change(&mut self, block: u32, first: u32, count: u32, change: impl Fn(&mut u64, u64)) {
+        let start = block as usize * self.words_per_block;
         let (mut from, end) = (first, first + count);
         while from < end {
             let word_end = (from / 64 + 1) * 64;
             let bits = end.min(word_end) - from;
-            words[from as usize / 64] |= (u64::MAX >> (64 - bits)) << (from % 64);
+            let mask = (u64::MAX >> (64 - bits)) << (from % 64);
+            change(&mut self.words[start + from as usize / 64], mask);
             from = word_end;
         }
     }

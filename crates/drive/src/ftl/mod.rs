@@ -10,11 +10,13 @@ mod blocks;
 mod collect;
 mod die;
 mod fragments;
+mod labels;
 mod live;
 mod log_block;
 mod pace;
 mod restore;
 mod shape;
+mod streams;
 mod translation;
 mod victim;
 mod wear;
@@ -23,17 +25,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::nand::{Chores, PageKinds};
 use crate::prefetch::prefetch;
-use crate::profile::{OPEN_BLOCKS_PER_DIE, Pacing, SsdProfile};
+use crate::profile::{Pacing, SsdProfile};
 use blocks::Block;
-use die::DieSpace;
+use collect::Ahead;
+use die::{DieSpace, Fronts};
 use fragments::{Filling, Fragments, Slot};
+use labels::Labels;
 use live::LiveBits;
+use streams::Streams;
 use victim::VictimChooser;
 use wear::EndOfLife;
 
 pub use log_block::MergeCounts;
 pub(crate) use restore::FtlState;
 pub(crate) use shape::Shape;
+pub(crate) use streams::{STREAMS, Stream};
 pub(crate) use translation::Translation;
 
 /// A unit of the user's space: byte offset / bytes of a unit.
@@ -48,7 +54,12 @@ pub(crate) struct Ftl {
     shape: Shape,
     page_kinds: PageKinds,
     start_free_blocks: u32,
+    /// Blocks of each die that are being written.
+    open_blocks: u32,
     pacing: Pacing,
+    /// How the drive collects while the host writes in order, and whether it does now.
+    ahead: Option<Ahead>,
+    in_order: bool,
     /// By logical unit: the slot of the fragment that knows where it is.
     map: Vec<Slot>,
     fragments: Fragments,
@@ -57,11 +68,20 @@ pub(crate) struct Ftl {
     dies: Vec<DieSpace>,
     victims: VictimChooser,
     end_of_life: EndOfLife,
-    /// The die whose open row host data goes into.
-    host_die: u32,
-    /// Units that row still takes; 0 when the next unit begins a row.
-    host_row_left: u32,
+    /// Of a drive that keeps hot and cold data apart.
+    streams: Option<Streams>,
+    /// By stream: the row that host data goes into.
+    rows: [OpenRow; STREAMS],
     counts: FtlCounts,
+}
+
+/// A row that host data is filling.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+struct OpenRow {
+    /// The die it is on; with none open, the one whose turn is next.
+    die: u32,
+    /// Units it still takes; 0 when the next unit begins a row.
+    left: u32,
 }
 
 /// Units moved since the drive was made.
@@ -88,6 +108,8 @@ pub(crate) enum PrefetchStep {
 pub(crate) struct Placed {
     /// The die it went to.
     pub(crate) die: u32,
+    /// The stream it belongs to.
+    pub(crate) stream: Stream,
     /// Whether it filled its row, which is now to be programmed.
     pub(crate) row_full: bool,
     /// What the die has to do before that program.
@@ -99,19 +121,26 @@ impl Ftl {
     pub(crate) fn new(profile: &SsdProfile) -> Ftl {
         let shape = Shape::new(profile);
         let pages = profile.nand.pages_per_block.value;
+        let mut dies = wear::new_dies(shape, profile.wear.as_ref());
+        if profile.streams.is_some() {
+            dies.iter_mut().for_each(|die| die.labels = Some(Labels::new(shape.blocks_per_die)));
+        }
         Ftl {
             shape,
             page_kinds: PageKinds::new(profile.nand_cells.as_ref(), pages),
             start_free_blocks: profile.gc.start_free_blocks.value,
+            open_blocks: profile.open_blocks_per_die(),
             pacing: profile.gc.pacing.value,
+            ahead: Ahead::new(&profile.gc),
+            in_order: false,
             map: vec![Slot::NOWHERE; profile.user_units() as usize],
             fragments: Fragments::none(shape),
             live: LiveBits::none(shape),
-            dies: wear::new_dies(shape, profile.wear.as_ref()),
+            dies,
             victims: VictimChooser::new(&profile.gc),
             end_of_life: EndOfLife::new(profile),
-            host_die: 0,
-            host_row_left: 0,
+            streams: profile.streams.as_ref().map(|section| Streams::new(profile, section)),
+            rows: [OpenRow::default(); STREAMS],
             counts: FtlCounts::default(),
         }
     }
@@ -156,14 +185,14 @@ impl Ftl {
 
     /// Units that data can occupy: all but failed blocks and what every die keeps free, in whole
     /// blocks and in its open ones. Those are half full on average, so of two open blocks one is
-    /// kept free.
+    /// kept free (with streams, of four two).
     ///
     /// This is when a paced die begins to collect, to the unit, and with it the closed forms of
     /// write amplification hold for drives of a few hundred blocks; counting open blocks as
     /// empty puts the spare of such a drive off by a block. (Delayed collection has half a block
     /// a die more, because it chooses its victims only when the host's block is full.)
     pub(crate) fn usable_units(&self) -> u64 {
-        let kept = u64::from(OPEN_BLOCKS_PER_DIE / 2 + self.start_free_blocks);
+        let kept = u64::from(self.open_blocks / 2 + self.start_free_blocks);
         let per_die = u64::from(self.shape.blocks_per_die) - kept;
         let usable = per_die * u64::from(self.shape.dies);
         usable.saturating_sub(self.retired_blocks()) * u64::from(self.shape.units_per_block)
@@ -175,8 +204,10 @@ impl Ftl {
         self.fragments.clear_all();
         self.live.clear_all();
         self.erase_dies();
-        self.host_die = 0;
-        self.host_row_left = 0;
+        self.rows = [OpenRow::default(); STREAMS];
+        if let Some(streams) = &mut self.streams {
+            streams.forget();
+        }
     }
 
     /// Where a unit is, if it was ever written.
@@ -209,17 +240,37 @@ impl Ftl {
         }
     }
 
+    /// Whether there are streams to tell apart.
+    #[inline]
+    pub(crate) fn has_streams(&self) -> bool {
+        self.streams.is_some()
+    }
+
+    /// The stream of a unit that is written next.
+    #[inline]
+    pub(crate) fn stream_for(&mut self, unit: LogicalUnit) -> Stream {
+        match &mut self.streams {
+            None => Stream::Cold,
+            Some(streams) => streams.stream_for(unit),
+        }
+    }
+
+    /// Whether what the host writes from now on goes on where something ended that it wrote.
+    pub(crate) fn writes_in_order(&mut self, in_order: bool) {
+        self.in_order = in_order;
+    }
+
     /// The block host data of `die` goes into and the row of it that is being filled.
     #[inline]
-    pub(crate) fn open_row(&self, die: u32) -> (Block, u32) {
-        let host = self.dies[die as usize].host;
+    pub(crate) fn open_row(&self, die: u32, stream: Stream) -> (Block, u32) {
+        let host = self.dies[die as usize].fronts[stream.index()].host;
         (host.block, self.shape.row_of(host.filled).0)
     }
 
-    /// Whether the next unit of host data begins a row.
+    /// Whether the next unit of a stream begins a row.
     #[inline]
-    pub(crate) fn at_row_start(&self) -> bool {
-        self.host_row_left == 0
+    pub(crate) fn at_row_start(&self, stream: Stream) -> bool {
+        self.rows[stream.index()].left == 0
     }
 
     /// Units that are placed and not programmed yet: in rows that are not full, in those that
@@ -228,88 +279,124 @@ impl Ftl {
         let row = self.shape.units_per_row;
         let of_die = |die: &DieSpace| {
             let uncharged = die.victim.map_or(0, |victim| victim.uncharged());
-            let moving = die.charged % row + die.chores.rows_programmed() * row + uncharged;
-            u64::from(die.host.filled % row + moving)
+            let moving = die.chores.rows_programmed() * row + uncharged;
+            let in_rows = |fronts: &Fronts| fronts.host.filled % row + fronts.charged % row;
+            u64::from(die.fronts.iter().map(in_rows).sum::<u32>() + moving)
         };
         self.dies.iter().map(of_die).sum()
     }
 
-    /// Writes a unit of host data; `None` when the drive is worn out.
+    /// Writes units of host data to their stream, `count` of them from `first` on or as many as the
+    /// row takes. Returns how many; `None` when the drive is worn out.
     #[inline]
-    pub(crate) fn write(&mut self, unit: LogicalUnit) -> Option<Placed> {
-        if self.at_row_start() {
+    pub(crate) fn write(
+        &mut self,
+        first: LogicalUnit,
+        count: u32,
+        stream: Stream,
+    ) -> Option<(u32, Placed)> {
+        if self.at_row_start(stream) {
             if self.fragments.are_many() {
                 self.gather();
             }
-            self.host_die = self.die_with_room()?;
-            self.host_row_left = self.shape.units_per_row;
+            let die = self.die_with_room(stream)?;
+            self.rows[stream.index()] = OpenRow { die, left: self.shape.units_per_row };
         }
-        let die = self.host_die;
-        self.counts.host_units += 1;
-        self.forget(unit);
+        let OpenRow { die, left } = self.rows[stream.index()];
+        let count = count.min(left);
+        self.counts.host_units += u64::from(count);
+        self.forget(first, count);
         let space = &mut self.dies[die as usize];
-        let (block, within) = (self.shape.block_of_die(die, space.host.block), space.host.filled);
+        let fronts = &mut space.fronts[stream.index()];
+        let (block, within) = (self.shape.block_of_die(die, fronts.host.block), fronts.host.filled);
         let place = block * self.shape.units_per_block + within;
-        space.host.filled += 1;
-        space.blocks.add_valid(space.host.block, 1);
-        self.map[unit as usize] = self.fragments.append(&mut space.filling, block, place);
-        self.live.set(block, within);
-        self.host_row_left -= 1;
-        Some(self.row_done(die))
+        fronts.host.filled += count;
+        space.blocks.add_valid(fronts.host.block, count);
+        let entries = &mut self.map[first as usize..(first + count) as usize];
+        self.fragments.append(&mut fronts.filling, block, place, entries);
+        self.live.set_range(block, within, count);
+        self.rows[stream.index()].left = left - count;
+        Some((count, self.row_done(die, stream)))
     }
 
-    /// Fills up the row that host data goes into with nothing, so that it can be programmed.
-    /// `None` when no row is begun.
+    /// Fills up a row that host data goes into with nothing, so that it can be programmed. `None`
+    /// when no row is begun.
     pub(crate) fn pad(&mut self) -> Option<Placed> {
-        if self.at_row_start() {
-            return None;
-        }
-        let padding = std::mem::take(&mut self.host_row_left);
-        let space = &mut self.dies[self.host_die as usize];
-        space.host.filled += padding;
+        let stream = Stream::ALL.into_iter().find(|&stream| !self.at_row_start(stream))?;
+        let row = &mut self.rows[stream.index()];
+        let (die, padding) = (row.die, std::mem::take(&mut row.left));
+        let fronts = &mut self.dies[die as usize].fronts[stream.index()];
+        fronts.host.filled += padding;
         // The places of a fragment lie one behind the other.
-        space.filling = Filling::NONE;
+        fronts.filling = Filling::NONE;
         self.counts.padded_units += u64::from(padding);
-        Some(self.row_done(self.host_die))
+        Some(self.row_done(die, stream))
     }
 
     /// The unit holds nothing of value any more.
     #[inline]
     pub(crate) fn trim(&mut self, unit: LogicalUnit) {
-        self.forget(unit);
+        self.forget(unit, 1);
         self.map[unit as usize] = Slot::NOWHERE;
     }
 
     #[inline]
-    fn row_done(&mut self, die: u32) -> Placed {
-        if !self.at_row_start() {
-            return Placed { die, row_full: false, chores: Chores::default() };
+    fn row_done(&mut self, die: u32, stream: Stream) -> Placed {
+        if !self.at_row_start(stream) {
+            return Placed { die, stream, row_full: false, chores: Chores::default() };
+        }
+        if let Some(labels) = &mut self.dies[die as usize].labels {
+            labels.host_wrote(self.shape.units_per_row);
         }
         if self.pacing == Pacing::Paced {
             self.collect_at_pace(die);
+        } else if let Some(ahead) = self.ahead
+            && self.in_order
+        {
+            self.collect_ahead(die, ahead);
         }
-        self.host_die = if die + 1 == self.shape.dies { 0 } else { die + 1 };
+        self.rows[stream.index()].die = if die + 1 == self.shape.dies { 0 } else { die + 1 };
         let chores = std::mem::take(&mut self.dies[die as usize].chores);
-        Placed { die, row_full: true, chores }
+        Placed { die, stream, row_full: true, chores }
     }
 
-    /// The old place of a unit is dead.
+    /// The old places of `count` units are dead. Units that were written together are mostly
+    /// overwritten together.
     #[inline]
-    fn forget(&mut self, unit: LogicalUnit) {
-        let slot = self.map[unit as usize];
-        if slot == Slot::NOWHERE {
-            return;
+    fn forget(&mut self, first: LogicalUnit, count: u32) {
+        let mut unit = first as usize;
+        let end = unit + count as usize;
+        while unit < end {
+            let slot = self.map[unit];
+            unit += 1;
+            if slot == Slot::NOWHERE {
+                continue;
+            }
+            let place = self.fragments.place(slot);
+            let (block, within) = self.shape.block_of(place);
+            let mut together = 1;
+            while unit < end && self.map[unit].follows(slot, together) {
+                let next = place + together;
+                if self.fragments.place(self.map[unit]) != next
+                    || within + together == self.shape.units_per_block
+                {
+                    break;
+                }
+                together += 1;
+                unit += 1;
+            }
+            self.fragments.clear(slot, together);
+            self.live.clear_range(block, within, together);
+            let (die, block) = self.shape.die_of(block);
+            self.dies[die as usize].blocks.remove_valid(block, together);
         }
-        let (die, block, within) = self.shape.locate(self.fragments.place(slot));
-        self.fragments.clear(slot);
-        self.live.clear(self.shape.block_of_die(die, block), within);
-        self.dies[die as usize].blocks.remove_valid(block, 1);
     }
 
     /// Makes few fragments of many.
     #[cold]
     fn gather(&mut self) {
-        self.dies.iter_mut().for_each(|die| die.filling = Filling::NONE);
+        let fronts = self.dies.iter_mut().flat_map(|die| &mut die.fronts);
+        fronts.for_each(|fronts| fronts.filling = Filling::NONE);
         self.fragments.regroup(&mut self.map, &self.live, self.shape);
     }
 }

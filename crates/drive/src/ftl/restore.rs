@@ -4,15 +4,21 @@
 //! that hold something, as after gathering. What is live, and how much of each block, follows from
 //! the map. What is loaded may say anything, so that everything the rest of this module takes for
 //! granted is looked at first.
+//!
+//! A drive with streams has no state: what is hot, and how old, is not kept. Any other one writes to
+//! the first stream only.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::collect::Victim;
-use super::die::{DieSpace, NO_BLOCK};
+use super::die::{DieSpace, Fronts, NO_BLOCK};
+use super::streams::{STREAMS, Stream};
 use super::wear::DieWear;
-use super::{Fragments, Ftl, FtlCounts, LiveBits, PhysicalUnit, Shape, Slot, VictimChooser};
+use super::{
+    Fragments, Ftl, FtlCounts, LiveBits, OpenRow, PhysicalUnit, Shape, Slot, VictimChooser,
+};
 use crate::profile::{Pacing, SsdProfile};
 use crate::state::{MOST_MOVED, StateError};
 
@@ -29,8 +35,8 @@ pub(crate) struct FtlState<'a> {
     dies: Cow<'a, [DieSpace]>,
     victims: Cow<'a, VictimChooser>,
     worn_out: bool,
-    host_die: u32,
-    host_row_left: u32,
+    in_order: bool,
+    rows: [OpenRow; STREAMS],
     counts: FtlCounts,
 }
 
@@ -70,8 +76,8 @@ impl Places<'_> {
 }
 
 impl Ftl {
-    /// What the map remembers.
-    pub(crate) fn state(&self) -> FtlState<'_> {
+    /// What the map remembers; `None` of one with streams.
+    pub(crate) fn state(&self) -> Option<FtlState<'_>> {
         // Every field is named here, so that a new one is not forgotten.
         let Ftl {
             shape,
@@ -80,17 +86,20 @@ impl Ftl {
             dies,
             victims,
             end_of_life,
-            host_die,
-            host_row_left,
+            in_order,
+            streams,
+            rows,
             counts,
-            // This follows from the profile ...
+            // These follow from the profile ...
             page_kinds: _,
+            open_blocks: _,
+            ahead: _,
             // ... and these from the places.
             map: _,
             fragments: _,
             live: _,
         } = self;
-        FtlState {
+        let state = || FtlState {
             shape: *shape,
             start_free_blocks: *start_free_blocks,
             pacing: *pacing,
@@ -98,10 +107,11 @@ impl Ftl {
             dies: Cow::Borrowed(dies),
             victims: Cow::Borrowed(victims),
             worn_out: end_of_life.is_reached(),
-            host_die: *host_die,
-            host_row_left: *host_row_left,
+            in_order: *in_order,
+            rows: *rows,
             counts: *counts,
-        }
+        };
+        streams.is_none().then(state)
     }
 
     /// The map of a drive of `profile`, which has passed its check, that remembers `state`.
@@ -117,10 +127,11 @@ impl Ftl {
             dies,
             victims,
             worn_out,
-            host_die,
-            host_row_left,
+            in_order,
+            rows,
             counts,
         } = state;
+        StateError::unless(profile.streams.is_none(), "it has streams, which keep no state")?;
         let made = Ftl::new(profile);
         StateError::unless(shape == made.shape, "its NAND has another shape")?;
         let collects_alike = (start_free_blocks, pacing) == (made.start_free_blocks, made.pacing)
@@ -153,13 +164,16 @@ impl Ftl {
             dies,
             victims,
             end_of_life,
-            host_die,
-            host_row_left,
+            in_order,
+            streams: None,
+            rows,
             counts,
             shape,
             page_kinds: made.page_kinds,
             start_free_blocks,
+            open_blocks: made.open_blocks,
             pacing,
+            ahead: made.ahead,
         };
         StateError::unless(ftl.host_row_is_open(), "the row being filled is not")?;
         ftl.check().map_err(StateError::new)?;
@@ -169,17 +183,20 @@ impl Ftl {
     /// Whether the one row that is begun, if any, is that which host data goes into.
     fn host_row_is_open(&self) -> bool {
         let row = self.shape.units_per_row;
-        let begun = |die: &DieSpace| die.host.filled % row;
+        let host = |die: &DieSpace| die.fronts[Stream::Cold.index()].host;
+        let begun = |die: &DieSpace| host(die).filled % row;
         let rows_begun = self.dies.iter().filter(|die| begun(die) > 0).count();
-        match self.dies.get(self.host_die as usize) {
-            Some(_) if self.host_row_left == 0 => rows_begun == 0,
+        let [open, unused] = self.rows;
+        let is_open = match self.dies.get(open.die as usize) {
+            Some(_) if open.left == 0 => rows_begun == 0,
             Some(die) => {
-                self.host_row_left == row - begun(die)
-                    && die.host.filled < self.shape.units_per_block
+                open.left == row - begun(die)
+                    && host(die).filled < self.shape.units_per_block
                     && rows_begun == usize::from(begun(die) > 0)
             }
             None => false,
-        }
+        };
+        is_open && unused == OpenRow::default()
     }
 }
 
@@ -213,8 +230,12 @@ impl Fragments {
 impl DieSpace {
     /// Whether what is loaded is the space of a die of this shape, which was `made` so worn.
     fn fits(&self, shape: Shape, made: &DieWear) -> Result<(), String> {
-        let DieSpace { blocks, host, filling: _, moves, charged, victim, pace, chores } = self;
+        let DieSpace { blocks, fronts: [used, unused], labels: _, victim, pace, chores } = self;
+        let Fronts { host, filling: _, moves, charged } = used;
         let full = shape.units_per_block;
+        if *unused != Fronts::none(shape) {
+            return Err("it writes to a stream that it does not have".into());
+        }
         let fronts = [host, moves];
         if fronts.iter().any(|front| front.filled > full) || *charged > full {
             return Err("more is written than a block holds".into());
@@ -223,7 +244,7 @@ impl DieSpace {
             return Err("it writes to no block".into());
         }
         let open = fronts.iter().map(|front| front.block).filter(|&block| block != NO_BLOCK);
-        let taken: Vec<u32> = open.chain(victim.map(|victim| victim.block)).collect();
+        let taken: Vec<u32> = open.chain(victim.map(|victim| victim.block())).collect();
         if !blocks.fit(made, &taken) {
             return Err("its blocks are not each free, open, collected, closed or worn out".into());
         }
@@ -231,7 +252,8 @@ impl DieSpace {
         // is not worn out. Of a purged die all blocks may be; it has nothing to collect.
         let can_collect =
             blocks.free_blocks() >= self.left_to_collection() || blocks.closed().next().is_none();
-        let was_moved = |victim: &Victim| victim.is_sane(shape) && blocks.valid(victim.block) == 0;
+        let was_moved =
+            |victim: &Victim| victim.is_sane(shape) && blocks.valid(victim.block()) == 0;
         if !can_collect || !victim.as_ref().is_none_or(was_moved) {
             return Err("its collection could not go on".into());
         }
@@ -243,7 +265,8 @@ impl DieSpace {
 
     /// Nothing is live where the next units will be written.
     fn open_places_are_empty(&self, die: u32, live: &LiveBits, shape: Shape) -> Result<(), String> {
-        for front in [self.host, self.moves].iter().filter(|front| front.block != NO_BLOCK) {
+        let Fronts { host, moves, .. } = self.fronts[Stream::Cold.index()];
+        for front in [host, moves].iter().filter(|front| front.is_opened()) {
             let block = shape.block_of_die(die, front.block);
             if (front.filled..shape.units_per_block).any(|within| live.is_set(block, within)) {
                 return Err(format!("block {} is written before its turn", front.block));

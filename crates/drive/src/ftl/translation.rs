@@ -2,7 +2,7 @@
 
 use super::log_block::{LogBlockMap, MergeCounts};
 use super::{
-    Block, Ftl, FtlCounts, FtlState, LogicalUnit, PhysicalUnit, Placed, PrefetchStep, Shape,
+    Block, Ftl, FtlCounts, FtlState, LogicalUnit, PhysicalUnit, Placed, PrefetchStep, Shape, Stream,
 };
 use crate::nand::Chores;
 use crate::profile::SsdProfile;
@@ -87,10 +87,10 @@ impl Translation {
         }
     }
 
-    /// What a page map remembers. A log-block map keeps no state.
+    /// What a page map remembers. A log-block map keeps no state, nor does one with streams.
     pub(crate) fn state(&self) -> Option<FtlState<'_>> {
         match self {
-            PageMap(map) => Some(map.state()),
+            PageMap(map) => map.state(),
             LogBlock(_) => None,
         }
     }
@@ -129,18 +129,69 @@ impl Translation {
 
     /// The block host data of `die` goes into and the row of it that is being filled.
     #[inline]
-    pub(crate) fn open_row(&self, die: u32) -> (Block, u32) {
+    pub(crate) fn open_row(&self, die: u32, stream: Stream) -> (Block, u32) {
         match self {
-            PageMap(map) => map.open_row(die),
+            PageMap(map) => map.open_row(die, stream),
             LogBlock(map) => map.open_row(die),
         }
     }
 
-    /// Whether the next unit of host data begins a row.
+    /// Whether the map keeps data of different streams apart.
     #[inline]
-    pub(crate) fn at_row_start(&self) -> bool {
+    pub(crate) fn has_streams(&self) -> bool {
         match self {
-            PageMap(map) => map.at_row_start(),
+            PageMap(map) => map.has_streams(),
+            LogBlock(_) => false,
+        }
+    }
+
+    /// The stream of a unit that is written next.
+    #[inline]
+    pub(crate) fn stream_for(&mut self, unit: LogicalUnit) -> Stream {
+        match self {
+            PageMap(map) => map.stream_for(unit),
+            LogBlock(_) => Stream::Cold,
+        }
+    }
+
+    /// Whether what the host writes from now on goes on where something ended that it wrote.
+    pub(crate) fn writes_in_order(&mut self, in_order: bool) {
+        match self {
+            PageMap(map) => map.writes_in_order(in_order),
+            LogBlock(_) => {}
+        }
+    }
+
+    /// What a die would have to do to empty its victim, which is chosen if it has none, as long as
+    /// it has fewer than `free_blocks`. `None` when it has as many or there is no space to be won.
+    pub(crate) fn idle_work(&mut self, die: u32, free_blocks: u32) -> Option<Chores> {
+        match self {
+            PageMap(map) => map.idle_work(die, free_blocks),
+            LogBlock(_) => None,
+        }
+    }
+
+    /// Takes what `units` of that victim have the die do.
+    pub(crate) fn charge_idle(&mut self, die: u32, units: u32) -> Chores {
+        match self {
+            PageMap(map) => map.charge_idle(die, units),
+            LogBlock(_) => Chores::default(),
+        }
+    }
+
+    /// Gives back what there was no time for.
+    pub(crate) fn leave_chores(&mut self, die: u32, left: Chores) {
+        match self {
+            PageMap(map) => map.leave_chores(die, left),
+            LogBlock(_) => {}
+        }
+    }
+
+    /// Whether the next unit of a stream begins a row.
+    #[inline]
+    pub(crate) fn at_row_start(&self, stream: Stream) -> bool {
+        match self {
+            PageMap(map) => map.at_row_start(stream),
             LogBlock(map) => map.at_row_start(),
         }
     }
@@ -163,17 +214,25 @@ impl Translation {
         }
     }
 
-    /// Writes a unit of host data; `None` when the drive is worn out.
+    /// Writes units of host data to their stream, `count` of them from `first` on or as many as go
+    /// together. Returns how many; `None` when the drive is worn out.
     #[inline]
-    pub(crate) fn write(&mut self, unit: LogicalUnit) -> Option<Placed> {
+    pub(crate) fn write(
+        &mut self,
+        first: LogicalUnit,
+        count: u32,
+        stream: Stream,
+    ) -> Option<(u32, Placed)> {
         match self {
-            PageMap(map) => map.write(unit),
-            LogBlock(map) => Some(map.write(unit)),
+            // Where there are streams, every unit has its own.
+            PageMap(map) if map.has_streams() => map.write(first, 1, stream),
+            PageMap(map) => map.write(first, count, stream),
+            LogBlock(map) => Some((1, map.write(first))),
         }
     }
 
-    /// Fills up the row that host data goes into with nothing, so that it can be programmed.
-    /// `None` when no row is begun.
+    /// Fills up a row that host data goes into with nothing, so that it can be programmed. `None`
+    /// when no row is begun.
     pub(crate) fn pad(&mut self) -> Option<Placed> {
         match self {
             PageMap(map) => map.pad(),

@@ -47,7 +47,7 @@ impl VictimChooser {
         let block = match self.policy {
             VictimPolicy::Greedy => return Some(best),
             VictimPolicy::Fifo => blocks.closed().min_by_key(|&block| blocks.closed_at(block))?,
-            VictimPolicy::CostBenefit => most_benefit(blocks, units_per_block)?,
+            VictimPolicy::CostBenefit => most_benefit(blocks, units_per_block, blocks.closed())?,
             VictimPolicy::DChoices => {
                 let draws = (0..self.choices).map(|_| draw(&mut self.random, blocks));
                 draws.min_by_key(|&block| blocks.valid(block))?
@@ -56,23 +56,52 @@ impl VictimChooser {
         };
         Some((block, blocks.valid(block)))
     }
+
+    /// The same of some of the closed blocks, by number.
+    pub(super) fn choose_of(
+        &mut self,
+        blocks: &DieBlocks,
+        units_per_block: u32,
+        closed: &[Block],
+    ) -> Option<(Block, u32)> {
+        let all = closed.iter().copied();
+        let best = all.clone().min_by_key(|&block| blocks.valid(block))?;
+        if blocks.valid(best) >= units_per_block {
+            return None;
+        }
+        let mut draw = || closed[self.random.below(closed.len() as u32) as usize];
+        let block = match self.policy {
+            VictimPolicy::Greedy => best,
+            VictimPolicy::Fifo => all.min_by_key(|&block| blocks.closed_at(block))?,
+            VictimPolicy::CostBenefit => most_benefit(blocks, units_per_block, all)?,
+            VictimPolicy::DChoices => {
+                let draws = (0..self.choices).map(|_| draw());
+                draws.min_by_key(|&block| blocks.valid(block))?
+            }
+            VictimPolicy::Random => draw(),
+        };
+        Some((block, blocks.valid(block)))
+    }
 }
 
-/// The closed block of the greatest age x (1 - u) / 2u, u being its share of valid units, the
+/// The block of `closed`, which are, of the greatest age x (1 - u) / 2u, u being its share of valid units, the
 /// lowest-numbered of equals (Rosenblum and Ousterhout 1992; with 2u for reading and writing back
 /// what is valid, Kawaguchi, Nishioka and Motoda 1995).
 ///
 /// Age is the number of blocks the die closed since this one. Kawaguchi takes the time since data
 /// in the block was last invalidated, which would have to be written down at every overwrite.
-fn most_benefit(blocks: &DieBlocks, units_per_block: u32) -> Option<Block> {
+fn most_benefit(
+    blocks: &DieBlocks,
+    units_per_block: u32,
+    closed: impl Iterator<Item = Block>,
+) -> Option<Block> {
     let benefit = |block: Block| {
         let valid = f64::from(blocks.valid(block));
         let age = blocks.closings() - blocks.closed_at(block);
         age as f64 * (f64::from(units_per_block) - valid) / (2.0 * valid)
     };
     // The first of equals, where `max_by` would take the last.
-    blocks
-        .closed()
+    closed
         .map(|block| (block, benefit(block)))
         .reduce(|best, other| if other.1 > best.1 { other } else { best })
         .map(|(block, _)| block)
@@ -108,6 +137,11 @@ mod tests {
             policy: set(policy),
             choices: set(choices),
             seed: set(1),
+            idle_ms: None,
+            idle_free_blocks: None,
+            sequential_free_blocks: None,
+            sequential_gain: None,
+            sequential_commands: None,
         })
     }
 
@@ -133,6 +167,23 @@ mod tests {
         // 64 draws of 5 blocks find the fewest valid but for one time in 10^14.
         let most_of_all = chooser(VictimPolicy::DChoices, 64).choose(&blocks, UNITS);
         assert_eq!(most_of_all.map(|(_, valid)| valid), Some(3));
+    }
+
+    #[test]
+    fn of_some_blocks_each_policy_takes_the_one_it_says() {
+        let blocks = blocks(&[7, 1, 6, 4, 5, 8]);
+        let some = [2, 3, 4];
+        let choose = |policy, choices| chooser(policy, choices).choose_of(&blocks, UNITS, &some);
+        assert_eq!(choose(VictimPolicy::Greedy, 1), Some((3, 4)));
+        assert_eq!(choose(VictimPolicy::Fifo, 1), Some((2, 6)));
+        // Ages 4 to 2: 8/12, 12/8, 6/10.
+        assert_eq!(choose(VictimPolicy::CostBenefit, 1), Some((3, 4)));
+        assert_eq!(choose(VictimPolicy::DChoices, 64), Some((3, 4)));
+        let (drawn, _) = choose(VictimPolicy::Random, 1).expect("three are closed");
+        assert!(some.contains(&drawn));
+        let mut greedy = chooser(VictimPolicy::Greedy, 1);
+        assert_eq!(greedy.choose_of(&blocks, UNITS, &[5]), None);
+        assert_eq!(greedy.choose_of(&blocks, UNITS, &[]), None);
     }
 
     #[test]

@@ -12,9 +12,10 @@ use serde::{Deserialize, Serialize};
 use super::blocks::{Block, DieBlocks};
 use super::collect::Victim;
 use super::die::{DieSpace, WriteFront};
+use super::streams::Stream;
 use super::victim::VictimChooser;
 use super::{Ftl, Shape};
-use crate::profile::{Levelling, OPEN_BLOCKS_PER_DIE, SsdProfile, WearSection};
+use crate::profile::{Levelling, SsdProfile, WearSection};
 use crate::random::SplitMix64;
 
 /// The wear of one die's blocks.
@@ -215,7 +216,7 @@ impl EndOfLife {
         let die_row = profile.row_bytes() * u64::from(nand.dies.value);
         let block_on_every_die = die_row * u64::from(nand.pages_per_block.value) / unit;
         let user = profile.user_units();
-        let kept = profile.gc.start_free_blocks.value + OPEN_BLOCKS_PER_DIE;
+        let kept = profile.gc.start_free_blocks.value + profile.open_blocks_per_die();
         EndOfLife {
             rated_cycles: profile.wear.as_ref().map(|wear| wear.endurance_cycles.value),
             least_blocks_per_die: u64::from(kept)
@@ -248,18 +249,32 @@ impl EndOfLife {
 }
 
 impl DieSpace {
-    /// The block to collect next, as the policy chooses.
+    /// The block to collect next, as the policy chooses, of one stream or of all.
     ///
     /// A block that is worn out takes space for its data and gives none back. It may not take the
     /// last free block, or nothing could be won back from any other; where it would, the block with
     /// the fewest valid units of those that do not is next.
-    pub(super) fn next_victim(&self, policy: &mut VictimChooser, units: u32) -> Option<Block> {
+    pub(super) fn next_victim(
+        &self,
+        policy: &mut VictimChooser,
+        units: u32,
+        among: Option<Stream>,
+    ) -> Option<Block> {
         let (blocks, wear) = (&self.blocks, self.blocks.wear());
-        let room = units - self.moves.filled;
+        let room = |block| units - self.fronts[self.stream_of(block).index()].moves.filled;
         let leaves_one = |&block: &Block| {
-            blocks.free_blocks() > 1 || !wear.is_worn_out(block) || blocks.valid(block) <= room
+            blocks.free_blocks() > 1
+                || !wear.is_worn_out(block)
+                || blocks.valid(block) <= room(block)
         };
-        let (chosen, _) = policy.choose(blocks, units)?;
+        let (chosen, _) = match among {
+            None => policy.choose(blocks, units)?,
+            Some(stream) => {
+                let closed = blocks.closed();
+                let closed: Vec<Block> = closed.filter(|&b| self.stream_of(b) == stream).collect();
+                policy.choose_of(blocks, units, &closed)?
+            }
+        };
         if leaves_one(&chosen) {
             return Some(chosen);
         }
@@ -294,11 +309,16 @@ impl Ftl {
         let Some(resting) = space.blocks.open_for_rest(cold) else {
             return;
         };
-        let moves = replace(&mut space.moves, WriteFront { block: resting, filled: 0 });
+        let stream = space.stream_of(cold).index();
+        let rest = WriteFront { block: resting, filled: 0 };
+        let moves = replace(&mut space.fronts[stream].moves, rest);
         let moved = self.move_out(die, cold);
 
         let space = &mut self.dies[die as usize];
-        let filled = replace(&mut space.moves, moves).filled;
+        let filled = replace(&mut space.fronts[stream].moves, moves).filled;
+        if let Some(labels) = &mut space.labels {
+            labels.moved_alone(cold, resting, filled);
+        }
         let (full_rows, in_row) = shape.row_of(filled);
         let rows = full_rows + u32::from(in_row > 0);
         self.counts.padded_units += u64::from(rows * shape.units_per_row - filled);
@@ -361,7 +381,8 @@ impl Ftl {
         for (die, space) in self.dies.iter().enumerate() {
             let (blocks, wear) = (&space.blocks, space.blocks.wear());
             let mut roles = vec![0u32; blocks.count() as usize];
-            let written = [&space.host, &space.moves].map(|front| front.block);
+            let fronts = space.fronts.iter().flat_map(|fronts| [fronts.host, fronts.moves]);
+            let written = fronts.map(|front| front.block);
             let being_emptied = space.victim.iter().map(|victim| victim.block());
             let all = blocks.free().chain(blocks.closed()).chain(written);
             for block in all.chain(being_emptied).chain(wear.retired()) {

@@ -35,9 +35,52 @@ impl Chores {
         }
     }
 
+    /// Takes the next operation out of them: erases come first, then reads, then programs. `None`
+    /// when there are none.
+    pub(crate) fn take_one(&mut self) -> Option<Chores> {
+        let mut one = Chores::default();
+        if self.blocks_erased > 0 {
+            self.blocks_erased -= 1;
+            one.blocks_erased = 1;
+        } else if self.rows_read > 0 || self.pages_out > 0 {
+            // What goes out of a row, if all give alike.
+            one.pages_out = self.pages_out.div_ceil(self.rows_read.max(1));
+            one.rows_read = self.rows_read.min(1);
+            self.pages_out -= one.pages_out;
+            self.rows_read -= one.rows_read;
+        } else {
+            let kind = self.programs.iter().position(|&rows| rows > 0)?;
+            self.programs[kind] -= 1;
+            one.programs[kind] = 1;
+        }
+        Some(one)
+    }
+
     /// Rows programmed, of whatever kind.
     #[inline]
     pub(crate) fn rows_programmed(&self) -> u32 {
         self.programs.iter().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_by_one_they_are_all() {
+        let all = Chores { rows_read: 3, pages_out: 5, programs: [2, 0, 1], blocks_erased: 2 };
+        let (mut left, mut sum, mut operations) = (all, Chores::default(), 0);
+        while let Some(one) = left.take_one() {
+            sum.rows_read += one.rows_read;
+            sum.pages_out += one.pages_out;
+            sum.blocks_erased += one.blocks_erased;
+            sum.programs.iter_mut().zip(one.programs).for_each(|(sum, rows)| *sum += rows);
+            operations += 1;
+        }
+        assert_eq!((sum, left, operations), (all, Chores::default(), 3 + 3 + 2));
+        let mut pages_only = Chores { pages_out: 2, ..Chores::default() };
+        assert_eq!(pages_only.take_one().map(|one| one.pages_out), Some(2));
+        assert_eq!(pages_only.take_one(), None);
     }
 }

@@ -215,10 +215,8 @@ impl Nand {
             return ready;
         }
         let rows_programmed = u64::from(chores.rows_programmed());
-        let transfers = self.times.page_transfer.0 * u64::from(chores.pages_out)
-            + self.times.row_transfer.0 * rows_programmed;
         let channel = self.channel_of(die);
-        self.channels[channel].serve(at, Nanos(transfers));
+        self.channels[channel].serve(at, self.times.transfers(&chores));
         let times = self.times.of_chores(&chores);
         let slot = &mut self.dies[die as usize];
         let start = slot.busy_until.max(ready);
@@ -248,6 +246,48 @@ impl Nand {
             && agendas.len() == made.agendas.len()
             && agendas.iter().all(Agenda::is_sane)
             && counted.max(blocks_erased) <= MOST_MOVED
+    }
+
+    /// When a die can begin another operation of its own, from `from` on: its channel is then free,
+    /// too.
+    pub(crate) fn next_operation(&self, die: u32, from: Nanos) -> Nanos {
+        let channel = self.channels[self.channel_of(die)].backlog_ends(from);
+        self.dies[die as usize].busy_until.max(channel)
+    }
+
+    /// Whether `chores` are done by `until` if the die begins them now, but not before `from`.
+    pub(crate) fn has_time_for(
+        &self,
+        die: u32,
+        chores: &Chores,
+        from: Nanos,
+        until: Nanos,
+    ) -> bool {
+        let time = self.times.of_chores(chores).sum();
+        let start = self.dies[die as usize].busy_until.max(from);
+        let channel = self.channels[self.channel_of(die)].backlog_ends(from);
+        start + time <= until && channel + self.times.transfers(chores) <= until
+    }
+
+    /// Has a die do what can be begun of `chores` before `until`, from `from` on. Returns the rest.
+    pub(crate) fn chores_until(
+        &mut self,
+        die: u32,
+        mut chores: Chores,
+        from: Nanos,
+        until: Nanos,
+    ) -> Chores {
+        if self.has_time_for(die, &chores, from, until) {
+            self.chores(die, chores, from, from);
+            return Chores::default();
+        }
+        while self.next_operation(die, from) < until
+            && let Some(one) = chores.take_one()
+        {
+            let begins = self.next_operation(die, from);
+            self.chores(die, one, from, begins);
+        }
+        chores
     }
 
     /// What a die has not done yet is put off by a read.

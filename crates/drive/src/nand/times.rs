@@ -90,6 +90,13 @@ impl Times {
         ChoreTimes { erases, reads: Nanos(reads), programs }
     }
 
+    /// How long `chores` take of the die's channel.
+    #[inline]
+    pub(super) fn transfers(&self, chores: &Chores) -> Nanos {
+        let out = self.page_transfer.0 * u64::from(chores.pages_out);
+        Nanos(out + self.row_transfer.0 * u64::from(chores.rows_programmed()))
+    }
+
     /// The shortest of the programs that are among `chores`; 0 when there are none.
     pub(super) fn shortest_program(&self, chores: &Chores) -> Nanos {
         let programs = self.program.iter().zip(chores.programs);

@@ -16,6 +16,7 @@ mod nand_suspend;
 mod pcie;
 mod power;
 mod ssd;
+mod streams;
 mod trim;
 mod wear;
 
@@ -38,11 +39,11 @@ pub use nand_cells::{CellKind, NandCellsSection, PageOrder};
 pub use nand_suspend::NandSuspendSection;
 pub use pcie::{LinkSection, PcieLinkSection};
 pub use power::{HddPowerSection, PowerSection};
-pub(crate) use ssd::OPEN_BLOCKS_PER_DIE;
 pub use ssd::{
     BufferSection, CapacitySection, ControllerSection, GcSection, NandSection, Pacing, SsdProfile,
     VictimPolicy,
 };
+pub use streams::{StreamVictims, StreamsSection};
 pub use trim::{TrimMode, TrimSection};
 pub use wear::{Levelling, WearSection};
 

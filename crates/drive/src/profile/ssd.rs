@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     HostSection, LinkSection, LogBlocksSection, MapSection, NandCellsSection, NandSuspendSection,
-    PcieLinkSection, PowerSection, ProfileError, Sourced, TrimSection, WearSection, within,
+    PcieLinkSection, PowerSection, ProfileError, Sourced, StreamsSection, TrimSection, WearSection,
+    within,
 };
 
 /// An SSD as data.
@@ -42,6 +43,9 @@ pub struct SsdProfile {
     /// A log-block map in place of the page map and its garbage collection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_blocks: Option<LogBlocksSection>,
+    /// Hot and cold data kept apart; without it all data is alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub streams: Option<StreamsSection>,
     /// How the flash wears out; without it, it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wear: Option<WearSection>,
@@ -127,7 +131,8 @@ pub struct NandSection {
 #[serde(deny_unknown_fields)]
 pub struct GcSection {
     /// Free blocks a die, 1 to 1024, at which collection starts; they are also its reserve. Paced
-    /// collection can keep a reserve of 2 or more; with 1 it stalls like a delayed one.
+    /// collection can keep a reserve of 2 or more, with `[streams]` of 3 or more; with less it
+    /// stalls like a delayed one.
     pub start_free_blocks: Sourced<u32>,
     /// When the work is done.
     pub pacing: Sourced<Pacing>,
@@ -138,6 +143,27 @@ pub struct GcSection {
     /// Where the random numbers of `d_choices` and `random` begin, any number; other policies do
     /// not use it.
     pub seed: Sourced<u64>,
+    /// Milliseconds without a command, 0 to 10^9, after which dies with nothing to do collect until
+    /// the next; absent when the drive does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_ms: Option<Sourced<f64>>,
+    /// Free blocks a die that it works to then, more than `start_free_blocks` and up to 2^20; given
+    /// with `idle_ms` only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_free_blocks: Option<Sourced<u32>>,
+    /// Free blocks a die, more than `start_free_blocks` and up to 2^20, that
+    /// `delayed_until_sequential` restores while the host writes in order; it needs this and the next
+    /// two, which nothing else uses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sequential_free_blocks: Option<Sourced<u32>>,
+    /// Units of space that it wins back for each that a write in order takes, until there is that
+    /// much, 1 to 100.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sequential_gain: Option<Sourced<u32>>,
+    /// The latest write commands, 1 to 256, that one goes on with if it begins where it ended: more
+    /// than one lets several files be written in turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sequential_commands: Option<Sourced<u32>>,
 }
 
 /// Which of a die's closed blocks is collected, its victim.
@@ -168,6 +194,9 @@ pub enum Pacing {
     Paced,
     /// All at once when a die is about to run out: nothing until then, a long stall there.
     Delayed,
+    /// The same while the host writes at random; while it writes in order, ahead of need, until
+    /// there are `gc.sequential_free_blocks` (Crucial m4 and C300 as AnandTech describes them).
+    DelayedUntilSequential,
 }
 
 /// Groups of up to 64 neighbouring units that the map can name.
@@ -194,8 +223,10 @@ impl SsdProfile {
         self.check_map()?;
         let two_rows_kib = (self.row_bytes() * 2).div_ceil(1024) as u32;
         within("buffer.write_kib", &self.buffer.write_kib, two_rows_kib..=1 << 22)?;
-        within("gc.start_free_blocks", &self.gc.start_free_blocks, 1..=1024)?;
-        within("gc.choices", &self.gc.choices, 1..=1024)?;
+        self.gc.check()?;
+        if let Some(streams) = &self.streams {
+            streams.check(self)?;
+        }
         if let Some(wear) = &self.wear {
             wear.check(self.log_blocks.is_some())?;
         }
@@ -216,6 +247,12 @@ impl SsdProfile {
     /// Bytes that one program operation writes: a page on every plane of a die.
     pub(crate) fn row_bytes(&self) -> u64 {
         u64::from(self.nand.page_bytes.value) * u64::from(self.nand.planes.value)
+    }
+
+    /// Blocks of each die that are being written: of each stream, one takes host writes and one what
+    /// collection moves.
+    pub(crate) fn open_blocks_per_die(&self) -> u32 {
+        if self.streams.is_some() { 4 } else { 2 }
     }
 
     fn check_upstream(&self) -> Result<(), ProfileError> {
@@ -253,7 +290,8 @@ impl SsdProfile {
         }
         let blocks = self.nand.blocks_per_plane.value;
         let for_map = self.map_blocks_per_die();
-        let kept = (self.gc.start_free_blocks.value + OPEN_BLOCKS_PER_DIE).saturating_add(for_map);
+        let open = self.open_blocks_per_die();
+        let kept = (self.gc.start_free_blocks.value + open).saturating_add(for_map);
         let usable = raw / u64::from(blocks) * u64::from(blocks.saturating_sub(kept));
         let user = self.user_units() * unit;
         // Collection needs blocks that are not all valid: a spare of 1 % beyond what is kept free.
@@ -272,9 +310,6 @@ impl SsdProfile {
         Ok(())
     }
 }
-
-/// One block of each die takes host writes, one what collection moves.
-pub(crate) const OPEN_BLOCKS_PER_DIE: u32 = 2;
 
 impl CapacitySection {
     fn check(&self, most_commands: u32) -> Result<(), ProfileError> {
@@ -299,6 +334,46 @@ impl ControllerSection {
         within("controller.write_4k_us", &self.write_4k_us, 0.0..=1e6)?;
         within("controller.read_ahead_kib", &self.read_ahead_kib, 0..=65_536)
     }
+}
+
+impl GcSection {
+    fn check(&self) -> Result<(), ProfileError> {
+        within("gc.start_free_blocks", &self.start_free_blocks, 1..=1024)?;
+        within("gc.choices", &self.choices, 1..=1024)?;
+        let more = self.start_free_blocks.value + 1;
+        if let Some(idle) = &self.idle_ms {
+            within("gc.idle_ms", idle, 0.0..=1e9)?;
+            let blocks = given("gc.idle_free_blocks", &self.idle_free_blocks, "gc.idle_ms")?;
+            within("gc.idle_free_blocks", blocks, more..=1 << 20)?;
+        } else if let Some(blocks) = &self.idle_free_blocks {
+            let must = "gc.idle_ms must be given with it";
+            return Err(ProfileError::new("gc.idle_free_blocks", blocks.value, must));
+        }
+        let needed = self.pacing.value == Pacing::DelayedUntilSequential;
+        for (key, value, range) in [
+            ("gc.sequential_free_blocks", &self.sequential_free_blocks, more..=1 << 20),
+            ("gc.sequential_gain", &self.sequential_gain, 1..=100),
+            ("gc.sequential_commands", &self.sequential_commands, 1..=256),
+        ] {
+            if needed {
+                given(key, value, "gc.pacing = delayed_until_sequential")?;
+            }
+            if let Some(value) = value {
+                within(key, value, range)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A value that must be there because of another.
+fn given<'a, T>(
+    key: &str,
+    value: &'a Option<Sourced<T>>,
+    because: &str,
+) -> Result<&'a Sourced<T>, ProfileError> {
+    let must = format_args!("{because} needs it");
+    value.as_ref().ok_or_else(|| ProfileError::new(key, "absent", must))
 }
 
 impl NandSection {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::Ssd;
 use super::units::in_4k;
-use crate::ftl::{LogicalUnit, Placed};
+use crate::ftl::{LogicalUnit, Placed, Stream};
 use crate::{Io, Nanos};
 
 /// What a command reads from the NAND.
@@ -30,6 +30,9 @@ impl Ssd {
     /// `None` when the drive wore out before all of it was placed: some units of it may hold the new
     /// data then, as after a power cut.
     pub(super) fn write(&mut self, io: Io, arrives: Nanos) -> Option<Nanos> {
+        if let Some(watch) = &mut self.in_order {
+            self.ftl.writes_in_order(watch.goes_on(io));
+        }
         let units = self.grain.units_of(io);
         let written = in_4k(io);
         let handling = Nanos(self.costs.write_4k.0 * (written.end - written.start));
@@ -41,32 +44,37 @@ impl Ssd {
         let mut durable = Nanos::ZERO;
         // The controller handles the data while the rest of it arrives.
         let mut admitted = received.max(handled);
-        for unit in units.iter() {
+        let mut unit = units.first;
+        while unit < units.first + units.count {
+            let stream = self.ftl.stream_for(unit);
             if let Some(cut) = self.ftl.cut_row_before(unit) {
-                self.program_if_full(cut, arrives, admitted.max(self.row_ready));
+                let ready = admitted.max(self.row_ready[cut.stream.index()]);
+                self.program_if_full(cut, arrives, ready);
             }
-            if self.ftl.at_row_start() {
-                self.row_ready = self.buffer.admit(admitted);
+            if self.ftl.at_row_start(stream) {
+                self.row_ready[stream.index()] = self.buffer.admit(admitted);
             }
-            if units.covers_partly(unit) {
+            let whole = units.whole_from(unit);
+            if whole == 0 {
                 let pages = self.grain.pages_to_keep(io, unit);
                 let rest = self.read_unit(unit, pages, &mut Reads::new(accepted, mapped));
                 admitted = admitted.max(rest);
             }
             // A command that adds to a row waits for the row's space like the one that began it.
-            admitted = admitted.max(self.row_ready);
-            self.row_ready = admitted;
-            let Some(placed) = self.ftl.write(unit) else {
+            admitted = admitted.max(self.row_ready[stream.index()]);
+            self.row_ready[stream.index()] = admitted;
+            let Some((written, placed)) = self.ftl.write(unit, whole.max(1), stream) else {
                 self.host_writes.add(self.grain, self.grain.part_before(io, unit));
                 return None;
             };
             durable = durable.max(self.program_if_full(placed, arrives, admitted));
+            unit += written;
         }
         self.host_writes.add(self.grain, io);
         // The data is in the buffer already; it counts as written when the map can say where it is.
         admitted = admitted.max(mapped);
         if io.fua && !self.power_loss_protected {
-            admitted = durable.max(self.program_open_row(arrives, admitted)).max(admitted);
+            admitted = durable.max(self.program_open_rows(arrives, admitted)).max(admitted);
         }
         Some(self.link.confirm(arrives, admitted))
     }
@@ -80,10 +88,15 @@ impl Ssd {
         }
     }
 
-    /// Programs the row being filled as far as it is filled. Returns when it is on the NAND, 0 when
-    /// no row is begun.
-    fn program_open_row(&mut self, at: Nanos, ready: Nanos) -> Nanos {
-        self.ftl.pad().map_or(Nanos::ZERO, |placed| self.program_if_full(placed, at, ready))
+    /// Programs the rows being filled as far as they are filled, from `ready` on. Returns when the
+    /// last of them is on the NAND, 0 when no row is begun.
+    fn program_open_rows(&mut self, at: Nanos, ready: Nanos) -> Nanos {
+        let mut end = Nanos::ZERO;
+        while let Some(placed) = self.ftl.pad() {
+            let ready = ready.max(self.row_ready[placed.stream.index()]);
+            end = end.max(self.program_if_full(placed, at, ready));
+        }
+        end
     }
 
     /// Programs the row that a unit went to if that filled it. Returns when it is on the NAND, 0
@@ -103,11 +116,12 @@ impl Ssd {
                 merged = merged.max(done);
             }
         }
-        let (_, next_row) = self.ftl.open_row(placed.die);
+        let (_, next_row) = self.ftl.open_row(placed.die, placed.stream);
         let row = next_row - 1;
         let end = self.nand.program(placed.die, row, at, merged);
         self.buffer.programming_until(end);
-        self.row_ends[placed.die as usize * self.rows_per_block + row as usize] = end;
+        let place = self.row_end(placed.die, placed.stream, row);
+        self.row_ends[place] = end;
         end
     }
 
@@ -174,10 +188,19 @@ impl Ssd {
     /// Whether a row is still in the write buffer at `at`.
     #[inline]
     fn is_buffered(&self, die: u32, block: u32, row: u32, at: Nanos) -> bool {
-        let (open_block, open_row) = self.ftl.open_row(die);
-        block == open_block
-            && (row >= open_row
-                || self.row_ends[die as usize * self.rows_per_block + row as usize] > at)
+        let is_in = |stream: Stream| {
+            let (open_block, open_row) = self.ftl.open_row(die, stream);
+            block == open_block
+                && (row >= open_row || self.row_ends[self.row_end(die, stream, row)] > at)
+        };
+        is_in(Stream::Cold) || self.ftl.has_streams() && is_in(Stream::Hot)
+    }
+
+    /// The place in `row_ends` of a row of the open block of a die's stream.
+    #[inline]
+    fn row_end(&self, die: u32, stream: Stream, row: u32) -> usize {
+        let front = stream.index() * self.ftl.shape().dies as usize + die as usize;
+        front * self.rows_per_block + row as usize
     }
 
     /// Fetches what a sequential reader will ask for next.
@@ -198,7 +221,7 @@ impl Ssd {
         if self.power_loss_protected {
             return answered;
         }
-        self.program_open_row(arrives, accepted.max(self.row_ready));
+        self.program_open_rows(arrives, accepted);
         self.buffer.drained(answered)
     }
 }

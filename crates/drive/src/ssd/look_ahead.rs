@@ -16,26 +16,37 @@ pub(super) struct LookAhead {
 struct Batch {
     units: [LogicalUnit; BATCH],
     len: usize,
+    /// By place in `units`, a bit: it will be changed.
+    changed: u32,
 }
 
 impl Batch {
     fn iter(&self) -> impl Iterator<Item = LogicalUnit> + '_ {
         self.units[..self.len].iter().copied()
     }
+
+    fn changed(&self) -> impl Iterator<Item = LogicalUnit> + '_ {
+        (0..self.len).filter(|index| self.changed & 1 << index != 0).map(|index| self.units[index])
+    }
 }
 
 impl LookAhead {
-    /// Takes note of I/Os that begin at these units.
+    /// Takes note of I/Os that begin at these units, and of which of them change what is there.
     #[inline]
-    pub(super) fn hint(&mut self, ftl: &Translation, units: impl Iterator<Item = LogicalUnit>) {
+    pub(super) fn hint(
+        &mut self,
+        ftl: &Translation,
+        units: impl Iterator<Item = (LogicalUnit, bool)>,
+    ) {
         let mut batch = Batch::default();
-        for unit in units.take(BATCH) {
+        for (unit, changed) in units.take(BATCH) {
             batch.units[batch.len] = unit;
+            batch.changed |= u32::from(changed) << batch.len;
             batch.len += 1;
         }
         ftl.prefetch(batch.iter(), PrefetchStep::Map);
         ftl.prefetch(self.before.iter(), PrefetchStep::Fragment);
-        ftl.prefetch(self.before_that.iter(), PrefetchStep::Place);
+        ftl.prefetch(self.before_that.changed(), PrefetchStep::Place);
         self.before_that = self.before;
         self.before = batch;
     }

@@ -10,6 +10,8 @@
 
 mod commands;
 mod counters;
+mod idle;
+mod in_order;
 mod limited_map;
 mod look_ahead;
 mod state;
@@ -21,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cache::WriteBuffer;
 use crate::energy::{SsdEnergy, SsdMeter};
-use crate::ftl::{MergeCounts, Translation};
+use crate::ftl::{MergeCounts, STREAMS, Translation};
 use crate::lane::Lane;
 use crate::link::Link;
 use crate::nand::Nand;
@@ -31,6 +33,8 @@ use crate::read_ahead::ReadAhead;
 use crate::{
     Clock, Done, Fault, FaultCause, Geometry, Io, Lba, Nanos, Op, SECTOR_BYTES, Tag, Target,
 };
+use idle::IdleTime;
+use in_order::InOrder;
 use limited_map::LimitedMap;
 use look_ahead::LookAhead;
 use trim::Trim;
@@ -58,9 +62,10 @@ pub struct Ssd {
     /// Only if the map does not fit in memory.
     limited_map: Option<Box<LimitedMap>>,
     buffer: WriteBuffer,
-    /// When all of the row being filled is in the buffer: not before the row had space there.
-    row_ready: Nanos,
-    /// By die and row of its open block: when the row is on the NAND. A read before that is
+    /// By stream: when all of the row being filled is in the buffer, not before the row had space
+    /// there.
+    row_ready: [Nanos; STREAMS],
+    /// By stream, die and row of its open block: when the row is on the NAND. A read before that is
     /// served from the buffer.
     row_ends: Vec<Nanos>,
     rows_per_block: usize,
@@ -71,6 +76,10 @@ pub struct Ssd {
     answered_until: Nanos,
     /// Until when a TRIM that is not queued keeps all others out.
     blocked_until: Nanos,
+    /// What it does with idle time, if anything.
+    idle: Option<IdleTime>,
+    /// Whether the host writes in order, where that matters.
+    in_order: Option<InOrder>,
     queue: Queue,
     power: Option<SsdMeter>,
 }
@@ -124,6 +133,7 @@ impl Ssd {
 
     /// A drive with this map and nothing else in its past. `profile` has passed its check.
     fn around(profile: &SsdProfile, ftl: Translation) -> Ssd {
+        let open_rows = if ftl.has_streams() { STREAMS } else { 1 };
         let shape = ftl.shape();
         let rows_per_block = (shape.units_per_block / shape.units_per_row) as usize;
         let link = Link::new(&profile.link, profile.upstream.as_ref());
@@ -149,15 +159,18 @@ impl Ssd {
             buffer: WriteBuffer::new(
                 u64::from(profile.buffer.write_kib.value) * 1024,
                 profile.row_bytes(),
+                open_rows,
             ),
-            row_ready: Nanos::ZERO,
-            row_ends: vec![Nanos::ZERO; rows_per_block * shape.dies as usize],
+            row_ready: [Nanos::ZERO; STREAMS],
+            row_ends: vec![Nanos::ZERO; rows_per_block * shape.dies as usize * open_rows],
             rows_per_block,
             read_ahead: ReadAhead::new(profile.read_ahead_units()),
             look_ahead: LookAhead::default(),
             host_writes: HostWrites::default(),
             answered_until: Nanos::ZERO,
             blocked_until: Nanos::ZERO,
+            idle: IdleTime::new(&profile.gc),
+            in_order: InOrder::new(&profile.gc),
             queue: Queue::with_depth(geometry.queue_depth),
             power: profile.power.as_ref().map(|power| SsdMeter::new(power, &profile.nand)),
             ftl,
@@ -253,7 +266,7 @@ impl Ssd {
         if let Some(map) = &mut self.limited_map {
             map.clear();
         }
-        self.row_ready = Nanos::ZERO;
+        self.row_ready = [Nanos::ZERO; STREAMS];
         self.row_ends.fill(Nanos::ZERO);
     }
 }
@@ -271,7 +284,8 @@ impl Target for Ssd {
 
     fn hint(&mut self, ahead: &[Io]) {
         let grain = self.grain;
-        self.look_ahead.hint(&self.ftl, ahead.iter().map(|io| grain.unit_of(io.lba)));
+        let units = ahead.iter().map(|io| (grain.unit_of(io.lba), io.op != Op::Read));
+        self.look_ahead.hint(&self.ftl, units);
     }
 
     fn submit(&mut self, tag: Tag, io: Io) {
@@ -284,6 +298,9 @@ impl Target for Ssd {
         let host = self.host[io.op as usize];
         let arrives = (self.queue.now() + host.before).max(self.blocked_until);
         let arrives = self.link.request(arrives);
+        if let Some(idle) = self.idle {
+            self.collect_while_idle(idle, arrives);
+        }
         let answered = match io.op {
             Op::Read => Ok(self.read(io, arrives)),
             Op::Flush => Ok(self.flush(arrives)),
@@ -300,6 +317,9 @@ impl Target for Ssd {
             meter.command(arrives, answered, if moves_data { io.bytes() } else { 0 });
         }
         self.answered_until = self.answered_until.max(answered);
+        if let Some(idle) = &mut self.idle {
+            idle.answered(answered);
+        }
         self.queue.finish(tag, answered + host.after);
     }
 

@@ -4,27 +4,31 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use super::idle::IdleTime;
+use super::in_order::InOrder;
 use super::{HostWrites, Ssd};
 use crate::Nanos;
 use crate::cache::WriteBuffer;
 use crate::energy::SsdMeter;
-use crate::ftl::{FtlState, Translation};
+use crate::ftl::{FtlState, STREAMS, Translation};
 use crate::lane::Lane;
 use crate::nand::Nand;
 use crate::profile::SsdProfile;
 use crate::read_ahead::ReadAhead;
 use crate::state::{LATEST, MOST_MOVED, StateError};
 
-/// All that a drive that maps by page remembers with nothing in flight: its time, map, blocks, what
+/// All that a drive without streams that maps by page remembers with nothing in flight: its time, map, blocks, what
 /// its lanes are busy with and what it counted. Serialised with any format of serde; as large as the map.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SsdState<'a> {
     now: Nanos,
     link: [Lane; 2],
     controller: Lane,
-    row_ready: Nanos,
+    row_ready: [Nanos; STREAMS],
     answered_until: Nanos,
     blocked_until: Nanos,
+    idle: Option<IdleTime>,
+    in_order: Option<Cow<'a, InOrder>>,
     power: Option<Cow<'a, SsdMeter>>,
     buffer: Cow<'a, WriteBuffer>,
     read_ahead: Cow<'a, ReadAhead>,
@@ -35,8 +39,8 @@ pub struct SsdState<'a> {
 }
 
 impl Ssd {
-    /// What the drive remembers; `None` while anything is in flight, and of a drive with a log-block
-    /// map or one that does not fit in its memory.
+    /// What the drive remembers; `None` while anything is in flight, and of a drive with streams, a
+    /// log-block map or one that does not fit in its memory.
     pub fn state(&self) -> Option<SsdState<'_>> {
         // Every field is named here, so that a new one is not forgotten.
         let Ssd {
@@ -52,6 +56,8 @@ impl Ssd {
             host_writes,
             answered_until,
             blocked_until,
+            idle,
+            in_order,
             queue,
             power,
             // These follow from the profile.
@@ -74,6 +80,8 @@ impl Ssd {
             row_ready: *row_ready,
             answered_until: *answered_until,
             blocked_until: *blocked_until,
+            idle: *idle,
+            in_order: in_order.as_ref().map(Cow::Borrowed),
             power: power.as_ref().map(Cow::Borrowed),
             buffer: Cow::Borrowed(buffer),
             read_ahead: Cow::Borrowed(read_ahead),
@@ -101,6 +109,8 @@ impl Ssd {
             row_ready,
             answered_until,
             blocked_until,
+            idle,
+            in_order,
             power,
             buffer,
             read_ahead,
@@ -110,9 +120,11 @@ impl Ssd {
             ftl,
         } = state;
         let made = Ssd::around(profile, Translation::restore(profile, ftl)?);
-        let latest = now.max(row_ready).max(answered_until).max(blocked_until);
+        let rows_ready = row_ready[0].max(row_ready[1]);
+        let latest = now.max(rows_ready).max(answered_until).max(blocked_until);
         let lanes = [link[0], link[1], controller];
         let power = power.map(Cow::into_owned);
+        let in_order = in_order.map(Cow::into_owned);
         let (user_units, sectors) = (made.ftl.user_units(), made.geometry.sectors);
         let written = host_writes.sectors.max(host_writes.rmw_sectors);
         let fits = [
@@ -124,7 +136,9 @@ impl Ssd {
             (row_ends.len() == made.row_ends.len(), "its rows are of another number"),
             (row_ends.iter().all(|&end| end <= LATEST), "a row is programmed too late"),
             (written <= MOST_MOVED, "it counts too much"),
-            (meters_fit(power.as_ref(), made.power.as_ref()), "its power is another"),
+            (both(&idle, &made.idle, IdleTime::fits), "its idle time is another"),
+            (both(&in_order, &made.in_order, InOrder::fits), "its writes in order are others"),
+            (both(&power, &made.power, SsdMeter::fits), "its power is another"),
         ];
         for (holds, what) in fits {
             StateError::unless(holds, what)?;
@@ -135,6 +149,8 @@ impl Ssd {
             row_ready,
             answered_until,
             blocked_until,
+            idle,
+            in_order,
             power,
             buffer: buffer.into_owned(),
             read_ahead: read_ahead.into_owned(),
@@ -147,9 +163,10 @@ impl Ssd {
     }
 }
 
-fn meters_fit(loaded: Option<&SsdMeter>, made: Option<&SsdMeter>) -> bool {
+/// Whether there is neither, or both and the loaded one fits.
+fn both<T>(loaded: &Option<T>, made: &Option<T>, fits: impl Fn(&T, &T) -> bool) -> bool {
     match (loaded, made) {
-        (Some(loaded), Some(made)) => loaded.fits(made),
+        (Some(loaded), Some(made)) => fits(loaded, made),
         (None, None) => true,
         _ => false,
     }

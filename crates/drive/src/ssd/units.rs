@@ -132,10 +132,12 @@ impl Units {
         self.first..self.first + self.count
     }
 
+    /// How many units from `unit` on, one of them, are touched whole; 0 when it is touched in part.
     #[inline]
-    pub(super) fn covers_partly(self, unit: LogicalUnit) -> bool {
-        (self.head_partial && unit == self.first)
-            || (self.tail_partial && unit + 1 == self.first + self.count)
+    pub(super) fn whole_from(self, unit: LogicalUnit) -> u32 {
+        let first = self.first + u32::from(self.head_partial);
+        let end = self.first + self.count - u32::from(self.tail_partial);
+        if unit < first { 0 } else { end.saturating_sub(unit) }
     }
 }
 
@@ -161,7 +163,7 @@ mod tests {
     fn units_and_how_far_they_are_covered() {
         let units = GRAIN.units_of(io(40, 56));
         assert_eq!(units.iter(), 1..3);
-        assert!(units.covers_partly(1) && !units.covers_partly(2));
+        assert_eq!([1, 2].map(|unit| units.whole_from(unit)), [0, 1]);
         assert_eq!(GRAIN.sectors_of(units), 64);
         assert_eq!(GRAIN.whole_units_of(io(40, 56)), 2..3);
         assert!(GRAIN.whole_units_of(io(33, 30)).is_empty());
@@ -185,8 +187,8 @@ mod tests {
     #[test]
     fn the_end_of_the_drive_ends_a_unit() {
         let units = GRAIN.units_of(io(992, 16));
-        assert!(!units.covers_partly(31));
+        assert_eq!(units.whole_from(31), 1);
         assert_eq!(GRAIN.whole_units_of(io(992, 16)), 31..32);
-        assert!(GRAIN.units_of(io(992, 15)).covers_partly(31));
+        assert_eq!(GRAIN.units_of(io(992, 15)).whole_from(31), 0);
     }
 }

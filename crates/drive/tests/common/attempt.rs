@@ -21,6 +21,7 @@ const MOST_COMMANDS: usize = 20_000;
 pub fn attempt(bytes: &[u8]) -> Result<Option<usize>, String> {
     let mut numbers = Bytes(bytes);
     let mut profile = draw::profile(&mut numbers, 4000);
+    draw::beyond_the_reference(&mut numbers, &mut profile);
     if numbers.percent(50) {
         mechanisms::add(&mut numbers, &mut profile);
     }

@@ -79,7 +79,48 @@ pub fn profile(numbers: &mut impl Numbers, most_units: u64) -> SsdProfile {
     profile.trim.supported = set(numbers.percent(90));
     let op_percent = numbers.between(5, 50);
     give_to_user(&mut profile, op_percent);
+    sequential(numbers, &mut profile);
     profile
+}
+
+/// Sometimes collection that waits for writes in order.
+fn sequential(numbers: &mut impl Numbers, profile: &mut SsdProfile) {
+    if numbers.percent(20) {
+        let gc = &mut profile.gc;
+        gc.pacing = set(Pacing::DelayedUntilSequential);
+        let blocks = u64::from(gc.start_free_blocks.value) + numbers.between(1, 12);
+        gc.sequential_free_blocks = Some(set(blocks as u32));
+        gc.sequential_gain = Some(set(numbers.between(1, 8) as u32));
+        gc.sequential_commands = Some(set(numbers.between(1, 32) as u32));
+    }
+}
+
+/// Adds what the reference lacks: streams, and collection in idle time.
+pub fn beyond_the_reference(numbers: &mut impl Numbers, profile: &mut SsdProfile) {
+    let kept = profile.gc.start_free_blocks.value;
+    if numbers.percent(60) {
+        profile.gc.idle_ms = Some(set(numbers.one_of(&[0.0, 0.1, 2.0])));
+        profile.gc.idle_free_blocks = Some(set(kept + numbers.between(1, 8) as u32));
+    }
+    if numbers.percent(60) {
+        let percent = numbers.one_of(&[None, Some(0), Some(5), Some(50), Some(99)]);
+        profile.streams = Some(StreamsSection {
+            region_kib: set(4 * numbers.between(1, 64) as u32),
+            period_percent: set(numbers.between(1, 200) as u32),
+            hot_factor: set(numbers.one_of(&[1.0, 1.5, 4.0])),
+            hot_spare_percent: percent.map(set),
+            cool_turns: set(numbers.between(1, 10) as f64),
+            victims: set(numbers.one_of(&[StreamVictims::OverShare, StreamVictims::Any])),
+        });
+        let nand = &profile.nand;
+        let row_kib = nand.planes.value * nand.page_bytes.value / 1024;
+        profile.buffer.write_kib.value = profile.buffer.write_kib.value.max(3 * row_kib);
+        // Of each die, four blocks are open.
+        let blocks = u64::from(nand.blocks_per_plane.value);
+        let usable = profile.raw_bytes() / blocks * (blocks - u64::from(kept) - 4);
+        let most = (usable / 4096 * 100 / 101).max(1) * 8;
+        profile.capacity.sectors.value = profile.capacity.sectors.value.min(most);
+    }
 }
 
 /// Up to `most` microseconds, to the tenth; sometimes none.

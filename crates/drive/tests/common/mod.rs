@@ -80,6 +80,11 @@ pub fn ssd(shape: Shape) -> SsdProfile {
             policy: set(VictimPolicy::Greedy),
             choices: set(2),
             seed: set(1),
+            idle_ms: None,
+            idle_free_blocks: None,
+            sequential_free_blocks: None,
+            sequential_gain: None,
+            sequential_commands: None,
         },
         trim: TrimSection {
             supported: set(true),
@@ -90,6 +95,7 @@ pub fn ssd(shape: Shape) -> SsdProfile {
             secure_erase_s: None,
         },
         log_blocks: None,
+        streams: None,
         wear: None,
         map: None,
         power: None,
@@ -111,10 +117,11 @@ pub fn wear(levelling: Levelling, endurance_cycles: u32) -> WearSection {
 }
 
 /// 4 KiB units that data can occupy: a die keeps its reserve free, and of its two open blocks, half
-/// full on average, as much as one.
+/// full on average, as much as one; with streams, of four, as much as two.
 pub fn usable_units(profile: &SsdProfile) -> u64 {
     let nand = &profile.nand;
-    let blocks = nand.blocks_per_plane.value - profile.gc.start_free_blocks.value - 1;
+    let open = if profile.streams.is_some() { 2 } else { 1 };
+    let blocks = nand.blocks_per_plane.value - profile.gc.start_free_blocks.value - open;
     let pages = u64::from(blocks * nand.dies.value) * u64::from(nand.pages_per_block.value);
     pages * u64::from(nand.planes.value) * u64::from(nand.page_bytes.value / 4096)
 }
@@ -123,6 +130,18 @@ pub fn usable_units(profile: &SsdProfile) -> u64 {
 pub fn set_effective_op(profile: &mut SsdProfile, effective_op: f64) {
     let user_units = (usable_units(profile) as f64 / (1.0 + effective_op)).round() as u64;
     profile.capacity.sectors = set(user_units * 8);
+}
+
+/// Hot and cold apart, told by 64 units and every drive write, with spares near the optimum.
+pub fn streams() -> StreamsSection {
+    StreamsSection {
+        region_kib: set(256),
+        period_percent: set(100),
+        hot_factor: set(2.0),
+        hot_spare_percent: None,
+        cool_turns: set(6.0),
+        victims: set(StreamVictims::OverShare),
+    }
 }
 
 pub fn make(profile: &SsdProfile) -> Ssd {

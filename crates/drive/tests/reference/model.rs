@@ -28,6 +28,8 @@ pub(crate) struct Reference {
     purged_units: u64,
     /// By die and row of the block host data goes into: when the row is on the NAND.
     row_ends: Vec<Vec<u64>>,
+    /// Where each write ended.
+    written_to: Vec<u64>,
     /// Where the last read ended.
     expected: Option<usize>,
     /// Units fetched for a sequential reader, and when each was there.
@@ -55,6 +57,7 @@ impl Reference {
             host_sectors: 0,
             purged_units: 0,
             row_ends: vec![Vec::new(); profile.nand.dies.value as usize],
+            written_to: Vec::new(),
             expected: None,
             fetched: BTreeMap::new(),
             now: 0,
@@ -107,6 +110,10 @@ impl Reference {
     }
 
     fn write(&mut self, io: Io, arrives: u64) -> u64 {
+        let watched = self.profile.gc.sequential_commands.as_ref().map_or(0, |most| most.value);
+        let mut latest = self.written_to.iter().rev().take(watched as usize);
+        self.space.in_order = latest.any(|&end| end == io.lba.0);
+        self.written_to.push(io.end());
         let (first, last) = units(io);
         self.host_sectors += u64::from(io.sectors);
         let count = (last - first + 1) as u64;

@@ -119,6 +119,10 @@ pub(crate) struct Space {
     sizes: Sizes,
     start_free_blocks: usize,
     pacing: Pacing,
+    /// While the host writes in order: free blocks that each die works to, and how many units it
+    /// wins back for each that is written.
+    ahead: (usize, usize),
+    pub(crate) in_order: bool,
     policy: Policy,
     map: Vec<Option<Place>>,
     dies: Vec<Die>,
@@ -144,6 +148,15 @@ impl Space {
             sizes: Sizes { page, row, block },
             start_free_blocks: profile.gc.start_free_blocks.value as usize,
             pacing: profile.gc.pacing.value,
+            ahead: (
+                profile
+                    .gc
+                    .sequential_free_blocks
+                    .as_ref()
+                    .map_or(0, |blocks| blocks.value as usize),
+                profile.gc.sequential_gain.as_ref().map_or(0, |gain| gain.value as usize),
+            ),
+            in_order: false,
             policy: Policy::new(&profile.gc),
             map: vec![None; profile.capacity.sectors.value as usize / 8],
             dies: (0..nand.dies.value).map(|_| Die::new(blocks, block)).collect(),
@@ -270,8 +283,14 @@ impl Space {
     }
 
     fn row_is_full(&mut self, die: usize) -> FullRow {
-        if self.pacing == Pacing::Paced {
-            self.collect_at_pace(die);
+        match self.pacing {
+            Pacing::Paced => self.collect_at_pace(die),
+            Pacing::DelayedUntilSequential if self.in_order => {
+                let (free_blocks, gain) = self.ahead;
+                self.dies[die].owed += self.sizes.row * gain * 16;
+                self.work_off(die, (free_blocks + 1) * self.sizes.block);
+            }
+            _ => {}
         }
         self.filling = None;
         self.next_die = (die + 1) % self.dies.len();
@@ -298,7 +317,7 @@ impl Space {
         loop {
             let keep = match self.pacing {
                 Pacing::Paced => self.left_to_collection(die),
-                Pacing::Delayed => self.start_free_blocks,
+                _ => self.start_free_blocks,
             };
             if self.dies[die].free.len() > keep {
                 break;
@@ -331,6 +350,11 @@ impl Space {
         let taken = space.victim.as_ref().map_or(0, |victim| victim.valid);
         let behind = space.room(self.sizes.block) + taken + space.owed / 16 < reserve;
         space.owed += self.sizes.row * if behind { 17 } else { 16 };
+        self.work_off(die, reserve);
+    }
+
+    /// Collects what is owed, as long as the die has less room than the reserve.
+    fn work_off(&mut self, die: usize, reserve: usize) {
         loop {
             if self.dies[die].victim.is_none() {
                 let wanted = self.dies[die].room(self.sizes.block) <= reserve;

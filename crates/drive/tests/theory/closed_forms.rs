@@ -53,6 +53,32 @@ pub(crate) fn fifo_of_classes(a: f64, classes: &[(f64, f64)]) -> f64 {
     a / root(1e-9, a, |t| a - held(t))
 }
 
+/// Classes of data apart from each other, each with its own spare (shares of the user's space): the
+/// sum of f A(1 + s / r), where `of` is A.
+pub(crate) fn separated(classes: &[Class], of: impl Fn(f64) -> f64) -> f64 {
+    classes.iter().map(|class| class.writes * of(1.0 + class.spare / class.size)).sum()
+}
+
+/// Data that is alike: shares of the user's space, of the writes, and its spare over the user's
+/// space.
+#[derive(Clone, Copy)]
+pub(crate) struct Class {
+    pub(crate) size: f64,
+    pub(crate) writes: f64,
+    pub(crate) spare: f64,
+}
+
+/// The least write amplification of two classes apart that share the spare `op`, by trying every
+/// thousandth of it.
+pub(crate) fn best_separated(op: f64, size: f64, writes: f64, of: impl Fn(f64) -> f64) -> f64 {
+    let with = |share: f64| {
+        let hot = Class { size, writes, spare: op * share };
+        let cold = Class { size: 1.0 - size, writes: 1.0 - writes, spare: op * (1.0 - share) };
+        separated(&[hot, cold], &of)
+    };
+    (50..950).map(|share| with(f64::from(share) / 1000.0)).fold(f64::INFINITY, f64::min)
+}
+
 /// What TRIM makes of `a` when it is a share `trims` of all requests and hits data in use: a share
 /// s = (1 - 2 trims) / (1 - trims) of the user's space stays in use, and a / s is what counts
 /// (after Frankie et al., arXiv:1210.5975).

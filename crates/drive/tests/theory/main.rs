@@ -8,6 +8,7 @@ mod closed_forms;
 mod published;
 mod service;
 mod skewed;
+mod streams;
 mod uniform;
 mod wear;
 

@@ -7,7 +7,7 @@ use crate::common::{Random, closed_loop, fill, io, make, overwrite, times};
 use crate::{Comparison, closed_forms, drive, published, write_amplification};
 
 /// A share `writes` of the writes goes to the first share `size` of the user's space.
-fn hot_and_cold(profile: &SsdProfile, size: f64, writes: f64) -> f64 {
+pub(crate) fn hot_and_cold(profile: &SsdProfile, size: f64, writes: f64) -> f64 {
     let units = profile.capacity.sectors.value / 8;
     let hot = (units as f64 * size) as u64;
     let mut random = Random(80_20);

@@ -24,7 +24,7 @@ mod stripe;
 mod tests;
 
 use super::blocks::Block;
-use super::{FtlCounts, LogicalUnit, PhysicalUnit, Placed, PrefetchStep, Shape};
+use super::{FtlCounts, LogicalUnit, PhysicalUnit, Placed, PrefetchStep, Shape, Stream};
 use crate::divide::Divider;
 use crate::nand::{Chores, PageKinds};
 use crate::prefetch::prefetch;
@@ -330,7 +330,7 @@ impl LogBlockMap {
             self.fronts[die as usize].1 += 1;
         }
         // What the die has to do comes with what the others have, in `next_chores`.
-        Placed { die, row_full, chores: Chores::default() }
+        Placed { die, stream: Stream::Cold, row_full, chores: Chores::default() }
     }
 
     /// The old place of a unit is dead.
