@@ -2,12 +2,15 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 use crate::Nanos;
+use crate::state::LATEST;
 
 /// Rows that were filled and are on their way to the NAND, oldest first. Their space is given back
 /// in that order, so a die that is slow (it collects, it erases) holds up the host once the
 /// buffer is full: that is where a drive's longest latencies come from.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct WriteBuffer {
     /// When each row's program ends.
     programs: VecDeque<Nanos>,
@@ -48,6 +51,12 @@ impl WriteBuffer {
 
     pub(crate) fn clear(&mut self) {
         self.programs.clear();
+    }
+
+    /// Whether a loaded buffer is one that `made`, which is new, could have become.
+    pub(crate) fn fits(&self, made: &WriteBuffer) -> bool {
+        let WriteBuffer { programs, rows } = self;
+        *rows == made.rows && programs.len() <= *rows && programs.iter().all(|&end| end <= LATEST)
     }
 }
 

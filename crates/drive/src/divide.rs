@@ -1,10 +1,12 @@
 //! Division by a number that never changes, as a multiplication.
 
+use serde::{Deserialize, Serialize};
+
 /// Divides by a fixed number of up to 32 bits, exactly, in a fifth of the time of the machine's
 /// own division: the high half of a product with ceil(2^64 / d). The error of that reciprocal is
 /// below d / 2^64, so for a 32-bit dividend it never reaches the next quotient (Granlund and
 /// Montgomery 1994; Lemire, Kaser and Kurz 2019).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Divider {
     divisor: u32,
     /// ceil(2^64 / divisor); 0 for a divisor of 1, whose reciprocal has 65 bits.

@@ -1,6 +1,9 @@
 //! A resource that serves one thing at a time, as the time until which it is busy.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Nanos;
+use crate::state::LATEST;
 
 /// A shared resource: the link, the controller's processor, a channel.
 ///
@@ -8,7 +11,7 @@ use crate::Nanos;
 /// then. A command that will need the lane later (a read whose page is not there yet) does not
 /// hold it from then on: reserving lanes at future times would let a slow command block the faster
 /// ones behind it, in a queue that real drives complete out of order.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Lane {
     busy_until: Nanos,
 }
@@ -25,6 +28,11 @@ impl Lane {
     #[inline]
     pub(crate) fn backlog_ends(&self, at: Nanos) -> Nanos {
         self.busy_until.max(at)
+    }
+
+    /// Whether its time is one that can be reckoned with.
+    pub(crate) fn is_sane(self) -> bool {
+        self.busy_until <= LATEST
     }
 
     /// Adds `service` to the backlog at `at` for work that is `ready` only later. Returns when it

@@ -23,6 +23,7 @@
 
 mod cache;
 mod divide;
+mod energy;
 mod ftl;
 mod hdd;
 mod lane;
@@ -35,14 +36,17 @@ mod queue;
 mod random;
 mod read_ahead;
 mod ssd;
+mod state;
 mod vocabulary;
 
 pub mod profile;
 
+pub use energy::{HddEnergy, SsdEnergy};
 pub use ftl::MergeCounts;
 pub use hdd::Hdd;
 pub use null::Null;
-pub use ssd::{Ssd, SsdCounters, Wear};
+pub use ssd::{Ssd, SsdCounters, SsdState, Wear};
+pub use state::StateError;
 pub use vocabulary::{
     Clock, Done, Fault, FaultCause, Geometry, Io, Lba, Nanos, Op, SECTOR_BYTES, Tag, Target,
 };

@@ -127,6 +127,16 @@ impl Link {
         }
     }
 
+    /// Until when it is taken, in both directions: all that a link remembers.
+    pub(crate) fn lanes(&self) -> [Lane; 2] {
+        self.lanes
+    }
+
+    /// The same link, taken until then.
+    pub(crate) fn with_lanes(self, lanes: [Lane; 2]) -> Link {
+        Link { lanes, ..self }
+    }
+
     /// Whether it is PCIe, with NVMe on it.
     pub(crate) fn is_pcie(&self) -> bool {
         self.request.is_some()

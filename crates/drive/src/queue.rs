@@ -59,6 +59,11 @@ impl Queue {
         }
     }
 
+    /// The same at another time.
+    pub(crate) fn at(self, now: Nanos) -> Queue {
+        Queue { now, ..self }
+    }
+
     pub(crate) fn now(&self) -> Nanos {
         self.now
     }

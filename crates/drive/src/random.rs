@@ -1,9 +1,11 @@
 //! Random numbers of a drive's own: few, and the same on every machine.
 
+use serde::{Deserialize, Serialize};
+
 /// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA
 /// 2014). Eight lines that will never change are worth more here than a dependency: whatever
 /// numbers a record was made with are part of the record.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SplitMix64 {
     state: u64,
 }

@@ -2,11 +2,14 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 use crate::Nanos;
 use crate::ftl::LogicalUnit;
+use crate::state::LATEST;
 
 /// Follows one sequential stream of reads and remembers what was fetched for it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ReadAhead {
     window: u32,
     /// Where the last read ended, in 4 KiB; a read that begins there continues it.
@@ -61,6 +64,20 @@ impl ReadAhead {
     /// `unit`, the next after all fetched, is in the controller at `ready`.
     pub(crate) fn put(&mut self, unit: LogicalUnit, ready: Nanos) {
         self.fetched.push_back((unit, ready));
+    }
+
+    /// Whether a loaded one is one that `made`, which is new, could have become on a drive of
+    /// `user_units` and `sectors`.
+    pub(crate) fn fits(&self, made: &ReadAhead, user_units: u32, sectors: u64) -> bool {
+        let ReadAhead { window, expected, fetched } = self;
+        let units = || fetched.iter().map(|&(unit, _)| unit);
+        *window == made.window
+            && expected.is_none_or(|next| next <= sectors.div_ceil(8))
+            // The unit read last is kept beside the window.
+            && fetched.len() <= *window as usize + 1
+            && units().all(|unit| unit < user_units)
+            && units().zip(units().skip(1)).all(|(one, next)| one + 1 == next)
+            && fetched.iter().all(|&(_, ready)| ready <= LATEST)
     }
 
     /// What was fetched is out of date.

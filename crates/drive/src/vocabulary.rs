@@ -240,6 +240,12 @@ pub trait Target {
     /// A [`Fault`] when the drive failed an I/O; that I/O's tag is free again, others in flight
     /// stay so.
     fn reap(&mut self, until: Nanos) -> Result<Option<Done>, Fault>;
+
+    /// Joules the drive has used until `at`, which is not before the last submit nor after
+    /// [`Target::now`]; `None` when it cannot tell. Only differences of two readings mean anything.
+    fn energy_j(&self, _at: Nanos) -> Option<f64> {
+        None
+    }
 }
 
 /// An I/O that failed: which one, when and why.

@@ -102,6 +102,7 @@ mod tests {
             fitted: Vec::new(),
             set: Vec::new(),
             host_controller: None,
+            loaded_state: None,
         };
         let job = Job {
             pattern: Pattern::Random,

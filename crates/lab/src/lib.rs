@@ -18,6 +18,8 @@ pub mod record;
 pub mod report;
 pub mod review;
 pub mod run;
+mod save;
+pub mod state;
 pub mod uring;
 pub mod validate;
 mod verdict;

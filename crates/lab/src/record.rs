@@ -149,6 +149,10 @@ pub struct TargetInfo {
     /// it has the host of its own profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_controller: Option<String>,
+    /// A virtual drive that was not new: first 16 hexadecimal digits of the SHA-256 of the state
+    /// it was loaded from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loaded_state: Option<String>,
 }
 
 /// The machine a result in wall time was measured on.
@@ -205,6 +209,13 @@ pub struct Figure {
     /// How worn the flash was after the job (virtual SSDs whose flash wears out).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wear: Option<FlashWear>,
+    /// Mean power of the target during the job, watts (virtual drives of which it is known). What
+    /// the job left to be done afterwards is not in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_power_w: Option<f64>,
+    /// The same energy over the bytes moved, joules for 10^9 bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joules_per_gb: Option<f64>,
     /// CPU time this process and the kernel on its behalf spent an I/O (wall clock only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_us_per_io: Option<f64>,
@@ -292,7 +303,7 @@ impl From<&Histogram> for Latency {
     }
 }
 
-/// A figure second by second. All lists have one entry a second.
+/// A figure second by second. All lists that are not left out have one entry a second.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Series {
     /// I/Os completed in the second.
@@ -303,6 +314,9 @@ pub struct Series {
     pub latency_mean_us: Vec<f64>,
     /// Longest of them.
     pub latency_max_us: Vec<f64>,
+    /// Joules the target used in the second; none where its energy is not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub energy_j: Vec<f64>,
 }
 
 /// What a figure means, or why there is none.

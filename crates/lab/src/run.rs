@@ -37,6 +37,8 @@ pub struct Measured {
     /// What completed in each whole second. What came after the last of them counts in the totals
     /// only: a part of a second would look like a drive that stopped.
     pub seconds: Vec<Second>,
+    /// What the target used meanwhile, if it can tell.
+    pub energy: Option<EnergyUsed>,
     /// How it ended.
     pub ended: JobEnd,
 }
@@ -52,6 +54,16 @@ pub struct Second {
     pub latency_sum: Nanos,
     /// Longest latency.
     pub latency_max: Nanos,
+}
+
+/// The energy a target used during a job.
+#[derive(Clone, PartialEq, Debug)]
+pub struct EnergyUsed {
+    /// Joules, from the first submit to the last completion. What the target does afterwards (it
+    /// writes out what it cached) is not in it.
+    pub joules: f64,
+    /// Joules of each second of [`Measured::seconds`].
+    pub seconds: Vec<f64>,
 }
 
 /// How a job ended.
@@ -110,10 +122,12 @@ pub fn run<T: Target>(target: &mut T, job: &Job, observer: &mut impl Observer) -
             latency: Histogram::new(),
             in_flight_ns: 0,
             seconds: Vec::new(),
+            energy: None,
             ended: JobEnd::Complete,
         },
         second: Second::default(),
         second_end: start + SECOND,
+        meter: target.energy_j(start).map(Meter::new),
     }
     .run(target, observer)
 }
@@ -138,6 +152,27 @@ struct Loop {
     measured: Measured,
     second: Second,
     second_end: Nanos,
+    meter: Option<Meter>,
+}
+
+/// Readings of a target's energy, in joules since some time of its own.
+struct Meter {
+    at_start: f64,
+    /// At the end of each whole second.
+    at_seconds: Vec<f64>,
+}
+
+impl Meter {
+    fn new(at_start: f64) -> Meter {
+        Meter { at_start, at_seconds: Vec::new() }
+    }
+
+    /// What was used, with the reading at the end.
+    fn used(&self, at_end: f64) -> EnergyUsed {
+        let befores = std::iter::once(&self.at_start).chain(&self.at_seconds);
+        let seconds = self.at_seconds.iter().zip(befores).map(|(after, before)| after - before);
+        EnergyUsed { joules: at_end - self.at_start, seconds: seconds.collect() }
+    }
 }
 
 impl Loop {
@@ -156,7 +191,7 @@ impl Loop {
         while self.flying > 0 {
             match target.reap(next_tick) {
                 Ok(Some(done)) => {
-                    self.complete(done);
+                    self.complete(target, done);
                     if self.measured.ended == JobEnd::Complete {
                         self.submit_next(target, done.tag);
                     }
@@ -177,7 +212,7 @@ impl Loop {
                 self.stop(JobEnd::Interrupted);
             }
         }
-        self.finish()
+        self.finish(target)
     }
 
     /// The first reason to stop stands.
@@ -202,7 +237,7 @@ impl Loop {
     }
 
     #[inline]
-    fn complete(&mut self, done: Done) {
+    fn complete<T: Target>(&mut self, target: &T, done: Done) {
         let (io, submitted) = self.in_flight[done.tag.0 as usize];
         let latency = done.at - submitted;
         self.settle(done.at);
@@ -213,7 +248,7 @@ impl Loop {
         }
         self.measured.bytes += io.bytes();
         while done.at >= self.second_end {
-            self.end_second();
+            self.end_second(target);
         }
         self.second.ios += 1;
         self.second.bytes += io.bytes();
@@ -245,8 +280,11 @@ impl Loop {
         self.last_event = at;
     }
 
-    fn end_second(&mut self) {
+    fn end_second<T: Target>(&mut self, target: &T) {
         self.measured.seconds.push(std::mem::take(&mut self.second));
+        if let (Some(meter), Some(joules)) = (&mut self.meter, target.energy_j(self.second_end)) {
+            meter.at_seconds.push(joules);
+        }
         self.second_end += SECOND;
     }
 
@@ -257,8 +295,10 @@ impl Loop {
         by_time.max(by_bytes).min(1.0)
     }
 
-    fn finish(mut self) -> Measured {
+    fn finish<T: Target>(mut self, target: &T) -> Measured {
         self.measured.elapsed = self.last_event - self.start;
+        let at_end = target.energy_j(self.last_event);
+        self.measured.energy = self.meter.zip(at_end).map(|(meter, at_end)| meter.used(at_end));
         self.measured
     }
 }
@@ -363,6 +403,56 @@ mod tests {
         let measured = run(&mut drive, &job(4, Until::Seconds(100)), &mut StopAt(0.5));
         assert_eq!(measured.ended, JobEnd::Interrupted);
         assert!((measured.elapsed.as_secs() - 50.0).abs() < 1.0);
+    }
+
+    /// A drive that draws 2 W and a joule an I/O.
+    struct Metered(Null, f64);
+
+    impl Target for Metered {
+        const CLOCK: Clock = Clock::Virtual;
+        fn geometry(&self) -> fourcorners_drive::Geometry {
+            self.0.geometry()
+        }
+        fn now(&self) -> Nanos {
+            self.0.now()
+        }
+        fn submit(&mut self, tag: Tag, io: Io) {
+            self.1 += 1.0;
+            self.0.submit(tag, io);
+        }
+        fn reap(&mut self, until: Nanos) -> Result<Option<Done>, Fault> {
+            self.0.reap(until)
+        }
+        fn energy_j(&self, at: Nanos) -> Option<f64> {
+            Some(2.0 * at.as_secs() + self.1)
+        }
+    }
+
+    #[test]
+    fn energy_is_read_at_the_end_of_every_second() {
+        // An I/O takes 0.6 s: submitted at 0, 0.6, 1.2, 1.8, 2.4 and 3.0 s.
+        let mut drive = Metered(Null::new(1 << 21, Nanos::from_micros(600_000.0)), 1000.0);
+        drive.reap(Nanos::from_secs(10)).expect("no fault");
+        let measured = run(&mut drive, &job(1, Until::Bytes(6 * 4096)), &mut Unobserved);
+        let energy = measured.energy.expect("the drive can tell");
+        assert_eq!(measured.elapsed, Nanos::from_micros(3_600_000.0));
+        assert!((energy.joules - (2.0 * 3.6 + 6.0)).abs() < 1e-9, "{energy:?}");
+        let expected = [2.0 + 2.0, 2.0 + 2.0, 2.0 + 1.0];
+        assert_eq!(energy.seconds.len(), expected.len());
+        for (second, expected) in energy.seconds.iter().zip(expected) {
+            assert!((second - expected).abs() < 1e-9, "{energy:?}");
+        }
+    }
+
+    #[test]
+    fn a_stall_of_seconds_draws_in_each_of_them() {
+        let mut drive = Metered(Null::new(1 << 21, Nanos::from_secs(5)), 0.0);
+        let measured = run(&mut drive, &job(1, Until::Bytes(4096)), &mut Unobserved);
+        let seconds = measured.energy.expect("the drive can tell").seconds;
+        assert_eq!(seconds, [3.0, 2.0, 2.0, 2.0, 2.0]);
+        let mut unmetered = Null::new(1 << 21, Nanos::from_secs(5));
+        let measured = run(&mut unmetered, &job(1, Until::Bytes(4096)), &mut Unobserved);
+        assert_eq!(measured.energy, None);
     }
 
     proptest! {

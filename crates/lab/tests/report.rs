@@ -23,6 +23,21 @@ fn a_review_of_two_drives_is_one_small_page() {
 }
 
 #[test]
+fn power_is_shown_where_it_is_known() {
+    let without = Document::new(vec![fixture::m4()]);
+    let with = Document::new(vec![fixture::momentus()]);
+    assert!(page(&with).contains(">Power</th>") && page(&with).contains("<td>2.31 W</td>"));
+    assert!(!page(&without).contains(">Power</th>"));
+    assert!(table(&with, 80, false).contains("2.31 W"));
+    assert!(!table(&without, 80, false).contains(" W\n"));
+    assert!(to_json(&with).contains("\"mean_power_w\":2.31"));
+    let json = to_json(&without);
+    for key in ["mean_power_w", "joules_per_gb", "energy_j"] {
+        assert!(!json.contains(key), "{key} of a drive whose energy is not known");
+    }
+}
+
+#[test]
 fn names_are_never_markup() {
     let hostile = "/tmp/<script>alert(1)</script><img src=x onerror=alert(2)>\"'&";
     let mut record = fixture::m4();

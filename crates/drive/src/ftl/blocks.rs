@@ -1,6 +1,9 @@
 //! The blocks of one die: which are free, which is written, which to collect.
 
+use serde::{Deserialize, Serialize};
+
 use super::wear::DieWear;
+use crate::state::MOST_COUNTED;
 
 /// A block of a die: one on every plane, erased together.
 pub(crate) type Block = u32;
@@ -10,7 +13,7 @@ pub(crate) type Block = u32;
 const NOT_CLOSED: u32 = 1 << 31;
 
 /// The blocks of one die.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct DieBlocks {
     /// By block: number of valid units, and [`NOT_CLOSED`].
     valid: Vec<u32>,
@@ -122,6 +125,33 @@ impl DieBlocks {
 
     pub(super) fn valid(&self, block: Block) -> u32 {
         self.valid[block as usize] & !NOT_CLOSED
+    }
+
+    /// Whether loaded blocks are those of a die that `made`, which is new, is the wear of. Of these,
+    /// those in `taken` are being written or collected: each is free, taken, closed or failed, and
+    /// no two of these.
+    pub(super) fn fit(&self, made: &DieWear, taken: &[Block]) -> bool {
+        let DieBlocks { valid, closed_at, closings, free, wear } = self;
+        let count = made.blocks();
+        if [valid.len(), closed_at.len()] != [count as usize; 2] || !wear.fits(made, *closings) {
+            return false;
+        }
+        let failed: Vec<Block> = wear.retired().collect();
+        let mut open = vec![false; count as usize];
+        for &block in free.iter().chain(taken).chain(&failed) {
+            match open.get_mut(block as usize) {
+                Some(seen) if !*seen => *seen = true,
+                _ => return false,
+            }
+        }
+        let aged = |&block: &Block| {
+            self.is_closed(block) != open[block as usize]
+                && (open[block as usize] || closed_at[block as usize] < *closings)
+        };
+        (0..count).all(|block| aged(&block))
+            && free.iter().chain(&failed).all(|&block| self.valid(block) == 0)
+            && !free.iter().any(|&block| wear.is_worn_out(block))
+            && *closings <= MOST_COUNTED
     }
 
     /// All blocks, whatever their state.

@@ -1,10 +1,12 @@
 //! Garbage collection: winning space back, within a die, by moving what is valid out of a block.
 
-use super::Ftl;
+use serde::{Deserialize, Serialize};
+
 use super::blocks::Block;
 use super::fragments::Target;
 use super::pace::Pace;
 use super::streams::{Space, Stream};
+use super::{Ftl, Shape};
 use crate::nand::Chores;
 use crate::profile::{GcSection, Pacing};
 
@@ -12,9 +14,11 @@ use crate::profile::{GcSection, Pacing};
 ///
 /// Its units are moved in the map at once, and the die's work is charged little by little. What the
 /// host overwrites in between is copied all the same: a few units in a million.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Victim {
     block: Block,
+    /// Not of a loaded one: only a drive without streams has a state.
+    #[serde(skip)]
     stream: Stream,
     /// Its valid units when it was chosen, and of how many the moves have been charged.
     valid: u32,
@@ -278,6 +282,13 @@ impl Ftl {
 }
 
 impl Victim {
+    /// Whether a loaded one is one of a die of this shape.
+    pub(super) fn is_sane(&self, shape: Shape) -> bool {
+        let Victim { block: _, stream: _, valid, charged, rows, pages } = *self;
+        let units = shape.units_per_block;
+        charged <= valid && valid.max(rows) <= units && pages <= units * shape.pages_per_unit
+    }
+
     pub(super) fn block(&self) -> Block {
         self.block
     }

@@ -1,5 +1,7 @@
 //! One die: its blocks, those that are being written, and what it has to do.
 
+use serde::{Deserialize, Serialize};
+
 use super::Shape;
 use super::blocks::{Block, DieBlocks};
 use super::collect::Victim;
@@ -11,12 +13,13 @@ use super::wear::DieWear;
 use crate::nand::{Chores, PageKinds};
 
 /// One die's space and what is going on in it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct DieSpace {
     pub(super) blocks: DieBlocks,
     /// By stream. Nothing is opened for one that is not used.
     pub(super) fronts: [Fronts; STREAMS],
-    /// Of a drive with streams.
+    /// Of a drive with streams, which has no state.
+    #[serde(skip)]
     pub(super) labels: Option<Labels>,
     pub(super) victim: Option<Victim>,
     pub(super) pace: Pace,
@@ -25,10 +28,11 @@ pub(super) struct DieSpace {
 }
 
 /// The blocks of a stream that are being written.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Fronts {
     pub(super) host: WriteFront,
-    /// The fragment that host data goes into.
+    /// The fragment that host data goes into; a loaded die begins another.
+    #[serde(skip)]
     pub(super) filling: Filling,
     pub(super) moves: WriteFront,
     /// Units of collection's block that have been charged; a whole block's worth before the first.
@@ -36,7 +40,7 @@ pub(super) struct Fronts {
 }
 
 /// A block being written; none while `filled` says it is full.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct WriteFront {
     pub(super) block: Block,
     /// Units written so far; a whole block's worth before the first block is opened.
@@ -44,7 +48,7 @@ pub(super) struct WriteFront {
 }
 
 /// Before the first block is opened.
-const NO_BLOCK: Block = Block::MAX;
+pub(super) const NO_BLOCK: Block = Block::MAX;
 
 impl DieSpace {
     pub(super) fn new(shape: Shape, wear: DieWear) -> DieSpace {
@@ -115,7 +119,7 @@ impl DieSpace {
 }
 
 impl Fronts {
-    fn none(shape: Shape) -> Fronts {
+    pub(super) fn none(shape: Shape) -> Fronts {
         Fronts {
             host: WriteFront::none(shape),
             filling: Filling::NONE,

@@ -143,7 +143,7 @@ pub(super) struct Fragments {
 }
 
 /// A fragment that is being filled, place after place.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Filling {
     fragment: u32,
     slots: u32,
@@ -152,6 +152,12 @@ pub(super) struct Filling {
 impl Filling {
     /// None yet: the next unit begins a fragment.
     pub(super) const NONE: Filling = Filling { fragment: NONE, slots: SLOTS };
+}
+
+impl Default for Filling {
+    fn default() -> Filling {
+        Filling::NONE
+    }
 }
 
 impl Fragments {
@@ -447,6 +453,23 @@ impl Fragments {
     /// One pass over the map, which at [`GATHER_AT`] times the fewest fragments there can be comes
     /// once in several drive writes at most.
     pub(super) fn regroup(&mut self, map: &mut [Slot], live: &LiveBits, shape: Shape) {
+        let (fragments, slots) = self.gathered(live, shape);
+        for entry in map.iter_mut().filter(|entry| **entry != Slot::NOWHERE) {
+            *entry = slots.of(self.place(*entry));
+        }
+        self.replace(fragments);
+    }
+
+    /// Makes fragments of what is live in place of all there are. Returns which slot of them each
+    /// live place is.
+    pub(super) fn of_live(&mut self, live: &LiveBits, shape: Shape) -> SlotsByPlace {
+        let (fragments, slots) = self.gathered(live, shape);
+        self.replace(fragments);
+        slots
+    }
+
+    /// One fragment for every 64 places that hold something, listed by their blocks.
+    fn gathered(&mut self, live: &LiveBits, shape: Shape) -> (Vec<Fragment>, SlotsByPlace) {
         let mut fragments = Vec::with_capacity(self.most);
         let per_block = shape.units_per_block.div_ceil(SLOTS);
         let mut ids = vec![NONE; (shape.blocks() * per_block) as usize];
@@ -463,11 +486,10 @@ impl Fragments {
                 }
             }
         }
-        for entry in map.iter_mut().filter(|entry| **entry != Slot::NOWHERE) {
-            let (block, within) = shape.block_of(self.place(*entry));
-            let id = ids[(block * per_block + within / SLOTS) as usize];
-            *entry = Slot::new(id, within % SLOTS);
-        }
+        (fragments, SlotsByPlace { ids, per_block, shape })
+    }
+
+    fn replace(&mut self, fragments: Vec<Fragment>) {
         self.in_use = fragments.len();
         self.fragments = fragments;
         self.free = NONE;
@@ -483,6 +505,24 @@ impl Fragments {
         self.parts.clear();
         self.free_part = NONE;
         self.in_block.iter_mut().for_each(Vec::clear);
+    }
+}
+
+/// Which slot each live place is, right after gathering.
+#[derive(Debug)]
+pub(super) struct SlotsByPlace {
+    /// By 64 places: their fragment.
+    ids: Vec<u32>,
+    per_block: u32,
+    shape: Shape,
+}
+
+impl SlotsByPlace {
+    #[inline]
+    pub(super) fn of(&self, place: PhysicalUnit) -> Slot {
+        let (block, within) = self.shape.block_of(place);
+        let id = self.ids[(block * self.per_block + within / SLOTS) as usize];
+        Slot::new(id, within % SLOTS)
     }
 }
 

@@ -14,11 +14,14 @@ mod labels;
 mod live;
 mod log_block;
 mod pace;
+mod restore;
 mod shape;
 mod streams;
 mod translation;
 mod victim;
 mod wear;
+
+use serde::{Deserialize, Serialize};
 
 use crate::nand::{Chores, PageKinds};
 use crate::prefetch::prefetch;
@@ -34,6 +37,7 @@ use victim::VictimChooser;
 use wear::EndOfLife;
 
 pub use log_block::MergeCounts;
+pub(crate) use restore::FtlState;
 pub(crate) use shape::Shape;
 pub(crate) use streams::{STREAMS, Stream};
 pub(crate) use translation::Translation;
@@ -72,7 +76,7 @@ pub(crate) struct Ftl {
 }
 
 /// A row that host data is filling.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 struct OpenRow {
     /// The die it is on; with none open, the one whose turn is next.
     die: u32,
@@ -81,7 +85,7 @@ struct OpenRow {
 }
 
 /// Units moved since the drive was made.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct FtlCounts {
     /// Units the host wrote.
     pub(crate) host_units: u64,

@@ -1,5 +1,7 @@
 //! How much of a die's collection is due with each row the host writes.
 
+use serde::{Deserialize, Serialize};
+
 /// Debts are counted in sixteenths of a unit, so that one can be worked off a little faster than
 /// it grows.
 const PARTS: u64 = 16;
@@ -8,7 +10,7 @@ const PARTS: u64 = 16;
 ///
 /// What a row has earned and no victim has taken is carried over to the next victim. A pace set
 /// once a victim loses a part of a row with each, and with it, block by block, the die's reserve.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Pace {
     owed: u64,
 }
@@ -19,6 +21,11 @@ impl Pace {
     /// not worn out by trying.
     pub(super) fn owe(&mut self, units: u32, behind: bool) {
         self.owed += u64::from(units) * (PARTS + u64::from(behind));
+    }
+
+    /// Whether a loaded debt can be reckoned with.
+    pub(super) fn is_sane(self) -> bool {
+        self.owed <= 1 << 38
     }
 
     /// Whole units of space that are owed.

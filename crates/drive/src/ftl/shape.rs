@@ -1,12 +1,14 @@
 //! How the NAND's space is cut up, and where in it a unit is.
 
+use serde::{Deserialize, Serialize};
+
 use super::PhysicalUnit;
 use super::blocks::Block;
 use crate::divide::Divider;
 use crate::profile::SsdProfile;
 
 /// How the NAND's space is cut up.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Shape {
     pub(crate) dies: u32,
     /// Those that hold data, without those that a limited map has to itself.

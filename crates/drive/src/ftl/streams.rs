@@ -7,8 +7,9 @@ use crate::divide::Divider;
 use crate::profile::{SsdProfile, StreamVictims, StreamsSection};
 
 /// Data that is kept apart from other data. A drive without streams has the first only.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Stream {
+    #[default]
     Cold,
     Hot,
 }

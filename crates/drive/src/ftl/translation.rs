@@ -2,10 +2,11 @@
 
 use super::log_block::{LogBlockMap, MergeCounts};
 use super::{
-    Block, Ftl, FtlCounts, LogicalUnit, PhysicalUnit, Placed, PrefetchStep, Shape, Stream,
+    Block, Ftl, FtlCounts, FtlState, LogicalUnit, PhysicalUnit, Placed, PrefetchStep, Shape, Stream,
 };
 use crate::nand::Chores;
 use crate::profile::SsdProfile;
+use crate::state::StateError;
 
 /// The translation layer of a drive, chosen by its profile. Which it is never changes, so a match
 /// is a branch that is always predicted.
@@ -83,6 +84,28 @@ impl Translation {
         match self {
             PageMap(map) => map.erase_all(),
             LogBlock(map) => map.erase_all(),
+        }
+    }
+
+    /// What a page map remembers. A log-block map keeps no state, nor does one with streams.
+    pub(crate) fn state(&self) -> Option<FtlState<'_>> {
+        match self {
+            PageMap(map) => map.state(),
+            LogBlock(_) => None,
+        }
+    }
+
+    /// The layer of a drive of `profile`, which has passed its check, that remembers `state`.
+    ///
+    /// # Errors
+    /// The first reason why no such drive can remember that.
+    pub(crate) fn restore(
+        profile: &SsdProfile,
+        state: FtlState<'_>,
+    ) -> Result<Translation, StateError> {
+        match &profile.log_blocks {
+            None => Ftl::restore(profile, state).map(PageMap),
+            Some(_) => Err(StateError::new("it has a log-block map, which keeps no state")),
         }
     }
 

@@ -4,12 +4,14 @@
 //! blocks of the die (a few KiB) when it chooses. What it must not do is ask for upkeep when a
 //! unit is overwritten: that happens for every write of the host, at a random block.
 
+use serde::{Deserialize, Serialize};
+
 use super::blocks::{Block, DieBlocks};
 use crate::profile::{GcSection, VictimPolicy};
 use crate::random::SplitMix64;
 
 /// Chooses victims by one policy; deterministic for a given profile.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct VictimChooser {
     policy: VictimPolicy,
     choices: u32,
@@ -23,6 +25,12 @@ impl VictimChooser {
             choices: gc.choices.value,
             random: SplitMix64::new(gc.seed.value),
         }
+    }
+
+    /// Whether a loaded one chooses as `made` does.
+    pub(super) fn fits(&self, made: &VictimChooser) -> bool {
+        let VictimChooser { policy, choices, random: _ } = self;
+        (*policy, *choices) == (made.policy, made.choices)
     }
 
     /// The block to collect next and its valid units, of which a block holds `units_per_block` at

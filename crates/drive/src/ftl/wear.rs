@@ -7,6 +7,8 @@
 use std::collections::VecDeque;
 use std::mem::replace;
 
+use serde::{Deserialize, Serialize};
+
 use super::blocks::{Block, DieBlocks};
 use super::collect::Victim;
 use super::die::{DieSpace, WriteFront};
@@ -17,7 +19,7 @@ use crate::profile::{Levelling, SsdProfile, WearSection};
 use crate::random::SplitMix64;
 
 /// The wear of one die's blocks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct DieWear {
     /// By block: how often it was erased.
     erases: Vec<u32>,
@@ -33,6 +35,9 @@ pub(super) struct DieWear {
 
 /// Stands for the endurance of a block that has failed and is used no more.
 const RETIRED: u32 = 0;
+
+/// Most erases of a loaded block, so that there are as many again before a count overflows.
+const MOST_ERASES: u32 = 1 << 31;
 
 impl DieWear {
     /// Blocks that never fail and are used in turn.
@@ -85,7 +90,7 @@ impl DieWear {
     }
 
     /// Whether the block may not be written again once it is empty.
-    fn is_worn_out(&self, block: Block) -> bool {
+    pub(super) fn is_worn_out(&self, block: Block) -> bool {
         self.endurance.get(block as usize).is_some_and(|&most| self.erases[block as usize] >= most)
     }
 
@@ -131,6 +136,39 @@ impl DieWear {
         let cold = blocks.closed().filter(|block| is_cold(block) && !self.is_worn_out(*block));
         let least = cold.min_by_key(erases)?;
         (most - erases(&least) > self.threshold_cycles).then_some(least)
+    }
+
+    /// Whether loaded wear is one that `made`, which is new, could have become on a die that has
+    /// closed so many blocks.
+    pub(super) fn fits(&self, made: &DieWear, closings: u64) -> bool {
+        let DieWear {
+            erases,
+            endurance,
+            retired,
+            levelling,
+            threshold_cycles,
+            interval_blocks,
+            levelled_at,
+        } = self;
+        let levels_alike = (*levelling, *threshold_cycles, *interval_blocks)
+            == (made.levelling, made.threshold_cycles, made.interval_blocks);
+        let as_many = (erases.len(), endurance.len()) == (made.erases.len(), made.endurance.len());
+        let bears = |((&most, &made), &erases): ((&u32, &u32), &u32)| match most {
+            RETIRED => erases == made,
+            most => most == made && erases <= made,
+        };
+        let failed = endurance.iter().filter(|&&most| most == RETIRED).count();
+        levels_alike
+            && as_many
+            && *levelled_at <= closings
+            && *retired as usize == failed
+            && erases.iter().all(|&erases| erases <= MOST_ERASES)
+            && endurance.iter().zip(&made.endurance).zip(erases).all(bears)
+    }
+
+    /// The blocks that have failed.
+    pub(super) fn retired(&self) -> impl Iterator<Item = Block> + '_ {
+        (0..self.blocks()).filter(|&block| self.is_retired(block))
     }
 
     /// Begins to count the interval between two levelled blocks.
@@ -185,6 +223,14 @@ impl EndOfLife {
                 + (user + user / 100).div_ceil(block_on_every_die),
             reached: false,
         }
+    }
+
+    /// That of a drive that has these loaded dies, and has `reached` it or not. `None` when both
+    /// cannot be: too few blocks are left and it writes on, or blocks do not wear out.
+    pub(super) fn restored(mut self, reached: bool, dies: &[DieSpace]) -> Option<EndOfLife> {
+        dies.iter().for_each(|space| self.note_failure(space.blocks.wear()));
+        let can_be = if reached { self.rated_cycles.is_some() } else { !self.reached };
+        can_be.then_some(EndOfLife { reached, ..self })
     }
 
     pub(super) fn is_reached(&self) -> bool {
@@ -338,9 +384,8 @@ impl Ftl {
             let fronts = space.fronts.iter().flat_map(|fronts| [fronts.host, fronts.moves]);
             let written = fronts.map(|front| front.block);
             let being_emptied = space.victim.iter().map(|victim| victim.block());
-            let retired = (0..blocks.count()).filter(|&block| wear.is_retired(block));
             let all = blocks.free().chain(blocks.closed()).chain(written);
-            for block in all.chain(being_emptied).chain(retired.clone()) {
+            for block in all.chain(being_emptied).chain(wear.retired()) {
                 if let Some(count) = roles.get_mut(block as usize) {
                     *count += 1;
                 }
@@ -348,7 +393,7 @@ impl Ftl {
             if let Some(block) = roles.iter().position(|&count| count != 1) {
                 return Err(format!("die {die} block {block} has {} roles", roles[block]));
             }
-            if retired.count() != wear.retired as usize {
+            if wear.retired().count() != wear.retired as usize {
                 return Err(format!("die {die}: {} blocks counted as failed", wear.retired));
             }
             let over = |block: &Block| {

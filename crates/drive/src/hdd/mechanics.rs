@@ -142,19 +142,24 @@ impl Mechanism {
         }
     }
 
-    /// When the transfer at `aim` begins if the arm sets out at `from`.
+    /// The time until the arm is on the track of `aim`.
     #[inline]
-    pub(super) fn reaches(&self, aim: &Aim, from: Nanos) -> Nanos {
+    pub(super) fn moves(&self, aim: &Aim) -> Nanos {
         let settle = if aim.write { self.write_settle_ns } else { 0 };
         let distance = aim.track.cylinder.abs_diff(self.at.cylinder);
-        let moved = if distance > 0 {
+        Nanos(if distance > 0 {
             self.curve.seek(distance) + settle
         } else if aim.track.head != self.at.head {
             self.head_switch_ns + settle
         } else {
             0
-        };
-        let arrived = from.saturating_add(Nanos(moved)).max(aim.ready);
+        })
+    }
+
+    /// When the transfer at `aim` begins if the arm sets out at `from`.
+    #[inline]
+    pub(super) fn reaches(&self, aim: &Aim, from: Nanos) -> Nanos {
+        let arrived = from.saturating_add(self.moves(aim)).max(aim.ready);
         arrived.saturating_add(Nanos(self.spindle.wait(arrived, aim.angle)))
     }
 }

@@ -22,6 +22,7 @@ mod write_cache;
 
 use std::collections::VecDeque;
 
+use crate::energy::{HddEnergy, HddMeter};
 use crate::link::Link;
 use crate::profile::{HddProfile, HostSection, ProfileError};
 use crate::queue::Queue;
@@ -29,7 +30,7 @@ use crate::{Clock, Done, Fault, FaultCause, Geometry, Io, Nanos, Op, SECTOR_BYTE
 
 use layout::{Layout, Place};
 use mechanics::{Aim, Mechanism, Spindle};
-use read_ahead::ReadAhead;
+use read_ahead::{ReadAhead, Return, Transfer};
 use write_cache::{Arriving, WriteCache};
 
 /// Most sectors written out of the cache before the drive looks at its queue again: 256 KiB, a
@@ -69,6 +70,7 @@ pub struct Hdd {
     ahead: ReadAhead,
     arm: Arm,
     arm_free: Nanos,
+    power: Option<HddMeter>,
 }
 
 /// A command that waits for the arm.
@@ -87,7 +89,7 @@ struct Command {
 #[derive(Clone, Copy, Debug)]
 enum Arm {
     Idle,
-    Reads { first: u64, end: u64, since: Nanos },
+    Reads(Transfer),
     Writes,
     Destages,
 }
@@ -141,9 +143,14 @@ impl Hdd {
             draining: false,
             destage_idle: Nanos::from_micros(cache.destage_idle_ms.value * 1e3),
             last_submit: Nanos::ZERO,
-            ahead: ReadAhead::new(sectors(cache.read_ahead_kib.value), &layout),
+            ahead: ReadAhead::new(
+                sectors(cache.read_ahead_kib.value),
+                profile.power.is_some(),
+                &layout,
+            ),
             arm: Arm::Idle,
             arm_free: Nanos::ZERO,
+            power: profile.power.as_ref().map(HddMeter::new),
             layout,
         })
     }
@@ -159,6 +166,13 @@ impl Hdd {
     /// Bytes of answered writes that are not on the media: what a power cut now would lose.
     pub fn unwritten_bytes(&self) -> u64 {
         self.cache.dirty_sectors() * SECTOR_BYTES
+    }
+
+    /// What it has used since it was made until `at`, which is not before the last submit nor after
+    /// [`Target::now`]. `None` for a drive whose profile has no `[power]`. A transfer counts from
+    /// when the arm sets out for it, though it may end later.
+    pub fn energy(&self, at: Nanos) -> Option<HddEnergy> {
+        self.power.as_ref().map(|meter| meter.energy(at, self.ahead.spent(at, &self.layout)))
     }
 
     /// The command and `bytes` of data cross the link, one after the other with all others.
@@ -185,8 +199,9 @@ impl Hdd {
                 Some(sector) => {
                     // It stopped behind the sector before.
                     self.mechanism.at = self.layout.place(sector.saturating_sub(1)).track;
-                    let back = self.reaches(sector, now.max(self.arm_free));
-                    self.ahead.resume(sector, back, end, &self.layout).max(now)
+                    let from = now.max(self.arm_free);
+                    let back = self.reaches(sector, from);
+                    self.ahead.resume(Return { sector, from, back }, end, &self.layout).max(now)
                 }
                 None => hit.all_there,
             };
@@ -276,9 +291,9 @@ impl Hdd {
         match std::mem::replace(&mut self.arm, Arm::Idle) {
             Arm::Idle => self.choose(at),
             Arm::Writes => {}
-            Arm::Reads { first, end, since } => {
+            Arm::Reads(read) => {
                 if self.commands.is_empty() && self.ahead.is_on() && !self.must_destage() {
-                    self.ahead.read_on(first, end, since, &self.layout);
+                    self.ahead.read_on(read, at, &self.layout);
                 }
             }
             Arm::Destages => self.end_destage(at),
@@ -318,22 +333,25 @@ impl Hdd {
         };
         match (command, destage) {
             (Some(command), destage) if destage.is_none_or(|it| !it.before(&command)) => {
-                self.serve(command.index, command.start);
+                self.serve(command.index, at, command.start);
             }
-            (_, Some(destage)) => self.destage(destage.index, destage.start),
+            (_, Some(destage)) => self.destage(destage.index, at, destage.start),
             _ => self.draining = false,
         }
     }
 
-    fn serve(&mut self, index: usize, start: Nanos) {
+    fn serve(&mut self, index: usize, at: Nanos, start: Nanos) {
         let command = self.commands.swap_remove(index);
+        let moves = self.power.is_some().then(|| self.mechanism.moves(&command.aim));
         let end = self.transfer(&command.place, (command.first, command.end), start);
+        self.count(command.aim.write, moves, at);
         let bytes = (command.end - command.first) * SECTOR_BYTES;
         if command.aim.write {
             self.arm = Arm::Writes;
             self.answer(Op::Write, command.tag, end.max(command.data_in));
         } else {
-            self.arm = Arm::Reads { first: command.first, end: command.end, since: start };
+            let read = Transfer { first: command.first, end: command.end, since: start };
+            self.arm = Arm::Reads(read);
             // The frames follow the head; the last leaves when the last sector has passed.
             let last_frame = end.saturating_add(self.link.data(bytes.min(FRAME_BYTES)));
             let all_frames = start.saturating_add(self.link.data(bytes));
@@ -341,10 +359,19 @@ impl Hdd {
         }
     }
 
-    fn destage(&mut self, index: usize, start: Nanos) {
+    fn destage(&mut self, index: usize, at: Nanos, start: Nanos) {
+        let moves = self.power.is_some().then(|| self.mechanism.moves(self.cache.aim(index)));
         let run = self.cache.begin(index, DESTAGE_SECTORS, &self.layout);
         self.transfer(&run.place, (run.first, run.end), start);
+        self.count(true, moves, at);
         self.arm = Arm::Destages;
+    }
+
+    /// Counts the energy of the transfer that the arm has set out for at `at`.
+    fn count(&mut self, write: bool, moves: Option<Nanos>, at: Nanos) {
+        if let (Some(meter), Some(moves)) = (&mut self.power, moves) {
+            meter.transfer(write, moves, self.arm_free.since(at));
+        }
     }
 
     /// Moves the arm over the sectors of `run`, the first of which is under the head at `start`.
@@ -415,5 +442,9 @@ impl Target for Hdd {
                 (None, None) => return Ok(None),
             }
         }
+    }
+
+    fn energy_j(&self, at: Nanos) -> Option<f64> {
+        self.energy(at).map(|energy| energy.total_j())
     }
 }

@@ -21,6 +21,28 @@ pub(super) struct ReadAhead {
     /// The sector the head stops at. Not after `origin` when it does not read on.
     limit: u64,
     reading: bool,
+    /// Whether the time it takes is counted.
+    metered: bool,
+    /// When the head began to read on last, and how long it did so before.
+    began: Nanos,
+    spent: Nanos,
+}
+
+/// A transfer of `first` to `end` that began at `since`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Transfer {
+    pub(super) first: u64,
+    pub(super) end: u64,
+    pub(super) since: Nanos,
+}
+
+/// How a head comes back to a sector that it had stopped at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Return {
+    pub(super) sector: u64,
+    /// When it sets out, and when it is there.
+    pub(super) from: Nanos,
+    pub(super) back: Nanos,
 }
 
 /// A read that the buffer answers.
@@ -34,7 +56,7 @@ pub(super) struct Hit {
 
 impl ReadAhead {
     /// A buffer of `most_sectors`; of 0 it never reads on.
-    pub(super) fn new(most_sectors: u64, layout: &Layout) -> ReadAhead {
+    pub(super) fn new(most_sectors: u64, metered: bool, layout: &Layout) -> ReadAhead {
         ReadAhead {
             most_sectors,
             low: 0,
@@ -43,6 +65,9 @@ impl ReadAhead {
             since: Nanos::ZERO,
             limit: 0,
             reading: false,
+            metered,
+            began: Nanos::ZERO,
+            spent: Nanos::ZERO,
         }
     }
 
@@ -50,10 +75,14 @@ impl ReadAhead {
         self.most_sectors > 0
     }
 
-    /// The transfer of `first` to `end`, which began at `since`, is over: the head reads on.
-    pub(super) fn read_on(&mut self, first: u64, end: u64, since: Nanos, layout: &Layout) {
+    /// The transfer of `first` to `end`, which began at `since`, is over at `at`: the head reads on.
+    pub(super) fn read_on(&mut self, read: Transfer, at: Nanos, layout: &Layout) {
+        let Transfer { first, end, since } = read;
         *self = ReadAhead {
             most_sectors: self.most_sectors,
+            metered: self.metered,
+            began: at,
+            spent: self.spent,
             low: first.max(self.kept_from(end)),
             origin: first,
             origin_place: layout.place(first),
@@ -109,13 +138,25 @@ impl ReadAhead {
         Some(hit)
     }
 
-    /// The head is back at `sector` at `since`, and reads on. Returns when the sectors before
-    /// `end` are in the buffer.
-    pub(super) fn resume(&mut self, sector: u64, since: Nanos, end: u64, layout: &Layout) -> Nanos {
-        self.origin = sector;
-        self.origin_place = layout.place(sector);
-        self.since = since;
+    /// The head comes back and reads on. Returns when the sectors before `end` are in the buffer.
+    pub(super) fn resume(&mut self, way: Return, end: u64, layout: &Layout) -> Nanos {
+        if self.metered {
+            self.spent += self.there(way.sector, layout).since(self.began);
+            self.began = way.from;
+        }
+        self.origin = way.sector;
+        self.origin_place = layout.place(way.sector);
+        self.since = way.back;
         self.there(end, layout)
+    }
+
+    /// How long the head has read on until `at`, the way back to where it had stopped included;
+    /// nothing unless it is metered.
+    pub(super) fn spent(&self, at: Nanos, layout: &Layout) -> Nanos {
+        if !(self.metered && self.reading) {
+            return self.spent;
+        }
+        self.spent + self.there(self.limit, layout).min(at).since(self.began)
     }
 
     /// The head is wanted elsewhere at `at`. Returns the sector it is over, if it was reading on.
@@ -123,6 +164,7 @@ impl ReadAhead {
         if !self.reading {
             return None;
         }
+        self.spent = self.spent(at, layout);
         self.reading = false;
         let ns = at.since(self.since).0;
         let most = self.limit - self.origin;

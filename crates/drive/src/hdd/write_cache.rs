@@ -101,6 +101,11 @@ impl WriteCache {
             .map(|(index, segment)| (index, &segment.aim))
     }
 
+    /// Where the segment `index` of the window begins.
+    pub(super) fn aim(&self, index: usize) -> &Aim {
+        &self.window[index].aim
+    }
+
     /// Whether any segment waits.
     pub(super) fn has_segments(&self) -> bool {
         !self.window.is_empty()

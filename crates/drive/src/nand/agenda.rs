@@ -1,11 +1,14 @@
 //! What a die has been given to do, operation by operation: which one is in progress when a read
 //! comes, and whether it can be suspended.
 
+use serde::{Deserialize, Serialize};
+
 use super::suspension::Suspension;
 use crate::Nanos;
+use crate::state::LATEST;
 
 /// An operation of a die's array that a read may find in progress.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) enum Operation {
     /// A read of collection's, with its data going out.
     #[default]
@@ -29,7 +32,7 @@ const MOST_RUNS: usize = 16;
 ///
 /// Reads put off all that waits by the same time. Times in here are therefore kept less what had been
 /// put off when they were noted, and putting off is one addition.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Agenda {
     put_off: Nanos,
     current: Option<Current>,
@@ -39,7 +42,7 @@ pub(super) struct Agenda {
 }
 
 /// Equal operations, one after the other.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Run {
     operation: Operation,
     start: Nanos,
@@ -48,7 +51,7 @@ struct Run {
 }
 
 /// The operation that a read found in progress.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Current {
     operation: Operation,
     end: Nanos,
@@ -115,6 +118,17 @@ impl Agenda {
     /// All that is not done, the operation in progress included, is put off by `more`.
     pub(super) fn put_off(&mut self, more: Nanos) {
         self.put_off += more;
+    }
+
+    /// Whether a loaded one is one that can be reckoned with.
+    pub(super) fn is_sane(&self) -> bool {
+        let Agenda { put_off, current, runs, first, count } = self;
+        let waits = |run: &Run| run.start <= run.end && run.end <= LATEST && run.each > Nanos::ZERO;
+        *first < MOST_RUNS
+            && *count <= MOST_RUNS
+            && *put_off <= LATEST
+            && current.is_none_or(|current| current.end <= LATEST)
+            && (0..*count).all(|index| waits(&runs[(first + index) % MOST_RUNS]))
     }
 
     /// Forgets the runs that are over at `at`.

@@ -7,10 +7,13 @@ mod page_kinds;
 mod suspension;
 mod times;
 
+use serde::{Deserialize, Serialize};
+
 use crate::Nanos;
 use crate::divide::Divider;
 use crate::lane::Lane;
 use crate::profile::SsdProfile;
+use crate::state::{LATEST, MOST_MOVED};
 use agenda::{Agenda, Opening, Operation};
 use suspension::Suspension;
 use times::{ChoreTimes, Times};
@@ -19,7 +22,7 @@ pub(crate) use chores::Chores;
 pub(crate) use page_kinds::PageKinds;
 
 /// All dies and channels of a drive.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Nand {
     times: Times,
     kinds: PageKinds,
@@ -34,8 +37,10 @@ pub(crate) struct Nand {
 }
 
 /// Operations carried out since the drive was made.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct NandCounts {
+    /// Pages read from the array and moved out of their die.
+    pub(crate) pages_read: u64,
     /// Rows (one page on every plane) programmed.
     pub(crate) rows_programmed: u64,
     /// Pages programmed in operations that did not write a whole row.
@@ -44,7 +49,7 @@ pub(crate) struct NandCounts {
     pub(crate) blocks_erased: u64,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Die {
     /// End of everything it has been given to do.
     busy_until: Nanos,
@@ -120,6 +125,7 @@ impl Nand {
         slot.busy_until = slot.busy_until.max(start) + taken;
         slot.out_until = slot.out_until.max(arrived - late);
         slot.reads_until = if cache_reads { ready - late } else { slot.out_until };
+        self.counts.pages_read += 1;
         self.put_off(die, taken);
         arrived
     }
@@ -138,6 +144,7 @@ impl Nand {
         if !cache_reads {
             slot.reads_until = slot.out_until;
         }
+        self.counts.pages_read += 1;
         self.put_off(die, arrived - after);
         arrived
     }
@@ -215,12 +222,30 @@ impl Nand {
         let start = slot.busy_until.max(ready);
         slot.busy_until = start + times.sum();
         slot.last_program = self.times.shortest_program(&chores);
+        self.counts.pages_read += u64::from(chores.pages_out);
         self.counts.rows_programmed += rows_programmed;
         self.counts.blocks_erased += u64::from(chores.blocks_erased);
         if let Some(agenda) = self.agendas.get_mut(die as usize) {
             note_chores(agenda, &chores, times, [at, start]);
         }
         self.dies[die as usize].busy_until
+    }
+
+    /// Whether a loaded NAND is one that `made`, which is new, could have become.
+    pub(crate) fn fits(&self, made: &Nand) -> bool {
+        let Nand { times, kinds, suspension, channels, by_channels, dies, agendas, counts } = self;
+        let NandCounts { pages_read, rows_programmed, single_pages_programmed, blocks_erased } =
+            *counts;
+        let counted = pages_read.max(rows_programmed).max(single_pages_programmed);
+        (times, kinds, suspension) == (&made.times, &made.kinds, &made.suspension)
+            && by_channels == &made.by_channels
+            && channels.len() == made.channels.len()
+            && channels.iter().all(|lane| lane.is_sane())
+            && dies.len() == made.dies.len()
+            && dies.iter().all(Die::is_sane)
+            && agendas.len() == made.agendas.len()
+            && agendas.iter().all(Agenda::is_sane)
+            && counted.max(blocks_erased) <= MOST_MOVED
     }
 
     /// When a die can begin another operation of its own, from `from` on: its channel is then free,
@@ -231,7 +256,13 @@ impl Nand {
     }
 
     /// Whether `chores` are done by `until` if the die begins them now, but not before `from`.
-    pub(crate) fn fits(&self, die: u32, chores: &Chores, from: Nanos, until: Nanos) -> bool {
+    pub(crate) fn has_time_for(
+        &self,
+        die: u32,
+        chores: &Chores,
+        from: Nanos,
+        until: Nanos,
+    ) -> bool {
         let time = self.times.of_chores(chores).sum();
         let start = self.dies[die as usize].busy_until.max(from);
         let channel = self.channels[self.channel_of(die)].backlog_ends(from);
@@ -246,7 +277,7 @@ impl Nand {
         from: Nanos,
         until: Nanos,
     ) -> Chores {
-        if self.fits(die, &chores, from, until) {
+        if self.has_time_for(die, &chores, from, until) {
             self.chores(die, chores, from, from);
             return Chores::default();
         }
@@ -271,6 +302,14 @@ impl Nand {
     #[inline]
     fn channel_of(&self, die: u32) -> usize {
         self.by_channels.divide(die).1 as usize
+    }
+}
+
+impl Die {
+    /// Whether its times are ones that can be reckoned with.
+    fn is_sane(&self) -> bool {
+        let Die { busy_until, reads_until, out_until, last_program } = *self;
+        busy_until.max(reads_until).max(out_until).max(last_program) <= LATEST
     }
 }
 

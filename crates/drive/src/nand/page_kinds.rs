@@ -4,10 +4,12 @@
 //! (middle) and upper page. Each takes longer to program than the one before, because it has to
 //! tell more levels apart.
 
+use serde::{Deserialize, Serialize};
+
 use crate::profile::{CellKind, NandCellsSection, PageOrder};
 
 /// The place of a page among those that share its cells.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum PageKind {
     /// Programmed first; the only kind of an SLC block.
     Lower = 0,
@@ -21,7 +23,7 @@ pub(crate) enum PageKind {
 pub(crate) const PAGE_KINDS: usize = 3;
 
 /// By row of a block: its kind. The FTL counts rows by it and the NAND times them by it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct PageKinds {
     /// Empty when all rows are alike.
     by_row: Box<[PageKind]>,

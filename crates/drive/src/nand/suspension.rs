@@ -1,11 +1,13 @@
 //! Programs and erases that make way for reads.
 
+use serde::{Deserialize, Serialize};
+
 use super::agenda::Operation;
 use crate::Nanos;
 use crate::profile::NandSuspendSection;
 
 /// How a die suspends an operation for reads.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Suspension {
     /// What a read waits at most for a program; `None` when programs are not suspended.
     pub(super) program: Option<Nanos>,

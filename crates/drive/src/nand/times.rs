@@ -1,12 +1,14 @@
 //! How long the NAND takes.
 
+use serde::{Deserialize, Serialize};
+
 use super::chores::Chores;
 use super::page_kinds::{PAGE_KINDS, PageKind, PageKinds};
 use crate::Nanos;
 use crate::profile::{NandCellsSection, Sourced, SsdProfile};
 
 /// The times of a die and its channel.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Times {
     /// Array to page registers, mean over the rows of a block.
     pub(super) mean_read: Nanos,

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{HostSection, PcieLinkSection, ProfileError, SataLinkSection, Sourced, within};
+use super::{
+    HddPowerSection, HostSection, PcieLinkSection, ProfileError, SataLinkSection, Sourced, within,
+};
 
 /// A hard disk as data.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -25,6 +27,9 @@ pub struct HddProfile {
     pub cache: HddCacheSection,
     /// Native command queuing.
     pub ncq: HddNcqSection,
+    /// What it draws; without it the drive has no energy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power: Option<HddPowerSection>,
 }
 
 /// How much a hard disk holds.
@@ -116,6 +121,7 @@ impl HddProfile {
         self.cache.check()?;
         within("ncq.depth", &self.ncq.depth, 1..=1024)?;
         within("ncq.max_wait_ms", &self.ncq.max_wait_ms, 1.0..=600_000.0)?;
+        self.power.as_ref().map_or(Ok(()), HddPowerSection::check)?;
         crate::hdd::check_layout(self)
     }
 }

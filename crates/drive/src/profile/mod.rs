@@ -14,6 +14,7 @@ mod map;
 mod nand_cells;
 mod nand_suspend;
 mod pcie;
+mod power;
 mod ssd;
 mod streams;
 mod trim;
@@ -37,6 +38,7 @@ pub use map::MapSection;
 pub use nand_cells::{CellKind, NandCellsSection, PageOrder};
 pub use nand_suspend::NandSuspendSection;
 pub use pcie::{LinkSection, PcieLinkSection};
+pub use power::{HddPowerSection, PowerSection};
 pub use ssd::{
     BufferSection, CapacitySection, ControllerSection, GcSection, NandSection, Pacing, SsdProfile,
     VictimPolicy,

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     HostSection, LinkSection, LogBlocksSection, MapSection, NandCellsSection, NandSuspendSection,
-    PcieLinkSection, ProfileError, Sourced, StreamsSection, TrimSection, WearSection, within,
+    PcieLinkSection, PowerSection, ProfileError, Sourced, StreamsSection, TrimSection, WearSection,
+    within,
 };
 
 /// An SSD as data.
@@ -48,6 +49,9 @@ pub struct SsdProfile {
     /// How the flash wears out; without it, it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wear: Option<WearSection>,
+    /// What it draws; without it the drive has no energy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power: Option<PowerSection>,
 }
 
 /// What the user sees of an SSD.
@@ -227,6 +231,7 @@ impl SsdProfile {
             wear.check(self.log_blocks.is_some())?;
         }
         self.trim.check()?;
+        self.power.as_ref().map_or(Ok(()), PowerSection::check)?;
         self.check_space()
     }
 

@@ -1,11 +1,14 @@
 //! Collection while the host asks for nothing.
 
+use serde::{Deserialize, Serialize};
+
 use super::Ssd;
 use crate::Nanos;
 use crate::profile::GcSection;
+use crate::state::LATEST;
 
 /// When the drive uses idle time, and for how long it has had nothing to do.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct IdleTime {
     after: Nanos,
     free_blocks: u32,
@@ -24,6 +27,12 @@ impl IdleTime {
     /// A command is answered at `at`.
     pub(super) fn answered(&mut self, at: Nanos) {
         self.since = self.since.max(at);
+    }
+
+    /// Whether a loaded one is one that `made`, which is new, could have become.
+    pub(super) fn fits(&self, made: &IdleTime) -> bool {
+        let IdleTime { after, free_blocks, since } = *self;
+        (after, free_blocks) == (made.after, made.free_blocks) && since <= LATEST
     }
 }
 
@@ -53,7 +62,7 @@ impl Ssd {
         let Some(all) = self.ftl.idle_work(die, free_blocks) else {
             return false;
         };
-        let units = match self.nand.fits(die, &all, from, until) {
+        let units = match self.nand.has_time_for(die, &all, from, until) {
             true => u32::MAX,
             false => self.ftl.shape().units_per_row,
         };

@@ -2,11 +2,13 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 use crate::Io;
 use crate::profile::{GcSection, Pacing};
 
 /// Where the latest write commands ended.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct InOrder {
     ends: VecDeque<u64>,
     most: usize,
@@ -28,6 +30,13 @@ impl InOrder {
             self.ends.pop_front();
         }
         goes_on
+    }
+
+    /// Whether a loaded one is one that `made`, which is new, could have become. Where writes ended
+    /// may be anywhere: it is only compared.
+    pub(super) fn fits(&self, made: &InOrder) -> bool {
+        let InOrder { ends, most } = self;
+        *most == made.most && ends.len() <= *most
     }
 }
 

@@ -14,11 +14,15 @@ mod idle;
 mod in_order;
 mod limited_map;
 mod look_ahead;
+mod state;
 mod trim;
 mod units;
 mod wear;
 
+use serde::{Deserialize, Serialize};
+
 use crate::cache::WriteBuffer;
+use crate::energy::{SsdEnergy, SsdMeter};
 use crate::ftl::{MergeCounts, STREAMS, Translation};
 use crate::lane::Lane;
 use crate::link::Link;
@@ -37,6 +41,7 @@ use trim::Trim;
 use units::Grain;
 
 pub use counters::SsdCounters;
+pub use state::SsdState;
 pub use wear::Wear;
 
 /// A virtual SSD.
@@ -76,10 +81,11 @@ pub struct Ssd {
     /// Whether the host writes in order, where that matters.
     in_order: Option<InOrder>,
     queue: Queue,
+    power: Option<SsdMeter>,
 }
 
 /// Sectors written since the drive was made.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct HostWrites {
     /// By the host.
     sectors: u64,
@@ -122,7 +128,11 @@ impl Ssd {
     /// When [`SsdProfile::check`] refuses the profile.
     pub fn new(profile: &SsdProfile) -> Result<Ssd, ProfileError> {
         profile.check()?;
-        let ftl = Translation::new(profile);
+        Ok(Ssd::around(profile, Translation::new(profile)))
+    }
+
+    /// A drive with this map and nothing else in its past. `profile` has passed its check.
+    fn around(profile: &SsdProfile, ftl: Translation) -> Ssd {
         let open_rows = if ftl.has_streams() { STREAMS } else { 1 };
         let shape = ftl.shape();
         let rows_per_block = (shape.units_per_block / shape.units_per_row) as usize;
@@ -132,7 +142,7 @@ impl Ssd {
             logical_block_bytes: SECTOR_BYTES as u32,
             queue_depth: profile.capacity.queue_depth.value,
         };
-        Ok(Ssd {
+        Ssd {
             geometry,
             grain: Grain::new(shape, geometry.sectors),
             raw_bytes: profile.raw_bytes(),
@@ -162,8 +172,9 @@ impl Ssd {
             idle: IdleTime::new(&profile.gc),
             in_order: InOrder::new(&profile.gc),
             queue: Queue::with_depth(geometry.queue_depth),
+            power: profile.power.as_ref().map(|power| SsdMeter::new(power, &profile.nand)),
             ftl,
-        })
+        }
     }
 
     /// What happened inside since the drive was made.
@@ -194,6 +205,13 @@ impl Ssd {
     /// Merges since the drive was made; `None` for a drive that maps by page.
     pub fn merges(&self) -> Option<MergeCounts> {
         self.ftl.merges()
+    }
+
+    /// What it has used since it was made until `at`, which is not before the last submit nor after
+    /// [`Target::now`]. `None` for a drive whose profile has no `[power]`. An operation counts from
+    /// when it is ordered, though it may end later.
+    pub fn energy(&self, at: Nanos) -> Option<SsdEnergy> {
+        self.power.as_ref().map(|meter| meter.energy(at, self.nand.counts()))
     }
 
     /// Raw NAND beyond the user's space over the user's space: what a data sheet allows to infer.
@@ -294,6 +312,10 @@ impl Target for Ssd {
             Ok(answered) => answered,
             Err(cause) => return self.queue.refuse(tag, io, cause),
         };
+        if let Some(meter) = &mut self.power {
+            let moves_data = matches!(io.op, Op::Read | Op::Write);
+            meter.command(arrives, answered, if moves_data { io.bytes() } else { 0 });
+        }
         self.answered_until = self.answered_until.max(answered);
         if let Some(idle) = &mut self.idle {
             idle.answered(answered);
@@ -303,6 +325,10 @@ impl Target for Ssd {
 
     fn reap(&mut self, until: Nanos) -> Result<Option<Done>, Fault> {
         self.queue.reap(until)
+    }
+
+    fn energy_j(&self, at: Nanos) -> Option<f64> {
+        self.energy(at).map(|energy| energy.total_j())
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod behaviour;
 mod closed_forms;
+mod energy;
 mod laws;
 mod momentus;
 mod refusals;

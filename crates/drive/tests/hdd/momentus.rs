@@ -73,5 +73,5 @@ fn every_source_is_listed() {
             cited += 1;
         }
     }
-    assert_eq!(cited, 24);
+    assert_eq!(cited, 28);
 }

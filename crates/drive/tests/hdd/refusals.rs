@@ -1,7 +1,7 @@
 //! Profiles that make no drive are refused by key, value and range.
 
 use fourcorners_drive::Hdd;
-use fourcorners_drive::profile::HddProfile;
+use fourcorners_drive::profile::{HddPowerSection, HddProfile};
 
 use crate::support::{momentus, set};
 
@@ -10,6 +10,12 @@ fn refused(change: impl FnOnce(&mut HddProfile)) -> String {
     let mut profile = momentus();
     change(&mut profile);
     Hdd::new(&profile).expect_err("no drive").to_string()
+}
+
+/// A drive of 1 W idle.
+fn power(seek_w: f64, read_w: f64, write_w: f64) -> HddPowerSection {
+    let (idle_w, seek_w) = (set(1.0), set(seek_w));
+    HddPowerSection { idle_w, seek_w, read_w: set(read_w), write_w: set(write_w) }
 }
 
 #[test]
@@ -36,6 +42,9 @@ fn a_value_out_of_its_range_is_named_with_the_range() {
         ("ncq.max_wait_ms", refused(|p| p.ncq.max_wait_ms = set(0.0))),
         ("link.gbps", refused(|p| p.link.gbps = set(0.0))),
         ("host.command_us", refused(|p| p.host.command_us = set(-1.0))),
+        ("power.seek_w", refused(|p| p.power = Some(power(0.5, 2.0, 2.0)))),
+        ("power.read_w", refused(|p| p.power = Some(power(2.0, f64::NAN, 2.0)))),
+        ("power.write_w", refused(|p| p.power = Some(power(2.0, 2.0, 1001.0)))),
     ] {
         assert!(message.starts_with(&format!("{key} = ")), "{key}: {message}");
     }

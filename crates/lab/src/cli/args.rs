@@ -12,7 +12,9 @@ use clap::{Args as ClapArgs, Parser, Subcommand};
   fourcorners review crucial-m4-256gb seagate-momentus-5400.6 --json
   fourcorners review ./test.img --size 2G --quick
   fourcorners review /dev/sdX --destroy /dev/sdX
-  fourcorners drives crucial-m4-256gb")]
+  fourcorners drives crucial-m4-256gb
+  fourcorners age crucial-m4-256gb -o used.state
+  fourcorners review crucial-m4-256gb --state used.state")]
 pub(super) struct Args {
     #[command(subcommand)]
     pub(super) command: Command,
@@ -28,6 +30,8 @@ pub(super) enum Command {
     Bench(BenchArgs),
     /// Hold the virtual drives against published figures, each in its own test
     Validate(ValidateArgs),
+    /// Write a virtual SSD full and on, and keep its state for reviews of a used drive
+    Age(AgeArgs),
 }
 
 #[derive(Debug, ClapArgs)]
@@ -69,6 +73,10 @@ pub(super) struct ReviewArgs {
     #[arg(long, value_name = "NAME")]
     pub(super) host: Option<String>,
 
+    /// Test the virtual SSD in the state that `fourcorners age` kept in this file; no test purges it
+    #[arg(long, value_name = "FILE")]
+    pub(super) state: Option<PathBuf>,
+
     /// Create the target file with this size, for example 2G (10^9 bytes) or 2GiB
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
     pub(super) size: Option<String>,
@@ -99,6 +107,34 @@ pub(super) struct DrivesArgs {
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct AgeArgs {
+    /// A virtual SSD of the catalogue or a profile (./mine.toml)
+    #[arg(value_name = "DRIVE")]
+    pub(super) drive: String,
+
+    /// File for the state
+    #[arg(long, short, value_name = "FILE")]
+    pub(super) output: PathBuf,
+
+    /// After all of its space was written in order: how many times as much is written in 4 KiB
+    /// pieces anywhere, 0 to 1000
+    #[arg(long, value_name = "N", default_value_t = 1.0, allow_negative_numbers = true)]
+    pub(super) drive_writes: f64,
+
+    /// Seed of the random writes
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
+    pub(super) seed: u64,
+
+    /// Change a parameter of the drive, for example --set gc.policy=fifo
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(super) set: Vec<String>,
+
+    /// Put the drive behind this host controller, for example marvell-9128
+    #[arg(long, value_name = "NAME")]
+    pub(super) host: Option<String>,
 }
 
 #[derive(Debug, ClapArgs)]

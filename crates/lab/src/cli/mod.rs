@@ -3,6 +3,7 @@
 //! Exit codes: 0 done, 1 failed or interrupted, 2 wrong usage (an unknown drive, a target that may
 //! not be tested, a bad argument: nothing was run).
 
+mod age;
 mod args;
 mod bench;
 mod drives;
@@ -51,6 +52,7 @@ pub fn main() -> ExitCode {
         Ok(Command::Drives(args)) => drives::run(&args),
         Ok(Command::Bench(args)) => bench::run(&args),
         Ok(Command::Validate(args)) => validate::run(&args),
+        Ok(Command::Age(args)) => age::run(&args),
         Err(error) if is_help(&error) => {
             // As below: whoever does not read the help has seen enough.
             let _ = error.print();

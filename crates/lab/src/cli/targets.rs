@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use fourcorners_drive::Geometry;
 
-use super::args::ReviewArgs;
+use super::args::{AgeArgs, ReviewArgs};
 use super::size::parse_size;
 use crate::catalogue::{self, CatalogueError, HostController, Profile};
 use crate::drive::Drive;
 use crate::guard::{self, Kind, LEAST_BYTES, Permission, RealTarget};
 use crate::host;
 use crate::record::{Host, TargetInfo, TargetKind};
+use crate::state;
 use crate::uring::{Setup, Uring};
 
 /// Most I/Os any method keeps in flight.
@@ -24,6 +25,8 @@ const MOST_BLOCK_BYTES: u32 = 131_072;
 pub(super) enum Planned {
     /// A model.
     Virtual(Box<Profile>),
+    /// A model, and the file with the state it is in.
+    Used(Box<Profile>, PathBuf),
     /// A block device or a file that is there.
     Real(Box<RealTarget>, Permission),
     /// A file to be created.
@@ -47,8 +50,7 @@ pub(super) struct Ready {
 /// Finds all targets; the first that may not be tested refuses the whole review.
 pub(super) fn plan(args: &ReviewArgs, methods: usize) -> Result<Vec<Planned>, String> {
     let size = args.size.as_deref().map(parse_size).transpose()?;
-    let host = args.host.as_deref().map(catalogue::host).transpose();
-    let host = host.map_err(|error| error.to_string())?;
+    let host = host_controller(args.host.as_deref())?;
     let changes = Changes { host: host.as_ref(), set: &args.set };
     let permission = Permission { destroy: args.destroy.clone(), force: args.force.clone() };
     let mut planned: Vec<Planned> = Vec::new();
@@ -79,8 +81,22 @@ pub(super) fn plan(args: &ReviewArgs, methods: usize) -> Result<Vec<Planned>, St
             "--host {host} is for virtual drives, and {name} is none: leave it out"
         ));
     }
+    if let Some(state) = &args.state {
+        planned = vec![used(planned, state)?];
+    }
     check_memory(&planned, methods)?;
     Ok(planned)
+}
+
+/// The one drive that is to take a state.
+fn used(mut planned: Vec<Planned>, file: &Path) -> Result<Planned, String> {
+    match (planned.pop(), planned.is_empty()) {
+        (Some(Planned::Virtual(profile)), true) => {
+            state::check(file, &profile).map_err(|error| error.to_string())?;
+            Ok(Planned::Used(profile, file.to_path_buf()))
+        }
+        _ => Err("--state is the state of one virtual drive: give it as the only target".into()),
+    }
 }
 
 /// Refuses drives that would bring this machine to its knees. As many are in memory at a time as
@@ -90,7 +106,7 @@ fn check_memory(planned: &[Planned], methods: usize) -> Result<(), String> {
         .iter()
         .flat_map(|target| {
             let need = match target {
-                Planned::Virtual(profile) => profile.memory_bytes(),
+                Planned::Virtual(profile) | Planned::Used(profile, _) => profile.memory_bytes(),
                 Planned::Real(..) | Planned::New(..) => 0,
             };
             // Each method has a drive of its own.
@@ -122,6 +138,26 @@ fn large_enough(profile: Profile) -> Result<Planned, String> {
         )),
         false => Ok(Planned::Virtual(Box::new(profile))),
     }
+}
+
+/// The virtual drive of a name or a profile.
+pub(super) fn find_virtual(args: &AgeArgs) -> Result<Box<Profile>, String> {
+    let target = &args.drive;
+    let host = host_controller(args.host.as_deref())?;
+    let changes = Changes { host: host.as_ref(), set: &args.set };
+    let nothing = Permission { destroy: Vec::new(), force: Vec::new() };
+    match find(target, None, changes, &nothing)? {
+        Planned::Virtual(profile) => {
+            let planned = [Planned::Virtual(profile.clone())];
+            check_memory(&planned, 1)?;
+            Ok(profile)
+        }
+        _ => Err(format!("{target} is a real drive: only virtual ones are aged")),
+    }
+}
+
+fn host_controller(name: Option<&str>) -> Result<Option<HostController>, String> {
+    name.map(catalogue::host).transpose().map_err(|error| error.to_string())
 }
 
 fn find(
@@ -181,14 +217,14 @@ impl Planned {
     /// The target as typed.
     pub(super) fn name(&self) -> String {
         match self {
-            Planned::Virtual(profile) => profile.name.clone(),
+            Planned::Virtual(profile) | Planned::Used(profile, _) => profile.name.clone(),
             Planned::Real(target, _) => target.path.display().to_string(),
             Planned::New(path, _) => path.display().to_string(),
         }
     }
 
     pub(super) fn is_real(&self) -> bool {
-        !matches!(self, Planned::Virtual(_))
+        !matches!(self, Planned::Virtual(_) | Planned::Used(..))
     }
 
     /// Whether both are the same drive, whatever the words that lead to it.
@@ -205,7 +241,7 @@ impl Planned {
     pub(super) fn to_create(&self) -> Option<&Path> {
         match self {
             Planned::New(path, _) => Some(path),
-            Planned::Virtual(_) | Planned::Real(..) => None,
+            Planned::Virtual(_) | Planned::Used(..) | Planned::Real(..) => None,
         }
     }
 
@@ -229,6 +265,15 @@ impl Planned {
                 let target = virtual_info(profile, drive.geometry());
                 Ok(Ready { drive, target, host: None })
             }
+            Planned::Used(profile, file) => {
+                let loaded = state::load(file, profile).map_err(|error| error.to_string())?;
+                let drive = Drive::Ssd(Box::new(loaded.ssd));
+                let target = TargetInfo {
+                    loaded_state: Some(loaded.id),
+                    ..virtual_info(profile, drive.geometry())
+                };
+                Ok(Ready { drive, target, host: None })
+            }
             Planned::Real(target, permission) => open_real(target, permission),
             Planned::New(path, _) => Err(format!("{} was not created", path.display())),
         }
@@ -238,7 +283,7 @@ impl Planned {
     pub(super) fn unopened(&self) -> Option<(Geometry, TargetInfo)> {
         match self {
             Planned::Real(target, _) => Some((target.geometry, real_info(target, None))),
-            Planned::Virtual(_) | Planned::New(..) => None,
+            Planned::Virtual(_) | Planned::Used(..) | Planned::New(..) => None,
         }
     }
 }
@@ -282,6 +327,7 @@ fn real_info(target: &RealTarget, direct: Option<bool>) -> TargetInfo {
         fitted: Vec::new(),
         set: Vec::new(),
         host_controller: None,
+        loaded_state: None,
     }
 }
 
@@ -300,5 +346,6 @@ fn virtual_info(profile: &Profile, geometry: Geometry) -> TargetInfo {
         fitted: profile.fitted(),
         set: profile.set.clone(),
         host_controller: profile.host_controller.clone(),
+        loaded_state: None,
     }
 }

@@ -109,9 +109,10 @@ pub(super) fn same_drive(left: &Record, right: &Record) -> bool {
             profile_hash,
             set,
             host_controller,
+            loaded_state,
             ..
         } = target.clone();
-        (name, kind, capacity_bytes, serial, profile_hash, set, host_controller)
+        (name, kind, capacity_bytes, serial, profile_hash, set, host_controller, loaded_state)
     };
     left.clock == right.clock && identity(&left.target) == identity(&right.target)
 }

@@ -12,14 +12,13 @@ mod entries;
 mod json;
 mod page;
 mod provenance;
-mod save;
 mod sweep;
 mod table;
 mod tables;
 mod words;
 
+pub use crate::save::write_atomically;
 pub use json::{ReadError, from_json, json_schema, to_json};
 pub use page::page;
-pub use save::write_atomically;
 pub use table::table;
 pub use words::figure_words;

@@ -77,6 +77,7 @@ fn facts(record: &Record) -> Vec<(&'static str, String)> {
         fitted,
         set,
         host_controller,
+        loaded_state,
     } = &record.target;
     let list = |values: &Vec<String>| (!values.is_empty()).then(|| values.join(", "));
     let host = record.host.as_ref();
@@ -96,6 +97,7 @@ fn facts(record: &Record) -> Vec<(&'static str, String)> {
         ("Fitted parameters", list(fitted).or(profile_hash.as_ref().map(|_| "none".into()))),
         ("Set by hand", list(set)),
         ("Host controller", host_controller.clone()),
+        ("Loaded state", loaded_state.clone()),
         ("Clock", Some(clock_words(record.clock).into())),
         ("Method", Some(record.method.clone())),
         ("Shortened", record.quick.then(|| "yes, by --quick".into())),

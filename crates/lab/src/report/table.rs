@@ -5,7 +5,8 @@ use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Lin
 
 use super::entries::{Entries, Entry};
 use super::words::{
-    bytes, clock_words, ended_words, figure_words, iops, kind_words, method_words, micros, rate,
+    NO_VALUE, bytes, clock_words, ended_words, figure_words, iops, kind_words, method_words,
+    micros, rate, watts,
 };
 use crate::record::Document;
 
@@ -66,8 +67,10 @@ impl Page {
     fn figures(self, entry: &Entry) -> Table {
         let mut table = self.text();
         table.style_mut().header_separator = LineStyle::none().fill('─').junction('─');
-        let headings =
-            ["", "MB/s", "IOPS", "latency\nmean", "\n99 %", "\n99.9 %", "\nmax"].into_iter();
+        let headings = ["", "MB/s", "IOPS", "latency\nmean", "\n99 %", "\n99.9 %", "\nmax"];
+        // A column that most drives have nothing for.
+        let powered = entry.record.figures.values().any(|figure| figure.mean_power_w.is_some());
+        let headings = headings.into_iter().chain(powered.then_some("power"));
         table.set_header(headings.map(|heading| {
             Cell::new(heading).set_alignment(CellAlignment::Right).add_attribute(Attribute::Bold)
         }));
@@ -87,6 +90,8 @@ impl Page {
                 micros(latency.p999),
                 micros(latency.max),
             ];
+            let power = powered.then(|| figure.mean_power_w.map_or_else(|| NO_VALUE.into(), watts));
+            let numbers = numbers.into_iter().chain(power);
             let numbers = numbers.map(|text| Cell::new(text).set_alignment(CellAlignment::Right));
             table.add_row(std::iter::once(name).chain(numbers));
         }

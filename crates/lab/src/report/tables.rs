@@ -6,7 +6,7 @@ use super::charts::line_colour;
 use super::entries::{Entries, Entry};
 use super::words::{
     NO_VALUE, clock_words, ended_words, figure_words, iops, method_words, micros, percent, rate,
-    ratio, thousands,
+    ratio, thousands, watts,
 };
 use crate::record::{ClockName, Figure, FlashWear, Record};
 
@@ -200,7 +200,12 @@ pub(super) fn legend(all: &Entries, entries: &[&Entry]) -> Markup {
 /// Every figure of a record.
 pub(super) fn figures(all: &Entries, entry: &Entry) -> Markup {
     let record = entry.record;
-    let amplified = record.figures.values().any(|figure| figure.write_amplification.is_some());
+    let has =
+        |value: fn(&Figure) -> Option<f64>| record.figures.values().any(|f| value(f).is_some());
+    let shows = Shows {
+        amplified: has(|figure| figure.write_amplification),
+        power: has(|figure| figure.mean_power_w),
+    };
     let spare = record.figures.values().find_map(|figure| figure.effective_op);
     let nameplate = record.figures.values().find_map(|figure| figure.nameplate_op);
     let caption = html! {
@@ -225,7 +230,8 @@ pub(super) fn figures(all: &Entries, entry: &Entry) -> Markup {
                             th scope="col" rowspan="2" { "IOPS" }
                             th.span scope="colgroup" colspan="7" { "Latency" }
                             th.text scope="col" rowspan="2" { "State" }
-                            @if amplified { th scope="col" rowspan="2" { "Write ampl." } }
+                            @if shows.amplified { th scope="col" rowspan="2" { "Write ampl." } }
+                            @if shows.power { th scope="col" rowspan="2" { "Power" } }
                         }
                         tr {
                             @for heading in
@@ -234,7 +240,7 @@ pub(super) fn figures(all: &Entries, entry: &Entry) -> Markup {
                         }
                     }
                     tbody { @for (name, figure) in &record.figures {
-                        (figure_row(name, figure, amplified))
+                        (figure_row(name, figure, shows))
                     } }
                 }
             }
@@ -269,7 +275,14 @@ fn wear_words(wear: &FlashWear) -> String {
     words
 }
 
-fn figure_row(name: &str, figure: &Figure, amplified: bool) -> Markup {
+/// Which columns a table has beyond those of all.
+#[derive(Clone, Copy)]
+struct Shows {
+    amplified: bool,
+    power: bool,
+}
+
+fn figure_row(name: &str, figure: &Figure, shows: Shows) -> Markup {
     let latency = &figure.latency_us;
     let times = [
         latency.mean,
@@ -290,9 +303,10 @@ fn figure_row(name: &str, figure: &Figure, amplified: bool) -> Markup {
             td { (iops(figure.iops)) }
             @for time in times { td { (micros(time)) } }
             td.text { (figure.state) }
-            @if amplified {
+            @if shows.amplified {
                 td { (figure.write_amplification.map_or(NO_VALUE.into(), ratio)) }
             }
+            @if shows.power { td { (figure.mean_power_w.map_or(NO_VALUE.into(), watts)) } }
         }
     }
 }

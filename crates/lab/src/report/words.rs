@@ -125,6 +125,15 @@ pub(super) fn iops(value: f64) -> String {
     }
 }
 
+/// Watts, to the hundredth that a drive's power is known by.
+pub(super) fn watts(value: f64) -> String {
+    match value.abs() {
+        size if !size.is_finite() => NO_VALUE.into(),
+        size if size >= 1e6 => format!("{value:.2e} W"),
+        _ => format!("{} W", grouped(value, 2)),
+    }
+}
+
 /// A time with three significant digits in the unit that suits it.
 pub(super) fn micros(us: f64) -> String {
     if !us.is_finite() {

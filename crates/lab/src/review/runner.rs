@@ -126,7 +126,9 @@ impl Review {
             finished_at: now(),
         };
         let buffered = record.target.direct == Some(false);
-        let mut review = Review { record, state: "as found".into(), purge_refusal_told: false };
+        let loaded = record.target.loaded_state.is_some();
+        let state = if loaded { "loaded" } else { "as found" };
+        let mut review = Review { record, state: state.into(), purge_refusal_told: false };
         if buffered {
             let text = "The file system has no direct I/O: the figures are those of the page cache, \
                         not of the drive.";
@@ -166,7 +168,12 @@ impl Review {
     }
 
     fn purge(&mut self, drive: &mut Drive) {
-        match drive.purge() {
+        let purged = match self.record.target.loaded_state {
+            // Its past is what it was loaded for.
+            Some(_) => Ok(Purge::NotPossible("the drive is tested as it was loaded".into())),
+            None => drive.purge(),
+        };
+        match purged {
             Ok(Purge::Done) => self.state = "fresh".into(),
             Ok(Purge::NotPossible(why)) => {
                 if !self.purge_refusal_told {
@@ -206,6 +213,7 @@ impl Review {
         let target = &self.record.target;
         let seconds = measured.elapsed.as_secs().max(1e-9);
         let over_provisioning = drive.over_provisioning();
+        let energy = measured.energy.as_ref();
         let figure = Figure {
             mb_per_s: measured.bytes as f64 / 1e6 / seconds,
             iops: measured.latency.count() as f64 / seconds,
@@ -219,6 +227,8 @@ impl Review {
             nameplate_op: over_provisioning.map(|(nameplate, _)| nameplate),
             effective_op: over_provisioning.map(|(_, effective)| effective),
             wear: drive.wear().and_then(FlashWear::of),
+            mean_power_w: energy.map(|energy| energy.joules / seconds),
+            joules_per_gb: energy.map(|energy| energy.joules / (measured.bytes as f64 / 1e9)),
             cpu_us_per_io: (target.kind != crate::record::TargetKind::Virtual)
                 .then(|| outcome.cpu_seconds * 1e6 / measured.latency.count() as f64),
             complete: measured.ended == JobEnd::Complete,
@@ -239,6 +249,7 @@ fn series(measured: &Measured) -> Series {
         mb_per_s: seconds.iter().map(|second| second.bytes as f64 / 1e6).collect(),
         latency_mean_us: seconds.iter().map(micros_each).collect(),
         latency_max_us: seconds.iter().map(|second| second.latency_max.as_micros()).collect(),
+        energy_j: measured.energy.as_ref().map_or_else(Vec::new, |energy| energy.seconds.clone()),
     }
 }
 

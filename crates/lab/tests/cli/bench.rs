@@ -167,6 +167,20 @@ pub(crate) fn obeys_the_laws(record: &Record) {
         assert_eq!(bytes + after * u64::from(figure.job.block_bytes), figure.bytes, "{place}");
         let binned: u64 = figure.latency_bins_ns.iter().map(|(_, count)| count).sum();
         assert_eq!(binned, figure.ios, "{place}");
+        if let Some(watts) = figure.mean_power_w {
+            let joules = watts * figure.duration_s;
+            let seconds: f64 = series.energy_j.iter().sum();
+            // What came after the last whole second is again in the total only.
+            let after = (joules - seconds) / joules;
+            let part = figure.duration_s.fract() / figure.duration_s;
+            assert!(after >= -1e-9 && after <= part * 3.0 + 1e-9, "{place}: {joules}, {seconds} J");
+            assert_eq!(series.energy_j.len(), series.iops.len(), "{place}");
+            let per_gb = joules / (figure.bytes as f64 / 1e9);
+            let figure_per_gb = figure.joules_per_gb.unwrap_or_else(|| panic!("{place}"));
+            assert!((per_gb / figure_per_gb - 1.0).abs() < 1e-9, "{place}: {per_gb} J/GB");
+        } else {
+            assert!(figure.joules_per_gb.is_none() && series.energy_j.is_empty(), "{place}");
+        }
     }
     assert_eq!(record.figures.len(), record.series.len(), "{name}");
     // Only what was being measured when it ended may be cut short.

@@ -17,5 +17,6 @@ mod kept;
 mod media;
 mod output;
 mod profiles;
+mod state;
 mod usage;
 mod validate;

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use fourcorners::record::Ended;
 
-use crate::bench::{M4, folder, refused, run};
+use crate::bench::{M4, folder, obeys_the_laws, refused, run};
 
 /// The m4 as a file of its own, which is what a user's profile begins with.
 static M4_TOML: LazyLock<String> = LazyLock::new(|| {
@@ -34,6 +34,49 @@ fn a_profile_of_ones_own_is_reviewed_beside_the_one_it_was_made_from() {
     // Also without the "./", which everybody forgets, and by `drives`.
     let ran = run(dir.path(), &["drives", "mine.toml"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+}
+
+#[test]
+fn a_drive_that_says_what_it_draws_is_measured_for_it_and_is_otherwise_the_same() {
+    let dir = folder();
+    let mut mine =
+        M4_TOML.replace("name = \"crucial-m4-256gb\"", "name = \"mine\"") + "\n[power]\n";
+    for (key, value) in [
+        ("idle_w", 0.5),
+        ("active_w", 1.0),
+        ("read_uj", 4.0),
+        ("program_uj", 130.0),
+        ("erase_uj", 300.0),
+        ("transfer_nj_per_byte", 0.2),
+        ("link_pj_per_bit", 30.0),
+    ] {
+        mine +=
+            &format!("{key} = {{ value = {value:.1}, standing = \"set\", source = \"model\" }}\n");
+    }
+    write(dir.path(), "mine.toml", mine);
+    let ran = run(dir.path(), &["review", "./mine.toml", M4, "--quick", "--json"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let records = ran.document().records;
+    let (mine, m4) = (&records[0], &records[1]);
+    obeys_the_laws(mine);
+    for (name, figure) in &mine.figures {
+        assert_eq!(figure.latency_bins_ns, m4.figures[name].latency_bins_ns, "{name}");
+        assert_eq!(m4.figures[name].mean_power_w, None, "{name}");
+        let watts = figure.mean_power_w.unwrap_or_else(|| panic!("{name}"));
+        // Each 4 KiB read costs at most a page read and moved and the data over the link.
+        let data = 4096.0 * 8.0 * 30e-12;
+        if name == "random_read_4k_qd3" {
+            let most = 1.0 + figure.iops * (4e-6 + 8192.0 * 0.2e-9 + data);
+            assert!(watts > 0.5 && watts <= most, "{name}: {watts} W of {most}");
+        }
+        // A page of 8 KiB that is programmed holds two of what is written.
+        if name == "random_write_4k_qd3_incompressible" {
+            let least = 0.5 + figure.iops * (65e-6 + 4096.0 * 0.2e-9 + data);
+            assert!(watts > least && watts < least * 1.5, "{name}: {watts} W, {least}");
+        }
+    }
+    let ran = run(dir.path(), &["review", "mine.toml", "--quick", "--set", "power.active_w=0.2"]);
+    assert!(ran.stderr.contains("power.active_w = 0.2 is not possible: it must be 0.5 to 1000"));
 }
 
 #[test]

@@ -84,6 +84,7 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
         streams: None,
         wear: None,
         map: None,
+        power: None,
     };
     profile.check().unwrap_or_else(|error| panic!("{error}"));
     LogBlockMap::new(&profile, &section)

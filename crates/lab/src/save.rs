@@ -22,6 +22,19 @@ use tempfile::{Builder, TempPath};
 /// Whatever the file system answers. The temporary file is removed then, and `path` is as it was
 /// unless only the last sync, of the folder, failed.
 pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
+    write_atomically_with(path, &|mut file| file.write_all(content))
+}
+
+/// The same of a content that is written piece by piece: `write` is given the file, maybe a second
+/// one after the first has failed.
+///
+/// # Errors
+///
+/// As [`write_atomically`], or what `write` answers.
+pub(crate) fn write_atomically_with(
+    path: &Path,
+    write: &dyn Fn(&File) -> io::Result<()>,
+) -> io::Result<()> {
     let existing = match path.metadata() {
         Ok(metadata) => Some(metadata),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -35,13 +48,13 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
             ));
         }
         Some(metadata) if !metadata.is_file() => {
-            return OpenOptions::new().write(true).open(path)?.write_all(content);
+            return write(&OpenOptions::new().write(true).open(path)?);
         }
         Some(metadata) => (path.canonicalize()?, Some(metadata.permissions())),
         None => (path.to_path_buf(), None),
     };
     let folder = folder_of(&destination);
-    let new = New { folder: &folder, content, permissions };
+    let new = New { folder: &folder, write, permissions };
     // Not every file system has files without a name; where it fails for another reason, the
     // second attempt says which.
     let temporary = new.named_when_whole().or_else(|_| new.named_from_the_start())?;
@@ -52,7 +65,7 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
 /// A file that is to take another's place.
 struct New<'a> {
     folder: &'a Path,
-    content: &'a [u8],
+    write: &'a dyn Fn(&File) -> io::Result<()>,
     permissions: Option<Permissions>,
 }
 
@@ -78,8 +91,8 @@ impl New<'_> {
         Ok(file.into_temp_path())
     }
 
-    fn fill(&self, mut file: &File) -> io::Result<()> {
-        file.write_all(self.content)?;
+    fn fill(&self, file: &File) -> io::Result<()> {
+        (self.write)(file)?;
         if let Some(permissions) = &self.permissions {
             file.set_permissions(permissions.clone())?;
         }
@@ -123,7 +136,8 @@ mod tests {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("page.html");
         let permissions = Some(Permissions::from_mode(0o604));
-        let new = New { folder: folder.path(), content: b"new", permissions };
+        let write = |mut file: &File| file.write_all(b"new");
+        let new = New { folder: folder.path(), write: &write, permissions };
         for temporary in [new.named_from_the_start()?, new.named_when_whole()?] {
             assert_eq!(temporary.metadata()?.permissions().mode() & 0o777, 0o604);
             temporary.persist(&path)?;

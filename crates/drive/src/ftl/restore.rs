@@ -1,0 +1,277 @@
+//! A map to be kept and made again: where each unit is, and what the dies have in hand.
+//!
+//! Fragments are not kept, because nobody can tell them: a loaded map has one for every 64 places
+//! that hold something, as after gathering. What is live, and how much of each block, follows from
+//! the map. What is loaded may say anything, so that everything the rest of this module takes for
+//! granted is looked at first.
+//!
+//! A drive with streams has no state: what is hot, and how old, is not kept. Any other one writes to
+//! the first stream only.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::collect::Victim;
+use super::die::{DieSpace, Fronts, NO_BLOCK};
+use super::streams::{STREAMS, Stream};
+use super::wear::DieWear;
+use super::{
+    Fragments, Ftl, FtlCounts, LiveBits, OpenRow, PhysicalUnit, Shape, Slot, VictimChooser,
+};
+use crate::profile::{Pacing, SsdProfile};
+use crate::state::{MOST_MOVED, StateError};
+
+/// Where no unit is.
+const NOWHERE: PhysicalUnit = PhysicalUnit::MAX;
+
+/// All that a map remembers.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct FtlState<'a> {
+    shape: Shape,
+    start_free_blocks: u32,
+    pacing: Pacing,
+    places: Places<'a>,
+    dies: Cow<'a, [DieSpace]>,
+    victims: Cow<'a, VictimChooser>,
+    worn_out: bool,
+    in_order: bool,
+    rows: [OpenRow; STREAMS],
+    counts: FtlCounts,
+}
+
+/// By logical unit: its place, or [`NOWHERE`].
+#[derive(Clone, Debug)]
+enum Places<'a> {
+    /// Those of a map; it may be large, so they are not copied.
+    Of(&'a Ftl),
+    Loaded(Vec<PhysicalUnit>),
+}
+
+impl Serialize for Places<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Places::Of(ftl) => serializer
+                .collect_seq((0..ftl.user_units()).map(|unit| ftl.find(unit).unwrap_or(NOWHERE))),
+            Places::Loaded(places) => places.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Places<'_> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Vec::deserialize(deserializer).map(Places::Loaded)
+    }
+}
+
+impl Places<'_> {
+    fn into_owned(self) -> Vec<PhysicalUnit> {
+        match self {
+            Places::Of(ftl) => {
+                (0..ftl.user_units()).map(|unit| ftl.find(unit).unwrap_or(NOWHERE)).collect()
+            }
+            Places::Loaded(places) => places,
+        }
+    }
+}
+
+impl Ftl {
+    /// What the map remembers; `None` of one with streams.
+    pub(crate) fn state(&self) -> Option<FtlState<'_>> {
+        // Every field is named here, so that a new one is not forgotten.
+        let Ftl {
+            shape,
+            start_free_blocks,
+            pacing,
+            dies,
+            victims,
+            end_of_life,
+            in_order,
+            streams,
+            rows,
+            counts,
+            // These follow from the profile ...
+            page_kinds: _,
+            open_blocks: _,
+            ahead: _,
+            // ... and these from the places.
+            map: _,
+            fragments: _,
+            live: _,
+        } = self;
+        let state = || FtlState {
+            shape: *shape,
+            start_free_blocks: *start_free_blocks,
+            pacing: *pacing,
+            places: Places::Of(self),
+            dies: Cow::Borrowed(dies),
+            victims: Cow::Borrowed(victims),
+            worn_out: end_of_life.is_reached(),
+            in_order: *in_order,
+            rows: *rows,
+            counts: *counts,
+        };
+        streams.is_none().then(state)
+    }
+
+    /// The map of a drive of `profile`, which has passed its check, that remembers `state`.
+    ///
+    /// # Errors
+    /// The first reason why no such drive can remember that.
+    pub(crate) fn restore(profile: &SsdProfile, state: FtlState<'_>) -> Result<Ftl, StateError> {
+        let FtlState {
+            shape,
+            start_free_blocks,
+            pacing,
+            places,
+            dies,
+            victims,
+            worn_out,
+            in_order,
+            rows,
+            counts,
+        } = state;
+        StateError::unless(profile.streams.is_none(), "it has streams, which keep no state")?;
+        let made = Ftl::new(profile);
+        StateError::unless(shape == made.shape, "its NAND has another shape")?;
+        let collects_alike = (start_free_blocks, pacing) == (made.start_free_blocks, made.pacing)
+            && victims.fits(&made.victims);
+        StateError::unless(collects_alike, "its collection is another")?;
+        let places = places.into_owned();
+        let lengths = (places.len() as u64, dies.len());
+        let as_many = (profile.user_units(), shape.dies as usize);
+        StateError::unless(lengths == as_many, "its map is of another length")?;
+        let live = live_at(&places, shape)?;
+        let dies = dies.into_owned();
+        for ((die, space), made) in (0..).zip(&dies).zip(&made.dies) {
+            space
+                .fits(shape, made.blocks.wear())
+                .and_then(|()| space.open_places_are_empty(die, &live, shape))
+                .map_err(|what| StateError::new(format!("die {die}: {what}")))?;
+        }
+        let counted = counts.host_units.max(counts.moved_units).max(counts.padded_units);
+        StateError::unless(counted <= MOST_MOVED, "it counts too much")?;
+        let end_of_life = made.end_of_life.restored(worn_out, &dies);
+        let end_of_life = end_of_life
+            .ok_or_else(|| StateError::new("it is worn out and should not be, or is not"))?;
+        let mut fragments = made.fragments;
+        let map = fragments.take_places(places, &live, shape);
+        let victims = victims.into_owned();
+        let ftl = Ftl {
+            map,
+            fragments,
+            live,
+            dies,
+            victims,
+            end_of_life,
+            in_order,
+            streams: None,
+            rows,
+            counts,
+            shape,
+            page_kinds: made.page_kinds,
+            start_free_blocks,
+            open_blocks: made.open_blocks,
+            pacing,
+            ahead: made.ahead,
+        };
+        StateError::unless(ftl.host_row_is_open(), "the row being filled is not")?;
+        ftl.check().map_err(StateError::new)?;
+        Ok(ftl)
+    }
+
+    /// Whether the one row that is begun, if any, is that which host data goes into.
+    fn host_row_is_open(&self) -> bool {
+        let row = self.shape.units_per_row;
+        let host = |die: &DieSpace| die.fronts[Stream::Cold.index()].host;
+        let begun = |die: &DieSpace| host(die).filled % row;
+        let rows_begun = self.dies.iter().filter(|die| begun(die) > 0).count();
+        let [open, unused] = self.rows;
+        let is_open = match self.dies.get(open.die as usize) {
+            Some(_) if open.left == 0 => rows_begun == 0,
+            Some(die) => {
+                open.left == row - begun(die)
+                    && host(die).filled < self.shape.units_per_block
+                    && rows_begun == usize::from(begun(die) > 0)
+            }
+            None => false,
+        };
+        is_open && unused == OpenRow::default()
+    }
+}
+
+/// A bit for every place that a unit is at.
+fn live_at(places: &[PhysicalUnit], shape: Shape) -> Result<LiveBits, StateError> {
+    let units = u64::from(shape.blocks()) * u64::from(shape.units_per_block);
+    let mut live = LiveBits::none(shape);
+    for &place in places.iter().filter(|&&place| place != NOWHERE) {
+        StateError::unless(u64::from(place) < units, "its map points outside the NAND")?;
+        let (block, within) = shape.block_of(place);
+        StateError::unless(!live.is_set(block, within), "two units are at one place")?;
+        live.set(block, within);
+    }
+    Ok(live)
+}
+
+impl Fragments {
+    /// Makes fragments of units that are at `places`, which `live` is of; what the map says then.
+    fn take_places(
+        &mut self,
+        places: Vec<PhysicalUnit>,
+        live: &LiveBits,
+        shape: Shape,
+    ) -> Vec<Slot> {
+        let slots = self.of_live(live, shape);
+        let slot_of = |place| if place == NOWHERE { Slot::NOWHERE } else { slots.of(place) };
+        places.into_iter().map(slot_of).collect()
+    }
+}
+
+impl DieSpace {
+    /// Whether what is loaded is the space of a die of this shape, which was `made` so worn.
+    fn fits(&self, shape: Shape, made: &DieWear) -> Result<(), String> {
+        let DieSpace { blocks, fronts: [used, unused], labels: _, victim, pace, chores } = self;
+        let Fronts { host, filling: _, moves, charged } = used;
+        let full = shape.units_per_block;
+        if *unused != Fronts::none(shape) {
+            return Err("it writes to a stream that it does not have".into());
+        }
+        let fronts = [host, moves];
+        if fronts.iter().any(|front| front.filled > full) || *charged > full {
+            return Err("more is written than a block holds".into());
+        }
+        if fronts.iter().any(|front| front.block == NO_BLOCK && front.filled != full) {
+            return Err("it writes to no block".into());
+        }
+        let open = fronts.iter().map(|front| front.block).filter(|&block| block != NO_BLOCK);
+        let taken: Vec<u32> = open.chain(victim.map(|victim| victim.block())).collect();
+        if !blocks.fit(made, &taken) {
+            return Err("its blocks are not each free, open, collected, closed or worn out".into());
+        }
+        // Collection needs a free block to begin with. A victim has been moved, and gives one if it
+        // is not worn out. Of a purged die all blocks may be; it has nothing to collect.
+        let can_collect =
+            blocks.free_blocks() >= self.left_to_collection() || blocks.closed().next().is_none();
+        let was_moved =
+            |victim: &Victim| victim.is_sane(shape) && blocks.valid(victim.block()) == 0;
+        if !can_collect || !victim.as_ref().is_none_or(was_moved) {
+            return Err("its collection could not go on".into());
+        }
+        if !pace.is_sane() || !chores.is_sane(shape.units_per_row) {
+            return Err("it has too much to do".into());
+        }
+        Ok(())
+    }
+
+    /// Nothing is live where the next units will be written.
+    fn open_places_are_empty(&self, die: u32, live: &LiveBits, shape: Shape) -> Result<(), String> {
+        let Fronts { host, moves, .. } = self.fronts[Stream::Cold.index()];
+        for front in [host, moves].iter().filter(|front| front.is_opened()) {
+            let block = shape.block_of_die(die, front.block);
+            if (front.filled..shape.units_per_block).any(|within| live.is_set(block, within)) {
+                return Err(format!("block {} is written before its turn", front.block));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,173 @@
+//! The state of a drive, to be kept and put into a drive of the same profile again.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::idle::IdleTime;
+use super::in_order::InOrder;
+use super::{HostWrites, Ssd};
+use crate::Nanos;
+use crate::cache::WriteBuffer;
+use crate::energy::SsdMeter;
+use crate::ftl::{FtlState, STREAMS, Translation};
+use crate::lane::Lane;
+use crate::nand::Nand;
+use crate::profile::SsdProfile;
+use crate::read_ahead::ReadAhead;
+use crate::state::{LATEST, MOST_MOVED, StateError};
+
+/// All that a drive without streams that maps by page remembers with nothing in flight: its time, map, blocks, what
+/// its lanes are busy with and what it counted. Serialised with any format of serde; as large as the map.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SsdState<'a> {
+    now: Nanos,
+    link: [Lane; 2],
+    controller: Lane,
+    row_ready: [Nanos; STREAMS],
+    answered_until: Nanos,
+    blocked_until: Nanos,
+    idle: Option<IdleTime>,
+    in_order: Option<Cow<'a, InOrder>>,
+    power: Option<Cow<'a, SsdMeter>>,
+    buffer: Cow<'a, WriteBuffer>,
+    read_ahead: Cow<'a, ReadAhead>,
+    nand: Cow<'a, Nand>,
+    row_ends: Cow<'a, [Nanos]>,
+    host_writes: HostWrites,
+    ftl: FtlState<'a>,
+}
+
+impl Ssd {
+    /// What the drive remembers; `None` while anything is in flight, and of a drive with streams, a
+    /// log-block map or one that does not fit in its memory.
+    pub fn state(&self) -> Option<SsdState<'_>> {
+        // Every field is named here, so that a new one is not forgotten.
+        let Ssd {
+            link,
+            controller,
+            nand,
+            ftl,
+            limited_map,
+            buffer,
+            row_ready,
+            row_ends,
+            read_ahead,
+            host_writes,
+            answered_until,
+            blocked_until,
+            idle,
+            in_order,
+            queue,
+            power,
+            // These follow from the profile.
+            geometry: _,
+            grain: _,
+            raw_bytes: _,
+            trim: _,
+            power_loss_protected: _,
+            host: _,
+            costs: _,
+            rows_per_block: _,
+            // What the host said it will ask for changes no result.
+            look_ahead: _,
+        } = self;
+        let ftl = ftl.state().filter(|_| queue.is_idle() && limited_map.is_none())?;
+        Some(SsdState {
+            now: queue.now(),
+            link: link.lanes(),
+            controller: *controller,
+            row_ready: *row_ready,
+            answered_until: *answered_until,
+            blocked_until: *blocked_until,
+            idle: *idle,
+            in_order: in_order.as_ref().map(Cow::Borrowed),
+            power: power.as_ref().map(Cow::Borrowed),
+            buffer: Cow::Borrowed(buffer),
+            read_ahead: Cow::Borrowed(read_ahead),
+            nand: Cow::Borrowed(nand),
+            row_ends: Cow::Borrowed(row_ends),
+            host_writes: *host_writes,
+            ftl,
+        })
+    }
+
+    /// A drive of `profile` that remembers `state`: from here on it does exactly what the drive
+    /// would have done whose state it is.
+    ///
+    /// # Errors
+    /// When [`SsdProfile::check`] refuses the profile, or `state` is none that a drive of it can
+    /// have. Whatever a state says, it makes no drive that fails later.
+    pub fn restore(profile: &SsdProfile, state: SsdState<'_>) -> Result<Ssd, StateError> {
+        profile.check().map_err(|error| StateError::new(error.to_string()))?;
+        let limited = profile.map_layout().is_some();
+        StateError::unless(!limited, "its map has limited memory, which keeps no state")?;
+        let SsdState {
+            now,
+            link,
+            controller,
+            row_ready,
+            answered_until,
+            blocked_until,
+            idle,
+            in_order,
+            power,
+            buffer,
+            read_ahead,
+            nand,
+            row_ends,
+            host_writes,
+            ftl,
+        } = state;
+        let made = Ssd::around(profile, Translation::restore(profile, ftl)?);
+        let rows_ready = row_ready[0].max(row_ready[1]);
+        let latest = now.max(rows_ready).max(answered_until).max(blocked_until);
+        let lanes = [link[0], link[1], controller];
+        let power = power.map(Cow::into_owned);
+        let in_order = in_order.map(Cow::into_owned);
+        let (user_units, sectors) = (made.ftl.user_units(), made.geometry.sectors);
+        let written = host_writes.sectors.max(host_writes.rmw_sectors);
+        let fits = [
+            (latest <= LATEST, "its time is too late"),
+            (lanes.iter().all(|lane| lane.is_sane()), "it is busy for too long"),
+            (nand.fits(&made.nand), "its NAND is another"),
+            (buffer.fits(&made.buffer), "its write buffer is another"),
+            (read_ahead.fits(&made.read_ahead, user_units, sectors), "its read-ahead is another"),
+            (row_ends.len() == made.row_ends.len(), "its rows are of another number"),
+            (row_ends.iter().all(|&end| end <= LATEST), "a row is programmed too late"),
+            (written <= MOST_MOVED, "it counts too much"),
+            (both(&idle, &made.idle, IdleTime::fits), "its idle time is another"),
+            (both(&in_order, &made.in_order, InOrder::fits), "its writes in order are others"),
+            (both(&power, &made.power, SsdMeter::fits), "its power is another"),
+        ];
+        for (holds, what) in fits {
+            StateError::unless(holds, what)?;
+        }
+        Ok(Ssd {
+            link: made.link.with_lanes(link),
+            controller,
+            row_ready,
+            answered_until,
+            blocked_until,
+            idle,
+            in_order,
+            power,
+            buffer: buffer.into_owned(),
+            read_ahead: read_ahead.into_owned(),
+            nand: nand.into_owned(),
+            row_ends: row_ends.into_owned(),
+            host_writes,
+            queue: made.queue.at(now),
+            ..made
+        })
+    }
+}
+
+/// Whether there is neither, or both and the loaded one fits.
+fn both<T>(loaded: &Option<T>, made: &Option<T>, fits: impl Fn(&T, &T) -> bool) -> bool {
+    match (loaded, made) {
+        (Some(loaded), Some(made)) => fits(loaded, made),
+        (None, None) => true,
+        _ => false,
+    }
+}
