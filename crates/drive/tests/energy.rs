@@ -10,15 +10,7 @@ const SMALL: Shape = Shape { dies: 4, blocks_per_die: 64, pages_per_block: 16, e
 
 fn metered(shape: Shape) -> SsdProfile {
     let mut profile = ssd(shape);
-    profile.power = Some(PowerSection {
-        idle_w: set(0.5),
-        active_w: set(1.25),
-        read_uj: set(3.0),
-        program_uj: set(70.0),
-        erase_uj: set(200.0),
-        transfer_nj_per_byte: set(0.25),
-        link_pj_per_bit: set(20.0),
-    });
+    profile.power = Some(power());
     profile
 }
 

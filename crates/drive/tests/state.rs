@@ -25,15 +25,7 @@ fn profile(random: &mut Random) -> SsdProfile {
     profile.buffer.write_kib = set(128);
     set_effective_op(&mut profile, 0.2);
     if random.below(2) == 0 {
-        profile.power = Some(PowerSection {
-            idle_w: set(0.5),
-            active_w: set(1.25),
-            read_uj: set(3.0),
-            program_uj: set(70.0),
-            erase_uj: set(200.0),
-            transfer_nj_per_byte: set(0.25),
-            link_pj_per_bit: set(20.0),
-        });
+        profile.power = Some(power());
     }
     if random.below(2) == 0 {
         profile.link = pcie(3, 4, 256);

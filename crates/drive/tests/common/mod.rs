@@ -227,3 +227,36 @@ pub fn overwrite<T: Target>(
 ) -> Vec<Nanos> {
     closed_loop(drive, 32, times(count, |_| io(Op::Write, random.below(span), 1)))
 }
+
+/// Reaps all there is: how many were answered, by a completion or a fault.
+///
+/// # Errors
+/// When time goes back, or a command is refused for no reason.
+pub fn drain(drive: &mut Ssd) -> Result<u32, String> {
+    let mut answered = 0;
+    let mut now = drive.now();
+    loop {
+        match drive.reap(Nanos::MAX) {
+            Ok(None) => return Ok(answered),
+            Ok(Some(done)) if done.at >= now => {}
+            Ok(Some(_)) => return Err("time went back".into()),
+            Err(fault) if drive.geometry().refuses(fault.io).is_some() => {}
+            Err(fault) => return Err(format!("refused for no reason: {fault}")),
+        }
+        now = drive.now();
+        answered += 1;
+    }
+}
+
+/// Round powers and energies.
+pub fn power() -> PowerSection {
+    PowerSection {
+        idle_w: set(0.5),
+        active_w: set(1.25),
+        read_uj: set(3.0),
+        program_uj: set(70.0),
+        erase_uj: set(200.0),
+        transfer_nj_per_byte: set(0.25),
+        link_pj_per_bit: set(20.0),
+    }
+}

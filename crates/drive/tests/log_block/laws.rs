@@ -1,8 +1,9 @@
 //! What holds of any log-block map, whatever is asked of it.
 
 use super::*;
+use crate::common::drain;
 use fourcorners_drive::profile::MapSection;
-use fourcorners_drive::{Io, Lba, Nanos, Tag, Target};
+use fourcorners_drive::{Io, Lba, Tag, Target};
 use proptest::prelude::*;
 
 fn any_io() -> impl Strategy<Value = Io> {
@@ -13,21 +14,6 @@ fn any_io() -> impl Strategy<Value = Io> {
         let lba = Lba(u64::from(if aligned { lba / 8 * 8 } else { lba }));
         Io { op, lba, sectors, ..Io::FLUSH }
     })
-}
-
-/// Reaps all there is: how many were answered, by a completion or a fault.
-fn drain(drive: &mut Ssd) -> Result<u32, TestCaseError> {
-    let mut answered = 0;
-    let mut now = drive.now();
-    loop {
-        match drive.reap(Nanos::MAX) {
-            Ok(None) => return Ok(answered),
-            Ok(Some(done)) => prop_assert!(done.at >= now, "time went back"),
-            Err(fault) => prop_assert!(drive.geometry().refuses(fault.io).is_some()),
-        }
-        now = drive.now();
-        answered += 1;
-    }
 }
 
 proptest! {
@@ -79,10 +65,10 @@ proptest! {
                 drive.submit(Tag(i as u32 % 32), Io { lba: Lba(lba), ..*io });
                 asked += 1;
                 if i % 32 == 31 {
-                    answered += drain(&mut drive)?;
+                    answered += drain(&mut drive).map_err(TestCaseError::fail)?;
                 }
             }
-            answered += drain(&mut drive)?;
+            answered += drain(&mut drive).map_err(TestCaseError::fail)?;
             drive.check_map().map_err(TestCaseError::fail)?;
         }
         prop_assert_eq!(asked, answered);
