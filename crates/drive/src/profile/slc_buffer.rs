@@ -10,16 +10,17 @@ use super::{CellKind, ProfileError, Sourced, SsdProfile, within};
 /// blocks of its die.
 ///
 /// At least one of `fixed_mib` and `dynamic_mib` is given; with both, the fixed part is filled first.
+/// With 0 in both nothing is used so.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SlcBufferSection {
-    /// MiB of data that fit into blocks which are used for nothing else, 1 to 2^24, rounded up to
+    /// MiB of data that fit into blocks which are used for nothing else, 0 to 2^24, rounded up to
     /// whole blocks on every die. They are taken from `nand.blocks_per_plane`: `cell_bits` times this
     /// of the raw space. Their wear is not followed, as a cell that holds one bit bears many times the
     /// cycles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fixed_mib: Option<Sourced<u32>>,
-    /// MiB of data at most, 1 to 2^24, rounded up to whole blocks on every die, that go to free
+    /// MiB of data at most, 0 to 2^24, rounded up to whole blocks on every die, that go to free
     /// blocks used so while a die has more of them than collection keeps and two for host data: less
     /// and less as the drive fills. When there are none, none is used so until the drive was idle.
     /// Such an erase counts as one of any block.
@@ -58,7 +59,7 @@ impl SlcBufferSection {
             ("slc_buffer.fixed_mib", &self.fixed_mib),
             ("slc_buffer.dynamic_mib", &self.dynamic_mib),
         ] {
-            mib.as_ref().map_or(Ok(()), |mib| within(key, mib, 1..=1 << 24))?;
+            mib.as_ref().map_or(Ok(()), |mib| within(key, mib, 0..=1 << 24))?;
         }
         if self.fixed_mib.is_none() && self.dynamic_mib.is_none() {
             let must = "this or slc_buffer.dynamic_mib must be given with [slc_buffer]";
@@ -91,6 +92,15 @@ impl SlcBufferSection {
         let rows = if profile.streams.is_some() { 4 } else { 3 };
         let rows_kib = (profile.row_bytes() * rows).div_ceil(1024) as u32;
         within("buffer.write_kib", &profile.buffer.write_kib, rows_kib..=1 << 22)
+    }
+
+    /// Bytes that it holds at most, its blocks being whole ones; of `profile`, whose section this is
+    /// and which has passed its check.
+    pub fn most_bytes(&self, profile: &SsdProfile) -> u64 {
+        let blocks = self.fixed_blocks(profile).saturating_add(self.dynamic_blocks(profile));
+        let block = profile.row_bytes() * u64::from(self.rows_per_block(profile));
+        let on_every_die = block * u64::from(profile.nand.dies.value);
+        on_every_die.saturating_mul(u64::from(blocks))
     }
 
     /// Rows of a block that is used so.

@@ -32,6 +32,20 @@ fn without_it_a_burst_is_as_slow_as_the_rest() {
 }
 
 #[test]
+fn none_of_it_is_none() {
+    let mut slc = fixed_buffer();
+    slc.fixed_mib = Some(set(0));
+    let (mut with, mut without) = (make(&profile(Some(slc))), make(&profile(None)));
+    assert_eq!(with.effective_op(), without.effective_op());
+    for _ in 0..3 {
+        assert_eq!(write(&mut with, 0, BUFFER), write(&mut without, 0, BUFFER));
+        pause(&mut with, 1e8);
+        pause(&mut without, 1e8);
+    }
+    assert_eq!(with.counters(), without.counters());
+}
+
+#[test]
 fn idle_time_empties_it_at_the_speed_of_the_nand_and_another_burst_is_as_fast() {
     let mut drive = make(&profile(Some(fixed_buffer())));
     for round in 0..3 {

@@ -15,9 +15,12 @@ fn slc(profile: &mut SsdProfile) -> &mut SlcBufferSection {
 #[test]
 fn nonsense_is_refused_by_name() {
     for (error, start) in [
-        (refused(|p| slc(p).fixed_mib = Some(set(0))), "slc_buffer.fixed_mib = 0 "),
+        (refused(|p| slc(p).fixed_mib = Some(set(1 << 25))), "slc_buffer.fixed_mib = 33554432 "),
         (refused(|p| slc(p).fixed_mib = None), "slc_buffer.fixed_mib = absent "),
-        (refused(|p| slc(p).dynamic_mib = Some(set(0))), "slc_buffer.dynamic_mib = 0 "),
+        (
+            refused(|p| slc(p).dynamic_mib = Some(set(1 << 25))),
+            "slc_buffer.dynamic_mib = 33554432 ",
+        ),
         (refused(|p| slc(p).cell_bits = set(1)), "slc_buffer.cell_bits = 1 "),
         (refused(|p| slc(p).program_us = set(-1.0)), "slc_buffer.program_us = -1 "),
         (refused(|p| slc(p).read_us = set(f64::NAN)), "slc_buffer.read_us = NaN "),
