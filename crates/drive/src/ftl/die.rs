@@ -22,8 +22,8 @@ pub(super) struct DieSpace {
     /// Of a drive with streams, which has no state.
     #[serde(skip)]
     pub(super) labels: Option<Labels>,
-    /// Of a drive with an SLC buffer.
-    pub(super) slc: Option<DieSlc>,
+    /// Of a drive with an SLC buffer; others have no need to pass over it.
+    pub(super) slc: Option<Box<DieSlc>>,
     pub(super) victim: Option<Victim>,
     pub(super) pace: Pace,
     /// Done since the last program of host data.

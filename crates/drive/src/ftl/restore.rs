@@ -14,7 +14,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::collect::Victim;
 use super::die::{DieSpace, Fronts, NO_BLOCK};
-use super::slc::DieSlc;
 use super::streams::{FRONTS, Stream};
 use super::{
     Fragments, Ftl, FtlCounts, LiveBits, OpenRow, PhysicalUnit, Shape, Slot, VictimChooser,
@@ -262,7 +261,7 @@ impl DieSpace {
             return Err("it writes to no block".into());
         }
         let open = fronts.iter().map(|front| front.block).filter(|&block| block != NO_BLOCK);
-        let one_bit = slc.iter().flat_map(DieSlc::roles);
+        let one_bit = slc.iter().flat_map(|slc| slc.roles());
         let taken: Vec<u32> =
             open.chain(victim.map(|victim| victim.block())).chain(one_bit).collect();
         if !blocks.fit(made.blocks.wear(), &taken) {
