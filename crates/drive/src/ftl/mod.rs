@@ -387,8 +387,7 @@ impl Ftl {
         self.rows[stream.index()].die = if die + 1 == self.shape.dies { 0 } else { die + 1 };
     }
 
-    /// The old places of `count` units are dead. Units that were written together are mostly
-    /// overwritten together.
+    /// The old places of `count` units are dead.
     #[inline]
     fn forget(&mut self, first: LogicalUnit, count: u32) {
         if count == 1 {
@@ -405,28 +404,18 @@ impl Ftl {
         self.forget_run(first, count);
     }
 
+    /// The same, of units of which many were written together.
     fn forget_run(&mut self, first: LogicalUnit, count: u32) {
-        let mut unit = first as usize;
-        let end = unit + count as usize;
-        while unit < end {
-            let slot = self.map[unit];
-            unit += 1;
+        let mut entries = &self.map[first as usize..(first + count) as usize];
+        while let Some((&slot, others)) = entries.split_first() {
             if slot == Slot::NOWHERE {
+                entries = others;
                 continue;
             }
-            let place = self.fragments.place(slot);
-            let (block, within) = self.shape.block_of(place);
-            let mut together = 1;
-            while unit < end && self.map[unit].follows(slot, together) {
-                let next = place + together;
-                if self.fragments.place(self.map[unit]) != next
-                    || within + together == self.shape.units_per_block
-                {
-                    break;
-                }
-                together += 1;
-                unit += 1;
-            }
+            let following = others.iter().zip(1..).take_while(|&(next, by)| next.follows(slot, by));
+            let together = self.fragments.together(slot, 1 + following.count() as u32);
+            entries = &entries[together as usize..];
+            let (block, within) = self.shape.block_of(self.fragments.place(slot));
             self.fragments.clear(slot, together);
             self.live.clear_range(block, within, together);
             let (die, block) = self.shape.die_of(block);

@@ -189,14 +189,14 @@ impl Ftl {
     /// Whether the one row that is begun, if any, is that which host data goes into.
     fn host_row_is_open(&self) -> bool {
         let slc_units = self.slc.map_or(0, |slc| slc.units_per_block);
-        self.is_open(Stream::Cold, self.shape.units_per_block)
-            && self.is_open(Stream::Slc, slc_units)
+        self.row_is_open(Stream::Cold, self.shape.units_per_block)
+            && self.row_is_open(Stream::Slc, slc_units)
             && self.rows[Stream::Hot.index()] == OpenRow::default()
             && (self.slc.is_some() || self.rows[Stream::Slc.index()] == OpenRow::default())
     }
 
     /// The same of one stream, of which a block has so many units.
-    fn is_open(&self, stream: Stream, units_per_block: u32) -> bool {
+    fn row_is_open(&self, stream: Stream, units_per_block: u32) -> bool {
         let row = self.shape.units_per_row;
         let host = |die: &DieSpace| die.fronts[stream.index()].host;
         let begun = |die: &DieSpace| host(die).filled % row;
