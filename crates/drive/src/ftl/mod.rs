@@ -16,6 +16,7 @@ mod log_block;
 mod pace;
 mod restore;
 mod shape;
+mod slc;
 mod streams;
 mod translation;
 mod victim;
@@ -32,6 +33,7 @@ use die::{DieSpace, Fronts};
 use fragments::{Filling, Fragments, Slot};
 use labels::Labels;
 use live::LiveBits;
+use slc::SlcBuffer;
 use streams::Streams;
 use victim::VictimChooser;
 use wear::EndOfLife;
@@ -39,7 +41,8 @@ use wear::EndOfLife;
 pub use log_block::MergeCounts;
 pub(crate) use restore::FtlState;
 pub(crate) use shape::Shape;
-pub(crate) use streams::{STREAMS, Stream};
+pub(crate) use slc::FoldWork;
+pub(crate) use streams::{FRONTS, Stream};
 pub(crate) use translation::Translation;
 
 /// A unit of the user's space: byte offset / bytes of a unit.
@@ -70,8 +73,10 @@ pub(crate) struct Ftl {
     end_of_life: EndOfLife,
     /// Of a drive that keeps hot and cold data apart.
     streams: Option<Streams>,
+    /// Of a drive with one.
+    slc: Option<SlcBuffer>,
     /// By stream: the row that host data goes into.
-    rows: [OpenRow; STREAMS],
+    rows: [OpenRow; FRONTS],
     counts: FtlCounts,
 }
 
@@ -91,6 +96,8 @@ pub(crate) struct FtlCounts {
     pub(crate) host_units: u64,
     /// Units collection moved.
     pub(crate) moved_units: u64,
+    /// Those of them that were in the SLC buffer.
+    pub(crate) folded_units: u64,
     /// Units of rows that were programmed before they were full.
     pub(crate) padded_units: u64,
 }
@@ -115,6 +122,11 @@ impl Ftl {
         if profile.streams.is_some() {
             dies.iter_mut().for_each(|die| die.labels = Some(Labels::new(shape.blocks_per_die)));
         }
+        let slc =
+            profile.slc_buffer.as_ref().map(|section| SlcBuffer::new(profile, section, shape));
+        if let Some(slc) = &slc {
+            dies.iter_mut().for_each(|die| die.slc = Some(Box::new(slc.of_die(&mut die.blocks))));
+        }
         Ftl {
             shape,
             page_kinds: PageKinds::new(profile.nand_cells.as_ref(), pages),
@@ -130,7 +142,8 @@ impl Ftl {
             victims: VictimChooser::new(&profile.gc),
             end_of_life: EndOfLife::new(profile),
             streams: profile.streams.as_ref().map(|section| Streams::new(profile, section)),
-            rows: [OpenRow::default(); STREAMS],
+            slc,
+            rows: [OpenRow::default(); FRONTS],
             counts: FtlCounts::default(),
         }
     }
@@ -165,7 +178,8 @@ impl Ftl {
                 return Err(format!("die {die} block {of_die}: {live} live, {counted} counted"));
             }
         }
-        self.check_blocks()
+        self.check_blocks()?;
+        self.check_slc()
     }
 
     /// Units the user can address.
@@ -173,16 +187,17 @@ impl Ftl {
         self.map.len() as u32
     }
 
-    /// Units that data can occupy: all but failed blocks and what every die keeps free, in whole
-    /// blocks and in its open ones. Those are half full on average, so of two open blocks one is
-    /// kept free (with streams, of four two).
+    /// Units that data can occupy: all but failed blocks, those of an SLC buffer and what every die
+    /// keeps free, in whole blocks and in its open ones. Those are half full on average, so of two
+    /// open blocks one is kept free (with streams, of four two).
     ///
     /// This is when a paced die begins to collect, to the unit, and with it the closed forms of
     /// write amplification hold for drives of a few hundred blocks; counting open blocks as
     /// empty puts the spare of such a drive off by a block. (Delayed collection has half a block
     /// a die more, because it chooses its victims only when the host's block is full.)
     pub(crate) fn usable_units(&self) -> u64 {
-        let kept = u64::from(self.open_blocks / 2 + self.start_free_blocks);
+        let slc = self.slc.map_or(0, |slc| slc.fixed_blocks);
+        let kept = u64::from(self.open_blocks / 2 + self.start_free_blocks + slc);
         let per_die = u64::from(self.shape.blocks_per_die) - kept;
         let usable = per_die * u64::from(self.shape.dies);
         usable.saturating_sub(self.retired_blocks()) * u64::from(self.shape.units_per_block)
@@ -194,10 +209,11 @@ impl Ftl {
         self.fragments.clear_all();
         self.live.clear_all();
         self.erase_dies();
-        self.rows = [OpenRow::default(); STREAMS];
+        self.rows = [OpenRow::default(); FRONTS];
         if let Some(streams) = &mut self.streams {
             streams.forget();
         }
+        self.set_slc_exhausted(false);
     }
 
     /// Where a unit is, if it was ever written.
@@ -248,10 +264,11 @@ impl Ftl {
     /// The stream of a unit that is written next.
     #[inline]
     pub(crate) fn stream_for(&mut self, unit: LogicalUnit) -> Stream {
-        match &mut self.streams {
+        let stream = match &mut self.streams {
             None => Stream::Cold,
             Some(streams) => streams.stream_for(unit),
-        }
+        };
+        if self.slc.is_some() { self.slc_or(stream) } else { stream }
     }
 
     /// Whether what the host writes from now on goes on where something ended that it wrote.
@@ -358,7 +375,9 @@ impl Ftl {
         if let Some(labels) = &mut self.dies[die as usize].labels {
             labels.host_wrote(self.shape.units_per_row);
         }
-        if self.pacing == Pacing::Paced {
+        if stream == Stream::Slc {
+            // It took no space of the main blocks.
+        } else if self.pacing == Pacing::Paced {
             self.collect_at_pace(die);
         } else if let Some(ahead) = self.ahead
             && self.in_order

@@ -1,7 +1,9 @@
 //! The two kinds of flash translation layer behind one set of methods.
 
 use super::log_block::{LogBlockMap, MergeCounts};
-use super::{Block, Ftl, FtlCounts, FtlState, LogicalUnit, PhysicalUnit, Placed, Shape, Stream};
+use super::{
+    Block, FoldWork, Ftl, FtlCounts, FtlState, LogicalUnit, PhysicalUnit, Placed, Shape, Stream,
+};
 use crate::nand::Chores;
 use crate::profile::SsdProfile;
 use crate::state::StateError;
@@ -182,6 +184,41 @@ impl Translation {
         match self {
             PageMap(map) => map.idle_work(die, free_blocks),
             LogBlock(_) => None,
+        }
+    }
+
+    /// What a die would have to do to empty the next block of an SLC buffer. `None` when there is
+    /// nothing to fold, or no room for it.
+    pub(crate) fn fold_work(&mut self, die: u32) -> Option<FoldWork> {
+        match self {
+            PageMap(map) => map.fold_work(die),
+            LogBlock(_) => None,
+        }
+    }
+
+    /// Whether a block is written with one bit a cell.
+    #[inline]
+    pub(crate) fn is_slc(&self, die: u32, block: Block) -> bool {
+        match self {
+            PageMap(map) => map.is_slc(die, block),
+            LogBlock(_) => false,
+        }
+    }
+
+    /// Whether there is an SLC buffer.
+    #[inline]
+    pub(crate) fn has_slc(&self) -> bool {
+        match self {
+            PageMap(map) => map.has_slc(),
+            LogBlock(_) => false,
+        }
+    }
+
+    /// Units that fit into the blocks which are used for an SLC buffer only.
+    pub(crate) fn fixed_slc_units(&self) -> u64 {
+        match self {
+            PageMap(map) => map.fixed_slc_units(),
+            LogBlock(_) => 0,
         }
     }
 
