@@ -14,6 +14,7 @@ const SMALL: Shape = Shape { dies: 3, blocks_per_die: 24, pages_per_block: 8, ef
 fn profile(random: &mut Random) -> SsdProfile {
     use VictimPolicy::*;
     let mut profile = ssd(SMALL);
+    profile.buffer.coalesce = Some(set(random.0.is_multiple_of(2)));
     profile.nand.planes = set(1 + random.below(2) as u32);
     profile.nand.page_bytes = set(4096 << random.below(2));
     profile.gc.policy =

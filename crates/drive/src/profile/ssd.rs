@@ -93,6 +93,18 @@ pub struct BufferSection {
     pub write_kib: Sourced<u32>,
     /// Whether its content survives a power cut, so that a flush need not wait for the NAND.
     pub power_loss_protected: Sourced<bool>,
+    /// Whether a unit of the map that is written again while its row is not full takes the place it has
+    /// there, so that only the last of such writes is programmed (coalescing); false when absent. What
+    /// programs a row before it is full, as a flush does, ends it for the units of the row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coalesce: Option<Sourced<bool>>,
+}
+
+impl BufferSection {
+    /// Whether writes are coalesced.
+    pub fn coalesces(&self) -> bool {
+        self.coalesce.as_ref().is_some_and(|coalesce| coalesce.value)
+    }
 }
 
 /// The flash: its shape and its times.

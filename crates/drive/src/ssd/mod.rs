@@ -52,6 +52,8 @@ pub struct Ssd {
     raw_bytes: u64,
     trim: Trim,
     power_loss_protected: bool,
+    /// Whether the write buffer coalesces.
+    coalesces: bool,
     /// By operation.
     host: [HostCost; 4],
     costs: CommandCosts,
@@ -149,6 +151,7 @@ impl Ssd {
             raw_bytes: profile.raw_bytes(),
             trim: Trim::new(&profile.trim, link.is_pcie()),
             power_loss_protected: profile.buffer.power_loss_protected.value,
+            coalesces: profile.buffer.coalesces(),
             host: HostCost::by_operation(&profile.host),
             costs: CommandCosts::new(&profile.controller),
             link,
@@ -191,6 +194,7 @@ impl Ssd {
             host_sectors: self.host_writes.sectors,
             rmw_sectors: self.host_writes.rmw_sectors,
             host_units: ftl.host_units * in_4k,
+            absorbed_units: ftl.absorbed_units * in_4k,
             moved_units: ftl.moved_units * in_4k,
             folded_units: ftl.folded_units * in_4k,
             padded_units: ftl.padded_units * in_4k,

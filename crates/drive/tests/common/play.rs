@@ -210,7 +210,10 @@ impl<D: Drive> Player<'_, D> {
 /// Units that got a place, are not programmed and do not wait to be either.
 fn unprogrammed(drive: &impl Drive) -> Result<u64, String> {
     let count = drive.counters();
-    let placed = count.host_units + count.moved_units + count.padded_units + count.map_units;
+    let placed = count.host_units - count.absorbed_units
+        + count.moved_units
+        + count.padded_units
+        + count.map_units;
     placed
         .checked_sub(count.programmed_units + count.pending_units)
         .ok_or_else(|| format!("{count:?}: more programmed and pending than placed"))

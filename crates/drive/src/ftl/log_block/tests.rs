@@ -43,7 +43,11 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
             write_4k_us: set(0.0),
             read_ahead_kib: set(0),
         },
-        buffer: BufferSection { write_kib: set(256), power_loss_protected: set(false) },
+        buffer: BufferSection {
+            write_kib: set(256),
+            power_loss_protected: set(false),
+            coalesce: None,
+        },
         nand: NandSection {
             channels: set(1),
             dies: set(dies),
