@@ -98,6 +98,7 @@ pub fn ssd(shape: Shape) -> SsdProfile {
         streams: None,
         wear: None,
         map: None,
+        compression: None,
         power: None,
     };
     set_effective_op(&mut profile, shape.effective_op);

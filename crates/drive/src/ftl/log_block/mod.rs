@@ -330,7 +330,7 @@ impl LogBlockMap {
             self.fronts[die as usize].1 += 1;
         }
         // What the die has to do comes with what the others have, in `next_chores`.
-        Placed { die, stream: Stream::Cold, row_full, chores: Chores::default() }
+        Placed { die, stream: Stream::Cold, row_full, parity: false, chores: Chores::default() }
     }
 
     /// The old place of a unit is dead.

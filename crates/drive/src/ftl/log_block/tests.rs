@@ -84,6 +84,7 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
         streams: None,
         wear: None,
         map: None,
+        compression: None,
         power: None,
     };
     profile.check().unwrap_or_else(|error| panic!("{error}"));
