@@ -198,21 +198,25 @@ impl Fragments {
         entries: &mut [Slot],
         weight: u16,
     ) {
-        let mut place = place;
+        let (mut place, mut entries) = (place, entries);
         if filling.weight != weight {
             *filling = Filling { weight, ..Filling::NONE };
         }
-        for entry in entries {
+        while !entries.is_empty() {
             if filling.slots == SLOTS {
                 // All its places are known; slots that will never be written are never asked for.
                 let fragment = self.add(Fragment::whole(0, u64::MAX, place, weight));
                 *filling = Filling { fragment, slots: 0, weight };
                 self.in_block[block as usize].push(filling.fragment);
             }
-            place += u32::from(weight);
-            self.fragments[filling.fragment as usize].live |= 1 << filling.slots;
-            *entry = Slot::new(filling.fragment, filling.slots);
-            filling.slots += 1;
+            let count = (SLOTS - filling.slots).min(entries.len() as u32);
+            self.fragments[filling.fragment as usize].live |= ones(count) << filling.slots;
+            let (now, later) = entries.split_at_mut(count as usize);
+            let slots = (filling.slots..).map(|slot| Slot::new(filling.fragment, slot));
+            now.iter_mut().zip(slots).for_each(|(entry, slot)| *entry = slot);
+            filling.slots += count;
+            place += count * u32::from(weight);
+            entries = later;
         }
     }
 
@@ -244,8 +248,7 @@ impl Fragments {
     /// of one fragment.
     #[inline]
     pub(super) fn clear(&mut self, slot: Slot, count: u32) {
-        let slots = (u64::MAX >> (SLOTS - count)) << (slot.0 % SLOTS);
-        self.fragments[slot.fragment()].live &= !slots;
+        self.fragments[slot.fragment()].live &= !(ones(count) << (slot.0 % SLOTS));
     }
 
     /// Asks for what [`Fragments::place`] will need.
@@ -559,6 +562,12 @@ pub(super) struct Target {
     pub(super) at: PhysicalUnit,
     /// The end of the block.
     pub(super) end: PhysicalUnit,
+}
+
+/// The `count` lowest bits, 1 to 64.
+#[inline]
+fn ones(count: u32) -> u64 {
+    u64::MAX >> (u64::BITS - count)
 }
 
 /// The `count` lowest bits of `mask`, and the others.

@@ -67,16 +67,14 @@ impl Ftl {
         self.rows[stream.index()].die = die;
     }
 
-    /// Whether parity comes behind the row of a stream that was just filled. Counts it.
+    /// Counts the parity that comes behind the row of a stream that was just filled.
     #[inline]
-    pub(super) fn parity_behind_row(&mut self, die: u32, stream: Stream) -> bool {
-        if !self.shape.has_parity() {
-            return false;
+    pub(super) fn count_parity(&mut self, die: u32, stream: Stream) {
+        if self.shape.has_parity() {
+            let (_, next_row) = self.open_row(die, stream);
+            let rows = self.shape.parity_behind(next_row - 1);
+            self.counts.parity_units += u64::from(rows * self.shape.units_per_row);
         }
-        let (_, next_row) = self.open_row(die, stream);
-        let rows = self.shape.parity_behind(next_row - 1);
-        self.counts.parity_units += u64::from(rows * self.shape.units_per_row);
-        rows > 0
     }
 
     /// Places that a unit takes which is mapped.

@@ -110,7 +110,8 @@ impl Ssd {
         if !placed.row_full {
             return Nanos::ZERO;
         }
-        self.nand.chores(placed.die, placed.chores, at, ready);
+        let chores = self.ftl.take_chores(placed.die);
+        self.nand.chores(placed.die, chores, at, ready);
         let mut merged = ready;
         while let Some((die, chores)) = self.ftl.next_chores() {
             let done = self.nand.chores(die, chores, at, ready);
@@ -125,7 +126,7 @@ impl Ssd {
         let shape = self.ftl.shape();
         let nand_row = shape.nand_row(row);
         let end = self.nand.program(placed.die, nand_row, at, merged);
-        if placed.parity {
+        if shape.has_parity() && shape.parity_behind(row) > 0 {
             self.nand.program(placed.die, nand_row + 1, at, end);
         }
         self.buffer.programming_until(end);
