@@ -244,6 +244,20 @@ impl Fragments {
         u32::from(self.fragments[slot.fragment()].weight)
     }
 
+    /// How many of `count` slots from `slot` on, all of one fragment and with a place, lie one behind
+    /// the other; 1 at least.
+    #[inline]
+    pub(super) fn together(&self, slot: Slot, count: u32) -> u32 {
+        let fragment = &self.fragments[slot.fragment()];
+        let first = slot.0 % SLOTS;
+        let of_half = match fragment.split {
+            SCATTERED => 1,
+            split if first < u32::from(split) => u32::from(split) - first,
+            _ => SLOTS,
+        };
+        count.min(of_half).min((fragment.placed >> first).trailing_ones())
+    }
+
     /// The map does not point to `slot` any more, nor to the others of `count` slots from it on, all
     /// of one fragment.
     #[inline]

@@ -405,8 +405,7 @@ impl Ftl {
         self.count_parity(die, stream);
     }
 
-    /// The old places of `count` units are dead. Units that were written together are mostly
-    /// overwritten together.
+    /// The old places of `count` units are dead.
     #[inline]
     fn forget(&mut self, first: LogicalUnit, count: u32) {
         if count == 1 && !self.shape.compresses() {
@@ -423,29 +422,19 @@ impl Ftl {
         self.forget_run(first, count);
     }
 
+    /// The same, of units of which many were written together.
     fn forget_run(&mut self, first: LogicalUnit, count: u32) {
-        let mut unit = first as usize;
-        let end = unit + count as usize;
-        while unit < end {
-            let slot = self.map[unit];
-            unit += 1;
+        let mut entries = &self.map[first as usize..(first + count) as usize];
+        while let Some((&slot, others)) = entries.split_first() {
             if slot == Slot::NOWHERE {
+                entries = others;
                 continue;
             }
-            let place = self.fragments.place(slot);
-            let (block, within) = self.shape.block_of(place);
-            let weight = self.fragments.weight(slot);
-            let (mut together, mut places) = (1, weight);
-            while unit < end && self.map[unit].follows(slot, together) {
-                if self.fragments.place(self.map[unit]) != place + places
-                    || within + places == self.shape.units_per_block
-                {
-                    break;
-                }
-                together += 1;
-                places += weight;
-                unit += 1;
-            }
+            let following = others.iter().zip(1..).take_while(|&(next, by)| next.follows(slot, by));
+            let together = self.fragments.together(slot, 1 + following.count() as u32);
+            entries = &entries[together as usize..];
+            let (block, within) = self.shape.block_of(self.fragments.place(slot));
+            let places = together * self.fragments.weight(slot);
             self.fragments.clear(slot, together);
             self.live.clear_range(block, within, places);
             let (die, block) = self.shape.die_of(block);
