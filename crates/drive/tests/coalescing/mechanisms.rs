@@ -171,3 +171,19 @@ fn it_is_saved_and_goes_on() {
     assert_eq!(counters(&restored), counters(&drive));
     assert_eq!(restored.counters().absorbed_units, 3);
 }
+
+#[test]
+fn compression_and_coalescing_exclude_each_other() {
+    let mut profile = profile(8);
+    profile.compression = Some(CompressionSection {
+        granule_bytes: set(512),
+        least_stored_percent: set(10),
+        overhead_bytes: set(0),
+        parity_rows: None,
+    });
+    let error = profile.check().expect_err("a unit has the room it was given").to_string();
+    assert!(error.starts_with("buffer.coalesce = true is not possible: "), "{error}");
+    assert!(error.ends_with("leave out buffer.coalesce or [compression]"), "{error}");
+    profile.buffer.coalesce = Some(set(false));
+    assert_eq!(profile.check(), Ok(()));
+}

@@ -206,7 +206,7 @@ impl LogBlockMap {
     }
 
     /// Units of that row were written again and keep their places. No log block was written later
-    /// than its own, so it is the last to be merged as before.
+    /// than its own, so the order in which they are merged is what it was.
     pub(crate) fn absorb(&mut self, units: u32) {
         self.counts.absorb(units);
     }
