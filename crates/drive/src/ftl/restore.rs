@@ -36,6 +36,7 @@ pub(crate) struct FtlState<'a> {
     victims: Cow<'a, VictimChooser>,
     worn_out: bool,
     in_order: bool,
+    in_batch: bool,
     rows: [OpenRow; STREAMS],
     counts: FtlCounts,
 }
@@ -87,6 +88,7 @@ impl Ftl {
             victims,
             end_of_life,
             in_order,
+            in_batch,
             streams,
             rows,
             counts,
@@ -94,6 +96,8 @@ impl Ftl {
             page_kinds: _,
             open_blocks: _,
             ahead: _,
+            by_victim: _,
+            batch: _,
             // ... and these from the places.
             map: _,
             fragments: _,
@@ -108,6 +112,7 @@ impl Ftl {
             victims: Cow::Borrowed(victims),
             worn_out: end_of_life.is_reached(),
             in_order: *in_order,
+            in_batch: *in_batch,
             rows: *rows,
             counts: *counts,
         };
@@ -128,6 +133,7 @@ impl Ftl {
             victims,
             worn_out,
             in_order,
+            in_batch,
             rows,
             counts,
         } = state;
@@ -165,6 +171,7 @@ impl Ftl {
             victims,
             end_of_life,
             in_order,
+            in_batch,
             streams: None,
             rows,
             counts,
@@ -174,6 +181,8 @@ impl Ftl {
             open_blocks: made.open_blocks,
             pacing,
             ahead: made.ahead,
+            by_victim: made.by_victim,
+            batch: made.batch,
         };
         StateError::unless(ftl.host_row_is_open(), "the row being filled is not")?;
         ftl.check().map_err(StateError::new)?;

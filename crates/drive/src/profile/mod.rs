@@ -41,7 +41,7 @@ pub use pcie::{LinkSection, PcieLinkSection};
 pub use power::{HddPowerSection, PowerSection};
 pub use ssd::{
     BufferSection, CapacitySection, ControllerSection, GcSection, NandSection, Pacing, SsdProfile,
-    VictimPolicy,
+    Stall, VictimPolicy,
 };
 pub use streams::{StreamVictims, StreamsSection};
 pub use trim::{TrimMode, TrimSection};
