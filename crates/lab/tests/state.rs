@@ -303,4 +303,4 @@ fn the_form_is_the_one_we_know() {
     assert_eq!(digest, KNOWN_FORM);
 }
 
-const KNOWN_FORM: &str = "68409251e977ff9a";
+const KNOWN_FORM: &str = "dafb05f6941acd9b";

@@ -58,6 +58,11 @@ pub(super) enum State {
         /// How long it was written at random.
         seconds: u64,
     },
+    /// So much was written in order that its SLC buffer is full.
+    BufferFull {
+        /// How much, from the start.
+        bytes: u64,
+    },
     /// Filled: the job itself brings it to its steady state.
     Steady,
 }
@@ -123,7 +128,8 @@ impl Observer for Asks<'_> {
 impl Test {
     /// Whether one drive, prepared once, serves both.
     fn shares_preparation_of(&self, other: &Test) -> bool {
-        let prepared = !matches!(self.state, State::Fresh | State::Steady);
+        let prepared =
+            matches!(self.state, State::Used { .. } | State::Swept { .. } | State::Trimmed { .. });
         prepared
             && (&self.drive, self.state, self.usable_bytes)
                 == (&other.drive, other.state, other.usable_bytes)
@@ -139,6 +145,7 @@ impl Test {
             State::Used { seconds, .. }
             | State::Swept { seconds, .. }
             | State::Trimmed { seconds } => fill + seconds as f64 * RATE,
+            State::BufferFull { bytes } => bytes as f64 / 32_768.0,
             State::Steady => fill,
         };
         before
@@ -176,6 +183,7 @@ impl Test {
         let mut jobs = Vec::new();
         match self.state {
             State::Fresh => {}
+            State::BufferFull { bytes } => jobs.push(self.fill(bytes)),
             State::Steady => jobs.push(self.fill(self.usable_bytes)),
             State::Used { seconds, once } => {
                 jobs.extend([self.fill(self.usable_bytes), self.torture(seconds, once)]);
