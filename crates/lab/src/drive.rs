@@ -1,5 +1,7 @@
 //! A drive under test, of whichever kind, with what a review needs beyond reads and writes.
 
+use std::num::NonZeroU64;
+
 use fourcorners_drive::{Clock, Geometry, Hdd, Ssd, SsdCounters, Target, Wear};
 
 use crate::catalogue::{Model, Profile};
@@ -154,6 +156,9 @@ impl Drive {
             Drive::Ssd(ssd) => streams::run(&mut **ssd, plan, observer),
             Drive::Hdd(hdd) => streams::run(&mut **hdd, plan, observer),
             Drive::Real(uring) => {
+                // Otherwise the kernel wakes us up to 50 us after an I/O is due (prctl(2)). Where it
+                // refuses, that is in the latencies.
+                let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
                 for stream in plan.streams.iter().filter(|stream| stream.writes()) {
                     uring.prepare(stream.compressible_percent)?;
                 }

@@ -35,6 +35,18 @@ pub(super) enum Command {
     Validate(ValidateArgs),
     /// Write a virtual SSD full and on, and keep its state for reviews of a used drive
     Age(AgeArgs),
+    /// Print the completions of a shell
+    Completions(CompletionsArgs),
+    /// Print the manual page: fourcorners man | man -l -
+    Man,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "For example: fourcorners completions bash > \
+~/.local/share/bash-completion/completions/fourcorners")]
+pub(super) struct CompletionsArgs {
+    /// The shell
+    pub(super) shell: clap_complete::Shell,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -102,6 +114,7 @@ pub(super) struct ReviewArgs {
 #[command(after_help = "Differences from fio:
   The drive is always read and written directly (direct=1), by this program's own loop; ioengine
   only says whether the queue depth counts (libaio, io_uring) or is one (sync, psync).
+  A new file and a virtual SSD, which is new, are written once where the jobs read (--as-is: not).
   Latency (lat, clat) is from submission to completion; with rate or rate_iops from when the I/O
   was due, so that a drive that stalls cannot hide it.
   Refused, with a reason: engines that do no block I/O, zoned devices, latency_target, read_iolog,
@@ -131,6 +144,10 @@ pub(super) struct RunArgs {
     /// Write the result into this file instead of printing it
     #[arg(long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
+
+    /// Do not write what the jobs read beforehand (a new file, or a virtual SSD without --state)
+    #[arg(long)]
+    pub(super) as_is: bool,
 
     /// Only check the job file and the targets; run nothing
     #[arg(long)]

@@ -8,6 +8,7 @@ mod args;
 mod bench;
 mod drives;
 mod interrupt;
+mod manual;
 mod out;
 mod progress;
 mod review;
@@ -57,6 +58,8 @@ pub fn main() -> ExitCode {
         Ok(Command::Bench(args)) => bench::run(&args),
         Ok(Command::Validate(args)) => validate::run(&args),
         Ok(Command::Age(args)) => age::run(&args),
+        Ok(Command::Completions(args)) => manual::completions(&args),
+        Ok(Command::Man) => manual::man(),
         Err(error) if is_help(&error) => {
             // As below: whoever does not read the help has seen enough.
             let _ = error.print();

@@ -5,7 +5,6 @@ use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
-use fourcorners_drive::SECTOR_BYTES;
 use jiff::Timestamp;
 
 use super::args::{OutputFormat, RunArgs};
@@ -17,19 +16,19 @@ use super::{End, Failure};
 use crate::drive::Drive;
 use crate::fio_output::{Cost, Report, TargetRun, json, log_files, normal, write_logs};
 use crate::jobfile::{JobFile, Jobs, Placed};
-use crate::record::{ClockName, TargetKind};
+use crate::record::ClockName;
 use crate::report::write_atomically;
 use crate::review::Watch;
-use crate::run::{JobEnd, Observer, run as run_job};
-use crate::streams::Direction;
+use crate::run::{JobEnd, Observer};
+use crate::streams::{Direction, Plan};
 use crate::uring::Setup;
 use crate::workload::{Data, Job, Pattern, Until};
 
 /// What fio exits with when a signal stopped it.
 const STOPPED: u8 = 128;
 
-/// Blocks in which a new file is written once before it is read.
-const LAY_OUT_BLOCK: u32 = 1 << 20;
+/// Blocks in which what is new is written once before it is read.
+const LAY_OUT_BLOCK: u32 = 128 << 10;
 
 pub(super) fn run(args: &RunArgs) -> Result<End, Failure> {
     let file = JobFile::read(&args.job_file, &|name| std::env::var(name).ok())
@@ -49,11 +48,18 @@ pub(super) fn run(args: &RunArgs) -> Result<End, Failure> {
             break;
         }
         let created = planned.to_create().map(Path::to_path_buf);
+        let is_new = created.is_some() || planned.is_new_flash();
         let run = match planned.create() {
             Ok(planned) => {
-                let part =
-                    Part { file: &file, sought: &sought, place, seed, first_job: checked[place] };
-                run_on(&part, &planned, created.is_some(), &progress)
+                let part = Part {
+                    file: &file,
+                    sought: &sought,
+                    place,
+                    seed,
+                    first_job: checked[place],
+                    as_is: args.as_is,
+                };
+                run_on(&part, &planned, is_new, &progress)
             }
             Err(why) => Err(Failure::Usage(why)),
         };
@@ -213,6 +219,7 @@ struct Part<'a> {
     place: usize,
     seed: u64,
     first_job: usize,
+    as_is: bool,
 }
 
 fn run_on(
@@ -231,11 +238,11 @@ fn run_on(
         .file
         .on(placed, |filename| part.sought.belongs(part.place, filename))
         .map_err(|error| Failure::Failed(error.into()))?;
-    let Ready { mut drive, target, .. } = planned.open_for(setup(&jobs)).map_err(Failure::Usage)?;
+    let Ready { mut drive, target, .. } =
+        planned.open_for(setup(&jobs, is_new)).map_err(Failure::Usage)?;
     let mut shown = Shown(progress.of(&target.name));
-    let reads = jobs.plan.streams.iter().any(|stream| stream.operations.has(Direction::Read));
-    if is_new && reads && target.kind == TargetKind::File {
-        lay_out(&mut drive, &mut shown)?;
+    if is_new && !part.as_is {
+        lay_out(&mut drive, &jobs.plan, &mut shown)?;
     }
     let before = Cost::so_far();
     let result = drive.run_streams(&jobs.plan, &mut shown)?;
@@ -248,38 +255,44 @@ fn run_on(
 }
 
 /// What a ring has to be made for.
-fn setup(jobs: &Jobs) -> Setup {
+fn setup(jobs: &Jobs, is_new: bool) -> Setup {
     let blocks = jobs.plan.streams.iter().map(|stream| stream.largest_block());
+    let least = if is_new { LAY_OUT_BLOCK } else { 0 };
     Setup {
         queue_depth: jobs.plan.depth().clamp(1, u64::from(u32::MAX)) as u32,
-        max_block_bytes: blocks.max().unwrap_or(0).max(LAY_OUT_BLOCK),
+        max_block_bytes: blocks.max().unwrap_or(0).max(least),
     }
 }
 
-/// Writes a file once: blocks that never were would be read from memory.
-fn lay_out(drive: &mut Drive, shown: &mut Shown) -> Result<(), Failure> {
+/// Writes what the jobs read once, in order, as fio lays out a file: what never was written would be
+/// answered without the medium.
+fn lay_out(drive: &mut Drive, plan: &Plan, shown: &mut Shown) -> Result<(), Failure> {
+    let read = || plan.streams.iter().filter(|stream| stream.operations.has(Direction::Read));
+    let start = read().map(|stream| stream.span_start_bytes).min().unwrap_or(0);
+    let end = read().map(|stream| stream.span_start_bytes + stream.span_bytes).max().unwrap_or(0);
     let geometry = drive.geometry();
-    let block = u64::from(LAY_OUT_BLOCK);
+    let (block, whole) = (u64::from(LAY_OUT_BLOCK), geometry.bytes());
+    let start = start / block * block;
+    let end = end.next_multiple_of(block).min(whole / block * block);
+    if end <= start {
+        return Ok(());
+    }
     let job = Job {
         pattern: Pattern::Sequential,
         read_percent: 0,
         block_bytes: LAY_OUT_BLOCK,
-        queue_depth: geometry.queue_depth.min(8),
-        span_start_bytes: 0,
-        span_bytes: geometry.sectors * SECTOR_BYTES / block * block,
+        queue_depth: geometry.queue_depth.min(32),
+        span_start_bytes: start,
+        span_bytes: end - start,
         data: Data::Incompressible,
-        until: Until::Bytes(geometry.bytes() / block * block),
+        until: Until::Bytes(end - start),
         seed: 1,
         fua: false,
     };
-    let measured = match drive {
-        Drive::Real(uring) => run_job(&mut **uring, &job, shown),
-        Drive::Ssd(_) | Drive::Hdd(_) => return Ok(()),
-    };
-    if let JobEnd::Failed(fault) = measured.ended {
-        return Err(Failure::Failed(anyhow!("the file cannot be written: {fault}")));
+    match drive.run(&job, shown).measured.ended {
+        JobEnd::Failed(fault) => Err(Failure::Failed(anyhow!("it cannot be laid out: {fault}"))),
+        JobEnd::Complete | JobEnd::Interrupted => Ok(drive.settle()?),
     }
-    Ok(drive.settle()?)
 }
 
 /// Shows how far it is.

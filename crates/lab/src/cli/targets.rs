@@ -320,6 +320,11 @@ impl Planned {
         }
     }
 
+    /// Whether it is an SSD that was never written: reads of it would not touch the flash.
+    pub(super) fn is_new_flash(&self) -> bool {
+        matches!(self, Planned::Virtual(profile) if matches!(profile.model, Model::Ssd(_)))
+    }
+
     /// Where it is, links resolved; `None` for a model.
     pub(super) fn place(&self) -> Option<PathBuf> {
         match self {

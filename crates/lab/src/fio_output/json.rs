@@ -175,7 +175,7 @@ impl<'a> Form<'a> {
             trim: direction(Direction::Trim),
             sync: SyncForm {
                 total_ios: measure.flushes.latency.count(),
-                lat_ns: self.latency(&measure.flushes, &[]),
+                lat_ns: self.latency(&measure.flushes, &job.percentiles.list),
             },
             job_runtime: one.elapsed.0 / 1_000_000,
             usr_cpu: round(one.cost.user_s * 100.0 / seconds),

@@ -10,6 +10,8 @@ mod known;
 mod options;
 mod place;
 mod sections;
+#[cfg(test)]
+mod tests;
 mod units;
 mod values;
 

@@ -194,7 +194,7 @@ impl Default for Options {
 }
 
 /// All options that have a meaning here, for the nearest to a slip.
-const TYPED: &[&str] = &[
+pub(super) const TYPED: &[&str] = &[
     "name",
     "filename",
     "ioengine",

@@ -71,10 +71,9 @@ pub(super) fn span(
     let increment = options.offset_increment.of(whole).saturating_mul(u64::from(copy));
     let mut start = options.offset.of(whole).saturating_add(increment);
     // A share of a drive rarely is a multiple of its blocks.
-    let unit = options.offset_align.max(match options.offset {
-        Size::Percent(_) => u64::from(align_bytes),
-        Size::Bytes(_) => 1,
-    });
+    let shares = [options.offset, options.offset_increment];
+    let a_share = shares.iter().any(|size| matches!(size, Size::Percent(_)));
+    let unit = options.offset_align.max(if a_share { u64::from(align_bytes) } else { 1 });
     start -= start % unit.max(1);
     if !start.is_multiple_of(block) {
         let what = format!("offset={start} is no multiple of the logical block, {block}");

@@ -56,13 +56,14 @@ impl Tally {
         self.iops.merge(&other.iops);
     }
 
-    fn end_sample(&mut self) {
+    /// A sample is over, and after it came `idle` more in which nothing was done.
+    fn end_samples(&mut self, idle: u64) {
         if self.latency.count() == 0 {
             return;
         }
         let a_second = 1e9 / SAMPLE.0 as f64;
-        self.iops.record(self.sample_ios as f64 * a_second);
-        self.kib_per_s.record(self.sample_bytes as f64 * a_second / 1024.0);
+        self.iops.record(self.sample_ios as f64 * a_second, idle);
+        self.kib_per_s.record(self.sample_bytes as f64 * a_second / 1024.0, idle);
         (self.sample_ios, self.sample_bytes) = (0, 0);
     }
 }
@@ -81,10 +82,11 @@ pub struct Samples {
 }
 
 impl Samples {
-    fn record(&mut self, value: f64) {
+    /// A value, and so many zeros after it.
+    fn record(&mut self, value: f64, zeros: u64) {
         self.merge(&Samples {
-            count: 1,
-            min: value,
+            count: 1 + zeros,
+            min: if zeros > 0 { 0.0 } else { value },
             max: value,
             sum: value,
             squares: value * value,
@@ -181,9 +183,7 @@ impl Measure {
         if done.at < self.start {
             return;
         }
-        while done.at >= self.sample_end {
-            self.end_sample();
-        }
+        self.end_samples(done.at);
         self.tallies[done.direction as usize].record(done.latency, done.bytes);
         if let Some(log) = &mut self.log {
             log.record(done);
@@ -198,17 +198,21 @@ impl Measure {
 
     /// Everything is over at `end`.
     pub(super) fn finish(&mut self, end: Nanos) {
-        while end >= self.sample_end && self.sample_end != Nanos::MAX {
-            self.end_sample();
-        }
+        self.end_samples(end);
         if let Some(log) = &mut self.log {
             log.catch_up(end);
         }
     }
 
-    fn end_sample(&mut self) {
-        self.tallies.iter_mut().for_each(Tally::end_sample);
-        self.sample_end = self.sample_end.saturating_add(SAMPLE);
+    /// Ends the samples that are over at `now`; a drive may have done nothing for years.
+    #[inline]
+    fn end_samples(&mut self, now: Nanos) {
+        if now < self.sample_end || self.sample_end == Nanos::MAX {
+            return;
+        }
+        let idle = (now - self.sample_end).0 / SAMPLE.0;
+        self.tallies.iter_mut().for_each(|tally| tally.end_samples(idle));
+        self.sample_end = self.sample_end.saturating_add(Nanos((1 + idle) * SAMPLE.0));
     }
 
     /// Adds what another stream did.

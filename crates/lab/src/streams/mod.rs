@@ -7,6 +7,7 @@
 
 mod blocks;
 mod distribution;
+mod free_map;
 mod log;
 mod measure;
 mod pace;
