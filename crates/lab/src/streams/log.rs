@@ -103,8 +103,13 @@ impl Log {
 
     /// Ends the windows that are over at `now`.
     pub(super) fn catch_up(&mut self, now: Nanos) {
-        while self.spec.window > Nanos::ZERO && now >= self.end && !self.cut {
-            let window_ns = self.spec.window.0;
+        let window_ns = self.spec.window.0;
+        if window_ns > 0 && now >= self.end && self.windows.iter().all(|window| !window.used) {
+            // Nothing was done yet, however many windows that were.
+            let over = 1 + now.since(self.end).0 / window_ns;
+            self.end = self.end.saturating_add(Nanos(over.saturating_mul(window_ns)));
+        }
+        while window_ns > 0 && now >= self.end && !self.cut {
             let a_second =
                 |amount: u64| (u128::from(amount) * 1_000_000_000 / u128::from(window_ns)) as u64;
             for direction in Direction::ALL {

@@ -22,6 +22,10 @@ const WALL_TICK: Nanos = Nanos(100_000_000);
 /// Completions between two looks at the observer.
 const LOOK_AFTER: u32 = 8192;
 
+/// A stream that survives errors ends after so many in a row: a virtual drive that refuses everything
+/// does so in no time, for ever.
+const MOST_FAILURES: u32 = 10_000;
+
 /// Runs all streams of a plan on `target` until the last has ended.
 ///
 /// Streams that have more in flight together than the target takes wait in line for it, as in a
@@ -97,6 +101,7 @@ struct Running {
     last_done: Nanos,
     measure: Measure,
     failed: Option<(Fault, u64)>,
+    failures_in_a_row: u32,
 }
 
 impl Running {
@@ -117,6 +122,7 @@ impl Running {
             thinks_until: Nanos::ZERO,
             last_done: Nanos::ZERO,
             failed: None,
+            failures_in_a_row: 0,
         }
     }
 
@@ -399,6 +405,7 @@ impl Engine {
     fn complete(&mut self, tag: Tag, at: Nanos) -> usize {
         let flight = self.land(tag, at);
         let stream = &mut self.streams[flight.stream as usize];
+        stream.failures_in_a_row = 0;
         let latency = at.since(flight.since);
         match flight.direction {
             Some(direction) => stream.measure.completed(Completed {
@@ -419,7 +426,8 @@ impl Engine {
         let stream = &mut self.streams[index];
         let (_, count) = stream.failed.get_or_insert((fault, 0));
         *count += 1;
-        if !stream.stream.survives_errors {
+        stream.failures_in_a_row += 1;
+        if !stream.stream.survives_errors || stream.failures_in_a_row >= MOST_FAILURES {
             stream.stop(fault.at);
         }
         index

@@ -187,6 +187,28 @@ fn a_failed_io_ends_its_stream_only_and_a_hardy_one_counts_on() {
 }
 
 #[test]
+fn a_stream_that_only_fails_ends() {
+    let mut outside = seconds(stream(1 << 30), 1000);
+    outside.span_start_bytes = 4 << 30;
+    outside.survives_errors = true;
+    let result = run(&mut null(MS), &plan(vec![outside]), &mut Unobserved);
+    assert_eq!(result.streams[0].failed.map(|failed| failed.1), Some(10_000));
+}
+
+#[test]
+fn a_log_of_short_windows_bears_years_of_waiting() {
+    let year = 366 * 86_400 * 1_000_000_000;
+    let mut logged = stream(1 << 30);
+    logged.limits.ios = 2;
+    logged.log = Some(LogSpec { window: Nanos(MS), longest: false });
+    let result = run(&mut null(year), &plan(vec![logged]), &mut Unobserved);
+    let log = result.streams[0].measure.log.as_ref().expect("asked for");
+    assert!(log.cut && log.rows.len() == MOST_ROWS);
+    // Samples begin with the first I/O that came back.
+    assert_eq!(result.streams[0].measure.tallies[0].iops.count, year / (500 * MS));
+}
+
+#[test]
 fn a_steady_group_ends_early() {
     let criterion = Criterion { watched: Watched::Iops, slope: false, limit: 5.0, percent: true };
     let steady = SteadySpec {
