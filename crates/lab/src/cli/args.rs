@@ -25,7 +25,7 @@ pub(super) struct Args {
 pub(super) enum Command {
     /// Test drives, print the figures and write a page
     Review(ReviewArgs),
-    /// Run a fio job file on drives, and report as fio does
+    // Described at its arguments: a comment here would take the place of that.
     Run(RunArgs),
     /// List the virtual drives, or print one with the source of every value
     Drives(DrivesArgs),

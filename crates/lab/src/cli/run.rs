@@ -157,7 +157,8 @@ fn check(
     if sought.given {
         warnings.extend(elsewhere(file, sought));
     }
-    let targets: Vec<PathBuf> = planned.iter().filter_map(Planned::place).collect();
+    let mut targets: Vec<PathBuf> = planned.iter().filter_map(Planned::place).collect();
+    targets.push(resolved(&args.job_file));
     for path in &written {
         may_be_written(path, &targets).map_err(Failure::Usage)?;
     }
@@ -180,11 +181,11 @@ fn elsewhere(file: &JobFile, sought: &Sought) -> Option<String> {
     })
 }
 
-/// A result never goes to a device, nor over a target.
+/// A result never goes to a device, nor over a target or the job file, which `targets` has both.
 fn may_be_written(path: &Path, targets: &[PathBuf]) -> Result<(), String> {
     let shown = path.display();
     if targets.iter().any(|target| target == path) {
-        return Err(format!("{shown} is a target: write the result to another file"));
+        return Err(format!("{shown} is a target or the job file: write to another file"));
     }
     let is_other = |metadata: std::fs::Metadata| {
         use std::os::unix::fs::FileTypeExt;

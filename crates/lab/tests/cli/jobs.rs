@@ -251,6 +251,7 @@ fn wrong_usage_is_refused() {
         (&["run", "job.fio", "crucial-m4-256"], "did you mean"),
         (&["run", "job.fio", M4, "--output", "no/such/file"], "there is no such folder"),
         (&["run", "job.fio", M4, "--output", "/"], "is a device or a folder"),
+        (&["run", "job.fio", M4, "--output", "./job.fio"], "is a target or the job file"),
         (&["run", "job.fio", M4, "--output-format", "xml"], "xml"),
         (&["run"], "JOB.fio"),
     ] {
