@@ -55,6 +55,7 @@ pub fn ssd(shape: Shape) -> SsdProfile {
             write_command_us: set(0.0),
             read_4k_us: set(0.0),
             write_4k_us: set(0.0),
+            move_4k_us: None,
             read_ahead_kib: set(0),
         },
         buffer: BufferSection {
@@ -82,6 +83,7 @@ pub fn ssd(shape: Shape) -> SsdProfile {
             start_free_blocks: set(2),
             pacing: set(Pacing::Paced),
             policy: set(VictimPolicy::Greedy),
+            stall: None,
             choices: set(2),
             seed: set(1),
             idle_ms: None,
@@ -89,6 +91,8 @@ pub fn ssd(shape: Shape) -> SsdProfile {
             sequential_free_blocks: None,
             sequential_gain: None,
             sequential_commands: None,
+            batch_free_blocks: None,
+            batch_moves: None,
         },
         trim: TrimSection {
             supported: set(true),

@@ -41,6 +41,7 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
             write_command_us: set(0.0),
             read_4k_us: set(0.0),
             write_4k_us: set(0.0),
+            move_4k_us: None,
             read_ahead_kib: set(0),
         },
         buffer: BufferSection {
@@ -66,6 +67,7 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
             start_free_blocks: set(2),
             pacing: set(Pacing::Paced),
             policy: set(VictimPolicy::Greedy),
+            stall: None,
             choices: set(2),
             seed: set(1),
             idle_ms: None,
@@ -73,6 +75,8 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
             sequential_free_blocks: None,
             sequential_gain: None,
             sequential_commands: None,
+            batch_free_blocks: None,
+            batch_moves: None,
         },
         trim: TrimSection {
             supported: set(true),
