@@ -75,6 +75,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "report",
             "review",
             "run",
+            "save",
             "state",
             "uring",
             "validate",

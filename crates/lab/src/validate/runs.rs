@@ -39,6 +39,8 @@ pub(super) struct Test {
 pub(super) enum State {
     /// Purged; if the job reads, its span was written.
     Fresh,
+    /// Filled in order.
+    Filled,
     /// Filled, then written at random, 4 KiB at depth 32.
     Used {
         /// For this long.
@@ -116,7 +118,7 @@ impl Observer for Asks<'_> {
 impl Test {
     /// Whether one drive, prepared once, serves both.
     fn shares_preparation_of(&self, other: &Test) -> bool {
-        let prepared = matches!(self.state, State::Used { .. } | State::Trimmed { .. });
+        let prepared = !matches!(self.state, State::Fresh | State::Steady);
         prepared
             && (&self.drive, self.state, self.usable_bytes)
                 == (&other.drive, other.state, other.usable_bytes)
@@ -132,7 +134,7 @@ impl Test {
             State::Used { seconds, .. } | State::Trimmed { seconds } => {
                 fill + seconds as f64 * RATE
             }
-            State::Steady => fill,
+            State::Steady | State::Filled => fill,
         };
         before
             + match self.job.until {
@@ -169,7 +171,7 @@ impl Test {
         let mut jobs = Vec::new();
         match self.state {
             State::Fresh => {}
-            State::Steady => jobs.push(self.fill(self.usable_bytes)),
+            State::Steady | State::Filled => jobs.push(self.fill(self.usable_bytes)),
             State::Used { seconds, once } => {
                 jobs.extend([self.fill(self.usable_bytes), self.torture(seconds, once)]);
             }
