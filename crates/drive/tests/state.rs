@@ -68,6 +68,24 @@ fn profile(random: &mut Random) -> SsdProfile {
         profile.gc.idle_ms = Some(set(1.0));
         profile.gc.idle_free_blocks = Some(set(profile.gc.start_free_blocks.value + 2));
     }
+    if random.below(2) == 0 {
+        let mut mib = || (random.below(2) == 0).then(|| set(1));
+        let (fixed_mib, dynamic_mib) = (mib(), mib());
+        profile.slc_buffer = Some(SlcBufferSection {
+            dynamic_mib: if fixed_mib.is_none() { Some(set(1)) } else { dynamic_mib },
+            fixed_mib,
+            cell_bits: set(2),
+            program_us: set(90.0),
+            read_us: set(20.0),
+            when_full: set([WhenSlcFull::Direct, WhenSlcFull::Fold][random.below(2) as usize]),
+            idle_ms: set(1.0),
+            fold_mb_per_s: (random.below(2) == 0).then(|| set(50.0)),
+        });
+        // On top of the blocks for data.
+        let row = profile.nand.planes.value * profile.nand.page_bytes.value;
+        let rows = profile.nand.dies.value * (profile.nand.pages_per_block.value / 2);
+        profile.nand.blocks_per_plane.value += (1u32 << 20).div_ceil(rows * row);
+    }
     if profile.gc.pacing.value == Pacing::Delayed && random.below(2) == 0 {
         profile.gc.pacing = set(Pacing::DelayedUntilSequential);
         profile.gc.sequential_free_blocks = Some(set(profile.gc.start_free_blocks.value + 3));

@@ -6,7 +6,7 @@
 //! granted is looked at first.
 //!
 //! A drive with streams has no state: what is hot, and how old, is not kept. Any other one writes to
-//! the first stream only.
+//! the first stream and an SLC buffer only.
 
 use std::borrow::Cow;
 
@@ -14,8 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::collect::Victim;
 use super::die::{DieSpace, Fronts, NO_BLOCK};
-use super::streams::{STREAMS, Stream};
-use super::wear::DieWear;
+use super::streams::{FRONTS, Stream};
 use super::{
     Fragments, Ftl, FtlCounts, LiveBits, OpenRow, PhysicalUnit, Shape, Slot, VictimChooser,
 };
@@ -36,7 +35,8 @@ pub(crate) struct FtlState<'a> {
     victims: Cow<'a, VictimChooser>,
     worn_out: bool,
     in_order: bool,
-    rows: [OpenRow; STREAMS],
+    rows: [OpenRow; FRONTS],
+    slc_exhausted: bool,
     counts: FtlCounts,
 }
 
@@ -88,6 +88,7 @@ impl Ftl {
             end_of_life,
             in_order,
             streams,
+            slc,
             rows,
             counts,
             // These follow from the profile ...
@@ -109,6 +110,7 @@ impl Ftl {
             worn_out: end_of_life.is_reached(),
             in_order: *in_order,
             rows: *rows,
+            slc_exhausted: slc.is_some_and(|slc| slc.exhausted),
             counts: *counts,
         };
         streams.is_none().then(state)
@@ -129,6 +131,7 @@ impl Ftl {
             worn_out,
             in_order,
             rows,
+            slc_exhausted,
             counts,
         } = state;
         StateError::unless(profile.streams.is_none(), "it has streams, which keep no state")?;
@@ -143,14 +146,16 @@ impl Ftl {
         StateError::unless(lengths == as_many, "its map is of another length")?;
         let live = live_at(&places, shape)?;
         let dies = dies.into_owned();
+        let slc_units = made.slc.map_or(0, |slc| slc.units_per_block);
         for ((die, space), made) in (0..).zip(&dies).zip(&made.dies) {
             space
-                .fits(shape, made.blocks.wear())
+                .fits(shape, made, slc_units)
                 .and_then(|()| space.open_places_are_empty(die, &live, shape))
                 .map_err(|what| StateError::new(format!("die {die}: {what}")))?;
         }
         let counted = counts.host_units.max(counts.moved_units).max(counts.padded_units);
-        StateError::unless(counted <= MOST_MOVED, "it counts too much")?;
+        let counts_right = counted <= MOST_MOVED && counts.folded_units <= counts.moved_units;
+        StateError::unless(counts_right, "it counts too much")?;
         let end_of_life = made.end_of_life.restored(worn_out, &dies);
         let end_of_life = end_of_life
             .ok_or_else(|| StateError::new("it is worn out and should not be, or is not"))?;
@@ -166,6 +171,7 @@ impl Ftl {
             end_of_life,
             in_order,
             streams: None,
+            slc: made.slc.map(|slc| slc.restored(slc_exhausted)),
             rows,
             counts,
             shape,
@@ -182,21 +188,29 @@ impl Ftl {
 
     /// Whether the one row that is begun, if any, is that which host data goes into.
     fn host_row_is_open(&self) -> bool {
+        let slc_units = self.slc.map_or(0, |slc| slc.units_per_block);
+        self.row_is_open(Stream::Cold, self.shape.units_per_block)
+            && self.row_is_open(Stream::Slc, slc_units)
+            && self.rows[Stream::Hot.index()] == OpenRow::default()
+            && (self.slc.is_some() || self.rows[Stream::Slc.index()] == OpenRow::default())
+    }
+
+    /// The same of one stream, of which a block has so many units.
+    fn row_is_open(&self, stream: Stream, units_per_block: u32) -> bool {
         let row = self.shape.units_per_row;
-        let host = |die: &DieSpace| die.fronts[Stream::Cold.index()].host;
+        let host = |die: &DieSpace| die.fronts[stream.index()].host;
         let begun = |die: &DieSpace| host(die).filled % row;
         let rows_begun = self.dies.iter().filter(|die| begun(die) > 0).count();
-        let [open, unused] = self.rows;
-        let is_open = match self.dies.get(open.die as usize) {
+        let open = self.rows[stream.index()];
+        match self.dies.get(open.die as usize) {
             Some(_) if open.left == 0 => rows_begun == 0,
             Some(die) => {
                 open.left == row - begun(die)
-                    && host(die).filled < self.shape.units_per_block
+                    && host(die).filled < units_per_block
                     && rows_begun == usize::from(begun(die) > 0)
             }
             None => false,
-        };
-        is_open && unused == OpenRow::default()
+        }
     }
 }
 
@@ -228,15 +242,18 @@ impl Fragments {
 }
 
 impl DieSpace {
-    /// Whether what is loaded is the space of a die of this shape, which was `made` so worn.
-    fn fits(&self, shape: Shape, made: &DieWear) -> Result<(), String> {
-        let DieSpace { blocks, fronts: [used, unused], labels: _, victim, pace, chores } = self;
+    /// Whether what is loaded is the space of a die of this shape that `made`, which is new, could
+    /// have become.
+    fn fits(&self, shape: Shape, made: &DieSpace, slc_units: u32) -> Result<(), String> {
+        let DieSpace { blocks, fronts, labels: _, slc, victim, pace, chores } = self;
+        let [used, unused, one_bit] = fronts;
         let Fronts { host, filling: _, moves, charged } = used;
         let full = shape.units_per_block;
         if *unused != Fronts::none(shape) {
             return Err("it writes to a stream that it does not have".into());
         }
-        let fronts = [host, moves];
+        self.slc_fits(shape, made, slc_units)?;
+        let fronts = [host, moves, &one_bit.host];
         if fronts.iter().any(|front| front.filled > full) || *charged > full {
             return Err("more is written than a block holds".into());
         }
@@ -244,8 +261,10 @@ impl DieSpace {
             return Err("it writes to no block".into());
         }
         let open = fronts.iter().map(|front| front.block).filter(|&block| block != NO_BLOCK);
-        let taken: Vec<u32> = open.chain(victim.map(|victim| victim.block())).collect();
-        if !blocks.fit(made, &taken) {
+        let one_bit = slc.iter().flat_map(|slc| slc.roles());
+        let taken: Vec<u32> =
+            open.chain(victim.map(|victim| victim.block())).chain(one_bit).collect();
+        if !blocks.fit(made.blocks.wear(), &taken) {
             return Err("its blocks are not each free, open, collected, closed or worn out".into());
         }
         // Collection needs a free block to begin with. A victim has been moved, and gives one if it
@@ -263,10 +282,33 @@ impl DieSpace {
         Ok(())
     }
 
+    /// The same of its part of an SLC buffer, of whose blocks one holds `slc_units`.
+    fn slc_fits(&self, shape: Shape, made: &DieSpace, slc_units: u32) -> Result<(), String> {
+        let front = &self.fronts[Stream::Slc.index()];
+        let unwritten = Fronts::none(shape);
+        let fits = match (&self.slc, &made.slc) {
+            (None, None) => *front == unwritten,
+            (Some(slc), Some(made)) => {
+                let opened = front.host.is_opened();
+                let valid = |block| self.blocks.known_valid(block);
+                let folding = self.victim.as_ref().filter(|victim| victim.is_slc());
+                let folding = folding.map(Victim::block);
+                (front.host.filled <= slc_units || !opened)
+                    && (front.moves, front.charged) == (unwritten.moves, unwritten.charged)
+                    && slc.fits(made, front.host.block, folding)
+                    && slc.free().all(|block| valid(block) == Some(0))
+                    && self.victim.is_none_or(|v| v.is_slc() == slc.holds(v.block()))
+            }
+            _ => false,
+        };
+        if fits { Ok(()) } else { Err("its SLC buffer is another".into()) }
+    }
+
     /// Nothing is live where the next units will be written.
     fn open_places_are_empty(&self, die: u32, live: &LiveBits, shape: Shape) -> Result<(), String> {
         let Fronts { host, moves, .. } = self.fronts[Stream::Cold.index()];
-        for front in [host, moves].iter().filter(|front| front.is_opened()) {
+        let one_bit = self.fronts[Stream::Slc.index()].host;
+        for front in [host, moves, one_bit].iter().filter(|front| front.is_opened()) {
             let block = shape.block_of_die(die, front.block);
             if (front.filled..shape.units_per_block).any(|within| live.is_set(block, within)) {
                 return Err(format!("block {} is written before its turn", front.block));

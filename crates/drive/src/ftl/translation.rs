@@ -2,7 +2,7 @@
 
 use super::log_block::{LogBlockMap, MergeCounts};
 use super::{
-    Block, Ftl, FtlCounts, FtlState, LogicalUnit, PhysicalUnit, Placed, PrefetchStep, Shape, Stream,
+    Block, FoldWork, Ftl, FtlCounts, FtlState, LogicalUnit, PhysicalUnit, Placed, Shape, Stream,
 };
 use crate::nand::Chores;
 use crate::profile::SsdProfile;
@@ -118,12 +118,28 @@ impl Translation {
         }
     }
 
-    /// Brings into the processor's cache what the next use of these units will need.
+    /// Asks the processor for the map's entry of a unit that will be used soon.
     #[inline]
-    pub(crate) fn prefetch(&self, units: impl Iterator<Item = LogicalUnit>, step: PrefetchStep) {
+    pub(crate) fn prefetch_map(&self, unit: LogicalUnit) {
         match self {
-            PageMap(map) => map.prefetch(units, step),
-            LogBlock(map) => map.prefetch(units, step),
+            PageMap(map) => map.prefetch_map(unit),
+            LogBlock(map) => map.prefetch(unit),
+        }
+    }
+
+    /// Asks for the fragment that the entry leads to, once that is there.
+    #[inline]
+    pub(crate) fn prefetch_fragment(&self, unit: LogicalUnit) {
+        if let PageMap(map) = self {
+            map.prefetch_fragment(unit);
+        }
+    }
+
+    /// Asks for what is written when the unit is overwritten, once its fragment is there.
+    #[inline]
+    pub(crate) fn prefetch_place(&self, unit: LogicalUnit) {
+        if let PageMap(map) = self {
+            map.prefetch_place(unit);
         }
     }
 
@@ -168,6 +184,41 @@ impl Translation {
         match self {
             PageMap(map) => map.idle_work(die, free_blocks),
             LogBlock(_) => None,
+        }
+    }
+
+    /// What a die would have to do to empty the next block of an SLC buffer. `None` when there is
+    /// nothing to fold, or no room for it.
+    pub(crate) fn fold_work(&mut self, die: u32) -> Option<FoldWork> {
+        match self {
+            PageMap(map) => map.fold_work(die),
+            LogBlock(_) => None,
+        }
+    }
+
+    /// Whether a block is written with one bit a cell.
+    #[inline]
+    pub(crate) fn is_slc(&self, die: u32, block: Block) -> bool {
+        match self {
+            PageMap(map) => map.is_slc(die, block),
+            LogBlock(_) => false,
+        }
+    }
+
+    /// Whether there is an SLC buffer.
+    #[inline]
+    pub(crate) fn has_slc(&self) -> bool {
+        match self {
+            PageMap(map) => map.has_slc(),
+            LogBlock(_) => false,
+        }
+    }
+
+    /// Units that fit into the blocks which are used for an SLC buffer only.
+    pub(crate) fn fixed_slc_units(&self) -> u64 {
+        match self {
+            PageMap(map) => map.fixed_slc_units(),
+            LogBlock(_) => 0,
         }
     }
 
@@ -237,6 +288,16 @@ impl Translation {
         match self {
             PageMap(map) => map.pad(),
             LogBlock(map) => map.pad(),
+        }
+    }
+
+    /// What a die has to do before it programs the row that was filled last. What merges have it do
+    /// comes with what they have others do, in [`Translation::next_chores`].
+    #[inline]
+    pub(crate) fn take_chores(&mut self, die: u32) -> Chores {
+        match self {
+            PageMap(map) => map.take_chores(die),
+            LogBlock(_) => Chores::default(),
         }
     }
 

@@ -203,8 +203,8 @@ pub(super) fn new_dies(shape: Shape, section: Option<&WearSection>) -> Vec<DieSp
 #[derive(Clone, Debug)]
 pub(super) struct EndOfLife {
     rated_cycles: Option<u32>,
-    /// Blocks that a die needs to hold its share of the user's data, what is kept open or free, and
-    /// a spare of 1 %: what the profile's check asks of a new drive.
+    /// Blocks that a die needs to hold its share of the user's data, what is kept open or free or for
+    /// an SLC buffer, and a spare of 1 %: what the profile's check asks of a new drive.
     least_blocks_per_die: u64,
     reached: bool,
 }
@@ -216,7 +216,9 @@ impl EndOfLife {
         let die_row = profile.row_bytes() * u64::from(nand.dies.value);
         let block_on_every_die = die_row * u64::from(nand.pages_per_block.value) / unit;
         let user = profile.user_units();
-        let kept = profile.gc.start_free_blocks.value + profile.open_blocks_per_die();
+        let kept = profile.gc.start_free_blocks.value
+            + profile.open_blocks_per_die()
+            + profile.slc_blocks_per_die();
         EndOfLife {
             rated_cycles: profile.wear.as_ref().map(|wear| wear.endurance_cycles.value),
             least_blocks_per_die: u64::from(kept)
@@ -286,7 +288,11 @@ impl DieSpace {
     /// Free blocks that the host leaves to collection: one for the next victim, unless there is one
     /// now, which has been moved already and will be free itself, if it is not worn out.
     pub(super) fn left_to_collection(&self) -> u32 {
-        let will_be_free = |victim: &Victim| !self.blocks.wear().is_worn_out(victim.block());
+        let slc = self.slc.as_ref();
+        let will_be_free = |victim: &Victim| {
+            !self.blocks.wear().is_worn_out(victim.block())
+                && !slc.is_some_and(|slc| slc.is_fixed(victim.block()))
+        };
         1 - u32::from(self.victim.as_ref().is_some_and(will_be_free))
     }
 }
@@ -338,6 +344,11 @@ impl Ftl {
     /// has failed.
     pub(super) fn emptied(&mut self, die: u32, block: Block, valid: u32) {
         let space = &mut self.dies[die as usize];
+        if let Some(slc) = &mut space.slc
+            && !slc.give_back(block)
+        {
+            return;
+        }
         if space.blocks.release(block) {
             space.pace.won(self.shape.units_per_block - valid);
         } else {
@@ -355,9 +366,12 @@ impl Ftl {
         }
     }
 
-    /// By block: how often it was erased.
+    /// By block that is not used for an SLC buffer only: how often it was erased.
     pub(crate) fn erases(&self) -> impl Iterator<Item = u32> + '_ {
-        self.dies.iter().flat_map(|space| space.blocks.wear().erases.iter().copied())
+        self.dies.iter().flat_map(|space| {
+            let counted = space.slc.as_ref().map_or(Block::MAX, |slc| slc.fixed_from());
+            space.blocks.wear().erases.iter().copied().take(counted as usize)
+        })
     }
 
     /// Blocks that have failed.
@@ -385,7 +399,8 @@ impl Ftl {
             let written = fronts.map(|front| front.block);
             let being_emptied = space.victim.iter().map(|victim| victim.block());
             let all = blocks.free().chain(blocks.closed()).chain(written);
-            for block in all.chain(being_emptied).chain(wear.retired()) {
+            let slc = space.slc.iter().flat_map(|slc| slc.roles());
+            for block in all.chain(being_emptied).chain(slc).chain(wear.retired()) {
                 if let Some(count) = roles.get_mut(block as usize) {
                     *count += 1;
                 }

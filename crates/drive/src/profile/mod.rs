@@ -15,6 +15,7 @@ mod nand_cells;
 mod nand_suspend;
 mod pcie;
 mod power;
+mod slc_buffer;
 mod ssd;
 mod streams;
 mod trim;
@@ -39,6 +40,7 @@ pub use nand_cells::{CellKind, NandCellsSection, PageOrder};
 pub use nand_suspend::NandSuspendSection;
 pub use pcie::{LinkSection, PcieLinkSection};
 pub use power::{HddPowerSection, PowerSection};
+pub use slc_buffer::{SlcBufferSection, WhenSlcFull};
 pub use ssd::{
     BufferSection, CapacitySection, ControllerSection, GcSection, NandSection, Pacing, SsdProfile,
     VictimPolicy,

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     HostSection, LinkSection, LogBlocksSection, MapSection, NandCellsSection, NandSuspendSection,
-    PcieLinkSection, PowerSection, ProfileError, Sourced, StreamsSection, TrimSection, WearSection,
-    within,
+    PcieLinkSection, PowerSection, ProfileError, SlcBufferSection, Sourced, StreamsSection,
+    TrimSection, WearSection, within,
 };
 
 /// An SSD as data.
@@ -46,6 +46,9 @@ pub struct SsdProfile {
     /// Hot and cold data kept apart; without it all data is alike.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub streams: Option<StreamsSection>,
+    /// Blocks used with one bit a cell, which host data goes to first; without it there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slc_buffer: Option<SlcBufferSection>,
     /// How the flash wears out; without it, it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wear: Option<WearSection>,
@@ -227,6 +230,9 @@ impl SsdProfile {
         if let Some(streams) = &self.streams {
             streams.check(self)?;
         }
+        if let Some(slc) = &self.slc_buffer {
+            slc.check(self)?;
+        }
         if let Some(wear) = &self.wear {
             wear.check(self.log_blocks.is_some())?;
         }
@@ -253,6 +259,11 @@ impl SsdProfile {
     /// collection moves.
     pub(crate) fn open_blocks_per_die(&self) -> u32 {
         if self.streams.is_some() { 4 } else { 2 }
+    }
+
+    /// Blocks of each die that are used for nothing but an SLC buffer.
+    pub(crate) fn slc_blocks_per_die(&self) -> u32 {
+        self.slc_buffer.as_ref().map_or(0, |slc| slc.fixed_blocks(self))
     }
 
     fn check_upstream(&self) -> Result<(), ProfileError> {
@@ -289,9 +300,11 @@ impl SsdProfile {
             return log_blocks.check(self);
         }
         let blocks = self.nand.blocks_per_plane.value;
-        let for_map = self.map_blocks_per_die();
+        let (for_map, for_slc) = (self.map_blocks_per_die(), self.slc_blocks_per_die());
         let open = self.open_blocks_per_die();
-        let kept = (self.gc.start_free_blocks.value + open).saturating_add(for_map);
+        let kept = (self.gc.start_free_blocks.value + open)
+            .saturating_add(for_map)
+            .saturating_add(for_slc);
         let usable = raw / u64::from(blocks) * u64::from(blocks.saturating_sub(kept));
         let user = self.user_units() * unit;
         // Collection needs blocks that are not all valid: a spare of 1 % beyond what is kept free.
@@ -301,9 +314,10 @@ impl SsdProfile {
                 self.capacity.sectors.value,
                 format_args!(
                     "it must be at most {}, which leaves 1 % spare of the {raw} bytes of NAND less {kept} \
-                     blocks a die kept open or free{}",
+                     blocks a die kept open or free{}{}",
                     usable * 100 / 101 / 512,
                     if for_map > 0 { " or for the map" } else { "" },
+                    if for_slc > 0 { " or for [slc_buffer]" } else { "" },
                 ),
             ));
         }

@@ -106,7 +106,8 @@ impl Ssd {
         if !placed.row_full {
             return Nanos::ZERO;
         }
-        self.nand.chores(placed.die, placed.chores, at, ready);
+        let chores = self.ftl.take_chores(placed.die);
+        self.nand.chores(placed.die, chores, at, ready);
         let mut merged = ready;
         while let Some((die, chores)) = self.ftl.next_chores() {
             let done = self.nand.chores(die, chores, at, ready);
@@ -118,7 +119,10 @@ impl Ssd {
         }
         let (_, next_row) = self.ftl.open_row(placed.die, placed.stream);
         let row = next_row - 1;
-        let end = self.nand.program(placed.die, row, at, merged);
+        let end = match placed.stream {
+            Stream::Slc => self.nand.program_slc(placed.die, at, merged),
+            Stream::Cold | Stream::Hot => self.nand.program(placed.die, row, at, merged),
+        };
         self.buffer.programming_until(end);
         let place = self.row_end(placed.die, placed.stream, row);
         self.row_ends[place] = end;
@@ -172,7 +176,11 @@ impl Ssd {
         let row = Some(place - in_row);
         if reads.row != row {
             (reads.row, reads.page) = (row, page);
-            reads.ready = self.nand.read(die, Some(row_in_block), reads.at, reads.mapped);
+            reads.ready = if self.ftl.is_slc(die, block) {
+                self.nand.read_slc(die, reads.at, reads.mapped)
+            } else {
+                self.nand.read(die, Some(row_in_block), reads.at, reads.mapped)
+            };
         } else if reads.page != page {
             reads.page = page;
             reads.ready = self.nand.read_more(die, reads.at, reads.ready);
@@ -193,7 +201,9 @@ impl Ssd {
             block == open_block
                 && (row >= open_row || self.row_ends[self.row_end(die, stream, row)] > at)
         };
-        is_in(Stream::Cold) || self.ftl.has_streams() && is_in(Stream::Hot)
+        is_in(Stream::Cold)
+            || self.ftl.has_streams() && is_in(Stream::Hot)
+            || self.ftl.has_slc() && is_in(Stream::Slc)
     }
 
     /// The place in `row_ends` of a row of the open block of a die's stream.

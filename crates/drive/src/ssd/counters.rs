@@ -12,8 +12,10 @@ pub struct SsdCounters {
     /// Written for the host, in whole units of the map: host and read-modify-write sectors
     /// together.
     pub host_units: u64,
-    /// Moved by garbage collection.
+    /// Moved by garbage collection, or out of the SLC buffer.
     pub moved_units: u64,
+    /// Those of them that were in the SLC buffer.
+    pub folded_units: u64,
     /// Left empty in rows that were programmed before they were full.
     pub padded_units: u64,
     /// Of the map's pages, written back when they had to leave its memory (a map with limited

@@ -96,6 +96,7 @@ pub fn ssd(shape: Shape) -> SsdProfile {
         },
         log_blocks: None,
         streams: None,
+        slc_buffer: None,
         wear: None,
         map: None,
         power: None,

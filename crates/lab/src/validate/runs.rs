@@ -39,8 +39,6 @@ pub(super) struct Test {
 pub(super) enum State {
     /// Purged; if the job reads, its span was written.
     Fresh,
-    /// Filled in order.
-    Filled,
     /// Filled, then written at random, 4 KiB at depth 32.
     Used {
         /// For this long.
@@ -52,6 +50,11 @@ pub(super) enum State {
     Trimmed {
         /// How long it was written at random.
         seconds: u64,
+    },
+    /// So much was written in order that its SLC buffer is full.
+    BufferFull {
+        /// How much, from the start.
+        bytes: u64,
     },
     /// Filled: the job itself brings it to its steady state.
     Steady,
@@ -134,7 +137,8 @@ impl Test {
             State::Used { seconds, .. } | State::Trimmed { seconds } => {
                 fill + seconds as f64 * RATE
             }
-            State::Steady | State::Filled => fill,
+            State::BufferFull { bytes } => bytes as f64 / 32_768.0,
+            State::Steady => fill,
         };
         before
             + match self.job.until {
@@ -171,7 +175,8 @@ impl Test {
         let mut jobs = Vec::new();
         match self.state {
             State::Fresh => {}
-            State::Steady | State::Filled => jobs.push(self.fill(self.usable_bytes)),
+            State::BufferFull { bytes } => jobs.push(self.fill(bytes)),
+            State::Steady => jobs.push(self.fill(self.usable_bytes)),
             State::Used { seconds, once } => {
                 jobs.extend([self.fill(self.usable_bytes), self.torture(seconds, once)]);
             }

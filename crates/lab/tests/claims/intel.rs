@@ -80,8 +80,8 @@ fn unsteadiness(set: &[&str]) -> f64 {
     let mut ssd = drive("intel-730-480gb", &[&eighth, set].concat());
     let span = ssd.geometry().bytes();
     measure(&mut ssd, &pass(0, 32, span));
-    let measured = measure(&mut ssd, &random(0, 32, span, Until::Seconds(300)));
-    let seconds: Vec<f64> = measured.seconds[200..300].iter().map(|s| s.ios as f64).collect();
+    let measured = measure(&mut ssd, &random(0, 32, span, Until::Seconds(800)));
+    let seconds: Vec<f64> = measured.seconds[600..800].iter().map(|s| s.ios as f64).collect();
     let mean = seconds.iter().sum::<f64>() / seconds.len() as f64;
     let variance = seconds.iter().map(|ios| (ios - mean).powi(2)).sum::<f64>();
     (variance / seconds.len() as f64).sqrt() / mean
@@ -90,7 +90,7 @@ fn unsteadiness(set: &[&str]) -> f64 {
 #[test]
 fn the_730_is_a_steady_line() {
     let paced = unsteadiness(&[]);
-    assert!(paced < 0.03, "{paced}");
+    assert!(paced < 0.05, "{paced}");
     let delayed = unsteadiness(&["gc.pacing=delayed"]);
     assert!(delayed > paced * 3.0, "{delayed} against {paced}");
 }

@@ -82,6 +82,7 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
         nand_suspend: None,
         log_blocks: Some(section.clone()),
         streams: None,
+        slc_buffer: None,
         wear: None,
         map: None,
         power: None,
