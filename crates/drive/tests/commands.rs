@@ -19,7 +19,8 @@ const COMMANDS: usize = 50_000;
 
 #[test]
 fn ten_million_commands_lose_no_unit_and_map_none_twice() {
-    let (mut answered, mut refused, mut collected, mut folded) = (0, 0, 0, 0);
+    let (mut answered, mut refused, mut collected) = (0, 0, 0);
+    let (mut folded, mut compressing) = (0, 0);
     for seed in 0..DRIVES {
         let mut random = Random(seed);
         let most_units = random.one_of(&[500, 2000, 8000, 30_000]);
@@ -40,6 +41,7 @@ fn ten_million_commands_lose_no_unit_and_map_none_twice() {
         }
         let counters = drive.counters();
         folded += u32::from(counters.folded_units > counters.host_units / 100);
+        compressing += u32::from(profile.compression.is_some());
         collected += u32::from(counters.moved_units > counters.host_units / 10);
     }
     // What is drawn must not become dull unnoticed.
@@ -49,6 +51,7 @@ fn ten_million_commands_lose_no_unit_and_map_none_twice() {
     assert!(answered > 9_000_000, "{answered} answered");
     assert!((200_000..2_000_000).contains(&refused), "{refused} refused");
     assert!(folded > 15, "{folded} drives folded a hundredth of what the host wrote");
+    assert!(compressing > 20, "{compressing} drives compress");
     assert!(collected > 100, "{collected} drives moved a tenth of what the host wrote");
 }
 

@@ -136,15 +136,15 @@ impl Fronts {
     }
 
     /// Charges the programs of `units` that collection has moved, and the erase of each block they
-    /// begin.
+    /// begin. Returns how many rows of parity are among the programs.
     pub(super) fn charge_programs(
         &mut self,
         units: u32,
         shape: Shape,
         kinds: &PageKinds,
         chores: &mut Chores,
-    ) {
-        let mut left = units;
+    ) -> u32 {
+        let (mut left, mut parity) = (units, 0);
         while left > 0 {
             if self.charged == shape.units_per_block {
                 chores.blocks_erased += 1;
@@ -152,10 +152,13 @@ impl Fronts {
             }
             let now = left.min(shape.units_per_block - self.charged);
             let (from, to) = (shape.row_of(self.charged).0, shape.row_of(self.charged + now).0);
-            chores.program_rows(kinds, from, to);
+            let (nand_from, nand_to) = (shape.nand_row(from), shape.nand_row(to));
+            chores.program_rows(kinds, nand_from, nand_to);
+            parity += (nand_to - nand_from) - (to - from);
             self.charged += now;
             left -= now;
         }
+        parity
     }
 }
 

@@ -31,6 +31,8 @@ pub(crate) struct FtlState<'a> {
     start_free_blocks: u32,
     pacing: Pacing,
     places: Places<'a>,
+    /// By logical unit: how many places it takes; of a drive that compresses.
+    weights: Option<Weights<'a>>,
     dies: Cow<'a, [DieSpace]>,
     victims: Cow<'a, VictimChooser>,
     worn_out: bool,
@@ -46,6 +48,38 @@ enum Places<'a> {
     /// Those of a map; it may be large, so they are not copied.
     Of(&'a Ftl),
     Loaded(Vec<PhysicalUnit>),
+}
+
+/// By logical unit: the places it takes, 0 if it is nowhere.
+#[derive(Clone, Debug)]
+enum Weights<'a> {
+    /// Those of a map.
+    Of(&'a Ftl),
+    Loaded(Vec<u16>),
+}
+
+impl Serialize for Weights<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Weights::Of(ftl) => serializer.collect_seq(ftl.weights()),
+            Weights::Loaded(weights) => weights.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Weights<'_> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Vec::deserialize(deserializer).map(Weights::Loaded)
+    }
+}
+
+impl Weights<'_> {
+    fn into_owned(self) -> Vec<u16> {
+        match self {
+            Weights::Of(ftl) => ftl.weights().collect(),
+            Weights::Loaded(weights) => weights,
+        }
+    }
 }
 
 impl Serialize for Places<'_> {
@@ -105,6 +139,7 @@ impl Ftl {
             start_free_blocks: *start_free_blocks,
             pacing: *pacing,
             places: Places::Of(self),
+            weights: shape.compresses().then_some(Weights::Of(self)),
             dies: Cow::Borrowed(dies),
             victims: Cow::Borrowed(victims),
             worn_out: end_of_life.is_reached(),
@@ -126,6 +161,7 @@ impl Ftl {
             start_free_blocks,
             pacing,
             places,
+            weights,
             dies,
             victims,
             worn_out,
@@ -144,7 +180,8 @@ impl Ftl {
         let lengths = (places.len() as u64, dies.len());
         let as_many = (profile.user_units(), shape.dies as usize);
         StateError::unless(lengths == as_many, "its map is of another length")?;
-        let live = live_at(&places, shape)?;
+        let weights = weights.map(Weights::into_owned);
+        let live = live_at(&places, weights.as_deref(), shape)?;
         let dies = dies.into_owned();
         let slc_units = made.slc.map_or(0, |slc| slc.units_per_block);
         for ((die, space), made) in (0..).zip(&dies).zip(&made.dies) {
@@ -154,13 +191,17 @@ impl Ftl {
                 .map_err(|what| StateError::new(format!("die {die}: {what}")))?;
         }
         let counted = counts.host_units.max(counts.moved_units).max(counts.padded_units);
+        let counted = counted.max(counts.parity_units);
         let counts_right = counted <= MOST_MOVED && counts.folded_units <= counts.moved_units;
         StateError::unless(counts_right, "it counts too much")?;
         let end_of_life = made.end_of_life.restored(worn_out, &dies);
         let end_of_life = end_of_life
             .ok_or_else(|| StateError::new("it is worn out and should not be, or is not"))?;
         let mut fragments = made.fragments;
-        let map = fragments.take_places(places, &live, shape);
+        let map = match weights {
+            None => fragments.take_places(places, &live, shape),
+            Some(weights) => fragments.take_weighed(&places, &weights, shape),
+        };
         let victims = victims.into_owned();
         let ftl = Ftl {
             map,
@@ -200,31 +241,52 @@ impl Ftl {
         let row = self.shape.units_per_row;
         let host = |die: &DieSpace| die.fronts[stream.index()].host;
         let begun = |die: &DieSpace| host(die).filled % row;
+        // With compression any die may have the rest of a unit in its next row.
+        let rests = self.shape.compresses();
         let rows_begun = self.dies.iter().filter(|die| begun(die) > 0).count();
         let open = self.rows[stream.index()];
         match self.dies.get(open.die as usize) {
-            Some(_) if open.left == 0 => rows_begun == 0,
+            Some(_) if open.left == 0 => rests || rows_begun == 0,
             Some(die) => {
                 open.left == row - begun(die)
                     && host(die).filled < units_per_block
-                    && rows_begun == usize::from(begun(die) > 0)
+                    && (rests || rows_begun == usize::from(begun(die) > 0))
             }
             None => false,
         }
     }
 }
 
-/// A bit for every place that a unit is at.
-fn live_at(places: &[PhysicalUnit], shape: Shape) -> Result<LiveBits, StateError> {
+/// A bit for every place that a unit is at, or takes: `weights` of them.
+fn live_at(
+    places: &[PhysicalUnit],
+    weights: Option<&[u16]>,
+    shape: Shape,
+) -> Result<LiveBits, StateError> {
+    let as_many = weights.is_some() == shape.compresses()
+        && weights.is_none_or(|weights| weights.len() == places.len());
+    StateError::unless(as_many, "what its units take on the NAND is of another length")?;
     let units = u64::from(shape.blocks()) * u64::from(shape.units_per_block);
     let mut live = LiveBits::none(shape);
-    for &place in places.iter().filter(|&&place| place != NOWHERE) {
+    for (unit, &place) in places.iter().enumerate().filter(|&(_, &place)| place != NOWHERE) {
         StateError::unless(u64::from(place) < units, "its map points outside the NAND")?;
+        let weight = weights.map_or(1, |weights| u32::from(weights[unit]));
         let (block, within) = shape.block_of(place);
-        StateError::unless(!live.is_set(block, within), "two units are at one place")?;
-        live.set(block, within);
+        let fits =
+            (1..=shape.most_granules).contains(&weight) && within + weight <= shape.units_per_block;
+        StateError::unless(fits, "a unit takes more or less of the NAND than it can")?;
+        let free = (within..within + weight).all(|within| !live.is_set(block, within));
+        StateError::unless(free, "two units are at one place")?;
+        live.set_range(block, within, weight);
     }
     Ok(live)
+}
+
+impl Ftl {
+    /// By logical unit: the places it takes, 0 if it is nowhere.
+    fn weights(&self) -> impl ExactSizeIterator<Item = u16> + '_ {
+        (0..self.user_units()).map(|unit| self.find(unit).map_or(0, |_| self.stored(unit) as u16))
+    }
 }
 
 impl Fragments {
@@ -238,6 +300,21 @@ impl Fragments {
         let slots = self.of_live(live, shape);
         let slot_of = |place| if place == NOWHERE { Slot::NOWHERE } else { slots.of(place) };
         places.into_iter().map(slot_of).collect()
+    }
+
+    /// The same of units that take `weights` places each.
+    fn take_weighed(
+        &mut self,
+        places: &[PhysicalUnit],
+        weights: &[u16],
+        shape: Shape,
+    ) -> Vec<Slot> {
+        let all = places.iter().copied().zip(weights.iter().copied());
+        let mut units: Vec<(PhysicalUnit, u16)> =
+            all.filter(|&(place, _)| place != NOWHERE).collect();
+        units.sort_unstable();
+        let places = places.iter().map(|&place| (place != NOWHERE).then_some(place));
+        self.take_stored(&units, places, shape)
     }
 }
 

@@ -71,6 +71,14 @@ impl Translation {
         }
     }
 
+    /// Units that the user's data takes if it does not compress, where data may.
+    pub(crate) fn most_user_units(&self) -> u64 {
+        match self {
+            PageMap(map) => map.most_user_units(),
+            LogBlock(map) => u64::from(map.user_units()),
+        }
+    }
+
     /// Units that data can occupy.
     pub(crate) fn usable_units(&self) -> u64 {
         match self {
@@ -256,16 +264,47 @@ impl Translation {
     }
 
     /// The open row, filled up with nothing because `unit` cannot go there; to be programmed before
-    /// `unit` is written. A page map takes any unit in its row.
+    /// `unit` is written, and to be asked for until it is `None`. A page map takes any unit in its
+    /// row, unless it takes several places and is at the end of a block.
     #[inline]
-    pub(crate) fn cut_row_before(&mut self, unit: LogicalUnit) -> Option<Placed> {
+    pub(crate) fn cut_row_before(
+        &mut self,
+        unit: LogicalUnit,
+        stream: Stream,
+        weight: u32,
+    ) -> Option<Placed> {
         match self {
-            PageMap(_) => None,
+            PageMap(map) => map.cut_row_before(stream, weight),
             LogBlock(map) => map.cut_row_before(unit),
         }
     }
 
-    /// Writes units of host data to their stream, `count` of them from `first` on or as many as go
+    /// Opens a row with the rest of a unit in it, and tells whose turn it was; see
+    /// [`Ftl::begin_rest`].
+    pub(crate) fn begin_rest(&mut self) -> Option<(Stream, u32)> {
+        match self {
+            PageMap(map) => map.begin_rest(),
+            LogBlock(_) => None,
+        }
+    }
+
+    /// The next row of a stream is on this die again.
+    pub(crate) fn give_turn(&mut self, stream: Stream, die: u32) {
+        match self {
+            PageMap(map) => map.give_turn(stream, die),
+            LogBlock(_) => {}
+        }
+    }
+
+    /// Places that a unit takes which is mapped.
+    pub(crate) fn stored(&self, unit: LogicalUnit) -> u32 {
+        match self {
+            PageMap(map) => map.stored(unit),
+            LogBlock(_) => 1,
+        }
+    }
+
+    /// Writes units of host data to their stream, each of `weight` places, `count` of them from `first` on or as many as go
     /// together. Returns how many; `None` when the drive is worn out.
     #[inline]
     pub(crate) fn write(
@@ -273,11 +312,12 @@ impl Translation {
         first: LogicalUnit,
         count: u32,
         stream: Stream,
+        weight: u32,
     ) -> Option<(u32, Placed)> {
         match self {
             // Where there are streams, every unit has its own.
-            PageMap(map) if map.has_streams() => map.write(first, 1, stream),
-            PageMap(map) => map.write(first, count, stream),
+            PageMap(map) if map.has_streams() => map.write(first, 1, stream, weight),
+            PageMap(map) => map.write(first, count, stream, weight),
             LogBlock(map) => Some((1, map.write(first))),
         }
     }

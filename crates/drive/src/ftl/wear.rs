@@ -212,10 +212,10 @@ pub(super) struct EndOfLife {
 impl EndOfLife {
     pub(super) fn new(profile: &SsdProfile) -> EndOfLife {
         let nand = &profile.nand;
-        let unit = u64::from(profile.unit_bytes());
-        let die_row = profile.row_bytes() * u64::from(nand.dies.value);
-        let block_on_every_die = die_row * u64::from(nand.pages_per_block.value) / unit;
-        let user = profile.user_units();
+        let granule = u64::from(profile.granule_bytes());
+        let [block_bytes, unit_bytes] = profile.sure_bytes();
+        let block_on_every_die = block_bytes * u64::from(nand.dies.value) / granule;
+        let user = profile.user_units() * (unit_bytes / granule);
         let kept = profile.gc.start_free_blocks.value
             + profile.open_blocks_per_die()
             + profile.slc_blocks_per_die();
@@ -259,7 +259,7 @@ impl DieSpace {
     pub(super) fn next_victim(
         &self,
         policy: &mut VictimChooser,
-        units: u32,
+        [units, full_from]: [u32; 2],
         among: Option<Stream>,
     ) -> Option<Block> {
         let (blocks, wear) = (&self.blocks, self.blocks.wear());
@@ -270,17 +270,17 @@ impl DieSpace {
                 || blocks.valid(block) <= room(block)
         };
         let (chosen, _) = match among {
-            None => policy.choose(blocks, units)?,
+            None => policy.choose(blocks, full_from)?,
             Some(stream) => {
                 let closed = blocks.closed();
                 let closed: Vec<Block> = closed.filter(|&b| self.stream_of(b) == stream).collect();
-                policy.choose_of(blocks, units, &closed)?
+                policy.choose_of(blocks, full_from, &closed)?
             }
         };
         if leaves_one(&chosen) {
             return Some(chosen);
         }
-        let wins = |block: &Block| blocks.valid(*block) < units;
+        let wins = |block: &Block| blocks.valid(*block) < full_from;
         let others = blocks.closed().filter(|block| wins(block) && leaves_one(block));
         others.min_by_key(|&block| blocks.valid(block))
     }
@@ -327,12 +327,14 @@ impl Ftl {
         }
         let (full_rows, in_row) = shape.row_of(filled);
         let rows = full_rows + u32::from(in_row > 0);
+        let nand_rows = shape.nand_row(rows) + u32::from(shape.cuts_parity(rows));
+        self.counts.parity_units += u64::from((nand_rows - rows) * shape.units_per_row);
         self.counts.padded_units += u64::from(rows * shape.units_per_row - filled);
         let (rows_read, pages_out) = moved.reads_to(filled);
         space.chores.blocks_erased += 1;
         space.chores.rows_read += rows_read;
         space.chores.pages_out += pages_out;
-        space.chores.program_rows(&self.page_kinds, 0, rows);
+        space.chores.program_rows(&self.page_kinds, 0, nand_rows);
         space.blocks.close(resting);
         let released = space.blocks.release(cold);
         debug_assert!(released, "a block that is worn out keeps its cold data");
@@ -350,7 +352,7 @@ impl Ftl {
             return;
         }
         if space.blocks.release(block) {
-            space.pace.won(self.shape.units_per_block - valid);
+            space.pace.won(self.shape.units_per_block.saturating_sub(valid));
         } else {
             // What was moved has used space, and none was won.
             space.pace.owe(valid, false);

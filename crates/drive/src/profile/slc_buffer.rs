@@ -88,6 +88,12 @@ impl SlcBufferSection {
                 "a log-block map has no place for it: leave out [slc_buffer] or [log_blocks]";
             return Err(ProfileError::new("slc_buffer.cell_bits", self.cell_bits.value, must));
         }
+        if profile.compression.is_some() {
+            // Blocks of both kinds would hold parity of their own, and no such drive is known.
+            let must =
+                "it is not for a drive that compresses: leave out [slc_buffer] or [compression]";
+            return Err(ProfileError::new("slc_buffer.cell_bits", self.cell_bits.value, must));
+        }
         // A row of it and one of each stream are being filled, and one is programmed.
         let rows = if profile.streams.is_some() { 4 } else { 3 };
         let rows_kib = (profile.row_bytes() * rows).div_ceil(1024) as u32;

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    HostSection, LinkSection, LogBlocksSection, MapSection, NandCellsSection, NandSuspendSection,
-    PcieLinkSection, PowerSection, ProfileError, SlcBufferSection, Sourced, StreamsSection,
-    TrimSection, WearSection, within,
+    CompressionSection, HostSection, LinkSection, LogBlocksSection, MapSection, NandCellsSection,
+    NandSuspendSection, PcieLinkSection, PowerSection, ProfileError, SlcBufferSection, Sourced,
+    StreamsSection, TrimSection, WearSection, within,
 };
 
 /// An SSD as data.
@@ -49,6 +49,9 @@ pub struct SsdProfile {
     /// Blocks used with one bit a cell, which host data goes to first; without it there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slc_buffer: Option<SlcBufferSection>,
+    /// A controller that stores less of data that compresses; without it all is stored as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compression: Option<CompressionSection>,
     /// How the flash wears out; without it, it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wear: Option<WearSection>,
@@ -224,6 +227,9 @@ impl SsdProfile {
             suspend.check()?;
         }
         self.check_map()?;
+        if let Some(compression) = &self.compression {
+            compression.check(self)?;
+        }
         let two_rows_kib = (self.row_bytes() * 2).div_ceil(1024) as u32;
         within("buffer.write_kib", &self.buffer.write_kib, two_rows_kib..=1 << 22)?;
         self.gc.check()?;
@@ -280,7 +286,7 @@ impl SsdProfile {
 
     fn check_space(&self) -> Result<(), ProfileError> {
         let raw = self.raw_bytes();
-        let unit = u64::from(self.unit_bytes());
+        let unit = u64::from(self.granule_bytes());
         // The map names groups of 64 neighbours by 26 bits, and needs twice as many names as there are.
         let blocks_in_all = raw / (self.row_bytes() * u64::from(self.nand.pages_per_block.value));
         let block_units = raw / unit / blocks_in_all;
@@ -305,8 +311,11 @@ impl SsdProfile {
         let kept = (self.gc.start_free_blocks.value + open)
             .saturating_add(for_map)
             .saturating_add(for_slc);
-        let usable = raw / u64::from(blocks) * u64::from(blocks.saturating_sub(kept));
-        let user = self.user_units() * unit;
+        let [block_bytes, unit_bytes] = self.sure_bytes();
+        let blocks_of_data =
+            u64::from(self.nand.dies.value) * u64::from(blocks.saturating_sub(kept));
+        let usable = block_bytes * blocks_of_data;
+        let user = self.user_units() * unit_bytes;
         // Collection needs blocks that are not all valid: a spare of 1 % beyond what is kept free.
         if user + user / 100 > usable {
             return Err(ProfileError::new(
@@ -315,7 +324,7 @@ impl SsdProfile {
                 format_args!(
                     "it must be at most {}, which leaves 1 % spare of the {raw} bytes of NAND less {kept} \
                      blocks a die kept open or free{}{}",
-                    usable * 100 / 101 / 512,
+                    usable * 100 / 101 / 512 * u64::from(self.unit_bytes()) / unit_bytes,
                     if for_map > 0 { " or for the map" } else { "" },
                     if for_slc > 0 { " or for [slc_buffer]" } else { "" },
                 ),

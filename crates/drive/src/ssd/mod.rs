@@ -9,6 +9,7 @@
 //! ```
 
 mod commands;
+mod compression;
 mod counters;
 mod idle;
 mod in_order;
@@ -27,7 +28,9 @@ use crate::ftl::{FRONTS, MergeCounts, Translation};
 use crate::lane::Lane;
 use crate::link::Link;
 use crate::nand::Nand;
-use crate::profile::{ControllerSection, HostSection, ProfileError, SsdProfile};
+use crate::profile::{
+    CompressionSection, ControllerSection, HostSection, ProfileError, SsdProfile,
+};
 use crate::queue::Queue;
 use crate::read_ahead::ReadAhead;
 use crate::{
@@ -71,6 +74,7 @@ pub struct Ssd {
     rows_per_block: usize,
     read_ahead: ReadAhead,
     look_ahead: LookAhead,
+    compression: Option<CompressionSection>,
     host_writes: HostWrites,
     /// When the last of all commands so far is answered.
     answered_until: Nanos,
@@ -167,6 +171,7 @@ impl Ssd {
             rows_per_block,
             read_ahead: ReadAhead::new(profile.read_ahead_units()),
             look_ahead: LookAhead::default(),
+            compression: profile.compression.clone(),
             host_writes: HostWrites::default(),
             answered_until: Nanos::ZERO,
             blocked_until: Nanos::ZERO,
@@ -183,23 +188,27 @@ impl Ssd {
         let ftl = self.ftl.counts();
         let nand = self.nand.counts();
         let shape = self.ftl.shape();
-        let in_4k = u64::from(shape.unit_bytes) / 4096;
-        let page_in_4k = u64::from(shape.page_bytes()) / 4096;
+        // What is stored of a unit may be any number of sectors.
+        let counted = if shape.compresses() { SECTOR_BYTES as u32 } else { 4096 };
+        let each = u64::from(shape.granule_bytes() / counted);
+        let page = u64::from(shape.page_bytes() / counted);
         let map = self.limited_map.as_ref().map(|map| map.counts()).unwrap_or_default();
-        let rows = nand.rows_programmed * u64::from(shape.units_per_row) * in_4k;
+        let rows = nand.rows_programmed * u64::from(shape.units_per_row) * each;
         SsdCounters {
+            unit_bytes: counted,
             host_sectors: self.host_writes.sectors,
             rmw_sectors: self.host_writes.rmw_sectors,
-            host_units: ftl.host_units * in_4k,
-            moved_units: ftl.moved_units * in_4k,
-            folded_units: ftl.folded_units * in_4k,
-            padded_units: ftl.padded_units * in_4k,
-            pending_units: self.ftl.pending_units() * in_4k,
-            map_units: map.nand_pages_written * page_in_4k,
-            map_read_units: map.nand_pages_read * page_in_4k,
+            host_units: ftl.host_units * each,
+            moved_units: ftl.moved_units * each,
+            folded_units: ftl.folded_units * each,
+            padded_units: ftl.padded_units * each,
+            parity_units: ftl.parity_units * each,
+            pending_units: self.ftl.pending_units() * each,
+            map_units: map.nand_pages_written * page,
+            map_read_units: map.nand_pages_read * page,
             map_lookups: map.lookups,
             map_misses: map.misses,
-            programmed_units: rows + nand.single_pages_programmed * page_in_4k,
+            programmed_units: rows + nand.single_pages_programmed * page,
             blocks_erased: nand.blocks_erased,
         }
     }
@@ -227,10 +236,11 @@ impl Ssd {
     }
 
     /// The same without what is kept free, in free blocks and in open ones (half full on average), or
-    /// for the fixed part of an SLC buffer:
-    /// what collection has to work with.
+    /// for the fixed part of an SLC buffer: what collection has to work with. Of a drive that
+    /// compresses, without parity and with data that does not compress; nameplate counts both as any
+    /// raw space and any user data.
     pub fn effective_op(&self) -> f64 {
-        self.ftl.usable_units() as f64 / f64::from(self.ftl.user_units()) - 1.0
+        self.ftl.usable_units() as f64 / self.ftl.most_user_units() as f64 - 1.0
     }
 
     /// Walks the whole map: every mapped unit is where the map says, no place holds two, every

@@ -69,6 +69,7 @@ impl Ssd {
             host: _,
             costs: _,
             rows_per_block: _,
+            compression: _,
             // What the host said it will ask for changes no result.
             look_ahead: _,
         } = self;

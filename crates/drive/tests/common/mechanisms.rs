@@ -9,7 +9,7 @@ use super::set;
 /// drive with what there is already.
 pub fn add(numbers: &mut impl Numbers, profile: &mut SsdProfile) {
     // Log blocks come before what they exclude.
-    let mechanisms: [(u64, Mechanism); 8] = [
+    let mechanisms: [(u64, Mechanism); 9] = [
         (30, cells),
         (30, suspend),
         (30, registers),
@@ -17,6 +17,7 @@ pub fn add(numbers: &mut impl Numbers, profile: &mut SsdProfile) {
         (20, log_blocks),
         (30, map_memory),
         (40, slc_buffer),
+        (40, compression),
         (40, wear),
     ];
     for (percent, mechanism) in mechanisms {
@@ -131,6 +132,19 @@ fn slc_buffer(profile: &mut SsdProfile, below: Below<'_>) {
         on_top.div_ceil(u64::from(profile.nand.dies.value)) as u32;
     let row_kib = row_bytes.div_ceil(1024) as u32;
     profile.buffer.write_kib = set(profile.buffer.write_kib.value.max(4 * row_kib));
+}
+
+fn compression(profile: &mut SsdProfile, below: Below<'_>) {
+    // A drive does not have both.
+    profile.slc_buffer = None;
+    profile.compression = Some(CompressionSection {
+        granule_bytes: set(512 << below(4)),
+        least_stored_percent: set(1 + below(100) as u32),
+        overhead_bytes: set([0, 0, 16, below(2000) as u32][below(4) as usize]),
+        parity_rows: (below(2) == 0).then(|| set(2 + below(40) as u32)),
+    });
+    // Parity, overhead and what is left over at the ends of blocks come on top of the data.
+    profile.nand.blocks_per_plane.value *= 3;
 }
 
 fn wear(profile: &mut SsdProfile, below: Below<'_>) {

@@ -99,6 +99,7 @@ pub fn ssd(shape: Shape) -> SsdProfile {
         slc_buffer: None,
         wear: None,
         map: None,
+        compression: None,
         power: None,
     };
     set_effective_op(&mut profile, shape.effective_op);

@@ -59,4 +59,13 @@ fn nonsense_is_refused_by_name() {
         });
     });
     assert!(error.contains("[slc_buffer]") && error.contains("[log_blocks]"), "{error}");
+    let error = refused(|profile| {
+        profile.compression = Some(CompressionSection {
+            granule_bytes: set(512),
+            least_stored_percent: set(20),
+            overhead_bytes: set(0),
+            parity_rows: None,
+        });
+    });
+    assert!(error.contains("[slc_buffer]") && error.contains("[compression]"), "{error}");
 }

@@ -85,6 +85,7 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
         slc_buffer: None,
         wear: None,
         map: None,
+        compression: None,
         power: None,
     };
     profile.check().unwrap_or_else(|error| panic!("{error}"));
