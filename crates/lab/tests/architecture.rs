@@ -80,6 +80,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "report",
             "review",
             "run",
+            "save",
             "state",
             "streams",
             "uring",

@@ -266,4 +266,8 @@ pub(super) struct ValidateArgs {
     /// Print Markdown: docs/FIDELITY.md
     #[arg(long, conflicts_with = "json")]
     pub(super) markdown: bool,
+
+    /// Draw published against simulated into this SVG file as well, replacing it
+    #[arg(long, value_name = "FILE", conflicts_with = "fit")]
+    pub(super) chart: Option<PathBuf>,
 }
