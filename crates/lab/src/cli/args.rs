@@ -14,7 +14,9 @@ use clap::{Args as ClapArgs, Parser, Subcommand};
   fourcorners review /dev/sdX --destroy /dev/sdX
   fourcorners drives crucial-m4-256gb
   fourcorners age crucial-m4-256gb -o used.state
-  fourcorners review crucial-m4-256gb --state used.state")]
+  fourcorners review crucial-m4-256gb --state used.state
+  fourcorners trace info web.load.gz
+  fourcorners trace replay generated:light crucial-m4-256gb")]
 pub(super) struct Args {
     #[command(subcommand)]
     pub(super) command: Command,
@@ -32,6 +34,8 @@ pub(super) enum Command {
     Validate(ValidateArgs),
     /// Write a virtual SSD full and on, and keep its state for reviews of a used drive
     Age(AgeArgs),
+    /// Say what is in an I/O trace, convert it, or replay it on drives
+    Trace(super::trace::TraceArgs),
 }
 
 #[derive(Debug, ClapArgs)]

@@ -14,6 +14,7 @@ mod review;
 mod size;
 mod targets;
 mod terminal;
+mod trace;
 mod validate;
 
 use std::process::ExitCode;
@@ -53,6 +54,7 @@ pub fn main() -> ExitCode {
         Ok(Command::Bench(args)) => bench::run(&args),
         Ok(Command::Validate(args)) => validate::run(&args),
         Ok(Command::Age(args)) => age::run(&args),
+        Ok(Command::Trace(args)) => trace::run(args),
         Err(error) if is_help(&error) => {
             // As below: whoever does not read the help has seen enough.
             let _ = error.print();

@@ -33,6 +33,26 @@ pub(super) enum Planned {
     New(PathBuf, u64),
 }
 
+/// What is to be done with real targets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// They may be overwritten, if they are named for it.
+    Writing,
+    /// They are only read.
+    Reading,
+}
+
+/// Targets as typed, with what goes for them.
+pub(super) struct Asked<'a> {
+    pub(super) targets: &'a [String],
+    pub(super) size: Option<&'a str>,
+    pub(super) host: Option<&'a str>,
+    pub(super) set: &'a [String],
+    pub(super) destroy: &'a [String],
+    pub(super) force: &'a [String],
+    pub(super) reach: Reach,
+}
+
 /// How virtual drives differ from their profiles.
 #[derive(Clone, Copy)]
 struct Changes<'a> {
@@ -49,13 +69,40 @@ pub(super) struct Ready {
 
 /// Finds all targets; the first that may not be tested refuses the whole review.
 pub(super) fn plan(args: &ReviewArgs, methods: usize) -> Result<Vec<Planned>, String> {
-    let size = args.size.as_deref().map(parse_size).transpose()?;
-    let host = host_controller(args.host.as_deref())?;
-    let changes = Changes { host: host.as_ref(), set: &args.set };
-    let permission = Permission { destroy: args.destroy.clone(), force: args.force.clone() };
+    let mut planned = find_all(&Asked {
+        targets: &args.targets,
+        size: args.size.as_deref(),
+        host: args.host.as_deref(),
+        set: &args.set,
+        destroy: &args.destroy,
+        force: &args.force,
+        reach: Reach::Writing,
+    })?;
+    if let Some(state) = &args.state {
+        planned = vec![used(planned, state)?];
+    }
+    check_memory(&planned, methods)?;
+    Ok(planned)
+}
+
+/// Finds all targets that are asked for, with one drive each.
+pub(super) fn plan_asked(asked: &Asked<'_>) -> Result<Vec<Planned>, String> {
+    let planned = find_all(asked)?;
+    check_memory(&planned, 1)?;
+    Ok(planned)
+}
+
+fn find_all(args: &Asked<'_>) -> Result<Vec<Planned>, String> {
+    let size = args.size.map(parse_size).transpose()?;
+    let host = host_controller(args.host)?;
+    let changes = Changes { host: host.as_ref(), set: args.set };
+    let permission = Permission { destroy: args.destroy.to_vec(), force: args.force.to_vec() };
     let mut planned: Vec<Planned> = Vec::new();
-    for target in &args.targets {
-        let found = find(target, size, changes, &permission)?;
+    for target in args.targets {
+        let found = match (args.reach, size) {
+            (Reach::Reading, None) => find_to_read(target, changes)?,
+            _ => find(target, size, changes, &permission)?,
+        };
         if planned.iter().any(|other| other.is_same(&found)) {
             let name = found.name();
             return Err(match found {
@@ -75,17 +122,26 @@ pub(super) fn plan(args: &ReviewArgs, methods: usize) -> Result<Vec<Planned>, St
     if !args.set.is_empty() && !any(|target| !target.is_real()) {
         return Err("--set changes virtual drives, and no target is one: leave it out".into());
     }
-    if let (Some(host), Some(real)) = (&args.host, planned.iter().find(|it| it.is_real())) {
+    if let (Some(host), Some(real)) = (args.host, planned.iter().find(|it| it.is_real())) {
         let name = real.name();
         return Err(format!(
             "--host {host} is for virtual drives, and {name} is none: leave it out"
         ));
     }
-    if let Some(state) = &args.state {
-        planned = vec![used(planned, state)?];
-    }
-    check_memory(&planned, methods)?;
     Ok(planned)
+}
+
+/// A target that is only read: a real one need not be named for destruction.
+fn find_to_read(target: &str, changes: Changes<'_>) -> Result<Planned, String> {
+    let nothing = Permission { destroy: Vec::new(), force: Vec::new() };
+    let path = Path::new(target);
+    let known = catalogue::built_in_behind(target, changes.host, changes.set).is_ok();
+    let is_path = target.contains('/') || path.symlink_metadata().is_ok();
+    if target.ends_with(".toml") || known || !is_path {
+        return find(target, None, changes, &nothing);
+    }
+    let there = guard::inspect(path).map_err(|refusal| refusal.to_string())?;
+    Ok(Planned::Real(Box::new(there), nothing))
 }
 
 /// The one drive that is to take a state.
@@ -274,8 +330,43 @@ impl Planned {
                 };
                 Ok(Ready { drive, target, host: None })
             }
-            Planned::Real(target, permission) => open_real(target, permission),
+            Planned::Real(target, permission) => {
+                let max_block_bytes = MOST_BLOCK_BYTES;
+                let setup = Setup { queue_depth: QUEUE_DEPTH, max_block_bytes };
+                open_real(target, Some(permission), setup)
+            }
             Planned::New(path, _) => Err(format!("{} was not created", path.display())),
+        }
+    }
+
+    /// Makes it ready for so many I/Os of so many bytes at a time; for writing or only for reading.
+    pub(super) fn open_for(
+        &self,
+        (queue_depth, max_block_bytes, writing): (u32, u32, bool),
+    ) -> Result<Ready, String> {
+        let setup = Setup { queue_depth, max_block_bytes: max_block_bytes.max(MOST_BLOCK_BYTES) };
+        match self {
+            Planned::Real(target, permission) => {
+                open_real(target, writing.then_some(permission), setup)
+            }
+            other => other.open(),
+        }
+    }
+
+    /// What it can hold and take.
+    pub(super) fn geometry(&self) -> Geometry {
+        match self {
+            Planned::Virtual(profile) | Planned::Used(profile, _) => Geometry {
+                sectors: profile.capacity_bytes() / 512,
+                logical_block_bytes: 512,
+                queue_depth: QUEUE_DEPTH,
+            },
+            Planned::Real(target, _) => target.geometry,
+            Planned::New(_, bytes) => Geometry {
+                sectors: bytes / 512,
+                logical_block_bytes: 512,
+                queue_depth: QUEUE_DEPTH,
+            },
         }
     }
 
@@ -298,11 +389,18 @@ fn place(path: &Path) -> PathBuf {
     }
 }
 
-fn open_real(target: &RealTarget, permission: &Permission) -> Result<Ready, String> {
-    let opened =
-        guard::open_for_writing(target, permission).map_err(|refusal| refusal.to_string())?;
+/// Opens a real target: for writing with a permission, without one only for reading.
+fn open_real(
+    target: &RealTarget,
+    permission: Option<&Permission>,
+    setup: Setup,
+) -> Result<Ready, String> {
+    let opened = match permission {
+        Some(permission) => guard::open_for_writing(target, permission),
+        None => guard::open_for_reading(target),
+    };
+    let opened = opened.map_err(|refusal| refusal.to_string())?;
     let info = real_info(target, Some(opened.direct));
-    let setup = Setup { queue_depth: QUEUE_DEPTH, max_block_bytes: MOST_BLOCK_BYTES };
     let uring = Uring::new(opened.file, target.geometry, setup)
         .map_err(|error| format!("{}: {error}", info.name))?;
     Ok(Ready { drive: Drive::Real(Box::new(uring)), target: info, host: Some(host::describe()) })

@@ -18,5 +18,6 @@ mod media;
 mod output;
 mod profiles;
 mod state;
+mod trace;
 mod usage;
 mod validate;
