@@ -52,8 +52,12 @@ impl Ftl {
     /// One always can while blocks do not fail: the profile's check leaves more space than the user
     /// can fill beyond what every die keeps open or free, so not every die can be full of valid
     /// data. `None` once the drive is worn out.
+    #[inline]
     pub(super) fn die_with_room(&mut self, stream: Stream) -> Option<u32> {
         let (dies, first) = (self.shape.dies, self.rows[stream.index()].die);
+        if !self.end_of_life.is_reached() && self.is_open(first, stream) {
+            return Some(first);
+        }
         let mut in_turn = (first..dies).chain(0..first);
         let found = match self.end_of_life.is_reached() {
             false => in_turn.find(|&die| self.make_room(die, stream)),
@@ -63,11 +67,16 @@ impl Ftl {
         found
     }
 
+    /// Whether the block that host data of a die goes into has room.
+    #[inline]
+    fn is_open(&self, die: u32, stream: Stream) -> bool {
+        let host = &self.dies[die as usize].fronts[stream.index()].host;
+        host.filled < self.shape.units_per_block
+    }
+
     /// Sees to it that `die` has a block open for host data; false when it can have none.
     fn make_room(&mut self, die: u32, stream: Stream) -> bool {
-        let full = self.shape.units_per_block;
-        let space = &mut self.dies[die as usize];
-        if space.fronts[stream.index()].host.filled < full {
+        if self.is_open(die, stream) {
             return true;
         }
         while self.dies[die as usize].blocks.free_blocks()

@@ -185,16 +185,22 @@ impl Fragments {
         place: PhysicalUnit,
         entries: &mut [Slot],
     ) {
-        for (entry, place) in entries.iter_mut().zip(place..) {
+        let (mut place, mut entries) = (place, entries);
+        while !entries.is_empty() {
             if filling.slots == SLOTS {
                 // All its places are known; slots that will never be written are never asked for.
                 let fragment = self.add(Fragment::whole(0, u64::MAX, place));
                 *filling = Filling { fragment, slots: 0 };
                 self.in_block[block as usize].push(filling.fragment);
             }
-            self.fragments[filling.fragment as usize].live |= 1 << filling.slots;
-            *entry = Slot::new(filling.fragment, filling.slots);
-            filling.slots += 1;
+            let count = (SLOTS - filling.slots).min(entries.len() as u32);
+            self.fragments[filling.fragment as usize].live |= ones(count) << filling.slots;
+            let (now, later) = entries.split_at_mut(count as usize);
+            let slots = (filling.slots..).map(|slot| Slot::new(filling.fragment, slot));
+            now.iter_mut().zip(slots).for_each(|(entry, slot)| *entry = slot);
+            filling.slots += count;
+            place += count;
+            entries = later;
         }
     }
 
@@ -216,12 +222,25 @@ impl Fragments {
         part.place(bit)
     }
 
+    /// How many of `count` slots from `slot` on, all of one fragment and with a place, lie one behind
+    /// the other; 1 at least.
+    #[inline]
+    pub(super) fn together(&self, slot: Slot, count: u32) -> u32 {
+        let fragment = &self.fragments[slot.fragment()];
+        let first = slot.0 % SLOTS;
+        let of_half = match fragment.split {
+            SCATTERED => 1,
+            split if first < split => split - first,
+            _ => SLOTS,
+        };
+        count.min(of_half).min((fragment.placed >> first).trailing_ones())
+    }
+
     /// The map does not point to `slot` any more, nor to the others of `count` slots from it on, all
     /// of one fragment.
     #[inline]
     pub(super) fn clear(&mut self, slot: Slot, count: u32) {
-        let slots = (u64::MAX >> (SLOTS - count)) << (slot.0 % SLOTS);
-        self.fragments[slot.fragment()].live &= !slots;
+        self.fragments[slot.fragment()].live &= !(ones(count) << (slot.0 % SLOTS));
     }
 
     /// Asks for what [`Fragments::place`] will need.
@@ -533,6 +552,12 @@ pub(super) struct Target {
     pub(super) at: PhysicalUnit,
     /// The end of the block.
     pub(super) end: PhysicalUnit,
+}
+
+/// The `count` lowest bits, 1 to 64.
+#[inline]
+fn ones(count: u32) -> u64 {
+    u64::MAX >> (u64::BITS - count)
 }
 
 /// The `count` lowest bits of `mask`, and the others.

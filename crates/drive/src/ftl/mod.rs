@@ -95,14 +95,6 @@ pub(crate) struct FtlCounts {
     pub(crate) padded_units: u64,
 }
 
-/// See [`Ftl::prefetch`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum PrefetchStep {
-    Map,
-    Fragment,
-    Place,
-}
-
 /// What became of a unit the host wrote.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Placed {
@@ -110,10 +102,8 @@ pub(crate) struct Placed {
     pub(crate) die: u32,
     /// The stream it belongs to.
     pub(crate) stream: Stream,
-    /// Whether it filled its row, which is now to be programmed.
+    /// Whether it filled its row, which is now to be programmed, after the die's chores.
     pub(crate) row_full: bool,
-    /// What the die has to do before that program.
-    pub(crate) chores: Chores,
 }
 
 impl Ftl {
@@ -217,27 +207,36 @@ impl Ftl {
         (slot != Slot::NOWHERE).then(|| self.fragments.place(slot))
     }
 
-    /// What will be used soon, in three steps that each need what the one before brought into the
-    /// processor's cache: the map's entry of a unit, then the fragment it leads to, then what is
-    /// written when the unit is overwritten. The caller leaves time between them.
+    /// Asks for the map's entry of a unit that will be used soon. With [`Ftl::prefetch_fragment`] and
+    /// [`Ftl::prefetch_place`] it is a step of three, each of which needs what the one before brought
+    /// into the processor's cache: the caller leaves time between them.
     #[inline]
-    pub(crate) fn prefetch(&self, units: impl Iterator<Item = LogicalUnit>, step: PrefetchStep) {
-        for unit in units {
-            if step == PrefetchStep::Map {
-                prefetch(&self.map, unit as usize);
-                continue;
-            }
-            let Some(&slot) = self.map.get(unit as usize).filter(|&&slot| slot != Slot::NOWHERE)
-            else {
-                continue;
-            };
-            if step == PrefetchStep::Fragment {
-                self.fragments.prefetch(slot);
-            } else {
-                let (block, within) = self.shape.block_of(self.fragments.place(slot));
-                self.live.prefetch(block, within);
-            }
+    pub(crate) fn prefetch_map(&self, unit: LogicalUnit) {
+        prefetch(&self.map, unit as usize);
+    }
+
+    /// Asks for the fragment that the map leads to.
+    #[inline]
+    pub(crate) fn prefetch_fragment(&self, unit: LogicalUnit) {
+        if let Some(slot) = self.slot(unit) {
+            self.fragments.prefetch(slot);
         }
+    }
+
+    /// Asks for what is written when the unit is overwritten.
+    #[inline]
+    pub(crate) fn prefetch_place(&self, unit: LogicalUnit) {
+        if let Some(slot) = self.slot(unit) {
+            let (block, within) = self.shape.block_of(self.fragments.place(slot));
+            self.live.prefetch(block, within);
+            let (die, block) = self.shape.die_of(block);
+            self.dies[die as usize].blocks.prefetch_valid(block);
+        }
+    }
+
+    #[inline]
+    fn slot(&self, unit: LogicalUnit) -> Option<Slot> {
+        self.map.get(unit as usize).copied().filter(|&slot| slot != Slot::NOWHERE)
     }
 
     /// Whether there are streams to tell apart.
@@ -340,11 +339,22 @@ impl Ftl {
         self.map[unit as usize] = Slot::NOWHERE;
     }
 
+    /// What a die has to do before it programs the row that was filled last.
+    #[inline]
+    pub(crate) fn take_chores(&mut self, die: u32) -> Chores {
+        std::mem::take(&mut self.dies[die as usize].chores)
+    }
+
     #[inline]
     fn row_done(&mut self, die: u32, stream: Stream) -> Placed {
-        if !self.at_row_start(stream) {
-            return Placed { die, stream, row_full: false, chores: Chores::default() };
+        let row_full = self.at_row_start(stream);
+        if row_full {
+            self.row_filled(die, stream);
         }
+        Placed { die, stream, row_full }
+    }
+
+    fn row_filled(&mut self, die: u32, stream: Stream) {
         if let Some(labels) = &mut self.dies[die as usize].labels {
             labels.host_wrote(self.shape.units_per_row);
         }
@@ -356,35 +366,37 @@ impl Ftl {
             self.collect_ahead(die, ahead);
         }
         self.rows[stream.index()].die = if die + 1 == self.shape.dies { 0 } else { die + 1 };
-        let chores = std::mem::take(&mut self.dies[die as usize].chores);
-        Placed { die, stream, row_full: true, chores }
     }
 
-    /// The old places of `count` units are dead. Units that were written together are mostly
-    /// overwritten together.
+    /// The old places of `count` units are dead.
     #[inline]
     fn forget(&mut self, first: LogicalUnit, count: u32) {
-        let mut unit = first as usize;
-        let end = unit + count as usize;
-        while unit < end {
-            let slot = self.map[unit];
-            unit += 1;
+        if count == 1 {
+            let slot = self.map[first as usize];
+            if slot != Slot::NOWHERE {
+                let (block, within) = self.shape.block_of(self.fragments.place(slot));
+                self.fragments.clear(slot, 1);
+                self.live.clear(block, within);
+                let (die, block) = self.shape.die_of(block);
+                self.dies[die as usize].blocks.remove_valid(block, 1);
+            }
+            return;
+        }
+        self.forget_run(first, count);
+    }
+
+    /// The same, of units of which many were written together.
+    fn forget_run(&mut self, first: LogicalUnit, count: u32) {
+        let mut entries = &self.map[first as usize..(first + count) as usize];
+        while let Some((&slot, others)) = entries.split_first() {
             if slot == Slot::NOWHERE {
+                entries = others;
                 continue;
             }
-            let place = self.fragments.place(slot);
-            let (block, within) = self.shape.block_of(place);
-            let mut together = 1;
-            while unit < end && self.map[unit].follows(slot, together) {
-                let next = place + together;
-                if self.fragments.place(self.map[unit]) != next
-                    || within + together == self.shape.units_per_block
-                {
-                    break;
-                }
-                together += 1;
-                unit += 1;
-            }
+            let following = others.iter().zip(1..).take_while(|&(next, by)| next.follows(slot, by));
+            let together = self.fragments.together(slot, 1 + following.count() as u32);
+            entries = &entries[together as usize..];
+            let (block, within) = self.shape.block_of(self.fragments.place(slot));
             self.fragments.clear(slot, together);
             self.live.clear_range(block, within, together);
             let (die, block) = self.shape.die_of(block);

@@ -1,9 +1,7 @@
 //! The two kinds of flash translation layer behind one set of methods.
 
 use super::log_block::{LogBlockMap, MergeCounts};
-use super::{
-    Block, Ftl, FtlCounts, FtlState, LogicalUnit, PhysicalUnit, Placed, PrefetchStep, Shape, Stream,
-};
+use super::{Block, Ftl, FtlCounts, FtlState, LogicalUnit, PhysicalUnit, Placed, Shape, Stream};
 use crate::nand::Chores;
 use crate::profile::SsdProfile;
 use crate::state::StateError;
@@ -118,12 +116,28 @@ impl Translation {
         }
     }
 
-    /// Brings into the processor's cache what the next use of these units will need.
+    /// Asks the processor for the map's entry of a unit that will be used soon.
     #[inline]
-    pub(crate) fn prefetch(&self, units: impl Iterator<Item = LogicalUnit>, step: PrefetchStep) {
+    pub(crate) fn prefetch_map(&self, unit: LogicalUnit) {
         match self {
-            PageMap(map) => map.prefetch(units, step),
-            LogBlock(map) => map.prefetch(units, step),
+            PageMap(map) => map.prefetch_map(unit),
+            LogBlock(map) => map.prefetch(unit),
+        }
+    }
+
+    /// Asks for the fragment that the entry leads to, once that is there.
+    #[inline]
+    pub(crate) fn prefetch_fragment(&self, unit: LogicalUnit) {
+        if let PageMap(map) = self {
+            map.prefetch_fragment(unit);
+        }
+    }
+
+    /// Asks for what is written when the unit is overwritten, once its fragment is there.
+    #[inline]
+    pub(crate) fn prefetch_place(&self, unit: LogicalUnit) {
+        if let PageMap(map) = self {
+            map.prefetch_place(unit);
         }
     }
 
@@ -237,6 +251,16 @@ impl Translation {
         match self {
             PageMap(map) => map.pad(),
             LogBlock(map) => map.pad(),
+        }
+    }
+
+    /// What a die has to do before it programs the row that was filled last. What merges have it do
+    /// comes with what they have others do, in [`Translation::next_chores`].
+    #[inline]
+    pub(crate) fn take_chores(&mut self, die: u32) -> Chores {
+        match self {
+            PageMap(map) => map.take_chores(die),
+            LogBlock(_) => Chores::default(),
         }
     }
 

@@ -35,6 +35,14 @@ impl Chores {
         }
     }
 
+    /// Whether there is nothing to do.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        let Chores { rows_read, pages_out, programs: [lower, middle, upper], blocks_erased } =
+            *self;
+        rows_read | pages_out | lower | middle | upper | blocks_erased == 0
+    }
+
     /// Takes the next operation out of them: erases come first, then reads, then programs. `None`
     /// when there are none.
     pub(crate) fn take_one(&mut self) -> Option<Chores> {

@@ -211,7 +211,7 @@ impl Nand {
     /// Returns when they are done; `ready` if there are none.
     #[inline]
     pub(crate) fn chores(&mut self, die: u32, chores: Chores, at: Nanos, ready: Nanos) -> Nanos {
-        if chores == Chores::default() {
+        if chores.is_empty() {
             return ready;
         }
         let rows_programmed = u64::from(chores.rows_programmed());

@@ -99,8 +99,10 @@ impl Times {
 
     /// The shortest of the programs that are among `chores`; 0 when there are none.
     pub(super) fn shortest_program(&self, chores: &Chores) -> Nanos {
-        let programs = self.program.iter().zip(chores.programs);
-        programs.filter(|&(_, rows)| rows > 0).map(|(&time, _)| time).min().unwrap_or_default()
+        // By reference: the counts were written one by one a moment ago, and a processor waits when
+        // they are copied as one.
+        let programs = self.program.iter().zip(&chores.programs);
+        programs.filter(|&(_, &rows)| rows > 0).map(|(&time, _)| time).min().unwrap_or_default()
     }
 }
 

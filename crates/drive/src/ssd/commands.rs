@@ -106,7 +106,8 @@ impl Ssd {
         if !placed.row_full {
             return Nanos::ZERO;
         }
-        self.nand.chores(placed.die, placed.chores, at, ready);
+        let chores = self.ftl.take_chores(placed.die);
+        self.nand.chores(placed.die, chores, at, ready);
         let mut merged = ready;
         while let Some((die, chores)) = self.ftl.next_chores() {
             let done = self.nand.chores(die, chores, at, ready);

@@ -36,7 +36,7 @@ use crate::{
 use idle::IdleTime;
 use in_order::InOrder;
 use limited_map::LimitedMap;
-use look_ahead::LookAhead;
+use look_ahead::{Ahead, LookAhead};
 use trim::Trim;
 use units::Grain;
 
@@ -284,8 +284,10 @@ impl Target for Ssd {
 
     fn hint(&mut self, ahead: &[Io]) {
         let grain = self.grain;
-        let units = ahead.iter().map(|io| (grain.unit_of(io.lba), io.op != Op::Read));
-        self.look_ahead.hint(&self.ftl, units);
+        let ios = ahead
+            .iter()
+            .map(|io| Ahead { unit: grain.unit_of(io.lba), changes: io.op != Op::Read });
+        self.look_ahead.hint(&self.ftl, ios);
     }
 
     fn submit(&mut self, tag: Tag, io: Io) {
