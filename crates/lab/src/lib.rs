@@ -15,6 +15,7 @@ pub mod guard;
 mod histogram;
 mod host;
 pub mod huge_pages;
+mod look_ahead;
 pub mod paced;
 pub mod record;
 pub mod replay;

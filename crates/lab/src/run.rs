@@ -4,15 +4,9 @@ use fourcorners_drive::{Clock, Done, Fault, Io, Nanos, Op, Tag, Target};
 
 use crate::arrival::{Due, Source};
 use crate::histogram::Histogram;
+use crate::look_ahead::LookAhead;
 use crate::paced::Paced;
 use crate::workload::{Job, Stream};
-
-/// I/Os made ahead of their submission and shown to the target, [`BATCH`] at a time. A virtual drive
-/// needs three hints to find where a unit is.
-const LOOK_AHEAD: usize = 32;
-
-/// I/Os of one hint.
-const BATCH: usize = 4;
 
 /// On a real drive the loop wakes up this often to notice an interrupt while nothing completes.
 const WALL_TICK: Nanos = Nanos(100_000_000);
@@ -417,7 +411,7 @@ impl<S: Source> Loop<S> {
         let by_time =
             now.since(self.start).0 as f64 / self.limits.deadline.since(self.start).0.max(1) as f64;
         let by_bytes = self.submitted_bytes as f64 / self.limits.bytes.max(1) as f64;
-        let by_ios = self.ahead.taken as f64 / self.limits.ios.max(1) as f64;
+        let by_ios = self.ahead.taken() as f64 / self.limits.ios.max(1) as f64;
         by_time.max(by_bytes).max(by_ios).min(1.0)
     }
 
@@ -426,64 +420,6 @@ impl<S: Source> Loop<S> {
         let at_end = target.energy_j(self.last_event);
         self.measured.energy = self.meter.zip(at_end).map(|(meter, at_end)| meter.used(at_end));
         self.measured
-    }
-}
-
-/// The next I/Os of a source, made in batches that the target is shown some batches before they
-/// are due.
-struct LookAhead<S> {
-    source: S,
-    ios: [Io; LOOK_AHEAD],
-    /// When each of them is due, if they are paced.
-    due: [Due; LOOK_AHEAD],
-    /// How many have been taken. Those of the last [`LOOK_AHEAD`] positions are in `ios`, in a ring.
-    taken: usize,
-    /// How many there are, once the source has ended.
-    end: usize,
-}
-
-impl<S: Source> LookAhead<S> {
-    fn new(source: S) -> LookAhead<S> {
-        let (ios, due) = ([Io::FLUSH; LOOK_AHEAD], [Due::Now; LOOK_AHEAD]);
-        LookAhead { source, ios, due, taken: 0, end: usize::MAX }
-    }
-
-    /// Makes the first I/Os.
-    fn begin<T: Target>(&mut self, target: &mut T) {
-        (0..LOOK_AHEAD / BATCH).for_each(|batch| self.make(target, batch * BATCH));
-    }
-
-    /// When the next one is due; `None` at the end.
-    fn due(&self) -> Option<Due> {
-        (self.taken < self.end).then(|| self.due[self.taken % LOOK_AHEAD])
-    }
-
-    #[inline]
-    fn next<T: Target>(&mut self, target: &mut T) -> Io {
-        let io = self.ios[self.taken % LOOK_AHEAD];
-        self.taken += 1;
-        if self.taken.is_multiple_of(BATCH) {
-            self.make(target, self.taken - BATCH + LOOK_AHEAD);
-        }
-        io
-    }
-
-    /// Makes those from `first` on.
-    fn make<T: Target>(&mut self, target: &mut T, first: usize) {
-        let from = first % LOOK_AHEAD;
-        let mut made = 0;
-        while made < BATCH && self.end == usize::MAX {
-            let Some((io, due)) = self.source.next() else {
-                self.end = first + made;
-                break;
-            };
-            self.ios[from + made] = io;
-            if S::PACED {
-                self.due[from + made] = due;
-            }
-            made += 1;
-        }
-        target.hint(&self.ios[from..from + made]);
     }
 }
 

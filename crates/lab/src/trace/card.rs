@@ -136,7 +136,7 @@ impl Card {
 pub fn card(mut trace: Trace, go_on: &mut dyn FnMut() -> bool) -> Result<Option<Card>, TraceError> {
     let mut counting = Counting::new();
     let mut since_asked = 0u32;
-    while let Some(io) = trace.next() {
+    for io in trace.by_ref() {
         counting.take(&io?);
         since_asked += 1;
         if since_asked == 1 << 16 {

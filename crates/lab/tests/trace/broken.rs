@@ -12,7 +12,7 @@ fn said(bytes: &[u8]) -> (String, usize, u64) {
     let skip = Options { skip_bad: true, ..Options::default() };
     let mut trace =
         fourcorners::trace::from_bytes(bytes.to_vec(), &skip).expect("its head is whole");
-    let ios = trace.by_ref().map(|io| io.unwrap_or_else(|error| panic!("{error}"))).count();
+    let ios = trace.by_ref().inspect(|io| assert!(io.is_ok(), "{io:?}")).count();
     (line, ios, trace.skipped())
 }
 

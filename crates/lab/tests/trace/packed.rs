@@ -54,8 +54,8 @@ fn gzip_zstd_and_lz4_are_seen_by_their_content() {
                 assert!(cut.contains("VSCSI v1, byte "), "{cut}");
                 assert!(left.len() < expected.len() && left[..] == expected[..left.len()]);
             }
-            // The decoder hands out what is a window old, which is more than this trace has.
-            Err(error) => assert!(tool == "zstd", "{error}"),
+            // Half of it is not yet a window of zstd's, nor a whole block of 4 MB of lz4's.
+            Err(error) => assert!(tool != "gzip", "{error}"),
         }
         let mut damaged = bytes.clone();
         let middle = damaged.len() / 2;
