@@ -247,7 +247,7 @@ impl Bench<'_> {
         match drive.purge() {
             Ok(Purge::Done) => self.state = "fresh".into(),
             Ok(Purge::NotPossible(why)) => {
-                if is_first {
+                if !self.record.verdicts.iter().any(|verdict| verdict.about == "purge") {
                     self.say("purge", format!("Not purged: {why}."), None);
                 }
                 if matches!(drive, Drive::Hdd(_)) {
