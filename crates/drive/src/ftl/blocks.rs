@@ -54,6 +54,11 @@ impl DieBlocks {
         self.wear.restart_levelling();
     }
 
+    /// Blocks from `first` on are not free to be written by others than the caller.
+    pub(super) fn set_apart(&mut self, first: Block) {
+        self.free.retain(|&block| block < first);
+    }
+
     /// How its blocks are worn.
     pub(super) fn wear(&self) -> &DieWear {
         &self.wear
@@ -132,6 +137,11 @@ impl DieBlocks {
 
     pub(super) fn valid(&self, block: Block) -> u32 {
         self.valid[block as usize] & !NOT_CLOSED
+    }
+
+    /// The valid units of a block, if there is one of that number.
+    pub(super) fn known_valid(&self, block: Block) -> Option<u32> {
+        self.valid.get(block as usize).map(|valid| valid & !NOT_CLOSED)
     }
 
     /// Whether loaded blocks are those of a die that `made`, which is new, is the wear of. Of these,

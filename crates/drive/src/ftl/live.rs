@@ -24,7 +24,7 @@ impl LiveBits {
         &mut self.words[block as usize * self.words_per_block..][..self.words_per_block]
     }
 
-    #[inline]
+    #[cfg(test)]
     pub(super) fn set(&mut self, block: u32, within: u32) {
         let word = block as usize * self.words_per_block + within as usize / 64;
         self.words[word] |= 1 << (within % 64);

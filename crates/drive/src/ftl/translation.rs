@@ -1,7 +1,9 @@
 //! The two kinds of flash translation layer behind one set of methods.
 
 use super::log_block::{LogBlockMap, MergeCounts};
-use super::{Block, Ftl, FtlCounts, FtlState, LogicalUnit, PhysicalUnit, Placed, Shape, Stream};
+use super::{
+    Block, FoldWork, Ftl, FtlCounts, FtlState, LogicalUnit, PhysicalUnit, Placed, Shape, Stream,
+};
 use crate::nand::Chores;
 use crate::profile::SsdProfile;
 use crate::state::StateError;
@@ -66,6 +68,14 @@ impl Translation {
         match self {
             PageMap(map) => map.user_units(),
             LogBlock(map) => map.user_units(),
+        }
+    }
+
+    /// Units that the user's data takes if it does not compress, where data may.
+    pub(crate) fn most_user_units(&self) -> u64 {
+        match self {
+            PageMap(map) => map.most_user_units(),
+            LogBlock(map) => u64::from(map.user_units()),
         }
     }
 
@@ -185,6 +195,41 @@ impl Translation {
         }
     }
 
+    /// What a die would have to do to empty the next block of an SLC buffer. `None` when there is
+    /// nothing to fold, or no room for it.
+    pub(crate) fn fold_work(&mut self, die: u32) -> Option<FoldWork> {
+        match self {
+            PageMap(map) => map.fold_work(die),
+            LogBlock(_) => None,
+        }
+    }
+
+    /// Whether a block is written with one bit a cell.
+    #[inline]
+    pub(crate) fn is_slc(&self, die: u32, block: Block) -> bool {
+        match self {
+            PageMap(map) => map.is_slc(die, block),
+            LogBlock(_) => false,
+        }
+    }
+
+    /// Whether there is an SLC buffer.
+    #[inline]
+    pub(crate) fn has_slc(&self) -> bool {
+        match self {
+            PageMap(map) => map.has_slc(),
+            LogBlock(_) => false,
+        }
+    }
+
+    /// Units that fit into the blocks which are used for an SLC buffer only.
+    pub(crate) fn fixed_slc_units(&self) -> u64 {
+        match self {
+            PageMap(map) => map.fixed_slc_units(),
+            LogBlock(_) => 0,
+        }
+    }
+
     /// Takes what `units` of that victim have the die do.
     pub(crate) fn charge_idle(&mut self, die: u32, units: u32) -> Chores {
         match self {
@@ -219,16 +264,47 @@ impl Translation {
     }
 
     /// The open row, filled up with nothing because `unit` cannot go there; to be programmed before
-    /// `unit` is written. A page map takes any unit in its row.
+    /// `unit` is written, and to be asked for until it is `None`. A page map takes any unit in its
+    /// row, unless it takes several places and is at the end of a block.
     #[inline]
-    pub(crate) fn cut_row_before(&mut self, unit: LogicalUnit) -> Option<Placed> {
+    pub(crate) fn cut_row_before(
+        &mut self,
+        unit: LogicalUnit,
+        stream: Stream,
+        weight: u32,
+    ) -> Option<Placed> {
         match self {
-            PageMap(_) => None,
+            PageMap(map) => map.cut_row_before(stream, weight),
             LogBlock(map) => map.cut_row_before(unit),
         }
     }
 
-    /// Writes units of host data to their stream, `count` of them from `first` on or as many as go
+    /// Opens a row with the rest of a unit in it, and tells whose turn it was; see
+    /// [`Ftl::begin_rest`].
+    pub(crate) fn begin_rest(&mut self) -> Option<(Stream, u32)> {
+        match self {
+            PageMap(map) => map.begin_rest(),
+            LogBlock(_) => None,
+        }
+    }
+
+    /// The next row of a stream is on this die again.
+    pub(crate) fn give_turn(&mut self, stream: Stream, die: u32) {
+        match self {
+            PageMap(map) => map.give_turn(stream, die),
+            LogBlock(_) => {}
+        }
+    }
+
+    /// Places that a unit takes which is mapped.
+    pub(crate) fn stored(&self, unit: LogicalUnit) -> u32 {
+        match self {
+            PageMap(map) => map.stored(unit),
+            LogBlock(_) => 1,
+        }
+    }
+
+    /// Writes units of host data to their stream, each of `weight` places, `count` of them from `first` on or as many as go
     /// together. Returns how many; `None` when the drive is worn out.
     #[inline]
     pub(crate) fn write(
@@ -236,11 +312,12 @@ impl Translation {
         first: LogicalUnit,
         count: u32,
         stream: Stream,
+        weight: u32,
     ) -> Option<(u32, Placed)> {
         match self {
             // Where there are streams, every unit has its own.
-            PageMap(map) if map.has_streams() => map.write(first, 1, stream),
-            PageMap(map) => map.write(first, count, stream),
+            PageMap(map) if map.has_streams() => map.write(first, 1, stream, weight),
+            PageMap(map) => map.write(first, count, stream, weight),
             LogBlock(map) => Some((1, map.write(first))),
         }
     }
