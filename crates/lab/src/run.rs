@@ -356,8 +356,9 @@ impl<S: Source> Loop<S> {
             Op::Read => self.measured.reads += 1,
             _ => self.measured.writes += 1,
         }
-        // A TRIM moves nothing.
-        let moved = if S::PACED && io.op == Op::Trim { 0 } else { io.bytes() };
+        // Neither a TRIM nor a flush moves anything.
+        let moves = matches!(io.op, Op::Read | Op::Write);
+        let moved = if S::PACED && !moves { 0 } else { io.bytes() };
         self.measured.bytes += moved;
         while done.at >= self.second_end {
             self.end_second(target);
