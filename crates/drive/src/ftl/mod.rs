@@ -353,15 +353,18 @@ impl Ftl {
     }
 
     /// Opens the row that the next unit of a stream goes to; `None` when the drive is worn out.
-    #[inline]
+    #[inline(always)]
     fn begin_row(&mut self, stream: Stream) -> Option<()> {
         if self.fragments.are_many() {
             self.gather();
         }
         let die = self.die_with_room(stream)?;
-        // With compression it may have the rest of a unit of the die's row before.
-        let filled = self.dies[die as usize].fronts[stream.index()].host.filled;
-        let left = self.shape.units_per_row - self.shape.row_of(filled).1;
+        let mut left = self.shape.units_per_row;
+        if self.shape.compresses() {
+            // It may have the rest of a unit of the die's row before.
+            let filled = self.dies[die as usize].fronts[stream.index()].host.filled;
+            left -= self.shape.row_of(filled).1;
+        }
         self.rows[stream.index()] = OpenRow { die, left };
         Some(())
     }

@@ -304,8 +304,8 @@ impl Translation {
         }
     }
 
-    /// Writes units of host data to their stream, each of `weight` places, `count` of them from `first` on or as many as go
-    /// together. Returns how many; `None` when the drive is worn out.
+    /// Writes units of host data to their stream, each of `weight` places, `count` of them from
+    /// `first` on or as many as go together. Returns how many; `None` when the drive is worn out.
     #[inline]
     pub(crate) fn write(
         &mut self,

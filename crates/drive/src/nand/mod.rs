@@ -109,7 +109,7 @@ impl Nand {
         self.read_for(die, self.times.slc_read, at, known)
     }
 
-    #[inline]
+    #[inline(always)]
     fn read_for(&mut self, die: u32, read: Nanos, at: Nanos, known: Nanos) -> Nanos {
         let slot = self.dies[die as usize];
         let opening = if slot.out_until > at {
@@ -174,7 +174,7 @@ impl Nand {
         self.program_for(die, self.times.slc_program, at, ready)
     }
 
-    #[inline]
+    #[inline(always)]
     fn program_for(&mut self, die: u32, program: Nanos, at: Nanos, ready: Nanos) -> Nanos {
         let times = &self.times;
         let data_in = times.row_transfer;
