@@ -3,13 +3,13 @@
 
 use std::path::{Path, PathBuf};
 
-use fourcorners_drive::Geometry;
+use fourcorners_drive::{Geometry, SECTOR_BYTES};
 
-use super::args::{AgeArgs, ReviewArgs};
+use super::args::{AgeArgs, ReviewArgs, RunArgs};
 use super::size::parse_size;
-use crate::catalogue::{self, CatalogueError, HostController, Profile};
+use crate::catalogue::{self, CatalogueError, HostController, Model, Profile};
 use crate::drive::Drive;
-use crate::guard::{self, Kind, LEAST_BYTES, Permission, RealTarget};
+use crate::guard::{self, Kind, LEAST_BYTES, Opened, Permission, RealTarget};
 use crate::host;
 use crate::record::{Host, TargetInfo, TargetKind};
 use crate::state;
@@ -29,20 +29,13 @@ pub(super) enum Planned {
     Used(Box<Profile>, PathBuf),
     /// A block device or a file that is there.
     Real(Box<RealTarget>, Permission),
+    /// One that is there and only read.
+    ToRead(Box<RealTarget>),
     /// A file to be created.
     New(PathBuf, u64),
 }
 
-/// What is to be done with real targets.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reach {
-    /// They may be overwritten, if they are named for it.
-    Writing,
-    /// They are only read.
-    Reading,
-}
-
-/// Targets as typed, with what goes for them.
+/// Targets of a replay as typed, with what goes for them.
 pub(super) struct Asked<'a> {
     pub(super) targets: &'a [String],
     pub(super) size: Option<&'a str>,
@@ -50,7 +43,8 @@ pub(super) struct Asked<'a> {
     pub(super) set: &'a [String],
     pub(super) destroy: &'a [String],
     pub(super) force: &'a [String],
-    pub(super) reach: Reach,
+    /// Whether real ones are written, so that they have to be named for it.
+    pub(super) writes: bool,
 }
 
 /// How virtual drives differ from their profiles.
@@ -76,7 +70,7 @@ pub(super) fn plan(args: &ReviewArgs, methods: usize) -> Result<Vec<Planned>, St
         set: &args.set,
         destroy: &args.destroy,
         force: &args.force,
-        reach: Reach::Writing,
+        writes: true,
     })?;
     if let Some(state) = &args.state {
         planned = vec![used(planned, state)?];
@@ -99,9 +93,9 @@ fn find_all(args: &Asked<'_>) -> Result<Vec<Planned>, String> {
     let permission = Permission { destroy: args.destroy.to_vec(), force: args.force.to_vec() };
     let mut planned: Vec<Planned> = Vec::new();
     for target in args.targets {
-        let found = match (args.reach, size) {
-            (Reach::Reading, None) => find_to_read(target, changes)?,
-            _ => find(target, size, changes, &permission)?,
+        let found = match args.writes {
+            false => find_to_read(target, size, changes, &permission)?,
+            true => find(target, size, changes, &permission)?,
         };
         if planned.iter().any(|other| other.is_same(&found)) {
             let name = found.name();
@@ -131,19 +125,6 @@ fn find_all(args: &Asked<'_>) -> Result<Vec<Planned>, String> {
     Ok(planned)
 }
 
-/// A target that is only read: a real one need not be named for destruction.
-fn find_to_read(target: &str, changes: Changes<'_>) -> Result<Planned, String> {
-    let nothing = Permission { destroy: Vec::new(), force: Vec::new() };
-    let path = Path::new(target);
-    let known = catalogue::built_in_behind(target, changes.host, changes.set).is_ok();
-    let is_path = target.contains('/') || path.symlink_metadata().is_ok();
-    if target.ends_with(".toml") || known || !is_path {
-        return find(target, None, changes, &nothing);
-    }
-    let there = guard::inspect(path).map_err(|refusal| refusal.to_string())?;
-    Ok(Planned::Real(Box::new(there), nothing))
-}
-
 /// The one drive that is to take a state.
 fn used(mut planned: Vec<Planned>, file: &Path) -> Result<Planned, String> {
     match (planned.pop(), planned.is_empty()) {
@@ -163,7 +144,7 @@ fn check_memory(planned: &[Planned], methods: usize) -> Result<(), String> {
         .flat_map(|target| {
             let need = match target {
                 Planned::Virtual(profile) | Planned::Used(profile, _) => profile.memory_bytes(),
-                Planned::Real(..) | Planned::New(..) => 0,
+                Planned::Real(..) | Planned::ToRead(_) | Planned::New(..) => 0,
             };
             // Each method has a drive of its own.
             std::iter::repeat_n(need, methods)
@@ -274,7 +255,7 @@ impl Planned {
     pub(super) fn name(&self) -> String {
         match self {
             Planned::Virtual(profile) | Planned::Used(profile, _) => profile.name.clone(),
-            Planned::Real(target, _) => target.path.display().to_string(),
+            Planned::Real(target, _) | Planned::ToRead(target) => target.path.display().to_string(),
             Planned::New(path, _) => path.display().to_string(),
         }
     }
@@ -287,7 +268,10 @@ impl Planned {
     fn is_same(&self, other: &Planned) -> bool {
         match (self, other) {
             (Planned::Virtual(a), Planned::Virtual(b)) => a.name == b.name,
-            (Planned::Real(a, _), Planned::Real(b, _)) => a.is_same(b),
+            (
+                Planned::Real(a, _) | Planned::ToRead(a),
+                Planned::Real(b, _) | Planned::ToRead(b),
+            ) => a.is_same(b),
             (Planned::New(a, _), Planned::New(b, _)) => place(a) == place(b),
             _ => false,
         }
@@ -297,7 +281,9 @@ impl Planned {
     pub(super) fn to_create(&self) -> Option<&Path> {
         match self {
             Planned::New(path, _) => Some(path),
-            Planned::Virtual(_) | Planned::Used(..) | Planned::Real(..) => None,
+            Planned::Virtual(_) | Planned::Used(..) | Planned::Real(..) | Planned::ToRead(_) => {
+                None
+            }
         }
     }
 
@@ -313,8 +299,13 @@ impl Planned {
         })
     }
 
-    /// Makes it ready.
+    /// Makes it ready for any method.
     pub(super) fn open(&self) -> Result<Ready, String> {
+        self.open_for(Setup { queue_depth: QUEUE_DEPTH, max_block_bytes: MOST_BLOCK_BYTES })
+    }
+
+    /// Makes it ready for so many I/Os of such a size.
+    pub(super) fn open_for(&self, setup: Setup) -> Result<Ready, String> {
         match self {
             Planned::Virtual(profile) => {
                 let drive = Drive::from_profile(profile);
@@ -331,42 +322,14 @@ impl Planned {
                 Ok(Ready { drive, target, host: None })
             }
             Planned::Real(target, permission) => {
-                let max_block_bytes = MOST_BLOCK_BYTES;
-                let setup = Setup { queue_depth: QUEUE_DEPTH, max_block_bytes };
-                open_real(target, Some(permission), setup)
+                let opened = guard::open_for_writing(target, permission);
+                real_drive(target, opened.map_err(|refusal| refusal.to_string())?, setup)
+            }
+            Planned::ToRead(target) => {
+                let opened = guard::open_for_reading(target);
+                real_drive(target, opened.map_err(|refusal| refusal.to_string())?, setup)
             }
             Planned::New(path, _) => Err(format!("{} was not created", path.display())),
-        }
-    }
-
-    /// Makes it ready for so many I/Os of so many bytes at a time; for writing or only for reading.
-    pub(super) fn open_for(
-        &self,
-        (queue_depth, max_block_bytes, writing): (u32, u32, bool),
-    ) -> Result<Ready, String> {
-        let setup = Setup { queue_depth, max_block_bytes: max_block_bytes.max(MOST_BLOCK_BYTES) };
-        match self {
-            Planned::Real(target, permission) => {
-                open_real(target, writing.then_some(permission), setup)
-            }
-            other => other.open(),
-        }
-    }
-
-    /// What it can hold and take.
-    pub(super) fn geometry(&self) -> Geometry {
-        match self {
-            Planned::Virtual(profile) | Planned::Used(profile, _) => Geometry {
-                sectors: profile.capacity_bytes() / 512,
-                logical_block_bytes: 512,
-                queue_depth: QUEUE_DEPTH,
-            },
-            Planned::Real(target, _) => target.geometry,
-            Planned::New(_, bytes) => Geometry {
-                sectors: bytes / 512,
-                logical_block_bytes: 512,
-                queue_depth: QUEUE_DEPTH,
-            },
         }
     }
 
@@ -374,9 +337,96 @@ impl Planned {
     pub(super) fn unopened(&self) -> Option<(Geometry, TargetInfo)> {
         match self {
             Planned::Real(target, _) => Some((target.geometry, real_info(target, None))),
+            Planned::ToRead(target) => Some((target.geometry, real_info(target, None))),
             Planned::Virtual(_) | Planned::Used(..) | Planned::New(..) => None,
         }
     }
+
+    /// Its geometry, before it is opened: that of a file to be created has blocks of a sector.
+    pub(super) fn geometry(&self) -> Geometry {
+        match self {
+            Planned::Virtual(profile) | Planned::Used(profile, _) => virtual_geometry(profile),
+            Planned::Real(target, _) | Planned::ToRead(target) => target.geometry,
+            Planned::New(_, bytes) => Geometry {
+                sectors: bytes / SECTOR_BYTES,
+                logical_block_bytes: SECTOR_BYTES as u32,
+                queue_depth: u32::MAX,
+            },
+        }
+    }
+
+    /// Whether it is an SSD that was never written: reads of it would not touch the flash.
+    pub(super) fn is_new_flash(&self) -> bool {
+        matches!(self, Planned::Virtual(profile) if matches!(profile.model, Model::Ssd(_)))
+    }
+
+    /// Where it is, links resolved; `None` for a model.
+    pub(super) fn place(&self) -> Option<PathBuf> {
+        match self {
+            Planned::Virtual(_) | Planned::Used(..) => None,
+            Planned::Real(target, _) | Planned::ToRead(target) => Some(target.canonical.clone()),
+            Planned::New(path, _) => Some(place(path)),
+        }
+    }
+}
+
+/// That of a model, without making one.
+fn virtual_geometry(profile: &Profile) -> Geometry {
+    let logical_block_bytes = match &profile.model {
+        Model::Ssd(_) => SECTOR_BYTES as u32,
+        Model::Hdd(disk) => disk.capacity.logical_block_bytes.value,
+    };
+    let sectors = profile.capacity_bytes() / SECTOR_BYTES;
+    Geometry { sectors, logical_block_bytes, queue_depth: u32::MAX }
+}
+
+/// The targets of a job file, each with whether its jobs change it.
+pub(super) fn plan_run(args: &RunArgs, targets: &[(String, bool)]) -> Result<Vec<Planned>, String> {
+    let size = args.size.as_deref().map(parse_size).transpose()?;
+    let host = host_controller(args.host.as_deref())?;
+    let changes = Changes { host: host.as_ref(), set: &args.set };
+    let permission = Permission { destroy: args.destroy.clone(), force: args.force.clone() };
+    let mut planned: Vec<Planned> = Vec::new();
+    for (target, changed) in targets {
+        let found = match changed {
+            true => find(target, size, changes, &permission),
+            false => find_to_read(target, size, changes, &permission),
+        }?;
+        if planned.iter().any(|other| other.is_same(&found)) {
+            return Err(format!("{target} is named twice: name it once"));
+        }
+        planned.push(found);
+    }
+    if size.is_some() && !planned.iter().any(Planned::is_real) {
+        return Err("--size is the size of a file, and no target is one: leave it out".into());
+    }
+    if planned.iter().all(Planned::is_real) && !args.set.is_empty() {
+        return Err("--set changes virtual drives, and no target is one: leave it out".into());
+    }
+    if planned.iter().all(Planned::is_real) && args.host.is_some() {
+        return Err("--host is for virtual drives, and no target is one: leave it out".into());
+    }
+    if let Some(state) = &args.state {
+        planned = vec![used(planned, state)?];
+    }
+    check_memory(&planned, 1)?;
+    Ok(planned)
+}
+
+/// What is only read needs no permission, unless it has to be created first.
+fn find_to_read(
+    target: &str,
+    size: Option<u64>,
+    changes: Changes<'_>,
+    permission: &Permission,
+) -> Result<Planned, String> {
+    let path = Path::new(target);
+    let is_path = target.contains('/') || path.symlink_metadata().is_ok();
+    if is_path && !target.ends_with(".toml") && path.metadata().is_ok() {
+        let found = guard::inspect(path).map_err(|refusal| refusal.to_string())?;
+        return Ok(Planned::ToRead(Box::new(found)));
+    }
+    find(target, size, changes, permission)
 }
 
 /// Where a file that is to be created will be, links in its folder's path resolved.
@@ -389,17 +439,7 @@ fn place(path: &Path) -> PathBuf {
     }
 }
 
-/// Opens a real target: for writing with a permission, without one only for reading.
-fn open_real(
-    target: &RealTarget,
-    permission: Option<&Permission>,
-    setup: Setup,
-) -> Result<Ready, String> {
-    let opened = match permission {
-        Some(permission) => guard::open_for_writing(target, permission),
-        None => guard::open_for_reading(target),
-    };
-    let opened = opened.map_err(|refusal| refusal.to_string())?;
+fn real_drive(target: &RealTarget, opened: Opened, setup: Setup) -> Result<Ready, String> {
     let info = real_info(target, Some(opened.direct));
     let uring = Uring::new(opened.file, target.geometry, setup)
         .map_err(|error| format!("{}: {error}", info.name))?;

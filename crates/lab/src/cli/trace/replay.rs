@@ -12,7 +12,7 @@ use super::args::ReplayArgs;
 use super::{cannot_open, options, tell_skipped};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::progress::{Progress, ReviewProgress};
-use crate::cli::targets::{self, Asked, Planned, Reach};
+use crate::cli::targets::{self, Asked, Planned};
 use crate::cli::terminal::{columns, say};
 use crate::cli::{End, Failure};
 use crate::record::{Document, Ended, Record};
@@ -21,6 +21,7 @@ use crate::report;
 use crate::review::Watch;
 use crate::run::Observer;
 use crate::trace;
+use crate::uring::Setup;
 
 /// Longest idle cap, an hour: with more nothing is cut.
 const MOST_IDLE_MS: f64 = 3_600_000.0;
@@ -28,6 +29,8 @@ const MOST_IDLE_MS: f64 = 3_600_000.0;
 const MOST_DEPTH: u32 = 4096;
 /// Most memory for those buffers.
 const MOST_BUFFER_BYTES: u64 = 1 << 30;
+/// Bytes of an I/O of the fill.
+const FILL_BYTES: u32 = 131_072;
 /// The document in the folder of --out.
 const JSON: &str = "replay.json";
 
@@ -116,7 +119,6 @@ fn check(args: &ReplayArgs) -> Result<Checked, String> {
 }
 
 fn plan_targets(args: &ReplayArgs, plan: &Plan) -> Result<Vec<Planned>, String> {
-    let reach = if plan.writes() { Reach::Writing } else { Reach::Reading };
     let planned = targets::plan_asked(&Asked {
         targets: &args.targets,
         size: args.size.as_deref(),
@@ -124,7 +126,7 @@ fn plan_targets(args: &ReplayArgs, plan: &Plan) -> Result<Vec<Planned>, String> 
         set: &args.set,
         destroy: &args.destroy,
         force: &args.force,
-        reach,
+        writes: plan.writes(),
     })?;
     for target in &planned {
         if let Some(why) = plan.refuses(target.geometry()) {
@@ -170,7 +172,8 @@ fn replay_all(
         let target = &targets[slot];
         let block = u32::try_from((plan.card.largest_bytes + 8191) / 4096 * 4096).ok();
         // Virtual drives take any I/O; what a real one is given was checked.
-        let setup = (plan.depth, block.unwrap_or(u32::MAX), plan.writes());
+        let max_block_bytes = block.unwrap_or(u32::MAX).max(FILL_BYTES);
+        let setup = Setup { queue_depth: plan.depth, max_block_bytes };
         let mut ready = target.open_for(setup).map_err(Failure::Usage)?;
         let mut watch = Seen(progress.of(&target.name()));
         let record = replay(plan, &mut ready.drive, (ready.target, ready.host), &mut watch);
