@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::Ssd;
 use super::units::in_4k;
 use crate::ftl::{LogicalUnit, Placed, Stream};
+use crate::nand::Chores;
 use crate::{Io, Nanos};
 
 /// What a command reads from the NAND.
@@ -112,9 +113,10 @@ impl Ssd {
         }
         let chores = self.ftl.take_chores(placed.die);
         self.nand.chores(placed.die, chores, at, ready);
-        let mut merged = ready;
+        let mut merged = self.note_moves(chores, at, ready);
         while let Some((die, chores)) = self.ftl.next_chores() {
             let done = self.nand.chores(die, chores, at, ready);
+            merged = self.note_moves(chores, at, merged);
             // A log block is won back when all dies of the merge are done; a die that only erases
             // holds up no other.
             if chores.rows_programmed() > 0 || chores.rows_read > 0 {
@@ -136,6 +138,17 @@ impl Ssd {
         let place = self.row_end(placed.die, placed.stream, row);
         self.row_ends[place] = end;
         end
+    }
+
+    /// The controller's part of what is moved, ordered at `at`. Returns when that is done, not before
+    /// `ready`.
+    #[inline]
+    fn note_moves(&mut self, chores: Chores, at: Nanos, ready: Nanos) -> Nanos {
+        let rows = u64::from(chores.rows_programmed());
+        if rows == 0 || self.costs.moved_row == Nanos::ZERO {
+            return ready;
+        }
+        self.controller.serve(at, Nanos(self.costs.moved_row.0 * rows)).max(ready)
     }
 
     pub(super) fn read(&mut self, io: Io, arrives: Nanos) -> Nanos {

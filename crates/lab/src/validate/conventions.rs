@@ -8,12 +8,13 @@
 //! | depth, sequential | 1 (METHODS' four corners) |
 //! | span, random | 8 GB; all of a hard disk, whose figures it decides; AS SSD's file of 1 GB |
 //! | span, sequential | all of the drive |
-//! | duration | a pass over all of the drive where the span is `full`, else 20 s; 180 s for a longest latency |
+//! | duration | a pass over all of the drive where the span is `full`, else 20 s; for a longest latency 180 s, of a used drive as long as it was written |
 //! | data | repeating, as the tools of the time write; AS SSD's is incompressible |
 //! | state | fresh; what is read was written before |
 //! | a maker's sequential writes to a drive with an SLC buffer | no more than it holds |
 //! | after the cache, or its exhaustion | what the SLC buffer holds was written before, and the test goes on behind it |
 //! | used, not how | the review's used state: filled, then 20 minutes of 4 KiB random writes over all of it at depth 32 or once its size, whichever is first; after HD Tach the 20 minutes in full |
+//! | what holds for all of an article | `articles.rs` |
 //! | drive's capacity | the model's usual one, named in the catalogue |
 //!
 //! AnandTech's steady state is its consistency test: the mean from second 1400 to 2000.
@@ -22,6 +23,7 @@ use fourcorners_drive::SECTOR_BYTES;
 use fourcorners_drive::profile::LinkSection;
 use serde_json::Value;
 
+use super::articles::{self, Article};
 use super::figure::{Figure, PublishedTest};
 use super::names::Found;
 use super::runs::{State, Test};
@@ -47,7 +49,8 @@ const MOST_BLOCK_BYTES: u64 = 1 << 26;
 /// # Errors
 /// What the test needs that is not modelled, or that is not published.
 pub(super) fn test(figure: &Figure, found: Found<'_>) -> Result<Test, String> {
-    let published = &figure.test;
+    let article = articles::of(&figure.source);
+    let published = &as_in_article(&figure.test, article);
     let (pattern, read_percent) = pattern(&published.pattern)?;
     let random = pattern == Pattern::Random;
     let disk = matches!(found.profile.model, Model::Hdd(_));
@@ -68,7 +71,7 @@ pub(super) fn test(figure: &Figure, found: Found<'_>) -> Result<Test, String> {
         Value::Number(gb) => Some((gb.as_f64().unwrap_or(0.0) * 1e9) as u64),
         Value::String(word) if word == "full" => Some(usable),
         Value::Null if as_ssd => Some(AS_SSD_SPAN_BYTES),
-        Value::Null if random && !disk => Some(RANDOM_SPAN_BYTES),
+        Value::Null if random && !disk => article.random_span_bytes.or(Some(RANDOM_SPAN_BYTES)),
         Value::Null => Some(usable),
         _ => None,
     };
@@ -79,7 +82,7 @@ pub(super) fn test(figure: &Figure, found: Found<'_>) -> Result<Test, String> {
         return Err(format!("a span of {} holds no I/O", published.span_gb));
     }
     let full = published.span_gb.as_str() == Some("full");
-    let state = state(published, found, usable)?;
+    let state = state(published, found, article, [usable, span_bytes])?;
     let (span_start_bytes, span_bytes) = match state {
         // What is overwritten in the buffer would make room in it.
         State::BufferFull { bytes } => (bytes, usable - bytes - (usable - bytes) % block_bytes),
@@ -94,12 +97,16 @@ pub(super) fn test(figure: &Figure, found: Found<'_>) -> Result<Test, String> {
         Some(seconds) => return Err(format!("a run of {seconds} s is too long or none")),
         None if full && !random => Until::Bytes(span_bytes),
         None if state == State::Steady => Until::Seconds(STEADY_SECONDS),
-        None if figure.metric == "max_latency_ms" => Until::Seconds(LATENCY_SECONDS),
+        None if figure.metric == "max_latency_ms" => Until::Seconds(match state {
+            State::Used { seconds, .. } => seconds,
+            _ => LATENCY_SECONDS,
+        }),
         None => held.map_or(Until::Seconds(SECONDS), |bytes| Until::SecondsOrBytes(SECONDS, bytes)),
     };
     let depth = depth(&published.queue_depth)?;
     let depth = depth.unwrap_or(match random && !latency {
         true => 32,
+        false if random => article.latency_depth.unwrap_or(1),
         false => 1,
     });
     let data = match published.data.as_deref() {
@@ -111,7 +118,7 @@ pub(super) fn test(figure: &Figure, found: Found<'_>) -> Result<Test, String> {
     };
     Ok(Test {
         drive: found.profile.name.clone(),
-        set: interface(figure.interface.as_deref(), found)?,
+        set: interface(figure.interface.as_deref().or(article.interface), found)?,
         state,
         job: Job {
             pattern,
@@ -127,6 +134,18 @@ pub(super) fn test(figure: &Figure, found: Found<'_>) -> Result<Test, String> {
         },
         usable_bytes: usable - usable % 131_072,
     })
+}
+
+/// The test as its article has it where the figure says nothing of it.
+fn as_in_article(published: &PublishedTest, article: Article) -> PublishedTest {
+    let mut test = published.clone();
+    let says_nothing = test.state.is_none() && test.span_gb.is_null();
+    if article.consistency && test.pattern == "random write" && says_nothing {
+        test.state = Some("steady".into());
+        test.span_gb = "full".into();
+        test.data = Some("incompressible".into());
+    }
+    test
 }
 
 /// A pattern that is a state, too.
@@ -204,7 +223,12 @@ pub(super) fn line_rate(gbps: f64) -> String {
     format!("link.gbps={gbps}")
 }
 
-fn state(test: &PublishedTest, found: Found<'_>, usable: u64) -> Result<State, String> {
+fn state(
+    test: &PublishedTest,
+    found: Found<'_>,
+    article: Article,
+    [usable, span_bytes]: [u64; 2],
+) -> Result<State, String> {
     let words = test.precondition.as_deref().unwrap_or_default();
     let tortured = State::Used { seconds: TORTURE_SECONDS, once: false };
     if test.pattern == AFTER_CACHE || test.state.as_deref() == Some("SLC cache exhausted") {
@@ -216,6 +240,9 @@ fn state(test: &PublishedTest, found: Found<'_>, usable: u64) -> Result<State, S
         });
     }
     Ok(match test.state.as_deref() {
+        None if test.pattern == "random write" && article.written_seconds.is_some() => {
+            State::Swept { seconds: article.written_seconds.unwrap_or_default(), span_bytes }
+        }
         None | Some("fresh" | "new" | "empty" | "clean") => State::Fresh,
         Some("steady") if test.pattern == "random write" => State::Steady,
         Some("used" | "trimmed") if words.contains("idle") => {
@@ -341,6 +368,26 @@ mod tests {
             assert_eq!(after.job.until, Until::Seconds(20));
             assert!(read(json).expect_err("the m4 has none").contains("[slc_buffer]"));
         }
+    }
+
+    #[test]
+    fn an_article_says_what_its_figures_do_not() {
+        let of = |source: &str, test: &str| {
+            let test = read(&format!(r#""source":"{source}","test":{{{test}}}"#));
+            test.expect("it can be run")
+        };
+        let toms = "Tom's Hardware: Crucial's m4 SSD tested at 64 GB";
+        let swept = of(toms, r#""pattern":"random write""#);
+        assert_eq!(swept.state, State::Swept { seconds: 50, span_bytes: 16_000_000_000 });
+        assert_eq!(of(toms, r#""pattern":"random read""#).state, State::Fresh);
+        let diaries = "https://a.page/the-ssd-diaries-crucials-realssd-c300.html";
+        assert_eq!(of(diaries, r#""pattern":"sequential read""#).set, ["link.gbps=3"]);
+        let consistency = "AnandTech: Crucial M550 review, 2014, performance consistency page";
+        let steady = of(consistency, r#""pattern":"random write""#);
+        assert_eq!((steady.state, steady.job.data), (State::Steady, Data::Incompressible));
+        assert!(steady.job.span_bytes > 250_000_000_000);
+        let part = of(consistency, r#""pattern":"random write","span_gb":8"#);
+        assert_eq!((part.state, part.job.span_bytes), (State::Fresh, 8_000_000_000));
     }
 
     #[test]

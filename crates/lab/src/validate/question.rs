@@ -68,6 +68,8 @@ pub(super) enum Statistic {
     Iops,
     /// Of the seconds from 1400 on.
     SteadyIops,
+    /// The same, of the second that half of them are below.
+    MedianSteadyIops,
     PeakIops,
     LeastMbPerS,
     MostMbPerS,
@@ -92,6 +94,10 @@ impl Statistic {
             // The largest over a range of depths is measured at the deepest.
             ("MiB/s", _) => Statistic::MibPerS,
             ("IOPS", stat) if stat.starts_with("peak") => Statistic::PeakIops,
+            // What most seconds are below says nothing of the mean: the others may be far above.
+            ("IOPS", _) if steady && figure.bound.as_deref() == Some("mostly <") => {
+                Statistic::MedianSteadyIops
+            }
             ("IOPS", _) if steady => Statistic::SteadyIops,
             ("IOPS", _) => Statistic::Iops,
             ("avg_latency_ms", _) => Statistic::MeanMs,
@@ -125,6 +131,12 @@ impl Statistic {
             Statistic::SteadyIops => {
                 let window = seconds.get(STEADY_FROM..).filter(|window| !window.is_empty())?;
                 Some(window.iter().map(|s| s.ios as f64).sum::<f64>() / window.len() as f64)
+            }
+            Statistic::MedianSteadyIops => {
+                let window = seconds.get(STEADY_FROM..).filter(|window| !window.is_empty())?;
+                let mut ios: Vec<u64> = window.iter().map(|second| second.ios).collect();
+                ios.sort_unstable();
+                Some(ios[ios.len() / 2] as f64)
             }
             Statistic::PeakIops => {
                 let window = seconds.get(STEADY_FROM..).unwrap_or(seconds);
