@@ -15,7 +15,9 @@ use clap::{Args as ClapArgs, Parser, Subcommand};
   fourcorners run job.fio crucial-m4-256gb --output-format json+
   fourcorners drives crucial-m4-256gb
   fourcorners age crucial-m4-256gb -o used.state
-  fourcorners review crucial-m4-256gb --state used.state")]
+  fourcorners review crucial-m4-256gb --state used.state
+  fourcorners trace info web.load.gz
+  fourcorners trace replay generated:light crucial-m4-256gb")]
 pub(super) struct Args {
     #[command(subcommand)]
     pub(super) command: Command,
@@ -35,6 +37,8 @@ pub(super) enum Command {
     Validate(ValidateArgs),
     /// Write a virtual SSD full and on, and keep its state for reviews of a used drive
     Age(AgeArgs),
+    /// Say what is in an I/O trace, convert it, or replay it on drives
+    Trace(super::trace::TraceArgs),
     /// Print the completions of a shell
     Completions(CompletionsArgs),
     /// Print the manual page: fourcorners man | man -l -
