@@ -4,9 +4,10 @@ use std::num::NonZeroU64;
 
 use fourcorners_drive::{Clock, Geometry, Hdd, Ssd, SsdCounters, Target, Wear};
 
+use crate::arrival::Source;
 use crate::catalogue::{Model, Profile};
 use crate::cpu;
-use crate::run::{Measured, Observer, run};
+use crate::run::{Measured, Observer, run, run_source};
 use crate::streams::{self, Plan, RunResult};
 use crate::uring::{Uring, UringError};
 use crate::workload::Job;
@@ -135,6 +136,29 @@ impl Drive {
             Drive::Hdd(hdd) => run(&mut **hdd, job, observer),
             Drive::Real(uring) => run(&mut **uring, job, observer),
         };
+        self.outcome(measured, counters, cpu)
+    }
+
+    /// Runs what a source has on it, at most `queue_depth` at a time; `ios` is how many there will
+    /// be.
+    pub fn run_source(
+        &mut self,
+        source: &mut impl Source,
+        (queue_depth, ios): (u32, u64),
+        observer: &mut impl Observer,
+    ) -> Outcome {
+        let counters = self.counters();
+        let cpu = cpu::process_seconds();
+        let size = (queue_depth, ios);
+        let measured = match self {
+            Drive::Ssd(ssd) => run_source(&mut **ssd, source, size, observer),
+            Drive::Hdd(hdd) => run_source(&mut **hdd, source, size, observer),
+            Drive::Real(uring) => run_source(&mut **uring, source, size, observer),
+        };
+        self.outcome(measured, counters, cpu)
+    }
+
+    fn outcome(&self, measured: Measured, counters: Option<SsdCounters>, cpu: f64) -> Outcome {
         let cpu_seconds = cpu::process_seconds() - cpu;
         let write_amplification = self
             .counters()

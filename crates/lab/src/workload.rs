@@ -6,6 +6,8 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::arrival::{Due, Source};
+
 /// Where the next I/O of a job goes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -149,6 +151,15 @@ impl Stream {
             compressible_percent: self.compressible_percent,
             fua: self.fua,
         }
+    }
+}
+
+impl Source for Stream {
+    const PACED: bool = false;
+
+    #[inline]
+    fn next(&mut self) -> Option<(Io, Due)> {
+        Some((self.next_io(), Due::Now))
     }
 }
 

@@ -308,6 +308,14 @@ impl Profile {
         }
     }
 
+    /// Whether the profile says what the drive draws.
+    pub fn has_power(&self) -> bool {
+        match &self.model {
+            Model::Ssd(ssd) => ssd.power.is_some(),
+            Model::Hdd(hdd) => hdd.power.is_some(),
+        }
+    }
+
     /// Keys of the values that were fitted to measurements.
     pub fn fitted(&self) -> Vec<String> {
         let fitted = self.values.iter().filter(|value| value.standing == Standing::Fitted);

@@ -15,7 +15,9 @@ use clap::{Args as ClapArgs, Parser, Subcommand};
   fourcorners run job.fio crucial-m4-256gb --output-format json+
   fourcorners drives crucial-m4-256gb
   fourcorners age crucial-m4-256gb -o used.state
-  fourcorners review crucial-m4-256gb --state used.state")]
+  fourcorners review crucial-m4-256gb --state used.state
+  fourcorners trace info web.load.gz
+  fourcorners trace replay generated:light crucial-m4-256gb")]
 pub(super) struct Args {
     #[command(subcommand)]
     pub(super) command: Command,
@@ -35,6 +37,8 @@ pub(super) enum Command {
     Validate(ValidateArgs),
     /// Write a virtual SSD full and on, and keep its state for reviews of a used drive
     Age(AgeArgs),
+    /// Say what is in an I/O trace, convert it, or replay it on drives
+    Trace(super::trace::TraceArgs),
     /// Print the completions of a shell
     Completions(CompletionsArgs),
     /// Print the manual page: fourcorners man | man -l -
@@ -266,4 +270,8 @@ pub(super) struct ValidateArgs {
     /// Print Markdown: docs/FIDELITY.md
     #[arg(long, conflicts_with = "json")]
     pub(super) markdown: bool,
+
+    /// Draw published against simulated into this SVG file as well, replacing it
+    #[arg(long, value_name = "FILE", conflicts_with = "fit")]
+    pub(super) chart: Option<PathBuf>,
 }

@@ -16,6 +16,7 @@ mod run;
 mod size;
 mod targets;
 mod terminal;
+mod trace;
 mod validate;
 
 use std::process::ExitCode;
@@ -58,6 +59,7 @@ pub fn main() -> ExitCode {
         Ok(Command::Bench(args)) => bench::run(&args),
         Ok(Command::Validate(args)) => validate::run(&args),
         Ok(Command::Age(args)) => age::run(&args),
+        Ok(Command::Trace(args)) => trace::run(args),
         Ok(Command::Completions(args)) => manual::completions(&args),
         Ok(Command::Man) => manual::man(),
         Err(error) if is_help(&error) => {

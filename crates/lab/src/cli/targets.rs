@@ -35,6 +35,18 @@ pub(super) enum Planned {
     New(PathBuf, u64),
 }
 
+/// Targets of a replay as typed, with what goes for them.
+pub(super) struct Asked<'a> {
+    pub(super) targets: &'a [String],
+    pub(super) size: Option<&'a str>,
+    pub(super) host: Option<&'a str>,
+    pub(super) set: &'a [String],
+    pub(super) destroy: &'a [String],
+    pub(super) force: &'a [String],
+    /// Whether real ones are written, so that they have to be named for it.
+    pub(super) writes: bool,
+}
+
 /// How virtual drives differ from their profiles.
 #[derive(Clone, Copy)]
 struct Changes<'a> {
@@ -51,13 +63,40 @@ pub(super) struct Ready {
 
 /// Finds all targets; the first that may not be tested refuses the whole review.
 pub(super) fn plan(args: &ReviewArgs, methods: usize) -> Result<Vec<Planned>, String> {
-    let size = args.size.as_deref().map(parse_size).transpose()?;
-    let host = host_controller(args.host.as_deref())?;
-    let changes = Changes { host: host.as_ref(), set: &args.set };
-    let permission = Permission { destroy: args.destroy.clone(), force: args.force.clone() };
+    let mut planned = find_all(&Asked {
+        targets: &args.targets,
+        size: args.size.as_deref(),
+        host: args.host.as_deref(),
+        set: &args.set,
+        destroy: &args.destroy,
+        force: &args.force,
+        writes: true,
+    })?;
+    if let Some(state) = &args.state {
+        planned = vec![used(planned, state)?];
+    }
+    check_memory(&planned, methods)?;
+    Ok(planned)
+}
+
+/// Finds all targets that are asked for, with one drive each.
+pub(super) fn plan_asked(asked: &Asked<'_>) -> Result<Vec<Planned>, String> {
+    let planned = find_all(asked)?;
+    check_memory(&planned, 1)?;
+    Ok(planned)
+}
+
+fn find_all(args: &Asked<'_>) -> Result<Vec<Planned>, String> {
+    let size = args.size.map(parse_size).transpose()?;
+    let host = host_controller(args.host)?;
+    let changes = Changes { host: host.as_ref(), set: args.set };
+    let permission = Permission { destroy: args.destroy.to_vec(), force: args.force.to_vec() };
     let mut planned: Vec<Planned> = Vec::new();
-    for target in &args.targets {
-        let found = find(target, size, changes, &permission)?;
+    for target in args.targets {
+        let found = match args.writes {
+            false => find_to_read(target, size, changes, &permission)?,
+            true => find(target, size, changes, &permission)?,
+        };
         if planned.iter().any(|other| other.is_same(&found)) {
             let name = found.name();
             return Err(match found {
@@ -77,16 +116,12 @@ pub(super) fn plan(args: &ReviewArgs, methods: usize) -> Result<Vec<Planned>, St
     if !args.set.is_empty() && !any(|target| !target.is_real()) {
         return Err("--set changes virtual drives, and no target is one: leave it out".into());
     }
-    if let (Some(host), Some(real)) = (&args.host, planned.iter().find(|it| it.is_real())) {
+    if let (Some(host), Some(real)) = (args.host, planned.iter().find(|it| it.is_real())) {
         let name = real.name();
         return Err(format!(
             "--host {host} is for virtual drives, and {name} is none: leave it out"
         ));
     }
-    if let Some(state) = &args.state {
-        planned = vec![used(planned, state)?];
-    }
-    check_memory(&planned, methods)?;
     Ok(planned)
 }
 

@@ -12,6 +12,7 @@ mod entries;
 mod json;
 mod page;
 mod provenance;
+mod replay;
 mod sweep;
 mod table;
 mod tables;

@@ -70,6 +70,7 @@ pub(super) fn method_words(method: &str) -> String {
     match method {
         "four-corners" => "Four corners".into(),
         "toms" => "Queue depth sweep".into(),
+        "storage-bench" => "Storage bench".into(),
         other => other.replace(['-', '_'], " "),
     }
 }

@@ -117,6 +117,7 @@ impl Review {
             quick: reviewed.scope.quick,
             figures: IndexMap::new(),
             series: IndexMap::new(),
+            replay: None,
             verdicts: Vec::new(),
             ended: Ended::Complete,
             seed: reviewed.scope.seed,

@@ -5,6 +5,7 @@
 //! it asks worked out (`question`), all tests run (`runs`) and the answers judged (here).
 
 mod articles;
+pub mod chart;
 mod conventions;
 mod figure;
 mod fit;

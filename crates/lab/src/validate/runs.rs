@@ -128,8 +128,7 @@ impl Observer for Asks<'_> {
 impl Test {
     /// Whether one drive, prepared once, serves both.
     fn shares_preparation_of(&self, other: &Test) -> bool {
-        let prepared =
-            matches!(self.state, State::Used { .. } | State::Swept { .. } | State::Trimmed { .. });
+        let prepared = !matches!(self.state, State::Fresh | State::Steady);
         prepared
             && (&self.drive, self.state, self.usable_bytes)
                 == (&other.drive, other.state, other.usable_bytes)

@@ -3,6 +3,10 @@
 
 mod crucial_m4;
 mod crucial_others;
+mod disks;
+mod indilinx;
+mod intel;
+mod nvme;
 
 use fourcorners::catalogue::{Model, built_in};
 use fourcorners::run::{JobEnd, Measured, Unobserved, run};

@@ -19,5 +19,6 @@ mod media;
 mod output;
 mod profiles;
 mod state;
+mod trace;
 mod usage;
 mod validate;
