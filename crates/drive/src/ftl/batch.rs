@@ -57,7 +57,7 @@ impl Ftl {
                 space.pace = Default::default();
                 return;
             };
-            let owed = space.pace.moves_due(victim.valid(), units - victim.valid());
+            let owed = space.pace.moves_due(victim.valid(), units.saturating_sub(victim.valid()));
             let owed = owed.saturating_sub(victim.valid() - victim.uncharged());
             let due = owed.max(left).min(victim.uncharged());
             self.charge(die, due);

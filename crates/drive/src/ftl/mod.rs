@@ -8,6 +8,7 @@
 
 mod batch;
 mod blocks;
+mod coalesce;
 mod collect;
 mod die;
 mod fragments;
@@ -103,6 +104,8 @@ struct OpenRow {
 pub(crate) struct FtlCounts {
     /// Units the host wrote.
     pub(crate) host_units: u64,
+    /// Those of them that took the place of what was in an open row.
+    pub(crate) absorbed_units: u64,
     /// Units collection moved.
     pub(crate) moved_units: u64,
     /// Those of them that were in the SLC buffer.

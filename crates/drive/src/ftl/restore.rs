@@ -198,7 +198,9 @@ impl Ftl {
         }
         let counted = counts.host_units.max(counts.moved_units).max(counts.padded_units);
         let counted = counted.max(counts.parity_units);
-        let counts_right = counted <= MOST_MOVED && counts.folded_units <= counts.moved_units;
+        let counts_right = counted <= MOST_MOVED
+            && counts.folded_units <= counts.moved_units
+            && counts.absorbed_units <= counts.host_units;
         StateError::unless(counts_right, "it counts too much")?;
         let end_of_life = made.end_of_life.restored(worn_out, &dies);
         let end_of_life = end_of_life

@@ -101,6 +101,18 @@ pub struct BufferSection {
     pub write_kib: Sourced<u32>,
     /// Whether its content survives a power cut, so that a flush need not wait for the NAND.
     pub power_loss_protected: Sourced<bool>,
+    /// Whether a unit of the map that is written again while its row is not full takes the place it has
+    /// there, so that only the last of such writes is programmed (coalescing); false when absent. What
+    /// programs a row before it is full, as a flush does, ends it for the units of the row. Not with `[compression]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coalesce: Option<Sourced<bool>>,
+}
+
+impl BufferSection {
+    /// Whether writes are coalesced.
+    pub fn coalesces(&self) -> bool {
+        self.coalesce.as_ref().is_some_and(|coalesce| coalesce.value)
+    }
 }
 
 /// The flash: its shape and its times.
@@ -264,6 +276,11 @@ impl SsdProfile {
         }
         let two_rows_kib = (self.row_bytes() * 2).div_ceil(1024) as u32;
         within("buffer.write_kib", &self.buffer.write_kib, two_rows_kib..=1 << 22)?;
+        if self.buffer.coalesces() && self.compression.is_some() {
+            let must = "data that compresses less does not fit where a unit is: leave out \
+                        buffer.coalesce or [compression]";
+            return Err(ProfileError::new("buffer.coalesce", true, must));
+        }
         self.gc.check()?;
         if let Some(streams) = &self.streams {
             streams.check(self)?;

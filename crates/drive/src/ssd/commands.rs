@@ -48,6 +48,19 @@ impl Ssd {
         let mut unit = units.first;
         let weight = self.weight(io);
         while unit < units.first + units.count {
+            let whole = units.whole_from(unit);
+            let mut together = whole.max(1);
+            if self.coalesces {
+                let (count, row) = self.ftl.absorb(unit, together);
+                if let Some(stream) = row {
+                    // What is kept of a unit that is written in part is here, too.
+                    admitted = admitted.max(self.row_ready[stream.index()]);
+                    self.row_ready[stream.index()] = admitted;
+                    unit += count;
+                    continue;
+                }
+                together = count;
+            }
             let stream = self.ftl.stream_for(unit);
             loop {
                 if self.ftl.at_row_start(stream) {
@@ -59,7 +72,6 @@ impl Ssd {
                 let ready = admitted.max(self.row_ready[cut.stream.index()]);
                 self.program_if_full(cut, arrives, ready);
             }
-            let whole = units.whole_from(unit);
             if whole == 0 {
                 let pages = self.grain.pages_to_keep(io, unit);
                 let rest = self.read_unit(unit, pages, &mut Reads::new(accepted, mapped));
@@ -68,7 +80,7 @@ impl Ssd {
             // A command that adds to a row waits for the row's space like the one that began it.
             admitted = admitted.max(self.row_ready[stream.index()]);
             self.row_ready[stream.index()] = admitted;
-            let Some((written, placed)) = self.ftl.write(unit, whole.max(1), stream, weight) else {
+            let Some((written, placed)) = self.ftl.write(unit, together, stream, weight) else {
                 self.host_writes.add(self.grain, self.grain.part_before(io, unit));
                 return None;
             };
@@ -89,7 +101,12 @@ impl Ssd {
     fn look_up(&mut self, units: Range<LogicalUnit>, updates: bool, at: Nanos) -> Nanos {
         match &mut self.limited_map {
             None => at,
-            Some(map) => map.look_up(units, updates, at, &mut self.nand),
+            Some(map) => {
+                // The map says what it said if the buffer absorbs all of them.
+                let in_row = |unit| self.ftl.open_row_with(unit).is_some();
+                let updates = updates && !(self.coalesces && units.clone().all(in_row));
+                map.look_up(units, updates, at, &mut self.nand)
+            }
         }
     }
 

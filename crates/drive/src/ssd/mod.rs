@@ -55,6 +55,8 @@ pub struct Ssd {
     raw_bytes: u64,
     trim: Trim,
     power_loss_protected: bool,
+    /// Whether the write buffer coalesces.
+    coalesces: bool,
     /// By operation.
     host: [HostCost; 4],
     costs: CommandCosts,
@@ -155,6 +157,7 @@ impl Ssd {
             raw_bytes: profile.raw_bytes(),
             trim: Trim::new(&profile.trim, link.is_pcie()),
             power_loss_protected: profile.buffer.power_loss_protected.value,
+            coalesces: profile.buffer.coalesces(),
             host: HostCost::by_operation(&profile.host),
             costs: CommandCosts::new(&profile.controller, profile.row_bytes()),
             link,
@@ -201,6 +204,7 @@ impl Ssd {
             host_sectors: self.host_writes.sectors,
             rmw_sectors: self.host_writes.rmw_sectors,
             host_units: ftl.host_units * each,
+            absorbed_units: ftl.absorbed_units * each,
             moved_units: ftl.moved_units * each,
             folded_units: ftl.folded_units * each,
             padded_units: ftl.padded_units * each,

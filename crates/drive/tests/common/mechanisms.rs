@@ -9,7 +9,7 @@ use super::set;
 /// drive with what there is already.
 pub fn add(numbers: &mut impl Numbers, profile: &mut SsdProfile) {
     // Log blocks come before what they exclude.
-    let mechanisms: [(u64, Mechanism); 12] = [
+    let mechanisms: [(u64, Mechanism); 13] = [
         (30, cells),
         (30, suspend),
         (30, registers),
@@ -22,6 +22,7 @@ pub fn add(numbers: &mut impl Numbers, profile: &mut SsdProfile) {
         (20, batches),
         (40, stall),
         (30, moves),
+        (90, coalesce),
     ];
     for (percent, mechanism) in mechanisms {
         if numbers.percent(percent) {
@@ -151,6 +152,10 @@ fn slc_buffer(profile: &mut SsdProfile, below: Below<'_>) {
         on_top.div_ceil(u64::from(profile.nand.dies.value)) as u32;
     let row_kib = row_bytes.div_ceil(1024) as u32;
     profile.buffer.write_kib = set(profile.buffer.write_kib.value.max(4 * row_kib));
+}
+
+fn coalesce(profile: &mut SsdProfile, below: Below<'_>) {
+    profile.buffer.coalesce = Some(set(below(4) > 0));
 }
 
 fn compression(profile: &mut SsdProfile, below: Below<'_>) {

@@ -58,7 +58,11 @@ pub fn ssd(shape: Shape) -> SsdProfile {
             move_4k_us: None,
             read_ahead_kib: set(0),
         },
-        buffer: BufferSection { write_kib: set(64), power_loss_protected: set(false) },
+        buffer: BufferSection {
+            write_kib: set(64),
+            power_loss_protected: set(false),
+            coalesce: None,
+        },
         nand: NandSection {
             channels: set(shape.dies.min(8)),
             dies: set(shape.dies),

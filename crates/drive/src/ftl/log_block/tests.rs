@@ -44,7 +44,11 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
             move_4k_us: None,
             read_ahead_kib: set(0),
         },
-        buffer: BufferSection { write_kib: set(256), power_loss_protected: set(false) },
+        buffer: BufferSection {
+            write_kib: set(256),
+            power_loss_protected: set(false),
+            coalesce: None,
+        },
         nand: NandSection {
             channels: set(1),
             dies: set(dies),
