@@ -54,12 +54,10 @@ impl ReviewProgress {
 
 impl Watch for ReviewProgress {
     fn step(&mut self, step: &Step<'_>) {
-        let doing = match step.phase {
-            Phase::Purge => "purge".to_string(),
-            Phase::Prepare { state, .. } => format!("prepare: {state}"),
-            Phase::Measure { figure, .. } => figure.clone(),
-            Phase::LeftOut { .. } => return,
-        };
+        if matches!(step.phase, Phase::LeftOut { .. }) {
+            return;
+        }
+        let doing = step.phase.words();
         self.bar.set_message(doing);
     }
 

@@ -3,15 +3,16 @@
 
 use std::path::{Path, PathBuf};
 
-use fourcorners_drive::Geometry;
+use fourcorners_drive::{Geometry, SECTOR_BYTES};
 
 use super::args::{AgeArgs, ReviewArgs};
 use super::size::parse_size;
-use crate::catalogue::{self, CatalogueError, HostController, Profile};
+use crate::catalogue::{self, CatalogueError, HostController, Model, Profile};
 use crate::drive::Drive;
 use crate::guard::{self, Kind, LEAST_BYTES, Permission, RealTarget};
 use crate::host;
 use crate::record::{Host, TargetInfo, TargetKind};
+use crate::review::Medium;
 use crate::state;
 use crate::uring::{Setup, Uring};
 
@@ -48,7 +49,7 @@ pub(super) struct Ready {
 }
 
 /// Finds all targets; the first that may not be tested refuses the whole review.
-pub(super) fn plan(args: &ReviewArgs, methods: usize) -> Result<Vec<Planned>, String> {
+pub(super) fn plan(args: &ReviewArgs) -> Result<Vec<Planned>, String> {
     let size = args.size.as_deref().map(parse_size).transpose()?;
     let host = host_controller(args.host.as_deref())?;
     let changes = Changes { host: host.as_ref(), set: &args.set };
@@ -84,7 +85,7 @@ pub(super) fn plan(args: &ReviewArgs, methods: usize) -> Result<Vec<Planned>, St
     if let Some(state) = &args.state {
         planned = vec![used(planned, state)?];
     }
-    check_memory(&planned, methods)?;
+    check_memory(&planned)?;
     Ok(planned)
 }
 
@@ -99,27 +100,14 @@ fn used(mut planned: Vec<Planned>, file: &Path) -> Result<Planned, String> {
     }
 }
 
-/// Refuses drives that would bring this machine to its knees. As many are in memory at a time as
-/// there are CPUs, so the largest of them count.
-fn check_memory(planned: &[Planned], methods: usize) -> Result<(), String> {
-    let mut needs: Vec<u64> = planned
-        .iter()
-        .flat_map(|target| {
-            let need = match target {
-                Planned::Virtual(profile) | Planned::Used(profile, _) => profile.memory_bytes(),
-                Planned::Real(..) | Planned::New(..) => 0,
-            };
-            // Each method has a drive of its own.
-            std::iter::repeat_n(need, methods)
-        })
-        .collect();
-    needs.sort_unstable();
-    let at_a_time = std::thread::available_parallelism().map_or(1, usize::from);
-    let need: u64 = needs.iter().rev().take(at_a_time).sum();
+/// Refuses drives that would bring this machine to its knees. How many are in memory at a time
+/// depends on how many have room, so only the largest counts.
+fn check_memory(planned: &[Planned]) -> Result<(), String> {
+    let need = planned.iter().map(Planned::memory_bytes).max().unwrap_or(0);
     match host::available_memory_bytes() {
         Some(available) if need > available => Err(format!(
-            "the virtual drives would take {:.1} GB of memory, and {:.1} GB is available: review \
-             fewer at a time, or smaller ones",
+            "a virtual drive would take {:.1} GB of memory, and {:.1} GB is available: review a \
+             smaller one",
             need as f64 / 1e9,
             available as f64 / 1e9
         )),
@@ -149,7 +137,7 @@ pub(super) fn find_virtual(args: &AgeArgs) -> Result<Box<Profile>, String> {
     match find(target, None, changes, &nothing)? {
         Planned::Virtual(profile) => {
             let planned = [Planned::Virtual(profile.clone())];
-            check_memory(&planned, 1)?;
+            check_memory(&planned)?;
             Ok(profile)
         }
         _ => Err(format!("{target} is a real drive: only virtual ones are aged")),
@@ -227,6 +215,39 @@ impl Planned {
         !matches!(self, Planned::Virtual(_) | Planned::Used(..))
     }
 
+    /// What it can hold and take, as a drive of it will say.
+    pub(super) fn geometry(&self) -> Geometry {
+        match self {
+            Planned::Virtual(profile) | Planned::Used(profile, _) => profile.geometry(),
+            Planned::Real(target, _) => Geometry { queue_depth: QUEUE_DEPTH, ..target.geometry },
+            Planned::New(_, bytes) => Geometry {
+                sectors: bytes / SECTOR_BYTES,
+                logical_block_bytes: SECTOR_BYTES as u32,
+                queue_depth: QUEUE_DEPTH,
+            },
+        }
+    }
+
+    /// What kind of drive it is.
+    pub(super) fn medium(&self) -> Medium {
+        match self {
+            Planned::Virtual(profile) | Planned::Used(profile, _) => match profile.model {
+                Model::Ssd(_) => Medium::Ssd,
+                Model::Hdd(_) => Medium::HardDisk,
+            },
+            Planned::Real(target, _) if target.kind == Kind::Device => Medium::Device,
+            Planned::Real(..) | Planned::New(..) => Medium::File,
+        }
+    }
+
+    /// Memory that it takes when it is opened.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        match self {
+            Planned::Virtual(profile) | Planned::Used(profile, _) => profile.memory_bytes(),
+            Planned::Real(..) | Planned::New(..) => 0,
+        }
+    }
+
     /// Whether both are the same drive, whatever the words that lead to it.
     fn is_same(&self, other: &Planned) -> bool {
         match (self, other) {
@@ -257,6 +278,14 @@ impl Planned {
         })
     }
 
+    /// What the record of a virtual drive says of it, as long as it is new.
+    pub(super) fn describe(&self) -> Option<TargetInfo> {
+        match self {
+            Planned::Virtual(profile) => Some(virtual_info(profile, profile.geometry())),
+            Planned::Used(..) | Planned::Real(..) | Planned::New(..) => None,
+        }
+    }
+
     /// Makes it ready.
     pub(super) fn open(&self) -> Result<Ready, String> {
         match self {
@@ -280,9 +309,9 @@ impl Planned {
     }
 
     /// What a record can say of a real target that could not be opened.
-    pub(super) fn unopened(&self) -> Option<(Geometry, TargetInfo)> {
+    pub(super) fn unopened(&self) -> Option<TargetInfo> {
         match self {
-            Planned::Real(target, _) => Some((target.geometry, real_info(target, None))),
+            Planned::Real(target, _) => Some(real_info(target, None)),
             Planned::Virtual(_) | Planned::Used(..) | Planned::New(..) => None,
         }
     }

@@ -7,6 +7,7 @@
 //! address to load anything from, and a content security policy in its head forbids the rest.
 
 mod charts;
+mod consistency;
 mod curves;
 mod entries;
 mod json;

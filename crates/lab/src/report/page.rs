@@ -8,10 +8,10 @@ use plotly::Plot;
 use super::charts::{BarRow, LineOf, bars, seconds};
 use super::curves::{CurveOf, percentile_curves};
 use super::entries::{Entries, Entry, figure_names, having, shortened};
-use super::sweep;
 use super::words::{
     FigureName, bytes, clock_words, ended_words, figure_words, kind_words, method_words,
 };
+use super::{consistency, sweep};
 use super::{provenance, tables};
 use crate::record::{ClockName, Document, Figure};
 
@@ -35,6 +35,10 @@ static CHART_LIBRARY: LazyLock<String> = LazyLock::new(|| {
 
 /// What fits above a bar on a phone, with the word "Incomplete" before it.
 const BAR_LABEL_CHARS: usize = 44;
+
+/// Methods that have a chapter of their own, with charts that show more than bars, curves and
+/// seconds of every figure would.
+const OWN_CHAPTERS: [&str; 2] = [sweep::METHOD, consistency::METHOD];
 
 /// The groups a review's speed charts are in: heading, access, operation (any when empty).
 const GROUPS: [(&str, &str, &str); 3] = [
@@ -127,7 +131,6 @@ fn content(all: &Entries) -> Markup {
         return html! { p { "This document holds no records." } };
     }
     let speed = speed(all);
-    let sweep = sweep::sections(all);
     let latency = per_figure(all, |name, words, entries| {
         let curves: Vec<CurveOf> = having(entries, name)
             .into_iter()
@@ -151,11 +154,12 @@ fn content(all: &Entries) -> Markup {
         (!lines.is_empty()).then(|| seconds(words, &lines).markup())
     });
     let compared: Vec<&Entry> =
-        all.all.iter().filter(|entry| entry.record.method != sweep::METHOD).collect();
+        all.all.iter().filter(|entry| !has_own_chapter(&entry.record.method)).collect();
     let chapters = [
         ("corners", "The four corners", tables::side_by_side(all)),
         ("speed", "Data rate", speed),
-        ("sweep", "Queue depth", sweep),
+        ("sweep", "Queue depth", sweep::sections(all)),
+        ("consistency", "Consistency", consistency::sections(all)),
         (
             "latency",
             "Latency",
@@ -212,10 +216,18 @@ fn content(all: &Entries) -> Markup {
     }
 }
 
-/// The bar charts of all methods but the sweep; nothing when there are no figures.
+fn has_own_chapter(method: &str) -> bool {
+    OWN_CHAPTERS.contains(&method)
+}
+
+/// The methods whose figures are shown alike.
+fn in_common<'a>(all: &Entries<'a>) -> Vec<&'a str> {
+    all.methods().into_iter().filter(|method| !has_own_chapter(method)).collect()
+}
+
+/// The bar charts of all methods without a chapter of their own; nothing when there are no figures.
 fn speed(all: &Entries) -> Option<Markup> {
-    let methods: Vec<&str> =
-        all.methods().into_iter().filter(|&method| method != sweep::METHOD).collect();
+    let methods: Vec<&str> = in_common(all);
     let charts: Vec<Markup> =
         methods.iter().filter_map(|method| method_bars(all, &all.of_method(method))).collect();
     let several = methods.len() > 1;
@@ -321,13 +333,12 @@ fn marked(label: String, complete: bool) -> String {
     if complete { label } else { format!("Incomplete: {label}") }
 }
 
-/// One chart for each figure of each method but the sweep; nothing when there are none.
+/// One chart for each figure of each method without a chapter of its own; nothing when there are none.
 fn per_figure(
     all: &Entries,
     chart: impl Fn(&str, &str, &[&Entry]) -> Option<Markup>,
 ) -> Option<Markup> {
-    let methods: Vec<&str> =
-        all.methods().into_iter().filter(|&method| method != sweep::METHOD).collect();
+    let methods: Vec<&str> = in_common(all);
     let mut figures = Vec::new();
     for method in &methods {
         let entries = all.of_method(method);

@@ -47,6 +47,10 @@ impl<'a> FigureName<'a> {
         let mut how = format!("QD {}", self.queue_depth);
         for word in self.rest.split('_').filter(|word| !word.is_empty()) {
             how.push_str(", ");
+            if let Some(percent) = word.strip_prefix("spare").filter(|rest| is_number(rest)) {
+                how.push_str(&format!("{percent} % spare"));
+                continue;
+            }
             how.push_str(word);
             if matches!(word, "used" | "fresh" | "filled") {
                 how.push_str(" state");
@@ -54,6 +58,10 @@ impl<'a> FigureName<'a> {
         }
         how
     }
+}
+
+fn is_number(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// A figure's name in words: `random_write_4k_qd3_incompressible_used` is "4 KiB random write,
@@ -70,6 +78,7 @@ pub(super) fn method_words(method: &str) -> String {
     match method {
         "four-corners" => "Four corners".into(),
         "toms" => "Queue depth sweep".into(),
+        "consistency" => "Consistency".into(),
         other => other.replace(['-', '_'], " "),
     }
 }
@@ -285,6 +294,10 @@ mod tests {
             (
                 "random_write_4k_qd3_incompressible_used",
                 "4 KiB random write, QD 3, incompressible, used state",
+            ),
+            (
+                "random_write_4k_qd32_incompressible_spare12.5",
+                "4 KiB random write, QD 32, incompressible, 12.5 % spare",
             ),
             ("sequential_write_1m_qd8", "1 MiB sequential write, QD 8"),
             ("trim_time", "trim time"),

@@ -3,13 +3,12 @@
 use indexmap::IndexMap;
 use jiff::Timestamp;
 
-use super::{Method, Phase, Scope};
+use super::figure::{About, figure, series};
+use super::phase::preparation;
+use super::{Method, Phase, Shelf};
 use crate::drive::{Drive, Outcome, Purge};
-use crate::fio;
-use crate::record::{
-    ClockName, Ended, Figure, FlashWear, Host, Latency, Record, Series, TargetInfo, Verdict,
-};
-use crate::run::{JobEnd, Measured, Observer, Second};
+use crate::record::{ClockName, Ended, Host, Record, TargetInfo, Verdict};
+use crate::run::{JobEnd, Observer};
 use crate::workload::Job;
 
 /// Who watches a review.
@@ -38,28 +37,105 @@ pub struct Step<'a> {
 pub struct Reviewed {
     /// The method.
     pub method: Method,
-    /// Its scope.
-    pub scope: Scope,
+    /// What is done, step by step.
+    pub plan: Vec<Phase>,
+    /// Whether the plan is a quick one.
+    pub quick: bool,
+    /// The seed it was made with.
+    pub seed: u64,
     /// What the record says of the target.
     pub target: TargetInfo,
     /// What the record says of the machine (wall clock only).
     pub host: Option<Host>,
 }
 
-/// Runs a method on a drive. A record always comes back: of all that was planned, or of what was
-/// measured before it was stopped or failed.
-pub fn review(reviewed: Reviewed, drive: &mut Drive, watch: &mut impl Watch) -> Record {
+/// What is under test.
+pub enum Bench<'a> {
+    /// A virtual SSD: every purge takes a new one, in the state the phases after it ask for.
+    Shelf(&'a Shelf<'a>),
+    /// The one drive there is, and what was done to it since it was purged.
+    One(&'a mut Drive, &'a mut Past),
+}
+
+/// The jobs that were run on a drive since it was purged, where they say all of its state.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Past(Option<Vec<Job>>);
+
+impl Past {
+    /// How many of the phases of a plan that begins with a purge are spared, because the drive is in
+    /// the state they lead to or on the way there.
+    pub fn spares(&self, plan: &[Phase]) -> usize {
+        match (&self.0, plan) {
+            (Some(jobs), [Phase::Purge, after @ ..])
+                if !jobs.is_empty() && preparation(after).starts_with(jobs) =>
+            {
+                1 + jobs.len()
+            }
+            _ => 0,
+        }
+    }
+
+    /// A phase was carried out.
+    pub fn went_through(&mut self, phase: &Phase) {
+        match (phase, &mut self.0) {
+            (Phase::Purge, past) => *past = Some(Vec::new()),
+            (Phase::Prepare { job, .. }, Some(jobs)) => jobs.push(job.clone()),
+            (phase, _) if phase.only_reads() => {}
+            _ => self.0 = None,
+        }
+    }
+}
+
+/// Runs a plan. A record always comes back: of all that was planned, or of what was measured
+/// before it was stopped or failed.
+pub fn review(reviewed: Reviewed, bench: &mut Bench<'_>, watch: &mut impl Watch) -> Record {
     let method = reviewed.method;
-    let phases = method.plan(&reviewed.scope);
-    let mut review = Review::new(reviewed, drive.clock().into());
-    let total: f64 = phases.iter().map(Phase::weight).sum();
+    let phases = reviewed.plan.clone();
+    let clock = match bench {
+        Bench::Shelf(_) => ClockName::Virtual,
+        Bench::One(drive, _) => drive.clock().into(),
+    };
+    let mut review = Review::new(reviewed, clock);
+    let total: f64 = phases.iter().map(Phase::estimated_seconds).sum::<f64>().max(1e-9);
     let mut before = 0.0;
-    for (index, phase) in phases.iter().enumerate() {
-        watch.step(&Step { number: index + 1, of: phases.len(), phase });
-        let part = Part { from: before / total, share: phase.weight() / total };
-        review.carry_out(phase, drive, &mut Scaled { watch, part });
-        before += phase.weight();
-        if matches!(phase, Phase::Measure { .. }) {
+    let mut taken = None;
+    let mut next = 0;
+    while let Some(phase) = phases.get(next) {
+        // The longest that begins here: of a purge and what follows it, the last is the one to name.
+        let at_once = match bench {
+            Bench::Shelf(_) if *phase == Phase::Purge => 1 + preparation(&phases[next + 1..]).len(),
+            Bench::One(_, past) => past.spares(&phases[next..]),
+            Bench::Shelf(_) => 0,
+        };
+        let now = &phases[next..next + at_once.max(1)];
+        let shown = now.last().unwrap_or(phase);
+        watch.step(&Step { number: next + now.len(), of: phases.len(), phase: shown });
+        let weight: f64 = now.iter().map(Phase::estimated_seconds).sum();
+        let part = Part { from: before / total, share: weight / total };
+        let observer = &mut Scaled { watch, part };
+        match bench {
+            Bench::Shelf(shelf) if at_once > 0 => {
+                // The one before is gone before the next is made: two would take twice the memory.
+                drop(taken.take());
+                taken = review.take(shelf, now, observer);
+            }
+            Bench::Shelf(shelf) => {
+                let mut drive = taken.take().unwrap_or_else(|| shelf.new_drive());
+                review.carry_out(phase, &mut drive, observer);
+                taken = Some(drive);
+            }
+            Bench::One(..) if at_once > 0 => review.is_in_state(shown),
+            Bench::One(drive, past) => {
+                review.carry_out(phase, drive, observer);
+                past.went_through(phase);
+                if review.record.ended != Ended::Complete {
+                    **past = Past::default();
+                }
+            }
+        }
+        next += now.len();
+        before += weight;
+        if phase.measures() {
             review.seal();
             watch.measured(&review.record);
         }
@@ -67,8 +143,7 @@ pub fn review(reviewed: Reviewed, drive: &mut Drive, watch: &mut impl Watch) -> 
             break;
         }
     }
-    let verdicts = method.verdicts(&review.record);
-    review.record.verdicts.extend(verdicts);
+    method.conclude(&mut review.record);
     review.seal();
     review.record
 }
@@ -114,12 +189,14 @@ impl Review {
             target: reviewed.target,
             clock,
             method: reviewed.method.name().into(),
-            quick: reviewed.scope.quick,
+            quick: reviewed.quick,
             figures: IndexMap::new(),
             series: IndexMap::new(),
+            steadiness: IndexMap::new(),
+            curves: IndexMap::new(),
             verdicts: Vec::new(),
             ended: Ended::Complete,
-            seed: reviewed.scope.seed,
+            seed: reviewed.seed,
             version: env!("CARGO_PKG_VERSION").into(),
             host: reviewed.host,
             started_at: now(),
@@ -140,6 +217,34 @@ impl Review {
     fn seal(&mut self) {
         self.record.finished_at = now();
         self.record.seal();
+    }
+
+    /// A drive in the state these phases lead to: a purge and what follows it.
+    fn take(
+        &mut self,
+        shelf: &Shelf<'_>,
+        phases: &[Phase],
+        observer: &mut impl Observer,
+    ) -> Option<Drive> {
+        let jobs = preparation(phases.get(1..).unwrap_or_default());
+        self.state = "fresh".into();
+        match shelf.take(&jobs, observer) {
+            Ok(drive) => {
+                phases.iter().for_each(|phase| self.is_in_state(phase));
+                Some(drive)
+            }
+            Err((drive, end)) => {
+                self.note_end(end, "in preparation");
+                Some(drive)
+            }
+        }
+    }
+
+    /// The phase would only lead to where the target is.
+    fn is_in_state(&mut self, phase: &Phase) {
+        if let Phase::Prepare { state, .. } = phase {
+            self.state = (*state).into();
+        }
     }
 
     fn carry_out(&mut self, phase: &Phase, drive: &mut Drive, observer: &mut impl Observer) {
@@ -209,47 +314,10 @@ impl Review {
     }
 
     fn keep(&mut self, name: &str, job: &Job, outcome: &Outcome, drive: &Drive) {
-        let measured = &outcome.measured;
-        let target = &self.record.target;
-        let seconds = measured.elapsed.as_secs().max(1e-9);
-        let over_provisioning = drive.over_provisioning();
-        let energy = measured.energy.as_ref();
-        let figure = Figure {
-            mb_per_s: measured.bytes as f64 / 1e6 / seconds,
-            iops: measured.latency.count() as f64 / seconds,
-            latency_us: Latency::from(&measured.latency),
-            ios: measured.latency.count(),
-            bytes: measured.bytes,
-            duration_s: seconds,
-            mean_queue_depth: measured.in_flight_ns as f64 / measured.elapsed.0.max(1) as f64,
-            state: self.state.clone(),
-            write_amplification: outcome.write_amplification,
-            nameplate_op: over_provisioning.map(|(nameplate, _)| nameplate),
-            effective_op: over_provisioning.map(|(_, effective)| effective),
-            wear: drive.wear().and_then(FlashWear::of),
-            mean_power_w: energy.map(|energy| energy.joules / seconds),
-            joules_per_gb: energy.map(|energy| energy.joules / (measured.bytes as f64 / 1e9)),
-            cpu_us_per_io: (target.kind != crate::record::TargetKind::Virtual)
-                .then(|| outcome.cpu_seconds * 1e6 / measured.latency.count() as f64),
-            complete: measured.ended == JobEnd::Complete,
-            job: job.clone(),
-            fio: fio::command(name, job, target),
-            latency_bins_ns: measured.latency.bins(),
-        };
-        self.record.series.insert(name.into(), series(measured));
+        let about = About { name, job, state: &self.state, target: &self.record.target };
+        let figure = figure(&about, outcome, drive);
+        self.record.series.insert(name.into(), series(&outcome.measured));
         self.record.figures.insert(name.into(), figure);
-    }
-}
-
-fn series(measured: &Measured) -> Series {
-    let seconds = &measured.seconds;
-    let micros_each = |second: &Second| second.latency_sum.as_micros() / second.ios.max(1) as f64;
-    Series {
-        iops: seconds.iter().map(|second| second.ios).collect(),
-        mb_per_s: seconds.iter().map(|second| second.bytes as f64 / 1e6).collect(),
-        latency_mean_us: seconds.iter().map(micros_each).collect(),
-        latency_max_us: seconds.iter().map(|second| second.latency_max.as_micros()).collect(),
-        energy_j: measured.energy.as_ref().map_or_else(Vec::new, |energy| energy.seconds.clone()),
     }
 }
 

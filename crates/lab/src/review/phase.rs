@@ -1,0 +1,132 @@
+//! One step of a plan, and what is known of it before it is run.
+
+use super::Scope;
+use crate::workload::{Job, Until};
+
+/// One step of a plan.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Phase {
+    /// Make the target forget everything.
+    Purge,
+    /// Bring the target into a state.
+    Prepare {
+        /// The state it is in afterwards.
+        state: &'static str,
+        /// How.
+        job: Job,
+    },
+    /// Measure a figure.
+    Measure {
+        /// Its name.
+        figure: String,
+        /// How.
+        job: Job,
+    },
+    /// Something the method knows but that is left out here.
+    LeftOut {
+        /// What and why, in a sentence.
+        why: String,
+    },
+}
+
+impl Phase {
+    /// The job it runs, if it runs one.
+    pub fn job(&self) -> Option<&Job> {
+        match self {
+            Phase::Prepare { job, .. } | Phase::Measure { job, .. } => Some(job),
+            Phase::Purge | Phase::LeftOut { .. } => None,
+        }
+    }
+
+    /// Whether a figure comes of it.
+    pub fn measures(&self) -> bool {
+        matches!(self, Phase::Measure { .. })
+    }
+
+    /// Whether it leaves what is stored as it was.
+    pub(super) fn only_reads(&self) -> bool {
+        match self {
+            Phase::LeftOut { .. } => true,
+            Phase::Purge | Phase::Prepare { .. } => false,
+            Phase::Measure { job, .. } => job.read_percent == 100,
+        }
+    }
+
+    /// What it does, in a few words.
+    pub fn words(&self) -> String {
+        match self {
+            Phase::Purge => "purge".into(),
+            Phase::Prepare { state, .. } => format!("prepare: {state}"),
+            Phase::Measure { figure, .. } => figure.clone(),
+            Phase::LeftOut { .. } => "left out".into(),
+        }
+    }
+
+    /// The phase on a target that takes fewer commands at once than most. A figure at a depth it
+    /// does not have is left out: a host would queue the rest, and its wait is not the drive's.
+    pub(super) fn within(self, scope: &Scope) -> Phase {
+        let most = scope.geometry.queue_depth;
+        let left_out = |figure: &str| Phase::LeftOut {
+            why: format!("{figure} was left out: the target takes {most} commands at once."),
+        };
+        match self {
+            Phase::Measure { figure, job } if job.queue_depth > most => left_out(&figure),
+            Phase::Prepare { state, job } => {
+                Phase::Prepare { state, job: Job { queue_depth: job.queue_depth.min(most), ..job } }
+            }
+            phase => phase,
+        }
+    }
+
+    /// How long it takes, roughly, in seconds of the target's time. A fill's duration is not known
+    /// before it is run: it is counted at [`ASSUMED_BYTES_PER_SECOND`].
+    pub fn estimated_seconds(&self) -> f64 {
+        self.job().map_or(0.0, |job| match job.until {
+            Until::Seconds(seconds) => seconds as f64,
+            Until::Bytes(bytes) => bytes as f64 / ASSUMED_BYTES_PER_SECOND,
+            Until::SecondsOrBytes(seconds, bytes) => {
+                (seconds as f64).min(bytes as f64 / ASSUMED_BYTES_PER_SECOND)
+            }
+        })
+    }
+
+    /// Whether its time is known beforehand.
+    pub fn is_timed(&self) -> bool {
+        self.job().is_none_or(|job| matches!(job.until, Until::Seconds(_)))
+    }
+
+    /// What it writes, in bytes: exactly where the job says, and at [`ASSUMED_BYTES_PER_SECOND`] where
+    /// it is as much as the drive takes in a given time.
+    pub fn estimated_writes(&self) -> Writes {
+        let Some(job) = self.job().filter(|job| job.read_percent < 100) else {
+            return Writes { bytes: 0, exact: true };
+        };
+        let share = f64::from(100 - job.read_percent) / 100.0;
+        let exact = matches!(job.until, Until::Bytes(_));
+        let assumed = self.estimated_seconds() * ASSUMED_BYTES_PER_SECOND;
+        let bytes = if exact { job.until.bytes() as f64 } else { assumed };
+        Writes { bytes: (bytes * share) as u64, exact }
+    }
+}
+
+/// What a middling drive reads or writes in a second: what a plan counts with before it is run.
+pub const ASSUMED_BYTES_PER_SECOND: f64 = 200e6;
+
+/// What a phase is going to write.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Writes {
+    /// Bytes.
+    pub bytes: u64,
+    /// Whether it is known.
+    pub exact: bool,
+}
+
+/// The preparation that follows a purge: the jobs that make the state of what comes then. Two
+/// drives with the same past are in the same state, so this is the name of a state.
+pub(super) fn preparation(after_purge: &[Phase]) -> Vec<Job> {
+    let job = |phase: &Phase| match phase {
+        Phase::Prepare { job, .. } => Some(job.clone()),
+        _ => None,
+    };
+    after_purge.iter().map_while(job).collect()
+}
