@@ -20,6 +20,7 @@ pub mod review;
 pub mod run;
 mod save;
 pub mod state;
+pub mod trim;
 pub mod uring;
 pub mod validate;
 mod verdict;

@@ -146,6 +146,9 @@ pub struct TargetInfo {
     /// A virtual drive's profile: SHA-256 of its values, first 16 hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile_hash: Option<String>,
+    /// Program/erase cycles that a virtual SSD's flash is rated for, where its profile says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rated_cycles: Option<u32>,
     /// A virtual drive's parameters that were fitted to measurements.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fitted: Vec<String>,

@@ -37,6 +37,8 @@ pub struct Measured {
     /// What completed in each whole second. What came after the last of them counts in the totals
     /// only: a part of a second would look like a drive that stopped.
     pub seconds: Vec<Second>,
+    /// When each whole piece of [`run_marked`] was done, from the first submit.
+    pub marks: Vec<Nanos>,
     /// What the target used meanwhile, if it can tell.
     pub energy: Option<EnergyUsed>,
     /// How it ended.
@@ -101,6 +103,17 @@ impl Observer for Unobserved {
 /// nothing. The I/Os in flight at the end are waited for and counted, so that every I/O lies
 /// within `elapsed`.
 pub fn run<T: Target>(target: &mut T, job: &Job, observer: &mut impl Observer) -> Measured {
+    run_marked(target, job, u64::MAX, observer)
+}
+
+/// The same, and notes when each `mark_bytes` were done.
+pub fn run_marked<T: Target>(
+    target: &mut T,
+    job: &Job,
+    mark_bytes: u64,
+    observer: &mut impl Observer,
+) -> Measured {
+    let mark_bytes = mark_bytes.max(1);
     let start = target.now();
     Loop {
         depth: job.queue_depth.min(target.geometry().queue_depth),
@@ -122,9 +135,12 @@ pub fn run<T: Target>(target: &mut T, job: &Job, observer: &mut impl Observer) -
             latency: Histogram::new(),
             in_flight_ns: 0,
             seconds: Vec::new(),
+            marks: Vec::new(),
             energy: None,
             ended: JobEnd::Complete,
         },
+        mark_bytes,
+        next_mark: mark_bytes,
         second: Second::default(),
         second_end: start + SECOND,
         meter: target.energy_j(start).map(Meter::new),
@@ -150,6 +166,9 @@ struct Loop {
     /// When `flying` last changed.
     last_event: Nanos,
     measured: Measured,
+    mark_bytes: u64,
+    /// Bytes that are done at the next mark.
+    next_mark: u64,
     second: Second,
     second_end: Nanos,
     meter: Option<Meter>,
@@ -247,6 +266,9 @@ impl Loop {
             _ => self.measured.writes += 1,
         }
         self.measured.bytes += io.bytes();
+        if self.measured.bytes >= self.next_mark {
+            self.mark(done.at);
+        }
         while done.at >= self.second_end {
             self.end_second(target);
         }
@@ -278,6 +300,14 @@ impl Loop {
         self.measured.in_flight_ns +=
             u128::from((at - self.last_event).0) * u128::from(self.flying);
         self.last_event = at;
+    }
+
+    #[cold]
+    fn mark(&mut self, now: Nanos) {
+        while self.measured.bytes >= self.next_mark {
+            self.measured.marks.push(now - self.start);
+            self.next_mark = self.next_mark.saturating_add(self.mark_bytes);
+        }
     }
 
     fn end_second<T: Target>(&mut self, target: &T) {
@@ -372,6 +402,15 @@ mod tests {
         let ios: Vec<u64> = measured.seconds.iter().map(|second| second.ios).collect();
         assert_eq!(ios, [39_996, 40_000, 40_000]);
         assert_eq!(measured.ended, JobEnd::Complete);
+    }
+
+    #[test]
+    fn marks_are_when_each_piece_was_done() {
+        let mut drive = Null::new(1 << 21, Nanos::from_micros(10.0));
+        let job = job(1, Until::Bytes(10 * 4096));
+        let measured = run_marked(&mut drive, &job, 3 * 4096, &mut Unobserved);
+        assert_eq!(measured.marks, [30.0, 60.0, 90.0].map(Nanos::from_micros));
+        assert!(run(&mut drive, &job, &mut Unobserved).marks.is_empty());
     }
 
     #[test]

@@ -48,6 +48,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("cpu", &[]),
     ("huge_pages", &[]),
     ("workload", &[]),
+    ("trim", &[]),
     ("record", &["histogram", "workload"]),
     ("host", &["record"]),
     ("run", &["histogram", "workload"]),
@@ -61,8 +62,8 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("validate", &["catalogue", "run", "workload"]),
     ("report", &["record", "save", "workload"]),
     ("bench", &["catalogue", "cpu", "run", "workload"]),
-    ("drive", &["catalogue", "cpu", "run", "uring", "workload"]),
-    ("review", &["drive", "fio", "record", "run", "verdict", "workload"]),
+    ("drive", &["catalogue", "cpu", "run", "trim", "uring", "workload"]),
+    ("review", &["drive", "fio", "record", "run", "trim", "verdict", "workload"]),
     (
         "cli",
         &[

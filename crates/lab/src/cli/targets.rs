@@ -353,6 +353,7 @@ fn real_info(target: &RealTarget, direct: Option<bool>) -> TargetInfo {
         serial: target.serial.clone(),
         firmware: target.firmware.clone(),
         profile_hash: None,
+        rated_cycles: None,
         fitted: Vec::new(),
         set: Vec::new(),
         host_controller: None,
@@ -372,6 +373,10 @@ fn virtual_info(profile: &Profile, geometry: Geometry) -> TargetInfo {
         serial: None,
         firmware: None,
         profile_hash: Some(profile.hash()),
+        rated_cycles: match &profile.model {
+            Model::Ssd(ssd) => ssd.wear.as_ref().map(|wear| wear.endurance_cycles.value),
+            Model::Hdd(_) => None,
+        },
         fitted: profile.fitted(),
         set: profile.set.clone(),
         host_controller: profile.host_controller.clone(),

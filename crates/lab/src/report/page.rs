@@ -7,11 +7,11 @@ use plotly::Plot;
 
 use super::charts::{BarRow, LineOf, bars, seconds};
 use super::curves::{CurveOf, percentile_curves};
-use super::entries::{Entries, Entry, figure_names, having, shortened};
+use super::entries::{Entries, Entry, figure_names, has_bars, having, shortened};
 use super::words::{
     FigureName, bytes, clock_words, ended_words, figure_words, kind_words, method_words,
 };
-use super::{consistency, sweep};
+use super::{against, consistency, sweep};
 use super::{provenance, tables};
 use crate::record::{ClockName, Document, Figure};
 
@@ -35,10 +35,6 @@ static CHART_LIBRARY: LazyLock<String> = LazyLock::new(|| {
 
 /// What fits above a bar on a phone, with the word "Incomplete" before it.
 const BAR_LABEL_CHARS: usize = 44;
-
-/// Methods that have a chapter of their own, with charts that show more than bars, curves and
-/// seconds of every figure would.
-const OWN_CHAPTERS: [&str; 2] = [sweep::METHOD, consistency::METHOD];
 
 /// The groups a review's speed charts are in: heading, access, operation (any when empty).
 const GROUPS: [(&str, &str, &str); 3] = [
@@ -154,12 +150,13 @@ fn content(all: &Entries) -> Markup {
         (!lines.is_empty()).then(|| seconds(words, &lines).markup())
     });
     let compared: Vec<&Entry> =
-        all.all.iter().filter(|entry| !has_own_chapter(&entry.record.method)).collect();
+        all.all.iter().filter(|entry| has_bars(&entry.record.method)).collect();
     let chapters = [
         ("corners", "The four corners", tables::side_by_side(all)),
         ("speed", "Data rate", speed),
         ("sweep", "Queue depth", sweep::sections(all)),
         ("consistency", "Consistency", consistency::sections(all)),
+        ("curves", "Place, data, fill", against::sections(all)),
         (
             "latency",
             "Latency",
@@ -216,13 +213,9 @@ fn content(all: &Entries) -> Markup {
     }
 }
 
-fn has_own_chapter(method: &str) -> bool {
-    OWN_CHAPTERS.contains(&method)
-}
-
 /// The methods whose figures are shown alike.
 fn in_common<'a>(all: &Entries<'a>) -> Vec<&'a str> {
-    all.methods().into_iter().filter(|method| !has_own_chapter(method)).collect()
+    all.methods().into_iter().filter(|method| has_bars(method)).collect()
 }
 
 /// The bar charts of all methods without a chapter of their own; nothing when there are no figures.

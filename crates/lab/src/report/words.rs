@@ -47,8 +47,12 @@ impl<'a> FigureName<'a> {
         let mut how = format!("QD {}", self.queue_depth);
         for word in self.rest.split('_').filter(|word| !word.is_empty()) {
             how.push_str(", ");
-            if let Some(percent) = word.strip_prefix("spare").filter(|rest| is_number(rest)) {
-                how.push_str(&format!("{percent} % spare"));
+            let percent = |prefix| word.strip_prefix(prefix).filter(|rest| is_number(rest));
+            let share = [("spare", "spare"), ("compressible", "compressible"), ("full", "full")]
+                .into_iter()
+                .find_map(|(prefix, what)| Some(format!("{} % {what}", percent(prefix)?)));
+            if let Some(share) = share {
+                how.push_str(&share);
                 continue;
             }
             how.push_str(word);
@@ -79,6 +83,15 @@ pub(super) fn method_words(method: &str) -> String {
         "four-corners" => "Four corners".into(),
         "toms" => "Queue depth sweep".into(),
         "consistency" => "Consistency".into(),
+        "lba-pass" => "Across the LBAs".into(),
+        "trim" => "TRIM".into(),
+        "used-state" => "Used state".into(),
+        "compressible" => "Compressible data".into(),
+        "fill-level" => "Fill level".into(),
+        "trim-under-load" => "TRIM under load".into(),
+        "trim-reaches" => "Does TRIM reach the drive".into(),
+        "endurance" => "Endurance".into(),
+        "power" => "Power".into(),
         other => other.replace(['-', '_'], " "),
     }
 }
@@ -230,9 +243,10 @@ pub(super) fn job_words(job: &Job) -> String {
         reads => format!("I/Os, {reads} % reads"),
     };
     let data = match (job.read_percent, job.data) {
-        (100.., _) => "",
-        (_, Data::Repeating) => ", repeating data",
-        (_, Data::Incompressible) => ", incompressible data",
+        (100.., _) => String::new(),
+        (_, Data::Repeating) => ", repeating data".into(),
+        (_, Data::Incompressible) => ", incompressible data".into(),
+        (_, Data::Compressible(percent)) => format!(", data {percent} % compressible"),
     };
     let span = match job.span_start_bytes {
         0 => format!("the first {}", bytes(job.span_bytes)),

@@ -73,7 +73,7 @@ pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
 fn suffix(data: Data) -> &'static str {
     match data {
         Data::Repeating => "repeating",
-        Data::Incompressible => "incompressible",
+        Data::Incompressible | Data::Compressible(_) => "incompressible",
     }
 }
 

@@ -1,13 +1,22 @@
 //! The reviewers' tests: each method is a plan of phases, and one runner carries plans out.
 
+mod compressible;
 mod consistency;
+mod endurance;
 mod figure;
+mod fill_level;
 mod four_corners;
+mod lba_pass;
 mod phase;
+mod power;
 mod runner;
 mod scope;
 mod shelf;
 mod toms;
+mod trim_reaches;
+mod trim_under_load;
+mod trim_works;
+mod used_state;
 
 use std::str::FromStr;
 
@@ -27,14 +36,45 @@ pub enum Method {
     Toms,
     /// Random writes of a full drive, second by second (AnandTech).
     Consistency,
+    /// Read and written in order across the LBAs (HD Tach).
+    LbaPass,
+    /// Clean, tortured and trimmed (AnandTech).
+    Trim,
+    /// Random write fresh against used (AnandTech 2009).
+    UsedState,
+    /// Writes against how far the data can be compressed.
+    Compressible,
+    /// Random write against how full the drive is.
+    FillLevel,
+    /// What a TRIM does to the reads beside it.
+    TrimUnderLoad,
+    /// Whether a TRIM reaches the drive.
+    TrimReaches,
+    /// How long the flash and the data on it last.
+    Endurance,
+    /// Power idle and at work, and energy of a task.
+    Power,
 }
 
 impl Method {
     /// All methods, in the order `--methods all` runs them.
-    pub const ALL: [Method; 3] = [Method::FourCorners, Method::Toms, Method::Consistency];
+    pub const ALL: [Method; 12] = [
+        Method::FourCorners,
+        Method::Toms,
+        Method::Consistency,
+        Method::LbaPass,
+        Method::Trim,
+        Method::UsedState,
+        Method::Compressible,
+        Method::FillLevel,
+        Method::TrimUnderLoad,
+        Method::TrimReaches,
+        Method::Endurance,
+        Method::Power,
+    ];
 
     /// What a review runs that names no methods: all that a drive is done with in hours.
-    pub const DEFAULT: [Method; 3] = [Method::FourCorners, Method::Toms, Method::Consistency];
+    pub const DEFAULT: [Method; 12] = Method::ALL;
 
     /// The same of a review that is to take a minute.
     pub const QUICK: [Method; 1] = [Method::FourCorners];
@@ -45,6 +85,15 @@ impl Method {
             Method::FourCorners => "four-corners",
             Method::Toms => "toms",
             Method::Consistency => consistency::METHOD,
+            Method::LbaPass => lba_pass::METHOD,
+            Method::Trim => trim_works::METHOD,
+            Method::UsedState => used_state::METHOD,
+            Method::Compressible => compressible::METHOD,
+            Method::FillLevel => fill_level::METHOD,
+            Method::TrimUnderLoad => trim_under_load::METHOD,
+            Method::TrimReaches => trim_reaches::METHOD,
+            Method::Endurance => endurance::METHOD,
+            Method::Power => power::METHOD,
         }
     }
 
@@ -54,6 +103,15 @@ impl Method {
             Method::FourCorners => four_corners::plan(scope),
             Method::Toms => toms::plan(scope),
             Method::Consistency => consistency::plan(scope),
+            Method::LbaPass => lba_pass::plan(scope),
+            Method::Trim => trim_works::plan(scope),
+            Method::UsedState => used_state::plan(scope),
+            Method::Compressible => compressible::plan(scope),
+            Method::FillLevel => fill_level::plan(scope),
+            Method::TrimUnderLoad => trim_under_load::plan(scope),
+            Method::TrimReaches => trim_reaches::plan(scope),
+            Method::Endurance => endurance::plan(scope),
+            Method::Power => power::plan(scope),
         }
     }
 
@@ -63,6 +121,15 @@ impl Method {
             Method::FourCorners => four_corners::conclude(record),
             Method::Toms => {}
             Method::Consistency => consistency::conclude(record),
+            Method::LbaPass => lba_pass::conclude(record),
+            Method::Trim => trim_works::conclude(record),
+            Method::UsedState => used_state::conclude(record),
+            Method::Compressible => compressible::conclude(record),
+            Method::FillLevel => fill_level::conclude(record),
+            Method::TrimUnderLoad => trim_under_load::conclude(record),
+            Method::TrimReaches => trim_reaches::conclude(record),
+            Method::Endurance => endurance::conclude(record),
+            Method::Power => power::conclude(record),
         }
     }
 }
@@ -162,6 +229,12 @@ mod tests {
             for phase in plan(method, &scope) {
                 if let Some(job) = phase.job() {
                     assert!(job.span_start_bytes + job.span_bytes <= (3 << 30) / 4);
+                }
+                if let Phase::Trim { range }
+                | Phase::ProbeTrim { range }
+                | Phase::BesideTrim { range, .. } = phase
+                {
+                    assert!(range.start_bytes + range.bytes <= (3 << 30) / 4);
                 }
             }
         }

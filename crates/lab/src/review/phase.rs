@@ -1,6 +1,7 @@
 //! One step of a plan, and what is known of it before it is run.
 
 use super::Scope;
+use crate::trim::Range;
 use crate::workload::{Job, Until};
 
 /// One step of a plan.
@@ -22,6 +23,39 @@ pub enum Phase {
         /// How.
         job: Job,
     },
+    /// Measure a figure, and its data rate along the way.
+    Pass {
+        /// Its name, and that of its curve.
+        figure: String,
+        /// How: a sequential job of a given number of bytes.
+        job: Job,
+        /// At how many places.
+        points: u64,
+    },
+    /// TRIM a range.
+    Trim {
+        /// Which.
+        range: Range,
+    },
+    /// Measure a figure while a range is trimmed; both begin together.
+    BesideTrim {
+        /// The figure's name.
+        figure: String,
+        /// How.
+        job: Job,
+        /// What is trimmed.
+        range: Range,
+    },
+    /// TRIM a range and look at what that did to what is stored.
+    ProbeTrim {
+        /// Which.
+        range: Range,
+    },
+    /// Leave the target alone.
+    Idle {
+        /// For how long.
+        seconds: u64,
+    },
     /// Something the method knows but that is left out here.
     LeftOut {
         /// What and why, in a sentence.
@@ -33,22 +67,33 @@ impl Phase {
     /// The job it runs, if it runs one.
     pub fn job(&self) -> Option<&Job> {
         match self {
-            Phase::Prepare { job, .. } | Phase::Measure { job, .. } => Some(job),
-            Phase::Purge | Phase::LeftOut { .. } => None,
+            Phase::Prepare { job, .. }
+            | Phase::Measure { job, .. }
+            | Phase::Pass { job, .. }
+            | Phase::BesideTrim { job, .. } => Some(job),
+            Phase::Purge
+            | Phase::Trim { .. }
+            | Phase::ProbeTrim { .. }
+            | Phase::Idle { .. }
+            | Phase::LeftOut { .. } => None,
         }
     }
 
     /// Whether a figure comes of it.
     pub fn measures(&self) -> bool {
-        matches!(self, Phase::Measure { .. })
+        matches!(self, Phase::Measure { .. } | Phase::Pass { .. } | Phase::BesideTrim { .. })
     }
 
     /// Whether it leaves what is stored as it was.
     pub(super) fn only_reads(&self) -> bool {
         match self {
-            Phase::LeftOut { .. } => true,
-            Phase::Purge | Phase::Prepare { .. } => false,
-            Phase::Measure { job, .. } => job.read_percent == 100,
+            Phase::LeftOut { .. } | Phase::Idle { .. } => true,
+            Phase::Purge
+            | Phase::Prepare { .. }
+            | Phase::Trim { .. }
+            | Phase::BesideTrim { .. }
+            | Phase::ProbeTrim { .. } => false,
+            Phase::Measure { job, .. } | Phase::Pass { job, .. } => job.read_percent == 100,
         }
     }
 
@@ -57,7 +102,15 @@ impl Phase {
         match self {
             Phase::Purge => "purge".into(),
             Phase::Prepare { state, .. } => format!("prepare: {state}"),
-            Phase::Measure { figure, .. } => figure.clone(),
+            Phase::Measure { figure, .. } | Phase::Pass { figure, .. } => figure.clone(),
+            Phase::Trim { range } => format!("TRIM {:.1} GB", range.bytes as f64 / 1e9),
+            Phase::BesideTrim { figure, range, .. } => {
+                format!("{figure}, TRIM {:.1} GB", range.bytes as f64 / 1e9)
+            }
+            Phase::ProbeTrim { range } => {
+                format!("TRIM {:.1} GB and read back", range.bytes as f64 / 1e9)
+            }
+            Phase::Idle { seconds } => format!("idle for {seconds} s"),
             Phase::LeftOut { .. } => "left out".into(),
         }
     }
@@ -70,7 +123,13 @@ impl Phase {
             why: format!("{figure} was left out: the target takes {most} commands at once."),
         };
         match self {
-            Phase::Measure { figure, job } if job.queue_depth > most => left_out(&figure),
+            Phase::Measure { figure, job } | Phase::Pass { figure, job, .. }
+                if job.queue_depth > most =>
+            {
+                left_out(&figure)
+            }
+            // The TRIM is a command, too.
+            Phase::BesideTrim { figure, job, .. } if job.queue_depth >= most => left_out(&figure),
             Phase::Prepare { state, job } => {
                 Phase::Prepare { state, job: Job { queue_depth: job.queue_depth.min(most), ..job } }
             }
@@ -81,6 +140,9 @@ impl Phase {
     /// How long it takes, roughly, in seconds of the target's time. A fill's duration is not known
     /// before it is run: it is counted at [`ASSUMED_BYTES_PER_SECOND`].
     pub fn estimated_seconds(&self) -> f64 {
+        if let Phase::Idle { seconds } = self {
+            return *seconds as f64;
+        }
         self.job().map_or(0.0, |job| match job.until {
             Until::Seconds(seconds) => seconds as f64,
             Until::Bytes(bytes) => bytes as f64 / ASSUMED_BYTES_PER_SECOND,

@@ -1,14 +1,17 @@
 //! Carries out a plan on a drive, phase by phase, into a record.
 
+use fourcorners_drive::{Fault, Nanos};
 use indexmap::IndexMap;
 use jiff::Timestamp;
 
 use super::figure::{About, figure, series};
 use super::phase::preparation;
-use super::{Method, Phase, Shelf};
+use super::{Method, Phase, Shelf, power, trim_reaches};
 use crate::drive::{Drive, Outcome, Purge};
-use crate::record::{ClockName, Ended, Host, Record, TargetInfo, Verdict};
-use crate::run::{JobEnd, Observer};
+use crate::record::{ClockName, Curve, Ended, Host, Record, TargetInfo, Verdict};
+use crate::run::{JobEnd, Measured, Observer};
+use crate::trim::Range;
+use crate::verdict::{three_digits, time, verdict};
 use crate::workload::Job;
 
 /// Who watches a review.
@@ -258,17 +261,66 @@ impl Review {
             }
             Phase::Measure { figure, job } => {
                 let outcome = drive.run(job, observer);
-                self.note_end(outcome.measured.ended, &format!("in {figure}"));
-                if outcome.measured.latency.count() > 0 {
-                    self.keep(figure, job, &outcome, drive);
+                self.measured(figure, job, &outcome, drive);
+            }
+            Phase::Pass { figure, job, points } => {
+                let outcome = drive.run_marked(job, job.span_bytes / points, observer);
+                self.record.curves.insert(figure.clone(), pass(&outcome.measured, job, *points));
+                self.measured(figure, job, &outcome, drive);
+            }
+            Phase::BesideTrim { figure, job, range } => {
+                let (outcome, trimmed) = drive.run_beside_trim(job, *range, observer);
+                self.measured(figure, job, &outcome, drive);
+                self.trimmed(*range, trimmed);
+            }
+            Phase::Trim { range } => {
+                let trimmed = drive.trim(*range);
+                if trimmed.is_ok() {
+                    self.state = "trimmed".into();
                 }
-                // A used drive stays one.
-                if outcome.measured.writes > 0 && self.state != "used" {
-                    self.state = "overwritten".into();
-                }
+                self.trimmed(*range, trimmed);
                 self.settle(drive);
             }
+            Phase::ProbeTrim { range } => {
+                match trim_reaches::probe(drive, *range, self.record.seed) {
+                    Ok(found) => self.record.verdicts.extend(found),
+                    Err(why) => self.record.ended = Ended::Failed(why),
+                }
+                self.state = "trimmed".into();
+                self.settle(drive);
+            }
+            Phase::Idle { seconds } => {
+                if let Some(watts) = drive.idle_power(*seconds) {
+                    let text = format!("Idle, it draws {} W.", three_digits(watts));
+                    self.record.verdicts.push(verdict(power::IDLE, text, watts));
+                }
+            }
             Phase::LeftOut { why } => self.say("not-run", why.clone()),
+        }
+    }
+
+    /// A figure was measured, if anything was.
+    fn measured(&mut self, name: &str, job: &Job, outcome: &Outcome, drive: &mut Drive) {
+        self.note_end(outcome.measured.ended, &format!("in {name}"));
+        if outcome.measured.latency.count() > 0 {
+            self.keep(name, job, outcome, drive);
+        }
+        // A used drive stays one.
+        if outcome.measured.writes > 0 && self.state != "used" {
+            self.state = "overwritten".into();
+        }
+        self.settle(drive);
+    }
+
+    /// A TRIM was done, or refused: that is a finding and no failure.
+    fn trimmed(&mut self, range: Range, trimmed: Result<Nanos, Fault>) {
+        let gb = range.bytes as f64 / 1e9;
+        match trimmed {
+            Ok(took) => {
+                let text = format!("A TRIM of {gb:.1} GB took {}.", time(took.as_micros()));
+                self.record.verdicts.push(verdict("trim-time", text, took.as_secs()));
+            }
+            Err(fault) => self.say("trim-refused", format!("The TRIM was refused: {fault}.")),
         }
     }
 
@@ -319,6 +371,20 @@ impl Review {
         self.record.series.insert(name.into(), series(&outcome.measured));
         self.record.figures.insert(name.into(), figure);
     }
+}
+
+/// Data rate against the place, from when each piece was done.
+fn pass(measured: &Measured, job: &Job, points: u64) -> Curve {
+    let piece = (job.span_bytes / points) as f64;
+    let mut before = Nanos::ZERO;
+    let point = |(index, &mark): (usize, &Nanos)| {
+        let seconds = (mark - before).as_secs().max(1e-9);
+        before = mark;
+        let middle = job.span_start_bytes as f64 + (index as f64 + 0.5) * piece;
+        (middle / 1e9, piece / 1e6 / seconds)
+    };
+    let points = measured.marks.iter().take(points as usize).enumerate().map(point).collect();
+    Curve { x: "GB from the first LBA".into(), y: "MB/s".into(), points }
 }
 
 /// The time of day, to the second.

@@ -15,6 +15,7 @@ mod kept;
 #[allow(dead_code, unused_imports, unused_macros)]
 #[path = "../guard/bench.rs"]
 mod media;
+mod methods;
 mod output;
 mod profiles;
 mod state;
