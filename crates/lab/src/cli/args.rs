@@ -62,6 +62,10 @@ pub(super) struct ReviewArgs {
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
 
+    /// Go on with the review in this folder, which was stopped or killed: with the same arguments
+    #[arg(long, value_name = "DIR", conflicts_with = "out")]
+    pub(super) resume: Option<PathBuf>,
+
     /// Seed of all random numbers; the same seed gives a virtual drive the same record
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     pub(super) seed: u64,

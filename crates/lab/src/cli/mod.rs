@@ -11,6 +11,7 @@ mod dry_run;
 mod interrupt;
 mod out;
 mod progress;
+mod resume;
 mod review;
 mod session;
 mod size;

@@ -7,7 +7,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::interrupt::Interrupt;
 use super::terminal::say;
 use crate::record::Record;
-use crate::review::{Phase, Step, Watch};
+use crate::review::{Checkpoint, Phase, Step, Watch};
 
 /// Fineness of a bar.
 const STEPS: u64 = 10_000;
@@ -67,6 +67,8 @@ impl Watch for ReviewProgress {
     }
 
     fn measured(&mut self, _so_far: &Record) {}
+
+    fn reached(&mut self, _checkpoint: &Checkpoint) {}
 }
 
 impl Drop for ReviewProgress {

@@ -10,6 +10,7 @@ use super::args::ReviewArgs;
 use super::dry_run;
 use super::interrupt::Interrupt;
 use super::out::Out;
+use super::resume::Kept;
 use super::session::{self, Session};
 use super::targets::{self, Planned};
 use super::terminal::{columns, say};
@@ -27,31 +28,58 @@ pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
         dry_run::print(&plan.sessions())?;
         return Ok(End::Done);
     }
+    // Before anything is created: what cannot go on is refused.
+    let resumed = match &args.resume {
+        Some(folder) => Some(Kept::open(folder, &plan.sessions()).map_err(Failure::Usage)?),
+        None => None,
+    };
     // From here on an interrupt is ours, so that nothing is left half made.
     let interrupt = Interrupt::listen()?;
     let out = Out::open(&args, &plan.targets).map_err(Failure::Usage)?;
     let began = Instant::now();
     let reviews = plan.targets.len() * plan.methods.len();
     let mut created = Created::default();
-    let measured = plan
-        .create(&mut created)
-        .and_then(|plan| session::measure(&plan.sessions(), &out, &interrupt));
-    let document = match measured {
-        Ok(document) => document,
+    let measured = plan.create(&mut created).and_then(|plan| {
+        let sessions = plan.sessions();
+        let (kept, begun) = match (resumed, out.folder()) {
+            (Some((kept, begun)), _) => (Some(kept), begun),
+            (None, Some(folder)) => (Some(Kept::begin(folder, &sessions)?), Vec::new()),
+            (None, None) => (None, Vec::new()),
+        };
+        match session::measure(&sessions, kept.as_ref(), begun, &out, &interrupt) {
+            Ok(document) => Ok((document, kept)),
+            Err(failure) => {
+                if let Some(kept) = kept.filter(|_| args.resume.is_none()) {
+                    kept.remove();
+                }
+                Err(failure)
+            }
+        }
+    });
+    let (document, kept) = match measured {
+        Ok(measured) => measured,
         Err(failure) => {
             created.remove();
             out.undo();
             return Err(failure);
         }
     };
+    let whole = document.records.len() == reviews
+        && document.records.iter().all(|record| record.ended == Ended::Complete);
     // What was measured is shown even if it cannot be saved: there may be no second chance.
-    let saved = out.save(&document);
+    let figures = out.save_json(&document);
+    if let (Some(kept), true) = (&kept, whole && figures.is_ok()) {
+        kept.remove();
+    }
+    let saved = figures.and_then(|()| out.save_page(&document));
     let page = out.page().filter(|_| saved.is_ok());
     print(&args, &document, page.as_deref())?;
     account(&document, reviews, began);
+    if let (Some(folder), false) = (out.folder(), whole) {
+        let folder = folder.display();
+        say(&format!("to go on: the same command with --resume {folder} (and no --out)"));
+    }
     saved.map_err(Failure::Failed)?;
-    let whole = document.records.len() == reviews
-        && document.records.iter().all(|record| record.ended == Ended::Complete);
     Ok(if whole { End::Done } else { End::Incomplete })
 }
 

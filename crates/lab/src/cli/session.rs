@@ -1,17 +1,22 @@
 //! Measures every target with every method: virtual drives side by side, real ones one at a time.
 
 use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use super::Failure;
 use super::interrupt::Interrupt;
 use super::out::Out;
 use super::progress::{Progress, ReviewProgress};
+use super::resume::{Begun, Kept};
 use super::targets::{Planned, Ready};
+use super::terminal::say;
 use crate::catalogue::Model;
 use crate::drive::Drive;
 use crate::host;
-use crate::record::{Document, Host, Record, TargetInfo};
-use crate::review::{Bench, Method, Past, Phase, Reviewed, Shelf, Step, Watch, not_begun, review};
+use crate::record::{Document, Ended, Host, Record, TargetInfo};
+use crate::review::{
+    Bench, Checkpoint, Method, Past, Phase, Reviewed, Shelf, Step, Watch, not_begun, review,
+};
 
 /// Of the memory that is available, what virtual drives may take.
 const SHARE_OF_MEMORY: f64 = 0.9;
@@ -46,12 +51,22 @@ impl Session {
 /// real ones after that and one at a time, since they would disturb each other.
 pub(super) fn measure(
     sessions: &[Session],
+    kept: Option<&Kept>,
+    begun: Vec<Option<Begun>>,
     out: &Out,
     interrupt: &Interrupt,
 ) -> Result<Document, Failure> {
     let methods = sessions.first().map_or(0, |session| session.plans.len());
     let records = Records::new(sessions.len() * methods, out);
-    let run = Run { progress: Progress::new(interrupt.clone()), interrupt, records: &records };
+    let progress = Progress::new(interrupt.clone());
+    let mut begun = begun;
+    begun.resize(records.count(), None);
+    for (slot, begun) in begun.iter().enumerate() {
+        if let Some(Begun::Done(record)) = begun {
+            records.put(slot, (**record).clone());
+        }
+    }
+    let run = Run { progress, interrupt, records: &records, kept, begun };
     let room = Room::for_sessions(sessions);
     let shelves: Vec<Option<(Shelf<'_>, TargetInfo)>> = sessions
         .iter()
@@ -155,31 +170,58 @@ fn largest(values: impl Iterator<Item = u64>, count: usize) -> u64 {
     values.iter().rev().take(count).sum()
 }
 
+/// Nothing is left of a record to be measured.
+struct Whole;
+
 /// What all reviews of a run share.
 struct Run<'a> {
     progress: Progress,
     interrupt: &'a Interrupt,
     records: &'a Records<'a>,
+    kept: Option<&'a Kept>,
+    /// How far each record was when the review was ended before.
+    begun: Vec<Option<Begun>>,
 }
 
 impl Run<'_> {
+    /// Where a record goes on; an error if there is nothing left of it.
+    fn from(&self, slot: usize) -> Result<Option<Checkpoint>, Whole> {
+        match &self.begun[slot] {
+            None => Ok(None),
+            Some(Begun::At(checkpoint)) => Ok(Some((**checkpoint).clone())),
+            Some(Begun::Done(_)) => Err(Whole),
+        }
+    }
+
+    /// A record is as whole as it gets in this run.
+    fn put(&self, slot: usize, record: Record) {
+        if let (Some(kept), Ended::Complete) = (self.kept, &record.ended) {
+            let done = Begun::Done(Box::new(record.clone()));
+            if let Err(error) = kept.save(slot, &done) {
+                say(&format!("fourcorners: --resume will measure this again: {error}"));
+            }
+        }
+        self.records.put(slot, record);
+    }
+
     fn virtual_drive(&self, work: &Work<'_>) -> Result<(), Failure> {
         let Work { slot, session, shelf, method } = *work;
+        let Ok(from) = self.from(slot) else { return Ok(()) };
         let watch = &mut self.watch(session, method, slot);
         let record = match shelf {
             Some((shelf, target)) => {
                 let reviewed = session.reviewed(method, target.clone(), None);
-                review(reviewed, &mut Bench::Shelf(shelf), watch)
+                review(reviewed, &mut Bench::Shelf(shelf), from, watch)
             }
             None => {
                 let Ready { mut drive, target, host } =
                     session.target.open().map_err(Failure::Usage)?;
                 let reviewed = session.reviewed(method, target, host);
                 let past = &mut Past::default();
-                review(reviewed, &mut Bench::One(&mut drive, past), watch)
+                review(reviewed, &mut Bench::One(&mut drive, past), None, watch)
             }
         };
-        self.records.put(slot, record);
+        self.put(slot, record);
         Ok(())
     }
 
@@ -191,11 +233,12 @@ impl Run<'_> {
                 return Ok(());
             }
             let slot = first + method;
+            let Ok(from) = self.from(slot) else { continue };
             let record = match session.target.open() {
                 Ok(Ready { mut drive, target, host }) => {
                     let watch = &mut self.watch(session, method, slot);
                     let reviewed = session.reviewed(method, target, host);
-                    review(reviewed, &mut Bench::One(&mut drive, &mut past), watch)
+                    review(reviewed, &mut Bench::One(&mut drive, &mut past), from, watch)
                 }
                 // Free when it was checked and taken since; the others are not to be lost for that.
                 Err(why) => match session.target.unopened().filter(|_| !self.records.is_empty()) {
@@ -206,14 +249,16 @@ impl Run<'_> {
                     None => return Err(Failure::Usage(why)),
                 },
             };
-            self.records.put(slot, record);
+            self.put(slot, record);
         }
         Ok(())
     }
 
     fn watch(&self, session: &Session, method: usize, slot: usize) -> Saving<'_> {
         let name = format!("{} {}", session.target.name(), session.plans[method].0.name());
-        Saving { bar: self.progress.of(&name), slot, records: self.records }
+        let bar = self.progress.of(&name);
+        let is_real = session.target.is_real();
+        Saving { bar, slot, records: self.records, kept: self.kept, is_real, saved: None }
     }
 }
 
@@ -226,6 +271,10 @@ struct Records<'a> {
 impl Records<'_> {
     fn new(count: usize, out: &Out) -> Records<'_> {
         Records { slots: Mutex::new(vec![None; count]), out }
+    }
+
+    fn count(&self) -> usize {
+        self.slots.lock().expect("no holder panics").len()
     }
 
     fn put(&self, slot: usize, record: Record) {
@@ -248,7 +297,15 @@ struct Saving<'a> {
     bar: ReviewProgress,
     slot: usize,
     records: &'a Records<'a>,
+    kept: Option<&'a Kept>,
+    is_real: bool,
+    /// When a place to go on from was saved.
+    saved: Option<Instant>,
 }
+
+/// Places to go on from are a second apart on virtual drives: what is lost is made again sooner than
+/// a disk has written all of them.
+const BETWEEN_SAVES: Duration = Duration::from_secs(1);
 
 impl Watch for Saving<'_> {
     fn step(&mut self, step: &Step<'_>) {
@@ -266,6 +323,17 @@ impl Watch for Saving<'_> {
         self.records.put(self.slot, so_far.clone());
         if let Err(error) = self.records.out.save_json(&self.records.document()) {
             self.bar.warn(&format!("not saved yet, the measurement goes on: {error:#}"));
+        }
+    }
+
+    fn reached(&mut self, checkpoint: &Checkpoint) {
+        let Some(kept) = self.kept else { return };
+        if !self.is_real && self.saved.is_some_and(|saved| saved.elapsed() < BETWEEN_SAVES) {
+            return;
+        }
+        self.saved = Some(Instant::now());
+        if let Err(error) = kept.save(self.slot, &Begun::At(Box::new(checkpoint.clone()))) {
+            self.bar.warn(&format!("--resume could not go on from here: {error}"));
         }
     }
 }

@@ -286,6 +286,22 @@ impl Planned {
         }
     }
 
+    /// All that tells it from another drive, as far as it is known before it is opened.
+    pub(super) fn identity(&self) -> String {
+        let info = match self {
+            Planned::Virtual(profile) => virtual_info(profile, profile.geometry()),
+            Planned::Used(profile, file) => TargetInfo {
+                loaded_state: Some(file.display().to_string()),
+                ..virtual_info(profile, profile.geometry())
+            },
+            Planned::Real(target, _) => real_info(target, None),
+            Planned::New(path, bytes) => {
+                return format!("{} {bytes} to be created", path.display());
+            }
+        };
+        format!("{info:?}")
+    }
+
     /// Makes it ready.
     pub(super) fn open(&self) -> Result<Ready, String> {
         match self {

@@ -20,6 +20,7 @@ mod tables;
 mod words;
 
 pub use crate::save::write_atomically;
+pub(crate) use crate::save::write_atomically_by;
 pub use json::{ReadError, from_json, json_schema, to_json};
 pub use page::page;
 pub use table::table;

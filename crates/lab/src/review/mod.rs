@@ -1,5 +1,6 @@
 //! The reviewers' tests: each method is a plan of phases, and one runner carries plans out.
 
+mod checkpoint;
 mod compressible;
 mod consistency;
 mod endurance;
@@ -22,6 +23,7 @@ use std::str::FromStr;
 
 use crate::record::Record;
 
+pub use checkpoint::{Checkpoint, Reached};
 pub use phase::{ASSUMED_BYTES_PER_SECOND, Phase, Writes};
 pub use runner::{Bench, Past, Reviewed, Step, Watch, not_begun, review};
 pub use scope::{Medium, Scope};

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::figure::{About, figure, series};
 use super::phase::preparation;
-use super::{Method, Phase, Shelf, power, trim_reaches};
+use super::{Checkpoint, Method, Phase, Reached, Shelf, power, trim_reaches};
 use crate::drive::{Drive, Outcome, Purge};
 use crate::record::{ClockName, Curve, Ended, Host, Record, TargetInfo, Verdict};
 use crate::run::{JobEnd, Measured, Observer};
@@ -22,6 +22,8 @@ pub trait Watch {
     fn go_on(&mut self, part_done: f64) -> bool;
     /// A figure was measured; the record so far, sealed.
     fn measured(&mut self, so_far: &Record);
+    /// A place was reached from which the review could go on.
+    fn reached(&mut self, checkpoint: &Checkpoint);
 }
 
 /// A phase that begins.
@@ -89,9 +91,14 @@ impl Past {
     }
 }
 
-/// Runs a plan. A record always comes back: of all that was planned, or of what was measured
-/// before it was stopped or failed.
-pub fn review(reviewed: Reviewed, bench: &mut Bench<'_>, watch: &mut impl Watch) -> Record {
+/// Runs a plan, or what is left of it after a checkpoint of an earlier run. A record always comes
+/// back: of all that was planned, or of what was measured before it was stopped or failed.
+pub fn review(
+    reviewed: Reviewed,
+    bench: &mut Bench<'_>,
+    from: Option<Checkpoint>,
+    watch: &mut impl Watch,
+) -> Record {
     let method = reviewed.method;
     let phases = reviewed.plan.clone();
     let clock = match bench {
@@ -100,9 +107,14 @@ pub fn review(reviewed: Reviewed, bench: &mut Bench<'_>, watch: &mut impl Watch)
     };
     let mut review = Review::new(reviewed, clock);
     let total: f64 = phases.iter().map(Phase::estimated_seconds).sum::<f64>().max(1e-9);
-    let mut before = 0.0;
     let mut taken = None;
     let mut next = 0;
+    if let Some(reached) = from.and_then(|from| from.into_next(&phases)) {
+        next = reached.next;
+        review.go_on(reached);
+    }
+    let mut before: f64 = phases[..next].iter().map(Phase::estimated_seconds).sum();
+    let mut purged = review.reached(next);
     while let Some(phase) = phases.get(next) {
         // The longest that begins here: of a purge and what follows it, the last is the one to name.
         let at_once = match bench {
@@ -110,6 +122,18 @@ pub fn review(reviewed: Reviewed, bench: &mut Bench<'_>, watch: &mut impl Watch)
             Bench::One(_, past) => past.spares(&phases[next..]),
             Bench::Shelf(_) => 0,
         };
+        if *phase == Phase::Purge {
+            purged = review.reached(next);
+        }
+        // A virtual drive that is not made anew by a purge goes through all of it again: it is fast.
+        let can_go_on = match bench {
+            Bench::Shelf(_) => *phase == Phase::Purge,
+            Bench::One(drive, _) => matches!(drive, Drive::Real(_)),
+        };
+        if can_go_on && next > 0 {
+            let reached = review.reached(next);
+            watch.reached(&Checkpoint { purged: purged.clone(), reached });
+        }
         let now = &phases[next..next + at_once.max(1)];
         let shown = now.last().unwrap_or(phase);
         watch.step(&Step { number: next + now.len(), of: phases.len(), phase: shown });
@@ -215,6 +239,21 @@ impl Review {
             review.say("page-cache", text.into());
         }
         review
+    }
+
+    fn reached(&self, next: usize) -> Reached {
+        Reached {
+            next,
+            state: self.state.clone(),
+            purge_refusal_told: self.purge_refusal_told,
+            record: self.record.clone(),
+        }
+    }
+
+    fn go_on(&mut self, reached: Reached) {
+        self.state = reached.state;
+        self.purge_refusal_told = reached.purge_refusal_told;
+        self.record = reached.record;
     }
 
     fn seal(&mut self) {

@@ -18,6 +18,7 @@ mod media;
 mod methods;
 mod output;
 mod profiles;
+mod resume;
 mod state;
 mod usage;
 mod validate;
