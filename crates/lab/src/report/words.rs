@@ -92,6 +92,7 @@ pub(super) fn method_words(method: &str) -> String {
         "trim-reaches" => "Does TRIM reach the drive".into(),
         "endurance" => "Endurance".into(),
         "power" => "Power".into(),
+        "snia" => "SNIA steady state".into(),
         other => other.replace(['-', '_'], " "),
     }
 }

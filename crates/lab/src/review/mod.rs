@@ -13,6 +13,7 @@ mod power;
 mod runner;
 mod scope;
 mod shelf;
+mod snia;
 mod toms;
 mod trim_reaches;
 mod trim_under_load;
@@ -56,11 +57,30 @@ pub enum Method {
     Endurance,
     /// Power idle and at work, and energy of a task.
     Power,
+    /// Steady state, IOPS matrix and write saturation (SNIA).
+    Snia,
 }
 
 impl Method {
     /// All methods, in the order `--methods all` runs them.
-    pub const ALL: [Method; 12] = [
+    pub const ALL: [Method; 13] = [
+        Method::FourCorners,
+        Method::Toms,
+        Method::Consistency,
+        Method::LbaPass,
+        Method::Trim,
+        Method::UsedState,
+        Method::Compressible,
+        Method::FillLevel,
+        Method::TrimUnderLoad,
+        Method::TrimReaches,
+        Method::Endurance,
+        Method::Power,
+        Method::Snia,
+    ];
+
+    /// What a review runs that names no methods: all that a drive is done with in hours.
+    pub const DEFAULT: [Method; 12] = [
         Method::FourCorners,
         Method::Toms,
         Method::Consistency,
@@ -74,9 +94,6 @@ impl Method {
         Method::Endurance,
         Method::Power,
     ];
-
-    /// What a review runs that names no methods: all that a drive is done with in hours.
-    pub const DEFAULT: [Method; 12] = Method::ALL;
 
     /// The same of a review that is to take a minute.
     pub const QUICK: [Method; 1] = [Method::FourCorners];
@@ -96,6 +113,7 @@ impl Method {
             Method::TrimReaches => trim_reaches::METHOD,
             Method::Endurance => endurance::METHOD,
             Method::Power => power::METHOD,
+            Method::Snia => snia::METHOD,
         }
     }
 
@@ -114,6 +132,7 @@ impl Method {
             Method::TrimReaches => trim_reaches::plan(scope),
             Method::Endurance => endurance::plan(scope),
             Method::Power => power::plan(scope),
+            Method::Snia => snia::plan(scope),
         }
     }
 
@@ -132,6 +151,7 @@ impl Method {
             Method::TrimReaches => trim_reaches::conclude(record),
             Method::Endurance => endurance::conclude(record),
             Method::Power => power::conclude(record),
+            Method::Snia => snia::conclude(record),
         }
     }
 }

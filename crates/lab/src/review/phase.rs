@@ -32,6 +32,15 @@ pub enum Phase {
         /// At how many places.
         points: u64,
     },
+    /// Measure figures round after round until one of them is steady.
+    Rounds {
+        /// How many rounds at most.
+        most: usize,
+        /// The figure that is to be steady.
+        tracked: &'static str,
+        /// Names and jobs.
+        tests: Vec<(String, Job)>,
+    },
     /// TRIM a range.
     Trim {
         /// Which.
@@ -72,6 +81,7 @@ impl Phase {
             | Phase::Pass { job, .. }
             | Phase::BesideTrim { job, .. } => Some(job),
             Phase::Purge
+            | Phase::Rounds { .. }
             | Phase::Trim { .. }
             | Phase::ProbeTrim { .. }
             | Phase::Idle { .. }
@@ -81,7 +91,13 @@ impl Phase {
 
     /// Whether a figure comes of it.
     pub fn measures(&self) -> bool {
-        matches!(self, Phase::Measure { .. } | Phase::Pass { .. } | Phase::BesideTrim { .. })
+        matches!(
+            self,
+            Phase::Measure { .. }
+                | Phase::Pass { .. }
+                | Phase::BesideTrim { .. }
+                | Phase::Rounds { .. }
+        )
     }
 
     /// Whether it leaves what is stored as it was.
@@ -90,6 +106,7 @@ impl Phase {
             Phase::LeftOut { .. } | Phase::Idle { .. } => true,
             Phase::Purge
             | Phase::Prepare { .. }
+            | Phase::Rounds { .. }
             | Phase::Trim { .. }
             | Phase::BesideTrim { .. }
             | Phase::ProbeTrim { .. } => false,
@@ -103,6 +120,9 @@ impl Phase {
             Phase::Purge => "purge".into(),
             Phase::Prepare { state, .. } => format!("prepare: {state}"),
             Phase::Measure { figure, .. } | Phase::Pass { figure, .. } => figure.clone(),
+            Phase::Rounds { most, tracked, tests } => {
+                format!("{} tests, at most {most} rounds, until {tracked} is", tests.len())
+            }
             Phase::Trim { range } => format!("TRIM {:.1} GB", range.bytes as f64 / 1e9),
             Phase::BesideTrim { figure, range, .. } => {
                 format!("{figure}, TRIM {:.1} GB", range.bytes as f64 / 1e9)
@@ -128,6 +148,9 @@ impl Phase {
             {
                 left_out(&figure)
             }
+            Phase::Rounds { tests, .. } if tests.iter().any(|(_, job)| job.queue_depth > most) => {
+                left_out("The steady state")
+            }
             // The TRIM is a command, too.
             Phase::BesideTrim { figure, job, .. } if job.queue_depth >= most => left_out(&figure),
             Phase::Prepare { state, job } => {
@@ -143,6 +166,10 @@ impl Phase {
         if let Phase::Idle { seconds } = self {
             return *seconds as f64;
         }
+        if let Phase::Rounds { most, tests, .. } = self {
+            let round: f64 = tests.iter().map(|(_, job)| job.until.duration().as_secs()).sum();
+            return round * *most as f64;
+        }
         self.job().map_or(0.0, |job| match job.until {
             Until::Seconds(seconds) => seconds as f64,
             Until::Bytes(bytes) => bytes as f64 / ASSUMED_BYTES_PER_SECOND,
@@ -154,12 +181,19 @@ impl Phase {
 
     /// Whether its time is known beforehand.
     pub fn is_timed(&self) -> bool {
-        self.job().is_none_or(|job| matches!(job.until, Until::Seconds(_)))
+        !matches!(self, Phase::Rounds { .. })
+            && self.job().is_none_or(|job| matches!(job.until, Until::Seconds(_)))
     }
 
     /// What it writes, in bytes: exactly where the job says, and at [`ASSUMED_BYTES_PER_SECOND`] where
     /// it is as much as the drive takes in a given time.
     pub fn estimated_writes(&self) -> Writes {
+        if let Phase::Rounds { most, tests, .. } = self {
+            let share = |job: &Job| f64::from(100 - job.read_percent) / 100.0;
+            let seconds = |(_, job): &(String, Job)| job.until.duration().as_secs() * share(job);
+            let seconds = tests.iter().map(seconds).sum::<f64>() * *most as f64;
+            return Writes { bytes: (seconds * ASSUMED_BYTES_PER_SECOND) as u64, exact: false };
+        }
         let Some(job) = self.job().filter(|job| job.read_percent < 100) else {
             return Writes { bytes: 0, exact: true };
         };

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::figure::{About, figure, series};
 use super::phase::preparation;
-use super::{Checkpoint, Method, Phase, Reached, Shelf, power, trim_reaches};
+use super::{Checkpoint, Method, Phase, Reached, Shelf, power, snia, trim_reaches};
 use crate::drive::{Drive, Outcome, Purge};
 use crate::record::{ClockName, Curve, Ended, Host, Record, TargetInfo, Verdict};
 use crate::run::{JobEnd, Measured, Observer};
@@ -202,6 +202,19 @@ impl<W: Watch> Observer for Scaled<'_, W> {
     }
 }
 
+/// Tells an observer of a phase what a part of it tells of itself.
+struct Within<'a, O> {
+    observer: &'a mut O,
+    from: f64,
+    share: f64,
+}
+
+impl<O: Observer> Observer for Within<'_, O> {
+    fn go_on(&mut self, part_done: f64) -> bool {
+        self.observer.go_on(self.from + self.share * part_done)
+    }
+}
+
 struct Review {
     record: Record,
     /// The state the target is in.
@@ -307,6 +320,9 @@ impl Review {
                 self.record.curves.insert(figure.clone(), pass(&outcome.measured, job, *points));
                 self.measured(figure, job, &outcome, drive);
             }
+            Phase::Rounds { most, tracked, tests } => {
+                self.rounds(*most, tracked, tests, drive, observer);
+            }
             Phase::BesideTrim { figure, job, range } => {
                 let (outcome, trimmed) = drive.run_beside_trim(job, *range, observer);
                 self.measured(figure, job, &outcome, drive);
@@ -349,6 +365,41 @@ impl Review {
             self.state = "overwritten".into();
         }
         self.settle(drive);
+    }
+
+    /// The figures of a round take the place of those of the one before.
+    fn rounds(
+        &mut self,
+        most: usize,
+        tracked: &str,
+        tests: &[(String, Job)],
+        drive: &mut Drive,
+        observer: &mut impl Observer,
+    ) {
+        let mut by_round: Vec<f64> = Vec::new();
+        for round in 0..most {
+            for (index, (name, job)) in tests.iter().enumerate() {
+                let from = (round * tests.len() + index) as f64 / (most * tests.len()) as f64;
+                let share = 1.0 / (most * tests.len()) as f64;
+                let outcome = drive.run(job, &mut Within { observer, from, share });
+                if round > 0 && outcome.measured.ended != JobEnd::Complete {
+                    // A whole figure of the round before is worth more than a part of one.
+                    self.note_end(outcome.measured.ended, &format!("in {name}"));
+                } else {
+                    self.measured(name, job, &outcome, drive);
+                }
+                if self.record.ended != Ended::Complete {
+                    return;
+                }
+            }
+            by_round.extend(self.record.figures.get(tracked).map(|figure| figure.iops));
+            if snia::steady(&by_round).is_some_and(snia::is_steady) {
+                break;
+            }
+        }
+        let points = by_round.iter().enumerate().map(|(index, &iops)| (index as f64 + 1.0, iops));
+        let curve = Curve { x: "round".into(), y: "IOPS".into(), points: points.collect() };
+        self.record.curves.insert(snia::rounds_of(tracked), curve);
     }
 
     /// A TRIM was done, or refused: that is a finding and no failure.
