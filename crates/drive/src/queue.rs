@@ -130,6 +130,7 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::{collection, prelude::*};
 
     #[test]
     fn earliest_first_and_ties_in_order_of_submission() {
@@ -153,5 +154,26 @@ mod tests {
         assert_eq!(queue.reap(Nanos(10)), Ok(Some(Done { tag: Tag(0), at: Nanos(10) })));
         assert_eq!(queue.reap(Nanos::MAX), Ok(None));
         assert_eq!(queue.now(), Nanos(10));
+    }
+
+    proptest! {
+        /// Against a sorted list, with answers and new commands in any order.
+        #[test]
+        fn it_answers_like_a_sorted_list(steps in collection::vec((0u64..50, 0u8..3), 1..200)) {
+            let mut queue = Queue::with_depth(200);
+            let mut expected: Vec<(Nanos, u32)> = Vec::new();
+            for (tag, (after, answers)) in (0..).zip(steps) {
+                let at = Nanos(queue.now().0 + after);
+                queue.finish(Tag(tag), at);
+                expected.push((at, tag));
+                expected.sort_by_key(|&(at, tag)| (at, tag));
+                for _ in 0..answers {
+                    let done = queue.reap(Nanos::MAX).expect("nothing is refused");
+                    let first = (!expected.is_empty()).then(|| expected.remove(0));
+                    prop_assert_eq!(done.map(|done| (done.at, done.tag.0)), first);
+                    prop_assert_eq!(queue.is_idle(), expected.is_empty());
+                }
+            }
+        }
     }
 }

@@ -68,6 +68,40 @@ fn profile(random: &mut Random) -> SsdProfile {
         profile.gc.idle_ms = Some(set(1.0));
         profile.gc.idle_free_blocks = Some(set(profile.gc.start_free_blocks.value + 2));
     }
+    if random.below(2) == 0 {
+        let mut mib = || (random.below(2) == 0).then(|| set(1));
+        let (fixed_mib, dynamic_mib) = (mib(), mib());
+        profile.slc_buffer = Some(SlcBufferSection {
+            dynamic_mib: if fixed_mib.is_none() { Some(set(1)) } else { dynamic_mib },
+            fixed_mib,
+            cell_bits: set(2),
+            program_us: set(90.0),
+            read_us: set(20.0),
+            when_full: set([WhenSlcFull::Direct, WhenSlcFull::Fold][random.below(2) as usize]),
+            idle_ms: set(1.0),
+            fold_mb_per_s: (random.below(2) == 0).then(|| set(50.0)),
+        });
+        // On top of the blocks for data.
+        let row = profile.nand.planes.value * profile.nand.page_bytes.value;
+        let rows = profile.nand.dies.value * (profile.nand.pages_per_block.value / 2);
+        profile.nand.blocks_per_plane.value += (1u32 << 20).div_ceil(rows * row);
+    }
+    if random.below(3) == 0 {
+        let section = CompressionSection {
+            granule_bytes: set(512 << random.below(3)),
+            least_stored_percent: set(20),
+            overhead_bytes: set(0),
+            parity_rows: (random.below(2) == 0).then(|| set(4)),
+        };
+        let sectors = profile.capacity.sectors.value;
+        profile.compression = Some(section);
+        // What is left of a die's blocks for parity and at their ends.
+        profile.capacity.sectors = set(sectors * 6 / 10 / 8 * 8);
+        if profile.check().is_err() {
+            profile.compression = None;
+            profile.capacity.sectors = set(sectors);
+        }
+    }
     if profile.gc.pacing.value == Pacing::Delayed && random.below(2) == 0 {
         profile.gc.pacing = set(Pacing::DelayedUntilSequential);
         profile.gc.sequential_free_blocks = Some(set(profile.gc.start_free_blocks.value + 3));
@@ -101,7 +135,8 @@ fn any_io(random: &mut Random, sectors: u64) -> Io {
     let length = 1 + random.below(length.min(sectors));
     let lba = Lba(random.below(sectors - length + 1));
     let fua = op == Op::Write && random.below(10) == 0;
-    Io { op, lba, sectors: length as u32, fua, ..Io::FLUSH }
+    let compressible_percent = random.below(101) as u8;
+    Io { op, lba, sectors: length as u32, compressible_percent, fua }
 }
 
 /// How a command ended.
@@ -177,11 +212,12 @@ fn restore(profile: &SsdProfile, json: &str) -> Result<Ssd, String> {
 
 #[test]
 fn a_restored_drive_is_the_drive_to_the_bit() {
-    let (mut failing, mut worn_out) = (0, 0);
+    let (mut failing, mut worn_out, mut compressing) = (0, 0, 0);
     for seed in 0..120 {
         let mut random = Random(seed);
         let profile = profile(&mut random);
         let mut drive = used(&profile, &mut random);
+        compressing += u32::from(profile.compression.is_some());
         failing += u32::from(drive.wear().blocks_retired > 0 && !drive.is_read_only());
         let mut restored = restore(&profile, &state(&drive))
             .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
@@ -199,6 +235,7 @@ fn a_restored_drive_is_the_drive_to_the_bit() {
         drive.purge();
         restore(&profile, &state(&drive)).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
     }
+    assert!(compressing > 10, "{compressing} compress");
     println!("{failing} with failed blocks, {worn_out} worn out");
     assert!(failing > 5 && worn_out > 5, "{failing} with failed blocks, {worn_out} worn out");
 }

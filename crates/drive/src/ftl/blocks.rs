@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::wear::DieWear;
+use crate::prefetch::prefetch;
 use crate::state::MOST_COUNTED;
 
 /// A block of a die: one on every plane, erased together.
@@ -51,6 +52,11 @@ impl DieBlocks {
             }
         }
         self.wear.restart_levelling();
+    }
+
+    /// Blocks from `first` on are not free to be written by others than the caller.
+    pub(super) fn set_apart(&mut self, first: Block) {
+        self.free.retain(|&block| block < first);
     }
 
     /// How its blocks are worn.
@@ -123,8 +129,19 @@ impl DieBlocks {
         self.valid[block as usize] -= units;
     }
 
+    /// Asks the processor for the count that will change.
+    #[inline]
+    pub(super) fn prefetch_valid(&self, block: Block) {
+        prefetch(&self.valid, block as usize);
+    }
+
     pub(super) fn valid(&self, block: Block) -> u32 {
         self.valid[block as usize] & !NOT_CLOSED
+    }
+
+    /// The valid units of a block, if there is one of that number.
+    pub(super) fn known_valid(&self, block: Block) -> Option<u32> {
+        self.valid.get(block as usize).map(|valid| valid & !NOT_CLOSED)
     }
 
     /// Whether loaded blocks are those of a die that `made`, which is new, is the wear of. Of these,

@@ -20,7 +20,10 @@ pub(super) struct Victim {
     /// Not of a loaded one: only a drive without streams has a state.
     #[serde(skip)]
     stream: Stream,
-    /// Its valid units when it was chosen, and of how many the moves have been charged.
+    /// Whether it was written with one bit a cell.
+    slc: bool,
+    /// Its valid units when it was chosen, with what was left over at the end of a block they went
+    /// to, and of how many the moves have been charged.
     valid: u32,
     charged: u32,
     /// Rows and pages to be read for them.
@@ -52,8 +55,12 @@ impl Ftl {
     /// One always can while blocks do not fail: the profile's check leaves more space than the user
     /// can fill beyond what every die keeps open or free, so not every die can be full of valid
     /// data. `None` once the drive is worn out.
+    #[inline]
     pub(super) fn die_with_room(&mut self, stream: Stream) -> Option<u32> {
         let (dies, first) = (self.shape.dies, self.rows[stream.index()].die);
+        if !self.end_of_life.is_reached() && self.is_open(first, stream) {
+            return Some(first);
+        }
         let mut in_turn = (first..dies).chain(0..first);
         let found = match self.end_of_life.is_reached() {
             false => in_turn.find(|&die| self.make_room(die, stream)),
@@ -63,11 +70,17 @@ impl Ftl {
         found
     }
 
+    /// Whether the block that host data of a die goes into has room. One of an SLC buffer has: it was
+    /// seen to when the stream was chosen.
+    #[inline]
+    fn is_open(&self, die: u32, stream: Stream) -> bool {
+        let host = &self.dies[die as usize].fronts[stream.index()].host;
+        host.filled < self.shape.units_per_block
+    }
+
     /// Sees to it that `die` has a block open for host data; false when it can have none.
     fn make_room(&mut self, die: u32, stream: Stream) -> bool {
-        let full = self.shape.units_per_block;
-        let space = &mut self.dies[die as usize];
-        if space.fronts[stream.index()].host.filled < full {
+        if self.is_open(die, stream) {
             return true;
         }
         while self.dies[die as usize].blocks.free_blocks()
@@ -128,7 +141,7 @@ impl Ftl {
                 space.pace = Pace::default();
                 return;
             };
-            let due = space.pace.moves_due(victim.valid, units - victim.valid);
+            let due = space.pace.moves_due(victim.valid, units.saturating_sub(victim.valid));
             self.charge(die, due.saturating_sub(victim.charged));
             if self.dies[die as usize].victim.is_some() {
                 return;
@@ -146,12 +159,18 @@ impl Ftl {
             self.choose_victim(die);
         }
         let space = &self.dies[die as usize];
-        let mut victim = space.victim?;
+        let victim = space.victim?;
+        Some(self.work_left(die, victim))
+    }
+
+    /// What the die has to do to empty its victim.
+    pub(super) fn work_left(&self, die: u32, mut victim: Victim) -> Chores {
+        let space = &self.dies[die as usize];
         let (left, mut chores) = (victim.uncharged(), space.chores);
         victim.charge_reads(left, &mut chores);
         let mut fronts = space.fronts[victim.stream.index()];
         fronts.charge_programs(left, self.shape, &self.page_kinds, &mut chores);
-        Some(chores)
+        chores
     }
 
     /// Takes what `units` of the victim have the die do.
@@ -179,17 +198,18 @@ impl Ftl {
     /// Chooses the die's next victim, if there is space to be won, and moves what is valid there.
     fn choose_victim(&mut self, die: u32) {
         self.level_wear(die);
-        if let Some(block) = self.next_victim(die) {
+        let folded = self.next_dynamic_fold(die);
+        if let Some(block) = folded.or_else(|| self.next_victim(die)) {
             let victim = self.move_out(die, block);
             self.dies[die as usize].victim = Some(victim);
         }
     }
 
-    fn next_victim(&mut self, die: u32) -> Option<Block> {
-        let units = self.shape.units_per_block;
+    pub(super) fn next_victim(&mut self, die: u32) -> Option<Block> {
+        let (units, full) = (self.shape.units_per_block, self.shape.full_from());
         let space = &mut self.dies[die as usize];
         let Some(streams) = &self.streams else {
-            return space.next_victim(&mut self.victims, units, None);
+            return space.next_victim(&mut self.victims, [units, full], None);
         };
         let mut held = Space::of(space, units);
         let age = streams.cold_age(&held);
@@ -199,9 +219,9 @@ impl Ftl {
             held = Space::of(space, units);
         }
         let over = streams.over_share(&held);
-        let chosen = space.next_victim(&mut self.victims, units, over);
+        let chosen = space.next_victim(&mut self.victims, [units, full], over);
         // A stream of which every block is all valid has nothing to give.
-        chosen.or_else(|| space.next_victim(&mut self.victims, units, Some(over?.other())))
+        chosen.or_else(|| space.next_victim(&mut self.victims, [units, full], Some(over?.other())))
     }
 
     /// Moves all that is valid in a closed block to where collection writes, for which nothing is
@@ -209,6 +229,7 @@ impl Ftl {
     pub(super) fn move_out(&mut self, die: u32, block: Block) -> Victim {
         let shape = self.shape;
         let stream = self.dies[die as usize].stream_of(block);
+        let slc = self.dies[die as usize].is_slc(block);
         let blocks = &mut self.dies[die as usize].blocks;
         let valid = blocks.valid(block);
         blocks.begin_collecting(block);
@@ -218,19 +239,22 @@ impl Ftl {
             page if page == shape.units_per_row => rows,
             page => self.live.groups_in_use(of_drive, page),
         };
-        self.empty(die, block, stream);
+        let left_over = self.empty(die, block, stream);
         self.counts.moved_units += u64::from(valid);
-        Victim { block, stream, valid, charged: 0, rows, pages: pages * shape.pages_per_unit }
+        self.counts.folded_units += if slc { u64::from(valid) } else { 0 };
+        let valid = valid + left_over;
+        Victim { block, stream, slc, valid, charged: 0, rows, pages: pages * shape.pages_per_unit }
     }
 
-    /// Moves all that is valid in a block to where collection writes.
-    fn empty(&mut self, die: u32, block: Block, stream: Stream) {
+    /// Moves all that is valid in a block to where collection writes. Returns how many places were
+    /// left over at the end of a block, too few for the next unit.
+    fn empty(&mut self, die: u32, block: Block, stream: Stream) -> u32 {
         let shape = self.shape;
         let space = &mut self.dies[die as usize];
         let source = shape.block_of_die(die, block);
         let from = shape.first_unit(die, block)..shape.first_unit(die, block + 1);
         let list = self.fragments.take_block(source);
-        let (mut done, mut left) = (0, space.blocks.valid(block));
+        let (mut done, mut left, mut left_over) = (0, space.blocks.valid(block), 0);
         while left > 0 {
             if space.fronts[stream.index()].moves.filled == shape.units_per_block {
                 // The host leaves collection a free block whenever it has no victim.
@@ -253,16 +277,25 @@ impl Ftl {
             if let Some(labels) = &mut space.labels {
                 labels.moved(block, moved);
             }
-            debug_assert!(moved > 0, "what is counted is listed");
             left -= moved;
+            if left > 0 {
+                // Only what does not fit is left: the block is full, or as good as full.
+                let front = &mut space.fronts[stream.index()].moves;
+                let room = shape.units_per_block - front.filled;
+                debug_assert!(room < shape.most_granules, "what is counted is listed");
+                front.filled = shape.units_per_block;
+                left_over += room;
+            }
         }
+        self.counts.padded_units += u64::from(left_over);
         self.fragments.drop_dead(&list[done..], &from);
         self.fragments.give_back(source, list);
         self.live.of_block_mut(source).fill(0);
+        left_over
     }
 
     /// Charges the die with the moves of up to `units` of its victim, and frees it after the last.
-    fn charge(&mut self, die: u32, units: u32) {
+    pub(super) fn charge(&mut self, die: u32, units: u32) {
         let shape = self.shape;
         let space = &mut self.dies[die as usize];
         let Some(mut victim) = space.victim else {
@@ -271,7 +304,8 @@ impl Ftl {
         let units = units.min(victim.valid - victim.charged);
         victim.charge_reads(units, &mut space.chores);
         let fronts = &mut space.fronts[victim.stream.index()];
-        fronts.charge_programs(units, shape, &self.page_kinds, &mut space.chores);
+        let parity = fronts.charge_programs(units, shape, &self.page_kinds, &mut space.chores);
+        self.counts.parity_units += u64::from(parity * shape.units_per_row);
         if victim.charged == victim.valid {
             space.victim = None;
             self.emptied(die, victim.block, victim.valid);
@@ -284,13 +318,21 @@ impl Ftl {
 impl Victim {
     /// Whether a loaded one is one of a die of this shape.
     pub(super) fn is_sane(&self, shape: Shape) -> bool {
-        let Victim { block: _, stream: _, valid, charged, rows, pages } = *self;
+        let Victim { block: _, stream: _, slc: _, valid, charged, rows, pages } = *self;
         let units = shape.units_per_block;
-        charged <= valid && valid.max(rows) <= units && pages <= units * shape.pages_per_unit
+        charged <= valid
+            && valid < units + shape.most_granules
+            && rows <= units
+            && pages <= units * shape.pages_per_unit
     }
 
     pub(super) fn block(&self) -> Block {
         self.block
+    }
+
+    /// Whether it was written with one bit a cell.
+    pub(super) fn is_slc(&self) -> bool {
+        self.slc
     }
 
     /// Units whose moves are not charged yet.
@@ -303,7 +345,12 @@ impl Victim {
         let (rows_before, pages_before) = self.reads_to(self.charged);
         self.charged += units;
         let (rows, pages) = self.reads_to(self.charged);
-        chores.rows_read += rows - rows_before;
+        let rows = rows - rows_before;
+        if self.slc {
+            chores.slc_rows_read += rows;
+        } else {
+            chores.rows_read += rows;
+        }
         chores.pages_out += pages - pages_before;
     }
 

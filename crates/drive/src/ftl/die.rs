@@ -8,7 +8,8 @@ use super::collect::Victim;
 use super::fragments::Filling;
 use super::labels::Labels;
 use super::pace::Pace;
-use super::streams::{STREAMS, Stream};
+use super::slc::DieSlc;
+use super::streams::{FRONTS, STREAMS, Stream};
 use super::wear::DieWear;
 use crate::nand::{Chores, PageKinds};
 
@@ -17,10 +18,12 @@ use crate::nand::{Chores, PageKinds};
 pub(super) struct DieSpace {
     pub(super) blocks: DieBlocks,
     /// By stream. Nothing is opened for one that is not used.
-    pub(super) fronts: [Fronts; STREAMS],
+    pub(super) fronts: [Fronts; FRONTS],
     /// Of a drive with streams, which has no state.
     #[serde(skip)]
     pub(super) labels: Option<Labels>,
+    /// Of a drive with an SLC buffer; others have no need to pass over it.
+    pub(super) slc: Option<Box<DieSlc>>,
     pub(super) victim: Option<Victim>,
     pub(super) pace: Pace,
     /// Done since the last program of host data.
@@ -54,8 +57,9 @@ impl DieSpace {
     pub(super) fn new(shape: Shape, wear: DieWear) -> DieSpace {
         DieSpace {
             blocks: DieBlocks::all_free(wear),
-            fronts: [Fronts::none(shape); STREAMS],
+            fronts: [Fronts::none(shape); FRONTS],
             labels: None,
+            slc: None,
             victim: None,
             pace: Pace::default(),
             chores: Chores::default(),
@@ -65,20 +69,23 @@ impl DieSpace {
     /// Forgets all data; the blocks stay as worn as they are.
     pub(super) fn erase_all(&mut self, shape: Shape) {
         self.blocks.erase_all();
-        self.fronts = [Fronts::none(shape); STREAMS];
+        self.fronts = [Fronts::none(shape); FRONTS];
         if self.labels.is_some() {
             self.labels = Some(Labels::new(shape.blocks_per_die));
+        }
+        if let Some(slc) = &mut self.slc {
+            slc.erase_all(&mut self.blocks);
         }
         self.victim = None;
         self.pace = Pace::default();
         self.chores = Chores::default();
     }
 
-    /// Units that can be written before a block has to be won back.
+    /// Units that can be written to main blocks before one has to be won back.
     pub(super) fn room(&self, units_per_block: u32) -> u64 {
         let open_in =
             |fronts: &Fronts| 2 * units_per_block - fronts.host.filled - fronts.moves.filled;
-        let open: u32 = self.fronts.iter().map(open_in).sum();
+        let open: u32 = self.fronts[..STREAMS].iter().map(open_in).sum();
         u64::from(self.blocks.free_blocks()) * u64::from(units_per_block) + u64::from(open)
     }
 
@@ -129,15 +136,15 @@ impl Fronts {
     }
 
     /// Charges the programs of `units` that collection has moved, and the erase of each block they
-    /// begin.
+    /// begin. Returns how many rows of parity are among the programs.
     pub(super) fn charge_programs(
         &mut self,
         units: u32,
         shape: Shape,
         kinds: &PageKinds,
         chores: &mut Chores,
-    ) {
-        let mut left = units;
+    ) -> u32 {
+        let (mut left, mut parity) = (units, 0);
         while left > 0 {
             if self.charged == shape.units_per_block {
                 chores.blocks_erased += 1;
@@ -145,10 +152,13 @@ impl Fronts {
             }
             let now = left.min(shape.units_per_block - self.charged);
             let (from, to) = (shape.row_of(self.charged).0, shape.row_of(self.charged + now).0);
-            chores.program_rows(kinds, from, to);
+            let (nand_from, nand_to) = (shape.nand_row(from), shape.nand_row(to));
+            chores.program_rows(kinds, nand_from, nand_to);
+            parity += (nand_to - nand_from) - (to - from);
             self.charged += now;
             left -= now;
         }
+        parity
     }
 }
 

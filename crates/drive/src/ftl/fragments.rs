@@ -8,6 +8,11 @@
 //!
 //! Overwriting empties fragments slot by slot, so their number grows until they are gathered:
 //! [`Fragments::are_many`] says when, and [`Fragments::regroup`] makes new ones, 64 places each.
+//!
+//! On a drive that compresses a unit takes several places, all units of a fragment as many: its
+//! *weight*. What does not compress alike is in different fragments.
+
+mod stored;
 
 use std::ops::Range;
 
@@ -36,7 +41,8 @@ fn most(shape: Shape) -> usize {
 
 /// Fragments of a full drive after gathering. The profile's check keeps it to half of [`MOST`].
 fn fewest(shape: Shape) -> u64 {
-    u64::from(shape.blocks()) * u64::from(shape.units_per_block.div_ceil(SLOTS))
+    let slots = SLOTS * shape.granules_per_unit;
+    u64::from(shape.blocks()) * u64::from(shape.units_per_block.div_ceil(slots))
 }
 
 /// A slot of a fragment, or nowhere: an entry of the map.
@@ -81,13 +87,18 @@ struct Fragment {
     /// By slot: it has a place, as far behind its half's first as slots of that half are before it.
     placed: u64,
     at: [PhysicalUnit; 2],
-    split: u32,
+    split: u16,
+    /// Places that each of its units takes.
+    weight: u16,
     /// The first of its parts, if scattered.
     parts: u32,
 }
 
 /// The `split` of a fragment that lies in more than two places: its parts say where.
-const SCATTERED: u32 = u32::MAX;
+const SCATTERED: u16 = u16::MAX;
+
+/// The `split` of one that lies in one place.
+const WHOLE: u16 = SLOTS as u16;
 
 /// Units of a scattered fragment that lie one behind the other.
 #[derive(Clone, Copy, Debug)]
@@ -100,21 +111,21 @@ struct Part {
 }
 
 impl Part {
-    fn place(self, bit: u64) -> PhysicalUnit {
-        self.at + (self.placed & (bit - 1)).count_ones()
+    fn place(self, bit: u64, weight: u16) -> PhysicalUnit {
+        self.at + (self.placed & (bit - 1)).count_ones() * u32::from(weight)
     }
 }
 
 impl Fragment {
     /// One whose slots all lie from `at` on.
-    fn whole(live: u64, placed: u64, at: PhysicalUnit) -> Fragment {
-        Fragment { live, placed, at: [at, 0], split: SLOTS, parts: NONE }
+    fn whole(live: u64, placed: u64, at: PhysicalUnit, weight: u16) -> Fragment {
+        Fragment { live, placed, at: [at, 0], split: WHOLE, weight, parts: NONE }
     }
 
     /// The slots of its second half.
     #[inline]
     fn upper(&self) -> u64 {
-        u64::MAX.checked_shl(self.split).unwrap_or(0)
+        u64::MAX.checked_shl(u32::from(self.split)).unwrap_or(0)
     }
 
     /// Where the slot of `bit` is, if it is not scattered.
@@ -122,7 +133,7 @@ impl Fragment {
     fn place(&self, bit: u64) -> PhysicalUnit {
         let upper = self.upper();
         let (at, half) = if bit & upper == 0 { (self.at[0], !upper) } else { (self.at[1], upper) };
-        at + (self.placed & half & (bit - 1)).count_ones()
+        at + (self.placed & half & (bit - 1)).count_ones() * u32::from(self.weight)
     }
 }
 
@@ -147,11 +158,12 @@ pub(super) struct Fragments {
 pub(super) struct Filling {
     fragment: u32,
     slots: u32,
+    weight: u16,
 }
 
 impl Filling {
     /// None yet: the next unit begins a fragment.
-    pub(super) const NONE: Filling = Filling { fragment: NONE, slots: SLOTS };
+    pub(super) const NONE: Filling = Filling { fragment: NONE, slots: SLOTS, weight: 1 };
 }
 
 impl Default for Filling {
@@ -175,8 +187,8 @@ impl Fragments {
         }
     }
 
-    /// Adds the units of `entries` of the map, written from `place` on, which lies in `block` and
-    /// behind the unit added last.
+    /// Adds the units of `entries` of the map, each of `weight` places, written from `place` on,
+    /// which lies in `block` and behind the unit added last.
     #[inline]
     pub(super) fn append(
         &mut self,
@@ -184,17 +196,27 @@ impl Fragments {
         block: u32,
         place: PhysicalUnit,
         entries: &mut [Slot],
+        weight: u16,
     ) {
-        for (entry, place) in entries.iter_mut().zip(place..) {
+        let (mut place, mut entries) = (place, entries);
+        if filling.weight != weight {
+            *filling = Filling { weight, ..Filling::NONE };
+        }
+        while !entries.is_empty() {
             if filling.slots == SLOTS {
                 // All its places are known; slots that will never be written are never asked for.
-                let fragment = self.add(Fragment::whole(0, u64::MAX, place));
-                *filling = Filling { fragment, slots: 0 };
+                let fragment = self.add(Fragment::whole(0, u64::MAX, place, weight));
+                *filling = Filling { fragment, slots: 0, weight };
                 self.in_block[block as usize].push(filling.fragment);
             }
-            self.fragments[filling.fragment as usize].live |= 1 << filling.slots;
-            *entry = Slot::new(filling.fragment, filling.slots);
-            filling.slots += 1;
+            let count = (SLOTS - filling.slots).min(entries.len() as u32);
+            self.fragments[filling.fragment as usize].live |= ones(count) << filling.slots;
+            let (now, later) = entries.split_at_mut(count as usize);
+            let slots = (filling.slots..).map(|slot| Slot::new(filling.fragment, slot));
+            now.iter_mut().zip(slots).for_each(|(entry, slot)| *entry = slot);
+            filling.slots += count;
+            place += count * u32::from(weight);
+            entries = later;
         }
     }
 
@@ -202,26 +224,45 @@ impl Fragments {
     pub(super) fn place(&self, slot: Slot) -> PhysicalUnit {
         let fragment = &self.fragments[slot.fragment()];
         if fragment.split == SCATTERED {
-            return self.place_in_parts(fragment.parts, slot.bit());
+            return self.place_in_parts(fragment, slot.bit());
         }
         fragment.place(slot.bit())
     }
 
     #[cold]
-    fn place_in_parts(&self, part: u32, bit: u64) -> PhysicalUnit {
-        let mut part = self.parts[part as usize];
+    fn place_in_parts(&self, fragment: &Fragment, bit: u64) -> PhysicalUnit {
+        let mut part = self.parts[fragment.parts as usize];
         while part.placed & bit == 0 {
             part = self.parts[part.more as usize];
         }
-        part.place(bit)
+        part.place(bit, fragment.weight)
+    }
+
+    /// Places that the unit of a slot takes.
+    #[inline]
+    pub(super) fn weight(&self, slot: Slot) -> u32 {
+        u32::from(self.fragments[slot.fragment()].weight)
+    }
+
+    /// How many of `count` slots from `slot` on, all of one fragment and with a place, lie one behind
+    /// the other; 1 at least.
+    #[inline]
+    pub(super) fn together(&self, slot: Slot, count: u32) -> u32 {
+        let fragment = &self.fragments[slot.fragment()];
+        let first = slot.0 % SLOTS;
+        let of_half = match fragment.split {
+            SCATTERED => 1,
+            split if first < u32::from(split) => u32::from(split) - first,
+            _ => SLOTS,
+        };
+        count.min(of_half).min((fragment.placed >> first).trailing_ones())
     }
 
     /// The map does not point to `slot` any more, nor to the others of `count` slots from it on, all
     /// of one fragment.
     #[inline]
     pub(super) fn clear(&mut self, slot: Slot, count: u32) {
-        let slots = (u64::MAX >> (SLOTS - count)) << (slot.0 % SLOTS);
-        self.fragments[slot.fragment()].live &= !slots;
+        self.fragments[slot.fragment()].live &= !(ones(count) << (slot.0 % SLOTS));
     }
 
     /// Asks for what [`Fragments::place`] will need.
@@ -275,11 +316,11 @@ impl Fragments {
         let mut done = 0;
         for &id in list {
             let fragment = &mut self.fragments[id as usize];
-            let count = fragment.live.count_ones();
-            if fragment.split == SLOTS && count > 0 && count <= to.end - to.at {
+            let places = fragment.live.count_ones() * u32::from(fragment.weight);
+            if fragment.split == WHOLE && places > 0 && places <= to.end - to.at {
                 fragment.placed = fragment.live;
                 fragment.at[0] = to.at;
-                to.at += count;
+                to.at += places;
                 arrived.push(id);
             } else if !self.move_half(id, from, to, &mut arrived) {
                 break;
@@ -315,25 +356,26 @@ impl Fragments {
         }
         let upper = fragment.upper();
         let lower_here = fragment.split > 0 && from.contains(&fragment.at[0]);
-        let upper_here = fragment.split < SLOTS && from.contains(&fragment.at[1]);
+        let upper_here = fragment.split < WHOLE && from.contains(&fragment.at[1]);
         let half = match (lower_here, upper_here) {
             (true, true) => usize::from(fragment.at[1] < fragment.at[0]),
             (lower, _) => usize::from(!lower),
         };
         let slots = if half == 0 { !upper } else { upper };
-        let (fits, rest) = split(fragment.live & slots, to.end - to.at);
-        let is_whole = fragment.split == 0 || fragment.split == SLOTS;
+        let weight = u32::from(fragment.weight);
+        let (fits, rest) = split(fragment.live & slots, (to.end - to.at) / weight);
+        let is_whole = fragment.split == 0 || fragment.split == WHOLE;
         match (fits, rest) {
             (0, 0) if is_whole => self.remove(id),
             (0, 0) => {
                 // The other half is all there is now.
                 fragment.placed &= !slots;
-                fragment.split = if half == 0 { 0 } else { SLOTS };
+                fragment.split = if half == 0 { 0 } else { WHOLE };
             }
             (_, 0) => {
                 fragment.placed = fragment.placed & !slots | fits;
                 fragment.at[half] = to.at;
-                to.at += fits.count_ones();
+                to.at += fits.count_ones() * weight;
                 arrived.push(id);
             }
             (0, _) => return false,
@@ -342,8 +384,8 @@ impl Fragments {
                 let left_at = fragment.place(first);
                 fragment.placed = fits | fragment.placed & !(first - 1);
                 fragment.at = [to.at, left_at];
-                fragment.split = first.trailing_zeros();
-                to.at += fits.count_ones();
+                fragment.split = first.trailing_zeros() as u16;
+                to.at += fits.count_ones() * weight;
                 arrived.push(id);
                 return false;
             }
@@ -375,7 +417,7 @@ impl Fragments {
         to: &mut Target,
         arrived: &mut Vec<u32>,
     ) -> bool {
-        let Fragment { live, parts: head, .. } = self.fragments[id as usize];
+        let Fragment { live, weight, parts: head, .. } = self.fragments[id as usize];
         let (mut here, mut before) = (NONE, NONE);
         let (mut next, mut last) = (head, NONE);
         while next != NONE {
@@ -386,7 +428,7 @@ impl Fragments {
             (next, last) = (part.more, next);
         }
         let part = self.parts[here as usize];
-        let (fits, rest) = split(part.placed & live, to.end - to.at);
+        let (fits, rest) = split(part.placed & live, (to.end - to.at) / u32::from(weight));
         match (fits, rest) {
             (0, 0) => self.remove_part(id, here, before),
             (0, _) => {}
@@ -395,13 +437,13 @@ impl Fragments {
                 // What is left stays where it is, and is what comes first there.
                 let first = rest & rest.wrapping_neg();
                 let placed = part.placed & !(first - 1);
-                self.parts[here as usize] = Part { placed, at: part.place(first), ..part };
+                self.parts[here as usize] = Part { placed, at: part.place(first, weight), ..part };
                 let moved = Part { placed: fits, at: to.at, more: head };
                 self.fragments[id as usize].parts = self.add_part(moved);
             }
         }
         if fits != 0 {
-            to.at += fits.count_ones();
+            to.at += fits.count_ones() * u32::from(weight);
             arrived.push(id);
         }
         rest == 0
@@ -431,7 +473,8 @@ impl Fragments {
         let only = self.parts[fragment.parts as usize];
         if only.more == NONE {
             self.give_part(fragment.parts);
-            self.fragments[id as usize] = Fragment::whole(fragment.live, only.placed, only.at);
+            self.fragments[id as usize] =
+                Fragment::whole(fragment.live, only.placed, only.at, fragment.weight);
         }
     }
 
@@ -480,7 +523,7 @@ impl Fragments {
                 if live != 0 {
                     let id = fragments.len() as u32;
                     let at = block * shape.units_per_block + index * SLOTS;
-                    fragments.push(Fragment::whole(live, u64::MAX, at));
+                    fragments.push(Fragment::whole(live, u64::MAX, at, 1));
                     list.push(id);
                     ids[(block * per_block + index) as usize] = id;
                 }
@@ -533,6 +576,12 @@ pub(super) struct Target {
     pub(super) at: PhysicalUnit,
     /// The end of the block.
     pub(super) end: PhysicalUnit,
+}
+
+/// The `count` lowest bits, 1 to 64.
+#[inline]
+fn ones(count: u32) -> u64 {
+    u64::MAX >> (u64::BITS - count)
 }
 
 /// The `count` lowest bits of `mask`, and the others.

@@ -24,10 +24,16 @@ impl LiveBits {
         &mut self.words[block as usize * self.words_per_block..][..self.words_per_block]
     }
 
-    #[inline]
+    #[cfg(test)]
     pub(super) fn set(&mut self, block: u32, within: u32) {
         let word = block as usize * self.words_per_block + within as usize / 64;
         self.words[word] |= 1 << (within % 64);
+    }
+
+    #[inline]
+    pub(super) fn clear(&mut self, block: u32, within: u32) {
+        let word = block as usize * self.words_per_block + within as usize / 64;
+        self.words[word] &= !(1 << (within % 64));
     }
 
     pub(super) fn is_set(&self, block: u32, within: u32) -> bool {

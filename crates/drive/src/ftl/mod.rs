@@ -16,6 +16,8 @@ mod log_block;
 mod pace;
 mod restore;
 mod shape;
+mod slc;
+mod stored;
 mod streams;
 mod translation;
 mod victim;
@@ -32,6 +34,7 @@ use die::{DieSpace, Fronts};
 use fragments::{Filling, Fragments, Slot};
 use labels::Labels;
 use live::LiveBits;
+use slc::SlcBuffer;
 use streams::Streams;
 use victim::VictimChooser;
 use wear::EndOfLife;
@@ -39,13 +42,15 @@ use wear::EndOfLife;
 pub use log_block::MergeCounts;
 pub(crate) use restore::FtlState;
 pub(crate) use shape::Shape;
-pub(crate) use streams::{STREAMS, Stream};
+pub(crate) use slc::FoldWork;
+pub(crate) use streams::{FRONTS, Stream};
 pub(crate) use translation::Translation;
 
 /// A unit of the user's space: byte offset / bytes of a unit.
 pub(crate) type LogicalUnit = u32;
 
-/// A unit of the NAND: global block number x units a block + unit within the block.
+/// A place on the NAND, which takes a unit or, with compression, a granule of one: global block
+/// number x places a block + place within the block. A unit is at the first of its granules.
 pub(crate) type PhysicalUnit = u32;
 
 /// Map, blocks and collection of a drive.
@@ -70,8 +75,10 @@ pub(crate) struct Ftl {
     end_of_life: EndOfLife,
     /// Of a drive that keeps hot and cold data apart.
     streams: Option<Streams>,
+    /// Of a drive with one.
+    slc: Option<SlcBuffer>,
     /// By stream: the row that host data goes into.
-    rows: [OpenRow; STREAMS],
+    rows: [OpenRow; FRONTS],
     counts: FtlCounts,
 }
 
@@ -84,23 +91,20 @@ struct OpenRow {
     left: u32,
 }
 
-/// Units moved since the drive was made.
+/// Units moved since the drive was made, or with compression, granules that are stored of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct FtlCounts {
     /// Units the host wrote.
     pub(crate) host_units: u64,
     /// Units collection moved.
     pub(crate) moved_units: u64,
-    /// Units of rows that were programmed before they were full.
+    /// Those of them that were in the SLC buffer.
+    pub(crate) folded_units: u64,
+    /// Units of rows that were programmed before they were full, and granules that were left over at
+    /// the end of a block.
     pub(crate) padded_units: u64,
-}
-
-/// See [`Ftl::prefetch`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum PrefetchStep {
-    Map,
-    Fragment,
-    Place,
+    /// Parity of other rows.
+    pub(crate) parity_units: u64,
 }
 
 /// What became of a unit the host wrote.
@@ -110,10 +114,8 @@ pub(crate) struct Placed {
     pub(crate) die: u32,
     /// The stream it belongs to.
     pub(crate) stream: Stream,
-    /// Whether it filled its row, which is now to be programmed.
+    /// Whether it filled its row, which is now to be programmed, after the die's chores.
     pub(crate) row_full: bool,
-    /// What the die has to do before that program.
-    pub(crate) chores: Chores,
 }
 
 impl Ftl {
@@ -124,6 +126,11 @@ impl Ftl {
         let mut dies = wear::new_dies(shape, profile.wear.as_ref());
         if profile.streams.is_some() {
             dies.iter_mut().for_each(|die| die.labels = Some(Labels::new(shape.blocks_per_die)));
+        }
+        let slc =
+            profile.slc_buffer.as_ref().map(|section| SlcBuffer::new(profile, section, shape));
+        if let Some(slc) = &slc {
+            dies.iter_mut().for_each(|die| die.slc = Some(Box::new(slc.of_die(&mut die.blocks))));
         }
         Ftl {
             shape,
@@ -140,7 +147,8 @@ impl Ftl {
             victims: VictimChooser::new(&profile.gc),
             end_of_life: EndOfLife::new(profile),
             streams: profile.streams.as_ref().map(|section| Streams::new(profile, section)),
-            rows: [OpenRow::default(); STREAMS],
+            slc,
+            rows: [OpenRow::default(); FRONTS],
             counts: FtlCounts::default(),
         }
     }
@@ -157,12 +165,16 @@ impl Ftl {
     pub(crate) fn check(&self) -> Result<(), String> {
         let mut found = LiveBits::none(self.shape);
         for (unit, &slot) in self.map.iter().enumerate().filter(|&(_, &at)| at != Slot::NOWHERE) {
-            let place = self.fragments.place(slot);
+            let (place, weight) = (self.fragments.place(slot), self.fragments.weight(slot));
             let (block, within) = self.shape.block_of(place);
-            if found.is_set(block, within) {
+            let places = within..within + weight;
+            if places.end > self.shape.units_per_block {
+                return Err(format!("unit {unit} at {place} lies in two blocks"));
+            }
+            if places.into_iter().any(|within| found.is_set(block, within)) {
                 return Err(format!("unit {unit} is mapped to {place}, as another one is"));
             }
-            found.set(block, within);
+            found.set_range(block, within, weight);
         }
         for block in 0..self.shape.blocks() {
             let (die, of_die) = self.shape.die_of(block);
@@ -175,7 +187,8 @@ impl Ftl {
                 return Err(format!("die {die} block {of_die}: {live} live, {counted} counted"));
             }
         }
-        self.check_blocks()
+        self.check_blocks()?;
+        self.check_slc()
     }
 
     /// Units the user can address.
@@ -183,16 +196,17 @@ impl Ftl {
         self.map.len() as u32
     }
 
-    /// Units that data can occupy: all but failed blocks and what every die keeps free, in whole
-    /// blocks and in its open ones. Those are half full on average, so of two open blocks one is
-    /// kept free (with streams, of four two).
+    /// Units, or granules, that data can occupy: all but failed blocks, those of an SLC buffer and what
+    /// every die keeps free, in whole blocks and in its open ones. Those are half full on average, so of
+    /// two open blocks one is kept free (with streams, of four two).
     ///
     /// This is when a paced die begins to collect, to the unit, and with it the closed forms of
     /// write amplification hold for drives of a few hundred blocks; counting open blocks as
     /// empty puts the spare of such a drive off by a block. (Delayed collection has half a block
     /// a die more, because it chooses its victims only when the host's block is full.)
     pub(crate) fn usable_units(&self) -> u64 {
-        let kept = u64::from(self.open_blocks / 2 + self.start_free_blocks);
+        let slc = self.slc.map_or(0, |slc| slc.fixed_blocks);
+        let kept = u64::from(self.open_blocks / 2 + self.start_free_blocks + slc);
         let per_die = u64::from(self.shape.blocks_per_die) - kept;
         let usable = per_die * u64::from(self.shape.dies);
         usable.saturating_sub(self.retired_blocks()) * u64::from(self.shape.units_per_block)
@@ -204,10 +218,16 @@ impl Ftl {
         self.fragments.clear_all();
         self.live.clear_all();
         self.erase_dies();
-        self.rows = [OpenRow::default(); STREAMS];
+        self.rows = [OpenRow::default(); FRONTS];
         if let Some(streams) = &mut self.streams {
             streams.forget();
         }
+        self.set_slc_exhausted(false);
+    }
+
+    /// Units that the user's data takes if it does not compress.
+    pub(crate) fn most_user_units(&self) -> u64 {
+        u64::from(self.user_units()) * u64::from(self.shape.most_granules)
     }
 
     /// Where a unit is, if it was ever written.
@@ -217,27 +237,36 @@ impl Ftl {
         (slot != Slot::NOWHERE).then(|| self.fragments.place(slot))
     }
 
-    /// What will be used soon, in three steps that each need what the one before brought into the
-    /// processor's cache: the map's entry of a unit, then the fragment it leads to, then what is
-    /// written when the unit is overwritten. The caller leaves time between them.
+    /// Asks for the map's entry of a unit that will be used soon. With [`Ftl::prefetch_fragment`] and
+    /// [`Ftl::prefetch_place`] it is a step of three, each of which needs what the one before brought
+    /// into the processor's cache: the caller leaves time between them.
     #[inline]
-    pub(crate) fn prefetch(&self, units: impl Iterator<Item = LogicalUnit>, step: PrefetchStep) {
-        for unit in units {
-            if step == PrefetchStep::Map {
-                prefetch(&self.map, unit as usize);
-                continue;
-            }
-            let Some(&slot) = self.map.get(unit as usize).filter(|&&slot| slot != Slot::NOWHERE)
-            else {
-                continue;
-            };
-            if step == PrefetchStep::Fragment {
-                self.fragments.prefetch(slot);
-            } else {
-                let (block, within) = self.shape.block_of(self.fragments.place(slot));
-                self.live.prefetch(block, within);
-            }
+    pub(crate) fn prefetch_map(&self, unit: LogicalUnit) {
+        prefetch(&self.map, unit as usize);
+    }
+
+    /// Asks for the fragment that the map leads to.
+    #[inline]
+    pub(crate) fn prefetch_fragment(&self, unit: LogicalUnit) {
+        if let Some(slot) = self.slot(unit) {
+            self.fragments.prefetch(slot);
         }
+    }
+
+    /// Asks for what is written when the unit is overwritten.
+    #[inline]
+    pub(crate) fn prefetch_place(&self, unit: LogicalUnit) {
+        if let Some(slot) = self.slot(unit) {
+            let (block, within) = self.shape.block_of(self.fragments.place(slot));
+            self.live.prefetch(block, within);
+            let (die, block) = self.shape.die_of(block);
+            self.dies[die as usize].blocks.prefetch_valid(block);
+        }
+    }
+
+    #[inline]
+    fn slot(&self, unit: LogicalUnit) -> Option<Slot> {
+        self.map.get(unit as usize).copied().filter(|&slot| slot != Slot::NOWHERE)
     }
 
     /// Whether there are streams to tell apart.
@@ -249,10 +278,11 @@ impl Ftl {
     /// The stream of a unit that is written next.
     #[inline]
     pub(crate) fn stream_for(&mut self, unit: LogicalUnit) -> Stream {
-        match &mut self.streams {
+        let stream = match &mut self.streams {
             None => Stream::Cold,
             Some(streams) => streams.stream_for(unit),
-        }
+        };
+        if self.slc.is_some() { self.slc_or(stream) } else { stream }
     }
 
     /// Whether what the host writes from now on goes on where something ended that it wrote.
@@ -286,43 +316,68 @@ impl Ftl {
         self.dies.iter().map(of_die).sum()
     }
 
-    /// Writes units of host data to their stream, `count` of them from `first` on or as many as the
-    /// row takes. Returns how many; `None` when the drive is worn out.
+    /// Writes units of host data to their stream, each of `weight` places, `count` of them from `first`
+    /// on or as many as the row takes. Returns how many; `None` when the drive is worn out.
+    ///
+    /// Of a unit of several places the row takes what fits, and the die's next row the rest: see
+    /// [`Ftl::cut_row_before`], which has been asked.
     #[inline]
     pub(crate) fn write(
         &mut self,
         first: LogicalUnit,
         count: u32,
         stream: Stream,
+        weight: u32,
     ) -> Option<(u32, Placed)> {
         if self.at_row_start(stream) {
-            if self.fragments.are_many() {
-                self.gather();
-            }
-            let die = self.die_with_room(stream)?;
-            self.rows[stream.index()] = OpenRow { die, left: self.shape.units_per_row };
+            self.begin_row(stream)?;
         }
         let OpenRow { die, left } = self.rows[stream.index()];
-        let count = count.min(left);
-        self.counts.host_units += u64::from(count);
+        let (count, places) = match weight {
+            1 => (count.min(left), count.min(left)),
+            weight => self.fitting(count, weight, die, stream),
+        };
+        self.counts.host_units += u64::from(places);
         self.forget(first, count);
         let space = &mut self.dies[die as usize];
         let fronts = &mut space.fronts[stream.index()];
         let (block, within) = (self.shape.block_of_die(die, fronts.host.block), fronts.host.filled);
         let place = block * self.shape.units_per_block + within;
-        fronts.host.filled += count;
-        space.blocks.add_valid(fronts.host.block, count);
+        fronts.host.filled += places;
+        space.blocks.add_valid(fronts.host.block, places);
         let entries = &mut self.map[first as usize..(first + count) as usize];
-        self.fragments.append(&mut fronts.filling, block, place, entries);
-        self.live.set_range(block, within, count);
-        self.rows[stream.index()].left = left - count;
+        self.fragments.append(&mut fronts.filling, block, place, entries, weight as u16);
+        self.live.set_range(block, within, places);
+        self.rows[stream.index()].left = left.saturating_sub(places);
         Some((count, self.row_done(die, stream)))
+    }
+
+    /// Opens the row that the next unit of a stream goes to; `None` when the drive is worn out.
+    #[inline(always)]
+    fn begin_row(&mut self, stream: Stream) -> Option<()> {
+        if self.fragments.are_many() {
+            self.gather();
+        }
+        let die = self.die_with_room(stream)?;
+        let mut left = self.shape.units_per_row;
+        if self.shape.compresses() {
+            // It may have the rest of a unit of the die's row before.
+            let filled = self.dies[die as usize].fronts[stream.index()].host.filled;
+            left -= self.shape.row_of(filled).1;
+        }
+        self.rows[stream.index()] = OpenRow { die, left };
+        Some(())
     }
 
     /// Fills up a row that host data goes into with nothing, so that it can be programmed. `None`
     /// when no row is begun.
     pub(crate) fn pad(&mut self) -> Option<Placed> {
         let stream = Stream::ALL.into_iter().find(|&stream| !self.at_row_start(stream))?;
+        Some(self.pad_row(stream))
+    }
+
+    /// The same of the row of a stream, which is begun.
+    fn pad_row(&mut self, stream: Stream) -> Placed {
         let row = &mut self.rows[stream.index()];
         let (die, padding) = (row.die, std::mem::take(&mut row.left));
         let fronts = &mut self.dies[die as usize].fronts[stream.index()];
@@ -330,7 +385,7 @@ impl Ftl {
         // The places of a fragment lie one behind the other.
         fronts.filling = Filling::NONE;
         self.counts.padded_units += u64::from(padding);
-        Some(self.row_done(die, stream))
+        self.row_done(die, stream)
     }
 
     /// The unit holds nothing of value any more.
@@ -340,15 +395,28 @@ impl Ftl {
         self.map[unit as usize] = Slot::NOWHERE;
     }
 
+    /// What a die has to do before it programs the row that was filled last.
+    #[inline]
+    pub(crate) fn take_chores(&mut self, die: u32) -> Chores {
+        std::mem::take(&mut self.dies[die as usize].chores)
+    }
+
     #[inline]
     fn row_done(&mut self, die: u32, stream: Stream) -> Placed {
-        if !self.at_row_start(stream) {
-            return Placed { die, stream, row_full: false, chores: Chores::default() };
+        let row_full = self.at_row_start(stream);
+        if row_full {
+            self.row_filled(die, stream);
         }
+        Placed { die, stream, row_full }
+    }
+
+    fn row_filled(&mut self, die: u32, stream: Stream) {
         if let Some(labels) = &mut self.dies[die as usize].labels {
             labels.host_wrote(self.shape.units_per_row);
         }
-        if self.pacing == Pacing::Paced {
+        if stream == Stream::Slc {
+            // It took no space of the main blocks.
+        } else if self.pacing == Pacing::Paced {
             self.collect_at_pace(die);
         } else if let Some(ahead) = self.ahead
             && self.in_order
@@ -356,39 +424,43 @@ impl Ftl {
             self.collect_ahead(die, ahead);
         }
         self.rows[stream.index()].die = if die + 1 == self.shape.dies { 0 } else { die + 1 };
-        let chores = std::mem::take(&mut self.dies[die as usize].chores);
-        Placed { die, stream, row_full: true, chores }
+        self.count_parity(die, stream);
     }
 
-    /// The old places of `count` units are dead. Units that were written together are mostly
-    /// overwritten together.
+    /// The old places of `count` units are dead.
     #[inline]
     fn forget(&mut self, first: LogicalUnit, count: u32) {
-        let mut unit = first as usize;
-        let end = unit + count as usize;
-        while unit < end {
-            let slot = self.map[unit];
-            unit += 1;
+        if count == 1 && !self.shape.compresses() {
+            let slot = self.map[first as usize];
+            if slot != Slot::NOWHERE {
+                let (block, within) = self.shape.block_of(self.fragments.place(slot));
+                self.fragments.clear(slot, 1);
+                self.live.clear(block, within);
+                let (die, block) = self.shape.die_of(block);
+                self.dies[die as usize].blocks.remove_valid(block, 1);
+            }
+            return;
+        }
+        self.forget_run(first, count);
+    }
+
+    /// The same, of units of which many were written together.
+    fn forget_run(&mut self, first: LogicalUnit, count: u32) {
+        let mut entries = &self.map[first as usize..(first + count) as usize];
+        while let Some((&slot, others)) = entries.split_first() {
             if slot == Slot::NOWHERE {
+                entries = others;
                 continue;
             }
-            let place = self.fragments.place(slot);
-            let (block, within) = self.shape.block_of(place);
-            let mut together = 1;
-            while unit < end && self.map[unit].follows(slot, together) {
-                let next = place + together;
-                if self.fragments.place(self.map[unit]) != next
-                    || within + together == self.shape.units_per_block
-                {
-                    break;
-                }
-                together += 1;
-                unit += 1;
-            }
+            let following = others.iter().zip(1..).take_while(|&(next, by)| next.follows(slot, by));
+            let together = self.fragments.together(slot, 1 + following.count() as u32);
+            entries = &entries[together as usize..];
+            let (block, within) = self.shape.block_of(self.fragments.place(slot));
+            let places = together * self.fragments.weight(slot);
             self.fragments.clear(slot, together);
-            self.live.clear_range(block, within, together);
+            self.live.clear_range(block, within, places);
             let (die, block) = self.shape.die_of(block);
-            self.dies[die as usize].blocks.remove_valid(block, together);
+            self.dies[die as usize].blocks.remove_valid(block, places);
         }
     }
 
@@ -397,6 +469,9 @@ impl Ftl {
     fn gather(&mut self) {
         let fronts = self.dies.iter_mut().flat_map(|die| &mut die.fronts);
         fronts.for_each(|fronts| fronts.filling = Filling::NONE);
+        if self.shape.compresses() {
+            return self.fragments.regroup_stored(&mut self.map, self.shape);
+        }
         self.fragments.regroup(&mut self.map, &self.live, self.shape);
     }
 }

@@ -6,7 +6,7 @@
 //! granted is looked at first.
 //!
 //! A drive with streams has no state: what is hot, and how old, is not kept. Any other one writes to
-//! the first stream only.
+//! the first stream and an SLC buffer only.
 
 use std::borrow::Cow;
 
@@ -14,8 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::collect::Victim;
 use super::die::{DieSpace, Fronts, NO_BLOCK};
-use super::streams::{STREAMS, Stream};
-use super::wear::DieWear;
+use super::streams::{FRONTS, Stream};
 use super::{
     Fragments, Ftl, FtlCounts, LiveBits, OpenRow, PhysicalUnit, Shape, Slot, VictimChooser,
 };
@@ -32,11 +31,14 @@ pub(crate) struct FtlState<'a> {
     start_free_blocks: u32,
     pacing: Pacing,
     places: Places<'a>,
+    /// By logical unit: how many places it takes; of a drive that compresses.
+    weights: Option<Weights<'a>>,
     dies: Cow<'a, [DieSpace]>,
     victims: Cow<'a, VictimChooser>,
     worn_out: bool,
     in_order: bool,
-    rows: [OpenRow; STREAMS],
+    rows: [OpenRow; FRONTS],
+    slc_exhausted: bool,
     counts: FtlCounts,
 }
 
@@ -46,6 +48,38 @@ enum Places<'a> {
     /// Those of a map; it may be large, so they are not copied.
     Of(&'a Ftl),
     Loaded(Vec<PhysicalUnit>),
+}
+
+/// By logical unit: the places it takes, 0 if it is nowhere.
+#[derive(Clone, Debug)]
+enum Weights<'a> {
+    /// Those of a map.
+    Of(&'a Ftl),
+    Loaded(Vec<u16>),
+}
+
+impl Serialize for Weights<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Weights::Of(ftl) => serializer.collect_seq(ftl.weights()),
+            Weights::Loaded(weights) => weights.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Weights<'_> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Vec::deserialize(deserializer).map(Weights::Loaded)
+    }
+}
+
+impl Weights<'_> {
+    fn into_owned(self) -> Vec<u16> {
+        match self {
+            Weights::Of(ftl) => ftl.weights().collect(),
+            Weights::Loaded(weights) => weights,
+        }
+    }
 }
 
 impl Serialize for Places<'_> {
@@ -88,6 +122,7 @@ impl Ftl {
             end_of_life,
             in_order,
             streams,
+            slc,
             rows,
             counts,
             // These follow from the profile ...
@@ -104,11 +139,13 @@ impl Ftl {
             start_free_blocks: *start_free_blocks,
             pacing: *pacing,
             places: Places::Of(self),
+            weights: shape.compresses().then_some(Weights::Of(self)),
             dies: Cow::Borrowed(dies),
             victims: Cow::Borrowed(victims),
             worn_out: end_of_life.is_reached(),
             in_order: *in_order,
             rows: *rows,
+            slc_exhausted: slc.is_some_and(|slc| slc.exhausted),
             counts: *counts,
         };
         streams.is_none().then(state)
@@ -124,11 +161,13 @@ impl Ftl {
             start_free_blocks,
             pacing,
             places,
+            weights,
             dies,
             victims,
             worn_out,
             in_order,
             rows,
+            slc_exhausted,
             counts,
         } = state;
         StateError::unless(profile.streams.is_none(), "it has streams, which keep no state")?;
@@ -141,21 +180,28 @@ impl Ftl {
         let lengths = (places.len() as u64, dies.len());
         let as_many = (profile.user_units(), shape.dies as usize);
         StateError::unless(lengths == as_many, "its map is of another length")?;
-        let live = live_at(&places, shape)?;
+        let weights = weights.map(Weights::into_owned);
+        let live = live_at(&places, weights.as_deref(), shape)?;
         let dies = dies.into_owned();
+        let slc_units = made.slc.map_or(0, |slc| slc.units_per_block);
         for ((die, space), made) in (0..).zip(&dies).zip(&made.dies) {
             space
-                .fits(shape, made.blocks.wear())
+                .fits(shape, made, slc_units)
                 .and_then(|()| space.open_places_are_empty(die, &live, shape))
                 .map_err(|what| StateError::new(format!("die {die}: {what}")))?;
         }
         let counted = counts.host_units.max(counts.moved_units).max(counts.padded_units);
-        StateError::unless(counted <= MOST_MOVED, "it counts too much")?;
+        let counted = counted.max(counts.parity_units);
+        let counts_right = counted <= MOST_MOVED && counts.folded_units <= counts.moved_units;
+        StateError::unless(counts_right, "it counts too much")?;
         let end_of_life = made.end_of_life.restored(worn_out, &dies);
         let end_of_life = end_of_life
             .ok_or_else(|| StateError::new("it is worn out and should not be, or is not"))?;
         let mut fragments = made.fragments;
-        let map = fragments.take_places(places, &live, shape);
+        let map = match weights {
+            None => fragments.take_places(places, &live, shape),
+            Some(weights) => fragments.take_weighed(&places, &weights, shape),
+        };
         let victims = victims.into_owned();
         let ftl = Ftl {
             map,
@@ -166,6 +212,7 @@ impl Ftl {
             end_of_life,
             in_order,
             streams: None,
+            slc: made.slc.map(|slc| slc.restored(slc_exhausted)),
             rows,
             counts,
             shape,
@@ -182,35 +229,64 @@ impl Ftl {
 
     /// Whether the one row that is begun, if any, is that which host data goes into.
     fn host_row_is_open(&self) -> bool {
+        let slc_units = self.slc.map_or(0, |slc| slc.units_per_block);
+        self.row_is_open(Stream::Cold, self.shape.units_per_block)
+            && self.row_is_open(Stream::Slc, slc_units)
+            && self.rows[Stream::Hot.index()] == OpenRow::default()
+            && (self.slc.is_some() || self.rows[Stream::Slc.index()] == OpenRow::default())
+    }
+
+    /// The same of one stream, of which a block has so many units.
+    fn row_is_open(&self, stream: Stream, units_per_block: u32) -> bool {
         let row = self.shape.units_per_row;
-        let host = |die: &DieSpace| die.fronts[Stream::Cold.index()].host;
+        let host = |die: &DieSpace| die.fronts[stream.index()].host;
         let begun = |die: &DieSpace| host(die).filled % row;
+        // With compression any die may have the rest of a unit in its next row.
+        let rests = self.shape.compresses();
         let rows_begun = self.dies.iter().filter(|die| begun(die) > 0).count();
-        let [open, unused] = self.rows;
-        let is_open = match self.dies.get(open.die as usize) {
-            Some(_) if open.left == 0 => rows_begun == 0,
+        let open = self.rows[stream.index()];
+        match self.dies.get(open.die as usize) {
+            Some(_) if open.left == 0 => rests || rows_begun == 0,
             Some(die) => {
                 open.left == row - begun(die)
-                    && host(die).filled < self.shape.units_per_block
-                    && rows_begun == usize::from(begun(die) > 0)
+                    && host(die).filled < units_per_block
+                    && (rests || rows_begun == usize::from(begun(die) > 0))
             }
             None => false,
-        };
-        is_open && unused == OpenRow::default()
+        }
     }
 }
 
-/// A bit for every place that a unit is at.
-fn live_at(places: &[PhysicalUnit], shape: Shape) -> Result<LiveBits, StateError> {
+/// A bit for every place that a unit is at, or takes: `weights` of them.
+fn live_at(
+    places: &[PhysicalUnit],
+    weights: Option<&[u16]>,
+    shape: Shape,
+) -> Result<LiveBits, StateError> {
+    let as_many = weights.is_some() == shape.compresses()
+        && weights.is_none_or(|weights| weights.len() == places.len());
+    StateError::unless(as_many, "what its units take on the NAND is of another length")?;
     let units = u64::from(shape.blocks()) * u64::from(shape.units_per_block);
     let mut live = LiveBits::none(shape);
-    for &place in places.iter().filter(|&&place| place != NOWHERE) {
+    for (unit, &place) in places.iter().enumerate().filter(|&(_, &place)| place != NOWHERE) {
         StateError::unless(u64::from(place) < units, "its map points outside the NAND")?;
+        let weight = weights.map_or(1, |weights| u32::from(weights[unit]));
         let (block, within) = shape.block_of(place);
-        StateError::unless(!live.is_set(block, within), "two units are at one place")?;
-        live.set(block, within);
+        let fits =
+            (1..=shape.most_granules).contains(&weight) && within + weight <= shape.units_per_block;
+        StateError::unless(fits, "a unit takes more or less of the NAND than it can")?;
+        let free = (within..within + weight).all(|within| !live.is_set(block, within));
+        StateError::unless(free, "two units are at one place")?;
+        live.set_range(block, within, weight);
     }
     Ok(live)
+}
+
+impl Ftl {
+    /// By logical unit: the places it takes, 0 if it is nowhere.
+    fn weights(&self) -> impl ExactSizeIterator<Item = u16> + '_ {
+        (0..self.user_units()).map(|unit| self.find(unit).map_or(0, |_| self.stored(unit) as u16))
+    }
 }
 
 impl Fragments {
@@ -225,18 +301,36 @@ impl Fragments {
         let slot_of = |place| if place == NOWHERE { Slot::NOWHERE } else { slots.of(place) };
         places.into_iter().map(slot_of).collect()
     }
+
+    /// The same of units that take `weights` places each.
+    fn take_weighed(
+        &mut self,
+        places: &[PhysicalUnit],
+        weights: &[u16],
+        shape: Shape,
+    ) -> Vec<Slot> {
+        let all = places.iter().copied().zip(weights.iter().copied());
+        let mut units: Vec<(PhysicalUnit, u16)> =
+            all.filter(|&(place, _)| place != NOWHERE).collect();
+        units.sort_unstable();
+        let places = places.iter().map(|&place| (place != NOWHERE).then_some(place));
+        self.take_stored(&units, places, shape)
+    }
 }
 
 impl DieSpace {
-    /// Whether what is loaded is the space of a die of this shape, which was `made` so worn.
-    fn fits(&self, shape: Shape, made: &DieWear) -> Result<(), String> {
-        let DieSpace { blocks, fronts: [used, unused], labels: _, victim, pace, chores } = self;
+    /// Whether what is loaded is the space of a die of this shape that `made`, which is new, could
+    /// have become.
+    fn fits(&self, shape: Shape, made: &DieSpace, slc_units: u32) -> Result<(), String> {
+        let DieSpace { blocks, fronts, labels: _, slc, victim, pace, chores } = self;
+        let [used, unused, one_bit] = fronts;
         let Fronts { host, filling: _, moves, charged } = used;
         let full = shape.units_per_block;
         if *unused != Fronts::none(shape) {
             return Err("it writes to a stream that it does not have".into());
         }
-        let fronts = [host, moves];
+        self.slc_fits(shape, made, slc_units)?;
+        let fronts = [host, moves, &one_bit.host];
         if fronts.iter().any(|front| front.filled > full) || *charged > full {
             return Err("more is written than a block holds".into());
         }
@@ -244,8 +338,10 @@ impl DieSpace {
             return Err("it writes to no block".into());
         }
         let open = fronts.iter().map(|front| front.block).filter(|&block| block != NO_BLOCK);
-        let taken: Vec<u32> = open.chain(victim.map(|victim| victim.block())).collect();
-        if !blocks.fit(made, &taken) {
+        let one_bit = slc.iter().flat_map(|slc| slc.roles());
+        let taken: Vec<u32> =
+            open.chain(victim.map(|victim| victim.block())).chain(one_bit).collect();
+        if !blocks.fit(made.blocks.wear(), &taken) {
             return Err("its blocks are not each free, open, collected, closed or worn out".into());
         }
         // Collection needs a free block to begin with. A victim has been moved, and gives one if it
@@ -263,10 +359,33 @@ impl DieSpace {
         Ok(())
     }
 
+    /// The same of its part of an SLC buffer, of whose blocks one holds `slc_units`.
+    fn slc_fits(&self, shape: Shape, made: &DieSpace, slc_units: u32) -> Result<(), String> {
+        let front = &self.fronts[Stream::Slc.index()];
+        let unwritten = Fronts::none(shape);
+        let fits = match (&self.slc, &made.slc) {
+            (None, None) => *front == unwritten,
+            (Some(slc), Some(made)) => {
+                let opened = front.host.is_opened();
+                let valid = |block| self.blocks.known_valid(block);
+                let folding = self.victim.as_ref().filter(|victim| victim.is_slc());
+                let folding = folding.map(Victim::block);
+                (front.host.filled <= slc_units || !opened)
+                    && (front.moves, front.charged) == (unwritten.moves, unwritten.charged)
+                    && slc.fits(made, front.host.block, folding)
+                    && slc.free().all(|block| valid(block) == Some(0))
+                    && self.victim.is_none_or(|v| v.is_slc() == slc.holds(v.block()))
+            }
+            _ => false,
+        };
+        if fits { Ok(()) } else { Err("its SLC buffer is another".into()) }
+    }
+
     /// Nothing is live where the next units will be written.
     fn open_places_are_empty(&self, die: u32, live: &LiveBits, shape: Shape) -> Result<(), String> {
         let Fronts { host, moves, .. } = self.fronts[Stream::Cold.index()];
-        for front in [host, moves].iter().filter(|front| front.is_opened()) {
+        let one_bit = self.fronts[Stream::Slc.index()].host;
+        for front in [host, moves, one_bit].iter().filter(|front| front.is_opened()) {
             let block = shape.block_of_die(die, front.block);
             if (front.filled..shape.units_per_block).any(|within| live.is_set(block, within)) {
                 return Err(format!("block {} is written before its turn", front.block));

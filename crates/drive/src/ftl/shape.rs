@@ -1,4 +1,7 @@
 //! How the NAND's space is cut up, and where in it a unit is.
+//!
+//! A place on the NAND takes a unit of the map; of a drive that compresses, a granule of one, and a
+//! unit lies in several. All that is counted by page, row or block counts places.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,12 +18,19 @@ pub(crate) struct Shape {
     pub(crate) blocks_per_die: u32,
     /// Bytes of a unit, a power of two.
     pub(crate) unit_bytes: u32,
+    compresses: bool,
+    /// Granules that a unit has; 1 without compression.
+    pub(crate) granules_per_unit: u32,
+    /// Granules that are stored of a unit which does not compress; 1 without compression.
+    pub(crate) most_granules: u32,
     /// Units that a page holds, or 1 where a unit is larger than a page.
     pub(crate) units_per_page: u32,
     /// Pages that a unit takes, or 1 where a page holds several units.
     pub(crate) pages_per_unit: u32,
     pub(crate) units_per_row: u32,
     pub(crate) units_per_block: u32,
+    /// Rows of data that share one of parity; 0 without parity.
+    rows_per_parity: u32,
     by_blocks_per_die: Divider,
     by_units_per_page: Divider,
     by_units_per_row: Divider,
@@ -30,13 +40,17 @@ pub(crate) struct Shape {
 impl Shape {
     pub(super) fn new(profile: &SsdProfile) -> Shape {
         let nand = &profile.nand;
-        let (page_bytes, unit_bytes) = (nand.page_bytes.value, profile.unit_bytes());
-        let units_per_page = (page_bytes / unit_bytes).max(1);
-        let units_per_row = page_bytes * nand.planes.value / unit_bytes;
-        let units_per_block = units_per_row * nand.pages_per_block.value;
+        let (page_bytes, granule_bytes) = (nand.page_bytes.value, profile.granule_bytes());
+        let units_per_page = (page_bytes / granule_bytes).max(1);
+        let units_per_row = page_bytes * nand.planes.value / granule_bytes;
+        let units_per_block = units_per_row * profile.data_rows_per_block();
         Shape {
-            unit_bytes,
-            pages_per_unit: (unit_bytes / page_bytes).max(1),
+            unit_bytes: profile.unit_bytes(),
+            compresses: profile.compression.is_some(),
+            granules_per_unit: profile.unit_bytes() / granule_bytes,
+            most_granules: profile.most_granules(),
+            pages_per_unit: (granule_bytes / page_bytes).max(1),
+            rows_per_parity: profile.parity_rows().map_or(0, |rows| rows - 1),
             ..Shape::of(
                 nand.dies.value,
                 nand.blocks_per_plane.value - profile.map_blocks_per_die(),
@@ -52,10 +66,14 @@ impl Shape {
             dies,
             blocks_per_die,
             unit_bytes: 4096,
+            compresses: false,
+            granules_per_unit: 1,
+            most_granules: 1,
             units_per_page,
             pages_per_unit: 1,
             units_per_row,
             units_per_block,
+            rows_per_parity: 0,
             by_blocks_per_die: Divider::new(blocks_per_die),
             by_units_per_page: Divider::new(units_per_page),
             by_units_per_row: Divider::new(units_per_row),
@@ -65,7 +83,30 @@ impl Shape {
 
     /// Bytes of a NAND page.
     pub(crate) fn page_bytes(self) -> u32 {
-        self.unit_bytes * self.units_per_page / self.pages_per_unit
+        self.granule_bytes() * self.units_per_page / self.pages_per_unit
+    }
+
+    /// Whether units take several places.
+    #[inline]
+    pub(crate) fn compresses(self) -> bool {
+        self.compresses
+    }
+
+    /// Whether some rows hold the parity of others.
+    #[inline]
+    pub(crate) fn has_parity(self) -> bool {
+        self.rows_per_parity > 0
+    }
+
+    /// Bytes of a place: a unit, or a granule of one.
+    pub(crate) fn granule_bytes(self) -> u32 {
+        self.unit_bytes / self.granules_per_unit
+    }
+
+    /// From how many valid units on a block is as good as full: a victim of fewer is sure to win space,
+    /// though almost a unit that does not compress may be left over at the end of the block it goes to.
+    pub(crate) fn full_from(self) -> u32 {
+        self.units_per_block.saturating_sub(self.most_granules - 1)
     }
 
     /// Blocks of all dies.
@@ -103,6 +144,32 @@ impl Shape {
     #[inline]
     pub(crate) fn row_of(self, within: u32) -> (u32, u32) {
         self.by_units_per_row.divide(within)
+    }
+
+    /// The row of the NAND's block that row `row` of data is; of the row behind the last, how many
+    /// are used. The parity of rows comes behind them.
+    #[inline]
+    pub(crate) fn nand_row(self, row: u32) -> u32 {
+        if self.rows_per_parity == 0 {
+            return row;
+        }
+        if row == self.row_of(self.units_per_block).0 {
+            return row + row.div_ceil(self.rows_per_parity);
+        }
+        row + row / self.rows_per_parity
+    }
+
+    /// Rows of parity that come right behind row `row` of data: one or none.
+    #[inline]
+    pub(crate) fn parity_behind(self, row: u32) -> u32 {
+        self.nand_row(row + 1) - self.nand_row(row) - 1
+    }
+
+    /// Whether a block that is closed after so many rows of data lacks the parity of the last.
+    pub(crate) fn cuts_parity(self, rows: u32) -> bool {
+        self.rows_per_parity > 0
+            && !rows.is_multiple_of(self.rows_per_parity)
+            && rows < self.row_of(self.units_per_block).0
     }
 
     /// The page of a unit within its block; of units that take several pages, the number of the

@@ -6,19 +6,27 @@ use super::die::DieSpace;
 use crate::divide::Divider;
 use crate::profile::{SsdProfile, StreamVictims, StreamsSection};
 
-/// Data that is kept apart from other data. A drive without streams has the first only.
+/// Data that is kept apart from other data. A drive without streams or SLC buffer has the first only.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Stream {
     #[default]
     Cold,
     Hot,
+    /// Of either temperature, in the blocks of an SLC buffer.
+    Slc,
 }
 
-/// How many there are.
+/// How many there are by temperature.
 pub(crate) const STREAMS: usize = 2;
 
+/// How many there are in all.
+pub(crate) const FRONTS: usize = 3;
+
 impl Stream {
-    pub(crate) const ALL: [Stream; STREAMS] = [Stream::Cold, Stream::Hot];
+    pub(crate) const ALL: [Stream; FRONTS] = [Stream::Cold, Stream::Hot, Stream::Slc];
+
+    /// Those of the main blocks.
+    pub(crate) const BY_TEMPERATURE: [Stream; STREAMS] = [Stream::Cold, Stream::Hot];
 
     #[inline]
     pub(crate) fn index(self) -> usize {
@@ -28,7 +36,7 @@ impl Stream {
     pub(super) fn other(self) -> Stream {
         match self {
             Stream::Cold => Stream::Hot,
-            Stream::Hot => Stream::Cold,
+            Stream::Hot | Stream::Slc => Stream::Cold,
         }
     }
 }
@@ -133,7 +141,7 @@ impl Streams {
             let (size, writes) = (space.live[stream.index()], self.written[stream.index()]);
             (size as f64 * writes as f64).sqrt()
         };
-        let [cold, hot] = Stream::ALL.map(weight);
+        let [cold, hot] = Stream::BY_TEMPERATURE.map(weight);
         if hot > 0.0 { hot / (hot + cold) } else { 0.0 }
     }
 
@@ -172,7 +180,7 @@ impl Space {
         for block in die.blocks.closed() {
             add(die.stream_of(block), units_per_block, die.blocks.valid(block));
         }
-        for stream in Stream::ALL {
+        for stream in Stream::BY_TEMPERATURE {
             let fronts = &die.fronts[stream.index()];
             for front in [fronts.host, fronts.moves].iter().filter(|front| front.is_opened()) {
                 add(stream, front.filled, die.blocks.valid(front.block));

@@ -2,7 +2,7 @@
 
 use super::log_block::{LogBlockMap, MergeCounts};
 use super::{
-    Block, Ftl, FtlCounts, FtlState, LogicalUnit, PhysicalUnit, Placed, PrefetchStep, Shape, Stream,
+    Block, FoldWork, Ftl, FtlCounts, FtlState, LogicalUnit, PhysicalUnit, Placed, Shape, Stream,
 };
 use crate::nand::Chores;
 use crate::profile::SsdProfile;
@@ -71,6 +71,14 @@ impl Translation {
         }
     }
 
+    /// Units that the user's data takes if it does not compress, where data may.
+    pub(crate) fn most_user_units(&self) -> u64 {
+        match self {
+            PageMap(map) => map.most_user_units(),
+            LogBlock(map) => u64::from(map.user_units()),
+        }
+    }
+
     /// Units that data can occupy.
     pub(crate) fn usable_units(&self) -> u64 {
         match self {
@@ -118,12 +126,28 @@ impl Translation {
         }
     }
 
-    /// Brings into the processor's cache what the next use of these units will need.
+    /// Asks the processor for the map's entry of a unit that will be used soon.
     #[inline]
-    pub(crate) fn prefetch(&self, units: impl Iterator<Item = LogicalUnit>, step: PrefetchStep) {
+    pub(crate) fn prefetch_map(&self, unit: LogicalUnit) {
         match self {
-            PageMap(map) => map.prefetch(units, step),
-            LogBlock(map) => map.prefetch(units, step),
+            PageMap(map) => map.prefetch_map(unit),
+            LogBlock(map) => map.prefetch(unit),
+        }
+    }
+
+    /// Asks for the fragment that the entry leads to, once that is there.
+    #[inline]
+    pub(crate) fn prefetch_fragment(&self, unit: LogicalUnit) {
+        if let PageMap(map) = self {
+            map.prefetch_fragment(unit);
+        }
+    }
+
+    /// Asks for what is written when the unit is overwritten, once its fragment is there.
+    #[inline]
+    pub(crate) fn prefetch_place(&self, unit: LogicalUnit) {
+        if let PageMap(map) = self {
+            map.prefetch_place(unit);
         }
     }
 
@@ -171,6 +195,41 @@ impl Translation {
         }
     }
 
+    /// What a die would have to do to empty the next block of an SLC buffer. `None` when there is
+    /// nothing to fold, or no room for it.
+    pub(crate) fn fold_work(&mut self, die: u32) -> Option<FoldWork> {
+        match self {
+            PageMap(map) => map.fold_work(die),
+            LogBlock(_) => None,
+        }
+    }
+
+    /// Whether a block is written with one bit a cell.
+    #[inline]
+    pub(crate) fn is_slc(&self, die: u32, block: Block) -> bool {
+        match self {
+            PageMap(map) => map.is_slc(die, block),
+            LogBlock(_) => false,
+        }
+    }
+
+    /// Whether there is an SLC buffer.
+    #[inline]
+    pub(crate) fn has_slc(&self) -> bool {
+        match self {
+            PageMap(map) => map.has_slc(),
+            LogBlock(_) => false,
+        }
+    }
+
+    /// Units that fit into the blocks which are used for an SLC buffer only.
+    pub(crate) fn fixed_slc_units(&self) -> u64 {
+        match self {
+            PageMap(map) => map.fixed_slc_units(),
+            LogBlock(_) => 0,
+        }
+    }
+
     /// Takes what `units` of that victim have the die do.
     pub(crate) fn charge_idle(&mut self, die: u32, units: u32) -> Chores {
         match self {
@@ -205,28 +264,60 @@ impl Translation {
     }
 
     /// The open row, filled up with nothing because `unit` cannot go there; to be programmed before
-    /// `unit` is written. A page map takes any unit in its row.
+    /// `unit` is written, and to be asked for until it is `None`. A page map takes any unit in its
+    /// row, unless it takes several places and is at the end of a block.
     #[inline]
-    pub(crate) fn cut_row_before(&mut self, unit: LogicalUnit) -> Option<Placed> {
+    pub(crate) fn cut_row_before(
+        &mut self,
+        unit: LogicalUnit,
+        stream: Stream,
+        weight: u32,
+    ) -> Option<Placed> {
         match self {
-            PageMap(_) => None,
+            PageMap(map) => map.cut_row_before(stream, weight),
             LogBlock(map) => map.cut_row_before(unit),
         }
     }
 
-    /// Writes units of host data to their stream, `count` of them from `first` on or as many as go
-    /// together. Returns how many; `None` when the drive is worn out.
+    /// Opens a row with the rest of a unit in it, and tells whose turn it was; see
+    /// [`Ftl::begin_rest`].
+    pub(crate) fn begin_rest(&mut self) -> Option<(Stream, u32)> {
+        match self {
+            PageMap(map) => map.begin_rest(),
+            LogBlock(_) => None,
+        }
+    }
+
+    /// The next row of a stream is on this die again.
+    pub(crate) fn give_turn(&mut self, stream: Stream, die: u32) {
+        match self {
+            PageMap(map) => map.give_turn(stream, die),
+            LogBlock(_) => {}
+        }
+    }
+
+    /// Places that a unit takes which is mapped.
+    pub(crate) fn stored(&self, unit: LogicalUnit) -> u32 {
+        match self {
+            PageMap(map) => map.stored(unit),
+            LogBlock(_) => 1,
+        }
+    }
+
+    /// Writes units of host data to their stream, each of `weight` places, `count` of them from
+    /// `first` on or as many as go together. Returns how many; `None` when the drive is worn out.
     #[inline]
     pub(crate) fn write(
         &mut self,
         first: LogicalUnit,
         count: u32,
         stream: Stream,
+        weight: u32,
     ) -> Option<(u32, Placed)> {
         match self {
             // Where there are streams, every unit has its own.
-            PageMap(map) if map.has_streams() => map.write(first, 1, stream),
-            PageMap(map) => map.write(first, count, stream),
+            PageMap(map) if map.has_streams() => map.write(first, 1, stream, weight),
+            PageMap(map) => map.write(first, count, stream, weight),
             LogBlock(map) => Some((1, map.write(first))),
         }
     }
@@ -237,6 +328,16 @@ impl Translation {
         match self {
             PageMap(map) => map.pad(),
             LogBlock(map) => map.pad(),
+        }
+    }
+
+    /// What a die has to do before it programs the row that was filled last. What merges have it do
+    /// comes with what they have others do, in [`Translation::next_chores`].
+    #[inline]
+    pub(crate) fn take_chores(&mut self, die: u32) -> Chores {
+        match self {
+            PageMap(map) => map.take_chores(die),
+            LogBlock(_) => Chores::default(),
         }
     }
 

@@ -203,8 +203,8 @@ pub(super) fn new_dies(shape: Shape, section: Option<&WearSection>) -> Vec<DieSp
 #[derive(Clone, Debug)]
 pub(super) struct EndOfLife {
     rated_cycles: Option<u32>,
-    /// Blocks that a die needs to hold its share of the user's data, what is kept open or free, and
-    /// a spare of 1 %: what the profile's check asks of a new drive.
+    /// Blocks that a die needs to hold its share of the user's data, what is kept open or free or for
+    /// an SLC buffer, and a spare of 1 %: what the profile's check asks of a new drive.
     least_blocks_per_die: u64,
     reached: bool,
 }
@@ -212,11 +212,13 @@ pub(super) struct EndOfLife {
 impl EndOfLife {
     pub(super) fn new(profile: &SsdProfile) -> EndOfLife {
         let nand = &profile.nand;
-        let unit = u64::from(profile.unit_bytes());
-        let die_row = profile.row_bytes() * u64::from(nand.dies.value);
-        let block_on_every_die = die_row * u64::from(nand.pages_per_block.value) / unit;
-        let user = profile.user_units();
-        let kept = profile.gc.start_free_blocks.value + profile.open_blocks_per_die();
+        let granule = u64::from(profile.granule_bytes());
+        let [block_bytes, unit_bytes] = profile.sure_bytes();
+        let block_on_every_die = block_bytes * u64::from(nand.dies.value) / granule;
+        let user = profile.user_units() * (unit_bytes / granule);
+        let kept = profile.gc.start_free_blocks.value
+            + profile.open_blocks_per_die()
+            + profile.slc_blocks_per_die();
         EndOfLife {
             rated_cycles: profile.wear.as_ref().map(|wear| wear.endurance_cycles.value),
             least_blocks_per_die: u64::from(kept)
@@ -257,7 +259,7 @@ impl DieSpace {
     pub(super) fn next_victim(
         &self,
         policy: &mut VictimChooser,
-        units: u32,
+        [units, full_from]: [u32; 2],
         among: Option<Stream>,
     ) -> Option<Block> {
         let (blocks, wear) = (&self.blocks, self.blocks.wear());
@@ -268,17 +270,17 @@ impl DieSpace {
                 || blocks.valid(block) <= room(block)
         };
         let (chosen, _) = match among {
-            None => policy.choose(blocks, units)?,
+            None => policy.choose(blocks, full_from)?,
             Some(stream) => {
                 let closed = blocks.closed();
                 let closed: Vec<Block> = closed.filter(|&b| self.stream_of(b) == stream).collect();
-                policy.choose_of(blocks, units, &closed)?
+                policy.choose_of(blocks, full_from, &closed)?
             }
         };
         if leaves_one(&chosen) {
             return Some(chosen);
         }
-        let wins = |block: &Block| blocks.valid(*block) < units;
+        let wins = |block: &Block| blocks.valid(*block) < full_from;
         let others = blocks.closed().filter(|block| wins(block) && leaves_one(block));
         others.min_by_key(|&block| blocks.valid(block))
     }
@@ -286,7 +288,11 @@ impl DieSpace {
     /// Free blocks that the host leaves to collection: one for the next victim, unless there is one
     /// now, which has been moved already and will be free itself, if it is not worn out.
     pub(super) fn left_to_collection(&self) -> u32 {
-        let will_be_free = |victim: &Victim| !self.blocks.wear().is_worn_out(victim.block());
+        let slc = self.slc.as_ref();
+        let will_be_free = |victim: &Victim| {
+            !self.blocks.wear().is_worn_out(victim.block())
+                && !slc.is_some_and(|slc| slc.is_fixed(victim.block()))
+        };
         1 - u32::from(self.victim.as_ref().is_some_and(will_be_free))
     }
 }
@@ -321,12 +327,14 @@ impl Ftl {
         }
         let (full_rows, in_row) = shape.row_of(filled);
         let rows = full_rows + u32::from(in_row > 0);
+        let nand_rows = shape.nand_row(rows) + u32::from(shape.cuts_parity(rows));
+        self.counts.parity_units += u64::from((nand_rows - rows) * shape.units_per_row);
         self.counts.padded_units += u64::from(rows * shape.units_per_row - filled);
         let (rows_read, pages_out) = moved.reads_to(filled);
         space.chores.blocks_erased += 1;
         space.chores.rows_read += rows_read;
         space.chores.pages_out += pages_out;
-        space.chores.program_rows(&self.page_kinds, 0, rows);
+        space.chores.program_rows(&self.page_kinds, 0, nand_rows);
         space.blocks.close(resting);
         let released = space.blocks.release(cold);
         debug_assert!(released, "a block that is worn out keeps its cold data");
@@ -338,8 +346,13 @@ impl Ftl {
     /// has failed.
     pub(super) fn emptied(&mut self, die: u32, block: Block, valid: u32) {
         let space = &mut self.dies[die as usize];
+        if let Some(slc) = &mut space.slc
+            && !slc.give_back(block)
+        {
+            return;
+        }
         if space.blocks.release(block) {
-            space.pace.won(self.shape.units_per_block - valid);
+            space.pace.won(self.shape.units_per_block.saturating_sub(valid));
         } else {
             // What was moved has used space, and none was won.
             space.pace.owe(valid, false);
@@ -355,9 +368,12 @@ impl Ftl {
         }
     }
 
-    /// By block: how often it was erased.
+    /// By block that is not used for an SLC buffer only: how often it was erased.
     pub(crate) fn erases(&self) -> impl Iterator<Item = u32> + '_ {
-        self.dies.iter().flat_map(|space| space.blocks.wear().erases.iter().copied())
+        self.dies.iter().flat_map(|space| {
+            let counted = space.slc.as_ref().map_or(Block::MAX, |slc| slc.fixed_from());
+            space.blocks.wear().erases.iter().copied().take(counted as usize)
+        })
     }
 
     /// Blocks that have failed.
@@ -385,7 +401,8 @@ impl Ftl {
             let written = fronts.map(|front| front.block);
             let being_emptied = space.victim.iter().map(|victim| victim.block());
             let all = blocks.free().chain(blocks.closed()).chain(written);
-            for block in all.chain(being_emptied).chain(wear.retired()) {
+            let slc = space.slc.iter().flat_map(|slc| slc.roles());
+            for block in all.chain(being_emptied).chain(slc).chain(wear.retired()) {
                 if let Some(count) = roles.get_mut(block as usize) {
                     *count += 1;
                 }

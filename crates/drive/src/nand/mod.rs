@@ -30,8 +30,8 @@ pub(crate) struct Nand {
     channels: Vec<Lane>,
     by_channels: Divider,
     dies: Vec<Die>,
-    /// By die: its operations one by one. Empty when the profile says nothing of the cells or of
-    /// suspending; then all operations are taken to be mean programs.
+    /// By die: its operations one by one. Empty when the profile says nothing of the cells, of an SLC
+    /// buffer or of suspending; then all operations are taken to be mean programs.
     agendas: Vec<Agenda>,
     counts: NandCounts,
 }
@@ -68,7 +68,9 @@ impl Nand {
     pub(crate) fn new(profile: &SsdProfile) -> Nand {
         let section = &profile.nand;
         let kinds = PageKinds::new(profile.nand_cells.as_ref(), section.pages_per_block.value);
-        let told_apart = profile.nand_cells.is_some() || profile.nand_suspend.is_some();
+        let told_apart = profile.nand_cells.is_some()
+            || profile.nand_suspend.is_some()
+            || profile.slc_buffer.is_some();
         let dies = section.dies.value as usize;
         Nand {
             times: Times::new(profile, &kinds),
@@ -99,6 +101,16 @@ impl Nand {
             Some(row) => self.times.read[self.kinds.of(row) as usize],
             None => self.times.mean_read,
         };
+        self.read_for(die, read, at, known)
+    }
+
+    /// The same of a row that is written with one bit a cell.
+    pub(crate) fn read_slc(&mut self, die: u32, at: Nanos, known: Nanos) -> Nanos {
+        self.read_for(die, self.times.slc_read, at, known)
+    }
+
+    #[inline(always)]
+    fn read_for(&mut self, die: u32, read: Nanos, at: Nanos, known: Nanos) -> Nanos {
         let slot = self.dies[die as usize];
         let opening = if slot.out_until > at {
             Opening { start: slot.reads_until.max(at), resume: Nanos::ZERO }
@@ -153,8 +165,18 @@ impl Nand {
     /// Returns when the row is on the NAND.
     #[inline]
     pub(crate) fn program(&mut self, die: u32, row: u32, at: Nanos, ready: Nanos) -> Nanos {
+        let program = self.times.program[self.kinds.of(row) as usize];
+        self.program_for(die, program, at, ready)
+    }
+
+    /// The same with one bit a cell.
+    pub(crate) fn program_slc(&mut self, die: u32, at: Nanos, ready: Nanos) -> Nanos {
+        self.program_for(die, self.times.slc_program, at, ready)
+    }
+
+    #[inline(always)]
+    fn program_for(&mut self, die: u32, program: Nanos, at: Nanos, ready: Nanos) -> Nanos {
         let times = &self.times;
-        let program = times.program[self.kinds.of(row) as usize];
         let data_in = times.row_transfer;
         let channel = self.channel_of(die);
         let slot = &mut self.dies[die as usize];
@@ -211,7 +233,7 @@ impl Nand {
     /// Returns when they are done; `ready` if there are none.
     #[inline]
     pub(crate) fn chores(&mut self, die: u32, chores: Chores, at: Nanos, ready: Nanos) -> Nanos {
-        if chores == Chores::default() {
+        if chores.is_empty() {
             return ready;
         }
         let rows_programmed = u64::from(chores.rows_programmed());
@@ -319,7 +341,7 @@ fn note_chores(agenda: &mut Agenda, chores: &Chores, times: ChoreTimes, [at, sta
     let mut from = start;
     for (operation, time, count) in [
         (Operation::Erase, times.erases, chores.blocks_erased),
-        (Operation::Read, times.reads, chores.rows_read),
+        (Operation::Read, times.reads, chores.rows_read + chores.slc_rows_read),
     ]
     .into_iter()
     .chain(programs.map(|(time, rows)| (Operation::Program, time, rows)))

@@ -18,6 +18,9 @@ pub(super) struct Times {
     pub(super) mean_program: Nanos,
     /// The same by kind of page.
     pub(super) program: [Nanos; PAGE_KINDS],
+    /// Of rows that are written with one bit a cell.
+    pub(super) slc_read: Nanos,
+    pub(super) slc_program: Nanos,
     pub(super) erase: Nanos,
     /// One page over a channel.
     pub(super) page_transfer: Nanos,
@@ -47,12 +50,15 @@ impl Times {
         let rows = kinds.count(0, nand.pages_per_block.value);
         let by_kind = |mean_us: f64, ratios: [f64; PAGE_KINDS]| by_kind(mean_us, ratios, rows);
         let cells = profile.nand_cells.as_ref();
+        let slc = profile.slc_buffer.as_ref();
         let is_set = |flag: &Option<Sourced<bool>>| flag.as_ref().is_some_and(|flag| flag.value);
         Times {
             mean_read: Nanos::from_micros(nand.read_us.value),
             read: by_kind(nand.read_us.value, read_ratios(cells)),
             mean_program: Nanos::from_micros(nand.program_us.value),
             program: by_kind(nand.program_us.value, program_ratios(cells)),
+            slc_read: slc.map_or(Nanos::ZERO, |slc| Nanos::from_micros(slc.read_us.value)),
+            slc_program: slc.map_or(Nanos::ZERO, |slc| Nanos::from_micros(slc.program_us.value)),
             erase: Nanos::from_micros(nand.erase_us.value),
             page_transfer,
             row_transfer: Nanos(page_transfer.0 * u64::from(nand.planes.value)),
@@ -65,12 +71,14 @@ impl Times {
     /// their mean; what it programs is counted by kind.
     #[inline]
     pub(super) fn of_chores(&self, chores: &Chores) -> ChoreTimes {
-        let rows_read = u64::from(chores.rows_read);
-        let array = self.mean_read.0 * rows_read;
+        let slc_rows_read = u64::from(chores.slc_rows_read);
+        let rows_read = u64::from(chores.rows_read) + slc_rows_read;
+        let array =
+            self.mean_read.0 * u64::from(chores.rows_read) + self.slc_read.0 * slc_rows_read;
         let out = self.page_transfer.0 * u64::from(chores.pages_out);
         let reads = if self.cache_reads && rows_read > 0 {
             // The slower of the two sets the pace, and the other is seen once.
-            array.max(out) + self.mean_read.0.min(out / rows_read)
+            array.max(out) + (array / rows_read).min(out / rows_read)
         } else {
             array + out
         };
@@ -99,8 +107,10 @@ impl Times {
 
     /// The shortest of the programs that are among `chores`; 0 when there are none.
     pub(super) fn shortest_program(&self, chores: &Chores) -> Nanos {
-        let programs = self.program.iter().zip(chores.programs);
-        programs.filter(|&(_, rows)| rows > 0).map(|(&time, _)| time).min().unwrap_or_default()
+        // By reference: the counts were written one by one a moment ago, and a processor waits when
+        // they are copied as one.
+        let programs = self.program.iter().zip(&chores.programs);
+        programs.filter(|&(_, &rows)| rows > 0).map(|(&time, _)| time).min().unwrap_or_default()
     }
 }
 

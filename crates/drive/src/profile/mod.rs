@@ -6,6 +6,7 @@
 //! This module holds the types and the checks. Reading files, the built-in catalogue and
 //! overrides are the lab's business.
 
+mod compression;
 mod hdd;
 mod host_controller;
 mod interface;
@@ -15,6 +16,7 @@ mod nand_cells;
 mod nand_suspend;
 mod pcie;
 mod power;
+mod slc_buffer;
 mod ssd;
 mod streams;
 mod trim;
@@ -25,6 +27,7 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
+pub use compression::CompressionSection;
 pub use hdd::{
     HddCacheSection, HddCapacitySection, HddMechanicsSection, HddMediaSection, HddNcqSection,
     HddProfile,
@@ -39,6 +42,7 @@ pub use nand_cells::{CellKind, NandCellsSection, PageOrder};
 pub use nand_suspend::NandSuspendSection;
 pub use pcie::{LinkSection, PcieLinkSection};
 pub use power::{HddPowerSection, PowerSection};
+pub use slc_buffer::{SlcBufferSection, WhenSlcFull};
 pub use ssd::{
     BufferSection, CapacitySection, ControllerSection, GcSection, NandSection, Pacing, SsdProfile,
     VictimPolicy,

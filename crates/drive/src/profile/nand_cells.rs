@@ -50,7 +50,7 @@ pub enum CellKind {
 
 impl CellKind {
     /// Pages that share a cell.
-    fn bits(self) -> u32 {
+    pub(super) fn bits(self) -> u32 {
         match self {
             CellKind::Slc => 1,
             CellKind::Mlc => 2,

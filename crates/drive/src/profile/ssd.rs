@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    HostSection, LinkSection, LogBlocksSection, MapSection, NandCellsSection, NandSuspendSection,
-    PcieLinkSection, PowerSection, ProfileError, Sourced, StreamsSection, TrimSection, WearSection,
-    within,
+    CompressionSection, HostSection, LinkSection, LogBlocksSection, MapSection, NandCellsSection,
+    NandSuspendSection, PcieLinkSection, PowerSection, ProfileError, SlcBufferSection, Sourced,
+    StreamsSection, TrimSection, WearSection, within,
 };
 
 /// An SSD as data.
@@ -46,6 +46,12 @@ pub struct SsdProfile {
     /// Hot and cold data kept apart; without it all data is alike.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub streams: Option<StreamsSection>,
+    /// Blocks used with one bit a cell, which host data goes to first; without it there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slc_buffer: Option<SlcBufferSection>,
+    /// A controller that stores less of data that compresses; without it all is stored as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compression: Option<CompressionSection>,
     /// How the flash wears out; without it, it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wear: Option<WearSection>,
@@ -221,11 +227,17 @@ impl SsdProfile {
             suspend.check()?;
         }
         self.check_map()?;
+        if let Some(compression) = &self.compression {
+            compression.check(self)?;
+        }
         let two_rows_kib = (self.row_bytes() * 2).div_ceil(1024) as u32;
         within("buffer.write_kib", &self.buffer.write_kib, two_rows_kib..=1 << 22)?;
         self.gc.check()?;
         if let Some(streams) = &self.streams {
             streams.check(self)?;
+        }
+        if let Some(slc) = &self.slc_buffer {
+            slc.check(self)?;
         }
         if let Some(wear) = &self.wear {
             wear.check(self.log_blocks.is_some())?;
@@ -255,6 +267,11 @@ impl SsdProfile {
         if self.streams.is_some() { 4 } else { 2 }
     }
 
+    /// Blocks of each die that are used for nothing but an SLC buffer.
+    pub(crate) fn slc_blocks_per_die(&self) -> u32 {
+        self.slc_buffer.as_ref().map_or(0, |slc| slc.fixed_blocks(self))
+    }
+
     fn check_upstream(&self) -> Result<(), ProfileError> {
         match (&self.link, &self.upstream) {
             (_, None) => Ok(()),
@@ -269,7 +286,7 @@ impl SsdProfile {
 
     fn check_space(&self) -> Result<(), ProfileError> {
         let raw = self.raw_bytes();
-        let unit = u64::from(self.unit_bytes());
+        let unit = u64::from(self.granule_bytes());
         // The map names groups of 64 neighbours by 26 bits, and needs twice as many names as there are.
         let blocks_in_all = raw / (self.row_bytes() * u64::from(self.nand.pages_per_block.value));
         let block_units = raw / unit / blocks_in_all;
@@ -289,11 +306,16 @@ impl SsdProfile {
             return log_blocks.check(self);
         }
         let blocks = self.nand.blocks_per_plane.value;
-        let for_map = self.map_blocks_per_die();
+        let (for_map, for_slc) = (self.map_blocks_per_die(), self.slc_blocks_per_die());
         let open = self.open_blocks_per_die();
-        let kept = (self.gc.start_free_blocks.value + open).saturating_add(for_map);
-        let usable = raw / u64::from(blocks) * u64::from(blocks.saturating_sub(kept));
-        let user = self.user_units() * unit;
+        let kept = (self.gc.start_free_blocks.value + open)
+            .saturating_add(for_map)
+            .saturating_add(for_slc);
+        let [block_bytes, unit_bytes] = self.sure_bytes();
+        let blocks_of_data =
+            u64::from(self.nand.dies.value) * u64::from(blocks.saturating_sub(kept));
+        let usable = block_bytes * blocks_of_data;
+        let user = self.user_units() * unit_bytes;
         // Collection needs blocks that are not all valid: a spare of 1 % beyond what is kept free.
         if user + user / 100 > usable {
             return Err(ProfileError::new(
@@ -301,9 +323,10 @@ impl SsdProfile {
                 self.capacity.sectors.value,
                 format_args!(
                     "it must be at most {}, which leaves 1 % spare of the {raw} bytes of NAND less {kept} \
-                     blocks a die kept open or free{}",
-                    usable * 100 / 101 / 512,
+                     blocks a die kept open or free{}{}",
+                    usable * 100 / 101 / 512 * u64::from(self.unit_bytes()) / unit_bytes,
                     if for_map > 0 { " or for the map" } else { "" },
+                    if for_slc > 0 { " or for [slc_buffer]" } else { "" },
                 ),
             ));
         }

@@ -9,15 +9,15 @@ use crate::{Io, Nanos};
 
 /// What a command reads from the NAND.
 #[derive(Clone, Copy, Debug)]
-struct Reads {
+pub(super) struct Reads {
     /// When the command can ask for it.
-    at: Nanos,
+    pub(super) at: Nanos,
     /// When the map says where it is.
-    mapped: Nanos,
+    pub(super) mapped: Nanos,
     /// The row and the page read last, and when that was there.
-    row: Option<u32>,
-    page: u32,
-    ready: Nanos,
+    pub(super) row: Option<u32>,
+    pub(super) page: u32,
+    pub(super) ready: Nanos,
 }
 
 impl Reads {
@@ -45,14 +45,18 @@ impl Ssd {
         // The controller handles the data while the rest of it arrives.
         let mut admitted = received.max(handled);
         let mut unit = units.first;
+        let weight = self.weight(io);
         while unit < units.first + units.count {
             let stream = self.ftl.stream_for(unit);
-            if let Some(cut) = self.ftl.cut_row_before(unit) {
+            loop {
+                if self.ftl.at_row_start(stream) {
+                    self.row_ready[stream.index()] = self.buffer.admit(admitted);
+                }
+                let Some(cut) = self.ftl.cut_row_before(unit, stream, weight) else {
+                    break;
+                };
                 let ready = admitted.max(self.row_ready[cut.stream.index()]);
                 self.program_if_full(cut, arrives, ready);
-            }
-            if self.ftl.at_row_start(stream) {
-                self.row_ready[stream.index()] = self.buffer.admit(admitted);
             }
             let whole = units.whole_from(unit);
             if whole == 0 {
@@ -63,7 +67,7 @@ impl Ssd {
             // A command that adds to a row waits for the row's space like the one that began it.
             admitted = admitted.max(self.row_ready[stream.index()]);
             self.row_ready[stream.index()] = admitted;
-            let Some((written, placed)) = self.ftl.write(unit, whole.max(1), stream) else {
+            let Some((written, placed)) = self.ftl.write(unit, whole.max(1), stream, weight) else {
                 self.host_writes.add(self.grain, self.grain.part_before(io, unit));
                 return None;
             };
@@ -96,17 +100,18 @@ impl Ssd {
             let ready = ready.max(self.row_ready[placed.stream.index()]);
             end = end.max(self.program_if_full(placed, at, ready));
         }
-        end
+        end.max(self.program_rests(at, ready))
     }
 
     /// Programs the row that a unit went to if that filled it. Returns when it is on the NAND, 0
     /// when there is nothing to program.
     #[inline]
-    fn program_if_full(&mut self, placed: Placed, at: Nanos, ready: Nanos) -> Nanos {
+    pub(super) fn program_if_full(&mut self, placed: Placed, at: Nanos, ready: Nanos) -> Nanos {
         if !placed.row_full {
             return Nanos::ZERO;
         }
-        self.nand.chores(placed.die, placed.chores, at, ready);
+        let chores = self.ftl.take_chores(placed.die);
+        self.nand.chores(placed.die, chores, at, ready);
         let mut merged = ready;
         while let Some((die, chores)) = self.ftl.next_chores() {
             let done = self.nand.chores(die, chores, at, ready);
@@ -118,7 +123,15 @@ impl Ssd {
         }
         let (_, next_row) = self.ftl.open_row(placed.die, placed.stream);
         let row = next_row - 1;
-        let end = self.nand.program(placed.die, row, at, merged);
+        let shape = self.ftl.shape();
+        let nand_row = shape.nand_row(row);
+        let end = match placed.stream {
+            Stream::Slc => self.nand.program_slc(placed.die, at, merged),
+            Stream::Cold | Stream::Hot => self.nand.program(placed.die, nand_row, at, merged),
+        };
+        if shape.has_parity() && shape.parity_behind(row) > 0 {
+            self.nand.program(placed.die, nand_row + 1, at, end);
+        }
         self.buffer.programming_until(end);
         let place = self.row_end(placed.die, placed.stream, row);
         self.row_ends[place] = end;
@@ -164,6 +177,9 @@ impl Ssd {
             return reads.mapped;
         };
         let (die, block, within) = shape.locate(place);
+        if shape.compresses() {
+            return self.read_stored(unit, place, reads);
+        }
         let (row_in_block, in_row) = shape.row_of(within);
         if self.is_buffered(die, block, row_in_block, reads.mapped) {
             return reads.mapped;
@@ -172,7 +188,11 @@ impl Ssd {
         let row = Some(place - in_row);
         if reads.row != row {
             (reads.row, reads.page) = (row, page);
-            reads.ready = self.nand.read(die, Some(row_in_block), reads.at, reads.mapped);
+            reads.ready = if self.ftl.is_slc(die, block) {
+                self.nand.read_slc(die, reads.at, reads.mapped)
+            } else {
+                self.nand.read(die, Some(row_in_block), reads.at, reads.mapped)
+            };
         } else if reads.page != page {
             reads.page = page;
             reads.ready = self.nand.read_more(die, reads.at, reads.ready);
@@ -187,13 +207,15 @@ impl Ssd {
 
     /// Whether a row is still in the write buffer at `at`.
     #[inline]
-    fn is_buffered(&self, die: u32, block: u32, row: u32, at: Nanos) -> bool {
+    pub(super) fn is_buffered(&self, die: u32, block: u32, row: u32, at: Nanos) -> bool {
         let is_in = |stream: Stream| {
             let (open_block, open_row) = self.ftl.open_row(die, stream);
             block == open_block
                 && (row >= open_row || self.row_ends[self.row_end(die, stream, row)] > at)
         };
-        is_in(Stream::Cold) || self.ftl.has_streams() && is_in(Stream::Hot)
+        is_in(Stream::Cold)
+            || self.ftl.has_streams() && is_in(Stream::Hot)
+            || self.ftl.has_slc() && is_in(Stream::Slc)
     }
 
     /// The place in `row_ends` of a row of the open block of a die's stream.

@@ -1,21 +1,30 @@
 //! What happened inside a virtual SSD.
 
+use crate::SECTOR_BYTES;
+
 /// What happened inside a drive since it was made, in units of 4 KiB unless named otherwise,
-/// whatever the unit of its map is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+/// whatever the unit of its map is; of a drive that compresses, in sectors of 512 bytes that are
+/// stored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SsdCounters {
+    /// Bytes of a unit of these counters: 4096, or 512 of a drive that compresses.
+    pub unit_bytes: u32,
     /// Sectors of 512 bytes that the host wrote.
     pub host_sectors: u64,
     /// Sectors of 512 bytes that were written along with them, because the map's unit is larger
     /// than what the host wrote: read before and written back, or empty.
     pub rmw_sectors: u64,
     /// Written for the host, in whole units of the map: host and read-modify-write sectors
-    /// together.
+    /// together; compressed, where the drive does that.
     pub host_units: u64,
-    /// Moved by garbage collection.
+    /// Moved by garbage collection, or out of the SLC buffer.
     pub moved_units: u64,
-    /// Left empty in rows that were programmed before they were full.
+    /// Those of them that were in the SLC buffer.
+    pub folded_units: u64,
+    /// Left empty in rows that were programmed before they were full, and at the end of blocks.
     pub padded_units: u64,
+    /// Parity of other rows.
+    pub parity_units: u64,
     /// Of the map's pages, written back when they had to leave its memory (a map with limited
     /// memory only, like the next three).
     pub map_units: u64,
@@ -27,10 +36,33 @@ pub struct SsdCounters {
     pub map_misses: u64,
     /// In rows that are not full yet, and so in the buffer only.
     pub pending_units: u64,
-    /// Programmed: host + moved + padded + map - pending, counted at the NAND.
+    /// Programmed: host + moved + padded + parity + map - pending, counted at the NAND.
     pub programmed_units: u64,
     /// Blocks erased (one a plane counts as one).
     pub blocks_erased: u64,
+}
+
+impl Default for SsdCounters {
+    /// Nothing happened, in units of 4 KiB.
+    fn default() -> SsdCounters {
+        SsdCounters {
+            unit_bytes: 4096,
+            host_sectors: 0,
+            rmw_sectors: 0,
+            host_units: 0,
+            moved_units: 0,
+            folded_units: 0,
+            padded_units: 0,
+            parity_units: 0,
+            map_units: 0,
+            map_read_units: 0,
+            map_lookups: 0,
+            map_misses: 0,
+            pending_units: 0,
+            programmed_units: 0,
+            blocks_erased: 0,
+        }
+    }
 }
 
 impl SsdCounters {
@@ -41,7 +73,9 @@ impl SsdCounters {
         let nand = (self.host_units - before.host_units)
             + (self.moved_units - before.moved_units)
             + (self.padded_units - before.padded_units)
+            + (self.parity_units - before.parity_units)
             + (self.map_units - before.map_units);
-        (host_sectors > 0).then(|| (nand * 8) as f64 / host_sectors as f64)
+        let sectors = nand * (u64::from(self.unit_bytes) / SECTOR_BYTES);
+        (host_sectors > 0).then(|| sectors as f64 / host_sectors as f64)
     }
 }

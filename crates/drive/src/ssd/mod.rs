@@ -9,6 +9,7 @@
 //! ```
 
 mod commands;
+mod compression;
 mod counters;
 mod idle;
 mod in_order;
@@ -23,11 +24,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::cache::WriteBuffer;
 use crate::energy::{SsdEnergy, SsdMeter};
-use crate::ftl::{MergeCounts, STREAMS, Translation};
+use crate::ftl::{FRONTS, MergeCounts, Translation};
 use crate::lane::Lane;
 use crate::link::Link;
 use crate::nand::Nand;
-use crate::profile::{ControllerSection, HostSection, ProfileError, SsdProfile};
+use crate::profile::{
+    CompressionSection, ControllerSection, HostSection, ProfileError, SsdProfile,
+};
 use crate::queue::Queue;
 use crate::read_ahead::ReadAhead;
 use crate::{
@@ -36,7 +39,7 @@ use crate::{
 use idle::IdleTime;
 use in_order::InOrder;
 use limited_map::LimitedMap;
-use look_ahead::LookAhead;
+use look_ahead::{Ahead, LookAhead};
 use trim::Trim;
 use units::Grain;
 
@@ -64,13 +67,14 @@ pub struct Ssd {
     buffer: WriteBuffer,
     /// By stream: when all of the row being filled is in the buffer, not before the row had space
     /// there.
-    row_ready: [Nanos; STREAMS],
+    row_ready: [Nanos; FRONTS],
     /// By stream, die and row of its open block: when the row is on the NAND. A read before that is
     /// served from the buffer.
     row_ends: Vec<Nanos>,
     rows_per_block: usize,
     read_ahead: ReadAhead,
     look_ahead: LookAhead,
+    compression: Option<CompressionSection>,
     host_writes: HostWrites,
     /// When the last of all commands so far is answered.
     answered_until: Nanos,
@@ -133,7 +137,8 @@ impl Ssd {
 
     /// A drive with this map and nothing else in its past. `profile` has passed its check.
     fn around(profile: &SsdProfile, ftl: Translation) -> Ssd {
-        let open_rows = if ftl.has_streams() { STREAMS } else { 1 };
+        let open_rows = 1 + usize::from(ftl.has_streams()) + usize::from(ftl.has_slc());
+        let fronts = if open_rows > 1 { FRONTS } else { 1 };
         let shape = ftl.shape();
         let rows_per_block = (shape.units_per_block / shape.units_per_row) as usize;
         let link = Link::new(&profile.link, profile.upstream.as_ref());
@@ -161,15 +166,16 @@ impl Ssd {
                 profile.row_bytes(),
                 open_rows,
             ),
-            row_ready: [Nanos::ZERO; STREAMS],
-            row_ends: vec![Nanos::ZERO; rows_per_block * shape.dies as usize * open_rows],
+            row_ready: [Nanos::ZERO; FRONTS],
+            row_ends: vec![Nanos::ZERO; rows_per_block * shape.dies as usize * fronts],
             rows_per_block,
             read_ahead: ReadAhead::new(profile.read_ahead_units()),
             look_ahead: LookAhead::default(),
+            compression: profile.compression.clone(),
             host_writes: HostWrites::default(),
             answered_until: Nanos::ZERO,
             blocked_until: Nanos::ZERO,
-            idle: IdleTime::new(&profile.gc),
+            idle: IdleTime::new(profile),
             in_order: InOrder::new(&profile.gc),
             queue: Queue::with_depth(geometry.queue_depth),
             power: profile.power.as_ref().map(|power| SsdMeter::new(power, &profile.nand)),
@@ -182,22 +188,27 @@ impl Ssd {
         let ftl = self.ftl.counts();
         let nand = self.nand.counts();
         let shape = self.ftl.shape();
-        let in_4k = u64::from(shape.unit_bytes) / 4096;
-        let page_in_4k = u64::from(shape.page_bytes()) / 4096;
+        // What is stored of a unit may be any number of sectors.
+        let counted = if shape.compresses() { SECTOR_BYTES as u32 } else { 4096 };
+        let each = u64::from(shape.granule_bytes() / counted);
+        let page = u64::from(shape.page_bytes() / counted);
         let map = self.limited_map.as_ref().map(|map| map.counts()).unwrap_or_default();
-        let rows = nand.rows_programmed * u64::from(shape.units_per_row) * in_4k;
+        let rows = nand.rows_programmed * u64::from(shape.units_per_row) * each;
         SsdCounters {
+            unit_bytes: counted,
             host_sectors: self.host_writes.sectors,
             rmw_sectors: self.host_writes.rmw_sectors,
-            host_units: ftl.host_units * in_4k,
-            moved_units: ftl.moved_units * in_4k,
-            padded_units: ftl.padded_units * in_4k,
-            pending_units: self.ftl.pending_units() * in_4k,
-            map_units: map.nand_pages_written * page_in_4k,
-            map_read_units: map.nand_pages_read * page_in_4k,
+            host_units: ftl.host_units * each,
+            moved_units: ftl.moved_units * each,
+            folded_units: ftl.folded_units * each,
+            padded_units: ftl.padded_units * each,
+            parity_units: ftl.parity_units * each,
+            pending_units: self.ftl.pending_units() * each,
+            map_units: map.nand_pages_written * page,
+            map_read_units: map.nand_pages_read * page,
             map_lookups: map.lookups,
             map_misses: map.misses,
-            programmed_units: rows + nand.single_pages_programmed * page_in_4k,
+            programmed_units: rows + nand.single_pages_programmed * page,
             blocks_erased: nand.blocks_erased,
         }
     }
@@ -214,15 +225,22 @@ impl Ssd {
         self.power.as_ref().map(|meter| meter.energy(at, self.nand.counts()))
     }
 
+    /// Bytes that the fixed part of its SLC buffer holds; 0 without one.
+    pub fn fixed_slc_bytes(&self) -> u64 {
+        self.ftl.fixed_slc_units() * u64::from(self.ftl.shape().unit_bytes)
+    }
+
     /// Raw NAND beyond the user's space over the user's space: what a data sheet allows to infer.
     pub fn nameplate_op(&self) -> f64 {
         self.raw_bytes as f64 / self.geometry.bytes() as f64 - 1.0
     }
 
-    /// The same without what is kept free, in free blocks and in open ones (half full on average):
-    /// what collection has to work with.
+    /// The same without what is kept free, in free blocks and in open ones (half full on average), or
+    /// for the fixed part of an SLC buffer: what collection has to work with. Of a drive that
+    /// compresses, without parity and with data that does not compress; nameplate counts both as any
+    /// raw space and any user data.
     pub fn effective_op(&self) -> f64 {
-        self.ftl.usable_units() as f64 / f64::from(self.ftl.user_units()) - 1.0
+        self.ftl.usable_units() as f64 / self.ftl.most_user_units() as f64 - 1.0
     }
 
     /// Walks the whole map: every mapped unit is where the map says, no place holds two, every
@@ -266,7 +284,7 @@ impl Ssd {
         if let Some(map) = &mut self.limited_map {
             map.clear();
         }
-        self.row_ready = [Nanos::ZERO; STREAMS];
+        self.row_ready = [Nanos::ZERO; FRONTS];
         self.row_ends.fill(Nanos::ZERO);
     }
 }
@@ -284,8 +302,10 @@ impl Target for Ssd {
 
     fn hint(&mut self, ahead: &[Io]) {
         let grain = self.grain;
-        let units = ahead.iter().map(|io| (grain.unit_of(io.lba), io.op != Op::Read));
-        self.look_ahead.hint(&self.ftl, units);
+        let ios = ahead
+            .iter()
+            .map(|io| Ahead { unit: grain.unit_of(io.lba), changes: io.op != Op::Read });
+        self.look_ahead.hint(&self.ftl, ios);
     }
 
     fn submit(&mut self, tag: Tag, io: Io) {
@@ -299,7 +319,7 @@ impl Target for Ssd {
         let arrives = (self.queue.now() + host.before).max(self.blocked_until);
         let arrives = self.link.request(arrives);
         if let Some(idle) = self.idle {
-            self.collect_while_idle(idle, arrives);
+            self.work_while_idle(idle, arrives);
         }
         let answered = match io.op {
             Op::Read => Ok(self.read(io, arrives)),

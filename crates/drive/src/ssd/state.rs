@@ -10,7 +10,7 @@ use super::{HostWrites, Ssd};
 use crate::Nanos;
 use crate::cache::WriteBuffer;
 use crate::energy::SsdMeter;
-use crate::ftl::{FtlState, STREAMS, Translation};
+use crate::ftl::{FRONTS, FtlState, Translation};
 use crate::lane::Lane;
 use crate::nand::Nand;
 use crate::profile::SsdProfile;
@@ -24,7 +24,7 @@ pub struct SsdState<'a> {
     now: Nanos,
     link: [Lane; 2],
     controller: Lane,
-    row_ready: [Nanos; STREAMS],
+    row_ready: [Nanos; FRONTS],
     answered_until: Nanos,
     blocked_until: Nanos,
     idle: Option<IdleTime>,
@@ -69,6 +69,7 @@ impl Ssd {
             host: _,
             costs: _,
             rows_per_block: _,
+            compression: _,
             // What the host said it will ask for changes no result.
             look_ahead: _,
         } = self;
@@ -120,7 +121,7 @@ impl Ssd {
             ftl,
         } = state;
         let made = Ssd::around(profile, Translation::restore(profile, ftl)?);
-        let rows_ready = row_ready[0].max(row_ready[1]);
+        let rows_ready = row_ready.into_iter().fold(Nanos::ZERO, Nanos::max);
         let latest = now.max(rows_ready).max(answered_until).max(blocked_until);
         let lanes = [link[0], link[1], controller];
         let power = power.map(Cow::into_owned);

@@ -222,5 +222,7 @@ pub fn command(numbers: &mut impl Numbers, sectors: u64) -> Command {
         6..34 => numbers.below(sectors),
         _ => numbers.below(sectors) / 8 * 8,
     };
-    Command::Io(Io { op, lba: Lba(lba), sectors: length, ..Io::FLUSH })
+    let any = numbers.below(256) as u8;
+    let compressible_percent = numbers.one_of(&[0, 50, 100, any]);
+    Command::Io(Io { op, lba: Lba(lba), sectors: length, compressible_percent, ..Io::FLUSH })
 }

@@ -9,13 +9,15 @@ use super::set;
 /// drive with what there is already.
 pub fn add(numbers: &mut impl Numbers, profile: &mut SsdProfile) {
     // Log blocks come before what they exclude.
-    let mechanisms: [(u64, Mechanism); 7] = [
+    let mechanisms: [(u64, Mechanism); 9] = [
         (30, cells),
         (30, suspend),
         (30, registers),
         (60, unit),
         (20, log_blocks),
         (30, map_memory),
+        (40, slc_buffer),
+        (40, compression),
         (40, wear),
     ];
     for (percent, mechanism) in mechanisms {
@@ -94,6 +96,55 @@ fn log_blocks(profile: &mut SsdProfile, below: Below<'_>) {
         replacement: set(replacements[below(2) as usize]),
         sequential: set(below(2) == 0),
     });
+}
+
+fn slc_buffer(profile: &mut SsdProfile, below: Below<'_>) {
+    let given = profile.nand_cells.as_ref().map(|cells| cells.kind.value);
+    let cell_bits = match given {
+        Some(CellKind::Slc) => return,
+        Some(CellKind::Mlc) => 2,
+        Some(CellKind::Tlc) => 3,
+        None => 2 + below(3) as u32,
+    };
+    let nand = &mut profile.nand;
+    let pages = nand.pages_per_block.value.max(cell_bits).next_multiple_of(cell_bits);
+    nand.pages_per_block = set(pages);
+    let row_bytes = u64::from(nand.planes.value) * u64::from(nand.page_bytes.value);
+    let mib_per_block = row_bytes * u64::from(pages / cell_bits * nand.dies.value) / (1 << 20);
+    let mut mib = || (below(3) > 0).then(|| set((mib_per_block * (1 + below(4))).max(1) as u32));
+    let (fixed_mib, dynamic_mib) = (mib(), mib());
+    let policies = [WhenSlcFull::Direct, WhenSlcFull::Fold];
+    profile.slc_buffer = Some(SlcBufferSection {
+        dynamic_mib: if fixed_mib.is_none() { Some(set(1)) } else { dynamic_mib },
+        fixed_mib,
+        cell_bits: set(cell_bits),
+        program_us: set(below(4000) as f64 / 10.0),
+        read_us: set(below(500) as f64 / 10.0),
+        when_full: set(policies[below(2) as usize]),
+        idle_ms: set([0.0, 0.1, 2.0][below(3) as usize]),
+        fold_mb_per_s: (below(2) == 0).then(|| set(1.0 + below(500) as f64)),
+    });
+    // Its blocks come on top of those for data, and so do its rows.
+    let block = row_bytes * u64::from(pages / cell_bits);
+    let on_top = profile.slc_buffer.as_ref().and_then(|slc| slc.fixed_mib.as_ref());
+    let on_top = on_top.map_or(0, |mib| (u64::from(mib.value) << 20).div_ceil(block));
+    profile.nand.blocks_per_plane.value +=
+        on_top.div_ceil(u64::from(profile.nand.dies.value)) as u32;
+    let row_kib = row_bytes.div_ceil(1024) as u32;
+    profile.buffer.write_kib = set(profile.buffer.write_kib.value.max(4 * row_kib));
+}
+
+fn compression(profile: &mut SsdProfile, below: Below<'_>) {
+    // A drive does not have both.
+    profile.slc_buffer = None;
+    profile.compression = Some(CompressionSection {
+        granule_bytes: set(512 << below(4)),
+        least_stored_percent: set(1 + below(100) as u32),
+        overhead_bytes: set([0, 0, 16, below(2000) as u32][below(4) as usize]),
+        parity_rows: (below(2) == 0).then(|| set(2 + below(40) as u32)),
+    });
+    // Parity, overhead and what is left over at the ends of blocks come on top of the data.
+    profile.nand.blocks_per_plane.value *= 3;
 }
 
 fn wear(profile: &mut SsdProfile, below: Below<'_>) {

@@ -96,8 +96,10 @@ pub fn ssd(shape: Shape) -> SsdProfile {
         },
         log_blocks: None,
         streams: None,
+        slc_buffer: None,
         wear: None,
         map: None,
+        compression: None,
         power: None,
     };
     set_effective_op(&mut profile, shape.effective_op);

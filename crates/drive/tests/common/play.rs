@@ -195,7 +195,9 @@ impl<D: Drive> Player<'_, D> {
     /// What was written for the host is what it wrote and what that had to be written with.
     fn check_counters(&self) -> Result<(), String> {
         let count = self.drive.counters();
-        let host = count.host_units * 8 == count.host_sectors + count.rmw_sectors;
+        // What is stored of it may be more or less.
+        let host = count.unit_bytes < 4096
+            || count.host_units * 8 == count.host_sectors + count.rmw_sectors;
         match host && unprogrammed(self.drive)? == self.purged_units {
             true => Ok(()),
             false => Err(format!(
@@ -210,7 +212,11 @@ impl<D: Drive> Player<'_, D> {
 /// Units that got a place, are not programmed and do not wait to be either.
 fn unprogrammed(drive: &impl Drive) -> Result<u64, String> {
     let count = drive.counters();
-    let placed = count.host_units + count.moved_units + count.padded_units + count.map_units;
+    let placed = count.host_units
+        + count.moved_units
+        + count.padded_units
+        + count.parity_units
+        + count.map_units;
     placed
         .checked_sub(count.programmed_units + count.pending_units)
         .ok_or_else(|| format!("{count:?}: more programmed and pending than placed"))

@@ -11,6 +11,8 @@
 //! | duration | a pass over all of the drive where the span is `full`, else 20 s; 180 s for a longest latency |
 //! | data | repeating, as the tools of the time write; AS SSD's is incompressible |
 //! | state | fresh; what is read was written before |
+//! | a maker's sequential writes to a drive with an SLC buffer | no more than it holds |
+//! | after the cache, or its exhaustion | what the SLC buffer holds was written before, and the test goes on behind it |
 //! | used, not how | the review's used state: filled, then 20 minutes of 4 KiB random writes over all of it at depth 32 or once its size, whichever is first; after HD Tach the 20 minutes in full |
 //! | drive's capacity | the model's usual one, named in the catalogue |
 //!
@@ -77,14 +79,23 @@ pub(super) fn test(figure: &Figure, found: Found<'_>) -> Result<Test, String> {
         return Err(format!("a span of {} holds no I/O", published.span_gb));
     }
     let full = published.span_gb.as_str() == Some("full");
-    let state = state(published)?;
+    let state = state(published, found, usable)?;
+    let (span_start_bytes, span_bytes) = match state {
+        // What is overwritten in the buffer would make room in it.
+        State::BufferFull { bytes } => (bytes, usable - bytes - (usable - bytes) % block_bytes),
+        _ => (0, span_bytes),
+    };
+    let held = slc_bytes(found).filter(|_| {
+        let by_maker = figure.kind == "spec" && state == State::Fresh;
+        by_maker && pattern == Pattern::Sequential && read_percent == 0
+    });
     let until = match published.duration_s {
         Some(seconds) if (1.0..=MOST_SECONDS).contains(&seconds) => Until::Seconds(seconds as u64),
         Some(seconds) => return Err(format!("a run of {seconds} s is too long or none")),
         None if full && !random => Until::Bytes(span_bytes),
         None if state == State::Steady => Until::Seconds(STEADY_SECONDS),
         None if figure.metric == "max_latency_ms" => Until::Seconds(LATENCY_SECONDS),
-        None => Until::Seconds(SECONDS),
+        None => held.map_or(Until::Seconds(SECONDS), |bytes| Until::SecondsOrBytes(SECONDS, bytes)),
     };
     let depth = depth(&published.queue_depth)?;
     let depth = depth.unwrap_or(match random && !latency {
@@ -107,7 +118,7 @@ pub(super) fn test(figure: &Figure, found: Found<'_>) -> Result<Test, String> {
             read_percent,
             block_bytes: block_bytes as u32,
             queue_depth: depth,
-            span_start_bytes: 0,
+            span_start_bytes,
             span_bytes,
             data,
             until,
@@ -118,6 +129,17 @@ pub(super) fn test(figure: &Figure, found: Found<'_>) -> Result<Test, String> {
     })
 }
 
+/// A pattern that is a state, too.
+const AFTER_CACHE: &str = "sequential write after cache";
+
+/// What the drive's SLC buffer holds, if it has one.
+fn slc_bytes(found: Found<'_>) -> Option<u64> {
+    match &found.profile.model {
+        Model::Ssd(ssd) => ssd.slc_buffer.as_ref().map(|slc| slc.most_bytes(ssd)),
+        Model::Hdd(_) => None,
+    }
+}
+
 /// Pattern and share of reads.
 fn pattern(words: &str) -> Result<(Pattern, u8), String> {
     Ok(match words {
@@ -125,7 +147,9 @@ fn pattern(words: &str) -> Result<(Pattern, u8), String> {
         "random write" => (Pattern::Random, 0),
         "sequential read" => (Pattern::Sequential, 100),
         // Both fall and recover together; the writes are what is worn out.
-        "sequential write" | "sequential" | "sequential read/write" => (Pattern::Sequential, 0),
+        "sequential write" | "sequential" | "sequential read/write" | AFTER_CACHE => {
+            (Pattern::Sequential, 0)
+        }
         other => return Err(format!("the test \"{other}\" is not modelled")),
     })
 }
@@ -180,9 +204,17 @@ pub(super) fn line_rate(gbps: f64) -> String {
     format!("link.gbps={gbps}")
 }
 
-fn state(test: &PublishedTest) -> Result<State, String> {
+fn state(test: &PublishedTest, found: Found<'_>, usable: u64) -> Result<State, String> {
     let words = test.precondition.as_deref().unwrap_or_default();
     let tortured = State::Used { seconds: TORTURE_SECONDS, once: false };
+    if test.pattern == AFTER_CACHE || test.state.as_deref() == Some("SLC cache exhausted") {
+        let held = slc_bytes(found).ok_or("the drive's profile has no [slc_buffer]")?;
+        // Free blocks are not all of the drive, and what is left of it is measured.
+        let most = usable / 2;
+        return Ok(State::BufferFull {
+            bytes: held.next_multiple_of(1 << 20).min(most - most % (1 << 20)),
+        });
+    }
     Ok(match test.state.as_deref() {
         None | Some("fresh" | "new" | "empty" | "clean") => State::Fresh,
         Some("steady") if test.pattern == "random write" => State::Steady,
@@ -285,6 +317,30 @@ mod tests {
         assert_eq!(state("steady", ""), Ok(State::Steady));
         assert!(state("used", "as above then 1 h idle").is_err());
         assert!(state("molten", "").is_err());
+    }
+
+    #[test]
+    fn an_slc_buffer_decides_where_a_test_ends_and_begins() {
+        let names = Names::new();
+        let found = names.find("Samsung 840 EVO 120", None).expect("it is there");
+        let held = slc_bytes(found).expect("it has a buffer");
+        assert!((3.0e9..3.02e9).contains(&(held as f64)), "{held}");
+        let job = |json| test(&figure(json), found).expect("it can be run");
+        let maker = job(r#""kind":"spec","test":{"pattern":"sequential write"}"#);
+        assert_eq!(maker.job.until, Until::SecondsOrBytes(20, held));
+        let random = job(r#""kind":"spec","test":{"pattern":"random write"}"#);
+        assert_eq!(random.job.until, Until::Seconds(20));
+        for json in [
+            r#""kind":"spec","test":{"pattern":"sequential write after cache"}"#,
+            r#""test":{"pattern":"sequential write","state":"SLC cache exhausted"}"#,
+        ] {
+            let after = job(json);
+            let State::BufferFull { bytes } = after.state else { panic!("{:?}", after.state) };
+            assert!(bytes >= held && after.job.span_start_bytes == bytes);
+            assert!(bytes + after.job.span_bytes <= after.usable_bytes);
+            assert_eq!(after.job.until, Until::Seconds(20));
+            assert!(read(json).expect_err("the m4 has none").contains("[slc_buffer]"));
+        }
     }
 
     #[test]

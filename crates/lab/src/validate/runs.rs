@@ -51,6 +51,11 @@ pub(super) enum State {
         /// How long it was written at random.
         seconds: u64,
     },
+    /// So much was written in order that its SLC buffer is full.
+    BufferFull {
+        /// How much, from the start.
+        bytes: u64,
+    },
     /// Filled: the job itself brings it to its steady state.
     Steady,
 }
@@ -132,6 +137,7 @@ impl Test {
             State::Used { seconds, .. } | State::Trimmed { seconds } => {
                 fill + seconds as f64 * RATE
             }
+            State::BufferFull { bytes } => bytes as f64 / 32_768.0,
             State::Steady => fill,
         };
         before
@@ -169,6 +175,7 @@ impl Test {
         let mut jobs = Vec::new();
         match self.state {
             State::Fresh => {}
+            State::BufferFull { bytes } => jobs.push(self.fill(bytes)),
             State::Steady => jobs.push(self.fill(self.usable_bytes)),
             State::Used { seconds, once } => {
                 jobs.extend([self.fill(self.usable_bytes), self.torture(seconds, once)]);

@@ -24,7 +24,7 @@ mod stripe;
 mod tests;
 
 use super::blocks::Block;
-use super::{FtlCounts, LogicalUnit, PhysicalUnit, Placed, PrefetchStep, Shape, Stream};
+use super::{FtlCounts, LogicalUnit, PhysicalUnit, Placed, Shape, Stream};
 use crate::divide::Divider;
 use crate::nand::{Chores, PageKinds};
 use crate::prefetch::prefetch;
@@ -176,12 +176,10 @@ impl LogBlockMap {
         })
     }
 
-    /// Brings into the processor's cache what the next use of these units will need.
+    /// Asks the processor for what the next use of a unit will need.
     #[inline]
-    pub(crate) fn prefetch(&self, units: impl Iterator<Item = LogicalUnit>, step: PrefetchStep) {
-        if step == PrefetchStep::Map {
-            units.for_each(|unit| prefetch(&self.logged, unit as usize));
-        }
+    pub(crate) fn prefetch(&self, unit: LogicalUnit) {
+        prefetch(&self.logged, unit as usize);
     }
 
     /// The block that took host data of `die` last and the row of it that is filled next.
@@ -330,7 +328,7 @@ impl LogBlockMap {
             self.fronts[die as usize].1 += 1;
         }
         // What the die has to do comes with what the others have, in `next_chores`.
-        Placed { die, stream: Stream::Cold, row_full, chores: Chores::default() }
+        Placed { die, stream: Stream::Cold, row_full }
     }
 
     /// The old place of a unit is dead.

@@ -82,8 +82,10 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
         nand_suspend: None,
         log_blocks: Some(section.clone()),
         streams: None,
+        slc_buffer: None,
         wear: None,
         map: None,
+        compression: None,
         power: None,
     };
     profile.check().unwrap_or_else(|error| panic!("{error}"));
