@@ -1,5 +1,7 @@
 //! A drive under test, of whichever kind, with what a review needs beyond reads and writes.
 
+use std::num::NonZeroU64;
+
 use fourcorners_drive::{
     Clock, Fault, Geometry, Hdd, Lba, Nanos, SECTOR_BYTES, Ssd, SsdCounters, Target, Wear,
 };
@@ -7,6 +9,7 @@ use fourcorners_drive::{
 use crate::catalogue::{Model, Profile};
 use crate::cpu;
 use crate::run::{Measured, Observer, run, run_marked};
+use crate::streams::{self, Plan, RunResult};
 use crate::trim::{Range, Trimming, trim};
 use crate::uring::{Uring, UringError};
 use crate::workload::Job;
@@ -224,6 +227,30 @@ impl Drive {
             .zip(counters)
             .and_then(|(after, before)| after.write_amplification_since(&before));
         Outcome { measured, cpu_seconds, write_amplification }
+    }
+
+    /// Runs several streams at once on it.
+    ///
+    /// # Errors
+    /// When memory for what a real drive is to be written is short; nothing was run then.
+    pub fn run_streams(
+        &mut self,
+        plan: &Plan,
+        observer: &mut impl Observer,
+    ) -> Result<RunResult, UringError> {
+        Ok(match self {
+            Drive::Ssd(ssd) => streams::run(&mut **ssd, plan, observer),
+            Drive::Hdd(hdd) => streams::run(&mut **hdd, plan, observer),
+            Drive::Real(uring) => {
+                // Otherwise the kernel wakes us up to 50 us after an I/O is due (prctl(2)). Where it
+                // refuses, that is in the latencies.
+                let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+                for stream in plan.streams.iter().filter(|stream| stream.writes()) {
+                    uring.prepare(stream.compressible_percent)?;
+                }
+                streams::run(&mut **uring, plan, observer)
+            }
+        })
     }
 
     fn counters(&self) -> Option<SsdCounters> {

@@ -12,6 +12,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand};
   fourcorners review crucial-m4-256gb seagate-momentus-5400.6 --json
   fourcorners review ./test.img --size 2G --quick
   fourcorners review /dev/sdX --destroy /dev/sdX
+  fourcorners run job.fio crucial-m4-256gb --output-format json+
   fourcorners drives crucial-m4-256gb
   fourcorners age crucial-m4-256gb -o used.state
   fourcorners review crucial-m4-256gb --state used.state")]
@@ -24,6 +25,8 @@ pub(super) struct Args {
 pub(super) enum Command {
     /// Test drives, print the figures and write a page
     Review(ReviewArgs),
+    // Described at its arguments: a comment here would take the place of that.
+    Run(RunArgs),
     /// List the virtual drives, or print one with the source of every value
     Drives(DrivesArgs),
     /// Measure how fast the virtual drives are on this machine
@@ -32,6 +35,18 @@ pub(super) enum Command {
     Validate(ValidateArgs),
     /// Write a virtual SSD full and on, and keep its state for reviews of a used drive
     Age(AgeArgs),
+    /// Print the completions of a shell
+    Completions(CompletionsArgs),
+    /// Print the manual page: fourcorners man | man -l -
+    Man,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "For example: fourcorners completions bash > \
+~/.local/share/bash-completion/completions/fourcorners")]
+pub(super) struct CompletionsArgs {
+    /// The shell
+    pub(super) shell: clap_complete::Shell,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -97,6 +112,91 @@ pub(super) struct ReviewArgs {
     /// Allow it even if it carries a file system or a partition table (never if it is in use)
     #[arg(long, value_name = "TARGET")]
     pub(super) force: Vec<String>,
+}
+
+/// Run a fio job file on real and virtual drives, and report as fio does.
+///
+/// Every job works on the TARGET, as if its filename were that. A filename in the job file counts
+/// where it names one of the TARGETs, or where no TARGET is given; nothing else is ever written.
+/// Several TARGETs are run one after the other.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Differences from fio:
+  The drive is always read and written directly (direct=1), by this program's own loop; ioengine
+  only says whether the queue depth counts (libaio, io_uring) or is one (sync, psync).
+  A new file and a virtual SSD, which is new, are written once where the jobs read (--as-is: not).
+  Latency (lat, clat) is from submission to completion; with rate or rate_iops from when the I/O
+  was due, so that a drive that stalls cannot hide it.
+  Refused, with a reason: engines that do no block I/O, zoned devices, latency_target, read_iolog,
+  and verify on a real drive.
+
+Exit codes, as fio's: 0 all jobs done; 1 a job failed, or the job file is wrong; 128 stopped by a
+signal. 2: wrong usage, or a target that may not be used.
+
+Examples:
+  fourcorners run job.fio crucial-m4-256gb
+  fourcorners run job.fio ./scratch.img --size 2G --output-format json+ --output result.json
+  fourcorners run job.fio /dev/sdX --destroy /dev/sdX")]
+pub(super) struct RunArgs {
+    /// The job file
+    #[arg(value_name = "JOB.fio")]
+    pub(super) job_file: PathBuf,
+
+    /// A drive of the catalogue, a profile (./mine.toml), a block device (/dev/sdX) or a file
+    /// [default: what the job file names with filename]
+    #[arg(value_name = "TARGET")]
+    pub(super) targets: Vec<String>,
+
+    /// How the result is printed
+    #[arg(long, value_name = "FORMAT", value_enum, default_value = "normal")]
+    pub(super) output_format: OutputFormat,
+
+    /// Write the result into this file instead of printing it
+    #[arg(long, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+
+    /// Do not write what the jobs read beforehand (a new file, or a virtual SSD without --state)
+    #[arg(long)]
+    pub(super) as_is: bool,
+
+    /// Only check the job file and the targets; run nothing
+    #[arg(long)]
+    pub(super) parse_only: bool,
+
+    /// Change a parameter of the virtual drives, for example --set link.gbps=3
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(super) set: Vec<String>,
+
+    /// Put the virtual drives behind this host controller, for example marvell-9128
+    #[arg(long, value_name = "NAME")]
+    pub(super) host: Option<String>,
+
+    /// Run on the virtual SSD in the state that `fourcorners age` kept in this file
+    #[arg(long, value_name = "FILE")]
+    pub(super) state: Option<PathBuf>,
+
+    /// Create the target file with this size, for example 2G (10^9 bytes) or 2GiB
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
+    pub(super) size: Option<String>,
+
+    /// Allow all data on this real target, named by its path or serial number, to be overwritten
+    #[arg(long, value_name = "TARGET")]
+    pub(super) destroy: Vec<String>,
+
+    /// Allow it even if it carries a file system or a partition table (never if it is in use)
+    #[arg(long, value_name = "TARGET")]
+    pub(super) force: Vec<String>,
+}
+
+/// The forms of fio's report.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub(super) enum OutputFormat {
+    /// Text
+    Normal,
+    /// JSON
+    Json,
+    /// JSON with the bins of every latency
+    #[value(name = "json+")]
+    JsonPlus,
 }
 
 #[derive(Debug, ClapArgs)]

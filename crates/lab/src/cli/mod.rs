@@ -1,7 +1,7 @@
 //! The command line: arguments as typed, then checked, then run, in that direction.
 //!
 //! Exit codes: 0 done, 1 failed or interrupted, 2 wrong usage (an unknown drive, a target that may
-//! not be tested, a bad argument: nothing was run).
+//! not be tested, a bad argument: nothing was run). `run` has fio's where they differ.
 
 mod age;
 mod args;
@@ -9,10 +9,12 @@ mod bench;
 mod drives;
 mod dry_run;
 mod interrupt;
+mod manual;
 mod out;
 mod progress;
 mod resume;
 mod review;
+mod run;
 mod session;
 mod size;
 mod targets;
@@ -32,6 +34,8 @@ enum End {
     Done,
     /// Something was measured, but not all of it.
     Incomplete,
+    /// What fio would exit with.
+    Code(u8),
 }
 
 /// Why a command did not end well.
@@ -52,10 +56,13 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
 pub fn main() -> ExitCode {
     let result = match Args::try_parse().map(|args| args.command) {
         Ok(Command::Review(args)) => review::run(args),
+        Ok(Command::Run(args)) => run::run(&args),
         Ok(Command::Drives(args)) => drives::run(&args),
         Ok(Command::Bench(args)) => bench::run(&args),
         Ok(Command::Validate(args)) => validate::run(&args),
         Ok(Command::Age(args)) => age::run(&args),
+        Ok(Command::Completions(args)) => manual::completions(&args),
+        Ok(Command::Man) => manual::man(),
         Err(error) if is_help(&error) => {
             // As below: whoever does not read the help has seen enough.
             let _ = error.print();
@@ -66,6 +73,7 @@ pub fn main() -> ExitCode {
     match result {
         Ok(End::Done) => ExitCode::SUCCESS,
         Ok(End::Incomplete) => ExitCode::from(1),
+        Ok(End::Code(code)) => ExitCode::from(code),
         Err(Failure::Usage(message)) => {
             say(&format!("fourcorners: {message}"));
             ExitCode::from(2)

@@ -122,7 +122,7 @@ impl Plan {
     fn sessions(&self) -> Vec<Session> {
         let session = |target: &Planned| {
             let scope = Scope {
-                geometry: target.geometry(),
+                geometry: target.reviewed_geometry(),
                 spare_percent: self.spare_percent,
                 quick: self.quick,
                 seed: self.seed,

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use fourcorners_drive::{Geometry, SECTOR_BYTES};
 
-use super::args::{AgeArgs, ReviewArgs};
+use super::args::{AgeArgs, ReviewArgs, RunArgs};
 use super::size::parse_size;
 use crate::catalogue::{self, CatalogueError, HostController, Model, Profile};
 use crate::drive::Drive;
-use crate::guard::{self, Kind, LEAST_BYTES, Permission, RealTarget};
+use crate::guard::{self, Kind, LEAST_BYTES, Opened, Permission, RealTarget};
 use crate::host;
 use crate::record::{Host, TargetInfo, TargetKind};
 use crate::review::Medium;
@@ -30,6 +30,8 @@ pub(super) enum Planned {
     Used(Box<Profile>, PathBuf),
     /// A block device or a file that is there.
     Real(Box<RealTarget>, Permission),
+    /// One that is there and only read.
+    ToRead(Box<RealTarget>),
     /// A file to be created.
     New(PathBuf, u64),
 }
@@ -85,7 +87,8 @@ pub(super) fn plan(args: &ReviewArgs) -> Result<Vec<Planned>, String> {
     if let Some(state) = &args.state {
         planned = vec![used(planned, state)?];
     }
-    check_memory(&planned)?;
+    // A review begins no more of them than have room.
+    check_memory(&planned, 1)?;
     Ok(planned)
 }
 
@@ -100,14 +103,16 @@ fn used(mut planned: Vec<Planned>, file: &Path) -> Result<Planned, String> {
     }
 }
 
-/// Refuses drives that would bring this machine to its knees. How many are in memory at a time
-/// depends on how many have room, so only the largest counts.
-fn check_memory(planned: &[Planned]) -> Result<(), String> {
-    let need = planned.iter().map(Planned::memory_bytes).max().unwrap_or(0);
+/// Refuses drives that would bring this machine to its knees, where so many are in memory at a time:
+/// the largest of them count.
+fn check_memory(planned: &[Planned], at_a_time: usize) -> Result<(), String> {
+    let mut needs: Vec<u64> = planned.iter().map(Planned::memory_bytes).collect();
+    needs.sort_unstable();
+    let need: u64 = needs.iter().rev().take(at_a_time).sum();
     match host::available_memory_bytes() {
         Some(available) if need > available => Err(format!(
-            "a virtual drive would take {:.1} GB of memory, and {:.1} GB is available: review a \
-             smaller one",
+            "the virtual drives would take {:.1} GB of memory, and {:.1} GB is available: take fewer \
+             at a time, or smaller ones",
             need as f64 / 1e9,
             available as f64 / 1e9
         )),
@@ -137,7 +142,7 @@ pub(super) fn find_virtual(args: &AgeArgs) -> Result<Box<Profile>, String> {
     match find(target, None, changes, &nothing)? {
         Planned::Virtual(profile) => {
             let planned = [Planned::Virtual(profile.clone())];
-            check_memory(&planned)?;
+            check_memory(&planned, 1)?;
             Ok(profile)
         }
         _ => Err(format!("{target} is a real drive: only virtual ones are aged")),
@@ -206,7 +211,7 @@ impl Planned {
     pub(super) fn name(&self) -> String {
         match self {
             Planned::Virtual(profile) | Planned::Used(profile, _) => profile.name.clone(),
-            Planned::Real(target, _) => target.path.display().to_string(),
+            Planned::Real(target, _) | Planned::ToRead(target) => target.path.display().to_string(),
             Planned::New(path, _) => path.display().to_string(),
         }
     }
@@ -215,16 +220,12 @@ impl Planned {
         !matches!(self, Planned::Virtual(_) | Planned::Used(..))
     }
 
-    /// What it can hold and take, as a drive of it will say.
-    pub(super) fn geometry(&self) -> Geometry {
+    /// The same with the commands it takes at once: those of a model, or what a review opens a real
+    /// target for.
+    pub(super) fn reviewed_geometry(&self) -> Geometry {
         match self {
             Planned::Virtual(profile) | Planned::Used(profile, _) => profile.geometry(),
-            Planned::Real(target, _) => Geometry { queue_depth: QUEUE_DEPTH, ..target.geometry },
-            Planned::New(_, bytes) => Geometry {
-                sectors: bytes / SECTOR_BYTES,
-                logical_block_bytes: SECTOR_BYTES as u32,
-                queue_depth: QUEUE_DEPTH,
-            },
+            _ => Geometry { queue_depth: QUEUE_DEPTH, ..self.geometry() },
         }
     }
 
@@ -235,8 +236,10 @@ impl Planned {
                 Model::Ssd(_) => Medium::Ssd,
                 Model::Hdd(_) => Medium::HardDisk,
             },
-            Planned::Real(target, _) if target.kind == Kind::Device => Medium::Device,
-            Planned::Real(..) | Planned::New(..) => Medium::File,
+            Planned::Real(target, _) | Planned::ToRead(target) if target.kind == Kind::Device => {
+                Medium::Device
+            }
+            Planned::Real(..) | Planned::ToRead(_) | Planned::New(..) => Medium::File,
         }
     }
 
@@ -244,7 +247,7 @@ impl Planned {
     pub(super) fn memory_bytes(&self) -> u64 {
         match self {
             Planned::Virtual(profile) | Planned::Used(profile, _) => profile.memory_bytes(),
-            Planned::Real(..) | Planned::New(..) => 0,
+            Planned::Real(..) | Planned::ToRead(_) | Planned::New(..) => 0,
         }
     }
 
@@ -252,7 +255,10 @@ impl Planned {
     fn is_same(&self, other: &Planned) -> bool {
         match (self, other) {
             (Planned::Virtual(a), Planned::Virtual(b)) => a.name == b.name,
-            (Planned::Real(a, _), Planned::Real(b, _)) => a.is_same(b),
+            (
+                Planned::Real(a, _) | Planned::ToRead(a),
+                Planned::Real(b, _) | Planned::ToRead(b),
+            ) => a.is_same(b),
             (Planned::New(a, _), Planned::New(b, _)) => place(a) == place(b),
             _ => false,
         }
@@ -262,7 +268,9 @@ impl Planned {
     pub(super) fn to_create(&self) -> Option<&Path> {
         match self {
             Planned::New(path, _) => Some(path),
-            Planned::Virtual(_) | Planned::Used(..) | Planned::Real(..) => None,
+            Planned::Virtual(_) | Planned::Used(..) | Planned::Real(..) | Planned::ToRead(_) => {
+                None
+            }
         }
     }
 
@@ -282,7 +290,7 @@ impl Planned {
     pub(super) fn describe(&self) -> Option<TargetInfo> {
         match self {
             Planned::Virtual(profile) => Some(virtual_info(profile, profile.geometry())),
-            Planned::Used(..) | Planned::Real(..) | Planned::New(..) => None,
+            Planned::Used(..) | Planned::Real(..) | Planned::ToRead(_) | Planned::New(..) => None,
         }
     }
 
@@ -294,7 +302,7 @@ impl Planned {
                 loaded_state: Some(file.display().to_string()),
                 ..virtual_info(profile, profile.geometry())
             },
-            Planned::Real(target, _) => real_info(target, None),
+            Planned::Real(target, _) | Planned::ToRead(target) => real_info(target, None),
             Planned::New(path, bytes) => {
                 return format!("{} {bytes} to be created", path.display());
             }
@@ -302,8 +310,13 @@ impl Planned {
         format!("{info:?}")
     }
 
-    /// Makes it ready.
+    /// Makes it ready for any method.
     pub(super) fn open(&self) -> Result<Ready, String> {
+        self.open_for(Setup { queue_depth: QUEUE_DEPTH, max_block_bytes: MOST_BLOCK_BYTES })
+    }
+
+    /// Makes it ready for so many I/Os of such a size.
+    pub(super) fn open_for(&self, setup: Setup) -> Result<Ready, String> {
         match self {
             Planned::Virtual(profile) => {
                 let drive = Drive::from_profile(profile);
@@ -319,7 +332,14 @@ impl Planned {
                 };
                 Ok(Ready { drive, target, host: None })
             }
-            Planned::Real(target, permission) => open_real(target, permission),
+            Planned::Real(target, permission) => {
+                let opened = guard::open_for_writing(target, permission);
+                real_drive(target, opened.map_err(|refusal| refusal.to_string())?, setup)
+            }
+            Planned::ToRead(target) => {
+                let opened = guard::open_for_reading(target);
+                real_drive(target, opened.map_err(|refusal| refusal.to_string())?, setup)
+            }
             Planned::New(path, _) => Err(format!("{} was not created", path.display())),
         }
     }
@@ -327,10 +347,97 @@ impl Planned {
     /// What a record can say of a real target that could not be opened.
     pub(super) fn unopened(&self) -> Option<TargetInfo> {
         match self {
-            Planned::Real(target, _) => Some(real_info(target, None)),
+            Planned::Real(target, _) | Planned::ToRead(target) => Some(real_info(target, None)),
             Planned::Virtual(_) | Planned::Used(..) | Planned::New(..) => None,
         }
     }
+
+    /// Its geometry, before it is opened: that of a file to be created has blocks of a sector.
+    pub(super) fn geometry(&self) -> Geometry {
+        match self {
+            Planned::Virtual(profile) | Planned::Used(profile, _) => virtual_geometry(profile),
+            Planned::Real(target, _) | Planned::ToRead(target) => target.geometry,
+            Planned::New(_, bytes) => Geometry {
+                sectors: bytes / SECTOR_BYTES,
+                logical_block_bytes: SECTOR_BYTES as u32,
+                queue_depth: u32::MAX,
+            },
+        }
+    }
+
+    /// Whether it is an SSD that was never written: reads of it would not touch the flash.
+    pub(super) fn is_new_flash(&self) -> bool {
+        matches!(self, Planned::Virtual(profile) if matches!(profile.model, Model::Ssd(_)))
+    }
+
+    /// Where it is, links resolved; `None` for a model.
+    pub(super) fn place(&self) -> Option<PathBuf> {
+        match self {
+            Planned::Virtual(_) | Planned::Used(..) => None,
+            Planned::Real(target, _) | Planned::ToRead(target) => Some(target.canonical.clone()),
+            Planned::New(path, _) => Some(place(path)),
+        }
+    }
+}
+
+/// That of a model, without making one.
+fn virtual_geometry(profile: &Profile) -> Geometry {
+    let logical_block_bytes = match &profile.model {
+        Model::Ssd(_) => SECTOR_BYTES as u32,
+        Model::Hdd(disk) => disk.capacity.logical_block_bytes.value,
+    };
+    let sectors = profile.capacity_bytes() / SECTOR_BYTES;
+    Geometry { sectors, logical_block_bytes, queue_depth: u32::MAX }
+}
+
+/// The targets of a job file, each with whether its jobs change it.
+pub(super) fn plan_run(args: &RunArgs, targets: &[(String, bool)]) -> Result<Vec<Planned>, String> {
+    let size = args.size.as_deref().map(parse_size).transpose()?;
+    let host = host_controller(args.host.as_deref())?;
+    let changes = Changes { host: host.as_ref(), set: &args.set };
+    let permission = Permission { destroy: args.destroy.clone(), force: args.force.clone() };
+    let mut planned: Vec<Planned> = Vec::new();
+    for (target, changed) in targets {
+        let found = match changed {
+            true => find(target, size, changes, &permission),
+            false => find_to_read(target, size, changes, &permission),
+        }?;
+        if planned.iter().any(|other| other.is_same(&found)) {
+            return Err(format!("{target} is named twice: name it once"));
+        }
+        planned.push(found);
+    }
+    if size.is_some() && !planned.iter().any(Planned::is_real) {
+        return Err("--size is the size of a file, and no target is one: leave it out".into());
+    }
+    if planned.iter().all(Planned::is_real) && !args.set.is_empty() {
+        return Err("--set changes virtual drives, and no target is one: leave it out".into());
+    }
+    if planned.iter().all(Planned::is_real) && args.host.is_some() {
+        return Err("--host is for virtual drives, and no target is one: leave it out".into());
+    }
+    if let Some(state) = &args.state {
+        planned = vec![used(planned, state)?];
+    }
+    let at_a_time = std::thread::available_parallelism().map_or(1, usize::from);
+    check_memory(&planned, at_a_time)?;
+    Ok(planned)
+}
+
+/// What is only read needs no permission, unless it has to be created first.
+fn find_to_read(
+    target: &str,
+    size: Option<u64>,
+    changes: Changes<'_>,
+    permission: &Permission,
+) -> Result<Planned, String> {
+    let path = Path::new(target);
+    let is_path = target.contains('/') || path.symlink_metadata().is_ok();
+    if is_path && !target.ends_with(".toml") && path.metadata().is_ok() {
+        let found = guard::inspect(path).map_err(|refusal| refusal.to_string())?;
+        return Ok(Planned::ToRead(Box::new(found)));
+    }
+    find(target, size, changes, permission)
 }
 
 /// Where a file that is to be created will be, links in its folder's path resolved.
@@ -343,11 +450,8 @@ fn place(path: &Path) -> PathBuf {
     }
 }
 
-fn open_real(target: &RealTarget, permission: &Permission) -> Result<Ready, String> {
-    let opened =
-        guard::open_for_writing(target, permission).map_err(|refusal| refusal.to_string())?;
+fn real_drive(target: &RealTarget, opened: Opened, setup: Setup) -> Result<Ready, String> {
     let info = real_info(target, Some(opened.direct));
-    let setup = Setup { queue_depth: QUEUE_DEPTH, max_block_bytes: MOST_BLOCK_BYTES };
     let uring = Uring::new(opened.file, target.geometry, setup)
         .map_err(|error| format!("{}: {error}", info.name))?;
     Ok(Ready { drive: Drive::Real(Box::new(uring)), target: info, host: Some(host::describe()) })

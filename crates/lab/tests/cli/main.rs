@@ -10,6 +10,7 @@ mod files;
 mod hostile;
 mod hosts;
 mod interrupt;
+mod jobs;
 mod kept;
 // Loop devices and mounts are made and taken apart as in the guard's tests, which use all of it.
 #[allow(dead_code, unused_imports, unused_macros)]

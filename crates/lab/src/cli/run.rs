@@ -1,0 +1,361 @@
+//! `fourcorners run`: fio's job files. Everything is checked, then run, then written.
+
+use std::collections::BTreeSet;
+use std::io::{Write, stdout};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow};
+use jiff::Timestamp;
+
+use super::args::{OutputFormat, RunArgs};
+use super::interrupt::Interrupt;
+use super::progress::{Progress, ReviewProgress};
+use super::targets::{self, Planned, Ready};
+use super::terminal::say;
+use super::{End, Failure};
+use crate::drive::Drive;
+use crate::fio_output::{Cost, Report, TargetRun, json, log_files, normal, write_logs};
+use crate::jobfile::{JobFile, Jobs, Placed};
+use crate::record::ClockName;
+use crate::report::write_atomically;
+use crate::review::Watch;
+use crate::run::{JobEnd, Observer};
+use crate::streams::{Direction, Plan};
+use crate::uring::Setup;
+use crate::workload::{Data, Job, Pattern, Until};
+
+/// What fio exits with when a signal stopped it.
+const STOPPED: u8 = 128;
+
+/// Blocks in which what is new is written once before it is read.
+const LAY_OUT_BLOCK: u32 = 128 << 10;
+
+pub(super) fn run(args: &RunArgs) -> Result<End, Failure> {
+    let file = JobFile::read(&args.job_file, &|name| std::env::var(name).ok())
+        .map_err(|error| Failure::Failed(error.into()))?;
+    let sought = Sought::new(args, &file).map_err(Failure::Usage)?;
+    let planned = targets::plan_run(args, &sought.with_changes(&file)).map_err(Failure::Usage)?;
+    let seed = Timestamp::now().as_nanosecond() as u64;
+    let checked = check(args, &file, &sought, &planned, seed)?;
+    if args.parse_only {
+        return Ok(End::Done);
+    }
+    let interrupt = Interrupt::listen()?;
+    let progress = Progress::new(interrupt.clone());
+    let mut runs = Vec::new();
+    for (place, planned) in planned.into_iter().enumerate() {
+        if interrupt.asked() {
+            break;
+        }
+        let created = planned.to_create().map(Path::to_path_buf);
+        let is_new = created.is_some() || planned.is_new_flash();
+        let run = match planned.create() {
+            Ok(planned) => {
+                let part = Part {
+                    file: &file,
+                    sought: &sought,
+                    place,
+                    seed,
+                    first_job: checked[place],
+                    as_is: args.as_is,
+                };
+                run_on(&part, &planned, is_new, &progress)
+            }
+            Err(why) => Err(Failure::Usage(why)),
+        };
+        match run {
+            Ok(run) => runs.push(run),
+            Err(failure) if runs.is_empty() => {
+                if let Some(path) = created {
+                    // Ours, and of no use to anybody.
+                    let _ = std::fs::remove_file(path);
+                }
+                return Err(failure);
+            }
+            // What the others did is worth keeping.
+            Err(Failure::Usage(why)) => say(&format!("fourcorners: {why}")),
+            Err(Failure::Failed(error)) => say(&format!("fourcorners: {error:#}")),
+        }
+    }
+    drop(progress);
+    tell(args, file, runs, checked.len(), &interrupt)
+}
+
+/// The targets as typed, or as the job file names them.
+struct Sought {
+    targets: Vec<String>,
+    /// From the command line; then jobs that name no target of it run on all.
+    given: bool,
+}
+
+impl Sought {
+    fn new(args: &RunArgs, file: &JobFile) -> Result<Sought, String> {
+        if !args.targets.is_empty() {
+            return Ok(Sought { targets: args.targets.clone(), given: true });
+        }
+        let mut targets: Vec<String> = Vec::new();
+        for name in file.filenames() {
+            let name = name.ok_or(
+                "a job names no filename: give a TARGET (`fourcorners drives` lists virtual ones)",
+            )?;
+            if !targets.iter().any(|target| target == name) {
+                targets.push(name.into());
+            }
+        }
+        Ok(Sought { targets, given: false })
+    }
+
+    /// Whether a job with this `filename` runs on the target of this place.
+    fn belongs(&self, place: usize, filename: Option<&str>) -> bool {
+        let Some(filename) = filename else { return true };
+        match self.targets.iter().position(|target| is_same_name(target, filename)) {
+            Some(named) => named == place,
+            None => self.given,
+        }
+    }
+
+    fn with_changes(&self, file: &JobFile) -> Vec<(String, bool)> {
+        let changes = |place| file.changes(|filename| self.belongs(place, filename));
+        (0..self.targets.len()).map(|place| (self.targets[place].clone(), changes(place))).collect()
+    }
+}
+
+fn is_same_name(one: &str, other: &str) -> bool {
+    let place = |name: &str| Path::new(name).canonicalize().ok();
+    one == other || place(one).is_some_and(|path| place(other) == Some(path))
+}
+
+/// Plans all targets, so that nothing is touched if one cannot be done; the number of the first job
+/// on each.
+fn check(
+    args: &RunArgs,
+    file: &JobFile,
+    sought: &Sought,
+    planned: &[Planned],
+    seed: u64,
+) -> Result<Vec<usize>, Failure> {
+    let name = args.job_file.display();
+    let mut first_jobs = Vec::new();
+    let mut written: BTreeSet<PathBuf> = args.output.iter().map(|path| resolved(path)).collect();
+    let mut warnings = Vec::new();
+    let mut first_job = 0;
+    for (place, target) in planned.iter().enumerate() {
+        let placed =
+            Placed { geometry: target.geometry(), is_virtual: !target.is_real(), seed, first_job };
+        let jobs = file
+            .on(placed, |filename| sought.belongs(place, filename))
+            .map_err(|error| Failure::Failed(error.into()))?;
+        first_jobs.push(first_job);
+        first_job += jobs.jobs.len();
+        written.extend(log_files(&jobs).iter().map(|path| resolved(path)));
+        for warning in jobs.warnings {
+            if !warnings.contains(&warning) {
+                warnings.push(warning);
+            }
+        }
+    }
+    if sought.given {
+        warnings.extend(elsewhere(file, sought));
+    }
+    let mut targets: Vec<PathBuf> = planned.iter().filter_map(Planned::place).collect();
+    targets.push(resolved(&args.job_file));
+    for path in &written {
+        may_be_written(path, &targets).map_err(Failure::Usage)?;
+    }
+    for warning in warnings {
+        say(&format!("fourcorners: {name}: {warning}"));
+    }
+    Ok(first_jobs)
+}
+
+/// A warning about files that jobs name and that are not used.
+fn elsewhere(file: &JobFile, sought: &Sought) -> Option<String> {
+    let names: BTreeSet<&str> = file
+        .filenames()
+        .flatten()
+        .filter(|name| !sought.targets.iter().any(|target| is_same_name(target, name)))
+        .collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    (!names.is_empty()).then(|| {
+        format!("filename={} is not used: the jobs run on the target given", names.join(", "))
+    })
+}
+
+/// A result never goes to a device, nor over a target or the job file, which `targets` has both.
+fn may_be_written(path: &Path, targets: &[PathBuf]) -> Result<(), String> {
+    let shown = path.display();
+    if targets.iter().any(|target| target == path) {
+        return Err(format!("{shown} is a target or the job file: write to another file"));
+    }
+    let is_other = |metadata: std::fs::Metadata| {
+        use std::os::unix::fs::FileTypeExt;
+        metadata.file_type().is_block_device() || metadata.is_dir()
+    };
+    if path.metadata().is_ok_and(is_other) {
+        return Err(format!("{shown} is a device or a folder: write the result to a file"));
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match folder.unwrap_or(Path::new(".")).is_dir() {
+        true => Ok(()),
+        false => Err(format!("{shown}: there is no such folder; make it first")),
+    }
+}
+
+/// A path with the links on its way resolved, also if the file is not there yet.
+fn resolved(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).canonicalize();
+        match (folder, path.file_name()) {
+            (Ok(folder), Some(name)) => folder.join(name),
+            _ => path.to_path_buf(),
+        }
+    })
+}
+
+/// The part of a job file that is for one target.
+struct Part<'a> {
+    file: &'a JobFile,
+    sought: &'a Sought,
+    place: usize,
+    seed: u64,
+    first_job: usize,
+    as_is: bool,
+}
+
+fn run_on(
+    part: &Part<'_>,
+    planned: &Planned,
+    is_new: bool,
+    progress: &Progress,
+) -> Result<TargetRun, Failure> {
+    let placed = Placed {
+        geometry: planned.geometry(),
+        is_virtual: !planned.is_real(),
+        seed: part.seed,
+        first_job: part.first_job,
+    };
+    let jobs = part
+        .file
+        .on(placed, |filename| part.sought.belongs(part.place, filename))
+        .map_err(|error| Failure::Failed(error.into()))?;
+    let Ready { mut drive, target, .. } =
+        planned.open_for(setup(&jobs, is_new)).map_err(Failure::Usage)?;
+    let mut shown = Shown(progress.of(&target.name));
+    if is_new && !part.as_is {
+        lay_out(&mut drive, &jobs.plan, &mut shown)?;
+    }
+    let before = Cost::so_far();
+    let result = drive.run_streams(&jobs.plan, &mut shown)?;
+    let clock = ClockName::from(drive.clock());
+    let cost = match clock {
+        ClockName::Wall => Cost::so_far().since(before),
+        ClockName::Virtual => Cost::default(),
+    };
+    Ok(TargetRun { target, clock, jobs, result, cost })
+}
+
+/// What a ring has to be made for.
+fn setup(jobs: &Jobs, is_new: bool) -> Setup {
+    let blocks = jobs.plan.streams.iter().map(|stream| stream.largest_block());
+    let least = if is_new { LAY_OUT_BLOCK } else { 0 };
+    Setup {
+        queue_depth: jobs.plan.depth().clamp(1, u64::from(u32::MAX)) as u32,
+        max_block_bytes: blocks.max().unwrap_or(0).max(least),
+    }
+}
+
+/// Writes what the jobs read once, in order, as fio lays out a file: what never was written would be
+/// answered without the medium.
+fn lay_out(drive: &mut Drive, plan: &Plan, shown: &mut Shown) -> Result<(), Failure> {
+    let read = || plan.streams.iter().filter(|stream| stream.operations.has(Direction::Read));
+    let start = read().map(|stream| stream.span_start_bytes).min().unwrap_or(0);
+    let end = read().map(|stream| stream.span_start_bytes + stream.span_bytes).max().unwrap_or(0);
+    let geometry = drive.geometry();
+    let (block, whole) = (u64::from(LAY_OUT_BLOCK), geometry.bytes());
+    let start = start / block * block;
+    let end = end.next_multiple_of(block).min(whole / block * block);
+    if end <= start {
+        return Ok(());
+    }
+    let job = Job {
+        pattern: Pattern::Sequential,
+        read_percent: 0,
+        block_bytes: LAY_OUT_BLOCK,
+        queue_depth: geometry.queue_depth.min(32),
+        span_start_bytes: start,
+        span_bytes: end - start,
+        data: Data::Incompressible,
+        until: Until::Bytes(end - start),
+        seed: 1,
+        fua: false,
+    };
+    match drive.run(&job, shown).measured.ended {
+        JobEnd::Failed(fault) => Err(Failure::Failed(anyhow!("it cannot be laid out: {fault}"))),
+        JobEnd::Complete | JobEnd::Interrupted => Ok(drive.settle()?),
+    }
+}
+
+/// Shows how far it is.
+struct Shown(ReviewProgress);
+
+impl Observer for Shown {
+    fn go_on(&mut self, part_done: f64) -> bool {
+        Watch::go_on(&mut self.0, part_done)
+    }
+}
+
+/// Writes the logs and the result, and says what went wrong.
+fn tell(
+    args: &RunArgs,
+    file: JobFile,
+    runs: Vec<TargetRun>,
+    wanted: usize,
+    interrupt: &Interrupt,
+) -> Result<End, Failure> {
+    let now = Timestamp::now();
+    let mut kept = Ok(());
+    let mut failed = runs.len() < wanted && !interrupt.asked();
+    for run in &runs {
+        for (job, stream) in run.jobs.jobs.iter().zip(&run.result.streams) {
+            if let Some((fault, count)) = stream.failed {
+                failed |= !job.survives_errors;
+                let name = &run.target.name;
+                say(&format!("fourcorners: {name}: {}: {fault} ({count} failed)", job.name));
+            }
+            if stream.measure.log.as_ref().is_some_and(|log| log.cut) {
+                let most = crate::streams::MOST_ROWS;
+                let name = &job.name;
+                say(&format!(
+                    "fourcorners: {name}: its log ends after {most} rows: set log_avg_msec"
+                ));
+            }
+        }
+        if let Err((path, error)) = write_logs(run) {
+            kept = Err(anyhow!("cannot write {}: {error}", path.display()));
+        }
+    }
+    let report = Report {
+        globals: file.globals,
+        runs,
+        at_ms: now.as_millisecond(),
+        at: now.strftime("%a %b %e %H:%M:%S %Y").to_string(),
+    };
+    let mut text = match args.output_format {
+        OutputFormat::Normal => normal(&report),
+        OutputFormat::Json => json(&report, false),
+        OutputFormat::JsonPlus => json(&report, true),
+    };
+    text.push('\n');
+    match &args.output {
+        Some(path) => write_atomically(path, text.as_bytes())
+            .with_context(|| format!("cannot write {}", path.display()))?,
+        None => stdout().lock().write_all(text.as_bytes())?,
+    }
+    kept?;
+    Ok(match () {
+        () if interrupt.asked() => End::Code(STOPPED),
+        () if failed => End::Incomplete,
+        () => End::Done,
+    })
+}

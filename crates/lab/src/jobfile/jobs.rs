@@ -1,0 +1,397 @@
+//! From options to the jobs and streams of one target.
+
+use fourcorners_drive::{Geometry, Nanos};
+
+use super::JobFile;
+use super::error::{JobFileError, Location};
+use super::known::{self, Engine};
+use super::options::Options;
+use super::place::{self, Span};
+use super::sections::{Section, Setting};
+use crate::streams::{
+    Access, Flushes, Limits, LogSpec, Pace, Plan, Start, SteadySpec, Stream, Think,
+};
+
+/// Most jobs at once; each has its histograms.
+const MOST_JOBS: usize = 1024;
+/// Most I/Os of all jobs in flight.
+const MOST_DEPTH: u64 = 32_768;
+
+/// A section's options, and where each stands.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Described {
+    pub(super) options: Options,
+    name: String,
+    at: Location,
+    settings: Vec<Setting>,
+    own: Vec<(String, String)>,
+}
+
+impl Described {
+    pub(super) fn new(section: &Section) -> Result<Described, JobFileError> {
+        let settings: Vec<Setting> = section.globals.iter().chain(&section.own).cloned().collect();
+        // An engine that is refused may have options that nobody else knows.
+        for setting in settings.iter().filter(|setting| setting.key == "ioengine") {
+            let name = setting.value.as_deref().unwrap_or_default();
+            if let Engine::Refused(why) = known::engine(name) {
+                let what = format!("ioengine={name} is no block I/O: {why}");
+                return Err(JobFileError::new(&setting.at, what));
+            }
+        }
+        let mut options = Options::default();
+        for setting in &settings {
+            options.set(&setting.key, setting.value.as_deref()).map_err(|why| {
+                let value = setting.value.as_ref().map(|value| format!("={value}"));
+                let shown = format!("{}{}", setting.key, value.unwrap_or_default());
+                JobFileError::new(&setting.at, format!("{shown}: {why}"))
+            })?;
+        }
+        let pair = |setting: &Setting| {
+            (setting.key.clone(), setting.value.clone().unwrap_or_else(|| "1".into()))
+        };
+        Ok(Described {
+            name: options.name.clone().unwrap_or_else(|| section.name.clone()),
+            at: section.at.clone(),
+            own: section.own.iter().map(pair).collect(),
+            options,
+            settings,
+        })
+    }
+
+    /// An error about the last of `keys` that is given, or the section.
+    pub(super) fn wrong(&self, keys: &[&str], what: impl Into<String>) -> JobFileError {
+        let given = self.settings.iter().rfind(|setting| keys.contains(&setting.key.as_str()));
+        JobFileError::new(given.map_or(&self.at, |setting| &setting.at), what)
+    }
+}
+
+/// How a job's latencies are to be told.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Percentiles {
+    /// Which, in per cent.
+    pub list: Vec<f64>,
+    /// As those of `clat`.
+    pub completion: bool,
+    /// As those of `lat`.
+    pub total: bool,
+}
+
+/// The files of a job's logs, whole names.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct LogFiles {
+    /// Bandwidth.
+    pub bw: Option<String>,
+    /// I/Os a second.
+    pub iops: Option<String>,
+    /// Latency.
+    pub lat: Option<String>,
+    /// Completion latency, the same here.
+    pub clat: Option<String>,
+    /// With the column of offsets.
+    pub offsets: bool,
+}
+
+/// A job on a target: what a report needs beside its stream, which has the same place in the plan.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Job {
+    /// Its name.
+    pub name: String,
+    /// Its reporting group.
+    pub group: u32,
+    /// Jobs that are reported as one have the same number; they follow one another.
+    pub reported_as: usize,
+    /// The options of its section, as written.
+    pub options: Vec<(String, String)>,
+    /// What `rw` says.
+    pub rw: &'static str,
+    /// The engine as named; the target takes its place.
+    pub engine: String,
+    /// How latencies are told.
+    pub percentiles: Percentiles,
+    /// Its logs.
+    pub logs: LogFiles,
+    /// What makes it steady, by its place in the plan.
+    pub steady: Option<usize>,
+    /// That, as written.
+    pub steady_text: String,
+    /// Whether a failed I/O does not end it.
+    pub survives_errors: bool,
+}
+
+/// The jobs of a file on one target.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Jobs {
+    /// In the file's order, copies one after the other.
+    pub jobs: Vec<Job>,
+    /// Their streams.
+    pub plan: Plan,
+    /// What a user should know before it begins.
+    pub warnings: Vec<String>,
+}
+
+/// Where jobs are put.
+#[derive(Clone, Copy, Debug)]
+pub struct Placed {
+    /// What the target is like.
+    pub geometry: Geometry,
+    /// Whether it is a model.
+    pub is_virtual: bool,
+    /// Where the random numbers of jobs with `randrepeat=0` begin.
+    pub seed: u64,
+    /// Jobs of other targets before these; logs carry the number of their job.
+    pub first_job: usize,
+}
+
+impl JobFile {
+    /// The jobs whose `filename` `belongs` here, on a target.
+    ///
+    /// # Errors
+    /// When a job cannot be done on such a target.
+    pub fn on(
+        &self,
+        placed: Placed,
+        belongs: impl Fn(Option<&str>) -> bool,
+    ) -> Result<Jobs, JobFileError> {
+        let mut building = Building { first_job: placed.first_job, ..Building::default() };
+        for described in &self.jobs {
+            if belongs(described.options.filename.as_deref()) {
+                building.add(described, placed)?;
+            }
+        }
+        Ok(building.finish())
+    }
+}
+
+/// Jobs so far.
+#[derive(Default)]
+struct Building {
+    first_job: usize,
+    jobs: Vec<Job>,
+    plan: Plan,
+    group: u32,
+    wave: u32,
+    depth: u64,
+    map_bytes: u64,
+    reported: usize,
+    group_reporting: bool,
+    without_effect: Vec<String>,
+    spans: place::Warnings,
+}
+
+impl Building {
+    fn add(&mut self, described: &Described, placed: Placed) -> Result<(), JobFileError> {
+        let options = &described.options;
+        let first = self.jobs.is_empty();
+        if options.stonewall && !first {
+            self.wave += 1;
+        }
+        if (options.stonewall || options.new_group) && !first {
+            self.group += 1;
+        }
+        self.note(options, placed.is_virtual);
+        if options.verify.is_some() && !placed.is_virtual {
+            let what = "verifying what is read back is not there for real targets yet: leave \
+                        verify out to run the I/O alone";
+            return Err(described.wrong(&["verify"], what));
+        }
+        if self.jobs.len() + options.jobs as usize > MOST_JOBS {
+            let what = format!("more than {MOST_JOBS} jobs in all");
+            return Err(described.wrong(&["numjobs"], what));
+        }
+        let after = self.after(described)?;
+        for copy in 0..options.jobs {
+            let span = place::span(described, placed.geometry, copy, &mut self.spans)?;
+            let stream = self.stream(described, placed, span, after.clone());
+            self.depth += u64::from(stream.depth);
+            if self.depth > MOST_DEPTH {
+                let what = format!("more than {MOST_DEPTH} I/Os in flight in all jobs together");
+                return Err(described.wrong(&["iodepth", "numjobs"], what));
+            }
+            self.map_bytes += place::map_bytes(&stream);
+            if self.map_bytes > place::MOST_MAP_BYTES {
+                let what = "the maps of random blocks take more than 1 GiB: set norandommap=1 or \
+                            a smaller size";
+                return Err(described.wrong(&["bssplit", "bsrange", "size"], what));
+            }
+            self.push(described, stream);
+        }
+        Ok(())
+    }
+
+    /// Which jobs have to end before this one begins.
+    fn after(&self, described: &Described) -> Result<Vec<usize>, JobFileError> {
+        let earlier = |place: &usize| self.plan.streams[*place].wave < self.wave;
+        let mut after: Vec<usize> = (0..self.jobs.len()).filter(earlier).collect();
+        if let Some(name) = &described.options.wait_for {
+            let named: Vec<usize> =
+                (0..self.jobs.len()).filter(|&place| self.jobs[place].name == *name).collect();
+            if named.is_empty() {
+                let what = format!("wait_for={name}: no job before this one has that name");
+                return Err(described.wrong(&["wait_for"], what));
+            }
+            after.extend(named);
+        }
+        Ok(after)
+    }
+
+    fn stream(
+        &self,
+        described: &Described,
+        placed: Placed,
+        span: Span,
+        after: Vec<usize>,
+    ) -> Stream {
+        let options = &described.options;
+        let operations = options.operations();
+        let random = options.rw.random;
+        let number = self.jobs.len() as u64;
+        let seed = match (options.randseed, options.randrepeat || placed.is_virtual) {
+            (Some(seed), _) => seed,
+            (None, true) => FIXED_SEED,
+            (None, false) => placed.seed,
+        };
+        // Without a time, `time_based` has no end: fio takes it as left out then.
+        let by_time = options.time_based && options.runtime.is_some();
+        let log = &options.logs;
+        let logs = log.bw.is_some() || log.iops.is_some() || log.lat.is_some();
+        let pace = |rate| Pace { rate, poisson: options.poisson };
+        Stream {
+            operations,
+            blocks: options.blocks.clone(),
+            access: Access {
+                random_percent: if random { options.random_percent } else { [0; 3] },
+                distribution: options.distribution.clone(),
+                once: !options.no_map,
+                run: options.rw.run,
+                identical: options.identical,
+                step_bytes: options.rw.step_bytes,
+                align_bytes: span.align_bytes,
+                zones: span.zones,
+            },
+            span_start_bytes: span.start_bytes,
+            span_bytes: span.bytes,
+            depth: if options.synchronous { 1 } else { options.depth },
+            limits: Limits {
+                bytes: if by_time { u64::MAX } else { span.amount_bytes },
+                ios: options.ios.unwrap_or(u64::MAX),
+                time: options.runtime.unwrap_or(Nanos::MAX),
+            },
+            start: Start { delay: options.delay, after },
+            ramp: options.ramp,
+            pace: options.rates.map(|rate| rate.map(pace)),
+            think: (options.think > Nanos::ZERO)
+                .then_some(Think { pause: options.think, every: options.think_every }),
+            flushes: Flushes { every: options.flush_every, at_end: options.flush_at_end },
+            fua: options.fua,
+            compressible_percent: options.compressible_percent(),
+            seed: seed.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+            survives_errors: options.survives_errors,
+            group: self.group,
+            wave: self.wave,
+            takes_along: options.exitall.then_some(options.exit_what),
+            flow: options.flow.map(|weight| (options.flow_id, weight)),
+            log: logs
+                .then_some(LogSpec { window: options.log_window, longest: options.log_longest }),
+        }
+    }
+
+    fn push(&mut self, described: &Described, stream: Stream) {
+        let options = &described.options;
+        let place = self.jobs.len();
+        // Reported as one with the one before: both say so, and the group is the same.
+        let joins = options.group_reporting
+            && self.group_reporting
+            && self.jobs.last().is_some_and(|last| last.group == self.group);
+        if place > 0 && !joins {
+            self.reported += 1;
+        }
+        self.group_reporting = options.group_reporting;
+        let steady = options.steady.criterion.map(|criterion| {
+            let joined = self.jobs.last().filter(|_| joins).and_then(|last| last.steady);
+            match joined {
+                Some(steady) => {
+                    self.plan.steady[steady].members.push(place);
+                    steady
+                }
+                None => {
+                    self.plan.steady.push(SteadySpec {
+                        members: vec![place],
+                        criterion,
+                        window: options.steady.window.max(Nanos::from_secs(1)),
+                        ramp: options.steady.ramp,
+                        interval: options.steady.interval,
+                    });
+                    self.plan.steady.len() - 1
+                }
+            }
+        });
+        let steady_text = ["ss", "steadystate"].iter().find_map(|key| {
+            let given = described.settings.iter().rfind(|setting| setting.key == *key)?;
+            given.value.clone()
+        });
+        let number = self.first_job + place + 1;
+        let file = |name: &Option<String>, kind: &str| {
+            let name = name.as_deref()?;
+            let name = if name.is_empty() { &described.name } else { name };
+            Some(match options.log_per_job {
+                true => format!("{name}_{kind}.{number}.log"),
+                false => format!("{name}_{kind}.log"),
+            })
+        };
+        self.jobs.push(Job {
+            name: described.name.clone(),
+            group: self.group,
+            reported_as: self.reported,
+            options: described.own.clone(),
+            rw: options.rw.name,
+            engine: options.engine.clone(),
+            percentiles: Percentiles {
+                list: options.percentiles.clone(),
+                completion: options.completion_percentiles,
+                total: options.total_percentiles,
+            },
+            logs: LogFiles {
+                bw: file(&options.logs.bw, "bw"),
+                iops: file(&options.logs.iops, "iops"),
+                lat: file(&options.logs.lat, "lat"),
+                clat: file(&options.logs.lat, "clat"),
+                offsets: options.log_offset,
+            },
+            steady,
+            steady_text: steady_text.unwrap_or_default(),
+            survives_errors: options.survives_errors,
+        });
+        self.plan.streams.push(stream);
+    }
+
+    /// Remembers what has no effect.
+    fn note(&mut self, options: &Options, is_virtual: bool) {
+        let mut names = options.without_effect.clone();
+        if options.buffered {
+            names.push("direct=0".into());
+        }
+        if let (Some(kind), true) = (&options.verify, is_virtual) {
+            names.push(format!("verify={kind} (a virtual drive keeps no data)"));
+        }
+        if options.dedupe_percent > 0 && !is_virtual {
+            names.push("dedupe_percentage (made compressible instead)".into());
+        }
+        for name in names {
+            if !self.without_effect.contains(&name) {
+                self.without_effect.push(name);
+            }
+        }
+    }
+
+    fn finish(self) -> Jobs {
+        let mut warnings = Vec::new();
+        if !self.without_effect.is_empty() {
+            warnings.push(format!("without effect here: {}", self.without_effect.join(", ")));
+        }
+        warnings.extend(self.spans.into_sentences());
+        Jobs { jobs: self.jobs, plan: self.plan, warnings }
+    }
+}
+
+/// Where random numbers begin unless a job says something else. Any number would do.
+const FIXED_SEED: u64 = 0x4f43_5346_494f_0001;

@@ -1,0 +1,374 @@
+//! fio's options that are no part of a workload here, and its I/O engines.
+//!
+//! Names are those of fio 3.33 and of its development since (HOWTO.rst of 2025).
+
+/// What is done about an option that has no typed meaning here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Known {
+    /// It is about how fio itself works: nothing is different without it.
+    Silent,
+    /// It would change what is done; said in one warning.
+    NoEffect,
+    /// The job means nothing without it; why it is refused.
+    Refused(&'static str),
+    /// fio has no such option.
+    Unknown,
+}
+
+/// What is known of an option.
+pub(super) fn option(name: &str) -> Known {
+    if let Some((_, why)) = REFUSED.iter().find(|(refused, _)| *refused == name) {
+        return Known::Refused(why);
+    }
+    match () {
+        () if SILENT.contains(&name) => Known::Silent,
+        () if NO_EFFECT.contains(&name) => Known::NoEffect,
+        () => Known::Unknown,
+    }
+}
+
+/// All names that are known here, for the nearest to a slip.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    let refused = REFUSED.iter().map(|(name, _)| *name);
+    SILENT.iter().chain(NO_EFFECT).copied().chain(refused)
+}
+
+const SILENT: &[&str] = &[
+    "description",
+    "thread",
+    "threads",
+    "mem",
+    "iomem",
+    "iomem_align",
+    "mem_align",
+    "hugepage-size",
+    "clocksource",
+    "gtod_cpu",
+    "gtod_reduce",
+    "disable_lat",
+    "disable_clat",
+    "disable_slat",
+    "disable_bw_measurement",
+    "disable_bw",
+    "stats",
+    "kb_base",
+    "unit_base",
+    "significant_figures",
+    "job_start_clock_id",
+    "random_generator",
+    "lockfile",
+    "filetype",
+    "opendir",
+    "create_serialize",
+    "create_fsync",
+    "create_on_open",
+    "create_only",
+    "allow_file_create",
+    "allow_mounted_write",
+    "fallocate",
+    "fadvise_hint",
+    "overwrite",
+    "file_append",
+    "unlink",
+    "unlink_each_loop",
+    "filename_format",
+    "unique_filename",
+    "directory",
+    "openfiles",
+    "iodepth_batch",
+    "iodepth_batch_submit",
+    "iodepth_batch_complete",
+    "iodepth_batch_complete_min",
+    "iodepth_batch_complete_max",
+    "iodepth_low",
+    "io_submit_mode",
+    "disk_util",
+    "verify_state_save",
+    "verify_state_load",
+    "log_entries",
+    "log_compression",
+    "log_compression_cpus",
+    "log_store_compressed",
+    "uid",
+    "gid",
+    "hipri",
+    "fixedbufs",
+    "registerfiles",
+    "sqthread_poll",
+    "sqthread_poll_cpu",
+    "nonvectored",
+    "uncached",
+    "nowait",
+    "force_async",
+    "cmd_type",
+    "userspace_reap",
+    "write_hint",
+    "priohint",
+    "exitall_on_error",
+    "error_dump",
+    "profile",
+    "norandommap_low",
+    "experimental_verify",
+    "file_service_type",
+    "cpumode",
+];
+
+const NO_EFFECT: &[&str] = &[
+    "nrfiles",
+    "nr_files",
+    "filesize",
+    "pre_read",
+    "invalidate",
+    "lockmem",
+    "nice",
+    "prio",
+    "prioclass",
+    "cmdprio_percentage",
+    "cmdprio_class",
+    "cmdprio",
+    "cmdprio_bssplit",
+    "ioscheduler",
+    "cpus_allowed",
+    "cpumask",
+    "cpus_allowed_policy",
+    "numa_cpu_nodes",
+    "numa_mem_policy",
+    "cgroup",
+    "cgroup_weight",
+    "cgroup_nodelete",
+    "exec_prerun",
+    "exec_postrun",
+    "rate_min",
+    "ratemin",
+    "rate_iops_min",
+    "rate_cycle",
+    "ratecycle",
+    "rate_ignore_thinktime",
+    "max_latency",
+    "rwmixcycle",
+    "thinktime_iotime",
+    "thinktime_blocks_type",
+    "percentage_sequential",
+    "bs_unaligned",
+    "blocksize_unaligned",
+    "bs_is_seq_rand",
+    "serialize_overlap",
+    "write_barrier",
+    "sync_file_range",
+    "end_syncfs",
+    "buffer_compress_chunk",
+    "dedupe_mode",
+    "dedupe_working_set_percentage",
+    "dedupe_global",
+    "scramble_buffers",
+    "trim_percentage",
+    "trim_verify_zero",
+    "trim_backlog",
+    "trim_backlog_batch",
+    "log_prio",
+    "log_issue_time",
+    "log_hist_msec",
+    "log_hist_coarseness",
+    "write_hist_log",
+    "log_unix_epoch",
+    "log_alternate_epoch",
+    "log_alternate_epoch_clock_id",
+    "bwavgtime",
+    "iopsavgtime",
+    "block_error_percentiles",
+    "unified_rw_reporting",
+    "ignore_error",
+    "flow_watermark",
+    "flow_sleep",
+    "latency_run",
+    "zonecapacity",
+    "read_beyond_wp",
+    "max_open_zones",
+    "job_max_open_zones",
+    "ignore_zone_limits",
+    "zone_reset_threshold",
+    "zone_reset_frequency",
+    "fdp",
+    "fdp_pli",
+    "fdp_pli_select",
+    "plids",
+    "plid_select",
+    "dataplacement",
+    "data_placement",
+    "dp_scheme",
+    "write_iolog",
+    "ramp_size",
+    "atomic",
+    "readfua",
+    "writefua",
+    "num_range",
+    "write_mode",
+    "sg_write_mode",
+    "md_per_io_size",
+    "pi_act",
+    "pi_chk",
+    "apptag",
+    "apptag_mask",
+    "uri",
+    "libblkio_driver",
+    "libblkio_path",
+    "libblkio_pre_connect_props",
+    "clientname",
+    "pool",
+    "rbdname",
+    "busy_poll",
+    "clustername",
+    "xnvme_be",
+    "xnvme_async",
+    "xnvme_sync",
+    "xnvme_admin",
+    "xnvme_dev_nsid",
+    "replay_no_stall",
+    "replay_time_scale",
+    "replay_redirect",
+    "replay_scale",
+    "replay_align",
+    "replay_skip",
+    "mmapsize",
+    "rwf",
+    "deterministic",
+    "verifysort",
+    "verifysort_nr",
+    "verify_policy",
+    "verify_interval",
+    "verify_offset",
+    "verify_pattern",
+    "verify_pattern_interval",
+    "verify_fatal",
+    "verify_dump",
+    "verify_async",
+    "verify_async_cpus",
+    "verify_backlog",
+    "verify_backlog_batch",
+    "verify_write_sequence",
+    "verify_header_seed",
+    "do_verify",
+    "verify_only",
+];
+
+const REFUSED: &[(&str, &str)] = &[
+    ("read_iolog", "a trace is replayed by `fourcorners trace replay`; leave it out here"),
+    ("read_iolog_chunked", "a trace is replayed by `fourcorners trace replay`; leave it out here"),
+    ("merge_blktrace_file", "traces are merged by none of the commands here; leave it out"),
+    ("latency_target", LATENCY_TARGET),
+    ("latency_window", LATENCY_TARGET),
+    ("latency_percentile", LATENCY_TARGET),
+    ("rw_sequencer_offset", "fio has no such option any more"),
+    ("random_sequence_stride", SEQUENCE),
+    ("sprandom", SPRANDOM),
+    ("spr_op", SPRANDOM),
+    ("spr_num_regions", SPRANDOM),
+    ("spr_cs", SPRANDOM),
+    ("gpu_dev_id", "it needs a graphics card"),
+    ("gpu_dev_ids", "it needs a graphics card"),
+];
+
+const LATENCY_TARGET: &str =
+    "the search for the queue depth that meets a latency is not there; give iodepth instead";
+const SPRANDOM: &str =
+    "preconditioning by sprandom is not there; write the target twice with rw=write and randwrite";
+pub(super) const SEQUENCE: &str =
+    "a sequence of blocks is not there; describe it as a trace, or use another distribution";
+
+/// What an I/O engine of fio means here, where the target takes its place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Engine {
+    /// One I/O at a time, whatever the queue depth says.
+    Synchronous,
+    /// As many as the queue depth says.
+    Asynchronous,
+    /// The same, and said in a warning: it is a way to another kind of device.
+    OtherDoor,
+    /// Not block I/O; why it is refused.
+    Refused(&'static str),
+    /// fio has no such engine.
+    Unknown,
+}
+
+const SYNCHRONOUS: &[&str] =
+    &["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice", "sync_mmap"];
+const ASYNCHRONOUS: &[&str] =
+    &["libaio", "posixaio", "io_uring", "null", "cpp_null", "windowsaio", "solarisaio"];
+const OTHER_DOORS: &[&str] = &[
+    "sg",
+    "nbd",
+    "rbd",
+    "libblkio",
+    "io_uring_cmd",
+    "xnvme",
+    "libzbc",
+    "libiscsi",
+    "libpmem",
+    "dev-dax",
+    "pmemblk",
+];
+const NO_BLOCK_IO: &[(&str, &str)] = &[
+    ("net", NETWORK),
+    ("netsplice", NETWORK),
+    ("rdma", NETWORK),
+    ("http", OBJECTS),
+    ("rados", OBJECTS),
+    ("cpuio", "it burns CPU time and does no I/O"),
+    ("exec", "it runs another program"),
+    ("page_fault", "it faults in pages of memory"),
+    ("filecreate", FILES),
+    ("fileoperations", FILES),
+    ("filestat", FILES),
+    ("filedelete", FILES),
+    ("dircreate", FILES),
+    ("dirstat", FILES),
+    ("dirdelete", FILES),
+    ("falloc", FILES),
+    ("ftruncate", FILES),
+    ("e4defrag", FILES),
+    ("gfapi", REMOTE_FILES),
+    ("gfapi_async", REMOTE_FILES),
+    ("libhdfs", REMOTE_FILES),
+    ("dfs", REMOTE_FILES),
+    ("nfs", REMOTE_FILES),
+    ("ime_psync", REMOTE_FILES),
+    ("ime_psyncv", REMOTE_FILES),
+    ("ime_aio", REMOTE_FILES),
+    ("libcufile", GPU),
+    ("libhipfile", GPU),
+    ("mtd", "raw flash needs erasing by hand; a virtual SSD has its own translation layer"),
+];
+const NETWORK: &str = "it moves data over a network";
+const OBJECTS: &str = "it stores objects over a network";
+const FILES: &str = "it works on files of a file system, not on blocks";
+const REMOTE_FILES: &str = "it works on files of a remote file system";
+const GPU: &str = "it moves data to the memory of a graphics card";
+
+/// What is known of an engine.
+pub(super) fn engine(name: &str) -> Engine {
+    // external:path/to/engine.so is whatever it is.
+    let name = name.split(':').next().unwrap_or(name);
+    if let Some((_, why)) = NO_BLOCK_IO.iter().find(|(engine, _)| *engine == name) {
+        return Engine::Refused(why);
+    }
+    match name {
+        "external" => Engine::Refused("an external engine is code that only fio can load"),
+        _ if SYNCHRONOUS.contains(&name) => Engine::Synchronous,
+        _ if ASYNCHRONOUS.contains(&name) => Engine::Asynchronous,
+        _ if OTHER_DOORS.contains(&name) => Engine::OtherDoor,
+        _ => Engine::Unknown,
+    }
+}
+
+/// All engines that are known.
+pub(super) fn engines() -> impl Iterator<Item = &'static str> {
+    let refused = NO_BLOCK_IO.iter().map(|(name, _)| *name);
+    SYNCHRONOUS.iter().chain(ASYNCHRONOUS).chain(OTHER_DOORS).copied().chain(refused)
+}
+
+/// The nearest of `names` to a slip.
+pub(super) fn nearest<'a>(slip: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let near = |name: &&str| strsim::damerau_levenshtein(slip, name);
+    let nearest = names.min_by_key(near)?;
+    (near(&nearest) <= 1 + slip.len() / 3).then_some(nearest)
+}

@@ -1,0 +1,64 @@
+//! fio's job files: text -> sections -> typed options -> jobs on a target.
+//!
+//! The format is fio's (its HOWTO, "Job file format"). What cannot be done is refused with file,
+//! line and a reason, so that nothing else than what was asked for is measured; what has no effect
+//! is named in one warning.
+
+mod error;
+mod jobs;
+mod known;
+mod options;
+mod place;
+mod sections;
+#[cfg(test)]
+mod tests;
+mod units;
+mod values;
+
+use std::path::Path;
+
+pub use error::{JobFileError, Location};
+pub use jobs::{Job, Jobs, LogFiles, Percentiles, Placed};
+pub use sections::Environment;
+
+use crate::streams::Direction;
+use sections::Section;
+
+/// A job file that was understood.
+#[derive(Clone, PartialEq, Debug)]
+pub struct JobFile {
+    jobs: Vec<jobs::Described>,
+    /// The options of its `[global]` sections, as written.
+    pub globals: Vec<(String, String)>,
+}
+
+impl JobFile {
+    /// Reads a job file and those it includes; `${VARIABLES}` are asked of `environment`.
+    ///
+    /// # Errors
+    /// For the first line that cannot be understood or done.
+    pub fn read(path: &Path, environment: Environment<'_>) -> Result<JobFile, JobFileError> {
+        let sections = sections::read(path, environment)?;
+        let pair = |setting: &sections::Setting| {
+            (setting.key.clone(), setting.value.clone().unwrap_or_else(|| "1".into()))
+        };
+        let globals =
+            sections.last().map_or_else(Vec::new, |last| last.globals.iter().map(pair).collect());
+        let described = |section: &Section| jobs::Described::new(section);
+        Ok(JobFile { jobs: sections.iter().map(described).collect::<Result<_, _>>()?, globals })
+    }
+
+    /// The `filename` of each job, if it has one.
+    pub fn filenames(&self) -> impl Iterator<Item = Option<&str>> {
+        self.jobs.iter().map(|job| job.options.filename.as_deref())
+    }
+
+    /// Whether any job whose `filename` `belongs` here writes or trims.
+    pub fn changes(&self, belongs: impl Fn(Option<&str>) -> bool) -> bool {
+        let changes = |job: &jobs::Described| {
+            let operations = job.options.operations();
+            operations.has(Direction::Write) || operations.has(Direction::Trim)
+        };
+        self.jobs.iter().any(|job| belongs(job.options.filename.as_deref()) && changes(job))
+    }
+}

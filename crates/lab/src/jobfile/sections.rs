@@ -1,0 +1,261 @@
+//! A job file's lines: sections, options, comments, includes, variables.
+
+use std::path::{Path, PathBuf};
+
+use super::error::{JobFileError, Location};
+
+/// Deepest nesting of includes.
+const MOST_INCLUDES: usize = 16;
+/// Largest job file; fio's own are a few KB.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// `key=value`, or a key alone.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Setting {
+    /// The name as written.
+    pub key: String,
+    /// What follows the equals sign, if there is one, its variables filled in.
+    pub value: Option<String>,
+    /// Where it stands.
+    pub at: Location,
+}
+
+/// A section that is a job.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Section {
+    /// The name in its brackets.
+    pub name: String,
+    /// Where it begins.
+    pub at: Location,
+    /// What the `[global]` sections before it say.
+    pub globals: Vec<Setting>,
+    /// What it says itself.
+    pub own: Vec<Setting>,
+}
+
+/// Where a variable's value comes from.
+pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// All sections of a file and of those that it includes.
+///
+/// # Errors
+/// For the first line that cannot be understood, and files that cannot be read.
+pub(super) fn read(
+    path: &Path,
+    environment: Environment<'_>,
+) -> Result<Vec<Section>, JobFileError> {
+    let mut reader =
+        Reader { environment, sections: Vec::new(), globals: Vec::new(), within: Within::Nothing };
+    reader.file(path, None, 0)?;
+    match reader.sections.is_empty() {
+        true => Err(JobFileError::whole(path, "it has no job: a job begins with a line [name]")),
+        false => Ok(reader.sections),
+    }
+}
+
+/// What the options that follow belong to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Within {
+    Nothing,
+    Global,
+    Job,
+}
+
+struct Reader<'a> {
+    environment: Environment<'a>,
+    sections: Vec<Section>,
+    globals: Vec<Setting>,
+    within: Within,
+}
+
+impl Reader<'_> {
+    fn file(
+        &mut self,
+        path: &Path,
+        included_at: Option<&Location>,
+        depth: usize,
+    ) -> Result<(), JobFileError> {
+        let text = text(path).map_err(|why| match included_at {
+            Some(at) => JobFileError::new(at, format!("cannot include {}: {why}", path.display())),
+            None => JobFileError::whole(path, why),
+        })?;
+        for (number, line) in (1..).zip(text.lines()) {
+            let at = Location { file: path.to_path_buf(), line: number };
+            self.line(line, &at, depth)?;
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, line: &str, at: &Location, depth: usize) -> Result<(), JobFileError> {
+        // As fio has it, a comment begins anywhere, so no value holds one of these.
+        let line = line.split([';', '#']).next().unwrap_or_default().trim();
+        if line.is_empty() {
+            return Ok(());
+        }
+        if let Some(rest) = line.strip_prefix('[') {
+            return self.begin(rest, at);
+        }
+        if let Some(rest) = line.strip_prefix("include")
+            && rest.starts_with(char::is_whitespace)
+        {
+            let name = self.filled_in(rest.trim(), at)?;
+            if depth == MOST_INCLUDES {
+                let what = format!("more than {MOST_INCLUDES} includes within each other");
+                return Err(JobFileError::new(at, what));
+            }
+            let beside = at.file.parent().unwrap_or(Path::new("")).join(&name);
+            let path = if beside.exists() { beside } else { PathBuf::from(name) };
+            return self.file(&path, Some(at), depth + 1);
+        }
+        let (key, value) = match line.split_once('=') {
+            Some((key, value)) => (key.trim(), Some(self.filled_in(value.trim(), at)?)),
+            None => (line, None),
+        };
+        if key.is_empty() || key.contains(char::is_whitespace) {
+            let what = format!("\"{line}\" is neither a section [name] nor an option name=value");
+            return Err(JobFileError::new(at, what));
+        }
+        let setting = Setting { key: key.into(), value, at: at.clone() };
+        match (self.within, self.sections.last_mut()) {
+            (Within::Global, _) => self.globals.push(setting),
+            (Within::Job, Some(section)) => section.own.push(setting),
+            _ => {
+                let what = format!("{key} stands before the first section: begin with [global]");
+                return Err(JobFileError::new(at, what));
+            }
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, rest: &str, at: &Location) -> Result<(), JobFileError> {
+        let Some((name, "")) = rest.rsplit_once(']').map(|(name, rest)| (name, rest.trim())) else {
+            return Err(JobFileError::new(at, format!("the section [{rest} has no ] at its end")));
+        };
+        if name.is_empty() {
+            return Err(JobFileError::new(at, "a section needs a name: [name]"));
+        }
+        if name == "global" {
+            self.within = Within::Global;
+            return Ok(());
+        }
+        self.within = Within::Job;
+        self.sections.push(Section {
+            name: name.into(),
+            at: at.clone(),
+            globals: self.globals.clone(),
+            own: Vec::new(),
+        });
+        Ok(())
+    }
+
+    /// `value` with its `${VARIABLES}` and fio's `$pagesize`, `$mb_memory` and `$ncpus` filled in.
+    fn filled_in(&self, value: &str, at: &Location) -> Result<String, JobFileError> {
+        let mut filled = String::with_capacity(value.len());
+        let mut rest = value;
+        while let Some(start) = rest.find("${") {
+            filled.push_str(&rest[..start]);
+            let Some(length) = rest[start..].find('}') else {
+                return Err(JobFileError::new(
+                    at,
+                    format!("{value}: a variable has no }} at its end"),
+                ));
+            };
+            let name = &rest[start + 2..start + length];
+            let Some(found) = (self.environment)(name) else {
+                let what = format!("the environment has no variable {name}: export {name}=...");
+                return Err(JobFileError::new(at, what));
+            };
+            filled.push_str(&found);
+            rest = &rest[start + length + 1..];
+        }
+        filled.push_str(rest);
+        for (keyword, amount) in [
+            ("$pagesize", rustix::param::page_size() as u64),
+            ("$mb_memory", crate::host::available_memory_bytes().unwrap_or(0) >> 20),
+            ("$ncpus", std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u64)),
+        ] {
+            if filled.contains(keyword) {
+                filled = filled.replace(keyword, &amount.to_string());
+            }
+        }
+        Ok(filled)
+    }
+}
+
+fn text(path: &Path) -> Result<String, String> {
+    let metadata = std::fs::metadata(path).map_err(|error| error.to_string())?;
+    if !metadata.is_file() {
+        return Err("it is not a regular file".into());
+    }
+    if metadata.len() > MOST_BYTES {
+        return Err(format!("it has more than {MOST_BYTES} bytes, which no job file has"));
+    }
+    let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
+    String::from_utf8(bytes).map_err(|error| {
+        format!("byte {} is not UTF-8: it is no job file", error.utf8_error().valid_up_to())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_text(text: &str) -> Result<Vec<Section>, String> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("job.fio");
+        std::fs::write(&path, text).expect("a file");
+        std::fs::write(folder.path().join("more.inc"), "iodepth=7\n[second]\n").expect("a file");
+        std::fs::write(folder.path().join("itself.inc"), "include itself.inc\n").expect("a file");
+        let environment = |name: &str| (name == "BS").then(|| "8k".to_string());
+        read(&path, &environment)
+            .map_err(|error| error.to_string().replace(&folder.path().display().to_string(), ""))
+    }
+
+    fn pairs(settings: &[Setting]) -> Vec<(&str, Option<&str>)> {
+        settings.iter().map(|one| (one.key.as_str(), one.value.as_deref())).collect()
+    }
+
+    #[test]
+    fn sections_take_the_globals_before_them() {
+        let text = "; a comment\n[global]\nrw = read ; and another\nbs=${BS}\n\n[one two]\n\
+                    stonewall\n[global]\nbs=4k\n[three]\nsize=1g # x\n";
+        let sections = read_text(text).expect("a job file");
+        assert_eq!(sections.len(), 2);
+        assert_eq!(sections[0].name, "one two");
+        assert_eq!(pairs(&sections[0].globals), [("rw", Some("read")), ("bs", Some("8k"))]);
+        assert_eq!(pairs(&sections[0].own), [("stonewall", None)]);
+        assert_eq!(sections[1].globals.len(), 3);
+        assert_eq!(pairs(&sections[1].own), [("size", Some("1g"))]);
+        assert_eq!(sections[1].own[0].at.line, 11);
+    }
+
+    #[test]
+    fn an_include_goes_on_where_it_stands() {
+        let sections = read_text("[first]\ninclude more.inc\nbs=1k\n").expect("a job file");
+        assert_eq!(pairs(&sections[0].own), [("iodepth", Some("7"))]);
+        assert_eq!(
+            (sections[1].name.as_str(), pairs(&sections[1].own)),
+            ("second", vec![("bs", Some("1k"))])
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named_with_its_line() {
+        for (text, said) in [
+            ("", "has no job"),
+            ("[global]\nbs=4k\n", "has no job"),
+            ("bs=4k\n", "line 1: bs stands before the first section"),
+            ("[a\n", "line 1: the section [a has no ]"),
+            ("[]\n", "line 1: a section needs a name"),
+            ("[a]\nread write\n", "line 2: \"read write\" is neither"),
+            ("[a]\n=4k\n", "line 2: \"=4k\" is neither"),
+            ("[a]\nbs=${NONE}\n", "line 2: the environment has no variable NONE"),
+            ("[a]\nbs=${BS\n", "line 2: ${BS: a variable has no }"),
+            ("[a]\ninclude nowhere.inc\n", "line 2: cannot include"),
+            ("[a]\ninclude itself.inc\n", "more than 16 includes"),
+        ] {
+            let error = read_text(text).expect_err(text);
+            assert!(error.contains(said), "{text:?}: {error}");
+        }
+    }
+}

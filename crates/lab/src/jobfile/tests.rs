@@ -1,0 +1,260 @@
+//! Job files on targets: what they come to, and what they are refused for.
+
+use fourcorners_drive::{Geometry, Nanos, Null};
+use proptest::prelude::*;
+
+use super::options::TYPED;
+use super::*;
+use crate::run::Unobserved;
+use crate::streams::{BlockSizes, Operations, Rate, TakesAlong, run};
+
+const DRIVE: Geometry = Geometry { sectors: 1 << 21, logical_block_bytes: 512, queue_depth: 1024 };
+
+fn placed(is_virtual: bool) -> Placed {
+    Placed { geometry: DRIVE, is_virtual, seed: 9, first_job: 0 }
+}
+
+fn parse(text: &str) -> Result<JobFile, String> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("job.fio");
+    std::fs::write(&path, text).expect("a file");
+    let file = JobFile::read(&path, &|_| None);
+    let place = format!("{}/", folder.path().display());
+    file.map_err(|error| error.to_string().replace(&place, ""))
+}
+
+fn on(text: &str) -> Result<Jobs, String> {
+    parse(text)?
+        .on(placed(true), |_| true)
+        .map_err(|error| error.to_string().split("job.fio").last().unwrap_or_default().into())
+}
+
+fn jobs(text: &str) -> Jobs {
+    on(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+#[test]
+fn defaults_are_fios() {
+    let jobs = jobs("[a]\n");
+    let stream = &jobs.plan.streams[0];
+    assert_eq!(stream.operations, Operations::Only(Direction::Read));
+    assert_eq!(stream.blocks[0], BlockSizes::One(4096));
+    assert_eq!((stream.depth, stream.span_bytes), (1, 1 << 30));
+    assert_eq!(stream.limits.bytes, 1 << 30);
+    assert_eq!(stream.access.random_percent, [0; 3]);
+    assert!(stream.access.once && jobs.warnings.is_empty());
+}
+
+#[test]
+fn a_job_takes_the_options_of_its_section_over_the_global_ones() {
+    let jobs = jobs(
+        "[global]\nioengine=libaio\niodepth=8\nbs=8k,16k\nrw=randrw\nrwmixread=70\n\
+         [a]\nsize=25%\noffset=512m\nruntime=10\ntime_based\nrate_iops=100,200\n\
+         [b]\niodepth=2\nio_size=1m\nloops=3\nsync=1\nzero_buffers\n",
+    );
+    let [a, b] = &jobs.plan.streams[..] else { panic!("two jobs") };
+    assert_eq!(a.operations, Operations::Mixed { read_percent: 70 });
+    assert_eq!(a.blocks[..2], [BlockSizes::One(8192), BlockSizes::One(16384)]);
+    assert_eq!((a.depth, a.span_bytes, a.span_start_bytes), (8, 256 << 20, 512 << 20));
+    assert_eq!((a.limits.bytes, a.limits.time), (u64::MAX, Nanos::from_secs(10)));
+    assert_eq!(a.pace[1].map(|pace| pace.rate), Some(Rate::Ios(200)));
+    assert_eq!((b.depth, b.limits.bytes, b.fua), (2, 3 << 20, true));
+    assert_eq!((a.compressible_percent, b.compressible_percent), (0, 100));
+    assert_ne!(a.seed, b.seed);
+}
+
+#[test]
+fn stone_walls_groups_and_copies_are_in_order() {
+    let jobs = jobs(
+        "[one]\nnumjobs=2\noffset_increment=10%\n[two]\nnew_group\nwait_for=one\nexitall\n\
+         [three]\nstonewall\nnumjobs=2\ngroup_reporting\n[four]\ngroup_reporting\n",
+    );
+    let after: Vec<&[usize]> =
+        jobs.plan.streams.iter().map(|stream| stream.start.after.as_slice()).collect();
+    let all: &[usize] = &[0, 1, 2];
+    assert_eq!(after, [&[][..], &[], &[0, 1], all, all, all]);
+    let groups: Vec<u32> = jobs.jobs.iter().map(|job| job.group).collect();
+    assert_eq!(groups, [0, 0, 1, 2, 2, 2]);
+    let reported: Vec<usize> = jobs.jobs.iter().map(|job| job.reported_as).collect();
+    assert_eq!(reported, [0, 1, 2, 3, 3, 3]);
+    let starts: Vec<u64> = jobs.plan.streams.iter().map(|stream| stream.span_start_bytes).collect();
+    assert_eq!(starts[1] / 4096, (1 << 30) / 10 / 4096);
+    assert_eq!(jobs.plan.streams[2].takes_along, Some(TakesAlong::Group));
+}
+
+#[test]
+fn a_synchronous_engine_has_one_io_in_flight() {
+    let depth = |engine: &str| jobs(&format!("[a]\nioengine={engine}\niodepth=32\n")).plan.depth();
+    assert_eq!((depth("psync"), depth("io_uring"), depth("nbd")), (1, 32, 32));
+}
+
+#[test]
+fn compression_and_deduplication_add_up() {
+    let percent = |options: &str| {
+        jobs(&format!("[a]\nrw=write\n{options}")).plan.streams[0].compressible_percent
+    };
+    assert_eq!(percent("buffer_compress_percentage=50\n"), 50);
+    assert_eq!(percent("buffer_compress_percentage=50\ndedupe_percentage=50\n"), 75);
+    assert_eq!(percent("buffer_pattern=0xdeadbeef\n"), 100);
+}
+
+#[test]
+fn what_has_no_effect_is_said_in_one_warning() {
+    let jobs =
+        jobs("[global]\nnrfiles=4\nthread\n[a]\nverify=crc32c\ndirect=0\nnrfiles=4\nsize=4g\n");
+    assert_eq!(jobs.warnings.len(), 2);
+    assert_eq!(
+        jobs.warnings[0],
+        "without effect here: nrfiles, direct=0, verify=crc32c (a virtual drive keeps no data)"
+    );
+    assert!(jobs.warnings[1].starts_with("size=4294967296 is more than"), "{:?}", jobs.warnings);
+}
+
+#[test]
+fn what_cannot_be_done_is_refused_with_its_line() {
+    for (text, said) in [
+        ("[a]\nrww=read\n", "line 2: rww=read: fio has no such option; did you mean rw?"),
+        ("[a]\nqwertzuiop=1\n", "line 2: qwertzuiop=1: fio has no such option"),
+        ("[a]\nbs=4x\n", "line 2: bs=4x: \"4x\" is no size"),
+        ("[a]\nbs\n", "line 2: bs: it needs a value"),
+        ("[a]\nrw=randred\n", "did you mean randread?"),
+        ("[a]\nbs=1000\n", "line 2: blocks have to be multiples"),
+        (
+            "[a]\n\nioengine=net\nhostname=x\n",
+            "line 3: ioengine=net is no block I/O: it moves data",
+        ),
+        ("[a]\nioengine=libaoi\n", "did you mean libaio?"),
+        ("[a]\nread_iolog=x\n", "line 2: read_iolog=x: a trace is replayed by"),
+        ("[a]\nlatency_target=5\n", "the queue depth that meets a latency"),
+        ("[a]\nzonemode=zbd\n", "zoned block devices"),
+        ("[a]\nwait_for=b\n[b]\n", "line 2: wait_for=b: no job before this one"),
+        ("[a]\noffset=2g\n", "line 2: offset=2147483648 leaves no room"),
+        ("[a]\noffset=100\n", "line 2: offset=100 is no multiple"),
+        ("[a]\nsize=1k\n", "line 2: size=1024 is less than a block of 4096"),
+        ("[a]\nnumjobs=2000\n", "line 2: more than 1024 jobs"),
+        ("[a]\nioengine=libaio\niodepth=40000\n", "line 3: more than 32768 I/Os in flight"),
+        ("[a]\nnumjobs=0\n", "\"0\" is out of range"),
+        ("[a]\nrwmixread=101\n", "\"101\" is no percentage"),
+        ("[a]\npercentage_random=x\n", "\"x\" is no percentage"),
+        ("[a]\nruntime=1y\n", "\"1y\" is no time"),
+        ("[a]\nss=iops\nss=foo:5%\n", "line 3: ss=foo:5%: \"foo\" is none of"),
+        ("[a]\ntime_based=maybe\n", "\"maybe\" is neither 0 nor 1"),
+        ("[a]\nzonemode=strided\n", "zonesize=0, zonerange=0 and zoneskip=0 do not fit"),
+    ] {
+        let error = on(text).expect_err(text);
+        assert!(error.contains(said), "{text:?}: {error}");
+    }
+    let verify = parse("[a]\nrw=write\nverify=md5\n").expect("it is well written");
+    let error = verify.on(placed(false), |_| true).expect_err("real").to_string();
+    assert!(error.contains("line 3: verifying what is read back"), "{error}");
+}
+
+#[test]
+fn every_option_of_the_methods_is_known() {
+    let known = "rw bs bssplit rwmixread percentage_random random_distribution size io_size offset \
+                 runtime time_based ramp_time startdelay loops stonewall iodepth numjobs direct \
+                 filename ioengine norandommap randrepeat randseed zero_buffers refill_buffers \
+                 buffer_compress_percentage buffer_pattern dedupe_percentage rate rate_iops thinktime \
+                 fsync end_fsync verify group_reporting percentile_list log_avg_msec write_bw_log \
+                 write_lat_log write_iops_log ss ss_dur ss_ramp";
+    for name in known.split_whitespace() {
+        assert!(TYPED.contains(&name), "{name}");
+    }
+    // What is in the list is taken by name: it never is unknown.
+    for name in TYPED {
+        let error = parse(&format!("[a]\n{name}=?\n")).err().unwrap_or_default();
+        assert!(!error.contains("no such option"), "{error}");
+    }
+}
+
+fn any_value() -> impl Strategy<Value = String> {
+    let words = prop::sample::select(vec![
+        "0",
+        "1",
+        "2",
+        "7",
+        "50",
+        "100",
+        "4k",
+        "64k",
+        "1m",
+        "10%",
+        "99.9",
+        "read",
+        "randrw",
+        "write",
+        "randtrim",
+        "trimwrite",
+        "rw:-8k",
+        "randread:4",
+        "zipf:1.2",
+        "pareto:0.3",
+        "normal:10",
+        "zoned:50/5:50/95",
+        "4k/50:16k/50",
+        "4k-64k",
+        "512-8k",
+        "iops:5%",
+        "bw_slope:0.1%",
+        "libaio",
+        "psync",
+        "10ms",
+        "5-10",
+        ",4k",
+        "4k,8k,512",
+        "strided",
+        "none",
+        "poisson",
+        "identical",
+        "all",
+        "50:99",
+        "1024",
+        "1000",
+        "-1",
+        "",
+        "18446744073709551615",
+        "é",
+    ]);
+    prop_oneof![8 => words.prop_map(String::from), 1 => "[ -~]{0,12}"]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn any_job_file_is_refused_in_a_line_or_runs(
+        options in prop::collection::vec((prop::sample::select(TYPED.to_vec()), any_value()), 0..12),
+        is_virtual in any::<bool>(),
+    ) {
+        let mut text = String::from("[global]\nname=x\n[a]\n");
+        for (name, value) in &options {
+            let option = format!("{name}={value}\n");
+            // What is wrong by itself would hide what is wrong together, so few of that.
+            if value.len() == 7 || parse(&format!("[a]\n{option}")).is_ok() {
+                text += &option;
+            }
+        }
+        // So that it ends; a drive of 1 GiB has up to two million blocks.
+        text += "number_ios=20\nruntime=5\nnumjobs=2\nrate=0\nlog_avg_msec=1000\n[b]\nstonewall\nnumber_ios=5\n";
+        match parse(&text).and_then(|file| {
+            file.on(placed(is_virtual), |_| true).map_err(|error| error.to_string())
+        }) {
+            Err(error) => prop_assert!(!error.contains('\n') && error.contains("job.fio"), "{error}"),
+            Ok(jobs) => {
+                let mut drive = Null::new(DRIVE.sectors, Nanos(100_000));
+                let result = run(&mut drive, &jobs.plan, &mut Unobserved);
+                for (stream, planned) in result.streams.iter().zip(&jobs.plan.streams) {
+                    prop_assert!(stream.failed.is_none(), "{text}: {:?}", stream.failed);
+                    prop_assert!(stream.measure.ios() <= planned.limits.ios);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic(text in "(\\[[a-z]{0,3}\\]?|include|[a-z_]{1,9}|=|\\$\\{|\\}|;|#|\n| |é|\\PC){0,60}") {
+        if let Err(error) = parse(&text) {
+            prop_assert!(!error.is_empty());
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! What is measured of a stream.
+
+use fourcorners_drive::Nanos;
+
+use super::Stream;
+use super::log::{Completed, Log};
+use crate::histogram::Histogram;
+
+/// Bandwidth and IOPS are sampled this often, as fio does (`bwavgtime`, `iopsavgtime`).
+const SAMPLE: Nanos = Nanos(500_000_000);
+
+/// The latencies and amounts of a direction.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// Latency of every I/O: from when it was due, or without a pace from when the stream asked for it.
+    pub latency: Histogram,
+    /// Sum of the squares of the latencies, ns^2.
+    squares: u128,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// KiB a second in each sample.
+    pub kib_per_s: Samples,
+    /// I/Os a second in each sample.
+    pub iops: Samples,
+    sample_ios: u64,
+    sample_bytes: u64,
+}
+
+impl Tally {
+    /// Counts one.
+    #[inline]
+    fn record(&mut self, latency: Nanos, bytes: u64) {
+        self.latency.record(latency.0);
+        self.squares += u128::from(latency.0) * u128::from(latency.0);
+        self.bytes += bytes;
+        self.sample_ios += 1;
+        self.sample_bytes += bytes;
+    }
+
+    /// Standard deviation of the latencies, nanoseconds; 0 for fewer than two.
+    pub fn latency_deviation(&self) -> f64 {
+        let count = self.latency.count() as f64;
+        if count < 2.0 {
+            return 0.0;
+        }
+        let mean = self.latency.mean();
+        ((self.squares as f64 - count * mean * mean) / (count - 1.0)).max(0.0).sqrt()
+    }
+
+    /// Adds what another stream did meanwhile. Samples are those of each stream, as fio has it.
+    pub fn merge(&mut self, other: &Tally) {
+        self.latency.merge(&other.latency);
+        self.squares += other.squares;
+        self.bytes += other.bytes;
+        self.kib_per_s.merge(&other.kib_per_s);
+        self.iops.merge(&other.iops);
+    }
+
+    /// A sample is over, and after it came `idle` more in which nothing was done.
+    fn end_samples(&mut self, idle: u64) {
+        if self.latency.count() == 0 {
+            return;
+        }
+        let a_second = 1e9 / SAMPLE.0 as f64;
+        self.iops.record(self.sample_ios as f64 * a_second, idle);
+        self.kib_per_s.record(self.sample_bytes as f64 * a_second / 1024.0, idle);
+        (self.sample_ios, self.sample_bytes) = (0, 0);
+    }
+}
+
+/// Minimum, maximum, mean and deviation of samples.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Samples {
+    /// How many.
+    pub count: u64,
+    /// The smallest, 0 if there is none.
+    pub min: f64,
+    /// The largest.
+    pub max: f64,
+    sum: f64,
+    squares: f64,
+}
+
+impl Samples {
+    /// A value, and so many zeros after it.
+    fn record(&mut self, value: f64, zeros: u64) {
+        self.merge(&Samples {
+            count: 1 + zeros,
+            min: if zeros > 0 { 0.0 } else { value },
+            max: value,
+            sum: value,
+            squares: value * value,
+        });
+    }
+
+    /// Their mean.
+    pub fn mean(&self) -> f64 {
+        if self.count == 0 { 0.0 } else { self.sum / self.count as f64 }
+    }
+
+    /// Their standard deviation; 0 for fewer than two.
+    pub fn deviation(&self) -> f64 {
+        if self.count < 2 {
+            return 0.0;
+        }
+        let count = self.count as f64;
+        ((self.squares - self.sum * self.sum / count) / (count - 1.0)).max(0.0).sqrt()
+    }
+
+    fn merge(&mut self, other: &Samples) {
+        if other.count == 0 {
+            return;
+        }
+        self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
+        self.max = self.max.max(other.max);
+        self.count += other.count;
+        self.sum += other.sum;
+        self.squares += other.squares;
+    }
+}
+
+/// What a stream did.
+#[derive(Clone, Debug)]
+pub struct Measure {
+    /// By direction.
+    pub tallies: [Tally; 3],
+    /// Of flushes.
+    pub flushes: Tally,
+    /// I/Os submitted when the stream then had 1, 2 to 3, 4 to 7, 8 to 15, 16 to 31, 32 to 63, 64
+    /// and more in flight.
+    pub depths: [u64; 7],
+    /// The log, if one was asked for.
+    pub log: Option<Log>,
+    /// When measuring began.
+    start: Nanos,
+    sample_end: Nanos,
+}
+
+impl Measure {
+    pub(super) fn new(stream: &Stream) -> Measure {
+        Measure {
+            tallies: Default::default(),
+            flushes: Tally::default(),
+            depths: [0; 7],
+            log: stream.log.map(Log::new),
+            start: Nanos::MAX,
+            sample_end: Nanos::MAX,
+        }
+    }
+
+    pub(super) fn begin(&mut self, start: Nanos) {
+        self.start = start;
+        self.sample_end = start.saturating_add(SAMPLE);
+        if let Some(log) = &mut self.log {
+            log.begin(start);
+        }
+    }
+
+    /// When measuring began.
+    pub(super) fn start(&self) -> Nanos {
+        self.start
+    }
+
+    /// I/Os of all directions.
+    pub fn ios(&self) -> u64 {
+        self.tallies.iter().map(|tally| tally.latency.count()).sum()
+    }
+
+    /// Bytes of all directions.
+    pub fn bytes(&self) -> u64 {
+        self.tallies.iter().map(|tally| tally.bytes).sum()
+    }
+
+    #[inline]
+    pub(super) fn issued(&mut self, at: Nanos, in_flight: u32) {
+        if at >= self.start {
+            self.depths[(in_flight.max(1).ilog2() as usize).min(6)] += 1;
+        }
+    }
+
+    #[inline]
+    pub(super) fn completed(&mut self, done: Completed) {
+        if done.at < self.start {
+            return;
+        }
+        self.end_samples(done.at);
+        self.tallies[done.direction as usize].record(done.latency, done.bytes);
+        if let Some(log) = &mut self.log {
+            log.record(done);
+        }
+    }
+
+    pub(super) fn flushed(&mut self, at: Nanos, latency: Nanos) {
+        if at >= self.start {
+            self.flushes.record(latency, 0);
+        }
+    }
+
+    /// Everything is over at `end`.
+    pub(super) fn finish(&mut self, end: Nanos) {
+        self.end_samples(end);
+        if let Some(log) = &mut self.log {
+            log.catch_up(end);
+        }
+    }
+
+    /// Ends the samples that are over at `now`; a drive may have done nothing for years.
+    #[inline]
+    fn end_samples(&mut self, now: Nanos) {
+        if now < self.sample_end || self.sample_end == Nanos::MAX {
+            return;
+        }
+        let idle = (now - self.sample_end).0 / SAMPLE.0;
+        self.tallies.iter_mut().for_each(|tally| tally.end_samples(idle));
+        self.sample_end = self.sample_end.saturating_add(Nanos((1 + idle) * SAMPLE.0));
+    }
+
+    /// Adds what another stream did.
+    pub fn merge(&mut self, other: &Measure) {
+        for (mine, theirs) in self.tallies.iter_mut().zip(&other.tallies) {
+            mine.merge(theirs);
+        }
+        self.flushes.merge(&other.flushes);
+        for (mine, theirs) in self.depths.iter_mut().zip(other.depths) {
+            *mine += theirs;
+        }
+    }
+}

@@ -1,0 +1,545 @@
+//! The loop that runs several streams on one target.
+//!
+//! It differs from [`crate::run::run`], which keeps one closed loop as full as can be and is as fast
+//! as a virtual drive allows, in that it also waits: for paces, pauses, beginnings and ends of
+//! others. Nothing is looked at twice without need: a completion concerns its own stream only, and
+//! all streams are gone through when one has ended or when the earliest of their times has come.
+
+use std::collections::VecDeque;
+
+use fourcorners_drive::{Clock, Fault, Io, Nanos, Tag, Target};
+
+use super::log::Completed;
+use super::measure::Measure;
+use super::source::{Next, Source};
+use super::steady::{Steady, Totals};
+use super::{Direction, Plan, RunResult, Stream, StreamResult, TakesAlong};
+use crate::run::Observer;
+
+/// On a real drive the loop wakes up this often to notice an interrupt while nothing completes.
+const WALL_TICK: Nanos = Nanos(100_000_000);
+
+/// Completions between two looks at the observer.
+const LOOK_AFTER: u32 = 8192;
+
+/// A stream that survives errors ends after so many in a row: a virtual drive that refuses everything
+/// does so in no time, for ever.
+const MOST_FAILURES: u32 = 10_000;
+
+/// Runs all streams of a plan on `target` until the last has ended.
+///
+/// Streams that have more in flight together than the target takes wait in line for it, as in a
+/// kernel's queue, and that is in their latencies. The caller has checked that the spans fit the
+/// target, that blocks are whole logical blocks, and that no stream waits for itself or a later one.
+pub fn run<T: Target>(target: &mut T, plan: &Plan, observer: &mut impl Observer) -> RunResult {
+    let origin = target.now();
+    let slots = usize::try_from(plan.depth()).unwrap_or(usize::MAX);
+    let tags = slots.min(target.geometry().queue_depth as usize);
+    let mut engine = Engine {
+        origin,
+        streams: plan.streams.iter().map(|stream| Running::new(stream.clone())).collect(),
+        steady: plan.steady.iter().map(|spec| Watch::new(Steady::new(spec.clone()))).collect(),
+        flights: vec![Flight::NONE; slots],
+        free_slots: (0..slots as u32).rev().collect(),
+        free_tags: (0..tags as u32).rev().map(Tag).collect(),
+        by_tag: vec![0; tags],
+        line: VecDeque::with_capacity(slots),
+        wake: Nanos::MAX,
+        look_at_all: false,
+        flowing: plan.streams.iter().any(|stream| stream.flow.is_some()),
+        ended: 0,
+        interrupted: false,
+    };
+    engine.run(target, observer);
+    let streams = engine.streams.into_iter().map(|running| running.result(origin)).collect();
+    let steady = engine.steady.into_iter().map(|watch| watch.steady.finish()).collect();
+    RunResult { streams, steady, interrupted: engine.interrupted }
+}
+
+/// An I/O on its way.
+#[derive(Clone, Copy)]
+struct Flight {
+    stream: u32,
+    io: Io,
+    /// `None` is a flush.
+    direction: Option<Direction>,
+    /// From when its latency counts.
+    since: Nanos,
+}
+
+impl Flight {
+    const NONE: Flight = Flight { stream: 0, io: Io::FLUSH, direction: None, since: Nanos::ZERO };
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    /// Its beginning has not come.
+    Waiting,
+    /// It submits.
+    Running,
+    /// It waits for what is in flight.
+    Draining,
+    /// Its last flush is in flight.
+    Flushing,
+    Ended,
+}
+
+struct Running {
+    stream: Stream,
+    source: Source,
+    phase: Phase,
+    began: Nanos,
+    deadline: Nanos,
+    end: Nanos,
+    /// Made already, and not submitted yet.
+    next: Option<Next>,
+    flying: u32,
+    issued_bytes: u64,
+    issued_ios: u64,
+    writes_since_flush: u64,
+    thinks_until: Nanos,
+    last_done: Nanos,
+    measure: Measure,
+    failed: Option<(Fault, u64)>,
+    failures_in_a_row: u32,
+}
+
+impl Running {
+    fn new(stream: Stream) -> Running {
+        Running {
+            source: Source::new(&stream),
+            measure: Measure::new(&stream),
+            stream,
+            phase: Phase::Waiting,
+            began: Nanos::MAX,
+            deadline: Nanos::MAX,
+            end: Nanos::MAX,
+            next: None,
+            flying: 0,
+            issued_bytes: 0,
+            issued_ios: 0,
+            writes_since_flush: 0,
+            thinks_until: Nanos::ZERO,
+            last_done: Nanos::ZERO,
+            failed: None,
+            failures_in_a_row: 0,
+        }
+    }
+
+    fn begin(&mut self, now: Nanos) {
+        self.phase = Phase::Running;
+        self.began = now;
+        let measured = now.saturating_add(self.stream.ramp);
+        self.deadline = measured.saturating_add(self.stream.limits.time);
+        self.source.begin(now);
+        self.measure.begin(measured);
+    }
+
+    /// Submits no more. `at` is when that was decided.
+    fn stop(&mut self, at: Nanos) {
+        match self.phase {
+            Phase::Waiting => {
+                (self.phase, self.began, self.end) = (Phase::Ended, at, at);
+            }
+            Phase::Running => {
+                self.phase = Phase::Draining;
+                self.end = at.max(self.last_done);
+            }
+            Phase::Draining | Phase::Flushing | Phase::Ended => {}
+        }
+    }
+
+    fn at_limit(&self, bytes: u32) -> bool {
+        let limits = self.stream.limits;
+        self.issued_ios >= limits.ios || self.issued_bytes + u64::from(bytes) > limits.bytes
+    }
+
+    fn part_done(&self, now: Nanos) -> f64 {
+        match self.phase {
+            Phase::Waiting => 0.0,
+            Phase::Ended => 1.0,
+            _ => {
+                let limits = self.stream.limits;
+                let time = self.deadline.since(self.began).0.max(1) as f64;
+                let by_time = now.since(self.began).0 as f64 / time;
+                let by_bytes = self.issued_bytes as f64 / limits.bytes.max(1) as f64;
+                let by_ios = self.issued_ios as f64 / limits.ios.max(1) as f64;
+                by_time.max(by_bytes).max(by_ios).min(1.0)
+            }
+        }
+    }
+
+    fn result(self, origin: Nanos) -> StreamResult {
+        StreamResult {
+            began: self.began.since(origin),
+            elapsed: self.end.since(self.measure.start()),
+            measure: self.measure,
+            failed: self.failed,
+        }
+    }
+}
+
+/// A steady group and when its next interval ends.
+struct Watch {
+    steady: Steady,
+    /// `None` before its first member began.
+    next: Option<Nanos>,
+    begun: bool,
+}
+
+impl Watch {
+    fn new(steady: Steady) -> Watch {
+        Watch { steady, next: None, begun: false }
+    }
+}
+
+struct Engine {
+    origin: Nanos,
+    streams: Vec<Running>,
+    steady: Vec<Watch>,
+    flights: Vec<Flight>,
+    free_slots: Vec<u32>,
+    free_tags: Vec<Tag>,
+    by_tag: Vec<u32>,
+    /// Slots whose I/O the target has no tag for yet.
+    line: VecDeque<u32>,
+    /// The earliest time at which a stream has something to do that no completion brings about.
+    wake: Nanos,
+    /// A stream has ended, which others may have waited for.
+    look_at_all: bool,
+    /// Streams wait for each other's progress.
+    flowing: bool,
+    ended: usize,
+    interrupted: bool,
+}
+
+impl Engine {
+    fn run<T: Target>(&mut self, target: &mut T, observer: &mut impl Observer) {
+        let tick = match T::CLOCK {
+            Clock::Wall => WALL_TICK,
+            Clock::Virtual => Nanos::MAX,
+        };
+        let mut next_tick = target.now().saturating_add(tick);
+        let mut since_observed = 0;
+        self.go_through_all(target);
+        while self.ended < self.streams.len() {
+            match target.reap(self.wake.min(next_tick)) {
+                Ok(Some(done)) => {
+                    let stream = self.complete(done.tag, done.at);
+                    self.next_in_line(target, done.tag);
+                    self.pump(target, stream);
+                    since_observed += 1;
+                }
+                Ok(None) => {}
+                Err(fault) => {
+                    let stream = self.fail(fault);
+                    self.next_in_line(target, fault.tag);
+                    self.pump(target, stream);
+                    since_observed += 1;
+                }
+            }
+            let now = target.now();
+            if self.look_at_all || self.flowing || now >= self.wake {
+                self.go_through_all(target);
+            }
+            if since_observed >= LOOK_AFTER || now >= next_tick {
+                since_observed = 0;
+                next_tick = now.saturating_add(tick);
+                let parts = self.streams.iter().map(|stream| stream.part_done(now)).sum::<f64>();
+                if !observer.go_on(parts / self.streams.len().max(1) as f64) {
+                    self.interrupted = true;
+                    self.stop_all(now, |_| true);
+                    self.go_through_all(target);
+                }
+            }
+        }
+    }
+
+    /// Begins what is to begin, submits what is due, and finds out when the next thing is.
+    fn go_through_all<T: Target>(&mut self, target: &mut T) {
+        loop {
+            self.look_at_all = false;
+            self.wake = Nanos::MAX;
+            let now = target.now();
+            for index in 0..self.streams.len() {
+                if self.streams[index].phase == Phase::Waiting
+                    && let Some(start) = self.start_of(index)
+                {
+                    match start <= now {
+                        true => self.streams[index].begin(now),
+                        false => self.wake = self.wake.min(start),
+                    }
+                }
+                self.pump(target, index);
+            }
+            self.watch_steady(now);
+            // A stream without anything to do ends as soon as it begins; others may wait for it.
+            if !self.look_at_all {
+                return;
+            }
+        }
+    }
+
+    /// When a stream may begin; `None` while others are in its way.
+    fn start_of(&self, index: usize) -> Option<Nanos> {
+        let start = &self.streams[index].stream.start;
+        let free = start.after.iter().all(|&other| self.streams[other].phase == Phase::Ended);
+        free.then(|| self.origin.saturating_add(start.delay))
+    }
+
+    /// Submits all that a stream has to submit now.
+    #[inline]
+    fn pump<T: Target>(&mut self, target: &mut T, index: usize) {
+        loop {
+            let now = target.now();
+            let stream = &mut self.streams[index];
+            if stream.phase != Phase::Running {
+                break;
+            }
+            if now >= stream.deadline {
+                let deadline = stream.deadline;
+                stream.stop(deadline);
+                break;
+            }
+            if stream.flying >= stream.stream.depth {
+                // The end of its time is noticed when the next I/O comes back.
+                return;
+            }
+            if stream.thinks_until > now {
+                self.wake = self.wake.min(stream.thinks_until).min(stream.deadline);
+                return;
+            }
+            let flushes = stream.stream.flushes;
+            if flushes.every > 0 && stream.writes_since_flush >= flushes.every {
+                stream.writes_since_flush = 0;
+                self.issue(target, index, Io::FLUSH, None, now);
+                continue;
+            }
+            let next = match stream.next {
+                Some(next) => next,
+                None => *stream.next.insert(stream.source.next(now)),
+            };
+            if stream.at_limit(next.io.bytes() as u32) {
+                stream.stop(now);
+                break;
+            }
+            let due = next.due.unwrap_or(now);
+            if due > now {
+                self.wake = self.wake.min(due).min(stream.deadline);
+                return;
+            }
+            if self.flowing && !self.may_flow(index) {
+                self.wake = self.wake.min(self.streams[index].deadline);
+                return;
+            }
+            let stream = &mut self.streams[index];
+            stream.next = None;
+            stream.issued_bytes += next.io.bytes();
+            stream.issued_ios += 1;
+            stream.writes_since_flush += u64::from(next.direction == Direction::Write);
+            if let Some(think) = stream.stream.think
+                && stream.issued_ios.is_multiple_of(think.every.max(1))
+            {
+                stream.thinks_until = Nanos::MAX;
+            }
+            self.issue(target, index, next.io, Some(next.direction), due);
+        }
+        self.maybe_end(target, index);
+    }
+
+    /// Whether a stream is not ahead of its share of what all that flow with it have done.
+    fn may_flow(&self, index: usize) -> bool {
+        let Some((id, weight)) = self.streams[index].stream.flow else { return true };
+        let (mut ios, mut weights) = (0u128, 0u128);
+        for other in &self.streams {
+            if let Some((other_id, weight)) = other.stream.flow
+                && other_id == id
+                && other.phase == Phase::Running
+            {
+                ios += u128::from(other.issued_ios);
+                weights += u128::from(weight);
+            }
+        }
+        u128::from(self.streams[index].issued_ios) * weights <= ios * u128::from(weight)
+    }
+
+    #[inline]
+    fn issue<T: Target>(
+        &mut self,
+        target: &mut T,
+        index: usize,
+        io: Io,
+        direction: Option<Direction>,
+        since: Nanos,
+    ) {
+        let slot = self.free_slots.pop().expect("each stream stays within its depth");
+        self.flights[slot as usize] = Flight { stream: index as u32, io, direction, since };
+        let stream = &mut self.streams[index];
+        stream.flying += 1;
+        if direction.is_some() {
+            stream.measure.issued(target.now(), stream.flying);
+        }
+        match self.free_tags.pop() {
+            Some(tag) => {
+                self.by_tag[tag.0 as usize] = slot;
+                target.submit(tag, io);
+            }
+            None => self.line.push_back(slot),
+        }
+    }
+
+    /// `tag` is free: it goes to who waits longest.
+    #[inline]
+    fn next_in_line<T: Target>(&mut self, target: &mut T, tag: Tag) {
+        match self.line.pop_front() {
+            Some(slot) => {
+                self.by_tag[tag.0 as usize] = slot;
+                target.submit(tag, self.flights[slot as usize].io);
+            }
+            None => self.free_tags.push(tag),
+        }
+    }
+
+    /// An I/O is done; the stream it was of.
+    #[inline]
+    fn complete(&mut self, tag: Tag, at: Nanos) -> usize {
+        let flight = self.land(tag, at);
+        let stream = &mut self.streams[flight.stream as usize];
+        stream.failures_in_a_row = 0;
+        let latency = at.since(flight.since);
+        match flight.direction {
+            Some(direction) => stream.measure.completed(Completed {
+                direction,
+                at,
+                latency,
+                bytes: flight.io.bytes(),
+                offset_bytes: flight.io.lba.bytes(),
+            }),
+            None => stream.measure.flushed(at, latency),
+        }
+        flight.stream as usize
+    }
+
+    fn fail(&mut self, fault: Fault) -> usize {
+        let flight = self.land(fault.tag, fault.at);
+        let index = flight.stream as usize;
+        let stream = &mut self.streams[index];
+        let (_, count) = stream.failed.get_or_insert((fault, 0));
+        *count += 1;
+        stream.failures_in_a_row += 1;
+        if !stream.stream.survives_errors || stream.failures_in_a_row >= MOST_FAILURES {
+            stream.stop(fault.at);
+        }
+        index
+    }
+
+    #[inline]
+    fn land(&mut self, tag: Tag, at: Nanos) -> Flight {
+        let slot = self.by_tag[tag.0 as usize];
+        self.free_slots.push(slot);
+        let flight = self.flights[slot as usize];
+        let stream = &mut self.streams[flight.stream as usize];
+        stream.flying -= 1;
+        // A program thinks when it has its data.
+        if let Some(think) = stream.stream.think
+            && stream.thinks_until == Nanos::MAX
+            && stream.flying == 0
+        {
+            stream.thinks_until = at.saturating_add(think.pause);
+        }
+        stream.last_done = at;
+        if stream.phase == Phase::Draining {
+            stream.end = stream.end.max(at);
+        }
+        flight
+    }
+
+    /// A stream with nothing more to do ends, after its last flush.
+    fn maybe_end<T: Target>(&mut self, target: &mut T, index: usize) {
+        let stream = &mut self.streams[index];
+        if stream.flying > 0 {
+            return;
+        }
+        let flushes =
+            stream.stream.flushes.at_end && stream.failed.is_none() && stream.issued_ios > 0;
+        match stream.phase {
+            Phase::Draining if flushes => {
+                stream.phase = Phase::Flushing;
+                let now = target.now();
+                self.issue(target, index, Io::FLUSH, None, now);
+            }
+            Phase::Draining | Phase::Flushing => self.end(index, target.now()),
+            Phase::Waiting | Phase::Running => {}
+            // It was stopped before it began.
+            Phase::Ended => {}
+        }
+    }
+
+    fn end(&mut self, index: usize, now: Nanos) {
+        let stream = &mut self.streams[index];
+        stream.phase = Phase::Ended;
+        let end = stream.end;
+        stream.measure.finish(end);
+        self.ended += 1;
+        self.look_at_all = true;
+        let (group, wave) = (stream.stream.group, stream.stream.wave);
+        match stream.stream.takes_along {
+            None => {}
+            Some(TakesAlong::Group) => self.stop_all(now, |other| other.group == group),
+            Some(TakesAlong::Wave) => self.stop_all(now, |other| other.wave == wave),
+            Some(TakesAlong::All) => self.stop_all(now, |_| true),
+        }
+    }
+
+    fn stop_all(&mut self, now: Nanos, which: impl Fn(&Stream) -> bool) {
+        for index in 0..self.streams.len() {
+            if which(&self.streams[index].stream) {
+                self.stop_one(index, now);
+            }
+        }
+    }
+
+    fn stop_one(&mut self, index: usize, now: Nanos) {
+        let stream = &mut self.streams[index];
+        self.ended += usize::from(stream.phase == Phase::Waiting);
+        stream.stop(now);
+        self.look_at_all = true;
+    }
+
+    /// Asks the steady groups at the end of their intervals.
+    fn watch_steady(&mut self, now: Nanos) {
+        for place in 0..self.steady.len() {
+            let members = self.steady[place].steady.spec.members.clone();
+            let running = members.iter().map(|&member| &self.streams[member]);
+            let began = running.clone().map(|running| running.began).min().unwrap_or(Nanos::MAX);
+            if began == Nanos::MAX || running.clone().all(|one| one.phase == Phase::Ended) {
+                continue;
+            }
+            let totals = running.fold(Totals::default(), |mut totals, running| {
+                for tally in &running.measure.tallies {
+                    totals.ios += tally.latency.count();
+                    totals.bytes += tally.bytes;
+                    totals.latency_ns += tally.latency.sum();
+                }
+                totals
+            });
+            let watch = &mut self.steady[place];
+            let first = began.saturating_add(watch.steady.spec.ramp);
+            let next = *watch.next.get_or_insert(first);
+            let mut attained = false;
+            if now >= next {
+                match watch.begun {
+                    true => attained = watch.steady.interval(totals),
+                    false => watch.steady.begin(totals),
+                }
+                watch.begun = true;
+                // From now, not from when it was to be: after a stall no interval is empty or short.
+                watch.next = Some(now.saturating_add(watch.steady.spec.interval));
+            }
+            self.wake = self.wake.min(watch.next.unwrap_or(Nanos::MAX));
+            if attained {
+                members.into_iter().for_each(|member| self.stop_one(member, now));
+            }
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! `fourcorners run`: job files on virtual drives, files and devices, and what is refused.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::bench::{HDD, M4, Ran, folder, listing, refused, run, start, wait_for};
+use crate::media::{Loop, MIB};
+
+/// Writes a job file and runs it.
+fn job(dir: &Path, text: &str, args: &[&str]) -> Ran {
+    fs::write(dir.join("job.fio"), text).expect("a folder of ours");
+    run(dir, &[&["run", "job.fio"][..], args].concat())
+}
+
+fn json(ran: &Ran) -> Value {
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
+}
+
+const MIXED: &str = "[global]\nioengine=libaio\niodepth=4\nsize=64m\nruntime=2\ntime_based\n\
+                     [mixed]\nrw=randrw\nbssplit=4k/70:16k/30\nrwmixread=70\nnorandommap\n\
+                     [paced]\nrw=randread\nrate_iops=500\n\
+                     [after]\nstonewall\nrw=write\nbs=128k\nfsync=8\nend_fsync=1\n";
+
+#[test]
+fn jobs_on_a_virtual_drive_are_reported_as_fio_does() {
+    let dir = folder();
+    let ran = job(dir.path(), MIXED, &[M4, "--output-format", "json+"]);
+    let document = json(&ran);
+    let jobs = document["jobs"].as_array().expect("an array");
+    let names: Vec<&str> = jobs.iter().filter_map(|job| job["jobname"].as_str()).collect();
+    assert_eq!(names, ["mixed", "paced", "after"]);
+    assert_eq!(document["global options"]["iodepth"], "4");
+    assert_eq!(jobs[1]["job options"]["rate_iops"], "500");
+    assert_eq!((&jobs[0]["groupid"], &jobs[2]["groupid"]), (&Value::from(0), &Value::from(1)));
+    let mixed = &jobs[0];
+    let ios = |side: &str| mixed[side]["total_ios"].as_u64().expect("a count") as f64;
+    let reads = ios("read") / (ios("read") + ios("write"));
+    assert!((reads - 0.7).abs() < 0.01, "{reads}");
+    let read = &mixed["read"];
+    let number = |value: &Value| value.as_f64().expect("a number");
+    // fio's own relations: KiB, milliseconds, a mean block of 0.7 * 4 + 0.3 * 16 KiB.
+    let rate = number(&read["io_bytes"]) / number(&read["runtime"]) * 1e3;
+    assert!((rate / number(&read["bw_bytes"]) - 1.0).abs() < 0.001);
+    assert_eq!(number(&read["bw"]), (number(&read["bw_bytes"]) / 1024.0).floor());
+    let mean = number(&read["io_bytes"]) / number(&read["total_ios"]) / 1024.0;
+    assert!((mean / 7.6 - 1.0).abs() < 0.02, "{mean}");
+    let latency = &read["clat_ns"];
+    let binned: u64 =
+        latency["bins"].as_object().expect("bins").values().filter_map(Value::as_u64).sum();
+    assert_eq!(Some(binned), latency["N"].as_u64());
+    assert!(
+        number(&latency["percentile"]["99.000000"]) >= number(&latency["percentile"]["50.000000"])
+    );
+    // Each 500 I/Os a second, whatever the other job does.
+    assert_eq!(jobs[1]["read"]["total_ios"], 1000);
+    let after = &jobs[2];
+    let flushes = after["write"]["total_ios"].as_u64().expect("a count") / 8 + 1;
+    assert!(after["sync"]["total_ios"].as_u64().expect("a count").abs_diff(flushes) <= 1);
+
+    let again = json(&job(dir.path(), MIXED, &[M4, "--output-format", "json+"]));
+    assert_eq!(again["jobs"], document["jobs"], "the same to the bit");
+}
+
+/// All keys that `theirs` has and `ours` has not.
+fn missing(ours: &Value, theirs: &Value, place: &str, found: &mut Vec<String>) {
+    let free = ["global options", "job options", "percentile", "bins"];
+    match (ours, theirs) {
+        (Value::Object(ours), Value::Object(theirs))
+            if !free.iter().any(|end| place.ends_with(end)) =>
+        {
+            for (key, theirs) in theirs {
+                match ours.get(key) {
+                    Some(ours) => missing(ours, theirs, &format!("{place}/{key}"), found),
+                    None => found.push(format!("{place}/{key}")),
+                }
+            }
+        }
+        (Value::Array(ours), Value::Array(theirs)) => {
+            if let (Some(ours), Some(theirs)) = (ours.first(), theirs.first()) {
+                missing(ours, theirs, place, found);
+            }
+        }
+        (Value::Number(_), Value::Number(_)) => {}
+        _ if std::mem::discriminant(ours) != std::mem::discriminant(theirs) => {
+            found.push(format!("{place} is of another kind"));
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn the_json_has_every_key_of_fios() {
+    if Command::new("fio").arg("--version").output().is_err() {
+        println!("skipped: fio is not installed");
+        return;
+    }
+    let dir = folder();
+    let text = "[global]\nioengine=null\nsize=1m\n[a]\nrw=randrw\n[b]\nnew_group\nrw=write\nfsync=4\n\
+                ss=iops:1%\nss_dur=2\nruntime=4\ntime_based\n";
+    let ours = json(&job(dir.path(), text, &[M4, "--output-format", "json+"]));
+    let fio = Command::new("fio")
+        .args(["job.fio", "--output-format=json+"])
+        .current_dir(dir.path())
+        .output()
+        .expect("it was there");
+    let theirs: Value = serde_json::from_slice(&fio.stdout).expect("fio writes JSON");
+    for place in 0..2 {
+        let mut found = Vec::new();
+        missing(&ours["jobs"][place], &theirs["jobs"][place], "", &mut found);
+        assert!(found.is_empty(), "job {place}: {found:?}");
+    }
+    for key in theirs.as_object().expect("an object").keys() {
+        assert!(ours.get(key).is_some(), "{key}");
+    }
+}
+
+#[test]
+fn copies_reported_as_one_are_the_sum_of_themselves() {
+    let dir = folder();
+    let text =
+        |more: &str| format!("[a]\nrw=randread\nsize=64m\nnumber_ios=500\nnumjobs=3\n{more}");
+    let apart = json(&job(dir.path(), &text(""), &[M4, "--output-format", "json"]));
+    let one = json(&job(dir.path(), &text("group_reporting\n"), &[M4, "--output-format", "json"]));
+    assert_eq!(apart["jobs"].as_array().map(Vec::len), Some(3));
+    assert_eq!(one["jobs"].as_array().map(Vec::len), Some(1));
+    assert_eq!(one["jobs"][0]["read"]["total_ios"], 1500);
+    assert!(one["jobs"][0]["read"]["clat_ns"].get("bins").is_none(), "json has no bins");
+}
+
+#[test]
+fn several_targets_are_run_one_after_the_other() {
+    let dir = folder();
+    let text = "[a]\nrw=randread\nsize=16m\nnumber_ios=100\nwrite_lat_log=a\n";
+    let ran = job(dir.path(), text, &[M4, HDD, "--output-format", "json"]);
+    let document = json(&ran);
+    let jobs = document["jobs"].as_array().expect("an array");
+    let targets: Vec<&Value> = jobs.iter().map(|job| &job["fourcorners"]["target"]).collect();
+    assert_eq!(targets, [M4, HDD]);
+    assert_eq!((&jobs[0]["groupid"], &jobs[1]["groupid"]), (&Value::from(0), &Value::from(1)));
+    // A row for each I/O: time, nanoseconds, direction, block size and a 0.
+    let log = fs::read_to_string(dir.path().join("a_lat.2.log")).expect("it was written");
+    assert_eq!(log.lines().count(), 100);
+    let fields: Vec<u64> = log
+        .lines()
+        .next()
+        .expect("a row")
+        .split(", ")
+        .map(|f| f.parse().expect("a number"))
+        .collect();
+    assert_eq!((fields.len(), fields[2], fields[3], fields[4]), (5, 0, 4096, 0));
+    assert!(fields[1] > 1_000_000, "a disk has to seek: {log}");
+}
+
+#[test]
+fn logs_and_text_are_like_fios() {
+    let dir = folder();
+    let text = "[one]\nrw=randread\nsize=16m\nruntime=2\ntime_based\nwrite_bw_log=x\nwrite_iops_log\n\
+                log_avg_msec=500\n";
+    let ran = job(dir.path(), text, &[M4, "--output", "result.txt"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ""), "{ran:?}");
+    let result = fs::read_to_string(dir.path().join("result.txt")).expect("it was written");
+    for part in ["one: (groupid=0, jobs=1): err= 0:", "  read: IOPS=", "99.99th=[", "READ: bw="] {
+        assert!(result.contains(part), "{part}: {result}");
+    }
+    for name in ["x_bw.1.log", "one_iops.1.log"] {
+        let log = fs::read_to_string(dir.path().join(name)).expect("it was written");
+        let times: Vec<&str> = log.lines().filter_map(|line| line.split(',').next()).collect();
+        assert_eq!(times, ["500", "1000", "1500", "2000"], "{name}");
+    }
+}
+
+/// Exit code 1, one line, nothing made.
+fn refused_as_fio(dir: &Path, text: &str, args: &[&str]) -> String {
+    fs::write(dir.join("job.fio"), text).expect("a folder of ours");
+    let before = listing(dir);
+    let ran = run(dir, &[&["run", "job.fio"][..], args].concat());
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), ""), "{ran:?}");
+    assert_eq!(ran.stderr.lines().count(), 1, "{ran:?}");
+    assert_eq!(listing(dir), before, "{ran:?}");
+    ran.stderr
+}
+
+#[test]
+fn a_job_file_that_is_wrong_is_refused_with_its_line() {
+    let dir = folder();
+    let line = refused_as_fio(dir.path(), "[a]\nrw=read\niodeph=4\n", &[M4]);
+    assert_eq!(
+        line,
+        "fourcorners: job.fio, line 3: iodeph=4: fio has no such option; did you mean iodepth?\n"
+    );
+    let line = refused_as_fio(dir.path(), "[a]\nioengine=cpuio\ncpuload=50\n", &[M4]);
+    assert!(line.contains("line 2: ioengine=cpuio is no block I/O"), "{line}");
+    let line = refused_as_fio(dir.path(), "[a]\nrw=read\noffset=99t\n", &[M4]);
+    assert!(line.contains("line 3: offset="), "{line}");
+    let ran = run(dir.path(), &["run", "nowhere.fio", M4]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.stderr.contains("nowhere.fio: No such file"), "{ran:?}");
+}
+
+#[test]
+fn nothing_is_written_that_was_not_named_for_it() {
+    let dir = folder();
+    let victim = dir.path().join("victim.img");
+    let content = vec![7u8; 32 << 20];
+    fs::write(&victim, &content).expect("a folder of ours");
+    let unharmed = || assert!(fs::read(&victim).expect("it stays") == content);
+    let text = "[a]\nfilename=victim.img\nrw=randwrite\nsize=1m\n";
+    // The file in the job file is another than the target: it is left alone.
+    let ran = job(dir.path(), text, &[M4]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stderr.contains("filename=victim.img is not used"), "{ran:?}");
+    unharmed();
+    for args in [
+        &["run", "job.fio"][..],
+        &["run", "job.fio", "victim.img"],
+        &["run", "job.fio", "./victim.img", "--size", "64M"],
+        &["run", "job.fio", M4, "--output", "victim.img", "victim.img"],
+    ] {
+        let line = refused(dir.path(), args);
+        assert!(line.contains("victim.img"), "{line}");
+        unharmed();
+    }
+    // Reading needs no permission.
+    let ran = job(dir.path(), &text.replace("randwrite", "randread"), &[]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    unharmed();
+    let read = text.replace("randwrite", "randread") + "write_lat_log=x\n";
+    fs::write(dir.path().join("job.fio"), read).expect("a folder of ours");
+    let line = refused(dir.path(), &["run", "job.fio", "--output", "victim.img"]);
+    assert!(line.contains("is a target"), "{line}");
+    unharmed();
+    let ran = job(dir.path(), text, &["--destroy", "victim.img"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let after = fs::read(&victim).expect("it stays");
+    assert!(after[..1 << 20] != content[..1 << 20] && after[1 << 20..] == content[1 << 20..]);
+}
+
+#[test]
+fn wrong_usage_is_refused() {
+    let dir = folder();
+    fs::write(dir.path().join("job.fio"), "[a]\nrw=read\n").expect("a folder of ours");
+    for (args, said) in [
+        (&["run", "job.fio"][..], "names no filename: give a TARGET"),
+        (&["run", "job.fio", M4, M4], "is named twice"),
+        (&["run", "job.fio", M4, "--size", "1G"], "--size is the size of a file"),
+        (&["run", "job.fio", "crucial-m4-256"], "did you mean"),
+        (&["run", "job.fio", M4, "--output", "no/such/file"], "there is no such folder"),
+        (&["run", "job.fio", M4, "--output", "/"], "is a device or a folder"),
+        (&["run", "job.fio", M4, "--output", "./job.fio"], "is a target or the job file"),
+        (&["run", "job.fio", M4, "--output-format", "xml"], "xml"),
+        (&["run"], "JOB.fio"),
+    ] {
+        let line = refused(dir.path(), args);
+        assert!(line.contains(said), "{args:?}: {line}");
+    }
+    let ran = run(dir.path(), &["run", "job.fio", M4, "--parse-only"]);
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (Some(0), "", ""));
+}
+
+#[test]
+fn a_new_file_is_laid_out_run_and_kept() {
+    let dir = folder();
+    let text = "[a]\nioengine=io_uring\niodepth=8\nrw=randrw\nbs=4k,8k\nsize=16m\nend_fsync=1\n\
+                [b]\nstonewall\nioengine=libaio\niodepth=4\nrw=randread\nnumjobs=2\nsize=16m\n\
+                [c]\nstonewall\nrw=randtrim\noffset=16m\nsize=1m\n";
+    let args = ["new.img", "--size", "32M", "--output-format", "json"];
+    let document = json(&job(dir.path(), text, &args));
+    assert_eq!(document["jobs"][0]["sync"]["total_ios"], 1);
+    assert_eq!(document["jobs"][1]["read"]["io_bytes"], 16 << 20);
+    assert_eq!(document["jobs"][3]["trim"]["total_ios"], 256);
+    assert_eq!(document["jobs"][1]["fourcorners"]["clock"], "wall");
+    let content = fs::read(dir.path().join("new.img")).expect("it stays");
+    assert_eq!(content.len(), 32_000_000);
+    assert!(content[..16 << 20].chunks(4096).all(|block| block.iter().any(|&byte| byte != 0)));
+}
+
+#[test]
+fn a_signal_keeps_what_was_measured_and_exits_as_fio_does() {
+    let dir = folder();
+    let text = "[a]\nrw=randread\nsize=16m\nruntime=100000\ntime_based\n";
+    fs::write(dir.path().join("job.fio"), text).expect("a folder of ours");
+    let mut started = start(dir.path(), &["run", "job.fio", M4, "--output-format", "json"]);
+    started.wait_until_it_listens();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    started.signal(Signal::INT);
+    wait_for("the end", || (!started.is_running()).then_some(()));
+    let ran = started.finish();
+    assert_eq!(ran.code, Some(128), "{ran:?}");
+    let document: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert!(document["jobs"][0]["read"]["total_ios"].as_u64() > Some(0), "{ran:?}");
+}
+
+#[test]
+fn a_device_is_run_when_it_is_named() {
+    let Some(device) = Loop::blank(64 * MIB) else { return };
+    let node = device.node.as_str();
+    let dir = folder();
+    let text = "[a]\nioengine=libaio\niodepth=8\nrw=randwrite\nsize=8m\nfsync=100\n";
+    fs::write(dir.path().join("job.fio"), text).expect("a folder of ours");
+    let line = refused(dir.path(), &["run", "job.fio", node]);
+    assert!(line.contains(&format!("--destroy {node}")), "{line}");
+    let args = [node, "--destroy", node, "--output-format", "json"];
+    let document = json(&job(dir.path(), text, &args));
+    assert_eq!(document["jobs"][0]["write"]["total_ios"], 2048);
+    assert_eq!(document["jobs"][0]["sync"]["total_ios"], 20);
+}
+
+#[test]
+fn shells_and_the_manual_know_every_command() {
+    let dir = folder();
+    for args in [&["completions", "bash"][..], &["completions", "zsh"], &["man"]] {
+        let ran = run(dir.path(), args);
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{args:?}");
+        for part in ["review", "drives", "output", "destroy"] {
+            assert!(ran.stdout.contains(part), "{args:?}: {part}");
+        }
+    }
+    refused(dir.path(), &["completions", "dos"]);
+}
