@@ -28,6 +28,7 @@ mod save;
 pub mod state;
 pub mod streams;
 pub mod trace;
+pub mod trim;
 pub mod uring;
 pub mod validate;
 mod verdict;

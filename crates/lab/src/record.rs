@@ -52,6 +52,13 @@ pub struct Record {
     /// What a trace was replayed to (method `storage-bench`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<Replay>,
+    /// How steady a figure was from second to second, by its name; of a part of it, by its name and
+    /// from when on.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub steadiness: IndexMap<String, Steadiness>,
+    /// What was measured against something else than time, by its name.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub curves: IndexMap<String, Curve>,
     /// What the figures mean, and what could not be measured and why.
     pub verdicts: Vec<Verdict>,
     /// Whether all of it was measured.
@@ -143,6 +150,9 @@ pub struct TargetInfo {
     /// A virtual drive's profile: SHA-256 of its values, first 16 hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile_hash: Option<String>,
+    /// Program/erase cycles that a virtual SSD's flash is rated for, where its profile says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rated_cycles: Option<u32>,
     /// A virtual drive's parameters that were fitted to measurements.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fitted: Vec<String>,
@@ -400,6 +410,34 @@ pub struct Series {
     /// Joules the target used in the second; none where its energy is not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub energy_j: Vec<f64>,
+}
+
+/// How steady I/Os a second were.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Steadiness {
+    /// Whole seconds that were looked at.
+    pub seconds: u64,
+    /// Mean of their I/Os.
+    pub mean_iops: f64,
+    /// Standard deviation from second to second.
+    pub deviation_iops: f64,
+    /// Coefficient of variation: the deviation over the mean.
+    pub variation: f64,
+    /// 1st percentile: one second in a hundred had as few or fewer.
+    pub p1_iops: f64,
+    /// Share of the seconds with less than half of the mean, 0 to 1.
+    pub share_below_half: f64,
+}
+
+/// A figure against something that was varied.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Curve {
+    /// What was varied, with its unit.
+    pub x: String,
+    /// What was measured, with its unit.
+    pub y: String,
+    /// Pairs of the two, `x` ascending.
+    pub points: Vec<(f64, f64)>,
 }
 
 /// What a figure means, or why there is none.

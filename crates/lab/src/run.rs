@@ -36,6 +36,8 @@ pub struct Measured {
     /// What completed in each whole second. What came after the last of them counts in the totals
     /// only: a part of a second would look like a drive that stopped.
     pub seconds: Vec<Second>,
+    /// When each whole piece of [`run_marked`] was done, from the first submit.
+    pub marks: Vec<Nanos>,
     /// What the target used meanwhile, if it can tell.
     pub energy: Option<EnergyUsed>,
     /// What only paced I/Os have.
@@ -102,13 +104,26 @@ impl Observer for Unobserved {
 /// nothing. The I/Os in flight at the end are waited for and counted, so that every I/O lies
 /// within `elapsed`.
 pub fn run<T: Target>(target: &mut T, job: &Job, observer: &mut impl Observer) -> Measured {
+    run_marked(target, job, u64::MAX, observer)
+}
+
+/// The same, and notes when each `mark_bytes` were done.
+pub fn run_marked<T: Target>(
+    target: &mut T,
+    job: &Job,
+    mark_bytes: u64,
+    observer: &mut impl Observer,
+) -> Measured {
+    let mark_bytes = mark_bytes.max(1);
     let start = target.now();
     let limits = Limits {
         deadline: start.saturating_add(job.until.duration()),
         bytes: job.until.bytes(),
         ios: u64::MAX,
     };
-    Loop::new(target, Stream::new(job), job.queue_depth, limits).run(target, observer)
+    let mut marked = Loop::new(target, Stream::new(job), job.queue_depth, limits);
+    (marked.mark_bytes, marked.next_mark) = (mark_bytes, mark_bytes);
+    marked.run(target, observer)
 }
 
 /// Submits what `source` has when it is due, at most `queue_depth` at a time, to its end, and waits
@@ -145,6 +160,9 @@ struct Loop<S> {
     /// When `flying` last changed.
     last_event: Nanos,
     measured: Measured,
+    mark_bytes: u64,
+    /// Bytes that are done at the next mark.
+    next_mark: u64,
     second: Second,
     second_end: Nanos,
     meter: Option<Meter>,
@@ -200,10 +218,13 @@ impl<S: Source> Loop<S> {
                 latency: Histogram::new(),
                 in_flight_ns: 0,
                 seconds: Vec::new(),
+                marks: Vec::new(),
                 energy: None,
                 paced: S::PACED.then(Box::default),
                 ended: JobEnd::Complete,
             },
+            mark_bytes: u64::MAX,
+            next_mark: u64::MAX,
             second: Second::default(),
             second_end: start + SECOND,
             meter: target.energy_j(start).map(Meter::new),
@@ -360,6 +381,9 @@ impl<S: Source> Loop<S> {
         let moves = matches!(io.op, Op::Read | Op::Write);
         let moved = if S::PACED && !moves { 0 } else { io.bytes() };
         self.measured.bytes += moved;
+        if self.measured.bytes >= self.next_mark {
+            self.mark(done.at);
+        }
         while done.at >= self.second_end {
             self.end_second(target);
         }
@@ -394,6 +418,14 @@ impl<S: Source> Loop<S> {
         self.measured.in_flight_ns +=
             u128::from((at - self.last_event).0) * u128::from(self.flying);
         self.last_event = at;
+    }
+
+    #[cold]
+    fn mark(&mut self, now: Nanos) {
+        while self.measured.bytes >= self.next_mark {
+            self.measured.marks.push(now - self.start);
+            self.next_mark = self.next_mark.saturating_add(self.mark_bytes);
+        }
     }
 
     fn end_second<T: Target>(&mut self, target: &T) {
@@ -457,6 +489,15 @@ mod tests {
         let ios: Vec<u64> = measured.seconds.iter().map(|second| second.ios).collect();
         assert_eq!(ios, [39_996, 40_000, 40_000]);
         assert_eq!(measured.ended, JobEnd::Complete);
+    }
+
+    #[test]
+    fn marks_are_when_each_piece_was_done() {
+        let mut drive = Null::new(1 << 21, Nanos::from_micros(10.0));
+        let job = job(1, Until::Bytes(10 * 4096));
+        let measured = run_marked(&mut drive, &job, 3 * 4096, &mut Unobserved);
+        assert_eq!(measured.marks, [30.0, 60.0, 90.0].map(Nanos::from_micros));
+        assert!(run(&mut drive, &job, &mut Unobserved).marks.is_empty());
     }
 
     #[test]

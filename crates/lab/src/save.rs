@@ -25,6 +25,16 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     write_atomically_with(path, &|mut file| file.write_all(content))
 }
 
+/// The same by way of another folder of the same file system: a process that is killed in the moment
+/// between naming a file and renaming it, which a busy disk makes long, leaves it there.
+///
+/// # Errors
+///
+/// As [`write_atomically`].
+pub(crate) fn write_atomically_by(way: &Path, path: &Path, content: &[u8]) -> io::Result<()> {
+    write_by(Some(way), path, &|mut file| file.write_all(content))
+}
+
 /// The same of a content that is written piece by piece: `write` is given the file, maybe a second
 /// one after the first has failed.
 ///
@@ -32,6 +42,14 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
 ///
 /// As [`write_atomically`], or what `write` answers.
 pub(crate) fn write_atomically_with(
+    path: &Path,
+    write: &dyn Fn(&File) -> io::Result<()>,
+) -> io::Result<()> {
+    write_by(None, path, write)
+}
+
+fn write_by(
+    way: Option<&Path>,
     path: &Path,
     write: &dyn Fn(&File) -> io::Result<()>,
 ) -> io::Result<()> {
@@ -54,7 +72,7 @@ pub(crate) fn write_atomically_with(
         None => (path.to_path_buf(), None),
     };
     let folder = folder_of(&destination);
-    let new = New { folder: &folder, write, permissions };
+    let new = New { folder: way.unwrap_or(&folder), write, permissions };
     // Not every file system has files without a name; where it fails for another reason, the
     // second attempt says which.
     let temporary = new.named_when_whole().or_else(|_| new.named_from_the_start())?;

@@ -26,6 +26,8 @@ pub enum Data {
     Repeating,
     /// Random bytes.
     Incompressible,
+    /// Random bytes and others, of which compression removes this many percent, 0 to 100.
+    Compressible(u8),
 }
 
 impl Data {
@@ -34,6 +36,7 @@ impl Data {
         match self {
             Data::Repeating => 100,
             Data::Incompressible => 0,
+            Data::Compressible(percent) => percent.min(100),
         }
     }
 }

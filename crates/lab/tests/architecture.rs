@@ -51,6 +51,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("paced", &["histogram"]),
     ("look_ahead", &["arrival"]),
     ("workload", &["arrival"]),
+    ("trim", &[]),
     ("record", &["histogram", "trace", "workload"]),
     ("host", &["record"]),
     ("run", &["arrival", "histogram", "look_ahead", "paced", "workload"]),
@@ -68,9 +69,9 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("validate", &["catalogue", "run", "workload"]),
     ("report", &["record", "save", "workload"]),
     ("bench", &["catalogue", "cpu", "run", "workload"]),
-    ("drive", &["arrival", "catalogue", "cpu", "run", "streams", "uring", "workload"]),
+    ("drive", &["arrival", "catalogue", "cpu", "run", "streams", "trim", "uring", "workload"]),
     ("replay", &["arrival", "drive", "paced", "record", "run", "trace", "workload"]),
-    ("review", &["drive", "fio", "record", "run", "verdict", "workload"]),
+    ("review", &["drive", "fio", "record", "run", "trim", "verdict", "workload"]),
     (
         "cli",
         &[

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use fourcorners_drive::profile::{HddProfile, ProfileError, SsdProfile, Standing};
+use fourcorners_drive::{Geometry, SECTOR_BYTES};
 use include_dir::{Dir, File, include_dir};
 use sha2::{Digest, Sha256};
 use toml::{Table, Value};
@@ -297,6 +298,22 @@ impl Profile {
         match &self.model {
             Model::Ssd(ssd) => ssd.capacity.sectors.value * 512,
             Model::Hdd(hdd) => hdd.capacity.sectors.value * 512,
+        }
+    }
+
+    /// What a drive of it can hold and take.
+    pub fn geometry(&self) -> Geometry {
+        match &self.model {
+            Model::Ssd(ssd) => Geometry {
+                sectors: ssd.capacity.sectors.value,
+                logical_block_bytes: SECTOR_BYTES as u32,
+                queue_depth: ssd.capacity.queue_depth.value,
+            },
+            Model::Hdd(hdd) => Geometry {
+                sectors: hdd.capacity.sectors.value,
+                logical_block_bytes: hdd.capacity.logical_block_bytes.value,
+                queue_depth: hdd.ncq.depth.value,
+            },
         }
     }
 

@@ -59,9 +59,14 @@ pub(super) struct ReviewArgs {
     #[arg(required = true, value_name = "TARGET")]
     pub(super) targets: Vec<String>,
 
-    /// Methods, separated by commas: four-corners, toms, or all
-    #[arg(long, value_name = "LIST", default_value = "four-corners", value_delimiter = ',')]
+    /// Methods, separated by commas, or all; --dry-run shows what they do
+    /// [default: all but those that take days; with --quick: four-corners]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(super) methods: Vec<String>,
+
+    /// Show what would be done, what would be written and how long it takes, and do nothing
+    #[arg(long)]
+    pub(super) dry_run: bool,
 
     /// Seconds instead of minutes, a few GB instead of the whole drive, no used state
     #[arg(long)]
@@ -75,6 +80,10 @@ pub(super) struct ReviewArgs {
     /// [default: a new folder in ./fourcorners-results; with --json: none]
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
+
+    /// Go on with the review in this folder, which was stopped or killed: with the same arguments
+    #[arg(long, value_name = "DIR", conflicts_with = "out")]
+    pub(super) resume: Option<PathBuf>,
 
     /// Seed of all random numbers; the same seed gives a virtual drive the same record
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]

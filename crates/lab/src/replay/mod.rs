@@ -197,6 +197,8 @@ impl Bench<'_> {
             figures: IndexMap::new(),
             series: IndexMap::new(),
             replay: None,
+            steadiness: Default::default(),
+            curves: Default::default(),
             verdicts: Vec::new(),
             ended: Ended::Complete,
             seed: plan.options.seed,

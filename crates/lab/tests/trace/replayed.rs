@@ -26,6 +26,7 @@ fn drive(name: &str, set: &[&str]) -> (Drive, TargetInfo) {
     let profile = catalogue::built_in(name, &set).expect("it is in the catalogue");
     let drive = Drive::from_profile(&profile);
     let target = TargetInfo {
+        rated_cycles: None,
         name: name.into(),
         title: name.into(),
         kind: TargetKind::Virtual,
