@@ -97,7 +97,7 @@ pub(super) fn test(figure: &Figure, found: Found<'_>) -> Result<Test, String> {
     let full = published.span_gb.as_str() == Some("full");
     let state = match worn {
         true => State::Used { seconds: TORTURE_SECONDS, once: true },
-        false => state(figure, found, article, [usable, span_bytes])?,
+        false => state(&figure.source, published, found, article, [usable, span_bytes])?,
     };
     let (span_start_bytes, span_bytes) = match state {
         // What is overwritten in the buffer would make room in it.
@@ -278,13 +278,13 @@ pub(super) fn line_rate(gbps: f64) -> String {
 }
 
 fn state(
-    figure: &Figure,
+    source: &str,
+    test: &PublishedTest,
     found: Found<'_>,
     article: Article,
     [usable, span_bytes]: [u64; 2],
 ) -> Result<State, String> {
-    let test = &figure.test;
-    let past = PASTS.iter().find(|(source, _)| figure.source.contains(source));
+    let past = PASTS.iter().find(|(part, _)| source.contains(part));
     let words = test.precondition.as_deref().or(past.map(|(_, past)| *past)).unwrap_or_default();
     let tortured = State::Used { seconds: TORTURE_SECONDS, once: false };
     if test.pattern == AFTER_CACHE || test.state.as_deref() == Some("SLC cache exhausted") {
