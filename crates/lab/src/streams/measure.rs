@@ -31,7 +31,9 @@ impl Tally {
     #[inline]
     fn record(&mut self, latency: Nanos, bytes: u64) {
         self.latency.record(latency.0);
-        self.squares += u128::from(latency.0) * u128::from(latency.0);
+        // Latencies of days and more, of a pace that nothing keeps up with, can fill it.
+        let square = u128::from(latency.0) * u128::from(latency.0);
+        self.squares = self.squares.saturating_add(square);
         self.bytes += bytes;
         self.sample_ios += 1;
         self.sample_bytes += bytes;
@@ -50,7 +52,7 @@ impl Tally {
     /// Adds what another stream did meanwhile. Samples are those of each stream, as fio has it.
     pub fn merge(&mut self, other: &Tally) {
         self.latency.merge(&other.latency);
-        self.squares += other.squares;
+        self.squares = self.squares.saturating_add(other.squares);
         self.bytes += other.bytes;
         self.kib_per_s.merge(&other.kib_per_s);
         self.iops.merge(&other.iops);

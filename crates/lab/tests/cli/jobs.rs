@@ -250,8 +250,9 @@ fn wrong_usage_is_refused() {
         (&["run", "job.fio", M4, "--size", "1G"], "--size is the size of a file"),
         (&["run", "job.fio", "crucial-m4-256"], "did you mean"),
         (&["run", "job.fio", M4, "--output", "no/such/file"], "there is no such folder"),
+        (&["run", "job.fio", M4, "--output", "/dev/urandom"], "is a device or a folder"),
         (&["run", "job.fio", M4, "--output", "/"], "is a device or a folder"),
-        (&["run", "job.fio", M4, "--output", "./job.fio"], "is a target or the job file"),
+        (&["run", "job.fio", M4, "--output", "./job.fio"], "is a target, a job file"),
         (&["run", "job.fio", M4, "--output-format", "xml"], "xml"),
         (&["run"], "JOB.fio"),
     ] {
@@ -260,6 +261,79 @@ fn wrong_usage_is_refused() {
     }
     let ran = run(dir.path(), &["run", "job.fio", M4, "--parse-only"]);
     assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (Some(0), "", ""));
+}
+
+#[test]
+fn results_take_the_place_of_older_results_only() {
+    let dir = folder();
+    let at = |name: &str| dir.path().join(name);
+    let text = "[a]\nrw=read\nsize=1m\nwrite_bw_log=x\n";
+    let ran = job(dir.path(), text, &[M4]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(job(dir.path(), text, &[M4]).code, Some(0), "a log of before");
+    fs::write(at("x_bw.1.log"), "my thesis").expect("a folder of ours");
+    let line = refused(dir.path(), &["run", "job.fio", M4]);
+    assert!(line.contains("is there and is no log"), "{line}");
+    assert_eq!(fs::read(at("x_bw.1.log")).expect("it stays"), b"my thesis");
+    fs::remove_file(at("x_bw.1.log")).expect("it is ours");
+    std::os::unix::fs::symlink("/dev/full", at("x_bw.1.log")).expect("a folder of ours");
+    let line = refused(dir.path(), &["run", "job.fio", M4]);
+    assert!(line.contains("is there and is no log"), "{line}");
+    fs::remove_file(at("x_bw.1.log")).expect("it is ours");
+    let line = refused(dir.path(), &["run", "job.fio", M4, "--output", "x_bw.1.log"]);
+    assert!(line.contains("is one of the logs"), "{line}");
+
+    // What a run is made from stays.
+    fs::write(at("more.inc"), "rw=read\nsize=1m\n").expect("a folder of ours");
+    fs::write(at("job.fio"), "[a]\ninclude more.inc\n").expect("a folder of ours");
+    let toml = include_str!("../../../../drives/seagate-momentus-5400.6.toml");
+    fs::write(at("my.toml"), toml).expect("a folder of ours");
+    for kept in ["more.inc", "my.toml"] {
+        let line = refused(dir.path(), &["run", "job.fio", "my.toml", "--output", kept]);
+        assert!(line.contains("what a drive is made from"), "{line}");
+    }
+    assert_eq!(fs::read_to_string(at("my.toml")).expect("it stays"), toml);
+
+    // Two targets number their jobs one after the other; without numbers one log would be lost.
+    let text = "[a]\nrw=read\nsize=1m\nwrite_bw_log=y\nper_job_logs=0\n";
+    fs::write(at("job.fio"), text).expect("a folder of ours");
+    let line = refused(dir.path(), &["run", "job.fio", M4, HDD]);
+    assert!(line.contains("would take the logs of two targets"), "{line}");
+}
+
+#[test]
+fn a_name_of_the_catalogue_is_that_drive_also_where_a_file_has_it() {
+    let dir = folder();
+    fs::write(dir.path().join(M4), vec![1; 17 << 20]).expect("a folder of ours");
+    for rw in ["read", "write"] {
+        let text = format!("[a]\nrw={rw}\nsize=1m\n");
+        let document = json(&job(dir.path(), &text, &[M4, "--output-format", "json"]));
+        assert_eq!(document["jobs"][0]["fourcorners"]["clock"], "virtual", "{rw}");
+    }
+    // A size that a file does not have is not taken for the one it has.
+    fs::write(dir.path().join("old.img"), vec![1; 17 << 20]).expect("a folder of ours");
+    let line = refused(dir.path(), &["run", "job.fio", "./old.img", "--size", "1G"]);
+    assert!(line.contains("old.img"), "{line}");
+    fs::write(dir.path().join("job.fio"), "[a]\nrw=read\nsize=1m\n").expect("a folder of ours");
+    let line = refused(dir.path(), &["run", "job.fio", "./old.img", "--size", "1G"]);
+    assert!(line.contains("leave --size out"), "{line}");
+}
+
+#[test]
+fn numbers_out_of_all_range_are_refused_in_a_line() {
+    let dir = folder();
+    let long = format!("{}=1", "x".repeat(100_000));
+    for (options, said) in [
+        ("zonemode=strided\nzonesize=1m\nzoneskip=18446744073709551104", "line 5"),
+        ("rw=read:-9223372036854775808", "line 3"),
+        ("ss=iops:1%\nss_dur=36000d\nss_interval=1ms", "line 5"),
+        (&long, "no such option"),
+    ] {
+        let text = format!("[a]\nsize=1m\n{options}\n");
+        let ran = job(dir.path(), &text, &[M4]);
+        assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+        assert!(ran.stderr.contains(said) && ran.stderr.lines().count() == 1, "{}", ran.stderr);
+    }
 }
 
 #[test]
