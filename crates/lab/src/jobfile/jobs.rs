@@ -9,7 +9,8 @@ use super::options::Options;
 use super::place::{self, Span};
 use super::sections::{Section, Setting};
 use crate::streams::{
-    Access, Flushes, Limits, LogSpec, MOST_ROWS, Pace, Plan, Start, SteadySpec, Stream, Think,
+    Access, BlockSizes, Direction, Flushes, Limits, LogSpec, MOST_ROWS, Pace, Plan, Rate, Start,
+    SteadySpec, Stream, Think,
 };
 
 /// Most jobs at once; each has its histograms.
@@ -268,7 +269,19 @@ impl Building {
         let by_time = options.time_based && options.runtime.is_some();
         let log = &options.logs;
         let logs = log.bw.is_some() || log.iops.is_some() || log.lat.is_some();
-        let pace = |rate| Pace { rate, poisson: options.poisson };
+        let pace = |direction: Direction| {
+            let blocks = &options.blocks[direction as usize];
+            let rate = match (options.rates[direction as usize]?, blocks) {
+                // With blocks of several sizes "the smallest block size is used as the metric" (HOWTO).
+                (Rate::Ios(ios), BlockSizes::Range(..) | BlockSizes::Split(_))
+                    if !options.poisson =>
+                {
+                    Rate::Bytes(ios.saturating_mul(u64::from(blocks.least())))
+                }
+                (rate, _) => rate,
+            };
+            Some(Pace { rate, poisson: options.poisson })
+        };
         Stream {
             operations,
             blocks: options.blocks.clone(),
@@ -292,7 +305,7 @@ impl Building {
             },
             start: Start { delay: options.delay, after },
             ramp: options.ramp,
-            pace: options.rates.map(|rate| rate.map(pace)),
+            pace: Direction::ALL.map(pace),
             think: (options.think > Nanos::ZERO)
                 .then_some(Think { pause: options.think, every: options.think_every }),
             flushes: Flushes { every: options.flush_every, at_end: options.flush_at_end },

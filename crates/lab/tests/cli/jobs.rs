@@ -130,6 +130,18 @@ fn copies_reported_as_one_are_the_sum_of_themselves() {
     assert_eq!(one["jobs"].as_array().map(Vec::len), Some(1));
     assert_eq!(one["jobs"][0]["read"]["total_ios"], 1500);
     assert!(one["jobs"][0]["read"]["clat_ns"].get("bins").is_none(), "json has no bins");
+
+    // As fio 3.33 tells it: rates and the time of the jobs add up, the time of a direction does not.
+    let text = "[a]\nrw=randread\nsize=64m\nruntime=2\ntime_based\nrate_iops=500\nnumjobs=2\n\
+                group_reporting\n";
+    let document = json(&job(dir.path(), text, &[M4, "--output-format", "json"]));
+    let (job, read) = (&document["jobs"][0], &document["jobs"][0]["read"]);
+    assert_eq!((&job["job_runtime"], &read["runtime"]), (&Value::from(4000), &Value::from(2000)));
+    assert_eq!((&read["iops_min"], &read["bw_agg"]), (&Value::from(1000), &Value::from(100.0)));
+    assert_eq!(
+        (&read["iops_mean"], &read["bw_mean"]),
+        (&Value::from(1000.0), &Value::from(4000.0))
+    );
 }
 
 #[test]
