@@ -65,12 +65,14 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("report", &["record", "save", "workload"]),
     ("bench", &["catalogue", "cpu", "run", "workload"]),
     ("drive", &["catalogue", "cpu", "run", "streams", "uring", "workload"]),
+    ("doctor", &["guard", "host", "uring"]),
     ("review", &["drive", "fio", "record", "run", "verdict", "workload"]),
     (
         "cli",
         &[
             "bench",
             "catalogue",
+            "doctor",
             "drive",
             "fio_output",
             "guard",

@@ -6,6 +6,7 @@
 mod age;
 mod args;
 mod bench;
+mod doctor;
 mod drives;
 mod interrupt;
 mod manual;
@@ -58,6 +59,7 @@ pub fn main() -> ExitCode {
         Ok(Command::Bench(args)) => bench::run(&args),
         Ok(Command::Validate(args)) => validate::run(&args),
         Ok(Command::Age(args)) => age::run(&args),
+        Ok(Command::Doctor(args)) => doctor::run(&args),
         Ok(Command::Completions(args)) => manual::completions(&args),
         Ok(Command::Man) => manual::man(),
         Err(error) if is_help(&error) => {

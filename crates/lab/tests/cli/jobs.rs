@@ -408,3 +408,30 @@ fn shells_and_the_manual_know_every_command() {
     }
     refused(dir.path(), &["completions", "dos"]);
 }
+
+#[test]
+fn the_doctor_looks_and_touches_nothing() {
+    let dir = folder();
+    let content = vec![9u8; 17 << 20];
+    fs::write(dir.path().join("data"), &content).expect("a folder of ours");
+    let ran = run(dir.path(), &["doctor", "data", "--json"]);
+    let document = json(&ran);
+    assert_eq!(document["schema"], "fourcorners.doctor/1");
+    let found = |part: &str, what: &str| -> Value {
+        let all = document[part].as_array().expect("findings");
+        all.iter().find(|one| one["what"] == what).unwrap_or_else(|| panic!("{what}")).clone()
+    };
+    assert_eq!(found("machine", "io_uring")["verdict"], "fine", "other tests need it");
+    assert_eq!(found("target", "writes")["found"], "allowed with --destroy");
+    assert_eq!(found("target", "direct reads")["means"].as_str().map(|_| ()), Some(()));
+    assert_eq!(fs::read(dir.path().join("data")).expect("it stays"), content);
+    let ran = run(dir.path(), &["doctor"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    assert!(ran.stdout.contains("kernel") && !ran.stdout.contains("scheduler"));
+    assert!(refused(dir.path(), &["doctor", "nowhere"]).contains("nowhere"));
+    if let Some(device) = Loop::blank(64 * MIB) {
+        let ran = run(dir.path(), &["doctor", &device.node]);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        assert!(ran.stdout.contains("scheduler") && ran.stdout.contains("allowed with --destroy"));
+    }
+}
