@@ -20,7 +20,7 @@ const COMMANDS: usize = 50_000;
 #[test]
 fn ten_million_commands_lose_no_unit_and_map_none_twice() {
     let (mut answered, mut refused, mut collected) = (0, 0, 0);
-    let (mut folded, mut compressing) = (0, 0);
+    let (mut folded, mut compressing, mut absorbed) = (0, 0, 0);
     for seed in 0..DRIVES {
         let mut random = Random(seed);
         let most_units = random.one_of(&[500, 2000, 8000, 30_000]);
@@ -41,16 +41,19 @@ fn ten_million_commands_lose_no_unit_and_map_none_twice() {
         }
         let counters = drive.counters();
         folded += u32::from(counters.folded_units > counters.host_units / 100);
+        absorbed += u32::from(counters.absorbed_units > counters.host_units / 1000);
         compressing += u32::from(profile.compression.is_some());
         collected += u32::from(counters.moved_units > counters.host_units / 10);
     }
     // What is drawn must not become dull unnoticed.
     println!(
-        "{answered} answered, {refused} of them refused; {collected} drives collected, {folded} folded"
+        "{answered} answered, {refused} of them refused; {collected} drives collected, {folded} folded, \
+         {absorbed} absorbed"
     );
     assert!(answered > 9_000_000, "{answered} answered");
     assert!((200_000..2_000_000).contains(&refused), "{refused} refused");
     assert!(folded > 15, "{folded} drives folded a hundredth of what the host wrote");
+    assert!(absorbed > 8, "{absorbed} drives absorbed a thousandth of what the host wrote");
     assert!(compressing > 20, "{compressing} drives compress");
     assert!(collected > 100, "{collected} drives moved a tenth of what the host wrote");
 }

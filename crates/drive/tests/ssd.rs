@@ -190,7 +190,7 @@ proptest! {
     #[test]
     fn whatever_is_asked_is_answered_once_and_every_page_is_accounted_for(
         dies in 1u32..6, planes in 1u32..4, pages_in_4k in 1u32..5, blocks in 16u32..40,
-        pages_per_block in 2u32..40, delayed: bool, policy in any_policy(),
+        pages_per_block in 2u32..40, delayed: bool, coalesces: bool, policy in any_policy(),
         ios in prop::collection::vec(any_io(2000), 1..400),
     ) {
         let mut profile = ssd(Shape {
@@ -204,6 +204,7 @@ proptest! {
         if delayed {
             profile.gc.pacing = set(Pacing::Delayed);
         }
+        profile.buffer.coalesce = Some(set(coalesces));
         let mut drive = make(&profile);
         let sectors = drive.geometry().sectors;
         let (mut asked, mut answered) = (0, 0);
@@ -222,7 +223,7 @@ proptest! {
         prop_assert_eq!(asked, answered);
         let count = drive.counters();
         prop_assert_eq!(
-            count.host_units + count.moved_units + count.padded_units,
+            count.host_units - count.absorbed_units + count.moved_units + count.padded_units,
             count.programmed_units + count.pending_units
         );
         drive.check_map().map_err(TestCaseError::fail)?;

@@ -108,6 +108,16 @@ fn profile(random: &mut Random) -> SsdProfile {
         profile.gc.sequential_gain = Some(set(2));
         profile.gc.sequential_commands = Some(set(3));
     }
+    if profile.compression.is_none() && random.0.is_multiple_of(2) {
+        profile.buffer.coalesce = Some(set(true));
+    }
+    if profile.gc.pacing.value == Pacing::Paced && random.below(2) == 0 {
+        profile.gc.pacing = set(Pacing::Batched);
+        profile.gc.batch_free_blocks = Some(set(profile.gc.start_free_blocks.value + 3));
+        profile.gc.batch_moves = Some(set(4));
+    }
+    profile.gc.stall = Some(set([Stall::Block, Stall::Victim][random.below(2) as usize]));
+    profile.controller.move_4k_us = Some(set(random.below(3) as f64));
     profile
 }
 

@@ -2,12 +2,16 @@
 
 use std::num::NonZeroU64;
 
-use fourcorners_drive::{Clock, Geometry, Hdd, Ssd, SsdCounters, Target, Wear};
+use fourcorners_drive::{
+    Clock, Fault, Geometry, Hdd, Lba, Nanos, SECTOR_BYTES, Ssd, SsdCounters, Target, Wear,
+};
 
+use crate::arrival::Source;
 use crate::catalogue::{Model, Profile};
 use crate::cpu;
-use crate::run::{Measured, Observer, run};
+use crate::run::{Measured, Observer, run, run_marked, run_source};
 use crate::streams::{self, Plan, RunResult};
+use crate::trim::{Range, Trimming, trim};
 use crate::uring::{Uring, UringError};
 use crate::workload::Job;
 
@@ -128,13 +132,110 @@ impl Drive {
 
     /// Runs a job on it.
     pub fn run(&mut self, job: &Job, observer: &mut impl Observer) -> Outcome {
+        self.run_marked(job, u64::MAX, observer)
+    }
+
+    /// The same, and notes when each `mark_bytes` were done.
+    pub fn run_marked(
+        &mut self,
+        job: &Job,
+        mark_bytes: u64,
+        observer: &mut impl Observer,
+    ) -> Outcome {
+        self.account(|drive| match drive {
+            Drive::Ssd(ssd) => run_marked(&mut **ssd, job, mark_bytes, observer),
+            Drive::Hdd(hdd) => run_marked(&mut **hdd, job, mark_bytes, observer),
+            Drive::Real(uring) => run_marked(&mut **uring, job, mark_bytes, observer),
+        })
+    }
+
+    /// Runs a job on it that begins together with a TRIM of `range`. How long the TRIM took.
+    pub fn run_beside_trim(
+        &mut self,
+        job: &Job,
+        range: Range,
+        observer: &mut impl Observer,
+    ) -> (Outcome, Result<Nanos, Fault>) {
+        fn both<T: Target>(
+            target: &mut T,
+            job: &Job,
+            range: Range,
+            observer: &mut impl Observer,
+        ) -> (Measured, Result<Nanos, Fault>) {
+            let mut trimming = Trimming::begin(target, range);
+            let measured = run(&mut trimming, job, observer);
+            (measured, trimming.finish())
+        }
+        let mut trimmed = Ok(Nanos::ZERO);
+        let outcome = self.account(|drive| {
+            let (measured, end) = match drive {
+                Drive::Ssd(ssd) => both(&mut **ssd, job, range, observer),
+                Drive::Hdd(hdd) => both(&mut **hdd, job, range, observer),
+                Drive::Real(uring) => both(&mut **uring, job, range, observer),
+            };
+            trimmed = end;
+            measured
+        });
+        (outcome, trimmed)
+    }
+
+    /// Trims a range of it. How long it took.
+    ///
+    /// # Errors
+    /// When it takes no TRIM, or failed it.
+    pub fn trim(&mut self, range: Range) -> Result<Nanos, Fault> {
+        match self {
+            Drive::Ssd(ssd) => trim(&mut **ssd, range),
+            Drive::Hdd(hdd) => trim(&mut **hdd, range),
+            Drive::Real(uring) => trim(&mut **uring, range),
+        }
+    }
+
+    /// Leaves a virtual drive alone for a time; its mean power then, watts, if that is known.
+    pub fn idle_power(&mut self, seconds: u64) -> Option<f64> {
+        fn idle<T: Target>(target: &mut T, seconds: u64) -> Option<f64> {
+            let begin = target.now();
+            let end = begin + Nanos::from_secs(seconds);
+            let before = target.energy_j(begin)?;
+            // Nothing is in flight, so nothing comes and the clock goes on.
+            while target.now() < end && target.reap(end).ok()?.is_some() {}
+            Some((target.energy_j(end)? - before) / seconds as f64)
+        }
+        match self {
+            Drive::Ssd(ssd) => idle(&mut **ssd, seconds),
+            Drive::Hdd(hdd) => idle(&mut **hdd, seconds),
+            Drive::Real(_) => None,
+        }
+    }
+
+    /// Of `samples` places spread evenly over a range, the share that a virtual SSD has data of.
+    pub fn mapped_share(&self, range: Range, samples: u64) -> Option<f64> {
+        let Drive::Ssd(ssd) = self else { return None };
+        let place =
+            |index: u64| Lba((range.start_bytes + range.bytes / samples * index) / SECTOR_BYTES);
+        let mapped = (0..samples).filter(|&index| ssd.is_mapped(place(index))).count();
+        Some(mapped as f64 / samples as f64)
+    }
+
+    /// Runs what a source has on it: `size` is the most I/Os at a time, and how many there will be.
+    pub fn run_source(
+        &mut self,
+        source: &mut impl Source,
+        size: (u32, u64),
+        observer: &mut impl Observer,
+    ) -> Outcome {
+        self.account(|drive| match drive {
+            Drive::Ssd(ssd) => run_source(&mut **ssd, source, size, observer),
+            Drive::Hdd(hdd) => run_source(&mut **hdd, source, size, observer),
+            Drive::Real(uring) => run_source(&mut **uring, source, size, observer),
+        })
+    }
+
+    /// What running something cost and did.
+    fn account(&mut self, run: impl FnOnce(&mut Drive) -> Measured) -> Outcome {
         let counters = self.counters();
         let cpu = cpu::process_seconds();
-        let measured = match self {
-            Drive::Ssd(ssd) => run(&mut **ssd, job, observer),
-            Drive::Hdd(hdd) => run(&mut **hdd, job, observer),
-            Drive::Real(uring) => run(&mut **uring, job, observer),
-        };
+        let measured = run(self);
         let cpu_seconds = cpu::process_seconds() - cpu;
         let write_amplification = self
             .counters()

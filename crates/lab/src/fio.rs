@@ -31,6 +31,9 @@ pub(crate) fn command(name: &str, job: &Job, target: &TargetInfo) -> String {
         options.push(match job.data {
             Data::Repeating => "--buffer_pattern=0x46".into(),
             Data::Incompressible => "--refill_buffers".into(),
+            Data::Compressible(percent) => {
+                format!("--refill_buffers --buffer_compress_percentage={percent}")
+            }
         });
     }
     if job.fua {
@@ -99,6 +102,7 @@ mod tests {
             serial: None,
             firmware: None,
             profile_hash: None,
+            rated_cycles: None,
             fitted: Vec::new(),
             set: Vec::new(),
             host_controller: None,

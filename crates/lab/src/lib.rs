@@ -4,6 +4,7 @@
 //! [`fourcorners_drive::Target`], a [`review::Method`] is a plan of such jobs, and a
 //! [`record::Record`] is what was measured.
 
+pub mod arrival;
 pub mod bench;
 pub mod catalogue;
 pub mod cli;
@@ -17,13 +18,18 @@ mod histogram;
 mod host;
 pub mod huge_pages;
 pub mod jobfile;
+mod look_ahead;
+pub mod paced;
 pub mod record;
+pub mod replay;
 pub mod report;
 pub mod review;
 pub mod run;
 mod save;
 pub mod state;
 pub mod streams;
+pub mod trace;
+pub mod trim;
 pub mod uring;
 pub mod validate;
 mod verdict;

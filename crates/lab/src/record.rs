@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::histogram::Histogram;
+use crate::trace::Card;
 use crate::workload::Job;
 
 /// The name and version of the document's form.
@@ -48,6 +49,16 @@ pub struct Record {
     pub figures: IndexMap<String, Figure>,
     /// One-second series by the name of their figure.
     pub series: IndexMap<String, Series>,
+    /// What a trace was replayed to (method `storage-bench`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<Replay>,
+    /// How steady a figure was from second to second, by its name; of a part of it, by its name and
+    /// from when on.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub steadiness: IndexMap<String, Steadiness>,
+    /// What was measured against something else than time, by its name.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub curves: IndexMap<String, Curve>,
     /// What the figures mean, and what could not be measured and why.
     pub verdicts: Vec<Verdict>,
     /// Whether all of it was measured.
@@ -139,6 +150,9 @@ pub struct TargetInfo {
     /// A virtual drive's profile: SHA-256 of its values, first 16 hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile_hash: Option<String>,
+    /// Program/erase cycles that a virtual SSD's flash is rated for, where its profile says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rated_cycles: Option<u32>,
     /// A virtual drive's parameters that were fitted to measurements.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fitted: Vec<String>,
@@ -303,6 +317,85 @@ impl From<&Histogram> for Latency {
     }
 }
 
+/// A trace that was replayed, and what came of it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Replay {
+    /// What is in the trace, as it was replayed.
+    pub card: Card,
+    /// When I/Os were issued: `think` (after the recorded think time), `recorded` (at the recorded
+    /// times; latencies count from when each was due) or `fast` (as soon as there was a place in the
+    /// queue).
+    pub pace: String,
+    /// Longest think time, milliseconds (pace `think`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_cap_ms: Option<f64>,
+    /// Most I/Os in flight.
+    pub queue_depth: u32,
+    /// What was done about addresses: `as_recorded`, `rescaled`, `wrapped` or `scaled`.
+    pub addresses: String,
+    /// I/Os that were widened to whole logical blocks of the target.
+    pub widened: u64,
+    /// Figures by name: `storage_bench_empty`, `storage_bench_full` or `storage_bench_as_found`.
+    pub figures: IndexMap<String, ReplayFigure>,
+}
+
+/// How a drive did in a replay.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ReplayFigure {
+    /// State of the target before: `fresh`, `filled` or `as found`.
+    pub state: String,
+    /// Average data rate: bytes read and written over the time the target was busy, 10^6 bytes per
+    /// second.
+    pub mb_per_s: f64,
+    /// Time with at least one I/O in the target, seconds.
+    pub busy_s: f64,
+    /// From the first submission to the last completion, seconds.
+    pub elapsed_s: f64,
+    /// Mean number in the target while it was busy.
+    pub mean_queue_depth: f64,
+    /// Time that I/Os waited for a place in the queue after they were due, all together, seconds
+    /// (pace `recorded`).
+    pub waited_s: f64,
+    /// All I/Os, TRIMs and flushes included.
+    pub all: ReplayPart,
+    /// Reads.
+    pub reads: ReplayPart,
+    /// Writes.
+    pub writes: ReplayPart,
+    /// NAND writes over host writes (virtual SSDs).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_amplification: Option<f64>,
+    /// Energy the target used, joules (virtual drives of which it is known).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joules: Option<f64>,
+    /// CPU time this process and the kernel on its behalf spent an I/O (wall clock only).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_us_per_io: Option<f64>,
+    /// False when the replay was cut short.
+    pub complete: bool,
+}
+
+/// Some I/Os of a replay.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ReplayPart {
+    /// How many.
+    pub ios: u64,
+    /// Bytes read or written.
+    pub bytes: u64,
+    /// These bytes over the time the target was busy, 10^6 bytes per second.
+    pub mb_per_s: f64,
+    /// Mean time from submission to completion, microseconds.
+    pub service_us: f64,
+    /// Latency; with pace `recorded` from when each was due.
+    pub latency_us: Latency,
+    /// Share that took longer than 1 ms.
+    pub over_1_ms: f64,
+    /// Longer than 10 ms.
+    pub over_10_ms: f64,
+    /// Longer than 100 ms.
+    pub over_100_ms: f64,
+}
+
 /// A figure second by second. All lists that are not left out have one entry a second.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Series {
@@ -317,6 +410,34 @@ pub struct Series {
     /// Joules the target used in the second; none where its energy is not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub energy_j: Vec<f64>,
+}
+
+/// How steady I/Os a second were.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Steadiness {
+    /// Whole seconds that were looked at.
+    pub seconds: u64,
+    /// Mean of their I/Os.
+    pub mean_iops: f64,
+    /// Standard deviation from second to second.
+    pub deviation_iops: f64,
+    /// Coefficient of variation: the deviation over the mean.
+    pub variation: f64,
+    /// 1st percentile: one second in a hundred had as few or fewer.
+    pub p1_iops: f64,
+    /// Share of the seconds with less than half of the mean, 0 to 1.
+    pub share_below_half: f64,
+}
+
+/// A figure against something that was varied.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Curve {
+    /// What was varied, with its unit.
+    pub x: String,
+    /// What was measured, with its unit.
+    pub y: String,
+    /// Pairs of the two, `x` ascending.
+    pub points: Vec<(f64, f64)>,
 }
 
 /// What a figure means, or why there is none.

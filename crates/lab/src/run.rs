@@ -2,21 +2,20 @@
 
 use fourcorners_drive::{Clock, Done, Fault, Io, Nanos, Op, Tag, Target};
 
+use crate::arrival::{Due, Source};
 use crate::histogram::Histogram;
+use crate::look_ahead::LookAhead;
+use crate::paced::Paced;
 use crate::workload::{Job, Stream};
-
-/// I/Os made ahead of their submission and shown to the target, [`BATCH`] at a time. A virtual drive
-/// needs three hints to find where a unit is.
-const LOOK_AHEAD: usize = 32;
-
-/// I/Os of one hint.
-const BATCH: usize = 4;
 
 /// On a real drive the loop wakes up this often to notice an interrupt while nothing completes.
 const WALL_TICK: Nanos = Nanos(100_000_000);
 
 /// One second of a series.
 const SECOND: Nanos = Nanos::from_secs(1);
+
+/// Most seconds of a series, twelve days: a trace may say that its next I/O comes in years.
+const MOST_SECONDS: usize = 1 << 20;
 
 /// What a job did.
 #[derive(Clone, Debug)]
@@ -29,7 +28,7 @@ pub struct Measured {
     pub writes: u64,
     /// Bytes moved either way.
     pub bytes: u64,
-    /// Latency of every I/O, submit to completion.
+    /// Latency of every I/O, submit to completion; of those of [`Due::At`] from when it was due.
     pub latency: Histogram,
     /// The number in flight integrated over `elapsed`, in I/O-nanoseconds, counted apart from the
     /// latencies. By Little's law it equals their sum.
@@ -37,8 +36,12 @@ pub struct Measured {
     /// What completed in each whole second. What came after the last of them counts in the totals
     /// only: a part of a second would look like a drive that stopped.
     pub seconds: Vec<Second>,
+    /// When each whole piece of [`run_marked`] was done, from the first submit.
+    pub marks: Vec<Nanos>,
     /// What the target used meanwhile, if it can tell.
     pub energy: Option<EnergyUsed>,
+    /// What only paced I/Os have.
+    pub paced: Option<Box<Paced>>,
     /// How it ended.
     pub ended: JobEnd,
 }
@@ -101,47 +104,54 @@ impl Observer for Unobserved {
 /// nothing. The I/Os in flight at the end are waited for and counted, so that every I/O lies
 /// within `elapsed`.
 pub fn run<T: Target>(target: &mut T, job: &Job, observer: &mut impl Observer) -> Measured {
+    run_marked(target, job, u64::MAX, observer)
+}
+
+/// The same, and notes when each `mark_bytes` were done.
+pub fn run_marked<T: Target>(
+    target: &mut T,
+    job: &Job,
+    mark_bytes: u64,
+    observer: &mut impl Observer,
+) -> Measured {
+    let mark_bytes = mark_bytes.max(1);
     let start = target.now();
-    Loop {
-        depth: job.queue_depth.min(target.geometry().queue_depth),
-        limits: Limits {
-            deadline: start.saturating_add(job.until.duration()),
-            bytes: job.until.bytes(),
-        },
-        ahead: LookAhead::new(Stream::new(job)),
-        start,
-        submitted_bytes: 0,
-        in_flight: Vec::new(),
-        flying: 0,
-        last_event: start,
-        measured: Measured {
-            elapsed: Nanos::ZERO,
-            reads: 0,
-            writes: 0,
-            bytes: 0,
-            latency: Histogram::new(),
-            in_flight_ns: 0,
-            seconds: Vec::new(),
-            energy: None,
-            ended: JobEnd::Complete,
-        },
-        second: Second::default(),
-        second_end: start + SECOND,
-        meter: target.energy_j(start).map(Meter::new),
-    }
-    .run(target, observer)
+    let limits = Limits {
+        deadline: start.saturating_add(job.until.duration()),
+        bytes: job.until.bytes(),
+        ios: u64::MAX,
+    };
+    let mut marked = Loop::new(target, Stream::new(job), job.queue_depth, limits);
+    (marked.mark_bytes, marked.next_mark) = (mark_bytes, mark_bytes);
+    marked.run(target, observer)
+}
+
+/// Submits what `source` has when it is due, at most `queue_depth` at a time, to its end, and waits
+/// for all of it. `ios` is how many there will be, for the observer.
+///
+/// The caller has checked that every I/O fits the target's geometry.
+pub fn run_source<T: Target, S: Source>(
+    target: &mut T,
+    source: S,
+    (queue_depth, ios): (u32, u64),
+    observer: &mut impl Observer,
+) -> Measured {
+    let limits = Limits { deadline: Nanos::MAX, bytes: u64::MAX, ios };
+    Loop::new(target, source, queue_depth, limits).run(target, observer)
 }
 
 /// When to stop submitting.
 struct Limits {
     deadline: Nanos,
     bytes: u64,
+    /// The end that a source has of its own; it is not enforced.
+    ios: u64,
 }
 
-struct Loop {
+struct Loop<S> {
     depth: u32,
     limits: Limits,
-    ahead: LookAhead,
+    ahead: LookAhead<S>,
     start: Nanos,
     submitted_bytes: u64,
     /// By tag: the I/O and when it was submitted.
@@ -150,9 +160,22 @@ struct Loop {
     /// When `flying` last changed.
     last_event: Nanos,
     measured: Measured,
+    mark_bytes: u64,
+    /// Bytes that are done at the next mark.
+    next_mark: u64,
     second: Second,
     second_end: Nanos,
     meter: Option<Meter>,
+    /// Tags that are free, if I/Os are paced.
+    free: Vec<Tag>,
+    /// When the next I/O is due, as far as that is known.
+    wake: Nanos,
+    /// When the last one was submitted.
+    last_submit: Nanos,
+    /// By tag: when a paced I/O was submitted, which is later than it was due if it had to wait.
+    submitted: Vec<Nanos>,
+    /// When few enough were left in flight for the next I/O.
+    few_enough: Option<Nanos>,
 }
 
 /// Readings of a target's energy, in joules since some time of its own.
@@ -175,7 +198,44 @@ impl Meter {
     }
 }
 
-impl Loop {
+impl<S: Source> Loop<S> {
+    fn new<T: Target>(target: &T, source: S, queue_depth: u32, limits: Limits) -> Loop<S> {
+        let start = target.now();
+        Loop {
+            depth: queue_depth.min(target.geometry().queue_depth),
+            limits,
+            ahead: LookAhead::new(source),
+            start,
+            submitted_bytes: 0,
+            in_flight: Vec::new(),
+            flying: 0,
+            last_event: start,
+            measured: Measured {
+                elapsed: Nanos::ZERO,
+                reads: 0,
+                writes: 0,
+                bytes: 0,
+                latency: Histogram::new(),
+                in_flight_ns: 0,
+                seconds: Vec::new(),
+                marks: Vec::new(),
+                energy: None,
+                paced: S::PACED.then(Box::default),
+                ended: JobEnd::Complete,
+            },
+            mark_bytes: u64::MAX,
+            next_mark: u64::MAX,
+            second: Second::default(),
+            second_end: start + SECOND,
+            meter: target.energy_j(start).map(Meter::new),
+            free: Vec::new(),
+            wake: Nanos::MAX,
+            last_submit: start,
+            submitted: Vec::new(),
+            few_enough: None,
+        }
+    }
+
     fn run<T: Target>(mut self, target: &mut T, observer: &mut impl Observer) -> Measured {
         self.in_flight = vec![(Io::FLUSH, self.start); self.depth as usize];
         let tick = match T::CLOCK {
@@ -185,18 +245,41 @@ impl Loop {
         let mut next_tick = self.start.saturating_add(tick);
         let mut since_observed = 0u32;
         self.ahead.begin(target);
-        for tag in 0..self.depth {
-            self.submit_next(target, Tag(tag));
+        if S::PACED {
+            self.free.extend((0..self.depth).rev().map(Tag));
+            self.submitted = vec![self.start; self.depth as usize];
+            self.submit_due(target);
+        } else {
+            for tag in 0..self.depth {
+                self.submit_next(target, Tag(tag));
+            }
         }
-        while self.flying > 0 {
-            match target.reap(next_tick) {
+        while self.flying > 0 || (S::PACED && self.is_waiting()) {
+            let until = if S::PACED { next_tick.min(self.wake) } else { next_tick };
+            match target.reap(until) {
                 Ok(Some(done)) => {
                     self.complete(target, done);
                     if self.measured.ended == JobEnd::Complete {
-                        self.submit_next(target, done.tag);
+                        if S::PACED {
+                            self.free.push(done.tag);
+                            self.submit_due(target);
+                        } else {
+                            self.submit_next(target, done.tag);
+                        }
                     }
                     since_observed += 1;
                     if since_observed < 8192 && target.now() < next_tick {
+                        continue;
+                    }
+                }
+                Ok(None) if S::PACED && target.now() < next_tick => {
+                    if self.measured.ended == JobEnd::Complete {
+                        self.submit_due(target);
+                    } else {
+                        self.wake = Nanos::MAX;
+                    }
+                    since_observed += 1;
+                    if since_observed < 8192 {
                         continue;
                     }
                 }
@@ -222,6 +305,50 @@ impl Loop {
         }
     }
 
+    /// Whether there is a paced I/O to come.
+    fn is_waiting(&self) -> bool {
+        self.measured.ended == JobEnd::Complete && self.ahead.due().is_some()
+    }
+
+    /// Submits all that is due and has a place in the queue, and says when the next is.
+    fn submit_due<T: Target>(&mut self, target: &mut T) {
+        self.wake = Nanos::MAX;
+        while let (Some(&tag), Some(due)) = (self.free.last(), self.ahead.due()) {
+            let now = target.now();
+            let Some(at) = self.due_at(due, now) else { return };
+            if at > now {
+                self.wake = at;
+                return;
+            }
+            self.free.pop();
+            let io = self.ahead.next(target);
+            self.count_in_flight(now);
+            self.flying += 1;
+            self.submitted_bytes += io.bytes();
+            let from = if matches!(due, Due::At(_)) { at } else { now };
+            // What waited for a place in the queue was in flight for whoever asked for it.
+            self.measured.in_flight_ns += u128::from((now - from).0);
+            self.in_flight[tag.0 as usize] = (io, from);
+            self.submitted[tag.0 as usize] = now;
+            (self.last_submit, self.few_enough) = (now, None);
+            target.submit(tag, io);
+        }
+    }
+
+    /// When an I/O is due; `None` while too many are in flight to know.
+    fn due_at(&mut self, due: Due, now: Nanos) -> Option<Nanos> {
+        match due {
+            Due::Now => Some(now),
+            Due::At(after) => Some(self.start.saturating_add(after)),
+            Due::AfterSubmit(think) => Some(self.last_submit.saturating_add(think)),
+            Due::After { in_flight, .. } if self.flying > in_flight => None,
+            Due::After { think, .. } => {
+                let since = *self.few_enough.get_or_insert(self.last_event.max(self.last_submit));
+                Some(since.saturating_add(think))
+            }
+        }
+    }
+
     #[inline]
     fn submit_next<T: Target>(&mut self, target: &mut T, tag: Tag) {
         let now = target.now();
@@ -242,16 +369,26 @@ impl Loop {
         let latency = done.at - submitted;
         self.settle(done.at);
         self.measured.latency.record(latency.0);
+        if let (true, Some(paced)) = (S::PACED, &mut self.measured.paced) {
+            let service = done.at - self.submitted[done.tag.0 as usize];
+            paced.completed(io, latency, service);
+        }
         match io.op {
             Op::Read => self.measured.reads += 1,
             _ => self.measured.writes += 1,
         }
-        self.measured.bytes += io.bytes();
+        // Neither a TRIM nor a flush moves anything.
+        let moves = matches!(io.op, Op::Read | Op::Write);
+        let moved = if S::PACED && !moves { 0 } else { io.bytes() };
+        self.measured.bytes += moved;
+        if self.measured.bytes >= self.next_mark {
+            self.mark(done.at);
+        }
         while done.at >= self.second_end {
             self.end_second(target);
         }
         self.second.ios += 1;
-        self.second.bytes += io.bytes();
+        self.second.bytes += moved;
         self.second.latency_sum += latency;
         self.second.latency_max = self.second.latency_max.max(latency);
     }
@@ -275,12 +412,27 @@ impl Loop {
     /// Brings the integral of the number in flight up to `at`.
     #[inline]
     fn count_in_flight(&mut self, at: Nanos) {
+        if let (true, Some(paced)) = (S::PACED && self.flying > 0, &mut self.measured.paced) {
+            paced.busy += at - self.last_event;
+        }
         self.measured.in_flight_ns +=
             u128::from((at - self.last_event).0) * u128::from(self.flying);
         self.last_event = at;
     }
 
+    #[cold]
+    fn mark(&mut self, now: Nanos) {
+        while self.measured.bytes >= self.next_mark {
+            self.measured.marks.push(now - self.start);
+            self.next_mark = self.next_mark.saturating_add(self.mark_bytes);
+        }
+    }
+
     fn end_second<T: Target>(&mut self, target: &T) {
+        if self.measured.seconds.len() == MOST_SECONDS {
+            self.second_end = Nanos::MAX;
+            return;
+        }
         self.measured.seconds.push(std::mem::take(&mut self.second));
         if let (Some(meter), Some(joules)) = (&mut self.meter, target.energy_j(self.second_end)) {
             meter.at_seconds.push(joules);
@@ -292,7 +444,8 @@ impl Loop {
         let by_time =
             now.since(self.start).0 as f64 / self.limits.deadline.since(self.start).0.max(1) as f64;
         let by_bytes = self.submitted_bytes as f64 / self.limits.bytes.max(1) as f64;
-        by_time.max(by_bytes).min(1.0)
+        let by_ios = self.ahead.taken() as f64 / self.limits.ios.max(1) as f64;
+        by_time.max(by_bytes).max(by_ios).min(1.0)
     }
 
     fn finish<T: Target>(mut self, target: &T) -> Measured {
@@ -300,42 +453,6 @@ impl Loop {
         let at_end = target.energy_j(self.last_event);
         self.measured.energy = self.meter.zip(at_end).map(|(meter, at_end)| meter.used(at_end));
         self.measured
-    }
-}
-
-/// The next I/Os of a stream, made in batches that the target is shown some batches before they
-/// are due.
-struct LookAhead {
-    stream: Stream,
-    ios: [Io; LOOK_AHEAD],
-    /// How many have been taken. Those of the last [`LOOK_AHEAD`] positions are in `ios`, in a ring.
-    taken: usize,
-}
-
-impl LookAhead {
-    fn new(stream: Stream) -> LookAhead {
-        LookAhead { stream, ios: [Io::FLUSH; LOOK_AHEAD], taken: 0 }
-    }
-
-    /// Makes the first I/Os.
-    fn begin<T: Target>(&mut self, target: &mut T) {
-        (0..LOOK_AHEAD / BATCH).for_each(|batch| self.make(target, batch));
-    }
-
-    #[inline]
-    fn next<T: Target>(&mut self, target: &mut T) -> Io {
-        let io = self.ios[self.taken % LOOK_AHEAD];
-        self.taken += 1;
-        if self.taken.is_multiple_of(BATCH) {
-            self.make(target, (self.taken / BATCH - 1) % (LOOK_AHEAD / BATCH));
-        }
-        io
-    }
-
-    fn make<T: Target>(&mut self, target: &mut T, batch: usize) {
-        let ios = &mut self.ios[batch * BATCH..][..BATCH];
-        ios.fill_with(|| self.stream.next_io());
-        target.hint(ios);
     }
 }
 
@@ -372,6 +489,15 @@ mod tests {
         let ios: Vec<u64> = measured.seconds.iter().map(|second| second.ios).collect();
         assert_eq!(ios, [39_996, 40_000, 40_000]);
         assert_eq!(measured.ended, JobEnd::Complete);
+    }
+
+    #[test]
+    fn marks_are_when_each_piece_was_done() {
+        let mut drive = Null::new(1 << 21, Nanos::from_micros(10.0));
+        let job = job(1, Until::Bytes(10 * 4096));
+        let measured = run_marked(&mut drive, &job, 3 * 4096, &mut Unobserved);
+        assert_eq!(measured.marks, [30.0, 60.0, 90.0].map(Nanos::from_micros));
+        assert!(run(&mut drive, &job, &mut Unobserved).marks.is_empty());
     }
 
     #[test]

@@ -34,6 +34,16 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     write_atomically_with(path, &|mut file| file.write_all(content))
 }
 
+/// The same by way of another folder of the same file system: a process that is killed in the moment
+/// between naming a file and renaming it, which a busy disk makes long, leaves it there.
+///
+/// # Errors
+///
+/// As [`write_atomically`].
+pub(crate) fn write_atomically_by(way: &Path, path: &Path, content: &[u8]) -> io::Result<()> {
+    write_by(Some(way), path, &|mut file| file.write_all(content))
+}
+
 /// The same of a content that is written piece by piece: `write` is given the file, maybe a second
 /// one after the first has failed.
 ///
@@ -41,6 +51,14 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
 ///
 /// As [`write_atomically`], or what `write` answers.
 pub(crate) fn write_atomically_with(
+    path: &Path,
+    write: &dyn Fn(&File) -> io::Result<()>,
+) -> io::Result<()> {
+    write_by(None, path, write)
+}
+
+fn write_by(
+    way: Option<&Path>,
     path: &Path,
     write: &dyn Fn(&File) -> io::Result<()>,
 ) -> io::Result<()> {
@@ -69,8 +87,8 @@ pub(crate) fn write_atomically_with(
         None => (path.to_path_buf(), None),
     };
     let folder = folder_of(&destination);
-    remove_left_behind(&folder);
-    let new = New { folder: &folder, write, permissions };
+    [Some(folder.as_path()), way].into_iter().flatten().for_each(remove_left_behind);
+    let new = New { folder: way.unwrap_or(&folder), write, permissions };
     // Not every file system has files without a name; where it fails for another reason, the
     // second attempt says which.
     let (temporary, _locked) = new.named_when_whole().or_else(|_| new.named_from_the_start())?;

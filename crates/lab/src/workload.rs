@@ -6,6 +6,8 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::arrival::{Due, Source};
+
 /// Where the next I/O of a job goes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -24,6 +26,8 @@ pub enum Data {
     Repeating,
     /// Random bytes.
     Incompressible,
+    /// Random bytes and others, of which compression removes this many percent, 0 to 100.
+    Compressible(u8),
 }
 
 impl Data {
@@ -32,6 +36,7 @@ impl Data {
         match self {
             Data::Repeating => 100,
             Data::Incompressible => 0,
+            Data::Compressible(percent) => percent.min(100),
         }
     }
 }
@@ -149,6 +154,15 @@ impl Stream {
             compressible_percent: self.compressible_percent,
             fua: self.fua,
         }
+    }
+}
+
+impl Source for Stream {
+    const PACED: bool = false;
+
+    #[inline]
+    fn next(&mut self) -> Option<(Io, Due)> {
+        Some((self.next_io(), Due::Now))
     }
 }
 

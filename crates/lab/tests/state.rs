@@ -303,4 +303,4 @@ fn the_form_is_the_one_we_know() {
     assert_eq!(digest, KNOWN_FORM);
 }
 
-const KNOWN_FORM: &str = "d661fbfcf2dbd00e";
+const KNOWN_FORM: &str = "dafb05f6941acd9b";

@@ -8,7 +8,7 @@ use super::pace::Pace;
 use super::streams::{Space, Stream};
 use super::{Ftl, Shape};
 use crate::nand::Chores;
-use crate::profile::{GcSection, Pacing};
+use crate::profile::{GcSection, Pacing, Stall};
 
 /// A block that was emptied, and is free once the time for that has been spent.
 ///
@@ -49,6 +49,12 @@ impl Ahead {
     }
 }
 
+/// Whether a delayed drive empties one victim at a time.
+pub(super) fn collects_by_victim(gc: &GcSection) -> bool {
+    let delayed = matches!(gc.pacing.value, Pacing::Delayed | Pacing::DelayedUntilSequential);
+    delayed && gc.stall.as_ref().is_some_and(|stall| stall.value == Stall::Victim)
+}
+
 impl Ftl {
     /// The next die, in turn, that can take a row of host data.
     ///
@@ -85,7 +91,10 @@ impl Ftl {
         }
         while self.dies[die as usize].blocks.free_blocks()
             <= match self.pacing {
-                Pacing::Paced => self.dies[die as usize].left_to_collection(),
+                Pacing::Paced | Pacing::Batched => self.dies[die as usize].left_to_collection(),
+                Pacing::Delayed | Pacing::DelayedUntilSequential if self.by_victim => {
+                    self.dies[die as usize].left_to_collection()
+                }
                 Pacing::Delayed | Pacing::DelayedUntilSequential => self.start_free_blocks,
             }
             && self.collect_one(die)
@@ -122,9 +131,17 @@ impl Ftl {
         self.collect_what_is_owed(die, self.reserve(ahead.free_blocks));
     }
 
+    /// Empties victims whole when the die's space is down to its reserve: one mostly.
+    pub(super) fn collect_by_victim(&mut self, die: u32) {
+        let reserve = self.reserve(self.start_free_blocks);
+        while self.dies[die as usize].room(self.shape.units_per_block) <= reserve
+            && self.collect_one(die)
+        {}
+    }
+
     /// Units that can be written to a die which keeps so many blocks free. Blocks being written
     /// are half full on average.
-    fn reserve(&self, free_blocks: u32) -> u64 {
+    pub(super) fn reserve(&self, free_blocks: u32) -> u64 {
         u64::from(free_blocks + self.open_blocks / 2) * u64::from(self.shape.units_per_block)
     }
 
@@ -196,7 +213,7 @@ impl Ftl {
     }
 
     /// Chooses the die's next victim, if there is space to be won, and moves what is valid there.
-    fn choose_victim(&mut self, die: u32) {
+    pub(super) fn choose_victim(&mut self, die: u32) {
         self.level_wear(die);
         let folded = self.next_dynamic_fold(die);
         if let Some(block) = folded.or_else(|| self.next_victim(die)) {
@@ -328,6 +345,11 @@ impl Victim {
 
     pub(super) fn block(&self) -> Block {
         self.block
+    }
+
+    /// Its valid units when it was chosen.
+    pub(super) fn valid(&self) -> u32 {
+        self.valid
     }
 
     /// Whether it was written with one bit a cell.

@@ -6,7 +6,9 @@
 //! within a die, into a block of its own. Words: a *unit* is the grain of the map, 4
 //! KiB mostly; a *row* is what one program operation writes; a *block* is what one erase frees.
 
+mod batch;
 mod blocks;
+mod coalesce;
 mod collect;
 mod die;
 mod fragments;
@@ -28,8 +30,9 @@ use serde::{Deserialize, Serialize};
 use crate::nand::{Chores, PageKinds};
 use crate::prefetch::prefetch;
 use crate::profile::{Pacing, SsdProfile};
+use batch::Batch;
 use blocks::Block;
-use collect::Ahead;
+use collect::{Ahead, collects_by_victim};
 use die::{DieSpace, Fronts};
 use fragments::{Filling, Fragments, Slot};
 use labels::Labels;
@@ -65,6 +68,11 @@ pub(crate) struct Ftl {
     /// How the drive collects while the host writes in order, and whether it does now.
     ahead: Option<Ahead>,
     in_order: bool,
+    /// Whether a delayed drive empties one victim at a time.
+    by_victim: bool,
+    /// How it collects in batches, and whether it is in one.
+    batch: Option<Batch>,
+    in_batch: bool,
     /// By logical unit: the slot of the fragment that knows where it is.
     map: Vec<Slot>,
     fragments: Fragments,
@@ -96,6 +104,8 @@ struct OpenRow {
 pub(crate) struct FtlCounts {
     /// Units the host wrote.
     pub(crate) host_units: u64,
+    /// Those of them that took the place of what was in an open row.
+    pub(crate) absorbed_units: u64,
     /// Units collection moved.
     pub(crate) moved_units: u64,
     /// Those of them that were in the SLC buffer.
@@ -140,6 +150,9 @@ impl Ftl {
             pacing: profile.gc.pacing.value,
             ahead: Ahead::new(&profile.gc),
             in_order: false,
+            by_victim: collects_by_victim(&profile.gc),
+            batch: Batch::new(&profile.gc),
+            in_batch: false,
             map: vec![Slot::NOWHERE; profile.user_units() as usize],
             fragments: Fragments::none(shape),
             live: LiveBits::none(shape),
@@ -218,6 +231,7 @@ impl Ftl {
         self.fragments.clear_all();
         self.live.clear_all();
         self.erase_dies();
+        self.in_batch = false;
         self.rows = [OpenRow::default(); FRONTS];
         if let Some(streams) = &mut self.streams {
             streams.forget();
@@ -418,10 +432,14 @@ impl Ftl {
             // It took no space of the main blocks.
         } else if self.pacing == Pacing::Paced {
             self.collect_at_pace(die);
+        } else if let Some(batch) = self.batch {
+            self.collect_in_batch(die, batch);
         } else if let Some(ahead) = self.ahead
             && self.in_order
         {
             self.collect_ahead(die, ahead);
+        } else if self.by_victim {
+            self.collect_by_victim(die);
         }
         self.rows[stream.index()].die = if die + 1 == self.shape.dies { 0 } else { die + 1 };
         self.count_parity(die, stream);

@@ -37,6 +37,7 @@ pub(crate) struct FtlState<'a> {
     victims: Cow<'a, VictimChooser>,
     worn_out: bool,
     in_order: bool,
+    in_batch: bool,
     rows: [OpenRow; FRONTS],
     slc_exhausted: bool,
     counts: FtlCounts,
@@ -121,6 +122,7 @@ impl Ftl {
             victims,
             end_of_life,
             in_order,
+            in_batch,
             streams,
             slc,
             rows,
@@ -129,6 +131,8 @@ impl Ftl {
             page_kinds: _,
             open_blocks: _,
             ahead: _,
+            by_victim: _,
+            batch: _,
             // ... and these from the places.
             map: _,
             fragments: _,
@@ -144,6 +148,7 @@ impl Ftl {
             victims: Cow::Borrowed(victims),
             worn_out: end_of_life.is_reached(),
             in_order: *in_order,
+            in_batch: *in_batch,
             rows: *rows,
             slc_exhausted: slc.is_some_and(|slc| slc.exhausted),
             counts: *counts,
@@ -166,6 +171,7 @@ impl Ftl {
             victims,
             worn_out,
             in_order,
+            in_batch,
             rows,
             slc_exhausted,
             counts,
@@ -192,7 +198,9 @@ impl Ftl {
         }
         let counted = counts.host_units.max(counts.moved_units).max(counts.padded_units);
         let counted = counted.max(counts.parity_units);
-        let counts_right = counted <= MOST_MOVED && counts.folded_units <= counts.moved_units;
+        let counts_right = counted <= MOST_MOVED
+            && counts.folded_units <= counts.moved_units
+            && counts.absorbed_units <= counts.host_units;
         StateError::unless(counts_right, "it counts too much")?;
         let end_of_life = made.end_of_life.restored(worn_out, &dies);
         let end_of_life = end_of_life
@@ -211,6 +219,7 @@ impl Ftl {
             victims,
             end_of_life,
             in_order,
+            in_batch,
             streams: None,
             slc: made.slc.map(|slc| slc.restored(slc_exhausted)),
             rows,
@@ -221,6 +230,8 @@ impl Ftl {
             open_blocks: made.open_blocks,
             pacing,
             ahead: made.ahead,
+            by_victim: made.by_victim,
+            batch: made.batch,
         };
         StateError::unless(ftl.host_row_is_open(), "the row being filled is not")?;
         ftl.check().map_err(StateError::new)?;

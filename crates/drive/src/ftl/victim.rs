@@ -135,6 +135,7 @@ mod tests {
             start_free_blocks: set(2),
             pacing: set(crate::profile::Pacing::Paced),
             policy: set(policy),
+            stall: None,
             choices: set(choices),
             seed: set(1),
             idle_ms: None,
@@ -142,6 +143,8 @@ mod tests {
             sequential_free_blocks: None,
             sequential_gain: None,
             sequential_commands: None,
+            batch_free_blocks: None,
+            batch_moves: None,
         })
     }
 

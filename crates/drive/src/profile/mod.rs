@@ -45,7 +45,7 @@ pub use power::{HddPowerSection, PowerSection};
 pub use slc_buffer::{SlcBufferSection, WhenSlcFull};
 pub use ssd::{
     BufferSection, CapacitySection, ControllerSection, GcSection, NandSection, Pacing, SsdProfile,
-    VictimPolicy,
+    Stall, VictimPolicy,
 };
 pub use streams::{StreamVictims, StreamsSection};
 pub use trim::{TrimMode, TrimSection};

@@ -83,6 +83,11 @@ pub struct ControllerSection {
     pub read_4k_us: Sourced<f64>,
     /// Microseconds more for each 4 KiB written.
     pub write_4k_us: Sourced<f64>,
+    /// Microseconds for each 4 KiB that collection or a merge moves, 0 to 10^6: to find out that it is
+    /// valid, to move it and to note where it is. None where it is left out; collection in idle time
+    /// does not pay it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub move_4k_us: Option<Sourced<f64>>,
     /// KiB fetched from NAND ahead of a sequential reader; 0 for none.
     pub read_ahead_kib: Sourced<u32>,
 }
@@ -96,6 +101,18 @@ pub struct BufferSection {
     pub write_kib: Sourced<u32>,
     /// Whether its content survives a power cut, so that a flush need not wait for the NAND.
     pub power_loss_protected: Sourced<bool>,
+    /// Whether a unit of the map that is written again while its row is not full takes the place it has
+    /// there, so that only the last of such writes is programmed (coalescing); false when absent. What
+    /// programs a row before it is full, as a flush does, ends it for the units of the row. Not with `[compression]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coalesce: Option<Sourced<bool>>,
+}
+
+impl BufferSection {
+    /// Whether writes are coalesced.
+    pub fn coalesces(&self) -> bool {
+        self.coalesce.as_ref().is_some_and(|coalesce| coalesce.value)
+    }
 }
 
 /// The flash: its shape and its times.
@@ -144,6 +161,10 @@ pub struct GcSection {
     pub pacing: Sourced<Pacing>,
     /// Which block is collected.
     pub policy: Sourced<VictimPolicy>,
+    /// How much a delayed drive does at a time, `block` where it is left out; other pacings do not
+    /// use it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stall: Option<Sourced<Stall>>,
     /// Blocks that `d_choices` draws, 1 to 1024; other policies do not use it.
     pub choices: Sourced<u32>,
     /// Where the random numbers of `d_choices` and `random` begin, any number; other policies do
@@ -170,6 +191,14 @@ pub struct GcSection {
     /// than one lets several files be written in turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sequential_commands: Option<Sourced<u32>>,
+    /// Free blocks a die on average, more than `start_free_blocks` and up to 2^20, with which a
+    /// `batched` drive ends a batch; it needs this and the next, which nothing else uses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch_free_blocks: Option<Sourced<u32>>,
+    /// Units that it moves in a batch for each the host writes, 1 to 1000; more where that does not
+    /// win as much as the host uses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch_moves: Option<Sourced<u32>>,
 }
 
 /// Which of a die's closed blocks is collected, its victim.
@@ -203,6 +232,21 @@ pub enum Pacing {
     /// The same while the host writes at random; while it writes in order, ahead of need, until
     /// there are `gc.sequential_free_blocks` (Crucial m4 and C300 as AnandTech describes them).
     DelayedUntilSequential,
+    /// Nothing until a die is about to run out; then the whole drive moves as much with every write,
+    /// however much space that wins, until dies have `gc.batch_free_blocks` on average.
+    Batched,
+}
+
+/// How much collection a delayed drive does at a time.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stall {
+    /// When the host's block is full and another must be opened: as many victims as it takes to win
+    /// one.
+    Block,
+    /// When a die's space is down to its reserve: one victim, which lasts for as many rows of host
+    /// data as it wins.
+    Victim,
 }
 
 /// Groups of up to 64 neighbouring units that the map can name.
@@ -232,6 +276,11 @@ impl SsdProfile {
         }
         let two_rows_kib = (self.row_bytes() * 2).div_ceil(1024) as u32;
         within("buffer.write_kib", &self.buffer.write_kib, two_rows_kib..=1 << 22)?;
+        if self.buffer.coalesces() && self.compression.is_some() {
+            let must = "data that compresses less does not fit where a unit is: leave out \
+                        buffer.coalesce or [compression]";
+            return Err(ProfileError::new("buffer.coalesce", true, must));
+        }
         self.gc.check()?;
         if let Some(streams) = &self.streams {
             streams.check(self)?;
@@ -355,6 +404,9 @@ impl ControllerSection {
         within("controller.write_command_us", &self.write_command_us, 0.0..=1e6)?;
         within("controller.read_4k_us", &self.read_4k_us, 0.0..=1e6)?;
         within("controller.write_4k_us", &self.write_4k_us, 0.0..=1e6)?;
+        if let Some(moves) = &self.move_4k_us {
+            within("controller.move_4k_us", moves, 0.0..=1e6)?;
+        }
         within("controller.read_ahead_kib", &self.read_ahead_kib, 0..=65_536)
     }
 }
@@ -372,14 +424,25 @@ impl GcSection {
             let must = "gc.idle_ms must be given with it";
             return Err(ProfileError::new("gc.idle_free_blocks", blocks.value, must));
         }
-        let needed = self.pacing.value == Pacing::DelayedUntilSequential;
-        for (key, value, range) in [
-            ("gc.sequential_free_blocks", &self.sequential_free_blocks, more..=1 << 20),
-            ("gc.sequential_gain", &self.sequential_gain, 1..=100),
-            ("gc.sequential_commands", &self.sequential_commands, 1..=256),
+        use Pacing::{Batched, DelayedUntilSequential};
+        for (key, value, range, pacing) in [
+            (
+                "gc.sequential_free_blocks",
+                &self.sequential_free_blocks,
+                more..=1 << 20,
+                DelayedUntilSequential,
+            ),
+            ("gc.sequential_gain", &self.sequential_gain, 1..=100, DelayedUntilSequential),
+            ("gc.sequential_commands", &self.sequential_commands, 1..=256, DelayedUntilSequential),
+            ("gc.batch_free_blocks", &self.batch_free_blocks, more..=1 << 20, Batched),
+            ("gc.batch_moves", &self.batch_moves, 1..=1000, Batched),
         ] {
-            if needed {
-                given(key, value, "gc.pacing = delayed_until_sequential")?;
+            if self.pacing.value == pacing {
+                let because = match pacing {
+                    Batched => "gc.pacing = batched",
+                    _ => "gc.pacing = delayed_until_sequential",
+                };
+                given(key, value, because)?;
             }
             if let Some(value) = value {
                 within(key, value, range)?;

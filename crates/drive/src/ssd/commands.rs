@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::Ssd;
 use super::units::in_4k;
 use crate::ftl::{LogicalUnit, Placed, Stream};
+use crate::nand::Chores;
 use crate::{Io, Nanos};
 
 /// What a command reads from the NAND.
@@ -47,6 +48,19 @@ impl Ssd {
         let mut unit = units.first;
         let weight = self.weight(io);
         while unit < units.first + units.count {
+            let whole = units.whole_from(unit);
+            let mut together = whole.max(1);
+            if self.coalesces {
+                let (count, row) = self.ftl.absorb(unit, together);
+                if let Some(stream) = row {
+                    // What is kept of a unit that is written in part is here, too.
+                    admitted = admitted.max(self.row_ready[stream.index()]);
+                    self.row_ready[stream.index()] = admitted;
+                    unit += count;
+                    continue;
+                }
+                together = count;
+            }
             let stream = self.ftl.stream_for(unit);
             loop {
                 if self.ftl.at_row_start(stream) {
@@ -58,7 +72,6 @@ impl Ssd {
                 let ready = admitted.max(self.row_ready[cut.stream.index()]);
                 self.program_if_full(cut, arrives, ready);
             }
-            let whole = units.whole_from(unit);
             if whole == 0 {
                 let pages = self.grain.pages_to_keep(io, unit);
                 let rest = self.read_unit(unit, pages, &mut Reads::new(accepted, mapped));
@@ -67,7 +80,7 @@ impl Ssd {
             // A command that adds to a row waits for the row's space like the one that began it.
             admitted = admitted.max(self.row_ready[stream.index()]);
             self.row_ready[stream.index()] = admitted;
-            let Some((written, placed)) = self.ftl.write(unit, whole.max(1), stream, weight) else {
+            let Some((written, placed)) = self.ftl.write(unit, together, stream, weight) else {
                 self.host_writes.add(self.grain, self.grain.part_before(io, unit));
                 return None;
             };
@@ -88,7 +101,12 @@ impl Ssd {
     fn look_up(&mut self, units: Range<LogicalUnit>, updates: bool, at: Nanos) -> Nanos {
         match &mut self.limited_map {
             None => at,
-            Some(map) => map.look_up(units, updates, at, &mut self.nand),
+            Some(map) => {
+                // The map says what it said if the buffer absorbs all of them.
+                let in_row = |unit| self.ftl.open_row_with(unit).is_some();
+                let updates = updates && !(self.coalesces && units.clone().all(in_row));
+                map.look_up(units, updates, at, &mut self.nand)
+            }
         }
     }
 
@@ -112,9 +130,10 @@ impl Ssd {
         }
         let chores = self.ftl.take_chores(placed.die);
         self.nand.chores(placed.die, chores, at, ready);
-        let mut merged = ready;
+        let mut merged = self.note_moves(chores, at, ready);
         while let Some((die, chores)) = self.ftl.next_chores() {
             let done = self.nand.chores(die, chores, at, ready);
+            merged = self.note_moves(chores, at, merged);
             // A log block is won back when all dies of the merge are done; a die that only erases
             // holds up no other.
             if chores.rows_programmed() > 0 || chores.rows_read > 0 {
@@ -136,6 +155,17 @@ impl Ssd {
         let place = self.row_end(placed.die, placed.stream, row);
         self.row_ends[place] = end;
         end
+    }
+
+    /// The controller's part of what is moved, ordered at `at`. Returns when that is done, not before
+    /// `ready`.
+    #[inline]
+    fn note_moves(&mut self, chores: Chores, at: Nanos, ready: Nanos) -> Nanos {
+        let rows = u64::from(chores.rows_programmed());
+        if rows == 0 || self.costs.moved_row == Nanos::ZERO {
+            return ready;
+        }
+        self.controller.serve(at, Nanos(self.costs.moved_row.0 * rows)).max(ready)
     }
 
     pub(super) fn read(&mut self, io: Io, arrives: Nanos) -> Nanos {

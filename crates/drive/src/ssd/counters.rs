@@ -17,6 +17,9 @@ pub struct SsdCounters {
     /// Written for the host, in whole units of the map: host and read-modify-write sectors
     /// together; compressed, where the drive does that.
     pub host_units: u64,
+    /// Those of them that took the place of what was still in the buffer, and so were given none
+    /// (a buffer that coalesces only).
+    pub absorbed_units: u64,
     /// Moved by garbage collection, or out of the SLC buffer.
     pub moved_units: u64,
     /// Those of them that were in the SLC buffer.
@@ -36,7 +39,7 @@ pub struct SsdCounters {
     pub map_misses: u64,
     /// In rows that are not full yet, and so in the buffer only.
     pub pending_units: u64,
-    /// Programmed: host + moved + padded + parity + map - pending, counted at the NAND.
+    /// Programmed: host - absorbed + moved + padded + parity + map - pending, counted at the NAND.
     pub programmed_units: u64,
     /// Blocks erased (one a plane counts as one).
     pub blocks_erased: u64,
@@ -50,6 +53,7 @@ impl Default for SsdCounters {
             host_sectors: 0,
             rmw_sectors: 0,
             host_units: 0,
+            absorbed_units: 0,
             moved_units: 0,
             folded_units: 0,
             padded_units: 0,
@@ -70,7 +74,8 @@ impl SsdCounters {
     /// nothing.
     pub fn write_amplification_since(&self, before: &SsdCounters) -> Option<f64> {
         let host_sectors = self.host_sectors - before.host_sectors;
-        let nand = (self.host_units - before.host_units)
+        let absorbed = self.absorbed_units - before.absorbed_units;
+        let nand = (self.host_units - before.host_units - absorbed)
             + (self.moved_units - before.moved_units)
             + (self.padded_units - before.padded_units)
             + (self.parity_units - before.parity_units)

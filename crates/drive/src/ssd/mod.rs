@@ -55,6 +55,8 @@ pub struct Ssd {
     raw_bytes: u64,
     trim: Trim,
     power_loss_protected: bool,
+    /// Whether the write buffer coalesces.
+    coalesces: bool,
     /// By operation.
     host: [HostCost; 4],
     costs: CommandCosts,
@@ -123,6 +125,8 @@ struct CommandCosts {
     write: Nanos,
     read_4k: Nanos,
     write_4k: Nanos,
+    /// For a row that collection or a merge programs.
+    moved_row: Nanos,
 }
 
 impl Ssd {
@@ -153,8 +157,9 @@ impl Ssd {
             raw_bytes: profile.raw_bytes(),
             trim: Trim::new(&profile.trim, link.is_pcie()),
             power_loss_protected: profile.buffer.power_loss_protected.value,
+            coalesces: profile.buffer.coalesces(),
             host: HostCost::by_operation(&profile.host),
-            costs: CommandCosts::new(&profile.controller),
+            costs: CommandCosts::new(&profile.controller, profile.row_bytes()),
             link,
             controller: Lane::default(),
             nand: Nand::new(profile),
@@ -199,6 +204,7 @@ impl Ssd {
             host_sectors: self.host_writes.sectors,
             rmw_sectors: self.host_writes.rmw_sectors,
             host_units: ftl.host_units * each,
+            absorbed_units: ftl.absorbed_units * each,
             moved_units: ftl.moved_units * each,
             folded_units: ftl.folded_units * each,
             padded_units: ftl.padded_units * each,
@@ -367,12 +373,14 @@ impl HostCost {
 }
 
 impl CommandCosts {
-    fn new(section: &ControllerSection) -> CommandCosts {
+    fn new(section: &ControllerSection, row_bytes: u64) -> CommandCosts {
+        let move_4k_us = section.move_4k_us.as_ref().map_or(0.0, |moves| moves.value);
         CommandCosts {
             read: Nanos::from_micros(section.read_command_us.value),
             write: Nanos::from_micros(section.write_command_us.value),
             read_4k: Nanos::from_micros(section.read_4k_us.value),
             write_4k: Nanos::from_micros(section.write_4k_us.value),
+            moved_row: Nanos::from_micros(move_4k_us * (row_bytes / 4096) as f64),
         }
     }
 }

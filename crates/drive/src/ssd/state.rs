@@ -66,6 +66,7 @@ impl Ssd {
             raw_bytes: _,
             trim: _,
             power_loss_protected: _,
+            coalesces: _,
             host: _,
             costs: _,
             rows_per_block: _,

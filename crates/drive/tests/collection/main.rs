@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod batched;
 mod idle;
 mod laws;
 mod refusals;

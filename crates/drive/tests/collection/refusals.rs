@@ -119,6 +119,21 @@ fn nonsense_in_collection() {
     );
     refused(
         |profile| {
+            profile.gc.pacing = set(Pacing::Batched);
+            profile.gc.batch_moves = Some(set(4));
+        },
+        "gc.batch_free_blocks = absent is not possible: gc.pacing = batched needs it",
+    );
+    refused(
+        |profile| profile.gc.batch_moves = Some(set(0)),
+        "gc.batch_moves = 0 is not possible: it must be 1 to 1000",
+    );
+    refused(
+        |profile| profile.controller.move_4k_us = Some(set(-0.5)),
+        "controller.move_4k_us = -0.5 is not possible: it must be 0 to 1000000",
+    );
+    refused(
+        |profile| {
             ahead(profile);
             profile.gc.sequential_gain = None;
         },

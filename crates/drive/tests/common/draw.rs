@@ -219,7 +219,9 @@ pub fn command(numbers: &mut impl Numbers, sectors: u64) -> Command {
         0 => u64::MAX - numbers.below(1 << 10),
         1 => numbers.below(sectors * 2),
         2..6 => (sectors - 1).saturating_sub(numbers.below(64)),
-        6..34 => numbers.below(sectors),
+        // What is still in the buffer.
+        6..14 => numbers.below(sectors.min(64)),
+        14..34 => numbers.below(sectors),
         _ => numbers.below(sectors) / 8 * 8,
     };
     let any = numbers.below(256) as u8;

@@ -9,7 +9,7 @@ use super::set;
 /// drive with what there is already.
 pub fn add(numbers: &mut impl Numbers, profile: &mut SsdProfile) {
     // Log blocks come before what they exclude.
-    let mechanisms: [(u64, Mechanism); 9] = [
+    let mechanisms: [(u64, Mechanism); 13] = [
         (30, cells),
         (30, suspend),
         (30, registers),
@@ -19,6 +19,10 @@ pub fn add(numbers: &mut impl Numbers, profile: &mut SsdProfile) {
         (40, slc_buffer),
         (40, compression),
         (40, wear),
+        (20, batches),
+        (40, stall),
+        (30, moves),
+        (90, coalesce),
     ];
     for (percent, mechanism) in mechanisms {
         if numbers.percent(percent) {
@@ -98,6 +102,22 @@ fn log_blocks(profile: &mut SsdProfile, below: Below<'_>) {
     });
 }
 
+fn batches(profile: &mut SsdProfile, below: Below<'_>) {
+    let gc = &mut profile.gc;
+    gc.pacing = set(Pacing::Batched);
+    gc.batch_free_blocks = Some(set(gc.start_free_blocks.value + 1 + below(12) as u32));
+    gc.batch_moves = Some(set(1 + below(12) as u32));
+}
+
+/// Of delayed drives only; others do not use it.
+fn stall(profile: &mut SsdProfile, below: Below<'_>) {
+    profile.gc.stall = Some(set([Stall::Block, Stall::Victim][below(2) as usize]));
+}
+
+fn moves(profile: &mut SsdProfile, below: Below<'_>) {
+    profile.controller.move_4k_us = Some(set(below(500) as f64 / 10.0));
+}
+
 fn slc_buffer(profile: &mut SsdProfile, below: Below<'_>) {
     let given = profile.nand_cells.as_ref().map(|cells| cells.kind.value);
     let cell_bits = match given {
@@ -132,6 +152,10 @@ fn slc_buffer(profile: &mut SsdProfile, below: Below<'_>) {
         on_top.div_ceil(u64::from(profile.nand.dies.value)) as u32;
     let row_kib = row_bytes.div_ceil(1024) as u32;
     profile.buffer.write_kib = set(profile.buffer.write_kib.value.max(4 * row_kib));
+}
+
+fn coalesce(profile: &mut SsdProfile, below: Below<'_>) {
+    profile.buffer.coalesce = Some(set(below(4) > 0));
 }
 
 fn compression(profile: &mut SsdProfile, below: Below<'_>) {

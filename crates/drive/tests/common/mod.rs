@@ -55,9 +55,14 @@ pub fn ssd(shape: Shape) -> SsdProfile {
             write_command_us: set(0.0),
             read_4k_us: set(0.0),
             write_4k_us: set(0.0),
+            move_4k_us: None,
             read_ahead_kib: set(0),
         },
-        buffer: BufferSection { write_kib: set(64), power_loss_protected: set(false) },
+        buffer: BufferSection {
+            write_kib: set(64),
+            power_loss_protected: set(false),
+            coalesce: None,
+        },
         nand: NandSection {
             channels: set(shape.dies.min(8)),
             dies: set(shape.dies),
@@ -78,6 +83,7 @@ pub fn ssd(shape: Shape) -> SsdProfile {
             start_free_blocks: set(2),
             pacing: set(Pacing::Paced),
             policy: set(VictimPolicy::Greedy),
+            stall: None,
             choices: set(2),
             seed: set(1),
             idle_ms: None,
@@ -85,6 +91,8 @@ pub fn ssd(shape: Shape) -> SsdProfile {
             sequential_free_blocks: None,
             sequential_gain: None,
             sequential_commands: None,
+            batch_free_blocks: None,
+            batch_moves: None,
         },
         trim: TrimSection {
             supported: set(true),

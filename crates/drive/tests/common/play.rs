@@ -212,7 +212,7 @@ impl<D: Drive> Player<'_, D> {
 /// Units that got a place, are not programmed and do not wait to be either.
 fn unprogrammed(drive: &impl Drive) -> Result<u64, String> {
     let count = drive.counters();
-    let placed = count.host_units
+    let placed = count.host_units - count.absorbed_units
         + count.moved_units
         + count.padded_units
         + count.parity_units

@@ -24,7 +24,7 @@ proptest! {
         stripe_dies in 1u32..5, groups in 1u32..4, planes in 1u32..4, pages_in_4k in 1u32..4,
         pages_per_block in 1u32..20, logical_blocks in 1u32..20, logs in 1u32..6,
         associativity in prop_oneof![1u32..4, Just(FULL)], sequential: bool, recent: bool, short: bool,
-        unit_power in 0u32..4,
+        coalesces: bool,         unit_power in 0u32..4,
         ios in prop::collection::vec(any_io(), 1..300),
     ) {
         let shape = Shape {
@@ -35,6 +35,7 @@ proptest! {
         profile.nand.planes = set(planes);
         profile.nand.page_bytes = set(pages_in_4k * 4096);
         profile.buffer.write_kib = set(256);
+        profile.buffer.coalesce = Some(set(coalesces));
         profile.capacity.sectors.value *= u64::from(planes * pages_in_4k);
         if short && profile.capacity.sectors.value > 8 {
             // The last logical block is not whole.
@@ -74,7 +75,7 @@ proptest! {
         prop_assert_eq!(asked, answered);
         let count = drive.counters();
         prop_assert_eq!(
-            count.host_units + count.moved_units + count.padded_units,
+            count.host_units - count.absorbed_units + count.moved_units + count.padded_units,
             count.programmed_units + count.pending_units
         );
         prop_assert_eq!(count.host_units * 8, count.host_sectors + count.rmw_sectors);

@@ -9,7 +9,7 @@ use fourcorners_drive::{
 
 use crate::common::play::Drive;
 use crate::flash::{Flash, Lane, ns};
-use crate::space::{FullRow, Semantics, Space, Written};
+use crate::space::{FullRow, Space, Written};
 
 /// A plain model of the virtual SSD.
 pub(crate) struct Reference {
@@ -46,9 +46,9 @@ type Registers = Option<(usize, usize, usize, usize, u64)>;
 
 impl Reference {
     /// The profile must have passed its check.
-    pub(crate) fn new(profile: &SsdProfile, semantics: Semantics) -> Reference {
+    pub(crate) fn new(profile: &SsdProfile) -> Reference {
         Reference {
-            space: Space::new(profile, semantics),
+            space: Space::new(profile),
             flash: Flash::new(&profile.nand),
             controller: Lane::default(),
             link: Lane::default(),
@@ -66,10 +66,6 @@ impl Reference {
             refused: VecDeque::new(),
             profile: profile.clone(),
         }
-    }
-
-    pub(crate) fn absorbed_units(&self) -> u64 {
-        self.space.absorbed_units
     }
 
     pub(crate) fn is_mapped(&self, lba: Lba) -> bool {
@@ -334,6 +330,7 @@ impl Drive for Reference {
             host_sectors: self.host_sectors,
             rmw_sectors: self.space.host_units * 8 - self.host_sectors,
             host_units: self.space.host_units,
+            absorbed_units: self.space.absorbed_units,
             moved_units: self.space.moved_units,
             padded_units: self.space.padded_units,
             pending_units: self.space.placed_units() - self.purged_units - programmed,

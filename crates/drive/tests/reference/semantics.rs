@@ -6,22 +6,21 @@ use fourcorners_drive::{Lba, Op};
 use crate::common::play::{Command, Drive, play};
 use crate::common::{Shape, io, set, set_effective_op, ssd};
 use crate::model::Reference;
-use crate::space::{Semantics, Space, Written};
-
-const ABSORBING: Semantics = Semantics { absorbs: true };
+use crate::space::{Space, Written};
 
 /// One die with rows of four units, four rows a block.
-fn rows_of_four() -> SsdProfile {
+fn rows_of_four(coalesce: bool) -> SsdProfile {
     let mut profile =
         ssd(Shape { dies: 1, blocks_per_die: 16, pages_per_block: 4, effective_op: 0.2 });
     profile.nand.page_bytes = set(16_384);
     set_effective_op(&mut profile, 0.2);
+    profile.buffer.coalesce = Some(set(coalesce));
     profile
 }
 
 #[test]
 fn a_write_takes_the_place_of_what_is_in_the_row_being_filled() {
-    let mut space = Space::new(&rows_of_four(), ABSORBING);
+    let mut space = Space::new(&rows_of_four(true));
     let absorbed = [7, 7, 8, 7].map(|unit| matches!(space.write(unit), Written::Absorbed));
     assert_eq!(absorbed, [false, true, false, true]);
     // What was trimmed has no place to take.
@@ -37,7 +36,7 @@ fn a_write_takes_the_place_of_what_is_in_the_row_being_filled() {
 #[test]
 fn repeated_writes_of_one_unit_wait_for_no_nand_when_absorbed() {
     let run = |absorbs| {
-        let mut drive = Reference::new(&rows_of_four(), Semantics { absorbs });
+        let mut drive = Reference::new(&rows_of_four(absorbs));
         let writes = (0..1000).map(|_| Command::Io(io(Op::Write, 3, 1)));
         let answers = play(&mut drive, 1, writes);
         (drive, answers.map(|answers| answers.len()))
@@ -45,16 +44,15 @@ fn repeated_writes_of_one_unit_wait_for_no_nand_when_absorbed() {
     let (plain, answered) = run(false);
     assert_eq!((answered, plain.counters().programmed_units), (Ok(1000), 1000));
     let (absorbing, _) = run(true);
-    assert_eq!(absorbing.absorbed_units(), 999);
     let counters = absorbing.counters();
+    assert_eq!(counters.absorbed_units, 999);
     assert_eq!((counters.programmed_units, counters.pending_units), (0, 1));
     assert!(absorbing.is_mapped(Lba(3 * 8 + 7)) && !absorbing.is_mapped(Lba(4 * 8)));
 }
 
 #[test]
 fn a_victim_is_moved_when_chosen_and_free_when_its_work_is_charged() {
-    let semantics = Semantics { absorbs: false };
-    let mut space = Space::new(&rows_of_four(), semantics);
+    let mut space = Space::new(&rows_of_four(false));
     let user = space.user_units();
     (0..user).for_each(|unit| {
         space.write(unit);

@@ -7,13 +7,6 @@ use fourcorners_drive::profile::{Pacing, SsdProfile};
 use crate::flash::Chores;
 use crate::policy::{Candidate, Policy};
 
-/// What the reference can be told to do in one way or another.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Semantics {
-    /// A write to a unit that lies in the row being filled takes its place there.
-    pub(crate) absorbs: bool,
-}
-
 /// Where a unit is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Place {
@@ -115,7 +108,8 @@ pub(crate) struct FullRow {
 }
 
 pub(crate) struct Space {
-    semantics: Semantics,
+    /// A write to a unit that lies in the row being filled takes its place there.
+    absorbs: bool,
     sizes: Sizes,
     start_free_blocks: usize,
     pacing: Pacing,
@@ -137,14 +131,14 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    pub(crate) fn new(profile: &SsdProfile, semantics: Semantics) -> Space {
+    pub(crate) fn new(profile: &SsdProfile) -> Space {
         let nand = &profile.nand;
         let page = nand.page_bytes.value as usize / 4096;
         let row = page * nand.planes.value as usize;
         let block = row * nand.pages_per_block.value as usize;
         let blocks = nand.blocks_per_plane.value as usize;
         Space {
-            semantics,
+            absorbs: profile.buffer.coalesce.as_ref().is_some_and(|key| key.value),
             sizes: Sizes { page, row, block },
             start_free_blocks: profile.gc.start_free_blocks.value as usize,
             pacing: profile.gc.pacing.value,
@@ -203,7 +197,7 @@ impl Space {
 
     pub(crate) fn write(&mut self, unit: usize) -> Written {
         self.host_units += 1;
-        if self.semantics.absorbs && self.lies_in_row_being_filled(unit) {
+        if self.absorbs && self.lies_in_row_being_filled(unit) {
             self.absorbed_units += 1;
             return Written::Absorbed;
         }

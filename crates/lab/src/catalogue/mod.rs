@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use fourcorners_drive::profile::{HddProfile, ProfileError, SsdProfile, Standing};
+use fourcorners_drive::{Geometry, SECTOR_BYTES};
 use include_dir::{Dir, File, include_dir};
 use sha2::{Digest, Sha256};
 use toml::{Table, Value};
@@ -300,11 +301,35 @@ impl Profile {
         }
     }
 
+    /// What a drive of it can hold and take.
+    pub fn geometry(&self) -> Geometry {
+        match &self.model {
+            Model::Ssd(ssd) => Geometry {
+                sectors: ssd.capacity.sectors.value,
+                logical_block_bytes: SECTOR_BYTES as u32,
+                queue_depth: ssd.capacity.queue_depth.value,
+            },
+            Model::Hdd(hdd) => Geometry {
+                sectors: hdd.capacity.sectors.value,
+                logical_block_bytes: hdd.capacity.logical_block_bytes.value,
+                queue_depth: hdd.ncq.depth.value,
+            },
+        }
+    }
+
     /// Memory that the drive takes, bytes: 9 for each 4 KiB of a solid-state drive's flash.
     pub fn memory_bytes(&self) -> u64 {
         match &self.model {
             Model::Ssd(ssd) => ssd.raw_bytes() / 4096 * 9,
             Model::Hdd(_) => 0,
+        }
+    }
+
+    /// Whether the profile says what the drive draws.
+    pub fn has_power(&self) -> bool {
+        match &self.model {
+            Model::Ssd(ssd) => ssd.power.is_some(),
+            Model::Hdd(hdd) => hdd.power.is_some(),
         }
     }
 

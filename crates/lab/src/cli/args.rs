@@ -15,7 +15,9 @@ use clap::{Args as ClapArgs, Parser, Subcommand};
   fourcorners run job.fio crucial-m4-256gb --output-format json+
   fourcorners drives crucial-m4-256gb
   fourcorners age crucial-m4-256gb -o used.state
-  fourcorners review crucial-m4-256gb --state used.state")]
+  fourcorners review crucial-m4-256gb --state used.state
+  fourcorners trace info web.load.gz
+  fourcorners trace replay generated:light crucial-m4-256gb")]
 pub(super) struct Args {
     #[command(subcommand)]
     pub(super) command: Command,
@@ -35,6 +37,8 @@ pub(super) enum Command {
     Validate(ValidateArgs),
     /// Write a virtual SSD full and on, and keep its state for reviews of a used drive
     Age(AgeArgs),
+    /// Say what is in an I/O trace, convert it, or replay it on drives
+    Trace(super::trace::TraceArgs),
     /// Say what this machine and a target can and cannot measure, and why; nothing is written
     Doctor(DoctorArgs),
     /// Print the completions of a shell
@@ -57,9 +61,14 @@ pub(super) struct ReviewArgs {
     #[arg(required = true, value_name = "TARGET")]
     pub(super) targets: Vec<String>,
 
-    /// Methods, separated by commas: four-corners, toms, or all
-    #[arg(long, value_name = "LIST", default_value = "four-corners", value_delimiter = ',')]
+    /// Methods, separated by commas, or all; --dry-run shows what they do
+    /// [default: all but those that take days; with --quick: four-corners]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(super) methods: Vec<String>,
+
+    /// Show what would be done, what would be written and how long it takes, and do nothing
+    #[arg(long)]
+    pub(super) dry_run: bool,
 
     /// Seconds instead of minutes, a few GB instead of the whole drive, no used state
     #[arg(long)]
@@ -73,6 +82,10 @@ pub(super) struct ReviewArgs {
     /// [default: a new folder in ./fourcorners-results; with --json: none]
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
+
+    /// Go on with the review in this folder, which was stopped or killed: with the same arguments
+    #[arg(long, value_name = "DIR", conflicts_with = "out")]
+    pub(super) resume: Option<PathBuf>,
 
     /// Seed of all random numbers; the same seed gives a virtual drive the same record
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
@@ -279,4 +292,8 @@ pub(super) struct ValidateArgs {
     /// Print Markdown: docs/FIDELITY.md
     #[arg(long, conflicts_with = "json")]
     pub(super) markdown: bool,
+
+    /// Draw published against simulated into this SVG file as well, replacing it
+    #[arg(long, value_name = "FILE", conflicts_with = "fit")]
+    pub(super) chart: Option<PathBuf>,
 }

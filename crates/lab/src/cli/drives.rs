@@ -162,6 +162,7 @@ fn one(profile: &Printed<'_>, json: bool) -> Result<String, Failure> {
         ]);
         notes.extend(value.note.iter().map(|note| paragraph(&format!("{}: {note}", value.key))));
     }
+    keep_whole(&mut table, 0);
     let sources: Vec<String> = (1..)
         .zip(&sources)
         .map(|(number, source)| paragraph(&format!("[{number}] {source}")))

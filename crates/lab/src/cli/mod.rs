@@ -8,15 +8,19 @@ mod args;
 mod bench;
 mod doctor;
 mod drives;
+mod dry_run;
 mod interrupt;
 mod manual;
 mod out;
 mod progress;
+mod resume;
 mod review;
 mod run;
+mod session;
 mod size;
 mod targets;
 mod terminal;
+mod trace;
 mod validate;
 
 use std::process::ExitCode;
@@ -59,6 +63,7 @@ pub fn main() -> ExitCode {
         Ok(Command::Bench(args)) => bench::run(&args),
         Ok(Command::Validate(args)) => validate::run(&args),
         Ok(Command::Age(args)) => age::run(&args),
+        Ok(Command::Trace(args)) => trace::run(args),
         Ok(Command::Doctor(args)) => doctor::run(&args),
         Ok(Command::Completions(args)) => manual::completions(&args),
         Ok(Command::Man) => manual::man(),

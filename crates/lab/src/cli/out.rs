@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::args::ReviewArgs;
+use super::resume;
 use super::targets::Planned;
 use crate::record::Document;
 use crate::report;
@@ -25,12 +26,12 @@ pub(super) struct Out {
 impl Out {
     /// Makes the folder, so that a place that cannot be written is known before hours of work.
     pub(super) fn open(args: &ReviewArgs, targets: &[Planned]) -> Result<Out, String> {
-        if args.out.is_none() && args.json {
+        let wanted = args.resume.as_ref().or(args.out.as_ref());
+        if wanted.is_none() && args.json {
             return Ok(Out { folder: None, made: Vec::new() });
         }
         let mut out = Out { folder: None, made: Vec::new() };
-        let wanted = args.out.clone().unwrap_or_else(|| PathBuf::from(RESULTS));
-        let made = match &args.out {
+        let made = match wanted {
             Some(folder) => out.make_all(folder).map(|()| folder.clone()),
             None => out.make_default(targets),
         };
@@ -44,7 +45,7 @@ impl Out {
                 out.undo();
                 Err(format!(
                     "cannot write into {}: {error}; choose another --out",
-                    wanted.display()
+                    wanted.map_or(Path::new(RESULTS), PathBuf::as_path).display()
                 ))
             }
         }
@@ -97,6 +98,11 @@ impl Out {
         }
     }
 
+    /// The folder, if anything is kept.
+    pub(super) fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
     /// The page, once it is saved.
     pub(super) fn page(&self) -> Option<PathBuf> {
         self.folder.as_ref().map(|folder| folder.join(PAGE))
@@ -110,9 +116,8 @@ impl Out {
         }
     }
 
-    /// Saves the figures and the page.
-    pub(super) fn save(&self, document: &Document) -> anyhow::Result<()> {
-        self.save_json(document)?;
+    /// Saves the page.
+    pub(super) fn save_page(&self, document: &Document) -> anyhow::Result<()> {
         match &self.folder {
             Some(folder) => write(&folder.join(PAGE), report::page(document).as_bytes()),
             None => Ok(()),
@@ -133,8 +138,13 @@ fn check_writable(folder: &Path) -> io::Result<()> {
 }
 
 fn write(path: &Path, content: &[u8]) -> anyhow::Result<()> {
-    report::write_atomically(path, content)
-        .map_err(|error| anyhow::anyhow!("cannot write {}: {error}", path.display()))
+    // While there is a folder for what `--resume` needs, that is where an unfinished file is ours.
+    let way = path.with_file_name(resume::FOLDER);
+    let written = match way.is_dir() {
+        true => report::write_atomically_by(&way, path, content),
+        false => report::write_atomically(path, content),
+    };
+    written.map_err(|error| anyhow::anyhow!("cannot write {}: {error}", path.display()))
 }
 
 /// When, and of what.

@@ -7,7 +7,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::interrupt::Interrupt;
 use super::terminal::say;
 use crate::record::Record;
-use crate::review::{Phase, Step, Watch};
+use crate::review::{Checkpoint, Phase, Step, Watch};
 
 /// Fineness of a bar.
 const STEPS: u64 = 10_000;
@@ -54,12 +54,10 @@ impl ReviewProgress {
 
 impl Watch for ReviewProgress {
     fn step(&mut self, step: &Step<'_>) {
-        let doing = match step.phase {
-            Phase::Purge => "purge".to_string(),
-            Phase::Prepare { state, .. } => format!("prepare: {state}"),
-            Phase::Measure { figure, .. } => figure.clone(),
-            Phase::LeftOut { .. } => return,
-        };
+        if matches!(step.phase, Phase::LeftOut { .. }) {
+            return;
+        }
+        let doing = step.phase.words();
         self.bar.set_message(doing);
     }
 
@@ -69,6 +67,8 @@ impl Watch for ReviewProgress {
     }
 
     fn measured(&mut self, _so_far: &Record) {}
+
+    fn reached(&mut self, _checkpoint: &Checkpoint) {}
 }
 
 impl Drop for ReviewProgress {

@@ -2,52 +2,84 @@
 
 use std::io::{ErrorKind, IsTerminal, Write, stdout};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::time::Instant;
 
 use anyhow::Context;
-use fourcorners_drive::Geometry;
 
 use super::args::ReviewArgs;
+use super::dry_run;
 use super::interrupt::Interrupt;
 use super::out::Out;
-use super::progress::{Progress, ReviewProgress};
-use super::targets::{self, Planned, Ready};
+use super::resume::Kept;
+use super::session::{self, Session};
+use super::targets::{self, Planned};
 use super::terminal::{columns, say};
 use super::{End, Failure};
-use crate::host;
-use crate::record::{Document, Ended, Record, TargetKind};
+use crate::record::{Document, Ended};
 use crate::report;
-use crate::review::{Method, Reviewed, Scope, Step, Watch, not_begun, review};
+use crate::review::{Method, Scope, plans};
 
 /// Most of a target that may be left as spare area.
 const MOST_SPARE_PERCENT: f64 = 90.0;
 
 pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
     let plan = check(&args)?;
+    if args.dry_run {
+        dry_run::print(&plan.sessions())?;
+        return Ok(End::Done);
+    }
+    // Before anything is created: what cannot go on is refused.
+    let resumed = match &args.resume {
+        Some(folder) => Some(Kept::open(folder, &plan.sessions()).map_err(Failure::Usage)?),
+        None => None,
+    };
     // From here on an interrupt is ours, so that nothing is left half made.
     let interrupt = Interrupt::listen()?;
     let out = Out::open(&args, &plan.targets).map_err(Failure::Usage)?;
     let began = Instant::now();
     let reviews = plan.targets.len() * plan.methods.len();
     let mut created = Created::default();
-    let measured = plan.create(&mut created).and_then(|plan| measure(plan, &out, &interrupt));
-    let document = match measured {
-        Ok(document) => document,
+    let measured = plan.create(&mut created).and_then(|plan| {
+        let sessions = plan.sessions();
+        let (kept, begun) = match (resumed, out.folder()) {
+            (Some((kept, begun)), _) => (Some(kept), begun),
+            (None, Some(folder)) => (Some(Kept::begin(folder, &sessions)?), Vec::new()),
+            (None, None) => (None, Vec::new()),
+        };
+        match session::measure(&sessions, kept.as_ref(), begun, &out, &interrupt) {
+            Ok(document) => Ok((document, kept)),
+            Err(failure) => {
+                if let Some(kept) = kept.filter(|_| args.resume.is_none()) {
+                    kept.remove();
+                }
+                Err(failure)
+            }
+        }
+    });
+    let (document, kept) = match measured {
+        Ok(measured) => measured,
         Err(failure) => {
             created.remove();
             out.undo();
             return Err(failure);
         }
     };
+    let whole = document.records.len() == reviews
+        && document.records.iter().all(|record| record.ended == Ended::Complete);
     // What was measured is shown even if it cannot be saved: there may be no second chance.
-    let saved = out.save(&document);
+    let figures = out.save_json(&document);
+    if let (Some(kept), true) = (&kept, whole && figures.is_ok()) {
+        kept.remove();
+    }
+    let saved = figures.and_then(|()| out.save_page(&document));
     let page = out.page().filter(|_| saved.is_ok());
     print(&args, &document, page.as_deref())?;
     account(&document, reviews, began);
+    if let (Some(folder), false) = (out.folder(), whole) {
+        let folder = folder.display();
+        say(&format!("to go on: the same command with --resume {folder} (and no --out)"));
+    }
     saved.map_err(Failure::Failed)?;
-    let whole = document.records.len() == reviews
-        && document.records.iter().all(|record| record.ended == Ended::Complete);
     Ok(if whole { End::Done } else { End::Incomplete })
 }
 
@@ -86,27 +118,42 @@ impl Plan {
         Ok(Plan { targets, ..self })
     }
 
-    fn scope(&self, geometry: Geometry, kind: TargetKind) -> Scope {
-        Scope {
-            geometry,
-            spare_percent: self.spare_percent,
-            quick: self.quick,
-            seed: self.seed,
-            lay_out: kind == TargetKind::File,
-        }
+    /// What is to be done to each target.
+    fn sessions(&self) -> Vec<Session> {
+        let session = |target: &Planned| {
+            let scope = Scope {
+                geometry: target.reviewed_geometry(),
+                spare_percent: self.spare_percent,
+                quick: self.quick,
+                seed: self.seed,
+                medium: target.medium(),
+            };
+            let plans = plans(&self.methods, &scope);
+            Session {
+                target: target.clone(),
+                plans: self.methods.iter().copied().zip(plans).collect(),
+                quick: self.quick,
+                seed: self.seed,
+            }
+        };
+        self.targets.iter().map(session).collect()
     }
 }
 
 /// Checks everything there is to check; nothing was written yet.
 fn check(args: &ReviewArgs) -> Result<Plan, Failure> {
-    let methods = methods(&args.methods).map_err(Failure::Usage)?;
+    let methods = match (&args.methods[..], args.quick) {
+        ([], false) => Method::DEFAULT.to_vec(),
+        ([], true) => Method::QUICK.to_vec(),
+        (names, _) => methods(names).map_err(Failure::Usage)?,
+    };
     if !(0.0..=MOST_SPARE_PERCENT).contains(&args.spare) {
         return Err(Failure::Usage(format!(
             "--spare {}: give a percentage from 0 to {MOST_SPARE_PERCENT}",
             args.spare
         )));
     }
-    let targets = targets::plan(args, methods.len()).map_err(Failure::Usage)?;
+    let targets = targets::plan(args).map_err(Failure::Usage)?;
     let (quick, spare_percent, seed) = (args.quick, args.spare, args.seed);
     Ok(Plan { methods, targets, quick, spare_percent, seed })
 }
@@ -124,121 +171,6 @@ fn methods(names: &[String]) -> Result<Vec<Method>, String> {
         );
     }
     Ok(methods)
-}
-
-/// Measures every target with every method. Virtual drives run side by side, as many as there are
-/// CPUs; real ones after that and one at a time, since they would disturb each other.
-fn measure(plan: Plan, out: &Out, interrupt: &Interrupt) -> Result<Document, Failure> {
-    let progress = Progress::new(interrupt.clone());
-    let records = Records::new(plan.targets.len() * plan.methods.len(), out);
-    let work: Vec<(usize, Planned, Method)> = plan
-        .targets
-        .iter()
-        .flat_map(|target| plan.methods.iter().map(move |&method| (target.clone(), method)))
-        .enumerate()
-        .map(|(slot, (target, method))| (slot, target, method))
-        .collect();
-    let (real, mut virtual_work): (Vec<_>, Vec<_>) =
-        work.into_iter().partition(|(_, target, _)| target.is_real());
-    virtual_work.reverse();
-    let virtual_work = Mutex::new(virtual_work);
-    let one = |(slot, target, method): (usize, Planned, Method)| -> Result<(), Failure> {
-        if interrupt.asked() {
-            return Ok(());
-        }
-        let record = match target.open() {
-            Ok(ready) => {
-                let watch = Saving { bar: progress.of(&target.name()), slot, records: &records };
-                review_one(&plan, ready, method, watch)
-            }
-            // Free when it was checked and taken since; the others are not to be lost for that.
-            Err(why) => match target.unopened().filter(|_| !records.is_empty()) {
-                Some((geometry, target)) => {
-                    let scope = plan.scope(geometry, target.kind);
-                    let host = Some(host::describe());
-                    not_begun(Reviewed { method, scope, target, host }, why)
-                }
-                None => return Err(Failure::Usage(why)),
-            },
-        };
-        records.put(slot, record);
-        Ok(())
-    };
-    let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        let worker = || -> Result<(), Failure> {
-            loop {
-                let next = virtual_work.lock().expect("no worker panics with the list").pop();
-                match next {
-                    Some(work) => one(work)?,
-                    None => return Ok(()),
-                }
-            }
-        };
-        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(worker)).collect();
-        workers.into_iter().try_for_each(|worker| worker.join().expect("a worker panicked"))
-    })?;
-    real.into_iter().try_for_each(one)?;
-    Ok(records.document())
-}
-
-fn review_one(plan: &Plan, ready: Ready, method: Method, mut watch: Saving<'_>) -> Record {
-    let Ready { mut drive, target, host } = ready;
-    let scope = plan.scope(drive.geometry(), target.kind);
-    review(Reviewed { method, scope, target, host }, &mut drive, &mut watch)
-}
-
-/// The records of a run, each in its place whatever the order they are finished in.
-struct Records<'a> {
-    slots: Mutex<Vec<Option<Record>>>,
-    out: &'a Out,
-}
-
-impl Records<'_> {
-    fn new(count: usize, out: &Out) -> Records<'_> {
-        Records { slots: Mutex::new(vec![None; count]), out }
-    }
-
-    fn put(&self, slot: usize, record: Record) {
-        self.slots.lock().expect("no holder panics")[slot] = Some(record);
-    }
-
-    fn is_empty(&self) -> bool {
-        self.slots.lock().expect("no holder panics").iter().all(Option::is_none)
-    }
-
-    fn document(&self) -> Document {
-        let slots = self.slots.lock().expect("no holder panics");
-        Document::new(slots.iter().flatten().cloned().collect())
-    }
-}
-
-/// Shows progress, and saves after each figure of a real drive: the next one may fail, and
-/// measuring again costs hours there.
-struct Saving<'a> {
-    bar: ReviewProgress,
-    slot: usize,
-    records: &'a Records<'a>,
-}
-
-impl Watch for Saving<'_> {
-    fn step(&mut self, step: &Step<'_>) {
-        self.bar.step(step);
-    }
-
-    fn go_on(&mut self, part_done: f64) -> bool {
-        self.bar.go_on(part_done)
-    }
-
-    fn measured(&mut self, so_far: &Record) {
-        if so_far.host.is_none() {
-            return;
-        }
-        self.records.put(self.slot, so_far.clone());
-        if let Err(error) = self.records.out.save_json(&self.records.document()) {
-            self.bar.warn(&format!("not saved yet, the measurement goes on: {error:#}"));
-        }
-    }
 }
 
 /// Prints the figures. A reader that closed the pipe has seen enough.

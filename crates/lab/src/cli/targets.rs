@@ -12,6 +12,7 @@ use crate::drive::Drive;
 use crate::guard::{self, Kind, LEAST_BYTES, Opened, Permission, RealTarget};
 use crate::host;
 use crate::record::{Host, TargetInfo, TargetKind};
+use crate::review::Medium;
 use crate::state;
 use crate::uring::{Setup, Uring};
 
@@ -35,6 +36,18 @@ pub(super) enum Planned {
     New(PathBuf, u64),
 }
 
+/// Targets of a replay as typed, with what goes for them.
+pub(super) struct Asked<'a> {
+    pub(super) targets: &'a [String],
+    pub(super) size: Option<&'a str>,
+    pub(super) host: Option<&'a str>,
+    pub(super) set: &'a [String],
+    pub(super) destroy: &'a [String],
+    pub(super) force: &'a [String],
+    /// Whether real ones are written, so that they have to be named for it.
+    pub(super) writes: bool,
+}
+
 /// How virtual drives differ from their profiles.
 #[derive(Clone, Copy)]
 struct Changes<'a> {
@@ -50,14 +63,42 @@ pub(super) struct Ready {
 }
 
 /// Finds all targets; the first that may not be tested refuses the whole review.
-pub(super) fn plan(args: &ReviewArgs, methods: usize) -> Result<Vec<Planned>, String> {
-    let size = args.size.as_deref().map(parse_size).transpose()?;
-    let host = host_controller(args.host.as_deref())?;
-    let changes = Changes { host: host.as_ref(), set: &args.set };
-    let permission = Permission { destroy: args.destroy.clone(), force: args.force.clone() };
+pub(super) fn plan(args: &ReviewArgs) -> Result<Vec<Planned>, String> {
+    let mut planned = find_all(&Asked {
+        targets: &args.targets,
+        size: args.size.as_deref(),
+        host: args.host.as_deref(),
+        set: &args.set,
+        destroy: &args.destroy,
+        force: &args.force,
+        writes: true,
+    })?;
+    if let Some(state) = &args.state {
+        planned = vec![used(planned, state)?];
+    }
+    // A review begins no more of them than have room.
+    check_memory(&planned, 1)?;
+    Ok(planned)
+}
+
+/// Finds all targets that are asked for, with one drive each.
+pub(super) fn plan_asked(asked: &Asked<'_>) -> Result<Vec<Planned>, String> {
+    let planned = find_all(asked)?;
+    check_memory(&planned, 1)?;
+    Ok(planned)
+}
+
+fn find_all(args: &Asked<'_>) -> Result<Vec<Planned>, String> {
+    let size = args.size.map(parse_size).transpose()?;
+    let host = host_controller(args.host)?;
+    let changes = Changes { host: host.as_ref(), set: args.set };
+    let permission = Permission { destroy: args.destroy.to_vec(), force: args.force.to_vec() };
     let mut planned: Vec<Planned> = Vec::new();
-    for target in &args.targets {
-        let found = find(target, size, changes, &permission)?;
+    for target in args.targets {
+        let found = match args.writes {
+            false => find_to_read(target, size, changes, &permission)?,
+            true => find(target, size, changes, &permission)?,
+        };
         if planned.iter().any(|other| other.is_same(&found)) {
             let name = found.name();
             return Err(match found {
@@ -77,16 +118,12 @@ pub(super) fn plan(args: &ReviewArgs, methods: usize) -> Result<Vec<Planned>, St
     if !args.set.is_empty() && !any(|target| !target.is_real()) {
         return Err("--set changes virtual drives, and no target is one: leave it out".into());
     }
-    if let (Some(host), Some(real)) = (&args.host, planned.iter().find(|it| it.is_real())) {
+    if let (Some(host), Some(real)) = (args.host, planned.iter().find(|it| it.is_real())) {
         let name = real.name();
         return Err(format!(
             "--host {host} is for virtual drives, and {name} is none: leave it out"
         ));
     }
-    if let Some(state) = &args.state {
-        planned = vec![used(planned, state)?];
-    }
-    check_memory(&planned, methods)?;
     Ok(planned)
 }
 
@@ -101,27 +138,16 @@ fn used(mut planned: Vec<Planned>, file: &Path) -> Result<Planned, String> {
     }
 }
 
-/// Refuses drives that would bring this machine to its knees. As many are in memory at a time as
-/// there are CPUs, so the largest of them count.
-fn check_memory(planned: &[Planned], methods: usize) -> Result<(), String> {
-    let mut needs: Vec<u64> = planned
-        .iter()
-        .flat_map(|target| {
-            let need = match target {
-                Planned::Virtual(profile) | Planned::Used(profile, _) => profile.memory_bytes(),
-                Planned::Real(..) | Planned::ToRead(_) | Planned::New(..) => 0,
-            };
-            // Each method has a drive of its own.
-            std::iter::repeat_n(need, methods)
-        })
-        .collect();
+/// Refuses drives that would bring this machine to its knees, where so many are in memory at a time:
+/// the largest of them count.
+fn check_memory(planned: &[Planned], at_a_time: usize) -> Result<(), String> {
+    let mut needs: Vec<u64> = planned.iter().map(Planned::memory_bytes).collect();
     needs.sort_unstable();
-    let at_a_time = std::thread::available_parallelism().map_or(1, usize::from);
     let need: u64 = needs.iter().rev().take(at_a_time).sum();
     match host::available_memory_bytes() {
         Some(available) if need > available => Err(format!(
-            "the virtual drives would take {:.1} GB of memory, and {:.1} GB is available: review \
-             fewer at a time, or smaller ones",
+            "the virtual drives would take {:.1} GB of memory, and {:.1} GB is available: take fewer \
+             at a time, or smaller ones",
             need as f64 / 1e9,
             available as f64 / 1e9
         )),
@@ -229,6 +255,37 @@ impl Planned {
         !matches!(self, Planned::Virtual(_) | Planned::Used(..))
     }
 
+    /// The same with the commands it takes at once: those of a model, or what a review opens a real
+    /// target for.
+    pub(super) fn reviewed_geometry(&self) -> Geometry {
+        match self {
+            Planned::Virtual(profile) | Planned::Used(profile, _) => profile.geometry(),
+            _ => Geometry { queue_depth: QUEUE_DEPTH, ..self.geometry() },
+        }
+    }
+
+    /// What kind of drive it is.
+    pub(super) fn medium(&self) -> Medium {
+        match self {
+            Planned::Virtual(profile) | Planned::Used(profile, _) => match profile.model {
+                Model::Ssd(_) => Medium::Ssd,
+                Model::Hdd(_) => Medium::HardDisk,
+            },
+            Planned::Real(target, _) | Planned::ToRead(target) if target.kind == Kind::Device => {
+                Medium::Device
+            }
+            Planned::Real(..) | Planned::ToRead(_) | Planned::New(..) => Medium::File,
+        }
+    }
+
+    /// Memory that it takes when it is opened.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        match self {
+            Planned::Virtual(profile) | Planned::Used(profile, _) => profile.memory_bytes(),
+            Planned::Real(..) | Planned::ToRead(_) | Planned::New(..) => 0,
+        }
+    }
+
     /// Whether both are the same drive, whatever the words that lead to it.
     fn is_same(&self, other: &Planned) -> bool {
         match (self, other) {
@@ -262,6 +319,30 @@ impl Planned {
             }
             there => there,
         })
+    }
+
+    /// What the record of a virtual drive says of it, as long as it is new.
+    pub(super) fn describe(&self) -> Option<TargetInfo> {
+        match self {
+            Planned::Virtual(profile) => Some(virtual_info(profile, profile.geometry())),
+            Planned::Used(..) | Planned::Real(..) | Planned::ToRead(_) | Planned::New(..) => None,
+        }
+    }
+
+    /// All that tells it from another drive, as far as it is known before it is opened.
+    pub(super) fn identity(&self) -> String {
+        let info = match self {
+            Planned::Virtual(profile) => virtual_info(profile, profile.geometry()),
+            Planned::Used(profile, file) => TargetInfo {
+                loaded_state: Some(file.display().to_string()),
+                ..virtual_info(profile, profile.geometry())
+            },
+            Planned::Real(target, _) | Planned::ToRead(target) => real_info(target, None),
+            Planned::New(path, bytes) => {
+                return format!("{} {bytes} to be created", path.display());
+            }
+        };
+        format!("{info:?}")
     }
 
     /// Makes it ready for any method.
@@ -299,10 +380,9 @@ impl Planned {
     }
 
     /// What a record can say of a real target that could not be opened.
-    pub(super) fn unopened(&self) -> Option<(Geometry, TargetInfo)> {
+    pub(super) fn unopened(&self) -> Option<TargetInfo> {
         match self {
-            Planned::Real(target, _) => Some((target.geometry, real_info(target, None))),
-            Planned::ToRead(target) => Some((target.geometry, real_info(target, None))),
+            Planned::Real(target, _) | Planned::ToRead(target) => Some(real_info(target, None)),
             Planned::Virtual(_) | Planned::Used(..) | Planned::New(..) => None,
         }
     }
@@ -374,7 +454,8 @@ pub(super) fn plan_run(args: &RunArgs, targets: &[(String, bool)]) -> Result<Vec
     if let Some(state) = &args.state {
         planned = vec![used(planned, state)?];
     }
-    check_memory(&planned, 1)?;
+    let at_a_time = std::thread::available_parallelism().map_or(1, usize::from);
+    check_memory(&planned, at_a_time)?;
     Ok(planned)
 }
 
@@ -438,6 +519,7 @@ fn real_info(target: &RealTarget, direct: Option<bool>) -> TargetInfo {
         serial: target.serial.clone(),
         firmware: target.firmware.clone(),
         profile_hash: None,
+        rated_cycles: None,
         fitted: Vec::new(),
         set: Vec::new(),
         host_controller: None,
@@ -457,6 +539,10 @@ fn virtual_info(profile: &Profile, geometry: Geometry) -> TargetInfo {
         serial: None,
         firmware: None,
         profile_hash: Some(profile.hash()),
+        rated_cycles: match &profile.model {
+            Model::Ssd(ssd) => ssd.wear.as_ref().map(|wear| wear.endurance_cycles.value),
+            Model::Hdd(_) => None,
+        },
         fitted: profile.fitted(),
         set: profile.set.clone(),
         host_controller: profile.host_controller.clone(),

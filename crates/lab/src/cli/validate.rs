@@ -4,6 +4,7 @@ use std::io::{IsTerminal, Write, stderr, stdout};
 use std::path::Path;
 use std::sync::Mutex;
 
+use anyhow::Context;
 use comfy_table::{ContentArrangement, Table, presets};
 
 use super::args::ValidateArgs;
@@ -11,7 +12,8 @@ use super::interrupt::Interrupt;
 use super::terminal::columns;
 use super::{End, Failure};
 use crate::host;
-use crate::validate::{self, Figure, Fit, Parameter, Row, Standing, Validation, shown};
+use crate::save;
+use crate::validate::{self, Figure, Fit, Parameter, Row, Standing, Validation, chart, shown};
 
 /// A file larger than this is no list of figures.
 const MOST_FIGURES_BYTES: u64 = 64 << 20;
@@ -19,6 +21,9 @@ const MOST_FIGURES_BYTES: u64 = 64 << 20;
 const MOST_DRIVE_BYTES: u64 = 5 << 30;
 
 pub(super) fn run(args: &ValidateArgs) -> Result<End, Failure> {
+    if let Some(path) = &args.chart {
+        checked(path).map_err(Failure::Usage)?;
+    }
     let mut figures = match &args.figures {
         Some(path) => read(path).map_err(Failure::Usage)?,
         None => validate::built_in(),
@@ -49,8 +54,29 @@ pub(super) fn run(args: &ValidateArgs) -> Result<End, Failure> {
         (_, true) => shown::markdown(&validation).trim_end().to_string(),
         _ => table(&validation),
     };
+    if let Some(path) = args.chart.as_ref().filter(|_| !validation.stopped) {
+        let svg = chart::svg(&validation)?;
+        save::write_atomically(path, svg.as_bytes())
+            .with_context(|| format!("{}: cannot write the chart", path.display()))?;
+    }
     writeln!(stdout().lock(), "{text}")?;
     Ok(if validation.stopped { End::Incomplete } else { End::Done })
+}
+
+/// Looks at where the chart is to go before minutes of work.
+fn checked(path: &Path) -> Result<(), String> {
+    let folder = match path.parent() {
+        Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
+        Some(folder) => folder,
+        None => return Err(format!("--chart {}: this is no file name", path.display())),
+    };
+    match folder.is_dir() {
+        _ if path.is_dir() => Err(format!("--chart {}: this is a folder", path.display())),
+        true => Ok(()),
+        false => {
+            Err(format!("--chart {}: there is no folder {}", path.display(), folder.display()))
+        }
+    }
 }
 
 /// As many drives at a time as there are cores, and memory for.

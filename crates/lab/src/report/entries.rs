@@ -8,6 +8,29 @@ use crate::record::{Document, Figure, Record, TargetInfo};
 /// Names are cut here; "what was run" has the whole of them.
 const LABEL_CHARS: usize = 64;
 
+/// Methods whose figures do not each get a bar, a curve of latencies and their seconds: a method has
+/// a chapter with charts of its own, or tables and conclusions say it all: a page with three charts
+/// for each of a hundred figures would say nothing. What is not known is shown in full.
+const WITHOUT_BARS: [&str; 12] = [
+    "toms",
+    "consistency",
+    "lba-pass",
+    "trim",
+    "used-state",
+    "compressible",
+    "fill-level",
+    "trim-under-load",
+    "trim-reaches",
+    "endurance",
+    "power",
+    "snia",
+];
+
+/// Whether each figure of the method is drawn, and counts among the four corners.
+pub(super) fn has_bars(method: &str) -> bool {
+    !WITHOUT_BARS.contains(&method)
+}
+
 /// A record and how it is shown.
 #[derive(Debug)]
 pub(super) struct Entry<'a> {

@@ -6,12 +6,15 @@
 //! A page is a single file with its style, script, data and chart library inside. It names no
 //! address to load anything from, and a content security policy in its head forbids the rest.
 
+mod against;
 mod charts;
+mod consistency;
 mod curves;
 mod entries;
 mod json;
 mod page;
 mod provenance;
+mod replay;
 mod sweep;
 mod table;
 mod tables;
@@ -19,6 +22,7 @@ mod words;
 
 pub(crate) use crate::save::is_a_sink;
 pub use crate::save::write_atomically;
+pub(crate) use crate::save::write_atomically_by;
 pub use json::{ReadError, from_json, json_schema, to_json};
 pub use page::page;
 pub use table::table;

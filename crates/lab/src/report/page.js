@@ -28,7 +28,8 @@
   }
 
   function drawAll() {
-    charts.forEach(draw);
+    openSwitches();
+    return Promise.all(charts.map(draw));
   }
 
   // One chart a task, so that the page answers while it draws.
@@ -38,7 +39,53 @@
       draw(charts[next++]);
       setTimeout(drawNext, 0);
     } else {
+      closeSwitches();
       root.dataset.charts = "drawn";
+    }
+  }
+
+  // Of the panels of a switch, one is shown: that of the buttons that are pressed. Panels stay open
+  // until their charts were drawn, because a closed one has no width to draw in.
+  const switches = Array.from(document.querySelectorAll("[data-switch]"), (all) => ({
+    groups: Array.from(all.querySelectorAll(".switch")),
+    panels: Array.from(all.querySelectorAll(".panel")),
+  }));
+
+  function choose({ groups, panels }) {
+    const chosen = groups.map((group) => [
+      group.dataset.key,
+      group.querySelector("[aria-pressed=true]").dataset.value,
+    ]);
+    for (const panel of panels) {
+      const shown = chosen.every(([key, value]) => panel.dataset[key] === value);
+      if (shown && panel.hidden) {
+        panel.hidden = false;
+        for (const chart of panel.querySelectorAll(".chart")) Plotly.Plots.resize(chart);
+      }
+      panel.hidden = !shown;
+    }
+  }
+
+  for (const one of switches) {
+    for (const group of one.groups) {
+      const buttons = Array.from(group.querySelectorAll("button"));
+      for (const button of buttons) {
+        button.addEventListener("click", () => {
+          for (const other of buttons) other.setAttribute("aria-pressed", String(other === button));
+          choose(one);
+        });
+      }
+    }
+  }
+
+  function openSwitches() {
+    for (const { panels } of switches) panels.forEach((panel) => { panel.hidden = false; });
+  }
+
+  function closeSwitches() {
+    for (const one of switches) {
+      one.groups.forEach((group) => { group.hidden = false; });
+      choose(one);
     }
   }
 
@@ -62,7 +109,9 @@
     });
   }
 
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    drawAll().then(closeSwitches);
+  });
 
   let closed = [];
   addEventListener("beforeprint", () => {
@@ -74,7 +123,7 @@
   addEventListener("afterprint", () => {
     closed.forEach((details) => { details.open = false; });
     root.classList.remove("on-paper");
-    drawAll();
+    drawAll().then(closeSwitches);
   });
 
   drawNext();

@@ -7,11 +7,11 @@ use plotly::Plot;
 
 use super::charts::{BarRow, LineOf, bars, seconds};
 use super::curves::{CurveOf, percentile_curves};
-use super::entries::{Entries, Entry, figure_names, having, shortened};
-use super::sweep;
+use super::entries::{Entries, Entry, figure_names, has_bars, having, shortened};
 use super::words::{
     FigureName, bytes, clock_words, ended_words, figure_words, kind_words, method_words,
 };
+use super::{against, consistency, sweep};
 use super::{provenance, tables};
 use crate::record::{ClockName, Document, Figure};
 
@@ -127,7 +127,6 @@ fn content(all: &Entries) -> Markup {
         return html! { p { "This document holds no records." } };
     }
     let speed = speed(all);
-    let sweep = sweep::sections(all);
     let latency = per_figure(all, |name, words, entries| {
         let curves: Vec<CurveOf> = having(entries, name)
             .into_iter()
@@ -151,11 +150,13 @@ fn content(all: &Entries) -> Markup {
         (!lines.is_empty()).then(|| seconds(words, &lines).markup())
     });
     let compared: Vec<&Entry> =
-        all.all.iter().filter(|entry| entry.record.method != sweep::METHOD).collect();
+        all.all.iter().filter(|entry| has_bars(&entry.record.method)).collect();
     let chapters = [
         ("corners", "The four corners", tables::side_by_side(all)),
         ("speed", "Data rate", speed),
-        ("sweep", "Queue depth", sweep),
+        ("sweep", "Queue depth", sweep::sections(all)),
+        ("consistency", "Consistency", consistency::sections(all)),
+        ("curves", "Place, data, fill", against::sections(all)),
         (
             "latency",
             "Latency",
@@ -212,10 +213,14 @@ fn content(all: &Entries) -> Markup {
     }
 }
 
-/// The bar charts of all methods but the sweep; nothing when there are no figures.
+/// The methods whose figures are shown alike.
+fn in_common<'a>(all: &Entries<'a>) -> Vec<&'a str> {
+    all.methods().into_iter().filter(|method| has_bars(method)).collect()
+}
+
+/// The bar charts of all methods without a chapter of their own; nothing when there are no figures.
 fn speed(all: &Entries) -> Option<Markup> {
-    let methods: Vec<&str> =
-        all.methods().into_iter().filter(|&method| method != sweep::METHOD).collect();
+    let methods: Vec<&str> = in_common(all);
     let charts: Vec<Markup> =
         methods.iter().filter_map(|method| method_bars(all, &all.of_method(method))).collect();
     let several = methods.len() > 1;
@@ -321,13 +326,12 @@ fn marked(label: String, complete: bool) -> String {
     if complete { label } else { format!("Incomplete: {label}") }
 }
 
-/// One chart for each figure of each method but the sweep; nothing when there are none.
+/// One chart for each figure of each method without a chapter of its own; nothing when there are none.
 fn per_figure(
     all: &Entries,
     chart: impl Fn(&str, &str, &[&Entry]) -> Option<Markup>,
 ) -> Option<Markup> {
-    let methods: Vec<&str> =
-        all.methods().into_iter().filter(|&method| method != sweep::METHOD).collect();
+    let methods: Vec<&str> = in_common(all);
     let mut figures = Vec::new();
     for method in &methods {
         let entries = all.of_method(method);

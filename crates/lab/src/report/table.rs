@@ -4,6 +4,7 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, LineStyle, Table};
 
 use super::entries::{Entries, Entry};
+use super::replay;
 use super::words::{
     NO_VALUE, bytes, clock_words, ended_words, figure_words, iops, kind_words, method_words,
     micros, rate, watts,
@@ -53,6 +54,14 @@ impl Page {
         let mut blocks = vec![self.print(heading)];
         if !record.figures.is_empty() {
             blocks.push(self.print(self.figures(entry)));
+        }
+        if let Some(replay) = &record.replay {
+            let mut about = self.text();
+            about.add_row([Cell::new(plain(&replay::about(replay)))]);
+            blocks.push(self.print(about));
+            if !replay.figures.is_empty() {
+                blocks.push(self.print(replay::figures(replay, self.text())));
+            }
         }
         if !record.verdicts.is_empty() {
             let mut verdicts = self.text();

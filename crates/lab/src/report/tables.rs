@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::charts::line_colour;
-use super::entries::{Entries, Entry};
+use super::entries::{Entries, Entry, has_bars};
 use super::words::{
     NO_VALUE, clock_words, ended_words, figure_words, iops, method_words, micros, percent, rate,
     ratio, thousands, watts,
@@ -72,9 +72,7 @@ pub(super) fn clocks_note(all: &Entries) -> Markup {
 
 /// The bar that stays at the top: the drive and its four numbers. Nothing without a corner.
 pub(super) fn summary(all: &Entries) -> Markup {
-    let record = all.all.iter().find(|entry| {
-        entry.under_test && CORNERS.iter().any(|corner| corner.of(entry.record).is_some())
-    });
+    let record = all.all.iter().find(|entry| entry.under_test && has_corner(entry));
     html! {
         @if let Some(entry) = record {
             aside.corners aria-label="The four corners, MB/s" {
@@ -98,11 +96,14 @@ pub(super) fn summary(all: &Entries) -> Markup {
     }
 }
 
+/// Whether a record has a corner. Other methods may have figures of the same name.
+fn has_corner(entry: &Entry) -> bool {
+    has_bars(&entry.record.method) && CORNERS.iter().any(|corner| corner.of(entry.record).is_some())
+}
+
 /// The corners of all that have one, side by side; nothing where the summary says it all.
 pub(super) fn side_by_side(all: &Entries) -> Option<Markup> {
-    let has_corner =
-        |entry: &&Entry| CORNERS.iter().any(|corner| corner.of(entry.record).is_some());
-    let entries: Vec<&Entry> = all.all.iter().filter(has_corner).collect();
+    let entries: Vec<&Entry> = all.all.iter().filter(|entry| has_corner(entry)).collect();
     (entries.len() > 1).then(|| {
         html! {
             div.wide.fit tabindex="0" role="region" aria-label="The four corners side by side" {

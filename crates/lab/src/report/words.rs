@@ -47,6 +47,14 @@ impl<'a> FigureName<'a> {
         let mut how = format!("QD {}", self.queue_depth);
         for word in self.rest.split('_').filter(|word| !word.is_empty()) {
             how.push_str(", ");
+            let percent = |prefix| word.strip_prefix(prefix).filter(|rest| is_number(rest));
+            let share = [("spare", "spare"), ("compressible", "compressible"), ("full", "full")]
+                .into_iter()
+                .find_map(|(prefix, what)| Some(format!("{} % {what}", percent(prefix)?)));
+            if let Some(share) = share {
+                how.push_str(&share);
+                continue;
+            }
             how.push_str(word);
             if matches!(word, "used" | "fresh" | "filled") {
                 how.push_str(" state");
@@ -54,6 +62,10 @@ impl<'a> FigureName<'a> {
         }
         how
     }
+}
+
+fn is_number(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// A figure's name in words: `random_write_4k_qd3_incompressible_used` is "4 KiB random write,
@@ -70,6 +82,18 @@ pub(super) fn method_words(method: &str) -> String {
     match method {
         "four-corners" => "Four corners".into(),
         "toms" => "Queue depth sweep".into(),
+        "storage-bench" => "Storage bench".into(),
+        "consistency" => "Consistency".into(),
+        "lba-pass" => "Across the LBAs".into(),
+        "trim" => "TRIM".into(),
+        "used-state" => "Used state".into(),
+        "compressible" => "Compressible data".into(),
+        "fill-level" => "Fill level".into(),
+        "trim-under-load" => "TRIM under load".into(),
+        "trim-reaches" => "Does TRIM reach the drive".into(),
+        "endurance" => "Endurance".into(),
+        "power" => "Power".into(),
+        "snia" => "SNIA steady state".into(),
         other => other.replace(['-', '_'], " "),
     }
 }
@@ -221,9 +245,10 @@ pub(super) fn job_words(job: &Job) -> String {
         reads => format!("I/Os, {reads} % reads"),
     };
     let data = match (job.read_percent, job.data) {
-        (100.., _) => "",
-        (_, Data::Repeating) => ", repeating data",
-        (_, Data::Incompressible) => ", incompressible data",
+        (100.., _) => String::new(),
+        (_, Data::Repeating) => ", repeating data".into(),
+        (_, Data::Incompressible) => ", incompressible data".into(),
+        (_, Data::Compressible(percent)) => format!(", data {percent} % compressible"),
     };
     let span = match job.span_start_bytes {
         0 => format!("the first {}", bytes(job.span_bytes)),
@@ -285,6 +310,10 @@ mod tests {
             (
                 "random_write_4k_qd3_incompressible_used",
                 "4 KiB random write, QD 3, incompressible, used state",
+            ),
+            (
+                "random_write_4k_qd32_incompressible_spare12.5",
+                "4 KiB random write, QD 32, incompressible, 12.5 % spare",
             ),
             ("sequential_write_1m_qd8", "1 MiB sequential write, QD 8"),
             ("trim_time", "trim time"),

@@ -12,12 +12,13 @@
 //! or until the user's space was written once more, whichever is first.
 
 use super::{Phase, Scope};
+use crate::record::{Record, TargetKind, Verdict};
+use crate::verdict::{capitalised, finished, three_digits, time};
 use crate::workload::{Data, Job, Until};
 
 const SPAN_BYTES: u64 = 8_000_000_000;
 const RANDOM_SECONDS: u64 = 180;
 const SEQUENTIAL_SECONDS: u64 = 60;
-const TORTURE_SECONDS: u64 = 20 * 60;
 const QUICK_SECONDS: u64 = 5;
 
 pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
@@ -58,9 +59,9 @@ pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
                 .into(),
         });
     } else {
-        let until = Until::SecondsOrBytes(TORTURE_SECONDS, sequential_span);
-        let torture = Job { until, ..scope.random(0, 32, sequential_span, 0) };
-        phases.push(Phase::Prepare { state: "used", job: torture });
+        phases.push(Phase::Purge);
+        phases.push(scope.fill("filled", sequential_span));
+        phases.push(scope.torture(sequential_span));
         for depth in [3, 32] {
             let figure = format!("random_write_4k_qd{depth}_incompressible_used");
             phases.push(scope.measure(figure, random(0, depth)));
@@ -72,6 +73,75 @@ pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
 fn suffix(data: Data) -> &'static str {
     match data {
         Data::Repeating => "repeating",
-        Data::Incompressible => "incompressible",
+        Data::Incompressible | Data::Compressible(_) => "incompressible",
     }
+}
+
+/// What the figures of the four corners say together. Only finished figures count.
+pub(super) fn conclude(record: &mut Record) {
+    let finished = |name: &str| finished(record, name);
+    let mut verdicts = Vec::new();
+    for depth in [3, 32] {
+        let fresh = finished(&format!("random_write_4k_qd{depth}_incompressible"));
+        let used = finished(&format!("random_write_4k_qd{depth}_incompressible_used"));
+        if let (Some(fresh), Some(used)) = (fresh, used) {
+            let kept = used.mb_per_s / fresh.mb_per_s;
+            verdicts.push(Verdict {
+                about: "used-state".into(),
+                text: format!(
+                    "Used, it keeps {:.0} % of its random write at QD {depth}: {} MB/s {}, {} used.",
+                    kept * 100.0,
+                    three_digits(fresh.mb_per_s),
+                    // A target that cannot be purged was never fresh.
+                    fresh.state,
+                    three_digits(used.mb_per_s),
+                ),
+                value: Some(kept),
+            });
+        }
+    }
+    let compressible = [
+        ("random write at QD 3", "random_write_4k_qd3"),
+        ("sequential write", "sequential_write_128k_qd1"),
+    ];
+    // Of a virtual drive that does not compress, the two figures differ by their seeds only.
+    let least = match record.target.kind {
+        TargetKind::Virtual => 0.02,
+        TargetKind::Device | TargetKind::File => 0.0,
+    };
+    for (what, prefix) in compressible {
+        let repeating = finished(&format!("{prefix}_repeating"));
+        let incompressible = finished(&format!("{prefix}_incompressible"));
+        if let (Some(repeating), Some(incompressible)) = (repeating, incompressible) {
+            let ratio = incompressible.mb_per_s / repeating.mb_per_s;
+            if (ratio - 1.0).abs() < least {
+                continue;
+            }
+            verdicts.push(Verdict {
+                about: "compressible-data".into(),
+                text: format!(
+                    "{} with incompressible data is {:.0} % of that with repeating data: {} and {} MB/s.",
+                    capitalised(what),
+                    ratio * 100.0,
+                    three_digits(incompressible.mb_per_s),
+                    three_digits(repeating.mb_per_s),
+                ),
+                value: Some(ratio),
+            });
+        }
+    }
+    if let Some(write) = finished("random_write_4k_qd3_incompressible") {
+        let latency = write.latency_us;
+        verdicts.push(Verdict {
+            about: "latency".into(),
+            text: format!(
+                "Random write at QD 3 took {} on average, {} at the 99.99th percentile and {} at most.",
+                time(latency.mean),
+                time(latency.p9999),
+                time(latency.max)
+            ),
+            value: Some(latency.max),
+        });
+    }
+    record.verdicts.extend(verdicts);
 }

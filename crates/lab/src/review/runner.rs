@@ -1,15 +1,17 @@
 //! Carries out a plan on a drive, phase by phase, into a record.
 
+use fourcorners_drive::{Fault, Nanos};
 use indexmap::IndexMap;
 use jiff::Timestamp;
 
-use super::{Method, Phase, Scope};
+use super::figure::{About, figure, series};
+use super::phase::preparation;
+use super::{Checkpoint, Method, Phase, Reached, Shelf, power, snia, trim_reaches};
 use crate::drive::{Drive, Outcome, Purge};
-use crate::fio;
-use crate::record::{
-    ClockName, Ended, Figure, FlashWear, Host, Latency, Record, Series, TargetInfo, Verdict,
-};
-use crate::run::{JobEnd, Measured, Observer, Second};
+use crate::record::{ClockName, Curve, Ended, Host, Record, TargetInfo, Verdict};
+use crate::run::{JobEnd, Measured, Observer};
+use crate::trim::Range;
+use crate::verdict::{three_digits, time, verdict};
 use crate::workload::Job;
 
 /// Who watches a review.
@@ -20,6 +22,8 @@ pub trait Watch {
     fn go_on(&mut self, part_done: f64) -> bool;
     /// A figure was measured; the record so far, sealed.
     fn measured(&mut self, so_far: &Record);
+    /// A place was reached from which the review could go on.
+    fn reached(&mut self, checkpoint: &Checkpoint);
 }
 
 /// A phase that begins.
@@ -38,28 +42,127 @@ pub struct Step<'a> {
 pub struct Reviewed {
     /// The method.
     pub method: Method,
-    /// Its scope.
-    pub scope: Scope,
+    /// What is done, step by step.
+    pub plan: Vec<Phase>,
+    /// Whether the plan is a quick one.
+    pub quick: bool,
+    /// The seed it was made with.
+    pub seed: u64,
     /// What the record says of the target.
     pub target: TargetInfo,
     /// What the record says of the machine (wall clock only).
     pub host: Option<Host>,
 }
 
-/// Runs a method on a drive. A record always comes back: of all that was planned, or of what was
-/// measured before it was stopped or failed.
-pub fn review(reviewed: Reviewed, drive: &mut Drive, watch: &mut impl Watch) -> Record {
+/// What is under test.
+pub enum Bench<'a> {
+    /// A virtual SSD: every purge takes a new one, in the state the phases after it ask for.
+    Shelf(&'a Shelf<'a>),
+    /// The one drive there is, and what was done to it since it was purged.
+    One(&'a mut Drive, &'a mut Past),
+}
+
+/// The jobs that were run on a drive since it was purged, where they say all of its state.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Past(Option<Vec<Job>>);
+
+impl Past {
+    /// How many of the phases of a plan that begins with a purge are spared, because the drive is in
+    /// the state they lead to or on the way there.
+    pub fn spares(&self, plan: &[Phase]) -> usize {
+        match (&self.0, plan) {
+            (Some(jobs), [Phase::Purge, after @ ..])
+                if !jobs.is_empty() && preparation(after).starts_with(jobs) =>
+            {
+                1 + jobs.len()
+            }
+            _ => 0,
+        }
+    }
+
+    /// A phase was carried out.
+    pub fn went_through(&mut self, phase: &Phase) {
+        match (phase, &mut self.0) {
+            (Phase::Purge, past) => *past = Some(Vec::new()),
+            (Phase::Prepare { job, .. }, Some(jobs)) => jobs.push(job.clone()),
+            (phase, _) if phase.only_reads() => {}
+            _ => self.0 = None,
+        }
+    }
+}
+
+/// Runs a plan, or what is left of it after a checkpoint of an earlier run. A record always comes
+/// back: of all that was planned, or of what was measured before it was stopped or failed.
+pub fn review(
+    reviewed: Reviewed,
+    bench: &mut Bench<'_>,
+    from: Option<Checkpoint>,
+    watch: &mut impl Watch,
+) -> Record {
     let method = reviewed.method;
-    let phases = method.plan(&reviewed.scope);
-    let mut review = Review::new(reviewed, drive.clock().into());
-    let total: f64 = phases.iter().map(Phase::weight).sum();
-    let mut before = 0.0;
-    for (index, phase) in phases.iter().enumerate() {
-        watch.step(&Step { number: index + 1, of: phases.len(), phase });
-        let part = Part { from: before / total, share: phase.weight() / total };
-        review.carry_out(phase, drive, &mut Scaled { watch, part });
-        before += phase.weight();
-        if matches!(phase, Phase::Measure { .. }) {
+    let phases = reviewed.plan.clone();
+    let clock = match bench {
+        Bench::Shelf(_) => ClockName::Virtual,
+        Bench::One(drive, _) => drive.clock().into(),
+    };
+    let mut review = Review::new(reviewed, clock);
+    let total: f64 = phases.iter().map(Phase::estimated_seconds).sum::<f64>().max(1e-9);
+    let mut taken = None;
+    let mut next = 0;
+    if let Some(reached) = from.and_then(|from| from.into_next(&phases)) {
+        next = reached.next;
+        review.go_on(reached);
+    }
+    let mut before: f64 = phases[..next].iter().map(Phase::estimated_seconds).sum();
+    let mut purged = review.reached(next);
+    while let Some(phase) = phases.get(next) {
+        // The longest that begins here: of a purge and what follows it, the last is the one to name.
+        let at_once = match bench {
+            Bench::Shelf(_) if *phase == Phase::Purge => 1 + preparation(&phases[next + 1..]).len(),
+            Bench::One(_, past) => past.spares(&phases[next..]),
+            Bench::Shelf(_) => 0,
+        };
+        if *phase == Phase::Purge {
+            purged = review.reached(next);
+        }
+        // A virtual drive that is not made anew by a purge goes through all of it again: it is fast.
+        let can_go_on = match bench {
+            Bench::Shelf(_) => *phase == Phase::Purge,
+            Bench::One(drive, _) => matches!(drive, Drive::Real(_)),
+        };
+        if can_go_on && next > 0 {
+            let reached = review.reached(next);
+            watch.reached(&Checkpoint { purged: purged.clone(), reached });
+        }
+        let now = &phases[next..next + at_once.max(1)];
+        let shown = now.last().unwrap_or(phase);
+        watch.step(&Step { number: next + now.len(), of: phases.len(), phase: shown });
+        let weight: f64 = now.iter().map(Phase::estimated_seconds).sum();
+        let part = Part { from: before / total, share: weight / total };
+        let observer = &mut Scaled { watch, part };
+        match bench {
+            Bench::Shelf(shelf) if at_once > 0 => {
+                // The one before is gone before the next is made: two would take twice the memory.
+                drop(taken.take());
+                taken = review.take(shelf, now, observer);
+            }
+            Bench::Shelf(shelf) => {
+                let mut drive = taken.take().unwrap_or_else(|| shelf.new_drive());
+                review.carry_out(phase, &mut drive, observer);
+                taken = Some(drive);
+            }
+            Bench::One(..) if at_once > 0 => review.is_in_state(shown),
+            Bench::One(drive, past) => {
+                review.carry_out(phase, drive, observer);
+                past.went_through(phase);
+                if review.record.ended != Ended::Complete {
+                    **past = Past::default();
+                }
+            }
+        }
+        next += now.len();
+        before += weight;
+        if phase.measures() {
             review.seal();
             watch.measured(&review.record);
         }
@@ -67,8 +170,7 @@ pub fn review(reviewed: Reviewed, drive: &mut Drive, watch: &mut impl Watch) -> 
             break;
         }
     }
-    let verdicts = method.verdicts(&review.record);
-    review.record.verdicts.extend(verdicts);
+    method.conclude(&mut review.record);
     review.seal();
     review.record
 }
@@ -100,6 +202,19 @@ impl<W: Watch> Observer for Scaled<'_, W> {
     }
 }
 
+/// Tells an observer of a phase what a part of it tells of itself.
+struct Within<'a, O> {
+    observer: &'a mut O,
+    from: f64,
+    share: f64,
+}
+
+impl<O: Observer> Observer for Within<'_, O> {
+    fn go_on(&mut self, part_done: f64) -> bool {
+        self.observer.go_on(self.from + self.share * part_done)
+    }
+}
+
 struct Review {
     record: Record,
     /// The state the target is in.
@@ -114,12 +229,15 @@ impl Review {
             target: reviewed.target,
             clock,
             method: reviewed.method.name().into(),
-            quick: reviewed.scope.quick,
+            quick: reviewed.quick,
             figures: IndexMap::new(),
             series: IndexMap::new(),
+            replay: None,
+            steadiness: IndexMap::new(),
+            curves: IndexMap::new(),
             verdicts: Vec::new(),
             ended: Ended::Complete,
-            seed: reviewed.scope.seed,
+            seed: reviewed.seed,
             version: env!("CARGO_PKG_VERSION").into(),
             host: reviewed.host,
             started_at: now(),
@@ -137,9 +255,52 @@ impl Review {
         review
     }
 
+    fn reached(&self, next: usize) -> Reached {
+        Reached {
+            next,
+            state: self.state.clone(),
+            purge_refusal_told: self.purge_refusal_told,
+            record: self.record.clone(),
+        }
+    }
+
+    fn go_on(&mut self, reached: Reached) {
+        self.state = reached.state;
+        self.purge_refusal_told = reached.purge_refusal_told;
+        self.record = reached.record;
+    }
+
     fn seal(&mut self) {
         self.record.finished_at = now();
         self.record.seal();
+    }
+
+    /// A drive in the state these phases lead to: a purge and what follows it.
+    fn take(
+        &mut self,
+        shelf: &Shelf<'_>,
+        phases: &[Phase],
+        observer: &mut impl Observer,
+    ) -> Option<Drive> {
+        let jobs = preparation(phases.get(1..).unwrap_or_default());
+        self.state = "fresh".into();
+        match shelf.take(&jobs, observer) {
+            Ok(drive) => {
+                phases.iter().for_each(|phase| self.is_in_state(phase));
+                Some(drive)
+            }
+            Err((drive, end)) => {
+                self.note_end(end, "in preparation");
+                Some(drive)
+            }
+        }
+    }
+
+    /// The phase would only lead to where the target is.
+    fn is_in_state(&mut self, phase: &Phase) {
+        if let Phase::Prepare { state, .. } = phase {
+            self.state = (*state).into();
+        }
     }
 
     fn carry_out(&mut self, phase: &Phase, drive: &mut Drive, observer: &mut impl Observer) {
@@ -153,17 +314,104 @@ impl Review {
             }
             Phase::Measure { figure, job } => {
                 let outcome = drive.run(job, observer);
-                self.note_end(outcome.measured.ended, &format!("in {figure}"));
-                if outcome.measured.latency.count() > 0 {
-                    self.keep(figure, job, &outcome, drive);
+                self.measured(figure, job, &outcome, drive);
+            }
+            Phase::Pass { figure, job, points } => {
+                let outcome = drive.run_marked(job, job.span_bytes / points, observer);
+                self.record.curves.insert(figure.clone(), pass(&outcome.measured, job, *points));
+                self.measured(figure, job, &outcome, drive);
+            }
+            Phase::Rounds { most, tracked, tests } => {
+                self.rounds(*most, tracked, tests, drive, observer);
+            }
+            Phase::BesideTrim { figure, job, range } => {
+                let (outcome, trimmed) = drive.run_beside_trim(job, *range, observer);
+                self.measured(figure, job, &outcome, drive);
+                self.trimmed(*range, trimmed);
+            }
+            Phase::Trim { range } => {
+                let trimmed = drive.trim(*range);
+                if trimmed.is_ok() {
+                    self.state = "trimmed".into();
                 }
-                // A used drive stays one.
-                if outcome.measured.writes > 0 && self.state != "used" {
-                    self.state = "overwritten".into();
-                }
+                self.trimmed(*range, trimmed);
                 self.settle(drive);
             }
+            Phase::ProbeTrim { range } => {
+                match trim_reaches::probe(drive, *range, self.record.seed) {
+                    Ok(found) => self.record.verdicts.extend(found),
+                    Err(why) => self.record.ended = Ended::Failed(why),
+                }
+                self.state = "trimmed".into();
+                self.settle(drive);
+            }
+            Phase::Idle { seconds } => {
+                if let Some(watts) = drive.idle_power(*seconds) {
+                    let text = format!("Idle, it draws {} W.", three_digits(watts));
+                    self.record.verdicts.push(verdict(power::IDLE, text, watts));
+                }
+            }
             Phase::LeftOut { why } => self.say("not-run", why.clone()),
+        }
+    }
+
+    /// A figure was measured, if anything was.
+    fn measured(&mut self, name: &str, job: &Job, outcome: &Outcome, drive: &mut Drive) {
+        self.note_end(outcome.measured.ended, &format!("in {name}"));
+        if outcome.measured.latency.count() > 0 {
+            self.keep(name, job, outcome, drive);
+        }
+        // A used drive stays one.
+        if outcome.measured.writes > 0 && self.state != "used" {
+            self.state = "overwritten".into();
+        }
+        self.settle(drive);
+    }
+
+    /// The figures of a round take the place of those of the one before.
+    fn rounds(
+        &mut self,
+        most: usize,
+        tracked: &str,
+        tests: &[(String, Job)],
+        drive: &mut Drive,
+        observer: &mut impl Observer,
+    ) {
+        let mut by_round: Vec<f64> = Vec::new();
+        for round in 0..most {
+            for (index, (name, job)) in tests.iter().enumerate() {
+                let from = (round * tests.len() + index) as f64 / (most * tests.len()) as f64;
+                let share = 1.0 / (most * tests.len()) as f64;
+                let outcome = drive.run(job, &mut Within { observer, from, share });
+                if round > 0 && outcome.measured.ended != JobEnd::Complete {
+                    // A whole figure of the round before is worth more than a part of one.
+                    self.note_end(outcome.measured.ended, &format!("in {name}"));
+                } else {
+                    self.measured(name, job, &outcome, drive);
+                }
+                if self.record.ended != Ended::Complete {
+                    return;
+                }
+            }
+            by_round.extend(self.record.figures.get(tracked).map(|figure| figure.iops));
+            if snia::steady(&by_round).is_some_and(snia::is_steady) {
+                break;
+            }
+        }
+        let points = by_round.iter().enumerate().map(|(index, &iops)| (index as f64 + 1.0, iops));
+        let curve = Curve { x: "round".into(), y: "IOPS".into(), points: points.collect() };
+        self.record.curves.insert(snia::rounds_of(tracked), curve);
+    }
+
+    /// A TRIM was done, or refused: that is a finding and no failure.
+    fn trimmed(&mut self, range: Range, trimmed: Result<Nanos, Fault>) {
+        let gb = range.bytes as f64 / 1e9;
+        match trimmed {
+            Ok(took) => {
+                let text = format!("A TRIM of {gb:.1} GB took {}.", time(took.as_micros()));
+                self.record.verdicts.push(verdict("trim-time", text, took.as_secs()));
+            }
+            Err(fault) => self.say("trim-refused", format!("The TRIM was refused: {fault}.")),
         }
     }
 
@@ -209,48 +457,25 @@ impl Review {
     }
 
     fn keep(&mut self, name: &str, job: &Job, outcome: &Outcome, drive: &Drive) {
-        let measured = &outcome.measured;
-        let target = &self.record.target;
-        let seconds = measured.elapsed.as_secs().max(1e-9);
-        let over_provisioning = drive.over_provisioning();
-        let energy = measured.energy.as_ref();
-        let figure = Figure {
-            mb_per_s: measured.bytes as f64 / 1e6 / seconds,
-            iops: measured.latency.count() as f64 / seconds,
-            latency_us: Latency::from(&measured.latency),
-            ios: measured.latency.count(),
-            bytes: measured.bytes,
-            duration_s: seconds,
-            mean_queue_depth: measured.in_flight_ns as f64 / measured.elapsed.0.max(1) as f64,
-            state: self.state.clone(),
-            write_amplification: outcome.write_amplification,
-            nameplate_op: over_provisioning.map(|(nameplate, _)| nameplate),
-            effective_op: over_provisioning.map(|(_, effective)| effective),
-            wear: drive.wear().and_then(FlashWear::of),
-            mean_power_w: energy.map(|energy| energy.joules / seconds),
-            joules_per_gb: energy.map(|energy| energy.joules / (measured.bytes as f64 / 1e9)),
-            cpu_us_per_io: (target.kind != crate::record::TargetKind::Virtual)
-                .then(|| outcome.cpu_seconds * 1e6 / measured.latency.count() as f64),
-            complete: measured.ended == JobEnd::Complete,
-            job: job.clone(),
-            fio: fio::command(name, job, target),
-            latency_bins_ns: measured.latency.bins(),
-        };
-        self.record.series.insert(name.into(), series(measured));
+        let about = About { name, job, state: &self.state, target: &self.record.target };
+        let figure = figure(&about, outcome, drive);
+        self.record.series.insert(name.into(), series(&outcome.measured));
         self.record.figures.insert(name.into(), figure);
     }
 }
 
-fn series(measured: &Measured) -> Series {
-    let seconds = &measured.seconds;
-    let micros_each = |second: &Second| second.latency_sum.as_micros() / second.ios.max(1) as f64;
-    Series {
-        iops: seconds.iter().map(|second| second.ios).collect(),
-        mb_per_s: seconds.iter().map(|second| second.bytes as f64 / 1e6).collect(),
-        latency_mean_us: seconds.iter().map(micros_each).collect(),
-        latency_max_us: seconds.iter().map(|second| second.latency_max.as_micros()).collect(),
-        energy_j: measured.energy.as_ref().map_or_else(Vec::new, |energy| energy.seconds.clone()),
-    }
+/// Data rate against the place, from when each piece was done.
+fn pass(measured: &Measured, job: &Job, points: u64) -> Curve {
+    let piece = (job.span_bytes / points) as f64;
+    let mut before = Nanos::ZERO;
+    let point = |(index, &mark): (usize, &Nanos)| {
+        let seconds = (mark - before).as_secs().max(1e-9);
+        before = mark;
+        let middle = job.span_start_bytes as f64 + (index as f64 + 0.5) * piece;
+        (middle / 1e9, piece / 1e6 / seconds)
+    };
+    let points = measured.marks.iter().take(points as usize).enumerate().map(point).collect();
+    Curve { x: "GB from the first LBA".into(), y: "MB/s".into(), points }
 }
 
 /// The time of day, to the second.

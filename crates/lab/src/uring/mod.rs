@@ -8,6 +8,7 @@
 
 mod buffers;
 mod clock;
+mod content;
 mod discard;
 mod error;
 mod memory;

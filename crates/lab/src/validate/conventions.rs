@@ -4,24 +4,27 @@
 //! | left open | taken |
 //! |---|---|
 //! | block | 4 KiB random, 128 KiB sequential; 4 KiB for a latency |
-//! | depth, random | 32; 1 for a latency |
-//! | depth, sequential | 1 (METHODS' four corners) |
+//! | depth, random | 32; 1 for a latency; on PCIe 32 from each of 4 threads, 16 on generation 4, as Samsung's data sheets have it, which also name the 32 of a thread |
+//! | depth, sequential | 1 (METHODS' four corners); 32 on PCIe, where one command at a time is nobody's figure |
 //! | span, random | 8 GB; all of a hard disk, whose figures it decides; AS SSD's file of 1 GB |
 //! | span, sequential | all of the drive |
-//! | duration | a pass over all of the drive where the span is `full`, else 20 s; 180 s for a longest latency |
+//! | duration | a pass over all of the drive where the span is `full`, else 20 s; for a longest latency 180 s, of a used drive as long as it was written |
 //! | data | repeating, as the tools of the time write; AS SSD's is incompressible |
 //! | state | fresh; what is read was written before |
 //! | a maker's sequential writes to a drive with an SLC buffer | no more than it holds |
 //! | after the cache, or its exhaustion | what the SLC buffer holds was written before, and the test goes on behind it |
 //! | used, not how | the review's used state: filled, then 20 minutes of 4 KiB random writes over all of it at depth 32 or once its size, whichever is first; after HD Tach the 20 minutes in full |
-//! | drive's capacity | the model's usual one, named in the catalogue |
+//! | what holds for all of an article | `articles.rs` |
+//! | span and state of random writes that a data sheet promises of a drive without TRIM | all of it, in the used state: no host can ever empty it |
+//! | drive's capacity | the model's usual one, named in the catalogue; of one that is compared with, that of the other if it is sold so |
 //!
 //! AnandTech's steady state is its consistency test: the mean from second 1400 to 2000.
 
 use fourcorners_drive::SECTOR_BYTES;
-use fourcorners_drive::profile::LinkSection;
+use fourcorners_drive::profile::{LinkSection, PcieLinkSection};
 use serde_json::Value;
 
+use super::articles::{self, Article};
 use super::figure::{Figure, PublishedTest};
 use super::names::Found;
 use super::runs::{State, Test};
@@ -39,6 +42,14 @@ const TORTURE_SECONDS: u64 = 20 * 60;
 const STEADY_SECONDS: u64 = 2000;
 /// Seed of the measured job; that of what is done before is another (`runs.rs`).
 const SEED: u64 = 2;
+/// Commands that a thread of a data sheet's test keeps in a PCIe drive.
+const THREAD_DEPTH: u32 = 32;
+/// What pages say of a drive's past that the list of figures does not: part of a source, and what
+/// was done to the drive before.
+const PASTS: [(&str, &str); 1] = [
+    // One sentence about drives that PC Perspective had used for months gives both speeds.
+    ("17441-intel-x25-m-ssd", "months of desktop use"),
+];
 /// Largest block of a published test.
 const MOST_BLOCK_BYTES: u64 = 1 << 26;
 
@@ -47,7 +58,8 @@ const MOST_BLOCK_BYTES: u64 = 1 << 26;
 /// # Errors
 /// What the test needs that is not modelled, or that is not published.
 pub(super) fn test(figure: &Figure, found: Found<'_>) -> Result<Test, String> {
-    let published = &figure.test;
+    let article = articles::of(&figure.source);
+    let published = &as_in_article(&figure.test, article);
     let (pattern, read_percent) = pattern(&published.pattern)?;
     let random = pattern == Pattern::Random;
     let disk = matches!(found.profile.model, Model::Hdd(_));
@@ -61,6 +73,8 @@ pub(super) fn test(figure: &Figure, found: Found<'_>) -> Result<Test, String> {
     {
         return Err(format!("I/Os of {block_bytes} bytes cannot be run"));
     }
+    let pcie = pcie(found);
+    let worn = never_empty(figure, found);
     let left = 1.0 - spare(published)?;
     let capacity = found.profile.capacity_bytes();
     let usable = (capacity as f64 * left) as u64;
@@ -68,7 +82,9 @@ pub(super) fn test(figure: &Figure, found: Found<'_>) -> Result<Test, String> {
         Value::Number(gb) => Some((gb.as_f64().unwrap_or(0.0) * 1e9) as u64),
         Value::String(word) if word == "full" => Some(usable),
         Value::Null if as_ssd => Some(AS_SSD_SPAN_BYTES),
-        Value::Null if random && !disk => Some(RANDOM_SPAN_BYTES),
+        Value::Null if random && !disk && !worn => {
+            article.random_span_bytes.or(Some(RANDOM_SPAN_BYTES))
+        }
         Value::Null => Some(usable),
         _ => None,
     };
@@ -79,7 +95,10 @@ pub(super) fn test(figure: &Figure, found: Found<'_>) -> Result<Test, String> {
         return Err(format!("a span of {} holds no I/O", published.span_gb));
     }
     let full = published.span_gb.as_str() == Some("full");
-    let state = state(published, found, usable)?;
+    let state = match worn {
+        true => State::Used { seconds: TORTURE_SECONDS, once: true },
+        false => state(figure, found, article, [usable, span_bytes])?,
+    };
     let (span_start_bytes, span_bytes) = match state {
         // What is overwritten in the buffer would make room in it.
         State::BufferFull { bytes } => (bytes, usable - bytes - (usable - bytes) % block_bytes),
@@ -94,14 +113,22 @@ pub(super) fn test(figure: &Figure, found: Found<'_>) -> Result<Test, String> {
         Some(seconds) => return Err(format!("a run of {seconds} s is too long or none")),
         None if full && !random => Until::Bytes(span_bytes),
         None if state == State::Steady => Until::Seconds(STEADY_SECONDS),
-        None if figure.metric == "max_latency_ms" => Until::Seconds(LATENCY_SECONDS),
+        None if figure.metric == "max_latency_ms" => Until::Seconds(match state {
+            State::Used { seconds, .. } => seconds,
+            _ => LATENCY_SECONDS,
+        }),
         None => held.map_or(Until::Seconds(SECONDS), |bytes| Until::SecondsOrBytes(SECONDS, bytes)),
     };
-    let depth = depth(&published.queue_depth)?;
-    let depth = depth.unwrap_or(match random && !latency {
-        true => 32,
-        false => 1,
-    });
+    let depth = match (depth(&published.queue_depth)?, pcie) {
+        (None | Some(THREAD_DEPTH), Some(link)) if random && !latency => {
+            THREAD_DEPTH * threads(figure, link)
+        }
+        (Some(depth), _) => depth,
+        (None, Some(_)) if !latency => 32,
+        (None, _) if random && !latency => 32,
+        (None, _) if random => article.latency_depth.unwrap_or(1),
+        (None, _) => 1,
+    };
     let data = match published.data.as_deref() {
         Some("incompressible") => Data::Incompressible,
         Some("repeating") => Data::Repeating,
@@ -111,7 +138,7 @@ pub(super) fn test(figure: &Figure, found: Found<'_>) -> Result<Test, String> {
     };
     Ok(Test {
         drive: found.profile.name.clone(),
-        set: interface(figure.interface.as_deref(), found)?,
+        set: interface(figure.interface.as_deref().or(article.interface), found)?,
         state,
         job: Job {
             pattern,
@@ -127,6 +154,18 @@ pub(super) fn test(figure: &Figure, found: Found<'_>) -> Result<Test, String> {
         },
         usable_bytes: usable - usable % 131_072,
     })
+}
+
+/// The test as its article has it where the figure says nothing of it.
+fn as_in_article(published: &PublishedTest, article: Article) -> PublishedTest {
+    let mut test = published.clone();
+    let says_nothing = test.state.is_none() && test.span_gb.is_null();
+    if article.consistency && test.pattern == "random write" && says_nothing {
+        test.state = Some("steady".into());
+        test.span_gb = "full".into();
+        test.data = Some("incompressible".into());
+    }
+    test
 }
 
 /// A pattern that is a state, too.
@@ -150,8 +189,42 @@ fn pattern(words: &str) -> Result<(Pattern, u8), String> {
         "sequential write" | "sequential" | "sequential read/write" | AFTER_CACHE => {
             (Pattern::Sequential, 0)
         }
+        // What a data sheet calls active or writing draws the most.
+        "active" | "write" => (Pattern::Sequential, 0),
         other => return Err(format!("the test \"{other}\" is not modelled")),
     })
+}
+
+/// The link of a drive on PCIe.
+fn pcie(found: Found<'_>) -> Option<&PcieLinkSection> {
+    match &found.profile.model {
+        Model::Ssd(ssd) => match &ssd.link {
+            LinkSection::Pcie(link) => Some(link),
+            LinkSection::Sata(_) => None,
+        },
+        Model::Hdd(_) => None,
+    }
+}
+
+/// Threads of a data sheet's test, each with a queue of its own; a review that names a depth means
+/// all that is in the drive.
+fn threads(figure: &Figure, link: &PcieLinkSection) -> u32 {
+    let named = !figure.test.queue_depth.is_null();
+    match link.generation.value {
+        _ if named && figure.kind != "spec" => 1,
+        ..=3 => 4,
+        _ => 16,
+    }
+}
+
+/// Whether these are random writes that a data sheet promises of a drive which no host can empty
+/// again.
+fn never_empty(figure: &Figure, found: Found<'_>) -> bool {
+    let test = &figure.test;
+    let open = test.span_gb.is_null() && test.state.is_none() && test.precondition.is_none();
+    let Model::Ssd(ssd) = &found.profile.model else { return false };
+    let trim = ssd.trim.supported.value;
+    figure.kind == "spec" && test.pattern == "random write" && open && !trim
 }
 
 /// Share of the space that is left unmapped.
@@ -204,8 +277,15 @@ pub(super) fn line_rate(gbps: f64) -> String {
     format!("link.gbps={gbps}")
 }
 
-fn state(test: &PublishedTest, found: Found<'_>, usable: u64) -> Result<State, String> {
-    let words = test.precondition.as_deref().unwrap_or_default();
+fn state(
+    figure: &Figure,
+    found: Found<'_>,
+    article: Article,
+    [usable, span_bytes]: [u64; 2],
+) -> Result<State, String> {
+    let test = &figure.test;
+    let past = PASTS.iter().find(|(source, _)| figure.source.contains(source));
+    let words = test.precondition.as_deref().or(past.map(|(_, past)| *past)).unwrap_or_default();
     let tortured = State::Used { seconds: TORTURE_SECONDS, once: false };
     if test.pattern == AFTER_CACHE || test.state.as_deref() == Some("SLC cache exhausted") {
         let held = slc_bytes(found).ok_or("the drive's profile has no [slc_buffer]")?;
@@ -216,6 +296,9 @@ fn state(test: &PublishedTest, found: Found<'_>, usable: u64) -> Result<State, S
         });
     }
     Ok(match test.state.as_deref() {
+        None if test.pattern == "random write" && article.written_seconds.is_some() => {
+            State::Swept { seconds: article.written_seconds.unwrap_or_default(), span_bytes }
+        }
         None | Some("fresh" | "new" | "empty" | "clean") => State::Fresh,
         Some("steady") if test.pattern == "random write" => State::Steady,
         Some("used" | "trimmed") if words.contains("idle") => {
@@ -341,6 +424,26 @@ mod tests {
             assert_eq!(after.job.until, Until::Seconds(20));
             assert!(read(json).expect_err("the m4 has none").contains("[slc_buffer]"));
         }
+    }
+
+    #[test]
+    fn an_article_says_what_its_figures_do_not() {
+        let of = |source: &str, test: &str| {
+            let test = read(&format!(r#""source":"{source}","test":{{{test}}}"#));
+            test.expect("it can be run")
+        };
+        let toms = "Tom's Hardware: Crucial's m4 SSD tested at 64 GB";
+        let swept = of(toms, r#""pattern":"random write""#);
+        assert_eq!(swept.state, State::Swept { seconds: 50, span_bytes: 16_000_000_000 });
+        assert_eq!(of(toms, r#""pattern":"random read""#).state, State::Fresh);
+        let diaries = "https://a.page/the-ssd-diaries-crucials-realssd-c300.html";
+        assert_eq!(of(diaries, r#""pattern":"sequential read""#).set, ["link.gbps=3"]);
+        let consistency = "AnandTech: Crucial M550 review, 2014, performance consistency page";
+        let steady = of(consistency, r#""pattern":"random write""#);
+        assert_eq!((steady.state, steady.job.data), (State::Steady, Data::Incompressible));
+        assert!(steady.job.span_bytes > 250_000_000_000);
+        let part = of(consistency, r#""pattern":"random write","span_gb":8"#);
+        assert_eq!((part.state, part.job.span_bytes), (State::Fresh, 8_000_000_000));
     }
 
     #[test]

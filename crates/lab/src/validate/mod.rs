@@ -4,6 +4,8 @@
 //! A figure is read (`figure`), its drive found (`names`), its test filled in (`conventions`), what
 //! it asks worked out (`question`), all tests run (`runs`) and the answers judged (here).
 
+mod articles;
+pub mod chart;
 mod conventions;
 mod figure;
 mod fit;

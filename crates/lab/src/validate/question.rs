@@ -68,6 +68,8 @@ pub(super) enum Statistic {
     Iops,
     /// Of the seconds from 1400 on.
     SteadyIops,
+    /// The same, of the second that half of them are below.
+    MedianSteadyIops,
     PeakIops,
     LeastMbPerS,
     MostMbPerS,
@@ -75,6 +77,11 @@ pub(super) enum Statistic {
     MeanMs,
     MaxMs,
     PercentileMs(f64),
+    /// Over the run.
+    MeanW,
+    /// Of its seconds.
+    LeastW,
+    MostW,
 }
 
 /// First second of the steady window.
@@ -92,18 +99,22 @@ impl Statistic {
             // The largest over a range of depths is measured at the deepest.
             ("MiB/s", _) => Statistic::MibPerS,
             ("IOPS", stat) if stat.starts_with("peak") => Statistic::PeakIops,
+            // What most seconds are below says nothing of the mean: the others may be far above.
+            ("IOPS", _) if steady && figure.bound.as_deref() == Some("mostly <") => {
+                Statistic::MedianSteadyIops
+            }
             ("IOPS", _) if steady => Statistic::SteadyIops,
             ("IOPS", _) => Statistic::Iops,
             ("avg_latency_ms", _) => Statistic::MeanMs,
             ("max_latency_ms", _) => Statistic::MaxMs,
             ("median_latency_ms", _) => Statistic::PercentileMs(50.0),
+            ("power_w", "min") => Statistic::LeastW,
+            ("power_w", "max" | "peak") => Statistic::MostW,
+            ("power_w", _) => Statistic::MeanW,
             (metric, _) => {
                 let percent = metric.strip_prefix('p').and_then(|p| p.strip_suffix("_latency_ms"));
                 match percent.and_then(|percent| percent.parse().ok()) {
                     Some(percent) => Statistic::PercentileMs(percent),
-                    None if metric.starts_with("power") => {
-                        return Err("power is not modelled".into());
-                    }
                     None => return Err(format!("the metric \"{metric}\" is not modelled")),
                 }
             }
@@ -126,6 +137,12 @@ impl Statistic {
                 let window = seconds.get(STEADY_FROM..).filter(|window| !window.is_empty())?;
                 Some(window.iter().map(|s| s.ios as f64).sum::<f64>() / window.len() as f64)
             }
+            Statistic::MedianSteadyIops => {
+                let window = seconds.get(STEADY_FROM..).filter(|window| !window.is_empty())?;
+                let mut ios: Vec<u64> = window.iter().map(|second| second.ios).collect();
+                ios.sort_unstable();
+                Some(ios[ios.len() / 2] as f64)
+            }
             Statistic::PeakIops => {
                 let window = seconds.get(STEADY_FROM..).unwrap_or(seconds);
                 window.iter().map(|second| second.ios as f64).reduce(f64::max)
@@ -138,8 +155,18 @@ impl Statistic {
             Statistic::PercentileMs(percent) => {
                 Some(ms(measured.latency.percentile(percent) as f64))
             }
+            Statistic::MeanW => Some(measured.energy.as_ref()?.joules / elapsed),
+            // The last second may not be a whole one.
+            Statistic::LeastW => whole_seconds_j(measured)?.reduce(f64::min),
+            Statistic::MostW => whole_seconds_j(measured)?.reduce(f64::max),
         }
     }
+}
+
+/// The joules of each whole second, which are its watts.
+fn whole_seconds_j(measured: &Measured) -> Option<impl Iterator<Item = f64>> {
+    let seconds = &measured.energy.as_ref()?.seconds;
+    Some(seconds.iter().take(measured.elapsed.as_secs() as usize).copied())
 }
 
 impl Published {
@@ -201,6 +228,9 @@ pub(super) fn ask(figure: &Figure, names: &Names) -> Result<Asked, String> {
     if found.usual {
         notes.push(format!("no capacity is published: run on {}", found.profile.name));
     }
+    if figure.metric == "power_w" && !found.profile.has_power() {
+        return Err(format!("what {} draws is not in its profile", found.profile.name));
+    }
     let test = conventions::test(figure, found)?;
     let question = match ratio {
         false => Question::Value { test, statistic, published },
@@ -248,7 +278,8 @@ fn tests_of(
     let mut tests = Vec::new();
     let mut missing = Vec::new();
     let mut before = String::new();
-    for part in text.replace(" and ", "/").replace('&', "/").split('/') {
+    let text = others(text).replace(" and ", "/").replace('&', "/");
+    for part in text.split('/') {
         let part = plain(part);
         // "m4 256/512": a number is another capacity of the drive before.
         let name = match part.parse::<f64>() {
@@ -259,6 +290,10 @@ fn tests_of(
             before = if last.parse::<f64>().is_ok() { model.into() } else { name.clone() };
         }
         let found: Vec<Found<'_>> = match names.find(&name, None) {
+            // Drives that are compared have the same capacity where they are sold so.
+            Ok(found) if found.usual && figure.capacity_gb.is_some() => {
+                vec![names.find(&name, figure.capacity_gb).unwrap_or(found)]
+            }
             Ok(found) => vec![found],
             Err(_) if name.starts_with("HDDs") => names.hard_disks().collect(),
             Err(why) => {
@@ -275,6 +310,17 @@ fn tests_of(
     }
     notes.extend(missing.into_iter().map(|why| format!("left out: {why}")));
     Ok(tests)
+}
+
+/// The drives that `text` names, without what is said of all of them besides: `HDDs (<1 MB/s)`; of
+/// `others (X25-M, Vertex ...)` those that it gives as examples.
+fn others(text: &str) -> String {
+    let inside = |open: &str| text.strip_prefix(open)?.strip_suffix(')');
+    match (inside("others ("), inside("HDDs (")) {
+        (Some(drives), _) => drives.trim_end_matches([' ', '.']).replace(", ", "/"),
+        (None, Some(_)) => "HDDs".into(),
+        (None, None) => text.into(),
+    }
 }
 
 /// A name without what is said of it besides: `(times slower)`, `random write`, `used`.

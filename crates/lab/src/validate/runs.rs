@@ -46,6 +46,13 @@ pub(super) enum State {
         /// Not more than its size.
         once: bool,
     },
+    /// Filled, then written at random in a part, 4 KiB at depth 32.
+    Swept {
+        /// For this long.
+        seconds: u64,
+        /// The part, from the start.
+        span_bytes: u64,
+    },
     /// Used, then trimmed.
     Trimmed {
         /// How long it was written at random.
@@ -121,7 +128,7 @@ impl Observer for Asks<'_> {
 impl Test {
     /// Whether one drive, prepared once, serves both.
     fn shares_preparation_of(&self, other: &Test) -> bool {
-        let prepared = matches!(self.state, State::Used { .. } | State::Trimmed { .. });
+        let prepared = !matches!(self.state, State::Fresh | State::Steady);
         prepared
             && (&self.drive, self.state, self.usable_bytes)
                 == (&other.drive, other.state, other.usable_bytes)
@@ -134,9 +141,9 @@ impl Test {
         let fill = self.usable_bytes as f64 / 4096.0 / 8.0;
         let before = match self.state {
             State::Fresh => 0.0,
-            State::Used { seconds, .. } | State::Trimmed { seconds } => {
-                fill + seconds as f64 * RATE
-            }
+            State::Used { seconds, .. }
+            | State::Swept { seconds, .. }
+            | State::Trimmed { seconds } => fill + seconds as f64 * RATE,
             State::BufferFull { bytes } => bytes as f64 / 32_768.0,
             State::Steady => fill,
         };
@@ -179,6 +186,10 @@ impl Test {
             State::Steady => jobs.push(self.fill(self.usable_bytes)),
             State::Used { seconds, once } => {
                 jobs.extend([self.fill(self.usable_bytes), self.torture(seconds, once)]);
+            }
+            State::Swept { seconds, span_bytes } => {
+                let swept = Job { span_bytes, ..self.torture(seconds, false) };
+                jobs.extend([self.fill(self.usable_bytes), swept]);
             }
             State::Trimmed { seconds } => {
                 jobs.extend([self.fill(self.usable_bytes), self.torture(seconds, false)]);

@@ -153,7 +153,11 @@ fn killed_at_any_moment_it_leaves_whole_files_and_nothing_that_the_next_review_k
         let names = fs::read_dir(&out).expect("it can be listed").map(|entry| {
             entry.expect("it can be listed").file_name().to_string_lossy().into_owned()
         });
-        names.filter(|name| name != "review.html" && name != "review.json").collect()
+        names
+            .filter(|name| {
+                !["review.html", "review.json", "review.resume"].contains(&name.as_str())
+            })
+            .collect()
     };
     // There is a moment between the name of its own that a new file has and that of the old one,
     // and nobody can tidy up after a SIGKILL: a hidden file may be there, and each save removes

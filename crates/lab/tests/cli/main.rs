@@ -16,8 +16,11 @@ mod kept;
 #[allow(dead_code, unused_imports, unused_macros)]
 #[path = "../guard/bench.rs"]
 mod media;
+mod methods;
 mod output;
 mod profiles;
+mod resume;
 mod state;
+mod trace;
 mod usage;
 mod validate;

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::process::Stdio;
 
-use crate::bench::{HDD, M4, Ran, Started, command, folder, run};
+use crate::bench::{HDD, M4, Ran, Started, command, folder, listing, refused, run};
 
 /// Plain text that fits: no escape codes, and no table wider than 80 columns.
 fn is_plain(ran: &Ran) {
@@ -92,4 +92,20 @@ fn a_result_that_cannot_be_printed_is_a_failure() {
         assert_eq!(ran.code, Some(1), "{args:?}: {}", ran.stderr);
         assert!(ran.stderr.contains("No space left on device"), "{args:?}: {}", ran.stderr);
     }
+}
+
+#[test]
+fn a_dry_run_shows_everything_and_does_nothing() {
+    let dir = folder();
+    let args = ["review", M4, "./new.img", "--size", "64M", "--dry-run", "--methods"];
+    let ran = run(dir.path(), &[&args[..], &["four-corners"]].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(listing(dir.path()).is_empty(), "nothing is created");
+    let lines = |text: &str| ran.stdout.lines().filter(|line| line.contains(text)).count();
+    // Two random spans of two kinds of data, and the others: every purge is shown.
+    assert_eq!((lines("purge"), lines("already in this state")), (16, 2));
+    assert_eq!(lines("prepare: laid out"), 1, "a file is written before it is measured");
+    assert_eq!((lines("prepare: filled"), lines("writes 256 GB")), (4, 1));
+    assert!(ran.stdout.contains("random_write_4k_qd3_incompressible_used"), "{}", ran.stdout);
+    refused(dir.path(), &["review", M4, "--dry-run", "--methods", "nosuch"]);
 }

@@ -51,7 +51,7 @@ fn every_figure_has_its_row() {
     // The 8 KiB page costs more than the one of 4 KiB: the smaller drive is faster.
     assert_eq!((&row("m025")["holds"], &row("m025")["error"]), (&json!(true), &Value::Null));
     assert_eq!(row("m102")["standing"], "not_run");
-    assert!(row("m102")["why"].as_str().is_some_and(|why| why.contains("power")));
+    assert!(row("m102")["why"].as_str().is_some_and(|why| why.contains("turbo")));
     let summary = &document["summary"];
     assert_eq!((&summary["orderings"], &summary["orderings_held"]), (&json!(2), &json!(2)));
     assert!(summary["median_abs_error"].as_f64().is_some_and(|error| error < 0.1), "{summary}");
@@ -71,7 +71,7 @@ fn the_table_in_the_repository_is_current() {
     let now = rows(&ran.stdout);
     assert_eq!(now.len(), QUICK.split(',').count());
     for row in now {
-        let again = "fourcorners validate --markdown > docs/FIDELITY.md";
+        let again = "fourcorners validate --markdown --chart docs/fidelity.svg > docs/FIDELITY.md";
         assert!(committed.contains(&row), "{row}\nmake it anew: {again}");
     }
     // The whole takes minutes and is compared by .ci/run; here, that no figure is missing.
@@ -115,6 +115,22 @@ fn figures_of_ones_own_are_held_against_the_catalogue() {
     let summary = &document["summary"];
     assert_eq!((&summary["figures"], &summary["run"]), (&json!(7), &json!(4)));
     assert_eq!((&summary["bounds"], &summary["bounds_held"]), (&json!(2), &json!(1)));
+}
+
+#[test]
+fn the_chart_is_written_whole_beside_what_is_printed() {
+    let dir = folder();
+    let args = ["validate", "--only", "m052,m089", "--markdown", "--chart", "errors.svg"];
+    let ran = run(dir.path(), &args);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    assert!(ran.stdout.contains("| m089 |"), "{}", ran.stdout);
+    let svg = fs::read_to_string(dir.path().join("errors.svg")).expect("it is there");
+    assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{svg}");
+    for (file, told) in [("none/errors.svg", "there is no folder none"), (".", "this is a folder")]
+    {
+        let line = refused(dir.path(), &["validate", "--only", "m089", "--chart", file]);
+        assert!(line.contains(told), "{line}");
+    }
 }
 
 #[test]

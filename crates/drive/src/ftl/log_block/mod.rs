@@ -194,6 +194,23 @@ impl LogBlockMap {
         self.row_left == 0
     }
 
+    /// Whether a unit is in the row that is not full.
+    pub(crate) fn is_in_open_row(&self, unit: LogicalUnit) -> bool {
+        let logged = self.logged[unit as usize];
+        if self.at_row_start() || logged == NOWHERE {
+            return false;
+        }
+        let (log, position) = self.by_units.divide(logged);
+        let row_of = |position| self.stripe.shape.row_of(position).0;
+        log == self.open && row_of(position) == row_of(self.pool.get(log).filled)
+    }
+
+    /// Units of that row were written again and keep their places. No log block was written later
+    /// than its own, so the order in which they are merged is what it was.
+    pub(crate) fn absorb(&mut self, units: u32) {
+        self.counts.absorb(units);
+    }
+
     /// Units that are placed and not programmed yet: in the row that is not full, and in those that
     /// merges fill while it is open.
     pub(crate) fn pending_units(&self) -> u64 {

@@ -41,9 +41,14 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
             write_command_us: set(0.0),
             read_4k_us: set(0.0),
             write_4k_us: set(0.0),
+            move_4k_us: None,
             read_ahead_kib: set(0),
         },
-        buffer: BufferSection { write_kib: set(256), power_loss_protected: set(false) },
+        buffer: BufferSection {
+            write_kib: set(256),
+            power_loss_protected: set(false),
+            coalesce: None,
+        },
         nand: NandSection {
             channels: set(1),
             dies: set(dies),
@@ -62,6 +67,7 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
             start_free_blocks: set(2),
             pacing: set(Pacing::Paced),
             policy: set(VictimPolicy::Greedy),
+            stall: None,
             choices: set(2),
             seed: set(1),
             idle_ms: None,
@@ -69,6 +75,8 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
             sequential_free_blocks: None,
             sequential_gain: None,
             sequential_commands: None,
+            batch_free_blocks: None,
+            batch_moves: None,
         },
         trim: TrimSection {
             supported: set(true),

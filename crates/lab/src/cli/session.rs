@@ -1,0 +1,355 @@
+//! Measures every target with every method: virtual drives side by side, real ones one at a time.
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use super::Failure;
+use super::interrupt::Interrupt;
+use super::out::Out;
+use super::progress::{Progress, ReviewProgress};
+use super::resume::{Begun, Kept};
+use super::targets::{Planned, Ready};
+use super::terminal::say;
+use crate::catalogue::Model;
+use crate::drive::Drive;
+use crate::host;
+use crate::record::{Document, Ended, Host, Record, TargetInfo};
+use crate::review::{
+    Bench, Checkpoint, Method, Past, Phase, Reviewed, Shelf, Step, Watch, not_begun, review,
+};
+
+/// Of the memory that is available, what virtual drives may take.
+const SHARE_OF_MEMORY: f64 = 0.9;
+
+/// What is to be done to a target.
+pub(super) struct Session {
+    pub(super) target: Planned,
+    /// The plan of each method, in the order they are carried out.
+    pub(super) plans: Vec<(Method, Vec<Phase>)>,
+    pub(super) quick: bool,
+    pub(super) seed: u64,
+}
+
+impl Session {
+    /// The states of a virtual SSD, if a purge makes it new. It does not where flash wears out: such
+    /// a drive goes through each method as one.
+    fn shelf(&self, keep: bool) -> Option<Shelf<'_>> {
+        let Planned::Virtual(profile) = &self.target else { return None };
+        let Model::Ssd(ssd) = &profile.model else { return None };
+        let plans: Vec<Vec<Phase>> = self.plans.iter().map(|(_, plan)| plan.clone()).collect();
+        let new = || Drive::from_profile(profile);
+        ssd.wear.is_none().then(|| Shelf::new(&plans, keep, new))
+    }
+
+    fn reviewed(&self, method: usize, target: TargetInfo, host: Option<Host>) -> Reviewed {
+        let (method, plan) = self.plans[method].clone();
+        Reviewed { method, plan, quick: self.quick, seed: self.seed, target, host }
+    }
+}
+
+/// Measures all sessions. Virtual drives run side by side, as many as there are CPUs and memory;
+/// real ones after that and one at a time, since they would disturb each other.
+pub(super) fn measure(
+    sessions: &[Session],
+    kept: Option<&Kept>,
+    begun: Vec<Option<Begun>>,
+    out: &Out,
+    interrupt: &Interrupt,
+) -> Result<Document, Failure> {
+    let methods = sessions.first().map_or(0, |session| session.plans.len());
+    let records = Records::new(sessions.len() * methods, out);
+    let progress = Progress::new(interrupt.clone());
+    let mut begun = begun;
+    begun.resize(records.count(), None);
+    for (slot, begun) in begun.iter().enumerate() {
+        if let Some(Begun::Done(record)) = begun {
+            records.put(slot, (**record).clone());
+        }
+    }
+    let run = Run { progress, interrupt, records: &records, kept, begun };
+    let room = Room::for_sessions(sessions);
+    let shelves: Vec<Option<(Shelf<'_>, TargetInfo)>> = sessions
+        .iter()
+        .map(|session| session.shelf(room.keep).zip(session.target.describe()))
+        .collect();
+    // A drive's methods one after the other, so that its states are wanted at the same time.
+    let mut work: Vec<Work<'_>> = Vec::new();
+    for (place, (session, shelf)) in sessions.iter().zip(&shelves).enumerate() {
+        if !session.target.is_real() {
+            work.extend((0..methods).map(|method| Work {
+                slot: place * methods + method,
+                session,
+                shelf: shelf.as_ref(),
+                method,
+            }));
+        }
+    }
+    work.reverse();
+    let work = Mutex::new(work);
+    std::thread::scope(|scope| {
+        let worker = || -> Result<(), Failure> {
+            loop {
+                let next = work.lock().expect("no worker panics with the list").pop();
+                match next {
+                    Some(work) if !interrupt.asked() => run.virtual_drive(&work)?,
+                    _ => return Ok(()),
+                }
+            }
+        };
+        let workers: Vec<_> = (0..room.workers).map(|_| scope.spawn(worker)).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().expect("a worker panicked"))
+    })?;
+    for (place, session) in sessions.iter().enumerate() {
+        if session.target.is_real() {
+            run.real(session, place * methods)?;
+        }
+    }
+    Ok(records.document())
+}
+
+/// A method of a virtual drive.
+struct Work<'a> {
+    slot: usize,
+    session: &'a Session,
+    shelf: Option<&'a (Shelf<'a>, TargetInfo)>,
+    method: usize,
+}
+
+/// How many virtual drives are in memory at a time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Room {
+    workers: usize,
+    /// Whether states are kept for the next that wants them.
+    keep: bool,
+}
+
+impl Room {
+    fn for_sessions(sessions: &[Session]) -> Room {
+        let of = |session: &Session| Need {
+            drive: session.target.memory_bytes(),
+            kept: session.shelf(true).map_or(0, |shelf| shelf.most_kept()),
+            methods: session.plans.len(),
+        };
+        let needs: Vec<Need> = sessions.iter().map(of).collect();
+        let workers = std::thread::available_parallelism().map_or(1, usize::from);
+        let most = host::available_memory_bytes().map(|bytes| bytes as f64 * SHARE_OF_MEMORY);
+        Room::within(&needs, workers, most.map_or(u64::MAX, |most| most as u64))
+    }
+
+    /// As many workers as have room; if there is none even for one and what it keeps, one.
+    fn within(needs: &[Need], most_workers: usize, most_bytes: u64) -> Room {
+        let fits = |workers: usize| {
+            // Work is taken drive by drive, so no more drives are begun than there are workers;
+            // one more may still be keeping states.
+            let kept = needs.iter().map(|need| need.drive * need.kept as u64);
+            let drives =
+                needs.iter().flat_map(|need| std::iter::repeat_n(need.drive, need.methods));
+            largest(drives, workers) + largest(kept, workers) <= most_bytes
+        };
+        match (1..=most_workers.max(1)).rev().find(|&workers| fits(workers)) {
+            Some(workers) => Room { workers, keep: true },
+            None => Room { workers: 1, keep: false },
+        }
+    }
+}
+
+/// What one session takes.
+#[derive(Clone, Copy, Debug)]
+struct Need {
+    /// Bytes of a drive.
+    drive: u64,
+    /// How many states of it are kept.
+    kept: usize,
+    methods: usize,
+}
+
+/// The sum of the largest `count` of these.
+fn largest(values: impl Iterator<Item = u64>, count: usize) -> u64 {
+    let mut values: Vec<u64> = values.collect();
+    values.sort_unstable();
+    values.iter().rev().take(count).sum()
+}
+
+/// Nothing is left of a record to be measured.
+struct Whole;
+
+/// What all reviews of a run share.
+struct Run<'a> {
+    progress: Progress,
+    interrupt: &'a Interrupt,
+    records: &'a Records<'a>,
+    kept: Option<&'a Kept>,
+    /// How far each record was when the review was ended before.
+    begun: Vec<Option<Begun>>,
+}
+
+impl Run<'_> {
+    /// Where a record goes on; an error if there is nothing left of it.
+    fn from(&self, slot: usize) -> Result<Option<Checkpoint>, Whole> {
+        match &self.begun[slot] {
+            None => Ok(None),
+            Some(Begun::At(checkpoint)) => Ok(Some((**checkpoint).clone())),
+            Some(Begun::Done(_)) => Err(Whole),
+        }
+    }
+
+    /// A record is as whole as it gets in this run.
+    fn put(&self, slot: usize, record: Record) {
+        if let (Some(kept), Ended::Complete) = (self.kept, &record.ended) {
+            let done = Begun::Done(Box::new(record.clone()));
+            if let Err(error) = kept.save(slot, &done) {
+                say(&format!("fourcorners: --resume will measure this again: {error}"));
+            }
+        }
+        self.records.put(slot, record);
+    }
+
+    fn virtual_drive(&self, work: &Work<'_>) -> Result<(), Failure> {
+        let Work { slot, session, shelf, method } = *work;
+        let Ok(from) = self.from(slot) else { return Ok(()) };
+        let watch = &mut self.watch(session, method, slot);
+        let record = match shelf {
+            Some((shelf, target)) => {
+                let reviewed = session.reviewed(method, target.clone(), None);
+                review(reviewed, &mut Bench::Shelf(shelf), from, watch)
+            }
+            None => {
+                let Ready { mut drive, target, host } =
+                    session.target.open().map_err(Failure::Usage)?;
+                let reviewed = session.reviewed(method, target, host);
+                let past = &mut Past::default();
+                review(reviewed, &mut Bench::One(&mut drive, past), None, watch)
+            }
+        };
+        self.put(slot, record);
+        Ok(())
+    }
+
+    /// All methods of a real target, on the one drive there is.
+    fn real(&self, session: &Session, first: usize) -> Result<(), Failure> {
+        let mut past = Past::default();
+        for method in 0..session.plans.len() {
+            if self.interrupt.asked() {
+                return Ok(());
+            }
+            let slot = first + method;
+            let Ok(from) = self.from(slot) else { continue };
+            let record = match session.target.open() {
+                Ok(Ready { mut drive, target, host }) => {
+                    let watch = &mut self.watch(session, method, slot);
+                    let reviewed = session.reviewed(method, target, host);
+                    review(reviewed, &mut Bench::One(&mut drive, &mut past), from, watch)
+                }
+                // Free when it was checked and taken since; the others are not to be lost for that.
+                Err(why) => match session.target.unopened().filter(|_| !self.records.is_empty()) {
+                    Some(target) => {
+                        let host = Some(host::describe());
+                        not_begun(session.reviewed(method, target, host), why)
+                    }
+                    None => return Err(Failure::Usage(why)),
+                },
+            };
+            self.put(slot, record);
+        }
+        Ok(())
+    }
+
+    fn watch(&self, session: &Session, method: usize, slot: usize) -> Saving<'_> {
+        let name = format!("{} {}", session.target.name(), session.plans[method].0.name());
+        let bar = self.progress.of(&name);
+        let is_real = session.target.is_real();
+        Saving { bar, slot, records: self.records, kept: self.kept, is_real, saved: None }
+    }
+}
+
+/// The records of a run, each in its place whatever the order they are finished in.
+struct Records<'a> {
+    slots: Mutex<Vec<Option<Record>>>,
+    out: &'a Out,
+}
+
+impl Records<'_> {
+    fn new(count: usize, out: &Out) -> Records<'_> {
+        Records { slots: Mutex::new(vec![None; count]), out }
+    }
+
+    fn count(&self) -> usize {
+        self.slots.lock().expect("no holder panics").len()
+    }
+
+    fn put(&self, slot: usize, record: Record) {
+        self.slots.lock().expect("no holder panics")[slot] = Some(record);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.slots.lock().expect("no holder panics").iter().all(Option::is_none)
+    }
+
+    fn document(&self) -> Document {
+        let slots = self.slots.lock().expect("no holder panics");
+        Document::new(slots.iter().flatten().cloned().collect())
+    }
+}
+
+/// Shows progress, and saves after each figure of a real drive: the next one may fail, and
+/// measuring again costs hours there.
+struct Saving<'a> {
+    bar: ReviewProgress,
+    slot: usize,
+    records: &'a Records<'a>,
+    kept: Option<&'a Kept>,
+    is_real: bool,
+    /// When a place to go on from was saved.
+    saved: Option<Instant>,
+}
+
+/// Places to go on from are a second apart on virtual drives: what is lost is made again sooner than
+/// a disk has written all of them.
+const BETWEEN_SAVES: Duration = Duration::from_secs(1);
+
+impl Watch for Saving<'_> {
+    fn step(&mut self, step: &Step<'_>) {
+        self.bar.step(step);
+    }
+
+    fn go_on(&mut self, part_done: f64) -> bool {
+        self.bar.go_on(part_done)
+    }
+
+    fn measured(&mut self, so_far: &Record) {
+        if so_far.host.is_none() {
+            return;
+        }
+        self.records.put(self.slot, so_far.clone());
+        if let Err(error) = self.records.out.save_json(&self.records.document()) {
+            self.bar.warn(&format!("not saved yet, the measurement goes on: {error:#}"));
+        }
+    }
+
+    fn reached(&mut self, checkpoint: &Checkpoint) {
+        let Some(kept) = self.kept else { return };
+        if !self.is_real && self.saved.is_some_and(|saved| saved.elapsed() < BETWEEN_SAVES) {
+            return;
+        }
+        self.saved = Some(Instant::now());
+        if let Err(error) = kept.save(self.slot, &Begun::At(Box::new(checkpoint.clone()))) {
+            self.bar.warn(&format!("--resume could not go on from here: {error}"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_drives_as_there_is_memory_for() {
+        let need = Need { drive: 5, kept: 2, methods: 3 };
+        let with = |bytes| Room::within(&[need, need], 4, bytes);
+        // Four drives, and two states of both of them.
+        assert_eq!(with(40), Room { workers: 4, keep: true });
+        assert_eq!(with(39), Room { workers: 3, keep: true });
+        assert_eq!(with(15), Room { workers: 1, keep: true });
+        assert_eq!(with(14), Room { workers: 1, keep: false });
+    }
+}

@@ -1,0 +1,188 @@
+//! Arguments of `fourcorners trace` as typed.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Subcommand};
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Formats, seen by content: compact, blktrace, vscsi, fio-iolog, csv, msr, \
+blkreplay, blkparse, mqsim; packed with gzip, zstd or LZ4, too.
+Generated: generated:desktop, generated:heavy, generated:light, generated:2013.
+
+Examples:
+  fourcorners trace info web.load.gz
+  fourcorners trace info generated:heavy --ios 100000
+  fourcorners trace convert sda.blktrace.0 -o sda.fct
+  fourcorners trace convert web.load.gz --from 600 --to 1200 --ops read --as fio-iolog -o read.log
+  fourcorners trace replay web.load.gz crucial-m4-256gb --rescale-address
+  fourcorners trace replay generated:light ./test.img --size 40G")]
+pub(in crate::cli) struct TraceArgs {
+    #[command(subcommand)]
+    pub(super) command: TraceCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum TraceCommand {
+    /// Say what is in a trace: the card
+    Info(InfoArgs),
+    /// Write a trace in another format, filtered or rescaled
+    Convert(ConvertArgs),
+    /// Replay a trace on drives and measure data rate, service time and busy time (storage bench)
+    Replay(Box<ReplayArgs>),
+}
+
+/// Which I/Os of a trace are taken, and how.
+#[derive(Debug, ClapArgs)]
+pub(super) struct Taken {
+    /// The trace's format, if it is not to be seen by its content
+    #[arg(long, value_name = "FORMAT")]
+    pub(super) format: Option<String>,
+
+    /// Leave out records that cannot be read, and count them
+    #[arg(long)]
+    pub(super) skip_bad: bool,
+
+    /// Kernel traces: take I/Os from the issue to the drive or from the entry into the queue
+    #[arg(long, value_name = "issue|queue", default_value = "issue")]
+    pub(super) event: String,
+
+    /// Only I/Os from this second of the trace on
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, allow_negative_numbers = true)]
+    pub(super) from: f64,
+
+    /// Only I/Os before this second of the trace
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    pub(super) to: Option<f64>,
+
+    /// Only these operations, separated by commas: read, write, trim, flush
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(super) ops: Vec<String>,
+
+    /// Only I/Os within these bytes of the address space, for example 0-10G or 512M-
+    #[arg(long, value_name = "START-END")]
+    pub(super) range: Option<String>,
+
+    /// Only I/Os of this device: its number in the trace, or major,minor
+    #[arg(long, value_name = "DEVICE")]
+    pub(super) device: Option<String>,
+
+    /// Multiply the times between I/Os by this; 0.5 is twice as fast
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, allow_negative_numbers = true)]
+    pub(super) time_scale: f64,
+
+    /// Multiply addresses by this, in pieces of 1 MiB
+    #[arg(long, value_name = "FACTOR", allow_negative_numbers = true)]
+    pub(super) address_scale: Option<f64>,
+
+    /// A generated trace: this many I/Os instead of all, in the same proportions
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(super) ios: Option<u64>,
+
+    /// Seed of a generated trace
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
+    pub(super) seed: u64,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct InfoArgs {
+    /// A trace file, or generated:NAME
+    #[arg(value_name = "TRACE")]
+    pub(super) trace: PathBuf,
+
+    #[command(flatten)]
+    pub(super) taken: Taken,
+
+    /// Print one JSON document instead of a table
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct ConvertArgs {
+    /// A trace file, or generated:NAME
+    #[arg(value_name = "TRACE")]
+    pub(super) trace: PathBuf,
+
+    /// File for the new trace; - is standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub(super) output: PathBuf,
+
+    /// Its format: fio-iolog (version 3), csv or compact
+    #[arg(long = "as", value_name = "FORMAT", default_value = "compact")]
+    pub(super) output_format: String,
+
+    /// What a fio-iolog calls the drive: the file or device that fio is to use
+    #[arg(long, value_name = "PATH", default_value = "/dev/DEVICE")]
+    pub(super) drive: String,
+
+    #[command(flatten)]
+    pub(super) taken: Taken,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct ReplayArgs {
+    /// A trace file, or generated:NAME
+    #[arg(value_name = "TRACE")]
+    pub(super) trace: PathBuf,
+
+    /// A drive of the catalogue, a profile (./mine.toml), a block device (/dev/sdX) or a file
+    #[arg(required = true, value_name = "TARGET")]
+    pub(super) targets: Vec<String>,
+
+    /// When I/Os are issued: think (after the recorded think time, idle cut to --idle-cap), recorded
+    /// (at the recorded times, whatever the drive does; latency counts from when each was due), or
+    /// fast (as soon as there is a place in the queue)
+    #[arg(long, value_name = "PACE", default_value = "think")]
+    pub(super) pace: String,
+
+    /// Longest think time, milliseconds (with --pace think)
+    #[arg(long, value_name = "MS", default_value_t = 25.0, allow_negative_numbers = true)]
+    pub(super) idle_cap: f64,
+
+    /// Most I/Os in flight
+    #[arg(long, value_name = "N", default_value_t = 32, allow_negative_numbers = true)]
+    pub(super) depth: u32,
+
+    /// State of the drive before: empty, full, or both one after the other
+    #[arg(long = "drive-state", value_name = "STATE", default_value = "both")]
+    pub(super) drive_state: String,
+
+    /// Stretch or shrink the addresses of the trace to the size of each target
+    #[arg(long, conflicts_with_all = ["wrap_address", "address_scale"])]
+    pub(super) rescale_address: bool,
+
+    /// Let addresses beyond the end of a target begin again at its start
+    #[arg(long, conflicts_with = "address_scale")]
+    pub(super) wrap_address: bool,
+
+    #[command(flatten)]
+    pub(super) taken: Taken,
+
+    /// Write replay.json, the figures as one document, into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(super) out: Option<PathBuf>,
+
+    /// Print one JSON document instead of tables
+    #[arg(long)]
+    pub(super) json: bool,
+
+    /// Change a parameter of the virtual drives, for example --set link.gbps=3
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(super) set: Vec<String>,
+
+    /// Put the virtual drives behind this host controller, for example marvell-9128
+    #[arg(long, value_name = "NAME")]
+    pub(super) host: Option<String>,
+
+    /// Create the target file with this size, for example 2G (10^9 bytes) or 2GiB
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
+    pub(super) size: Option<String>,
+
+    /// Allow all data on this real target, named by its path or serial number, to be overwritten
+    #[arg(long, value_name = "TARGET")]
+    pub(super) destroy: Vec<String>,
+
+    /// Allow it even if it carries a file system or a partition table (never if it is in use)
+    #[arg(long, value_name = "TARGET")]
+    pub(super) force: Vec<String>,
+}

@@ -1,0 +1,193 @@
+//! The card of a trace for a terminal and as JSON.
+
+use comfy_table::presets::NOTHING;
+use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
+use serde::Serialize;
+
+use crate::trace::{Bin, Card, Share, Spread};
+
+/// The name and version of the JSON document's form.
+const SCHEMA: &str = "fourcorners.trace/1";
+
+/// The card as one JSON document.
+pub(super) fn json(card: &Card) -> serde_json::Result<String> {
+    #[derive(Serialize)]
+    struct Document<'a> {
+        schema: &'static str,
+        #[serde(flatten)]
+        card: &'a Card,
+    }
+    serde_json::to_string(&Document { schema: SCHEMA, card })
+}
+
+/// The card as tables no wider than `width`.
+pub(super) fn table(card: &Card, width: usize) -> String {
+    let facts = facts(card);
+    let mut text = format!("{} ({})\n\n", plain(&card.trace), card.format);
+    text += &columns(width, &facts);
+    text += &histogram(width, card, "size", &card.sizes, size);
+    if !card.queue_depths.is_empty() {
+        text +=
+            &histogram(width, card, "queue depth", &card.queue_depths, |depth| depth.to_string());
+    }
+    text
+}
+
+fn facts(card: &Card) -> Vec<[String; 2]> {
+    let per = |part: u64| percent(part as f64 / (card.reads + card.writes).max(1) as f64);
+    let mut facts = vec![
+        ["I/Os".into(), grouped(card.ios)],
+        ["reads".into(), data(card.reads, card.read_bytes, &per(card.reads))],
+        ["writes".into(), data(card.writes, card.write_bytes, &per(card.writes))],
+    ];
+    if card.trims > 0 {
+        facts
+            .push(["TRIMs".into(), format!("{}, {} GB", grouped(card.trims), gb(card.trim_bytes))]);
+    }
+    if card.flushes > 0 {
+        facts.push(["flushes".into(), grouped(card.flushes)]);
+    }
+    let rate = card.ios as f64 / card.duration_s.max(1e-9);
+    facts.extend([
+        ["duration".into(), format!("{:.3} s, {rate:.1} I/Os a second", card.duration_s)],
+        ["touches up to".into(), format!("{} GB", gb(card.extent_bytes))],
+        ["largest I/O".into(), size(card.largest_bytes)],
+        ["sequential".into(), share(&card.sequential)],
+        ["aligned to 4 KiB".into(), share(&card.aligned_4k)],
+    ]);
+    if card.aligned_512.all < 1.0 {
+        facts.push(["aligned to 512".into(), share(&card.aligned_512)]);
+    }
+    match card.mean_queue_depth {
+        Some(depth) => facts.push(["mean queue depth".into(), format!("{depth:.2}")]),
+        None => facts.push(["queue depth".into(), "not known: no durations".into()]),
+    }
+    if let Some(latency) = &card.latency_us {
+        facts.push(["recorded latency".into(), spread(latency)]);
+    }
+    let think = if card.has_durations() { "think time" } else { "between issues" };
+    facts.push([think.into(), spread(&card.think_us)]);
+    for (name, count) in
+        [("devices", card.devices), ("out of order", card.out_of_order), ("left out", card.skipped)]
+    {
+        if count > u64::from(name == "devices") {
+            facts.push([name.into(), grouped(count)]);
+        }
+    }
+    facts
+}
+
+fn columns(width: usize, rows: &[[String; 2]]) -> String {
+    let mut table = empty(width);
+    for [name, value] in rows {
+        table.add_row([name, value]);
+    }
+    print(table)
+}
+
+fn histogram(
+    width: usize,
+    card: &Card,
+    what: &str,
+    bins: &[Bin],
+    words: impl Fn(u64) -> String,
+) -> String {
+    let mut table = empty(width);
+    table.add_row(right([what, "reads", "", "writes", ""].map(String::from)));
+    let mut above = 0;
+    for bin in bins {
+        let label = match bin.up_to {
+            Some(up_to) => format!("≤ {}", words(up_to)),
+            None => format!("> {}", words(above)),
+        };
+        above = bin.up_to.unwrap_or(above);
+        let part = |count: u64, all: u64| percent(count as f64 / all.max(1) as f64);
+        table.add_row(right([
+            label,
+            grouped(bin.reads),
+            part(bin.reads, card.reads),
+            grouped(bin.writes),
+            part(bin.writes, card.writes),
+        ]));
+    }
+    format!("\n{}", print(table))
+}
+
+fn right<const N: usize>(texts: [String; N]) -> [Cell; N] {
+    texts.map(|text| Cell::new(text).set_alignment(CellAlignment::Right))
+}
+
+fn empty(width: usize) -> Table {
+    let mut table = Table::new();
+    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_width(u16::try_from(width).unwrap_or(u16::MAX).max(1)).force_no_tty();
+    table
+}
+
+fn print(mut table: Table) -> String {
+    if let Some(first) = table.column_mut(0) {
+        first.set_padding((0, 1));
+    }
+    table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+fn data(ios: u64, bytes: u64, share: &str) -> String {
+    format!("{} ({share}), {} GB", grouped(ios), gb(bytes))
+}
+
+fn share(share: &Share) -> String {
+    let [reads, writes, all] = [share.reads, share.writes, share.all].map(percent);
+    format!("{all} (reads {reads}, writes {writes})")
+}
+
+fn spread(spread: &Spread) -> String {
+    let [mean, p50, p99, max] = [spread.mean, spread.p50, spread.p99, spread.max].map(micros);
+    format!("mean {mean}, median {p50}, 99 % {p99}, max {max}, {:.1} s in all", spread.sum_s)
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// 10^9 bytes.
+fn gb(bytes: u64) -> String {
+    let gb = bytes as f64 / 1e9;
+    if gb >= 100.0 { format!("{gb:.1}") } else { format!("{gb:.3}") }
+}
+
+fn micros(us: f64) -> String {
+    match us {
+        us if us < 1e3 => format!("{us:.1} µs"),
+        us if us < 1e6 => format!("{:.2} ms", us / 1e3),
+        us => format!("{:.2} s", us / 1e6),
+    }
+}
+
+fn size(bytes: u64) -> String {
+    match bytes {
+        bytes if bytes >= 1 << 20 && bytes.is_multiple_of(1 << 20) => {
+            format!("{} MiB", bytes >> 20)
+        }
+        bytes if bytes >= 1 << 10 && bytes.is_multiple_of(1 << 10) => {
+            format!("{} KiB", bytes >> 10)
+        }
+        bytes => format!("{} bytes", grouped(bytes)),
+    }
+}
+
+fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A name that cannot steer the terminal.
+fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}

@@ -1,0 +1,103 @@
+//! `fourcorners trace convert`.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::{self, Write, stdout};
+use std::path::Path;
+
+use super::args::ConvertArgs;
+use super::{Interruptible, cannot_open, options, tell_skipped};
+use crate::cli::interrupt::Interrupt;
+use crate::cli::terminal::say;
+use crate::cli::{End, Failure};
+use crate::save::write_atomically_with;
+use crate::trace::{self, Options, Output, WriteError, Written};
+
+pub(super) fn run(args: &ConvertArgs) -> Result<End, Failure> {
+    let options = options(&args.taken).map_err(Failure::Usage)?;
+    let output: Output =
+        args.output_format.parse().map_err(|why| Failure::Usage(format!("--as: {why}")))?;
+    let drive = &args.drive;
+    if drive.is_empty() || drive.contains(char::is_whitespace) || drive.len() > 255 {
+        return Err(Failure::Usage(format!(
+            "--drive {drive:?}: fio takes a path of 1 to 255 bytes without blanks"
+        )));
+    }
+    // Before anything is made: a trace that is none is not worth a file.
+    trace::open(&args.trace, &options).map_err(cannot_open)?;
+    let work = Work { args, options, output, interrupt: Interrupt::listen()? };
+    let converted = match args.output == Path::new("-") {
+        true => work.write(&mut stdout().lock())?,
+        false => to_file(&work, &args.output)?,
+    };
+    let Some(Converted { written, skipped }) = converted else {
+        say("fourcorners: stopped; the new trace was not finished");
+        return Ok(End::Incomplete);
+    };
+    if args.output != Path::new("-") {
+        let (path, format) = (args.output.display(), &args.output_format);
+        writeln!(stdout(), "{path}: {} I/Os as {format}", written.ios)?;
+    }
+    tell_skipped(skipped);
+    Ok(End::Done)
+}
+
+/// A conversion.
+struct Work<'a> {
+    args: &'a ConvertArgs,
+    options: Options,
+    output: Output,
+    interrupt: Interrupt,
+}
+
+struct Converted {
+    written: Written,
+    skipped: u64,
+}
+
+impl Work<'_> {
+    /// `None` when it was stopped: what was written is then no whole trace.
+    fn write(&self, to: &mut dyn Write) -> Result<Option<Converted>, Failure> {
+        let mut trace = trace::open(&self.args.trace, &self.options)?;
+        let interrupt = self.interrupt.clone();
+        let mut ios =
+            Interruptible { trace: &mut trace, interrupt, since_asked: 0, stopped: false };
+        let written = match trace::write(&mut ios, self.output, &self.args.drive, to) {
+            // As it is, so that a reader that has seen enough is known as one.
+            Err(WriteError::Io(error)) => return Err(Failure::Failed(error.into())),
+            written => written?,
+        };
+        let whole = !ios.stopped;
+        Ok(whole.then(|| Converted { written, skipped: trace.skipped() }))
+    }
+}
+
+/// Writes to a file that is whole or not there. The trace may be the file it replaces.
+fn to_file(work: &Work<'_>, path: &Path) -> Result<Option<Converted>, Failure> {
+    if path.is_dir() {
+        return Err(Failure::Usage(format!("{} is a folder: name a file in it", path.display())));
+    }
+    let outcome: RefCell<Option<Result<Option<Converted>, Failure>>> = RefCell::new(None);
+    let write = |mut file: &File| {
+        // What failed once for a reason of the trace's does so again.
+        let failed = |outcome: &Option<_>| !matches!(outcome, None | Some(Ok(Some(_))));
+        if !failed(&outcome.borrow()) {
+            *outcome.borrow_mut() = Some(work.write(&mut file));
+        }
+        match failed(&outcome.borrow()) {
+            true => Err(io::Error::other("the trace was not written")),
+            false => Ok(()),
+        }
+    };
+    let saved = write_atomically_with(path, &write);
+    match (outcome.into_inner(), saved) {
+        (Some(Ok(Some(converted))), Ok(())) => Ok(Some(converted)),
+        (Some(Ok(None)), _) => Ok(None),
+        (Some(Err(failure)), _) => Err(failure),
+        (_, Err(error)) => {
+            let path = path.display();
+            Err(Failure::Failed(anyhow::anyhow!("cannot write {path}: {error}")))
+        }
+        (None, Ok(())) => Ok(None),
+    }
+}

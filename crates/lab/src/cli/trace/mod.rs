@@ -1,0 +1,175 @@
+//! `fourcorners trace`: what is in a trace, other formats, and replays.
+
+mod args;
+mod card;
+mod convert;
+mod replay;
+
+use std::io::{Write, stdout};
+
+use fourcorners_drive::Nanos;
+
+use super::interrupt::Interrupt;
+use super::size::bytes_of;
+use super::terminal::{columns, say};
+use super::{End, Failure};
+use crate::trace::{
+    self, AddressMap, Event, Filter, Format, MOST_TIME, OpSet, Options, Trace, TraceError,
+};
+
+pub(super) use args::TraceArgs;
+use args::{InfoArgs, Taken, TraceCommand};
+
+/// Most I/Os of a generated trace: days of work even for the fastest virtual drive.
+const MOST_IOS: u64 = 1_000_000_000_000;
+/// Times and addresses are not multiplied by more than this.
+const MOST_FACTOR: f64 = 1e6;
+/// The kernel's `MINORBITS`, by which it numbers devices.
+const MINOR_BITS: u32 = 20;
+
+pub(super) fn run(args: TraceArgs) -> Result<End, Failure> {
+    match args.command {
+        TraceCommand::Info(args) => info(&args),
+        TraceCommand::Convert(args) => convert::run(&args),
+        TraceCommand::Replay(args) => replay::run(&args),
+    }
+}
+
+fn info(args: &InfoArgs) -> Result<End, Failure> {
+    let options = options(&args.taken).map_err(Failure::Usage)?;
+    let trace = trace::open(&args.trace, &options).map_err(cannot_open)?;
+    let interrupt = Interrupt::listen()?;
+    let Some(card) = trace::card(trace, &mut || !interrupt.asked())? else {
+        say("fourcorners: stopped; the trace was not read to its end");
+        return Ok(End::Incomplete);
+    };
+    let text = match args.json {
+        true => card::json(&card)?,
+        false => card::table(&card, usize::from(columns())),
+    };
+    writeln!(stdout().lock(), "{}", text.trim_end())?;
+    Ok(End::Done)
+}
+
+/// A trace that is not there or no trace is a slip in the command.
+fn cannot_open(error: TraceError) -> Failure {
+    Failure::Usage(error.to_string())
+}
+
+/// Says how many records of a trace were left out, if any were.
+fn tell_skipped(skipped: u64) {
+    if skipped > 0 {
+        say(&format!("fourcorners: {skipped} records could not be read and were left out"));
+    }
+}
+
+/// How a trace is to be read.
+fn options(taken: &Taken) -> Result<Options, String> {
+    let format = taken.format.as_deref().map(str::parse::<Format>).transpose();
+    let event = match taken.event.as_str() {
+        "issue" => Event::Issue,
+        "queue" => Event::Queue,
+        other => return Err(format!("--event {other}: give issue or queue")),
+    };
+    if taken.ios.is_some_and(|ios| ios == 0 || ios > MOST_IOS) {
+        return Err(format!("--ios: give a number from 1 to {MOST_IOS}"));
+    }
+    let filter = filter(taken)?;
+    let (skip_bad, ios, seed) = (taken.skip_bad, taken.ios, taken.seed);
+    let format = format.map_err(|why| format!("--format: {why}"))?;
+    Ok(Options { format, skip_bad, event, filter, ios, seed })
+}
+
+fn filter(taken: &Taken) -> Result<Filter, String> {
+    let mut filter = Filter { from: seconds("--from", taken.from)?, ..Filter::default() };
+    if let Some(to) = taken.to {
+        filter.to = seconds("--to", to)?;
+        if filter.to <= filter.from {
+            return Err(format!("--from {} --to {to}: nothing is between them", taken.from));
+        }
+    }
+    if !taken.ops.is_empty() {
+        filter.ops = OpSet::NONE;
+    }
+    for op in &taken.ops {
+        match op.trim() {
+            "read" => filter.ops.read = true,
+            "write" => filter.ops.write = true,
+            "trim" => filter.ops.trim = true,
+            "flush" => filter.ops.flush = true,
+            other => return Err(format!("--ops {other}: there are read, write, trim and flush")),
+        }
+    }
+    if let Some(range) = &taken.range {
+        (filter.range_start, filter.range_end) = byte_range(range)?;
+    }
+    filter.device = taken.device.as_deref().map(device).transpose()?;
+    filter.time_scale = factor("--time-scale", taken.time_scale)?;
+    if let Some(scale) = taken.address_scale {
+        let factor = factor("--address-scale", scale)?;
+        filter.addresses = AddressMap::Stretched { factor, limit_bytes: None };
+    }
+    Ok(filter)
+}
+
+fn seconds(name: &str, seconds: f64) -> Result<Nanos, String> {
+    let ns = seconds * 1e9;
+    match (0.0..=MOST_TIME.0 as f64).contains(&ns) {
+        true => Ok(Nanos(ns.round() as u64)),
+        false => Err(format!("{name} {seconds}: give seconds from 0 on")),
+    }
+}
+
+fn factor(name: &str, factor: f64) -> Result<f64, String> {
+    match (0.0..=MOST_FACTOR).contains(&factor) {
+        true => Ok(factor),
+        false => Err(format!("{name} {factor}: give a factor from 0 to {MOST_FACTOR}")),
+    }
+}
+
+fn byte_range(range: &str) -> Result<(u64, u64), String> {
+    let wrong =
+        || format!("--range {range}: give the first byte and the end, such as 0-10G or 1GiB-");
+    let (start, end) = range.split_once('-').ok_or_else(wrong)?;
+    let bytes = |text: &str, empty: u64| match text.trim() {
+        "" => Ok(empty),
+        "0" => Ok(0),
+        text => bytes_of(text).ok_or_else(wrong),
+    };
+    let (start, end) = (bytes(start, 0)?, bytes(end, u64::MAX)?);
+    if start < end { Ok((start, end)) } else { Err(wrong()) }
+}
+
+fn device(text: &str) -> Result<u32, String> {
+    let wrong = || format!("--device {text}: give a number, or major,minor of a kernel trace");
+    match text.split_once(',') {
+        None => text.parse().map_err(|_| wrong()),
+        Some((major, minor)) => {
+            let major: u32 = major.trim().parse().map_err(|_| wrong())?;
+            let minor: u32 = minor.trim().parse().map_err(|_| wrong())?;
+            let fits = major < 1 << (32 - MINOR_BITS) && minor < 1 << MINOR_BITS;
+            fits.then_some(major << MINOR_BITS | minor).ok_or_else(wrong)
+        }
+    }
+}
+
+/// A trace that asks from time to time whether to go on.
+struct Interruptible<'a> {
+    trace: &'a mut Trace,
+    interrupt: Interrupt,
+    since_asked: u32,
+    stopped: bool,
+}
+
+impl Iterator for Interruptible<'_> {
+    type Item = Result<trace::TraceIo, TraceError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.since_asked += 1;
+        if self.since_asked >= 1 << 16 {
+            self.since_asked = 0;
+            self.stopped |= self.interrupt.asked();
+        }
+        if self.stopped { None } else { self.trace.next() }
+    }
+}

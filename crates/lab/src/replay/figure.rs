@@ -1,0 +1,75 @@
+//! From what the loop measured to the figures of a record.
+
+use crate::drive::Outcome;
+use crate::paced::{Paced, Part};
+use crate::record::{Latency, ReplayFigure, ReplayPart, Series};
+use crate::run::{Measured, Second};
+
+/// The figures of a replay.
+pub(super) fn of(outcome: &Outcome, state: String, is_real: bool, complete: bool) -> ReplayFigure {
+    let measured = &outcome.measured;
+    let paced = measured.paced.as_deref().cloned().unwrap_or_default();
+    let busy_s = paced.busy.as_secs();
+    let mut all = Part {
+        bytes: measured.bytes,
+        latency: measured.latency.clone(),
+        service_ns: 0,
+        slow: [0; 3],
+    };
+    for part in [&paced.reads, &paced.writes, &paced.others] {
+        all.service_ns += part.service_ns;
+        all.slow.iter_mut().zip(part.slow).for_each(|(sum, count)| *sum += count);
+    }
+    let waited_ns = measured.latency.sum().saturating_sub(all.service_ns);
+    let Paced { reads, writes, busy, .. } = &paced;
+    ReplayFigure {
+        state,
+        mb_per_s: per_second(measured.bytes, busy_s),
+        busy_s,
+        elapsed_s: measured.elapsed.as_secs(),
+        mean_queue_depth: all.service_ns as f64 / busy.0.max(1) as f64,
+        waited_s: waited_ns as f64 / 1e9,
+        all: part(&all, busy_s),
+        reads: part(reads, busy_s),
+        writes: part(writes, busy_s),
+        write_amplification: outcome.write_amplification,
+        joules: measured.energy.as_ref().map(|energy| energy.joules),
+        cpu_us_per_io: is_real
+            .then(|| outcome.cpu_seconds * 1e6 / measured.latency.count().max(1) as f64),
+        complete,
+    }
+}
+
+fn part(part: &Part, busy_s: f64) -> ReplayPart {
+    let count = part.latency.count();
+    let share = |slow: u64| slow as f64 / count.max(1) as f64;
+    let [over_1_ms, over_10_ms, over_100_ms] = part.slow.map(share);
+    ReplayPart {
+        ios: count,
+        bytes: part.bytes,
+        mb_per_s: per_second(part.bytes, busy_s),
+        service_us: part.service_ns as f64 / 1e3 / count.max(1) as f64,
+        latency_us: Latency::from(&part.latency),
+        over_1_ms,
+        over_10_ms,
+        over_100_ms,
+    }
+}
+
+/// 10^6 bytes per second.
+fn per_second(bytes: u64, seconds: f64) -> f64 {
+    bytes as f64 / 1e6 / seconds.max(1e-9)
+}
+
+/// The replay second by second.
+pub(super) fn series(measured: &Measured) -> Series {
+    let seconds = &measured.seconds;
+    let mean_us = |second: &Second| second.latency_sum.as_micros() / second.ios.max(1) as f64;
+    Series {
+        iops: seconds.iter().map(|second| second.ios).collect(),
+        mb_per_s: seconds.iter().map(|second| second.bytes as f64 / 1e6).collect(),
+        latency_mean_us: seconds.iter().map(mean_us).collect(),
+        latency_max_us: seconds.iter().map(|second| second.latency_max.as_micros()).collect(),
+        energy_j: measured.energy.as_ref().map_or_else(Vec::new, |energy| energy.seconds.clone()),
+    }
+}

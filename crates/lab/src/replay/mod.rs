@@ -1,0 +1,403 @@
+//! The storage bench: a trace replayed on a drive, empty and full.
+
+mod figure;
+mod schedule;
+
+use std::path::PathBuf;
+
+use fourcorners_drive::Geometry;
+use indexmap::IndexMap;
+use jiff::Timestamp;
+
+use crate::drive::{Drive, Outcome, Purge};
+use crate::record::{Ended, Host, Record, Replay, TargetInfo, TargetKind, Verdict};
+use crate::run::{JobEnd, Observer};
+use crate::trace::{self, AddressMap, Ahead, Card, Options};
+use crate::workload::{Data, Job, Pattern, Until};
+
+pub use schedule::Pace;
+
+use schedule::Schedule;
+
+/// The method's name in records.
+pub const METHOD: &str = "storage-bench";
+
+/// Block and depth of the fill.
+const FILL_BLOCK: u32 = 131_072;
+const FILL_DEPTH: u32 = 32;
+
+/// State a drive is brought into before a replay.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Before {
+    /// Purged.
+    Empty,
+    /// Purged, then all of it written in order.
+    Full,
+    /// Left as it is.
+    AsFound,
+}
+
+impl Before {
+    fn figure(self) -> &'static str {
+        match self {
+            Before::Empty => "storage_bench_empty",
+            Before::Full => "storage_bench_full",
+            Before::AsFound => "storage_bench_as_found",
+        }
+    }
+}
+
+/// What is done about addresses beyond the end of a target.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Addresses {
+    /// They are refused.
+    AsRecorded,
+    /// As recorded, but multiplied by `--address-scale`; refused as well.
+    Scaled,
+    /// All are stretched or shrunk, so that the trace covers the target.
+    Rescaled,
+    /// They begin again at its start.
+    Wrapped,
+}
+
+impl Addresses {
+    fn name(self) -> &'static str {
+        match self {
+            Addresses::AsRecorded => "as_recorded",
+            Addresses::Scaled => "scaled",
+            Addresses::Rescaled => "rescaled",
+            Addresses::Wrapped => "wrapped",
+        }
+    }
+
+    /// The map of a trace of this card onto a target, or why there is none.
+    fn map(self, card: &Card, geometry: Geometry) -> Result<Option<AddressMap>, String> {
+        let (extent, bytes) = (card.extent_bytes, geometry.bytes());
+        if card.largest_bytes > bytes {
+            return Err(format!(
+                "{} has an I/O of {} bytes, more than the target's {bytes}",
+                card.trace, card.largest_bytes
+            ));
+        }
+        match self {
+            Addresses::Rescaled => Ok(Some(AddressMap::Stretched {
+                factor: bytes as f64 / extent.max(1) as f64,
+                limit_bytes: Some(bytes),
+            })),
+            Addresses::Wrapped => Ok(Some(AddressMap::Wrapped { bytes })),
+            _ if extent > bytes => Err(format!(
+                "{} reaches to {:.1} GB and the target has {:.1} GB: add --rescale-address to \
+                 shrink its addresses, or --wrap-address to begin again at the start",
+                card.trace,
+                extent as f64 / 1e9,
+                bytes as f64 / 1e9
+            )),
+            _ => Ok(None),
+        }
+    }
+}
+
+/// A replay that is to be done.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The trace.
+    pub trace: PathBuf,
+    /// How it is read.
+    pub options: Options,
+    /// What is in it.
+    pub card: Card,
+    /// When I/Os are issued.
+    pub pace: Pace,
+    /// Most I/Os in flight, at least 1.
+    pub depth: u32,
+    /// What is done about addresses.
+    pub addresses: Addresses,
+    /// The states to replay it in.
+    pub states: Vec<Before>,
+}
+
+impl Plan {
+    /// Why the trace cannot be replayed on a target of this geometry, if it cannot.
+    pub fn refuses(&self, geometry: Geometry) -> Option<String> {
+        self.addresses.map(&self.card, geometry).err()
+    }
+
+    /// Whether anything of it writes.
+    pub fn writes(&self) -> bool {
+        self.card.writes + self.card.trims > 0
+            || self.states.iter().any(|it| *it != Before::AsFound)
+    }
+}
+
+/// Replays a trace on a drive. A record always comes back: of all, or of what was measured before
+/// it was stopped or failed.
+pub fn replay(
+    plan: &Plan,
+    drive: &mut Drive,
+    (target, host): (TargetInfo, Option<Host>),
+    observer: &mut impl Observer,
+) -> Record {
+    let mut bench = Bench::new(plan, drive, target, host);
+    let total = plan.states.len().max(1) as f64;
+    for (index, &before) in plan.states.iter().enumerate() {
+        let mut part = Part { observer, from: index as f64 / total, share: 1.0 / total };
+        let Some(before) = bench.prepare(before, drive, &mut part) else { continue };
+        if bench.record.ended != Ended::Complete {
+            break;
+        }
+        bench.measure(before, drive, &mut part);
+        if bench.record.ended != Ended::Complete {
+            break;
+        }
+    }
+    bench.conclude();
+    bench.record.finished_at = now();
+    bench.record.seal();
+    bench.record
+}
+
+/// The part of a whole that one replay is; its preparation counts for nothing.
+struct Part<'a, O> {
+    observer: &'a mut O,
+    from: f64,
+    share: f64,
+}
+
+impl<O: Observer> Observer for Part<'_, O> {
+    fn go_on(&mut self, part_done: f64) -> bool {
+        self.observer.go_on(self.from + self.share * part_done)
+    }
+}
+
+/// Tells how far it is only whether to go on.
+struct Silent<'a, 'b, O>(&'a mut Part<'b, O>);
+
+impl<O: Observer> Observer for Silent<'_, '_, O> {
+    fn go_on(&mut self, _part_done: f64) -> bool {
+        self.0.go_on(0.0)
+    }
+}
+
+struct Bench<'a> {
+    plan: &'a Plan,
+    record: Record,
+    replay: Replay,
+    state: String,
+}
+
+impl Bench<'_> {
+    fn new<'a>(plan: &'a Plan, drive: &Drive, target: TargetInfo, host: Option<Host>) -> Bench<'a> {
+        let buffered = target.direct == Some(false);
+        let record = Record {
+            id: String::new(),
+            target,
+            clock: drive.clock().into(),
+            method: METHOD.into(),
+            quick: false,
+            figures: IndexMap::new(),
+            series: IndexMap::new(),
+            replay: None,
+            steadiness: Default::default(),
+            curves: Default::default(),
+            verdicts: Vec::new(),
+            ended: Ended::Complete,
+            seed: plan.options.seed,
+            version: env!("CARGO_PKG_VERSION").into(),
+            host,
+            started_at: now(),
+            finished_at: String::new(),
+        };
+        let replay = Replay {
+            card: plan.card.clone(),
+            pace: plan.pace.name().into(),
+            idle_cap_ms: match plan.pace {
+                Pace::Think { cap } => Some(cap.0 as f64 / 1e6),
+                Pace::Recorded | Pace::Fast => None,
+            },
+            queue_depth: plan.depth.min(drive.geometry().queue_depth),
+            addresses: plan.addresses.name().into(),
+            widened: 0,
+            figures: IndexMap::new(),
+        };
+        let mut bench = Bench { plan, record, replay, state: "as found".into() };
+        if buffered {
+            let text = "The file system has no direct I/O: the figures are those of the page cache, \
+                        not of the drive.";
+            bench.say("page-cache", text.into(), None);
+        }
+        if matches!(plan.pace, Pace::Think { .. }) && !plan.card.has_durations() {
+            let text = "The trace has no durations: the time from issue to issue, idle cut, was \
+                        taken as think time.";
+            bench.say("think-time", text.into(), None);
+        }
+        bench
+    }
+
+    /// Brings the drive into a state, as far as it can be: the state it is in. `None` when a replay
+    /// in it would be one that was done.
+    fn prepare(
+        &mut self,
+        before: Before,
+        drive: &mut Drive,
+        part: &mut Part<'_, impl Observer>,
+    ) -> Option<Before> {
+        if before == Before::AsFound {
+            return Some(before);
+        }
+        let is_first = self.replay.figures.is_empty();
+        let mut reached = before;
+        match drive.purge() {
+            Ok(Purge::Done) => self.state = "fresh".into(),
+            Ok(Purge::NotPossible(why)) => {
+                if !self.record.verdicts.iter().any(|verdict| verdict.about == "purge") {
+                    self.say("purge", format!("Not purged: {why}."), None);
+                }
+                if matches!(drive, Drive::Hdd(_)) {
+                    if !is_first {
+                        let text = "A hard disk is no different when it is full: replayed once.";
+                        self.say("not-run", text.into(), None);
+                    }
+                    return is_first.then_some(Before::AsFound);
+                }
+                if before == Before::Empty && self.record.target.kind == TargetKind::File {
+                    // Blocks that were never written would be read from memory.
+                    if self.plan.states.contains(&Before::Full) {
+                        let text = "A file cannot be emptied: replayed once, full.";
+                        self.say("not-run", text.into(), None);
+                        return None;
+                    }
+                    reached = Before::Full;
+                } else if before == Before::Empty {
+                    reached = Before::AsFound;
+                }
+            }
+            Err(error) => {
+                self.record.ended = Ended::Failed(format!("the purge failed: {error}"));
+                return Some(before);
+            }
+        }
+        if reached == Before::Full {
+            let job = fill(drive.geometry());
+            let ended = drive.run(&job, &mut Silent(part)).measured.ended;
+            self.note(ended, "while it was filled");
+            self.state = "filled".into();
+            self.settle(drive);
+        }
+        Some(reached)
+    }
+
+    fn measure(&mut self, before: Before, drive: &mut Drive, part: &mut Part<'_, impl Observer>) {
+        let plan = self.plan;
+        let geometry = drive.geometry();
+        let mut options = plan.options.clone();
+        match plan.addresses.map(&plan.card, geometry) {
+            Ok(Some(map)) => options.filter.addresses = map,
+            Ok(None) => {}
+            Err(why) => return self.record.ended = Ended::Failed(why),
+        }
+        let opened = trace::open(&plan.trace, &options).map_err(|error| error.to_string());
+        let ahead = opened.and_then(|trace| {
+            Ahead::of(trace).map_err(|error| format!("no thread for the trace: {error}"))
+        });
+        let ahead = match ahead {
+            Ok(ahead) => ahead,
+            Err(why) => return self.record.ended = Ended::Failed(why),
+        };
+        let (timed, depth) = (plan.card.has_durations(), self.replay.queue_depth);
+        let block = geometry.logical_block_bytes;
+        let mut schedule = Schedule::new(ahead, plan.pace, timed, depth, block);
+        let outcome = drive.run_source(&mut schedule, (depth, plan.card.ios), part);
+        let (mut ahead, widened) = schedule.end();
+        self.note(outcome.measured.ended, &format!("in {}", before.figure()));
+        if let Some(error) = ahead.error()
+            && self.record.ended == Ended::Complete
+        {
+            // It was read once before, so it has changed since or its file cannot be read any more.
+            self.record.ended = Ended::Failed(error.to_string());
+        }
+        self.replay.widened = widened;
+        if outcome.measured.latency.count() > 0 {
+            self.keep(before, &outcome, drive);
+        }
+        self.settle(drive);
+        self.state = "replayed on".into();
+    }
+
+    fn keep(&mut self, before: Before, outcome: &Outcome, drive: &Drive) {
+        let name = before.figure().to_string();
+        let is_real = matches!(drive, Drive::Real(_));
+        let complete = self.record.ended == Ended::Complete;
+        let figure = figure::of(outcome, self.state.clone(), is_real, complete);
+        self.record.series.insert(name.clone(), figure::series(&outcome.measured));
+        self.replay.figures.insert(name, figure);
+    }
+
+    fn settle(&mut self, drive: &mut Drive) {
+        if let Err(error) = drive.settle()
+            && self.record.ended == Ended::Complete
+        {
+            self.record.ended = Ended::Failed(error.to_string());
+        }
+    }
+
+    fn note(&mut self, end: JobEnd, place: &str) {
+        self.record.ended = match end {
+            JobEnd::Complete => return,
+            JobEnd::Interrupted => Ended::Interrupted,
+            JobEnd::Failed(fault) => {
+                let is_trim = fault.io.op == fourcorners_drive::Op::Trim
+                    && fault.cause == fourcorners_drive::FaultCause::Unsupported;
+                let hint = if is_trim { "; --ops read,write,flush leaves TRIMs out" } else { "" };
+                Ended::Failed(format!("{place}: {fault}{hint}"))
+            }
+        };
+    }
+
+    fn say(&mut self, about: &str, text: String, value: Option<f64>) {
+        self.record.verdicts.push(Verdict { about: about.into(), text, value });
+    }
+
+    /// Says what the figures mean.
+    fn conclude(&mut self) {
+        let complete = |name: &str| {
+            self.replay.figures.get(name).filter(|figure| figure.complete).map(|it| it.mb_per_s)
+        };
+        let both = complete("storage_bench_empty").zip(complete("storage_bench_full"));
+        if let Some((empty, full)) = both.filter(|&(empty, _)| empty > 0.0) {
+            let share = full / empty;
+            let text = format!(
+                "Full, it keeps {:.0} % of its data rate: {empty:.1} MB/s empty, {full:.1} full.",
+                share * 100.0
+            );
+            self.say("full-drive", text, Some(share));
+        }
+        if self.replay.widened > 0 {
+            let (count, block) = (self.replay.widened, self.record.target.logical_block_bytes);
+            let text = format!("{count} I/Os were widened to whole blocks of {block} bytes.");
+            self.say("alignment", text, Some(count as f64));
+        }
+        self.record.replay = Some(self.replay.clone());
+    }
+}
+
+/// All of a target in order.
+fn fill(geometry: Geometry) -> Job {
+    let whole = geometry.bytes() - geometry.bytes() % u64::from(FILL_BLOCK);
+    Job {
+        pattern: Pattern::Sequential,
+        read_percent: 0,
+        block_bytes: FILL_BLOCK,
+        queue_depth: FILL_DEPTH,
+        span_start_bytes: 0,
+        span_bytes: whole,
+        data: Data::Incompressible,
+        until: Until::Bytes(whole),
+        seed: 1,
+        fua: false,
+    }
+}
+
+/// The time of day, to the second.
+fn now() -> String {
+    Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}

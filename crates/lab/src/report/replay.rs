@@ -1,0 +1,70 @@
+//! A replay as a table: the storage bench's figures, and what was replayed.
+
+use comfy_table::{Attribute, Cell, CellAlignment, Color, LineStyle, Table};
+
+use super::words::{bytes, figure_words, micros, percent, rate, thousands};
+use crate::record::{Replay, ReplayPart};
+
+/// The figures, three lines each: all I/Os, reads and writes.
+pub(super) fn figures(replay: &Replay, mut table: Table) -> Table {
+    table.style_mut().header_separator = LineStyle::none().fill('─').junction('─');
+    let headings =
+        ["", "MB/s", "service\nmean", "busy", "over\n1 ms", "\n10 ms", "\n100 ms", "max"];
+    table.set_header(headings.map(|heading| {
+        Cell::new(heading).set_alignment(CellAlignment::Right).add_attribute(Attribute::Bold)
+    }));
+    for (name, figure) in &replay.figures {
+        let words = figure_words(name);
+        let name = match figure.complete {
+            true => Cell::new(words),
+            false => Cell::new(format!("{words} (incomplete)")).fg(Color::Yellow),
+        };
+        let busy = format!("{:.1} s", figure.busy_s);
+        table.add_row(row(name, &figure.all, busy));
+        for (name, part) in [("  reads", &figure.reads), ("  writes", &figure.writes)] {
+            if part.ios > 0 {
+                table.add_row(row(Cell::new(name), part, String::new()));
+            }
+        }
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_padding((1, 0));
+    }
+    table
+}
+
+fn row(name: Cell, part: &ReplayPart, busy: String) -> Vec<Cell> {
+    let numbers = [
+        rate(part.mb_per_s),
+        micros(part.service_us),
+        busy,
+        percent(part.over_1_ms),
+        percent(part.over_10_ms),
+        percent(part.over_100_ms),
+        micros(part.latency_us.max),
+    ];
+    let numbers = numbers.map(|text| Cell::new(text).set_alignment(CellAlignment::Right));
+    std::iter::once(name).chain(numbers).collect()
+}
+
+/// What was replayed, and how, in a sentence.
+pub(super) fn about(replay: &Replay) -> String {
+    let card = &replay.card;
+    let pace = match (replay.pace.as_str(), replay.idle_cap_ms) {
+        ("think", Some(cap)) => format!("after the recorded think time, at most {cap} ms"),
+        ("recorded", _) => "at the recorded times".into(),
+        _ => "as fast as the drive takes them".into(),
+    };
+    let addresses = match replay.addresses.as_str() {
+        "as_recorded" => String::new(),
+        other => format!(", addresses {other}"),
+    };
+    format!(
+        "{}: {} I/Os, {} read and {} written, {pace}, at most {} in flight{addresses}",
+        card.trace,
+        thousands(card.ios),
+        bytes(card.read_bytes),
+        bytes(card.write_bytes),
+        replay.queue_depth,
+    )
+}

@@ -1,0 +1,104 @@
+//! What compression does: writes of data of which 0, 10, ... 100 % can be removed, in order and at
+//! random, each on a purged drive, and where the gap between the two ends closes.
+
+use super::{Phase, Scope};
+use crate::record::{Curve, Record};
+use crate::verdict::{finished, three_digits, verdict};
+use crate::workload::{Data, Job, Until};
+
+pub(super) const METHOD: &str = "compressible";
+
+const SPAN_BYTES: u64 = 8_000_000_000;
+const SECONDS: u64 = 20;
+const QUICK_SECONDS: u64 = 2;
+/// Speeds within this part of each other are the same.
+const SAME: f64 = 0.9;
+
+const JOBS: [(&str, &str); 2] =
+    [("sequential_write_128k_qd1", "in order"), ("random_write_4k_qd32", "at random")];
+
+fn percents() -> impl Iterator<Item = u8> {
+    (0..=100).step_by(10)
+}
+
+fn name(prefix: &str, percent: u8) -> String {
+    format!("{prefix}_compressible{percent}")
+}
+
+pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
+    let span = scope.span(SPAN_BYTES);
+    let seconds = scope.either(SECONDS, QUICK_SECONDS);
+    let jobs =
+        [scope.sequential(0, 1, span, Until::Seconds(seconds)), scope.random(0, 32, span, seconds)];
+    let mut phases = Vec::new();
+    for ((prefix, _), job) in JOBS.into_iter().zip(jobs) {
+        for percent in percents() {
+            phases.push(Phase::Purge);
+            // The same places for all of them: only the data differs.
+            let job =
+                scope.seeded(prefix, Job { data: Data::Compressible(percent), ..job.clone() });
+            phases.push(Phase::Measure { figure: name(prefix, percent), job });
+        }
+    }
+    phases
+}
+
+pub(super) fn conclude(record: &mut Record) {
+    for (prefix, how) in JOBS {
+        let point = |percent: u8| {
+            let figure = finished(record, &name(prefix, percent))?;
+            Some((f64::from(percent), figure.mb_per_s))
+        };
+        let points: Vec<(f64, f64)> = percents().filter_map(point).collect();
+        if points.len() == percents().count() {
+            record.verdicts.push(gap(how, &points));
+        }
+        if points.len() > 1 {
+            let (x, y) = ("% of the data that compression removes".into(), "MB/s".into());
+            record.curves.insert(format!("{prefix}_by_compressibility"), Curve { x, y, points });
+        }
+    }
+}
+
+/// How far the two ends are apart, and where the gap closes.
+fn gap(how: &str, points: &[(f64, f64)]) -> crate::record::Verdict {
+    let (worst, best) = (points[0].1, points[points.len() - 1].1);
+    let kept = worst / best;
+    let ends = format!(
+        "{} MB/s with data that cannot be compressed and {} with data that is all removed",
+        three_digits(worst),
+        three_digits(best)
+    );
+    let text = if kept >= SAME {
+        format!(
+            "Compression makes no difference to writes {how}: {ends}, {:.0} % of it.",
+            kept * 100.0
+        )
+    } else {
+        // From the first on that all the rest stay with.
+        let short = points.iter().rposition(|&(_, speed)| speed < best * SAME).unwrap_or(0);
+        let closes = points.get(short + 1).map_or(100.0, |&(percent, _)| percent);
+        format!(
+            "Written {how} it does {ends}: {:.0} % of it. The gap closes at {closes:.0} % compressible.",
+            kept * 100.0
+        )
+    };
+    verdict("compressible", text, kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gap_is_found_where_it_closes() {
+        let curve = |speed: fn(f64) -> f64| -> Vec<(f64, f64)> {
+            percents().map(|percent| (f64::from(percent), speed(f64::from(percent)))).collect()
+        };
+        // As a controller that is fast from 46 % on, as office data is.
+        let found = gap("in order", &curve(|percent| (70.0 + percent * 4.0).min(250.0)));
+        assert!(found.text.contains("28 % of it. The gap closes at 40 %"), "{}", found.text);
+        let none = gap("in order", &curve(|percent| 200.0 + percent / 10.0));
+        assert!(none.text.contains("makes no difference"), "{}", none.text);
+    }
+}

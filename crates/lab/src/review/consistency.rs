@@ -1,0 +1,170 @@
+//! Performance consistency (AnandTech): what happens second by second while a full drive is written
+//! at random.
+//!
+//! Purge, fill all user LBAs in order (128 KiB, queue depth 32, incompressible), then 4 KiB random
+//! writes over all of them at queue depth 32 for 2000 s. Once as the drive is sold, and once with
+//! 25 % of its LBAs never written: spare area that the user gives. `--spare` asks for that share
+//! alone, since it promises that the rest is left alone.
+
+use super::{Phase, Scope};
+use crate::record::{Record, Series, Steadiness, Verdict};
+use crate::verdict::{count, finished, percent, verdict};
+
+pub(super) const METHOD: &str = "consistency";
+
+const SECONDS: u64 = 2000;
+/// The last part of it, where the charts look closer.
+const LATE: usize = 1400;
+const QUICK_SECONDS: u64 = 20;
+const SPARE_PERCENT: f64 = 25.0;
+const DEPTH: u32 = 32;
+
+pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
+    let asked = scope.spare_percent;
+    let spares = if asked > 0.0 { vec![asked] } else { vec![0.0, SPARE_PERCENT] };
+    let mut phases = Vec::new();
+    for spare in spares {
+        // What a quick review fills is its whole drive, and the spare area is a part of that.
+        let all = scope.whole() as f64 * (1.0 - (spare - asked) / 100.0);
+        let span = super::scope::whole_blocks(all as u64);
+        let seconds = scope.either(SECONDS, QUICK_SECONDS);
+        phases.push(Phase::Purge);
+        phases.push(scope.fill("filled", span));
+        phases.push(scope.measure(name(spare), scope.random(0, DEPTH, span, seconds)));
+    }
+    if asked > 0.0 {
+        phases.push(Phase::LeftOut {
+            why: format!(
+                "Consistency without spare area was left out: --spare {asked} leaves it alone."
+            ),
+        });
+    }
+    phases
+}
+
+fn name(spare_percent: f64) -> String {
+    match spare_percent {
+        0.0 => "random_write_4k_qd32_incompressible_default".into(),
+        percent => format!("random_write_4k_qd32_incompressible_spare{percent}"),
+    }
+}
+
+/// Says how steady every finished series was: all of it, and the late part if it has one.
+pub(super) fn conclude(record: &mut Record) {
+    let names: Vec<String> = record.series.keys().cloned().collect();
+    let mut verdicts = Vec::new();
+    for name in names {
+        let Some(all) = finished(record, &name).and(record.series.get(&name)).map(iops) else {
+            continue;
+        };
+        let late = all.get(LATE..).filter(|late| late.len() > 1);
+        let (Some(whole), late) = (steadiness(&all), late.and_then(steadiness)) else { continue };
+        verdicts.push(picture(&name, &all, &whole, late.as_ref()));
+        record.steadiness.insert(name.clone(), whole);
+        if let Some(late) = late {
+            record.steadiness.insert(format!("{name}_from_{LATE}_s"), late);
+        }
+    }
+    record.verdicts.extend(verdicts);
+}
+
+fn iops(series: &Series) -> Vec<f64> {
+    series.iops.iter().map(|&iops| iops as f64).collect()
+}
+
+/// `None` of less than two seconds, or where nothing was written at all.
+fn steadiness(iops: &[f64]) -> Option<Steadiness> {
+    let seconds = iops.len() as f64;
+    let mean = iops.iter().sum::<f64>() / seconds;
+    if iops.len() < 2 || mean <= 0.0 {
+        return None;
+    }
+    let squares: f64 = iops.iter().map(|value| (value - mean).powi(2)).sum();
+    let deviation = (squares / (seconds - 1.0)).sqrt();
+    let mut sorted = iops.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    // The nearest rank, as for latencies.
+    let rank = (seconds / 100.0).ceil().max(1.0) as usize;
+    let below = iops.iter().filter(|&&value| value < mean / 2.0).count();
+    Some(Steadiness {
+        seconds: iops.len() as u64,
+        mean_iops: mean,
+        deviation_iops: deviation,
+        variation: deviation / mean,
+        p1_iops: sorted[rank - 1],
+        share_below_half: below as f64 / seconds,
+    })
+}
+
+/// What the picture shows, in a sentence or two.
+fn picture(name: &str, iops: &[f64], whole: &Steadiness, late: Option<&Steadiness>) -> Verdict {
+    let spare = name.rsplit("_spare").next().filter(|_| name.contains("_spare"));
+    let about = match spare {
+        Some(percent) => format!("With {percent} % spare area"),
+        None => "As it is sold".into(),
+    };
+    // Short of half of what the first tenth of a minute gave, and staying there.
+    let begin = iops.iter().take(6).sum::<f64>() / iops.len().min(6) as f64;
+    let falls = iops.windows(10).position(|part| part.iter().sum::<f64>() / 10.0 < begin / 2.0);
+    let fall = match falls {
+        Some(second) => {
+            format!("begins with {} IOPS, falls below half of that after {second} s", count(begin))
+        }
+        None => format!("begins with {} IOPS and keeps more than half of that", count(begin)),
+    };
+    let part = late.unwrap_or(whole);
+    let from = if late.is_some() { format!("from {LATE} s on it") } else { "it".into() };
+    let shape = match part.variation {
+        ..0.05 => "draws a line",
+        ..0.2 => "draws a band",
+        ..0.5 => "swings",
+        _ => "jumps",
+    };
+    let text = format!(
+        "{about} it {fall}; {from} {shape}: {} IOPS on average, a standard deviation of {} ({}), \
+         {} in the worst second of a hundred, and {} of the seconds below half of the average.",
+        count(part.mean_iops),
+        count(part.deviation_iops),
+        percent(part.variation),
+        count(part.p1_iops),
+        percent(part.share_below_half),
+    );
+    verdict("consistency", text, part.variation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steadiness_of_numbers_that_can_be_worked_out() {
+        // 98 seconds of 100, one of 200 and one of none: mean 100, squares 20,000 over 99.
+        let mut iops = vec![100.0; 98];
+        iops.extend([200.0, 0.0]);
+        let found = steadiness(&iops).expect("there is something");
+        assert_eq!((found.seconds, found.mean_iops, found.p1_iops), (100, 100.0, 0.0));
+        assert!((found.deviation_iops - (20_000.0_f64 / 99.0).sqrt()).abs() < 1e-9);
+        assert!((found.variation - found.deviation_iops / 100.0).abs() < 1e-12);
+        assert!((found.share_below_half - 0.01).abs() < 1e-12);
+        assert_eq!((steadiness(&[5.0]), steadiness(&[0.0; 9])), (None, None));
+    }
+
+    #[test]
+    fn the_sentence_says_what_the_picture_shows() {
+        let text = |iops: &[f64]| {
+            let whole = steadiness(iops).expect("there is something");
+            picture("random_write_4k_qd32_incompressible_spare25", iops, &whole, None).text
+        };
+        let flat = text(&[50_000.0; 100]);
+        assert!(
+            flat.starts_with("With 25 % spare area it begins with 50,000 IOPS and keeps"),
+            "{flat}"
+        );
+        assert!(flat.contains("draws a line") && flat.contains("0 % of the seconds"), "{flat}");
+        let mut falls = vec![50_000.0; 30];
+        falls.extend([1000.0, 15_000.0].repeat(100));
+        let falls = text(&falls);
+        assert!(falls.contains("falls below half of that after 2"), "{falls}");
+        assert!(falls.contains("jumps"), "{falls}");
+    }
+}

@@ -1,0 +1,58 @@
+//! From what a job did to the figure and the series of a record.
+
+use crate::drive::{Drive, Outcome};
+use crate::fio;
+use crate::record::{Figure, FlashWear, Latency, Series, TargetInfo, TargetKind};
+use crate::run::{JobEnd, Measured, Second};
+use crate::workload::Job;
+
+/// What a figure is of, besides the outcome.
+pub(super) struct About<'a> {
+    pub(super) name: &'a str,
+    pub(super) job: &'a Job,
+    /// State of the target before the job.
+    pub(super) state: &'a str,
+    pub(super) target: &'a TargetInfo,
+}
+
+pub(super) fn figure(about: &About<'_>, outcome: &Outcome, drive: &Drive) -> Figure {
+    let measured = &outcome.measured;
+    let About { name, job, state, target } = *about;
+    let seconds = measured.elapsed.as_secs().max(1e-9);
+    let over_provisioning = drive.over_provisioning();
+    let energy = measured.energy.as_ref();
+    Figure {
+        mb_per_s: measured.bytes as f64 / 1e6 / seconds,
+        iops: measured.latency.count() as f64 / seconds,
+        latency_us: Latency::from(&measured.latency),
+        ios: measured.latency.count(),
+        bytes: measured.bytes,
+        duration_s: seconds,
+        mean_queue_depth: measured.in_flight_ns as f64 / measured.elapsed.0.max(1) as f64,
+        state: state.into(),
+        write_amplification: outcome.write_amplification,
+        nameplate_op: over_provisioning.map(|(nameplate, _)| nameplate),
+        effective_op: over_provisioning.map(|(_, effective)| effective),
+        wear: drive.wear().and_then(FlashWear::of),
+        mean_power_w: energy.map(|energy| energy.joules / seconds),
+        joules_per_gb: energy.map(|energy| energy.joules / (measured.bytes as f64 / 1e9)),
+        cpu_us_per_io: (target.kind != TargetKind::Virtual)
+            .then(|| outcome.cpu_seconds * 1e6 / measured.latency.count() as f64),
+        complete: measured.ended == JobEnd::Complete,
+        job: job.clone(),
+        fio: fio::command(name, job, target),
+        latency_bins_ns: measured.latency.bins(),
+    }
+}
+
+pub(super) fn series(measured: &Measured) -> Series {
+    let seconds = &measured.seconds;
+    let micros_each = |second: &Second| second.latency_sum.as_micros() / second.ios.max(1) as f64;
+    Series {
+        iops: seconds.iter().map(|second| second.ios).collect(),
+        mb_per_s: seconds.iter().map(|second| second.bytes as f64 / 1e6).collect(),
+        latency_mean_us: seconds.iter().map(micros_each).collect(),
+        latency_max_us: seconds.iter().map(|second| second.latency_max.as_micros()).collect(),
+        energy_j: measured.energy.as_ref().map_or_else(Vec::new, |energy| energy.seconds.clone()),
+    }
+}

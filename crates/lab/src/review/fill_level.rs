@@ -1,0 +1,77 @@
+//! How full is too full: random write while 10, 20, ... 100 % of the LBAs hold data.
+//!
+//! At each level the next tenth of the drive is written in order, then as much again at random over all
+//! that is written so far, and then the figure is taken for a minute. So the drive comes to each
+//! level used, and is written twice in all.
+
+use super::{Phase, Scope};
+use crate::record::{Curve, Record};
+use crate::verdict::{count, finished, verdict};
+use crate::workload::{Job, Until};
+
+pub(super) const METHOD: &str = "fill-level";
+
+const SECONDS: u64 = 60;
+const QUICK_SECONDS: u64 = 3;
+/// Below this part of the best speed a drive is too full.
+const TOO_SLOW: f64 = 0.5;
+
+fn levels() -> impl Iterator<Item = u64> {
+    (10..=100).step_by(10)
+}
+
+fn name(level: u64) -> String {
+    format!("random_write_4k_qd32_incompressible_full{level}")
+}
+
+pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
+    let whole = scope.whole();
+    let up_to = |level: u64| super::scope::whole_blocks(whole / 100 * level);
+    let mut phases = vec![Phase::Purge];
+    for level in levels() {
+        let (before, now) = (up_to(level - 10), up_to(level));
+        let part = now - before;
+        let next = scope.sequential(0, 32, part, Until::Bytes(part));
+        phases.push(Phase::Prepare {
+            state: "partly filled",
+            job: Job { span_start_bytes: before, ..next },
+        });
+        let overwrite = Job { until: Until::Bytes(part), ..scope.random(0, 32, now, 0) };
+        let job = scope.seeded(&format!("overwrite{level}"), overwrite);
+        phases.push(Phase::Prepare { state: "partly used", job });
+        let seconds = scope.either(SECONDS, QUICK_SECONDS);
+        phases.push(scope.measure(name(level), scope.random(0, 32, now, seconds)));
+    }
+    phases
+}
+
+pub(super) fn conclude(record: &mut Record) {
+    let point =
+        |level: u64| finished(record, &name(level)).map(|figure| (level as f64, figure.iops));
+    let points: Vec<(f64, f64)> = levels().filter_map(point).collect();
+    if points.len() == levels().count() {
+        let best = points.iter().map(|&(_, iops)| iops).fold(0.0, f64::max);
+        let last = points[points.len() - 1].1;
+        let slow = points.iter().position(|&(_, iops)| iops < best * TOO_SLOW);
+        let what = match slow {
+            Some(index) => format!(
+                "Too full from {:.0} % on: there it does {} random writes a second, less than half of \
+                 the {} it does at its best",
+                points[index].0,
+                count(points[index].1),
+                count(best)
+            ),
+            None => format!(
+                "Never too full: it keeps more than half of the {} random writes a second it does at \
+                 its best",
+                count(best)
+            ),
+        };
+        let text = format!("{what}; full, it does {}, {:.0} %.", count(last), last / best * 100.0);
+        record.verdicts.push(verdict("fill-level", text, last / best));
+    }
+    if points.len() > 1 {
+        let (x, y) = ("% of the LBAs that hold data".into(), "IOPS".into());
+        record.curves.insert("random_write_4k_qd32_by_fill".into(), Curve { x, y, points });
+    }
+}

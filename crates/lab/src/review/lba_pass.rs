@@ -1,0 +1,63 @@
+//! The pass across the LBAs ("HD Tach"): all of a full drive read and then written in order, and its
+//! speed at 200 places.
+
+use super::{Phase, Scope};
+use crate::record::{Curve, Record};
+use crate::verdict::{three_digits, verdict};
+use crate::workload::Until;
+
+pub(super) const METHOD: &str = "lba-pass";
+
+/// Places at which the speed is noted.
+pub(super) const POINTS: u64 = 200;
+
+pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
+    let whole = scope.whole();
+    vec![
+        Phase::Purge,
+        scope.fill("filled", whole),
+        pass(scope, "sequential_read_128k_qd1_pass", 100),
+        pass(scope, "sequential_write_128k_qd1_pass", 0),
+    ]
+}
+
+/// A pass over all that may be touched.
+pub(super) fn pass(scope: &Scope, figure: &str, read_percent: u8) -> Phase {
+    let whole = scope.whole();
+    let job = scope.sequential(read_percent, 1, whole, Until::Bytes(whole));
+    Phase::Pass { figure: figure.into(), job: scope.seeded(figure, job), points: POINTS }
+}
+
+pub(super) fn conclude(record: &mut Record) {
+    let mut verdicts = Vec::new();
+    for (what, name) in
+        [("Read", "sequential_read_128k_qd1_pass"), ("Written", "sequential_write_128k_qd1_pass")]
+    {
+        let (Some(figure), Some(curve)) = (record.figures.get(name), record.curves.get(name))
+        else {
+            continue;
+        };
+        let Some((low, high)) = extremes(curve) else { continue };
+        let mean = figure.mb_per_s;
+        verdicts.push(verdict(
+            "lba-pass",
+            format!(
+                "{what} in order across its LBAs it does {} MB/s on average, {} at the slowest of {} \
+                 places and {} at the fastest.",
+                three_digits(mean),
+                three_digits(low),
+                curve.points.len(),
+                three_digits(high),
+            ),
+            low / high,
+        ));
+    }
+    record.verdicts.extend(verdicts);
+}
+
+/// The lowest and the highest of a curve.
+pub(super) fn extremes(curve: &Curve) -> Option<(f64, f64)> {
+    let values = || curve.points.iter().map(|&(_, y)| y);
+    let (low, high) = (values().reduce(f64::min)?, values().reduce(f64::max)?);
+    (high > 0.0).then_some((low, high))
+}

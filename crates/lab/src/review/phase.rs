@@ -1,0 +1,228 @@
+//! One step of a plan, and what is known of it before it is run.
+
+use super::Scope;
+use crate::trim::Range;
+use crate::workload::{Job, Until};
+
+/// One step of a plan.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Phase {
+    /// Make the target forget everything.
+    Purge,
+    /// Bring the target into a state.
+    Prepare {
+        /// The state it is in afterwards.
+        state: &'static str,
+        /// How.
+        job: Job,
+    },
+    /// Measure a figure.
+    Measure {
+        /// Its name.
+        figure: String,
+        /// How.
+        job: Job,
+    },
+    /// Measure a figure, and its data rate along the way.
+    Pass {
+        /// Its name, and that of its curve.
+        figure: String,
+        /// How: a sequential job of a given number of bytes.
+        job: Job,
+        /// At how many places.
+        points: u64,
+    },
+    /// Measure figures round after round until one of them is steady.
+    Rounds {
+        /// How many rounds at most.
+        most: usize,
+        /// The figure that is to be steady.
+        tracked: &'static str,
+        /// Names and jobs.
+        tests: Vec<(String, Job)>,
+    },
+    /// TRIM a range.
+    Trim {
+        /// Which.
+        range: Range,
+    },
+    /// Measure a figure while a range is trimmed; both begin together.
+    BesideTrim {
+        /// The figure's name.
+        figure: String,
+        /// How.
+        job: Job,
+        /// What is trimmed.
+        range: Range,
+    },
+    /// TRIM a range and look at what that did to what is stored.
+    ProbeTrim {
+        /// Which.
+        range: Range,
+    },
+    /// Leave the target alone.
+    Idle {
+        /// For how long.
+        seconds: u64,
+    },
+    /// Something the method knows but that is left out here.
+    LeftOut {
+        /// What and why, in a sentence.
+        why: String,
+    },
+}
+
+impl Phase {
+    /// The job it runs, if it runs one.
+    pub fn job(&self) -> Option<&Job> {
+        match self {
+            Phase::Prepare { job, .. }
+            | Phase::Measure { job, .. }
+            | Phase::Pass { job, .. }
+            | Phase::BesideTrim { job, .. } => Some(job),
+            Phase::Purge
+            | Phase::Rounds { .. }
+            | Phase::Trim { .. }
+            | Phase::ProbeTrim { .. }
+            | Phase::Idle { .. }
+            | Phase::LeftOut { .. } => None,
+        }
+    }
+
+    /// Whether a figure comes of it.
+    pub fn measures(&self) -> bool {
+        matches!(
+            self,
+            Phase::Measure { .. }
+                | Phase::Pass { .. }
+                | Phase::BesideTrim { .. }
+                | Phase::Rounds { .. }
+        )
+    }
+
+    /// Whether it leaves what is stored as it was.
+    pub(super) fn only_reads(&self) -> bool {
+        match self {
+            Phase::LeftOut { .. } | Phase::Idle { .. } => true,
+            Phase::Purge
+            | Phase::Prepare { .. }
+            | Phase::Rounds { .. }
+            | Phase::Trim { .. }
+            | Phase::BesideTrim { .. }
+            | Phase::ProbeTrim { .. } => false,
+            Phase::Measure { job, .. } | Phase::Pass { job, .. } => job.read_percent == 100,
+        }
+    }
+
+    /// What it does, in a few words.
+    pub fn words(&self) -> String {
+        match self {
+            Phase::Purge => "purge".into(),
+            Phase::Prepare { state, .. } => format!("prepare: {state}"),
+            Phase::Measure { figure, .. } | Phase::Pass { figure, .. } => figure.clone(),
+            Phase::Rounds { most, tracked, tests } => {
+                format!("{} tests, at most {most} rounds, until {tracked} is", tests.len())
+            }
+            Phase::Trim { range } => format!("TRIM {:.1} GB", range.bytes as f64 / 1e9),
+            Phase::BesideTrim { figure, range, .. } => {
+                format!("{figure}, TRIM {:.1} GB", range.bytes as f64 / 1e9)
+            }
+            Phase::ProbeTrim { range } => {
+                format!("TRIM {:.1} GB and read back", range.bytes as f64 / 1e9)
+            }
+            Phase::Idle { seconds } => format!("idle for {seconds} s"),
+            Phase::LeftOut { .. } => "left out".into(),
+        }
+    }
+
+    /// The phase on a target that takes fewer commands at once than most. A figure at a depth it
+    /// does not have is left out: a host would queue the rest, and its wait is not the drive's.
+    pub(super) fn within(self, scope: &Scope) -> Phase {
+        let most = scope.geometry.queue_depth;
+        let left_out = |figure: &str| Phase::LeftOut {
+            why: format!("{figure} was left out: the target takes {most} commands at once."),
+        };
+        match self {
+            Phase::Measure { figure, job } | Phase::Pass { figure, job, .. }
+                if job.queue_depth > most =>
+            {
+                left_out(&figure)
+            }
+            Phase::Rounds { tests, .. } if tests.iter().any(|(_, job)| job.queue_depth > most) => {
+                left_out("The steady state")
+            }
+            // The TRIM is a command, too.
+            Phase::BesideTrim { figure, job, .. } if job.queue_depth >= most => left_out(&figure),
+            Phase::Prepare { state, job } => {
+                Phase::Prepare { state, job: Job { queue_depth: job.queue_depth.min(most), ..job } }
+            }
+            phase => phase,
+        }
+    }
+
+    /// How long it takes, roughly, in seconds of the target's time. A fill's duration is not known
+    /// before it is run: it is counted at [`ASSUMED_BYTES_PER_SECOND`].
+    pub fn estimated_seconds(&self) -> f64 {
+        if let Phase::Idle { seconds } = self {
+            return *seconds as f64;
+        }
+        if let Phase::Rounds { most, tests, .. } = self {
+            let round: f64 = tests.iter().map(|(_, job)| job.until.duration().as_secs()).sum();
+            return round * *most as f64;
+        }
+        self.job().map_or(0.0, |job| match job.until {
+            Until::Seconds(seconds) => seconds as f64,
+            Until::Bytes(bytes) => bytes as f64 / ASSUMED_BYTES_PER_SECOND,
+            Until::SecondsOrBytes(seconds, bytes) => {
+                (seconds as f64).min(bytes as f64 / ASSUMED_BYTES_PER_SECOND)
+            }
+        })
+    }
+
+    /// Whether its time is known beforehand.
+    pub fn is_timed(&self) -> bool {
+        !matches!(self, Phase::Rounds { .. })
+            && self.job().is_none_or(|job| matches!(job.until, Until::Seconds(_)))
+    }
+
+    /// What it writes, in bytes: exactly where the job says, and at [`ASSUMED_BYTES_PER_SECOND`] where
+    /// it is as much as the drive takes in a given time.
+    pub fn estimated_writes(&self) -> Writes {
+        if let Phase::Rounds { most, tests, .. } = self {
+            let share = |job: &Job| f64::from(100 - job.read_percent) / 100.0;
+            let seconds = |(_, job): &(String, Job)| job.until.duration().as_secs() * share(job);
+            let seconds = tests.iter().map(seconds).sum::<f64>() * *most as f64;
+            return Writes { bytes: (seconds * ASSUMED_BYTES_PER_SECOND) as u64, exact: false };
+        }
+        let Some(job) = self.job().filter(|job| job.read_percent < 100) else {
+            return Writes { bytes: 0, exact: true };
+        };
+        let share = f64::from(100 - job.read_percent) / 100.0;
+        let exact = matches!(job.until, Until::Bytes(_));
+        let assumed = self.estimated_seconds() * ASSUMED_BYTES_PER_SECOND;
+        let bytes = if exact { job.until.bytes() as f64 } else { assumed };
+        Writes { bytes: (bytes * share) as u64, exact }
+    }
+}
+
+/// What a middling drive reads or writes in a second: what a plan counts with before it is run.
+pub const ASSUMED_BYTES_PER_SECOND: f64 = 200e6;
+
+/// What a phase is going to write.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Writes {
+    /// Bytes.
+    pub bytes: u64,
+    /// Whether it is known.
+    pub exact: bool,
+}
+
+/// The preparation that follows a purge: the jobs that make the state of what comes then. Two
+/// drives with the same past are in the same state, so this is the name of a state.
+pub(super) fn preparation(after_purge: &[Phase]) -> Vec<Job> {
+    let job = |phase: &Phase| match phase {
+        Phase::Prepare { job, .. } => Some(job.clone()),
+        _ => None,
+    };
+    after_purge.iter().map_while(job).collect()
+}

@@ -1,0 +1,83 @@
+//! Power: idle, at work, and what a task costs. A drive that draws more may need less: it is idle
+//! again sooner.
+
+use super::{Medium, Phase, Scope};
+use crate::record::{Record, Verdict};
+use crate::verdict::{finished, three_digits, verdict};
+use crate::workload::Until;
+
+pub(super) const METHOD: &str = "power";
+
+const SPAN_BYTES: u64 = 8_000_000_000;
+const SECONDS: u64 = 30;
+const QUICK_SECONDS: u64 = 5;
+const IDLE_SECONDS: u64 = 60;
+pub(super) const IDLE: &str = "idle-power";
+
+const FIGURES: [(&str, &str); 4] = [
+    ("sequential_read_128k_qd1", "reading in order"),
+    ("random_read_4k_qd32", "reading at random"),
+    ("random_write_4k_qd32_incompressible", "writing at random"),
+    ("sequential_write_128k_qd1_incompressible", "writing in order"),
+];
+
+pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
+    if matches!(scope.medium, Medium::Device | Medium::File) {
+        return vec![Phase::LeftOut {
+            why: "Power is not available: neither the drive nor the machine tells it.".into(),
+        }];
+    }
+    let span = scope.span(SPAN_BYTES);
+    let seconds = scope.either(SECONDS, QUICK_SECONDS);
+    let sequential = |read| scope.sequential(read, 1, span, Until::Seconds(seconds));
+    let random = |read| scope.random(read, 32, span, seconds);
+    let jobs = [sequential(100), random(100), random(0), sequential(0)];
+    let mut phases =
+        vec![Phase::Purge, scope.fill("span written", span), Phase::Idle { seconds: IDLE_SECONDS }];
+    phases.extend(FIGURES.iter().zip(jobs).map(|((name, _), job)| scope.measure(*name, job)));
+    phases
+}
+
+pub(super) fn conclude(record: &mut Record) {
+    let known: Vec<(&str, f64, f64, f64)> = FIGURES
+        .iter()
+        .filter_map(|(name, what)| {
+            let figure = finished(record, name)?;
+            Some((*what, figure.mean_power_w?, figure.mb_per_s, figure.joules_per_gb?))
+        })
+        .collect();
+    if known.is_empty() {
+        if !record.figures.is_empty() {
+            let text = "Power is not available: the drive's profile has no [power].".into();
+            record.verdicts.push(Verdict { about: METHOD.into(), text, value: None });
+        }
+        return;
+    }
+    for &(what, watts, mb_per_s, joules_per_gb) in &known {
+        let text = format!(
+            "At {} MB/s, {what}, it draws {} W: {} MB/s a watt, {} J for a GB.",
+            three_digits(mb_per_s),
+            three_digits(watts),
+            three_digits(mb_per_s / watts),
+            three_digits(joules_per_gb),
+        );
+        record.verdicts.push(verdict(METHOD, text, watts));
+    }
+    let idle = record.verdicts.iter().find(|it| it.about == IDLE).and_then(|it| it.value);
+    if let (Some(idle), Some(&(what, watts, mb_per_s, _))) = (idle, known.last()) {
+        // 4 GB and then nothing, within a minute or as long as it takes.
+        const TASK_MB: f64 = 4000.0;
+        const TASK_SECONDS: f64 = 60.0;
+        let busy = TASK_MB / mb_per_s;
+        let rest = (TASK_SECONDS - busy).max(0.0);
+        let joules = watts * busy + idle * rest;
+        let text = format!(
+            "A minute with 4 GB to write costs {} J: {} s of {what}, and {} s idle at {} W.",
+            three_digits(joules),
+            three_digits(busy),
+            three_digits(rest),
+            three_digits(idle),
+        );
+        record.verdicts.push(verdict("race-to-idle", text, joules));
+    }
+}

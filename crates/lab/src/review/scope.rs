@@ -1,0 +1,151 @@
+//! What a plan is made for, and the jobs that all plans are made of.
+
+use fourcorners_drive::Geometry;
+
+use super::Phase;
+use crate::workload::{Data, Job, Pattern, Until};
+
+/// Bytes of a block in the random tests and in the sequential ones.
+pub(super) const RANDOM_BLOCK: u32 = 4096;
+pub(super) const SEQUENTIAL_BLOCK: u32 = 131_072;
+
+/// What a plan is made for.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Scope {
+    /// The target.
+    pub geometry: Geometry,
+    /// Percent of the target's space, at its end, that is never touched.
+    pub spare_percent: f64,
+    /// Seconds instead of minutes, and no used state.
+    pub quick: bool,
+    /// Seed of the review.
+    pub seed: u64,
+    /// What kind of target it is.
+    pub medium: Medium,
+}
+
+/// What a plan has to know of the kind of its target.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Medium {
+    /// A virtual SSD.
+    Ssd,
+    /// A virtual hard disk.
+    HardDisk,
+    /// A block device.
+    Device,
+    /// A file.
+    File,
+}
+
+impl Scope {
+    /// Bytes a job may touch, from the start: the target less its spare area, in whole 128 KiB.
+    pub fn usable_bytes(&self) -> u64 {
+        self.usable_with(self.spare_percent)
+    }
+
+    /// The same with another spare area.
+    pub(super) fn usable_with(&self, spare_percent: f64) -> u64 {
+        let usable = self.geometry.bytes() as f64 * (1.0 - spare_percent / 100.0);
+        whole_blocks(usable as u64)
+    }
+
+    /// The span of `wanted` bytes at the start of the target, or as much of it as there is.
+    pub fn span(&self, wanted: u64) -> u64 {
+        whole_blocks(wanted.min(self.usable_bytes()))
+    }
+
+    /// `full`, or `quick` where time is short.
+    pub(super) fn either<T>(&self, full: T, quick: T) -> T {
+        if self.quick { quick } else { full }
+    }
+
+    /// All that may be touched; what a quick review fills in a few seconds.
+    pub(super) fn whole(&self) -> u64 {
+        const QUICK_BYTES: u64 = 8_000_000_000;
+        self.either(self.usable_bytes(), self.span(QUICK_BYTES))
+    }
+
+    /// A 4 KiB random job.
+    pub(super) fn random(
+        &self,
+        read_percent: u8,
+        queue_depth: u32,
+        span_bytes: u64,
+        seconds: u64,
+    ) -> Job {
+        Job {
+            pattern: Pattern::Random,
+            read_percent,
+            block_bytes: RANDOM_BLOCK,
+            queue_depth,
+            span_start_bytes: 0,
+            span_bytes,
+            data: Data::Incompressible,
+            until: Until::Seconds(seconds),
+            seed: self.seed,
+            fua: false,
+        }
+    }
+
+    /// A 128 KiB sequential job.
+    pub(super) fn sequential(
+        &self,
+        read_percent: u8,
+        queue_depth: u32,
+        span_bytes: u64,
+        until: Until,
+    ) -> Job {
+        Job {
+            pattern: Pattern::Sequential,
+            read_percent,
+            block_bytes: SEQUENTIAL_BLOCK,
+            queue_depth,
+            span_start_bytes: 0,
+            span_bytes,
+            data: Data::Incompressible,
+            until,
+            seed: self.seed,
+            fua: false,
+        }
+    }
+
+    /// Writes the first `span_bytes` once, sequentially.
+    pub(super) fn fill(&self, state: &'static str, span_bytes: u64) -> Phase {
+        Phase::Prepare { state, job: self.sequential(0, 32, span_bytes, Until::Bytes(span_bytes)) }
+    }
+
+    /// From filled to used: 4 KiB random writes over the first `span_bytes` for 20 minutes or until
+    /// they were written once more.
+    pub(super) fn torture(&self, span_bytes: u64) -> Phase {
+        const SECONDS: u64 = 20 * 60;
+        let until = Until::SecondsOrBytes(SECONDS, span_bytes);
+        Phase::Prepare { state: "used", job: Job { until, ..self.random(0, 32, span_bytes, 0) } }
+    }
+
+    /// Measures `job` under `figure`, with random numbers of its own.
+    pub(super) fn measure(&self, figure: impl Into<String>, job: Job) -> Phase {
+        let figure = figure.into();
+        let job = self.seeded(&figure, job);
+        Phase::Measure { figure, job }
+    }
+
+    /// The job with the random numbers of this figure.
+    pub(super) fn seeded(&self, figure: &str, job: Job) -> Job {
+        Job { seed: seed_of(self.seed, figure), ..job }
+    }
+}
+
+/// `bytes` rounded down to whole sequential blocks, so that random and sequential jobs share it.
+pub(super) fn whole_blocks(bytes: u64) -> u64 {
+    bytes - bytes % u64::from(SEQUENTIAL_BLOCK)
+}
+
+/// A seed for each figure from the review's, so that one figure's numbers do not depend on which
+/// others are measured (FNV-1a over the name, which only has to tell names apart). It has 63 bits,
+/// because fio takes a seed as a signed number and the record's fio command is to repeat it.
+fn seed_of(seed: u64, figure: &str) -> u64 {
+    let hash = figure.bytes().fold(seed ^ 0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    });
+    hash >> 1
+}

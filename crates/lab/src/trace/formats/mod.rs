@@ -1,0 +1,114 @@
+//! One file a format: what its records look like, and which I/O each is.
+
+pub(super) mod blkparse;
+pub(super) mod blkreplay;
+pub(super) mod blktrace;
+pub(super) mod compact;
+pub(super) mod csv;
+pub(super) mod iolog;
+pub(super) mod mqsim;
+pub(super) mod msr;
+mod pairing;
+pub(super) mod vscsi;
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use pairing::Pairing;
+
+/// A format of traces.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Format {
+    /// What blktrace(8) writes, of either byte order.
+    Blktrace,
+    /// What blkparse(1) prints.
+    Blkparse,
+    /// fio's log of I/Os, version 2 or 3.
+    FioIolog,
+    /// The CSV of the MSR Cambridge traces.
+    Msr,
+    /// What blkreplay reads, `.load`.
+    Blkreplay,
+    /// VMware's vSCSI trace, version 1.
+    Vscsi,
+    /// The ASCII traces of MQSim.
+    Mqsim,
+    /// A table with a line of names.
+    Csv,
+    /// fourcorners' own.
+    Compact,
+}
+
+impl Format {
+    /// All of them, in the order they are looked for.
+    pub const ALL: [Format; 9] = [
+        Format::Compact,
+        Format::Blktrace,
+        Format::Vscsi,
+        Format::FioIolog,
+        Format::Csv,
+        Format::Msr,
+        Format::Blkreplay,
+        Format::Blkparse,
+        Format::Mqsim,
+    ];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Blktrace => "blktrace",
+            Format::Blkparse => "blkparse",
+            Format::FioIolog => "fio-iolog",
+            Format::Msr => "msr",
+            Format::Blkreplay => "blkreplay",
+            Format::Vscsi => "vscsi",
+            Format::Mqsim => "mqsim",
+            Format::Csv => "csv",
+            Format::Compact => "compact",
+        }
+    }
+
+    /// The name in a sentence.
+    pub fn title(self) -> &'static str {
+        match self {
+            Format::Blktrace => "blktrace binary",
+            Format::Blkparse => "blkparse text",
+            Format::FioIolog => "fio iolog",
+            Format::Msr => "MSR Cambridge CSV",
+            Format::Blkreplay => "blkreplay load",
+            Format::Vscsi => "VSCSI v1",
+            Format::Mqsim => "MQSim ASCII",
+            Format::Csv => "CSV",
+            Format::Compact => "fourcorners compact",
+        }
+    }
+
+    /// The names of all, for a message.
+    pub(super) fn names() -> String {
+        Format::ALL.map(Format::name).join(", ")
+    }
+}
+
+impl FromStr for Format {
+    type Err = String;
+    fn from_str(name: &str) -> Result<Format, String> {
+        Format::ALL
+            .into_iter()
+            .find(|format| format.name() == name)
+            .ok_or_else(|| format!("there is no format \"{name}\"; there are: {}", Format::names()))
+    }
+}
+
+/// Times counted from the first one, for formats whose times begin anywhere. What was recorded
+/// before the first counts as recorded with it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Since(Option<u64>);
+
+impl Since {
+    #[inline]
+    pub(super) fn first(&mut self, time: u64) -> u64 {
+        time.saturating_sub(*self.0.get_or_insert(time))
+    }
+}

@@ -1,0 +1,176 @@
+//! The readers of all formats behind one enum, so that which one it is is decided without a virtual
+//! call for each I/O.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::detect;
+use super::error::{Bad, Place, Reason};
+use super::formats::blkparse::Blkparse;
+use super::formats::blkreplay::Blkreplay;
+use super::formats::blktrace::Blktrace;
+use super::formats::compact::Compact;
+use super::formats::csv::Csv;
+use super::formats::iolog::Iolog;
+use super::formats::mqsim;
+use super::formats::msr::Msr;
+use super::formats::vscsi::Vscsi;
+use super::generate::Generated;
+use super::input::{Input, Line, MOST_LINE_BYTES};
+use super::unpack::unpacked;
+use super::{Format, Options, TraceIo};
+
+/// Most files of one trace: one for each CPU of a large machine.
+const MOST_FILES: usize = 4096;
+
+/// Where I/Os come from.
+pub(super) enum Reader {
+    Blktrace(Box<Blktrace>),
+    Blkparse(Box<Blkparse>),
+    Vscsi(Box<Vscsi>),
+    Compact(Box<Compact>),
+    Lines(Box<Lines>),
+    Generated(Box<Generated>),
+}
+
+impl Reader {
+    #[inline]
+    pub(super) fn next(&mut self) -> Option<Result<TraceIo, Bad>> {
+        match self {
+            Reader::Blktrace(reader) => reader.next(),
+            Reader::Blkparse(reader) => reader.next(),
+            Reader::Vscsi(reader) => reader.next(),
+            Reader::Compact(reader) => reader.next(),
+            Reader::Lines(reader) => reader.next(),
+            Reader::Generated(generated) => generated.next().map(Ok),
+        }
+    }
+}
+
+/// A format of lines of which each is an I/O or none.
+pub(super) struct Lines {
+    input: Input,
+    parser: Parser,
+}
+
+enum Parser {
+    Iolog(Iolog),
+    Msr(Msr),
+    Blkreplay(Blkreplay),
+    Mqsim,
+    Csv(Csv),
+}
+
+impl Lines {
+    fn next(&mut self) -> Option<Result<TraceIo, Bad>> {
+        loop {
+            let parsed = match self.input.line() {
+                Ok(Line::Whole(line)) => match &mut self.parser {
+                    Parser::Iolog(iolog) => iolog.line(line),
+                    Parser::Msr(msr) => msr.line(line),
+                    Parser::Blkreplay(blkreplay) => blkreplay.line(line),
+                    Parser::Mqsim => mqsim::record(line),
+                    Parser::Csv(csv) => csv.line(line),
+                },
+                Ok(Line::TooLong) => Err(Reason::LongLine { most: MOST_LINE_BYTES }),
+                Ok(Line::End) => return None,
+                Err(error) => {
+                    let place = Place::Line(self.input.line_number() + 1);
+                    return Some(Err(Bad::io(place, error)));
+                }
+            };
+            match parsed {
+                Ok(Some(io)) => return Some(Ok(io)),
+                Ok(None) => {}
+                Err(reason) => {
+                    let place = Place::Line(self.input.line_number());
+                    return Some(Err(Bad { place, reason, goes_on: true }));
+                }
+            }
+        }
+    }
+}
+
+type Opened = Result<(Format, Reader), (Option<Format>, Reason)>;
+
+/// Opens a file, or those of all CPUs.
+pub(super) fn open(path: &Path, options: &Options) -> Opened {
+    let nothing = |error: io::Error| (None, Reason::Io(error));
+    let file = regular(path).map_err(nothing)?;
+    let (format, reader) = of(file, options)?;
+    let others = siblings(path);
+    if format != Format::Blktrace || others.len() < 2 {
+        return Ok((format, reader));
+    }
+    let mut inputs = Vec::new();
+    for path in others {
+        let open = regular(&path).and_then(unpacked);
+        let mut input = open.map(Input::new).map_err(|error| (Some(format), Reason::Io(error)))?;
+        // A CPU that had nothing to do leaves an empty file.
+        if !input.look(1).map_err(|error| (Some(format), Reason::Io(error)))?.is_empty() {
+            inputs.push(input);
+        }
+    }
+    Ok((format, Reader::Blktrace(Box::new(Blktrace::new(inputs, options.event)))))
+}
+
+/// What is not a file to be read is not opened: a trace may be named by a slip of the hand.
+fn regular(path: &Path) -> io::Result<File> {
+    if path.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder, not a trace"));
+    }
+    File::open(path)
+}
+
+/// The files of all CPUs of a trace of which one is named, `sda.blktrace.0`, by their numbers.
+fn siblings(path: &Path) -> Vec<PathBuf> {
+    let Some(stem) = of_a_cpu(path) else { return Vec::new() };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let Ok(entries) = std::fs::read_dir(folder.unwrap_or(Path::new("."))) else {
+        return Vec::new();
+    };
+    let mut files: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|other| of_a_cpu(other).is_some_and(|other| other == stem))
+        .take(MOST_FILES)
+        .collect();
+    files.sort();
+    files
+}
+
+/// `sda.blktrace` of `sda.blktrace.3`.
+fn of_a_cpu(path: &Path) -> Option<&str> {
+    let name = path.file_name()?.to_str()?;
+    let (stem, cpu) = name.rsplit_once('.')?;
+    let is_number = !cpu.is_empty() && cpu.bytes().all(|byte| byte.is_ascii_digit());
+    (is_number && stem.ends_with(".blktrace")).then_some(stem)
+}
+
+/// A reader of what `source` holds.
+pub(super) fn of(source: impl Read + Send + 'static, options: &Options) -> Opened {
+    let io = |error| (options.format, Reason::Io(error));
+    let mut input = Input::new(unpacked(source).map_err(io)?);
+    let head = input.head(detect::LOOKED_AT);
+    let Some(format) = options.format.or_else(|| detect::format(head)) else {
+        if head.is_empty() {
+            // Not even its beginning could be unpacked, or there is nothing.
+            input.look(1).map_err(io)?;
+            return Err((None, Reason::Other("it is empty".into())));
+        }
+        return Err((None, Reason::UnknownFormat));
+    };
+    let lines = |input, parser| Reader::Lines(Box::new(Lines { input, parser }));
+    let reader = match format {
+        Format::Blktrace => Reader::Blktrace(Box::new(Blktrace::new(vec![input], options.event))),
+        Format::Blkparse => Reader::Blkparse(Box::new(Blkparse::new(input, options.event))),
+        Format::Vscsi => Reader::Vscsi(Box::new(Vscsi::new(input))),
+        Format::Compact => Reader::Compact(Box::new(Compact::new(input))),
+        Format::FioIolog => lines(input, Parser::Iolog(Iolog::default())),
+        Format::Msr => lines(input, Parser::Msr(Msr::default())),
+        Format::Blkreplay => lines(input, Parser::Blkreplay(Blkreplay::default())),
+        Format::Mqsim => lines(input, Parser::Mqsim),
+        Format::Csv => lines(input, Parser::Csv(Csv::default())),
+    };
+    Ok((format, reader))
+}

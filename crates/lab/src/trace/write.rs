@@ -1,0 +1,118 @@
+//! Traces written: fio's iolog, a table, and the compact form.
+
+use std::io::{self, BufWriter, Write};
+use std::str::FromStr;
+
+use fourcorners_drive::Op;
+
+use super::formats::compact::Encoder;
+use super::{TraceError, TraceIo};
+
+/// A format that traces are written in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Output {
+    /// fio's log of I/Os, version 3. Its times are whole microseconds, and it has no durations.
+    Iolog,
+    /// A table with a line of names.
+    Csv,
+    /// fourcorners' own.
+    Compact,
+}
+
+impl Output {
+    const ALL: [(&'static str, Output); 3] =
+        [("fio-iolog", Output::Iolog), ("csv", Output::Csv), ("compact", Output::Compact)];
+}
+
+impl FromStr for Output {
+    type Err = String;
+    fn from_str(name: &str) -> Result<Output, String> {
+        let found = Output::ALL.into_iter().find(|(known, _)| *known == name);
+        found.map(|(_, output)| output).ok_or_else(|| {
+            let names = Output::ALL.map(|(name, _)| name).join(", ");
+            format!("traces are not written as \"{name}\"; there are: {names}")
+        })
+    }
+}
+
+/// What was written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Written {
+    /// I/Os.
+    pub ios: u64,
+}
+
+/// Why a trace could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// It could not be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// The file could not be written.
+    #[error("cannot write the trace")]
+    Io(#[from] io::Error),
+}
+
+/// Writes a trace. `file` is what an iolog calls the drive.
+///
+/// # Errors
+/// The first of either side.
+pub fn write(
+    trace: impl Iterator<Item = Result<TraceIo, TraceError>>,
+    output: Output,
+    file: &str,
+    to: impl Write,
+) -> Result<Written, WriteError> {
+    let mut to = BufWriter::with_capacity(256 << 10, to);
+    let mut written = Written::default();
+    let mut encoder = Encoder::default();
+    match output {
+        Output::Iolog => write!(to, "fio version 3 iolog\n0 {file} add\n0 {file} open\n")?,
+        Output::Csv => writeln!(to, "time_ns,op,offset_bytes,length_bytes,duration_ns,device")?,
+        Output::Compact => to.write_all(&Encoder::head())?,
+    }
+    let mut latest = 0;
+    for io in trace {
+        let io = io?;
+        written.ios += 1;
+        let (at, op, offset, bytes) = (io.at.0, op_name(io.op), io.offset_bytes, io.bytes);
+        match output {
+            Output::Iolog => {
+                // fio's own times never go back.
+                latest = latest.max(at / 1000);
+                match io.op {
+                    Op::Flush => writeln!(to, "{latest} {file} sync 0 0")?,
+                    _ => writeln!(to, "{latest} {file} {op} {offset} {bytes}")?,
+                }
+            }
+            Output::Csv => {
+                write!(to, "{at},{op},{offset},{bytes},")?;
+                if let Some(duration) = io.duration {
+                    write!(to, "{}", duration.0)?;
+                }
+                writeln!(to, ",{}", io.device)?;
+            }
+            Output::Compact => {
+                if let Some(block) = encoder.put(&io) {
+                    to.write_all(&block)?;
+                }
+            }
+        }
+    }
+    match output {
+        Output::Iolog => writeln!(to, "{latest} {file} close")?,
+        Output::Csv => {}
+        Output::Compact => to.write_all(&encoder.finish())?,
+    }
+    to.flush()?;
+    Ok(written)
+}
+
+fn op_name(op: Op) -> &'static str {
+    match op {
+        Op::Read => "read",
+        Op::Write => "write",
+        Op::Trim => "trim",
+        Op::Flush => "flush",
+    }
+}

@@ -1,0 +1,71 @@
+//! What is stored on a real drive, byte by byte: for tests of content, where nothing is measured.
+
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
+
+use rustix::fs::{Advice, fadvise};
+
+use super::{Uring, UringError};
+
+/// Direct I/O wants memory and offsets in whole blocks of this.
+const ALIGNMENT: usize = 4096;
+
+/// Memory at an aligned address.
+struct Aligned {
+    bytes: Vec<u8>,
+    start: usize,
+    length: usize,
+}
+
+impl Aligned {
+    fn new(length: usize) -> Aligned {
+        let bytes = vec![0; length + ALIGNMENT];
+        let start = bytes.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
+        Aligned { bytes, start, length }
+    }
+
+    fn as_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes[self.start..self.start + self.length]
+    }
+}
+
+impl Uring {
+    /// Writes `content`, a multiple of 4096 bytes, at such an offset, and has it on the medium.
+    ///
+    /// # Errors
+    /// When the drive could not write it.
+    pub fn store(&mut self, offset: u64, content: &[u8]) -> Result<(), UringError> {
+        let mut aligned = Aligned::new(content.len());
+        aligned.as_mut().copy_from_slice(content);
+        self.file.write_all_at(aligned.as_mut(), offset).map_err(failed("write"))?;
+        self.sync()
+    }
+
+    /// Reads `length` bytes, a multiple of 4096, from the medium: not from a cache of the kernel.
+    ///
+    /// # Errors
+    /// When the drive could not read them.
+    pub fn stored(&mut self, offset: u64, length: usize) -> Result<Vec<u8>, UringError> {
+        if !self.direct {
+            let advised = fadvise(&self.file, 0, None, Advice::DontNeed);
+            advised.map_err(|errno| failed("uncache")(errno.into()))?;
+        }
+        let mut aligned = Aligned::new(length);
+        self.file.read_exact_at(aligned.as_mut(), offset).map_err(failed("read"))?;
+        Ok(aligned.as_mut().to_vec())
+    }
+
+    /// Bytes that a file has on its file system; `None` for a device.
+    ///
+    /// # Errors
+    /// When the file cannot be looked at.
+    pub fn allocated_bytes(&self) -> Result<Option<u64>, UringError> {
+        let metadata = self.file.metadata().map_err(failed("look at"))?;
+        // stat(2) counts blocks of 512 bytes whatever the file system's are.
+        Ok(metadata.is_file().then(|| metadata.blocks() * 512))
+    }
+}
+
+fn failed(doing: &'static str) -> impl Fn(io::Error) -> UringError {
+    move |source| UringError::File { doing, source }
+}

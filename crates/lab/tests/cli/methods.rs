@@ -1,0 +1,108 @@
+//! Every method, on a virtual drive and on devices that do and do not pass TRIM on.
+
+use std::fs::File;
+
+use fourcorners::record::{Document, Ended, Record};
+
+use crate::bench::{HDD, M4, folder, obeys_the_laws, run};
+use crate::media::{Loop, MIB, Undo, is_root, run as tool};
+
+fn reviewed(args: &[&str]) -> Document {
+    let dir = folder();
+    let ran = run(dir.path(), &[&["review"], args, &["--quick", "--json"]].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    ran.document()
+}
+
+fn value(record: &Record, about: &str) -> f64 {
+    let found = record.verdicts.iter().find(|verdict| verdict.about == about);
+    let found = found.unwrap_or_else(|| panic!("no {about}: {:#?}", record.verdicts));
+    found.value.unwrap_or_else(|| panic!("{about} has no number: {found:?}"))
+}
+
+#[test]
+fn all_methods_say_something_of_a_virtual_drive() {
+    let document = reviewed(&[M4, "--methods", "all"]);
+    let of = |method: &str| {
+        let found = document.records.iter().find(|record| record.method == method);
+        found.unwrap_or_else(|| panic!("{method} was not run"))
+    };
+    for record in &document.records {
+        assert_eq!(record.ended, Ended::Complete, "{}", record.method);
+        obeys_the_laws(record);
+        // The sweep is a table and a chart; all others end with a sentence.
+        assert_eq!(record.verdicts.is_empty(), record.method == "toms", "{}", record.method);
+    }
+    assert!(value(of("trim"), "trim") >= 0.95);
+    assert_eq!(value(of("trim-reaches"), "trim-reaches"), 1.0);
+    assert!((0.0..=1.01).contains(&value(of("used-state"), "used-state")));
+    assert!(value(of("endurance"), "endurance") > 0.0);
+    let pass = &of("lba-pass").curves["sequential_write_128k_qd1_pass"].points;
+    assert_eq!(pass.len(), 200);
+    let figure = &of("lba-pass").figures["sequential_write_128k_qd1_pass"];
+    // Pieces are equally long, so their harmonic mean is the rate of all.
+    let harmonic = 200.0 / pass.iter().map(|(_, rate)| 1.0 / rate).sum::<f64>();
+    assert!((harmonic / figure.mb_per_s - 1.0).abs() < 0.01, "{harmonic} {}", figure.mb_per_s);
+    assert_eq!(of("fill-level").curves["random_write_4k_qd32_by_fill"].points.len(), 10);
+    let steadiness = of("consistency").steadiness["random_write_4k_qd32_incompressible_default"];
+    let series = &of("consistency").series["random_write_4k_qd32_incompressible_default"];
+    assert_eq!(steadiness.seconds as usize, series.iops.len());
+}
+
+#[test]
+fn a_method_measures_the_same_alone_and_beside_others() {
+    let together = reviewed(&[M4, "--methods", "used-state,fill-level,consistency"]);
+    for record in &together.records {
+        let alone = reviewed(&[M4, "--methods", &record.method]);
+        assert_eq!(alone.records[0].id, record.id, "{}", record.method);
+    }
+}
+
+#[test]
+fn a_drive_that_takes_no_trim_and_one_that_cannot() {
+    let methods = ["--methods", "trim-reaches,trim,trim-under-load"];
+    let document = reviewed(&[&[M4, "--set", "trim.supported=false"], &methods[..]].concat());
+    assert_eq!(value(&document.records[0], "trim-reaches"), 0.0);
+    assert!(document.records.iter().all(|record| record.ended == Ended::Complete));
+    let disk = reviewed(&[HDD, methods[0], methods[1]]);
+    assert_eq!(value(&disk.records[0], "trim-reaches"), 0.0);
+    for record in &disk.records[1..] {
+        assert!(record.figures.is_empty() && record.verdicts[0].about == "not-run");
+    }
+}
+
+#[test]
+fn trim_reaches_a_loop_device() {
+    let Some(device) = Loop::blank(64 * MIB) else { return };
+    let node = device.node.as_str();
+    let args = [node, "--destroy", node, "--methods", "trim-reaches,lba-pass,trim-under-load"];
+    let document = reviewed(&args);
+    assert_eq!(value(&document.records[0], "trim-reaches"), 1.0);
+    assert_eq!(value(&document.records[0], "trim-content"), 1.0, "zeroes come back");
+    document.records.iter().for_each(obeys_the_laws);
+}
+
+#[test]
+fn trim_does_not_reach_a_loop_over_a_file_system_without_holes() {
+    if !is_root() {
+        return println!("skipped: mounting needs root");
+    }
+    // ramfs has no fallocate, so that a loop device over it takes no discard.
+    let dir = folder();
+    let at = dir.path().to_str().expect("temporary paths are text");
+    if let Err(error) = tool(&["mount", "-t", "ramfs", "none", at]) {
+        return println!("skipped: {error}");
+    }
+    let _mounted = Undo::with(&["umount", at]);
+    let image = dir.path().join("image");
+    File::create(&image).and_then(|file| file.set_len(64 * MIB)).expect("a file");
+    let image = image.to_str().expect("temporary paths are text");
+    let node = match tool(&["losetup", "--find", "--show", image]) {
+        Ok(node) => node,
+        Err(error) => return println!("skipped: {error}"),
+    };
+    let _attached = Undo::with(&["losetup", "--detach", &node]);
+    let document = reviewed(&[&node, "--destroy", &node, "--methods", "trim-reaches"]);
+    assert_eq!(value(&document.records[0], "trim-reaches"), 0.0);
+    assert!(document.records[0].verdicts.iter().any(|it| it.about == "trim-refused"));
+}
