@@ -72,11 +72,13 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("drive", &["arrival", "catalogue", "cpu", "run", "streams", "trim", "uring", "workload"]),
     ("replay", &["arrival", "drive", "paced", "record", "run", "trace", "workload"]),
     ("review", &["drive", "fio", "record", "run", "trim", "verdict", "workload"]),
+    ("doctor", &["guard", "host", "uring"]),
     (
         "cli",
         &[
             "bench",
             "catalogue",
+            "doctor",
             "drive",
             "fio_output",
             "guard",

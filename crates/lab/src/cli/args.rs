@@ -39,6 +39,8 @@ pub(super) enum Command {
     Age(AgeArgs),
     /// Say what is in an I/O trace, convert it, or replay it on drives
     Trace(super::trace::TraceArgs),
+    /// Say what this machine and a target can and cannot measure, and why; nothing is written
+    Doctor(DoctorArgs),
     /// Print the completions of a shell
     Completions(CompletionsArgs),
     /// Print the manual page: fourcorners man | man -l -
@@ -248,6 +250,17 @@ pub(super) struct AgeArgs {
     /// Put the drive behind this host controller, for example marvell-9128
     #[arg(long, value_name = "NAME")]
     pub(super) host: Option<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct DoctorArgs {
+    /// A block device or a file, which is read from
+    #[arg(value_name = "PATH")]
+    pub(super) path: Option<PathBuf>,
+
+    /// Print one JSON document instead of a table
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 #[derive(Debug, ClapArgs)]

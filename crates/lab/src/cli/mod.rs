@@ -6,6 +6,7 @@
 mod age;
 mod args;
 mod bench;
+mod doctor;
 mod drives;
 mod dry_run;
 mod interrupt;
@@ -63,6 +64,7 @@ pub fn main() -> ExitCode {
         Ok(Command::Validate(args)) => validate::run(&args),
         Ok(Command::Age(args)) => age::run(&args),
         Ok(Command::Trace(args)) => trace::run(args),
+        Ok(Command::Doctor(args)) => doctor::run(&args),
         Ok(Command::Completions(args)) => manual::completions(&args),
         Ok(Command::Man) => manual::man(),
         Err(error) if is_help(&error) => {

@@ -1,7 +1,7 @@
 //! `fourcorners run`: fio's job files. Everything is checked, then run, then written.
 
 use std::collections::BTreeSet;
-use std::io::{Write, stdout};
+use std::io::{Read, Write, stdout};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
@@ -17,7 +17,7 @@ use crate::drive::Drive;
 use crate::fio_output::{Cost, Report, TargetRun, json, log_files, normal, write_logs};
 use crate::jobfile::{JobFile, Jobs, Placed};
 use crate::record::ClockName;
-use crate::report::write_atomically;
+use crate::report::{is_a_sink, write_atomically};
 use crate::review::Watch;
 use crate::run::{JobEnd, Observer};
 use crate::streams::{Direction, Plan};
@@ -47,10 +47,13 @@ pub(super) fn run(args: &RunArgs) -> Result<End, Failure> {
         if interrupt.asked() {
             break;
         }
-        let created = planned.to_create().map(Path::to_path_buf);
-        let is_new = created.is_some() || planned.is_new_flash();
+        let new_path = planned.to_create().map(Path::to_path_buf);
+        let is_new = new_path.is_some() || planned.is_new_flash();
+        // Known to be ours only once it was made: somebody else may have been faster.
+        let mut created = None;
         let run = match planned.create() {
             Ok(planned) => {
+                created = new_path;
                 let part = Part {
                     file: &file,
                     sought: &sought,
@@ -63,15 +66,13 @@ pub(super) fn run(args: &RunArgs) -> Result<End, Failure> {
             }
             Err(why) => Err(Failure::Usage(why)),
         };
+        if let (Err(_), Some(path)) = (&run, created) {
+            // Ours, and of no use to anybody.
+            let _ = std::fs::remove_file(path);
+        }
         match run {
             Ok(run) => runs.push(run),
-            Err(failure) if runs.is_empty() => {
-                if let Some(path) = created {
-                    // Ours, and of no use to anybody.
-                    let _ = std::fs::remove_file(path);
-                }
-                return Err(failure);
-            }
+            Err(failure) if runs.is_empty() => return Err(failure),
             // What the others did is worth keeping.
             Err(Failure::Usage(why)) => say(&format!("fourcorners: {why}")),
             Err(Failure::Failed(error)) => say(&format!("fourcorners: {error:#}")),
@@ -136,7 +137,7 @@ fn check(
 ) -> Result<Vec<usize>, Failure> {
     let name = args.job_file.display();
     let mut first_jobs = Vec::new();
-    let mut written: BTreeSet<PathBuf> = args.output.iter().map(|path| resolved(path)).collect();
+    let mut written: BTreeSet<PathBuf> = BTreeSet::new();
     let mut warnings = Vec::new();
     let mut first_job = 0;
     for (place, target) in planned.iter().enumerate() {
@@ -147,7 +148,14 @@ fn check(
             .map_err(|error| Failure::Failed(error.into()))?;
         first_jobs.push(first_job);
         first_job += jobs.jobs.len();
-        written.extend(log_files(&jobs).iter().map(|path| resolved(path)));
+        for path in log_files(&jobs) {
+            may_take_a_log(&path).map_err(Failure::Usage)?;
+            if !written.insert(resolved(&path)) {
+                let path = path.display();
+                let why = format!("{path} would take the logs of two targets: run one at a time");
+                return Err(Failure::Usage(why));
+            }
+        }
         for warning in jobs.warnings {
             if !warnings.contains(&warning) {
                 warnings.push(warning);
@@ -158,7 +166,15 @@ fn check(
         warnings.extend(elsewhere(file, sought));
     }
     let mut targets: Vec<PathBuf> = planned.iter().filter_map(Planned::place).collect();
-    targets.push(resolved(&args.job_file));
+    // Profiles, and what the drives come from.
+    targets.extend(sought.targets.iter().map(|target| resolved(Path::new(target))));
+    targets.extend(file.files.iter().chain(&args.state).map(|path| resolved(path)));
+    if let Some(path) = &args.output
+        && !written.insert(resolved(path))
+    {
+        let why = format!("{} is one of the logs: write to another file", path.display());
+        return Err(Failure::Usage(why));
+    }
     for path in &written {
         may_be_written(path, &targets).map_err(Failure::Usage)?;
     }
@@ -181,17 +197,36 @@ fn elsewhere(file: &JobFile, sought: &Sought) -> Option<String> {
     })
 }
 
-/// A result never goes to a device, nor over a target or the job file, which `targets` has both.
+/// A log's name comes from the job file, not from who runs it: it takes the place of nothing but an
+/// older log, which has numbers and commas only.
+fn may_take_a_log(path: &Path) -> Result<(), String> {
+    let refused = || {
+        let path = path.display();
+        Err(format!("{path} is there and is no log: move it away, or log to another file"))
+    };
+    let Ok(metadata) = path.metadata() else { return Ok(()) };
+    if !metadata.is_file() {
+        return refused();
+    }
+    let mut start = Vec::new();
+    let read = std::fs::File::open(path).and_then(|file| file.take(4096).read_to_end(&mut start));
+    let is_a_logs = |byte: &u8| byte.is_ascii_digit() || b", \n".contains(byte);
+    match read.is_ok() && start.iter().all(is_a_logs) {
+        true => Ok(()),
+        false => refused(),
+    }
+}
+
+/// A result never goes to a device, nor over what it was made from, which `targets` has all of.
 fn may_be_written(path: &Path, targets: &[PathBuf]) -> Result<(), String> {
     let shown = path.display();
     if targets.iter().any(|target| target == path) {
-        return Err(format!("{shown} is a target or the job file: write to another file"));
+        return Err(format!(
+            "{shown} is a target, a job file or what a drive is made from: write to \
+             another file"
+        ));
     }
-    let is_other = |metadata: std::fs::Metadata| {
-        use std::os::unix::fs::FileTypeExt;
-        metadata.file_type().is_block_device() || metadata.is_dir()
-    };
-    if path.metadata().is_ok_and(is_other) {
+    if path.metadata().is_ok_and(|metadata| metadata.is_dir() || !is_a_sink(&metadata)) {
         return Err(format!("{shown} is a device or a folder: write the result to a file"));
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -323,8 +358,8 @@ fn tell(
                 let name = &run.target.name;
                 say(&format!("fourcorners: {name}: {}: {fault} ({count} failed)", job.name));
             }
-            if stream.measure.log.as_ref().is_some_and(|log| log.cut) {
-                let most = crate::streams::MOST_ROWS;
+            if let Some(log) = stream.measure.log.as_ref().filter(|log| log.cut) {
+                let most = log.rows.len();
                 let name = &job.name;
                 say(&format!(
                     "fourcorners: {name}: its log ends after {most} rows: set log_avg_msec"

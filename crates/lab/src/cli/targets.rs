@@ -468,7 +468,18 @@ fn find_to_read(
 ) -> Result<Planned, String> {
     let path = Path::new(target);
     let is_path = target.contains('/') || path.symlink_metadata().is_ok();
-    if is_path && !target.ends_with(".toml") && path.metadata().is_ok() {
+    // A name of the catalogue is that drive, whether it is written or only read.
+    let Changes { host, set } = changes;
+    let is_model = target.ends_with(".toml")
+        || !matches!(
+            catalogue::built_in_behind(target, host, set),
+            Err(CatalogueError::Unknown { .. })
+        );
+    if is_path && !is_model && path.metadata().is_ok() {
+        if size.is_some() {
+            return find(target, size, changes, permission)
+                .map_err(|why| format!("{why} (or leave --size out: the jobs only read it)"));
+        }
         let found = guard::inspect(path).map_err(|refusal| refusal.to_string())?;
         return Ok(Planned::ToRead(Box::new(found)));
     }

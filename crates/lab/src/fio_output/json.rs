@@ -145,7 +145,7 @@ impl<'a> Form<'a> {
         let measure = &one.measure;
         let direction = |direction: Direction| self.direction(one, direction);
         let coarse = bins::coarse(measure.tallies.iter().map(|tally| &tally.latency));
-        let seconds = one.elapsed.as_secs().max(1e-9);
+        let seconds = one.job_time.as_secs().max(1e-9);
         // One I/O at a time goes to the target, and one at a time is taken from it.
         let one_at_a_time = || {
             let all = if measure.ios() > 0 { 100.0 } else { 0.0 };
@@ -177,7 +177,7 @@ impl<'a> Form<'a> {
                 total_ios: measure.flushes.latency.count(),
                 lat_ns: self.latency(&measure.flushes, &job.percentiles.list),
             },
-            job_runtime: one.elapsed.0 / 1_000_000,
+            job_runtime: one.job_time.0 / 1_000_000,
             usr_cpu: round(one.cost.user_s * 100.0 / seconds),
             sys_cpu: round(one.cost.system_s * 100.0 / seconds),
             ctx: one.cost.switches,

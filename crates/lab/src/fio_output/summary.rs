@@ -15,6 +15,8 @@ pub(super) struct Reported<'a> {
     pub(super) measure: Measure,
     /// The longest time that one of them was measured.
     pub(super) elapsed: Nanos,
+    /// The times of all of them together, by which fio divides CPU time.
+    pub(super) job_time: Nanos,
     /// From the run's beginning to the end of the last.
     pub(super) end: Nanos,
     /// The first error number, 0 for none, and how many I/Os failed.
@@ -55,6 +57,7 @@ pub(super) fn reported(run: &TargetRun) -> Vec<Reported<'_>> {
                 jobs: 1,
                 measure: stream.measure.clone(),
                 elapsed: stream.elapsed,
+                job_time: stream.elapsed,
                 end: end(stream),
                 error: error(stream),
                 depth: described.depth,
@@ -74,6 +77,7 @@ impl Reported<'_> {
         self.jobs += 1;
         self.measure.merge(&stream.measure);
         self.elapsed = self.elapsed.max(stream.elapsed);
+        self.job_time = self.job_time.saturating_add(stream.elapsed);
         self.end = self.end.max(end(stream));
         let (errno, count) = error(stream);
         self.error = (if self.error.0 == 0 { errno } else { self.error.0 }, self.error.1 + count);

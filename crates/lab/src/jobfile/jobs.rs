@@ -9,11 +9,15 @@ use super::options::Options;
 use super::place::{self, Span};
 use super::sections::{Section, Setting};
 use crate::streams::{
-    Access, Flushes, Limits, LogSpec, Pace, Plan, Start, SteadySpec, Stream, Think,
+    Access, BlockSizes, Direction, Flushes, Limits, LogSpec, MOST_ROWS, Pace, Plan, Rate, Start,
+    SteadySpec, Stream, Think,
 };
 
 /// Most jobs at once; each has its histograms.
 const MOST_JOBS: usize = 1024;
+/// Most intervals of a window that is to be steady: all of them are looked at at the end of each. fio,
+/// whose interval is a second, has some hundreds.
+const MOST_INTERVALS: u64 = 100_000;
 /// Most I/Os of all jobs in flight.
 const MOST_DEPTH: u64 = 32_768;
 
@@ -198,6 +202,17 @@ impl Building {
             let what = format!("more than {MOST_JOBS} jobs in all");
             return Err(described.wrong(&["numjobs"], what));
         }
+        let steady = options.steady;
+        if steady.criterion.is_some() && steady.window.0 / steady.interval.0.max(1) > MOST_INTERVALS
+        {
+            let what = format!(
+                "the window has more than {MOST_INTERVALS} intervals: make ss_interval longer or \
+                 ss_dur shorter"
+            );
+            let keys =
+                ["ss_dur", "steadystate_duration", "ss_interval", "steadystate_check_interval"];
+            return Err(described.wrong(&keys, what));
+        }
         let after = self.after(described)?;
         for copy in 0..options.jobs {
             let span = place::span(described, placed.geometry, copy, &mut self.spans)?;
@@ -254,7 +269,19 @@ impl Building {
         let by_time = options.time_based && options.runtime.is_some();
         let log = &options.logs;
         let logs = log.bw.is_some() || log.iops.is_some() || log.lat.is_some();
-        let pace = |rate| Pace { rate, poisson: options.poisson };
+        let pace = |direction: Direction| {
+            let blocks = &options.blocks[direction as usize];
+            let rate = match (options.rates[direction as usize]?, blocks) {
+                // With blocks of several sizes "the smallest block size is used as the metric" (HOWTO).
+                (Rate::Ios(ios), BlockSizes::Range(..) | BlockSizes::Split(_))
+                    if !options.poisson =>
+                {
+                    Rate::Bytes(ios.saturating_mul(u64::from(blocks.least())))
+                }
+                (rate, _) => rate,
+            };
+            Some(Pace { rate, poisson: options.poisson })
+        };
         Stream {
             operations,
             blocks: options.blocks.clone(),
@@ -278,7 +305,7 @@ impl Building {
             },
             start: Start { delay: options.delay, after },
             ramp: options.ramp,
-            pace: options.rates.map(|rate| rate.map(pace)),
+            pace: Direction::ALL.map(pace),
             think: (options.think > Nanos::ZERO)
                 .then_some(Think { pause: options.think, every: options.think_every }),
             flushes: Flushes { every: options.flush_every, at_end: options.flush_at_end },
@@ -290,8 +317,11 @@ impl Building {
             wave: self.wave,
             takes_along: options.exitall.then_some(options.exit_what),
             flow: options.flow.map(|weight| (options.flow_id, weight)),
-            log: logs
-                .then_some(LogSpec { window: options.log_window, longest: options.log_longest }),
+            log: logs.then_some(LogSpec {
+                window: options.log_window,
+                longest: options.log_longest,
+                most_rows: MOST_ROWS,
+            }),
         }
     }
 
@@ -383,7 +413,12 @@ impl Building {
         }
     }
 
-    fn finish(self) -> Jobs {
+    fn finish(mut self) -> Jobs {
+        // However many jobs log, together they keep no more.
+        let mut logs: Vec<&mut LogSpec> =
+            self.plan.streams.iter_mut().filter_map(|stream| stream.log.as_mut()).collect();
+        let each = MOST_ROWS / logs.len().max(1);
+        logs.iter_mut().for_each(|log| log.most_rows = each);
         let mut warnings = Vec::new();
         if !self.without_effect.is_empty() {
             warnings.push(format!("without effect here: {}", self.without_effect.join(", ")));

@@ -15,7 +15,7 @@ mod tests;
 mod units;
 mod values;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub use error::{JobFileError, Location};
 pub use jobs::{Job, Jobs, LogFiles, Percentiles, Placed};
@@ -30,6 +30,8 @@ pub struct JobFile {
     jobs: Vec<jobs::Described>,
     /// The options of its `[global]` sections, as written.
     pub globals: Vec<(String, String)>,
+    /// It, and those that it includes.
+    pub files: Vec<PathBuf>,
 }
 
 impl JobFile {
@@ -38,14 +40,18 @@ impl JobFile {
     /// # Errors
     /// For the first line that cannot be understood or done.
     pub fn read(path: &Path, environment: Environment<'_>) -> Result<JobFile, JobFileError> {
-        let sections = sections::read(path, environment)?;
+        let sections::Read { sections, files } = sections::read(path, environment)?;
         let pair = |setting: &sections::Setting| {
             (setting.key.clone(), setting.value.clone().unwrap_or_else(|| "1".into()))
         };
         let globals =
             sections.last().map_or_else(Vec::new, |last| last.globals.iter().map(pair).collect());
         let described = |section: &Section| jobs::Described::new(section);
-        Ok(JobFile { jobs: sections.iter().map(described).collect::<Result<_, _>>()?, globals })
+        Ok(JobFile {
+            jobs: sections.iter().map(described).collect::<Result<_, _>>()?,
+            globals,
+            files,
+        })
     }
 
     /// The `filename` of each job, if it has one.

@@ -362,7 +362,11 @@ impl Options {
                 flag()?;
             }
             "randrepeat" | "allrandrepeat" => self.randrepeat = flag()?,
-            "randseed" => self.randseed = Some(units::count(text()?)?),
+            "randseed" => {
+                // The one number that may take all 64 bits.
+                let text = text()?;
+                self.randseed = Some(text.parse().or_else(|_| units::count(text))?);
+            }
             "size" => self.size = Some(units::size(text()?, kb)?),
             "io_size" | "io_limit" => self.io_size = Some(units::size(text()?, kb)?),
             "fill_device" | "fill_fs" => {

@@ -9,6 +9,13 @@ const MOST_INCLUDES: usize = 16;
 /// Largest job file; fio's own are a few KB.
 const MOST_BYTES: u64 = 1 << 20;
 
+/// Most files that includes may add up to.
+const MOST_FILES: usize = 256;
+/// Most sections; no more jobs can be run at once.
+const MOST_SECTIONS: usize = 1024;
+/// Most options in force in a section. fio knows some 250, and each section has those of `[global]`.
+const MOST_OPTIONS: usize = 1000;
+
 /// `key=value`, or a key alone.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Setting {
@@ -33,6 +40,15 @@ pub(super) struct Section {
     pub own: Vec<Setting>,
 }
 
+/// What was read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Read {
+    /// All sections that are jobs.
+    pub sections: Vec<Section>,
+    /// The job file, and those that it includes.
+    pub files: Vec<PathBuf>,
+}
+
 /// Where a variable's value comes from.
 pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
@@ -40,16 +56,18 @@ pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 ///
 /// # Errors
 /// For the first line that cannot be understood, and files that cannot be read.
-pub(super) fn read(
-    path: &Path,
-    environment: Environment<'_>,
-) -> Result<Vec<Section>, JobFileError> {
-    let mut reader =
-        Reader { environment, sections: Vec::new(), globals: Vec::new(), within: Within::Nothing };
+pub(super) fn read(path: &Path, environment: Environment<'_>) -> Result<Read, JobFileError> {
+    let mut reader = Reader {
+        environment,
+        files: Vec::new(),
+        sections: Vec::new(),
+        globals: Vec::new(),
+        within: Within::Nothing,
+    };
     reader.file(path, None, 0)?;
     match reader.sections.is_empty() {
         true => Err(JobFileError::whole(path, "it has no job: a job begins with a line [name]")),
-        false => Ok(reader.sections),
+        false => Ok(Read { sections: reader.sections, files: reader.files }),
     }
 }
 
@@ -63,6 +81,7 @@ enum Within {
 
 struct Reader<'a> {
     environment: Environment<'a>,
+    files: Vec<PathBuf>,
     sections: Vec<Section>,
     globals: Vec<Setting>,
     within: Within,
@@ -79,6 +98,7 @@ impl Reader<'_> {
             Some(at) => JobFileError::new(at, format!("cannot include {}: {why}", path.display())),
             None => JobFileError::whole(path, why),
         })?;
+        self.files.push(path.to_path_buf());
         for (number, line) in (1..).zip(text.lines()) {
             let at = Location { file: path.to_path_buf(), line: number };
             self.line(line, &at, depth)?;
@@ -103,6 +123,10 @@ impl Reader<'_> {
                 let what = format!("more than {MOST_INCLUDES} includes within each other");
                 return Err(JobFileError::new(at, what));
             }
+            if self.files.len() >= MOST_FILES {
+                let what = format!("more than {MOST_FILES} includes in all");
+                return Err(JobFileError::new(at, what));
+            }
             let beside = at.file.parent().unwrap_or(Path::new("")).join(&name);
             let path = if beside.exists() { beside } else { PathBuf::from(name) };
             return self.file(&path, Some(at), depth + 1);
@@ -116,6 +140,15 @@ impl Reader<'_> {
             return Err(JobFileError::new(at, what));
         }
         let setting = Setting { key: key.into(), value, at: at.clone() };
+        let in_force = self.globals.len()
+            + match self.within {
+                Within::Job => self.sections.last().map_or(0, |section| section.own.len()),
+                Within::Global | Within::Nothing => 0,
+            };
+        if in_force >= MOST_OPTIONS {
+            let what = format!("more than {MOST_OPTIONS} options in force in a section");
+            return Err(JobFileError::new(at, what));
+        }
         match (self.within, self.sections.last_mut()) {
             (Within::Global, _) => self.globals.push(setting),
             (Within::Job, Some(section)) => section.own.push(setting),
@@ -137,6 +170,9 @@ impl Reader<'_> {
         if name == "global" {
             self.within = Within::Global;
             return Ok(());
+        }
+        if self.sections.len() == MOST_SECTIONS {
+            return Err(JobFileError::new(at, format!("more than {MOST_SECTIONS} sections")));
         }
         self.within = Within::Job;
         self.sections.push(Section {
@@ -208,6 +244,7 @@ mod tests {
         std::fs::write(folder.path().join("itself.inc"), "include itself.inc\n").expect("a file");
         let environment = |name: &str| (name == "BS").then(|| "8k".to_string());
         read(&path, &environment)
+            .map(|read| read.sections)
             .map_err(|error| error.to_string().replace(&folder.path().display().to_string(), ""))
     }
 
@@ -241,7 +278,14 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_named_with_its_line() {
+        let many_options = format!("[global]\n{}[a]\n", "bs=4k\n".repeat(1001));
+        let own_options = format!("[global]\n{0}[a]\n{0}", "bs=4k\n".repeat(501));
+        let many_files = format!("[a]\n{}", "include more.inc\n".repeat(256));
         for (text, said) in [
+            (many_options.as_str(), "line 1002: more than 1000 options"),
+            (own_options.as_str(), "line 1003: more than 1000 options"),
+            (&"[a]\n".repeat(1025), "line 1025: more than 1024 sections"),
+            (&many_files, "line 257: more than 256 includes"),
             ("", "has no job"),
             ("[global]\nbs=4k\n", "has no job"),
             ("bs=4k\n", "line 1: bs stands before the first section"),

@@ -99,6 +99,20 @@ fn compression_and_deduplication_add_up() {
 }
 
 #[test]
+fn a_rate_of_ios_counts_the_smallest_of_several_sizes() {
+    let rate = |options: &str| {
+        let jobs = jobs(&format!("[a]\nrw=randread\nsize=1m\nrate_iops=100\n{options}\n"));
+        jobs.plan.streams[0].pace[0].map(|pace| pace.rate)
+    };
+    assert_eq!(rate("bs=16k"), Some(Rate::Ios(100)));
+    // fio 3.33 moved 8,192,000 bytes a second with rate_iops=2000 and 4k/70:16k/30.
+    assert_eq!(rate("bssplit=4k/70:16k/30"), Some(Rate::Bytes(409_600)));
+    assert_eq!(rate("bsrange=8k-64k"), Some(Rate::Bytes(819_200)));
+    // A Poisson process is one of I/Os, there too.
+    assert_eq!(rate("bsrange=8k-64k\nrate_process=poisson"), Some(Rate::Ios(100)));
+}
+
+#[test]
 fn what_has_no_effect_is_said_in_one_warning() {
     let jobs =
         jobs("[global]\nnrfiles=4\nthread\n[a]\nverify=crc32c\ndirect=0\nnrfiles=4\nsize=4g\n");

@@ -23,15 +23,17 @@ impl Size {
 /// and `kib` 1000; with 1000 the other way round, as the standard has it.
 pub(super) fn bytes(text: &str, kb_base: u64) -> Result<u64, String> {
     let wrong = || format!("\"{text}\" is no size: give a number such as 4096, 4k, 1m or 10g");
+    // As fio's, sizes fit a signed number, so that none is out of range once its sign is turned.
+    let fits = |bytes: &u64| *bytes <= i64::MAX as u64;
     let lower = text.trim().to_ascii_lowercase();
     if let Some(hex) = lower.strip_prefix("0x") {
-        return u64::from_str_radix(hex, 16).map_err(|_| wrong());
+        return u64::from_str_radix(hex, 16).ok().filter(fits).ok_or_else(wrong);
     }
     let digits = lower.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(lower.len());
     let (number, unit) = lower.split_at(digits);
     let unit = unit.trim();
     let (prefix, other_base) = match unit.strip_suffix('b').unwrap_or(unit) {
-        "" => return whole(number).ok_or_else(wrong),
+        "" => return whole(number).filter(fits).ok_or_else(wrong),
         prefix => match prefix.strip_suffix('i') {
             Some(prefix) => (prefix, true),
             None => (prefix, false),
@@ -47,7 +49,7 @@ pub(super) fn bytes(text: &str, kb_base: u64) -> Result<u64, String> {
             Some((number * factor as f64) as u64)
         }
     };
-    bytes.filter(|&bytes| bytes <= i64::MAX as u64).ok_or_else(wrong)
+    bytes.filter(fits).ok_or_else(wrong)
 }
 
 fn whole(number: &str) -> Option<u64> {
@@ -125,7 +127,22 @@ mod tests {
         ] {
             assert_eq!(bytes(text, base), Ok(expected), "{text} {base}");
         }
-        for nonsense in ["", "k", "4x", "-4k", "4kk", "99999999p", "1e3", "4 k m", "z", "1z"] {
+        for nonsense in [
+            "",
+            "k",
+            "4x",
+            "-4k",
+            "4kk",
+            "99999999p",
+            "1e3",
+            "4 k m",
+            "z",
+            "1z",
+            "nan",
+            "18446744073709551104",
+            "9223372036854775808",
+            "0xfffffffffffffe00",
+        ] {
             assert!(bytes(nonsense, 1024).is_err(), "{nonsense}");
         }
     }

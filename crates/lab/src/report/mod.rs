@@ -20,6 +20,7 @@ mod table;
 mod tables;
 mod words;
 
+pub(crate) use crate::save::is_a_sink;
 pub use crate::save::write_atomically;
 pub(crate) use crate::save::write_atomically_by;
 pub use json::{ReadError, from_json, json_schema, to_json};

@@ -4,7 +4,7 @@ use fourcorners_drive::Nanos;
 
 use super::Direction;
 
-/// Most rows kept of a stream, 240 MB.
+/// Most rows kept of all streams of a plan, 240 MB.
 pub const MOST_ROWS: usize = 5_000_000;
 
 /// How fine a log is.
@@ -14,6 +14,8 @@ pub struct LogSpec {
     pub window: Nanos,
     /// The longest latency of a window instead of the mean.
     pub longest: bool,
+    /// Most rows that are kept: a share of [`MOST_ROWS`].
+    pub most_rows: usize,
 }
 
 /// A window of a direction, or an I/O.
@@ -137,7 +139,7 @@ impl Log {
     }
 
     fn push(&mut self, row: Row) {
-        match self.rows.len() < MOST_ROWS {
+        match self.rows.len() < self.spec.most_rows {
             true => self.rows.push(row),
             false => self.cut = true,
         }

@@ -31,7 +31,9 @@ impl Tally {
     #[inline]
     fn record(&mut self, latency: Nanos, bytes: u64) {
         self.latency.record(latency.0);
-        self.squares += u128::from(latency.0) * u128::from(latency.0);
+        // Latencies of days and more, of a pace that nothing keeps up with, can fill it.
+        let square = u128::from(latency.0) * u128::from(latency.0);
+        self.squares = self.squares.saturating_add(square);
         self.bytes += bytes;
         self.sample_ios += 1;
         self.sample_bytes += bytes;
@@ -47,13 +49,13 @@ impl Tally {
         ((self.squares as f64 - count * mean * mean) / (count - 1.0)).max(0.0).sqrt()
     }
 
-    /// Adds what another stream did meanwhile. Samples are those of each stream, as fio has it.
+    /// Adds what another stream did meanwhile. Samples add up as rates do that go on at the same time.
     pub fn merge(&mut self, other: &Tally) {
         self.latency.merge(&other.latency);
-        self.squares += other.squares;
+        self.squares = self.squares.saturating_add(other.squares);
         self.bytes += other.bytes;
-        self.kib_per_s.merge(&other.kib_per_s);
-        self.iops.merge(&other.iops);
+        self.kib_per_s.add(&other.kib_per_s);
+        self.iops.add(&other.iops);
     }
 
     /// A sample is over, and after it came `idle` more in which nothing was done.
@@ -77,45 +79,50 @@ pub struct Samples {
     pub min: f64,
     /// The largest.
     pub max: f64,
-    sum: f64,
-    squares: f64,
+    mean: f64,
+    /// Sum of the squares of the distances from the mean.
+    spread: f64,
 }
 
 impl Samples {
     /// A value, and so many zeros after it.
     fn record(&mut self, value: f64, zeros: u64) {
-        self.merge(&Samples {
-            count: 1 + zeros,
-            min: if zeros > 0 { 0.0 } else { value },
-            max: value,
-            sum: value,
-            squares: value * value,
-        });
+        self.follow(value, 1);
+        if zeros > 0 {
+            self.follow(0.0, zeros);
+        }
+    }
+
+    /// So many times the same value comes next (Chan, Golub and LeVeque 1979).
+    fn follow(&mut self, value: f64, times: u64) {
+        self.min = if self.count == 0 { value } else { self.min.min(value) };
+        self.max = self.max.max(value);
+        let before = self.count as f64;
+        self.count += times;
+        let times = times as f64;
+        let distance = value - self.mean;
+        self.mean += distance * times / (before + times);
+        self.spread += distance * distance * before * times / (before + times);
     }
 
     /// Their mean.
     pub fn mean(&self) -> f64 {
-        if self.count == 0 { 0.0 } else { self.sum / self.count as f64 }
+        self.mean
     }
 
     /// Their standard deviation; 0 for fewer than two.
     pub fn deviation(&self) -> f64 {
-        if self.count < 2 {
-            return 0.0;
-        }
-        let count = self.count as f64;
-        ((self.squares - self.sum * self.sum / count) / (count - 1.0)).max(0.0).sqrt()
+        if self.count < 2 { 0.0 } else { (self.spread / (self.count - 1) as f64).sqrt() }
     }
 
-    fn merge(&mut self, other: &Samples) {
-        if other.count == 0 {
-            return;
-        }
-        self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
-        self.max = self.max.max(other.max);
+    /// Adds the rates of another stream as fio does (`sum_stat` in its stat.c, `pure_sum`): sums of
+    /// means, minima and maxima, the samples of both.
+    fn add(&mut self, other: &Samples) {
         self.count += other.count;
-        self.sum += other.sum;
-        self.squares += other.squares;
+        self.min += other.min;
+        self.max += other.max;
+        self.mean += other.mean;
+        self.spread += other.spread;
     }
 }
 
@@ -224,5 +231,35 @@ impl Measure {
         for (mine, theirs) in self.depths.iter_mut().zip(other.depths) {
             *mine += theirs;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_have_the_mean_and_deviation_of_their_values() {
+        let mut samples = Samples::default();
+        samples.record(4.0, 0);
+        samples.record(6.0, 2);
+        // 4, 6, 0, 0: the squares of the distances from 2.5 add up to 27.
+        assert_eq!((samples.count, samples.min, samples.max, samples.mean()), (4, 0.0, 6.0, 2.5));
+        assert!((samples.deviation() - 3.0).abs() < 1e-12);
+        // Equal rates, however large and many, do not deviate.
+        let mut equal = Samples::default();
+        (0..100_000).for_each(|_| equal.record(1e9 / 3.0, 0));
+        assert!(equal.deviation() < 1e-3, "{}", equal.deviation());
+    }
+
+    #[test]
+    fn rates_that_go_on_at_the_same_time_add_up() {
+        let (mut one, mut other) = (Samples::default(), Samples::default());
+        (0..4).for_each(|_| one.record(100.0, 0));
+        (0..2).for_each(|turn| other.record(40.0 + 20.0 * f64::from(turn), 0));
+        one.add(&other);
+        assert_eq!((one.count, one.min, one.max, one.mean()), (6, 140.0, 160.0, 150.0));
+        // 10^2 + 10^2 over 5.
+        assert!((one.deviation() - 40f64.sqrt()).abs() < 1e-12);
     }
 }

@@ -19,12 +19,16 @@ use crate::run::Observer;
 /// On a real drive the loop wakes up this often to notice an interrupt while nothing completes.
 const WALL_TICK: Nanos = Nanos(100_000_000);
 
-/// Completions between two looks at the observer.
+/// Completions and waits between two looks at the observer.
 const LOOK_AFTER: u32 = 8192;
 
 /// A stream that survives errors ends after so many in a row: a virtual drive that refuses everything
 /// does so in no time, for ever.
 const MOST_FAILURES: u32 = 10_000;
+
+/// No stream goes on beyond 292 years, half of what a clock can tell: due times and pauses may add up
+/// to more, and then nothing would ever happen again.
+const END_OF_TIME: Nanos = Nanos(u64::MAX / 2);
 
 /// Runs all streams of a plan on `target` until the last has ended.
 ///
@@ -130,7 +134,7 @@ impl Running {
         self.phase = Phase::Running;
         self.began = now;
         let measured = now.saturating_add(self.stream.ramp);
-        self.deadline = measured.saturating_add(self.stream.limits.time);
+        self.deadline = measured.saturating_add(self.stream.limits.time).min(END_OF_TIME);
         self.source.begin(now);
         self.measure.begin(measured);
     }
@@ -223,19 +227,19 @@ impl Engine {
         let mut since_observed = 0;
         self.go_through_all(target);
         while self.ended < self.streams.len() {
+            // What wakes up without a completion counts, too: in virtual time that may be all there is.
+            since_observed += 1;
             match target.reap(self.wake.min(next_tick)) {
                 Ok(Some(done)) => {
                     let stream = self.complete(done.tag, done.at);
                     self.next_in_line(target, done.tag);
                     self.pump(target, stream);
-                    since_observed += 1;
                 }
                 Ok(None) => {}
                 Err(fault) => {
                     let stream = self.fail(fault);
                     self.next_in_line(target, fault.tag);
                     self.pump(target, stream);
-                    since_observed += 1;
                 }
             }
             let now = target.now();

@@ -93,7 +93,7 @@ impl Steady {
             latency_ns: Vec::new(),
         };
         let length = (spec.window.0 / spec.interval.0.max(1)).max(2) as usize;
-        let window = VecDeque::with_capacity(length + 1);
+        let window = VecDeque::new();
         Steady { spec, before: Totals::default(), window, length, result }
     }
 

@@ -196,11 +196,54 @@ fn a_stream_that_only_fails_ends() {
 }
 
 #[test]
+fn pauses_and_due_times_beyond_the_end_of_time_end_a_stream() {
+    let century = Nanos(100 * 366 * 86_400 * 1_000_000_000);
+    let mut thinking = stream(1 << 30);
+    thinking.think = Some(Think { pause: century, every: 1 });
+    let mut paced = stream(1 << 30);
+    paced.pace[0] = Some(Pace { rate: Rate::Bytes(1), poisson: false });
+    paced.blocks[0] = BlockSizes::One(1 << 30);
+    paced.access.random_percent = [0; 3];
+    let mut poisson = paced.clone();
+    poisson.pace[0] = Some(Pace { rate: Rate::Bytes(1), poisson: true });
+    let mut after = stream(1 << 30);
+    after.start.after = vec![0, 1, 2];
+    let result = run(&mut null(MS), &plan(vec![thinking, paced, poisson, after]), &mut Unobserved);
+    let ios: Vec<u64> = result.streams.iter().map(|stream| stream.measure.ios()).collect();
+    // 292 years: a pause of a century fits twice, and 2^30 seconds, 34 years, eight times.
+    assert_eq!((ios[0], ios[1], ios[3]), (3, 9, 0));
+    assert!((1..30).contains(&ios[2]), "{}", ios[2]);
+}
+
+#[test]
+fn waiting_without_end_can_be_interrupted() {
+    struct Enough(u32);
+    impl Observer for Enough {
+        fn go_on(&mut self, _: f64) -> bool {
+            self.0 += 1;
+            self.0 < 3
+        }
+    }
+    let mut thinking = stream(1 << 30);
+    thinking.think = Some(Think { pause: Nanos(100 * 366 * 86_400 * 1_000_000_000), every: 1 });
+    let criterion = Criterion { watched: Watched::Iops, slope: false, limit: 5.0, percent: true };
+    let mut plan = plan(vec![thinking]);
+    plan.steady.push(SteadySpec {
+        members: vec![0],
+        criterion,
+        window: Nanos::from_secs(1),
+        ramp: Nanos::ZERO,
+        interval: Nanos(MS),
+    });
+    assert!(run(&mut null(MS), &plan, &mut Enough(0)).interrupted);
+}
+
+#[test]
 fn a_log_of_short_windows_bears_years_of_waiting() {
     let year = 366 * 86_400 * 1_000_000_000;
     let mut logged = stream(1 << 30);
     logged.limits.ios = 2;
-    logged.log = Some(LogSpec { window: Nanos(MS), longest: false });
+    logged.log = Some(LogSpec { window: Nanos(MS), longest: false, most_rows: MOST_ROWS });
     let result = run(&mut null(year), &plan(vec![logged]), &mut Unobserved);
     let log = result.streams[0].measure.log.as_ref().expect("asked for");
     assert!(log.cut && log.rows.len() == MOST_ROWS);
@@ -244,7 +287,7 @@ fn an_observer_stops_everything() {
 #[test]
 fn logs_have_a_row_a_window_and_direction() {
     let mut logged = seconds(stream(1 << 30), 2);
-    logged.log = Some(LogSpec { window: Nanos(500 * MS), longest: false });
+    logged.log = Some(LogSpec { window: Nanos(500 * MS), longest: false, most_rows: MOST_ROWS });
     let result = run(&mut null(MS), &plan(vec![logged.clone()]), &mut Unobserved);
     let rows = &result.streams[0].measure.log.as_ref().expect("asked for").rows;
     let times: Vec<u64> = rows.iter().map(|row| row.at_ms).collect();
@@ -252,7 +295,7 @@ fn logs_have_a_row_a_window_and_direction() {
     // What completes with a window's end belongs to the next.
     assert!(rows[1..].iter().all(|row| row.iops == 1000 && row.kib_per_s == 4000));
     assert!(rows.iter().all(|row| row.latency_ns == Some(MS)));
-    logged.log = Some(LogSpec { window: Nanos::ZERO, longest: false });
+    logged.log = Some(LogSpec { window: Nanos::ZERO, longest: false, most_rows: MOST_ROWS });
     let result = run(&mut null(MS), &plan(vec![logged]), &mut Unobserved);
     let rows = &result.streams[0].measure.log.as_ref().expect("asked for").rows;
     assert_eq!((rows.len(), rows[0].block_bytes, rows[1].at_ms), (2000, 4096, 2));

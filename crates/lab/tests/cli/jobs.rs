@@ -130,6 +130,18 @@ fn copies_reported_as_one_are_the_sum_of_themselves() {
     assert_eq!(one["jobs"].as_array().map(Vec::len), Some(1));
     assert_eq!(one["jobs"][0]["read"]["total_ios"], 1500);
     assert!(one["jobs"][0]["read"]["clat_ns"].get("bins").is_none(), "json has no bins");
+
+    // As fio 3.33 tells it: rates and the time of the jobs add up, the time of a direction does not.
+    let text = "[a]\nrw=randread\nsize=64m\nruntime=2\ntime_based\nrate_iops=500\nnumjobs=2\n\
+                group_reporting\n";
+    let document = json(&job(dir.path(), text, &[M4, "--output-format", "json"]));
+    let (job, read) = (&document["jobs"][0], &document["jobs"][0]["read"]);
+    assert_eq!((&job["job_runtime"], &read["runtime"]), (&Value::from(4000), &Value::from(2000)));
+    assert_eq!((&read["iops_min"], &read["bw_agg"]), (&Value::from(1000), &Value::from(100.0)));
+    assert_eq!(
+        (&read["iops_mean"], &read["bw_mean"]),
+        (&Value::from(1000.0), &Value::from(4000.0))
+    );
 }
 
 #[test]
@@ -250,8 +262,9 @@ fn wrong_usage_is_refused() {
         (&["run", "job.fio", M4, "--size", "1G"], "--size is the size of a file"),
         (&["run", "job.fio", "crucial-m4-256"], "did you mean"),
         (&["run", "job.fio", M4, "--output", "no/such/file"], "there is no such folder"),
+        (&["run", "job.fio", M4, "--output", "/dev/urandom"], "is a device or a folder"),
         (&["run", "job.fio", M4, "--output", "/"], "is a device or a folder"),
-        (&["run", "job.fio", M4, "--output", "./job.fio"], "is a target or the job file"),
+        (&["run", "job.fio", M4, "--output", "./job.fio"], "is a target, a job file"),
         (&["run", "job.fio", M4, "--output-format", "xml"], "xml"),
         (&["run"], "JOB.fio"),
     ] {
@@ -260,6 +273,79 @@ fn wrong_usage_is_refused() {
     }
     let ran = run(dir.path(), &["run", "job.fio", M4, "--parse-only"]);
     assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (Some(0), "", ""));
+}
+
+#[test]
+fn results_take_the_place_of_older_results_only() {
+    let dir = folder();
+    let at = |name: &str| dir.path().join(name);
+    let text = "[a]\nrw=read\nsize=1m\nwrite_bw_log=x\n";
+    let ran = job(dir.path(), text, &[M4]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(job(dir.path(), text, &[M4]).code, Some(0), "a log of before");
+    fs::write(at("x_bw.1.log"), "my thesis").expect("a folder of ours");
+    let line = refused(dir.path(), &["run", "job.fio", M4]);
+    assert!(line.contains("is there and is no log"), "{line}");
+    assert_eq!(fs::read(at("x_bw.1.log")).expect("it stays"), b"my thesis");
+    fs::remove_file(at("x_bw.1.log")).expect("it is ours");
+    std::os::unix::fs::symlink("/dev/full", at("x_bw.1.log")).expect("a folder of ours");
+    let line = refused(dir.path(), &["run", "job.fio", M4]);
+    assert!(line.contains("is there and is no log"), "{line}");
+    fs::remove_file(at("x_bw.1.log")).expect("it is ours");
+    let line = refused(dir.path(), &["run", "job.fio", M4, "--output", "x_bw.1.log"]);
+    assert!(line.contains("is one of the logs"), "{line}");
+
+    // What a run is made from stays.
+    fs::write(at("more.inc"), "rw=read\nsize=1m\n").expect("a folder of ours");
+    fs::write(at("job.fio"), "[a]\ninclude more.inc\n").expect("a folder of ours");
+    let toml = include_str!("../../../../drives/seagate-momentus-5400.6.toml");
+    fs::write(at("my.toml"), toml).expect("a folder of ours");
+    for kept in ["more.inc", "my.toml"] {
+        let line = refused(dir.path(), &["run", "job.fio", "my.toml", "--output", kept]);
+        assert!(line.contains("what a drive is made from"), "{line}");
+    }
+    assert_eq!(fs::read_to_string(at("my.toml")).expect("it stays"), toml);
+
+    // Two targets number their jobs one after the other; without numbers one log would be lost.
+    let text = "[a]\nrw=read\nsize=1m\nwrite_bw_log=y\nper_job_logs=0\n";
+    fs::write(at("job.fio"), text).expect("a folder of ours");
+    let line = refused(dir.path(), &["run", "job.fio", M4, HDD]);
+    assert!(line.contains("would take the logs of two targets"), "{line}");
+}
+
+#[test]
+fn a_name_of_the_catalogue_is_that_drive_also_where_a_file_has_it() {
+    let dir = folder();
+    fs::write(dir.path().join(M4), vec![1; 17 << 20]).expect("a folder of ours");
+    for rw in ["read", "write"] {
+        let text = format!("[a]\nrw={rw}\nsize=1m\n");
+        let document = json(&job(dir.path(), &text, &[M4, "--output-format", "json"]));
+        assert_eq!(document["jobs"][0]["fourcorners"]["clock"], "virtual", "{rw}");
+    }
+    // A size that a file does not have is not taken for the one it has.
+    fs::write(dir.path().join("old.img"), vec![1; 17 << 20]).expect("a folder of ours");
+    let line = refused(dir.path(), &["run", "job.fio", "./old.img", "--size", "1G"]);
+    assert!(line.contains("old.img"), "{line}");
+    fs::write(dir.path().join("job.fio"), "[a]\nrw=read\nsize=1m\n").expect("a folder of ours");
+    let line = refused(dir.path(), &["run", "job.fio", "./old.img", "--size", "1G"]);
+    assert!(line.contains("leave --size out"), "{line}");
+}
+
+#[test]
+fn numbers_out_of_all_range_are_refused_in_a_line() {
+    let dir = folder();
+    let long = format!("{}=1", "x".repeat(100_000));
+    for (options, said) in [
+        ("zonemode=strided\nzonesize=1m\nzoneskip=18446744073709551104", "line 5"),
+        ("rw=read:-9223372036854775808", "line 3"),
+        ("ss=iops:1%\nss_dur=36000d\nss_interval=1ms", "line 5"),
+        (&long, "no such option"),
+    ] {
+        let text = format!("[a]\nsize=1m\n{options}\n");
+        let ran = job(dir.path(), &text, &[M4]);
+        assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+        assert!(ran.stderr.contains(said) && ran.stderr.lines().count() == 1, "{}", ran.stderr);
+    }
 }
 
 #[test]
@@ -321,4 +407,31 @@ fn shells_and_the_manual_know_every_command() {
         }
     }
     refused(dir.path(), &["completions", "dos"]);
+}
+
+#[test]
+fn the_doctor_looks_and_touches_nothing() {
+    let dir = folder();
+    let content = vec![9u8; 17 << 20];
+    fs::write(dir.path().join("data"), &content).expect("a folder of ours");
+    let ran = run(dir.path(), &["doctor", "data", "--json"]);
+    let document = json(&ran);
+    assert_eq!(document["schema"], "fourcorners.doctor/1");
+    let found = |part: &str, what: &str| -> Value {
+        let all = document[part].as_array().expect("findings");
+        all.iter().find(|one| one["what"] == what).unwrap_or_else(|| panic!("{what}")).clone()
+    };
+    assert_eq!(found("machine", "io_uring")["verdict"], "fine", "other tests need it");
+    assert_eq!(found("target", "writes")["found"], "allowed with --destroy");
+    assert_eq!(found("target", "direct reads")["means"].as_str().map(|_| ()), Some(()));
+    assert_eq!(fs::read(dir.path().join("data")).expect("it stays"), content);
+    let ran = run(dir.path(), &["doctor"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    assert!(ran.stdout.contains("kernel") && !ran.stdout.contains("scheduler"));
+    assert!(refused(dir.path(), &["doctor", "nowhere"]).contains("nowhere"));
+    if let Some(device) = Loop::blank(64 * MIB) {
+        let ran = run(dir.path(), &["doctor", &device.node]);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        assert!(ran.stdout.contains("scheduler") && ran.stdout.contains("allowed with --destroy"));
+    }
 }

@@ -137,7 +137,7 @@ fn killed_while_saving(dir: &Path, out: &Path, old: &Document, pause: Duration) 
 }
 
 #[test]
-fn killed_at_any_moment_it_leaves_whole_files_and_nothing_else() {
+fn killed_at_any_moment_it_leaves_whole_files_and_nothing_that_the_next_review_keeps() {
     let dir = folder();
     let out = dir.path().join("out");
     // Two records, which tell it from what the killed ones write.
@@ -149,10 +149,25 @@ fn killed_at_any_moment_it_leaves_whole_files_and_nothing_else() {
         .count();
     println!("killed {killed} of 20 before their end");
     assert!(killed > 0);
-    let names: Vec<String> = fs::read_dir(&out)
-        .expect("it can be listed")
-        .map(|entry| entry.expect("it can be listed").file_name().to_string_lossy().into_owned())
-        .filter(|name| !["review.html", "review.json", "review.resume"].contains(&name.as_str()))
-        .collect();
-    assert!(names.is_empty(), "left behind: {names:?}");
+    let others = || -> Vec<String> {
+        let names = fs::read_dir(&out).expect("it can be listed").map(|entry| {
+            entry.expect("it can be listed").file_name().to_string_lossy().into_owned()
+        });
+        names
+            .filter(|name| {
+                !["review.html", "review.json", "review.resume"].contains(&name.as_str())
+            })
+            .collect()
+    };
+    // There is a moment between the name of its own that a new file has and that of the old one,
+    // and nobody can tidy up after a SIGKILL: a hidden file may be there, and each save removes
+    // those of the ones before.
+    let left = others();
+    assert!(
+        left.len() <= 1 && left.iter().all(|name| name.starts_with(".fourcorners-")),
+        "{left:?}"
+    );
+    let ran = run(dir.path(), &["review", HDD, "--quick", "--json", "--out", "out"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(others().is_empty(), "left behind: {:?}", others());
 }
