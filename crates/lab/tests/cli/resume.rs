@@ -11,7 +11,7 @@ use rustix::process::Signal;
 use crate::bench::{M4, folder, obeys_the_laws, refused, run, saved, start, wait_for};
 
 /// Runs a review, killing it again and again, the first time after `pause` and then ever later. How
-/// often it was killed.
+/// often it was killed. Nobody reads its output meanwhile, so it must not ask for much.
 fn killed_until_whole(
     dir: &Path,
     args: &[&str],
@@ -48,8 +48,7 @@ fn a_virtual_review_killed_anywhere_gives_the_uninterrupted_record() {
     let dir = folder();
     let args =
         ["review", M4, "--quick", "--methods", "four-corners,used-state,lba-pass,fill-level"];
-    let args = [&args[..], &["--json"]].concat();
-    let whole = run(dir.path(), &args);
+    let whole = run(dir.path(), &[&args[..], &["--json"]].concat());
     assert_eq!(whole.code, Some(0), "{}", whole.stderr);
     let whole = whole.document();
     let mut kills = 0;
