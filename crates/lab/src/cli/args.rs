@@ -95,6 +95,17 @@ pub(super) struct ReviewArgs {
     #[arg(long)]
     pub(super) json: bool,
 
+    /// Test the virtual SSD in the state that `fourcorners age` kept in this file; no test purges it
+    #[arg(long, value_name = "FILE")]
+    pub(super) state: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) on: TargetArgs,
+}
+
+/// How targets differ from what their names say, and which may be written.
+#[derive(Debug, ClapArgs)]
+pub(super) struct TargetArgs {
     /// Change a parameter of the virtual drives, for example --set link.gbps=3
     #[arg(long, value_name = "KEY=VALUE")]
     pub(super) set: Vec<String>,
@@ -102,10 +113,6 @@ pub(super) struct ReviewArgs {
     /// Put the virtual drives behind this host controller, for example marvell-9128
     #[arg(long, value_name = "NAME")]
     pub(super) host: Option<String>,
-
-    /// Test the virtual SSD in the state that `fourcorners age` kept in this file; no test purges it
-    #[arg(long, value_name = "FILE")]
-    pub(super) state: Option<PathBuf>,
 
     /// Create the target file with this size, for example 2G (10^9 bytes) or 2GiB
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
@@ -168,29 +175,12 @@ pub(super) struct RunArgs {
     #[arg(long)]
     pub(super) parse_only: bool,
 
-    /// Change a parameter of the virtual drives, for example --set link.gbps=3
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub(super) set: Vec<String>,
-
-    /// Put the virtual drives behind this host controller, for example marvell-9128
-    #[arg(long, value_name = "NAME")]
-    pub(super) host: Option<String>,
-
     /// Run on the virtual SSD in the state that `fourcorners age` kept in this file
     #[arg(long, value_name = "FILE")]
     pub(super) state: Option<PathBuf>,
 
-    /// Create the target file with this size, for example 2G (10^9 bytes) or 2GiB
-    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
-    pub(super) size: Option<String>,
-
-    /// Allow all data on this real target, named by its path or serial number, to be overwritten
-    #[arg(long, value_name = "TARGET")]
-    pub(super) destroy: Vec<String>,
-
-    /// Allow it even if it carries a file system or a partition table (never if it is in use)
-    #[arg(long, value_name = "TARGET")]
-    pub(super) force: Vec<String>,
+    #[command(flatten)]
+    pub(super) on: TargetArgs,
 }
 
 /// The forms of fio's report.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use fourcorners_drive::{Geometry, SECTOR_BYTES};
 
-use super::args::{AgeArgs, ReviewArgs, RunArgs};
+use super::args::{AgeArgs, ReviewArgs, RunArgs, TargetArgs};
 use super::size::parse_size;
 use crate::catalogue::{self, CatalogueError, HostController, Model, Profile};
 use crate::drive::Drive;
@@ -39,11 +39,7 @@ pub(super) enum Planned {
 /// Targets of a replay as typed, with what goes for them.
 pub(super) struct Asked<'a> {
     pub(super) targets: &'a [String],
-    pub(super) size: Option<&'a str>,
-    pub(super) host: Option<&'a str>,
-    pub(super) set: &'a [String],
-    pub(super) destroy: &'a [String],
-    pub(super) force: &'a [String],
+    pub(super) on: &'a TargetArgs,
     /// Whether real ones are written, so that they have to be named for it.
     pub(super) writes: bool,
 }
@@ -64,15 +60,7 @@ pub(super) struct Ready {
 
 /// Finds all targets; the first that may not be tested refuses the whole review.
 pub(super) fn plan(args: &ReviewArgs) -> Result<Vec<Planned>, String> {
-    let mut planned = find_all(&Asked {
-        targets: &args.targets,
-        size: args.size.as_deref(),
-        host: args.host.as_deref(),
-        set: &args.set,
-        destroy: &args.destroy,
-        force: &args.force,
-        writes: true,
-    })?;
+    let mut planned = find_all(&Asked { targets: &args.targets, on: &args.on, writes: true })?;
     if let Some(state) = &args.state {
         planned = vec![used(planned, state)?];
     }
@@ -89,10 +77,11 @@ pub(super) fn plan_asked(asked: &Asked<'_>) -> Result<Vec<Planned>, String> {
 }
 
 fn find_all(args: &Asked<'_>) -> Result<Vec<Planned>, String> {
-    let size = args.size.map(parse_size).transpose()?;
-    let host = host_controller(args.host)?;
-    let changes = Changes { host: host.as_ref(), set: args.set };
-    let permission = Permission { destroy: args.destroy.to_vec(), force: args.force.to_vec() };
+    let on = args.on;
+    let size = on.size.as_deref().map(parse_size).transpose()?;
+    let host = host_controller(on.host.as_deref())?;
+    let changes = Changes { host: host.as_ref(), set: &on.set };
+    let permission = Permission { destroy: on.destroy.clone(), force: on.force.clone() };
     let mut planned: Vec<Planned> = Vec::new();
     for target in args.targets {
         let found = match args.writes {
@@ -115,10 +104,10 @@ fn find_all(args: &Asked<'_>) -> Result<Vec<Planned>, String> {
     if size.is_some() && !any(|target| target.is_real()) {
         return Err("--size is the size of a file, and no target is one: leave it out".into());
     }
-    if !args.set.is_empty() && !any(|target| !target.is_real()) {
+    if !on.set.is_empty() && !any(|target| !target.is_real()) {
         return Err("--set changes virtual drives, and no target is one: leave it out".into());
     }
-    if let (Some(host), Some(real)) = (args.host, planned.iter().find(|it| it.is_real())) {
+    if let (Some(host), Some(real)) = (&on.host, planned.iter().find(|it| it.is_real())) {
         let name = real.name();
         return Err(format!(
             "--host {host} is for virtual drives, and {name} is none: leave it out"
@@ -427,10 +416,10 @@ fn virtual_geometry(profile: &Profile) -> Geometry {
 
 /// The targets of a job file, each with whether its jobs change it.
 pub(super) fn plan_run(args: &RunArgs, targets: &[(String, bool)]) -> Result<Vec<Planned>, String> {
-    let size = args.size.as_deref().map(parse_size).transpose()?;
-    let host = host_controller(args.host.as_deref())?;
-    let changes = Changes { host: host.as_ref(), set: &args.set };
-    let permission = Permission { destroy: args.destroy.clone(), force: args.force.clone() };
+    let size = args.on.size.as_deref().map(parse_size).transpose()?;
+    let host = host_controller(args.on.host.as_deref())?;
+    let changes = Changes { host: host.as_ref(), set: &args.on.set };
+    let permission = Permission { destroy: args.on.destroy.clone(), force: args.on.force.clone() };
     let mut planned: Vec<Planned> = Vec::new();
     for (target, changed) in targets {
         let found = match changed {
@@ -445,10 +434,10 @@ pub(super) fn plan_run(args: &RunArgs, targets: &[(String, bool)]) -> Result<Vec
     if size.is_some() && !planned.iter().any(Planned::is_real) {
         return Err("--size is the size of a file, and no target is one: leave it out".into());
     }
-    if planned.iter().all(Planned::is_real) && !args.set.is_empty() {
+    if planned.iter().all(Planned::is_real) && !args.on.set.is_empty() {
         return Err("--set changes virtual drives, and no target is one: leave it out".into());
     }
-    if planned.iter().all(Planned::is_real) && args.host.is_some() {
+    if planned.iter().all(Planned::is_real) && args.on.host.is_some() {
         return Err("--host is for virtual drives, and no target is one: leave it out".into());
     }
     if let Some(state) = &args.state {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::cli::args::TargetArgs;
 use clap::{Args as ClapArgs, Subcommand};
 
 #[derive(Debug, ClapArgs)]
@@ -166,23 +167,6 @@ pub(super) struct ReplayArgs {
     #[arg(long)]
     pub(super) json: bool,
 
-    /// Change a parameter of the virtual drives, for example --set link.gbps=3
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub(super) set: Vec<String>,
-
-    /// Put the virtual drives behind this host controller, for example marvell-9128
-    #[arg(long, value_name = "NAME")]
-    pub(super) host: Option<String>,
-
-    /// Create the target file with this size, for example 2G (10^9 bytes) or 2GiB
-    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
-    pub(super) size: Option<String>,
-
-    /// Allow all data on this real target, named by its path or serial number, to be overwritten
-    #[arg(long, value_name = "TARGET")]
-    pub(super) destroy: Vec<String>,
-
-    /// Allow it even if it carries a file system or a partition table (never if it is in use)
-    #[arg(long, value_name = "TARGET")]
-    pub(super) force: Vec<String>,
+    #[command(flatten)]
+    pub(super) on: TargetArgs,
 }

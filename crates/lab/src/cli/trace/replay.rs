@@ -121,11 +121,7 @@ fn check(args: &ReplayArgs) -> Result<Checked, String> {
 fn plan_targets(args: &ReplayArgs, plan: &Plan) -> Result<Vec<Planned>, String> {
     let planned = targets::plan_asked(&Asked {
         targets: &args.targets,
-        size: args.size.as_deref(),
-        host: args.host.as_deref(),
-        set: &args.set,
-        destroy: &args.destroy,
-        force: &args.force,
+        on: &args.on,
         writes: plan.writes(),
     })?;
     for target in &planned {
