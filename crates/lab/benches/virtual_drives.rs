@@ -5,7 +5,7 @@
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use fourcorners::Histogram;
-use fourcorners::bench::DRIVE;
+use fourcorners::bench::{DRIVE, SET};
 use fourcorners::catalogue::{self, Model};
 use fourcorners::huge_pages::HugePages;
 use fourcorners::run::{Unobserved, run};
@@ -23,7 +23,7 @@ fn main() {
 }
 
 fn small_drive() -> Ssd {
-    let set = ["nand.blocks_per_plane=64", "capacity.sectors=14680064"].map(String::from);
+    let set = [SET, "nand.blocks_per_plane=64", "capacity.sectors=14680064"].map(String::from);
     let profile = catalogue::built_in(DRIVE, &set).expect("a drive of the catalogue");
     let Model::Ssd(profile) = &profile.model else { panic!("{DRIVE} is an SSD") };
     Ssd::new(profile).expect("it was checked")

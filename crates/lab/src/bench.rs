@@ -16,6 +16,10 @@ use crate::workload::{Data, Job, Pattern, Until};
 /// The drive all cases run on.
 pub const DRIVE: &str = "crucial-m4-256gb";
 
+/// What is changed of it: collection with every write, as the cases have had it since there are any.
+/// The drive's own, in order and else as late as can be, also looks for order in every write.
+pub const SET: &str = "gc.pacing=paced";
+
 /// Drive writes before a steady state is measured.
 const WARM_UP_DRIVE_WRITES: u64 = 4;
 
@@ -41,7 +45,7 @@ pub fn run_all(
     observer: &mut impl Observer,
     mut report: impl FnMut(&Case),
 ) -> Result<Vec<Case>, CatalogueError> {
-    let profile = catalogue::built_in(DRIVE, &[])?;
+    let profile = catalogue::built_in(DRIVE, &[SET.to_string()])?;
     let Model::Ssd(ssd) = &profile.model else {
         unreachable!("the catalogue's tests hold it to be an SSD");
     };

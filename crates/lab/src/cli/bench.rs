@@ -7,14 +7,14 @@ use serde_json::json;
 use super::args::BenchArgs;
 use super::interrupt::Interrupt;
 use super::{End, Failure};
-use crate::bench::{self, Case, DRIVE};
+use crate::bench::{self, Case, DRIVE, SET};
 use crate::run::Observer;
 
 pub(super) fn run(args: &BenchArgs) -> Result<End, Failure> {
     let mut interrupt = Interrupt::listen()?;
     let mut out = stdout().lock();
     if !args.json {
-        writeln!(out, "{DRIVE}, full model, one core; I/Os a second of CPU time\n")?;
+        writeln!(out, "{DRIVE}, {SET}, full model, one core; I/Os a second of CPU time\n")?;
     }
     let mut written = Ok(());
     let cases = bench::run_all(&mut interrupt, |case| {
