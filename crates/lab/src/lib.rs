@@ -19,6 +19,8 @@ mod host;
 pub mod huge_pages;
 pub mod jobfile;
 mod look_ahead;
+mod measured;
+mod observer;
 pub mod paced;
 pub mod record;
 pub mod replay;

@@ -4,6 +4,7 @@
 
 use fourcorners_drive::{Clock, Wear};
 use indexmap::IndexMap;
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -77,6 +78,50 @@ pub struct Record {
 }
 
 impl Record {
+    /// One of a target of which nothing is measured yet, and which is whole so far.
+    pub(crate) fn begun(
+        target: TargetInfo,
+        clock: ClockName,
+        method: &str,
+        seed: u64,
+        host: Option<Host>,
+    ) -> Record {
+        let buffered = target.direct == Some(false);
+        let page_cache = Verdict {
+            about: "page-cache".into(),
+            text:
+                "The file system has no direct I/O: the figures are those of the page cache, not \
+                   of the drive."
+                    .into(),
+            value: None,
+        };
+        Record {
+            id: String::new(),
+            target,
+            clock,
+            method: method.into(),
+            quick: false,
+            figures: IndexMap::new(),
+            series: IndexMap::new(),
+            replay: None,
+            steadiness: IndexMap::new(),
+            curves: IndexMap::new(),
+            verdicts: buffered.then_some(page_cache).into_iter().collect(),
+            ended: Ended::Complete,
+            seed,
+            version: env!("CARGO_PKG_VERSION").into(),
+            host,
+            started_at: now(),
+            finished_at: now(),
+        }
+    }
+
+    /// Notes that this is all so far, and seals it.
+    pub(crate) fn finish(&mut self) {
+        self.finished_at = now();
+        self.seal();
+    }
+
     /// Gives the record the id its content has.
     pub fn seal(&mut self) {
         let timeless = Record {
@@ -89,6 +134,11 @@ impl Record {
         let digest = Sha256::digest(json);
         self.id = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
     }
+}
+
+/// The time of day, UTC, to the second.
+fn now() -> String {
+    Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 /// [`Clock`], as a record spells it.

@@ -5,8 +5,10 @@ use fourcorners_drive::{Clock, Done, Fault, Io, Nanos, Op, Tag, Target};
 use crate::arrival::{Due, Source};
 use crate::histogram::Histogram;
 use crate::look_ahead::LookAhead;
-use crate::paced::Paced;
 use crate::workload::{Job, Stream};
+
+pub use crate::measured::{EnergyUsed, JobEnd, Measured, Second};
+pub use crate::observer::{Observer, Unobserved};
 
 /// On a real drive the loop wakes up this often to notice an interrupt while nothing completes.
 const WALL_TICK: Nanos = Nanos(100_000_000);
@@ -16,86 +18,6 @@ const SECOND: Nanos = Nanos::from_secs(1);
 
 /// Most seconds of a series, twelve days: a trace may say that its next I/O comes in years.
 const MOST_SECONDS: usize = 1 << 20;
-
-/// What a job did.
-#[derive(Clone, Debug)]
-pub struct Measured {
-    /// From the first submit to the last completion.
-    pub elapsed: Nanos,
-    /// I/Os read.
-    pub reads: u64,
-    /// I/Os written.
-    pub writes: u64,
-    /// Bytes moved either way.
-    pub bytes: u64,
-    /// Latency of every I/O, submit to completion; of those of [`Due::At`] from when it was due.
-    pub latency: Histogram,
-    /// The number in flight integrated over `elapsed`, in I/O-nanoseconds, counted apart from the
-    /// latencies. By Little's law it equals their sum.
-    pub in_flight_ns: u128,
-    /// What completed in each whole second. What came after the last of them counts in the totals
-    /// only: a part of a second would look like a drive that stopped.
-    pub seconds: Vec<Second>,
-    /// When each whole piece of [`run_marked`] was done, from the first submit.
-    pub marks: Vec<Nanos>,
-    /// What the target used meanwhile, if it can tell.
-    pub energy: Option<EnergyUsed>,
-    /// What only paced I/Os have.
-    pub paced: Option<Box<Paced>>,
-    /// How it ended.
-    pub ended: JobEnd,
-}
-
-/// What completed in one second of a job.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Second {
-    /// I/Os.
-    pub ios: u64,
-    /// Bytes.
-    pub bytes: u64,
-    /// Sum of their latencies.
-    pub latency_sum: Nanos,
-    /// Longest latency.
-    pub latency_max: Nanos,
-}
-
-/// The energy a target used during a job.
-#[derive(Clone, PartialEq, Debug)]
-pub struct EnergyUsed {
-    /// Joules, from the first submit to the last completion. What the target does afterwards (it
-    /// writes out what it cached) is not in it.
-    pub joules: f64,
-    /// Joules of each second of [`Measured::seconds`].
-    pub seconds: Vec<f64>,
-}
-
-/// How a job ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum JobEnd {
-    /// It ran as long as it was to run.
-    Complete,
-    /// The observer stopped it.
-    Interrupted,
-    /// The target failed an I/O; nothing was submitted after it.
-    Failed(Fault),
-}
-
-/// Who watches a job: told how far it is, asked whether to go on.
-pub trait Observer {
-    /// Called every few thousand I/Os (virtual) or at least ten times a second (wall) with the
-    /// part that is done, 0 to 1. `false` stops the job.
-    fn go_on(&mut self, part_done: f64) -> bool;
-}
-
-/// Watches nothing and never stops a job.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Unobserved;
-
-impl Observer for Unobserved {
-    fn go_on(&mut self, _part_done: f64) -> bool {
-        true
-    }
-}
 
 /// Runs `job` on `target`: keeps `queue_depth` I/Os in flight until the job's end, then waits for
 /// those in flight.

@@ -2,8 +2,7 @@
 
 use crate::drive::Outcome;
 use crate::paced::{Paced, Part};
-use crate::record::{Latency, ReplayFigure, ReplayPart, Series};
-use crate::run::{Measured, Second};
+use crate::record::{Latency, ReplayFigure, ReplayPart};
 
 /// The figures of a replay.
 pub(super) fn of(outcome: &Outcome, state: String, is_real: bool, complete: bool) -> ReplayFigure {
@@ -59,17 +58,4 @@ fn part(part: &Part, busy_s: f64) -> ReplayPart {
 /// 10^6 bytes per second.
 fn per_second(bytes: u64, seconds: f64) -> f64 {
     bytes as f64 / 1e6 / seconds.max(1e-9)
-}
-
-/// The replay second by second.
-pub(super) fn series(measured: &Measured) -> Series {
-    let seconds = &measured.seconds;
-    let mean_us = |second: &Second| second.latency_sum.as_micros() / second.ios.max(1) as f64;
-    Series {
-        iops: seconds.iter().map(|second| second.ios).collect(),
-        mb_per_s: seconds.iter().map(|second| second.bytes as f64 / 1e6).collect(),
-        latency_mean_us: seconds.iter().map(mean_us).collect(),
-        latency_max_us: seconds.iter().map(|second| second.latency_max.as_micros()).collect(),
-        energy_j: measured.energy.as_ref().map_or_else(Vec::new, |energy| energy.seconds.clone()),
-    }
 }

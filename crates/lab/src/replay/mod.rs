@@ -7,10 +7,10 @@ use std::path::PathBuf;
 
 use fourcorners_drive::Geometry;
 use indexmap::IndexMap;
-use jiff::Timestamp;
 
 use crate::drive::{Drive, Outcome, Purge};
-use crate::record::{Ended, Host, Record, Replay, TargetInfo, TargetKind, Verdict};
+use crate::observer::Part;
+use crate::record::{Ended, Host, Record, Replay, Series, TargetInfo, TargetKind, Verdict};
 use crate::run::{JobEnd, Observer};
 use crate::trace::{self, AddressMap, Ahead, Card, Options};
 use crate::workload::{Data, Job, Pattern, Until};
@@ -151,25 +151,11 @@ pub fn replay(
         }
     }
     bench.conclude();
-    bench.record.finished_at = now();
-    bench.record.seal();
+    bench.record.finish();
     bench.record
 }
 
-/// The part of a whole that one replay is; its preparation counts for nothing.
-struct Part<'a, O> {
-    observer: &'a mut O,
-    from: f64,
-    share: f64,
-}
-
-impl<O: Observer> Observer for Part<'_, O> {
-    fn go_on(&mut self, part_done: f64) -> bool {
-        self.observer.go_on(self.from + self.share * part_done)
-    }
-}
-
-/// Tells how far it is only whether to go on.
+/// Preparation counts for nothing: it is only asked whether to go on.
 struct Silent<'a, 'b, O>(&'a mut Part<'b, O>);
 
 impl<O: Observer> Observer for Silent<'_, '_, O> {
@@ -187,26 +173,7 @@ struct Bench<'a> {
 
 impl Bench<'_> {
     fn new<'a>(plan: &'a Plan, drive: &Drive, target: TargetInfo, host: Option<Host>) -> Bench<'a> {
-        let buffered = target.direct == Some(false);
-        let record = Record {
-            id: String::new(),
-            target,
-            clock: drive.clock().into(),
-            method: METHOD.into(),
-            quick: false,
-            figures: IndexMap::new(),
-            series: IndexMap::new(),
-            replay: None,
-            steadiness: Default::default(),
-            curves: Default::default(),
-            verdicts: Vec::new(),
-            ended: Ended::Complete,
-            seed: plan.options.seed,
-            version: env!("CARGO_PKG_VERSION").into(),
-            host,
-            started_at: now(),
-            finished_at: String::new(),
-        };
+        let record = Record::begun(target, drive.clock().into(), METHOD, plan.options.seed, host);
         let replay = Replay {
             card: plan.card.clone(),
             pace: plan.pace.name().into(),
@@ -220,11 +187,6 @@ impl Bench<'_> {
             figures: IndexMap::new(),
         };
         let mut bench = Bench { plan, record, replay, state: "as found".into() };
-        if buffered {
-            let text = "The file system has no direct I/O: the figures are those of the page cache, \
-                        not of the drive.";
-            bench.say("page-cache", text.into(), None);
-        }
         if matches!(plan.pace, Pace::Think { .. }) && !plan.card.has_durations() {
             let text = "The trace has no durations: the time from issue to issue, idle cut, was \
                         taken as think time.";
@@ -328,7 +290,7 @@ impl Bench<'_> {
         let is_real = matches!(drive, Drive::Real(_));
         let complete = self.record.ended == Ended::Complete;
         let figure = figure::of(outcome, self.state.clone(), is_real, complete);
-        self.record.series.insert(name.clone(), figure::series(&outcome.measured));
+        self.record.series.insert(name.clone(), Series::from(&outcome.measured));
         self.replay.figures.insert(name, figure);
     }
 
@@ -395,9 +357,4 @@ fn fill(geometry: Geometry) -> Job {
         seed: 1,
         fua: false,
     }
-}
-
-/// The time of day, to the second.
-fn now() -> String {
-    Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }

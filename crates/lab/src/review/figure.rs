@@ -2,8 +2,8 @@
 
 use crate::drive::{Drive, Outcome};
 use crate::fio;
-use crate::record::{Figure, FlashWear, Latency, Series, TargetInfo, TargetKind};
-use crate::run::{JobEnd, Measured, Second};
+use crate::record::{Figure, FlashWear, Latency, TargetInfo, TargetKind};
+use crate::run::JobEnd;
 use crate::workload::Job;
 
 /// What a figure is of, besides the outcome.
@@ -42,17 +42,5 @@ pub(super) fn figure(about: &About<'_>, outcome: &Outcome, drive: &Drive) -> Fig
         job: job.clone(),
         fio: fio::command(name, job, target),
         latency_bins_ns: measured.latency.bins(),
-    }
-}
-
-pub(super) fn series(measured: &Measured) -> Series {
-    let seconds = &measured.seconds;
-    let micros_each = |second: &Second| second.latency_sum.as_micros() / second.ios.max(1) as f64;
-    Series {
-        iops: seconds.iter().map(|second| second.ios).collect(),
-        mb_per_s: seconds.iter().map(|second| second.bytes as f64 / 1e6).collect(),
-        latency_mean_us: seconds.iter().map(micros_each).collect(),
-        latency_max_us: seconds.iter().map(|second| second.latency_max.as_micros()).collect(),
-        energy_j: measured.energy.as_ref().map_or_else(Vec::new, |energy| energy.seconds.clone()),
     }
 }

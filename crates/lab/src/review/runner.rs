@@ -1,14 +1,13 @@
 //! Carries out a plan on a drive, phase by phase, into a record.
 
 use fourcorners_drive::{Fault, Nanos};
-use indexmap::IndexMap;
-use jiff::Timestamp;
 
-use super::figure::{About, figure, series};
+use super::figure::{About, figure};
 use super::phase::preparation;
 use super::{Checkpoint, Method, Phase, Reached, Shelf, power, snia, trim_reaches};
 use crate::drive::{Drive, Outcome, Purge};
-use crate::record::{ClockName, Curve, Ended, Host, Record, TargetInfo, Verdict};
+use crate::observer;
+use crate::record::{ClockName, Curve, Ended, Host, Record, Series, TargetInfo, Verdict};
 use crate::run::{JobEnd, Measured, Observer};
 use crate::trim::Range;
 use crate::verdict::{three_digits, time, verdict};
@@ -163,7 +162,7 @@ pub fn review(
         next += now.len();
         before += weight;
         if phase.measures() {
-            review.seal();
+            review.record.finish();
             watch.measured(&review.record);
         }
         if review.record.ended != Ended::Complete {
@@ -171,7 +170,7 @@ pub fn review(
         }
     }
     method.conclude(&mut review.record);
-    review.seal();
+    review.record.finish();
     review.record
 }
 
@@ -179,7 +178,7 @@ pub fn review(
 pub fn not_begun(reviewed: Reviewed, why: String) -> Record {
     let mut review = Review::new(reviewed, ClockName::Wall);
     review.record.ended = Ended::Failed(why);
-    review.seal();
+    review.record.finish();
     review.record
 }
 
@@ -202,19 +201,6 @@ impl<W: Watch> Observer for Scaled<'_, W> {
     }
 }
 
-/// Tells an observer of a phase what a part of it tells of itself.
-struct Within<'a, O> {
-    observer: &'a mut O,
-    from: f64,
-    share: f64,
-}
-
-impl<O: Observer> Observer for Within<'_, O> {
-    fn go_on(&mut self, part_done: f64) -> bool {
-        self.observer.go_on(self.from + self.share * part_done)
-    }
-}
-
 struct Review {
     record: Record,
     /// The state the target is in.
@@ -224,35 +210,12 @@ struct Review {
 
 impl Review {
     fn new(reviewed: Reviewed, clock: ClockName) -> Review {
-        let record = Record {
-            id: String::new(),
-            target: reviewed.target,
-            clock,
-            method: reviewed.method.name().into(),
-            quick: reviewed.quick,
-            figures: IndexMap::new(),
-            series: IndexMap::new(),
-            replay: None,
-            steadiness: IndexMap::new(),
-            curves: IndexMap::new(),
-            verdicts: Vec::new(),
-            ended: Ended::Complete,
-            seed: reviewed.seed,
-            version: env!("CARGO_PKG_VERSION").into(),
-            host: reviewed.host,
-            started_at: now(),
-            finished_at: now(),
-        };
-        let buffered = record.target.direct == Some(false);
+        let (target, method) = (reviewed.target, reviewed.method.name());
+        let begun = Record::begun(target, clock, method, reviewed.seed, reviewed.host);
+        let record = Record { quick: reviewed.quick, ..begun };
         let loaded = record.target.loaded_state.is_some();
         let state = if loaded { "loaded" } else { "as found" };
-        let mut review = Review { record, state: state.into(), purge_refusal_told: false };
-        if buffered {
-            let text = "The file system has no direct I/O: the figures are those of the page cache, \
-                        not of the drive.";
-            review.say("page-cache", text.into());
-        }
-        review
+        Review { record, state: state.into(), purge_refusal_told: false }
     }
 
     fn reached(&self, next: usize) -> Reached {
@@ -268,11 +231,6 @@ impl Review {
         self.state = reached.state;
         self.purge_refusal_told = reached.purge_refusal_told;
         self.record = reached.record;
-    }
-
-    fn seal(&mut self) {
-        self.record.finished_at = now();
-        self.record.seal();
     }
 
     /// A drive in the state these phases lead to: a purge and what follows it.
@@ -382,7 +340,7 @@ impl Review {
             for (index, (name, job)) in tests.iter().enumerate() {
                 let from = (round * tests.len() + index) as f64 / (most * tests.len()) as f64;
                 let share = 1.0 / (most * tests.len()) as f64;
-                let outcome = drive.run(job, &mut Within { observer, from, share });
+                let outcome = drive.run(job, &mut observer::Part { observer, from, share });
                 if round > 0 && outcome.measured.ended != JobEnd::Complete {
                     // A whole figure of the round before is worth more than a part of one.
                     self.note_end(outcome.measured.ended, &format!("in {name}"));
@@ -459,7 +417,7 @@ impl Review {
     fn keep(&mut self, name: &str, job: &Job, outcome: &Outcome, drive: &Drive) {
         let about = About { name, job, state: &self.state, target: &self.record.target };
         let figure = figure(&about, outcome, drive);
-        self.record.series.insert(name.into(), series(&outcome.measured));
+        self.record.series.insert(name.into(), Series::from(&outcome.measured));
         self.record.figures.insert(name.into(), figure);
     }
 }
@@ -476,9 +434,4 @@ fn pass(measured: &Measured, job: &Job, points: u64) -> Curve {
     };
     let points = measured.marks.iter().take(points as usize).enumerate().map(point).collect();
     Curve { x: "GB from the first LBA".into(), y: "MB/s".into(), points }
-}
-
-/// The time of day, to the second.
-fn now() -> String {
-    Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }

@@ -1,0 +1,34 @@
+//! Who watches a run.
+
+/// Who watches a job: told how far it is, asked whether to go on.
+pub trait Observer {
+    /// Called every few thousand I/Os (virtual) or at least ten times a second (wall) with the
+    /// part that is done, 0 to 1. `false` stops the job.
+    fn go_on(&mut self, part_done: f64) -> bool;
+}
+
+/// Watches nothing and never stops a job.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unobserved;
+
+impl Observer for Unobserved {
+    fn go_on(&mut self, _part_done: f64) -> bool {
+        true
+    }
+}
+
+/// Tells an observer of a whole what a part of it tells of itself.
+pub(crate) struct Part<'a, O> {
+    /// Of the whole.
+    pub(crate) observer: &'a mut O,
+    /// What came before, 0 to 1.
+    pub(crate) from: f64,
+    /// How much of the whole it is.
+    pub(crate) share: f64,
+}
+
+impl<O: Observer> Observer for Part<'_, O> {
+    fn go_on(&mut self, part_done: f64) -> bool {
+        self.observer.go_on(self.from + self.share * part_done)
+    }
+}
