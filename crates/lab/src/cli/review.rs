@@ -143,7 +143,7 @@ impl Plan {
 /// Checks everything there is to check; nothing was written yet.
 fn check(args: &ReviewArgs) -> Result<Plan, Failure> {
     let methods = match (&args.methods[..], args.quick) {
-        ([], false) => Method::DEFAULT.to_vec(),
+        ([], false) => Method::default_set(),
         ([], true) => Method::QUICK.to_vec(),
         (names, _) => methods(names).map_err(Failure::Usage)?,
     };

@@ -80,20 +80,9 @@ impl Method {
     ];
 
     /// What a review runs that names no methods: all that a drive is done with in hours.
-    pub const DEFAULT: [Method; 12] = [
-        Method::FourCorners,
-        Method::Toms,
-        Method::Consistency,
-        Method::LbaPass,
-        Method::Trim,
-        Method::UsedState,
-        Method::Compressible,
-        Method::FillLevel,
-        Method::TrimUnderLoad,
-        Method::TrimReaches,
-        Method::Endurance,
-        Method::Power,
-    ];
+    pub fn default_set() -> Vec<Method> {
+        Method::ALL.into_iter().filter(|&method| method != Method::Snia).collect()
+    }
 
     /// The same of a review that is to take a minute.
     pub const QUICK: [Method; 1] = [Method::FourCorners];
