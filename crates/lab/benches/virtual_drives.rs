@@ -5,11 +5,11 @@
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use fourcorners::Histogram;
-use fourcorners::bench::{DRIVE, SET};
+use fourcorners::bench::{DRIVE, SET, job};
 use fourcorners::catalogue::{self, Model};
 use fourcorners::huge_pages::HugePages;
 use fourcorners::run::{Unobserved, run};
-use fourcorners::workload::{Data, Job, Pattern, Until};
+use fourcorners::workload::Pattern;
 use fourcorners_drive::{Nanos, Null, Ssd, Target};
 
 #[global_allocator]
@@ -27,21 +27,6 @@ fn small_drive() -> Ssd {
     let profile = catalogue::built_in(DRIVE, &set).expect("a drive of the catalogue");
     let Model::Ssd(profile) = &profile.model else { panic!("{DRIVE} is an SSD") };
     Ssd::new(profile).expect("it was checked")
-}
-
-fn job(pattern: Pattern, read_percent: u8, span_bytes: u64, bytes: u64) -> Job {
-    Job {
-        pattern,
-        read_percent,
-        block_bytes: if pattern == Pattern::Random { 4096 } else { 131_072 },
-        queue_depth: 32,
-        span_start_bytes: 0,
-        span_bytes,
-        data: Data::Incompressible,
-        until: Until::Bytes(bytes),
-        seed: 1,
-        fua: false,
-    }
 }
 
 /// A drive that was filled and overwritten at random twice, and random I/Os on it.

@@ -118,7 +118,8 @@ impl<O: Observer> Bench<'_, O> {
     }
 }
 
-fn job(pattern: Pattern, read_percent: u8, span_bytes: u64, bytes: u64) -> Job {
+/// A job of `bytes` over the first `span_bytes`, at depth 32: 4 KiB at random or 128 KiB in order.
+pub fn job(pattern: Pattern, read_percent: u8, span_bytes: u64, bytes: u64) -> Job {
     let block_bytes = match pattern {
         Pattern::Random => 4096,
         Pattern::Sequential => 131_072,

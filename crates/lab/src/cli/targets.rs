@@ -76,15 +76,30 @@ pub(super) fn plan_asked(asked: &Asked<'_>) -> Result<Vec<Planned>, String> {
     Ok(planned)
 }
 
-fn find_all(args: &Asked<'_>) -> Result<Vec<Planned>, String> {
-    let on = args.on;
+fn find_all(asked: &Asked<'_>) -> Result<Vec<Planned>, String> {
+    let on = asked.on;
+    let planned = find_each(asked.targets.iter().map(|target| (target, asked.writes)), on)?;
+    if let (Some(host), Some(real)) = (&on.host, planned.iter().find(|it| it.is_real())) {
+        let name = real.name();
+        return Err(format!(
+            "--host {host} is for virtual drives, and {name} is none: leave it out"
+        ));
+    }
+    Ok(planned)
+}
+
+/// Finds targets, each with whether it is written.
+fn find_each<'a>(
+    targets: impl Iterator<Item = (&'a String, bool)>,
+    on: &TargetArgs,
+) -> Result<Vec<Planned>, String> {
     let size = on.size.as_deref().map(parse_size).transpose()?;
     let host = host_controller(on.host.as_deref())?;
     let changes = Changes { host: host.as_ref(), set: &on.set };
     let permission = Permission { destroy: on.destroy.clone(), force: on.force.clone() };
     let mut planned: Vec<Planned> = Vec::new();
-    for target in args.targets {
-        let found = match args.writes {
+    for (target, written) in targets {
+        let found = match written {
             false => find_to_read(target, size, changes, &permission)?,
             true => find(target, size, changes, &permission)?,
         };
@@ -106,12 +121,6 @@ fn find_all(args: &Asked<'_>) -> Result<Vec<Planned>, String> {
     }
     if !on.set.is_empty() && !any(|target| !target.is_real()) {
         return Err("--set changes virtual drives, and no target is one: leave it out".into());
-    }
-    if let (Some(host), Some(real)) = (&on.host, planned.iter().find(|it| it.is_real())) {
-        let name = real.name();
-        return Err(format!(
-            "--host {host} is for virtual drives, and {name} is none: leave it out"
-        ));
     }
     Ok(planned)
 }
@@ -416,27 +425,8 @@ fn virtual_geometry(profile: &Profile) -> Geometry {
 
 /// The targets of a job file, each with whether its jobs change it.
 pub(super) fn plan_run(args: &RunArgs, targets: &[(String, bool)]) -> Result<Vec<Planned>, String> {
-    let size = args.on.size.as_deref().map(parse_size).transpose()?;
-    let host = host_controller(args.on.host.as_deref())?;
-    let changes = Changes { host: host.as_ref(), set: &args.on.set };
-    let permission = Permission { destroy: args.on.destroy.clone(), force: args.on.force.clone() };
-    let mut planned: Vec<Planned> = Vec::new();
-    for (target, changed) in targets {
-        let found = match changed {
-            true => find(target, size, changes, &permission),
-            false => find_to_read(target, size, changes, &permission),
-        }?;
-        if planned.iter().any(|other| other.is_same(&found)) {
-            return Err(format!("{target} is named twice: name it once"));
-        }
-        planned.push(found);
-    }
-    if size.is_some() && !planned.iter().any(Planned::is_real) {
-        return Err("--size is the size of a file, and no target is one: leave it out".into());
-    }
-    if planned.iter().all(Planned::is_real) && !args.on.set.is_empty() {
-        return Err("--set changes virtual drives, and no target is one: leave it out".into());
-    }
+    let targets = targets.iter().map(|(target, changed)| (target, *changed));
+    let mut planned = find_each(targets, &args.on)?;
     if planned.iter().all(Planned::is_real) && args.on.host.is_some() {
         return Err("--host is for virtual drives, and no target is one: leave it out".into());
     }

@@ -1,42 +1,31 @@
 //! Intel: the X25-M of both generations, the 320 and the 730.
 
-use fourcorners::workload::{Job, Until};
+use fourcorners::workload::Until;
 use fourcorners_drive::Target;
 
-use super::{GB, drive, mb_per_s, measure, pass, random, torture};
-
-/// 4 KiB random writes over 8 GB at depth 3 of a fresh drive and of a used one.
-fn fresh_and_used(name: &str, set: &[&str]) -> (f64, f64) {
-    let job = random(0, 3, 8 * GB, Until::Seconds(60));
-    let fresh = mb_per_s(&measure(&mut drive(name, set), &job));
-    let mut used = drive(name, set);
-    let bytes = used.geometry().bytes();
-    measure(&mut used, &pass(0, 32, bytes));
-    // Once its size, or 20 minutes: the review's used state.
-    let until = Until::SecondsOrBytes(20 * 60, bytes);
-    measure(&mut used, &Job { seed: 3, ..random(0, 32, bytes, until) });
-    (fresh, mb_per_s(&measure(&mut used, &job)))
-}
+use super::{drive, fresh_and_used, mb_per_s, measure, pass, random, torture};
 
 #[test]
 fn the_first_x25_m_falls_from_41_to_26_mb_per_s_when_used() {
-    let (fresh, used) = fresh_and_used("intel-x25-m-g1-160gb", &[]);
+    let (fresh, used) = fresh_and_used(|| drive("intel-x25-m-g1-160gb", &[]), 60);
     assert!((fresh / 40.8 - 1.0).abs() < 0.05, "{fresh}");
     assert!((used / 26.3 - 1.0).abs() < 0.10, "{used}");
     // Collection is what it costs: with twice the flash there is next to none.
-    let (fresh, used) = fresh_and_used("intel-x25-m-g1-160gb", &["nand.blocks_per_plane=8152"]);
+    let (fresh, used) =
+        fresh_and_used(|| drive("intel-x25-m-g1-160gb", &["nand.blocks_per_plane=8152"]), 60);
     assert!(used > fresh * 0.95, "{used} of {fresh}");
 }
 
 #[test]
 fn the_second_x25_m_loses_next_to_nothing_and_passes_the_x25_e() {
-    let (fresh, used) = fresh_and_used("intel-x25-m-g2-160gb", &[]);
+    let (fresh, used) = fresh_and_used(|| drive("intel-x25-m-g2-160gb", &[]), 60);
     assert!((fresh / 36.1 - 1.0).abs() < 0.05, "{fresh}");
     assert!((used / 35.8 - 1.0).abs() < 0.05 && used > fresh * 0.97, "{used} of {fresh}");
-    let (_, slc) = fresh_and_used("intel-x25-e-64gb", &[]);
+    let (_, slc) = fresh_and_used(|| drive("intel-x25-e-64gb", &[]), 60);
     assert!(used > slc, "{used} against {slc}");
     // With channels as slow as the first one's, collection takes its part again.
-    let (fresh, used) = fresh_and_used("intel-x25-m-g2-160gb", &["nand.bus_mb_per_s=40"]);
+    let (fresh, used) =
+        fresh_and_used(|| drive("intel-x25-m-g2-160gb", &["nand.bus_mb_per_s=40"]), 60);
     assert!(used < fresh * 0.85, "{used} of {fresh}");
 }
 

@@ -66,6 +66,19 @@ fn torture(ssd: &mut Ssd) -> Measured {
     measure(ssd, &Job { seed: 3, ..random(0, 32, bytes, Until::Seconds(20 * 60)) })
 }
 
+/// 4 KiB random writes over 8 GB at depth 3 for so many seconds, MB/s, of a fresh drive and of one in
+/// the review's used state: filled, then written at random once its size or for 20 minutes.
+fn fresh_and_used(new: impl Fn() -> Ssd, seconds: u64) -> (f64, f64) {
+    let job = random(0, 3, 8 * GB, Until::Seconds(seconds));
+    let fresh = mb_per_s(&measure(&mut new(), &job));
+    let mut used = new();
+    let bytes = used.geometry().bytes();
+    measure(&mut used, &pass(0, 32, bytes));
+    let until = Until::SecondsOrBytes(20 * 60, bytes);
+    measure(&mut used, &Job { seed: 3, ..random(0, 32, bytes, until) });
+    (fresh, mb_per_s(&measure(&mut used, &job)))
+}
+
 fn mb_per_s(measured: &Measured) -> f64 {
     measured.bytes as f64 / 1e6 / measured.elapsed.as_secs()
 }

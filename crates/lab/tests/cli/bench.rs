@@ -151,6 +151,14 @@ pub(crate) fn refused<S: AsRef<OsStr> + std::fmt::Debug>(dir: &Path, args: &[S])
     line.to_string()
 }
 
+/// What a command prints that succeeds and says nothing else.
+pub(crate) fn printed(args: &[&str]) -> String {
+    let dir = folder();
+    let ran = run(dir.path(), args);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{args:?}");
+    ran.stdout
+}
+
 /// The laws that hold for every record, however it ended.
 pub(crate) fn obeys_the_laws(record: &Record) {
     let name = &record.target.name;

@@ -2,14 +2,7 @@
 
 use serde_json::Value;
 
-use crate::bench::{HDD, M4, folder, refused, run};
-
-fn printed(args: &[&str]) -> String {
-    let dir = folder();
-    let ran = run(dir.path(), args);
-    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{args:?}");
-    ran.stdout
-}
+use crate::bench::{HDD, M4, folder, printed, refused};
 
 #[test]
 fn the_list_has_every_drive() {

@@ -3,7 +3,7 @@
 use fourcorners::record::Record;
 use serde_json::Value;
 
-use crate::bench::{HDD, M4, folder, refused, run};
+use crate::bench::{HDD, M4, folder, printed, refused, run};
 
 fn quick(drive: &str, more: &[&str]) -> Record {
     let dir = folder();
@@ -94,13 +94,6 @@ fn what_cannot_be_behind_a_host_controller_is_refused() {
         let line = refused(dir.path(), &args);
         assert!(line.contains(told), "{args:?}: {line}");
     }
-}
-
-fn printed(args: &[&str]) -> String {
-    let dir = folder();
-    let ran = run(dir.path(), args);
-    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{args:?}");
-    ran.stdout
 }
 
 #[test]
