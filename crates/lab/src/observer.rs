@@ -1,10 +1,16 @@
 //! Who watches a run.
 
+use crate::measured::Second;
+
 /// Who watches a job: told how far it is, asked whether to go on.
 pub trait Observer {
     /// Called every few thousand I/Os (virtual) or at least ten times a second (wall) with the
     /// part that is done, 0 to 1. `false` stops the job.
     fn go_on(&mut self, part_done: f64) -> bool;
+
+    /// What completed in the whole seconds of the job that are over, from its first on. Called
+    /// before each `go_on` and at the end of the job.
+    fn seconds(&mut self, _so_far: &[Second]) {}
 }
 
 /// Watches nothing and never stops a job.
@@ -30,5 +36,9 @@ pub(crate) struct Part<'a, O> {
 impl<O: Observer> Observer for Part<'_, O> {
     fn go_on(&mut self, part_done: f64) -> bool {
         self.observer.go_on(self.from + self.share * part_done)
+    }
+
+    fn seconds(&mut self, so_far: &[Second]) {
+        self.observer.seconds(so_far);
     }
 }

@@ -213,10 +213,12 @@ impl<S: Source> Loop<S> {
             }
             since_observed = 0;
             next_tick = target.now().saturating_add(tick);
+            observer.seconds(&self.measured.seconds);
             if !observer.go_on(self.part_done(target.now())) {
                 self.stop(JobEnd::Interrupted);
             }
         }
+        observer.seconds(&self.measured.seconds);
         self.finish(target)
     }
 

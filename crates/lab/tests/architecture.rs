@@ -55,7 +55,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("record", &["histogram", "trace", "workload"]),
     ("host", &["record"]),
     ("measured", &["histogram", "paced", "record"]),
-    ("observer", &[]),
+    ("observer", &["measured"]),
     ("run", &["arrival", "histogram", "look_ahead", "measured", "observer", "paced", "workload"]),
     ("streams", &["histogram", "run"]),
     ("jobfile", &["host", "run", "streams"]),

@@ -95,12 +95,23 @@ pub(super) struct ReviewArgs {
     #[arg(long)]
     pub(super) json: bool,
 
+    /// How far it is, on stderr: bars if that is a terminal, or json, an object a line for programs
+    #[arg(long, value_name = "FORM", default_value = "bars")]
+    pub(super) progress: ProgressAs,
+
     /// Test the virtual SSD in the state that `fourcorners age` kept in this file; no test purges it
     #[arg(long, value_name = "FILE")]
     pub(super) state: Option<PathBuf>,
 
     #[command(flatten)]
     pub(super) on: TargetArgs,
+}
+
+/// What says how far a review is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub(super) enum ProgressAs {
+    Bars,
+    Json,
 }
 
 /// How targets differ from what their names say, and which may be written.

@@ -20,6 +20,7 @@ mod session;
 mod size;
 mod targets;
 mod terminal;
+mod told;
 mod trace;
 mod validate;
 

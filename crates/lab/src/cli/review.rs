@@ -46,7 +46,7 @@ pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
             (None, Some(folder)) => (Some(Kept::begin(folder, &sessions)?), Vec::new()),
             (None, None) => (None, Vec::new()),
         };
-        match session::measure(&sessions, kept.as_ref(), begun, &out, &interrupt) {
+        match session::measure(&sessions, kept.as_ref(), begun, &out, (args.progress, &interrupt)) {
             Ok(document) => Ok((document, kept)),
             Err(failure) => {
                 if let Some(kept) = kept.filter(|_| args.resume.is_none()) {

@@ -4,6 +4,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use super::Failure;
+use super::args::ProgressAs;
 use super::interrupt::Interrupt;
 use super::out::Out;
 use super::progress::{Progress, ReviewProgress};
@@ -17,6 +18,7 @@ use crate::record::{Document, Ended, Host, Record, TargetInfo};
 use crate::review::{
     Bench, Checkpoint, Method, Past, Phase, Reviewed, Shelf, Step, Watch, not_begun, review,
 };
+use crate::run::Second;
 
 /// Of the memory that is available, what virtual drives may take.
 const SHARE_OF_MEMORY: f64 = 0.9;
@@ -54,11 +56,20 @@ pub(super) fn measure(
     kept: Option<&Kept>,
     begun: Vec<Option<Begun>>,
     out: &Out,
-    interrupt: &Interrupt,
+    (how, interrupt): (ProgressAs, &Interrupt),
 ) -> Result<Document, Failure> {
     let methods = sessions.first().map_or(0, |session| session.plans.len());
     let records = Records::new(sessions.len() * methods, out);
-    let progress = Progress::new(interrupt.clone());
+    let progress = match how {
+        ProgressAs::Bars => Progress::new(interrupt.clone()),
+        ProgressAs::Json => Progress::told(interrupt.clone()),
+    };
+    for session in sessions {
+        for (method, plan) in &session.plans {
+            let seconds = plan.iter().map(Phase::estimated_seconds).sum();
+            progress.planned(&session.target.name(), method.name(), seconds);
+        }
+    }
     let mut begun = begun;
     begun.resize(records.count(), None);
     for (slot, begun) in begun.iter().enumerate() {
@@ -221,6 +232,7 @@ impl Run<'_> {
                 review(reviewed, &mut Bench::One(&mut drive, past), None, watch)
             }
         };
+        self.progress.ended(&session.target.name(), &record);
         self.put(slot, record);
         Ok(())
     }
@@ -249,14 +261,14 @@ impl Run<'_> {
                     None => return Err(Failure::Usage(why)),
                 },
             };
+            self.progress.ended(&session.target.name(), &record);
             self.put(slot, record);
         }
         Ok(())
     }
 
     fn watch(&self, session: &Session, method: usize, slot: usize) -> Saving<'_> {
-        let name = format!("{} {}", session.target.name(), session.plans[method].0.name());
-        let bar = self.progress.of(&name);
+        let bar = self.progress.of_method(&session.target.name(), session.plans[method].0.name());
         let is_real = session.target.is_real();
         Saving { bar, slot, records: self.records, kept: self.kept, is_real, saved: None }
     }
@@ -316,7 +328,12 @@ impl Watch for Saving<'_> {
         self.bar.go_on(part_done)
     }
 
+    fn seconds(&mut self, so_far: &[Second]) {
+        self.bar.seconds(so_far);
+    }
+
     fn measured(&mut self, so_far: &Record) {
+        self.bar.measured(so_far);
         if so_far.host.is_none() {
             return;
         }

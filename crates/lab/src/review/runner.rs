@@ -8,7 +8,7 @@ use super::{Checkpoint, Method, Phase, Reached, Shelf, power, snia, trim_reaches
 use crate::drive::{Drive, Outcome, Purge};
 use crate::observer;
 use crate::record::{ClockName, Curve, Ended, Host, Record, Series, TargetInfo, Verdict};
-use crate::run::{JobEnd, Measured, Observer};
+use crate::run::{JobEnd, Measured, Observer, Second};
 use crate::trim::Range;
 use crate::verdict::{three_digits, time, verdict};
 use crate::workload::Job;
@@ -19,6 +19,8 @@ pub trait Watch {
     fn step(&mut self, step: &Step<'_>);
     /// How far the review is, 0 to 1. `false` stops it.
     fn go_on(&mut self, part_done: f64) -> bool;
+    /// What the job that is running did in the whole seconds that are over, from its first on.
+    fn seconds(&mut self, _so_far: &[Second]) {}
     /// A figure was measured; the record so far, sealed.
     fn measured(&mut self, so_far: &Record);
     /// A place was reached from which the review could go on.
@@ -198,6 +200,10 @@ struct Scaled<'a, W> {
 impl<W: Watch> Observer for Scaled<'_, W> {
     fn go_on(&mut self, part_done: f64) -> bool {
         self.watch.go_on(self.part.from + self.part.share * part_done)
+    }
+
+    fn seconds(&mut self, so_far: &[Second]) {
+        self.watch.seconds(so_far);
     }
 }
 

@@ -109,3 +109,42 @@ fn a_dry_run_shows_everything_and_does_nothing() {
     assert!(ran.stdout.contains("random_write_4k_qd3_incompressible_used"), "{}", ran.stdout);
     refused(dir.path(), &["review", M4, "--dry-run", "--methods", "nosuch"]);
 }
+
+#[test]
+fn programs_are_told_how_far_it_is() {
+    let dir = folder();
+    let ran = run(dir.path(), &["review", M4, "--quick", "--json", "--progress", "json"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let document: serde_json::Value = serde_json::from_str(&ran.stdout).expect("a document");
+    let record = &document["records"][0];
+    let told: Vec<serde_json::Value> =
+        ran.stderr.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let of = |event: &str| -> Vec<&serde_json::Value> {
+        told.iter().filter(|line| line["event"] == event).collect()
+    };
+    assert_eq!(of("planned").len(), 1);
+    assert_eq!(of("ended")[0]["id"], record["id"]);
+    let parts: Vec<f64> = of("part").iter().filter_map(|line| line["done"].as_f64()).collect();
+    assert!(!parts.is_empty() && parts.is_sorted() && parts.iter().all(|part| *part <= 1.0));
+    // The seconds told of a figure are those of its series, each once and in order.
+    let mut figure = None;
+    let mut seconds = std::collections::HashMap::<String, Vec<f64>>::new();
+    for line in &told {
+        match line["event"].as_str() {
+            Some("phase") => figure = line["figure"].as_str(),
+            Some("seconds") => {
+                let Some(figure) = figure else { continue };
+                let so_far = seconds.entry(figure.into()).or_default();
+                assert_eq!(line["from"], so_far.len());
+                let new = line["mb_per_s"].as_array().expect("a list");
+                so_far.extend(new.iter().filter_map(serde_json::Value::as_f64));
+            }
+            _ => {}
+        }
+    }
+    let figures = record["figures"].as_object().expect("figures");
+    assert_eq!(of("figure").len(), figures.len());
+    for name in figures.keys() {
+        assert_eq!(record["series"][name]["mb_per_s"], serde_json::json!(seconds[name]), "{name}");
+    }
+}
