@@ -29,6 +29,7 @@ pub mod review;
 pub mod run;
 mod save;
 pub mod state;
+pub mod store;
 pub mod streams;
 pub mod trace;
 pub mod trim;

@@ -70,6 +70,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("trace", &["histogram"]),
     ("validate", &["catalogue", "run", "workload"]),
     ("report", &["record", "save", "workload"]),
+    ("store", &["record", "report"]),
     ("bench", &["catalogue", "cpu", "run", "workload"]),
     ("drive", &["arrival", "catalogue", "cpu", "run", "streams", "trim", "uring", "workload"]),
     ("replay", &["arrival", "drive", "observer", "paced", "record", "run", "trace", "workload"]),

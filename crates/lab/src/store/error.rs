@@ -1,0 +1,151 @@
+//! What can go wrong with a database of results: where, why, and what to do.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+use thiserror::Error;
+
+use crate::report::ReadError;
+
+/// Why something was not read from or written to a database. Nothing of a call that ends in one of
+/// these has been written.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    /// There is no file.
+    #[error("there are no results in {}: it does not exist", path.display())]
+    Missing {
+        /// The database.
+        path: PathBuf,
+    },
+    /// It cannot be opened or made.
+    #[error("cannot open the database {}: {why}", path.display())]
+    Unreachable {
+        /// The database.
+        path: PathBuf,
+        /// What the system says.
+        why: String,
+    },
+    /// A file that is no database of results, and may be anything.
+    #[error("{} is no database of results ({why}); it is left as it is: name another file", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What it is instead.
+        why: String,
+    },
+    /// Written by a later version.
+    #[error(
+        "the database {} has form {found}, and this version knows those up to {known}: use the \
+         fourcorners that wrote it, or name another file",
+        path.display()
+    )]
+    Newer {
+        /// The database.
+        path: PathBuf,
+        /// Its form.
+        found: i64,
+        /// The last we know.
+        known: i64,
+    },
+    /// It is one of ours, and part of it is not what was written.
+    #[error("the database {} is damaged: {why}", path.display())]
+    Damaged {
+        /// The database.
+        path: PathBuf,
+        /// What was found.
+        why: String,
+    },
+    /// Somebody else has been writing all the time we waited.
+    #[error("the database {} is in use by another process; try again", path.display())]
+    Busy {
+        /// The database.
+        path: PathBuf,
+    },
+    /// A read or write failed for another reason: no space, no permission, a failing disk.
+    #[error("the database {}: {why}", path.display())]
+    Failed {
+        /// The database.
+        path: PathBuf,
+        /// What the system says.
+        why: String,
+    },
+    /// No record has this id.
+    #[error("there is no record {id:?} in {}: `fourcorners results list` lists them", path.display())]
+    Unknown {
+        /// The database.
+        path: PathBuf,
+        /// As given.
+        id: String,
+    },
+    /// Several records' ids begin like this.
+    #[error("the id {id:?} may be {}: give more of it", found.join(" or "))]
+    Ambiguous {
+        /// As given.
+        id: String,
+        /// Some of those it may be.
+        found: Vec<String>,
+    },
+    /// A record that cannot be kept.
+    #[error("the record {id:?} of {drive}, {method}, cannot be kept: {why}")]
+    Refused {
+        /// Its id.
+        id: String,
+        /// Of which drive.
+        drive: String,
+        /// By which method.
+        method: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A file that was to be imported.
+    #[error("cannot read {}: {error}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// A file that was to be imported is no document of records.
+    #[error("{}: {error}", path.display())]
+    NoDocument {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        error: ReadError,
+    },
+    /// Where an export goes to does not take it.
+    #[error("cannot write the records: {0}")]
+    Export(#[from] io::Error),
+}
+
+impl StoreError {
+    /// Whether the database is one of ours that is to be set aside.
+    pub fn is_damage(&self) -> bool {
+        matches!(self, StoreError::Damaged { .. })
+    }
+
+    /// What SQLite says of a database, told apart by what is to be done about it.
+    pub(super) fn of(path: &Path, error: &rusqlite::Error) -> StoreError {
+        let path = path.to_path_buf();
+        let why = match error {
+            // The code's own words, without "Error code 10:" in front.
+            rusqlite::Error::SqliteFailure(_, Some(message)) => message.clone(),
+            other => other.to_string(),
+        };
+        match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+                StoreError::Damaged { path, why }
+            }
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy { path },
+            Some(ErrorCode::CannotOpen) => StoreError::Unreachable { path, why },
+            Some(ErrorCode::DiskFull) => {
+                StoreError::Failed { path, why: "there is no space left".into() }
+            }
+            Some(ErrorCode::ReadOnly) => {
+                StoreError::Failed { path, why: "it cannot be written to".into() }
+            }
+            _ => StoreError::Failed { path, why },
+        }
+    }
+}

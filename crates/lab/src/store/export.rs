@@ -1,0 +1,160 @@
+//! Records as documents and tables for other programs.
+
+use std::io::{self, Write};
+
+use super::packed::{json, unpack};
+use super::query::{ended, name_of};
+use super::{Store, StoreError};
+use crate::record::{Record, SCHEMA};
+
+/// The columns of [`Store::export_csv`].
+const COLUMNS: [&str; 31] = [
+    "id",
+    "started_at",
+    "drive",
+    "title",
+    "kind",
+    "capacity_bytes",
+    "model",
+    "serial",
+    "firmware",
+    "profile_hash",
+    "set_up",
+    "clock",
+    "method",
+    "quick",
+    "ended",
+    "seed",
+    "version",
+    "figure",
+    "state",
+    "mb_per_s",
+    "iops",
+    "latency_mean_us",
+    "latency_p50_us",
+    "latency_p99_us",
+    "latency_p999_us",
+    "latency_max_us",
+    "ios",
+    "bytes",
+    "duration_s",
+    "write_amplification",
+    "complete",
+];
+
+impl Store {
+    /// Writes the records of these ids as one document, as `review --json` does, one record at a time
+    /// in memory.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unknown`], [`StoreError::Damaged`], [`StoreError::Export`], or what the database
+    /// says.
+    pub fn export_json<S: AsRef<str>>(
+        &self,
+        ids: &[S],
+        out: &mut dyn Write,
+    ) -> Result<(), StoreError> {
+        write!(out, "{{\"schema\":\"{SCHEMA}\",\"records\":[")?;
+        for (place, id) in ids.iter().enumerate() {
+            if place > 0 {
+                out.write_all(b",")?;
+            }
+            let packed = self.packed(id.as_ref())?;
+            let json = json(&packed).map_err(|why| self.damaged(id.as_ref(), &why))?;
+            out.write_all(&json)?;
+        }
+        out.write_all(b"]}\n")?;
+        Ok(out.flush()?)
+    }
+
+    /// Writes the figures of these records as CSV, a line each, with the names of the columns in the
+    /// first (RFC 4180). What a figure does not have is empty.
+    ///
+    /// # Errors
+    ///
+    /// As [`export_json`](Store::export_json).
+    pub fn export_csv<S: AsRef<str>>(
+        &self,
+        ids: &[S],
+        out: &mut dyn Write,
+    ) -> Result<(), StoreError> {
+        let mut csv = csv::Writer::from_writer(out);
+        csv.write_record(COLUMNS).map_err(io::Error::from)?;
+        for id in ids {
+            let packed = self.packed(id.as_ref())?;
+            let record = unpack(&packed).map_err(|why| self.damaged(id.as_ref(), &why))?;
+            for figure in figures(&record) {
+                csv.write_record(about(&record).into_iter().chain(figure))
+                    .map_err(io::Error::from)?;
+            }
+        }
+        Ok(csv.flush()?)
+    }
+}
+
+/// The columns that all figures of a record have in common.
+fn about(record: &Record) -> Vec<String> {
+    let target = &record.target;
+    let or_empty = |text: &Option<String>| text.clone().unwrap_or_default();
+    vec![
+        record.id.clone(),
+        record.started_at.clone(),
+        target.name.clone(),
+        target.title.clone(),
+        name_of(&target.kind),
+        target.capacity_bytes.to_string(),
+        or_empty(&target.model),
+        or_empty(&target.serial),
+        or_empty(&target.firmware),
+        or_empty(&target.profile_hash),
+        super::query::set_up(target),
+        name_of(&record.clock),
+        record.method.clone(),
+        record.quick.to_string(),
+        ended(&record.ended).into(),
+        record.seed.to_string(),
+        record.version.clone(),
+    ]
+}
+
+/// The rest of the columns, of each figure.
+fn figures(record: &Record) -> Vec<Vec<String>> {
+    let number = |value: f64| value.to_string();
+    let measured = record.figures.iter().map(|(name, figure)| {
+        let latency = &figure.latency_us;
+        let numbers = [
+            figure.mb_per_s,
+            figure.iops,
+            latency.mean,
+            latency.p50,
+            latency.p99,
+            latency.p999,
+            latency.max,
+        ];
+        let mut columns = vec![name.clone(), figure.state.clone()];
+        columns.extend(numbers.map(number));
+        columns.extend([figure.ios.to_string(), figure.bytes.to_string()]);
+        columns.push(number(figure.duration_s));
+        columns.push(figure.write_amplification.map(number).unwrap_or_default());
+        columns.push(figure.complete.to_string());
+        columns
+    });
+    let replays = record.replay.iter().flat_map(|replay| &replay.figures);
+    let replayed = replays.map(|(name, figure)| {
+        let all = &figure.all;
+        let latency = &all.latency_us;
+        let mut columns = vec![name.clone(), figure.state.clone(), number(figure.mb_per_s)];
+        columns.push(match figure.busy_s > 0.0 {
+            true => number(all.ios as f64 / figure.busy_s),
+            false => String::new(),
+        });
+        let numbers = [latency.mean, latency.p50, latency.p99, latency.p999, latency.max];
+        columns.extend(numbers.map(number));
+        columns.extend([all.ios.to_string(), all.bytes.to_string(), number(figure.elapsed_s)]);
+        columns.push(figure.write_amplification.map(number).unwrap_or_default());
+        columns.push(figure.complete.to_string());
+        columns
+    });
+    measured.chain(replayed).collect()
+}

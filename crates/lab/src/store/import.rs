@@ -1,0 +1,132 @@
+//! Records from elsewhere: documents of reviews and replays, folders of them, other databases.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use super::packed::unpack;
+use super::{Added, Store, StoreError};
+use crate::record::{Document, Record};
+use crate::report::from_json;
+
+/// What `review --out` and `trace replay --out` call their document.
+const DOCUMENTS: [&str; 2] = ["review.json", "replay.json"];
+/// Records of another database that are kept in one go.
+const AT_A_TIME: usize = 256;
+
+/// What came of an import.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Imported {
+    /// Records that were not there before.
+    pub new: u64,
+    /// Records that were.
+    pub known: u64,
+    /// Records of a damaged database that cannot be read any more.
+    pub lost: u64,
+}
+
+impl Imported {
+    fn count(&mut self, added: &[Added]) {
+        let new = added.iter().filter(|&&it| it == Added::New).count() as u64;
+        self.new += new;
+        self.known += added.len() as u64 - new;
+    }
+}
+
+impl Store {
+    /// Adds the records of a document (`review --json`), of the documents in a folder of results, or
+    /// of another database, also of one that was set aside: what can be read of it. A document is
+    /// taken whole or not at all.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unreadable`], [`StoreError::NoDocument`], and as [`add`](Store::add).
+    pub fn import(&self, from: &Path) -> Result<Imported, StoreError> {
+        if is_database(from) {
+            return self.merge(&Store::open_read_only(from)?);
+        }
+        let mut records = Vec::new();
+        for document in documents(from)? {
+            records.extend(read_document(&document)?.records);
+        }
+        let mut imported = Imported::default();
+        imported.count(&self.add_all(&records)?);
+        Ok(imported)
+    }
+
+    /// Adds what can be read of another database.
+    fn merge(&self, other: &Store) -> Result<Imported, StoreError> {
+        let mut imported = Imported::default();
+        let numbers = other.readable_numbers();
+        for numbers in numbers.chunks(AT_A_TIME) {
+            let mut records: Vec<Record> = Vec::with_capacity(numbers.len());
+            for &number in numbers {
+                match other.unpacked(number).filter(is_as_measured) {
+                    Some(record) => records.push(record),
+                    None => imported.lost += 1,
+                }
+            }
+            imported.count(&self.add_all(&records)?);
+        }
+        Ok(imported)
+    }
+
+    /// The numbers of all contents that can be found: from the first one on and from the last one
+    /// back, each as far as there is no damage.
+    fn readable_numbers(&self) -> Vec<i64> {
+        let mut numbers = Vec::new();
+        for order in ["ASC", "DESC"] {
+            let query = format!("SELECT number FROM contents ORDER BY number {order}");
+            let Ok(mut query) = self.connection.prepare(&query) else { continue };
+            let Ok(rows) = query.query_map([], |row| row.get::<_, i64>(0)) else { continue };
+            numbers.extend(rows.map_while(Result::ok));
+        }
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
+    }
+
+    fn unpacked(&self, number: i64) -> Option<Record> {
+        let query = "SELECT packed FROM contents WHERE number = ?1";
+        let mut query = self.connection.prepare_cached(query).ok()?;
+        let packed: Vec<u8> = query.query_row([number], |row| row.get(0)).ok()?;
+        unpack(&packed).ok()
+    }
+}
+
+fn is_as_measured(record: &Record) -> bool {
+    let mut sealed = record.clone();
+    sealed.seal();
+    sealed.id == record.id
+}
+
+/// Whether it is an SQLite file.
+fn is_database(path: &Path) -> bool {
+    let mut magic = [0; 15];
+    path.is_file()
+        && File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok()
+        && &magic == b"SQLite format 3"
+}
+
+/// The documents that a path names.
+pub(crate) fn documents(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_path_buf()]);
+    }
+    let found: Vec<PathBuf> =
+        DOCUMENTS.iter().map(|name| path.join(name)).filter(|path| path.is_file()).collect();
+    match found.is_empty() {
+        true => Err(StoreError::Unreadable {
+            path: path.into(),
+            error: std::io::Error::other(format!("it has no {}", DOCUMENTS.join(" or "))),
+        }),
+        false => Ok(found),
+    }
+}
+
+/// A document in a file.
+pub(crate) fn read_document(path: &Path) -> Result<Document, StoreError> {
+    let unreadable = |error| StoreError::Unreadable { path: path.into(), error };
+    let text = std::fs::read_to_string(path).map_err(unreadable)?;
+    from_json(&text).map_err(|error| StoreError::NoDocument { path: path.into(), error })
+}

@@ -1,0 +1,190 @@
+//! Opening a database: made when it is not there, refused when it is somebody else's.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{DirBuilder, File};
+use std::io::{self, Read};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use super::place::default_path;
+use super::schema::{self, APPLICATION_ID};
+use super::{Store, StoreError};
+
+/// How long a writer waits for another. One takes milliseconds; a machine under load may stop it
+/// for seconds.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How every SQLite file begins (<https://www.sqlite.org/fileformat.html#the_database_header>).
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+const HEADER_BYTES: usize = 100;
+const APPLICATION_ID_AT: usize = 68;
+
+impl Store {
+    /// Opens a database to read and write, and makes it, and the folders above it, if it is not there.
+    /// One of an older form is brought to that of today.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Damaged`], after which [`open_or_begin_anew`](super::open_or_begin_anew) may be called;
+    /// [`StoreError::Foreign`] of a file that is something else, which is left as it is;
+    /// [`StoreError::Newer`]; [`StoreError::Unreachable`] and [`StoreError::Failed`] where the file
+    /// system does not let us.
+    pub fn open(path: &Path) -> Result<Store, StoreError> {
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            // Private, as the XDG specification has it; a folder that is there stays as it is.
+            let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+            made.map_err(|error| unreachable(path, &error))?;
+        }
+        look(path)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let store = Store::connect(path, path.as_os_str(), flags)?;
+        store.knows_its_form()?;
+        let made = schema::migrate(&store.connection).and_then(|()| write_ahead(&store.connection));
+        made.map_err(|error| store.error(&error))?;
+        Ok(store)
+    }
+
+    /// Opens a database that is there, to read it; nothing is changed, also on a read-only file system.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Store::open), and [`StoreError::Missing`].
+    pub fn open_read_only(path: &Path) -> Result<Store, StoreError> {
+        match path.metadata() {
+            // What was never written to is nothing yet.
+            Ok(metadata) if metadata.is_file() && metadata.len() == 0 => {
+                return Err(StoreError::Missing { path: path.into() });
+            }
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(StoreError::Missing { path: path.into() });
+            }
+            Err(error) => return Err(unreachable(path, &error)),
+        }
+        look(path)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
+        let store = Store::connect(path, path.as_os_str(), flags)?;
+        match store.knows_its_form() {
+            // A write-ahead log needs files beside the database, which cannot be made there. If none
+            // is there either, nobody is writing, and nobody can.
+            Err(StoreError::Unreachable { .. } | StoreError::Failed { .. }) if !has_log(path) => {
+                let flags = flags | OpenFlags::SQLITE_OPEN_URI;
+                let store = Store::connect(path, &immutable(path), flags)?;
+                store.knows_its_form().map(|()| store)
+            }
+            known => known.map(|()| store),
+        }
+    }
+
+    fn connect(path: &Path, name: &OsStr, flags: OpenFlags) -> Result<Store, StoreError> {
+        let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(Path::new(name), flags)
+            .map_err(|error| StoreError::of(path, &error))?;
+        let ready = connection.busy_timeout(PATIENCE).and_then(|()| {
+            // FULL: what is there when a review ends is there after a loss of power, too.
+            connection.execute_batch(
+                "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON;
+                 PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY;",
+            )
+        });
+        ready.map_err(|error| StoreError::of(path, &error))?;
+        Ok(Store { connection, path: path.into() })
+    }
+
+    /// Refuses a form of a later version; an empty file has none yet.
+    fn knows_its_form(&self) -> Result<(), StoreError> {
+        let found = schema::form(&self.connection).map_err(|error| self.error(&error))?;
+        let known = schema::FORM;
+        if found > known || found < 0 {
+            return Err(StoreError::Newer { path: self.path.clone(), found, known });
+        }
+        Ok(())
+    }
+}
+
+fn unreachable(path: &Path, error: &io::Error) -> StoreError {
+    StoreError::Unreachable { path: path.into(), why: error.to_string() }
+}
+
+/// Looks at the first bytes of a file before SQLite does: a file that is not ours is not touched.
+fn look(path: &Path) -> Result<(), StoreError> {
+    let metadata = match path.metadata() {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(unreachable(path, &error)),
+    };
+    let foreign = |why: &str| StoreError::Foreign { path: path.into(), why: why.into() };
+    if !metadata.is_file() {
+        return Err(foreign(if metadata.is_dir() { "it is a folder" } else { "it is no file" }));
+    }
+    if metadata.len() == 0 {
+        return Ok(());
+    }
+    let mut header = Vec::with_capacity(HEADER_BYTES);
+    let read =
+        File::open(path).and_then(|file| file.take(HEADER_BYTES as u64).read_to_end(&mut header));
+    read.map_err(|error| unreachable(path, &error))?;
+    if header.len() < HEADER_BYTES || !header.starts_with(MAGIC) {
+        let why = "it does not begin as a database does";
+        // Nobody else has files at this place: it was one of ours.
+        return match default_path().is_some_and(|ours| ours == path) {
+            true => Err(StoreError::Damaged { path: path.into(), why: why.into() }),
+            false => Err(foreign(why)),
+        };
+    }
+    let id = &header[APPLICATION_ID_AT..APPLICATION_ID_AT + 4];
+    if id != APPLICATION_ID.to_be_bytes() {
+        return Err(foreign("it is an SQLite database of another program"));
+    }
+    Ok(())
+}
+
+/// Has what is written go into a log beside the database first, so that readers do not wait for
+/// writers. Where the file system has no shared memory (NFS), the database goes on without.
+fn write_ahead(connection: &Connection) -> rusqlite::Result<()> {
+    let began = std::time::Instant::now();
+    loop {
+        let mode: rusqlite::Result<String> =
+            connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0));
+        match mode {
+            Ok(_) => return Ok(()),
+            // The one lock that SQLite does not wait for by itself: that of another that changes this.
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && began.elapsed() < PATIENCE =>
+            {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// The file beside a database whose name ends in this.
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_os_string();
+    name.push(suffix);
+    name.into()
+}
+
+fn has_log(path: &Path) -> bool {
+    beside(path, "-wal").metadata().is_ok_and(|log| log.len() > 0)
+}
+
+/// The address of a database that nobody changes (<https://www.sqlite.org/uri.html>).
+fn immutable(path: &Path) -> OsString {
+    let mut address = b"file:".to_vec();
+    for &byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
+                address.push(byte);
+            }
+            other => address.extend(format!("%{other:02X}").bytes()),
+        }
+    }
+    address.extend(b"?immutable=1");
+    OsString::from_vec(address)
+}

@@ -1,0 +1,6 @@
+//! The database of results: what is kept, found and refused, and what survives.
+
+#[path = "../fixture/mod.rs"]
+mod fixture;
+
+mod kept;
