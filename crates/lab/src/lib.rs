@@ -36,6 +36,7 @@ pub mod trim;
 pub mod uring;
 pub mod validate;
 mod verdict;
+pub mod web;
 pub mod workload;
 
 pub use histogram::Histogram;

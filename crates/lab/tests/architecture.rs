@@ -76,6 +76,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("replay", &["arrival", "drive", "observer", "paced", "record", "run", "trace", "workload"]),
     ("review", &["drive", "fio", "observer", "record", "run", "trim", "verdict", "workload"]),
     ("doctor", &["guard", "host", "uring"]),
+    ("web", &["catalogue", "record", "report", "review", "store"]),
     (
         "cli",
         &[
@@ -98,6 +99,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "streams",
             "uring",
             "validate",
+            "web",
             "workload",
         ],
     ),

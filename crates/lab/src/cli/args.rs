@@ -1,5 +1,6 @@
 //! Arguments as typed.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
@@ -41,6 +42,8 @@ pub(super) enum Command {
     Trace(super::trace::TraceArgs),
     /// Say what this machine and a target can and cannot measure, and why; nothing is written
     Doctor(DoctorArgs),
+    /// Serve a page over the results to this machine's browser, and review virtual drives from it
+    Web(WebArgs),
     /// Print the completions of a shell
     Completions(CompletionsArgs),
     /// Print the manual page: fourcorners man | man -l -
@@ -53,6 +56,25 @@ pub(super) enum Command {
 pub(super) struct CompletionsArgs {
     /// The shell
     pub(super) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct WebArgs {
+    /// Where to listen; port 0 takes any that is free. Other machines reach only --read-only ones
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8642")]
+    pub(super) listen: SocketAddr,
+
+    /// The database of results [default: fourcorners/results.db in the folder of user data]
+    #[arg(long, value_name = "FILE")]
+    pub(super) db: Option<PathBuf>,
+
+    /// Show results only: nothing can be started
+    #[arg(long)]
+    pub(super) read_only: bool,
+
+    /// A name that browsers may call this machine by, besides localhost and its addresses
+    #[arg(long, value_name = "HOST")]
+    pub(super) name: Vec<String>,
 }
 
 #[derive(Debug, ClapArgs)]

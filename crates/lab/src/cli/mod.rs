@@ -23,6 +23,7 @@ mod terminal;
 mod told;
 mod trace;
 mod validate;
+mod web;
 
 use std::process::ExitCode;
 
@@ -66,6 +67,7 @@ pub fn main() -> ExitCode {
         Ok(Command::Age(args)) => age::run(&args),
         Ok(Command::Trace(args)) => trace::run(args),
         Ok(Command::Doctor(args)) => doctor::run(&args),
+        Ok(Command::Web(args)) => web::run(args),
         Ok(Command::Completions(args)) => manual::completions(&args),
         Ok(Command::Man) => manual::man(),
         Err(error) if is_help(&error) => {

@@ -24,6 +24,6 @@ pub(crate) use crate::save::is_a_sink;
 pub use crate::save::write_atomically;
 pub(crate) use crate::save::write_atomically_by;
 pub use json::{ReadError, from_json, json_schema, to_json};
-pub use page::page;
+pub use page::{chart_library, page};
 pub use table::table;
 pub use words::figure_words;

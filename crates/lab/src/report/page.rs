@@ -33,6 +33,11 @@ static CHART_LIBRARY: LazyLock<String> = LazyLock::new(|| {
     }
 });
 
+/// The script element of the chart library, for pages that are no reports.
+pub fn chart_library() -> &'static str {
+    &CHART_LIBRARY
+}
+
 /// What fits above a bar on a phone, with the word "Incomplete" before it.
 const BAR_LABEL_CHARS: usize = 44;
 

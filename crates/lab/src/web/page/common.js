@@ -1,0 +1,96 @@
+// What all views use: questions to the server, elements, lists to choose from.
+
+import { format } from "./charts.js";
+
+export const $ = (id) => document.getElementById(id);
+
+// Asks the server; what it refuses is an error with its words.
+export async function ask(path, options) {
+  let answer;
+  try {
+    answer = await fetch(path, options);
+  } catch {
+    throw new Error("The server does not answer: it may have been stopped.");
+  }
+  const content = await answer.json().catch(() => null);
+  if (!answer.ok) throw new Error(content?.error ?? `The server answered ${answer.status}.`);
+  return content;
+}
+
+export function trouble(error) {
+  $("trouble").textContent = error ? error.message : "";
+  $("trouble").hidden = !error;
+}
+
+// A cell or an item with text; nothing from a record is ever taken for markup.
+export function element(tag, text, attributes = {}) {
+  const made = document.createElement(tag);
+  made.textContent = text ?? "";
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  return made;
+}
+
+export function row(cells) {
+  const made = document.createElement("tr");
+  made.append(...cells.map((cell) => {
+    if (cell instanceof Node) {
+      const holder = document.createElement("td");
+      holder.append(cell);
+      return holder;
+    }
+    return typeof cell === "number"
+      ? element("td", format(cell), { class: "number" })
+      : element("td", cell);
+  }));
+  return made;
+}
+
+// Check boxes with a search field above them. Order of choice is kept: the first is under test.
+export class Choices {
+  constructor(box, find, changed) {
+    Object.assign(this, { box, chosen: [], changed });
+    find?.addEventListener("input", () => this.filter(find.value));
+  }
+
+  show(entries) {
+    this.chosen = this.chosen.filter((value) => entries.some((entry) => entry.value === value));
+    this.box.replaceChildren(...entries.map(({ value, label }) => {
+      const input = element("input", "", { type: "checkbox", value });
+      input.checked = this.chosen.includes(value);
+      input.addEventListener("change", () => {
+        this.chosen = this.chosen.filter((other) => other !== value);
+        if (input.checked) this.chosen.push(value);
+        this.mark();
+        this.changed?.();
+      });
+      const holder = document.createElement("label");
+      holder.append(input, ` ${label}`);
+      return holder;
+    }));
+    if (!entries.length) this.box.replaceChildren(element("p", "None.", { class: "hint" }));
+    this.mark();
+  }
+
+  choose(values) {
+    this.chosen = [...values];
+    for (const input of this.box.querySelectorAll("input")) {
+      input.checked = this.chosen.includes(input.value);
+    }
+    this.mark();
+  }
+
+  mark() {
+    for (const input of this.box.querySelectorAll("input")) {
+      input.parentElement.classList.toggle("chosen", input.checked);
+    }
+  }
+
+  filter(part) {
+    const wanted = part.trim().toLowerCase();
+    for (const holder of this.box.querySelectorAll("label")) {
+      const value = holder.querySelector("input").value;
+      holder.hidden = !`${holder.textContent} ${value}`.toLowerCase().includes(wanted);
+      holder.style.display = holder.hidden ? "none" : "";
+    }
+  }
+}

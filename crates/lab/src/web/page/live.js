@@ -1,0 +1,121 @@
+// Starting a review and watching it.
+
+import { lines } from "./charts.js";
+import { $, Choices, ask, element, row, trouble } from "./common.js";
+
+const BETWEEN_LOOKS_MS = 400;
+const drives = new Choices($("review-drives"), $("review-find"));
+const methods = new Choices($("review-methods"));
+let watched = null;
+let timer = null;
+let whenMeasured = async () => {};
+
+export function showForm(catalogue, known, measured) {
+  whenMeasured = measured;
+  drives.show(catalogue);
+  methods.show(known.map(({ name }) => ({ value: name, label: name })));
+  methods.choose(known.filter((method) => method.default).map((method) => method.name));
+  $("review-form").addEventListener("submit", start);
+  $("live-stop").addEventListener("click", stop);
+}
+
+async function start(event) {
+  event.preventDefault();
+  const wanted = {
+    drives: drives.chosen,
+    methods: methods.chosen,
+    quick: $("review-quick").checked,
+    spare: Number($("review-spare").value),
+    seed: Number($("review-seed").value),
+  };
+  try {
+    if (!wanted.drives.length) throw new Error("Choose a drive to review.");
+    if (!wanted.methods.length) throw new Error("Choose a method.");
+    const started = await ask("/api/reviews", {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(wanted),
+    });
+    trouble(null);
+    watched = started.number;
+    look();
+  } catch (error) {
+    trouble(error);
+  }
+}
+
+async function stop() {
+  try {
+    await ask(`/api/reviews/${watched}`, { method: "DELETE" });
+    trouble(null);
+  } catch (error) {
+    trouble(error);
+  }
+}
+
+// Goes on watching what was started before the page was opened.
+export async function follow() {
+  try {
+    const { read_only, reviews } = await ask("/api/reviews");
+    $("review-read-only").hidden = !read_only;
+    $("review-start").disabled = read_only;
+    const last = reviews.at(-1);
+    if (!last) return;
+    watched = last.number;
+    look();
+  } catch (error) {
+    trouble(error);
+  }
+}
+
+async function look() {
+  clearTimeout(timer);
+  try {
+    const review = await ask(`/api/reviews/${watched}`);
+    showReview(review);
+    if (review.state === "running") timer = setTimeout(look, BETWEEN_LOOKS_MS);
+    else await whenMeasured();
+  } catch (error) {
+    trouble(error);
+  }
+}
+
+function time(seconds) {
+  const whole = Math.max(1, Math.round(seconds));
+  return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
+}
+
+const ENDS = { done: "Done", stopped: "Stopped; what was measured is kept", failed: "Failed" };
+
+function showReview(review) {
+  const running = review.state === "running";
+  const percent = Math.floor(review.done * 100);
+  const left = review.remaining_s === null ? "" : `, ${time(review.remaining_s)} left`;
+  const words = running
+    ? `${percent} %${left}`
+    : `${ENDS[review.state]} after ${time(review.elapsed_s)}`;
+  $("live").hidden = false;
+  $("live-title").textContent = `Review ${review.number}: ${review.wanted.drives.join(", ")}`;
+  $("live-progress").value = review.done;
+  $("live-words").textContent = words;
+  $("live-stop").hidden = !running;
+  $("running").textContent = running ? `Review ${review.number}: ${words}` : "";
+  $("live-said").replaceChildren(...review.said.map((line) => element("li", line)));
+  $("live-parts").querySelector("tbody").replaceChildren(...review.parts.map((part) => {
+    const now = part.record
+      ? element("a", "report", { href: `/report?id=${part.record}` })
+      : part.words;
+    return row([part.target, part.method, `${Math.floor(part.done * 100)} %`, now]);
+  }));
+  $("live-figures").querySelector("tbody").replaceChildren(...review.figures.map((figure) =>
+    row([figure.target, `${figure.method}: ${figure.name}`, figure.mb_per_s, figure.iops])));
+  const measured = review.parts.filter((part) => part.iops.length && !part.record);
+  $("live-chart").closest("figure").hidden = !measured.length;
+  if (measured.length) {
+    lines($("live-chart"), measured.map((part) => ({
+      label: `${part.target} ${part.method}: ${part.figure ?? part.words}`,
+      x: part.iops.map((_, second) => second + 1),
+      y: part.iops,
+    })), { x: "seconds of the drive's clock", y: "I/Os per second", log: false });
+  }
+}

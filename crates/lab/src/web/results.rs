@@ -1,0 +1,185 @@
+//! What was measured: lists, records and the page of a report.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, Query, RawQuery, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+use super::Shared;
+use super::error::Refused;
+use crate::catalogue;
+use crate::record::{ClockName, Document, Record};
+use crate::report;
+use crate::review::Method;
+use crate::store::{Filter, Store, StoreError, Summary};
+
+/// Records of a list, unless fewer are asked for.
+const MOST_LISTED: u64 = 200;
+/// Records of a report: a page of more is of no use to anybody.
+const MOST_REPORTED: usize = 64;
+
+/// A drive that can be looked at or tested.
+#[derive(Serialize)]
+pub(super) struct DriveEntry {
+    name: String,
+    title: String,
+    /// `ssd`, `hdd`; none of a real one.
+    kind: Option<&'static str>,
+    capacity_bytes: Option<u64>,
+    /// Whether there are results of it.
+    measured: bool,
+}
+
+/// The catalogue, and real drives of which there are results.
+pub(super) async fn drives(State(shared): State<Arc<Shared>>) -> Result<Response, Refused> {
+    let measured = with_store(shared, Vec::new(), |store| store.drives()).await?;
+    let mut drives = Vec::new();
+    for name in catalogue::names() {
+        let profile = catalogue::built_in(&name, &[]).map_err(Refused::ours)?;
+        drives.push(DriveEntry {
+            measured: measured.contains(&name),
+            title: profile.title.clone(),
+            kind: Some(profile.model.kind()),
+            capacity_bytes: Some(profile.capacity_bytes()),
+            name,
+        });
+    }
+    for name in measured {
+        if !drives.iter().any(|drive| drive.name == name) {
+            let title = name.clone();
+            drives.push(DriveEntry {
+                name,
+                title,
+                kind: None,
+                capacity_bytes: None,
+                measured: true,
+            });
+        }
+    }
+    Ok(Json(drives).into_response())
+}
+
+/// A method, and whether a review runs it that names none.
+#[derive(Serialize)]
+pub(super) struct MethodEntry {
+    name: &'static str,
+    default: bool,
+}
+
+pub(super) async fn methods() -> Json<Vec<MethodEntry>> {
+    let by_default = Method::default_set();
+    let entry =
+        |method: Method| MethodEntry { name: method.name(), default: by_default.contains(&method) };
+    Json(Method::ALL.into_iter().map(entry).collect())
+}
+
+/// Which records.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Asked {
+    drive: Option<String>,
+    name: Option<String>,
+    method: Option<String>,
+    firmware: Option<String>,
+    clock: Option<ClockName>,
+    limit: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Listed {
+    /// How many there are, whatever the limit.
+    total: u64,
+    records: Vec<Summary>,
+}
+
+pub(super) async fn records(
+    State(shared): State<Arc<Shared>>,
+    asked: Result<Query<Asked>, axum::extract::rejection::QueryRejection>,
+) -> Result<Response, Refused> {
+    let Query(asked) = asked.map_err(|error| Refused::bad(error.body_text()))?;
+    let filter = Filter {
+        drive: asked.drive.filter(|part| !part.is_empty()),
+        name: asked.name,
+        method: asked.method,
+        firmware: asked.firmware,
+        clock: asked.clock,
+        limit: Some(asked.limit.unwrap_or(MOST_LISTED).min(MOST_LISTED)),
+        ..Filter::default()
+    };
+    let none = Listed { total: 0, records: Vec::new() };
+    let listed = with_store(shared, none, move |store| {
+        Ok(Listed { total: store.count(&filter)?, records: store.list(&filter)? })
+    });
+    Ok(Json(listed.await?).into_response())
+}
+
+#[derive(Serialize)]
+struct Shown {
+    /// What its figures are called in words.
+    words: IndexMap<String, String>,
+    record: Record,
+}
+
+pub(super) async fn record(
+    State(shared): State<Arc<Shared>>,
+    Path(id): Path<String>,
+) -> Result<Response, Refused> {
+    let record = get(shared, id).await?;
+    let named = record.figures.keys().chain(record.curves.keys());
+    let words = named.map(|name| (name.clone(), report::figure_words(name))).collect();
+    Ok(Json(Shown { words, record }).into_response())
+}
+
+/// The page of the records `?id=A&id=B`, the first the drive under test.
+pub(super) async fn report(
+    State(shared): State<Arc<Shared>>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Refused> {
+    let query = query.unwrap_or_default();
+    let ids: Vec<String> =
+        query.split('&').filter_map(|pair| pair.strip_prefix("id=")).map(String::from).collect();
+    if ids.is_empty() || ids.len() > MOST_REPORTED {
+        return Err(Refused::bad(format!(
+            "give 1 to {MOST_REPORTED} records, as /report?id=ID&id=ID"
+        )));
+    }
+    let mut records = Vec::new();
+    for id in ids {
+        records.push(get(Arc::clone(&shared), id).await?);
+    }
+    let page = tokio::task::spawn_blocking(move || report::page(&Document::new(records)));
+    let page = page.await.map_err(Refused::ours)?;
+    Ok(([(CONTENT_TYPE, "text/html; charset=utf-8")], page).into_response())
+}
+
+async fn get(shared: Arc<Shared>, id: String) -> Result<Record, Refused> {
+    let unknown = id.clone();
+    let found = with_store(shared, None, move |store| store.get(&id).map(Some)).await?;
+    found.ok_or_else(|| {
+        let why = format!("there is no result {unknown:?}");
+        Refused::new(axum::http::StatusCode::NOT_FOUND, why)
+    })
+}
+
+/// Asks the database, in a thread that may wait; `none` if there is no database yet.
+///
+/// It is opened for each question: that takes far less than a millisecond, and a database that was set
+/// aside or brought here meanwhile is noticed.
+async fn with_store<T: Send + 'static>(
+    shared: Arc<Shared>,
+    none: T,
+    ask: impl FnOnce(&Store) -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, Refused> {
+    let asked = tokio::task::spawn_blocking(move || {
+        match Store::open_read_only(&shared.options.database) {
+            Err(StoreError::Missing { .. }) => Ok(none),
+            Err(error) => Err(error),
+            Ok(store) => ask(&store),
+        }
+    });
+    Ok(asked.await.map_err(Refused::ours)??)
+}

@@ -1,0 +1,305 @@
+//! `fourcorners web`, over its socket.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+const M4: &str = "crucial-m4-64gb";
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// A server over a database of its own.
+struct Server {
+    child: Child,
+    address: SocketAddr,
+    folder: TempDir,
+}
+
+impl Server {
+    fn start(more: &[&str]) -> Server {
+        Server::over(tempfile::tempdir().expect("a folder"), more)
+    }
+
+    fn over(folder: TempDir, more: &[&str]) -> Server {
+        let mut child = command(folder.path(), more).spawn().expect("the binary is there");
+        let mut line = String::new();
+        let stdout = child.stdout.take().expect("a pipe");
+        BufReader::new(stdout).read_line(&mut line).expect("a line");
+        let address = line.split("//").nth(1).and_then(|rest| rest.split('/').next());
+        let address = address.and_then(|address| address.parse().ok());
+        let address = address.unwrap_or_else(|| panic!("no address in {line:?}"));
+        Server { child, address, folder }
+    }
+
+    /// Sends a request as it stands and reads the answer: its status, head and content.
+    fn send(&self, request: &str) -> (u16, String, String) {
+        let mut stream = TcpStream::connect(self.address).expect("it listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a socket");
+        stream.write_all(request.as_bytes()).expect("it reads");
+        let mut answer = Vec::new();
+        // It may close what it refuses before all of it was sent.
+        let _ = stream.read_to_end(&mut answer);
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        let (head, content) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+        (status, head.to_ascii_lowercase(), content.into())
+    }
+
+    fn ask(&self, method: &str, path: &str, more: &str, content: &str) -> (u16, Value) {
+        let (host, length) = (self.address, content.len());
+        let (status, _, content) = self.send(&format!(
+            "{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{more}\
+             Content-Length: {length}\r\n\r\n{content}"
+        ));
+        (status, serde_json::from_str(&content).unwrap_or(Value::String(content)))
+    }
+
+    fn get(&self, path: &str) -> (u16, Value) {
+        self.ask("GET", path, "", "")
+    }
+
+    fn review(&self, wanted: &Value) -> (u16, Value) {
+        let json = "Content-Type: application/json\r\n";
+        self.ask("POST", "/api/reviews", json, &wanted.to_string())
+    }
+
+    /// Looks at a review until something holds of it.
+    fn until(&self, number: u64, holds: impl Fn(&Value) -> bool) -> Value {
+        let began = Instant::now();
+        loop {
+            let (status, review) = self.get(&format!("/api/reviews/{number}"));
+            assert_eq!(status, 200, "{review}");
+            if holds(&review) {
+                return review;
+            }
+            assert!(began.elapsed() < PATIENCE, "{review}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn end(mut self) -> TempDir {
+        interrupt(&self.child);
+        let ended = self.child.wait().expect("it was ours");
+        assert_eq!(ended.code(), Some(0));
+        std::mem::replace(&mut self.folder, tempfile::tempdir().expect("a folder"))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Not beyond the test, however it ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn command(folder: &Path, more: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fourcorners"));
+    command.args(["web", "--listen", "127.0.0.1:0", "--db"]).arg(folder.join("results.db"));
+    command.args(more).current_dir(folder).stdin(Stdio::null());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn interrupt(child: &Child) {
+    let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    kill_process(id.expect("a process"), Signal::INT).expect("it runs");
+}
+
+fn has_ended(review: &Value) -> bool {
+    review["state"] != "running"
+}
+
+#[test]
+fn it_serves_its_page_and_nothing_else() {
+    let server = Server::start(&[]);
+    let (status, page) = server.get("/");
+    assert_eq!(status, 200);
+    let page = page.as_str().expect("text");
+    // All that the page names is there, and nothing of it is elsewhere.
+    for attribute in ["src=\"", "href=\""] {
+        for name in page.split(attribute).skip(1).filter_map(|rest| rest.split('"').next()) {
+            if name.starts_with('#') || name == "data:," {
+                continue;
+            }
+            assert!(name.starts_with("/assets/"), "{name}");
+            assert_eq!(server.get(name).0, 200, "{name}");
+        }
+    }
+    for module in ["common.js", "charts.js", "live.js"] {
+        assert_eq!(server.get(&format!("/assets/{module}")).0, 200, "{module}");
+    }
+    let (_, head, _) = server.send(&format!("GET / HTTP/1.0\r\nHost: {}\r\n\r\n", server.address));
+    assert!(head.contains("content-security-policy: default-src 'none'; script-src 'self';"));
+    assert!(head.contains("x-frame-options: deny"), "{head}");
+    assert_eq!(server.get("/api/records"), (200, json!({"total": 0, "records": []})));
+    let (_, drives) = server.get("/api/drives");
+    assert!(drives.as_array().expect("a list").len() > 40, "{drives}");
+    for path in [
+        "/assets/../Cargo.toml",
+        "/assets/..%2f..%2fCargo.toml",
+        "/assets/%2e%2e/%2e%2e/etc/passwd",
+        "/assets//etc/passwd",
+        "//etc/passwd",
+        "/..",
+        "/api",
+        "/api/records/../reviews",
+        "/api/records/%00",
+        "/api/records/..%2fx",
+        "/api/records/nosuch",
+        "/report?id=0123456789abcdef",
+        "/api/reviews/1",
+        "/results.db",
+    ] {
+        let (status, answer) = server.get(path);
+        assert_eq!(status, 404, "{path}: {answer}");
+        assert!(answer["error"].is_string(), "{path}: {answer}");
+    }
+    for path in [
+        "/report",
+        "/report?id=",
+        "/api/records?nosuch=1",
+        "/api/records?limit=x",
+        "/api/reviews/x",
+    ] {
+        let (status, answer) = server.get(path);
+        assert!(matches!(status, 400 | 404), "{path}: {status} {answer}");
+        assert!(answer["error"].is_string(), "{path}: {answer}");
+    }
+    server.end();
+}
+
+#[test]
+fn only_who_may_ask_is_answered() {
+    let server = Server::start(&["--name", "lab.example"]);
+    let get = |host: &str| {
+        server.send(&format!("GET /api/drives HTTP/1.1\r\n{host}Connection: close\r\n\r\n")).0
+    };
+    assert_eq!(get(&format!("Host: {}\r\n", server.address)), 200);
+    assert_eq!(get("Host: localhost\r\n"), 200);
+    assert_eq!(get("Host: LAB.example:99\r\n"), 200);
+    assert_eq!(get("Host: evil.example\r\n"), 403);
+    assert_eq!(get("Host: evil.example\r\nHost: localhost\r\n"), 400);
+    assert_eq!(get(""), 400);
+    let wanted = json!({"drives": [M4], "quick": true}).to_string();
+    let form = "Content-Type: application/json\r\n";
+    for (more, expected) in [
+        (format!("{form}Origin: http://evil.example\r\n"), 403),
+        (format!("{form}Origin: null\r\n"), 403),
+        (format!("{form}Sec-Fetch-Site: cross-site\r\n"), 403),
+        ("Content-Type: text/plain\r\n".into(), 415),
+        (String::new(), 415),
+    ] {
+        let (status, answer) = server.ask("POST", "/api/reviews", &more, &wanted);
+        assert_eq!(status, expected, "{more}: {answer}");
+    }
+    for wanted in [
+        json!({"drives": ["/dev/sda"]}),
+        json!({"drives": ["./x.toml"]}),
+        json!({"drives": [M4], "destroy": ["/dev/sda"]}),
+        json!({"drives": [M4], "methods": ["four-corners --destroy"]}),
+        json!({"drives": []}),
+        json!([]),
+        json!({"drives": [M4], "seed": -1}),
+        json!({"drives": [M4], "padding": "x".repeat(1 << 17)}),
+    ] {
+        let (status, answer) = server.review(&wanted);
+        assert!(matches!(status, 400 | 413), "{status} {answer}");
+        assert!(answer["error"].is_string(), "{answer}");
+    }
+    let (_, reviews) = server.get("/api/reviews");
+    assert_eq!(reviews, json!({"read_only": false, "reviews": []}), "nothing was started");
+    server.end();
+}
+
+#[test]
+fn a_review_is_started_watched_and_kept() {
+    let server = Server::start(&[]);
+    let wanted = json!({"drives": [M4], "methods": ["four-corners"], "quick": true, "seed": 7});
+    let (status, started) = server.review(&wanted);
+    assert_eq!((status, &started["number"]), (201, &json!(1)), "{started}");
+    let (status, answer) = server.review(&wanted);
+    assert_eq!(status, 409, "one at a time: {answer}");
+    let measuring = |review: &Value| {
+        let part = &review["parts"][0];
+        has_ended(review) || part["iops"].as_array().is_some_and(|iops| !iops.is_empty())
+    };
+    let under_way = server.until(1, measuring);
+    assert_eq!(under_way["parts"][0]["target"], M4);
+    let done = server.until(1, has_ended);
+    assert_eq!((&done["state"], &done["done"]), (&json!("done"), &json!(1.0)), "{done}");
+    let id = done["parts"][0]["record"].as_str().expect("an id");
+    let (_, listed) = server.get(&format!("/api/records?name={M4}&method=four-corners"));
+    assert_eq!((&listed["total"], &listed["records"][0]["id"]), (&json!(1), &json!(id)));
+    let (_, shown) = server.get(&format!("/api/records/{id}"));
+    assert_eq!(shown["record"]["seed"], 7);
+    let figures = shown["record"]["figures"].as_object().expect("figures");
+    assert_eq!(done["figures"].as_array().map(Vec::len), Some(figures.len()));
+    assert_eq!(shown["words"]["random_read_4k_qd3"], "4 KiB random read, QD 3");
+    let (status, page) = server.get(&format!("/report?id={id}"));
+    assert!(status == 200 && page.as_str().is_some_and(|page| page.contains("Crucial m4 64 GB")));
+    let (_, drives) = server.get("/api/drives");
+    let drives = drives.as_array().expect("a list");
+    assert!(drives.iter().any(|drive| drive["name"] == M4 && drive["measured"] == true));
+
+    // What was measured is there for the next server, which shows it and starts nothing.
+    let server = Server::over(server.end(), &["--read-only"]);
+    assert_eq!(server.get("/api/records").1["total"], 1);
+    let (status, answer) = server.review(&wanted);
+    assert_eq!(status, 403, "{answer}");
+    server.end();
+}
+
+#[test]
+fn a_review_is_stopped_and_ends_with_the_server() {
+    let server = Server::start(&[]);
+    let long = json!({"drives": ["intel-320-300gb"], "methods": ["consistency", "four-corners"]});
+    assert_eq!(server.review(&long).0, 201);
+    server.until(1, |review| review["parts"][0]["words"] != "waiting");
+    let (status, _) = server.ask("DELETE", "/api/reviews/1", "", "");
+    assert_eq!(status, 202);
+    let stopped = server.until(1, has_ended);
+    assert_eq!(stopped["state"], "stopped", "{stopped}");
+    // Asked again, nothing more happens.
+    assert_eq!(server.ask("DELETE", "/api/reviews/1", "", "").0, 202);
+
+    assert_eq!(server.review(&long).0, 201);
+    let began = server.until(2, |review| review["parts"][0]["words"] != "waiting");
+    assert_eq!(began["state"], "running");
+    let children = format!("/proc/{}/task/{0}/children", server.child.id());
+    let child = std::fs::read_to_string(children)
+        .ok()
+        .and_then(|ids| ids.split_whitespace().next().and_then(|id| id.parse::<i32>().ok()));
+    server.end();
+    if let Some(child) = child {
+        let gone = !Path::new(&format!("/proc/{child}/status")).exists();
+        assert!(gone, "the review goes on without its server");
+    }
+}
+
+#[test]
+fn what_cannot_be_served_is_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let refused = |args: &[&str]| {
+        let ran = Command::new(env!("CARGO_BIN_EXE_fourcorners"))
+            .arg("web")
+            .args(args)
+            .current_dir(folder.path())
+            .output()
+            .expect("the binary is there");
+        let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert_eq!((ran.status.code(), said.lines().count()), (Some(2), 1), "{args:?}: {said}");
+        said
+    };
+    let server = Server::start(&[]);
+    let taken = server.address.to_string();
+    assert!(refused(&["--db", "x.db", "--listen", &taken]).contains(&taken));
+    assert!(refused(&["--db", "x.db", "--listen", "0.0.0.0:0"]).contains("--read-only"));
+    assert!(refused(&["--db", "x.db", "--listen", "nowhere"]).contains("nowhere"));
+    server.end();
+}
