@@ -54,11 +54,11 @@ pub(super) fn measure(
     kept: Option<&Kept>,
     begun: Vec<Option<Begun>>,
     out: &Out,
-    interrupt: &Interrupt,
+    progress: Progress,
 ) -> Result<Document, Failure> {
     let methods = sessions.first().map_or(0, |session| session.plans.len());
     let records = Records::new(sessions.len() * methods, out);
-    let progress = Progress::new(interrupt.clone());
+    let interrupt = &progress.interrupt().clone();
     let mut begun = begun;
     begun.resize(records.count(), None);
     for (slot, begun) in begun.iter().enumerate() {
