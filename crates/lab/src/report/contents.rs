@@ -7,7 +7,9 @@ use super::chart::Chart;
 use super::entries::{Entries, Entry, figure_names, has_bars, having};
 use super::latency::{CurveOf, percentile_curves};
 use super::words::{figure_words, method_words};
-use super::{consistency, curves, endurance, power, seconds, speed, sweep, tables, trim, used};
+use super::{
+    bench, consistency, curves, endurance, power, seconds, speed, sweep, tables, trim, used,
+};
 
 /// Methods whose curves have a chapter of another kind.
 const DRAWN_ELSEWHERE: [&str; 2] = [trim::METHODS[0], endurance::METHOD];
@@ -27,6 +29,7 @@ pub(super) fn chapters(all: &Entries) -> Vec<Chapter> {
         of_curves(all, "fill-level", "Fill level", "fill-level"),
         Chapter { id: "endurance", heading: "Endurance", parts: endurance::parts(all) },
         Chapter { id: "power", heading: "Power", parts: power::parts(all) },
+        Chapter { id: "bench", heading: "Storage bench", parts: bench::parts(all) },
         Chapter { id: "curves", heading: "Other curves", parts: other_curves(all) },
         Chapter { id: "latency", heading: "Latency", parts: latency(all) },
         Chapter { id: "seconds", heading: "Second by second", parts: by_second(all) },

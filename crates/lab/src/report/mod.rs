@@ -6,6 +6,7 @@
 //! A page is a single file with its style, script, data and chart library inside. It names no
 //! address to load anything from, and a content security policy in its head forbids the rest.
 
+mod bench;
 mod chapter;
 mod chart;
 mod conclusions;

@@ -47,6 +47,26 @@ fn results_are_shown_again_without_their_drives() {
 }
 
 #[test]
+fn a_replay_is_shown_again() {
+    let dir = folder();
+    let replay = ["trace", "replay", "generated:light", M4, HDD, "--ios", "2000"];
+    let replay = [&replay[..], &["--rescale-address", "--out", "r"]].concat();
+    let ran = run(dir.path(), &replay);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let ran = run(dir.path(), &["report", "r", "-o", "r.html", "--svg", "r"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let page = fs::read_to_string(dir.path().join("r.html")).expect("a page");
+    assert!(page.contains("Storage bench</h2>"), "a chapter of its own");
+    // Data rate and service time, on an empty and on a full drive.
+    let names: Vec<String> = fs::read_dir(dir.path().join("r"))
+        .expect("a folder")
+        .map(|file| file.expect("an entry").file_name().to_string_lossy().into_owned())
+        .filter(|name| name.ends_with(".svg"))
+        .collect();
+    assert_eq!(names.len(), 4, "{names:?}");
+}
+
+#[test]
 fn results_that_are_none_are_refused_in_a_line() {
     let dir = folder();
     let path = |name: &str| dir.path().join(name);
