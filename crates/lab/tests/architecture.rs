@@ -95,6 +95,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "run",
             "save",
             "state",
+            "store",
             "trace",
             "streams",
             "uring",

@@ -5,7 +5,7 @@ mod fixture;
 use std::path::Path;
 
 use fourcorners::record::{Document, Ended, Figure, Latency};
-use fourcorners::report::{from_json, json_schema, page, table, to_json};
+use fourcorners::report::{from_json, json_schema, page, pictures, table, to_json};
 
 /// What only the chart library's own text holds, once.
 const LIBRARY_MARK: &str = "plotly.js v3";
@@ -122,6 +122,13 @@ fn nothing_in_a_record_panics() {
         let same = record.clone();
         documents.push(Document::new(vec![record, sweep, same]));
     }
+    let mut everything = fixture::everything();
+    for record in &mut everything.records {
+        record.figures.values_mut().for_each(|figure| ruin(figure, f64::NAN));
+        record.curves.values_mut().for_each(|curve| curve.points.fill((f64::INFINITY, f64::NAN)));
+        record.series.values_mut().for_each(|series| series.iops.truncate(1));
+    }
+    documents.push(everything);
     let mut odd = fixture::m4();
     let (_, mut figure) = odd.figures.shift_remove_index(0).expect("a figure");
     figure.latency_bins_ns = vec![(u64::MAX, u64::MAX), (0, u64::MAX), (5, 0)];
@@ -133,6 +140,10 @@ fn nothing_in_a_record_panics() {
     documents.push(Document::new(vec![odd]));
     for document in &documents {
         assert!(page(document).starts_with("<!DOCTYPE html>"));
+        let pictures = pictures(document);
+        if let Some(picture) = pictures.first() {
+            assert!(picture.png().is_ok(), "{}", picture.svg);
+        }
         for width in [0, 1, 20, 80, 1_000_000] {
             table(document, width, true);
         }
@@ -161,6 +172,76 @@ fn ruin(figure: &mut Figure, value: f64) {
         max: value,
     };
     figure.latency_bins_ns.clear();
+}
+
+#[test]
+fn every_chart_of_the_page_is_a_picture() {
+    let document = fixture::everything();
+    let html = page(&document);
+    let pictures = pictures(&document);
+    assert_eq!(pictures.len(), html.matches("class=\"chart\"").count());
+    let mut names: Vec<&str> = pictures.iter().map(|picture| picture.name.as_str()).collect();
+    names.dedup();
+    assert_eq!(names.len(), pictures.len());
+    for picture in &pictures {
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        assert!(picture.name.chars().all(plain), "{}", picture.name);
+        assert!(picture.svg.contains("<title>") && !picture.svg.contains("NaN"), "{}", picture.svg);
+    }
+    // The drive under test is picked out, its values are there, and both clocks are told apart.
+    let write = &pictures[1].svg;
+    for needle in ["#c2410c", "205.2", "font-weight=\"700\"", "wall time", "url(#wall)", "MB/s"] {
+        assert!(write.contains(needle), "{needle} is not in {write}");
+    }
+    let png = pictures[1].png().expect("it can be drawn");
+    assert!(png.starts_with(b"\x89PNG") && png[16..20] == 1600_u32.to_be_bytes());
+    // Letters have been drawn: the same picture without them has fewer bytes.
+    let mute = fourcorners::report::Picture { svg: without_texts(write), ..pictures[1].clone() };
+    assert!(mute.png().expect("it can be drawn").len() * 3 < png.len() * 2);
+}
+
+/// An SVG without what is written in it.
+fn without_texts(svg: &str) -> String {
+    let mut parts = svg.split("<text");
+    let first = parts.next().unwrap_or_default().to_string();
+    let rest = parts.map(|part| part.split_once("</text>").map_or("", |(_, rest)| rest));
+    rest.fold(first, |text, part| text + part)
+}
+
+#[test]
+fn a_table_stands_beside_every_chart() {
+    let document = fixture::everything();
+    let html = page(&document);
+    assert_eq!(
+        html.matches("class=\"chart\"").count(),
+        html.matches("<details class=\"data\">").count()
+    );
+    assert!(html.len() < 8_000_000, "{} bytes", html.len());
+}
+
+#[test]
+fn very_long_series_make_no_long_page() {
+    let mut document = fixture::everything();
+    let before = page(&document).len();
+    for record in &mut document.records {
+        for series in record.series.values_mut() {
+            series.iops = (0..200_000).map(|second| second % 977).collect();
+            series.mb_per_s = (0..200_000).map(|second| f64::from(second % 977)).collect();
+        }
+    }
+    // Ten days of seconds in each of some fifty series are drawn by their extremes.
+    let after = page(&document).len();
+    assert!(after < before + 6_000_000, "{before} bytes became {after}");
+}
+
+#[test]
+fn the_terminal_shows_seconds_and_curves() {
+    let text = table(&fixture::everything(), 80, false);
+    let plotted = text.chars().filter(|c| ('\u{2801}'..='\u{28ff}').contains(c)).count();
+    assert!(plotted > 100 && text.contains("2,000 s") && text.contains('▇'), "{text}");
+    for line in text.lines() {
+        assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
+    }
 }
 
 #[test]

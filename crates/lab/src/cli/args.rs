@@ -13,6 +13,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand};
   fourcorners review crucial-m4-256gb seagate-momentus-5400.6 --json
   fourcorners review ./test.img --size 2G --quick
   fourcorners review /dev/sdX --destroy /dev/sdX
+  fourcorners report fourcorners-results/* -o all.html
   fourcorners run job.fio crucial-m4-256gb --output-format json+
   fourcorners drives crucial-m4-256gb
   fourcorners age crucial-m4-256gb -o used.state
@@ -28,6 +29,8 @@ pub(super) struct Args {
 pub(super) enum Command {
     /// Test drives, print the figures and write a page
     Review(ReviewArgs),
+    /// Show earlier results again, without their drives: as a page, as pictures, as tables
+    Report(ReportArgs),
     // Described at its arguments: a comment here would take the place of that.
     Run(RunArgs),
     /// List the virtual drives, or print one with the source of every value
@@ -121,6 +124,10 @@ pub(super) struct ReviewArgs {
     #[arg(long, value_name = "FORM", default_value = "bars")]
     pub(super) progress: ProgressAs,
 
+    /// Print nothing but errors (and what --json prints): the results are in their files
+    #[arg(long, short)]
+    pub(super) quiet: bool,
+
     /// Test the virtual SSD in the state that `fourcorners age` kept in this file; no test purges it
     #[arg(long, value_name = "FILE")]
     pub(super) state: Option<PathBuf>,
@@ -134,6 +141,38 @@ pub(super) struct ReviewArgs {
 pub(super) enum ProgressAs {
     Bars,
     Json,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "The first record's drive is the drive under test; all others are what it is \
+compared with.
+
+Examples:
+  fourcorners report fourcorners-results/20260301-crucial-m4-256gb -o page.html
+  fourcorners report mine/review.json theirs/review.json --png pictures
+  fourcorners report fourcorners-results/*"
+)]
+pub(super) struct ReportArgs {
+    /// A document of `review --json`, or a folder with one, as `review` and `trace replay` write it
+    #[arg(required = true, value_name = "RESULT")]
+    pub(super) results: Vec<String>,
+
+    /// Write the page into this file, replacing it
+    #[arg(long, short, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+
+    /// Draw every chart of the page into this folder as PNG, 1600 pixels wide
+    #[arg(long, value_name = "DIR")]
+    pub(super) png: Option<PathBuf>,
+
+    /// Draw every chart of the page into this folder as SVG
+    #[arg(long, value_name = "DIR")]
+    pub(super) svg: Option<PathBuf>,
+
+    /// Print all records as one JSON document [default: tables, unless something is written]
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 /// How targets differ from what their names say, and which may be written.

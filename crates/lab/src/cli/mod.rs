@@ -13,6 +13,8 @@ mod interrupt;
 mod manual;
 mod out;
 mod progress;
+mod report;
+mod results;
 mod resume;
 mod review;
 mod run;
@@ -60,6 +62,7 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
 pub fn main() -> ExitCode {
     let result = match Args::try_parse().map(|args| args.command) {
         Ok(Command::Review(args)) => review::run(args),
+        Ok(Command::Report(args)) => report::run(&args),
         Ok(Command::Run(args)) => run::run(&args),
         Ok(Command::Drives(args)) => drives::run(&args),
         Ok(Command::Bench(args)) => bench::run(&args),

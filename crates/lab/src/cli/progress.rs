@@ -23,10 +23,16 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Draws on stderr if it is a terminal, and nowhere otherwise.
-    pub(super) fn new(interrupt: Interrupt) -> Progress {
-        let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
-        Progress { bars: Some(bars), interrupt }
+    /// Draws on stderr if it is a terminal; nowhere otherwise, and not if it is to be quiet.
+    pub(super) fn new(interrupt: Interrupt, quiet: bool) -> Progress {
+        let target =
+            if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        Progress { bars: Some(MultiProgress::with_draw_target(target)), interrupt }
+    }
+
+    /// What tells whether to stop.
+    pub(super) fn interrupt(&self) -> &Interrupt {
+        &self.interrupt
     }
 
     /// Tells a program.

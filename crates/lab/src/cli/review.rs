@@ -6,14 +6,15 @@ use std::time::Instant;
 
 use anyhow::Context;
 
-use super::args::ReviewArgs;
+use super::args::{ProgressAs, ReviewArgs};
 use super::dry_run;
 use super::interrupt::Interrupt;
 use super::out::Out;
+use super::progress::Progress;
 use super::resume::Kept;
 use super::session::{self, Session};
 use super::targets::{self, Planned};
-use super::terminal::{columns, say};
+use super::terminal::{self, columns, say};
 use super::{End, Failure};
 use crate::record::{Document, Ended};
 use crate::report;
@@ -46,7 +47,11 @@ pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
             (None, Some(folder)) => (Some(Kept::begin(folder, &sessions)?), Vec::new()),
             (None, None) => (None, Vec::new()),
         };
-        match session::measure(&sessions, kept.as_ref(), begun, &out, (args.progress, &interrupt)) {
+        let progress = match args.progress {
+            ProgressAs::Bars => Progress::new(interrupt.clone(), args.quiet),
+            ProgressAs::Json => Progress::told(interrupt.clone()),
+        };
+        match session::measure(&sessions, kept.as_ref(), begun, &out, progress) {
             Ok(document) => Ok((document, kept)),
             Err(failure) => {
                 if let Some(kept) = kept.filter(|_| args.resume.is_none()) {
@@ -73,8 +78,10 @@ pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
     }
     let saved = figures.and_then(|()| out.save_page(&document));
     let page = out.page().filter(|_| saved.is_ok());
-    print(&args, &document, page.as_deref())?;
-    account(&document, reviews, began);
+    if !args.quiet || args.json {
+        print(&args, &document, page.as_deref())?;
+    }
+    account(&document, reviews, began, args.quiet);
     if let (Some(folder), false) = (out.folder(), whole) {
         let folder = folder.display();
         say(&format!("to go on: the same command with --resume {folder} (and no --out)"));
@@ -176,13 +183,14 @@ fn methods(names: &[String]) -> Result<Vec<Method>, String> {
 /// Prints the figures. A reader that closed the pipe has seen enough.
 fn print(args: &ReviewArgs, document: &Document, page: Option<&Path>) -> anyhow::Result<()> {
     let mut stdout = stdout().lock();
-    let terminal = stdout.is_terminal();
+    let colour = stdout.is_terminal() && terminal::colours();
     let text = match args.json {
         true => report::to_json(document),
-        false => report::table(document, usize::from(columns()), terminal),
+        false => report::table(document, usize::from(columns()), colour),
     };
     let mut printed = writeln!(stdout, "{text}");
     match page.map(|page| format!("page: {}", page.display())) {
+        Some(_) if args.quiet => {}
         Some(line) if args.json => say(&line),
         Some(line) => printed = printed.and_then(|()| writeln!(stdout, "{line}")),
         None => {}
@@ -196,7 +204,7 @@ fn print(args: &ReviewArgs, document: &Document, page: Option<&Path>) -> anyhow:
 }
 
 /// Says what is missing, and how long it took.
-fn account(document: &Document, reviews: usize, began: Instant) {
+fn account(document: &Document, reviews: usize, began: Instant, quiet: bool) {
     for record in &document.records {
         let why = match &record.ended {
             Ended::Complete => continue,
@@ -209,6 +217,9 @@ fn account(document: &Document, reviews: usize, began: Instant) {
     match reviews - document.records.len() {
         0 => {}
         missing => say(&format!("fourcorners: stopped; {missing} of {reviews} were not begun")),
+    }
+    if quiet {
+        return;
     }
     let figures = document.records.iter().flat_map(|record| record.figures.values());
     let measured: f64 = figures.map(|figure| figure.duration_s).sum();

@@ -41,7 +41,7 @@ pub(super) fn run(args: &RunArgs) -> Result<End, Failure> {
         return Ok(End::Done);
     }
     let interrupt = Interrupt::listen()?;
-    let progress = Progress::new(interrupt.clone());
+    let progress = Progress::new(interrupt.clone(), false);
     let mut runs = Vec::new();
     for (place, planned) in planned.into_iter().enumerate() {
         if interrupt.asked() {

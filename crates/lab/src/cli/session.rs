@@ -4,7 +4,6 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use super::Failure;
-use super::args::ProgressAs;
 use super::interrupt::Interrupt;
 use super::out::Out;
 use super::progress::{Progress, ReviewProgress};
@@ -56,14 +55,11 @@ pub(super) fn measure(
     kept: Option<&Kept>,
     begun: Vec<Option<Begun>>,
     out: &Out,
-    (how, interrupt): (ProgressAs, &Interrupt),
+    progress: Progress,
 ) -> Result<Document, Failure> {
     let methods = sessions.first().map_or(0, |session| session.plans.len());
     let records = Records::new(sessions.len() * methods, out);
-    let progress = match how {
-        ProgressAs::Bars => Progress::new(interrupt.clone()),
-        ProgressAs::Json => Progress::told(interrupt.clone()),
-    };
+    let interrupt = &progress.interrupt().clone();
     for session in sessions {
         for (method, plan) in &session.plans {
             let seconds = plan.iter().map(Phase::estimated_seconds).sum();

@@ -24,6 +24,13 @@ fn one_line(message: &str) -> String {
     line
 }
 
+/// Whether a terminal is to be written to in colours: not where `NO_COLOR` is set and not empty, nor
+/// where the terminal says that it has none (<https://no-color.org>).
+pub(super) fn colours() -> bool {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    set("NO_COLOR").is_none() && set("TERM").is_none_or(|term| term != "dumb")
+}
+
 /// How wide a table on stdout may be.
 pub(super) fn columns() -> u16 {
     rustix::termios::tcgetwinsize(stdout())

@@ -5,11 +5,11 @@
 //! and for each spare area chooses the run; on paper and without a script all are there.
 
 use maud::{Markup, html};
-use plotly::Scatter;
-use plotly::common::{Marker, Mode};
-use plotly::layout::{AxisType, HoverMode, Margin};
 
-use super::charts::{Chart, axis, base_layout, chart_text, line_colour};
+use super::chapter::{Group, Panel, Part, Switch};
+use super::chart::{
+    Chart, DataTable, Line, Lines, Marks, Plot, Scale, Up, count_tick, file_name, thinned,
+};
 use super::entries::{Entries, Entry, figure_names};
 use super::words::{figure_words, iops, percent};
 use crate::record::{Series, Steadiness};
@@ -18,8 +18,6 @@ use crate::record::{Series, Steadiness};
 pub(super) const METHOD: &str = "consistency";
 /// From when on the charts look closer, seconds.
 const LATE: usize = 1400;
-/// Room above the highest dot.
-const HEADROOM: f64 = 1.06;
 
 /// A part of a run on one of the two kinds of axis.
 #[derive(Clone, Copy)]
@@ -35,28 +33,23 @@ const VIEWS: [View; 3] = [
     View { heading: "From 1400 s, linear axis", from: LATE, log: false },
 ];
 
-/// What a view covers in all runs together.
-#[derive(Clone, Copy)]
-struct Bounds {
-    seconds: usize,
-    highest: f64,
-}
+/// A run of a drive: whose, its figure's name, its seconds.
+type Run<'r, 'a> = (&'r Entry<'a>, &'a str, &'a Series);
 
-impl Bounds {
-    fn of(view: View, runs: &[(&Entry, &str, &Series)]) -> Bounds {
-        let values = runs.iter().flat_map(|(.., series)| series.iops.iter().skip(view.from));
-        Bounds {
-            seconds: runs.iter().map(|(.., series)| series.iops.len()).max().unwrap_or(0),
-            highest: values.fold(1, |highest, &value| highest.max(value)) as f64,
-        }
-    }
+/// The axes of a view, which all runs share.
+fn axes(view: View, runs: &[Run]) -> (Scale, Up) {
+    let seconds = runs.iter().map(|(.., series)| series.iops.len()).max().unwrap_or(0);
+    let range = (view.from as f64, seconds.max(view.from + 1) as f64);
+    let values = runs.iter().flat_map(|(.., series)| series.iops.iter().skip(view.from));
+    let up = Up::of("IOPS", values.map(|&value| value as f64), view.log, count_tick);
+    (Scale::linear("s", range, count_tick), up)
 }
 
 /// The chapter; nothing without a run.
-pub(super) fn sections(all: &Entries) -> Option<Markup> {
+pub(super) fn parts(all: &Entries) -> Vec<Part> {
     let entries = all.of_method(METHOD);
     let names = figure_names(&entries);
-    let mut runs: Vec<(&Entry, &str, &Series)> = Vec::new();
+    let mut runs: Vec<Run> = Vec::new();
     for &entry in &entries {
         for &name in &names {
             if let Some(series) = entry.record.series.get(name) {
@@ -64,54 +57,50 @@ pub(super) fn sections(all: &Entries) -> Option<Markup> {
             }
         }
     }
-    let longest = runs.iter().map(|(.., series)| series.iops.len()).max()?;
-    let views: Vec<View> = VIEWS.into_iter().filter(|view| view.from < longest).collect();
-    (!views.is_empty()).then(|| {
-        html! {
-            p {
-                "4 KiB random writes at QD 32 on a drive that was filled first: a dot for the I/Os of \
-                 every second. All drives are drawn on the same axes."
-            }
-            div data-switch {
-                (buttons("drive", "Drive", entries.iter().map(|entry| entry.label_with_clock(all))))
-                (buttons("run", "Spare area", names.iter().map(|name| spare_words(name))))
-                @for (entry, name, series) in &runs {
-                    div.panel
-                        data-drive=(place(&entries, |it| std::ptr::eq(*it, *entry)))
-                        data-run=(place(&names, |it| it == name))
-                    {
-                        h3 { (entry.label_with_clock(all)) ", " (spare_words(name)) }
-                        div.grid { @for &view in &views {
-                            figure {
-                                figcaption { h4 { (view.heading) } p { "IOPS of each second" } }
-                                (chart(entry, name, series, view, Bounds::of(view, &runs)).markup())
-                            }
-                        } }
-                    }
-                }
-            }
-            (table(all, &entries))
-        }
-    })
+    let longest = runs.iter().map(|(.., series)| series.iops.len()).max().unwrap_or(0);
+    let views = VIEWS.into_iter().filter(|view| view.from < longest);
+    let views: Vec<(View, (Scale, Up))> = views.map(|view| (view, axes(view, &runs))).collect();
+    if views.is_empty() {
+        return Vec::new();
+    }
+    let words = html! { p {
+        "4 KiB random writes at QD 32 on a drive that was filled first: a dot for the I/Os of every \
+         second. All drives and runs are drawn on the same axes."
+    } };
+    let panel = |&(entry, name, series): &Run| Panel {
+        choices: vec![
+            place(&entries, |it| std::ptr::eq(*it, entry)),
+            place(&names, |it| *it == name),
+        ],
+        heading: format!("{}, {}", entry.label_with_clock(all), spare_words(name)),
+        charts: views
+            .iter()
+            .map(|(view, axes)| chart(all, (entry, name, series), *view, axes))
+            .collect(),
+    };
+    let switch = Switch {
+        groups: vec![
+            Group {
+                what: "Drive",
+                choices: entries.iter().map(|entry| entry.label_with_clock(all)).collect(),
+            },
+            Group {
+                what: "Spare area",
+                choices: names.iter().map(|name| capitalised(&spare_words(name))).collect(),
+            },
+        ],
+        panels: runs.iter().map(panel).collect(),
+    };
+    vec![Part::Text(words), Part::Switch(switch), Part::Text(table(all, &entries))]
+}
+
+fn capitalised(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 fn place<T>(items: &[T], is_it: impl Fn(&T) -> bool) -> usize {
     items.iter().position(is_it).unwrap_or(0)
-}
-
-/// A row of buttons, one pressed; nothing where there is nothing to choose.
-fn buttons(key: &str, what: &str, words: impl ExactSizeIterator<Item = String>) -> Markup {
-    html! {
-        @if words.len() > 1 {
-            div.switch role="group" aria-label=(what) data-key=(key) hidden {
-                span { (what) }
-                @for (value, words) in words.enumerate() {
-                    button type="button" data-value=(value)
-                        aria-pressed=(if value == 0 { "true" } else { "false" }) { (words) }
-                }
-            }
-        }
-    }
 }
 
 /// "default" or "25 % spare area", from the end of the figure's name.
@@ -123,52 +112,35 @@ fn spare_words(name: &str) -> String {
     }
 }
 
-fn chart(entry: &Entry, name: &str, series: &Series, view: View, bounds: Bounds) -> Chart {
+fn chart(all: &Entries, run: Run, view: View, (across, up): &(Scale, Up)) -> Chart {
+    let (entry, name, series) = run;
     let part = series.iops.get(view.from..).unwrap_or_default();
-    let times: Vec<usize> = (0..part.len()).map(|index| view.from + index + 1).collect();
-    // A log axis has no place for a second without any; it is drawn at its foot.
-    let values: Vec<u64> =
-        part.iter().map(|&value| if view.log { value.max(1) } else { value }).collect();
-    let dots = Scatter::new(times, values)
-        .mode(Mode::Markers)
-        .name(chart_text(&entry.label))
-        .marker(Marker::new().size(3).color(line_colour(entry.line)))
-        .hover_template("%{x} s: %{y} IOPS");
-    let up = match view.log {
-        true => {
-            let decades: Vec<f64> = (0..=9).map(|power| 10_f64.powi(power)).collect();
-            let names = ["1", "10", "100", "1,000", "10,000", "100,000", "1M", "10M", "100M", "1G"];
-            axis()
-                .type_(AxisType::Log)
-                .range(vec![0.0, (bounds.highest * HEADROOM).log10().max(1.0)])
-                .tick_values(decades)
-                .tick_text(names.map(String::from).to_vec())
-        }
-        false => axis().range(vec![0.0, bounds.highest * HEADROOM]).n_ticks(6),
-    };
-    let across = axis()
-        .range(vec![view.from as f64, bounds.seconds.max(view.from + 1) as f64])
-        .tick_suffix(" s")
-        .show_grid(false);
-    let layout = base_layout(Margin::new().left(56).right(12).top(8).bottom(28))
-        .hover_mode(HoverMode::Closest)
-        .x_axis(across)
-        .y_axis(up);
-    let (low, high) = (part.iter().min(), part.iter().max());
-    let range = match low.zip(high) {
+    let at = |(index, &value): (usize, &u64)| ((view.from + index + 1) as f64, value as f64);
+    let label = entry.label_with_clock(all);
+    let lines = vec![Line {
+        label: label.clone(),
+        style: entry.line,
+        points: thinned(part.iter().enumerate().map(at).collect()),
+        marks: Marks::Alone,
+        says: Vec::new(),
+    }];
+    let range = match part.iter().min().zip(part.iter().max()) {
         Some((low, high)) => format!("{} to {}", iops(*low as f64), iops(*high as f64)),
         None => "nothing".into(),
     };
     Chart {
-        traces: vec![dots],
-        layout,
-        height_px: 260,
+        name: file_name(&format!("consistency {label} {} {}", spare_words(name), view.heading)),
+        context: format!("{label}, {}", spare_words(name)),
+        title: view.heading.into(),
+        about: "IOPS of each second".into(),
+        note: String::new(),
         description: format!(
-            "Dots, IOPS of each second, {}, {}, {}: {range}.",
-            entry.label,
+            "Dots, IOPS of each second, {label}, {}, {}: {range}.",
             figure_words(name),
             view.heading
         ),
+        table: DataTable::of_lines("Seconds", &lines, |x| format!("{x}"), iops),
+        plot: Plot::Lines(Lines { across: across.clone(), up: up.clone(), lines }),
     }
 }
 

@@ -6,24 +6,45 @@
 //! A page is a single file with its style, script, data and chart library inside. It names no
 //! address to load anything from, and a content security policy in its head forbids the rest.
 
-mod against;
-mod charts;
+mod bench;
+mod chapter;
+mod chart;
+mod conclusions;
 mod consistency;
+mod contents;
 mod curves;
+mod endurance;
 mod entries;
 mod json;
+mod latency;
 mod page;
+mod pictures;
+mod plot;
+mod power;
 mod provenance;
 mod replay;
+mod seconds;
+mod speed;
 mod sweep;
 mod table;
 mod tables;
+mod trim;
+mod used;
 mod words;
 
 pub(crate) use crate::save::is_a_sink;
 pub use crate::save::write_atomically;
 pub(crate) use crate::save::write_atomically_by;
 pub use json::{ReadError, from_json, json_schema, to_json};
-pub use page::{chart_library, page};
+pub use page::page;
+pub use pictures::{Picture, PictureError, pictures};
 pub use table::table;
 pub use words::figure_words;
+
+/// The script element of the chart library, for pages that are no reports.
+pub fn chart_library() -> &'static str {
+    chart::library()
+}
+
+/// The style sheet of the page, which has the colours of all charts.
+const STYLE: &str = include_str!("style.css");

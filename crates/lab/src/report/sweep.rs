@@ -1,13 +1,10 @@
 //! The queue-depth sweep: the same job at one depth after the other.
 
 use maud::{Markup, html};
-use plotly::common::{Marker, Mode};
-use plotly::layout::{AxisType, HoverMode, Margin};
-use plotly::{Scatter, Trace};
 
-use super::charts::{Chart, axis, base_layout, chart_text, four_digits, line_colour, line_style};
+use super::chapter::Part;
+use super::chart::{Chart, DataTable, Line, Lines, Marks, Plot, Scale, Up, count_tick, file_name};
 use super::entries::{Entries, Entry, figure_names};
-use super::tables::legend;
 use super::words::{FigureName, iops, micros, rate};
 use crate::record::Figure;
 
@@ -35,7 +32,7 @@ impl Kind {
 }
 
 /// The charts and tables of a sweep; nothing when no kind of I/O has two depths.
-pub(super) fn sections(all: &Entries) -> Option<Markup> {
+pub(super) fn parts(all: &Entries) -> Vec<Part> {
     let entries = all.of_method(METHOD);
     let mut kinds: Vec<(Kind, Vec<u32>)> = Vec::new();
     for name in figure_names(&entries).iter().filter_map(|name| FigureName::parse(name)) {
@@ -43,8 +40,8 @@ pub(super) fn sections(all: &Entries) -> Option<Markup> {
         let depths = match kinds.iter_mut().find(|(known, _)| *known == kind) {
             Some((_, depths)) => depths,
             None => {
-                kinds.push((kind, Vec::new()));
-                &mut kinds.last_mut()?.1
+                kinds.push((kind, vec![name.queue_depth]));
+                continue;
             }
         };
         if !depths.contains(&name.queue_depth) {
@@ -53,20 +50,12 @@ pub(super) fn sections(all: &Entries) -> Option<Markup> {
     }
     kinds.retain(|(_, depths)| depths.len() > 1);
     kinds.iter_mut().for_each(|(_, depths)| depths.sort_unstable());
-    (!kinds.is_empty()).then(|| {
-        html! {
-            (legend(all, &entries))
-            div.grid {
-                @for (kind, depths) in &kinds {
-                    figure {
-                        figcaption { h3 { (kind.words()) } p { "IOPS against queue depth" } }
-                        (chart(all, &entries, kind, depths).markup())
-                    }
-                }
-            }
-            @for (kind, depths) in &kinds { (table(all, &entries, kind, depths)) }
-        }
-    })
+    if kinds.is_empty() {
+        return Vec::new();
+    }
+    let charts = kinds.iter().map(|(kind, depths)| chart(all, &entries, kind, depths)).collect();
+    let tables = kinds.iter().map(|(kind, depths)| table(all, &entries, kind, depths));
+    [Part::Charts(charts)].into_iter().chain(tables.map(Part::Text)).collect()
 }
 
 /// The figure of an entry at one depth.
@@ -79,21 +68,18 @@ fn at<'a>(entry: &Entry<'a>, kind: &Kind, depth: u32) -> Option<&'a Figure> {
 }
 
 fn chart(all: &Entries, entries: &[&Entry], kind: &Kind, depths: &[u32]) -> Chart {
-    let mut traces: Vec<Box<dyn Trace>> = Vec::new();
+    let mut lines = Vec::new();
     let mut said = Vec::new();
-    let mut highest = 0.0_f64;
     for entry in entries {
         let points: Vec<(u32, &Figure)> =
             depths.iter().filter_map(|&depth| Some((depth, at(entry, kind, depth)?))).collect();
         if points.is_empty() {
             continue;
         }
-        let finite = points.iter().map(|(_, figure)| figure.iops).filter(|iops| iops.is_finite());
-        highest = finite.fold(highest, f64::max);
         let label = entry.label_with_clock(all);
         let spoken = |(depth, figure): &(u32, &Figure)| format!("QD {depth} {}", iops(figure.iops));
         said.push(format!("{label}: {}", points.iter().map(spoken).collect::<Vec<_>>().join(", ")));
-        let hover = |(depth, figure): &(u32, &Figure)| {
+        let says = |(depth, figure): &(u32, &Figure)| {
             format!(
                 "QD {depth}: {} IOPS, {} MB/s, mean {}",
                 iops(figure.iops),
@@ -101,33 +87,34 @@ fn chart(all: &Entries, entries: &[&Entry], kind: &Kind, depths: &[u32]) -> Char
                 micros(figure.latency_us.mean)
             )
         };
-        let x = points.iter().map(|&(depth, _)| depth).collect();
-        let y = points.iter().map(|(_, figure)| four_digits(figure.iops)).collect::<Vec<f64>>();
-        traces.push(
-            Scatter::new(x, y)
-                .mode(Mode::LinesMarkers)
-                .name(chart_text(&label))
-                .line(line_style(entry.line))
-                .marker(Marker::new().size(7).color(line_colour(entry.line)))
-                .text_array(points.iter().map(hover).collect::<Vec<_>>())
-                .hover_template("%{text}"),
-        );
+        lines.push(Line {
+            label,
+            style: entry.line,
+            points: points.iter().map(|(depth, it)| (f64::from(*depth), it.iops)).collect(),
+            marks: Marks::Each,
+            says: points.iter().map(says).collect(),
+        });
     }
-    let ends = [depths.first(), depths.last()]
-        .map(|end| f64::from(end.copied().unwrap_or(1).max(1)).log10());
-    let across = axis()
-        .type_(AxisType::Log)
-        .range(vec![ends[0] - 0.08, ends[1] + 0.08])
-        .tick_values(depths.iter().map(|&depth| f64::from(depth)).collect())
-        .tick_text(depths.iter().map(|depth| depth.to_string()).collect());
-    let top = if highest > 0.0 { highest * 1.06 } else { 1.0 };
-    let layout = base_layout(Margin::new().left(52).right(12).top(8).bottom(28))
-        .hover_mode(HoverMode::Closest)
-        .x_axis(across)
-        .y_axis(axis().range(vec![0.0, top]).n_ticks(6));
-    let description =
-        format!("Line chart, {}, IOPS against queue depth. {}.", kind.words(), said.join("; "));
-    Chart { traces, layout, height_px: 260, description }
+    let end = |depth: Option<&u32>| f64::from(depth.copied().unwrap_or(1).max(1));
+    let range = (end(depths.first()) / 1.2, end(depths.last()) * 1.2);
+    let mut across = Scale::log("Queue depth", range, count_tick);
+    across.ticks = depths.iter().map(|&depth| (f64::from(depth), depth.to_string())).collect();
+    let values = lines.iter().flat_map(|line| line.points.iter().map(|&(_, y)| y));
+    let up = Up::of("IOPS", values, false, count_tick);
+    Chart {
+        name: file_name(&format!("queue depth {}", kind.words())),
+        context: String::new(),
+        title: kind.words(),
+        about: "IOPS against queue depth".into(),
+        note: String::new(),
+        description: format!(
+            "Line chart, {}, IOPS against queue depth. {}.",
+            kind.words(),
+            said.join("; ")
+        ),
+        table: DataTable::of_lines("Queue depth", &lines, |x| format!("{x}"), iops),
+        plot: Plot::Lines(Lines { across, up, lines }),
+    }
 }
 
 fn table(all: &Entries, entries: &[&Entry], kind: &Kind, depths: &[u32]) -> Markup {

@@ -4,6 +4,7 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, LineStyle, Table};
 
 use super::entries::{Entries, Entry};
+use super::plot::plots;
 use super::replay;
 use super::words::{
     NO_VALUE, bytes, clock_words, ended_words, figure_words, iops, kind_words, method_words,
@@ -63,6 +64,7 @@ impl Page {
                 blocks.push(self.print(replay::figures(replay, self.text())));
             }
         }
+        blocks.extend(plots(entry, usize::from(self.width)));
         if !record.verdicts.is_empty() {
             let mut verdicts = self.text();
             for verdict in &record.verdicts {

@@ -2,7 +2,6 @@
 
 use maud::{Markup, html};
 
-use super::charts::line_colour;
 use super::entries::{Entries, Entry, has_bars};
 use super::words::{
     NO_VALUE, clock_words, ended_words, figure_words, iops, method_words, micros, percent, rate,
@@ -135,67 +134,6 @@ pub(super) fn side_by_side(all: &Entries) -> Option<Markup> {
             }
         }
     })
-}
-
-/// The number of verdicts in a document.
-pub(super) fn verdict_count(all: &Entries) -> usize {
-    all.all.iter().map(|entry| entry.record.verdicts.len()).sum()
-}
-
-/// What the records conclude, the drive under test first.
-pub(super) fn verdicts(all: &Entries) -> Markup {
-    let mut entries: Vec<&Entry> =
-        all.all.iter().filter(|entry| !entry.record.verdicts.is_empty()).collect();
-    entries.sort_by_key(|entry| !entry.under_test);
-    html! {
-        @if !entries.is_empty() {
-            section #verdicts {
-                h2 { "Conclusions" }
-                @for entry in entries {
-                    h3 {
-                        (entry.label) " "
-                        @if all.mixed_clocks { (clock_badge(entry.record.clock)) " " }
-                        @if all.methods().len() > 1 {
-                            span.badge { (method_words(&entry.record.method)) }
-                        }
-                    }
-                    dl.verdicts {
-                        @for verdict in &entry.record.verdicts {
-                            dt { (verdict.about.replace(['-', '_'], " ")) }
-                            dd { (verdict.text) }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Which line is whose among these; nothing where there is only one.
-pub(super) fn legend(all: &Entries, entries: &[&Entry]) -> Markup {
-    let mut shown: Vec<&Entry> = Vec::new();
-    for &entry in entries {
-        if shown.iter().all(|other| other.line != entry.line) {
-            shown.push(entry);
-        }
-    }
-    const DASHES: [&str; 5] = ["", "9 5", "2 4", "9 4 2 4", "14 6"];
-    html! {
-        @if shown.len() > 1 {
-            ul.legend aria-label="Lines" {
-                @for entry in shown {
-                    li {
-                        svg width="34" height="8" aria-hidden="true" {
-                            line x1="0" y1="4" x2="34" y2="4" stroke-width="2.5"
-                                stroke-dasharray=(DASHES[entry.line % DASHES.len()])
-                                style=(format!("stroke:{}", line_colour(entry.line))) {}
-                        }
-                        span { (entry.label_with_clock(all)) }
-                    }
-                }
-            }
-        }
-    }
 }
 
 /// Every figure of a record.

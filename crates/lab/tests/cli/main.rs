@@ -19,6 +19,7 @@ mod media;
 mod methods;
 mod output;
 mod profiles;
+mod report;
 mod resume;
 mod state;
 mod trace;

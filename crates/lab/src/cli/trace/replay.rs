@@ -13,7 +13,7 @@ use super::{cannot_open, options, tell_skipped};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::progress::{Progress, ReviewProgress};
 use crate::cli::targets::{self, Asked, Planned};
-use crate::cli::terminal::{columns, say};
+use crate::cli::terminal::{self, columns, say};
 use crate::cli::{End, Failure};
 use crate::record::{Document, Ended, Record};
 use crate::replay::{Addresses, Before, Pace, Plan, replay};
@@ -159,7 +159,7 @@ fn replay_all(
         targets.push(target.create().map_err(Failure::Usage)?);
         created.extend(path);
     }
-    let progress = Progress::new(interrupt.clone());
+    let progress = Progress::new(interrupt.clone(), false);
     let records: Mutex<Vec<Option<Record>>> = Mutex::new(vec![None; targets.len()]);
     let one = |slot: usize| -> Result<(), Failure> {
         if interrupt.asked() {
@@ -225,10 +225,10 @@ fn writable(folder: &Path) -> Result<(), String> {
 /// Prints the figures. A reader that closed the pipe has seen enough.
 fn print(args: &ReplayArgs, document: &Document) -> anyhow::Result<()> {
     let mut stdout = stdout().lock();
-    let terminal = stdout.is_terminal();
+    let colour = stdout.is_terminal() && terminal::colours();
     let text = match args.json {
         true => report::to_json(document),
-        false => report::table(document, usize::from(columns()), terminal),
+        false => report::table(document, usize::from(columns()), colour),
     };
     match writeln!(stdout, "{}", text.trim_end()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {

@@ -1,0 +1,175 @@
+//! Latency by percentile: what share of the I/Os was answered within which time, to the longest.
+
+use super::chart::{
+    Chart, DataTable, Line, Lines, Marks, Plot, Scale, Up, file_name, four_digits, time_tick,
+};
+use super::words::{NO_VALUE, micros};
+use crate::record::Figure;
+
+/// Points a curve has for each further nine of its percentile.
+const POINTS_PER_NINE: f64 = 16.0;
+
+/// The percentiles that are named.
+const SHARES: [(f64, &str); 9] = [
+    (2.0, "50 %"),
+    (10.0, "90 %"),
+    (1e2, "99 %"),
+    (1e3, "99.9 %"),
+    (1e4, "99.99 %"),
+    (1e5, "99.999 %"),
+    (1e6, "99.9999 %"),
+    (1e7, ""),
+    (1e8, ""),
+];
+
+/// The figure of one entry.
+pub(super) struct CurveOf<'a> {
+    /// What it is of.
+    pub(super) label: String,
+    /// Its style.
+    pub(super) style: usize,
+    /// The figure.
+    pub(super) figure: &'a Figure,
+}
+
+/// A point of a curve: one I/O in `one_in` took longer than `us`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Point {
+    one_in: f64,
+    us: f64,
+}
+
+/// The curve of a figure, from its histogram; from its percentiles where it has none.
+fn points(figure: &Figure) -> Vec<Point> {
+    let mut bins = figure.latency_bins_ns.clone();
+    bins.sort_unstable();
+    let total: u128 = bins.iter().map(|&(_, count)| u128::from(count)).sum();
+    let latency = &figure.latency_us;
+    let mut points = Vec::new();
+    if total == 0 {
+        let known = [
+            (2.0, latency.p50),
+            (10.0, latency.p90),
+            (1e2, latency.p99),
+            (1e3, latency.p999),
+            (1e4, latency.p9999),
+        ];
+        points.extend(known.map(|(one_in, us)| Point { one_in, us }));
+    } else {
+        let total = total as f64;
+        let mut below = 0_u128;
+        let mut bins = bins.into_iter();
+        let mut current = 0;
+        for index in 0.. {
+            let one_in = 10_f64.powf(f64::from(index) / POINTS_PER_NINE);
+            if one_in >= total {
+                break;
+            }
+            let rank = (total * (1.0 - 1.0 / one_in)).ceil().max(1.0);
+            while (below as f64) < rank {
+                let Some((ns, count)) = bins.next() else { break };
+                below += u128::from(count);
+                current = ns;
+            }
+            points.push(Point { one_in, us: current as f64 / 1e3 });
+        }
+        points.push(Point { one_in: total, us: latency.max });
+    }
+    // A log axis has no place for zero.
+    points.retain(|point| point.us.is_finite() && point.us > 0.0);
+    points
+}
+
+/// "99.9 %" from one in 1000.
+fn percentile(one_in: f64) -> String {
+    let nines = one_in.log10();
+    let decimals = (nines - 2.0).ceil().clamp(0.0, 9.0) as usize + usize::from(nines < 1.0);
+    format!("{:.decimals$}", (1.0 - 1.0 / one_in) * 100.0)
+}
+
+/// Latency against the percentile, one line for each figure, a dot at the maximum.
+pub(super) fn percentile_curves(title: &str, curves: &[CurveOf]) -> Chart {
+    let drawn: Vec<Vec<Point>> = curves.iter().map(|curve| points(curve.figure)).collect();
+    let most = drawn.iter().flatten().map(|point| point.one_in).fold(1e4, f64::max);
+    let lines: Vec<Line> =
+        curves.iter().zip(&drawn).map(|(curve, points)| line(curve, points)).collect();
+    let said: Vec<String> = curves.iter().map(spoken).collect();
+    let mut across = Scale::log("", (1.0, most.powf(1.03).min(1e300)), |_| String::new());
+    across.ticks = SHARES.map(|(one_in, name)| (one_in, name.to_string())).to_vec();
+    across.ticks.retain(|(one_in, _)| *one_in <= across.range.1);
+    let values = drawn.iter().flatten().map(|point| point.us);
+    Chart {
+        name: file_name(&format!("latency {title}")),
+        context: String::new(),
+        title: title.into(),
+        about: "Latency by share of the I/Os".into(),
+        note: String::new(),
+        description: format!(
+            "Latency by percentile, log axis, {title}: {}.",
+            if said.is_empty() { NO_VALUE.into() } else { said.join("; ") }
+        ),
+        table: table(curves),
+        plot: Plot::Lines(Lines { across, up: Up::of("", values, true, time_tick), lines }),
+    }
+}
+
+fn line(curve: &CurveOf, points: &[Point]) -> Line {
+    let has_max = !curve.figure.latency_bins_ns.is_empty();
+    let last = points.len().saturating_sub(1);
+    let says = |(index, point): (usize, &Point)| match has_max && index == last {
+        true => format!("max {}", micros(point.us)),
+        false => format!("{} % within {}", percentile(point.one_in), micros(point.us)),
+    };
+    Line {
+        label: curve.label.clone(),
+        style: curve.style,
+        points: points
+            .iter()
+            .map(|point| (four_digits(point.one_in), four_digits(point.us)))
+            .collect(),
+        marks: if has_max { Marks::Last } else { Marks::None },
+        says: points.iter().enumerate().map(says).collect(),
+    }
+}
+
+fn spoken(curve: &CurveOf) -> String {
+    let latency = &curve.figure.latency_us;
+    format!(
+        "{} median {}, 99 % {}, 99.99 % {}, max {}",
+        curve.label,
+        micros(latency.p50),
+        micros(latency.p99),
+        micros(latency.p9999),
+        micros(latency.max)
+    )
+}
+
+/// A row for each figure: the numbers that reviews print.
+fn table(curves: &[CurveOf]) -> DataTable {
+    let head = ["", "mean", "median", "90 %", "99 %", "99.9 %", "99.99 %", "max"];
+    let row = |curve: &CurveOf| {
+        let latency = &curve.figure.latency_us;
+        let times = [
+            latency.mean,
+            latency.p50,
+            latency.p90,
+            latency.p99,
+            latency.p999,
+            latency.p9999,
+            latency.max,
+        ];
+        (curve.label.clone(), times.map(micros).to_vec())
+    };
+    DataTable { head: head.map(String::from).to_vec(), rows: curves.iter().map(row).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_have_the_places_they_need() {
+        let of = [1.0, 2.0, 10.0, 1e2, 1e3, 1e4].map(percentile);
+        assert_eq!(of, ["0.0", "50.0", "90", "99", "99.9", "99.99"]);
+    }
+}

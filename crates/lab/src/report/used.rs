@@ -1,0 +1,74 @@
+//! The used state: the same figure fresh and used, and how much of it is kept.
+
+use maud::{Markup, html};
+
+use super::chapter::Part;
+use super::chart::BarRow;
+use super::entries::{Entries, Entry, having};
+use super::speed::{compared, longest};
+use super::words::{clock_words, percent, rate};
+
+/// The method that measures the pair.
+pub(super) const METHOD: &str = "used-state";
+
+const FRESH: &str = "random_write_4k_qd3_incompressible";
+const USED: &str = "random_write_4k_qd3_incompressible_used";
+
+/// The chapter.
+pub(super) fn parts(all: &Entries) -> Vec<Part> {
+    let entries = all.of_method(METHOD);
+    let pairs = having(&entries, FRESH).into_iter().chain(having(&entries, USED));
+    let rows: Vec<BarRow> = pairs
+        .map(|(_, figure)| BarRow {
+            label: String::new(),
+            value: figure.mb_per_s,
+            text: String::new(),
+            under_test: false,
+            hatched: false,
+        })
+        .collect();
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let longest = longest(&rows);
+    let chart = |name: &str, title: &str| {
+        let mut chart = compared(all, &entries, name, title, Some(longest));
+        chart.name = format!("used-state-{}", chart.name);
+        chart.context = "4 KiB random write, QD 3, incompressible".into();
+        chart
+    };
+    let words = html! { p {
+        "4 KiB random write at QD 3 of a new drive, and once all of it was written and then written over \
+         at random. MB/s, higher is better; both charts are to one scale."
+    } };
+    let charts = vec![chart(FRESH, "Fresh"), chart(USED, "Used")];
+    vec![Part::Text(words), Part::Charts(charts), Part::Text(table(all, &entries))]
+}
+
+fn table(all: &Entries, entries: &[&Entry]) -> Markup {
+    html! {
+        div.wide tabindex="0" role="region" aria-label="Fresh and used" {
+            table {
+                caption { span { "4 KiB random write, QD 3, incompressible: MB/s" } }
+                thead { tr {
+                    th scope="col" { "Drive" }
+                    @if all.mixed_clocks { th.text scope="col" { "Clock" } }
+                    @for heading in ["fresh", "used", "kept"] { th scope="col" { (heading) } }
+                } }
+                tbody { @for entry in entries {
+                    @let fresh = entry.record.figures.get(FRESH);
+                    @let used = entry.record.figures.get(USED);
+                    @if let (Some(fresh), Some(used)) = (fresh, used) {
+                        tr {
+                            th scope="row" { (entry.label) }
+                            @if all.mixed_clocks { td.text { (clock_words(entry.record.clock)) } }
+                            td { (rate(fresh.mb_per_s)) }
+                            td { (rate(used.mb_per_s)) }
+                            td.main { (percent(used.mb_per_s / fresh.mb_per_s)) }
+                        }
+                    }
+                } }
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Results shown again: `fourcorners report`, and what `review` says when it is to be quiet.
+
+use std::fs;
+
+use crate::bench::{HDD, M4, folder, refused, run};
+
+#[test]
+fn results_are_shown_again_without_their_drives() {
+    let dir = folder();
+    for (drive, out) in [(M4, "one"), (HDD, "two")] {
+        let ran = run(dir.path(), &["review", drive, "--quick", "--quiet", "--out", out]);
+        assert_eq!(
+            (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+            (Some(0), "", ""),
+            "--quiet says nothing"
+        );
+    }
+    let args = ["report", "one", "two/review.json", "one", "-o", "both.html"];
+    let ran = run(dir.path(), &[&args[..], &["--svg", "a/svg", "--png", "a/png"]].concat());
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ""), "{}", ran.stderr);
+    let page = fs::read_to_string(dir.path().join("both.html")).expect("a page");
+    for title in ["Crucial m4 256 GB", "Seagate Momentus 5400.6"] {
+        assert!(page.contains(title), "{title} is not on the page");
+    }
+    let files = |folder: &str, beginning: &[u8]| {
+        let files: Vec<_> = fs::read_dir(dir.path().join(folder)).expect("a folder").collect();
+        for file in &files {
+            let path = file.as_ref().expect("an entry").path();
+            assert!(fs::read(&path).expect("a file").starts_with(beginning), "{}", path.display());
+        }
+        files.len()
+    };
+    let charts = page.matches("class=\"chart\"").count();
+    assert!(charts > 10);
+    assert_eq!((files("a/svg", b"<?xml"), files("a/png", b"\x89PNG")), (charts, charts));
+
+    // One alone is the page that the review has written.
+    let again = run(dir.path(), &["report", "one", "-o", "one.html"]);
+    assert_eq!(again.code, Some(0), "{}", again.stderr);
+    let read = |path: &str| fs::read_to_string(dir.path().join(path)).expect("a page");
+    assert!(read("one.html") == read("one/review.html"), "the page is another one");
+
+    let text = run(dir.path(), &["report", "one", "two"]);
+    assert!(text.stdout.contains("Momentus") && text.stdout.contains("MB/s"), "{}", text.stdout);
+    let json = run(dir.path(), &["report", "one", "two", "--json"]).document();
+    assert_eq!(json.records.len(), 2);
+}
+
+#[test]
+fn a_replay_is_shown_again() {
+    let dir = folder();
+    let replay = ["trace", "replay", "generated:light", M4, HDD, "--ios", "2000"];
+    let replay = [&replay[..], &["--rescale-address", "--out", "r"]].concat();
+    let ran = run(dir.path(), &replay);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let ran = run(dir.path(), &["report", "r", "-o", "r.html", "--svg", "r"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let page = fs::read_to_string(dir.path().join("r.html")).expect("a page");
+    assert!(page.contains("Storage bench</h2>"), "a chapter of its own");
+    // Data rate and service time, on an empty and on a full drive.
+    let names: Vec<String> = fs::read_dir(dir.path().join("r"))
+        .expect("a folder")
+        .map(|file| file.expect("an entry").file_name().to_string_lossy().into_owned())
+        .filter(|name| name.ends_with(".svg"))
+        .collect();
+    assert_eq!(names.len(), 4, "{names:?}");
+}
+
+#[test]
+fn results_that_are_none_are_refused_in_a_line() {
+    let dir = folder();
+    let path = |name: &str| dir.path().join(name);
+    fs::create_dir(path("empty")).expect("it can be made");
+    fs::write(path("text"), "no JSON").expect("it can be written");
+    fs::write(path("cut.json"), "{\"schema\":\"fourcorners.review/1\",\"rec").expect("written");
+    let newer = "{\"schema\":\"fourcorners.review/9\",\"records\":[]}";
+    fs::write(path("newer.json"), newer).expect("it can be written");
+    let none = "{\"schema\":\"fourcorners.review/1\",\"records\":[]}";
+    fs::write(path("none.json"), none).expect("it can be written");
+    for (args, told) in [
+        (&["report"][..], "<RESULT>"),
+        (&["report", "nowhere"], "nowhere: there is no such file or folder"),
+        (&["report", "empty"], "there is no review.json and no replay.json in this folder"),
+        (&["report", "text"], "text: it is not a \"fourcorners.review/1\" document"),
+        (&["report", "cut.json"], "line 1 column"),
+        (&["report", "newer.json"], "this version reads \"fourcorners.review/1\""),
+        (&["report", "none.json"], "none.json: no records in there"),
+        (&["report", "/dev/zero"], "/dev/zero: this is not a file"),
+        (&["report", "none.json", "--svg"], "--svg"),
+    ] {
+        let line = refused(dir.path(), args);
+        assert!(line.contains(told), "{args:?}: {line}");
+    }
+    let ran = run(dir.path(), &["review", M4, "--quick", "--out", "one"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let line = refused(dir.path(), &["report", "one", "--png", "text"]);
+    assert!(line.contains("cannot write into text"), "{line}");
+}
