@@ -16,6 +16,8 @@ use clap::{Args as ClapArgs, Parser, Subcommand};
   fourcorners drives crucial-m4-256gb
   fourcorners age crucial-m4-256gb -o used.state
   fourcorners review crucial-m4-256gb --state used.state
+  fourcorners results list --drive m4
+  fourcorners compare crucial-m4-256gb intel-x25-m-g2-160gb
   fourcorners trace info web.load.gz
   fourcorners trace replay generated:light crucial-m4-256gb")]
 pub(super) struct Args {
@@ -37,6 +39,10 @@ pub(super) enum Command {
     Validate(ValidateArgs),
     /// Write a virtual SSD full and on, and keep its state for reviews of a used drive
     Age(AgeArgs),
+    /// List, show, export, import and remove the results of the database
+    Results(super::results::ResultsArgs),
+    /// Compare drives: their results side by side, with ratios and what does not matter
+    Compare(super::compare::CompareArgs),
     /// Say what is in an I/O trace, convert it, or replay it on drives
     Trace(super::trace::TraceArgs),
     /// Say what this machine and a target can and cannot measure, and why; nothing is written
@@ -91,9 +97,17 @@ pub(super) struct ReviewArgs {
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     pub(super) seed: u64,
 
+    /// Measure everything so many times, with seeds N, N + 1 and so on: `compare` then knows how far
+    /// results are to be trusted
+    #[arg(long, value_name = "TIMES", default_value_t = 1, allow_negative_numbers = true)]
+    pub(super) repeat: u32,
+
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub(super) json: bool,
+
+    #[command(flatten)]
+    pub(super) keep: KeepArgs,
 
     /// Test the virtual SSD in the state that `fourcorners age` kept in this file; no test purges it
     #[arg(long, value_name = "FILE")]
@@ -101,6 +115,19 @@ pub(super) struct ReviewArgs {
 
     #[command(flatten)]
     pub(super) on: TargetArgs,
+}
+
+/// In which database results are kept.
+#[derive(Debug, ClapArgs)]
+pub(super) struct KeepArgs {
+    /// Keep the results in this database, made if it is not there
+    /// [default: fourcorners/results.db in $XDG_DATA_HOME or ~/.local/share]
+    #[arg(long, value_name = "FILE")]
+    pub(super) db: Option<PathBuf>,
+
+    /// Keep them in no database
+    #[arg(long, conflicts_with = "db")]
+    pub(super) no_db: bool,
 }
 
 /// How targets differ from what their names say, and which may be written.
