@@ -8,6 +8,7 @@ pub mod arrival;
 pub mod bench;
 pub mod catalogue;
 pub mod cli;
+pub mod compare;
 mod cpu;
 pub mod doctor;
 pub mod drive;

@@ -71,6 +71,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("validate", &["catalogue", "run", "workload"]),
     ("report", &["record", "save", "workload"]),
     ("store", &["record", "report"]),
+    ("compare", &["record", "workload"]),
     ("bench", &["catalogue", "cpu", "run", "workload"]),
     ("drive", &["arrival", "catalogue", "cpu", "run", "streams", "trim", "uring", "workload"]),
     ("replay", &["arrival", "drive", "observer", "paced", "record", "run", "trace", "workload"]),
@@ -82,6 +83,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
         &[
             "bench",
             "catalogue",
+            "compare",
             "doctor",
             "drive",
             "fio_output",

@@ -18,6 +18,8 @@ use clap::{Args as ClapArgs, Parser, Subcommand};
   fourcorners drives crucial-m4-256gb
   fourcorners age crucial-m4-256gb -o used.state
   fourcorners review crucial-m4-256gb --state used.state
+  fourcorners results list --drive m4
+  fourcorners compare crucial-m4-256gb intel-x25-m-g2-160gb
   fourcorners trace info web.load.gz
   fourcorners trace replay generated:light crucial-m4-256gb")]
 pub(super) struct Args {
@@ -41,6 +43,10 @@ pub(super) enum Command {
     Validate(ValidateArgs),
     /// Write a virtual SSD full and on, and keep its state for reviews of a used drive
     Age(AgeArgs),
+    /// List, show, export, import and remove the results of the database
+    Results(super::results::ResultsArgs),
+    /// Compare drives: their results side by side, with ratios and what does not matter
+    Compare(super::compare::CompareArgs),
     /// Say what is in an I/O trace, convert it, or replay it on drives
     Trace(super::trace::TraceArgs),
     /// Say what this machine and a target can and cannot measure, and why; nothing is written
@@ -116,6 +122,11 @@ pub(super) struct ReviewArgs {
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     pub(super) seed: u64,
 
+    /// Measure everything so many times, with seeds N, N + 1 and so on: `compare` then knows how far
+    /// results are to be trusted
+    #[arg(long, value_name = "TIMES", default_value_t = 1, allow_negative_numbers = true)]
+    pub(super) repeat: u32,
+
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub(super) json: bool,
@@ -127,6 +138,9 @@ pub(super) struct ReviewArgs {
     /// Print nothing but errors (and what --json prints): the results are in their files
     #[arg(long, short)]
     pub(super) quiet: bool,
+
+    #[command(flatten)]
+    pub(super) keep: KeepArgs,
 
     /// Test the virtual SSD in the state that `fourcorners age` kept in this file; no test purges it
     #[arg(long, value_name = "FILE")]
@@ -154,7 +168,8 @@ Examples:
   fourcorners report fourcorners-results/*"
 )]
 pub(super) struct ReportArgs {
-    /// A document of `review --json`, or a folder with one, as `review` and `trace replay` write it
+    /// A drive by its name or serial number (its latest results), the id of a result, or a file or
+    /// folder that `review` or `trace replay` has written
     #[arg(required = true, value_name = "RESULT")]
     pub(super) results: Vec<String>,
 
@@ -173,6 +188,23 @@ pub(super) struct ReportArgs {
     /// Print all records as one JSON document [default: tables, unless something is written]
     #[arg(long)]
     pub(super) json: bool,
+
+    /// The database [default: fourcorners/results.db in $XDG_DATA_HOME or ~/.local/share]
+    #[arg(long, value_name = "FILE")]
+    pub(super) db: Option<PathBuf>,
+}
+
+/// In which database results are kept.
+#[derive(Debug, ClapArgs)]
+pub(super) struct KeepArgs {
+    /// Keep the results in this database, made if it is not there
+    /// [default: fourcorners/results.db in $XDG_DATA_HOME or ~/.local/share]
+    #[arg(long, value_name = "FILE")]
+    pub(super) db: Option<PathBuf>,
+
+    /// Keep them in no database
+    #[arg(long, conflicts_with = "db")]
+    pub(super) no_db: bool,
 }
 
 /// How targets differ from what their names say, and which may be written.

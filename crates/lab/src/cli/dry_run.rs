@@ -5,11 +5,15 @@ use std::io::{Write, stdout};
 use super::session::Session;
 use crate::review::{ASSUMED_BYTES_PER_SECOND, Past, Phase};
 
-/// Prints every phase of every session.
-pub(super) fn print(sessions: &[Session]) -> anyhow::Result<()> {
+/// Prints every phase of every session, all of which are to be carried out so many times.
+pub(super) fn print(sessions: &[Session], times: u32) -> anyhow::Result<()> {
     let mut out = stdout().lock();
     for session in sessions {
         write!(out, "{}", words(session))?;
+    }
+    if let (Some(session), 2..) = (sessions.first(), times) {
+        let last = session.seed + u64::from(times - 1);
+        writeln!(out, "All of it {times} times, with seeds {} to {last}.", session.seed)?;
     }
     let rate = ASSUMED_BYTES_PER_SECOND / 1e6;
     writeln!(

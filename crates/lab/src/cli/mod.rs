@@ -6,11 +6,14 @@
 mod age;
 mod args;
 mod bench;
+mod compare;
 mod doctor;
 mod drives;
 mod dry_run;
 mod interrupt;
+mod keeper;
 mod manual;
+mod named;
 mod out;
 mod progress;
 mod report;
@@ -68,6 +71,8 @@ pub fn main() -> ExitCode {
         Ok(Command::Bench(args)) => bench::run(&args),
         Ok(Command::Validate(args)) => validate::run(&args),
         Ok(Command::Age(args)) => age::run(&args),
+        Ok(Command::Results(args)) => results::run(args),
+        Ok(Command::Compare(args)) => compare::run(&args),
         Ok(Command::Trace(args)) => trace::run(args),
         Ok(Command::Doctor(args)) => doctor::run(&args),
         Ok(Command::Web(args)) => web::run(args),

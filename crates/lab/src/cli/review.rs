@@ -9,10 +9,11 @@ use anyhow::Context;
 use super::args::{ProgressAs, ReviewArgs};
 use super::dry_run;
 use super::interrupt::Interrupt;
+use super::keeper::Keeper;
 use super::out::Out;
 use super::progress::Progress;
 use super::resume::Kept;
-use super::session::{self, Session};
+use super::session::{self, Keep, Session};
 use super::targets::{self, Planned};
 use super::terminal::{self, columns, say};
 use super::{End, Failure};
@@ -22,11 +23,13 @@ use crate::review::{Method, Scope, plans};
 
 /// Most of a target that may be left as spare area.
 const MOST_SPARE_PERCENT: f64 = 90.0;
+/// Most times a review is repeated.
+const MOST_REPEATS: u32 = 1000;
 
 pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
     let plan = check(&args)?;
     if args.dry_run {
-        dry_run::print(&plan.sessions())?;
+        dry_run::print(&Plan { repeat: 1, ..plan }.sessions(), args.repeat)?;
         return Ok(End::Done);
     }
     // Before anything is created: what cannot go on is refused.
@@ -37,8 +40,12 @@ pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
     // From here on an interrupt is ours, so that nothing is left half made.
     let interrupt = Interrupt::listen()?;
     let out = Out::open(&args, &plan.targets).map_err(Failure::Usage)?;
+    let keeper = Keeper::open(&args.keep).map_err(|why| {
+        out.undo();
+        Failure::Usage(why)
+    })?;
     let began = Instant::now();
-    let reviews = plan.targets.len() * plan.methods.len();
+    let reviews = plan.targets.len() * plan.methods.len() * plan.repeat as usize;
     let mut created = Created::default();
     let measured = plan.create(&mut created).and_then(|plan| {
         let sessions = plan.sessions();
@@ -51,7 +58,8 @@ pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
             ProgressAs::Bars => Progress::new(interrupt.clone(), args.quiet),
             ProgressAs::Json => Progress::told(interrupt.clone()),
         };
-        match session::measure(&sessions, kept.as_ref(), begun, &out, progress) {
+        let keep = Keep { out: &out, kept: kept.as_ref(), keeper: &keeper };
+        match session::measure(&sessions, keep, begun, progress) {
             Ok(document) => Ok((document, kept)),
             Err(failure) => {
                 if let Some(kept) = kept.filter(|_| args.resume.is_none()) {
@@ -111,6 +119,8 @@ struct Plan {
     quick: bool,
     spare_percent: f64,
     seed: u64,
+    /// How many times, each with the next seed.
+    repeat: u32,
 }
 
 impl Plan {
@@ -125,14 +135,14 @@ impl Plan {
         Ok(Plan { targets, ..self })
     }
 
-    /// What is to be done to each target.
+    /// What is to be done to each target, all repeats of one before the next.
     fn sessions(&self) -> Vec<Session> {
-        let session = |target: &Planned| {
+        let session = |target: &Planned, seed: u64| {
             let scope = Scope {
                 geometry: target.reviewed_geometry(),
                 spare_percent: self.spare_percent,
                 quick: self.quick,
-                seed: self.seed,
+                seed,
                 medium: target.medium(),
             };
             let plans = plans(&self.methods, &scope);
@@ -140,10 +150,14 @@ impl Plan {
                 target: target.clone(),
                 plans: self.methods.iter().copied().zip(plans).collect(),
                 quick: self.quick,
-                seed: self.seed,
+                seed,
             }
         };
-        self.targets.iter().map(session).collect()
+        let seeds = self.seed..=self.seed + u64::from(self.repeat - 1);
+        self.targets
+            .iter()
+            .flat_map(|target| seeds.clone().map(move |seed| session(target, seed)))
+            .collect()
     }
 }
 
@@ -160,9 +174,22 @@ fn check(args: &ReviewArgs) -> Result<Plan, Failure> {
             args.spare
         )));
     }
+    let repeat = args.repeat;
+    if !(1..=MOST_REPEATS).contains(&repeat) {
+        return Err(Failure::Usage(format!(
+            "--repeat {repeat}: give a number from 1 to {MOST_REPEATS}"
+        )));
+    }
+    if args.seed.checked_add(u64::from(repeat - 1)).is_none() {
+        return Err(Failure::Usage(format!(
+            "--seed {} --repeat {repeat}: there is no seed beyond {}; choose a smaller one",
+            args.seed,
+            u64::MAX
+        )));
+    }
     let targets = targets::plan(args).map_err(Failure::Usage)?;
     let (quick, spare_percent, seed) = (args.quick, args.spare, args.seed);
-    Ok(Plan { methods, targets, quick, spare_percent, seed })
+    Ok(Plan { methods, targets, quick, spare_percent, seed, repeat })
 }
 
 /// The methods of a list of names; `all` is all of them.

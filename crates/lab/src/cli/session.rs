@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::Failure;
 use super::interrupt::Interrupt;
+use super::keeper::Keeper;
 use super::out::Out;
 use super::progress::{Progress, ReviewProgress};
 use super::resume::{Begun, Kept};
@@ -48,17 +49,25 @@ impl Session {
     }
 }
 
+/// Where what was measured goes.
+#[derive(Clone, Copy)]
+pub(super) struct Keep<'a> {
+    pub(super) out: &'a Out,
+    /// How far it is, for `--resume`.
+    pub(super) kept: Option<&'a Kept>,
+    pub(super) keeper: &'a Keeper,
+}
+
 /// Measures all sessions. Virtual drives run side by side, as many as there are CPUs and memory;
 /// real ones after that and one at a time, since they would disturb each other.
 pub(super) fn measure(
     sessions: &[Session],
-    kept: Option<&Kept>,
+    keep: Keep<'_>,
     begun: Vec<Option<Begun>>,
-    out: &Out,
     progress: Progress,
 ) -> Result<Document, Failure> {
     let methods = sessions.first().map_or(0, |session| session.plans.len());
-    let records = Records::new(sessions.len() * methods, out);
+    let records = Records::new(sessions.len() * methods, keep.out);
     let interrupt = &progress.interrupt().clone();
     for session in sessions {
         for (method, plan) in &session.plans {
@@ -70,10 +79,13 @@ pub(super) fn measure(
     begun.resize(records.count(), None);
     for (slot, begun) in begun.iter().enumerate() {
         if let Some(Begun::Done(record)) = begun {
+            // Maybe it was killed between the two.
+            keep.keeper.add(record);
             records.put(slot, (**record).clone());
         }
     }
-    let run = Run { progress, interrupt, records: &records, kept, begun };
+    let Keep { kept, keeper, .. } = keep;
+    let run = Run { progress, interrupt, records: &records, kept, keeper, begun };
     let room = Room::for_sessions(sessions);
     let shelves: Vec<Option<(Shelf<'_>, TargetInfo)>> = sessions
         .iter()
@@ -186,6 +198,7 @@ struct Run<'a> {
     interrupt: &'a Interrupt,
     records: &'a Records<'a>,
     kept: Option<&'a Kept>,
+    keeper: &'a Keeper,
     /// How far each record was when the review was ended before.
     begun: Vec<Option<Begun>>,
 }
@@ -208,6 +221,7 @@ impl Run<'_> {
                 say(&format!("fourcorners: --resume will measure this again: {error}"));
             }
         }
+        self.keeper.add(&record);
         self.records.put(slot, record);
     }
 

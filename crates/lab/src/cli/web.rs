@@ -3,6 +3,7 @@
 use std::io::{Write, stdout};
 
 use super::args::WebArgs;
+use super::results::database;
 use super::{End, Failure};
 use crate::web::{Options, WebError, serve};
 

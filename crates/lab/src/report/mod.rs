@@ -35,11 +35,14 @@ mod words;
 pub(crate) use crate::save::is_a_sink;
 pub use crate::save::write_atomically;
 pub(crate) use crate::save::write_atomically_by;
+pub(crate) use entries::shortened;
 pub use json::{ReadError, from_json, json_schema, to_json};
 pub use page::page;
 pub use pictures::{Picture, PictureError, pictures};
+pub(crate) use table::plain;
 pub use table::table;
 pub use words::figure_words;
+pub(crate) use words::{clock_words, method_words, micros, rate};
 
 /// The script element of the chart library, for pages that are no reports.
 pub fn chart_library() -> &'static str {

@@ -78,7 +78,7 @@ pub fn figure_words(name: &str) -> String {
 }
 
 /// A method's name as a heading.
-pub(super) fn method_words(method: &str) -> String {
+pub(crate) fn method_words(method: &str) -> String {
     match method {
         "four-corners" => "Four corners".into(),
         "toms" => "Queue depth sweep".into(),
@@ -127,7 +127,7 @@ fn push_grouped(text: &mut String, digits: &str) {
 }
 
 /// A data rate's number, MB/s: tenths as the reviews print it, more places for slow drives.
-pub(super) fn rate(mb_per_s: f64) -> String {
+pub(crate) fn rate(mb_per_s: f64) -> String {
     match mb_per_s.abs() {
         value if !value.is_finite() => NO_VALUE.into(),
         value if value >= 1e9 => format!("{mb_per_s:.2e}"),
@@ -159,7 +159,7 @@ pub(super) fn watts(value: f64) -> String {
 }
 
 /// A time with three significant digits in the unit that suits it.
-pub(super) fn micros(us: f64) -> String {
+pub(crate) fn micros(us: f64) -> String {
     if !us.is_finite() {
         return NO_VALUE.into();
     }
@@ -271,7 +271,7 @@ pub(super) fn job_words(job: &Job) -> String {
 }
 
 /// Which clock, in two words.
-pub(super) fn clock_words(clock: ClockName) -> &'static str {
+pub(crate) fn clock_words(clock: ClockName) -> &'static str {
     match clock {
         ClockName::Virtual => "virtual time",
         ClockName::Wall => "wall time",

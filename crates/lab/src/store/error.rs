@@ -8,6 +8,9 @@ use thiserror::Error;
 
 use crate::report::ReadError;
 
+/// What a log and the file that is shared for it begin with, and some.
+const LEAST_BYTES: u64 = 128 << 10;
+
 /// Why something was not read from or written to a database. Nothing of a call that ends in one of
 /// these has been written.
 #[derive(Debug, Error)]
@@ -138,14 +141,25 @@ impl StoreError {
                 StoreError::Damaged { path, why }
             }
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy { path },
-            Some(ErrorCode::CannotOpen) => StoreError::Unreachable { path, why },
             Some(ErrorCode::DiskFull) => {
                 StoreError::Failed { path, why: "there is no space left".into() }
             }
+            // Where the file that readers and writers share does not fit, SQLite does not say so.
+            Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) if is_full(&path) => {
+                StoreError::Failed { path, why: format!("there is no space left ({why})") }
+            }
+            Some(ErrorCode::CannotOpen) => StoreError::Unreachable { path, why },
             Some(ErrorCode::ReadOnly) => {
                 StoreError::Failed { path, why: "it cannot be written to".into() }
             }
             _ => StoreError::Failed { path, why },
         }
     }
+}
+
+/// Whether the file system of a database has no room for what SQLite needs beside it.
+fn is_full(path: &Path) -> bool {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let system = rustix::fs::statvfs(folder.unwrap_or(Path::new(".")));
+    system.is_ok_and(|it| it.f_bavail.saturating_mul(it.f_frsize) < LEAST_BYTES)
 }

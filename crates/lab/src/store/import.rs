@@ -2,7 +2,10 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+
+use rusqlite::OptionalExtension;
 
 use super::packed::unpack;
 use super::{Added, Store, StoreError};
@@ -11,6 +14,8 @@ use crate::report::from_json;
 
 /// What `review --out` and `trace replay --out` call their document.
 const DOCUMENTS: [&str; 2] = ["review.json", "replay.json"];
+/// Most records that a damaged database is searched for.
+const MOST_RECORDS: i64 = 2_000_000;
 /// Records of another database that are kept in one go.
 const AT_A_TIME: usize = 256;
 
@@ -57,42 +62,58 @@ impl Store {
     /// Adds what can be read of another database.
     fn merge(&self, other: &Store) -> Result<Imported, StoreError> {
         let mut imported = Imported::default();
-        let numbers = other.readable_numbers();
-        for numbers in numbers.chunks(AT_A_TIME) {
-            let mut records: Vec<Record> = Vec::with_capacity(numbers.len());
-            for &number in numbers {
-                match other.unpacked(number).filter(is_as_measured) {
-                    Some(record) => records.push(record),
-                    None => imported.lost += 1,
-                }
+        let mut records: Vec<Record> = Vec::with_capacity(AT_A_TIME);
+        let numbers = other.numbers();
+        let last = *numbers.end();
+        for number in numbers {
+            match other.unpacked(number) {
+                Ok(record) => records.extend(record),
+                Err(Lost) => imported.lost += 1,
             }
-            imported.count(&self.add_all(&records)?);
+            if records.len() == AT_A_TIME || number == last {
+                imported.count(&self.add_all(&records)?);
+                records.clear();
+            }
         }
         Ok(imported)
     }
 
-    /// The numbers of all contents that can be found: from the first one on and from the last one
-    /// back, each as far as there is no damage.
-    fn readable_numbers(&self) -> Vec<i64> {
-        let mut numbers = Vec::new();
-        for order in ["ASC", "DESC"] {
-            let query = format!("SELECT number FROM contents ORDER BY number {order}");
-            let Ok(mut query) = self.connection.prepare(&query) else { continue };
-            let Ok(rows) = query.query_map([], |row| row.get::<_, i64>(0)) else { continue };
-            numbers.extend(rows.map_while(Result::ok));
+    /// The numbers that contents may have: from the first to the last that are to be found anywhere,
+    /// from either end, since a search ends where there is damage.
+    fn numbers(&self) -> RangeInclusive<i64> {
+        let mut found: Vec<i64> = Vec::new();
+        for table in ["contents", "records", "figures"] {
+            for order in ["ASC", "DESC"] {
+                let query = format!("SELECT number FROM {table} ORDER BY number {order} LIMIT 1");
+                found.extend(self.connection.query_row(&query, [], |row| row.get::<_, i64>(0)));
+            }
         }
-        numbers.sort_unstable();
-        numbers.dedup();
-        numbers
+        match (found.iter().min(), found.iter().max()) {
+            // Numbers are counted up from 1, whatever a damaged page says.
+            (Some(&first), Some(&last)) => first.max(1)..=last.min(MOST_RECORDS),
+            _ => RangeInclusive::new(1, 0),
+        }
     }
 
-    fn unpacked(&self, number: i64) -> Option<Record> {
+    /// The record of a number; `None` if there never was one, or it was removed.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read, or is not what was kept.
+    fn unpacked(&self, number: i64) -> Result<Option<Record>, Lost> {
         let query = "SELECT packed FROM contents WHERE number = ?1";
-        let mut query = self.connection.prepare_cached(query).ok()?;
-        let packed: Vec<u8> = query.query_row([number], |row| row.get(0)).ok()?;
-        unpack(&packed).ok()
+        let packed: Option<Vec<u8>> = self
+            .connection
+            .prepare_cached(query)
+            .and_then(|mut query| query.query_row([number], |row| row.get(0)).optional())
+            .map_err(|_| Lost)?;
+        let Some(packed) = packed else { return Ok(None) };
+        unpack(&packed).ok().filter(is_as_measured).map(Some).ok_or(Lost)
     }
 }
+
+/// A record of a damaged database.
+struct Lost;
 
 fn is_as_measured(record: &Record) -> bool {
     let mut sealed = record.clone();

@@ -37,6 +37,7 @@ pub use check::Checked;
 pub use damage::{open_or_begin_anew, set_aside};
 pub use error::StoreError;
 pub use import::Imported;
+pub(crate) use import::{documents, read_document};
 pub use place::default_path;
 pub use query::{FigureRow, Filter, Summary};
 pub use write::Added;

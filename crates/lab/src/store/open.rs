@@ -42,12 +42,18 @@ impl Store {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let store = Store::connect(path, path.as_os_str(), flags)?;
         store.knows_its_form()?;
+        // SQLite opens what may only be read all the same, and says so when it is too late.
+        if store.connection.is_readonly("main").map_err(|error| store.error(&error))? {
+            let why = "it cannot be written to".into();
+            return Err(StoreError::Unreachable { path: path.into(), why });
+        }
         let made = schema::migrate(&store.connection).and_then(|()| write_ahead(&store.connection));
         made.map_err(|error| store.error(&error))?;
         Ok(store)
     }
 
-    /// Opens a database that is there, to read it; nothing is changed, also on a read-only file system.
+    /// Opens a database that is there, to read it, also on a read-only file system; no result is
+    /// changed.
     ///
     /// # Errors
     ///
@@ -65,17 +71,23 @@ impl Store {
             Err(error) => return Err(unreachable(path, &error)),
         }
         look(path)?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
-        let store = Store::connect(path, path.as_os_str(), flags)?;
-        match store.knows_its_form() {
-            // A write-ahead log needs files beside the database, which cannot be made there. If none
-            // is there either, nobody is writing, and nobody can.
+        // Who may write cleans up behind itself: a log that is left is taken in, and what SQLite keeps
+        // beside the database while it is open is removed. Where that may not be, SQLite only reads.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+        let opened = Store::connect(path, path.as_os_str(), flags).and_then(|store| {
+            store.knows_its_form()?;
+            let reads = store.connection.pragma_update(None, "query_only", true);
+            reads.map_err(|error| store.error(&error)).map(|()| store)
+        });
+        match opened {
+            // A write-ahead log needs files beside the database, which cannot be made there. If nothing
+            // is in one, nobody is writing, and nobody can.
             Err(StoreError::Unreachable { .. } | StoreError::Failed { .. }) if !has_log(path) => {
-                let flags = flags | OpenFlags::SQLITE_OPEN_URI;
+                let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
                 let store = Store::connect(path, &immutable(path), flags)?;
                 store.knows_its_form().map(|()| store)
             }
-            known => known.map(|()| store),
+            opened => opened,
         }
     }
 

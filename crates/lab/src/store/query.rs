@@ -44,10 +44,7 @@ impl Filter {
             values.push(value);
         };
         if let Some(part) = &self.drive {
-            // The separator is in no text that a terminal shows, so that nothing matches across.
-            let anywhere = "instr(lower(drive || char(31) || title || char(31) || \
-                 coalesce(model, '') || char(31) || coalesce(serial, '')), ?) > 0";
-            ask(anywhere, part.to_ascii_lowercase().into());
+            ask("instr(words, ?) > 0", part.to_lowercase().into());
         }
         if let Some(name) = &self.name {
             ask("drive = ?", name.clone().into());
@@ -353,4 +350,13 @@ pub(super) fn set_up(target: &TargetInfo) -> String {
     let state = target.loaded_state.iter().map(|state| format!("--state {state}"));
     let set = target.set.iter().cloned();
     set.chain(host).chain(state).collect::<Vec<_>>().join(" ")
+}
+
+/// What a part of a drive's name is looked for in.
+pub(super) fn words(target: &TargetInfo) -> String {
+    let told = [&target.model, &target.serial].into_iter().flatten();
+    let words: Vec<&str> =
+        [&target.name, &target.title].into_iter().chain(told).map(String::as_str).collect();
+    // The separator is in no text that a person types, so that nothing is found across two.
+    words.join("\u{1f}").to_lowercase()
 }

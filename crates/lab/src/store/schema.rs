@@ -10,6 +10,7 @@ pub(super) const APPLICATION_ID: u32 = 0x3463_6e72;
 
 /// Each takes a database from the form of its place to the next.
 const STEPS: [&str; 1] = [
+    // `words` is where a part of a drive's name is looked for: names, model and serial in lower case.
     // What is listed and filtered is apart from the records themselves, which are a thousand times as
     // large: going through all of `records` is to stay a matter of milliseconds.
     "CREATE TABLE records (
@@ -24,6 +25,7 @@ const STEPS: [&str; 1] = [
         firmware TEXT,
         profile_hash TEXT,
         set_up TEXT NOT NULL,
+        words TEXT NOT NULL,
         clock TEXT NOT NULL,
         method TEXT NOT NULL,
         quick INTEGER NOT NULL,

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::packed::pack;
-use super::query::{ended, name_of, set_up};
+use super::query::{ended, name_of, set_up, words};
 use super::{Store, StoreError};
 use crate::record::{Record, ReplayFigure};
 
@@ -126,10 +126,10 @@ fn insert(connection: &Connection, ready: &Ready<'_>) -> rusqlite::Result<Added>
     connection
         .prepare_cached(
             "INSERT INTO records (id, drive, title, kind, capacity_bytes, model, serial, firmware,
-                profile_hash, set_up, clock, method, quick, ended, figures, seed, version,
+                profile_hash, set_up, words, clock, method, quick, ended, figures, seed, version,
                 started_at, started_s)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
-                ?18, ?19)",
+                ?18, ?19, ?20)",
         )?
         .execute(params![
             record.id,
@@ -142,6 +142,7 @@ fn insert(connection: &Connection, ready: &Ready<'_>) -> rusqlite::Result<Added>
             target.firmware,
             target.profile_hash,
             set_up(target),
+            words(target),
             name_of(&record.clock),
             record.method,
             record.quick,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use fourcorners::record::{Document, Ended, Record};
@@ -14,10 +15,24 @@ use tempfile::TempDir;
 pub(crate) const M4: &str = "crucial-m4-256gb";
 pub(crate) const HDD: &str = "seagate-momentus-5400.6";
 
+/// Where the results of all these tests are kept: never in the database of whoever runs them.
+static DATA: LazyLock<PathBuf> = LazyLock::new(|| {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("data-of-cli-tests");
+    let _ = std::fs::remove_dir_all(&folder);
+    folder
+});
+
+/// The variable that says where results are kept, and the folder of these tests.
+pub(crate) fn data_home() -> (&'static str, &'static Path) {
+    ("XDG_DATA_HOME", &DATA)
+}
+
 /// The binary, to be run in `dir`.
 pub(crate) fn command<S: AsRef<OsStr>>(dir: &Path, args: &[S]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fourcorners"));
     command.args(args).current_dir(dir).stdin(Stdio::null()).env("RUST_BACKTRACE", "0");
+    let (name, folder) = data_home();
+    command.env(name, folder);
     command
 }
 

@@ -3,10 +3,13 @@
 //! Tests that need root, a tool or a kernel feature that is not there say so and pass.
 
 mod bench;
+mod compare;
 mod devices;
 mod document;
 mod drives;
 mod files;
+#[path = "../fixture/mod.rs"]
+mod fixture;
 mod hostile;
 mod hosts;
 mod interrupt;
@@ -20,6 +23,7 @@ mod methods;
 mod output;
 mod profiles;
 mod report;
+mod results;
 mod resume;
 mod state;
 mod trace;

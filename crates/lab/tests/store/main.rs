@@ -3,4 +3,7 @@
 #[path = "../fixture/mod.rs"]
 mod fixture;
 
+mod damage;
+mod golden;
 mod kept;
+mod latest;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::cli::args::TargetArgs;
+use crate::cli::args::{KeepArgs, TargetArgs};
 use clap::{Args as ClapArgs, Subcommand};
 
 #[derive(Debug, ClapArgs)]
@@ -166,6 +166,9 @@ pub(super) struct ReplayArgs {
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub(super) json: bool,
+
+    #[command(flatten)]
+    pub(super) keep: KeepArgs,
 
     #[command(flatten)]
     pub(super) on: TargetArgs,

@@ -11,6 +11,7 @@ use fourcorners_drive::Nanos;
 use super::args::ReplayArgs;
 use super::{cannot_open, options, tell_skipped};
 use crate::cli::interrupt::Interrupt;
+use crate::cli::keeper::Keeper;
 use crate::cli::progress::{Progress, ReviewProgress};
 use crate::cli::targets::{self, Asked, Planned};
 use crate::cli::terminal::{self, columns, say};
@@ -54,9 +55,10 @@ pub(super) fn run(args: &ReplayArgs) -> Result<End, Failure> {
     if let Some(folder) = &args.out {
         writable(folder).map_err(Failure::Usage)?;
     }
+    let keeper = Keeper::open(&args.keep).map_err(Failure::Usage)?;
     let began = Instant::now();
     let mut created = Vec::new();
-    let document = match replay_all(&plan, planned, &interrupt, &mut created) {
+    let document = match replay_all(&plan, planned, (&interrupt, &keeper), &mut created) {
         Ok(document) => document,
         Err(failure) => {
             for path in created {
@@ -150,7 +152,7 @@ fn buffer_bytes(plan: &Plan) -> u64 {
 fn replay_all(
     plan: &Plan,
     planned: Vec<Planned>,
-    interrupt: &Interrupt,
+    (interrupt, keeper): (&Interrupt, &Keeper),
     created: &mut Vec<PathBuf>,
 ) -> Result<Document, Failure> {
     let mut targets = Vec::new();
@@ -173,6 +175,7 @@ fn replay_all(
         let mut ready = target.open_for(setup).map_err(Failure::Usage)?;
         let mut watch = Seen(progress.of(&target.name()));
         let record = replay(plan, &mut ready.drive, (ready.target, ready.host), &mut watch);
+        keeper.add(&record);
         records.lock().expect("no holder panics")[slot] = Some(record);
         Ok(())
     };

@@ -1,0 +1,112 @@
+//! The database that results go into as soon as they are finished.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use super::args::KeepArgs;
+use super::terminal::say;
+use crate::record::{Ended, Record};
+use crate::store::{self, Store, StoreError};
+
+/// Keeps records in a database, and says so once where it cannot: whatever becomes of the database, a
+/// measurement goes on, and its results are printed and saved as files.
+pub(super) struct Keeper {
+    /// None where results are kept in no database, or the one there was is lost.
+    store: Mutex<Option<Store>>,
+}
+
+impl Keeper {
+    /// Opens the database before anything is measured.
+    ///
+    /// # Errors
+    ///
+    /// A database that was asked for with `--db` and cannot be used. The one that nobody named may be
+    /// missing: then that is said, and nothing else.
+    pub(super) fn open(args: &KeepArgs) -> Result<Keeper, String> {
+        let nowhere = Keeper { store: Mutex::new(None) };
+        if args.no_db {
+            return Ok(nowhere);
+        }
+        match (path(args.db.as_ref()), &args.db) {
+            (Some(path), named) => match store::open_or_begin_anew(&path) {
+                Ok((store, aside)) => {
+                    tell_aside(aside);
+                    Ok(Keeper { store: Mutex::new(Some(store)) })
+                }
+                Err(error) if named.is_some() => Err(format!("--db: {error}")),
+                Err(error) => {
+                    say(&format!("fourcorners: the results go into no database: {error}"));
+                    Ok(nowhere)
+                }
+            },
+            (None, _) => {
+                say("fourcorners: the results go into no database: there is no home folder; \
+                     --db FILE names one");
+                Ok(nowhere)
+            }
+        }
+    }
+
+    /// Keeps a record, unless nothing was measured of it.
+    pub(super) fn add(&self, record: &Record) {
+        let nothing = record.figures.is_empty()
+            && record.curves.is_empty()
+            && record.replay.as_ref().is_none_or(|replay| replay.figures.is_empty());
+        if nothing && record.ended == Ended::Interrupted {
+            return;
+        }
+        let mut place = self.store.lock().expect("no holder panics");
+        let Some(store) = place.take() else { return };
+        let failed = match store.add(record) {
+            Ok(_) => {
+                *place = Some(store);
+                return;
+            }
+            Err(damage) if damage.is_damage() => {
+                let path = store.path().to_path_buf();
+                // As long as it is open, SQLite would take the log of the new one for its own.
+                drop(store);
+                match anew(&path, &damage, record) {
+                    Ok(store) => {
+                        *place = Some(store);
+                        return;
+                    }
+                    Err(why) => why,
+                }
+            }
+            Err(why) => {
+                // The next record may be taken, or may find room.
+                *place = Some(store);
+                why
+            }
+        };
+        let (drive, method) = (&record.target.name, &record.method);
+        say(&format!(
+            "fourcorners: {drive}, {method}, is not in the database: {failed}; `fourcorners results \
+             import` takes the files of a review later"
+        ));
+    }
+}
+
+/// Sets a database aside that turned out to be damaged, and begins a new one with this record.
+fn anew(path: &Path, damage: &StoreError, record: &Record) -> Result<Store, StoreError> {
+    tell_aside(store::set_aside(path, damage)?);
+    let store = Store::open(path)?;
+    store.add(record)?;
+    Ok(store)
+}
+
+fn tell_aside(aside: Option<PathBuf>) {
+    if let Some(aside) = aside {
+        let aside = aside.display();
+        say(&format!(
+            "fourcorners: the database was damaged: it is {aside} now, and a new one was begun; \
+             `fourcorners results import {aside}` takes over what can be read of it"
+        ));
+    }
+}
+
+/// The database that is meant.
+pub(super) fn path(named: Option<&PathBuf>) -> Option<PathBuf> {
+    named.cloned().or_else(store::default_path)
+}

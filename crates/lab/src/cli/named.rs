@@ -1,0 +1,89 @@
+//! Results by what they are called on the command line: a drive, the id of a result, a file, or a
+//! folder that a review or a replay has written.
+
+use std::path::{Path, PathBuf};
+
+use super::Failure;
+use super::results::{database, failure};
+use crate::record::{Document, Record};
+use crate::store::{self, Store, StoreError};
+
+/// Fewest digits that are taken for the beginning of an id.
+const FEWEST_DIGITS: usize = 4;
+/// From here on a name is like another, 0 to 1 (Jaro and Winkler).
+const ALIKE: f64 = 0.8;
+
+/// The database to look in; none if there is none yet and nobody named one: files can be read without.
+pub(super) fn store(named: Option<&PathBuf>) -> Result<Option<Store>, Failure> {
+    let path = match named {
+        Some(_) => Some(database(named)?),
+        None => store::default_path(),
+    };
+    match path.as_deref().map(Store::open_read_only) {
+        Some(Ok(store)) => Ok(Some(store)),
+        None | Some(Err(StoreError::Missing { .. })) => Ok(None),
+        Some(Err(error)) => Err(failure(error)),
+    }
+}
+
+/// The records of all of these in one document, in the order they are named. A record that is there
+/// twice is taken once.
+pub(super) fn find_all(names: &[String], store: Option<&Store>) -> Result<Document, Failure> {
+    let mut records: Vec<Record> = Vec::new();
+    for name in names {
+        for record in find(name, store)? {
+            if records.iter().all(|known| known.id != record.id) {
+                records.push(record);
+            }
+        }
+    }
+    if records.is_empty() {
+        return Err(Failure::Usage(format!("{}: no records in there", names.join(", "))));
+    }
+    Ok(Document::new(records))
+}
+
+/// The records of what was named: a drive first, since its name may be the path of a file, too.
+pub(super) fn find(what: &str, store: Option<&Store>) -> Result<Vec<Record>, Failure> {
+    if let Some(store) = store {
+        let latest = store.latest(what).map_err(failure)?;
+        if !latest.is_empty() {
+            return Ok(latest.into_iter().flatten().collect());
+        }
+    }
+    let path = Path::new(what);
+    if path.exists() {
+        let documents = store::documents(path).map_err(failure)?;
+        let mut records = Vec::new();
+        for document in documents {
+            records.extend(store::read_document(&document).map_err(failure)?.records);
+        }
+        return Ok(records);
+    }
+    let may_be_id = what.len() >= FEWEST_DIGITS && what.bytes().all(|it| it.is_ascii_hexdigit());
+    match store.filter(|_| may_be_id).map(|store| store.get(what)) {
+        Some(Ok(record)) => Ok(vec![record]),
+        Some(Err(error)) if !matches!(error, StoreError::Unknown { .. }) => Err(failure(error)),
+        _ => Err(Failure::Usage(unknown(what, store))),
+    }
+}
+
+fn unknown(what: &str, store: Option<&Store>) -> String {
+    let none = format!("there are no results of {what:?}");
+    let Some(store) = store else {
+        return format!(
+            "{none}: there is no database yet, and no such file; `fourcorners review {what}` makes \
+             some, if it is a drive"
+        );
+    };
+    let names = store.drives().unwrap_or_default();
+    let likeness = |name: &String| strsim::jaro_winkler(what, name);
+    let nearest = names.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+    match nearest.filter(|name| likeness(name) >= ALIKE) {
+        Some(name) => format!("{none}: did you mean {name:?}?"),
+        None => format!(
+            "{none}: it is no drive that was reviewed, no id and no file; `fourcorners results list` \
+             lists what there is"
+        ),
+    }
+}

@@ -1,0 +1,164 @@
+//! A figure of one side, from all its repeats, and how it stands to that of the first.
+
+use serde::Serialize;
+
+use super::stats::{Sample, matters};
+use crate::record::{Latency, Record};
+use crate::workload::Job;
+
+/// Amounts that differ by less than this share are the same: they are cut to whole blocks.
+const SAME_AMOUNT: f64 = 0.01;
+
+/// A figure of one side.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Cell {
+    /// How many results it is of.
+    pub repeats: usize,
+    /// Average data rate, 10^6 bytes per second.
+    pub mb_per_s: Measure,
+    /// Mean latency, microseconds.
+    pub latency_mean_us: Measure,
+    /// Its 99.9th percentile.
+    pub latency_p999_us: Measure,
+    /// The longest, of all repeats.
+    pub latency_max_us: f64,
+    /// False if one of the results was cut short.
+    pub complete: bool,
+    /// Whether what was run is what was run on the first side that has the figure.
+    pub same_job: bool,
+}
+
+/// A number of one side, and against the first side.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Measure {
+    /// It; of repeats their geometric mean.
+    pub value: f64,
+    /// Where that mean lies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<(f64, f64)>,
+    /// It over that of the first side; none on that, and where that has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<f64>,
+    /// Where the ratio lies, if one of the two has repeats.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratio_interval: Option<(f64, f64)>,
+    /// Whether the ratio makes a difference: more than 10 %, and 1 is not within the interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matters: Option<bool>,
+}
+
+/// A figure of one record.
+#[derive(Clone, Debug)]
+pub(super) struct Value<'a> {
+    pub(super) name: &'a str,
+    mb_per_s: f64,
+    latency: Latency,
+    complete: bool,
+    /// Not of a replay, whose trace and pace are what was run.
+    job: Option<&'a Job>,
+    capacity_bytes: u64,
+    /// What a replay was of.
+    replayed: Option<(&'a str, &'a str, u32)>,
+}
+
+/// All figures of a record.
+pub(super) fn values(record: &Record) -> impl Iterator<Item = Value<'_>> {
+    let measured = record.figures.iter().map(|(name, figure)| Value {
+        name,
+        mb_per_s: figure.mb_per_s,
+        latency: figure.latency_us,
+        complete: figure.complete,
+        job: Some(&figure.job),
+        capacity_bytes: record.target.capacity_bytes,
+        replayed: None,
+    });
+    let replays =
+        record.replay.iter().flat_map(|it| it.figures.iter().map(move |figure| (it, figure)));
+    let replayed = replays.map(|(replay, (name, figure))| Value {
+        name,
+        mb_per_s: figure.mb_per_s,
+        latency: figure.all.latency_us,
+        complete: figure.complete,
+        job: None,
+        capacity_bytes: record.target.capacity_bytes,
+        replayed: Some((&replay.card.trace, &replay.pace, replay.queue_depth)),
+    });
+    measured.chain(replayed)
+}
+
+/// The cells of a row: the values of each side, all of whose repeats are of one job.
+pub(super) fn row(sides: &[Vec<Value<'_>>]) -> Vec<Option<Cell>> {
+    let repeats: Vec<Vec<&Value<'_>>> = sides
+        .iter()
+        .map(|values| {
+            // Without those that were run otherwise than the one that stands for the side.
+            values.iter().filter(|it| same_job(it, &values[0])).collect()
+        })
+        .collect();
+    let base = &repeats[0];
+    let first = repeats.iter().find_map(|values| values.first());
+    let cell = |(place, values): (usize, &Vec<&Value<'_>>)| {
+        let one = values.first()?;
+        let against = if place > 0 { &base[..] } else { &[] };
+        let measure = |of: &dyn Fn(&Value<'_>) -> f64| measure(values, against, of);
+        Some(Cell {
+            repeats: values.len(),
+            mb_per_s: measure(&|it| it.mb_per_s),
+            latency_mean_us: measure(&|it| it.latency.mean),
+            latency_p999_us: measure(&|it| it.latency.p999),
+            latency_max_us: values.iter().map(|it| it.latency.max).fold(0.0, f64::max),
+            complete: values.iter().all(|it| it.complete),
+            same_job: first.is_none_or(|first| same_job(one, first)),
+        })
+    };
+    repeats.iter().enumerate().map(cell).collect()
+}
+
+fn measure(values: &[&Value<'_>], base: &[&Value<'_>], of: &dyn Fn(&Value<'_>) -> f64) -> Measure {
+    let sample = |values: &[&Value<'_>]| {
+        let values: Vec<f64> = values.iter().map(|it| of(it)).collect();
+        Sample::of(&values)
+    };
+    let pair = |it: super::stats::Interval| (it.low, it.high);
+    let Some(own) = sample(values) else {
+        // Nothing was measured: a drive that answered nothing.
+        let value = values.first().map_or(0.0, |it| of(it));
+        let (interval, ratio, ratio_interval, matters) = (None, None, None, None);
+        return Measure { value, interval, ratio, ratio_interval, matters };
+    };
+    let base = sample(base);
+    let ratio = base.map(|base| own.mean / base.mean);
+    let ratio_interval = base.and_then(|base| own.ratio_interval(&base));
+    Measure {
+        value: own.mean,
+        interval: own.interval().map(pair),
+        ratio,
+        ratio_interval: ratio_interval.map(pair),
+        matters: ratio.map(|ratio| matters(ratio, ratio_interval)),
+    }
+}
+
+/// Whether two figures of one name are of the same work, but for its random numbers and, where it is
+/// over a share of the drive, the drive's size.
+fn same_job(left: &Value<'_>, right: &Value<'_>) -> bool {
+    let kind = |job: &Job| {
+        (job.pattern, job.read_percent, job.block_bytes, job.queue_depth, job.data, job.fua)
+    };
+    let alike = |a: f64, b: f64| a == b || (a - b).abs() <= SAME_AMOUNT * a.max(b);
+    // The same number of bytes, or the same share of both drives.
+    let same_amount = |of: &dyn Fn(&Job) -> u64, a: &Job, b: &Job| {
+        let (a, b) = (of(a) as f64, of(b) as f64);
+        let shares = (a / left.capacity_bytes as f64, b / right.capacity_bytes as f64);
+        alike(a, b) || alike(shares.0, shares.1)
+    };
+    match (left.job, right.job) {
+        (Some(a), Some(b)) => {
+            kind(a) == kind(b)
+                && a.until.duration() == b.until.duration()
+                && same_amount(&|job| job.until.bytes(), a, b)
+                && same_amount(&|job| job.span_bytes, a, b)
+        }
+        (None, None) => left.replayed == right.replayed,
+        _ => false,
+    }
+}

@@ -1,0 +1,93 @@
+//! Who is compared.
+
+use super::About;
+use crate::record::{Record, TargetInfo};
+
+/// One side of a comparison: results of one drive, set up one way, on one clock.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Side {
+    /// What it is called.
+    pub label: String,
+    /// Its records, at least one. Several of one method are repeats; the first of them stands for it.
+    pub records: Vec<Record>,
+}
+
+impl Side {
+    pub(super) fn about(&self) -> About {
+        // A side is never empty.
+        let first = &self.records[0];
+        About {
+            label: self.label.clone(),
+            drive: first.target.name.clone(),
+            clock: first.clock,
+            quick: self.records.iter().any(|record| record.quick),
+            ids: self.records.iter().map(|record| record.id.clone()).collect(),
+        }
+    }
+}
+
+/// The sides that records are of, in the order they first come: records of one drive that is set up
+/// the same way, on the same clock, are one side. `groups` are never joined: who names two
+/// documents of one drive wants to compare them.
+pub fn sides(groups: Vec<Vec<Record>>) -> Vec<Side> {
+    let mut sides: Vec<Side> = Vec::new();
+    for group in groups {
+        let first = sides.len();
+        for record in group {
+            let like = |side: &&mut Side| {
+                let other = &side.records[0];
+                (&other.target, other.clock, &other.version)
+                    == (&record.target, record.clock, &record.version)
+            };
+            match sides[first..].iter_mut().find(like) {
+                Some(side) => side.records.push(record),
+                None => {
+                    let label = String::new();
+                    sides.push(Side { label, records: vec![record] });
+                }
+            }
+        }
+    }
+    name(&mut sides);
+    sides
+}
+
+/// Gives each side its drive's title, and as much more as it takes to tell it from the others.
+fn name(sides: &mut [Side]) {
+    let title = |target: &TargetInfo| match target.title.trim() {
+        "" => target.name.clone(),
+        title => title.to_string(),
+    };
+    let set_up = |record: &Record| {
+        let target = &record.target;
+        target.set.iter().chain(&target.host_controller).cloned().collect::<Vec<_>>().join(", ")
+    };
+    type More<'m> = &'m dyn Fn(&Record) -> String;
+    let more: [More<'_>; 5] = [
+        &|_| String::new(),
+        &set_up,
+        &|record| record.target.name.clone(),
+        &|record| record.version.clone(),
+        &|record| record.id.chars().take(7).collect(),
+    ];
+    for more in more {
+        let labels: Vec<String> = sides.iter().map(|side| side.label.clone()).collect();
+        let several = |label: &String| labels.iter().filter(|it| *it == label).count() > 1;
+        for (side, label) in sides.iter_mut().zip(&labels) {
+            let record = &side.records[0];
+            let more = more(record);
+            side.label = match (label.is_empty(), several(label) && !more.is_empty()) {
+                (true, _) => title(&record.target),
+                (false, true) => format!("{} ({more})", title(&record.target)),
+                (false, false) => label.clone(),
+            };
+        }
+    }
+    // The same record twice.
+    for place in 1..sides.len() {
+        let before = sides[..place].iter().filter(|it| it.records == sides[place].records).count();
+        if before > 0 {
+            sides[place].label += &format!(", again {before}");
+        }
+    }
+}

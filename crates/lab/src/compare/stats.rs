@@ -1,0 +1,152 @@
+//! How far a few repeats are to be trusted: Student's t on the logarithms, since rates and latencies
+//! vary in proportion, and a ratio of two is then a difference.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// How sure the intervals are.
+pub const CONFIDENCE: f64 = 0.95;
+/// What is within this share of each other makes no difference to anybody, however sure it is.
+pub const NO_MATTER: f64 = 0.10;
+
+/// Repeats of one measurement.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Sample {
+    /// How many.
+    pub(super) count: usize,
+    /// Geometric mean.
+    pub(super) mean: f64,
+    /// Variance of the logarithms, around their mean; 0 of a single one, of which it is not known.
+    log_variance: f64,
+}
+
+/// From where to where something lies, with [`CONFIDENCE`].
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Interval {
+    pub(super) low: f64,
+    pub(super) high: f64,
+}
+
+impl Sample {
+    /// Of these values; `None` without one, or if one is not a number above zero.
+    pub(super) fn of(values: &[f64]) -> Option<Sample> {
+        let is_positive = |value: &f64| value.is_finite() && *value > 0.0;
+        if values.is_empty() || !values.iter().all(is_positive) {
+            return None;
+        }
+        let count = values.len();
+        let log_mean = values.iter().map(|value| value.ln()).sum::<f64>() / count as f64;
+        let squares: f64 = values.iter().map(|value| (value.ln() - log_mean).powi(2)).sum();
+        let log_variance = if count > 1 { squares / (count - 1) as f64 } else { 0.0 };
+        // One value is itself, to the bit.
+        let mean = if count == 1 { values[0] } else { log_mean.exp() };
+        Some(Sample { count, mean, log_variance })
+    }
+
+    /// Where the mean lies; not known of a single value.
+    pub(super) fn interval(&self) -> Option<Interval> {
+        let error = (self.log_variance / self.count as f64).sqrt();
+        (self.count > 1).then(|| around(self.mean, error, (self.count - 1) as f64))
+    }
+
+    /// Where the ratio of this mean to another lies; not known if both are single values. A single
+    /// value is taken to vary as the other's repeats do.
+    pub(super) fn ratio_interval(&self, to: &Sample) -> Option<Interval> {
+        let (left, right) = (self.count as f64, to.count as f64);
+        let ratio = self.mean / to.mean;
+        match (self.count > 1, to.count > 1) {
+            (false, false) => None,
+            (true, true) => {
+                // Welch 1947: the variances need not be the same.
+                let (a, b) = (self.log_variance / left, to.log_variance / right);
+                let freedom = match a + b > 0.0 {
+                    true => (a + b).powi(2) / (a * a / (left - 1.0) + b * b / (right - 1.0)),
+                    false => left + right - 2.0,
+                };
+                Some(around(ratio, (a + b).sqrt(), freedom))
+            }
+            _ => {
+                let known = if self.count > 1 { self } else { to };
+                let error = (known.log_variance * (1.0 / left + 1.0 / right)).sqrt();
+                Some(around(ratio, error, (known.count - 1) as f64))
+            }
+        }
+    }
+}
+
+fn around(middle: f64, log_error: f64, freedom: f64) -> Interval {
+    let reach = (quantile(freedom) * log_error).exp();
+    Interval { low: middle / reach, high: middle * reach }
+}
+
+/// How many standard errors to each side have [`CONFIDENCE`] between them.
+fn quantile(freedom: f64) -> f64 {
+    let student = StudentsT::new(0.0, 1.0, freedom.max(1.0)).expect("one degree or more");
+    student.inverse_cdf(0.5 + CONFIDENCE / 2.0)
+}
+
+/// Whether a ratio makes a difference: more than [`NO_MATTER`], and not by chance.
+pub(super) fn matters(ratio: f64, interval: Option<Interval>) -> bool {
+    let most = 1.0 + NO_MATTER;
+    let is_small = (1.0 / most..=most).contains(&ratio);
+    let may_be_none = interval.is_some_and(|it| (it.low..=it.high).contains(&1.0));
+    !is_small && !may_be_none
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_those_of_the_tables() {
+        // Student's t, two-sided 95 %: any book of statistics.
+        for (freedom, known) in
+            [(1.0, 12.706), (2.0, 4.303), (4.0, 2.776), (9.0, 2.262), (30.0, 2.042), (1e6, 1.960)]
+        {
+            let found = quantile(freedom);
+            assert!((found - known).abs() < 6e-4, "{freedom}: {found}, not {known}");
+        }
+    }
+
+    #[test]
+    fn an_interval_holds_the_truth_as_often_as_it_says() {
+        use rand_xoshiro::Xoshiro256PlusPlus;
+        use rand_xoshiro::rand_core::{Rng, SeedableRng};
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(6);
+        let mut uniform = || ((random.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
+        let mut value = |middle: f64| {
+            let normal = (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos();
+            middle * (0.08 * normal).exp()
+        };
+        let mut draw = |count: usize, middle: f64| {
+            let values: Vec<f64> = (0..count).map(|_| value(middle)).collect();
+            Sample::of(&values).expect("they are positive")
+        };
+        for (left, right) in [(5, 5), (3, 8), (1, 6), (6, 1)] {
+            let trials = 4000;
+            let mut held = 0;
+            for _ in 0..trials {
+                let ratio = draw(left, 130.0).ratio_interval(&draw(right, 100.0));
+                let it = ratio.expect("one of them has repeats");
+                held += usize::from((it.low..=it.high).contains(&1.3));
+            }
+            let share = held as f64 / f64::from(trials);
+            // Three standard errors of a share of 4000 are 1 %; Welch's is an approximation.
+            assert!((share - CONFIDENCE).abs() < 0.02, "{left} against {right}: {share}");
+        }
+    }
+
+    #[test]
+    fn what_is_close_or_unsure_does_not_matter() {
+        assert!(!matters(1.0, None) && !matters(1.099, None) && !matters(0.92, None));
+        assert!(matters(1.2, None) && matters(0.8, None));
+        let interval = |low, high| Some(Interval { low, high });
+        assert!(!matters(1.5, interval(0.9, 2.5)));
+        assert!(matters(1.5, interval(1.2, 1.9)));
+        assert!(!matters(1.05, interval(1.04, 1.06)), "sure, and of no use to anybody");
+        let same = Sample::of(&[2.0, 2.0, 2.0]).expect("positive");
+        let it = same.interval().expect("three");
+        assert!((it.low - 2.0).abs() < 1e-12 && (it.high - 2.0).abs() < 1e-12);
+        assert!(Sample::of(&[]).is_none() && Sample::of(&[0.0]).is_none());
+        assert!(Sample::of(&[f64::NAN]).is_none());
+    }
+}

@@ -1,0 +1,84 @@
+//! The results that stand for a drive.
+
+use fourcorners::record::{Ended, Record};
+use fourcorners::store::Store;
+
+use crate::fixture;
+use crate::kept::new;
+
+/// A small record with another content for each time, begun at that hour.
+fn record(method: &str, seed: u64, hour: u32) -> Record {
+    let mut record = fixture::small(seed);
+    record.method = method.into();
+    record.started_at = format!("2026-03-01T{hour:02}:00:00Z");
+    record.figures[0].mb_per_s += f64::from(hour);
+    record.seal();
+    record
+}
+
+fn latest(store: &Store, drive: &str) -> Vec<Vec<String>> {
+    let ids = |records: Vec<Record>| records.into_iter().map(|it| it.id).collect();
+    store.latest(drive).expect("it can be read").into_iter().map(ids).collect()
+}
+
+#[test]
+fn of_each_method_the_latest_with_its_repeats() {
+    let (_folder, store) = new();
+    let corners = [3, 2, 1].map(|seed| record("four-corners", seed, 10 + seed as u32));
+    let sweep = record("toms", 1, 5);
+    let mut older = record("four-corners", 9, 1);
+    older.version = "0.0.9".into();
+    older.seal();
+    let mut all = corners.to_vec();
+    all.extend([sweep.clone(), older]);
+    store.add_all(&all).expect("they are kept");
+    let repeats: Vec<String> = corners.iter().map(|it| it.id.clone()).collect();
+    for name in ["crucial-m4-256gb", "Crucial m4 256 GB", "crucial M4 256 gb"] {
+        assert_eq!(latest(&store, name), [repeats.clone(), vec![sweep.id.clone()]], "{name}");
+    }
+    assert_eq!(latest(&store, "crucial-m4"), [[""; 0]; 0]);
+    assert_eq!(store.drives().expect("it can be read"), ["crucial-m4-256gb"]);
+}
+
+#[test]
+fn what_is_cut_short_quick_or_set_up_otherwise_stands_back() {
+    let (_folder, store) = new();
+    let plain = record("four-corners", 1, 1);
+    let change = |hour, change: &dyn Fn(&mut Record)| {
+        let mut record = record("four-corners", 1, hour);
+        change(&mut record);
+        record.seal();
+        record
+    };
+    let others = [
+        change(2, &|it| it.quick = true),
+        change(3, &|it| it.target.set = vec!["link.gbps=3".into()]),
+        change(4, &|it| it.target.loaded_state = Some("0123456789abcdef".into())),
+        change(5, &|it| it.ended = Ended::Interrupted),
+    ];
+    store.add_all(&others).expect("they are kept");
+    assert_eq!(latest(&store, "crucial-m4-256gb"), [[others[0].id.clone()]]);
+    store.add(&plain).expect("it is kept");
+    assert_eq!(latest(&store, "crucial-m4-256gb"), [[plain.id]]);
+}
+
+#[test]
+fn repeats_of_a_real_drive_are_those_of_one_review() {
+    let (_folder, store) = new();
+    let real = |seed, hour| {
+        let mut record = record("four-corners", seed, hour);
+        record.target.kind = fourcorners::record::TargetKind::Device;
+        record.clock = fourcorners::record::ClockName::Wall;
+        record.target.name = "/dev/sdb".into();
+        record.target.serial = Some("S1D5NS".into());
+        record.seal();
+        record
+    };
+    // A month ago, and twice today.
+    let all = [real(1, 1), real(2, 2), real(1, 10), real(2, 11)];
+    store.add_all(&all).expect("they are kept");
+    let today = vec![all[3].id.clone(), all[2].id.clone()];
+    for name in ["/dev/sdb", "S1D5NS"] {
+        assert_eq!(latest(&store, name), std::slice::from_ref(&today), "{name}");
+    }
+}
