@@ -28,6 +28,7 @@ pub mod report;
 pub mod review;
 pub mod run;
 mod save;
+mod size;
 pub mod state;
 pub mod streams;
 pub mod trace;

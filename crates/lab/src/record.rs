@@ -42,8 +42,11 @@ pub struct Record {
     pub target: TargetInfo,
     /// The clock all its times are of.
     pub clock: ClockName,
-    /// The method's name, as given to `--methods`.
+    /// The method's name, as given to `--methods`, or as its plan file has it.
     pub method: String,
+    /// The plan file that the method is from, if it is not one of ours.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanInfo>,
     /// Whether durations and spans were cut by `--quick`.
     pub quick: bool,
     /// Figures by name, in the order they were measured.
@@ -100,6 +103,7 @@ impl Record {
             target,
             clock,
             method: method.into(),
+            plan: None,
             quick: false,
             figures: IndexMap::new(),
             series: IndexMap::new(),
@@ -217,6 +221,38 @@ pub struct TargetInfo {
     /// it was loaded from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loaded_state: Option<String>,
+}
+
+/// A method that a user has written.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct PlanInfo {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
+    /// SHA-256 of its file.
+    pub sha256: String,
+    /// What it asked for, and whether it was met.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub thresholds: Vec<Threshold>,
+}
+
+/// A limit that a plan file sets to a figure or to the ratio of two.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Threshold {
+    /// What it is about: the same as that of its conclusion.
+    pub about: String,
+    /// What was measured.
+    pub value: f64,
+    /// The least that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<f64>,
+    /// The most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<f64>,
+    /// Whether it is within both.
+    pub met: bool,
 }
 
 /// The machine a result in wall time was measured on.

@@ -66,6 +66,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("fio", &["record", "workload"]),
     ("verdict", &["record"]),
     ("save", &[]),
+    ("size", &[]),
     ("state", &["catalogue", "save"]),
     ("trace", &["histogram"]),
     ("validate", &["catalogue", "run", "workload"]),
@@ -73,7 +74,10 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("bench", &["catalogue", "cpu", "run", "workload"]),
     ("drive", &["arrival", "catalogue", "cpu", "run", "streams", "trim", "uring", "workload"]),
     ("replay", &["arrival", "drive", "observer", "paced", "record", "run", "trace", "workload"]),
-    ("review", &["drive", "fio", "observer", "record", "run", "trim", "verdict", "workload"]),
+    (
+        "review",
+        &["drive", "fio", "observer", "record", "run", "size", "trim", "verdict", "workload"],
+    ),
     ("doctor", &["guard", "host", "uring"]),
     (
         "cli",
@@ -92,6 +96,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "review",
             "run",
             "save",
+            "size",
             "state",
             "trace",
             "streams",

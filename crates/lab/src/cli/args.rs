@@ -61,7 +61,8 @@ pub(super) struct ReviewArgs {
     #[arg(required = true, value_name = "TARGET")]
     pub(super) targets: Vec<String>,
 
-    /// Methods, separated by commas, or all; --dry-run shows what they do
+    /// Methods, separated by commas, or all, or plan files (./mine.toml, see docs/PLANS.md);
+    /// --dry-run shows what they do
     /// [default: all but those that take days; with --quick: four-corners]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(super) methods: Vec<String>,

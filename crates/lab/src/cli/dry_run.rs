@@ -3,7 +3,7 @@
 use std::io::{Write, stdout};
 
 use super::session::Session;
-use crate::review::{ASSUMED_BYTES_PER_SECOND, Past, Phase};
+use crate::review::{ASSUMED_BYTES_PER_SECOND, Past, Phase, Protocol};
 
 /// Prints every phase of every session.
 pub(super) fn print(sessions: &[Session]) -> anyhow::Result<()> {
@@ -26,7 +26,7 @@ fn words(session: &Session) -> String {
     let mut past = Past::default();
     let (mut bytes, mut seconds) = (0, 0.0);
     for (method, plan) in &session.plans {
-        text += &format!("  {}\n", method.name());
+        text += &format!("  {}{}\n", method.name(), file(method));
         let mut next = 0;
         while let Some(phase) = plan.get(next) {
             let spared = past.spares(&plan[next..]);
@@ -44,6 +44,15 @@ fn words(session: &Session) -> String {
         }
     }
     text + &format!("  all: ~{} written, ~{}\n\n", gigabytes(bytes), duration(seconds))
+}
+
+/// Where a user's method is from, with as much of its hash as tells it from another.
+fn file(protocol: &Protocol) -> String {
+    let file = protocol.file();
+    file.map_or_else(String::new, |(place, info)| {
+        let about = info.about.map_or_else(String::new, |about| format!(": {about}"));
+        format!(" ({place}, SHA-256 {}){about}", &info.sha256[..16])
+    })
 }
 
 fn phase_line(number: usize, phase: &Phase) -> String {

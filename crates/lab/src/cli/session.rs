@@ -15,7 +15,7 @@ use crate::drive::Drive;
 use crate::host;
 use crate::record::{Document, Ended, Host, Record, TargetInfo};
 use crate::review::{
-    Bench, Checkpoint, Method, Past, Phase, Reviewed, Shelf, Step, Watch, not_begun, review,
+    Bench, Checkpoint, Past, Phase, Protocol, Reviewed, Shelf, Step, Watch, not_begun, review,
 };
 
 /// Of the memory that is available, what virtual drives may take.
@@ -25,7 +25,7 @@ const SHARE_OF_MEMORY: f64 = 0.9;
 pub(super) struct Session {
     pub(super) target: Planned,
     /// The plan of each method, in the order they are carried out.
-    pub(super) plans: Vec<(Method, Vec<Phase>)>,
+    pub(super) plans: Vec<(Protocol, Vec<Phase>)>,
     pub(super) quick: bool,
     pub(super) seed: u64,
 }
@@ -41,9 +41,14 @@ impl Session {
         ssd.wear.is_none().then(|| Shelf::new(&plans, keep, new))
     }
 
+    /// The target, ready for all of its plans.
+    fn open(&self) -> Result<Ready, String> {
+        self.target.open(self.plans.iter().flat_map(|(_, plan)| plan))
+    }
+
     fn reviewed(&self, method: usize, target: TargetInfo, host: Option<Host>) -> Reviewed {
-        let (method, plan) = self.plans[method].clone();
-        Reviewed { method, plan, quick: self.quick, seed: self.seed, target, host }
+        let (protocol, plan) = self.plans[method].clone();
+        Reviewed { protocol, plan, quick: self.quick, seed: self.seed, target, host }
     }
 }
 
@@ -214,8 +219,7 @@ impl Run<'_> {
                 review(reviewed, &mut Bench::Shelf(shelf), from, watch)
             }
             None => {
-                let Ready { mut drive, target, host } =
-                    session.target.open().map_err(Failure::Usage)?;
+                let Ready { mut drive, target, host } = session.open().map_err(Failure::Usage)?;
                 let reviewed = session.reviewed(method, target, host);
                 let past = &mut Past::default();
                 review(reviewed, &mut Bench::One(&mut drive, past), None, watch)
@@ -234,7 +238,7 @@ impl Run<'_> {
             }
             let slot = first + method;
             let Ok(from) = self.from(slot) else { continue };
-            let record = match session.target.open() {
+            let record = match session.open() {
                 Ok(Ready { mut drive, target, host }) => {
                     let watch = &mut self.watch(session, method, slot);
                     let reviewed = session.reviewed(method, target, host);

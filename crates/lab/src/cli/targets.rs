@@ -12,7 +12,7 @@ use crate::drive::Drive;
 use crate::guard::{self, Kind, LEAST_BYTES, Opened, Permission, RealTarget};
 use crate::host;
 use crate::record::{Host, TargetInfo, TargetKind};
-use crate::review::Medium;
+use crate::review::{Medium, Phase};
 use crate::state;
 use crate::uring::{Setup, Uring};
 
@@ -254,11 +254,11 @@ impl Planned {
     }
 
     /// The same with the commands it takes at once: those of a model, or what a review opens a real
-    /// target for.
-    pub(super) fn reviewed_geometry(&self) -> Geometry {
+    /// target for, which is `depth` where that is more than any method of ours wants.
+    pub(super) fn reviewed_geometry(&self, depth: u32) -> Geometry {
         match self {
             Planned::Virtual(profile) | Planned::Used(profile, _) => profile.geometry(),
-            _ => Geometry { queue_depth: QUEUE_DEPTH, ..self.geometry() },
+            _ => Geometry { queue_depth: depth.max(QUEUE_DEPTH), ..self.geometry() },
         }
     }
 
@@ -343,9 +343,19 @@ impl Planned {
         format!("{info:?}")
     }
 
-    /// Makes it ready for any method.
-    pub(super) fn open(&self) -> Result<Ready, String> {
-        self.open_for(Setup { queue_depth: QUEUE_DEPTH, max_block_bytes: MOST_BLOCK_BYTES })
+    /// Makes it ready for any method of ours, and for these phases.
+    pub(super) fn open<'p>(
+        &self,
+        phases: impl Iterator<Item = &'p Phase>,
+    ) -> Result<Ready, String> {
+        let any = Setup { queue_depth: QUEUE_DEPTH, max_block_bytes: MOST_BLOCK_BYTES };
+        self.open_for(phases.fold(any, |setup, phase| {
+            let blocks = phase.jobs().map(|job| job.block_bytes);
+            Setup {
+                queue_depth: setup.queue_depth.max(phase.in_flight()),
+                max_block_bytes: blocks.fold(setup.max_block_bytes, u32::max),
+            }
+        }))
     }
 
     /// Makes it ready for so many I/Os of such a size.

@@ -4,7 +4,7 @@ use fourcorners_drive::{Fault, Nanos};
 
 use super::figure::{About, figure};
 use super::phase::preparation;
-use super::{Checkpoint, Method, Phase, Reached, Shelf, power, snia, trim_reaches};
+use super::{Checkpoint, Phase, Protocol, Reached, Shelf, power, snia, trim_reaches};
 use crate::drive::{Drive, Outcome, Purge};
 use crate::observer;
 use crate::record::{ClockName, Curve, Ended, Host, Record, Series, TargetInfo, Verdict};
@@ -40,7 +40,7 @@ pub struct Step<'a> {
 #[derive(Clone, Debug)]
 pub struct Reviewed {
     /// The method.
-    pub method: Method,
+    pub protocol: Protocol,
     /// What is done, step by step.
     pub plan: Vec<Phase>,
     /// Whether the plan is a quick one.
@@ -98,7 +98,7 @@ pub fn review(
     from: Option<Checkpoint>,
     watch: &mut impl Watch,
 ) -> Record {
-    let method = reviewed.method;
+    let protocol = reviewed.protocol.clone();
     let phases = reviewed.plan.clone();
     let clock = match bench {
         Bench::Shelf(_) => ClockName::Virtual,
@@ -169,7 +169,7 @@ pub fn review(
             break;
         }
     }
-    method.conclude(&mut review.record);
+    protocol.conclude(&mut review.record);
     review.record.finish();
     review.record
 }
@@ -210,9 +210,10 @@ struct Review {
 
 impl Review {
     fn new(reviewed: Reviewed, clock: ClockName) -> Review {
-        let (target, method) = (reviewed.target, reviewed.method.name());
-        let begun = Record::begun(target, clock, method, reviewed.seed, reviewed.host);
-        let record = Record { quick: reviewed.quick, ..begun };
+        let (target, protocol) = (reviewed.target, &reviewed.protocol);
+        let begun = Record::begun(target, clock, protocol.name(), reviewed.seed, reviewed.host);
+        let plan = protocol.file().map(|(_, info)| info);
+        let record = Record { quick: reviewed.quick, plan, ..begun };
         let loaded = record.target.loaded_state.is_some();
         let state = if loaded { "loaded" } else { "as found" };
         Review { record, state: state.into(), purge_refusal_told: false }
@@ -257,7 +258,7 @@ impl Review {
     /// The phase would only lead to where the target is.
     fn is_in_state(&mut self, phase: &Phase) {
         if let Phase::Prepare { state, .. } = phase {
-            self.state = (*state).into();
+            self.state.clone_from(state);
         }
     }
 
@@ -266,7 +267,7 @@ impl Review {
             Phase::Purge => self.purge(drive),
             Phase::Prepare { state, job } => {
                 let outcome = drive.run(job, observer);
-                self.state = (*state).into();
+                self.state.clone_from(state);
                 self.note_end(outcome.measured.ended, &format!("before \"{state}\""));
                 self.settle(drive);
             }

@@ -18,6 +18,7 @@ mod kept;
 mod media;
 mod methods;
 mod output;
+mod plans;
 mod profiles;
 mod resume;
 mod state;
