@@ -9,6 +9,7 @@ pub mod bench;
 pub mod catalogue;
 pub mod cli;
 mod cpu;
+pub mod device;
 pub mod doctor;
 pub mod drive;
 mod fio;

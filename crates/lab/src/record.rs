@@ -13,6 +13,10 @@ use crate::histogram::Histogram;
 use crate::trace::Card;
 use crate::workload::Job;
 
+mod health;
+
+pub use health::{Health, HealthReading};
+
 /// The name and version of the document's form.
 pub const SCHEMA: &str = "fourcorners.review/1";
 
@@ -65,6 +69,9 @@ pub struct Record {
     pub curves: IndexMap<String, Curve>,
     /// What the figures mean, and what could not be measured and why.
     pub verdicts: Vec<Verdict>,
+    /// What the drive said of its own health (block devices).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub health: Option<Health>,
     /// Whether all of it was measured.
     pub ended: Ended,
     /// Seed of the whole review; each job's own is in its figure.
@@ -111,6 +118,7 @@ impl Record {
             steadiness: IndexMap::new(),
             curves: IndexMap::new(),
             verdicts: buffered.then_some(page_cache).into_iter().collect(),
+            health: None,
             ended: Ended::Complete,
             seed,
             version: env!("CARGO_PKG_VERSION").into(),

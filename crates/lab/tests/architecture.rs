@@ -76,14 +76,19 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("replay", &["arrival", "drive", "observer", "paced", "record", "run", "trace", "workload"]),
     (
         "review",
-        &["drive", "fio", "observer", "record", "run", "size", "trim", "verdict", "workload"],
+        &[
+            "device", "drive", "fio", "observer", "record", "run", "size", "trim", "verdict",
+            "workload",
+        ],
     ),
+    ("device", &["guard", "record", "verdict"]),
     ("doctor", &["guard", "host", "uring"]),
     (
         "cli",
         &[
             "bench",
             "catalogue",
+            "device",
             "doctor",
             "drive",
             "fio_output",

@@ -92,6 +92,10 @@ pub(super) struct ReviewArgs {
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     pub(super) seed: u64,
 
+    /// How real drives are purged: the erasing commands need nvme-cli or hdparm and a whole drive
+    #[arg(long, value_name = "HOW", value_enum, default_value = "discard")]
+    pub(super) purge: PurgeHow,
+
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub(super) json: bool,
@@ -102,6 +106,17 @@ pub(super) struct ReviewArgs {
 
     #[command(flatten)]
     pub(super) on: TargetArgs,
+}
+
+/// How a real drive is made to forget everything.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub(super) enum PurgeHow {
+    /// A discard (TRIM) of everything
+    Discard,
+    /// NVMe format with user data erase
+    NvmeFormat,
+    /// ATA security erase
+    AtaSecureErase,
 }
 
 /// How targets differ from what their names say, and which may be written.

@@ -22,7 +22,8 @@ pub(super) fn print(sessions: &[Session]) -> anyhow::Result<()> {
 
 /// What a session does, line by line.
 fn words(session: &Session) -> String {
-    let mut text = format!("{}\n", session.target.name());
+    let purged = session.erase.as_ref().map(|erase| format!(", purged by {}", erase.with()));
+    let mut text = format!("{}{}\n", session.target.name(), purged.unwrap_or_default());
     let mut past = Past::default();
     let (mut bytes, mut seconds) = (0, 0.0);
     for (method, plan) in &session.plans {

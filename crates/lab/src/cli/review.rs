@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::Context;
 
-use super::args::ReviewArgs;
+use super::args::{PurgeHow, ReviewArgs};
 use super::dry_run;
 use super::interrupt::Interrupt;
 use super::out::Out;
@@ -16,6 +16,7 @@ use super::session::{self, Session};
 use super::targets::{self, Planned};
 use super::terminal::{columns, say};
 use super::{End, Failure};
+use crate::device::EraseWith;
 use crate::record::{Document, Ended};
 use crate::report;
 use crate::review::{Method, PlanFile, Protocol, Scope, plans};
@@ -105,6 +106,7 @@ struct Plan {
     quick: bool,
     spare_percent: f64,
     seed: u64,
+    erase: Option<EraseWith>,
 }
 
 impl Plan {
@@ -137,6 +139,11 @@ impl Plan {
                 plans: self.methods.iter().cloned().zip(plans).collect(),
                 quick: self.quick,
                 seed: self.seed,
+                erase: self
+                    .erase
+                    .map(|with| target.erase(with))
+                    .transpose()
+                    .map_err(Failure::Usage)?,
             })
         };
         self.targets.iter().map(session).collect()
@@ -158,7 +165,12 @@ fn check(args: &ReviewArgs) -> Result<Plan, Failure> {
     }
     let targets = targets::plan(args).map_err(Failure::Usage)?;
     let (quick, spare_percent, seed) = (args.quick, args.spare, args.seed);
-    let plan = Plan { methods, targets, quick, spare_percent, seed };
+    let erase = match args.purge {
+        PurgeHow::Discard => None,
+        PurgeHow::NvmeFormat => Some(EraseWith::NvmeFormat),
+        PurgeHow::AtaSecureErase => Some(EraseWith::AtaSecureErase),
+    };
+    let plan = Plan { methods, targets, quick, spare_percent, seed, erase };
     plan.sessions()?;
     Ok(plan)
 }

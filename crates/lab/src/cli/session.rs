@@ -11,6 +11,7 @@ use super::resume::{Begun, Kept};
 use super::targets::{Planned, Ready};
 use super::terminal::say;
 use crate::catalogue::Model;
+use crate::device::{self, Erase};
 use crate::drive::Drive;
 use crate::host;
 use crate::record::{Document, Ended, Host, Record, TargetInfo};
@@ -28,6 +29,8 @@ pub(super) struct Session {
     pub(super) plans: Vec<(Protocol, Vec<Phase>)>,
     pub(super) quick: bool,
     pub(super) seed: u64,
+    /// How a real target is purged, if not by a discard.
+    pub(super) erase: Option<Erase>,
 }
 
 impl Session {
@@ -48,7 +51,8 @@ impl Session {
 
     fn reviewed(&self, method: usize, target: TargetInfo, host: Option<Host>) -> Reviewed {
         let (protocol, plan) = self.plans[method].clone();
-        Reviewed { protocol, plan, quick: self.quick, seed: self.seed, target, host }
+        let (quick, seed, erase) = (self.quick, self.seed, self.erase.clone());
+        Reviewed { protocol, plan, quick, seed, target, host, health: None, erase }
     }
 }
 
@@ -241,8 +245,16 @@ impl Run<'_> {
             let record = match session.open() {
                 Ok(Ready { mut drive, target, host }) => {
                     let watch = &mut self.watch(session, method, slot);
-                    let reviewed = session.reviewed(method, target, host);
-                    review(reviewed, &mut Bench::One(&mut drive, &mut past), from, watch)
+                    let health = session.target.health();
+                    let reviewed = Reviewed { health, ..session.reviewed(method, target, host) };
+                    let bench = &mut Bench::One(&mut drive, &mut past);
+                    let mut record = review(reviewed, bench, from, watch);
+                    if let Some(health) = &mut record.health {
+                        health.after = session.target.health();
+                        record.verdicts.extend(device::verdicts(health));
+                        record.seal();
+                    }
+                    record
                 }
                 // Free when it was checked and taken since; the others are not to be lost for that.
                 Err(why) => match session.target.unopened().filter(|_| !self.records.is_empty()) {

@@ -8,10 +8,11 @@ use fourcorners_drive::{Geometry, SECTOR_BYTES};
 use super::args::{AgeArgs, ReviewArgs, RunArgs, TargetArgs};
 use super::size::parse_size;
 use crate::catalogue::{self, CatalogueError, HostController, Model, Profile};
+use crate::device::{self, Erase, EraseWith};
 use crate::drive::Drive;
 use crate::guard::{self, Kind, LEAST_BYTES, Opened, Permission, RealTarget};
 use crate::host;
-use crate::record::{Host, TargetInfo, TargetKind};
+use crate::record::{HealthReading, Host, TargetInfo, TargetKind};
 use crate::review::{Medium, Phase};
 use crate::state;
 use crate::uring::{Setup, Uring};
@@ -384,6 +385,25 @@ impl Planned {
                 real_drive(target, opened.map_err(|refusal| refusal.to_string())?, setup)
             }
             Planned::New(path, _) => Err(format!("{} was not created", path.display())),
+        }
+    }
+
+    /// What a real drive says of its health now; `None` of what is no drive.
+    pub(super) fn health(&self) -> Option<HealthReading> {
+        match self {
+            Planned::Real(target, _) | Planned::ToRead(target) => device::read(target),
+            Planned::Virtual(_) | Planned::Used(..) | Planned::New(..) => None,
+        }
+    }
+
+    /// How it is purged when that is asked for by name.
+    ///
+    /// # Errors
+    /// Where it cannot be purged so.
+    pub(super) fn erase(&self, with: EraseWith) -> Result<Erase, String> {
+        match self {
+            Planned::Real(target, _) => Erase::of(with, target),
+            _ => Err(format!("{} is no real drive: leave --purge out", self.name())),
         }
     }
 

@@ -3,8 +3,10 @@
 //! Tests that need root, a tool or a kernel feature that is not there say so and pass.
 
 mod bench;
+mod compressing;
 mod devices;
 mod document;
+mod drive_health;
 mod drives;
 mod files;
 mod hostile;

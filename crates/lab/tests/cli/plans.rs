@@ -26,6 +26,9 @@ depth = [4, 64]
 span = "50 %"
 seconds = 1
 [[phase]]
+do = "idle"
+seconds = 1
+[[phase]]
 do = "torture"
 span = "50 %"
 seconds = 1
@@ -163,7 +166,7 @@ fn a_plan_that_is_wrong_is_refused_before_anything_is_made() {
         ("/dev/zero", "this is not a file"),
         (
             "./slip.toml",
-            "./slip.toml, line 27: a [[phase]] has no key \"sufix\"; did you mean suffix?",
+            "./slip.toml, line 30: a [[phase]] has no key \"sufix\"; did you mean suffix?",
         ),
         ("./short.toml,./other.toml", "two plan files are called \"short\""),
         ("./far.toml", "./f.img: ./far.toml, line 8: nothing is left"),
