@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Health {
     /// Before the first phase.
     pub before: HealthReading,
-    /// After the last; `None` of a record that was cut short.
+    /// After the last; `None` where the process was ended before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<HealthReading>,
 }

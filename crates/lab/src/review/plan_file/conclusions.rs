@@ -4,7 +4,7 @@ use super::PlanError;
 use super::reader::{At, Section, nearest, number};
 use crate::record::{Curve, Figure, Record, Threshold, Verdict};
 use crate::review::consistency::steadiness_of;
-use crate::verdict::{finished, three_digits, verdict};
+use crate::verdict::{count, finished, three_digits, verdict};
 
 /// A number of a figure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,6 +66,14 @@ impl Metric {
             Metric::MeanPowerW => " W",
             Metric::JoulesPerGb => " J a GB",
             Metric::WriteAmplification | Metric::Variation | Metric::ShareBelowHalf => "",
+        }
+    }
+
+    /// A number of it as a reader wants it.
+    fn shown(self, value: f64) -> String {
+        match self {
+            Metric::Iops | Metric::P1Iops if value >= 1000.0 => count(value),
+            _ => three_digits(value),
         }
     }
 
@@ -206,27 +214,28 @@ impl Judgement {
 
     fn words(&self, record: &Record, value: f64, (of, over): (f64, Option<f64>)) -> String {
         let unit = self.metric.unit();
+        let shown = |value: f64| self.metric.shown(value);
         let Some(text) = &self.text else {
             let name = self.metric.name();
             return match (over, &self.over) {
                 (Some(over), Some(other)) => format!(
                     "{}: {name} is {}{unit}, {:.1} % of the {}{unit} of {other}.",
                     self.of,
-                    three_digits(of),
+                    shown(of),
                     value * 100.0,
-                    three_digits(over)
+                    shown(over)
                 ),
-                _ => format!("{}: {name} is {}{unit}.", self.of, three_digits(of)),
+                _ => format!("{}: {name} is {}{unit}.", self.of, shown(of)),
             };
         };
         let state = |name: &str| {
             record.figures.get(name).map_or_else(String::new, |figure| figure.state.clone())
         };
         let with = |word: &str| match word {
-            "value" => three_digits(value),
+            "value" if self.over.is_some() => three_digits(value),
+            "value" | "of" => shown(of),
             "percent" => format!("{:.0}", value * 100.0),
-            "of" => three_digits(of),
-            "over" => over.map(three_digits).unwrap_or_default(),
+            "over" => over.map(shown).unwrap_or_default(),
             "of.state" => state(&self.of),
             _ => self.over.as_deref().map(state).unwrap_or_default(),
         };
