@@ -13,6 +13,10 @@ use crate::histogram::Histogram;
 use crate::trace::Card;
 use crate::workload::Job;
 
+mod health;
+
+pub use health::{Health, HealthReading};
+
 /// The name and version of the document's form.
 pub const SCHEMA: &str = "fourcorners.review/1";
 
@@ -42,8 +46,11 @@ pub struct Record {
     pub target: TargetInfo,
     /// The clock all its times are of.
     pub clock: ClockName,
-    /// The method's name, as given to `--methods`.
+    /// The method's name, as given to `--methods`, or as its plan file has it.
     pub method: String,
+    /// The plan file that the method is from, if it is not one of ours.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanInfo>,
     /// Whether durations and spans were cut by `--quick`.
     pub quick: bool,
     /// Figures by name, in the order they were measured.
@@ -62,6 +69,9 @@ pub struct Record {
     pub curves: IndexMap<String, Curve>,
     /// What the figures mean, and what could not be measured and why.
     pub verdicts: Vec<Verdict>,
+    /// What the drive said of its own health (block devices).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub health: Option<Health>,
     /// Whether all of it was measured.
     pub ended: Ended,
     /// Seed of the whole review; each job's own is in its figure.
@@ -100,6 +110,7 @@ impl Record {
             target,
             clock,
             method: method.into(),
+            plan: None,
             quick: false,
             figures: IndexMap::new(),
             series: IndexMap::new(),
@@ -107,6 +118,7 @@ impl Record {
             steadiness: IndexMap::new(),
             curves: IndexMap::new(),
             verdicts: buffered.then_some(page_cache).into_iter().collect(),
+            health: None,
             ended: Ended::Complete,
             seed,
             version: env!("CARGO_PKG_VERSION").into(),
@@ -217,6 +229,38 @@ pub struct TargetInfo {
     /// it was loaded from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loaded_state: Option<String>,
+}
+
+/// A method that a user has written.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct PlanInfo {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
+    /// SHA-256 of its file.
+    pub sha256: String,
+    /// What it asked for, and whether it was met.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub thresholds: Vec<Threshold>,
+}
+
+/// A limit that a plan file sets to a figure or to the ratio of two.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Threshold {
+    /// What it is about: the same as that of its conclusion.
+    pub about: String,
+    /// What was measured.
+    pub value: f64,
+    /// The least that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<f64>,
+    /// The most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<f64>,
+    /// Whether it is within both.
+    pub met: bool,
 }
 
 /// The machine a result in wall time was measured on.

@@ -92,7 +92,8 @@ pub(super) struct ReviewArgs {
     #[arg(required = true, value_name = "TARGET")]
     pub(super) targets: Vec<String>,
 
-    /// Methods, separated by commas, or all; --dry-run shows what they do
+    /// Methods, separated by commas, or all, or plan files (./mine.toml, see docs/PLANS.md);
+    /// --dry-run shows what they do
     /// [default: all but those that take days; with --quick: four-corners]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(super) methods: Vec<String>,
@@ -126,6 +127,10 @@ pub(super) struct ReviewArgs {
     /// results are to be trusted
     #[arg(long, value_name = "TIMES", default_value_t = 1, allow_negative_numbers = true)]
     pub(super) repeat: u32,
+
+    /// How real drives are purged: the erasing commands need nvme-cli or hdparm and a whole drive
+    #[arg(long, value_name = "HOW", value_enum, default_value = "discard")]
+    pub(super) purge: PurgeHow,
 
     /// Print one JSON document instead of tables
     #[arg(long)]
@@ -205,6 +210,17 @@ pub(super) struct KeepArgs {
     /// Keep them in no database
     #[arg(long, conflicts_with = "db")]
     pub(super) no_db: bool,
+}
+
+/// How a real drive is made to forget everything.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub(super) enum PurgeHow {
+    /// A discard (TRIM) of everything
+    Discard,
+    /// NVMe format with user data erase
+    NvmeFormat,
+    /// ATA security erase
+    AtaSecureErase,
 }
 
 /// How targets differ from what their names say, and which may be written.

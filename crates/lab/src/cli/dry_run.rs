@@ -3,7 +3,7 @@
 use std::io::{Write, stdout};
 
 use super::session::Session;
-use crate::review::{ASSUMED_BYTES_PER_SECOND, Past, Phase};
+use crate::review::{ASSUMED_BYTES_PER_SECOND, Past, Phase, Protocol};
 
 /// Prints every phase of every session, all of which are to be carried out so many times.
 pub(super) fn print(sessions: &[Session], times: u32) -> anyhow::Result<()> {
@@ -26,11 +26,12 @@ pub(super) fn print(sessions: &[Session], times: u32) -> anyhow::Result<()> {
 
 /// What a session does, line by line.
 fn words(session: &Session) -> String {
-    let mut text = format!("{}\n", session.target.name());
+    let purged = session.erase.as_ref().map(|erase| format!(", purged by {}", erase.with()));
+    let mut text = format!("{}{}\n", session.target.name(), purged.unwrap_or_default());
     let mut past = Past::default();
     let (mut bytes, mut seconds) = (0, 0.0);
     for (method, plan) in &session.plans {
-        text += &format!("  {}\n", method.name());
+        text += &format!("  {}{}\n", method.name(), file(method));
         let mut next = 0;
         while let Some(phase) = plan.get(next) {
             let spared = past.spares(&plan[next..]);
@@ -48,6 +49,15 @@ fn words(session: &Session) -> String {
         }
     }
     text + &format!("  all: ~{} written, ~{}\n\n", gigabytes(bytes), duration(seconds))
+}
+
+/// Where a user's method is from, with as much of its hash as tells it from another.
+fn file(protocol: &Protocol) -> String {
+    let file = protocol.file();
+    file.map_or_else(String::new, |(place, info)| {
+        let about = info.about.map_or_else(String::new, |about| format!(": {about}"));
+        format!(" ({place}, SHA-256 {}){about}", &info.sha256[..16])
+    })
 }
 
 fn phase_line(number: usize, phase: &Phase) -> String {

@@ -127,7 +127,8 @@ fn plan(sessions: &[Session]) -> Plan {
     for session in sessions {
         // Everything that a record depends on but the drive itself is in these two.
         digest.update(session.target.identity());
-        digest.update(format!("{:?} {} {}\n", session.plans, session.quick, session.seed));
+        let Session { plans, quick, seed, erase, .. } = session;
+        digest.update(format!("{plans:?} {quick} {seed} {erase:?}\n"));
     }
     Plan {
         version: VERSION.into(),

@@ -2,11 +2,12 @@
 
 use std::io::{ErrorKind, IsTerminal, Write, stdout};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Context;
 
-use super::args::{ProgressAs, ReviewArgs};
+use super::args::{ProgressAs, PurgeHow, ReviewArgs};
 use super::dry_run;
 use super::interrupt::Interrupt;
 use super::keeper::Keeper;
@@ -17,9 +18,10 @@ use super::session::{self, Keep, Session};
 use super::targets::{self, Planned};
 use super::terminal::{self, columns, say};
 use super::{End, Failure};
+use crate::device::EraseWith;
 use crate::record::{Document, Ended};
 use crate::report;
-use crate::review::{Method, Scope, plans};
+use crate::review::{Method, PlanFile, Protocol, Scope, plans};
 
 /// Most of a target that may be left as spare area.
 const MOST_SPARE_PERCENT: f64 = 90.0;
@@ -29,12 +31,12 @@ const MOST_REPEATS: u32 = 1000;
 pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
     let plan = check(&args)?;
     if args.dry_run {
-        dry_run::print(&Plan { repeat: 1, ..plan }.sessions(), args.repeat)?;
+        dry_run::print(&Plan { repeat: 1, ..plan }.sessions()?, args.repeat)?;
         return Ok(End::Done);
     }
     // Before anything is created: what cannot go on is refused.
     let resumed = match &args.resume {
-        Some(folder) => Some(Kept::open(folder, &plan.sessions()).map_err(Failure::Usage)?),
+        Some(folder) => Some(Kept::open(folder, &plan.sessions()?).map_err(Failure::Usage)?),
         None => None,
     };
     // From here on an interrupt is ours, so that nothing is left half made.
@@ -48,7 +50,7 @@ pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
     let reviews = plan.targets.len() * plan.methods.len() * plan.repeat as usize;
     let mut created = Created::default();
     let measured = plan.create(&mut created).and_then(|plan| {
-        let sessions = plan.sessions();
+        let sessions = plan.sessions()?;
         let (kept, begun) = match (resumed, out.folder()) {
             (Some((kept, begun)), _) => (Some(kept), begun),
             (None, Some(folder)) => (Some(Kept::begin(folder, &sessions)?), Vec::new()),
@@ -114,13 +116,14 @@ impl Created {
 
 /// A review that may begin.
 struct Plan {
-    methods: Vec<Method>,
+    methods: Vec<Protocol>,
     targets: Vec<Planned>,
     quick: bool,
     spare_percent: f64,
     seed: u64,
     /// How many times, each with the next seed.
     repeat: u32,
+    erase: Option<EraseWith>,
 }
 
 impl Plan {
@@ -135,23 +138,31 @@ impl Plan {
         Ok(Plan { targets, ..self })
     }
 
-    /// What is to be done to each target, all repeats of one before the next.
-    fn sessions(&self) -> Vec<Session> {
+    /// What is to be done to each target, all repeats of one before the next; refused where a plan
+    /// file does not fit one.
+    fn sessions(&self) -> Result<Vec<Session>, Failure> {
+        let depth = self.methods.iter().map(Protocol::depth).max().unwrap_or(0);
         let session = |target: &Planned, seed: u64| {
             let scope = Scope {
-                geometry: target.reviewed_geometry(),
+                geometry: target.reviewed_geometry(depth),
                 spare_percent: self.spare_percent,
                 quick: self.quick,
                 seed,
                 medium: target.medium(),
             };
-            let plans = plans(&self.methods, &scope);
-            Session {
+            let plans = plans(&self.methods, &scope)
+                .map_err(|error| Failure::Usage(format!("{}: {error}", target.name())))?;
+            Ok(Session {
                 target: target.clone(),
-                plans: self.methods.iter().copied().zip(plans).collect(),
+                plans: self.methods.iter().cloned().zip(plans).collect(),
                 quick: self.quick,
                 seed,
-            }
+                erase: self
+                    .erase
+                    .map(|with| target.erase(with))
+                    .transpose()
+                    .map_err(Failure::Usage)?,
+            })
         };
         let seeds = self.seed..=self.seed + u64::from(self.repeat - 1);
         self.targets
@@ -164,8 +175,8 @@ impl Plan {
 /// Checks everything there is to check; nothing was written yet.
 fn check(args: &ReviewArgs) -> Result<Plan, Failure> {
     let methods = match (&args.methods[..], args.quick) {
-        ([], false) => Method::default_set(),
-        ([], true) => Method::QUICK.to_vec(),
+        ([], false) => Method::default_set().into_iter().map(Protocol::from).collect(),
+        ([], true) => Method::QUICK.map(Protocol::from).to_vec(),
         (names, _) => methods(names).map_err(Failure::Usage)?,
     };
     if !(0.0..=MOST_SPARE_PERCENT).contains(&args.spare) {
@@ -189,20 +200,41 @@ fn check(args: &ReviewArgs) -> Result<Plan, Failure> {
     }
     let targets = targets::plan(args).map_err(Failure::Usage)?;
     let (quick, spare_percent, seed) = (args.quick, args.spare, args.seed);
-    Ok(Plan { methods, targets, quick, spare_percent, seed, repeat })
+    let erase = match args.purge {
+        PurgeHow::Discard => None,
+        PurgeHow::NvmeFormat => Some(EraseWith::NvmeFormat),
+        PurgeHow::AtaSecureErase => Some(EraseWith::AtaSecureErase),
+    };
+    let plan = Plan { methods, targets, quick, spare_percent, seed, repeat, erase };
+    plan.sessions()?;
+    Ok(plan)
 }
 
-/// The methods of a list of names; `all` is all of them.
-fn methods(names: &[String]) -> Result<Vec<Method>, String> {
-    let mut methods = Vec::new();
+/// The methods of a list of names and plan files; `all` is all of ours.
+fn methods(names: &[String]) -> Result<Vec<Protocol>, String> {
+    let mut methods: Vec<Protocol> = Vec::new();
     for name in names {
         let named = match name.trim() {
-            "all" => Method::ALL.to_vec(),
-            name => vec![name.parse()?],
+            "all" => Method::ALL.map(Protocol::from).to_vec(),
+            file if file.contains('/') || file.ends_with(".toml") => {
+                let plan = PlanFile::read(Path::new(file)).map_err(|error| error.to_string())?;
+                vec![Protocol::Plan(Arc::new(plan))]
+            }
+            name => vec![name.parse::<Method>()?.into()],
         };
-        methods.extend(
-            named.into_iter().filter(|method| !methods.contains(method)).collect::<Vec<_>>(),
-        );
+        for method in named {
+            match methods.iter().find(|other| other.name() == method.name()) {
+                None => methods.push(method),
+                // The same again is the same; another of that name could not be told from it.
+                Some(other) if *other == method => {}
+                Some(_) => {
+                    let name = method.name();
+                    return Err(format!(
+                        "two plan files are called {name:?}: change the name in one of them"
+                    ));
+                }
+            }
+        }
     }
     Ok(methods)
 }

@@ -12,11 +12,12 @@ use super::resume::{Begun, Kept};
 use super::targets::{Planned, Ready};
 use super::terminal::say;
 use crate::catalogue::Model;
+use crate::device::{self, Erase};
 use crate::drive::Drive;
 use crate::host;
 use crate::record::{Document, Ended, Host, Record, TargetInfo};
 use crate::review::{
-    Bench, Checkpoint, Method, Past, Phase, Reviewed, Shelf, Step, Watch, not_begun, review,
+    Bench, Checkpoint, Past, Phase, Protocol, Reviewed, Shelf, Step, Watch, not_begun, review,
 };
 use crate::run::Second;
 
@@ -27,9 +28,11 @@ const SHARE_OF_MEMORY: f64 = 0.9;
 pub(super) struct Session {
     pub(super) target: Planned,
     /// The plan of each method, in the order they are carried out.
-    pub(super) plans: Vec<(Method, Vec<Phase>)>,
+    pub(super) plans: Vec<(Protocol, Vec<Phase>)>,
     pub(super) quick: bool,
     pub(super) seed: u64,
+    /// How a real target is purged, if not by a discard.
+    pub(super) erase: Option<Erase>,
 }
 
 impl Session {
@@ -43,9 +46,15 @@ impl Session {
         ssd.wear.is_none().then(|| Shelf::new(&plans, keep, new))
     }
 
+    /// The target, ready for all of its plans.
+    fn open(&self) -> Result<Ready, String> {
+        self.target.open(self.plans.iter().flat_map(|(_, plan)| plan))
+    }
+
     fn reviewed(&self, method: usize, target: TargetInfo, host: Option<Host>) -> Reviewed {
-        let (method, plan) = self.plans[method].clone();
-        Reviewed { method, plan, quick: self.quick, seed: self.seed, target, host }
+        let (protocol, plan) = self.plans[method].clone();
+        let (quick, seed, erase) = (self.quick, self.seed, self.erase.clone());
+        Reviewed { protocol, plan, quick, seed, target, host, health: None, erase }
     }
 }
 
@@ -235,8 +244,7 @@ impl Run<'_> {
                 review(reviewed, &mut Bench::Shelf(shelf), from, watch)
             }
             None => {
-                let Ready { mut drive, target, host } =
-                    session.target.open().map_err(Failure::Usage)?;
+                let Ready { mut drive, target, host } = session.open().map_err(Failure::Usage)?;
                 let reviewed = session.reviewed(method, target, host);
                 let past = &mut Past::default();
                 review(reviewed, &mut Bench::One(&mut drive, past), None, watch)
@@ -256,11 +264,19 @@ impl Run<'_> {
             }
             let slot = first + method;
             let Ok(from) = self.from(slot) else { continue };
-            let record = match session.target.open() {
+            let record = match session.open() {
                 Ok(Ready { mut drive, target, host }) => {
                     let watch = &mut self.watch(session, method, slot);
-                    let reviewed = session.reviewed(method, target, host);
-                    review(reviewed, &mut Bench::One(&mut drive, &mut past), from, watch)
+                    let health = session.target.health();
+                    let reviewed = Reviewed { health, ..session.reviewed(method, target, host) };
+                    let bench = &mut Bench::One(&mut drive, &mut past);
+                    let mut record = review(reviewed, bench, from, watch);
+                    if let Some(health) = &mut record.health {
+                        health.after = session.target.health();
+                        record.verdicts.extend(device::verdicts(health));
+                        record.seal();
+                    }
+                    record
                 }
                 // Free when it was checked and taken since; the others are not to be lost for that.
                 Err(why) => match session.target.unopened().filter(|_| !self.records.is_empty()) {

@@ -8,11 +8,12 @@ use fourcorners_drive::{Geometry, SECTOR_BYTES};
 use super::args::{AgeArgs, ReviewArgs, RunArgs, TargetArgs};
 use super::size::parse_size;
 use crate::catalogue::{self, CatalogueError, HostController, Model, Profile};
+use crate::device::{self, Erase, EraseWith};
 use crate::drive::Drive;
 use crate::guard::{self, Kind, LEAST_BYTES, Opened, Permission, RealTarget};
 use crate::host;
-use crate::record::{Host, TargetInfo, TargetKind};
-use crate::review::Medium;
+use crate::record::{HealthReading, Host, TargetInfo, TargetKind};
+use crate::review::{Medium, Phase};
 use crate::state;
 use crate::uring::{Setup, Uring};
 
@@ -254,11 +255,11 @@ impl Planned {
     }
 
     /// The same with the commands it takes at once: those of a model, or what a review opens a real
-    /// target for.
-    pub(super) fn reviewed_geometry(&self) -> Geometry {
+    /// target for, which is `depth` where that is more than any method of ours wants.
+    pub(super) fn reviewed_geometry(&self, depth: u32) -> Geometry {
         match self {
             Planned::Virtual(profile) | Planned::Used(profile, _) => profile.geometry(),
-            _ => Geometry { queue_depth: QUEUE_DEPTH, ..self.geometry() },
+            _ => Geometry { queue_depth: depth.max(QUEUE_DEPTH), ..self.geometry() },
         }
     }
 
@@ -343,9 +344,19 @@ impl Planned {
         format!("{info:?}")
     }
 
-    /// Makes it ready for any method.
-    pub(super) fn open(&self) -> Result<Ready, String> {
-        self.open_for(Setup { queue_depth: QUEUE_DEPTH, max_block_bytes: MOST_BLOCK_BYTES })
+    /// Makes it ready for any method of ours, and for these phases.
+    pub(super) fn open<'p>(
+        &self,
+        phases: impl Iterator<Item = &'p Phase>,
+    ) -> Result<Ready, String> {
+        let any = Setup { queue_depth: QUEUE_DEPTH, max_block_bytes: MOST_BLOCK_BYTES };
+        self.open_for(phases.fold(any, |setup, phase| {
+            let blocks = phase.jobs().map(|job| job.block_bytes);
+            Setup {
+                queue_depth: setup.queue_depth.max(phase.in_flight()),
+                max_block_bytes: blocks.fold(setup.max_block_bytes, u32::max),
+            }
+        }))
     }
 
     /// Makes it ready for so many I/Os of such a size.
@@ -374,6 +385,25 @@ impl Planned {
                 real_drive(target, opened.map_err(|refusal| refusal.to_string())?, setup)
             }
             Planned::New(path, _) => Err(format!("{} was not created", path.display())),
+        }
+    }
+
+    /// What a real drive says of its health now; `None` of what is no drive.
+    pub(super) fn health(&self) -> Option<HealthReading> {
+        match self {
+            Planned::Real(target, _) | Planned::ToRead(target) => device::read(target),
+            Planned::Virtual(_) | Planned::Used(..) | Planned::New(..) => None,
+        }
+    }
+
+    /// How it is purged when that is asked for by name.
+    ///
+    /// # Errors
+    /// Where it cannot be purged so.
+    pub(super) fn erase(&self, with: EraseWith) -> Result<Erase, String> {
+        match self {
+            Planned::Real(target, _) => Erase::of(with, target),
+            _ => Err(format!("{} is no real drive: leave --purge out", self.name())),
         }
     }
 

@@ -102,6 +102,13 @@ fn facts(record: &Record) -> Vec<(&'static str, String)> {
         ("Loaded state", loaded_state.clone()),
         ("Clock", Some(clock_words(record.clock).into())),
         ("Method", Some(record.method.clone())),
+        (
+            "Plan file",
+            record.plan.as_ref().map(|plan| {
+                let about = plan.about.as_ref().map_or_else(String::new, |it| format!(": {it}"));
+                format!("{}, SHA-256 {}{about}", plan.name, plan.sha256)
+            }),
+        ),
         ("Shortened", record.quick.then(|| "yes, by --quick".into())),
         ("Ended", Some(ended_words(&record.ended).unwrap_or("complete".into()))),
         ("Seed", Some(record.seed.to_string())),

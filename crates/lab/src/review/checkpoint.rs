@@ -12,7 +12,7 @@ pub struct Reached {
     pub(super) next: usize,
     /// The state the target is in.
     pub(super) state: String,
-    /// Whether the record says already that the target cannot be purged.
+    /// Whether the record says already how the target is purged, or that it cannot be.
     pub(super) purge_refusal_told: bool,
     /// What was measured.
     pub(super) record: Record,

@@ -72,6 +72,11 @@ fn iops(series: &Series) -> Vec<f64> {
     series.iops.iter().map(|&iops| iops as f64).collect()
 }
 
+/// How steady a series was.
+pub(super) fn steadiness_of(series: &Series) -> Option<Steadiness> {
+    steadiness(&iops(series))
+}
+
 /// `None` of less than two seconds, or where nothing was written at all.
 fn steadiness(iops: &[f64]) -> Option<Steadiness> {
     let seconds = iops.len() as f64;

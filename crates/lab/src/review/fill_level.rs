@@ -33,12 +33,12 @@ pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
         let part = now - before;
         let next = scope.sequential(0, 32, part, Until::Bytes(part));
         phases.push(Phase::Prepare {
-            state: "partly filled",
+            state: "partly filled".into(),
             job: Job { span_start_bytes: before, ..next },
         });
         let overwrite = Job { until: Until::Bytes(part), ..scope.random(0, 32, now, 0) };
         let job = scope.seeded(&format!("overwrite{level}"), overwrite);
-        phases.push(Phase::Prepare { state: "partly used", job });
+        phases.push(Phase::Prepare { state: "partly used".into(), job });
         let seconds = scope.either(SECONDS, QUICK_SECONDS);
         phases.push(scope.measure(name(level), scope.random(0, 32, now, seconds)));
     }

@@ -9,7 +9,9 @@ mod fill_level;
 mod four_corners;
 mod lba_pass;
 mod phase;
+mod plan_file;
 mod power;
+mod protocol;
 mod runner;
 mod scope;
 mod shelf;
@@ -26,6 +28,8 @@ use crate::record::Record;
 
 pub use checkpoint::{Checkpoint, Reached};
 pub use phase::{ASSUMED_BYTES_PER_SECOND, Phase, Writes};
+pub use plan_file::{PlanError, PlanFile};
+pub use protocol::Protocol;
 pub use runner::{Bench, Past, Reviewed, Step, Watch, not_begun, review};
 pub use scope::{Medium, Scope};
 pub use shelf::Shelf;
@@ -160,9 +164,13 @@ impl FromStr for Method {
 /// What will be touched of a file is written once, in the first plan, before anything else: a file
 /// whose blocks were never written answers reads from memory and spends its first writes on the
 /// file system.
-pub fn plans(methods: &[Method], scope: &Scope) -> Vec<Vec<Phase>> {
-    let mut plans: Vec<Vec<Phase>> = methods.iter().map(|method| method.phases(scope)).collect();
-    let ends = plans.iter().flatten().filter_map(Phase::job);
+///
+/// # Errors
+/// The phase of a plan file that does not fit the target, and why. Our own methods fit all targets.
+pub fn plans(protocols: &[Protocol], scope: &Scope) -> Result<Vec<Vec<Phase>>, PlanError> {
+    let plans = protocols.iter().map(|protocol| protocol.phases(scope));
+    let mut plans: Vec<Vec<Phase>> = plans.collect::<Result<_, _>>()?;
+    let ends = plans.iter().flatten().flat_map(Phase::jobs);
     let touched = ends.map(|job| job.span_start_bytes + job.span_bytes).max();
     if let (Some(first), Some(touched), true) =
         (plans.first_mut(), touched, scope.medium == Medium::File)
@@ -172,7 +180,7 @@ pub fn plans(methods: &[Method], scope: &Scope) -> Vec<Vec<Phase>> {
     for plan in &mut plans {
         *plan = plan.drain(..).map(|phase| phase.within(scope)).collect();
     }
-    plans
+    Ok(plans)
 }
 
 #[cfg(test)]
@@ -182,7 +190,7 @@ mod tests {
     use fourcorners_drive::Geometry;
 
     fn plan(method: Method, scope: &Scope) -> Vec<Phase> {
-        plans(&[method], scope).remove(0)
+        plans(&[method.into()], scope).expect("ours fit all targets").remove(0)
     }
 
     fn scope(bytes: u64, quick: bool) -> Scope {

@@ -12,7 +12,7 @@ pub enum Phase {
     /// Bring the target into a state.
     Prepare {
         /// The state it is in afterwards.
-        state: &'static str,
+        state: String,
         /// How.
         job: Job,
     },
@@ -37,7 +37,7 @@ pub enum Phase {
         /// How many rounds at most.
         most: usize,
         /// The figure that is to be steady.
-        tracked: &'static str,
+        tracked: String,
         /// Names and jobs.
         tests: Vec<(String, Job)>,
     },
@@ -87,6 +87,22 @@ impl Phase {
             | Phase::Idle { .. }
             | Phase::LeftOut { .. } => None,
         }
+    }
+
+    /// All jobs it runs.
+    pub fn jobs(&self) -> impl Iterator<Item = &Job> {
+        let rounds = match self {
+            Phase::Rounds { tests, .. } => &tests[..],
+            _ => &[],
+        };
+        self.job().into_iter().chain(rounds.iter().map(|(_, job)| job))
+    }
+
+    /// Most commands it has in flight.
+    pub fn in_flight(&self) -> u32 {
+        let deepest = self.jobs().map(|job| job.queue_depth).max().unwrap_or(1);
+        // The TRIM is a command, too.
+        deepest + u32::from(matches!(self, Phase::BesideTrim { .. }))
     }
 
     /// Whether a figure comes of it.

@@ -2,7 +2,8 @@
 //! again sooner.
 
 use super::{Medium, Phase, Scope};
-use crate::record::{Record, Verdict};
+use crate::device::Meter;
+use crate::record::{ClockName, Record, Verdict};
 use crate::verdict::{finished, three_digits, verdict};
 use crate::workload::Until;
 
@@ -13,6 +14,8 @@ const SECONDS: u64 = 30;
 const QUICK_SECONDS: u64 = 5;
 const IDLE_SECONDS: u64 = 60;
 pub(super) const IDLE: &str = "idle-power";
+/// What the processors draw; not to be taken for the drive.
+pub(super) const MACHINE: &str = "machine-power";
 
 const FIGURES: [(&str, &str); 4] = [
     ("sequential_read_128k_qd1", "reading in order"),
@@ -22,10 +25,12 @@ const FIGURES: [(&str, &str); 4] = [
 ];
 
 pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
-    if matches!(scope.medium, Medium::Device | Medium::File) {
-        return vec![Phase::LeftOut {
-            why: "Power is not available: neither the drive nor the machine tells it.".into(),
-        }];
+    // No drive has a standard way to tell; where the machine does not either, nothing is written.
+    if matches!(scope.medium, Medium::Device | Medium::File)
+        && let Err(machine) = Meter::find()
+    {
+        let why = format!("Power is not available: the drive does not tell it, and {machine}.");
+        return vec![Phase::LeftOut { why }];
     }
     let span = scope.span(SPAN_BYTES);
     let seconds = scope.either(SECONDS, QUICK_SECONDS);
@@ -48,7 +53,11 @@ pub(super) fn conclude(record: &mut Record) {
         .collect();
     if known.is_empty() {
         if !record.figures.is_empty() {
-            let text = "Power is not available: the drive's profile has no [power].".into();
+            let text = match record.clock {
+                ClockName::Virtual => "Power is not available: the drive's profile has no [power].",
+                ClockName::Wall => "The drive's own power is not available: it does not tell it.",
+            };
+            let text = text.into();
             record.verdicts.push(Verdict { about: METHOD.into(), text, value: None });
         }
         return;

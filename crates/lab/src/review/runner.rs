@@ -1,13 +1,18 @@
 //! Carries out a plan on a drive, phase by phase, into a record.
 
+use std::time::{Duration, Instant};
+
 use fourcorners_drive::{Fault, Nanos};
 
 use super::figure::{About, figure};
 use super::phase::preparation;
-use super::{Checkpoint, Method, Phase, Reached, Shelf, power, snia, trim_reaches};
+use super::{Checkpoint, Method, Phase, Protocol, Reached, Shelf, power, snia, trim_reaches};
+use crate::device::{Erase, Meter, MeterReading};
 use crate::drive::{Drive, Outcome, Purge};
 use crate::observer;
-use crate::record::{ClockName, Curve, Ended, Host, Record, Series, TargetInfo, Verdict};
+use crate::record::{
+    ClockName, Curve, Ended, Health, HealthReading, Host, Record, Series, TargetInfo, Verdict,
+};
 use crate::run::{JobEnd, Measured, Observer, Second};
 use crate::trim::Range;
 use crate::verdict::{three_digits, time, verdict};
@@ -42,7 +47,7 @@ pub struct Step<'a> {
 #[derive(Clone, Debug)]
 pub struct Reviewed {
     /// The method.
-    pub method: Method,
+    pub protocol: Protocol,
     /// What is done, step by step.
     pub plan: Vec<Phase>,
     /// Whether the plan is a quick one.
@@ -53,6 +58,10 @@ pub struct Reviewed {
     pub target: TargetInfo,
     /// What the record says of the machine (wall clock only).
     pub host: Option<Host>,
+    /// What the drive said of its health before (block devices).
+    pub health: Option<HealthReading>,
+    /// How a real drive is purged, if not by a discard.
+    pub erase: Option<Erase>,
 }
 
 /// What is under test.
@@ -100,7 +109,7 @@ pub fn review(
     from: Option<Checkpoint>,
     watch: &mut impl Watch,
 ) -> Record {
-    let method = reviewed.method;
+    let protocol = reviewed.protocol.clone();
     let phases = reviewed.plan.clone();
     let clock = match bench {
         Bench::Shelf(_) => ClockName::Virtual,
@@ -171,7 +180,7 @@ pub fn review(
             break;
         }
     }
-    method.conclude(&mut review.record);
+    protocol.conclude(&mut review.record);
     review.record.finish();
     review.record
 }
@@ -212,16 +221,24 @@ struct Review {
     /// The state the target is in.
     state: String,
     purge_refusal_told: bool,
+    erase: Option<Erase>,
+    /// Of the machine, for the method that asks for it on a real drive.
+    meter: Option<Meter>,
 }
 
 impl Review {
     fn new(reviewed: Reviewed, clock: ClockName) -> Review {
-        let (target, method) = (reviewed.target, reviewed.method.name());
-        let begun = Record::begun(target, clock, method, reviewed.seed, reviewed.host);
-        let record = Record { quick: reviewed.quick, ..begun };
+        let (target, protocol) = (reviewed.target, &reviewed.protocol);
+        let begun = Record::begun(target, clock, protocol.name(), reviewed.seed, reviewed.host);
+        let plan = protocol.file().map(|(_, info)| info);
+        let health = reviewed.health.map(|before| Health { before, after: None });
+        let record = Record { quick: reviewed.quick, plan, health, ..begun };
         let loaded = record.target.loaded_state.is_some();
         let state = if loaded { "loaded" } else { "as found" };
-        Review { record, state: state.into(), purge_refusal_told: false }
+        let asked = reviewed.protocol == Method::Power.into() && clock == ClockName::Wall;
+        let meter = asked.then(Meter::find).and_then(Result::ok);
+        let erase = reviewed.erase;
+        Review { record, state: state.into(), purge_refusal_told: false, erase, meter }
     }
 
     fn reached(&self, next: usize) -> Reached {
@@ -263,7 +280,7 @@ impl Review {
     /// The phase would only lead to where the target is.
     fn is_in_state(&mut self, phase: &Phase) {
         if let Phase::Prepare { state, .. } = phase {
-            self.state = (*state).into();
+            self.state.clone_from(state);
         }
     }
 
@@ -272,12 +289,14 @@ impl Review {
             Phase::Purge => self.purge(drive),
             Phase::Prepare { state, job } => {
                 let outcome = drive.run(job, observer);
-                self.state = (*state).into();
+                self.state.clone_from(state);
                 self.note_end(outcome.measured.ended, &format!("before \"{state}\""));
                 self.settle(drive);
             }
             Phase::Measure { figure, job } => {
+                let before = self.meter_now();
                 let outcome = drive.run(job, observer);
+                self.metered(figure, before);
                 self.measured(figure, job, &outcome, drive);
             }
             Phase::Pass { figure, job, points } => {
@@ -309,14 +328,48 @@ impl Review {
                 self.state = "trimmed".into();
                 self.settle(drive);
             }
-            Phase::Idle { seconds } => {
-                if let Some(watts) = drive.idle_power(*seconds) {
-                    let text = format!("Idle, it draws {} W.", three_digits(watts));
-                    self.record.verdicts.push(verdict(power::IDLE, text, watts));
-                }
-            }
+            Phase::Idle { seconds } => self.idle(*seconds, drive, observer),
             Phase::LeftOut { why } => self.say("not-run", why.clone()),
         }
+    }
+
+    /// A virtual drive's clock goes on at once; a real one is left alone.
+    fn idle(&mut self, seconds: u64, drive: &mut Drive, observer: &mut impl Observer) {
+        if let Some(watts) = drive.idle_power(seconds) {
+            let text = format!("Idle, it draws {} W.", three_digits(watts));
+            self.record.verdicts.push(verdict(power::IDLE, text, watts));
+        }
+        if !matches!(drive, Drive::Real(_)) {
+            return;
+        }
+        const STEP: Duration = Duration::from_millis(100);
+        let before = self.meter_now();
+        let (began, whole) = (Instant::now(), Duration::from_secs(seconds));
+        while let Some(left) = whole.checked_sub(began.elapsed()).filter(|left| !left.is_zero()) {
+            if !observer.go_on(1.0 - left.as_secs_f64() / whole.as_secs_f64()) {
+                self.record.ended = Ended::Interrupted;
+                return;
+            }
+            std::thread::sleep(left.min(STEP));
+        }
+        self.metered("idle", before);
+    }
+
+    fn meter_now(&self) -> Option<MeterReading> {
+        self.meter.as_ref()?.read().ok()
+    }
+
+    /// Says what the processors drew since.
+    fn metered(&mut self, what: &str, before: Option<MeterReading>) {
+        let (Some(meter), Some(before), Some(now)) = (&self.meter, before, self.meter_now()) else {
+            return;
+        };
+        let watts = meter.watts(&before, &now);
+        let text = format!(
+            "The machine's processors drew {} W ({what}); the drive's share is not known.",
+            three_digits(watts)
+        );
+        self.record.verdicts.push(verdict(power::MACHINE, text, watts));
     }
 
     /// A figure was measured, if anything was.
@@ -383,7 +436,10 @@ impl Review {
         let purged = match self.record.target.loaded_state {
             // Its past is what it was loaded for.
             Some(_) => Ok(Purge::NotPossible("the drive is tested as it was loaded".into())),
-            None => drive.purge(),
+            None => match &self.erase {
+                Some(erase) => return self.erased(&erase.clone()),
+                None => drive.purge(),
+            },
         };
         match purged {
             Ok(Purge::Done) => self.state = "fresh".into(),
@@ -397,6 +453,20 @@ impl Review {
                 }
             }
             Err(error) => self.record.ended = Ended::Failed(format!("the purge failed: {error}")),
+        }
+    }
+
+    /// Purges by the drive's own command, and says so once.
+    fn erased(&mut self, erase: &Erase) {
+        match erase.run() {
+            Ok(()) => {
+                self.state = "fresh".into();
+                if !self.purge_refusal_told {
+                    self.purge_refusal_told = true;
+                    self.say("purge", format!("Purged by {}.", erase.with()));
+                }
+            }
+            Err(why) => self.record.ended = Ended::Failed(format!("the purge failed: {why}")),
         }
     }
 

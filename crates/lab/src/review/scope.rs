@@ -110,8 +110,11 @@ impl Scope {
     }
 
     /// Writes the first `span_bytes` once, sequentially.
-    pub(super) fn fill(&self, state: &'static str, span_bytes: u64) -> Phase {
-        Phase::Prepare { state, job: self.sequential(0, 32, span_bytes, Until::Bytes(span_bytes)) }
+    pub(super) fn fill(&self, state: &str, span_bytes: u64) -> Phase {
+        Phase::Prepare {
+            state: state.into(),
+            job: self.sequential(0, 32, span_bytes, Until::Bytes(span_bytes)),
+        }
     }
 
     /// From filled to used: 4 KiB random writes over the first `span_bytes` for 20 minutes or until
@@ -119,7 +122,10 @@ impl Scope {
     pub(super) fn torture(&self, span_bytes: u64) -> Phase {
         const SECONDS: u64 = 20 * 60;
         let until = Until::SecondsOrBytes(SECONDS, span_bytes);
-        Phase::Prepare { state: "used", job: Job { until, ..self.random(0, 32, span_bytes, 0) } }
+        Phase::Prepare {
+            state: "used".into(),
+            job: Job { until, ..self.random(0, 32, span_bytes, 0) },
+        }
     }
 
     /// Measures `job` under `figure`, with random numbers of its own.

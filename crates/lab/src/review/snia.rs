@@ -64,8 +64,8 @@ pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
     let most = scope.either(MOST_ROUNDS, WINDOW + 1);
     let mut phases = vec![
         Phase::Purge,
-        Phase::Prepare { state: "filled twice", job: twice },
-        Phase::Rounds { most, tracked: TRACKED, tests: matrix },
+        Phase::Prepare { state: "filled twice".into(), job: twice },
+        Phase::Rounds { most, tracked: TRACKED.into(), tests: matrix },
     ];
     phases.extend(latency.into_iter().map(|(figure, job)| Phase::Measure { figure, job }));
     let limit = scope.either(SATURATION_SECONDS, 20);

@@ -33,7 +33,7 @@ pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
         Phase::Purge,
         scope.fill("filled", whole),
         pass(scope, CLEAN, 0),
-        Phase::Prepare { state: "tortured", job: torture },
+        Phase::Prepare { state: "tortured".into(), job: torture },
         pass(scope, DIRTY, 0),
         Phase::Trim { range: Range { start_bytes: 0, bytes: whole } },
         pass(scope, TRIMMED, 0),

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::ops::RangeInclusive;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use rusqlite::OptionalExtension;
@@ -14,6 +15,8 @@ use crate::report::from_json;
 
 /// What `review --out` and `trace replay --out` call their document.
 const DOCUMENTS: [&str; 2] = ["review.json", "replay.json"];
+/// The longest document that is read: a review of a hundred drives is a tenth of it.
+const MOST_BYTES: u64 = 1 << 30;
 /// Most records that a damaged database is searched for.
 const MOST_RECORDS: i64 = 2_000_000;
 /// Records of another database that are kept in one go.
@@ -148,6 +151,16 @@ pub(crate) fn documents(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
 /// A document in a file.
 pub(crate) fn read_document(path: &Path) -> Result<Document, StoreError> {
     let unreadable = |error| StoreError::Unreadable { path: path.into(), error };
+    let metadata = path.metadata().map_err(unreadable)?;
+    let kind = metadata.file_type();
+    // A pipe comes to an end; a device may not.
+    if !kind.is_file() && !kind.is_fifo() {
+        return Err(unreadable(std::io::Error::other("this is not a file; a result is one")));
+    }
+    if metadata.len() > MOST_BYTES {
+        let why = format!("{} bytes is too long for a result", metadata.len());
+        return Err(unreadable(std::io::Error::other(why)));
+    }
     let text = std::fs::read_to_string(path).map_err(unreadable)?;
     from_json(&text).map_err(|error| StoreError::NoDocument { path: path.into(), error })
 }

@@ -4,8 +4,10 @@
 
 mod bench;
 mod compare;
+mod compressing;
 mod devices;
 mod document;
+mod drive_health;
 mod drives;
 mod files;
 #[path = "../fixture/mod.rs"]
@@ -21,6 +23,7 @@ mod kept;
 mod media;
 mod methods;
 mod output;
+mod plans;
 mod profiles;
 mod report;
 mod results;

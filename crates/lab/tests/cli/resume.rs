@@ -2,32 +2,59 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use fourcorners::record::{Document, Ended};
+use fourcorners::record::{Document, Ended, Record};
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::Signal;
 
 use crate::bench::{M4, folder, obeys_the_laws, refused, run, saved, start, wait_for};
 
-/// Runs a review, killing it again and again, the first time after `pause` and then ever later. How
-/// often it was killed. Nobody reads its output meanwhile, so it must not ask for much.
+/// Random moments, by a seed that is printed (SplitMix64).
+struct Moments(u64);
+
+impl Moments {
+    fn new() -> Moments {
+        let given = std::env::var("FOURCORNERS_SEED").ok().and_then(|seed| seed.parse().ok());
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let seed = given.unwrap_or_else(|| now.map_or(1, |now| now.as_nanos() as u64));
+        println!("moments of FOURCORNERS_SEED={seed}");
+        Moments(seed)
+    }
+
+    /// One before `most`.
+    fn before(&mut self, most: Duration) -> Duration {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^= z >> 31;
+        most.mul_f64(z as f64 / u64::MAX as f64)
+    }
+}
+
+/// Runs a review and kills it at a moment before `most`, again and again, until it is whole or was
+/// killed often enough: then it may end. How often it was killed. Nobody reads its output meanwhile,
+/// so it must not ask for much.
 fn killed_until_whole(
     dir: &Path,
     args: &[&str],
     out: &str,
-    pause: Duration,
-    step: Duration,
+    (moments, most): (&mut Moments, Duration),
+    most_kills: u32,
 ) -> u32 {
     let mut kills = 0;
     loop {
         let begun = dir.join(out).join("review.resume/plan.json").exists();
         let place = if begun { ["--resume", out] } else { ["--out", out] };
         let mut review = start(dir, &[args, &place[..]].concat());
-        std::thread::sleep(pause + step * kills);
-        // It may have ended, and can be signalled all the same.
-        review.signal(Signal::KILL);
+        if kills < most_kills {
+            std::thread::sleep(moments.before(most));
+            // It may have ended, and can be signalled all the same.
+            review.signal(Signal::KILL);
+        }
         let ran = review.finish();
+        wait_until_free(&dir.join("k.img"));
         match ran.code {
             None => kills += 1,
             Some(code) => {
@@ -35,33 +62,123 @@ fn killed_until_whole(
                 return kills;
             }
         }
-        assert!(kills < 60, "it never ends");
     }
+}
+
+/// The kernel lets go of a killed process's file in the background.
+fn wait_until_free(file: &Path) {
+    wait_for("a free file", || {
+        let Ok(file) = fs::File::open(file) else { return Some(()) };
+        flock(&file, FlockOperation::NonBlockingLockExclusive).ok()
+    });
 }
 
 fn ids(document: &Document) -> Vec<&str> {
     document.records.iter().map(|record| record.id.as_str()).collect()
 }
 
+/// How often each is killed.
+const KILLS: u32 = 20;
+
 #[test]
 fn a_virtual_review_killed_anywhere_gives_the_uninterrupted_record() {
     let dir = folder();
-    let args =
-        ["review", M4, "--quick", "--methods", "four-corners,used-state,lba-pass,fill-level"];
+    let args = ["review", M4, "--quick", "--methods", "used-state,lba-pass,consistency"];
+    let began = Instant::now();
     let whole = run(dir.path(), &[&args[..], &["--json"]].concat());
+    let took = began.elapsed();
     assert_eq!(whole.code, Some(0), "{}", whole.stderr);
     let whole = whole.document();
-    let mut kills = 0;
-    for round in 0..4u32 {
+    let mut moments = Moments::new();
+    let (mut kills, mut round) = (0, 0);
+    while kills < KILLS {
         let out = format!("out{round}");
-        let pause = Duration::from_millis(u64::from(20 + 170 * round));
-        kills += killed_until_whole(dir.path(), &args, &out, pause, Duration::from_millis(310));
+        kills += killed_until_whole(dir.path(), &args, &out, (&mut moments, took), KILLS - kills);
         let found = saved(&dir.path().join(&out)).expect("there is a document");
         assert_eq!(ids(&found), ids(&whole), "round {round}");
         assert!(!dir.path().join(&out).join("review.resume").exists(), "nothing is left to do");
+        round += 1;
     }
-    println!("killed {kills} times");
-    assert!(kills > 0);
+    println!("killed {kills} times in {round} reviews");
+}
+
+/// Phases of a second each, so that a file comes through them while it is being killed.
+const OF_A_FILE: &str = r#"
+name = "killed"
+[[phase]]
+do = "purge"
+[[phase]]
+do = "fill"
+[[phase]]
+do = "measure"
+pattern = "random"
+read_percent = [100, 0]
+depth = [1, 4]
+seconds = 1
+[[phase]]
+do = "purge"
+[[phase]]
+do = "torture"
+seconds = 1
+[[phase]]
+do = "measure"
+pattern = "sequential"
+read_percent = [100, 0]
+seconds = 1
+suffix = "used"
+[[verdict]]
+of = "sequential_read_128k_qd32_used"
+over = "random_read_4k_qd1"
+[[curve]]
+name = "reads_by_depth"
+x = "in flight"
+points = [[1, "random_read_4k_qd1"], [4, "random_read_4k_qd4"]]
+"#;
+
+/// What of a record does not depend on how fast the file was.
+fn planned(document: &Document) -> Vec<String> {
+    let mut lines = Vec::new();
+    for record in &document.records {
+        let Record { method, target, ended, seed, quick, plan, .. } = record;
+        let sha256 = plan.as_ref().map(|plan| &plan.sha256);
+        lines.push(format!("{method} {target:?} {ended:?} {seed} {quick} {sha256:?}"));
+        for (name, figure) in &record.figures {
+            let (job, state, fio) = (&figure.job, &figure.state, &figure.fio);
+            lines.push(format!("{name} {state} {} {job:?} {fio}", figure.complete));
+        }
+        let abouts: Vec<&str> = record.verdicts.iter().map(|it| it.about.as_str()).collect();
+        let series: Vec<&String> = record.series.keys().collect();
+        lines.push(format!("{abouts:?} {series:?}"));
+        for (name, curve) in &record.curves {
+            let along: Vec<f64> = curve.points.iter().map(|&(x, _)| x).collect();
+            lines.push(format!("{name} {} {} {along:?}", curve.x, curve.y));
+        }
+    }
+    lines
+}
+
+#[test]
+fn a_review_of_a_file_killed_anywhere_does_all_that_was_planned() {
+    let dir = folder();
+    fs::write(dir.path().join("killed.toml"), OF_A_FILE).expect("it can be written");
+    let args = ["review", "./k.img", "--size", "32M", "--methods", "./killed.toml"];
+    let whole = run(dir.path(), &[&args[..], &["--out", "whole"]].concat());
+    assert_eq!(whole.code, Some(0), "{}", whole.stderr);
+    let whole = saved(&dir.path().join("whole")).expect("there is a document");
+    let mut moments = Moments::new();
+    let (mut kills, mut round) = (0, 0);
+    while kills < KILLS {
+        let out = format!("out{round}");
+        // Some moments are later than a phase takes, or it would never come through one.
+        let most = (&mut moments, Duration::from_millis(2500));
+        kills += killed_until_whole(dir.path(), &args, &out, most, KILLS - kills);
+        let found = saved(&dir.path().join(&out)).expect("there is a document");
+        assert_eq!(planned(&found), planned(&whole), "round {round}");
+        found.records.iter().for_each(obeys_the_laws);
+        assert!(!dir.path().join(&out).join("review.resume").exists(), "nothing is left to do");
+        round += 1;
+    }
+    println!("killed {kills} times in {round} reviews");
 }
 
 #[test]
@@ -78,11 +195,7 @@ fn a_file_goes_on_where_it_was() {
     first.signal(Signal::KILL);
     assert_eq!(first.finish().code, None);
     let before = saved(&out).expect("it saves every figure");
-    // The kernel lets go of a killed process's file in the background.
-    wait_for("a free file", || {
-        let file = fs::File::open(dir.path().join("k.img")).expect("it was created");
-        flock(&file, FlockOperation::NonBlockingLockExclusive).ok()
-    });
+    wait_until_free(&dir.path().join("k.img"));
     let ran = run(dir.path(), &[&args[..], &["--resume", "out"]].concat());
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let after = saved(&out).expect("there is a document");
