@@ -50,9 +50,12 @@ pub struct Record {
     pub figures: IndexMap<String, Figure>,
     /// One-second series by the name of their figure.
     pub series: IndexMap<String, Series>,
-    /// What a trace was replayed to (method `storage-bench`).
+    /// What a trace was replayed to (`trace replay`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<Replay>,
+    /// What several were replayed to, by their names (methods `storage-bench` and `tasks`).
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub replays: IndexMap<String, Replay>,
     /// How steady a figure was from second to second, by its name; of a part of it, by its name and
     /// from when on.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
@@ -104,6 +107,7 @@ impl Record {
             figures: IndexMap::new(),
             series: IndexMap::new(),
             replay: None,
+            replays: IndexMap::new(),
             steadiness: IndexMap::new(),
             curves: IndexMap::new(),
             verdicts: buffered.then_some(page_cache).into_iter().collect(),
@@ -114,6 +118,12 @@ impl Record {
             started_at: now(),
             finished_at: now(),
         }
+    }
+
+    /// How much was measured of it: figures, and replays of traces.
+    pub fn figure_count(&self) -> usize {
+        let replays = self.replay.iter().chain(self.replays.values());
+        self.figures.len() + replays.map(|replay| replay.figures.len()).sum::<usize>()
     }
 
     /// Notes that this is all so far, and seals it.
@@ -370,6 +380,9 @@ impl From<&Histogram> for Latency {
 /// A trace that was replayed, and what came of it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Replay {
+    /// What a reader knows it by, where that is not the trace's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// What is in the trace, as it was replayed.
     pub card: Card,
     /// When I/Os were issued: `think` (after the recorded think time), `recorded` (at the recorded
@@ -385,7 +398,8 @@ pub struct Replay {
     pub addresses: String,
     /// I/Os that were widened to whole logical blocks of the target.
     pub widened: u64,
-    /// Figures by name: `storage_bench_empty`, `storage_bench_full` or `storage_bench_as_found`.
+    /// Figures by name: `storage_bench_empty`, `storage_bench_full` or `storage_bench_as_found`; `task`
+    /// of a task.
     pub figures: IndexMap<String, ReplayFigure>,
 }
 

@@ -73,7 +73,13 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("bench", &["catalogue", "cpu", "run", "workload"]),
     ("drive", &["arrival", "catalogue", "cpu", "run", "streams", "trim", "uring", "workload"]),
     ("replay", &["arrival", "drive", "observer", "paced", "record", "run", "trace", "workload"]),
-    ("review", &["drive", "fio", "observer", "record", "run", "trim", "verdict", "workload"]),
+    (
+        "review",
+        &[
+            "drive", "fio", "observer", "record", "replay", "run", "trace", "trim", "verdict",
+            "workload",
+        ],
+    ),
     ("doctor", &["guard", "host", "uring"]),
     (
         "cli",
