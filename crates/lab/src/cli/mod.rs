@@ -19,6 +19,7 @@ mod run;
 mod session;
 mod size;
 mod targets;
+mod tasks;
 mod terminal;
 mod trace;
 mod validate;
@@ -64,6 +65,7 @@ pub fn main() -> ExitCode {
         Ok(Command::Validate(args)) => validate::run(&args),
         Ok(Command::Age(args)) => age::run(&args),
         Ok(Command::Trace(args)) => trace::run(args),
+        Ok(Command::Tasks(args)) => tasks::run(&args),
         Ok(Command::Doctor(args)) => doctor::run(&args),
         Ok(Command::Completions(args)) => manual::completions(&args),
         Ok(Command::Man) => manual::man(),

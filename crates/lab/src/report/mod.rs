@@ -18,6 +18,7 @@ mod replay;
 mod sweep;
 mod table;
 mod tables;
+mod tasks;
 mod words;
 
 pub(crate) use crate::save::is_a_sink;

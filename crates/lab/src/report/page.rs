@@ -11,7 +11,7 @@ use super::entries::{Entries, Entry, figure_names, has_bars, having, shortened};
 use super::words::{
     FigureName, bytes, clock_words, ended_words, figure_words, kind_words, method_words,
 };
-use super::{against, consistency, sweep};
+use super::{against, consistency, sweep, tasks};
 use super::{provenance, tables};
 use crate::record::{ClockName, Document, Figure};
 
@@ -157,6 +157,8 @@ fn content(all: &Entries) -> Markup {
         ("sweep", "Queue depth", sweep::sections(all)),
         ("consistency", "Consistency", consistency::sections(all)),
         ("curves", "Place, data, fill", against::sections(all)),
+        ("tasks", "Tasks", tasks::sections(all)),
+        ("bench", "Storage bench", tasks::bench_sections(all)),
         (
             "latency",
             "Latency",

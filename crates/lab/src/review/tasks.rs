@@ -1,5 +1,6 @@
 //! Tasks: what a person waits for, in seconds. The tasks of tasks/ are replayed one after the other on
-//! a full drive, with all of their think time, because that is what they are waited for with.
+//! a full drive, with all of their think time, because that is what they are waited for with. A quick
+//! review cuts it.
 
 use fourcorners_drive::Nanos;
 
@@ -12,6 +13,8 @@ use crate::verdict::{three_digits, verdict};
 pub(super) const METHOD: &str = "tasks";
 
 const FIGURE: &str = "task";
+/// Longest think time of a quick review.
+const QUICK_IDLE_CAP: Nanos = Nanos(1_000_000);
 
 pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
     let whole = scope.whole();
@@ -35,7 +38,7 @@ fn task(scope: &Scope, name: &str, space_bytes: u64) -> Phase {
         trace: format!("task:{name}"),
         ios: None,
         seed: scope.seed,
-        idle_cap: Nanos::MAX,
+        idle_cap: scope.either(Nanos::MAX, QUICK_IDLE_CAP),
         space_bytes,
     }))
 }
@@ -75,4 +78,10 @@ pub(super) fn conclude(record: &mut Record) {
     );
     let all = [verdict(METHOD, text, seconds), verdict("drive-share", matters, busy / seconds)];
     record.verdicts.extend(all);
+    if record.quick {
+        let cap = QUICK_IDLE_CAP.as_micros() / 1e3;
+        let text =
+            format!("Quick: every thought was cut to {cap} ms, so the drive's share is large.");
+        record.verdicts.push(verdict("think-time", text, cap));
+    }
 }
