@@ -53,7 +53,7 @@ fn list(as_json: bool) -> Result<End, Failure> {
         writeln!(out, "{}", json!({ "schema": "fourcorners.tasks/1", "tasks": tasks }))?;
         return Ok(End::Done);
     }
-    let mut table = empty(["task", "", "I/Os", "read", "written", "flushes", "thought"]);
+    let mut table = empty(["task", "I/Os", "read", "written", "flushes", "thought"]);
     for (name, task) in &tasks {
         let (read, written) = task.bytes();
         let numbers = [
@@ -63,8 +63,8 @@ fn list(as_json: bool) -> Result<End, Failure> {
             task.flushes().to_string(),
             format!("{:.1} s", task.think_s()),
         ];
-        let words = [*name, task.title.as_str()].map(Cell::new);
-        table.add_row(words.into_iter().chain(numbers.map(|text| right(&text))));
+        let name = std::iter::once(Cell::new(name));
+        table.add_row(name.chain(numbers.map(|text| right(&text))));
     }
     writeln!(out, "{table}")?;
     writeln!(

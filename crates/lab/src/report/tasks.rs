@@ -95,7 +95,7 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// What the difference is to a person; nothing with less than two drives that finished.
+    /// What the difference from the fastest to the slowest is to a person; nothing with less than two drives that finished.
     fn difference(&self) -> Option<String> {
         let done = self.figures.iter().flatten().filter(|figure| figure.complete);
         let times: Vec<f64> = done.map(|figure| figure.elapsed_s).collect();
@@ -105,9 +105,12 @@ impl Row<'_> {
             return None;
         }
         let more = most / least - 1.0;
-        Some(match more <= NOTICED {
-            true => format!("no difference you would notice ({})", percent(more)),
-            false => format!("{} longer, {} more", seconds(most - least), percent(more)),
+        Some(if more <= NOTICED {
+            format!("no difference you would notice ({})", percent(more))
+        } else if more < 1.0 {
+            format!("{} longer, {} more", seconds(most - least), percent(more))
+        } else {
+            format!("{} longer, {:.1} times", seconds(most - least), most / least)
         })
     }
 }
@@ -394,6 +397,8 @@ mod tests {
         assert_eq!(words, "no difference you would notice (9.0 %)");
         let words = difference(&[(10.0, true), (12.5, true), (11.0, true)]).expect("three");
         assert_eq!(words, "2.50 s longer, 25.0 % more");
+        let words = difference(&[(10.0, true), (157.0, true)]).expect("two");
+        assert_eq!(words, "147 s longer, 15.7 times");
         assert_eq!(difference(&[(10.0, true), (10.9, false)]), None, "one was cut short");
         assert_eq!(difference(&[(10.0, true)]), None);
     }

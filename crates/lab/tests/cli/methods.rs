@@ -54,7 +54,7 @@ fn all_methods_say_something_of_a_virtual_drive() {
 
 #[test]
 fn a_method_measures_the_same_alone_and_beside_others() {
-    let together = reviewed(&[M4, "--methods", "used-state,fill-level,consistency"]);
+    let together = reviewed(&[M4, "--methods", "used-state,fill-level,consistency,tasks"]);
     for record in &together.records {
         let alone = reviewed(&[M4, "--methods", &record.method]);
         assert_eq!(alone.records[0].id, record.id, "{}", record.method);
