@@ -73,7 +73,7 @@ fn tasks_are_compared_side_by_side_with_what_a_person_would_notice() {
 #[test]
 fn tasks_are_listed_shown_and_made_anew() {
     let listed = printed(&["tasks"]);
-    assert!(listed.contains("several-applications") && listed.contains("755"), "{listed}");
+    assert!(listed.contains("several-applications") && listed.contains("751.5 MB"), "{listed}");
     let value: serde_json::Value =
         serde_json::from_str(&printed(&["tasks", "--json"])).expect("one document");
     assert_eq!(value["tasks"].as_array().expect("a list").len(), 8);
