@@ -16,7 +16,7 @@ pub(super) const METHOD: &str = "storage-bench";
 
 /// I/Os of each trace.
 const IOS: u64 = 200_000;
-const QUICK_IOS: u64 = 10_000;
+const QUICK_IOS: u64 = 2000;
 /// Longest think time, as in the reviews.
 const IDLE_CAP: Nanos = Nanos(25_000_000);
 
