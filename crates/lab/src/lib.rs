@@ -24,6 +24,7 @@ mod look_ahead;
 mod measured;
 mod observer;
 pub mod paced;
+pub mod real_tasks;
 pub mod record;
 pub mod replay;
 pub mod report;

@@ -2,6 +2,8 @@
 //!
 //! A record is all that reports and stores ever see; an old one renders without its drive.
 
+use std::borrow::Cow;
+
 use fourcorners_drive::{Clock, Wear};
 use indexmap::IndexMap;
 use jiff::Timestamp;
@@ -57,9 +59,12 @@ pub struct Record {
     pub figures: IndexMap<String, Figure>,
     /// One-second series by the name of their figure.
     pub series: IndexMap<String, Series>,
-    /// What a trace was replayed to (method `storage-bench`).
+    /// What a trace was replayed to (`trace replay`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<Replay>,
+    /// What several were replayed to, by their names (methods `storage-bench` and `tasks`).
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub replays: IndexMap<String, Replay>,
     /// How steady a figure was from second to second, by its name; of a part of it, by its name and
     /// from when on.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
@@ -115,6 +120,7 @@ impl Record {
             figures: IndexMap::new(),
             series: IndexMap::new(),
             replay: None,
+            replays: IndexMap::new(),
             steadiness: IndexMap::new(),
             curves: IndexMap::new(),
             verdicts: buffered.then_some(page_cache).into_iter().collect(),
@@ -126,6 +132,25 @@ impl Record {
             started_at: now(),
             finished_at: now(),
         }
+    }
+
+    /// How much was measured of it: figures, and replays of traces.
+    pub fn figure_count(&self) -> usize {
+        let replays = self.replay.iter().chain(self.replays.values());
+        self.figures.len() + replays.map(|replay| replay.figures.len()).sum::<usize>()
+    }
+
+    /// All figures of replays, each by a name that no other of the record has: that of its figure, and
+    /// before it that of what was replayed where a record has several.
+    pub fn replayed(&self) -> impl Iterator<Item = (Cow<'_, str>, &Replay, &ReplayFigure)> {
+        let alone = self.replay.iter().flat_map(|replay| {
+            replay.figures.iter().map(move |(name, figure)| (name.into(), replay, figure))
+        });
+        let several = self.replays.iter().flat_map(|(of, replay)| {
+            let named = move |name: &String| Cow::Owned(format!("{of}_{name}"));
+            replay.figures.iter().map(move |(name, figure)| (named(name), replay, figure))
+        });
+        alone.chain(several)
     }
 
     /// Notes that this is all so far, and seals it.
@@ -414,6 +439,9 @@ impl From<&Histogram> for Latency {
 /// A trace that was replayed, and what came of it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Replay {
+    /// What a reader knows it by, where that is not the trace's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// What is in the trace, as it was replayed.
     pub card: Card,
     /// When I/Os were issued: `think` (after the recorded think time), `recorded` (at the recorded
@@ -429,7 +457,8 @@ pub struct Replay {
     pub addresses: String,
     /// I/Os that were widened to whole logical blocks of the target.
     pub widened: u64,
-    /// Figures by name: `storage_bench_empty`, `storage_bench_full` or `storage_bench_as_found`.
+    /// Figures by name: `storage_bench_empty`, `storage_bench_full` or `storage_bench_as_found`; `task`
+    /// of a task.
     pub figures: IndexMap<String, ReplayFigure>,
 }
 

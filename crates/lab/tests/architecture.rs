@@ -67,6 +67,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("verdict", &["record"]),
     ("save", &[]),
     ("size", &[]),
+    ("real_tasks", &[]),
     ("state", &["catalogue", "save"]),
     ("trace", &["histogram"]),
     ("validate", &["catalogue", "run", "workload"]),
@@ -79,8 +80,8 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     (
         "review",
         &[
-            "device", "drive", "fio", "observer", "record", "run", "size", "trim", "verdict",
-            "workload",
+            "device", "drive", "fio", "observer", "record", "replay", "run", "size", "trace",
+            "trim", "verdict", "workload",
         ],
     ),
     ("device", &["guard", "record", "verdict"]),
@@ -99,6 +100,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "guard",
             "host",
             "jobfile",
+            "real_tasks",
             "record",
             "replay",
             "report",

@@ -49,6 +49,8 @@ pub(super) enum Command {
     Compare(super::compare::CompareArgs),
     /// Say what is in an I/O trace, convert it, or replay it on drives
     Trace(super::trace::TraceArgs),
+    /// List the tasks that reviews measure in seconds, print one, or do three of them on a file system
+    Tasks(TasksArgs),
     /// Say what this machine and a target can and cannot measure, and why; nothing is written
     Doctor(DoctorArgs),
     /// Serve a page over the results to this machine's browser, and review virtual drives from it
@@ -360,6 +362,47 @@ pub(super) struct AgeArgs {
     /// Put the drive behind this host controller, for example marvell-9128
     #[arg(long, value_name = "NAME")]
     pub(super) host: Option<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  fourcorners tasks
+  fourcorners tasks --show boot > mine.toml
+  fourcorners trace replay task:./mine.toml crucial-m4-256gb
+  fourcorners tasks --real /mnt/disk/scratch --size 2G")]
+pub(super) struct TasksArgs {
+    /// Print the file of a task
+    #[arg(long, value_name = "TASK", conflicts_with_all = ["real", "json"])]
+    pub(super) show: Option<String>,
+
+    /// Unpack an archive, copy its tree and install its files in this folder, by the clock on the wall;
+    /// it must be empty or not exist, and is left as it was found
+    #[arg(long, value_name = "DIR")]
+    pub(super) real: Option<PathBuf>,
+
+    /// Bytes of the tree, for example 2G; about four times as much has to be free
+    #[arg(
+        long,
+        value_name = "SIZE",
+        default_value = "500M",
+        requires = "real",
+        allow_negative_numbers = true
+    )]
+    pub(super) size: String,
+
+    /// Seed of the files' lengths and content
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        requires = "real",
+        allow_negative_numbers = true
+    )]
+    pub(super) seed: u64,
+
+    /// Print one JSON document instead of a table
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -49,9 +49,7 @@ impl Keeper {
 
     /// Keeps a record, unless nothing was measured of it.
     pub(super) fn add(&self, record: &Record) {
-        let nothing = record.figures.is_empty()
-            && record.curves.is_empty()
-            && record.replay.as_ref().is_none_or(|replay| replay.figures.is_empty());
+        let nothing = record.figure_count() == 0 && record.curves.is_empty();
         if nothing && record.ended == Ended::Interrupted {
             return;
         }

@@ -24,6 +24,7 @@ mod run;
 mod session;
 mod size;
 mod targets;
+mod tasks;
 mod terminal;
 mod told;
 mod trace;
@@ -74,6 +75,7 @@ pub fn main() -> ExitCode {
         Ok(Command::Results(args)) => results::run(args),
         Ok(Command::Compare(args)) => compare::run(&args),
         Ok(Command::Trace(args)) => trace::run(args),
+        Ok(Command::Tasks(args)) => tasks::run(&args),
         Ok(Command::Doctor(args)) => doctor::run(&args),
         Ok(Command::Web(args)) => web::run(args),
         Ok(Command::Completions(args)) => manual::completions(&args),

@@ -270,7 +270,7 @@ fn account(document: &Document, reviews: usize, began: Instant, quiet: bool) {
             Ended::Interrupted => "stopped",
             Ended::Failed(why) => why,
         };
-        let (name, count) = (&record.target.name, record.figures.len());
+        let (name, count) = (&record.target.name, record.figure_count());
         say(&format!("fourcorners: {name}: {why}; the {count} figures measured before are kept"));
     }
     match reviews - document.records.len() {
@@ -281,7 +281,10 @@ fn account(document: &Document, reviews: usize, began: Instant, quiet: bool) {
         return;
     }
     let figures = document.records.iter().flat_map(|record| record.figures.values());
-    let measured: f64 = figures.map(|figure| figure.duration_s).sum();
+    let replays = document.records.iter().flat_map(|record| record.replays.values());
+    let replayed = replays.flat_map(|replay| replay.figures.values());
+    let measured = figures.map(|figure| figure.duration_s).sum::<f64>()
+        + replayed.map(|figure| figure.elapsed_s).sum::<f64>();
     let took = began.elapsed().as_secs_f64();
     say(&format!("{measured:.0} s of measurements on the drives' clocks in {took:.1} s"));
 }

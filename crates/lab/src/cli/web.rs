@@ -8,10 +8,7 @@ use super::{End, Failure};
 use crate::web::{Options, WebError, serve};
 
 pub(super) fn run(args: WebArgs) -> Result<End, Failure> {
-    let database = args
-        .db
-        .or_else(crate::store::default_path)
-        .ok_or_else(|| Failure::Usage("no --db".into()))?;
+    let database = database(args.db.as_ref())?;
     let options = Options {
         listen: args.listen,
         database,

@@ -1,5 +1,7 @@
 //! A figure of one side, from all its repeats, and how it stands to that of the first.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use super::stats::{Sample, matters};
@@ -50,7 +52,7 @@ pub struct Measure {
 /// A figure of one record.
 #[derive(Clone, Debug)]
 pub(super) struct Value<'a> {
-    pub(super) name: &'a str,
+    pub(super) name: Cow<'a, str>,
     mb_per_s: f64,
     latency: Latency,
     complete: bool,
@@ -64,7 +66,7 @@ pub(super) struct Value<'a> {
 /// All figures of a record.
 pub(super) fn values(record: &Record) -> impl Iterator<Item = Value<'_>> {
     let measured = record.figures.iter().map(|(name, figure)| Value {
-        name,
+        name: name.into(),
         mb_per_s: figure.mb_per_s,
         latency: figure.latency_us,
         complete: figure.complete,
@@ -72,9 +74,7 @@ pub(super) fn values(record: &Record) -> impl Iterator<Item = Value<'_>> {
         capacity_bytes: record.target.capacity_bytes,
         replayed: None,
     });
-    let replays =
-        record.replay.iter().flat_map(|it| it.figures.iter().map(move |figure| (it, figure)));
-    let replayed = replays.map(|(replay, (name, figure))| Value {
+    let replayed = record.replayed().map(|(name, replay, figure)| Value {
         name,
         mb_per_s: figure.mb_per_s,
         latency: figure.all.latency_us,

@@ -8,6 +8,7 @@ mod cell;
 mod sides;
 mod stats;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use serde::Serialize;
@@ -70,14 +71,14 @@ impl Comparison {
     /// Compares sides with the first of them, in these methods; in all if none are given.
     pub fn of(sides: &[Side], methods: &[String]) -> Comparison {
         let wanted = |record: &&Record| methods.is_empty() || methods.contains(&record.method);
-        let mut names: Vec<(&str, &str)> = Vec::new();
-        let mut places: HashMap<(&str, &str), usize> = HashMap::new();
+        let mut names: Vec<(&str, Cow<'_, str>)> = Vec::new();
+        let mut places: HashMap<(&str, Cow<'_, str>), usize> = HashMap::new();
         let mut table: Vec<Vec<Vec<cell::Value<'_>>>> = Vec::new();
         for (place, side) in sides.iter().enumerate() {
             for record in side.records.iter().filter(wanted) {
                 for value in cell::values(record) {
-                    let key = (record.method.as_str(), value.name);
-                    let row = *places.entry(key).or_insert_with(|| {
+                    let key = (record.method.as_str(), value.name.clone());
+                    let row = *places.entry(key.clone()).or_insert_with(|| {
                         names.push(key);
                         table.push(vec![Vec::new(); sides.len()]);
                         names.len() - 1
@@ -88,7 +89,7 @@ impl Comparison {
         }
         let rows = names.iter().zip(&table).map(|((method, figure), values)| Row {
             method: (*method).into(),
-            figure: (*figure).into(),
+            figure: figure.to_string(),
             sides: cell::row(values),
         });
         let several = |row: &Row| row.sides.iter().flatten().count() > 1;

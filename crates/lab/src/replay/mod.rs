@@ -1,23 +1,22 @@
 //! The storage bench: a trace replayed on a drive, empty and full.
 
 mod figure;
+mod once;
 mod schedule;
 
 use std::path::PathBuf;
 
 use fourcorners_drive::Geometry;
-use indexmap::IndexMap;
 
-use crate::drive::{Drive, Outcome, Purge};
+use crate::drive::{Drive, Purge};
 use crate::observer::Part;
 use crate::record::{Ended, Host, Record, Replay, Series, TargetInfo, TargetKind, Verdict};
 use crate::run::{JobEnd, Observer};
-use crate::trace::{self, AddressMap, Ahead, Card, Options};
+use crate::trace::{AddressMap, Card, Options};
 use crate::workload::{Data, Job, Pattern, Until};
 
+pub use once::{Played, Script};
 pub use schedule::Pace;
-
-use schedule::Schedule;
 
 /// The method's name in records.
 pub const METHOD: &str = "storage-bench";
@@ -56,6 +55,8 @@ pub enum Addresses {
     Scaled,
     /// All are stretched or shrunk, so that the trace covers the target.
     Rescaled,
+    /// The same for so many bytes at the start of the target.
+    Into(u64),
     /// They begin again at its start.
     Wrapped,
 }
@@ -65,7 +66,7 @@ impl Addresses {
         match self {
             Addresses::AsRecorded => "as_recorded",
             Addresses::Scaled => "scaled",
-            Addresses::Rescaled => "rescaled",
+            Addresses::Rescaled | Addresses::Into(_) => "rescaled",
             Addresses::Wrapped => "wrapped",
         }
     }
@@ -79,11 +80,13 @@ impl Addresses {
                 card.trace, card.largest_bytes
             ));
         }
+        let into = |bytes: u64| AddressMap::Stretched {
+            factor: bytes as f64 / extent.max(1) as f64,
+            limit_bytes: Some(bytes),
+        };
         match self {
-            Addresses::Rescaled => Ok(Some(AddressMap::Stretched {
-                factor: bytes as f64 / extent.max(1) as f64,
-                limit_bytes: Some(bytes),
-            })),
+            Addresses::Rescaled => Ok(Some(into(bytes))),
+            Addresses::Into(limit) => Ok(Some(into(limit.min(bytes)))),
             Addresses::Wrapped => Ok(Some(AddressMap::Wrapped { bytes })),
             _ if extent > bytes => Err(format!(
                 "{} reaches to {:.1} GB and the target has {:.1} GB: add --rescale-address to \
@@ -117,6 +120,13 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The replay of each state.
+    fn script(&self) -> Script<'_> {
+        let Plan { trace, options, card, pace, depth, addresses, .. } = self;
+        let (pace, depth, addresses) = (*pace, *depth, *addresses);
+        Script { trace, options, card, pace, depth, addresses }
+    }
+
     /// Why the trace cannot be replayed on a target of this geometry, if it cannot.
     pub fn refuses(&self, geometry: Geometry) -> Option<String> {
         self.addresses.map(&self.card, geometry).err()
@@ -174,18 +184,7 @@ struct Bench<'a> {
 impl Bench<'_> {
     fn new<'a>(plan: &'a Plan, drive: &Drive, target: TargetInfo, host: Option<Host>) -> Bench<'a> {
         let record = Record::begun(target, drive.clock().into(), METHOD, plan.options.seed, host);
-        let replay = Replay {
-            card: plan.card.clone(),
-            pace: plan.pace.name().into(),
-            idle_cap_ms: match plan.pace {
-                Pace::Think { cap } => Some(cap.0 as f64 / 1e6),
-                Pace::Recorded | Pace::Fast => None,
-            },
-            queue_depth: plan.depth.min(drive.geometry().queue_depth),
-            addresses: plan.addresses.name().into(),
-            widened: 0,
-            figures: IndexMap::new(),
-        };
+        let replay = plan.script().described(drive);
         let mut bench = Bench { plan, record, replay, state: "as found".into() };
         if matches!(plan.pace, Pace::Think { .. }) && !plan.card.has_durations() {
             let text = "The trace has no durations: the time from issue to issue, idle cut, was \
@@ -249,48 +248,30 @@ impl Bench<'_> {
     }
 
     fn measure(&mut self, before: Before, drive: &mut Drive, part: &mut Part<'_, impl Observer>) {
-        let plan = self.plan;
-        let geometry = drive.geometry();
-        let mut options = plan.options.clone();
-        match plan.addresses.map(&plan.card, geometry) {
-            Ok(Some(map)) => options.filter.addresses = map,
-            Ok(None) => {}
-            Err(why) => return self.record.ended = Ended::Failed(why),
-        }
-        let opened = trace::open(&plan.trace, &options).map_err(|error| error.to_string());
-        let ahead = opened.and_then(|trace| {
-            Ahead::of(trace).map_err(|error| format!("no thread for the trace: {error}"))
-        });
-        let ahead = match ahead {
-            Ok(ahead) => ahead,
+        let played = match self.plan.script().play(drive, part) {
+            Ok(played) => played,
             Err(why) => return self.record.ended = Ended::Failed(why),
         };
-        let (timed, depth) = (plan.card.has_durations(), self.replay.queue_depth);
-        let block = geometry.logical_block_bytes;
-        let mut schedule = Schedule::new(ahead, plan.pace, timed, depth, block);
-        let outcome = drive.run_source(&mut schedule, (depth, plan.card.ios), part);
-        let (mut ahead, widened) = schedule.end();
-        self.note(outcome.measured.ended, &format!("in {}", before.figure()));
-        if let Some(error) = ahead.error()
+        self.note(played.outcome.measured.ended, &format!("in {}", before.figure()));
+        if let Some(error) = &played.broken
             && self.record.ended == Ended::Complete
         {
             // It was read once before, so it has changed since or its file cannot be read any more.
-            self.record.ended = Ended::Failed(error.to_string());
+            self.record.ended = Ended::Failed(error.clone());
         }
-        self.replay.widened = widened;
-        if outcome.measured.latency.count() > 0 {
-            self.keep(before, &outcome, drive);
+        self.replay.widened = played.widened;
+        if played.outcome.measured.latency.count() > 0 {
+            self.keep(before, &played, drive);
         }
         self.settle(drive);
         self.state = "replayed on".into();
     }
 
-    fn keep(&mut self, before: Before, outcome: &Outcome, drive: &Drive) {
+    fn keep(&mut self, before: Before, played: &Played, drive: &Drive) {
         let name = before.figure().to_string();
-        let is_real = matches!(drive, Drive::Real(_));
         let complete = self.record.ended == Ended::Complete;
-        let figure = figure::of(outcome, self.state.clone(), is_real, complete);
-        self.record.series.insert(name.clone(), Series::from(&outcome.measured));
+        let figure = played.figure(&self.state, drive, complete);
+        self.record.series.insert(name.clone(), Series::from(&played.outcome.measured));
         self.replay.figures.insert(name, figure);
     }
 

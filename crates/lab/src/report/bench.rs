@@ -6,13 +6,9 @@ use super::chapter::Part;
 use super::chart::{BarRow, Bars, Best, Chart, file_name};
 use super::entries::{Entries, Entry};
 use super::speed::{bars, hatched, longest};
+use super::tasks::{are_tasks, replays};
 use super::words::{figure_words, micros, rate};
-use crate::record::{Record, Replay, ReplayFigure};
-
-/// The replays of a record, each with the name it goes by.
-fn replays(record: &Record) -> impl Iterator<Item = (&str, &Replay)> {
-    record.replay.iter().map(|replay| (replay.card.trace.as_str(), replay))
-}
+use crate::record::ReplayFigure;
 
 /// A figure of one trace from one state, and the drives that have it.
 struct Compared<'e, 'a> {
@@ -24,7 +20,7 @@ struct Compared<'e, 'a> {
 /// The chapter; nothing without a replay.
 pub(super) fn parts(all: &Entries) -> Vec<Part> {
     let mut compared: Vec<Compared> = Vec::new();
-    for entry in &all.all {
+    for entry in all.all.iter().filter(|entry| !are_tasks(entry.record)) {
         for (trace, replay) in replays(entry.record) {
             for (state, figure) in &replay.figures {
                 let known = compared.iter_mut().find(|it| it.trace == trace && it.state == state);

@@ -1,6 +1,6 @@
 //! The chapters of a page, in the order they are read.
 
-use maud::html;
+use maud::{Markup, html};
 
 use super::chapter::{Chapter, Part};
 use super::chart::Chart;
@@ -8,7 +8,7 @@ use super::entries::{Entries, Entry, figure_names, has_bars, having};
 use super::latency::{CurveOf, percentile_curves};
 use super::words::{figure_words, method_words};
 use super::{
-    bench, consistency, curves, endurance, power, seconds, speed, sweep, tables, trim, used,
+    bench, consistency, curves, endurance, power, seconds, speed, sweep, tables, tasks, trim, used,
 };
 
 /// Methods whose curves have a chapter of another kind.
@@ -16,7 +16,7 @@ const DRAWN_ELSEWHERE: [&str; 2] = [trim::METHODS[0], endurance::METHOD];
 
 /// The chapters there is something for.
 pub(super) fn chapters(all: &Entries) -> Vec<Chapter> {
-    let corners = tables::side_by_side(all).map(Part::Text).into_iter().collect();
+    let corners = text(tables::side_by_side(all));
     let mut chapters = vec![
         Chapter { id: "corners", heading: "The four corners", parts: corners },
         Chapter { id: "speed", heading: "Data rate", parts: speed::parts(all) },
@@ -29,13 +29,22 @@ pub(super) fn chapters(all: &Entries) -> Vec<Chapter> {
         of_curves(all, "fill-level", "Fill level", "fill-level"),
         Chapter { id: "endurance", heading: "Endurance", parts: endurance::parts(all) },
         Chapter { id: "power", heading: "Power", parts: power::parts(all) },
-        Chapter { id: "bench", heading: "Storage bench", parts: bench::parts(all) },
+        Chapter { id: "tasks", heading: "Tasks", parts: text(tasks::sections(all)) },
+        Chapter { id: "bench", heading: "Storage bench", parts: storage_bench(all) },
         Chapter { id: "curves", heading: "Other curves", parts: other_curves(all) },
         Chapter { id: "latency", heading: "Latency", parts: latency(all) },
         Chapter { id: "seconds", heading: "Second by second", parts: by_second(all) },
     ];
     chapters.retain(|chapter| !chapter.parts.is_empty());
     chapters
+}
+
+fn text(text: Option<Markup>) -> Vec<Part> {
+    text.map(Part::Text).into_iter().collect()
+}
+
+fn storage_bench(all: &Entries) -> Vec<Part> {
+    [bench::parts(all), text(tasks::bench_sections(all))].into_iter().flatten().collect()
 }
 
 /// The methods whose curves have a chapter of their own.

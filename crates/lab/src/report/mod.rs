@@ -28,6 +28,7 @@ mod speed;
 mod sweep;
 mod table;
 mod tables;
+mod tasks;
 mod trim;
 mod used;
 mod words;

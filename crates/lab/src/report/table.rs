@@ -6,6 +6,7 @@ use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Lin
 use super::entries::{Entries, Entry};
 use super::plot::plots;
 use super::replay;
+use super::tasks;
 use super::words::{
     NO_VALUE, bytes, clock_words, ended_words, figure_words, iops, kind_words, method_words,
     micros, rate, watts,
@@ -24,7 +25,12 @@ pub fn table(document: &Document, width: usize, colour: bool) -> String {
         return "No records.\n".into();
     }
     let page = Page { width: u16::try_from(width).unwrap_or(u16::MAX).max(1), colour };
-    let blocks: Vec<String> = all.all.iter().map(|entry| page.block(entry)).collect();
+    let mut blocks: Vec<String> = all.all.iter().map(|entry| page.block(entry)).collect();
+    for (heading, table) in tasks::compared(&all, || page.text()) {
+        let mut about = page.text();
+        about.add_row([Cell::new(plain(&heading)).add_attribute(Attribute::Bold)]);
+        blocks.push(format!("{}\n{}", page.print(about), page.print(table)));
+    }
     blocks.join("\n")
 }
 
@@ -56,7 +62,11 @@ impl Page {
         if !record.figures.is_empty() {
             blocks.push(self.print(self.figures(entry)));
         }
-        if let Some(replay) = &record.replay {
+        if tasks::are_tasks(record) && !record.replays.is_empty() {
+            blocks.push(self.print(tasks::task_table(record, self.text())));
+        }
+        let bench = record.replays.values().filter(|_| !tasks::are_tasks(record));
+        for replay in record.replay.iter().chain(bench) {
             let mut about = self.text();
             about.add_row([Cell::new(plain(&replay::about(replay)))]);
             blocks.push(self.print(about));

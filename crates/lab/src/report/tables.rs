@@ -156,7 +156,9 @@ pub(super) fn figures(all: &Entries, entry: &Entry) -> Markup {
         @if let Some(how) = ended_words(&record.ended) { " " span.badge.warn { (how) } }
     };
     html! {
-        @if record.figures.is_empty() {
+        @if record.figures.is_empty() && record.figure_count() > 0 {
+            p.empty { (caption) " is in a chapter of its own." }
+        } @else if record.figures.is_empty() {
             p.empty { (caption) " has no figures." }
         } @else {
             div.wide tabindex="0" role="region" aria-label=(format!("Figures of {}, {}", entry.label, method_words(&record.method))) {

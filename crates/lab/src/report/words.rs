@@ -83,6 +83,7 @@ pub(crate) fn method_words(method: &str) -> String {
         "four-corners" => "Four corners".into(),
         "toms" => "Queue depth sweep".into(),
         "storage-bench" => "Storage bench".into(),
+        "tasks" => "Tasks".into(),
         "consistency" => "Consistency".into(),
         "lba-pass" => "Across the LBAs".into(),
         "trim" => "TRIM".into(),

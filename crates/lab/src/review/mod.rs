@@ -12,10 +12,13 @@ mod phase;
 mod plan_file;
 mod power;
 mod protocol;
+mod replayed;
 mod runner;
 mod scope;
 mod shelf;
 mod snia;
+mod storage_bench;
+mod tasks;
 mod toms;
 mod trim_reaches;
 mod trim_under_load;
@@ -30,6 +33,7 @@ pub use checkpoint::{Checkpoint, Reached};
 pub use phase::{ASSUMED_BYTES_PER_SECOND, Phase, Writes};
 pub use plan_file::{PlanError, PlanFile};
 pub use protocol::Protocol;
+pub use replayed::Replayed;
 pub use runner::{Bench, Past, Reviewed, Step, Watch, not_begun, review};
 pub use scope::{Medium, Scope};
 pub use shelf::Shelf;
@@ -57,6 +61,10 @@ pub enum Method {
     TrimUnderLoad,
     /// Whether a TRIM reaches the drive.
     TrimReaches,
+    /// Published workloads replayed on an empty and on a full drive.
+    StorageBench,
+    /// What a person waits for, in seconds.
+    Tasks,
     /// How long the flash and the data on it last.
     Endurance,
     /// Power idle and at work, and energy of a task.
@@ -67,7 +75,7 @@ pub enum Method {
 
 impl Method {
     /// All methods, in the order `--methods all` runs them.
-    pub const ALL: [Method; 13] = [
+    pub const ALL: [Method; 15] = [
         Method::FourCorners,
         Method::Toms,
         Method::Consistency,
@@ -78,6 +86,8 @@ impl Method {
         Method::FillLevel,
         Method::TrimUnderLoad,
         Method::TrimReaches,
+        Method::StorageBench,
+        Method::Tasks,
         Method::Endurance,
         Method::Power,
         Method::Snia,
@@ -104,6 +114,8 @@ impl Method {
             Method::FillLevel => fill_level::METHOD,
             Method::TrimUnderLoad => trim_under_load::METHOD,
             Method::TrimReaches => trim_reaches::METHOD,
+            Method::StorageBench => storage_bench::METHOD,
+            Method::Tasks => tasks::METHOD,
             Method::Endurance => endurance::METHOD,
             Method::Power => power::METHOD,
             Method::Snia => snia::METHOD,
@@ -123,6 +135,8 @@ impl Method {
             Method::FillLevel => fill_level::plan(scope),
             Method::TrimUnderLoad => trim_under_load::plan(scope),
             Method::TrimReaches => trim_reaches::plan(scope),
+            Method::StorageBench => storage_bench::plan(scope),
+            Method::Tasks => tasks::plan(scope),
             Method::Endurance => endurance::plan(scope),
             Method::Power => power::plan(scope),
             Method::Snia => snia::plan(scope),
@@ -142,6 +156,8 @@ impl Method {
             Method::FillLevel => fill_level::conclude(record),
             Method::TrimUnderLoad => trim_under_load::conclude(record),
             Method::TrimReaches => trim_reaches::conclude(record),
+            Method::StorageBench => storage_bench::conclude(record),
+            Method::Tasks => tasks::conclude(record),
             Method::Endurance => endurance::conclude(record),
             Method::Power => power::conclude(record),
             Method::Snia => snia::conclude(record),
@@ -254,6 +270,9 @@ mod tests {
                 | Phase::BesideTrim { range, .. } = phase
                 {
                     assert!(range.start_bytes + range.bytes <= (3 << 30) / 4);
+                }
+                if let Phase::Replay(replayed) = phase {
+                    assert!(replayed.space_bytes <= (3 << 30) / 4);
                 }
             }
         }

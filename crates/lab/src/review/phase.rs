@@ -1,6 +1,6 @@
 //! One step of a plan, and what is known of it before it is run.
 
-use super::Scope;
+use super::{Replayed, Scope};
 use crate::trim::Range;
 use crate::workload::{Job, Until};
 
@@ -41,6 +41,8 @@ pub enum Phase {
         /// Names and jobs.
         tests: Vec<(String, Job)>,
     },
+    /// Replay a trace.
+    Replay(Box<Replayed>),
     /// TRIM a range.
     Trim {
         /// Which.
@@ -82,6 +84,7 @@ impl Phase {
             | Phase::BesideTrim { job, .. } => Some(job),
             Phase::Purge
             | Phase::Rounds { .. }
+            | Phase::Replay(_)
             | Phase::Trim { .. }
             | Phase::ProbeTrim { .. }
             | Phase::Idle { .. }
@@ -113,6 +116,7 @@ impl Phase {
                 | Phase::Pass { .. }
                 | Phase::BesideTrim { .. }
                 | Phase::Rounds { .. }
+                | Phase::Replay(_)
         )
     }
 
@@ -123,6 +127,7 @@ impl Phase {
             Phase::Purge
             | Phase::Prepare { .. }
             | Phase::Rounds { .. }
+            | Phase::Replay(_)
             | Phase::Trim { .. }
             | Phase::BesideTrim { .. }
             | Phase::ProbeTrim { .. } => false,
@@ -139,6 +144,10 @@ impl Phase {
             Phase::Rounds { most, tracked, tests } => {
                 format!("{} tests, at most {most} rounds, until {tracked} is", tests.len())
             }
+            Phase::Replay(replayed) => match replayed.ios {
+                Some(ios) => format!("{}, {ios} I/Os of {}", replayed.figure, replayed.trace),
+                None => replayed.trace.clone(),
+            },
             Phase::Trim { range } => format!("TRIM {:.1} GB", range.bytes as f64 / 1e9),
             Phase::BesideTrim { figure, range, .. } => {
                 format!("{figure}, TRIM {:.1} GB", range.bytes as f64 / 1e9)
@@ -182,6 +191,9 @@ impl Phase {
         if let Phase::Idle { seconds } = self {
             return *seconds as f64;
         }
+        if let Phase::Replay(replayed) = self {
+            return replayed.expected.1;
+        }
         if let Phase::Rounds { most, tests, .. } = self {
             let round: f64 = tests.iter().map(|(_, job)| job.until.duration().as_secs()).sum();
             return round * *most as f64;
@@ -197,7 +209,7 @@ impl Phase {
 
     /// Whether its time is known beforehand.
     pub fn is_timed(&self) -> bool {
-        !matches!(self, Phase::Rounds { .. })
+        !matches!(self, Phase::Rounds { .. } | Phase::Replay(_))
             && self.job().is_none_or(|job| matches!(job.until, Until::Seconds(_)))
     }
 
@@ -209,6 +221,9 @@ impl Phase {
             let seconds = |(_, job): &(String, Job)| job.until.duration().as_secs() * share(job);
             let seconds = tests.iter().map(seconds).sum::<f64>() * *most as f64;
             return Writes { bytes: (seconds * ASSUMED_BYTES_PER_SECOND) as u64, exact: false };
+        }
+        if let Phase::Replay(replayed) = self {
+            return Writes { bytes: replayed.expected.0, exact: replayed.ios.is_none() };
         }
         let Some(job) = self.job().filter(|job| job.read_percent < 100) else {
             return Writes { bytes: 0, exact: true };

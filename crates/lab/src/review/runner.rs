@@ -6,7 +6,9 @@ use fourcorners_drive::{Fault, Nanos};
 
 use super::figure::{About, figure};
 use super::phase::preparation;
-use super::{Checkpoint, Method, Phase, Protocol, Reached, Shelf, power, snia, trim_reaches};
+use super::{
+    Checkpoint, Method, Phase, Protocol, Reached, Replayed, Shelf, power, snia, trim_reaches,
+};
 use crate::device::{Erase, Meter, MeterReading};
 use crate::drive::{Drive, Outcome, Purge};
 use crate::observer;
@@ -307,6 +309,7 @@ impl Review {
             Phase::Rounds { most, tracked, tests } => {
                 self.rounds(*most, tracked, tests, drive, observer);
             }
+            Phase::Replay(replayed) => self.replay(replayed, drive, observer),
             Phase::BesideTrim { figure, job, range } => {
                 let (outcome, trimmed) = drive.run_beside_trim(job, *range, observer);
                 self.measured(figure, job, &outcome, drive);
@@ -382,6 +385,27 @@ impl Review {
         if outcome.measured.writes > 0 && self.state != "used" {
             self.state = "overwritten".into();
         }
+        self.settle(drive);
+    }
+
+    /// A trace is replayed; each figure has its name beside those of the other states.
+    fn replay(&mut self, replayed: &Replayed, drive: &mut Drive, observer: &mut impl Observer) {
+        let played = match replayed.play(drive, &mut self.record, observer) {
+            Ok(played) => played,
+            Err(why) => return self.record.ended = Ended::Failed(why),
+        };
+        let place = format!("in {} of {}", replayed.figure, replayed.trace);
+        self.note_end(played.outcome.measured.ended, &place);
+        if let (Some(why), Ended::Complete) = (&played.broken, &self.record.ended) {
+            self.record.ended = Ended::Failed(why.clone());
+        }
+        let complete = self.record.ended == Ended::Complete;
+        let measured = played.outcome.measured.latency.count() > 0;
+        if let (true, Some(of)) = (measured, self.record.replays.get_mut(&replayed.name)) {
+            let figure = played.figure(&self.state, drive, complete);
+            of.figures.insert(replayed.figure.into(), figure);
+        }
+        self.state = "replayed on".into();
         self.settle(drive);
     }
 

@@ -140,11 +140,10 @@ fn figures(record: &Record) -> Vec<Vec<String>> {
         columns.push(figure.complete.to_string());
         columns
     });
-    let replays = record.replay.iter().flat_map(|replay| &replay.figures);
-    let replayed = replays.map(|(name, figure)| {
+    let replayed = record.replayed().map(|(name, _, figure)| {
         let all = &figure.all;
         let latency = &all.latency_us;
-        let mut columns = vec![name.clone(), figure.state.clone(), number(figure.mb_per_s)];
+        let mut columns = vec![name.into_owned(), figure.state.clone(), number(figure.mb_per_s)];
         columns.push(match figure.busy_s > 0.0 {
             true => number(all.ios as f64 / figure.busy_s),
             false => String::new(),

@@ -1,5 +1,7 @@
 //! What changes a database. Each call is one transaction.
 
+use std::borrow::Cow;
+
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::packed::pack;
@@ -181,19 +183,18 @@ fn insert(connection: &Connection, ready: &Ready<'_>) -> rusqlite::Result<Added>
 }
 
 /// What of a record is in `figures`: name, MB/s, I/Os a second, latency, whether it is complete.
-fn rows(record: &Record) -> Vec<(&str, [f64; 6], bool)> {
+fn rows(record: &Record) -> Vec<(Cow<'_, str>, [f64; 6], bool)> {
     let measured = record.figures.iter().map(|(name, figure)| {
         let latency = &figure.latency_us;
         let numbers =
             [figure.mb_per_s, figure.iops, latency.mean, latency.p99, latency.p999, latency.max];
-        (name.as_str(), numbers, figure.complete)
+        (Cow::from(name), numbers, figure.complete)
     });
-    let replays = record.replay.iter().flat_map(|replay| &replay.figures);
-    let replayed = replays.map(|(name, figure)| {
+    let replayed = record.replayed().map(|(name, _, figure)| {
         let latency = &figure.all.latency_us;
         let iops = replayed_iops(figure);
         let numbers = [figure.mb_per_s, iops, latency.mean, latency.p99, latency.p999, latency.max];
-        (name.as_str(), numbers, figure.complete)
+        (name, numbers, figure.complete)
     });
     measured.chain(replayed).collect()
 }

@@ -26,7 +26,7 @@ const DEPTHS: usize = 17;
 pub struct Card {
     /// The trace as it was named.
     pub trace: String,
-    /// Its format; `generated` of one that is none.
+    /// Its format; `generated` or `task` of one that is none.
     pub format: String,
     /// I/Os.
     pub ios: u64,
@@ -312,7 +312,7 @@ impl Counting {
         };
         Card {
             trace: trace.name.clone(),
-            format: trace.format().map_or("generated", |format| format.name()).into(),
+            format: trace.origin().into(),
             ios: self.ios.reads + self.ios.writes + self.trims + self.flushes,
             reads: self.ios.reads,
             writes: self.ios.writes,

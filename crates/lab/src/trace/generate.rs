@@ -58,7 +58,7 @@ const LIGHT_SIZES: &[(u64, f64)] =
     &[(4 * KIB, 0.27), (16 * KIB, 0.08), (32 * KIB, 0.06), (64 * KIB, 0.05)];
 
 /// All of them.
-const ALL: [Composition; 4] = [
+static ALL: [Composition; 4] = [
     Composition {
         name: "desktop",
         title: "Tom's Hardware Storage Bench v1.0",
@@ -123,14 +123,37 @@ impl Composition {
     /// The one of this name.
     pub(super) fn named(name: &str) -> Result<&'static Composition, String> {
         ALL.iter().find(|known| known.name == name).ok_or_else(|| {
-            let names = ALL.map(|known| format!("generated:{}", known.name)).join(", ");
+            let names = ALL
+                .iter()
+                .map(|known| format!("generated:{}", known.name))
+                .collect::<Vec<_>>()
+                .join(", ");
             format!("there is no such generated trace; there are: {names}")
         })
+    }
+
+    /// All there are.
+    pub fn all() -> &'static [Composition] {
+        &ALL
     }
 
     /// I/Os of the whole of it.
     pub fn ios(&self) -> u64 {
         self.reads + self.writes
+    }
+
+    /// Bytes that so many I/Os are expected to read and to write.
+    pub fn expected_bytes(&self, ios: u64) -> [u64; 2] {
+        let part = ios as f64 / self.ios() as f64;
+        let bytes = |count: u64, sizes: Sizes| (count as f64 * part * sizes.mean_bytes) as u64;
+        [bytes(self.reads, self.read_sizes), bytes(self.writes, self.write_sizes)]
+    }
+
+    /// Think time that so many are expected to have, pauses cut to `cap`, seconds.
+    pub fn expected_think_s(&self, ios: u64, cap: Nanos) -> f64 {
+        let bursts = ios as f64 * self.alone;
+        let pauses = bursts / PAUSE_IN as f64 * cap.as_secs();
+        bursts * self.think_us / 2.0 / 1e6 + pauses
     }
 }
 

@@ -28,6 +28,7 @@ mod formats;
 mod generate;
 mod input;
 mod reader;
+mod task;
 mod unpack;
 mod write;
 
@@ -42,6 +43,7 @@ pub use error::{Place, Reason, TraceError};
 pub use filter::{AddressMap, Filter, OpSet};
 pub use formats::Format;
 pub use generate::{Composition, Generated};
+pub use task::{Step, TASK_NAMES, Task};
 pub use write::{Output, WriteError, Written, write};
 
 use reader::Reader;
@@ -57,6 +59,8 @@ pub const MOST_BYTES: u64 = u32::MAX as u64 * 512;
 
 /// What stands before the name of a generated trace.
 const GENERATED: &str = "generated:";
+/// What stands before the name or the file of a task.
+const TASK: &str = "task:";
 
 /// One I/O of a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -125,7 +129,8 @@ pub struct Trace {
     ended: bool,
 }
 
-/// Opens the trace at `path`, or the generated one called `generated:NAME`.
+/// Opens the trace at `path`, the generated one called `generated:NAME`, or the task called
+/// `task:NAME` or in the file of `task:./FILE.toml`.
 ///
 /// Of a trace of blktrace with a file for each CPU (`sda.blktrace.0` and so on) any of the files may
 /// be named; they are read together.
@@ -135,6 +140,11 @@ pub struct Trace {
 pub fn open(path: &Path, options: &Options) -> Result<Trace, TraceError> {
     let name = path.display().to_string();
     let wrong = |format, place, reason| TraceError { name: name.clone(), format, place, reason };
+    if let Some(task) = name.strip_prefix(TASK) {
+        let reader = task_reader(task, options)
+            .map_err(|why| wrong(None, Place::Whole, Reason::Other(why)))?;
+        return Ok(Trace::new(name, None, reader, options));
+    }
     let (format, reader) = match name.strip_prefix(GENERATED) {
         Some(generated) => {
             let composition = Composition::named(generated)
@@ -149,6 +159,14 @@ pub fn open(path: &Path, options: &Options) -> Result<Trace, TraceError> {
         }
     };
     Ok(Trace::new(name, format, reader, options))
+}
+
+fn task_reader(name: &str, options: &Options) -> Result<Reader, String> {
+    if options.ios.is_some() {
+        return Err("a task is as long as it is: leave --ios out".into());
+    }
+    let task = Task::named(name)?;
+    Ok(Reader::Task(Box::new(task::Drawn::new(&task, options.seed))))
 }
 
 /// A trace of these bytes, packed or not, as [`open`] would read a file of them.
@@ -178,9 +196,18 @@ impl Trace {
         }
     }
 
-    /// Its format; `None` of a generated one.
+    /// Its format; `None` of a generated one and of a task.
     pub fn format(&self) -> Option<Format> {
         self.format
+    }
+
+    /// The name of its format, `generated` or `task`.
+    fn origin(&self) -> &'static str {
+        match (self.format, &self.reader) {
+            (Some(format), _) => format.name(),
+            (None, Reader::Task(_)) => "task",
+            (None, _) => "generated",
+        }
     }
 
     /// Records that were left out so far because they could not be read.

@@ -18,6 +18,7 @@ use super::formats::msr::Msr;
 use super::formats::vscsi::Vscsi;
 use super::generate::Generated;
 use super::input::{Input, Line, MOST_LINE_BYTES};
+use super::task::Drawn;
 use super::unpack::unpacked;
 use super::{Format, Options, TraceIo};
 
@@ -32,6 +33,7 @@ pub(super) enum Reader {
     Compact(Box<Compact>),
     Lines(Box<Lines>),
     Generated(Box<Generated>),
+    Task(Box<Drawn>),
 }
 
 impl Reader {
@@ -44,6 +46,7 @@ impl Reader {
             Reader::Compact(reader) => reader.next(),
             Reader::Lines(reader) => reader.next(),
             Reader::Generated(generated) => generated.next().map(Ok),
+            Reader::Task(drawn) => drawn.next().map(Ok),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use fourcorners::record::{Document, Ended, Record};
+use fourcorners::record::{ClockName, Document, Ended, Record};
 
 use crate::bench::{HDD, M4, folder, obeys_the_laws, run};
 use crate::media::{Loop, MIB, Undo, is_root, run as tool};
@@ -44,6 +44,9 @@ fn all_methods_say_something_of_a_virtual_drive() {
     let harmonic = 200.0 / pass.iter().map(|(_, rate)| 1.0 / rate).sum::<f64>();
     assert!((harmonic / figure.mb_per_s - 1.0).abs() < 0.01, "{harmonic} {}", figure.mb_per_s);
     assert_eq!(of("fill-level").curves["random_write_4k_qd32_by_fill"].points.len(), 10);
+    for (method, figures) in [("storage-bench", 8), ("tasks", 8)] {
+        assert_eq!(of(method).figure_count(), figures, "{method}");
+    }
     let steadiness = of("consistency").steadiness["random_write_4k_qd32_incompressible_default"];
     let series = &of("consistency").series["random_write_4k_qd32_incompressible_default"];
     assert_eq!(steadiness.seconds as usize, series.iops.len());
@@ -51,7 +54,7 @@ fn all_methods_say_something_of_a_virtual_drive() {
 
 #[test]
 fn a_method_measures_the_same_alone_and_beside_others() {
-    let together = reviewed(&[M4, "--methods", "used-state,fill-level,consistency"]);
+    let together = reviewed(&[M4, "--methods", "used-state,fill-level,consistency,tasks"]);
     for record in &together.records {
         let alone = reviewed(&[M4, "--methods", &record.method]);
         assert_eq!(alone.records[0].id, record.id, "{}", record.method);
@@ -80,6 +83,34 @@ fn trim_reaches_a_loop_device() {
     assert_eq!(value(&document.records[0], "trim-reaches"), 1.0);
     assert_eq!(value(&document.records[0], "trim-content"), 1.0, "zeroes come back");
     document.records.iter().for_each(obeys_the_laws);
+}
+
+#[test]
+fn a_loop_device_gives_real_figures_of_passes_seconds_and_tasks() {
+    let Some(device) = Loop::blank(64 * MIB) else { return };
+    let node = device.node.as_str();
+    let methods = ["--methods", "lba-pass,consistency,tasks"];
+    let document = reviewed(&[&[node, "--destroy", node], &methods[..]].concat());
+    let [pass, consistency, tasks] = &document.records[..] else { panic!("three records") };
+    for record in &document.records {
+        assert_eq!((&record.ended, record.clock), (&Ended::Complete, ClockName::Wall));
+        obeys_the_laws(record);
+    }
+    for curve in pass.curves.values() {
+        assert_eq!(curve.points.len(), 200);
+        assert!(curve.points.iter().all(|&(_, rate)| rate > 0.0 && rate.is_finite()));
+    }
+    let seconds = consistency.series.values().next().expect("a run").iops.iter();
+    assert!(seconds.sum::<u64>() > 0);
+    assert_eq!(tasks.replays.len(), 8);
+    for (name, replay) in &tasks.replays {
+        assert_eq!(replay.addresses, "rescaled", "{name}");
+        let figure = &replay.figures["task"];
+        let moved = replay.card.read_bytes + replay.card.write_bytes;
+        assert_eq!((figure.all.ios, figure.all.bytes), (replay.card.ios, moved), "{name}");
+        assert!(figure.complete && figure.cpu_us_per_io.is_some(), "{name}");
+        assert!(figure.busy_s > 0.0 && figure.busy_s <= figure.elapsed_s, "{name}");
+    }
 }
 
 #[test]

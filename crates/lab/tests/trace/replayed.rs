@@ -164,6 +164,15 @@ fn the_real_traces_on_an_ssd_and_a_hard_disk() {
             let replay = record.replay.as_ref().expect("it was replayed");
             let figure = &replay.figures[0];
             assert_eq!(figure.all.ios, plan.card.ios);
+            assert_eq!(replay.card, plan.card);
+            assert_eq!((figure.reads.ios, figure.writes.ios), (plan.card.reads, plan.card.writes));
+            if name == real::WEBSERVER {
+                let gb = [figure.reads.bytes, figure.writes.bytes].map(|it| it as f64 / 1e9);
+                assert_eq!(gb.map(|gb| format!("{gb:.2}")), ["3.58", "1.12"], "{drive}");
+            }
+            if name == real::MSSQL {
+                assert_eq!(figure.all.ios, 42_976, "{drive}");
+            }
             assert_eq!(figure.reads.ios, reads.unwrap_or(plan.card.reads));
             assert_eq!(figure.writes.ios, writes.unwrap_or(plan.card.writes));
             assert!(figure.all.bytes >= plan.card.read_bytes + plan.card.write_bytes);

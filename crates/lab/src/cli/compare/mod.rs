@@ -94,7 +94,7 @@ fn find_all(args: &CompareArgs) -> Result<Vec<Side>, Failure> {
     let mut groups: Vec<Vec<Record>> = Vec::new();
     for mut group in found.collect::<Result<Vec<_>, _>>()? {
         // Only a file may be of several drives; each is to be a side of its own.
-        group.retain(|record| !record.figures.is_empty() || record.replay.is_some());
+        group.retain(|record| record.figure_count() > 0);
         groups.push(group);
     }
     let sides = sides(groups);

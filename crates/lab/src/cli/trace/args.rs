@@ -9,6 +9,7 @@ use clap::{Args as ClapArgs, Subcommand};
 #[command(after_help = "Formats, seen by content: compact, blktrace, vscsi, fio-iolog, csv, msr, \
 blkreplay, blkparse, mqsim; packed with gzip, zstd or LZ4, too.
 Generated: generated:desktop, generated:heavy, generated:light, generated:2013.
+Tasks: task:boot and those that `fourcorners tasks` lists, or task:./mine.toml.
 
 Examples:
   fourcorners trace info web.load.gz
@@ -79,14 +80,14 @@ pub(super) struct Taken {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(super) ios: Option<u64>,
 
-    /// Seed of a generated trace
+    /// Seed of a generated trace or a task
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     pub(super) seed: u64,
 }
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct InfoArgs {
-    /// A trace file, or generated:NAME
+    /// A trace file, generated:NAME or task:NAME
     #[arg(value_name = "TRACE")]
     pub(super) trace: PathBuf,
 
@@ -100,7 +101,7 @@ pub(super) struct InfoArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct ConvertArgs {
-    /// A trace file, or generated:NAME
+    /// A trace file, generated:NAME or task:NAME
     #[arg(value_name = "TRACE")]
     pub(super) trace: PathBuf,
 
@@ -122,7 +123,7 @@ pub(super) struct ConvertArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct ReplayArgs {
-    /// A trace file, or generated:NAME
+    /// A trace file, generated:NAME or task:NAME
     #[arg(value_name = "TRACE")]
     pub(super) trace: PathBuf,
 
@@ -159,7 +160,7 @@ pub(super) struct ReplayArgs {
     #[command(flatten)]
     pub(super) taken: Taken,
 
-    /// Write replay.json, the figures as one document, into this folder
+    /// Write replay.html and replay.json into this folder, replacing those there
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
 

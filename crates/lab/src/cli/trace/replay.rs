@@ -32,8 +32,9 @@ const MOST_DEPTH: u32 = 4096;
 const MOST_BUFFER_BYTES: u64 = 1 << 30;
 /// Bytes of an I/O of the fill.
 const FILL_BYTES: u32 = 131_072;
-/// The document in the folder of --out.
+/// The document in the folder of --out, and its page.
 const JSON: &str = "replay.json";
+const PAGE: &str = "replay.html";
 
 pub(super) fn run(args: &ReplayArgs) -> Result<End, Failure> {
     let checked = check(args).map_err(Failure::Usage)?;
@@ -71,9 +72,11 @@ pub(super) fn run(args: &ReplayArgs) -> Result<End, Failure> {
     print(args, &document)?;
     say(&format!("replayed in {:.1} s", began.elapsed().as_secs_f64()));
     if let Some(folder) = &args.out {
-        let path = folder.join(JSON);
-        report::write_atomically(&path, report::to_json(&document).as_bytes())
-            .with_context(|| format!("cannot write {}", path.display()))?;
+        for (name, text) in [(JSON, report::to_json(&document)), (PAGE, report::page(&document))] {
+            let path = folder.join(name);
+            report::write_atomically(&path, text.as_bytes())
+                .with_context(|| format!("cannot write {}", path.display()))?;
+        }
     }
     let whole = document.records.len() == args.targets.len()
         && document.records.iter().all(|record| record.ended == Ended::Complete);

@@ -1,0 +1,93 @@
+//! A trace replayed once on a drive in whatever state it is: what `trace replay` and the methods of a
+//! review have in common.
+
+use indexmap::IndexMap;
+
+use super::schedule::Schedule;
+use super::{Addresses, Pace, figure};
+use crate::drive::{Drive, Outcome};
+use crate::record::{Replay, ReplayFigure};
+use crate::run::Observer;
+use crate::trace::{self, Ahead, Card, Options};
+
+/// A trace and how it is replayed.
+#[derive(Clone, Debug)]
+pub struct Script<'a> {
+    /// The trace, as it is opened.
+    pub trace: &'a std::path::Path,
+    /// How it is read.
+    pub options: &'a Options,
+    /// What is in it.
+    pub card: &'a Card,
+    /// When I/Os are issued.
+    pub pace: Pace,
+    /// Most I/Os in flight, at least 1.
+    pub depth: u32,
+    /// What is done about addresses.
+    pub addresses: Addresses,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Played {
+    /// What was measured.
+    pub outcome: Outcome,
+    /// I/Os that were widened to whole blocks.
+    pub widened: u64,
+    /// Why the trace ended before its end, if it did.
+    pub broken: Option<String>,
+}
+
+impl Script<'_> {
+    /// What a record says of it, without figures yet.
+    pub fn described(&self, drive: &Drive) -> Replay {
+        Replay {
+            title: None,
+            card: self.card.clone(),
+            pace: self.pace.name().into(),
+            idle_cap_ms: match self.pace {
+                Pace::Think { cap } if cap != fourcorners_drive::Nanos::MAX => {
+                    Some(cap.0 as f64 / 1e6)
+                }
+                Pace::Think { .. } | Pace::Recorded | Pace::Fast => None,
+            },
+            queue_depth: self.depth_on(drive),
+            addresses: self.addresses.name().into(),
+            widened: 0,
+            figures: IndexMap::new(),
+        }
+    }
+
+    /// Replays it.
+    ///
+    /// # Errors
+    /// When nothing could be replayed: the trace does not fit, or cannot be opened.
+    pub fn play(&self, drive: &mut Drive, observer: &mut impl Observer) -> Result<Played, String> {
+        let geometry = drive.geometry();
+        let mut options = self.options.clone();
+        if let Some(map) = self.addresses.map(self.card, geometry)? {
+            options.filter.addresses = map;
+        }
+        let trace = trace::open(self.trace, &options).map_err(|error| error.to_string())?;
+        let ahead =
+            Ahead::of(trace).map_err(|error| format!("no thread for the trace: {error}"))?;
+        let (timed, depth) = (self.card.has_durations(), self.depth_on(drive));
+        let block = geometry.logical_block_bytes;
+        let mut schedule = Schedule::new(ahead, self.pace, timed, depth, block);
+        let outcome = drive.run_source(&mut schedule, (depth, self.card.ios), observer);
+        let (mut ahead, widened) = schedule.end();
+        let broken = ahead.error().map(|error| error.to_string());
+        Ok(Played { outcome, widened, broken })
+    }
+
+    fn depth_on(&self, drive: &Drive) -> u32 {
+        self.depth.min(drive.geometry().queue_depth)
+    }
+}
+
+impl Played {
+    /// The figures, of a drive that was in this state.
+    pub fn figure(&self, state: &str, drive: &Drive, complete: bool) -> ReplayFigure {
+        figure::of(&self.outcome, state.into(), matches!(drive, Drive::Real(_)), complete)
+    }
+}

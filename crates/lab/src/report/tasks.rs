@@ -1,0 +1,405 @@
+//! Replays of a review: the storage bench and the tasks, for the page and for a terminal.
+//!
+//! Tasks are compared side by side, drives of one clock only. Within a tenth of each other two drives
+//! make no difference that a person would notice: that is said, because bars do not say it.
+
+use comfy_table::{Attribute, Cell, CellAlignment, Color, LineStyle, Table};
+use maud::{Markup, html};
+
+use super::entries::{Entries, Entry};
+use super::words::{bytes, clock_words, figure_words, micros, percent, rate, thousands};
+use crate::record::{ClockName, Record, Replay, ReplayFigure};
+
+/// The method whose replays are told in seconds.
+const TASKS: &str = "tasks";
+/// Drives this near to each other are the same to a person who waits.
+const NOTICED: f64 = 0.10;
+
+/// Whether the replays of a record are tasks.
+pub(super) fn are_tasks(record: &Record) -> bool {
+    record.method == TASKS
+}
+
+/// The name of a replay among those of its record.
+fn title<'a>(name: &'a str, replay: &'a Replay) -> &'a str {
+    replay.title.as_deref().unwrap_or(name)
+}
+
+fn seconds(value: f64) -> String {
+    micros(value * 1e6)
+}
+
+/// The replays of a record by name, `trace replay`'s own among them.
+pub(super) fn replays(record: &Record) -> impl Iterator<Item = (&str, &Replay)> {
+    let one = record.replay.iter().map(|replay| (replay.card.trace.as_str(), replay));
+    one.chain(record.replays.iter().map(|(name, replay)| (name.as_str(), replay)))
+}
+
+/// Tasks of one record: a line each.
+pub(super) fn task_table(record: &Record, mut table: Table) -> Table {
+    table.style_mut().header_separator = LineStyle::none().fill('─').junction('─');
+    let headings =
+        ["", "takes", "drive\nworks", "read", "written", "I/Os", "service\nmean", "over\n10 ms"];
+    table.set_header(headings.map(|heading| {
+        Cell::new(heading).set_alignment(CellAlignment::Right).add_attribute(Attribute::Bold)
+    }));
+    for (name, replay) in &record.replays {
+        for figure in replay.figures.values() {
+            let words = title(name, replay);
+            let name = match figure.complete {
+                true => Cell::new(words),
+                false => Cell::new(format!("{words} (incomplete)")).fg(Color::Yellow),
+            };
+            let numbers = cells(figure).map(|text| right(&text));
+            table.add_row(std::iter::once(name).chain(numbers));
+        }
+    }
+    padded(table)
+}
+
+/// What is told of a task, as [`task_table`] heads it.
+fn cells(figure: &ReplayFigure) -> [String; 7] {
+    [
+        seconds(figure.elapsed_s),
+        seconds(figure.busy_s),
+        bytes(figure.reads.bytes),
+        bytes(figure.writes.bytes),
+        thousands(figure.all.ios),
+        micros(figure.all.service_us),
+        percent(figure.all.over_10_ms),
+    ]
+}
+
+fn right(text: &str) -> Cell {
+    Cell::new(text).set_alignment(CellAlignment::Right)
+}
+
+fn padded(mut table: Table) -> Table {
+    for column in table.column_iter_mut().skip(1) {
+        column.set_padding((1, 0));
+    }
+    table
+}
+
+/// The drives of one clock with a task side by side.
+struct Side<'e, 'a> {
+    clock: ClockName,
+    entries: Vec<&'e Entry<'a>>,
+    rows: Vec<Row<'a>>,
+}
+
+/// A task on each of the drives.
+struct Row<'a> {
+    title: &'a str,
+    figures: Vec<Option<&'a ReplayFigure>>,
+}
+
+impl Row<'_> {
+    /// What the difference from the fastest to the slowest is to a person; nothing with less than two drives that finished.
+    fn difference(&self) -> Option<String> {
+        let done = self.figures.iter().flatten().filter(|figure| figure.complete);
+        let times: Vec<f64> = done.map(|figure| figure.elapsed_s).collect();
+        let least = times.iter().copied().reduce(f64::min)?;
+        let most = times.iter().copied().reduce(f64::max)?;
+        if times.len() < 2 || least <= 0.0 {
+            return None;
+        }
+        let more = most / least - 1.0;
+        Some(if more <= NOTICED {
+            format!("no difference you would notice ({})", percent(more))
+        } else if more < 1.0 {
+            format!("{} longer, {} more", seconds(most - least), percent(more))
+        } else {
+            format!("{} longer, {:.1} times", seconds(most - least), most / least)
+        })
+    }
+}
+
+/// All tasks that two or more drives did on one clock.
+fn side_by_side<'e, 'a>(all: &'e Entries<'a>) -> Vec<Side<'e, 'a>> {
+    let mut sides: Vec<Side<'e, 'a>> = Vec::new();
+    for entry in all.all.iter().filter(|entry| are_tasks(entry.record)) {
+        match sides.iter_mut().find(|side| side.clock == entry.record.clock) {
+            Some(side) => side.entries.push(entry),
+            None => {
+                let clock = entry.record.clock;
+                sides.push(Side { clock, entries: vec![entry], rows: Vec::new() });
+            }
+        }
+    }
+    sides.retain(|side| side.entries.len() > 1);
+    for side in &mut sides {
+        let mut names: Vec<(&str, &str)> = Vec::new();
+        for (name, replay) in side.entries.iter().flat_map(|entry| &entry.record.replays) {
+            if names.iter().all(|(known, _)| known != name) {
+                names.push((name, title(name, replay)));
+            }
+        }
+        let row = |(name, title): (&str, &'a str)| Row {
+            title,
+            figures: side.entries.iter().map(|entry| figure_of(entry.record, name)).collect(),
+        };
+        side.rows = names.into_iter().map(row).collect();
+    }
+    sides
+}
+
+fn figure_of<'a>(record: &'a Record, name: &str) -> Option<&'a ReplayFigure> {
+    record.replays.get(name)?.figures.values().next()
+}
+
+/// The tables of tasks side by side for a terminal: a heading, and the table.
+pub(super) fn compared(all: &Entries, new: impl Fn() -> Table) -> Vec<(String, Table)> {
+    let table = |side: Side<'_, '_>| {
+        let mut table = new();
+        table.style_mut().header_separator = LineStyle::none().fill('─').junction('─');
+        let labels = side.entries.iter().map(|entry| entry.label.as_str());
+        let headings = std::iter::once("").chain(labels).chain(["difference"]);
+        table.set_header(headings.map(|it| Cell::new(it).add_attribute(Attribute::Bold)));
+        for row in &side.rows {
+            let times = row.figures.iter().map(|figure| right(&told(*figure)));
+            let difference = Cell::new(row.difference().unwrap_or_default());
+            let title = std::iter::once(Cell::new(row.title));
+            table.add_row(title.chain(times).chain([difference]));
+        }
+        (format!("Tasks side by side, {}", clock_words(side.clock)), padded(table))
+    };
+    side_by_side(all).into_iter().map(table).collect()
+}
+
+/// How long it took.
+fn told(figure: Option<&ReplayFigure>) -> String {
+    match figure {
+        Some(figure) if figure.complete => seconds(figure.elapsed_s),
+        Some(_) => "incomplete".into(),
+        None => "not run".into(),
+    }
+}
+
+/// The chapter of the tasks; nothing without any.
+pub(super) fn sections(all: &Entries) -> Option<Markup> {
+    let entries: Vec<&Entry> = all
+        .all
+        .iter()
+        .filter(|entry| are_tasks(entry.record) && !entry.record.replays.is_empty())
+        .collect();
+    (!entries.is_empty()).then(|| {
+        html! {
+            p {
+                "What a person waits for, from the first I/O to the last, with the time in which the \
+                 computer thinks. In that time no drive makes a difference."
+            }
+            @for side in side_by_side(all) { (side_table(all, &side)) }
+            @for entry in entries {
+                div.wide tabindex="0" role="region" aria-label=(format!("Tasks of {}", entry.label)) {
+                    table {
+                        caption { span { strong { (entry.label_with_clock(all)) } } }
+                        thead { tr {
+                            th scope="col" { "Task" }
+                            @for heading in
+                                ["takes", "drive works", "read", "written", "I/Os", "service, mean", "over 10 ms"]
+                            { th scope="col" { (heading) } }
+                        } }
+                        tbody { @for (name, replay) in &entry.record.replays {
+                            @for figure in replay.figures.values() { tr {
+                                th scope="row" {
+                                    (title(name, replay))
+                                    @if !figure.complete { " " span.badge.warn { "incomplete" } }
+                                }
+                                @for cell in cells(figure) { td { (cell) } }
+                            } }
+                        } }
+                    }
+                }
+            }
+            (cards(all, true))
+        }
+    })
+}
+
+fn side_table(all: &Entries, side: &Side<'_, '_>) -> Markup {
+    html! {
+        div.wide tabindex="0" role="region" aria-label="Tasks side by side" {
+            table {
+                caption { span {
+                    "Side by side: how long each takes"
+                    @if all.mixed_clocks { ", " (clock_words(side.clock)) }
+                } }
+                thead { tr {
+                    th scope="col" { "Task" }
+                    @for entry in &side.entries { th scope="col" { (entry.label) } }
+                    th.text scope="col" { "Difference" }
+                } }
+                tbody { @for row in &side.rows { tr {
+                    th scope="row" { (row.title) }
+                    @for figure in &row.figures { td { (told(*figure)) } }
+                    td.text { (row.difference().unwrap_or_default()) }
+                } } }
+            }
+        }
+    }
+}
+
+/// The chapter of the storage bench; nothing without any.
+pub(super) fn bench_sections(all: &Entries) -> Option<Markup> {
+    let has = |entry: &&Entry| !are_tasks(entry.record) && replays(entry.record).next().is_some();
+    let entries: Vec<&Entry> = all.all.iter().filter(has).collect();
+    (!entries.is_empty()).then(|| {
+        html! {
+            p {
+                "Data rate is bytes over busy time, the time with at least one I/O in the drive. \
+                 Service time is from submission to completion."
+            }
+            @for entry in entries { (bench_table(all, entry)) }
+            (cards(all, false))
+        }
+    })
+}
+
+fn bench_table(all: &Entries, entry: &Entry) -> Markup {
+    html! {
+        div.wide tabindex="0" role="region" aria-label=(format!("Storage bench of {}", entry.label)) {
+            table {
+                caption { span { strong { (entry.label_with_clock(all)) } } }
+                thead { tr {
+                    th scope="col" { "Trace" }
+                    @for heading in [
+                        "MB/s", "read", "written", "service, mean", "busy", "over 1 ms", "10 ms",
+                        "100 ms", "max",
+                    ] { th scope="col" { (heading) } }
+                } }
+                tbody { @for (name, replay) in replays(entry.record) {
+                    @for (state, figure) in &replay.figures { tr {
+                        th scope="row" {
+                            (title(name, replay)) br; small { (figure_words(state)) }
+                            @if !figure.complete { " " span.badge.warn { "incomplete" } }
+                        }
+                        td.main { (rate(figure.mb_per_s)) }
+                        td { (rate(figure.reads.mb_per_s)) }
+                        td { (rate(figure.writes.mb_per_s)) }
+                        td { (micros(figure.all.service_us)) }
+                        td { (seconds(figure.busy_s)) }
+                        @for share in
+                            [figure.all.over_1_ms, figure.all.over_10_ms, figure.all.over_100_ms]
+                        { td { (percent(share)) } }
+                        td { (micros(figure.all.latency_us.max)) }
+                    } }
+                } }
+            }
+        }
+    }
+}
+
+/// What is in the traces, each once, whatever number of drives it was replayed on.
+fn cards(all: &Entries, of_tasks: bool) -> Markup {
+    let mut shown: Vec<(&str, &Replay)> = Vec::new();
+    for entry in all.all.iter().filter(|entry| are_tasks(entry.record) == of_tasks) {
+        for (name, replay) in replays(entry.record) {
+            if shown.iter().all(|(_, known)| known.card != replay.card) {
+                shown.push((name, replay));
+            }
+        }
+    }
+    html! {
+        details {
+            summary { span { "What is in them" } }
+            div.wide tabindex="0" role="region" aria-label="Cards of the traces" {
+                table {
+                    thead { tr {
+                        th.text scope="col" { "Trace" }
+                        @for heading in [
+                            "reads", "read", "writes", "written", "flushes", "sequential",
+                            "at most 4 KiB", "queue depth", "think time",
+                        ] { th scope="col" { (heading) } }
+                    } }
+                    tbody { @for (name, replay) in shown { (card_row(name, replay)) } }
+                }
+            }
+        }
+    }
+}
+
+fn card_row(name: &str, replay: &Replay) -> Markup {
+    let card = &replay.card;
+    let small = card.sizes.iter().filter(|bin| bin.up_to.is_some_and(|up_to| up_to <= 4096));
+    let small: u64 = small.map(|bin| bin.reads + bin.writes).sum();
+    let share = small as f64 / (card.reads + card.writes).max(1) as f64;
+    html! {
+        tr {
+            th.text scope="row" { (title(name, replay)) br; small { (card.trace) } }
+            td { (thousands(card.reads)) }
+            td { (bytes(card.read_bytes)) }
+            td { (thousands(card.writes)) }
+            td { (bytes(card.write_bytes)) }
+            td { (thousands(card.flushes)) }
+            td { (percent(card.sequential.all)) }
+            td { (percent(share)) }
+            td { @match card.mean_queue_depth {
+                Some(depth) => (format!("{depth:.2}")),
+                None => "not known",
+            } }
+            td { (seconds(card.think_us.sum_s)) }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Latency, ReplayPart};
+
+    fn took(elapsed_s: f64, complete: bool) -> ReplayFigure {
+        let zero = Latency {
+            min: 0.0,
+            mean: 0.0,
+            p50: 0.0,
+            p90: 0.0,
+            p99: 0.0,
+            p999: 0.0,
+            p9999: 0.0,
+            max: 0.0,
+        };
+        let part = ReplayPart {
+            ios: 1,
+            bytes: 4096,
+            mb_per_s: 1.0,
+            service_us: 1.0,
+            latency_us: zero,
+            over_1_ms: 0.0,
+            over_10_ms: 0.0,
+            over_100_ms: 0.0,
+        };
+        ReplayFigure {
+            state: "filled".into(),
+            mb_per_s: 1.0,
+            busy_s: 1.0,
+            elapsed_s,
+            mean_queue_depth: 1.0,
+            waited_s: 0.0,
+            all: part.clone(),
+            reads: part.clone(),
+            writes: part,
+            write_amplification: None,
+            joules: None,
+            cpu_us_per_io: None,
+            complete,
+        }
+    }
+
+    #[test]
+    fn a_tenth_is_not_noticed_and_more_is() {
+        let difference = |times: &[(f64, bool)]| {
+            let figures: Vec<ReplayFigure> =
+                times.iter().map(|&(seconds, complete)| took(seconds, complete)).collect();
+            Row { title: "Boot", figures: figures.iter().map(Some).collect() }.difference()
+        };
+        let words = difference(&[(10.0, true), (10.9, true)]).expect("two");
+        assert_eq!(words, "no difference you would notice (9.0 %)");
+        let words = difference(&[(10.0, true), (12.5, true), (11.0, true)]).expect("three");
+        assert_eq!(words, "2.50 s longer, 25.0 % more");
+        let words = difference(&[(10.0, true), (157.0, true)]).expect("two");
+        assert_eq!(words, "147 s longer, 15.7 times");
+        assert_eq!(difference(&[(10.0, true), (10.9, false)]), None, "one was cut short");
+        assert_eq!(difference(&[(10.0, true)]), None);
+    }
+}
