@@ -144,7 +144,7 @@ impl Page {
 }
 
 /// Text that cannot steer a terminal: no control characters, and none that reorder it.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     let steers = |c: char| {
         c.is_control()
             || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
