@@ -2,6 +2,7 @@
 
 use comfy_table::{Attribute, Cell, CellAlignment, Color, LineStyle, Table};
 
+use super::table::plain;
 use super::words::{bytes, figure_words, micros, percent, rate, thousands};
 use crate::record::{Replay, ReplayPart};
 
@@ -14,7 +15,7 @@ pub(super) fn figures(replay: &Replay, mut table: Table) -> Table {
         Cell::new(heading).set_alignment(CellAlignment::Right).add_attribute(Attribute::Bold)
     }));
     for (name, figure) in &replay.figures {
-        let words = figure_words(name);
+        let words = plain(&figure_words(name));
         let name = match figure.complete {
             true => Cell::new(words),
             false => Cell::new(format!("{words} (incomplete)")).fg(Color::Yellow),

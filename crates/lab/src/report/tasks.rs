@@ -7,6 +7,7 @@ use comfy_table::{Attribute, Cell, CellAlignment, Color, LineStyle, Table};
 use maud::{Markup, html};
 
 use super::entries::{Entries, Entry};
+use super::table::plain;
 use super::words::{bytes, clock_words, figure_words, micros, percent, rate, thousands};
 use crate::record::{ClockName, Record, Replay, ReplayFigure};
 
@@ -45,7 +46,7 @@ pub(super) fn task_table(record: &Record, mut table: Table) -> Table {
     }));
     for (name, replay) in &record.replays {
         for figure in replay.figures.values() {
-            let words = title(name, replay);
+            let words = plain(title(name, replay));
             let name = match figure.complete {
                 true => Cell::new(words),
                 false => Cell::new(format!("{words} (incomplete)")).fg(Color::Yellow),
@@ -153,13 +154,13 @@ pub(super) fn compared(all: &Entries, new: impl Fn() -> Table) -> Vec<(String, T
     let table = |side: Side<'_, '_>| {
         let mut table = new();
         table.style_mut().header_separator = LineStyle::none().fill('─').junction('─');
-        let labels = side.entries.iter().map(|entry| entry.label.as_str());
-        let headings = std::iter::once("").chain(labels).chain(["difference"]);
+        let labels = side.entries.iter().map(|entry| plain(&entry.label));
+        let headings = std::iter::once(String::new()).chain(labels).chain(["difference".into()]);
         table.set_header(headings.map(|it| Cell::new(it).add_attribute(Attribute::Bold)));
         for row in &side.rows {
             let times = row.figures.iter().map(|figure| right(&told(*figure)));
             let difference = Cell::new(row.difference().unwrap_or_default());
-            let title = std::iter::once(Cell::new(row.title));
+            let title = std::iter::once(Cell::new(plain(row.title)));
             table.add_row(title.chain(times).chain([difference]));
         }
         (format!("Tasks side by side, {}", clock_words(side.clock)), padded(table))
