@@ -11,10 +11,11 @@ mod drives;
 mod dry_run;
 mod interrupt;
 mod manual;
+mod named;
 mod out;
 mod progress;
 mod report;
-mod results;
+
 mod resume;
 mod review;
 mod run;

@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::args::ReportArgs;
-use super::results;
+use super::named;
 use super::terminal::{self, columns, say};
 use super::{End, Failure};
 use crate::record::Document;
 use crate::report::{self, Picture, pictures};
 
 pub(super) fn run(args: &ReportArgs) -> Result<End, Failure> {
-    let document = results::read_all(&args.results).map_err(Failure::Usage)?;
+    let document = named::read_all(&args.results).map_err(Failure::Usage)?;
     let folders = [&args.svg, &args.png];
     for folder in folders.into_iter().flatten() {
         check_folder(folder).map_err(Failure::Usage)?;

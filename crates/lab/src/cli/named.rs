@@ -28,7 +28,7 @@ pub(super) fn read_all(names: &[String]) -> Result<Document, String> {
     Ok(Document::new(records))
 }
 
-/// The records of one.
+/// The records of one. What else a record may be called by, an id in a database, is looked up here.
 fn read(name: &str) -> Result<Vec<Record>, String> {
     let path = Path::new(name);
     let metadata = path.metadata().map_err(|error| match error.kind() {
