@@ -15,7 +15,6 @@ mod named;
 mod out;
 mod progress;
 mod report;
-
 mod resume;
 mod review;
 mod run;
