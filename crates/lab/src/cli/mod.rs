@@ -17,7 +17,6 @@ mod named;
 mod out;
 mod progress;
 mod report;
-mod results;
 mod resume;
 mod review;
 mod run;
