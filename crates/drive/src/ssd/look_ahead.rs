@@ -2,25 +2,19 @@
 
 use crate::ftl::{LogicalUnit, Translation};
 
-/// The I/Os of one hint that are looked at.
-const BATCH: usize = 16;
+/// I/Os that are remembered, a power of two.
+const REMEMBERED: usize = 64;
 
-/// Hints whose look-ups in memory are under way: each needs what the step before brought into the
-/// processor's cache, so every hint takes the ones before it a step on.
-const STEPS: usize = 3;
+/// I/Os between two steps of a look-up in memory. Each step needs what the one before brought into the
+/// processor's cache, which takes some hundred nanoseconds.
+const STEP: usize = 20;
 
-/// The last hints.
-#[derive(Clone, Copy, Debug, Default)]
+/// The I/Os of the last hints.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct LookAhead {
-    hints: [Hint; STEPS],
-    /// The place of the last one.
-    last: usize,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Hint {
-    ios: [Ahead; BATCH],
-    len: usize,
+    ios: [Ahead; REMEMBERED],
+    /// The place of the next one.
+    next: usize,
 }
 
 /// An I/O to come.
@@ -32,40 +26,32 @@ pub(super) struct Ahead {
     pub(super) changes: bool,
 }
 
+impl Default for LookAhead {
+    fn default() -> LookAhead {
+        LookAhead { ios: [Ahead::default(); REMEMBERED], next: 0 }
+    }
+}
+
 impl LookAhead {
-    /// Takes note of I/Os: brings the map's entries of this hint, the fragments of the one before
-    /// and what is written when the units of the one before that are overwritten.
+    /// Takes note of I/Os, for each of which it brings the map's entry, the fragment of the one a step
+    /// before and what is written when the unit of the one two steps before is overwritten.
     #[inline]
     pub(super) fn hint(&mut self, ftl: &Translation, ios: impl Iterator<Item = Ahead>) {
-        let before = self.last;
-        self.last = next(before);
-        let hint = &mut self.hints[self.last];
-        hint.len = 0;
-        for ahead in ios.take(BATCH) {
+        for ahead in ios {
             ftl.prefetch_map(ahead.unit);
-            hint.ios[hint.len] = ahead;
-            hint.len += 1;
-        }
-        for ahead in self.hints[before].ios() {
-            ftl.prefetch_fragment(ahead.unit);
-        }
-        for ahead in self.hints[next(self.last)].ios() {
-            if ahead.changes {
-                ftl.prefetch_place(ahead.unit);
+            self.ios[self.next % REMEMBERED] = ahead;
+            ftl.prefetch_fragment(self.before(STEP).unit);
+            let last = self.before(2 * STEP);
+            if last.changes {
+                ftl.prefetch_place(last.unit);
             }
+            self.next += 1;
         }
     }
-}
 
-impl Hint {
+    /// The I/O so many before the latest.
     #[inline]
-    fn ios(&self) -> &[Ahead] {
-        &self.ios[..self.len]
+    fn before(&self, by: usize) -> Ahead {
+        self.ios[self.next.wrapping_sub(by) % REMEMBERED]
     }
-}
-
-/// The place after this one, in turn.
-#[inline]
-fn next(place: usize) -> usize {
-    if place + 1 == STEPS { 0 } else { place + 1 }
 }
