@@ -232,6 +232,15 @@ impl Fragments {
         if filling.weight != weight {
             *filling = Filling { weight, ..Filling::NONE };
         }
+        // Most writes of the host are of one unit.
+        if let [entry] = &mut *entries
+            && filling.slots < SLOTS
+        {
+            self.fragments[filling.fragment as usize].live |= 1 << filling.slots;
+            *entry = Slot::new(filling.fragment, filling.slots);
+            filling.slots += 1;
+            return;
+        }
         while !entries.is_empty() {
             if filling.slots == SLOTS {
                 // All its places are known; slots that will never be written are never asked for.
@@ -292,21 +301,33 @@ impl Fragments {
         Forgotten { count, places, at }
     }
 
+    /// The same of one slot of a drive whose units take one place each.
+    #[inline(always)]
+    pub(super) fn forget_one(&mut self, slot: Slot) -> Forgotten {
+        let fragment = &mut self.fragments[slot.fragment()];
+        fragment.live &= !slot.bit();
+        let upper = slot.0 % SLOTS >= u32::from(fragment.split);
+        let mut at = fragment.at[usize::from(upper)];
+        if fragment.split == SCATTERED {
+            at = self.place(slot);
+        }
+        Forgotten { count: 1, places: 1, at }
+    }
+
     /// Asks for the fragment of a slot.
     #[inline]
     pub(super) fn prefetch(&self, slot: Slot) {
         prefetch(&self.fragments, slot.fragment());
     }
 
-    /// A place in the block that a slot is in. Of a scattered fragment it asks for the first part instead.
+    /// Asks for the first part of a slot's fragment if that is scattered, as few are.
     #[inline]
-    pub(super) fn near(&self, slot: Slot) -> Option<PhysicalUnit> {
-        let fragment = &self.fragments[slot.fragment()];
-        if fragment.split == SCATTERED {
+    pub(super) fn prefetch_parts(&self, slot: Slot) {
+        if let Some(fragment) = self.fragments.get(slot.fragment())
+            && fragment.split == SCATTERED
+        {
             prefetch(&self.parts, fragment.parts as usize);
-            return None;
         }
-        Some(fragment.at[usize::from(slot.0 % SLOTS >= u32::from(fragment.split))])
     }
 
     /// Sets the bits of what is live in `block`, whose places are `here`.

@@ -16,6 +16,7 @@ mod labels;
 mod live;
 mod log_block;
 mod pace;
+mod plain;
 mod restore;
 mod shape;
 mod slc;
@@ -43,6 +44,7 @@ use victim::VictimChooser;
 use wear::EndOfLife;
 
 pub use log_block::MergeCounts;
+pub(crate) use plain::FullRow;
 pub(crate) use restore::FtlState;
 pub(crate) use shape::Shape;
 pub(crate) use slc::FoldWork;
@@ -252,8 +254,9 @@ impl Ftl {
     }
 
     /// Asks for the map's entry of a unit that will be used soon. With [`Ftl::prefetch_fragment`] and
-    /// [`Ftl::prefetch_place`] it is a step of three, each of which needs what the one before brought
-    /// into the processor's cache: the caller leaves time between them.
+    /// [`Ftl::prefetch_parts`] it is a step of three, each of which needs what the one before brought
+    /// into the processor's cache: the caller leaves time between them. What else a write changes is
+    /// small enough to stay there.
     #[inline]
     pub(crate) fn prefetch_map(&self, unit: LogicalUnit) {
         prefetch(&self.map, unit as usize);
@@ -262,25 +265,17 @@ impl Ftl {
     /// Asks for the fragment that the map leads to.
     #[inline]
     pub(crate) fn prefetch_fragment(&self, unit: LogicalUnit) {
-        if let Some(slot) = self.slot(unit) {
+        if let Some(&slot) = self.map.get(unit as usize) {
             self.fragments.prefetch(slot);
         }
     }
 
-    /// Asks for what is written when the unit is overwritten.
+    /// Asks for the rest of a fragment that is scattered.
     #[inline]
-    pub(crate) fn prefetch_place(&self, unit: LogicalUnit) {
-        if let Some(slot) = self.slot(unit) {
-            if let Some(near) = self.fragments.near(slot) {
-                let (die, block) = self.shape.die_of(self.shape.block_of(near).0);
-                self.dies[die as usize].blocks.prefetch_valid(block);
-            }
+    pub(crate) fn prefetch_parts(&self, unit: LogicalUnit) {
+        if let Some(&slot) = self.map.get(unit as usize) {
+            self.fragments.prefetch_parts(slot);
         }
-    }
-
-    #[inline]
-    fn slot(&self, unit: LogicalUnit) -> Option<Slot> {
-        self.map.get(unit as usize).copied().filter(|&slot| slot != Slot::NOWHERE)
     }
 
     /// Whether there are streams to tell apart.

@@ -9,49 +9,37 @@ const REMEMBERED: usize = 64;
 /// processor's cache, which takes some hundred nanoseconds.
 const STEP: usize = 20;
 
-/// The I/Os of the last hints.
+/// The units that the I/Os of the last hints begin with.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LookAhead {
-    ios: [Ahead; REMEMBERED],
+    units: [LogicalUnit; REMEMBERED],
     /// The place of the next one.
     next: usize,
 }
 
-/// An I/O to come.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Ahead {
-    /// The unit it begins with.
-    pub(super) unit: LogicalUnit,
-    /// It will change what is there.
-    pub(super) changes: bool,
-}
-
 impl Default for LookAhead {
     fn default() -> LookAhead {
-        LookAhead { ios: [Ahead::default(); REMEMBERED], next: 0 }
+        LookAhead { units: [0; REMEMBERED], next: 0 }
     }
 }
 
 impl LookAhead {
     /// Takes note of I/Os, for each of which it brings the map's entry, the fragment of the one a step
-    /// before and what is written when the unit of the one two steps before is overwritten.
+    /// before and, if it is scattered, what that of the one two steps before leads to.
     #[inline]
-    pub(super) fn hint(&mut self, ftl: &Translation, ios: impl Iterator<Item = Ahead>) {
-        for ahead in ios {
-            ftl.prefetch_map(ahead.unit);
-            self.ios[self.next % REMEMBERED] = ahead;
-            ftl.prefetch_fragment(self.before(STEP).unit);
-            let last = self.before(2 * STEP);
-            if last.changes {
-                ftl.prefetch_place(last.unit);
-            }
-            self.next += 1;
+    pub(super) fn hint(&mut self, ftl: &Translation, units: impl Iterator<Item = LogicalUnit>) {
+        for unit in units {
+            ftl.prefetch_map(unit);
+            self.units[self.next % REMEMBERED] = unit;
+            ftl.prefetch_fragment(self.before(STEP));
+            ftl.prefetch_parts(self.before(2 * STEP));
+            self.next = self.next.wrapping_add(1);
         }
     }
 
-    /// The I/O so many before the latest.
+    /// The unit of the I/O so many before the latest.
     #[inline]
-    fn before(&self, by: usize) -> Ahead {
-        self.ios[self.next.wrapping_sub(by) % REMEMBERED]
+    fn before(&self, by: usize) -> LogicalUnit {
+        self.units[self.next.wrapping_sub(by) % REMEMBERED]
     }
 }
