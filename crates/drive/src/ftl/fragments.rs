@@ -334,6 +334,14 @@ impl Fragments {
     pub(super) fn note_live(&self, block: u32, here: &Range<PhysicalUnit>, bits: &mut [u64]) {
         for &id in &self.in_block[block as usize] {
             let fragment = &self.fragments[id as usize];
+            if fragment.split == WHOLE && fragment.weight == 1 {
+                // What is in one place is here.
+                if fragment.live != 0 {
+                    let live = packed(fragment.live, fragment.placed);
+                    live::add(bits, fragment.at[0] - here.start, live);
+                }
+                continue;
+            }
             let mut note = |slots: u64, at: PhysicalUnit| {
                 if fragment.live & slots != 0 && here.contains(&at) {
                     fragment.note_live(slots, at - here.start, bits);

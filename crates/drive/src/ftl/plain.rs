@@ -9,6 +9,9 @@ use crate::nand::Chores;
 /// The one stream there is.
 const ONLY: usize = 0;
 
+/// Units of a command that are asked for at once; more would drive each other out of the cache.
+const MOST_AHEAD: u32 = 64;
+
 /// A row that host data has filled.
 #[derive(Debug)]
 pub(crate) struct FullRow {
@@ -54,6 +57,16 @@ impl Ftl {
         self.fragments.append(&mut fronts.filling, block, place, entries, 1);
         self.rows[ONLY].left = left - count;
         Some((count, (count == left).then(|| self.plain_row_filled(die))))
+    }
+
+    /// Asks for what a write of many units will change: what was written at random is anywhere.
+    #[inline]
+    pub(crate) fn prefetch_run(&self, first: LogicalUnit, count: u32) {
+        let count = count.min(MOST_AHEAD);
+        let entries = &self.map[first as usize..(first + count) as usize];
+        if entries.first() != Some(&Slot::NOWHERE) {
+            entries.iter().for_each(|&slot| self.fragments.prefetch(slot));
+        }
     }
 
     /// The old place of a unit is dead.

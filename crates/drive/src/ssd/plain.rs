@@ -23,6 +23,11 @@ impl Ssd {
         // The controller handles the data while the rest of it arrives.
         let mut admitted = received.max(handled);
         let (mut unit, end) = (units.first, units.first + units.count);
+        if units.count > 1
+            && let Translation::PageMap(ftl) = &self.ftl
+        {
+            ftl.prefetch_run(units.first, units.count);
+        }
         while unit < end {
             let Translation::PageMap(ftl) = &mut self.ftl else {
                 unreachable!("a plain drive has a page map");
