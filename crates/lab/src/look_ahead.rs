@@ -4,9 +4,9 @@ use fourcorners_drive::{Io, Target};
 
 use crate::arrival::{Due, Source};
 
-/// I/Os made ahead of their submission and shown to the target, [`BATCH`] at a time. A virtual drive
-/// needs three hints to find where a unit is.
-const LOOK_AHEAD: usize = 32;
+/// I/Os made ahead of their submission and shown to the target, [`BATCH`] at a time. A virtual SSD
+/// finds where a unit is in three steps, twenty I/Os apart.
+const LOOK_AHEAD: usize = 64;
 
 /// I/Os of one hint.
 const BATCH: usize = 4;

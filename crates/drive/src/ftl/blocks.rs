@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::wear::DieWear;
-use crate::prefetch::prefetch;
 use crate::state::MOST_COUNTED;
 
 /// A block of a die: one on every plane, erased together.
@@ -127,12 +126,6 @@ impl DieBlocks {
     #[inline]
     pub(super) fn remove_valid(&mut self, block: Block, units: u32) {
         self.valid[block as usize] -= units;
-    }
-
-    /// Asks the processor for the count that will change.
-    #[inline]
-    pub(super) fn prefetch_valid(&self, block: Block) {
-        prefetch(&self.valid, block as usize);
     }
 
     pub(super) fn valid(&self, block: Block) -> u32 {

@@ -6,7 +6,7 @@ use super::blocks::Block;
 use super::fragments::Target;
 use super::pace::Pace;
 use super::streams::{Space, Stream};
-use super::{Ftl, Shape};
+use super::{Ftl, Shape, live};
 use crate::nand::Chores;
 use crate::profile::{GcSection, Pacing, Stall};
 
@@ -250,17 +250,26 @@ impl Ftl {
         let blocks = &mut self.dies[die as usize].blocks;
         let valid = blocks.valid(block);
         blocks.begin_collecting(block);
-        let of_drive = shape.block_of_die(die, block);
-        let rows = self.live.groups_in_use(of_drive, shape.units_per_row);
-        let pages = match shape.units_per_page {
-            page if page == shape.units_per_row => rows,
-            page => self.live.groups_in_use(of_drive, page),
-        };
+        let (rows, pages) = self.rows_and_pages_in_use(shape.block_of_die(die, block));
         let left_over = self.empty(die, block, stream);
         self.counts.moved_units += u64::from(valid);
         self.counts.folded_units += if slc { u64::from(valid) } else { 0 };
         let valid = valid + left_over;
         Victim { block, stream, slc, valid, charged: 0, rows, pages: pages * shape.pages_per_unit }
+    }
+
+    /// How many rows and pages of a block of the drive hold something that is valid.
+    fn rows_and_pages_in_use(&mut self, block: u32) -> (u32, u32) {
+        let shape = self.shape;
+        self.fragments.prefetch_block(block);
+        self.live.fill(0);
+        self.fragments.note_live(block, &shape.places_of(block), &mut self.live);
+        let rows = live::groups_in_use(&self.live, shape.units_per_row);
+        let pages = match shape.units_per_page {
+            page if page == shape.units_per_row => rows,
+            page => live::groups_in_use(&self.live, page),
+        };
+        (rows, pages)
     }
 
     /// Moves all that is valid in a block to where collection writes. Returns how many places were
@@ -269,7 +278,7 @@ impl Ftl {
         let shape = self.shape;
         let space = &mut self.dies[die as usize];
         let source = shape.block_of_die(die, block);
-        let from = shape.first_unit(die, block)..shape.first_unit(die, block + 1);
+        let from = shape.places_of(source);
         let list = self.fragments.take_block(source);
         let (mut done, mut left, mut left_over) = (0, space.blocks.valid(block), 0);
         while left > 0 {
@@ -287,7 +296,6 @@ impl Ftl {
             };
             done += self.fragments.move_some(&list[done..], &from, &mut to);
             let moved = to.at - first - front.filled;
-            self.live.set_range(to.block, front.filled, moved);
             front.filled += moved;
             space.blocks.remove_valid(block, moved);
             space.blocks.add_valid(front.block, moved);
@@ -307,7 +315,6 @@ impl Ftl {
         self.counts.padded_units += u64::from(left_over);
         self.fragments.drop_dead(&list[done..], &from);
         self.fragments.give_back(source, list);
-        self.live.of_block_mut(source).fill(0);
         left_over
     }
 

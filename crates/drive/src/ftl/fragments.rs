@@ -17,7 +17,7 @@ mod stored;
 use std::ops::Range;
 
 use super::PhysicalUnit;
-use super::live::LiveBits;
+use super::live::{self, LiveBits};
 use super::shape::Shape;
 use crate::prefetch::prefetch;
 
@@ -27,6 +27,9 @@ pub(super) const SLOTS: u32 = 64;
 /// Fragments are gathered when there are this many times as many as right after gathering. Uniform
 /// random writes alone would lead to H(64) = 4.7 times as many.
 const GATHER_AT: u64 = 4;
+
+/// Entries of the map that [`Fragments::regroup`] looks ahead.
+const AHEAD: usize = 32;
 
 /// Fragments that a [`Slot`] can name, less those that may be added before they are gathered.
 const MOST: u64 = (u32::MAX / SLOTS) as u64 - 4096;
@@ -135,6 +138,33 @@ impl Fragment {
         let (at, half) = if bit & upper == 0 { (self.at[0], !upper) } else { (self.at[1], upper) };
         at + (self.placed & half & (bit - 1)).count_ones() * u32::from(self.weight)
     }
+
+    /// Sets the bits of what is live of some of its slots, which lie one behind the other from `within`
+    /// on.
+    #[inline]
+    fn note_live(&self, placed: u64, within: u32, bits: &mut [u64]) {
+        if self.weight == 1 {
+            return live::add(bits, within, packed(self.live & placed, placed));
+        }
+        let weight = u32::from(self.weight);
+        let mut left = self.live & placed;
+        while left != 0 {
+            let before = (placed & (left & left.wrapping_neg()) - 1).count_ones();
+            live::set_range(bits, within + before * weight, weight);
+            left &= left - 1;
+        }
+    }
+}
+
+/// What became of slots that the map does not point to any more.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Forgotten {
+    /// How many they are.
+    pub(super) count: u32,
+    /// How many places they took.
+    pub(super) places: u32,
+    /// A place in the block they were in.
+    pub(super) at: PhysicalUnit,
 }
 
 /// All fragments of a drive and, by block, which of them lie there.
@@ -202,6 +232,15 @@ impl Fragments {
         if filling.weight != weight {
             *filling = Filling { weight, ..Filling::NONE };
         }
+        // Most writes of the host are of one unit.
+        if let [entry] = &mut *entries
+            && filling.slots < SLOTS
+        {
+            self.fragments[filling.fragment as usize].live |= 1 << filling.slots;
+            *entry = Slot::new(filling.fragment, filling.slots);
+            filling.slots += 1;
+            return;
+        }
         while !entries.is_empty() {
             if filling.slots == SLOTS {
                 // All its places are known; slots that will never be written are never asked for.
@@ -244,31 +283,83 @@ impl Fragments {
         u32::from(self.fragments[slot.fragment()].weight)
     }
 
-    /// How many of `count` slots from `slot` on, all of one fragment and with a place, lie one behind
-    /// the other; 1 at least.
+    /// The map does not point to `slot` any more, nor to the others of `most` slots from it on, all
+    /// of one fragment, that are sure to be in the same block.
     #[inline]
-    pub(super) fn together(&self, slot: Slot, count: u32) -> u32 {
-        let fragment = &self.fragments[slot.fragment()];
+    pub(super) fn forget(&mut self, slot: Slot, most: u32) -> Forgotten {
+        let fragment = &mut self.fragments[slot.fragment()];
         let first = slot.0 % SLOTS;
-        let of_half = match fragment.split {
-            SCATTERED => 1,
-            split if first < u32::from(split) => u32::from(split) - first,
-            _ => SLOTS,
+        let (count, at) = match fragment.split {
+            SCATTERED => (1, None),
+            split if first < u32::from(split) => (u32::from(split) - first, Some(fragment.at[0])),
+            _ => (SLOTS - first, Some(fragment.at[1])),
         };
-        count.min(of_half).min((fragment.placed >> first).trailing_ones())
+        let count = count.min(most);
+        fragment.live &= !(ones(count) << first);
+        let places = count * u32::from(fragment.weight);
+        let at = at.unwrap_or_else(|| self.place(slot));
+        Forgotten { count, places, at }
     }
 
-    /// The map does not point to `slot` any more, nor to the others of `count` slots from it on, all
-    /// of one fragment.
-    #[inline]
-    pub(super) fn clear(&mut self, slot: Slot, count: u32) {
-        self.fragments[slot.fragment()].live &= !(ones(count) << (slot.0 % SLOTS));
+    /// The same of one slot of a drive whose units take one place each.
+    #[inline(always)]
+    pub(super) fn forget_one(&mut self, slot: Slot) -> Forgotten {
+        let fragment = &mut self.fragments[slot.fragment()];
+        fragment.live &= !slot.bit();
+        let upper = slot.0 % SLOTS >= u32::from(fragment.split);
+        let mut at = fragment.at[usize::from(upper)];
+        if fragment.split == SCATTERED {
+            at = self.place(slot);
+        }
+        Forgotten { count: 1, places: 1, at }
     }
 
-    /// Asks for what [`Fragments::place`] will need.
+    /// Asks for the fragment of a slot.
     #[inline]
     pub(super) fn prefetch(&self, slot: Slot) {
         prefetch(&self.fragments, slot.fragment());
+    }
+
+    /// Asks for the first part of a slot's fragment if that is scattered, as few are.
+    #[inline]
+    pub(super) fn prefetch_parts(&self, slot: Slot) {
+        if let Some(fragment) = self.fragments.get(slot.fragment())
+            && fragment.split == SCATTERED
+        {
+            prefetch(&self.parts, fragment.parts as usize);
+        }
+    }
+
+    /// Sets the bits of what is live in `block`, whose places are `here`.
+    pub(super) fn note_live(&self, block: u32, here: &Range<PhysicalUnit>, bits: &mut [u64]) {
+        for &id in &self.in_block[block as usize] {
+            let fragment = &self.fragments[id as usize];
+            if fragment.split == WHOLE && fragment.weight == 1 {
+                // What is in one place is here.
+                if fragment.live != 0 {
+                    let live = packed(fragment.live, fragment.placed);
+                    live::add(bits, fragment.at[0] - here.start, live);
+                }
+                continue;
+            }
+            let mut note = |slots: u64, at: PhysicalUnit| {
+                if fragment.live & slots != 0 && here.contains(&at) {
+                    fragment.note_live(slots, at - here.start, bits);
+                }
+            };
+            if fragment.split == SCATTERED {
+                let mut next = fragment.parts;
+                while next != NONE {
+                    let part = self.parts[next as usize];
+                    note(part.placed, part.at);
+                    next = part.more;
+                }
+            } else {
+                let upper = fragment.upper();
+                note(fragment.placed & !upper, fragment.at[0]);
+                note(fragment.placed & upper, fragment.at[1]);
+            }
+        }
     }
 
     fn add(&mut self, fragment: Fragment) -> u32 {
@@ -292,9 +383,12 @@ impl Fragments {
     /// Takes what lies in `block` out of it, in the order of its places, for
     /// [`Fragments::move_some`].
     pub(super) fn take_block(&mut self, block: u32) -> Vec<u32> {
-        let list = std::mem::take(&mut self.in_block[block as usize]);
-        list.iter().for_each(|&id| prefetch(&self.fragments, id as usize));
-        list
+        std::mem::take(&mut self.in_block[block as usize])
+    }
+
+    /// Asks for the fragments that lie in `block`.
+    pub(super) fn prefetch_block(&self, block: u32) {
+        self.in_block[block as usize].iter().for_each(|&id| prefetch(&self.fragments, id as usize));
     }
 
     /// Gives the list back to the emptied block, so that its memory serves what comes next.
@@ -495,12 +589,31 @@ impl Fragments {
     ///
     /// One pass over the map, which at [`GATHER_AT`] times the fewest fragments there can be comes
     /// once in several drive writes at most.
-    pub(super) fn regroup(&mut self, map: &mut [Slot], live: &LiveBits, shape: Shape) {
-        let (fragments, slots) = self.gathered(live, shape);
-        for entry in map.iter_mut().filter(|entry| **entry != Slot::NOWHERE) {
-            *entry = slots.of(self.place(*entry));
+    pub(super) fn regroup(&mut self, map: &mut [Slot], shape: Shape) {
+        let (fragments, slots) = self.gathered(&self.live(shape), shape);
+        for index in 0..map.len() {
+            // The next ones are anywhere in memory.
+            if let Some(&ahead) = map.get(index + AHEAD) {
+                self.prefetch(ahead);
+            }
+            let slot = map[index];
+            if slot != Slot::NOWHERE {
+                map[index] = slots.of(self.place(slot));
+            }
         }
         self.replace(fragments);
+    }
+
+    /// What of the drive's blocks is live.
+    pub(super) fn live(&self, shape: Shape) -> LiveBits {
+        let mut live = LiveBits::none(shape);
+        for block in 0..shape.blocks() {
+            if block + 1 < shape.blocks() {
+                self.prefetch_block(block + 1);
+            }
+            self.note_live(block, &shape.places_of(block), live.of_block_mut(block));
+        }
+        live
     }
 
     /// Makes fragments of what is live in place of all there are. Returns which slot of them each
@@ -582,6 +695,23 @@ pub(super) struct Target {
 #[inline]
 fn ones(count: u32) -> u64 {
     u64::MAX >> (u64::BITS - count)
+}
+
+/// The bits of `mask` that are in `places`, moved together to the lowest.
+#[inline]
+fn packed(mask: u64, places: u64) -> u64 {
+    if places == u64::MAX {
+        return mask;
+    }
+    let mut packed = !(u64::MAX.checked_shl(places.count_ones()).unwrap_or(0));
+    // Mostly few are missing.
+    let mut missing = places & !mask;
+    while missing != 0 {
+        let lowest = missing & missing.wrapping_neg();
+        packed &= !(1 << (places & (lowest - 1)).count_ones());
+        missing ^= lowest;
+    }
+    packed
 }
 
 /// The `count` lowest bits of `mask`, and the others.

@@ -1,7 +1,7 @@
-//! Which places hold what the map points to: a bit each.
+//! Which places hold what the map points to: a bit each. They are told from the fragments when they
+//! are asked for, so that no write has to look after them.
 
 use super::shape::Shape;
-use crate::prefetch::prefetch;
 
 /// A bit a unit of the NAND; every block begins with a word of its own.
 #[derive(Clone, Debug)]
@@ -12,7 +12,7 @@ pub(super) struct LiveBits {
 
 impl LiveBits {
     pub(super) fn none(shape: Shape) -> LiveBits {
-        let words_per_block = shape.units_per_block.div_ceil(64) as usize;
+        let words_per_block = words_of_block(shape);
         LiveBits { words: vec![0; words_per_block * shape.blocks() as usize], words_per_block }
     }
 
@@ -24,70 +24,58 @@ impl LiveBits {
         &mut self.words[block as usize * self.words_per_block..][..self.words_per_block]
     }
 
-    #[cfg(test)]
-    pub(super) fn set(&mut self, block: u32, within: u32) {
-        let word = block as usize * self.words_per_block + within as usize / 64;
-        self.words[word] |= 1 << (within % 64);
-    }
-
-    #[inline]
-    pub(super) fn clear(&mut self, block: u32, within: u32) {
-        let word = block as usize * self.words_per_block + within as usize / 64;
-        self.words[word] &= !(1 << (within % 64));
-    }
-
     pub(super) fn is_set(&self, block: u32, within: u32) -> bool {
-        self.of_block(block)[within as usize / 64] & (1 << (within % 64)) != 0
+        is_set(self.of_block(block), within)
     }
 
     /// Sets `count` bits of a block from `first` on.
-    #[inline]
     pub(super) fn set_range(&mut self, block: u32, first: u32, count: u32) {
-        self.change(block, first, count, |word, bits| *word |= bits);
+        set_range(self.of_block_mut(block), first, count);
     }
+}
 
-    /// Clears `count` bits of a block from `first` on.
-    #[inline]
-    pub(super) fn clear_range(&mut self, block: u32, first: u32, count: u32) {
-        self.change(block, first, count, |word, bits| *word &= !bits);
-    }
+/// Words of a block's bits.
+pub(super) fn words_of_block(shape: Shape) -> usize {
+    shape.units_per_block.div_ceil(64) as usize
+}
 
-    #[inline]
-    fn change(&mut self, block: u32, first: u32, count: u32, change: impl Fn(&mut u64, u64)) {
-        let start = block as usize * self.words_per_block;
-        let (mut from, end) = (first, first + count);
-        while from < end {
-            let word_end = (from / 64 + 1) * 64;
-            let bits = end.min(word_end) - from;
-            let mask = (u64::MAX >> (64 - bits)) << (from % 64);
-            change(&mut self.words[start + from as usize / 64], mask);
-            from = word_end;
-        }
-    }
+/// Whether a bit of a block is set.
+pub(super) fn is_set(words: &[u64], within: u32) -> bool {
+    words[within as usize / 64] & (1 << (within % 64)) != 0
+}
 
-    pub(super) fn clear_all(&mut self) {
-        self.words.fill(0);
+/// Sets `count` bits of a block from `first` on.
+#[inline]
+pub(super) fn set_range(words: &mut [u64], first: u32, count: u32) {
+    let (mut from, end) = (first, first + count);
+    while from < end {
+        let word_end = (from / 64 + 1) * 64;
+        let bits = end.min(word_end) - from;
+        words[from as usize / 64] |= (u64::MAX >> (64 - bits)) << (from % 64);
+        from = word_end;
     }
+}
 
-    #[inline]
-    pub(super) fn prefetch(&self, block: u32, within: u32) {
-        let word = block as usize * self.words_per_block + within as usize / 64;
-        prefetch(&self.words, word);
+/// Sets those bits of a block that are set in `bits`, the lowest of which is for place `first`.
+#[inline]
+pub(super) fn add(words: &mut [u64], first: u32, bits: u64) {
+    let (word, shift) = (first as usize / 64, first % 64);
+    words[word] |= bits << shift;
+    // What is beyond the word, in two steps because no shift is by all 64 bits.
+    let beyond = bits >> 1 >> (63 - shift);
+    if beyond != 0 {
+        words[word + 1] |= beyond;
     }
+}
 
-    /// How many groups of `size` neighbouring places of a block hold something: pages, or rows.
-    pub(super) fn groups_in_use(&self, block: u32, size: u32) -> u32 {
-        let words = self.of_block(block);
-        if 64 % size == 0 {
-            return words.iter().map(|&word| lowest_of_groups(word, size).count_ones()).sum();
-        }
-        let any = |first: u32| {
-            let end = (first + size).min(words.len() as u32 * 64);
-            (first..end).any(|bit| words[bit as usize / 64] & (1 << (bit % 64)) != 0)
-        };
-        (0..words.len() as u32 * 64).step_by(size as usize).filter(|&first| any(first)).count()
-            as u32
+/// How many groups of `size` neighbouring places of a block hold something: pages, or rows.
+pub(super) fn groups_in_use(words: &[u64], size: u32) -> u32 {
+    if 64 % size == 0 {
+        return words.iter().map(|&word| lowest_of_groups(word, size).count_ones()).sum();
     }
+    let bits = words.len() as u32 * 64;
+    let any = |first: u32| (first..(first + size).min(bits)).any(|bit| is_set(words, bit));
+    (0..bits).step_by(size as usize).filter(|&first| any(first)).count() as u32
 }
 
 /// The lowest bit of each group of `size` bits, a power of two, that has one set.
@@ -105,27 +93,34 @@ fn lowest_of_groups(mut word: u64, size: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ftl::test_shape;
     use proptest::prelude::*;
 
     #[test]
     fn a_range_is_what_single_bits_are() {
-        let shape = test_shape(1, 9, 200);
         for (first, count) in [(0, 200), (3, 61), (60, 70), (63, 1), (64, 64), (199, 1), (5, 0)] {
-            let (mut one, mut other) = (LiveBits::none(shape), LiveBits::none(shape));
-            one.set_range(2, first, count);
-            (first..first + count).for_each(|within| other.set(2, within));
-            assert_eq!(one.words, other.words, "{first} + {count}");
+            let (mut range, mut single, mut added) = ([0; 4], [0; 4], [0; 4]);
+            set_range(&mut range, first, count);
+            (first..first + count).for_each(|within| set_range(&mut single, within, 1));
+            (first..first + count).for_each(|within| add(&mut added, within, 1));
+            assert_eq!((range, range), (single, added), "{first} + {count}");
         }
     }
 
     proptest! {
         #[test]
         fn groups_are_counted(bits in prop::collection::vec(0u32..200, 0..200), size in 1u32..70) {
-            let mut live = LiveBits::none(test_shape(1, 9, 200));
-            bits.iter().for_each(|&bit| live.set(1, bit));
+            let mut words = [0; 4];
+            bits.iter().for_each(|&bit| set_range(&mut words, bit, 1));
             let groups: std::collections::BTreeSet<u32> = bits.iter().map(|bit| bit / size).collect();
-            prop_assert_eq!(live.groups_in_use(1, size), groups.len() as u32);
+            prop_assert_eq!(groups_in_use(&words, size), groups.len() as u32);
+        }
+
+        #[test]
+        fn what_is_added_is_what_its_bits_are(first in 0u32..136, bits: u64) {
+            let (mut added, mut single) = ([0; 4], [0; 4]);
+            add(&mut added, first, bits);
+            (0..64).filter(|bit| bits & (1 << bit) != 0).for_each(|bit| set_range(&mut single, first + bit, 1));
+            prop_assert_eq!(added, single);
         }
     }
 }

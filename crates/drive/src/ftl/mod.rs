@@ -16,6 +16,7 @@ mod labels;
 mod live;
 mod log_block;
 mod pace;
+mod plain;
 mod restore;
 mod shape;
 mod slc;
@@ -34,7 +35,7 @@ use batch::Batch;
 use blocks::Block;
 use collect::{Ahead, collects_by_victim};
 use die::{DieSpace, Fronts};
-use fragments::{Filling, Fragments, Slot};
+use fragments::{Filling, Forgotten, Fragments, Slot};
 use labels::Labels;
 use live::LiveBits;
 use slc::SlcBuffer;
@@ -43,6 +44,7 @@ use victim::VictimChooser;
 use wear::EndOfLife;
 
 pub use log_block::MergeCounts;
+pub(crate) use plain::FullRow;
 pub(crate) use restore::FtlState;
 pub(crate) use shape::Shape;
 pub(crate) use slc::FoldWork;
@@ -76,8 +78,8 @@ pub(crate) struct Ftl {
     /// By logical unit: the slot of the fragment that knows where it is.
     map: Vec<Slot>,
     fragments: Fragments,
-    /// By place: the map leads here.
-    live: LiveBits,
+    /// By place of the block that is looked at: the map leads here.
+    live: Vec<u64>,
     dies: Vec<DieSpace>,
     victims: VictimChooser,
     end_of_life: EndOfLife,
@@ -155,7 +157,7 @@ impl Ftl {
             in_batch: false,
             map: vec![Slot::NOWHERE; profile.user_units() as usize],
             fragments: Fragments::none(shape),
-            live: LiveBits::none(shape),
+            live: vec![0; live::words_of_block(shape)],
             dies,
             victims: VictimChooser::new(&profile.gc),
             end_of_life: EndOfLife::new(profile),
@@ -189,12 +191,13 @@ impl Ftl {
             }
             found.set_range(block, within, weight);
         }
+        let live = self.fragments.live(self.shape);
         for block in 0..self.shape.blocks() {
             let (die, of_die) = self.shape.die_of(block);
-            if found.of_block(block) != self.live.of_block(block) {
-                return Err(format!("die {die} block {of_die}: the map and the live bits differ"));
+            if found.of_block(block) != live.of_block(block) {
+                return Err(format!("die {die} block {of_die}: the map and its fragments differ"));
             }
-            let live = self.live.groups_in_use(block, 1);
+            let live = live::groups_in_use(live.of_block(block), 1);
             let counted = self.dies[die as usize].blocks.valid(of_die);
             if live != counted {
                 return Err(format!("die {die} block {of_die}: {live} live, {counted} counted"));
@@ -229,7 +232,6 @@ impl Ftl {
     pub(crate) fn erase_all(&mut self) {
         self.map.fill(Slot::NOWHERE);
         self.fragments.clear_all();
-        self.live.clear_all();
         self.erase_dies();
         self.in_batch = false;
         self.rows = [OpenRow::default(); FRONTS];
@@ -252,8 +254,9 @@ impl Ftl {
     }
 
     /// Asks for the map's entry of a unit that will be used soon. With [`Ftl::prefetch_fragment`] and
-    /// [`Ftl::prefetch_place`] it is a step of three, each of which needs what the one before brought
-    /// into the processor's cache: the caller leaves time between them.
+    /// [`Ftl::prefetch_parts`] it is a step of three, each of which needs what the one before brought
+    /// into the processor's cache: the caller leaves time between them. What else a write changes is
+    /// small enough to stay there.
     #[inline]
     pub(crate) fn prefetch_map(&self, unit: LogicalUnit) {
         prefetch(&self.map, unit as usize);
@@ -262,25 +265,17 @@ impl Ftl {
     /// Asks for the fragment that the map leads to.
     #[inline]
     pub(crate) fn prefetch_fragment(&self, unit: LogicalUnit) {
-        if let Some(slot) = self.slot(unit) {
+        if let Some(&slot) = self.map.get(unit as usize) {
             self.fragments.prefetch(slot);
         }
     }
 
-    /// Asks for what is written when the unit is overwritten.
+    /// Asks for the rest of a fragment that is scattered.
     #[inline]
-    pub(crate) fn prefetch_place(&self, unit: LogicalUnit) {
-        if let Some(slot) = self.slot(unit) {
-            let (block, within) = self.shape.block_of(self.fragments.place(slot));
-            self.live.prefetch(block, within);
-            let (die, block) = self.shape.die_of(block);
-            self.dies[die as usize].blocks.prefetch_valid(block);
+    pub(crate) fn prefetch_parts(&self, unit: LogicalUnit) {
+        if let Some(&slot) = self.map.get(unit as usize) {
+            self.fragments.prefetch_parts(slot);
         }
-    }
-
-    #[inline]
-    fn slot(&self, unit: LogicalUnit) -> Option<Slot> {
-        self.map.get(unit as usize).copied().filter(|&slot| slot != Slot::NOWHERE)
     }
 
     /// Whether there are streams to tell apart.
@@ -355,13 +350,12 @@ impl Ftl {
         self.forget(first, count);
         let space = &mut self.dies[die as usize];
         let fronts = &mut space.fronts[stream.index()];
-        let (block, within) = (self.shape.block_of_die(die, fronts.host.block), fronts.host.filled);
-        let place = block * self.shape.units_per_block + within;
+        let block = self.shape.block_of_die(die, fronts.host.block);
+        let place = block * self.shape.units_per_block + fronts.host.filled;
         fronts.host.filled += places;
         space.blocks.add_valid(fronts.host.block, places);
         let entries = &mut self.map[first as usize..(first + count) as usize];
         self.fragments.append(&mut fronts.filling, block, place, entries, weight as u16);
-        self.live.set_range(block, within, places);
         self.rows[stream.index()].left = left.saturating_sub(places);
         Some((count, self.row_done(die, stream)))
     }
@@ -448,14 +442,10 @@ impl Ftl {
     /// The old places of `count` units are dead.
     #[inline]
     fn forget(&mut self, first: LogicalUnit, count: u32) {
-        if count == 1 && !self.shape.compresses() {
+        if count == 1 {
             let slot = self.map[first as usize];
             if slot != Slot::NOWHERE {
-                let (block, within) = self.shape.block_of(self.fragments.place(slot));
-                self.fragments.clear(slot, 1);
-                self.live.clear(block, within);
-                let (die, block) = self.shape.die_of(block);
-                self.dies[die as usize].blocks.remove_valid(block, 1);
+                self.forget_slots(slot, 1);
             }
             return;
         }
@@ -464,22 +454,26 @@ impl Ftl {
 
     /// The same, of units of which many were written together.
     fn forget_run(&mut self, first: LogicalUnit, count: u32) {
-        let mut entries = &self.map[first as usize..(first + count) as usize];
-        while let Some((&slot, others)) = entries.split_first() {
+        let (mut next, end) = (first as usize, (first + count) as usize);
+        while next < end {
+            let slot = self.map[next];
             if slot == Slot::NOWHERE {
-                entries = others;
+                next += 1;
                 continue;
             }
-            let following = others.iter().zip(1..).take_while(|&(next, by)| next.follows(slot, by));
-            let together = self.fragments.together(slot, 1 + following.count() as u32);
-            entries = &entries[together as usize..];
-            let (block, within) = self.shape.block_of(self.fragments.place(slot));
-            let places = together * self.fragments.weight(slot);
-            self.fragments.clear(slot, together);
-            self.live.clear_range(block, within, places);
-            let (die, block) = self.shape.die_of(block);
-            self.dies[die as usize].blocks.remove_valid(block, places);
+            let following = self.map[next + 1..end].iter().zip(1..);
+            let following = following.take_while(|&(next, by)| next.follows(slot, by)).count();
+            next += self.forget_slots(slot, 1 + following as u32) as usize;
         }
+    }
+
+    /// What is in slots of one fragment is dead, as far as it is in one block. Returns how many slots.
+    #[inline]
+    fn forget_slots(&mut self, first: Slot, most: u32) -> u32 {
+        let Forgotten { count, places, at } = self.fragments.forget(first, most);
+        let (die, block) = self.shape.die_of(self.shape.block_of(at).0);
+        self.dies[die as usize].blocks.remove_valid(block, places);
+        count
     }
 
     /// Makes few fragments of many.
@@ -490,11 +484,6 @@ impl Ftl {
         if self.shape.compresses() {
             return self.fragments.regroup_stored(&mut self.map, self.shape);
         }
-        self.fragments.regroup(&mut self.map, &self.live, self.shape);
+        self.fragments.regroup(&mut self.map, self.shape);
     }
-}
-
-#[cfg(test)]
-fn test_shape(dies: u32, blocks_per_die: u32, units_per_block: u32) -> Shape {
-    Shape::of(dies, blocks_per_die, [1, 1, units_per_block])
 }

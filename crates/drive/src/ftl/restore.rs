@@ -136,6 +136,7 @@ impl Ftl {
             // ... and these from the places.
             map: _,
             fragments: _,
+            // Nothing is in here between two commands.
             live: _,
         } = self;
         let state = || FtlState {
@@ -214,7 +215,7 @@ impl Ftl {
         let ftl = Ftl {
             map,
             fragments,
-            live,
+            live: made.live,
             dies,
             victims,
             end_of_life,

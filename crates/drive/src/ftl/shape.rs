@@ -3,6 +3,8 @@
 //! A place on the NAND takes a unit of the map; of a drive that compresses, a granule of one, and a
 //! unit lies in several. All that is counted by page, row or block counts places.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use super::PhysicalUnit;
@@ -177,6 +179,11 @@ impl Shape {
     #[inline]
     pub(crate) fn page_of(self, within: u32) -> u32 {
         self.by_units_per_page.quotient(within)
+    }
+
+    /// The places of a block of the drive.
+    pub(super) fn places_of(self, block: u32) -> Range<PhysicalUnit> {
+        block * self.units_per_block..(block + 1) * self.units_per_block
     }
 
     pub(super) fn first_unit(self, die: u32, block: Block) -> PhysicalUnit {

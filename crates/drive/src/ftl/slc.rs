@@ -398,6 +398,7 @@ impl Ftl {
         let Some(buffer) = self.slc else {
             return Ok(());
         };
+        let live = self.fragments.live(self.shape);
         for (die, space) in (0..).zip(&self.dies) {
             let Some(slc) = &space.slc else {
                 return Err(format!("die {die} has no part of the SLC buffer"));
@@ -413,7 +414,7 @@ impl Ftl {
             for &block in &slc.full {
                 let of_drive = self.shape.block_of_die(die, block);
                 let beyond = buffer.units_per_block..self.shape.units_per_block;
-                if beyond.into_iter().any(|within| self.live.is_set(of_drive, within)) {
+                if beyond.into_iter().any(|within| live.is_set(of_drive, within)) {
                     return Err(format!("die {die} block {block} holds more than an SLC block"));
                 }
             }

@@ -143,11 +143,11 @@ impl Translation {
         }
     }
 
-    /// Asks for what is written when the unit is overwritten, once its fragment is there.
+    /// Asks for what that leads to if it is scattered, once it is there.
     #[inline]
-    pub(crate) fn prefetch_place(&self, unit: LogicalUnit) {
+    pub(crate) fn prefetch_parts(&self, unit: LogicalUnit) {
         if let PageMap(map) = self {
-            map.prefetch_place(unit);
+            map.prefetch_parts(unit);
         }
     }
 

@@ -35,6 +35,9 @@ impl Ssd {
             self.ftl.writes_in_order(watch.goes_on(io));
         }
         let units = self.grain.units_of(io);
+        if self.plain && units.are_whole() && !io.fua {
+            return self.write_plain(io, units, arrives);
+        }
         let written = in_4k(io);
         let handling = Nanos(self.costs.write_4k.0 * (written.end - written.start));
         let handled = self.controller.serve(arrives, self.costs.write + handling);
@@ -160,7 +163,7 @@ impl Ssd {
     /// The controller's part of what is moved, ordered at `at`. Returns when that is done, not before
     /// `ready`.
     #[inline]
-    fn note_moves(&mut self, chores: Chores, at: Nanos, ready: Nanos) -> Nanos {
+    pub(super) fn note_moves(&mut self, chores: Chores, at: Nanos, ready: Nanos) -> Nanos {
         let rows = u64::from(chores.rows_programmed());
         if rows == 0 || self.costs.moved_row == Nanos::ZERO {
             return ready;
@@ -250,7 +253,7 @@ impl Ssd {
 
     /// The place in `row_ends` of a row of the open block of a die's stream.
     #[inline]
-    fn row_end(&self, die: u32, stream: Stream, row: u32) -> usize {
+    pub(super) fn row_end(&self, die: u32, stream: Stream, row: u32) -> usize {
         let front = stream.index() * self.ftl.shape().dies as usize + die as usize;
         front * self.rows_per_block + row as usize
     }

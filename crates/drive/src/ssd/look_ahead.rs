@@ -2,70 +2,44 @@
 
 use crate::ftl::{LogicalUnit, Translation};
 
-/// The I/Os of one hint that are looked at.
-const BATCH: usize = 16;
+/// I/Os that are remembered, a power of two.
+const REMEMBERED: usize = 64;
 
-/// Hints whose look-ups in memory are under way: each needs what the step before brought into the
-/// processor's cache, so every hint takes the ones before it a step on.
-const STEPS: usize = 3;
+/// I/Os between two steps of a look-up in memory. Each step needs what the one before brought into the
+/// processor's cache, which takes some hundred nanoseconds.
+const STEP: usize = 20;
 
-/// The last hints.
-#[derive(Clone, Copy, Debug, Default)]
+/// The units that the I/Os of the last hints begin with.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct LookAhead {
-    hints: [Hint; STEPS],
-    /// The place of the last one.
-    last: usize,
+    units: [LogicalUnit; REMEMBERED],
+    /// The place of the next one.
+    next: usize,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Hint {
-    ios: [Ahead; BATCH],
-    len: usize,
-}
-
-/// An I/O to come.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Ahead {
-    /// The unit it begins with.
-    pub(super) unit: LogicalUnit,
-    /// It will change what is there.
-    pub(super) changes: bool,
+impl Default for LookAhead {
+    fn default() -> LookAhead {
+        LookAhead { units: [0; REMEMBERED], next: 0 }
+    }
 }
 
 impl LookAhead {
-    /// Takes note of I/Os: brings the map's entries of this hint, the fragments of the one before
-    /// and what is written when the units of the one before that are overwritten.
+    /// Takes note of I/Os, for each of which it brings the map's entry, the fragment of the one a step
+    /// before and, if it is scattered, what that of the one two steps before leads to.
     #[inline]
-    pub(super) fn hint(&mut self, ftl: &Translation, ios: impl Iterator<Item = Ahead>) {
-        let before = self.last;
-        self.last = next(before);
-        let hint = &mut self.hints[self.last];
-        hint.len = 0;
-        for ahead in ios.take(BATCH) {
-            ftl.prefetch_map(ahead.unit);
-            hint.ios[hint.len] = ahead;
-            hint.len += 1;
-        }
-        for ahead in self.hints[before].ios() {
-            ftl.prefetch_fragment(ahead.unit);
-        }
-        for ahead in self.hints[next(self.last)].ios() {
-            if ahead.changes {
-                ftl.prefetch_place(ahead.unit);
-            }
+    pub(super) fn hint(&mut self, ftl: &Translation, units: impl Iterator<Item = LogicalUnit>) {
+        for unit in units {
+            ftl.prefetch_map(unit);
+            self.units[self.next % REMEMBERED] = unit;
+            ftl.prefetch_fragment(self.before(STEP));
+            ftl.prefetch_parts(self.before(2 * STEP));
+            self.next = self.next.wrapping_add(1);
         }
     }
-}
 
-impl Hint {
+    /// The unit of the I/O so many before the latest.
     #[inline]
-    fn ios(&self) -> &[Ahead] {
-        &self.ios[..self.len]
+    fn before(&self, by: usize) -> LogicalUnit {
+        self.units[self.next.wrapping_sub(by) % REMEMBERED]
     }
-}
-
-/// The place after this one, in turn.
-#[inline]
-fn next(place: usize) -> usize {
-    if place + 1 == STEPS { 0 } else { place + 1 }
 }

@@ -15,6 +15,7 @@ mod idle;
 mod in_order;
 mod limited_map;
 mod look_ahead;
+mod plain;
 mod state;
 mod trim;
 mod units;
@@ -39,7 +40,7 @@ use crate::{
 use idle::IdleTime;
 use in_order::InOrder;
 use limited_map::LimitedMap;
-use look_ahead::{Ahead, LookAhead};
+use look_ahead::LookAhead;
 use trim::Trim;
 use units::Grain;
 
@@ -57,6 +58,8 @@ pub struct Ssd {
     power_loss_protected: bool,
     /// Whether the write buffer coalesces.
     coalesces: bool,
+    /// Whether whole units are written the short way: see [`Ssd::write_plain`].
+    plain: bool,
     /// By operation.
     host: [HostCost; 4],
     costs: CommandCosts,
@@ -158,6 +161,9 @@ impl Ssd {
             trim: Trim::new(&profile.trim, link.is_pcie()),
             power_loss_protected: profile.buffer.power_loss_protected.value,
             coalesces: profile.buffer.coalesces(),
+            plain: profile.map_layout().is_none()
+                && !profile.buffer.coalesces()
+                && matches!(&ftl, Translation::PageMap(map) if map.is_plain()),
             host: HostCost::by_operation(&profile.host),
             costs: CommandCosts::new(&profile.controller, profile.row_bytes()),
             link,
@@ -308,10 +314,8 @@ impl Target for Ssd {
 
     fn hint(&mut self, ahead: &[Io]) {
         let grain = self.grain;
-        let ios = ahead
-            .iter()
-            .map(|io| Ahead { unit: grain.unit_of(io.lba), changes: io.op != Op::Read });
-        self.look_ahead.hint(&self.ftl, ios);
+        let units = ahead.iter().map(|io| grain.unit_of(io.lba));
+        self.look_ahead.hint(&self.ftl, units);
     }
 
     fn submit(&mut self, tag: Tag, io: Io) {

@@ -67,6 +67,7 @@ impl Ssd {
             trim: _,
             power_loss_protected: _,
             coalesces: _,
+            plain: _,
             host: _,
             costs: _,
             rows_per_block: _,

@@ -132,6 +132,12 @@ impl Units {
         self.first..self.first + self.count
     }
 
+    /// Whether all are touched whole.
+    #[inline]
+    pub(super) fn are_whole(self) -> bool {
+        !(self.head_partial || self.tail_partial)
+    }
+
     /// How many units from `unit` on, one of them, are touched whole; 0 when it is touched in part.
     #[inline]
     pub(super) fn whole_from(self, unit: LogicalUnit) -> u32 {

@@ -1,0 +1,89 @@
+//! Host writes of a drive whose units take one place each and go into one stream: the same as
+//! [`Ftl::write`], without asking for what such a drive has not. Most drives are like that, and a
+//! simulated write is so short that the questions are a large part of it.
+
+use super::fragments::Forgotten;
+use super::{Ftl, LogicalUnit, OpenRow, Slot, Stream};
+use crate::nand::Chores;
+
+/// The one stream there is.
+const ONLY: usize = 0;
+
+/// Units of a command that are asked for at once; more would drive each other out of the cache.
+const MOST_AHEAD: u32 = 64;
+
+/// A row that host data has filled.
+#[derive(Debug)]
+pub(crate) struct FullRow {
+    pub(crate) die: u32,
+    /// Its number in its block.
+    pub(crate) row: u32,
+    /// What the die has to do before it programs the row.
+    pub(crate) chores: Chores,
+}
+
+impl Ftl {
+    /// Whether the drive is one of these.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.streams.is_none() && self.slc.is_none() && !self.shape.compresses()
+    }
+
+    /// Writes host data, `count` units from `first` on or as many as the row takes. Returns how many,
+    /// and the row if that filled it; `None` when the drive is worn out.
+    #[inline(always)]
+    pub(crate) fn write_plain(
+        &mut self,
+        first: LogicalUnit,
+        count: u32,
+    ) -> Option<(u32, Option<FullRow>)> {
+        if self.rows[ONLY].left == 0 {
+            self.begin_row(Stream::Cold)?;
+        }
+        let OpenRow { die, left } = self.rows[ONLY];
+        let count = count.min(left);
+        self.counts.host_units += u64::from(count);
+        if count == 1 {
+            self.forget_one(first);
+        } else {
+            self.forget_run(first, count);
+        }
+        let space = &mut self.dies[die as usize];
+        let fronts = &mut space.fronts[ONLY];
+        let block = self.shape.block_of_die(die, fronts.host.block);
+        let place = block * self.shape.units_per_block + fronts.host.filled;
+        fronts.host.filled += count;
+        space.blocks.add_valid(fronts.host.block, count);
+        let entries = &mut self.map[first as usize..(first + count) as usize];
+        self.fragments.append(&mut fronts.filling, block, place, entries, 1);
+        self.rows[ONLY].left = left - count;
+        Some((count, (count == left).then(|| self.plain_row_filled(die))))
+    }
+
+    /// Asks for what a write of many units will change: what was written at random is anywhere.
+    #[inline]
+    pub(crate) fn prefetch_run(&self, first: LogicalUnit, count: u32) {
+        let count = count.min(MOST_AHEAD);
+        let entries = &self.map[first as usize..(first + count) as usize];
+        if entries.first() != Some(&Slot::NOWHERE) {
+            entries.iter().for_each(|&slot| self.fragments.prefetch(slot));
+        }
+    }
+
+    /// The old place of a unit is dead.
+    #[inline(always)]
+    fn forget_one(&mut self, unit: LogicalUnit) {
+        let slot = self.map[unit as usize];
+        if slot != Slot::NOWHERE {
+            let Forgotten { at, .. } = self.fragments.forget_one(slot);
+            let (die, block) = self.shape.die_of(self.shape.block_of(at).0);
+            self.dies[die as usize].blocks.remove_valid(block, 1);
+        }
+    }
+
+    fn plain_row_filled(&mut self, die: u32) -> FullRow {
+        self.row_filled(die, Stream::Cold);
+        let space = &mut self.dies[die as usize];
+        let (next_row, _) = self.shape.row_of(space.fronts[ONLY].host.filled);
+        FullRow { die, row: next_row - 1, chores: std::mem::take(&mut space.chores) }
+    }
+}
