@@ -35,6 +35,7 @@ pub mod trim;
 pub mod uring;
 pub mod validate;
 mod verdict;
+pub mod verify;
 pub mod workload;
 
 pub use histogram::Histogram;

@@ -139,8 +139,8 @@ pub(super) struct TargetArgs {
   A new file and a virtual SSD, which is new, are written once where the jobs read (--as-is: not).
   Latency (lat, clat) is from submission to completion; with rate or rate_iops from when the I/O
   was due, so that a drive that stalls cannot hide it.
-  Refused, with a reason: engines that do no block I/O, zoned devices, latency_target, read_iolog,
-  and verify on a real drive.
+  verify finds, on a real drive, flipped bits, lost, torn and misplaced writes, and names them.
+  Refused, with a reason: engines that do no block I/O, zoned devices, latency_target, read_iolog.
 
 Exit codes, as fio's: 0 all jobs done; 1 a job failed, or the job file is wrong; 128 stopped by a
 signal. 2: wrong usage, or a target that may not be used.

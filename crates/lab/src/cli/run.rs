@@ -27,6 +27,9 @@ use crate::workload::{Data, Job, Pattern, Until};
 /// What fio exits with when a signal stopped it.
 const STOPPED: u8 = 128;
 
+/// Most findings of a verification that are told one by one.
+const MOST_TOLD: usize = 20;
+
 /// Blocks in which what is new is written once before it is read.
 const LAY_OUT_BLOCK: u32 = 128 << 10;
 
@@ -340,6 +343,20 @@ impl Observer for Shown {
     }
 }
 
+/// Says what verification found, the first of it.
+fn tell_findings(run: &TargetRun) {
+    let list = run.result.findings.as_ref().map_or(&[][..], |findings| &findings.list);
+    let name = &run.target.name;
+    for finding in list.iter().take(MOST_TOLD) {
+        let sentence = finding.sentence(|stream| run.jobs.name_of(stream));
+        say(&format!("fourcorners: {name}: {sentence}"));
+    }
+    if list.len() > MOST_TOLD {
+        let more = list.len() - MOST_TOLD;
+        say(&format!("fourcorners: {name}: and {more} more places; --output-format json has them"));
+    }
+}
+
 /// Writes the logs and the result, and says what went wrong.
 fn tell(
     args: &RunArgs,
@@ -366,6 +383,7 @@ fn tell(
                 ));
             }
         }
+        tell_findings(run);
         if let Err((path, error)) = write_logs(run) {
             kept = Err(anyhow!("cannot write {}: {error}", path.display()));
         }

@@ -8,6 +8,7 @@ use super::known::{self, Engine};
 use super::options::Options;
 use super::place::{self, Span};
 use super::sections::{Section, Setting};
+use super::verify;
 use crate::streams::{
     Access, BlockSizes, Direction, Flushes, Limits, LogSpec, MOST_ROWS, Pace, Plan, Rate, Start,
     SteadySpec, Stream, Think,
@@ -133,6 +134,13 @@ pub struct Jobs {
     pub warnings: Vec<String>,
 }
 
+impl Jobs {
+    /// The name of the job at a place.
+    pub fn name_of(&self, place: usize) -> &str {
+        self.jobs.get(place).map_or("another job", |job| job.name.as_str())
+    }
+}
+
 /// Where jobs are put.
 #[derive(Clone, Copy, Debug)]
 pub struct Placed {
@@ -162,6 +170,9 @@ impl JobFile {
                 building.add(described, placed)?;
             }
         }
+        if !placed.is_virtual {
+            building.plan.verify = building.verify.of(&building.plan, placed)?;
+        }
         Ok(building.finish())
     }
 }
@@ -180,6 +191,7 @@ struct Building {
     group_reporting: bool,
     without_effect: Vec<String>,
     spans: place::Warnings,
+    verify: verify::Verifications,
 }
 
 impl Building {
@@ -193,10 +205,8 @@ impl Building {
             self.group += 1;
         }
         self.note(options, placed.is_virtual);
-        if options.verify.is_some() && !placed.is_virtual {
-            let what = "verifying what is read back is not there for real targets yet: leave \
-                        verify out to run the I/O alone";
-            return Err(described.wrong(&["verify"], what));
+        if options.verify.kind.is_some() && !placed.is_virtual {
+            verify::check(described)?;
         }
         if self.jobs.len() + options.jobs as usize > MOST_JOBS {
             let what = format!("more than {MOST_JOBS} jobs in all");
@@ -228,6 +238,7 @@ impl Building {
                             a smaller size";
                 return Err(described.wrong(&["bssplit", "bsrange", "size"], what));
             }
+            self.verify.add(described, &stream);
             self.push(described, stream);
         }
         Ok(())
@@ -400,8 +411,8 @@ impl Building {
         if options.buffered {
             names.push("direct=0".into());
         }
-        if let (Some(kind), true) = (&options.verify, is_virtual) {
-            names.push(format!("verify={kind} (a virtual drive keeps no data)"));
+        if let (Some(kind), true) = (options.verify.kind, is_virtual) {
+            names.push(format!("verify={} (a virtual drive keeps no data)", kind.name()));
         }
         if options.dedupe_percent > 0 && !is_virtual {
             names.push("dedupe_percentage (made compressible instead)".into());

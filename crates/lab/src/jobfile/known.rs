@@ -235,11 +235,9 @@ const NO_EFFECT: &[&str] = &[
     "verifysort",
     "verifysort_nr",
     "verify_policy",
-    "verify_interval",
     "verify_offset",
     "verify_pattern",
     "verify_pattern_interval",
-    "verify_fatal",
     "verify_dump",
     "verify_async",
     "verify_async_cpus",
@@ -247,8 +245,6 @@ const NO_EFFECT: &[&str] = &[
     "verify_backlog_batch",
     "verify_write_sequence",
     "verify_header_seed",
-    "do_verify",
-    "verify_only",
 ];
 
 const REFUSED: &[(&str, &str)] = &[

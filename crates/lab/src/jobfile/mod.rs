@@ -14,6 +14,7 @@ mod sections;
 mod tests;
 mod units;
 mod values;
+mod verify;
 
 use std::path::{Path, PathBuf};
 
@@ -63,7 +64,9 @@ impl JobFile {
     pub fn changes(&self, belongs: impl Fn(Option<&str>) -> bool) -> bool {
         let changes = |job: &jobs::Described| {
             let operations = job.options.operations();
-            operations.has(Direction::Write) || operations.has(Direction::Trim)
+            let verify = &job.options.verify;
+            let runs = !(verify.only && verify.kind.is_some());
+            runs && (operations.has(Direction::Write) || operations.has(Direction::Trim))
         };
         self.jobs.iter().any(|job| belongs(job.options.filename.as_deref()) && changes(job))
     }

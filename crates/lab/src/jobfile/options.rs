@@ -8,6 +8,7 @@ use super::values;
 use crate::streams::{
     BlockSizes, Criterion, Direction, Distribution, Operations, Rate, TakesAlong,
 };
+use crate::verify::Kind;
 
 const SECOND: Nanos = Nanos::from_secs(1);
 const MICROSECOND: Nanos = Nanos(1000);
@@ -45,6 +46,24 @@ pub(super) struct LogNames {
     pub(super) bw: Option<String>,
     pub(super) iops: Option<String>,
     pub(super) lat: Option<String>,
+}
+
+/// What is verified, and when.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Verify {
+    pub(super) kind: Option<Kind>,
+    /// Read back what was written.
+    pub(super) after: bool,
+    pub(super) only: bool,
+    pub(super) fatal: bool,
+    /// Length of a block, if not that of the I/Os.
+    pub(super) block_bytes: Option<u32>,
+}
+
+impl Default for Verify {
+    fn default() -> Verify {
+        Verify { kind: None, after: true, only: false, fatal: false, block_bytes: None }
+    }
 }
 
 /// What a job file says of a job, with fio's defaults for the rest.
@@ -95,7 +114,7 @@ pub(super) struct Options {
     pub(super) compress_percent: u8,
     pub(super) dedupe_percent: u8,
     pub(super) buffered: bool,
-    pub(super) verify: Option<String>,
+    pub(super) verify: Verify,
     pub(super) group_reporting: bool,
     pub(super) percentiles: Vec<f64>,
     pub(super) completion_percentiles: bool,
@@ -165,7 +184,7 @@ impl Default for Options {
             compress_percent: 0,
             dedupe_percent: 0,
             buffered: false,
-            verify: None,
+            verify: Verify::default(),
             group_reporting: false,
             percentiles: PERCENTILES.to_vec(),
             completion_percentiles: true,
@@ -261,6 +280,10 @@ pub(super) const TYPED: &[&str] = &[
     "direct",
     "buffered",
     "verify",
+    "do_verify",
+    "verify_only",
+    "verify_fatal",
+    "verify_interval",
     "group_reporting",
     "percentile_list",
     "clat_percentiles",
@@ -443,9 +466,13 @@ impl Options {
             "dedupe_percentage" => self.dedupe_percent = units::percent(text()?)? as u8,
             "direct" => self.buffered = !flag()?,
             "buffered" => self.buffered = flag()?,
-            "verify" => {
-                self.verify =
-                    Some(text()?.to_string()).filter(|kind| kind != "0" && kind != "none");
+            "verify" => self.verify.kind = Kind::named(text()?)?,
+            "do_verify" => self.verify.after = flag()?,
+            "verify_only" => self.verify.only = flag()?,
+            "verify_fatal" => self.verify.fatal = flag()?,
+            "verify_interval" => {
+                let bytes = values::block(units::bytes(text()?, kb)?)?;
+                self.verify.block_bytes = Some(bytes);
             }
             "group_reporting" => self.group_reporting = flag()?,
             "percentile_list" => self.percentiles = values::percentiles(text()?)?,

@@ -7,6 +7,7 @@ use super::options::TYPED;
 use super::*;
 use crate::run::Unobserved;
 use crate::streams::{BlockSizes, Operations, Rate, TakesAlong, run};
+use crate::verify::Kind;
 
 const DRIVE: Geometry = Geometry { sectors: 1 << 21, logical_block_bytes: 512, queue_depth: 1024 };
 
@@ -158,9 +159,52 @@ fn what_cannot_be_done_is_refused_with_its_line() {
         let error = on(text).expect_err(text);
         assert!(error.contains(said), "{text:?}: {error}");
     }
-    let verify = parse("[a]\nrw=write\nverify=md5\n").expect("it is well written");
-    let error = verify.on(placed(false), |_| true).expect_err("real").to_string();
-    assert!(error.contains("line 3: verifying what is read back"), "{error}");
+}
+
+/// As [`on`], on a real target.
+fn on_real(text: &str) -> Result<Jobs, String> {
+    parse(text)?
+        .on(placed(false), |_| true)
+        .map_err(|error| error.to_string().split("job.fio").last().unwrap_or_default().into())
+}
+
+#[test]
+fn jobs_on_a_target_are_verified_together() {
+    let text = "[global]\nverify=md5\nsize=1m\n[a]\nrw=write\nbs=12k\n[b]\noffset=1m\nrw=randwrite\n\
+                bsrange=4k-32k\nbuffer_compress_percentage=40\n[c]\nstonewall\nverify=0\nrw=read\n\
+                bs=64k\nsize=3m\n";
+    let spec = on_real(text).expect("it is well written").plan.verify.expect("it asks for it");
+    assert_eq!((spec.kind, spec.block_bytes), (Kind::Md5, 4096));
+    assert_eq!((spec.start_bytes, spec.bytes, spec.run), (0, 3 << 20, 9));
+    assert_eq!((spec.wanted, spec.compressible_percent), (vec![true, true, false], vec![0, 40, 0]));
+    assert!(spec.read_back && !spec.fatal && !spec.only);
+    assert_eq!(on_real("[a]\nrw=write\nverify=null\n").expect("no error").plan.verify, None);
+    assert_eq!(on("[a]\nrw=write\nverify=md5\n").expect("no error").plan.verify, None);
+    let small = on_real("[a]\nrw=write\nverify=md5\nverify_interval=512\ndo_verify=0\n");
+    let small = small.expect("no error").plan.verify.expect("it asks for it");
+    assert_eq!((small.block_bytes, small.read_back), (512, false));
+}
+
+#[test]
+fn what_cannot_be_verified_says_why() {
+    let only = "verify_only has to know";
+    for (text, said) in [
+        ("verify=crc16\nrw=write\n", "line 2: verify=crc16: that checksum is not there"),
+        ("rw=write\nverify=md5\nverify_interval=1000\n", "line 4: verify_interval=1000 is no mu"),
+        ("rw=write\nverify=md5\n[b]\nrw=read\nverify=crc32\n", "line 3: jobs on one target ver"),
+        ("rw=read\nverify=md5\nverify_only\n", only),
+        ("rw=write\nverify=md5\nverify_only\nruntime=3\n", "leave runtime out"),
+        ("rw=randwrite\nverify=md5\nverify_only\nrandrepeat=0\n", "give a randseed"),
+        ("rw=randrw\nverify=md5\nverify_only\nrate_iops=9\n", "a mix with paces"),
+        ("rw=write\nverify=md5\nverify_only\nnumjobs=2\n", "put a stonewall"),
+        ("rw=write\nverify=md5\nverify_only\n[b]\nverify=md5\nrw=read\n", "for all jobs"),
+    ] {
+        let error = on_real(&format!("[a]\n{text}")).expect_err(text);
+        assert!(error.contains(said), "{text:?}: {error}");
+    }
+    let apart = "[a]\nrw=write\nverify=md5\nverify_only\nnumjobs=2\nsize=1m\noffset_increment=1m\n";
+    assert!(on_real(apart).is_ok_and(|jobs| jobs.plan.verify.is_some_and(|spec| spec.only)));
+    assert!(!parse(apart).expect("it is well written").changes(|_| true), "it only reads");
 }
 
 #[test]

@@ -21,6 +21,7 @@ mod steady;
 mod testing;
 #[cfg(test)]
 mod tests;
+mod verified;
 
 use fourcorners_drive::{Fault, FaultCause, Nanos, Op};
 
@@ -31,6 +32,9 @@ pub use measure::{Measure, Samples, Tally};
 pub use pace::{Pace, Rate, Think};
 pub use run::run;
 pub use steady::{Criterion, SteadyResult, SteadySpec, Watched};
+pub use verified::run_verified;
+
+use crate::verify::{Findings, ReadBack, Spec};
 
 /// What an I/O that moves or drops data does, in fio's order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -206,7 +210,7 @@ pub struct Stream {
 
 impl Stream {
     /// The sizes of all directions that it has.
-    fn sizes(&self) -> impl Iterator<Item = &BlockSizes> {
+    pub(crate) fn sizes_of_blocks(&self) -> impl Iterator<Item = &BlockSizes> {
         let has = |direction: &Direction| self.operations.has(*direction);
         Direction::ALL.into_iter().filter(has).map(|direction| &self.blocks[direction as usize])
     }
@@ -218,7 +222,7 @@ impl Stream {
 
     /// The largest I/O it may ask for, bytes.
     pub fn largest_block(&self) -> u32 {
-        self.sizes().map(BlockSizes::most).max().unwrap_or(0)
+        self.sizes_of_blocks().map(BlockSizes::most).max().unwrap_or(0)
     }
 }
 
@@ -229,6 +233,8 @@ pub struct Plan {
     pub streams: Vec<Stream>,
     /// Streams that end when they have become steady.
     pub steady: Vec<SteadySpec>,
+    /// How what is written is verified, on a target whose bytes can be reached.
+    pub verify: Option<Spec>,
 }
 
 impl Plan {
@@ -257,6 +263,8 @@ pub struct StreamResult {
     pub elapsed: Nanos,
     /// The first I/O that failed, and how many did.
     pub failed: Option<(Fault, u64)>,
+    /// What reading back what it wrote came to.
+    pub verified: Option<ReadBack>,
 }
 
 /// What a plan did.
@@ -268,6 +276,8 @@ pub struct RunResult {
     pub steady: Vec<SteadyResult>,
     /// Whether the observer stopped it.
     pub interrupted: bool,
+    /// What was found wrong, if it was verified.
+    pub findings: Option<Findings>,
 }
 
 /// The error number that says most nearly why an I/O failed.

@@ -174,9 +174,9 @@ impl Uring {
             .map_err(|errno| UringError::File { doing: "flush", source: errno.into() })
     }
 
-    /// The memory for `io`, or why it cannot be done.
+    /// Why an I/O cannot be done under this tag, if it cannot.
     #[inline]
-    fn buffer(&mut self, tag: Tag, io: Io) -> Result<Buffer, FaultCause> {
+    fn check(&self, tag: Tag, io: Io) -> Result<(), FaultCause> {
         if let Some(errno) = self.broken {
             return Err(FaultCause::Os { errno });
         }
@@ -192,6 +192,16 @@ impl Uring {
             Op::Read | Op::Write if io.bytes() > u64::from(self.max_block_bytes) => {
                 Err(os(Errno::INVAL))
             }
+            Op::Trim if self.discard == Discard::No => Err(FaultCause::Unsupported),
+            _ => Ok(()),
+        }
+    }
+
+    /// The memory for `io`, or why it cannot be done.
+    #[inline]
+    fn buffer(&mut self, tag: Tag, io: Io) -> Result<Buffer, FaultCause> {
+        self.check(tag, io)?;
+        match io.op {
             Op::Write => {
                 let bytes = io.bytes() as u32;
                 match self.buffers.write_source(io.compressible_percent, bytes) {
@@ -199,7 +209,6 @@ impl Uring {
                     None => self.first_of_its_kind(io.compressible_percent, bytes),
                 }
             }
-            Op::Trim if self.discard == Discard::No => Err(FaultCause::Unsupported),
             _ => Ok(self.buffers.read_slot(tag.0)),
         }
     }
@@ -210,6 +219,21 @@ impl Uring {
             .ok()
             .and_then(|()| self.buffers.write_source(percent, bytes))
             .ok_or(os(Errno::NOMEM))
+    }
+
+    /// Queues an I/O that was checked.
+    #[inline]
+    fn send(&mut self, tag: Tag, io: Io, buffer: Buffer) {
+        let request = Request { io, buffer, moved_bytes: 0, discard: self.discard };
+        self.in_flight[tag.0 as usize] = Some(request);
+        self.flying += 1;
+        self.push(tag, &request);
+    }
+
+    /// The next [`Target::reap`] says why it was not done.
+    #[cold]
+    fn refuse(&mut self, tag: Tag, io: Io, cause: FaultCause) {
+        self.refused.push_back(Fault { tag, io, at: Nanos::ZERO, cause });
     }
 
     /// Queues what is left of the request.
@@ -397,15 +421,8 @@ impl Target for Uring {
     #[inline]
     fn submit(&mut self, tag: Tag, io: Io) {
         match self.buffer(tag, io) {
-            Ok(buffer) => {
-                let request = Request { io, buffer, moved_bytes: 0, discard: self.discard };
-                self.in_flight[tag.0 as usize] = Some(request);
-                self.flying += 1;
-                self.push(tag, &request);
-            }
-            Err(cause) => {
-                self.refused.push_back(Fault { tag, io, at: Nanos::ZERO, cause });
-            }
+            Ok(buffer) => self.send(tag, io, buffer),
+            Err(cause) => self.refuse(tag, io, cause),
         }
     }
 

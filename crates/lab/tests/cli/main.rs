@@ -24,3 +24,4 @@ mod state;
 mod trace;
 mod usage;
 mod validate;
+mod verify;
