@@ -21,6 +21,7 @@ pub mod jobfile;
 mod look_ahead;
 mod measured;
 mod observer;
+pub mod overhead;
 pub mod paced;
 pub mod record;
 pub mod replay;

@@ -201,6 +201,10 @@ impl<'a> Form<'a> {
 
     fn ours(&self, one: &Reported<'a>) -> Value {
         let mut ours = json!({"target": self.run.target.name, "clock": self.run.clock});
+        if let Some(overhead) = self.run.overhead_ns_per_io {
+            ours["overhead_ns_per_io"] = json!(overhead);
+            ours["limited_by_generator"] = json!(self.run.was_limited_by_us());
+        }
         if let (Some(spec), Some(findings)) =
             (&self.run.jobs.plan.verify, &self.run.result.findings)
         {

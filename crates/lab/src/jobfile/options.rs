@@ -1,10 +1,14 @@
 //! A job's options, typed.
 
+use std::path::PathBuf;
+
 use fourcorners_drive::Nanos;
 
+use super::iolog::Replay;
 use super::known::{self, Engine, Known};
 use super::units::{self, Size};
 use super::values;
+use super::ways::{self, Ways};
 use crate::streams::{
     BlockSizes, Criterion, Direction, Distribution, Operations, Rate, TakesAlong,
 };
@@ -115,6 +119,8 @@ pub(super) struct Options {
     pub(super) dedupe_percent: u8,
     pub(super) buffered: bool,
     pub(super) verify: Verify,
+    pub(super) ways: Ways,
+    pub(super) replay: Replay,
     pub(super) group_reporting: bool,
     pub(super) percentiles: Vec<f64>,
     pub(super) completion_percentiles: bool,
@@ -185,6 +191,8 @@ impl Default for Options {
             dedupe_percent: 0,
             buffered: false,
             verify: Verify::default(),
+            ways: Ways::default(),
+            replay: Replay::default(),
             group_reporting: false,
             percentiles: PERCENTILES.to_vec(),
             completion_percentiles: true,
@@ -281,6 +289,17 @@ pub(super) const TYPED: &[&str] = &[
     "buffered",
     "verify",
     "do_verify",
+    "read_iolog",
+    "replay_no_stall",
+    "replay_time_scale",
+    "replay_scale",
+    "replay_align",
+    "hipri",
+    "sqthread_poll",
+    "sqthread_poll_cpu",
+    "cpus_allowed",
+    "cpumask",
+    "numa_cpu_nodes",
     "verify_only",
     "verify_fatal",
     "verify_interval",
@@ -474,6 +493,23 @@ impl Options {
                 let bytes = values::block(units::bytes(text()?, kb)?)?;
                 self.verify.block_bytes = Some(bytes);
             }
+            "read_iolog" => {
+                self.replay.paths = text()?.split(':').map(PathBuf::from).collect();
+            }
+            "replay_no_stall" => self.replay.no_stall = flag()?,
+            "replay_time_scale" => {
+                self.replay.time_scale = u64::from(values::at_least_one(text()?)?);
+            }
+            "replay_scale" => self.replay.scale = u64::from(values::at_least_one(text()?)?),
+            "replay_align" => self.replay.align = u64::from(values::at_least_one(text()?)?),
+            "hipri" => self.ways.polled = flag()?,
+            "sqthread_poll" => self.ways.submission_thread = flag()?,
+            "sqthread_poll_cpu" => {
+                self.ways.submission_cpu = Some(ways::cpu_list(text()?)?[0]);
+            }
+            "cpus_allowed" => self.ways.cpus = ways::cpu_list(text()?)?,
+            "cpumask" => self.ways.cpus = ways::cpu_mask(units::count(text()?)?)?,
+            "numa_cpu_nodes" => self.ways.cpus = ways::node_cpus(text()?)?,
             "group_reporting" => self.group_reporting = flag()?,
             "percentile_list" => self.percentiles = values::percentiles(text()?)?,
             "clat_percentiles" => self.completion_percentiles = flag()?,

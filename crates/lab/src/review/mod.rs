@@ -7,6 +7,7 @@ mod endurance;
 mod figure;
 mod fill_level;
 mod four_corners;
+mod generator;
 mod lba_pass;
 mod phase;
 mod power;
@@ -142,6 +143,7 @@ impl Method {
             Method::Power => power::conclude(record),
             Method::Snia => snia::conclude(record),
         }
+        generator::conclude(record);
     }
 }
 

@@ -14,6 +14,7 @@ mod pace;
 mod permutation;
 mod places;
 mod random;
+mod recorded;
 mod run;
 mod source;
 mod steady;
@@ -23,6 +24,8 @@ mod testing;
 mod tests;
 mod verified;
 
+use std::sync::Arc;
+
 use fourcorners_drive::{Fault, FaultCause, Nanos, Op};
 
 pub use blocks::{BlockSizes, PARTS};
@@ -30,6 +33,7 @@ pub use distribution::Distribution;
 pub use log::{Log, LogSpec, MOST_ROWS, Row};
 pub use measure::{Measure, Samples, Tally};
 pub use pace::{Pace, Rate, Think};
+pub use recorded::Recorded;
 pub use run::run;
 pub use steady::{Criterion, SteadyResult, SteadySpec, Watched};
 pub use verified::run_verified;
@@ -72,6 +76,15 @@ pub enum Operations {
     },
     /// Each place is trimmed and then written.
     TrimWrite,
+    /// Those of a recording.
+    Recorded {
+        /// Whether it reads.
+        reads: bool,
+        /// Whether it writes.
+        writes: bool,
+        /// Whether it trims.
+        trims: bool,
+    },
 }
 
 impl Operations {
@@ -85,6 +98,11 @@ impl Operations {
                 Direction::Trim => false,
             },
             Operations::TrimWrite => direction != Direction::Read,
+            Operations::Recorded { reads, writes, trims } => match direction {
+                Direction::Read => reads,
+                Direction::Write => writes,
+                Direction::Trim => trims,
+            },
         }
     }
 }
@@ -206,6 +224,8 @@ pub struct Stream {
     pub flow: Option<(u32, u32)>,
     /// What is logged.
     pub log: Option<LogSpec>,
+    /// What it does instead of drawing I/Os.
+    pub recorded: Option<Arc<Recorded>>,
 }
 
 impl Stream {
@@ -222,7 +242,11 @@ impl Stream {
 
     /// The largest I/O it may ask for, bytes.
     pub fn largest_block(&self) -> u32 {
-        self.sizes_of_blocks().map(BlockSizes::most).max().unwrap_or(0)
+        match &self.recorded {
+            // Longer ones than can be are refused one by one.
+            Some(recorded) => u32::try_from(recorded.largest()).unwrap_or(u32::MAX),
+            None => self.sizes_of_blocks().map(BlockSizes::most).max().unwrap_or(0),
+        }
     }
 }
 

@@ -354,13 +354,13 @@ impl<T: Target> Engine<T> {
             stream.next = None;
             stream.issued_bytes += next.io.bytes();
             stream.issued_ios += 1;
-            stream.writes_since_flush += u64::from(next.direction == Direction::Write);
+            stream.writes_since_flush += u64::from(next.direction == Some(Direction::Write));
             if let Some(think) = stream.stream.think
                 && stream.issued_ios.is_multiple_of(think.every.max(1))
             {
                 stream.thinks_until = Nanos::MAX;
             }
-            self.issue(target, index, next.io, Some(next.direction), due);
+            self.issue(target, index, next.io, next.direction, due);
         }
         self.maybe_end(target, index);
     }

@@ -27,6 +27,7 @@ mod filter;
 mod formats;
 mod generate;
 mod input;
+mod live;
 mod reader;
 mod unpack;
 mod write;
@@ -42,6 +43,7 @@ pub use error::{Place, Reason, TraceError};
 pub use filter::{AddressMap, Filter, OpSet};
 pub use formats::Format;
 pub use generate::{Composition, Generated};
+pub use live::{RecordError, Recorded, record};
 pub use write::{Output, WriteError, Written, write};
 
 use reader::Reader;
