@@ -41,7 +41,11 @@ pub(super) fn run(args: &RunArgs) -> Result<End, Failure> {
     let sought = Sought::new(args, &file).map_err(Failure::Usage)?;
     let planned = targets::plan_run(args, &sought.with_changes(&file)).map_err(Failure::Usage)?;
     let seed = Timestamp::now().as_nanosecond() as u64;
-    let cpus = args.cpus.as_deref().map(cpu_list).transpose().map_err(Failure::Usage)?;
+    let cpus = args
+        .cpus
+        .as_deref()
+        .map(|list| cpu_list(list).map_err(|why| Failure::Usage(format!("--cpus {list}: {why}"))));
+    let cpus = cpus.transpose()?;
     let checked = check(args, &file, &sought, &planned, seed)?;
     if args.parse_only {
         return Ok(End::Done);
