@@ -4,7 +4,8 @@
 //! ```console
 //! $ cargo run --release --example one_job -- /dev/sdX randread 32 5
 //! ```
-//! The target is opened for writing: ALL ITS DATA IS LOST in a `randwrite` job.
+//! The target is opened for writing: ALL ITS DATA IS LOST in a `randwrite` job. With `buffered` as the
+//! last argument it goes through the page cache.
 
 use std::path::Path;
 
@@ -13,13 +14,18 @@ use fourcorners::guard::{self, Permission};
 use fourcorners::run::Unobserved;
 use fourcorners::uring::{Setup, Uring};
 use fourcorners::workload::{Data, Job, Pattern, Until};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
-const USAGE: &str = "usage: one_job TARGET randread|randwrite QUEUE_DEPTH SECONDS";
+const USAGE: &str = "usage: one_job TARGET randread|randwrite QUEUE_DEPTH SECONDS [buffered]";
 
 fn main() -> anyhow::Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [target, rw, queue_depth, seconds] = args.as_slice() else {
-        anyhow::bail!(USAGE);
+    let (target, rw, queue_depth, seconds, buffered) = match args.as_slice() {
+        [target, rw, depth, seconds] => (target, rw, depth, seconds, false),
+        [target, rw, depth, seconds, how] if how == "buffered" => {
+            (target, rw, depth, seconds, true)
+        }
+        _ => anyhow::bail!(USAGE),
     };
     let read_percent = match rw.as_str() {
         "randread" => 100,
@@ -31,6 +37,10 @@ fn main() -> anyhow::Result<()> {
     let found = guard::inspect(Path::new(target))?;
     let permission = Permission { destroy: vec![target.clone()], force: Vec::new() };
     let opened = guard::open_for_writing(&found, &permission)?;
+    if buffered {
+        let flags = fcntl_getfl(&opened.file)?;
+        fcntl_setfl(&opened.file, flags - OFlags::DIRECT)?;
+    }
     let job = Job {
         pattern: Pattern::Random,
         read_percent,

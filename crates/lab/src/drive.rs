@@ -263,7 +263,10 @@ impl Drive {
                 for stream in plan.streams.iter().filter(|stream| stream.writes()) {
                     uring.prepare(stream.compressible_percent)?;
                 }
-                streams::run(&mut **uring, plan, observer)
+                match &plan.verify {
+                    None => streams::run(&mut **uring, plan, observer),
+                    Some(spec) => streams::run_verified(&mut **uring, plan, spec, observer),
+                }
             }
         })
     }

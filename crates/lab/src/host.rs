@@ -14,6 +14,7 @@ pub(crate) fn describe() -> Host {
         kernel: system.release().to_string_lossy().into_owned(),
         cpu: model.unwrap_or_else(|| system.machine().to_string_lossy().into_owned()),
         cpus: std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32),
+        overhead_ns_per_io: None,
     }
 }
 

@@ -23,6 +23,7 @@ pub mod jobfile;
 mod look_ahead;
 mod measured;
 mod observer;
+pub mod overhead;
 pub mod paced;
 pub mod real_tasks;
 pub mod record;
@@ -40,6 +41,7 @@ pub mod trim;
 pub mod uring;
 pub mod validate;
 mod verdict;
+pub mod verify;
 pub mod web;
 pub mod workload;
 

@@ -19,7 +19,7 @@ pub use family::Published;
 pub use hosts::{HostController, host, host_names};
 use parse::{parse, table_of};
 
-static DRIVES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../drives");
+static DRIVES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/drives");
 
 /// A profile larger than this is no profile.
 const MOST_PROFILE_BYTES: u64 = 1 << 20;

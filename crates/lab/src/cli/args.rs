@@ -261,8 +261,9 @@ pub(super) struct TargetArgs {
   A new file and a virtual SSD, which is new, are written once where the jobs read (--as-is: not).
   Latency (lat, clat) is from submission to completion; with rate or rate_iops from when the I/O
   was due, so that a drive that stalls cannot hide it.
-  Refused, with a reason: engines that do no block I/O, zoned devices, latency_target, read_iolog,
-  and verify on a real drive.
+  verify finds, on a real drive, flipped bits, lost, torn and misplaced writes, and names them.
+  read_iolog replays fio's logs and any other trace, at its times or (replay_no_stall) as fast as it goes.
+  Refused, with a reason: engines that do no block I/O, zoned devices, latency_target.
 
 Exit codes, as fio's: 0 all jobs done; 1 a job failed, or the job file is wrong; 128 stopped by a
 signal. 2: wrong usage, or a target that may not be used.
@@ -296,6 +297,11 @@ pub(super) struct RunArgs {
     /// Only check the job file and the targets; run nothing
     #[arg(long)]
     pub(super) parse_only: bool,
+
+    /// Keep the loop that runs the jobs on these CPUs, for example 0,2-4 (cpus_allowed of the job file
+    /// otherwise)
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
+    pub(super) cpus: Option<String>,
 
     /// Run on the virtual SSD in the state that `fourcorners age` kept in this file
     #[arg(long, value_name = "FILE")]

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::{Read, Write, stdout};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use anyhow::{Context, anyhow};
 use jiff::Timestamp;
@@ -13,19 +14,23 @@ use super::progress::{Progress, ReviewProgress};
 use super::targets::{self, Planned, Ready};
 use super::terminal::say;
 use super::{End, Failure};
+use crate::cpu;
 use crate::drive::Drive;
 use crate::fio_output::{Cost, Report, TargetRun, json, log_files, normal, write_logs};
-use crate::jobfile::{JobFile, Jobs, Placed};
+use crate::jobfile::{JobFile, Jobs, Placed, Ways, cpu_list};
 use crate::record::ClockName;
 use crate::report::{is_a_sink, write_atomically};
 use crate::review::Watch;
 use crate::run::{JobEnd, Observer};
 use crate::streams::{Direction, Plan};
-use crate::uring::Setup;
+use crate::uring::{Modes, Setup, SubmissionThread};
 use crate::workload::{Data, Job, Pattern, Until};
 
 /// What fio exits with when a signal stopped it.
 const STOPPED: u8 = 128;
+
+/// Most findings of a verification that are told one by one.
+const MOST_TOLD: usize = 20;
 
 /// Blocks in which what is new is written once before it is read.
 const LAY_OUT_BLOCK: u32 = 128 << 10;
@@ -36,6 +41,11 @@ pub(super) fn run(args: &RunArgs) -> Result<End, Failure> {
     let sought = Sought::new(args, &file).map_err(Failure::Usage)?;
     let planned = targets::plan_run(args, &sought.with_changes(&file)).map_err(Failure::Usage)?;
     let seed = Timestamp::now().as_nanosecond() as u64;
+    let cpus = args
+        .cpus
+        .as_deref()
+        .map(|list| cpu_list(list).map_err(|why| Failure::Usage(format!("--cpus {list}: {why}"))));
+    let cpus = cpus.transpose()?;
     let checked = check(args, &file, &sought, &planned, seed)?;
     if args.parse_only {
         return Ok(End::Done);
@@ -61,6 +71,7 @@ pub(super) fn run(args: &RunArgs) -> Result<End, Failure> {
                     seed,
                     first_job: checked[place],
                     as_is: args.as_is,
+                    cpus: cpus.as_deref(),
                 };
                 run_on(&part, &planned, is_new, &progress)
             }
@@ -256,6 +267,8 @@ struct Part<'a> {
     seed: u64,
     first_job: usize,
     as_is: bool,
+    /// CPUs from the command line.
+    cpus: Option<&'a [u32]>,
 }
 
 fn run_on(
@@ -274,20 +287,43 @@ fn run_on(
         .file
         .on(placed, |filename| part.sought.belongs(part.place, filename))
         .map_err(|error| Failure::Failed(error.into()))?;
-    let Ready { mut drive, target, .. } =
-        planned.open_for(setup(&jobs, is_new)).map_err(Failure::Usage)?;
+    let cpus = part.cpus.unwrap_or(&jobs.ways.cpus);
+    // Before anything is made, so that buffers are memory of the same node.
+    let _pinned = match planned.is_real() && !cpus.is_empty() {
+        true => Some(cpu::pin(cpus).map_err(Failure::Usage)?),
+        false => None,
+    };
+    let Ready { mut drive, target, host } =
+        planned.open_with(setup(&jobs, is_new), modes(&jobs.ways)).map_err(Failure::Usage)?;
     let mut shown = Shown(progress.of(&target.name));
     if is_new && !part.as_is {
         lay_out(&mut drive, &jobs.plan, &mut shown)?;
     }
     let before = Cost::so_far();
+    let began = Instant::now();
     let result = drive.run_streams(&jobs.plan, &mut shown)?;
+    let seconds = began.elapsed().as_secs_f64();
     let clock = ClockName::from(drive.clock());
     let cost = match clock {
         ClockName::Wall => Cost::so_far().since(before),
         ClockName::Virtual => Cost::default(),
     };
-    Ok(TargetRun { target, clock, jobs, result, cost })
+    let overhead_ns_per_io = host.and_then(|host| host.overhead_ns_per_io);
+    let run = TargetRun { target, clock, jobs, result, cost, seconds, overhead_ns_per_io };
+    if run.was_limited_by_us() {
+        say(&format!(
+            "fourcorners: {}: the one loop that runs the jobs was busy all the time: the target may \
+             be faster than these figures say",
+            run.target.name
+        ));
+    }
+    Ok(run)
+}
+
+/// The ring that the jobs ask for.
+fn modes(ways: &Ways) -> Modes {
+    let thread = SubmissionThread { cpu: ways.submission_cpu };
+    Modes { polled: ways.polled, submission_thread: ways.submission_thread.then_some(thread) }
 }
 
 /// What a ring has to be made for.
@@ -340,6 +376,20 @@ impl Observer for Shown {
     }
 }
 
+/// Says what verification found, the first of it.
+fn tell_findings(run: &TargetRun) {
+    let list = run.result.findings.as_ref().map_or(&[][..], |findings| &findings.list);
+    let name = &run.target.name;
+    for finding in list.iter().take(MOST_TOLD) {
+        let sentence = finding.sentence(|stream| run.jobs.name_of(stream));
+        say(&format!("fourcorners: {name}: {sentence}"));
+    }
+    if list.len() > MOST_TOLD {
+        let more = list.len() - MOST_TOLD;
+        say(&format!("fourcorners: {name}: and {more} more places; --output-format json has them"));
+    }
+}
+
 /// Writes the logs and the result, and says what went wrong.
 fn tell(
     args: &RunArgs,
@@ -366,6 +416,7 @@ fn tell(
                 ));
             }
         }
+        tell_findings(run);
         if let Err((path, error)) = write_logs(run) {
             kept = Err(anyhow!("cannot write {}: {error}", path.display()));
         }

@@ -12,10 +12,11 @@ use crate::device::{self, Erase, EraseWith};
 use crate::drive::Drive;
 use crate::guard::{self, Kind, LEAST_BYTES, Opened, Permission, RealTarget};
 use crate::host;
+use crate::overhead;
 use crate::record::{HealthReading, Host, TargetInfo, TargetKind};
 use crate::review::{Medium, Phase};
 use crate::state;
-use crate::uring::{Setup, Uring};
+use crate::uring::{Modes, Setup, Uring};
 
 /// Most I/Os any method keeps in flight.
 const QUEUE_DEPTH: u32 = 32;
@@ -361,6 +362,11 @@ impl Planned {
 
     /// Makes it ready for so many I/Os of such a size.
     pub(super) fn open_for(&self, setup: Setup) -> Result<Ready, String> {
+        self.open_with(setup, Modes::default())
+    }
+
+    /// The same, a real one by such a ring.
+    pub(super) fn open_with(&self, setup: Setup, modes: Modes) -> Result<Ready, String> {
         match self {
             Planned::Virtual(profile) => {
                 let drive = Drive::from_profile(profile);
@@ -378,11 +384,11 @@ impl Planned {
             }
             Planned::Real(target, permission) => {
                 let opened = guard::open_for_writing(target, permission);
-                real_drive(target, opened.map_err(|refusal| refusal.to_string())?, setup)
+                real_drive(target, opened.map_err(|refusal| refusal.to_string())?, (setup, modes))
             }
             Planned::ToRead(target) => {
                 let opened = guard::open_for_reading(target);
-                real_drive(target, opened.map_err(|refusal| refusal.to_string())?, setup)
+                real_drive(target, opened.map_err(|refusal| refusal.to_string())?, (setup, modes))
             }
             Planned::New(path, _) => Err(format!("{} was not created", path.display())),
         }
@@ -505,11 +511,16 @@ fn place(path: &Path) -> PathBuf {
     }
 }
 
-fn real_drive(target: &RealTarget, opened: Opened, setup: Setup) -> Result<Ready, String> {
+fn real_drive(
+    target: &RealTarget,
+    opened: Opened,
+    (setup, modes): (Setup, Modes),
+) -> Result<Ready, String> {
     let info = real_info(target, Some(opened.direct));
-    let uring = Uring::new(opened.file, target.geometry, setup)
+    let uring = Uring::with_modes(opened.file, target.geometry, setup, modes)
         .map_err(|error| format!("{}: {error}", info.name))?;
-    Ok(Ready { drive: Drive::Real(Box::new(uring)), target: info, host: Some(host::describe()) })
+    let host = Host { overhead_ns_per_io: overhead::ns_per_io(), ..host::describe() };
+    Ok(Ready { drive: Drive::Real(Box::new(uring)), target: info, host: Some(host) })
 }
 
 fn real_info(target: &RealTarget, direct: Option<bool>) -> TargetInfo {

@@ -8,6 +8,7 @@ use super::summary::{GroupTotal, Reported, group_total, reported};
 use super::{Report, TargetRun, bins};
 use crate::histogram::Histogram;
 use crate::streams::{Criterion, Direction, SteadyResult, SteadySpec, Tally, Watched};
+use crate::verify::Finding;
 
 /// The document; `plus` adds the bins of every latency, fio's `json+`.
 pub fn json(report: &Report, plus: bool) -> String {
@@ -194,8 +195,44 @@ impl<'a> Form<'a> {
             latency_percentile: 100.0,
             latency_window: 0,
             steadystate: steady,
-            fourcorners: json!({"target": self.run.target.name, "clock": self.run.clock}),
+            fourcorners: self.ours(one),
         }
+    }
+
+    fn ours(&self, one: &Reported<'a>) -> Value {
+        let mut ours = json!({"target": self.run.target.name, "clock": self.run.clock});
+        if let Some(overhead) = self.run.overhead_ns_per_io {
+            ours["overhead_ns_per_io"] = json!(overhead);
+            ours["limited_by_generator"] = json!(self.run.was_limited_by_us());
+        }
+        if let (Some(spec), Some(findings)) =
+            (&self.run.jobs.plan.verify, &self.run.result.findings)
+        {
+            let name = |stream: usize| self.run.jobs.name_of(stream);
+            let mine = |finding: &&Finding| {
+                let job = self.run.jobs.jobs.get(finding.stream);
+                job.is_some_and(|job| job.reported_as == one.job.reported_as)
+            };
+            let told = |finding: &Finding| {
+                json!({
+                    "offset_bytes": finding.offset_bytes,
+                    "bytes": finding.bytes,
+                    "damage": finding.damage.name(),
+                    "what": finding.sentence(name),
+                })
+            };
+            let back = one.verified.clone().unwrap_or_default();
+            ours["verify"] = json!({
+                "checksum": spec.kind.name(),
+                "block_bytes": spec.block_bytes,
+                "read_back_blocks": back.blocks,
+                "read_back_bytes": back.bytes,
+                "read_back_ms": back.elapsed.0 / 1_000_000,
+                "wrong_blocks": one.wrong_blocks,
+                "findings": findings.list.iter().filter(mine).map(told).collect::<Vec<_>>(),
+            });
+        }
+        ours
     }
 
     fn direction(&self, one: &Reported<'a>, direction: Direction) -> DirectionForm {

@@ -19,6 +19,7 @@ pub use logs::{log_files, write_logs};
 pub use normal::normal;
 
 use crate::jobfile::Jobs;
+use crate::overhead;
 use crate::record::{ClockName, TargetInfo};
 use crate::streams::RunResult;
 
@@ -35,6 +36,24 @@ pub struct TargetRun {
     pub result: RunResult,
     /// What it cost; nothing where the time is virtual.
     pub cost: Cost,
+    /// Seconds of the clock on the wall that it took.
+    pub seconds: f64,
+    /// What our own loop takes for an I/O, nanoseconds, if it is a real target.
+    pub overhead_ns_per_io: Option<u64>,
+}
+
+impl TargetRun {
+    /// Whether the loop was busy all the time, so that a faster target would have given the same. A loop
+    /// that polls always is.
+    pub fn was_limited_by_us(&self) -> bool {
+        let ways = &self.jobs.ways;
+        let polls = ways.polled || ways.submission_thread;
+        let cpu_seconds = self.cost.user_s + self.cost.system_s;
+        self.clock == ClockName::Wall
+            && !polls
+            && self.seconds > 0.1
+            && overhead::was_the_limit(cpu_seconds, self.seconds)
+    }
 }
 
 /// All that a command ran.

@@ -84,6 +84,18 @@ fn job(
         writeln!(text, "  fsync/fdatasync/sync_file_range:")?;
         latency(text, "sync", flushes)?;
     }
+    if let (Some(spec), Some(back)) = (&run.jobs.plan.verify, &one.verified) {
+        writeln!(
+            text,
+            "  verify: {}, {} of {} blocks of {} bytes wrong ({}/{}msec read back)",
+            spec.kind.name(),
+            one.wrong_blocks,
+            back.blocks,
+            spec.block_bytes,
+            binary(back.bytes as f64),
+            back.elapsed.0 / 1_000_000
+        )?;
+    }
     let tallies = one.measure.tallies.iter().map(|tally| &tally.latency);
     let coarse = bins::coarse(tallies);
     for (name, bins) in [("nsec", &coarse.ns), ("usec", &coarse.us), ("msec", &coarse.ms)] {

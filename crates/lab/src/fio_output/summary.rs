@@ -5,6 +5,7 @@ use fourcorners_drive::Nanos;
 use super::{Cost, TargetRun};
 use crate::jobfile::Job;
 use crate::streams::{Measure, StreamResult, Tally, errno};
+use crate::verify::ReadBack;
 
 /// Jobs that are reported as one.
 pub(super) struct Reported<'a> {
@@ -23,6 +24,10 @@ pub(super) struct Reported<'a> {
     pub(super) error: (i32, u64),
     pub(super) depth: u32,
     pub(super) cost: Cost,
+    /// What reading back came to, if it was done.
+    pub(super) verified: Option<ReadBack>,
+    /// Blocks that were wrong.
+    pub(super) wrong_blocks: u64,
 }
 
 impl Reported<'_> {
@@ -45,13 +50,15 @@ pub(super) fn reported(run: &TargetRun) -> Vec<Reported<'_>> {
     let all: u64 = run.result.streams.iter().map(|stream| stream.measure.ios()).sum();
     let mut reported: Vec<Reported<'_>> = Vec::new();
     let mut last = None;
-    for ((job, stream), described) in
-        run.jobs.jobs.iter().zip(&run.result.streams).zip(&run.jobs.plan.streams)
+    for (place, ((job, stream), described)) in
+        run.jobs.jobs.iter().zip(&run.result.streams).zip(&run.jobs.plan.streams).enumerate()
     {
+        let blocks = run.result.findings.as_ref().map(|findings| &findings.blocks);
+        let wrong_blocks = blocks.and_then(|blocks| blocks.get(&place)).copied().unwrap_or(0);
         let joins = last == Some(job.reported_as);
         last = Some(job.reported_as);
         match reported.last_mut().filter(|_| joins) {
-            Some(before) => before.join(stream),
+            Some(before) => before.join(stream, wrong_blocks),
             None => reported.push(Reported {
                 job,
                 jobs: 1,
@@ -62,6 +69,8 @@ pub(super) fn reported(run: &TargetRun) -> Vec<Reported<'_>> {
                 error: error(stream),
                 depth: described.depth,
                 cost: Cost::default(),
+                verified: stream.verified.clone(),
+                wrong_blocks,
             }),
         }
     }
@@ -73,8 +82,12 @@ pub(super) fn reported(run: &TargetRun) -> Vec<Reported<'_>> {
 }
 
 impl Reported<'_> {
-    fn join(&mut self, stream: &StreamResult) {
+    fn join(&mut self, stream: &StreamResult, wrong_blocks: u64) {
         self.jobs += 1;
+        self.wrong_blocks += wrong_blocks;
+        if let Some(other) = &stream.verified {
+            self.verified.get_or_insert_default().merge(other);
+        }
         self.measure.merge(&stream.measure);
         self.elapsed = self.elapsed.max(stream.elapsed);
         self.job_time = self.job_time.saturating_add(stream.elapsed);

@@ -1,16 +1,21 @@
 //! From options to the jobs and streams of one target.
 
+use std::sync::Arc;
+
 use fourcorners_drive::{Geometry, Nanos};
 
 use super::JobFile;
 use super::error::{JobFileError, Location};
+use super::iolog::Tapes;
 use super::known::{self, Engine};
 use super::options::Options;
 use super::place::{self, Span};
 use super::sections::{Section, Setting};
+use super::verify;
+use super::ways::Ways;
 use crate::streams::{
-    Access, BlockSizes, Direction, Flushes, Limits, LogSpec, MOST_ROWS, Pace, Plan, Rate, Start,
-    SteadySpec, Stream, Think,
+    Access, BlockSizes, Direction, Flushes, Limits, LogSpec, MOST_ROWS, Operations, Pace, Plan,
+    Rate, Recorded, Start, SteadySpec, Stream, Think,
 };
 
 /// Most jobs at once; each has its histograms.
@@ -29,6 +34,7 @@ pub(super) struct Described {
     at: Location,
     settings: Vec<Setting>,
     own: Vec<(String, String)>,
+    tapes: Tapes,
 }
 
 impl Described {
@@ -53,13 +59,24 @@ impl Described {
         let pair = |setting: &Setting| {
             (setting.key.clone(), setting.value.clone().unwrap_or_else(|| "1".into()))
         };
+        let tapes = Tapes::read(&options.replay).map_err(|why| {
+            let given = settings.iter().rfind(|setting| setting.key == "read_iolog");
+            let at = given.map_or(&section.at, |setting| &setting.at);
+            JobFileError::new(at, format!("read_iolog: {why}"))
+        })?;
         Ok(Described {
+            tapes,
             name: options.name.clone().unwrap_or_else(|| section.name.clone()),
             at: section.at.clone(),
             own: section.own.iter().map(pair).collect(),
             options,
             settings,
         })
+    }
+
+    /// What it does, also where that was recorded.
+    pub(super) fn operations(&self) -> Operations {
+        self.tapes.operations().unwrap_or_else(|| self.options.operations())
     }
 
     /// An error about the last of `keys` that is given, or the section.
@@ -129,8 +146,17 @@ pub struct Jobs {
     pub jobs: Vec<Job>,
     /// Their streams.
     pub plan: Plan,
+    /// How the loop that runs them is to run itself.
+    pub ways: Ways,
     /// What a user should know before it begins.
     pub warnings: Vec<String>,
+}
+
+impl Jobs {
+    /// The name of the job at a place.
+    pub fn name_of(&self, place: usize) -> &str {
+        self.jobs.get(place).map_or("another job", |job| job.name.as_str())
+    }
 }
 
 /// Where jobs are put.
@@ -162,6 +188,9 @@ impl JobFile {
                 building.add(described, placed)?;
             }
         }
+        if !placed.is_virtual {
+            building.plan.verify = building.verify.of(&building.plan, placed)?;
+        }
         Ok(building.finish())
     }
 }
@@ -180,6 +209,8 @@ struct Building {
     group_reporting: bool,
     without_effect: Vec<String>,
     spans: place::Warnings,
+    verify: verify::Verifications,
+    ways: Ways,
 }
 
 impl Building {
@@ -193,10 +224,9 @@ impl Building {
             self.group += 1;
         }
         self.note(options, placed.is_virtual);
-        if options.verify.is_some() && !placed.is_virtual {
-            let what = "verifying what is read back is not there for real targets yet: leave \
-                        verify out to run the I/O alone";
-            return Err(described.wrong(&["verify"], what));
+        if !placed.is_virtual {
+            verify::check(described)?;
+            self.ways.join(described, first)?;
         }
         if self.jobs.len() + options.jobs as usize > MOST_JOBS {
             let what = format!("more than {MOST_JOBS} jobs in all");
@@ -213,10 +243,17 @@ impl Building {
                 ["ss_dur", "steadystate_duration", "ss_interval", "steadystate_check_interval"];
             return Err(described.wrong(&keys, what));
         }
+        if described.tapes.operations().is_some() {
+            replayed(described)?;
+        }
         let after = self.after(described)?;
         for copy in 0..options.jobs {
             let span = place::span(described, placed.geometry, copy, &mut self.spans)?;
-            let stream = self.stream(described, placed, span, after.clone());
+            let recorded = described
+                .tapes
+                .placed(copy, &options.replay, placed.geometry)
+                .map_err(|why| described.wrong(&["read_iolog"], format!("read_iolog: {why}")))?;
+            let stream = self.stream(described, placed, span, (after.clone(), recorded));
             self.depth += u64::from(stream.depth);
             if self.depth > MOST_DEPTH {
                 let what = format!("more than {MOST_DEPTH} I/Os in flight in all jobs together");
@@ -228,9 +265,10 @@ impl Building {
                             a smaller size";
                 return Err(described.wrong(&["bssplit", "bsrange", "size"], what));
             }
+            self.verify.add(described, &stream);
             self.push(described, stream);
         }
-        Ok(())
+        self.ways.check(described, &self.plan)
     }
 
     /// Which jobs have to end before this one begins.
@@ -254,11 +292,15 @@ impl Building {
         described: &Described,
         placed: Placed,
         span: Span,
-        after: Vec<usize>,
+        (after, recorded): (Vec<usize>, Option<Arc<Recorded>>),
     ) -> Stream {
         let options = &described.options;
-        let operations = options.operations();
+        let operations = described.operations();
         let random = options.rw.random;
+        let covered = match &recorded {
+            Some(recorded) => recorded.covers(),
+            None => span.start_bytes..span.start_bytes + span.bytes,
+        };
         let number = self.jobs.len() as u64;
         let seed = match (options.randseed, options.randrepeat || placed.is_virtual) {
             (Some(seed), _) => seed,
@@ -288,19 +330,28 @@ impl Building {
             access: Access {
                 random_percent: if random { options.random_percent } else { [0; 3] },
                 distribution: options.distribution.clone(),
-                once: !options.no_map,
+                once: !options.no_map && recorded.is_none(),
                 run: options.rw.run,
                 identical: options.identical,
                 step_bytes: options.rw.step_bytes,
                 align_bytes: span.align_bytes,
                 zones: span.zones,
             },
-            span_start_bytes: span.start_bytes,
-            span_bytes: span.bytes,
+            span_start_bytes: covered.start,
+            span_bytes: covered.end - covered.start,
             depth: if options.synchronous { 1 } else { options.depth },
             limits: Limits {
-                bytes: if by_time { u64::MAX } else { span.amount_bytes },
-                ios: options.ios.unwrap_or(u64::MAX),
+                bytes: match (&recorded, options.io_size) {
+                    (None, _) | (Some(_), Some(_)) if !by_time => span.amount_bytes,
+                    _ => u64::MAX,
+                },
+                ios: match &recorded {
+                    Some(recorded) if !by_time => {
+                        let all = (recorded.ios.len() as u64).saturating_mul(options.loops);
+                        options.ios.map_or(all, |ios| ios.min(all))
+                    }
+                    _ => options.ios.unwrap_or(u64::MAX),
+                },
                 time: options.runtime.unwrap_or(Nanos::MAX),
             },
             start: Start { delay: options.delay, after },
@@ -322,6 +373,7 @@ impl Building {
                 longest: options.log_longest,
                 most_rows: MOST_ROWS,
             }),
+            recorded,
         }
     }
 
@@ -397,11 +449,14 @@ impl Building {
     /// Remembers what has no effect.
     fn note(&mut self, options: &Options, is_virtual: bool) {
         let mut names = options.without_effect.clone();
+        if is_virtual && !options.ways.cpus.is_empty() {
+            names.push("cpus_allowed (a virtual drive is no faster or slower for it)".into());
+        }
         if options.buffered {
             names.push("direct=0".into());
         }
-        if let (Some(kind), true) = (&options.verify, is_virtual) {
-            names.push(format!("verify={kind} (a virtual drive keeps no data)"));
+        if let (Some(kind), true) = (options.verify.kind, is_virtual) {
+            names.push(format!("verify={} (a virtual drive keeps no data)", kind.name()));
         }
         if options.dedupe_percent > 0 && !is_virtual {
             names.push("dedupe_percentage (made compressible instead)".into());
@@ -424,8 +479,23 @@ impl Building {
             warnings.push(format!("without effect here: {}", self.without_effect.join(", ")));
         }
         warnings.extend(self.spans.into_sentences());
-        Jobs { jobs: self.jobs, plan: self.plan, warnings }
+        Jobs { jobs: self.jobs, plan: self.plan, ways: self.ways, warnings }
     }
+}
+
+/// Refuses what a recording cannot be asked for.
+fn replayed(described: &Described) -> Result<(), JobFileError> {
+    let options = &described.options;
+    if options.rates.iter().any(Option::is_some) {
+        let what = "a recording has its own times: leave rate and rate_iops out, and set \
+                    replay_time_scale";
+        return Err(described.wrong(&["rate", "rate_iops"], what));
+    }
+    if options.verify.kind.is_some() {
+        let what = "what a recording writes cannot be verified: leave verify out";
+        return Err(described.wrong(&["verify"], what));
+    }
+    Ok(())
 }
 
 /// Where random numbers begin unless a job says something else. Any number would do.

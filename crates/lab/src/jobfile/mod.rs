@@ -5,6 +5,7 @@
 //! is named in one warning.
 
 mod error;
+mod iolog;
 mod jobs;
 mod known;
 mod options;
@@ -14,12 +15,15 @@ mod sections;
 mod tests;
 mod units;
 mod values;
+mod verify;
+mod ways;
 
 use std::path::{Path, PathBuf};
 
 pub use error::{JobFileError, Location};
 pub use jobs::{Job, Jobs, LogFiles, Percentiles, Placed};
 pub use sections::Environment;
+pub use ways::{Ways, cpu_list};
 
 use crate::streams::Direction;
 use sections::Section;
@@ -30,7 +34,7 @@ pub struct JobFile {
     jobs: Vec<jobs::Described>,
     /// The options of its `[global]` sections, as written.
     pub globals: Vec<(String, String)>,
-    /// It, and those that it includes.
+    /// It, those that it includes, and the recordings that its jobs replay.
     pub files: Vec<PathBuf>,
 }
 
@@ -47,11 +51,12 @@ impl JobFile {
         let globals =
             sections.last().map_or_else(Vec::new, |last| last.globals.iter().map(pair).collect());
         let described = |section: &Section| jobs::Described::new(section);
-        Ok(JobFile {
-            jobs: sections.iter().map(described).collect::<Result<_, _>>()?,
-            globals,
-            files,
-        })
+        let jobs: Vec<jobs::Described> =
+            sections.iter().map(described).collect::<Result<_, _>>()?;
+        // What is replayed may be written over no more than the job file.
+        let recordings = jobs.iter().flat_map(|job| job.options.replay.paths.iter().cloned());
+        let files = files.into_iter().chain(recordings).collect();
+        Ok(JobFile { jobs, globals, files })
     }
 
     /// The `filename` of each job, if it has one.
@@ -62,8 +67,10 @@ impl JobFile {
     /// Whether any job whose `filename` `belongs` here writes or trims.
     pub fn changes(&self, belongs: impl Fn(Option<&str>) -> bool) -> bool {
         let changes = |job: &jobs::Described| {
-            let operations = job.options.operations();
-            operations.has(Direction::Write) || operations.has(Direction::Trim)
+            let operations = job.operations();
+            let verify = &job.options.verify;
+            let runs = !(verify.only && verify.kind.is_some());
+            runs && (operations.has(Direction::Write) || operations.has(Direction::Trim))
         };
         self.jobs.iter().any(|job| belongs(job.options.filename.as_deref()) && changes(job))
     }

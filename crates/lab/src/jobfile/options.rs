@@ -1,13 +1,18 @@
 //! A job's options, typed.
 
+use std::path::PathBuf;
+
 use fourcorners_drive::Nanos;
 
+use super::iolog::Replay;
 use super::known::{self, Engine, Known};
 use super::units::{self, Size};
 use super::values;
+use super::ways::{self, Ways};
 use crate::streams::{
     BlockSizes, Criterion, Direction, Distribution, Operations, Rate, TakesAlong,
 };
+use crate::verify::Kind;
 
 const SECOND: Nanos = Nanos::from_secs(1);
 const MICROSECOND: Nanos = Nanos(1000);
@@ -45,6 +50,24 @@ pub(super) struct LogNames {
     pub(super) bw: Option<String>,
     pub(super) iops: Option<String>,
     pub(super) lat: Option<String>,
+}
+
+/// What is verified, and when.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Verify {
+    pub(super) kind: Option<Kind>,
+    /// Read back what was written.
+    pub(super) after: bool,
+    pub(super) only: bool,
+    pub(super) fatal: bool,
+    /// Length of a block, if not that of the I/Os.
+    pub(super) block_bytes: Option<u32>,
+}
+
+impl Default for Verify {
+    fn default() -> Verify {
+        Verify { kind: None, after: true, only: false, fatal: false, block_bytes: None }
+    }
 }
 
 /// What a job file says of a job, with fio's defaults for the rest.
@@ -95,7 +118,9 @@ pub(super) struct Options {
     pub(super) compress_percent: u8,
     pub(super) dedupe_percent: u8,
     pub(super) buffered: bool,
-    pub(super) verify: Option<String>,
+    pub(super) verify: Verify,
+    pub(super) ways: Ways,
+    pub(super) replay: Replay,
     pub(super) group_reporting: bool,
     pub(super) percentiles: Vec<f64>,
     pub(super) completion_percentiles: bool,
@@ -165,7 +190,9 @@ impl Default for Options {
             compress_percent: 0,
             dedupe_percent: 0,
             buffered: false,
-            verify: None,
+            verify: Verify::default(),
+            ways: Ways::default(),
+            replay: Replay::default(),
             group_reporting: false,
             percentiles: PERCENTILES.to_vec(),
             completion_percentiles: true,
@@ -261,6 +288,21 @@ pub(super) const TYPED: &[&str] = &[
     "direct",
     "buffered",
     "verify",
+    "do_verify",
+    "read_iolog",
+    "replay_no_stall",
+    "replay_time_scale",
+    "replay_scale",
+    "replay_align",
+    "hipri",
+    "sqthread_poll",
+    "sqthread_poll_cpu",
+    "cpus_allowed",
+    "cpumask",
+    "numa_cpu_nodes",
+    "verify_only",
+    "verify_fatal",
+    "verify_interval",
     "group_reporting",
     "percentile_list",
     "clat_percentiles",
@@ -443,10 +485,31 @@ impl Options {
             "dedupe_percentage" => self.dedupe_percent = units::percent(text()?)? as u8,
             "direct" => self.buffered = !flag()?,
             "buffered" => self.buffered = flag()?,
-            "verify" => {
-                self.verify =
-                    Some(text()?.to_string()).filter(|kind| kind != "0" && kind != "none");
+            "verify" => self.verify.kind = Kind::named(text()?)?,
+            "do_verify" => self.verify.after = flag()?,
+            "verify_only" => self.verify.only = flag()?,
+            "verify_fatal" => self.verify.fatal = flag()?,
+            "verify_interval" => {
+                let bytes = values::block(units::bytes(text()?, kb)?)?;
+                self.verify.block_bytes = Some(bytes);
             }
+            "read_iolog" => {
+                self.replay.paths = text()?.split(':').map(PathBuf::from).collect();
+            }
+            "replay_no_stall" => self.replay.no_stall = flag()?,
+            "replay_time_scale" => {
+                self.replay.time_scale = u64::from(values::at_least_one(text()?)?);
+            }
+            "replay_scale" => self.replay.scale = u64::from(values::at_least_one(text()?)?),
+            "replay_align" => self.replay.align = u64::from(values::at_least_one(text()?)?),
+            "hipri" => self.ways.polled = flag()?,
+            "sqthread_poll" => self.ways.submission_thread = flag()?,
+            "sqthread_poll_cpu" => {
+                self.ways.submission_cpu = Some(ways::cpu_list(text()?)?[0]);
+            }
+            "cpus_allowed" => self.ways.cpus = ways::cpu_list(text()?)?,
+            "cpumask" => self.ways.cpus = ways::cpu_mask(units::count(text()?)?)?,
+            "numa_cpu_nodes" => self.ways.cpus = ways::node_cpus(text()?)?,
             "group_reporting" => self.group_reporting = flag()?,
             "percentile_list" => self.percentiles = values::percentiles(text()?)?,
             "clat_percentiles" => self.completion_percentiles = flag()?,

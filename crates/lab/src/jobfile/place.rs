@@ -48,7 +48,7 @@ pub(super) fn span(
     let options = &described.options;
     let whole = geometry.bytes();
     let block = u64::from(geometry.logical_block_bytes);
-    let operations = options.operations();
+    let operations = described.operations();
     let sizes: Vec<&BlockSizes> = Direction::ALL
         .into_iter()
         .filter(|&direction| operations.has(direction))

@@ -7,6 +7,7 @@ use super::options::TYPED;
 use super::*;
 use crate::run::Unobserved;
 use crate::streams::{BlockSizes, Operations, Rate, TakesAlong, run};
+use crate::verify::Kind;
 
 const DRIVE: Geometry = Geometry { sectors: 1 << 21, logical_block_bytes: 512, queue_depth: 1024 };
 
@@ -138,7 +139,6 @@ fn what_cannot_be_done_is_refused_with_its_line() {
             "line 3: ioengine=net is no block I/O: it moves data",
         ),
         ("[a]\nioengine=libaoi\n", "did you mean libaio?"),
-        ("[a]\nread_iolog=x\n", "line 2: read_iolog=x: a trace is replayed by"),
         ("[a]\nlatency_target=5\n", "the queue depth that meets a latency"),
         ("[a]\nzonemode=zbd\n", "zoned block devices"),
         ("[a]\nwait_for=b\n[b]\n", "line 2: wait_for=b: no job before this one"),
@@ -158,9 +158,52 @@ fn what_cannot_be_done_is_refused_with_its_line() {
         let error = on(text).expect_err(text);
         assert!(error.contains(said), "{text:?}: {error}");
     }
-    let verify = parse("[a]\nrw=write\nverify=md5\n").expect("it is well written");
-    let error = verify.on(placed(false), |_| true).expect_err("real").to_string();
-    assert!(error.contains("line 3: verifying what is read back"), "{error}");
+}
+
+/// As [`on`], on a real target.
+fn on_real(text: &str) -> Result<Jobs, String> {
+    parse(text)?
+        .on(placed(false), |_| true)
+        .map_err(|error| error.to_string().split("job.fio").last().unwrap_or_default().into())
+}
+
+#[test]
+fn jobs_on_a_target_are_verified_together() {
+    let text = "[global]\nverify=md5\nsize=1m\n[a]\nrw=write\nbs=12k\n[b]\noffset=1m\nrw=randwrite\n\
+                bsrange=4k-32k\nbuffer_compress_percentage=40\n[c]\nstonewall\nverify=0\nrw=read\n\
+                bs=64k\nsize=3m\n";
+    let spec = on_real(text).expect("it is well written").plan.verify.expect("it asks for it");
+    assert_eq!((spec.kind, spec.block_bytes), (Kind::Md5, 4096));
+    assert_eq!((spec.start_bytes, spec.bytes, spec.run), (0, 3 << 20, 9));
+    assert_eq!((spec.wanted, spec.compressible_percent), (vec![true, true, false], vec![0, 40, 0]));
+    assert!(spec.read_back && !spec.fatal && !spec.only);
+    assert_eq!(on_real("[a]\nrw=write\nverify=null\n").expect("no error").plan.verify, None);
+    assert_eq!(on("[a]\nrw=write\nverify=md5\n").expect("no error").plan.verify, None);
+    let small = on_real("[a]\nrw=write\nverify=md5\nverify_interval=512\ndo_verify=0\n");
+    let small = small.expect("no error").plan.verify.expect("it asks for it");
+    assert_eq!((small.block_bytes, small.read_back), (512, false));
+}
+
+#[test]
+fn what_cannot_be_verified_says_why() {
+    let only = "verify_only has to know";
+    for (text, said) in [
+        ("verify=crc16\nrw=write\n", "line 2: verify=crc16: that checksum is not there"),
+        ("rw=write\nverify=md5\nverify_interval=1000\n", "line 4: verify_interval=1000 is no mu"),
+        ("rw=write\nverify=md5\n[b]\nrw=read\nverify=crc32\n", "line 3: jobs on one target ver"),
+        ("rw=read\nverify=md5\nverify_only\n", only),
+        ("rw=write\nverify=md5\nverify_only\nruntime=3\n", "leave runtime out"),
+        ("rw=randwrite\nverify=md5\nverify_only\nrandrepeat=0\n", "give a randseed"),
+        ("rw=randrw\nverify=md5\nverify_only\nrate_iops=9\n", "a mix with paces"),
+        ("rw=write\nverify=md5\nverify_only\nnumjobs=2\n", "put a stonewall"),
+        ("rw=write\nverify=md5\nverify_only\n[b]\nverify=md5\nrw=read\n", "for all jobs"),
+    ] {
+        let error = on_real(&format!("[a]\n{text}")).expect_err(text);
+        assert!(error.contains(said), "{text:?}: {error}");
+    }
+    let apart = "[a]\nrw=write\nverify=md5\nverify_only\nnumjobs=2\nsize=1m\noffset_increment=1m\n";
+    assert!(on_real(apart).is_ok_and(|jobs| jobs.plan.verify.is_some_and(|spec| spec.only)));
+    assert!(!parse(apart).expect("it is well written").changes(|_| true), "it only reads");
 }
 
 #[test]
@@ -271,4 +314,83 @@ proptest! {
             prop_assert!(!error.is_empty());
         }
     }
+}
+
+#[test]
+fn one_loop_has_one_way_to_run() {
+    let text = "[global]\nsize=1m\nhipri\nsqthread_poll=1\nsqthread_poll_cpu=1\ncpus_allowed=0,2-3\n\
+                [a]\nrw=write\n[b]\nrw=read\n";
+    let ways = on_real(text).expect("it is well written").ways;
+    assert!(ways.polled && ways.submission_thread);
+    assert_eq!((ways.submission_cpu, ways.cpus), (Some(1), vec![0, 2, 3]));
+    for (text, said) in [
+        ("[a]\nrw=read\n[b]\nrw=read\nhipri\n", "so hipri is the same for all of them"),
+        ("[a]\nrw=read\ncpumask=1\n[b]\nrw=read\ncpumask=2\n", "so cpus_allowed is the same"),
+        (
+            "[a]\nrw=write\nhipri\nend_fsync=1\n",
+            "line 3: a polled ring takes reads and writes only",
+        ),
+        ("[a]\nrw=read\ncpus_allowed=x\n", "line 3: cpus_allowed=x: \"x\" is no CPU"),
+    ] {
+        let error = on_real(text).expect_err(text);
+        assert!(error.contains(said), "{text:?}: {error}");
+    }
+}
+
+/// Runs a job that replays this log on a drive that takes 100 us for an I/O; its counts of reads, writes
+/// and flushes, and how long it took in microseconds.
+fn replayed(log: &str, more: &str) -> Result<([u64; 3], u64), String> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("io.log");
+    std::fs::write(&path, log).expect("a file");
+    let text = format!("[a]\nioengine=libaio\niodepth=8\nread_iolog={}\n{more}", path.display());
+    let jobs = on(&text).map_err(|why| why.replace(&folder.path().display().to_string(), ""))?;
+    let result = run(&mut Null::new(DRIVE.sectors, Nanos(100_000)), &jobs.plan, &mut Unobserved);
+    let measure = &result.streams[0].measure;
+    let [reads, writes, _] = [0, 1, 2].map(|side: usize| measure.tallies[side].latency.count());
+    let flushes = measure.flushes.latency.count();
+    Ok(([reads, writes, flushes], result.streams[0].elapsed.0 / 1000))
+}
+
+const LOG_3: &str = "fio version 3 iolog\n0 f add\n0 f open\n0 f write 0 4096\n1000 f read 8192 8192\n\
+                     1000 f sync\n5000 f write 4096 512\n9000 f close\n";
+const LOG_2: &str = "fio version 2 iolog\nf add\nf open\nf write 0 4096\nf wait 1000\nf read 8192 8192\n\
+                     f sync\nf wait 4000\nf write 4096 512\nf close\n";
+
+#[test]
+fn recordings_are_replayed_at_their_times() {
+    for log in [LOG_3, LOG_2] {
+        assert_eq!(replayed(log, ""), Ok(([1, 2, 1], 5100)));
+        // Twice as fast, and as fast as it goes: all four fit into the queue.
+        assert_eq!(replayed(log, "replay_time_scale=200\n"), Ok(([1, 2, 1], 2600)));
+        assert_eq!(replayed(log, "replay_no_stall=1\n"), Ok(([1, 2, 1], 100)));
+        assert_eq!(replayed(log, "replay_no_stall=1\niodepth=1\n"), Ok(([1, 2, 1], 400)));
+        assert_eq!(replayed(log, "loops=2\n"), Ok(([2, 4, 2], 10_100)));
+        assert_eq!(replayed(log, "number_ios=3\n"), Ok(([1, 1, 1], 1100)));
+    }
+}
+
+#[test]
+fn what_a_recording_cannot_be_says_why() {
+    for (log, more, said) in [
+        ("fio version 3 iolog\n0 f write 2000000000 4096\n", "", "set replay_scale"),
+        ("fio version 3 iolog\n0 f add\n", "", "there is nothing to replay"),
+        ("fio version 9 iolog\n", "", "read_iolog: "),
+        (LOG_3, "rate_iops=5\n", "line 5: a recording has its own times"),
+        (LOG_3, "replay_time_scale=0\n", "replay_time_scale=0"),
+    ] {
+        let error = replayed(log, more).expect_err(log);
+        assert!(error.contains(said), "{log:?}: {error}");
+    }
+    let far = "fio version 3 iolog\n0 f write 2000000000 4096\n";
+    assert!(replayed(far, "replay_scale=4\n").is_ok());
+    let absent = on("[a]\nread_iolog=/nowhere/io.log\n").expect_err("no such file");
+    assert!(absent.contains("/nowhere/io.log"), "{absent}");
+    // A log that writes needs leave to write, whatever rw says.
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("io.log");
+    std::fs::write(&path, LOG_3).expect("a file");
+    let file =
+        parse(&format!("[a]\nrw=read\nread_iolog={}\n", path.display())).expect("it is fine");
+    assert!(file.changes(|_| true) && file.files.contains(&path));
 }

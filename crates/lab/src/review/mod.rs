@@ -7,6 +7,7 @@ mod endurance;
 mod figure;
 mod fill_level;
 mod four_corners;
+mod generator;
 mod lba_pass;
 mod phase;
 mod plan_file;
@@ -162,6 +163,7 @@ impl Method {
             Method::Power => power::conclude(record),
             Method::Snia => snia::conclude(record),
         }
+        generator::conclude(record);
     }
 }
 

@@ -14,6 +14,7 @@ mod pace;
 mod permutation;
 mod places;
 mod random;
+mod recorded;
 mod run;
 mod source;
 mod steady;
@@ -21,6 +22,9 @@ mod steady;
 mod testing;
 #[cfg(test)]
 mod tests;
+mod verified;
+
+use std::sync::Arc;
 
 use fourcorners_drive::{Fault, FaultCause, Nanos, Op};
 
@@ -29,8 +33,12 @@ pub use distribution::Distribution;
 pub use log::{Log, LogSpec, MOST_ROWS, Row};
 pub use measure::{Measure, Samples, Tally};
 pub use pace::{Pace, Rate, Think};
+pub use recorded::Recorded;
 pub use run::run;
 pub use steady::{Criterion, SteadyResult, SteadySpec, Watched};
+pub use verified::run_verified;
+
+use crate::verify::{Findings, ReadBack, Spec};
 
 /// What an I/O that moves or drops data does, in fio's order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,6 +76,15 @@ pub enum Operations {
     },
     /// Each place is trimmed and then written.
     TrimWrite,
+    /// Those of a recording.
+    Recorded {
+        /// Whether it reads.
+        reads: bool,
+        /// Whether it writes.
+        writes: bool,
+        /// Whether it trims.
+        trims: bool,
+    },
 }
 
 impl Operations {
@@ -81,6 +98,11 @@ impl Operations {
                 Direction::Trim => false,
             },
             Operations::TrimWrite => direction != Direction::Read,
+            Operations::Recorded { reads, writes, trims } => match direction {
+                Direction::Read => reads,
+                Direction::Write => writes,
+                Direction::Trim => trims,
+            },
         }
     }
 }
@@ -202,11 +224,13 @@ pub struct Stream {
     pub flow: Option<(u32, u32)>,
     /// What is logged.
     pub log: Option<LogSpec>,
+    /// What it does instead of drawing I/Os.
+    pub recorded: Option<Arc<Recorded>>,
 }
 
 impl Stream {
     /// The sizes of all directions that it has.
-    fn sizes(&self) -> impl Iterator<Item = &BlockSizes> {
+    pub(crate) fn sizes_of_blocks(&self) -> impl Iterator<Item = &BlockSizes> {
         let has = |direction: &Direction| self.operations.has(*direction);
         Direction::ALL.into_iter().filter(has).map(|direction| &self.blocks[direction as usize])
     }
@@ -218,7 +242,11 @@ impl Stream {
 
     /// The largest I/O it may ask for, bytes.
     pub fn largest_block(&self) -> u32 {
-        self.sizes().map(BlockSizes::most).max().unwrap_or(0)
+        match &self.recorded {
+            // Longer ones than can be are refused one by one.
+            Some(recorded) => u32::try_from(recorded.largest()).unwrap_or(u32::MAX),
+            None => self.sizes_of_blocks().map(BlockSizes::most).max().unwrap_or(0),
+        }
     }
 }
 
@@ -229,6 +257,8 @@ pub struct Plan {
     pub streams: Vec<Stream>,
     /// Streams that end when they have become steady.
     pub steady: Vec<SteadySpec>,
+    /// How what is written is verified, on a target whose bytes can be reached.
+    pub verify: Option<Spec>,
 }
 
 impl Plan {
@@ -257,6 +287,8 @@ pub struct StreamResult {
     pub elapsed: Nanos,
     /// The first I/O that failed, and how many did.
     pub failed: Option<(Fault, u64)>,
+    /// What reading back what it wrote came to.
+    pub verified: Option<ReadBack>,
 }
 
 /// What a plan did.
@@ -268,6 +300,8 @@ pub struct RunResult {
     pub steady: Vec<SteadyResult>,
     /// Whether the observer stopped it.
     pub interrupted: bool,
+    /// What was found wrong, if it was verified.
+    pub findings: Option<Findings>,
 }
 
 /// The error number that says most nearly why an I/O failed.

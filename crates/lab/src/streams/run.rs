@@ -36,6 +36,16 @@ const END_OF_TIME: Nanos = Nanos(u64::MAX / 2);
 /// kernel's queue, and that is in their latencies. The caller has checked that the spans fit the
 /// target, that blocks are whole logical blocks, and that no stream waits for itself or a later one.
 pub fn run<T: Target>(target: &mut T, plan: &Plan, observer: &mut impl Observer) -> RunResult {
+    run_told(target, plan, observer, |_, _| {})
+}
+
+/// The same; `tell` says to the target, before each I/O, whose it is by its place in the plan.
+pub(super) fn run_told<T: Target>(
+    target: &mut T,
+    plan: &Plan,
+    observer: &mut impl Observer,
+    tell: fn(&mut T, u32),
+) -> RunResult {
     let origin = target.now();
     let slots = usize::try_from(plan.depth()).unwrap_or(usize::MAX);
     let tags = slots.min(target.geometry().queue_depth as usize);
@@ -53,11 +63,12 @@ pub fn run<T: Target>(target: &mut T, plan: &Plan, observer: &mut impl Observer)
         flowing: plan.streams.iter().any(|stream| stream.flow.is_some()),
         ended: 0,
         interrupted: false,
+        tell,
     };
     engine.run(target, observer);
     let streams = engine.streams.into_iter().map(|running| running.result(origin)).collect();
     let steady = engine.steady.into_iter().map(|watch| watch.steady.finish()).collect();
-    RunResult { streams, steady, interrupted: engine.interrupted }
+    RunResult { streams, steady, interrupted: engine.interrupted, findings: None }
 }
 
 /// An I/O on its way.
@@ -179,6 +190,7 @@ impl Running {
             elapsed: self.end.since(self.measure.start()),
             measure: self.measure,
             failed: self.failed,
+            verified: None,
         }
     }
 }
@@ -197,7 +209,7 @@ impl Watch {
     }
 }
 
-struct Engine {
+struct Engine<T> {
     origin: Nanos,
     streams: Vec<Running>,
     steady: Vec<Watch>,
@@ -215,10 +227,12 @@ struct Engine {
     flowing: bool,
     ended: usize,
     interrupted: bool,
+    /// Says to the target whose the next I/O is.
+    tell: fn(&mut T, u32),
 }
 
-impl Engine {
-    fn run<T: Target>(&mut self, target: &mut T, observer: &mut impl Observer) {
+impl<T: Target> Engine<T> {
+    fn run(&mut self, target: &mut T, observer: &mut impl Observer) {
         let tick = match T::CLOCK {
             Clock::Wall => WALL_TICK,
             Clock::Virtual => Nanos::MAX,
@@ -260,7 +274,7 @@ impl Engine {
     }
 
     /// Begins what is to begin, submits what is due, and finds out when the next thing is.
-    fn go_through_all<T: Target>(&mut self, target: &mut T) {
+    fn go_through_all(&mut self, target: &mut T) {
         loop {
             self.look_at_all = false;
             self.wake = Nanos::MAX;
@@ -293,7 +307,7 @@ impl Engine {
 
     /// Submits all that a stream has to submit now.
     #[inline]
-    fn pump<T: Target>(&mut self, target: &mut T, index: usize) {
+    fn pump(&mut self, target: &mut T, index: usize) {
         loop {
             let now = target.now();
             let stream = &mut self.streams[index];
@@ -340,13 +354,13 @@ impl Engine {
             stream.next = None;
             stream.issued_bytes += next.io.bytes();
             stream.issued_ios += 1;
-            stream.writes_since_flush += u64::from(next.direction == Direction::Write);
+            stream.writes_since_flush += u64::from(next.direction == Some(Direction::Write));
             if let Some(think) = stream.stream.think
                 && stream.issued_ios.is_multiple_of(think.every.max(1))
             {
                 stream.thinks_until = Nanos::MAX;
             }
-            self.issue(target, index, next.io, Some(next.direction), due);
+            self.issue(target, index, next.io, next.direction, due);
         }
         self.maybe_end(target, index);
     }
@@ -368,7 +382,7 @@ impl Engine {
     }
 
     #[inline]
-    fn issue<T: Target>(
+    fn issue(
         &mut self,
         target: &mut T,
         index: usize,
@@ -384,24 +398,26 @@ impl Engine {
             stream.measure.issued(target.now(), stream.flying);
         }
         match self.free_tags.pop() {
-            Some(tag) => {
-                self.by_tag[tag.0 as usize] = slot;
-                target.submit(tag, io);
-            }
+            Some(tag) => self.hand_over(target, tag, slot),
             None => self.line.push_back(slot),
         }
     }
 
     /// `tag` is free: it goes to who waits longest.
     #[inline]
-    fn next_in_line<T: Target>(&mut self, target: &mut T, tag: Tag) {
+    fn next_in_line(&mut self, target: &mut T, tag: Tag) {
         match self.line.pop_front() {
-            Some(slot) => {
-                self.by_tag[tag.0 as usize] = slot;
-                target.submit(tag, self.flights[slot as usize].io);
-            }
+            Some(slot) => self.hand_over(target, tag, slot),
             None => self.free_tags.push(tag),
         }
+    }
+
+    #[inline]
+    fn hand_over(&mut self, target: &mut T, tag: Tag, slot: u32) {
+        self.by_tag[tag.0 as usize] = slot;
+        let Flight { stream, io, .. } = self.flights[slot as usize];
+        (self.tell)(target, stream);
+        target.submit(tag, io);
     }
 
     /// An I/O is done; the stream it was of.
@@ -459,7 +475,7 @@ impl Engine {
     }
 
     /// A stream with nothing more to do ends, after its last flush.
-    fn maybe_end<T: Target>(&mut self, target: &mut T, index: usize) {
+    fn maybe_end(&mut self, target: &mut T, index: usize) {
         let stream = &mut self.streams[index];
         if stream.flying > 0 {
             return;

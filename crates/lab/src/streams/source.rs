@@ -1,19 +1,21 @@
 //! What a stream asks for next.
 
-use fourcorners_drive::{Io, Lba, Nanos, SECTOR_BYTES};
+use fourcorners_drive::{Io, Lba, Nanos, Op, SECTOR_BYTES};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use super::pace::Schedule;
 use super::places::{Place, Places};
 use super::random::below;
+use super::recorded::{self, Tape};
 use super::{BlockSizes, Direction, Operations, Stream};
 
 /// The next I/O of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Next {
     pub(super) io: Io,
-    pub(super) direction: Direction,
+    /// `None` is a flush.
+    pub(super) direction: Option<Direction>,
     /// When it is due, if its direction has a pace.
     pub(super) due: Option<Nanos>,
 }
@@ -31,6 +33,7 @@ pub(super) struct Source {
     fua: bool,
     /// What was trimmed and is to be written.
     trimmed: Option<Place>,
+    tape: Option<Tape>,
 }
 
 impl Source {
@@ -46,17 +49,27 @@ impl Source {
             compressible_percent: stream.compressible_percent,
             fua: stream.fua,
             trimmed: None,
+            tape: stream.recorded.clone().map(Tape::new),
         }
     }
 
     /// The stream's clock starts.
     pub(super) fn begin(&mut self, start: Nanos) {
         self.schedules.iter_mut().flatten().for_each(|schedule| schedule.begin(start));
+        if let Some(tape) = &mut self.tape {
+            tape.begin(start);
+        }
     }
 
     /// The next I/O, as seen at `now`.
     #[inline]
     pub(super) fn next(&mut self, now: Nanos) -> Next {
+        if let Some((io, due)) = self.tape.as_mut().and_then(Tape::next) {
+            let writes = io.op == Op::Write;
+            let compressible_percent = if writes { self.compressible_percent } else { 0 };
+            let io = Io { compressible_percent, fua: writes && self.fua, ..io };
+            return Next { io, direction: recorded::direction(io.op), due };
+        }
         let direction = self.direction(now);
         let place = match self.trimmed.take() {
             Some(place) => place,
@@ -83,13 +96,15 @@ impl Source {
             compressible_percent: if writes { self.compressible_percent } else { 0 },
             fua: writes && self.fua,
         };
-        Next { io, direction, due }
+        Next { io, direction: Some(direction), due }
     }
 
     #[inline]
     fn direction(&mut self, now: Nanos) -> Direction {
         match self.operations {
             Operations::Only(direction) => direction,
+            // A recording says itself.
+            Operations::Recorded { .. } => Direction::Read,
             Operations::TrimWrite if self.trimmed.is_some() => Direction::Write,
             Operations::TrimWrite => Direction::Trim,
             Operations::Mixed { read_percent } => {
@@ -137,7 +152,7 @@ mod tests {
             if now >= Nanos::from_secs(10) {
                 break;
             }
-            counts[next.direction as usize] += 1;
+            counts[next.direction.expect("no flush") as usize] += 1;
         }
         assert_eq!(counts, [1000, 3000, 0]);
     }
@@ -149,7 +164,8 @@ mod tests {
         let mut source = Source::new(&trims);
         for _ in 0..100 {
             let (trim, write) = (source.next(Nanos::ZERO), source.next(Nanos::ZERO));
-            assert_eq!((trim.direction, write.direction), (Direction::Trim, Direction::Write));
+            let both = (trim.direction, write.direction);
+            assert_eq!(both, (Some(Direction::Trim), Some(Direction::Write)));
             assert_eq!((trim.io.lba, trim.io.sectors), (write.io.lba, write.io.sectors));
         }
     }

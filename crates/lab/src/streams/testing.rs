@@ -39,5 +39,6 @@ pub(super) fn stream(span_bytes: u64) -> Stream {
         takes_along: None,
         flow: None,
         log: None,
+        recorded: None,
     }
 }

@@ -13,7 +13,7 @@ fn null(latency_ns: u64) -> Null {
 }
 
 fn plan(streams: Vec<Stream>) -> Plan {
-    Plan { streams, steady: Vec::new() }
+    Plan { streams, ..Plan::default() }
 }
 
 fn seconds(mut stream: Stream, seconds: u64) -> Stream {
@@ -262,7 +262,8 @@ fn a_steady_group_ends_early() {
         interval: Nanos::from_secs(1),
     };
     let streams = vec![seconds(stream(1 << 30), 1000)];
-    let result = run(&mut null(MS), &Plan { streams, steady: vec![steady] }, &mut Unobserved);
+    let result =
+        run(&mut null(MS), &Plan { streams, steady: vec![steady], verify: None }, &mut Unobserved);
     assert!(result.steady[0].attained);
     let elapsed = result.streams[0].elapsed;
     assert!(elapsed.since(Nanos::from_secs(12)) <= Nanos(MS), "{elapsed}");

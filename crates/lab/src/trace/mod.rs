@@ -27,6 +27,7 @@ mod filter;
 mod formats;
 mod generate;
 mod input;
+mod live;
 mod reader;
 mod task;
 mod unpack;
@@ -43,6 +44,7 @@ pub use error::{Place, Reason, TraceError};
 pub use filter::{AddressMap, Filter, OpSet};
 pub use formats::Format;
 pub use generate::{Composition, Generated};
+pub use live::{RecordError, Recorded, record};
 pub use task::{Step, TASK_NAMES, Task};
 pub use write::{Output, WriteError, Written, write};
 

@@ -5,7 +5,10 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 
 use rustix::fs::{Advice, fadvise};
 
+use fourcorners_drive::{Io, Tag};
+
 use super::{Uring, UringError};
+use crate::verify::Contents;
 
 /// Direct I/O wants memory and offsets in whole blocks of this.
 const ALIGNMENT: usize = 4096;
@@ -63,6 +66,34 @@ impl Uring {
         let metadata = self.file.metadata().map_err(failed("look at"))?;
         // stat(2) counts blocks of 512 bytes whatever the file system's are.
         Ok(metadata.is_file().then(|| metadata.blocks() * 512))
+    }
+}
+
+impl Contents for Uring {
+    fn submit_filled(&mut self, tag: Tag, io: Io, fill: impl FnOnce(&mut [u8])) {
+        match self.check(tag, io) {
+            Ok(()) => {
+                let slot = self.buffers.read_slot(tag.0);
+                // SAFETY: the tag is not in flight, so the kernel has no I/O on its slot; the slot is as
+                // long as the largest block, which the I/O is no longer than; and the slice ends here.
+                fill(unsafe { std::slice::from_raw_parts_mut(slot.address, io.bytes() as usize) });
+                self.send(tag, io, slot);
+            }
+            Err(cause) => self.refuse(tag, io, cause),
+        }
+    }
+
+    fn content(&self, tag: Tag, bytes: usize) -> &[u8] {
+        match self.in_flight.get(tag.0 as usize) {
+            Some(None) => {
+                let bytes = bytes.min(self.max_block_bytes as usize);
+                let slot = self.buffers.read_slot(tag.0);
+                // SAFETY: the slot is as long as the largest block, and the kernel has no I/O on it. It
+                // gets one by `submit` only, which takes `self` mutably.
+                unsafe { std::slice::from_raw_parts(slot.address, bytes) }
+            }
+            _ => &[],
+        }
     }
 }
 

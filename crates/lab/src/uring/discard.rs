@@ -42,27 +42,30 @@ impl Discard {
 }
 
 /// A block device by its number.
-struct BlockDevice {
+pub(super) struct BlockDevice {
     major: u32,
     minor: u32,
 }
 
 impl BlockDevice {
     fn can_discard(&self) -> bool {
+        self.says_not_zero("discard_max_bytes")
+    }
+
+    /// Whether its queue's attribute is another than 0.
+    pub(super) fn says_not_zero(&self, attribute: &str) -> bool {
         // A partition has no queue of its own; its directory lies in that of the whole drive.
         let directory = format!("/sys/dev/block/{}:{}", self.major, self.minor);
         ["queue", "../queue"]
             .iter()
-            .find_map(|queue| {
-                fs::read_to_string(format!("{directory}/{queue}/discard_max_bytes")).ok()
-            })
+            .find_map(|queue| fs::read_to_string(format!("{directory}/{queue}/{attribute}")).ok())
             // Without sysfs the drive itself will tell.
-            .is_none_or(|bytes| bytes.trim() != "0")
+            .is_none_or(|value| value.trim() != "0")
     }
 }
 
 /// The block device that `file` is; `None` for a regular file and anything else.
-fn block_device(file: &File) -> Result<Option<BlockDevice>, UringError> {
+pub(super) fn block_device(file: &File) -> Result<Option<BlockDevice>, UringError> {
     let stat =
         fstat(file).map_err(|errno| UringError::File { doing: "look at", source: errno.into() })?;
     let is_device = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice;

@@ -33,6 +33,13 @@ pub enum UringError {
         /// The feature that is not there.
         missing: &'static str,
     },
+    /// The driver has no queues that can be polled.
+    #[error(
+        "its driver has no queues to poll (io_poll is 0 or the kernel says EOPNOTSUPP): load it with \
+         some (nvme.poll_queues=2, virtio_blk.poll_queues=2), name the device rather than a file on \
+         it, or leave hipri out"
+    )]
+    NoPolling,
     /// The ring could not be made for another reason.
     #[error(
         "cannot make an io_uring of queue depth {queue_depth}: {source}; ask for a lower queue \

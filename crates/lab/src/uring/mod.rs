@@ -12,6 +12,7 @@ mod content;
 mod discard;
 mod error;
 mod memory;
+mod polled;
 mod request;
 mod setup;
 
@@ -26,13 +27,13 @@ use fourcorners_drive::{
     Clock, Done, Fault, FaultCause, Geometry, Io, Nanos, Op, SECTOR_BYTES, Tag, Target,
 };
 use io_uring::types::{SubmitArgs, Timespec};
-use io_uring::{EnterFlags, IoUring};
+use io_uring::{EnterFlags, IoUring, opcode};
 use rustix::fs::{OFlags, fcntl_getfl};
 use rustix::io::Errno;
 
 pub use discard::Purged;
 pub use error::UringError;
-pub use setup::{Granted, Setup};
+pub use setup::{Granted, Modes, Setup, SubmissionThread};
 
 use buffers::{Buffer, Buffers, Shape};
 use clock::{clock, sleep};
@@ -63,6 +64,9 @@ pub struct Uring {
     geometry: Geometry,
     max_block_bytes: u32,
     completions: Completions,
+    asked: Modes,
+    /// Every I/O is one that does nothing.
+    null: bool,
     direct: bool,
     discard: Discard,
     buffers: ManuallyDrop<Buffers>,
@@ -90,7 +94,49 @@ impl Uring {
     /// When the queue depth is out of range, the kernel has no io_uring or forbids it, or memory
     /// is short. Each says what to do.
     pub fn new(file: File, geometry: Geometry, setup: Setup) -> Result<Uring, UringError> {
-        Uring::with(file, geometry, setup, Plan { modes: &BEST_FIRST, register: true })
+        Uring::with_modes(file, geometry, setup, Modes::default())
+    }
+
+    /// The same, by ways that are not the best in general.
+    ///
+    /// # Errors
+    /// As [`Uring::new`]; and [`UringError::NoPolling`].
+    pub fn with_modes(
+        file: File,
+        geometry: Geometry,
+        setup: Setup,
+        asked: Modes,
+    ) -> Result<Uring, UringError> {
+        if asked.polled && !polled::may_be(&file)? {
+            return Err(UringError::NoPolling);
+        }
+        let plan = Plan { modes: &BEST_FIRST, register: true, asked };
+        let mut uring = Uring::with(file, geometry, setup, plan)?;
+        if asked.polled {
+            polled::try_one(&mut uring)?;
+        }
+        Ok(uring)
+    }
+
+    /// A drive that answers everything at once and moves nothing, by a ring like any other: what is
+    /// measured on it is what we and the kernel's ring take ourselves.
+    ///
+    /// # Errors
+    /// As [`Uring::new`].
+    pub fn null(setup: Setup, asked: Modes) -> Result<Uring, UringError> {
+        let file = File::open("/dev/null")
+            .map_err(|source| UringError::File { doing: "open /dev/null as", source })?;
+        let geometry = Geometry {
+            sectors: MAX_SECTORS,
+            logical_block_bytes: SECTOR_BYTES as u32,
+            queue_depth: setup.queue_depth,
+        };
+        // It has nothing that could be polled.
+        let asked = Modes { polled: false, ..asked };
+        let plan = Plan { modes: &BEST_FIRST, register: true, asked };
+        let mut uring = Uring::with(file, geometry, setup, plan)?;
+        uring.null = true;
+        Ok(uring)
     }
 
     fn with(
@@ -99,7 +145,7 @@ impl Uring {
         setup: Setup,
         plan: Plan<'_>,
     ) -> Result<Uring, UringError> {
-        let (ring, completions) = setup::ring(setup.queue_depth, plan.modes)?;
+        let (ring, completions) = setup::ring(setup.queue_depth, plan.modes, plan.asked)?;
         let flags = fcntl_getfl(&file)
             .map_err(|errno| UringError::File { doing: "look at", source: errno.into() })?;
         let discard = Discard::of(&file)?;
@@ -123,6 +169,8 @@ impl Uring {
             },
             max_block_bytes: setup.max_block_bytes,
             completions,
+            asked: plan.asked,
+            null: false,
             direct: flags.contains(OFlags::DIRECT),
             discard,
             buffers: ManuallyDrop::new(buffers),
@@ -174,9 +222,9 @@ impl Uring {
             .map_err(|errno| UringError::File { doing: "flush", source: errno.into() })
     }
 
-    /// The memory for `io`, or why it cannot be done.
+    /// Why an I/O cannot be done under this tag, if it cannot.
     #[inline]
-    fn buffer(&mut self, tag: Tag, io: Io) -> Result<Buffer, FaultCause> {
+    fn check(&self, tag: Tag, io: Io) -> Result<(), FaultCause> {
         if let Some(errno) = self.broken {
             return Err(FaultCause::Os { errno });
         }
@@ -192,6 +240,16 @@ impl Uring {
             Op::Read | Op::Write if io.bytes() > u64::from(self.max_block_bytes) => {
                 Err(os(Errno::INVAL))
             }
+            Op::Trim if self.discard == Discard::No => Err(FaultCause::Unsupported),
+            _ => Ok(()),
+        }
+    }
+
+    /// The memory for `io`, or why it cannot be done.
+    #[inline]
+    fn buffer(&mut self, tag: Tag, io: Io) -> Result<Buffer, FaultCause> {
+        self.check(tag, io)?;
+        match io.op {
             Op::Write => {
                 let bytes = io.bytes() as u32;
                 match self.buffers.write_source(io.compressible_percent, bytes) {
@@ -199,7 +257,6 @@ impl Uring {
                     None => self.first_of_its_kind(io.compressible_percent, bytes),
                 }
             }
-            Op::Trim if self.discard == Discard::No => Err(FaultCause::Unsupported),
             _ => Ok(self.buffers.read_slot(tag.0)),
         }
     }
@@ -212,14 +269,36 @@ impl Uring {
             .ok_or(os(Errno::NOMEM))
     }
 
+    /// Queues an I/O that was checked.
+    #[inline]
+    fn send(&mut self, tag: Tag, io: Io, buffer: Buffer) {
+        let request = Request { io, buffer, moved_bytes: 0, discard: self.discard };
+        self.in_flight[tag.0 as usize] = Some(request);
+        self.flying += 1;
+        self.push(tag, &request);
+    }
+
+    /// The next [`Target::reap`] says why it was not done.
+    #[cold]
+    fn refuse(&mut self, tag: Tag, io: Io, cause: FaultCause) {
+        self.refused.push_back(Fault { tag, io, at: Nanos::ZERO, cause });
+    }
+
     /// Queues what is left of the request.
     #[inline]
     fn push(&mut self, tag: Tag, request: &Request) {
-        let entry = request.entry().user_data(u64::from(tag.0));
+        let entry = if self.null { opcode::Nop::new().build() } else { request.entry() };
+        let entry = entry.user_data(u64::from(tag.0));
         // SAFETY: the entry's memory is a read slot or part of a pool, of the length it says, and
         // stays mapped until the I/O is answered.
-        let pushed = unsafe { self.ring.submission().push(&entry) };
-        // The submission queue has room for every tag, and a tag is queued once.
+        let mut pushed = unsafe { self.ring.submission().push(&entry) };
+        // The submission queue has room for every tag, and a tag is queued once; only a thread of the
+        // kernel may be late in saying that a place is free.
+        while pushed.is_err() && self.asked.submission_thread.is_some() {
+            let _ = self.enter(Wait::Never);
+            // SAFETY: as above.
+            pushed = unsafe { self.ring.submission().push(&entry) };
+        }
         debug_assert!(pushed.is_ok());
         self.queued += 1;
     }
@@ -233,7 +312,10 @@ impl Uring {
         let slot = self.in_flight.get_mut(tag.0 as usize)?;
         let mut request = (*slot)?;
         let direct_block_bytes = if self.direct { self.geometry.logical_block_bytes } else { 1 };
-        let mut outcome = request.answered(entry.result(), direct_block_bytes);
+        let mut outcome = match self.null {
+            false => request.answered(entry.result(), direct_block_bytes),
+            true => Outcome::Done,
+        };
         if request.io.op == Op::Trim
             && let Some(next) = request.discard.after(entry.result())
         {
@@ -285,7 +367,10 @@ impl Uring {
         }
         loop {
             let left = until.since(clock());
-            let result = self.enter(if left == Nanos::ZERO { Wait::No } else { Wait::For(left) });
+            // A polled ring does not look at the clock while it waits.
+            let wait =
+                if left == Nanos::ZERO || self.asked.polled { Wait::No } else { Wait::For(left) };
+            let result = self.enter(wait);
             if self.notice() {
                 return true;
             }
@@ -317,6 +402,9 @@ impl Uring {
 
     /// `io_uring_enter`: submits up to `submit` of the queued and waits as told.
     fn enter_with(&mut self, submit: u32, wait: Wait) -> Result<(), Errno> {
+        if self.asked.submission_thread.is_some() {
+            return self.wake_and_wait(wait);
+        }
         let limit;
         let mut arguments = SubmitArgs::new();
         let (want, mut flags) = match wait {
@@ -345,6 +433,39 @@ impl Uring {
         }
     }
 
+    /// The same where a thread of the kernel submits: it takes what is queued by itself, unless it
+    /// sleeps.
+    fn wake_and_wait(&mut self, wait: Wait) -> Result<(), Errno> {
+        self.queued = 0;
+        let mut flags = EnterFlags::EXT_ARG;
+        if self.ring.submission().need_wakeup() {
+            flags |= EnterFlags::SQ_WAKEUP;
+        } else if matches!(wait, Wait::Never) {
+            return Ok(());
+        }
+        let limit;
+        let mut arguments = SubmitArgs::new();
+        let want = match wait {
+            Wait::Never => 0,
+            Wait::No => {
+                flags |= EnterFlags::GETEVENTS;
+                0
+            }
+            Wait::For(time) => {
+                flags |= EnterFlags::GETEVENTS;
+                // In steps, so that a thread that fell asleep meanwhile is woken.
+                let time = time.min(LONGEST_STEP);
+                limit = Timespec::new().sec(0).nsec(time.0 as u32);
+                arguments = SubmitArgs::new().timespec(&limit);
+                1
+            }
+        };
+        // SAFETY: as in `enter_with`.
+        let result =
+            unsafe { self.ring.submitter().enter(0, want, flags.bits(), Some(&arguments)) };
+        result.map(|_| ()).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
+    }
+
     /// One of those in flight, failed because the ring did.
     #[cold]
     fn abandon(&mut self, errno: i32) -> Option<Fault> {
@@ -361,6 +482,7 @@ impl Uring {
 struct Plan<'a> {
     modes: &'a [Completions],
     register: bool,
+    asked: Modes,
 }
 
 /// How long `io_uring_enter` waits for a completion.
@@ -373,6 +495,9 @@ enum Wait {
     /// Until one is there, at most this long.
     For(Nanos),
 }
+
+/// Longest wait in one piece beside a thread of the kernel.
+const LONGEST_STEP: Nanos = Nanos(100_000_000);
 
 /// Waits longer than this, 146 years, have no time limit.
 const FOR_EVER: Nanos = Nanos(u64::MAX / 4);
@@ -397,15 +522,8 @@ impl Target for Uring {
     #[inline]
     fn submit(&mut self, tag: Tag, io: Io) {
         match self.buffer(tag, io) {
-            Ok(buffer) => {
-                let request = Request { io, buffer, moved_bytes: 0, discard: self.discard };
-                self.in_flight[tag.0 as usize] = Some(request);
-                self.flying += 1;
-                self.push(tag, &request);
-            }
-            Err(cause) => {
-                self.refused.push_back(Fault { tag, io, at: Nanos::ZERO, cause });
-            }
+            Ok(buffer) => self.send(tag, io, buffer),
+            Err(cause) => self.refuse(tag, io, cause),
         }
     }
 

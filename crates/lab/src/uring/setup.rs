@@ -19,6 +19,28 @@ pub struct Setup {
     pub max_block_bytes: u32,
 }
 
+/// Ways to run a ring that are not the best in general and are asked for by name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Modes {
+    /// Ask the device for completions instead of waiting for its interrupt (`IORING_SETUP_IOPOLL`,
+    /// fio's `hipri`). It takes a driver with queues for that, and reads and writes are all that
+    /// such a ring does.
+    pub polled: bool,
+    /// A thread of the kernel fetches what is submitted (`IORING_SETUP_SQPOLL`, fio's
+    /// `sqthread_poll`).
+    pub submission_thread: Option<SubmissionThread>,
+}
+
+/// The kernel's thread that fetches submissions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SubmissionThread {
+    /// The CPU it stays on; any if none is named.
+    pub cpu: Option<u32>,
+}
+
+/// After so long without work the kernel's thread sleeps until it is woken, milliseconds. fio's.
+const THREAD_IDLE_MS: u32 = 1000;
+
 /// What the kernel granted, for reports: without some of it the same I/Os cost more CPU time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Granted {
@@ -55,12 +77,27 @@ pub(super) const BEST_FIRST: [Completions; 3] =
 pub(super) fn ring(
     queue_depth: u32,
     modes: &[Completions],
+    asked: Modes,
 ) -> Result<(IoUring, Completions), UringError> {
     if !(1..=MAX_QUEUE_DEPTH).contains(&queue_depth) {
         return Err(UringError::QueueDepth { queue_depth });
     }
+    // Their modes of delivery are for rings that we enter to submit.
+    let modes =
+        if asked.submission_thread.is_some() { &[Completions::Interrupting] } else { modes };
     let (ring, mode) = first_taken(queue_depth, modes, |mode| {
         let mut builder = IoUring::builder();
+        if asked.polled {
+            builder.setup_iopoll();
+        }
+        if let Some(SubmissionThread { cpu }) = asked.submission_thread {
+            builder.setup_sqpoll(THREAD_IDLE_MS).setup_submit_all();
+            if let Some(cpu) = cpu {
+                builder.setup_sqpoll_cpu(cpu);
+            }
+            // An I/O may be done before the thread says that its place is free again.
+            return builder.build((2 * queue_depth).min(MAX_QUEUE_DEPTH));
+        }
         match mode {
             Completions::Deferred => {
                 builder.setup_single_issuer().setup_defer_taskrun().setup_submit_all()
@@ -132,7 +169,8 @@ mod tests {
     #[test]
     fn queue_depths_out_of_range_are_named() {
         for depth in [0, MAX_QUEUE_DEPTH + 1, u32::MAX] {
-            let error = ring(depth, &BEST_FIRST).err().expect("refused").to_string();
+            let error =
+                ring(depth, &BEST_FIRST, Modes::default()).err().expect("refused").to_string();
             assert!(error.contains(&depth.to_string()), "{error}");
         }
     }

@@ -53,7 +53,7 @@ fn all_modes_and_fallbacks_read_and_write_the_same() {
     for modes in [&BEST_FIRST[..], &BEST_FIRST[1..], &BEST_FIRST[2..]] {
         for register in [true, false] {
             let file = numbered_file();
-            let plan = Plan { modes, register };
+            let plan = Plan { modes, register, asked: Modes::default() };
             let mut drive =
                 Uring::with(file.try_clone().expect("dup"), GEOMETRY, SETUP, plan).expect("drive");
             assert_eq!(drive.completions, modes[0], "this kernel knows all modes");
@@ -171,4 +171,47 @@ fn trims_in_flight_together_all_fall_back_on_an_older_kernel() {
     assert_eq!(drive.discard, Discard::PunchHole);
     assert!(only(&mut drive, io(Op::Read, 192, 8)).expect("read").is_some());
     assert!(read_bytes(&drive, 1, 4096).iter().all(|&byte| byte == 0));
+}
+
+#[test]
+fn a_kernel_thread_that_submits_moves_the_same() {
+    for cpu in [None, Some(0)] {
+        let file = numbered_file();
+        let asked = Modes { submission_thread: Some(SubmissionThread { cpu }), polled: false };
+        let mut drive = Uring::with_modes(file.try_clone().expect("dup"), GEOMETRY, SETUP, asked)
+            .expect("drive");
+        for round in 0..200u64 {
+            for tag in 0..4 {
+                drive.submit(Tag(tag), io(Op::Read, (round * 4 + u64::from(tag)) % 2000, 1));
+            }
+            for _ in 0..4 {
+                let done = drive.reap(Nanos::MAX).expect("it reads").expect("four are in flight");
+                let sector = (round * 4 + u64::from(done.tag.0)) % 2000;
+                assert_eq!(read_bytes(&drive, done.tag.0, 8), sector.to_le_bytes());
+            }
+        }
+        assert_eq!(only(&mut drive, io(Op::Write, 9, 2)).map(|done| done.is_some()), Ok(true));
+        assert_eq!(only(&mut drive, Io::FLUSH).map(|done| done.is_some()), Ok(true));
+        let until = drive.now() + Nanos(2_000_000);
+        assert_eq!(drive.reap(until), Ok(None));
+        assert!(drive.now() >= until);
+    }
+}
+
+#[test]
+fn what_cannot_be_polled_is_refused_before_anything_is_measured() {
+    let asked = Modes { polled: true, ..Modes::default() };
+    // Not opened for direct I/O, so that no kernel polls for it.
+    let error = Uring::with_modes(numbered_file(), GEOMETRY, SETUP, asked).err().expect("refused");
+    assert!(matches!(error, UringError::NoPolling), "{error}");
+    assert!(error.to_string().contains("leave hipri out"));
+}
+
+#[test]
+fn a_null_target_answers_everything_and_moves_nothing() {
+    let mut drive = Uring::null(SETUP, Modes::default()).expect("drive");
+    for op in [Op::Read, Op::Write, Op::Trim] {
+        let done = only(&mut drive, io(op, 1 << 40, 8));
+        assert!(done.is_ok_and(|done| done.is_some()) || op == Op::Trim, "{op:?}");
+    }
 }

@@ -7,10 +7,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 /// The figures that come with the tool.
-const BUILT_IN: &str = include_str!("../../../../figures/published.json");
+const BUILT_IN: &str = include_str!("../../figures/published.json");
 
 /// What we think makes some of them so far off, by id.
-const REASONS: &str = include_str!("../../../../figures/reasons.json");
+const REASONS: &str = include_str!("../../figures/reasons.json");
 
 /// A published figure. Fields that are not known here are left alone: a file may carry more.
 #[derive(Clone, PartialEq, Debug, Deserialize)]

@@ -162,3 +162,40 @@ fn a_device_that_fails_in_the_middle_keeps_what_was_measured() {
     assert!(figure.complete);
     obeys_the_laws(record);
 }
+
+#[test]
+fn what_is_done_to_a_device_is_recorded() {
+    let Some(device) = Loop::blank(64 * MIB) else { return };
+    let dir = folder();
+    let node = device.node.as_str();
+    let mut recorder = start(dir.path(), &["trace", "record", node, "-o", "it"]);
+    // It is set up when its temporary files are there, or it has ended because it may not.
+    wait_for("the recorder", || {
+        let files = std::fs::read_dir(dir.path()).expect("a folder").count();
+        (files > 0 || !recorder.is_running()).then_some(())
+    });
+    if recorder.is_running() {
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        let text =
+            "[job]\nrw=randwrite\nbs=8k\nsize=8m\nnumber_ios=500\niodepth=4\nioengine=libaio\n";
+        std::fs::write(dir.path().join("job.fio"), text).expect("a folder of ours");
+        let ran = run(dir.path(), &["run", "job.fio", node, "--destroy", node]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        recorder.signal(rustix::process::Signal::INT);
+    }
+    let ran = recorder.finish();
+    if ran.code == Some(2) {
+        let known =
+            ["debugfs", "CONFIG_BLK_DEV_IO_TRACE", "CAP_SYS_ADMIN", "already", "locked down"];
+        assert!(known.iter().any(|why| ran.stderr.contains(why)), "{ran:?}");
+        assert_eq!(std::fs::read_dir(dir.path()).expect("a folder").count(), 0, "nothing is left");
+        return println!("skipped: {}", ran.stderr);
+    }
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let card = run(dir.path(), &["trace", "info", "it.blktrace.0", "--json", "--ops", "write"]);
+    assert_eq!(card.code, Some(0), "{card:?}");
+    let card: serde_json::Value = serde_json::from_str(&card.stdout).expect("JSON");
+    assert_eq!(card["ios"], 500, "{card}");
+    let again = refused(dir.path(), &["trace", "record", node, "-o", "it", "--seconds", "0.1"]);
+    assert!(again.contains("is there already"), "{again}");
+}

@@ -435,3 +435,66 @@ fn the_doctor_looks_and_touches_nothing() {
         assert!(ran.stdout.contains("scheduler") && ran.stdout.contains("allowed with --destroy"));
     }
 }
+
+#[test]
+fn the_loop_runs_as_it_is_asked_to_or_says_why_not() {
+    let dir = folder();
+    let text = "[a]\nrw=randread\nioengine=io_uring\niodepth=4\nsize=4m\nnumber_ios=100\n";
+    let created = job(dir.path(), text, &["it.img", "--size", "32M"]);
+    assert_eq!(created.code, Some(0), "{created:?}");
+    for more in ["sqthread_poll=1\n", "cpus_allowed=0\n", "numa_cpu_nodes=0\n"] {
+        let ran = job(dir.path(), &format!("{text}{more}"), &["it.img", "--output-format", "json"]);
+        // A machine may keep us from its first CPU, and a kernel may have no nodes.
+        if ran.code == Some(0) {
+            let document = json(&ran);
+            assert_eq!(document["jobs"][0]["read"]["total_ios"], 100);
+            assert!(document["jobs"][0]["fourcorners"]["overhead_ns_per_io"].is_u64(), "{ran:?}");
+        } else {
+            assert!(
+                ran.stderr.contains("may use") || ran.stderr.contains("no NUMA node"),
+                "{ran:?}"
+            );
+        }
+    }
+    let polled = job(dir.path(), &format!("{text}hipri\n"), &["it.img"]);
+    assert!(polled.code == Some(0) || polled.stderr.contains("leave hipri out"), "{polled:?}");
+    fs::write(dir.path().join("job.fio"), text).expect("a folder of ours");
+    for (list, why) in
+        [("0-x", "--cpus 0-x: \"0-x\" is no CPU"), ("8000", "may use"), ("", "is no CPU")]
+    {
+        let line = refused(dir.path(), &["run", "job.fio", "it.img", "--cpus", list]);
+        assert!(line.contains(why), "{line}");
+    }
+}
+
+#[test]
+fn a_recording_is_replayed_and_needs_leave_to_write() {
+    let dir = folder();
+    let args = [
+        "trace",
+        "convert",
+        "generated:light",
+        "--ios",
+        "300",
+        "--as",
+        "fio-iolog",
+        "-o",
+        "io.log",
+    ];
+    assert_eq!(run(dir.path(), &args).code, Some(0));
+    let text = "[a]\nread_iolog=io.log\nreplay_no_stall=1\nioengine=libaio\niodepth=8\nreplay_scale=2000\n";
+    let document = json(&job(dir.path(), text, &[M4, "--output-format", "json"]));
+    let ios = |side: &str| document["jobs"][0][side]["total_ios"].as_u64().expect("a count");
+    assert_eq!(ios("read") + ios("write") + ios("trim"), 300);
+    fs::write(dir.path().join("it.img"), vec![0; 64 * MIB as usize]).expect("a folder of ours");
+    let refused = job(dir.path(), text, &["it.img"]);
+    assert!(refused.code == Some(2) && refused.stderr.contains("--destroy it.img"), "{refused:?}");
+    let ran = job(dir.path(), text, &["it.img", "--destroy", "it.img", "--output-format", "json"]);
+    assert_eq!(
+        json(&ran)["jobs"][0]["write"]["total_ios"],
+        document["jobs"][0]["write"]["total_ios"]
+    );
+    // Nor is a result written over what is replayed.
+    let over = job(dir.path(), text, &[M4, "--output", "io.log"]);
+    assert!(over.code == Some(2) && over.stderr.contains("io.log"), "{over:?}");
+}

@@ -33,3 +33,4 @@ mod tasks;
 mod trace;
 mod usage;
 mod validate;
+mod verify;

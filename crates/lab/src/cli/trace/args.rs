@@ -16,6 +16,7 @@ Examples:
   fourcorners trace info generated:heavy --ios 100000
   fourcorners trace convert sda.blktrace.0 -o sda.fct
   fourcorners trace convert web.load.gz --from 600 --to 1200 --ops read --as fio-iolog -o read.log
+  fourcorners trace record /dev/sdX -o sdx --seconds 60
   fourcorners trace replay web.load.gz crucial-m4-256gb --rescale-address
   fourcorners trace replay generated:light ./test.img --size 40G")]
 pub(in crate::cli) struct TraceArgs {
@@ -29,8 +30,25 @@ pub(super) enum TraceCommand {
     Info(InfoArgs),
     /// Write a trace in another format, filtered or rescaled
     Convert(ConvertArgs),
+    /// Record what is done to a block device, by the kernel's blktrace (root, debugfs)
+    Record(RecordArgs),
     /// Replay a trace on drives and measure data rate, service time and busy time (storage bench)
     Replay(Box<ReplayArgs>),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct RecordArgs {
+    /// A block device; nothing is written to it
+    #[arg(value_name = "DEVICE")]
+    pub(super) device: PathBuf,
+
+    /// Name of the trace: its files are NAME.blktrace.0, NAME.blktrace.1 and so on, one for each CPU
+    #[arg(long, short, value_name = "NAME")]
+    pub(super) output: PathBuf,
+
+    /// End after so long; Ctrl-C ends it, too, and keeps what was recorded
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    pub(super) seconds: Option<f64>,
 }
 
 /// Which I/Os of a trace are taken, and how.

@@ -3,6 +3,7 @@
 mod args;
 mod card;
 mod convert;
+mod record;
 mod replay;
 
 use std::io::{Write, stdout};
@@ -31,6 +32,7 @@ pub(super) fn run(args: TraceArgs) -> Result<End, Failure> {
     match args.command {
         TraceCommand::Info(args) => info(&args),
         TraceCommand::Convert(args) => convert::run(&args),
+        TraceCommand::Record(args) => record::run(&args),
         TraceCommand::Replay(args) => replay::run(&args),
     }
 }

@@ -15,7 +15,7 @@ use serde::Deserialize;
 
 pub(super) use draw::Drawn;
 
-static TASKS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../tasks");
+static TASKS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/tasks");
 
 /// Built-in tasks in the order a person would meet them.
 pub const TASK_NAMES: [&str; 8] = [

@@ -1,0 +1,54 @@
+//! `fourcorners trace record`.
+
+use std::io::{Write, stdout};
+use std::time::{Duration, Instant};
+
+use super::args::RecordArgs;
+use crate::cli::interrupt::Interrupt;
+use crate::cli::terminal::say;
+use crate::cli::{End, Failure};
+use crate::trace::{self, RecordError};
+
+/// Longest recording, a year.
+const MOST_SECONDS: f64 = 31_536_000.0;
+
+pub(super) fn run(args: &RecordArgs) -> Result<End, Failure> {
+    let limit = args.seconds.map(|seconds| match (0.01..=MOST_SECONDS).contains(&seconds) {
+        true => Ok(Duration::from_secs_f64(seconds)),
+        false => Err(Failure::Usage(format!("--seconds {seconds}: give 0.01 to {MOST_SECONDS}"))),
+    });
+    let limit = limit.transpose()?;
+    let parent = args.output.parent().filter(|parent| !parent.as_os_str().is_empty());
+    if let Some(parent) = parent.filter(|parent| !parent.is_dir()) {
+        let parent = parent.display();
+        return Err(Failure::Usage(format!("{parent}: there is no such folder; make it first")));
+    }
+    let interrupt = Interrupt::listen()?;
+    let began = Instant::now();
+    let go_on = || !interrupt.asked() && limit.is_none_or(|limit| began.elapsed() < limit);
+    let recorded =
+        trace::record(&args.device, &args.output, go_on).map_err(|error| match error {
+            RecordError::Other { .. } => Failure::Failed(error.into()),
+            _ => Failure::Usage(error.to_string()),
+        })?;
+    if recorded.dropped > 0 {
+        say(&format!(
+            "fourcorners: the kernel lost {} events: this machine was too busy to take them",
+            recorded.dropped
+        ));
+    }
+    let Some(first) = recorded.files.first() else {
+        return Err(Failure::Failed(anyhow::anyhow!("the kernel gave no buffers")));
+    };
+    writeln!(
+        stdout(),
+        "{}: {:.1} s of {}, {} bytes in {} files; `fourcorners trace info {}` says what is in it",
+        first.display(),
+        began.elapsed().as_secs_f64(),
+        args.device.display(),
+        recorded.bytes,
+        recorded.files.len(),
+        first.display()
+    )?;
+    Ok(End::Done)
+}

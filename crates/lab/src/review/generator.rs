@@ -1,0 +1,24 @@
+//! Whether it was the drive that a figure is of, or the program that made the I/Os.
+
+use crate::overhead;
+use crate::record::{Record, Verdict};
+
+/// Names the figures of a real target in which our one loop was busy all the time.
+pub(super) fn conclude(record: &mut Record) {
+    let share = |name: &String| {
+        let figure = &record.figures[name];
+        let cpu_seconds = figure.cpu_us_per_io? * figure.ios as f64 / 1e6;
+        overhead::was_the_limit(cpu_seconds, figure.duration_s)
+            .then(|| cpu_seconds / figure.duration_s)
+    };
+    let busy: Vec<(String, f64)> =
+        record.figures.keys().filter_map(|name| Some((name.clone(), share(name)?))).collect();
+    let Some(least) = busy.iter().map(|(_, share)| *share).reduce(f64::min) else { return };
+    let names: Vec<&str> = busy.iter().map(|(name, _)| name.as_str()).collect();
+    let text = format!(
+        "The loop that makes the I/Os was busy all the time: this machine was the limit in {}, and \
+         the drive may be faster.",
+        names.join(", ")
+    );
+    record.verdicts.push(Verdict { about: "generator".into(), text, value: Some(least) });
+}
