@@ -92,6 +92,7 @@ fn profile(random: &mut Random) -> SsdProfile {
             least_stored_percent: set(20),
             overhead_bytes: set(0),
             parity_rows: (random.below(2) == 0).then(|| set(4)),
+            store_4k_us: (random.below(2) == 0).then(|| set(3.0)),
         };
         let sectors = profile.capacity.sectors.value;
         profile.compression = Some(section);
@@ -117,6 +118,10 @@ fn profile(random: &mut Random) -> SsdProfile {
         profile.gc.batch_moves = Some(set(4));
     }
     profile.gc.stall = Some(set([Stall::Block, Stall::Victim][random.below(2) as usize]));
+    if random.below(2) == 0 {
+        let every_writes = set(1 + random.below(1000) as u32);
+        profile.checkpoint = Some(CheckpointSection { every_writes, pause_us: set(700.0) });
+    }
     profile.controller.move_4k_us = Some(set(random.below(3) as f64));
     profile
 }

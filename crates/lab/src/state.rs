@@ -25,7 +25,7 @@ use crate::save::write_atomically_with;
 const MAGIC: [u8; 8] = *b"4cstate\n";
 
 /// Raised whenever what a state consists of changes; a test notices.
-const FORM: u32 = 5;
+const FORM: u32 = 6;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 

@@ -24,6 +24,11 @@ pub struct CompressionSection {
     /// one is not used. Absent when there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parity_rows: Option<Sourced<u32>>,
+    /// Microseconds of the controller for each 4 KiB that is stored of what the host writes, beside
+    /// those for what it writes, 0 to 10^6: encryption, parity and correction codes are made of what
+    /// compression leaves. None where it is left out; what collection moves does not pay it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub store_4k_us: Option<Sourced<f64>>,
 }
 
 /// Units of the map that a drive that compresses may have. Units that compress differently cannot be
@@ -75,6 +80,9 @@ impl CompressionSection {
                 let must = "a block of one row cannot hold parity beside data";
                 return refuse("compression.parity_rows", rows.value, must.into());
             }
+        }
+        if let Some(store) = &self.store_4k_us {
+            within("compression.store_4k_us", store, 0.0..=1e6)?;
         }
         if profile.log_blocks.is_some() {
             let must =

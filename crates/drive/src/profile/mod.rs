@@ -6,6 +6,7 @@
 //! This module holds the types and the checks. Reading files, the built-in catalogue and
 //! overrides are the lab's business.
 
+mod checkpoint;
 mod compression;
 mod hdd;
 mod host_controller;
@@ -27,6 +28,7 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
+pub use checkpoint::CheckpointSection;
 pub use compression::CompressionSection;
 pub use hdd::{
     HddCacheSection, HddCapacitySection, HddMechanicsSection, HddMediaSection, HddNcqSection,

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CompressionSection, HostSection, LinkSection, LogBlocksSection, MapSection, NandCellsSection,
-    NandSuspendSection, PcieLinkSection, PowerSection, ProfileError, SlcBufferSection, Sourced,
-    StreamsSection, TrimSection, WearSection, within,
+    CheckpointSection, CompressionSection, HostSection, LinkSection, LogBlocksSection, MapSection,
+    NandCellsSection, NandSuspendSection, PcieLinkSection, PowerSection, ProfileError,
+    SlcBufferSection, Sourced, StreamsSection, TrimSection, WearSection, within,
 };
 
 /// An SSD as data.
@@ -52,6 +52,9 @@ pub struct SsdProfile {
     /// A controller that stores less of data that compresses; without it all is stored as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compression: Option<CompressionSection>,
+    /// Pauses in which the firmware saves its map; without it there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<CheckpointSection>,
     /// How the flash wears out; without it, it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wear: Option<WearSection>,
@@ -287,6 +290,9 @@ impl SsdProfile {
         }
         if let Some(slc) = &self.slc_buffer {
             slc.check(self)?;
+        }
+        if let Some(checkpoint) = &self.checkpoint {
+            checkpoint.check()?;
         }
         if let Some(wear) = &self.wear {
             wear.check(self.log_blocks.is_some())?;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::Ssd;
+use super::checkpoint::Checkpoint;
 use super::units::in_4k;
 use crate::ftl::{LogicalUnit, Placed, Stream};
 use crate::nand::Chores;
@@ -39,8 +40,14 @@ impl Ssd {
             return self.write_plain(io, units, arrives);
         }
         let written = in_4k(io);
-        let handling = Nanos(self.costs.write_4k.0 * (written.end - written.start));
-        let handled = self.controller.serve(arrives, self.costs.write + handling);
+        let weight = self.weight(io);
+        let stored = u64::from(weight) * u64::from(units.count);
+        let handling = Nanos(
+            self.costs.write_4k.0 * (written.end - written.start)
+                + self.costs.stored_granule.0 * stored,
+        );
+        let pause = self.checkpoint.as_mut().map_or(Nanos::ZERO, Checkpoint::before_write);
+        let handled = self.controller.serve(arrives, pause + self.costs.write + handling);
         let accepted = handled - handling;
         let mapped = self.look_up(units.iter(), true, accepted);
         let received = self.link.receive(arrives, accepted, io.bytes());
@@ -49,7 +56,6 @@ impl Ssd {
         // The controller handles the data while the rest of it arrives.
         let mut admitted = received.max(handled);
         let mut unit = units.first;
-        let weight = self.weight(io);
         while unit < units.first + units.count {
             let whole = units.whole_from(unit);
             let mut together = whole.max(1);

@@ -8,6 +8,7 @@
 //! read:  host -> controller -> die -> channel -> link (done)
 //! ```
 
+mod checkpoint;
 mod commands;
 mod compression;
 mod counters;
@@ -29,14 +30,13 @@ use crate::ftl::{FRONTS, MergeCounts, Translation};
 use crate::lane::Lane;
 use crate::link::Link;
 use crate::nand::Nand;
-use crate::profile::{
-    CompressionSection, ControllerSection, HostSection, ProfileError, SsdProfile,
-};
+use crate::profile::{CompressionSection, HostSection, ProfileError, SsdProfile};
 use crate::queue::Queue;
 use crate::read_ahead::ReadAhead;
 use crate::{
     Clock, Done, Fault, FaultCause, Geometry, Io, Lba, Nanos, Op, SECTOR_BYTES, Tag, Target,
 };
+use checkpoint::Checkpoint;
 use idle::IdleTime;
 use in_order::InOrder;
 use limited_map::LimitedMap;
@@ -80,6 +80,8 @@ pub struct Ssd {
     read_ahead: ReadAhead,
     look_ahead: LookAhead,
     compression: Option<CompressionSection>,
+    /// When its firmware saves the map, if that takes time.
+    checkpoint: Option<Checkpoint>,
     host_writes: HostWrites,
     /// When the last of all commands so far is answered.
     answered_until: Nanos,
@@ -128,6 +130,8 @@ struct CommandCosts {
     write: Nanos,
     read_4k: Nanos,
     write_4k: Nanos,
+    /// For a granule of what is stored compressed.
+    stored_granule: Nanos,
     /// For a row that collection or a merge programs.
     moved_row: Nanos,
 }
@@ -165,7 +169,7 @@ impl Ssd {
                 && !profile.buffer.coalesces()
                 && matches!(&ftl, Translation::PageMap(map) if map.is_plain()),
             host: HostCost::by_operation(&profile.host),
-            costs: CommandCosts::new(&profile.controller, profile.row_bytes()),
+            costs: CommandCosts::new(profile),
             link,
             controller: Lane::default(),
             nand: Nand::new(profile),
@@ -183,6 +187,7 @@ impl Ssd {
             read_ahead: ReadAhead::new(profile.read_ahead_units()),
             look_ahead: LookAhead::default(),
             compression: profile.compression.clone(),
+            checkpoint: profile.checkpoint.as_ref().map(Checkpoint::new),
             host_writes: HostWrites::default(),
             answered_until: Nanos::ZERO,
             blocked_until: Nanos::ZERO,
@@ -298,6 +303,9 @@ impl Ssd {
         }
         self.row_ready = [Nanos::ZERO; FRONTS];
         self.row_ends.fill(Nanos::ZERO);
+        if let Some(checkpoint) = &mut self.checkpoint {
+            checkpoint.begin_anew();
+        }
     }
 }
 
@@ -377,14 +385,19 @@ impl HostCost {
 }
 
 impl CommandCosts {
-    fn new(section: &ControllerSection, row_bytes: u64) -> CommandCosts {
+    fn new(profile: &SsdProfile) -> CommandCosts {
+        let section = &profile.controller;
         let move_4k_us = section.move_4k_us.as_ref().map_or(0.0, |moves| moves.value);
+        let compression = profile.compression.as_ref();
+        let store_4k_us = compression.and_then(|c| c.store_4k_us.as_ref()).map_or(0.0, |s| s.value);
+        let granule_4k = f64::from(profile.granule_bytes()) / 4096.0;
         CommandCosts {
             read: Nanos::from_micros(section.read_command_us.value),
             write: Nanos::from_micros(section.write_command_us.value),
             read_4k: Nanos::from_micros(section.read_4k_us.value),
             write_4k: Nanos::from_micros(section.write_4k_us.value),
-            moved_row: Nanos::from_micros(move_4k_us * (row_bytes / 4096) as f64),
+            stored_granule: Nanos::from_micros(store_4k_us * granule_4k),
+            moved_row: Nanos::from_micros(move_4k_us * (profile.row_bytes() / 4096) as f64),
         }
     }
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use super::checkpoint::Checkpoint;
 use super::idle::IdleTime;
 use super::in_order::InOrder;
 use super::{HostWrites, Ssd};
@@ -29,6 +30,7 @@ pub struct SsdState<'a> {
     blocked_until: Nanos,
     idle: Option<IdleTime>,
     in_order: Option<Cow<'a, InOrder>>,
+    checkpoint: Option<Checkpoint>,
     power: Option<Cow<'a, SsdMeter>>,
     buffer: Cow<'a, WriteBuffer>,
     read_ahead: Cow<'a, ReadAhead>,
@@ -58,6 +60,7 @@ impl Ssd {
             blocked_until,
             idle,
             in_order,
+            checkpoint,
             queue,
             power,
             // These follow from the profile.
@@ -85,6 +88,7 @@ impl Ssd {
             blocked_until: *blocked_until,
             idle: *idle,
             in_order: in_order.as_ref().map(Cow::Borrowed),
+            checkpoint: *checkpoint,
             power: power.as_ref().map(Cow::Borrowed),
             buffer: Cow::Borrowed(buffer),
             read_ahead: Cow::Borrowed(read_ahead),
@@ -114,6 +118,7 @@ impl Ssd {
             blocked_until,
             idle,
             in_order,
+            checkpoint,
             power,
             buffer,
             read_ahead,
@@ -141,6 +146,7 @@ impl Ssd {
             (written <= MOST_MOVED, "it counts too much"),
             (both(&idle, &made.idle, IdleTime::fits), "its idle time is another"),
             (both(&in_order, &made.in_order, InOrder::fits), "its writes in order are others"),
+            (both(&checkpoint, &made.checkpoint, Checkpoint::fits), "its checkpoints are others"),
             (both(&power, &made.power, SsdMeter::fits), "its power is another"),
         ];
         for (holds, what) in fits {
@@ -154,6 +160,7 @@ impl Ssd {
             blocked_until,
             idle,
             in_order,
+            checkpoint,
             power,
             buffer: buffer.into_owned(),
             read_ahead: read_ahead.into_owned(),

@@ -180,6 +180,7 @@ fn compression_and_coalescing_exclude_each_other() {
         least_stored_percent: set(10),
         overhead_bytes: set(0),
         parity_rows: None,
+        store_4k_us: None,
     });
     let error = profile.check().expect_err("a unit has the room it was given").to_string();
     assert!(error.starts_with("buffer.coalesce = true is not possible: "), "{error}");

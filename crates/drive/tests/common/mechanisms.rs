@@ -9,7 +9,7 @@ use super::set;
 /// drive with what there is already.
 pub fn add(numbers: &mut impl Numbers, profile: &mut SsdProfile) {
     // Log blocks come before what they exclude.
-    let mechanisms: [(u64, Mechanism); 13] = [
+    let mechanisms: [(u64, Mechanism); 14] = [
         (30, cells),
         (30, suspend),
         (30, registers),
@@ -23,6 +23,7 @@ pub fn add(numbers: &mut impl Numbers, profile: &mut SsdProfile) {
         (40, stall),
         (30, moves),
         (90, coalesce),
+        (30, checkpoint),
     ];
     for (percent, mechanism) in mechanisms {
         if numbers.percent(percent) {
@@ -166,9 +167,17 @@ fn compression(profile: &mut SsdProfile, below: Below<'_>) {
         least_stored_percent: set(1 + below(100) as u32),
         overhead_bytes: set([0, 0, 16, below(2000) as u32][below(4) as usize]),
         parity_rows: (below(2) == 0).then(|| set(2 + below(40) as u32)),
+        store_4k_us: (below(2) == 0).then(|| set(below(300) as f64 / 10.0)),
     });
     // Parity, overhead and what is left over at the ends of blocks come on top of the data.
     profile.nand.blocks_per_plane.value *= 3;
+}
+
+fn checkpoint(profile: &mut SsdProfile, below: Below<'_>) {
+    profile.checkpoint = Some(CheckpointSection {
+        every_writes: set(1 + below(300) as u32),
+        pause_us: set(below(50_000) as f64 / 10.0),
+    });
 }
 
 fn wear(profile: &mut SsdProfile, below: Below<'_>) {

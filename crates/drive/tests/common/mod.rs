@@ -108,6 +108,7 @@ pub fn ssd(shape: Shape) -> SsdProfile {
         wear: None,
         map: None,
         compression: None,
+        checkpoint: None,
         power: None,
     };
     set_effective_op(&mut profile, shape.effective_op);

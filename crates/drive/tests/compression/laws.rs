@@ -16,6 +16,7 @@ fn drive(dies: u32, op: f64) -> SsdProfile {
     profile.compression = Some(CompressionSection {
         overhead_bytes: set(24),
         parity_rows: Some(set(8)),
+        store_4k_us: None,
         ..compression(512)
     });
     profile

@@ -24,6 +24,7 @@ fn compression(granule_bytes: u32) -> CompressionSection {
         least_stored_percent: set(1),
         overhead_bytes: set(0),
         parity_rows: None,
+        store_4k_us: None,
     }
 }
 

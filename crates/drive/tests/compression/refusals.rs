@@ -34,6 +34,11 @@ fn each_value_has_its_range() {
         let said = refused(|_, section| section.parity_rows = Some(set(rows)));
         assert!(said.contains(&format!("parity_rows = {rows}")), "{said}");
     }
+    for us in [-1.0, 1e7, f64::NAN] {
+        let said = refused(|_, section| section.store_4k_us = Some(set(us)));
+        assert!(said.starts_with(&format!("compression.store_4k_us = {us}")), "{said}");
+        assert!(said.ends_with("it must be 0 to 1000000"), "{said}");
+    }
     let said = refused(|_, section| section.overhead_bytes = set(4097));
     assert!(said.contains("overhead_bytes = 4097") && said.ends_with("0 to 4096"), "{said}");
 }

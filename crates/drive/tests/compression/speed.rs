@@ -54,6 +54,40 @@ fn writes_in_order_are_faster_by_what_is_not_stored_until_the_link_is_full() {
     hold("parity", fill_rate(&parity, 50), nand * 2.0 * 3.0 / 4.0, 0.01);
 }
 
+/// A controller that takes 5 us for a command, 1 us for 4 KiB of the host's and 16 us for 4 KiB that
+/// it stores is as fast as data compresses, at any size of command, until the dies are full.
+#[test]
+fn what_is_stored_takes_the_controller_its_time() {
+    let mut profile = drive(0.2);
+    profile.nand.program_us = set(10.0);
+    profile.controller.write_command_us = set(5.0);
+    profile.controller.write_4k_us = set(1.0);
+    profile.compression =
+        Some(CompressionSection { store_4k_us: Some(set(16.0)), ..compression(512) });
+    for (percent, stored) in [(0, 1.0), (25, 0.75), (50, 0.5), (100, 0.125)] {
+        let us: f64 = 5.0 / 32.0 + 1.0 + 16.0 * stored;
+        let what = format!("in order, {percent} % removed");
+        // Of data that compresses far the link is what limits.
+        let expected = (4096e6 / us).min(600e6);
+        hold(&what, fill_rate(&profile, percent), expected, 0.01);
+        let mut drive = make(&profile);
+        let units = drive.geometry().sectors / 8;
+        let mut random = Random(3);
+        overwrite_with(&mut drive, &mut random, units / 4, percent);
+        let us = 5.0 + 1.0 + 16.0 * stored;
+        let rate = (units / 4) as f64 / drive.now().as_secs();
+        hold(&format!("at random, {percent} % removed"), rate, 1e6 / us, 0.01);
+    }
+    // Left out, it is nothing.
+    let left_out = CompressionSection { store_4k_us: None, ..compression(512) };
+    let nothing = CompressionSection { store_4k_us: Some(set(0.0)), ..compression(512) };
+    let rates = [left_out, nothing].map(|section| {
+        profile.compression = Some(section);
+        fill_rate(&profile, 0)
+    });
+    assert_eq!(rates[0], rates[1]);
+}
+
 /// The latency of a read of one unit of a settled drive.
 fn read(drive: &mut Ssd, unit: u64) -> Nanos {
     drive.settle();

@@ -65,6 +65,7 @@ fn nonsense_is_refused_by_name() {
             least_stored_percent: set(20),
             overhead_bytes: set(0),
             parity_rows: None,
+            store_4k_us: None,
         });
     });
     assert!(error.contains("[slc_buffer]") && error.contains("[compression]"), "{error}");

@@ -136,9 +136,11 @@ pub(super) fn test(figure: &Figure, found: Found<'_>) -> Result<Test, String> {
         None => Data::Repeating,
         Some(other) => return Err(format!("\"{other}\" data is not modelled")),
     };
+    let (host, set) = interface(figure.interface.as_deref().or(article.interface), found)?;
     Ok(Test {
         drive: found.profile.name.clone(),
-        set: interface(figure.interface.as_deref().or(article.interface), found)?,
+        host,
+        set,
         state,
         job: Job {
             pattern,
@@ -252,8 +254,17 @@ fn depth(published: &Value) -> Result<Option<u32>, String> {
     Ok(Some(depth as u32))
 }
 
-/// The line rate, where it is not the drive's own, as a change of its profile.
-fn interface(published: Option<&str>, found: Found<'_>) -> Result<Vec<String>, String> {
+/// Host controllers by a part of what figures call them, and their names in `drives/hosts`.
+const HOSTS: [(&str, &str); 1] = [("88SE9128", "marvell-9128")];
+
+/// The host controller of the test, if it is one of those, and the line rate, where it is not the
+/// drive's own, as a change of its profile.
+fn interface(
+    published: Option<&str>,
+    found: Found<'_>,
+) -> Result<(Option<&'static str>, Vec<String>), String> {
+    let named = |text: &str| HOSTS.iter().find(|(part, _)| text.contains(part));
+    let host = published.and_then(named).map(|(_, host)| *host);
     let link = match &found.profile.model {
         Model::Ssd(ssd) => match &ssd.link {
             LinkSection::Sata(link) => Some(link),
@@ -262,14 +273,15 @@ fn interface(published: Option<&str>, found: Found<'_>) -> Result<Vec<String>, S
         Model::Hdd(hdd) => Some(&hdd.link),
     };
     let gbps = match published {
-        None => return Ok(Vec::new()),
+        None => return Ok((None, Vec::new())),
+        Some(_) if host.is_some() => f64::INFINITY,
         Some(text) if text.starts_with("SATA 1.5Gbps") => 1.5,
         Some(text) if text.starts_with("SATA 3Gbps") => 3.0,
         Some(text) if text.starts_with("SATA 6Gbps") => 6.0,
         Some(other) => return Err(format!("the host controller is not modelled: {other}")),
     };
     let own = link.ok_or("a drive with a PCIe link has no SATA interface")?.gbps.value;
-    Ok((gbps < own).then(|| line_rate(gbps)).into_iter().collect())
+    Ok((host, (gbps < own).then(|| line_rate(gbps)).into_iter().collect()))
 }
 
 /// The change of a profile that is another line rate.
@@ -427,6 +439,19 @@ mod tests {
     }
 
     #[test]
+    fn a_host_controller_that_is_known_is_put_before_the_drive() {
+        let test = read(
+            r#""interface":"HighPoint Rocket 620 / Marvell 88SE9128",
+               "test":{"pattern":"random read"}"#,
+        );
+        let test = test.expect("it can be run");
+        assert_eq!((test.host, test.set), (Some("marvell-9128"), Vec::new()));
+        for (_, host) in HOSTS {
+            assert!(crate::catalogue::host(host).is_ok(), "{host}");
+        }
+    }
+
+    #[test]
     fn an_article_says_what_its_figures_do_not() {
         let of = |source: &str, test: &str| {
             let test = read(&format!(r#""source":"{source}","test":{{{test}}}"#));
@@ -457,7 +482,7 @@ mod tests {
             (r#""test":{"pattern":"random read","block_size":100}"#, "100 bytes"),
             (r#""test":{"pattern":"random read","duration_s":-1}"#, "a run of -1 s"),
             (r#""test":{"pattern":"random write","extra_op":"lots"}"#, "spare"),
-            (r#""interface":"Marvell 88SE9128","test":{"pattern":"random read"}"#, "Marvell"),
+            (r#""interface":"JMicron JMB362","test":{"pattern":"random read"}"#, "JMicron"),
         ] {
             let why = read(json).expect_err(json);
             assert!(why.contains(told), "{json}: {why}");

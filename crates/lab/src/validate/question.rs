@@ -253,7 +253,8 @@ fn relative(
         return Ok(Question::Ratio { test, others: vec![fresh], published });
     }
     if to.contains("SATA 3Gbps") {
-        let slower = Test { set: vec![conventions::line_rate(3.0)], ..test.clone() };
+        let set = vec![conventions::line_rate(3.0)];
+        let slower = Test { host: None, set, ..test.clone() };
         return Ok(Question::Ratio { test, others: vec![slower], published });
     }
     let others = tests_of(figure, names, to, notes)?;

@@ -24,6 +24,9 @@ const MOST_DRIVE_WRITES: u64 = 2;
 pub(super) struct Test {
     /// The drive's name in the catalogue.
     pub drive: String,
+    /// The host controller in front of it, by its name in the catalogue; `None` for the host that
+    /// its profile has.
+    pub host: Option<&'static str>,
     /// What is changed of its profile, as for `--set`: the line rate of another host.
     pub set: Vec<String>,
     /// The state it is in at first.
@@ -132,7 +135,7 @@ impl Test {
         prepared
             && (&self.drive, self.state, self.usable_bytes)
                 == (&other.drive, other.state, other.usable_bytes)
-            && self.set == other.set
+            && (self.host, &self.set) == (other.host, &other.set)
     }
 
     /// Roughly how long it takes us: I/Os, sequential ones of 128 KiB counting more.
@@ -237,7 +240,10 @@ fn trim(ssd: &mut Ssd, sectors: u64) -> Option<()> {
 /// Runs the tests of a group, which begin in one state of one drive.
 fn run_group(tests: &[Test], group: &[usize], observer: &mut Asks<'_>) -> Vec<Option<Measured>> {
     let first = &tests[group[0]];
-    let model = catalogue::built_in(&first.drive, &first.set).map(|profile| profile.model);
+    let host = first.host.map(catalogue::host).transpose();
+    let model = host
+        .and_then(|host| catalogue::built_in_behind(&first.drive, host.as_ref(), &first.set))
+        .map(|profile| profile.model);
     match model {
         Ok(Model::Ssd(profile)) => {
             let Ok(mut ssd) = Ssd::new(&profile) else { return vec![None; group.len()] };
@@ -282,7 +288,7 @@ mod tests {
             seed: 2,
             fua: false,
         };
-        Test { drive: drive.into(), set: Vec::new(), state, job, usable_bytes: 1 << 32 }
+        Test { drive: drive.into(), host: None, set: Vec::new(), state, job, usable_bytes: 1 << 32 }
     }
 
     fn used() -> State {

@@ -3,7 +3,7 @@
 use fourcorners::workload::Until;
 use fourcorners_drive::Target;
 
-use super::{drive, fresh_and_used, mb_per_s, measure, pass, random, torture};
+use super::{GB, drive, fresh_and_used, max_ms, mb_per_s, measure, pass, random, torture};
 
 #[test]
 fn the_first_x25_m_falls_from_41_to_26_mb_per_s_when_used() {
@@ -60,6 +60,19 @@ fn the_320_degrades_less_than_the_m4() {
     // What it keeps, it keeps by its spare: with 2 % less of it there is far less.
     let with_less = kept("intel-320-300gb", &["nand.blocks_per_plane=1840"]);
     assert!(with_less < kept_320 * 0.8, "{with_less} against {kept_320}");
+}
+
+#[test]
+fn the_320_takes_longer_for_its_longest_write_than_the_m4() {
+    let longest = |name: &str, set: &[&str]| {
+        let job = random(0, 3, 8 * GB, Until::Seconds(180));
+        max_ms(&measure(&mut drive(name, set), &job))
+    };
+    let (ours, m4) = (longest("intel-320-300gb", &[]), longest("crucial-m4-256gb", &[]));
+    assert!(ours > m4, "{ours} ms, the m4 {m4}");
+    // Its firmware pauses to save the map.
+    let without = longest("intel-320-300gb", &["checkpoint.pause_us=0"]);
+    assert!(without < m4, "{without} ms");
 }
 
 /// Standard deviation over mean of the I/Os of each second once the drive is in its steady state. An

@@ -94,6 +94,7 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
         wear: None,
         map: None,
         compression: None,
+        checkpoint: None,
         power: None,
     };
     profile.check().unwrap_or_else(|error| panic!("{error}"));

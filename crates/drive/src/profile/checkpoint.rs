@@ -1,0 +1,26 @@
+//! When the firmware stops to save its map.
+
+use serde::{Deserialize, Serialize};
+
+use super::{ProfileError, Sourced, within};
+
+/// Saving what changed of the map.
+///
+/// A map in memory is lost with the power, so firmware writes what changed of it to the NAND now and
+/// then, and takes no command meanwhile. A drive with much memory does so seldom and for long, one
+/// without any often and for no longer than a page takes. Absent: the map is saved in no time.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CheckpointSection {
+    /// Write commands from one to the next, 1 to 2^30.
+    pub every_writes: Sourced<u32>,
+    /// Microseconds for which the controller takes no command, 0 to 10^7.
+    pub pause_us: Sourced<f64>,
+}
+
+impl CheckpointSection {
+    pub(super) fn check(&self) -> Result<(), ProfileError> {
+        within("checkpoint.every_writes", &self.every_writes, 1..=1 << 30)?;
+        within("checkpoint.pause_us", &self.pause_us, 0.0..=1e7)
+    }
+}
