@@ -28,6 +28,7 @@ pub mod report;
 pub mod review;
 pub mod run;
 mod save;
+pub mod side_by_side;
 pub mod state;
 pub mod streams;
 pub mod trace;

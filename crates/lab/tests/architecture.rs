@@ -74,6 +74,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("drive", &["arrival", "catalogue", "cpu", "run", "streams", "trim", "uring", "workload"]),
     ("replay", &["arrival", "drive", "observer", "paced", "record", "run", "trace", "workload"]),
     ("review", &["drive", "fio", "observer", "record", "run", "trim", "verdict", "workload"]),
+    ("side_by_side", &["catalogue", "drive", "host", "record", "review"]),
     ("doctor", &["guard", "host", "uring"]),
     (
         "cli",
@@ -92,6 +93,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "review",
             "run",
             "save",
+            "side_by_side",
             "state",
             "trace",
             "streams",
