@@ -18,6 +18,7 @@ mod review;
 mod run;
 mod session;
 mod size;
+mod sweep;
 mod targets;
 mod terminal;
 mod trace;
@@ -64,6 +65,7 @@ pub fn main() -> ExitCode {
         Ok(Command::Validate(args)) => validate::run(&args),
         Ok(Command::Age(args)) => age::run(&args),
         Ok(Command::Trace(args)) => trace::run(args),
+        Ok(Command::Sweep(args)) => sweep::run(&args),
         Ok(Command::Doctor(args)) => doctor::run(&args),
         Ok(Command::Completions(args)) => manual::completions(&args),
         Ok(Command::Man) => manual::man(),

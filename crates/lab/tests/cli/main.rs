@@ -21,6 +21,7 @@ mod output;
 mod profiles;
 mod resume;
 mod state;
+mod sweep;
 mod trace;
 mod usage;
 mod validate;
