@@ -407,9 +407,13 @@ impl Drive {
         progress: Option<&Py<PyAny>>,
     ) -> PyResult<Run> {
         let mut watched = Watched::new(progress);
+        let wears = match &self.profile.model {
+            catalogue::Model::Ssd(ssd) => ssd.wear.is_some(),
+            catalogue::Model::Hdd(_) => false,
+        };
         let run = self.with_made(py, |drive| {
             let outcome = drive.run(&job, &mut watched);
-            Run::of(outcome, drive, job)
+            Run::of(outcome, drive, job, wears)
         })?;
         if let Some(raised) = watched.raised {
             return Err(raised);

@@ -28,13 +28,14 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    pub(crate) fn of(outcome: Outcome, drive: &LabDrive, job: LabJob) -> Run {
+    /// `wears`: whether the drive's flash wears out; what it was erased is not added up otherwise.
+    pub(crate) fn of(outcome: Outcome, drive: &LabDrive, job: LabJob, wears: bool) -> Run {
         Run {
             measured: outcome.measured,
             job,
             write_amplification: outcome.write_amplification,
             over_provisioning: drive.over_provisioning(),
-            wear: drive.wear().and_then(FlashWear::of),
+            wear: wears.then(|| drive.wear().and_then(FlashWear::of)).flatten(),
             latency: OnceLock::new(),
             series: OnceLock::new(),
         }
