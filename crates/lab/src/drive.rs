@@ -9,11 +9,14 @@ use fourcorners_drive::{
 use crate::arrival::Source;
 use crate::catalogue::{Model, Profile};
 use crate::cpu;
-use crate::run::{Measured, Observer, run, run_marked, run_source};
-use crate::streams::{self, Plan, RunResult};
+use crate::run::{JobEnd, Measured, Observer, run, run_marked, run_source};
+use crate::streams::{self, Direction, Plan, RunResult};
 use crate::trim::{Range, Trimming, trim};
 use crate::uring::{Uring, UringError};
-use crate::workload::Job;
+use crate::workload::{Data, Job, Pattern, Until};
+
+/// Blocks in which what is new is written once before it is read.
+pub const LAY_OUT_BLOCK: u32 = 128 << 10;
 
 /// A drive that is ready to be tested.
 pub enum Drive {
@@ -269,6 +272,45 @@ impl Drive {
                 }
             }
         })
+    }
+
+    /// Writes what the streams read once, in order, as fio lays out a file: what never was written
+    /// would be answered without the medium. How that ended.
+    ///
+    /// # Errors
+    /// When a real device could not write it.
+    pub fn lay_out(
+        &mut self,
+        plan: &Plan,
+        observer: &mut impl Observer,
+    ) -> Result<JobEnd, UringError> {
+        let read = || plan.streams.iter().filter(|stream| stream.operations.has(Direction::Read));
+        let start = read().map(|stream| stream.span_start_bytes).min().unwrap_or(0);
+        let end = read().map(|stream| stream.span_start_bytes + stream.span_bytes).max();
+        let geometry = self.geometry();
+        let (block, whole) = (u64::from(LAY_OUT_BLOCK), geometry.bytes());
+        let start = start / block * block;
+        let end = end.unwrap_or(0).next_multiple_of(block).min(whole / block * block);
+        if end <= start {
+            return Ok(JobEnd::Complete);
+        }
+        let job = Job {
+            pattern: Pattern::Sequential,
+            read_percent: 0,
+            block_bytes: LAY_OUT_BLOCK,
+            queue_depth: geometry.queue_depth.min(32),
+            span_start_bytes: start,
+            span_bytes: end - start,
+            data: Data::Incompressible,
+            until: Until::Bytes(end - start),
+            seed: 1,
+            fua: false,
+        };
+        let ended = self.run(&job, observer).measured.ended;
+        if !matches!(ended, JobEnd::Failed(_)) {
+            self.settle()?;
+        }
+        Ok(ended)
     }
 
     fn counters(&self) -> Option<SsdCounters> {

@@ -110,6 +110,17 @@ impl Histogram {
         held.map(|(bucket, &count)| (bucket_range(bucket).0, count)).collect()
     }
 
+    /// How often each bucket was hit, whether it holds anything or not; [`Histogram::bucket_lows`]
+    /// says what is in them.
+    pub fn counts(&self) -> &[u64] {
+        &*self.buckets
+    }
+
+    /// Lowest value of each bucket, nanoseconds; the same for every histogram.
+    pub fn bucket_lows() -> impl ExactSizeIterator<Item = u64> {
+        (0..BUCKETS).map(|bucket| bucket_range(bucket).0)
+    }
+
     /// Adds everything `other` counted.
     pub fn merge(&mut self, other: &Histogram) {
         for (mine, theirs) in self.buckets.iter_mut().zip(other.buckets.iter()) {
@@ -163,6 +174,16 @@ mod tests {
         for (percent, rank) in [(1.0, 1), (29.0, 29), (55.0, 55), (57.0, 57), (99.0, 99)] {
             assert_eq!(histogram.percentile(percent), rank, "{percent} %");
         }
+    }
+
+    #[test]
+    fn the_bins_are_the_buckets_that_were_hit() {
+        let mut histogram = Histogram::new();
+        [0, 300, 300, 1 << 40].into_iter().for_each(|ns| histogram.record(ns));
+        let hit = Histogram::bucket_lows().zip(histogram.counts().iter().copied());
+        let hit: Vec<(u64, u64)> = hit.filter(|&(_, count)| count > 0).collect();
+        assert_eq!(hit, histogram.bins());
+        assert_eq!(Histogram::bucket_lows().len(), histogram.counts().len());
     }
 
     proptest! {

@@ -32,6 +32,7 @@ pub mod report;
 pub mod review;
 pub mod run;
 mod save;
+pub mod side_by_side;
 mod size;
 pub mod state;
 pub mod store;

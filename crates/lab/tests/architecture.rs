@@ -87,6 +87,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
         ],
     ),
     ("device", &["guard", "record", "verdict"]),
+    ("side_by_side", &["catalogue", "drive", "host", "record", "review"]),
     ("doctor", &["guard", "host", "uring"]),
     ("web", &["catalogue", "record", "report", "review", "store"]),
     (
@@ -111,6 +112,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "review",
             "run",
             "save",
+            "side_by_side",
             "size",
             "state",
             "store",

@@ -166,6 +166,7 @@ impl Ssd {
             power_loss_protected: profile.buffer.power_loss_protected.value,
             coalesces: profile.buffer.coalesces(),
             plain: profile.map_layout().is_none()
+                && profile.checkpoint.is_none()
                 && !profile.buffer.coalesces()
                 && matches!(&ftl, Translation::PageMap(map) if map.is_plain()),
             host: HostCost::by_operation(&profile.host),

@@ -244,24 +244,40 @@ pub fn from_file_behind(
     host: Option<&HostController>,
     set: &[String],
 ) -> Result<Profile, CatalogueError> {
-    let place = path.display().to_string();
-    let form = |message: String| form(&place, message);
-    let mut table = table_of(&read(path)?, &place)?;
+    from_text_behind(&read(path)?, &path.display().to_string(), host, set)
+}
+
+/// The profile that a text is, behind a host controller, if one is given. Errors name the text
+/// `place`; what is `set` comes last.
+///
+/// # Errors
+/// As [`from_file_behind`].
+pub fn from_text_behind(
+    text: &str,
+    place: &str,
+    host: Option<&HostController>,
+    set: &[String],
+) -> Result<Profile, CatalogueError> {
+    let form = |message: String| form(place, message);
+    let mut table = table_of(text, place)?;
     family::take_published(&mut table).map_err(form)?;
-    let mut drives = family::drives_of(table, &place)?;
+    let mut drives = family::drives_of(table, place)?;
     if drives.len() > 1 {
         let names: Vec<&str> = drives.iter().filter_map(|d| d.get("name")?.as_str()).collect();
         let names = names.join(", ");
         return Err(form(format!("{names}: these are several drives; a profile is of one")));
     }
     match drives.pop() {
-        Some(drive) => parse(drive, &place, host, set),
+        Some(drive) => parse(drive, place, host, set),
         None => Err(form("there is no drive in it".into())),
     }
 }
 
-/// The text of a profile.
-fn read(path: &Path) -> Result<String, CatalogueError> {
+/// The text of a profile's file.
+///
+/// # Errors
+/// When it is no file, too long for a profile, or no text.
+pub fn read(path: &Path) -> Result<String, CatalogueError> {
     let place = path.display().to_string();
     let read = |cause| CatalogueError::Read { place: place.clone(), cause };
     let form = |message: String| form(&place, message);

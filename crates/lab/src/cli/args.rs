@@ -51,6 +51,8 @@ pub(super) enum Command {
     Trace(super::trace::TraceArgs),
     /// List the tasks that reviews measure in seconds, print one, or do three of them on a file system
     Tasks(TasksArgs),
+    /// Run jobs on every drive of a grid, on this machine or a Dask cluster (in Python)
+    Sweep(SweepArgs),
     /// Say what this machine and a target can and cannot measure, and why; nothing is written
     Doctor(DoctorArgs),
     /// Serve a page over the results to this machine's browser, and review virtual drives from it
@@ -409,6 +411,29 @@ pub(super) struct TasksArgs {
     /// Print one JSON document instead of a table
     #[arg(long)]
     pub(super) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "A plan is TOML: [grid] maps drive, spare, host, seed and parameters of a \
+profile to values, [[job]] (or fio, or [review]) says what is run on every combination.
+Results go into a folder as Parquet as they arrive; the same command goes on where it was stopped.
+It needs Python and the package: pip install './python[sweep]'")]
+pub(super) struct SweepArgs {
+    /// The plan
+    #[arg(value_name = "PLAN.toml")]
+    pub(super) plan: PathBuf,
+
+    /// A Dask scheduler, for example tcp://10.0.0.1:8786 [default: processes of this machine]
+    #[arg(long, value_name = "ADDR", conflicts_with = "workers")]
+    pub(super) scheduler: Option<String>,
+
+    /// Processes of this machine [default: one a CPU]
+    #[arg(long, value_name = "N")]
+    pub(super) workers: Option<u32>,
+
+    /// Folder of the results [default: what the plan says, or its name without .toml]
+    #[arg(long, value_name = "DIR")]
+    pub(super) into: Option<PathBuf>,
 }
 
 #[derive(Debug, ClapArgs)]

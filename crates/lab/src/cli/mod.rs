@@ -17,11 +17,13 @@ mod named;
 mod out;
 mod progress;
 mod report;
+mod results;
 mod resume;
 mod review;
 mod run;
 mod session;
 mod size;
+mod sweep;
 mod targets;
 mod tasks;
 mod terminal;
@@ -75,6 +77,7 @@ pub fn main() -> ExitCode {
         Ok(Command::Compare(args)) => compare::run(&args),
         Ok(Command::Trace(args)) => trace::run(args),
         Ok(Command::Tasks(args)) => tasks::run(&args),
+        Ok(Command::Sweep(args)) => sweep::run(&args),
         Ok(Command::Doctor(args)) => doctor::run(&args),
         Ok(Command::Web(args)) => web::run(args),
         Ok(Command::Completions(args)) => manual::completions(&args),

@@ -15,25 +15,20 @@ use super::targets::{self, Planned, Ready};
 use super::terminal::say;
 use super::{End, Failure};
 use crate::cpu;
-use crate::drive::Drive;
+use crate::drive::LAY_OUT_BLOCK;
 use crate::fio_output::{Cost, Report, TargetRun, json, log_files, normal, write_logs};
 use crate::jobfile::{JobFile, Jobs, Placed, Ways, cpu_list};
 use crate::record::ClockName;
 use crate::report::{is_a_sink, write_atomically};
 use crate::review::Watch;
 use crate::run::{JobEnd, Observer};
-use crate::streams::{Direction, Plan};
 use crate::uring::{Modes, Setup, SubmissionThread};
-use crate::workload::{Data, Job, Pattern, Until};
 
 /// What fio exits with when a signal stopped it.
 const STOPPED: u8 = 128;
 
 /// Most findings of a verification that are told one by one.
 const MOST_TOLD: usize = 20;
-
-/// Blocks in which what is new is written once before it is read.
-const LAY_OUT_BLOCK: u32 = 128 << 10;
 
 pub(super) fn run(args: &RunArgs) -> Result<End, Failure> {
     let file = JobFile::read(&args.job_file, &|name| std::env::var(name).ok())
@@ -297,7 +292,10 @@ fn run_on(
         planned.open_with(setup(&jobs, is_new), modes(&jobs.ways)).map_err(Failure::Usage)?;
     let mut shown = Shown(progress.of(&target.name));
     if is_new && !part.as_is {
-        lay_out(&mut drive, &jobs.plan, &mut shown)?;
+        let laid_out = drive.lay_out(&jobs.plan, &mut shown)?;
+        if let JobEnd::Failed(fault) = laid_out {
+            return Err(Failure::Failed(anyhow!("it cannot be laid out: {fault}")));
+        }
     }
     let before = Cost::so_far();
     let began = Instant::now();
@@ -333,37 +331,6 @@ fn setup(jobs: &Jobs, is_new: bool) -> Setup {
     Setup {
         queue_depth: jobs.plan.depth().clamp(1, u64::from(u32::MAX)) as u32,
         max_block_bytes: blocks.max().unwrap_or(0).max(least),
-    }
-}
-
-/// Writes what the jobs read once, in order, as fio lays out a file: what never was written would be
-/// answered without the medium.
-fn lay_out(drive: &mut Drive, plan: &Plan, shown: &mut Shown) -> Result<(), Failure> {
-    let read = || plan.streams.iter().filter(|stream| stream.operations.has(Direction::Read));
-    let start = read().map(|stream| stream.span_start_bytes).min().unwrap_or(0);
-    let end = read().map(|stream| stream.span_start_bytes + stream.span_bytes).max().unwrap_or(0);
-    let geometry = drive.geometry();
-    let (block, whole) = (u64::from(LAY_OUT_BLOCK), geometry.bytes());
-    let start = start / block * block;
-    let end = end.next_multiple_of(block).min(whole / block * block);
-    if end <= start {
-        return Ok(());
-    }
-    let job = Job {
-        pattern: Pattern::Sequential,
-        read_percent: 0,
-        block_bytes: LAY_OUT_BLOCK,
-        queue_depth: geometry.queue_depth.min(32),
-        span_start_bytes: start,
-        span_bytes: end - start,
-        data: Data::Incompressible,
-        until: Until::Bytes(end - start),
-        seed: 1,
-        fua: false,
-    };
-    match drive.run(&job, shown).measured.ended {
-        JobEnd::Failed(fault) => Err(Failure::Failed(anyhow!("it cannot be laid out: {fault}"))),
-        JobEnd::Complete | JobEnd::Interrupted => Ok(drive.settle()?),
     }
 }
 

@@ -11,7 +11,6 @@ use super::progress::{Progress, ReviewProgress};
 use super::resume::{Begun, Kept};
 use super::targets::{Planned, Ready};
 use super::terminal::say;
-use crate::catalogue::Model;
 use crate::device::{self, Erase};
 use crate::drive::Drive;
 use crate::host;
@@ -20,9 +19,7 @@ use crate::review::{
     Bench, Checkpoint, Past, Phase, Protocol, Reviewed, Shelf, Step, Watch, not_begun, review,
 };
 use crate::run::Second;
-
-/// Of the memory that is available, what virtual drives may take.
-const SHARE_OF_MEMORY: f64 = 0.9;
+use crate::side_by_side::{Need, Room, shelf};
 
 /// What is to be done to a target.
 pub(super) struct Session {
@@ -36,14 +33,20 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// The states of a virtual SSD, if a purge makes it new. It does not where flash wears out: such
-    /// a drive goes through each method as one.
+    /// The states of a virtual SSD, if a purge makes it new.
     fn shelf(&self, keep: bool) -> Option<Shelf<'_>> {
         let Planned::Virtual(profile) = &self.target else { return None };
-        let Model::Ssd(ssd) = &profile.model else { return None };
         let plans: Vec<Vec<Phase>> = self.plans.iter().map(|(_, plan)| plan.clone()).collect();
-        let new = || Drive::from_profile(profile);
-        ssd.wear.is_none().then(|| Shelf::new(&plans, keep, new))
+        shelf(profile, &plans, keep, || Drive::from_profile(profile))
+    }
+
+    /// The memory it takes.
+    fn need(&self) -> Need {
+        Need {
+            drive: self.target.memory_bytes(),
+            kept: self.shelf(true).map_or(0, |shelf| shelf.most_kept()),
+            methods: self.plans.len(),
+        }
     }
 
     /// The target, ready for all of its plans.
@@ -95,7 +98,7 @@ pub(super) fn measure(
     }
     let Keep { kept, keeper, .. } = keep;
     let run = Run { progress, interrupt, records: &records, kept, keeper, begun };
-    let room = Room::for_sessions(sessions);
+    let room = Room::here(&sessions.iter().map(Session::need).collect::<Vec<_>>());
     let shelves: Vec<Option<(Shelf<'_>, TargetInfo)>> = sessions
         .iter()
         .map(|session| session.shelf(room.keep).zip(session.target.describe()))
@@ -141,61 +144,6 @@ struct Work<'a> {
     session: &'a Session,
     shelf: Option<&'a (Shelf<'a>, TargetInfo)>,
     method: usize,
-}
-
-/// How many virtual drives are in memory at a time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Room {
-    workers: usize,
-    /// Whether states are kept for the next that wants them.
-    keep: bool,
-}
-
-impl Room {
-    fn for_sessions(sessions: &[Session]) -> Room {
-        let of = |session: &Session| Need {
-            drive: session.target.memory_bytes(),
-            kept: session.shelf(true).map_or(0, |shelf| shelf.most_kept()),
-            methods: session.plans.len(),
-        };
-        let needs: Vec<Need> = sessions.iter().map(of).collect();
-        let workers = std::thread::available_parallelism().map_or(1, usize::from);
-        let most = host::available_memory_bytes().map(|bytes| bytes as f64 * SHARE_OF_MEMORY);
-        Room::within(&needs, workers, most.map_or(u64::MAX, |most| most as u64))
-    }
-
-    /// As many workers as have room; if there is none even for one and what it keeps, one.
-    fn within(needs: &[Need], most_workers: usize, most_bytes: u64) -> Room {
-        let fits = |workers: usize| {
-            // Work is taken drive by drive, so no more drives are begun than there are workers;
-            // one more may still be keeping states.
-            let kept = needs.iter().map(|need| need.drive * need.kept as u64);
-            let drives =
-                needs.iter().flat_map(|need| std::iter::repeat_n(need.drive, need.methods));
-            largest(drives, workers) + largest(kept, workers) <= most_bytes
-        };
-        match (1..=most_workers.max(1)).rev().find(|&workers| fits(workers)) {
-            Some(workers) => Room { workers, keep: true },
-            None => Room { workers: 1, keep: false },
-        }
-    }
-}
-
-/// What one session takes.
-#[derive(Clone, Copy, Debug)]
-struct Need {
-    /// Bytes of a drive.
-    drive: u64,
-    /// How many states of it are kept.
-    kept: usize,
-    methods: usize,
-}
-
-/// The sum of the largest `count` of these.
-fn largest(values: impl Iterator<Item = u64>, count: usize) -> u64 {
-    let mut values: Vec<u64> = values.collect();
-    values.sort_unstable();
-    values.iter().rev().take(count).sum()
 }
 
 /// Nothing is left of a record to be measured.
@@ -378,21 +326,5 @@ impl Watch for Saving<'_> {
         if let Err(error) = kept.save(self.slot, &Begun::At(Box::new(checkpoint.clone()))) {
             self.bar.warn(&format!("--resume could not go on from here: {error}"));
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn as_many_drives_as_there_is_memory_for() {
-        let need = Need { drive: 5, kept: 2, methods: 3 };
-        let with = |bytes| Room::within(&[need, need], 4, bytes);
-        // Four drives, and two states of both of them.
-        assert_eq!(with(40), Room { workers: 4, keep: true });
-        assert_eq!(with(39), Room { workers: 3, keep: true });
-        assert_eq!(with(15), Room { workers: 1, keep: true });
-        assert_eq!(with(14), Room { workers: 1, keep: false });
     }
 }

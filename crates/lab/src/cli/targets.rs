@@ -15,6 +15,7 @@ use crate::host;
 use crate::overhead;
 use crate::record::{HealthReading, Host, TargetInfo, TargetKind};
 use crate::review::{Medium, Phase};
+use crate::side_by_side::{self, target_info};
 use crate::state;
 use crate::uring::{Modes, Setup, Uring};
 
@@ -138,21 +139,9 @@ fn used(mut planned: Vec<Planned>, file: &Path) -> Result<Planned, String> {
     }
 }
 
-/// Refuses drives that would bring this machine to its knees, where so many are in memory at a time:
-/// the largest of them count.
+/// Refuses drives that have no room in memory, where so many are in it at a time.
 fn check_memory(planned: &[Planned], at_a_time: usize) -> Result<(), String> {
-    let mut needs: Vec<u64> = planned.iter().map(Planned::memory_bytes).collect();
-    needs.sort_unstable();
-    let need: u64 = needs.iter().rev().take(at_a_time).sum();
-    match host::available_memory_bytes() {
-        Some(available) if need > available => Err(format!(
-            "the virtual drives would take {:.1} GB of memory, and {:.1} GB is available: take fewer \
-             at a time, or smaller ones",
-            need as f64 / 1e9,
-            available as f64 / 1e9
-        )),
-        _ => Ok(()),
-    }
+    side_by_side::check_memory(planned.iter().map(Planned::memory_bytes).collect(), at_a_time)
 }
 
 /// A virtual drive that is large enough for its figures to mean something, as a real one must be.
@@ -324,7 +313,7 @@ impl Planned {
     /// What the record of a virtual drive says of it, as long as it is new.
     pub(super) fn describe(&self) -> Option<TargetInfo> {
         match self {
-            Planned::Virtual(profile) => Some(virtual_info(profile, profile.geometry())),
+            Planned::Virtual(profile) => Some(target_info(profile, profile.geometry())),
             Planned::Used(..) | Planned::Real(..) | Planned::ToRead(_) | Planned::New(..) => None,
         }
     }
@@ -332,10 +321,10 @@ impl Planned {
     /// All that tells it from another drive, as far as it is known before it is opened.
     pub(super) fn identity(&self) -> String {
         let info = match self {
-            Planned::Virtual(profile) => virtual_info(profile, profile.geometry()),
+            Planned::Virtual(profile) => target_info(profile, profile.geometry()),
             Planned::Used(profile, file) => TargetInfo {
                 loaded_state: Some(file.display().to_string()),
-                ..virtual_info(profile, profile.geometry())
+                ..target_info(profile, profile.geometry())
             },
             Planned::Real(target, _) | Planned::ToRead(target) => real_info(target, None),
             Planned::New(path, bytes) => {
@@ -370,7 +359,7 @@ impl Planned {
         match self {
             Planned::Virtual(profile) => {
                 let drive = Drive::from_profile(profile);
-                let target = virtual_info(profile, drive.geometry());
+                let target = target_info(profile, drive.geometry());
                 Ok(Ready { drive, target, host: None })
             }
             Planned::Used(profile, file) => {
@@ -378,7 +367,7 @@ impl Planned {
                 let drive = Drive::Ssd(Box::new(loaded.ssd));
                 let target = TargetInfo {
                     loaded_state: Some(loaded.id),
-                    ..virtual_info(profile, drive.geometry())
+                    ..target_info(profile, drive.geometry())
                 };
                 Ok(Ready { drive, target, host: None })
             }
@@ -543,29 +532,6 @@ fn real_info(target: &RealTarget, direct: Option<bool>) -> TargetInfo {
         fitted: Vec::new(),
         set: Vec::new(),
         host_controller: None,
-        loaded_state: None,
-    }
-}
-
-fn virtual_info(profile: &Profile, geometry: Geometry) -> TargetInfo {
-    TargetInfo {
-        name: profile.name.clone(),
-        title: profile.title.clone(),
-        kind: TargetKind::Virtual,
-        capacity_bytes: geometry.bytes(),
-        logical_block_bytes: geometry.logical_block_bytes,
-        direct: None,
-        model: None,
-        serial: None,
-        firmware: None,
-        profile_hash: Some(profile.hash()),
-        rated_cycles: match &profile.model {
-            Model::Ssd(ssd) => ssd.wear.as_ref().map(|wear| wear.endurance_cycles.value),
-            Model::Hdd(_) => None,
-        },
-        fitted: profile.fitted(),
-        set: profile.set.clone(),
-        host_controller: profile.host_controller.clone(),
         loaded_state: None,
     }
 }

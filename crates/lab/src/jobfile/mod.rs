@@ -44,7 +44,23 @@ impl JobFile {
     /// # Errors
     /// For the first line that cannot be understood or done.
     pub fn read(path: &Path, environment: Environment<'_>) -> Result<JobFile, JobFileError> {
-        let sections::Read { sections, files } = sections::read(path, environment)?;
+        JobFile::understood(sections::read(path, environment)?)
+    }
+
+    /// The same of a text; errors name it `name`, and what it includes is looked for beside that.
+    ///
+    /// # Errors
+    /// For the first line that cannot be understood or done.
+    pub fn from_text(
+        text: &str,
+        name: &Path,
+        environment: Environment<'_>,
+    ) -> Result<JobFile, JobFileError> {
+        JobFile::understood(sections::read_text(text, name, environment)?)
+    }
+
+    fn understood(read: sections::Read) -> Result<JobFile, JobFileError> {
+        let sections::Read { sections, files } = read;
         let pair = |setting: &sections::Setting| {
             (setting.key.clone(), setting.value.clone().unwrap_or_else(|| "1".into()))
         };

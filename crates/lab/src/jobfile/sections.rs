@@ -57,18 +57,26 @@ pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 /// # Errors
 /// For the first line that cannot be understood, and files that cannot be read.
 pub(super) fn read(path: &Path, environment: Environment<'_>) -> Result<Read, JobFileError> {
-    let mut reader = Reader {
-        environment,
-        files: Vec::new(),
-        sections: Vec::new(),
-        globals: Vec::new(),
-        within: Within::Nothing,
-    };
+    let mut reader = Reader::new(environment);
     reader.file(path, None, 0)?;
-    match reader.sections.is_empty() {
-        true => Err(JobFileError::whole(path, "it has no job: a job begins with a line [name]")),
-        false => Ok(Read { sections: reader.sections, files: reader.files }),
+    reader.done(path)
+}
+
+/// The same of a text; errors name it `name`, and what it includes is looked for beside that.
+///
+/// # Errors
+/// As [`read`].
+pub(super) fn read_text(
+    text: &str,
+    name: &Path,
+    environment: Environment<'_>,
+) -> Result<Read, JobFileError> {
+    let mut reader = Reader::new(environment);
+    if text.len() as u64 > MOST_BYTES {
+        return Err(JobFileError::whole(name, too_long()));
     }
+    reader.lines(text, name, 0)?;
+    reader.done(name)
 }
 
 /// What the options that follow belong to.
@@ -87,7 +95,26 @@ struct Reader<'a> {
     within: Within,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    fn new(environment: Environment<'a>) -> Reader<'a> {
+        Reader {
+            environment,
+            files: Vec::new(),
+            sections: Vec::new(),
+            globals: Vec::new(),
+            within: Within::Nothing,
+        }
+    }
+
+    fn done(self, path: &Path) -> Result<Read, JobFileError> {
+        match self.sections.is_empty() {
+            true => {
+                Err(JobFileError::whole(path, "it has no job: a job begins with a line [name]"))
+            }
+            false => Ok(Read { sections: self.sections, files: self.files }),
+        }
+    }
+
     fn file(
         &mut self,
         path: &Path,
@@ -99,6 +126,10 @@ impl Reader<'_> {
             None => JobFileError::whole(path, why),
         })?;
         self.files.push(path.to_path_buf());
+        self.lines(&text, path, depth)
+    }
+
+    fn lines(&mut self, text: &str, path: &Path, depth: usize) -> Result<(), JobFileError> {
         for (number, line) in (1..).zip(text.lines()) {
             let at = Location { file: path.to_path_buf(), line: number };
             self.line(line, &at, depth)?;
@@ -218,13 +249,17 @@ impl Reader<'_> {
     }
 }
 
+fn too_long() -> String {
+    format!("it has more than {MOST_BYTES} bytes, which no job file has")
+}
+
 fn text(path: &Path) -> Result<String, String> {
     let metadata = std::fs::metadata(path).map_err(|error| error.to_string())?;
     if !metadata.is_file() {
         return Err("it is not a regular file".into());
     }
     if metadata.len() > MOST_BYTES {
-        return Err(format!("it has more than {MOST_BYTES} bytes, which no job file has"));
+        return Err(too_long());
     }
     let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
     String::from_utf8(bytes).map_err(|error| {

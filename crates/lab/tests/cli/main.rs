@@ -29,6 +29,7 @@ mod report;
 mod results;
 mod resume;
 mod state;
+mod sweep;
 mod tasks;
 mod trace;
 mod usage;

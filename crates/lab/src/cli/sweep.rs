@@ -1,0 +1,61 @@
+//! `fourcorners sweep`: many drives on many machines. The engines for that are Python's, and so is
+//! the sweep; this finds the package and becomes it.
+
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+
+use anyhow::anyhow;
+
+use super::args::SweepArgs;
+use super::{End, Failure};
+
+/// Names the Python to use.
+const VARIABLE: &str = "FOURCORNERS_PYTHON";
+
+pub(super) fn run(args: &SweepArgs) -> Result<End, Failure> {
+    let python = std::env::var_os(VARIABLE).unwrap_or_else(|| OsString::from("python3"));
+    let shown = python.to_string_lossy();
+    let asked = Command::new(&python)
+        .args(["-c", "import fourcorners.__main__"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    let install = format!(
+        "`pip install './python[sweep]'` in this project's source installs it, and {VARIABLE} names \
+         another Python"
+    );
+    match asked {
+        Ok(status) if status.success() => {}
+        Ok(_) => {
+            let why = format!(
+                "a sweep runs in Python, and {shown} has no package fourcorners: {install}"
+            );
+            return Err(Failure::Usage(why));
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Err(Failure::Usage(format!(
+                "a sweep runs in Python, and there is no {shown}: {install}"
+            )));
+        }
+        Err(error) => return Err(Failure::Usage(format!("{shown} cannot be run: {error}"))),
+    }
+    let mut sweep = Command::new(&python);
+    sweep.args(["-m", "fourcorners", "sweep"]);
+    // After the options: a plan's name may begin with a dash.
+    if let Some(scheduler) = &args.scheduler {
+        sweep.arg(format!("--scheduler={scheduler}"));
+    }
+    if let Some(workers) = args.workers {
+        sweep.arg(format!("--workers={workers}"));
+    }
+    if let Some(into) = &args.into {
+        let mut option = OsString::from("--into=");
+        option.push(into);
+        sweep.arg(option);
+    }
+    let error = sweep.arg("--").arg(&args.plan).exec();
+    Err(Failure::Failed(anyhow!("{shown} cannot be run: {error}")))
+}

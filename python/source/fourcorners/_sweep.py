@@ -1,0 +1,409 @@
+"""Jobs over many drives, on any executor."""
+
+from __future__ import annotations
+
+import concurrent.futures as cf
+import itertools
+import json
+import multiprocessing
+import os
+import queue
+import signal
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Callable, Union
+
+from ._native import Drive, Error, FioJobs, Job, __version__
+from ._task import COLUMNS, Cell, Outcome, Review, Task, describe, key_of, run_cells
+
+Grid = Union[Mapping[str, Any], Iterable[Mapping[str, Any]]]
+
+#: Runs in the hands of an executor whose size is not known: enough for some hundred workers, and
+#: few enough that a sweep of a million is no burden to a scheduler.
+WINDOW = 1000
+#: How often a run that an engine lost is given to it again.
+RETRIES = 3
+#: Axes of a grid that are no parameters of a profile.
+_OWN_AXES = ("drive", "spare", "host", "seed")
+
+
+class SweepError(Error):
+    """A sweep that cannot be run, or cannot go on. What arrived before is kept."""
+
+
+@dataclass
+class Sweep:
+    """What came of a sweep."""
+
+    #: The folder of its results; `None` if it was not given one.
+    path: Path | None
+    #: Runs of this grid, equal ones counted as often as they are named.
+    total: int
+    #: Runs that were run now.
+    ran: int
+    #: Runs whose results were there.
+    known: int
+    #: Seconds of all runs where they were run, together.
+    run_s: float
+    #: Seconds from the first run to the last.
+    elapsed_s: float
+    #: Runs that were given to the engine again because it had lost them.
+    lost: int
+    _cells: list[tuple[str, dict[str, Any]]] = field(repr=False, default_factory=list)
+    _rows: dict[str, list[dict[str, Any]]] = field(repr=False, default_factory=dict)
+
+    def to_pylist(self) -> list[dict[str, Any]]:
+        """A row for each figure of each run, in the order of the grid: its parameters, then what was
+        measured."""
+        by_key = self._rows
+        if self.path is not None:
+            from . import _parquet
+
+            by_key = {}
+            table = _parquet.read(self.path)
+            for row in [] if table is None else table.to_pylist():
+                measured = {k: v for k, v in row.items() if k in _parquet.MEASURED.names}
+                by_key.setdefault(row["key"], []).append(measured)
+        return [{**axes, **row} for key, axes in self._cells for row in by_key.get(key, [])]
+
+    def to_arrow(self):
+        """The same as a table of Arrow."""
+        from . import _parquet
+
+        axes = list(dict.fromkeys(name for _, axes in self._cells for name in axes))
+        return _parquet.table_of(self.to_pylist(), axes)
+
+    def to_pandas(self):
+        """The same as a pandas DataFrame."""
+        return self.to_arrow().to_pandas()
+
+    @property
+    def failed(self) -> list[dict[str, Any]]:
+        """Rows of the runs that a drive refused or failed, with the reason in `error`."""
+        return [row for row in self.to_pylist() if row["error"] is not None]
+
+
+def cells_of(grid: Grid) -> Iterator[dict[str, Any]]:
+    """The grid's cells: every combination of a mapping's values, or a list's own."""
+    if isinstance(grid, Mapping):
+        axes = {axis: _values(values) for axis, values in grid.items()}
+        for axis, values in axes.items():
+            if not values:
+                raise SweepError(f"the grid's {axis} has no values: give one, or leave it out")
+        for combination in itertools.product(*axes.values()):
+            yield dict(zip(axes, combination))
+    else:
+        yield from (dict(cell) for cell in grid)
+
+
+def _values(values: Any) -> list[Any]:
+    single = isinstance(values, (str, bytes, os.PathLike, Drive)) or not isinstance(values, Iterable)
+    return [values] if single else list(values)
+
+
+class _Planner:
+    """From cells to runs. Profiles are read once for all cells that share one."""
+
+    def __init__(self, task: Task) -> None:
+        if not isinstance(task, (Job, FioJobs, Review)):
+            task = list(task)
+            if not task or not all(isinstance(job, Job) for job in task):
+                raise SweepError("a sweep runs a Job, a list of Jobs, Job.from_fio(text) or a Review")
+        self._task, self._described = task, json.dumps(describe(task), sort_keys=True)
+        self._drives: dict[Any, tuple[Drive, str]] = {}
+
+    def cell(self, axes: dict[str, Any]) -> Cell:
+        if "drive" not in axes:
+            raise SweepError("a grid needs the axis \"drive\": names, profiles or Drives")
+        seed = axes.get("seed")
+        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 1 << 64):
+            raise SweepError(f"seed={seed!r}: it is a whole number from 0 to 2^64 - 1")
+        drive, profile_hash = self._drive(axes)
+        key = key_of(profile_hash, drive.spare, self._described, seed)
+        return Cell(key, drive, self._task, seed)
+
+    def _drive(self, axes: dict[str, Any]) -> tuple[Drive, str]:
+        named = {axis: value for axis, value in axes.items() if axis != "seed"}
+        place = tuple((a, v if isinstance(v, Drive) else (type(v), str(v))) for a, v in named.items())
+        known = self._drives.get(place)
+        if known is None:
+            known = self._drives[place] = _drive_of(named)
+            if len(self._drives) > 10_000:
+                # Seeds vary fastest or not at all; either way the latest are those that come again.
+                self._drives.pop(next(iter(self._drives)))
+        return known
+
+
+def _drive_of(axes: dict[str, Any]) -> tuple[Drive, str]:
+    drive, spare, host = axes["drive"], axes.get("spare"), axes.get("host")
+    settings = {axis: value for axis, value in axes.items() if axis not in _OWN_AXES}
+    if isinstance(drive, Drive):
+        if host is not None:
+            raise SweepError("a Drive has its host already: leave the axis \"host\" out")
+        made = drive.with_(spare=spare, set=settings)
+    else:
+        made = Drive(drive, spare=0.0 if spare is None else spare, set=settings, host=host)
+    return made, made.profile_hash
+
+
+def sweep(
+    grid: Grid,
+    job: Task,
+    executor: Any = None,
+    *,
+    into: str | os.PathLike[str] | None = None,
+    workers: int | None = None,
+    runs_per_task: int = 1,
+    series: bool = False,
+    records: bool = False,
+    progress: Callable[[int, int], Any] | None = None,
+) -> Sweep:
+    """Runs a job, several one after the other, a fio job file's or a `Review` on every drive of a grid.
+
+    `grid` maps axes to values: `drive` (names, profiles, Drives), `spare`, `host`, `seed` and any
+    parameter of a profile (`"gc.policy"`); every combination is run on a new drive. A list of
+    mappings gives the combinations themselves. Of a list of jobs the last one is measured; the
+    others bring the drive into a state. `seed` gives each job a seed of its own from the run's.
+
+    `executor` is any `concurrent.futures.Executor`, a Dask `Client`, or the address of a Dask
+    scheduler (`tcp://...`). Without one, `workers` processes of this machine are used, by default
+    one a CPU; a script then needs the usual `if __name__ == "__main__":`.
+
+    Results go into the folder `into` as Parquet as they arrive, each under the hash of profile, job,
+    seed and version. A run whose result is there is not run, so a sweep that was stopped goes on, and
+    one that was extended runs what is new. Results are the same whatever the number of workers.
+
+    `series` keeps the I/Os of each second as well, `records` the whole records of a Review.
+    `progress` is called with the runs done and all there are; what it raises stops the sweep.
+    """
+    if runs_per_task < 1:
+        raise SweepError(f"runs_per_task={runs_per_task}: it is 1 or more")
+    planner = _Planner(job)
+    planned = [(planner.cell(axes), axes) for axes in cells_of(grid)]
+    if not planned:
+        raise SweepError("the grid has no cells: nothing to run")
+    path = None if into is None else Path(into)
+    axes = list(dict.fromkeys(name for _, axes in planned for name in axes))
+    shown = {id(axes): _shown(axes) for _, axes in planned}
+    result = Sweep(path, len(planned), 0, 0, 0.0, 0.0, 0)
+    result._cells = [(cell.key, shown[id(axes)]) for cell, axes in planned]
+    folder = None
+    known: set[str] = set()
+    if path is not None:
+        from . import _parquet
+
+        try:
+            folder = _parquet.Folder(path, axes)
+            known = _parquet.keys(path)
+        except (OSError, ValueError) as error:
+            if folder is not None:
+                folder.close()
+            raise SweepError(str(error)) from None
+    missing: dict[str, tuple[Cell, dict[str, Any]]] = {}
+    for cell, axes_of_it in planned:
+        if cell.key in known:
+            result.known += 1
+        else:
+            missing.setdefault(cell.key, (cell, shown[id(axes_of_it)]))
+    options = {"series": series, "records": records}
+    began = time.monotonic()
+    engine = _Engine.of(executor, workers)
+    try:
+        done = result.known
+        if progress is not None:
+            progress(done, result.total)
+        for outcome in engine.run([cell for cell, _ in missing.values()], runs_per_task, options):
+            cell, axes_of_it = missing[outcome.key]
+            rows = _rows_of(outcome, cell)
+            if folder is None:
+                result._rows[outcome.key] = rows
+            else:
+                folder.add({**axes_of_it, **row} for row in rows)
+            result.ran += 1
+            result.run_s += outcome.seconds
+            if progress is not None:
+                progress(done + result.ran, result.total)
+    finally:
+        result.lost = engine.lost
+        # Whatever ends it, what arrived is kept.
+        try:
+            engine.close()
+        finally:
+            if folder is not None:
+                try:
+                    folder.flush()
+                finally:
+                    folder.close()
+    result.elapsed_s = time.monotonic() - began
+    return result
+
+
+def _shown(axes: Mapping[str, Any]) -> dict[str, Any]:
+    """A cell's parameters as a table has them."""
+    shown = {}
+    for axis, value in axes.items():
+        if isinstance(value, Drive):
+            value = value.name
+        elif isinstance(value, os.PathLike):
+            value = os.fspath(value)
+        elif hasattr(value, "item"):
+            value = value.item()  # a NumPy scalar
+        shown[axis] = value
+    return shown
+
+
+def _rows_of(outcome: Outcome, cell: Cell) -> list[dict[str, Any]]:
+    same = {
+        **dict.fromkeys(COLUMNS),
+        "key": outcome.key,
+        "profile_hash": cell.drive.profile_hash,
+        "version": __version__,
+        "error": outcome.error,
+    }
+    return [{**same, **row} for row in outcome.rows or [{"figure": ""}]]
+
+
+class _Engine:
+    """An executor, and what is done when it loses a run."""
+
+    def __init__(self, executor: Any, window: int) -> None:
+        self.executor, self.window, self.lost = executor, window, 0
+        #: What has to be closed after it.
+        self._others: list[Any] = []
+
+    @staticmethod
+    def of(executor: Any, workers: int | None) -> _Engine:
+        if executor is None:
+            return _Processes(workers)
+        if workers is not None:
+            raise SweepError("workers is the number of local processes: leave it out with an executor")
+        if isinstance(executor, str):
+            try:
+                from distributed import Client
+            except ImportError:
+                raise SweepError(f"{executor}: Dask is not installed: pip install 'fourcorners[dask]'") from None
+            try:
+                client = Client(executor, timeout="10s", set_as_default=False)
+            except (OSError, ValueError, TimeoutError) as error:
+                raise SweepError(f"{executor}: no Dask scheduler answers there: {error}") from None
+            engine = _Engine(client.get_executor(), WINDOW)
+            engine._others.append(client)
+            return engine
+        if hasattr(executor, "get_executor"):
+            executor = executor.get_executor()
+        if not hasattr(executor, "submit"):
+            raise SweepError(f"executor={executor!r} is neither an executor nor the address of one")
+        return _Engine(executor, WINDOW)
+
+    def run(self, cells: list[Cell], runs_per_task: int, options: dict[str, bool]) -> Iterator[Outcome]:
+        """All outcomes as they arrive."""
+        waiting = [cells[at : at + runs_per_task] for at in range(0, len(cells), runs_per_task)]
+        waiting.reverse()
+        attempts: dict[str, int] = {}
+        arrived: queue.SimpleQueue[tuple[cf.Future, list[Cell]]] = queue.SimpleQueue()
+        flying = 0
+        while waiting or flying:
+            while waiting and flying < self.window:
+                batch = waiting.pop()
+                try:
+                    future = self.submit(batch, options)
+                except cf.BrokenExecutor as error:
+                    waiting.append(batch)
+                    if flying == 0:
+                        self._again(attempts, batch, error)
+                        self.mend(error)
+                    break
+                flying += 1
+                future.add_done_callback(lambda done, batch=batch: arrived.put((done, batch)))
+            try:
+                future, batch = arrived.get(timeout=0.5)
+            except queue.Empty:
+                continue  # a chance for Ctrl-C
+            flying -= 1
+            try:
+                outcomes = future.result()
+            except BaseException as error:  # noqa: BLE001 - told apart below
+                if not _is_loss(error):
+                    if isinstance(error, Exception):
+                        raise SweepError(_why(error)) from error
+                    raise
+                self._again(attempts, batch, error)
+                waiting.append(batch)
+                if isinstance(error, cf.BrokenExecutor) and flying == 0:
+                    self.mend(error)
+            else:
+                yield from outcomes
+
+    def _again(self, attempts: dict[str, int], batch: list[Cell], error: BaseException) -> None:
+        """Counts that a batch was lost; the engine is not asked for ever."""
+        key = batch[0].key
+        attempts[key] = attempts.get(key, 0) + 1
+        self.lost += len(batch)
+        if attempts[key] > RETRIES:
+            raise SweepError(
+                f"{batch[0].drive!r} was lost {attempts[key]} times ({_why(error)}); results that "
+                "arrived are kept: a worker may have too little memory for it"
+            ) from error
+
+    def submit(self, batch: list[Cell], options: dict[str, bool]) -> cf.Future:
+        return self.executor.submit(run_cells, batch, **options)
+
+    def mend(self, error: BaseException) -> None:
+        """Puts an engine that broke down back to work, if it is ours."""
+        raise SweepError(
+            f"the executor broke down ({_why(error)}); results that arrived are kept: call again with "
+            "a new one"
+        ) from error
+
+    def close(self) -> None:
+        for other in self._others:
+            other.close()
+
+
+class _Processes(_Engine):
+    """Processes of this machine, a new pool whenever one of them died."""
+
+    def __init__(self, workers: int | None) -> None:
+        if workers is not None and workers < 1:
+            raise SweepError(f"workers={workers}: it is 1 or more")
+        self._workers = workers or len(os.sched_getaffinity(0))
+        # Two a worker, so that none waits for us.
+        super().__init__(None, 2 * self._workers)
+
+    def submit(self, batch: list[Cell], options: dict[str, bool]) -> cf.Future:
+        if self.executor is None:
+            # Not forked: this process has threads whose locks a fork would keep for ever.
+            context = multiprocessing.get_context("spawn")
+            self.executor = cf.ProcessPoolExecutor(self._workers, context, initializer=_begin)
+        return super().submit(batch, options)
+
+    def mend(self, error: BaseException) -> None:
+        self.close()
+
+    def close(self) -> None:
+        executor, self.executor = self.executor, None
+        if executor is not None:
+            processes = list((getattr(executor, "_processes", None) or {}).values())
+            executor.shutdown(wait=False, cancel_futures=True)
+            # Whoever was stopped does not want to wait for what is still being run.
+            for process in processes:
+                process.terminate()
+            for process in processes:
+                process.join()
+
+
+def _begin() -> None:
+    """Ctrl-C goes to all processes of a terminal; the sweep itself ends its workers."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _is_loss(error: BaseException) -> bool:
+    """Whether an engine lost a run, rather than the run itself going wrong."""
+    losses = (cf.BrokenExecutor, cf.CancelledError, ConnectionError, MemoryError, TimeoutError)
+    return isinstance(error, losses) or type(error).__module__.split(".")[0] == "distributed"
+
+
+def _why(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

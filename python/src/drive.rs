@@ -1,0 +1,468 @@
+//! A virtual drive.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use fourcorners::catalogue::{self, Profile};
+use fourcorners::drive::{Drive as LabDrive, Purge};
+use fourcorners::run::JobEnd;
+use fourcorners::{side_by_side, trim};
+use fourcorners_drive::{Hdd, Ssd};
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict};
+
+use crate::errors::{self, Error};
+use crate::fio::{FioJobs, FioResult};
+use crate::job::Job;
+use crate::run::Run;
+use crate::watch::Watched;
+
+/// Most of a drive that may be left as spare area.
+const MOST_SPARE: f64 = 0.9;
+/// Spans end at these, so that random and sequential jobs share them.
+const WHOLE: u64 = 128 << 10;
+
+/// A virtual drive: what a run leaves is what the next one finds.
+///
+/// It is made when it is first run, so that one that is only named costs nothing.
+#[pyclass(frozen, module = "fourcorners")]
+pub(crate) struct Drive {
+    pub(crate) profile: Profile,
+    pub(crate) spare: f64,
+    made_of: MadeOf,
+    made: Mutex<Made>,
+}
+
+/// The drive as it is now.
+#[derive(Default)]
+struct Made {
+    drive: Option<Virtual>,
+    /// Whether anything was done with it.
+    is_used: bool,
+}
+
+/// The library's drive without the real ones, which stay on the thread that opened them.
+enum Virtual {
+    Ssd(Box<Ssd>),
+    Hdd(Box<Hdd>),
+}
+
+impl Virtual {
+    fn into_lab(self) -> LabDrive {
+        match self {
+            Virtual::Ssd(ssd) => LabDrive::Ssd(ssd),
+            Virtual::Hdd(hdd) => LabDrive::Hdd(hdd),
+        }
+    }
+
+    fn from_lab(drive: LabDrive) -> Option<Virtual> {
+        match drive {
+            LabDrive::Ssd(ssd) => Some(Virtual::Ssd(ssd)),
+            LabDrive::Hdd(hdd) => Some(Virtual::Hdd(hdd)),
+            LabDrive::Real(_) => None,
+        }
+    }
+}
+
+/// What makes the same drive again, on another machine as well.
+#[derive(Clone)]
+struct MadeOf {
+    /// A name of the catalogue, or what errors call the text.
+    name: String,
+    /// A profile of one's own.
+    text: Option<String>,
+    host: Option<String>,
+    set: Vec<String>,
+}
+
+impl MadeOf {
+    fn profile(&self) -> PyResult<Profile> {
+        let host = self.host.as_deref().map(catalogue::host).transpose();
+        let host = host.map_err(errors::catalogue)?;
+        match &self.text {
+            None => catalogue::built_in_behind(&self.name, host.as_ref(), &self.set),
+            Some(text) => catalogue::from_text_behind(text, &self.name, host.as_ref(), &self.set),
+        }
+        .map_err(errors::catalogue)
+    }
+}
+
+#[pymethods]
+impl Drive {
+    #[new]
+    #[pyo3(signature = (drive, *, spare=0.0, set=None, host=None))]
+    fn new(
+        drive: &Bound<'_, PyAny>,
+        spare: f64,
+        set: Option<&Bound<'_, PyDict>>,
+        host: Option<String>,
+    ) -> PyResult<Drive> {
+        let path: PathBuf = drive.extract()?;
+        let name = path.display().to_string();
+        let set = match set {
+            Some(set) => set.iter().map(|(key, value)| setting(&key, &value)).collect(),
+            None => Ok(Vec::new()),
+        };
+        let text = match path.extension().is_some_and(|extension| extension == "toml") {
+            true => Some(catalogue::read(&path).map_err(errors::catalogue)?),
+            false => None,
+        };
+        if text.is_none() && path.exists() && name.contains('/') {
+            return Err(errors::CatalogueError_::new_err(format!(
+                "{name} is a real target: from Python, drives are virtual ones; \
+                 `fourcorners review {name}` tests it"
+            )));
+        }
+        Drive::make(MadeOf { name, text, host, set: set? }, spare)
+    }
+
+    /// The drive that a profile's text makes.
+    #[staticmethod]
+    #[pyo3(signature = (text, *, spare=0.0, set=None, host=None, name="the profile"))]
+    fn from_toml(
+        text: String,
+        spare: f64,
+        set: Option<&Bound<'_, PyDict>>,
+        host: Option<String>,
+        name: &str,
+    ) -> PyResult<Drive> {
+        let set = match set {
+            Some(set) => set.iter().map(|(key, value)| setting(&key, &value)).collect(),
+            None => Ok(Vec::new()),
+        };
+        Drive::make(MadeOf { name: name.into(), text: Some(text), host, set: set? }, spare)
+    }
+
+    #[staticmethod]
+    fn _again(
+        name: String,
+        text: Option<String>,
+        host: Option<String>,
+        set: Vec<String>,
+        spare: f64,
+    ) -> PyResult<Drive> {
+        Drive::make(MadeOf { name, text, host, set }, spare)
+    }
+
+    /// Another drive of the same profile, new, with these changes.
+    #[pyo3(signature = (*, spare=None, set=None))]
+    fn with_(&self, spare: Option<f64>, set: Option<&Bound<'_, PyDict>>) -> PyResult<Drive> {
+        let mut made_of = self.made_of.clone();
+        for (key, value) in set.into_iter().flat_map(|set| set.iter()) {
+            made_of.set.push(setting(&key, &value)?);
+        }
+        Drive::make(made_of, spare.unwrap_or(self.spare))
+    }
+
+    /// The name in the catalogue or the profile.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.profile.name
+    }
+
+    /// The name a reader knows it by.
+    #[getter]
+    fn title(&self) -> &str {
+        &self.profile.title
+    }
+
+    /// `"ssd"` or `"hdd"`.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        self.profile.model.kind()
+    }
+
+    /// Share of the drive, at its end, that is never touched, 0 to 0.9.
+    #[getter]
+    fn spare(&self) -> f64 {
+        self.spare
+    }
+
+    /// Addressable bytes.
+    #[getter]
+    fn capacity_bytes(&self) -> u64 {
+        self.profile.capacity_bytes()
+    }
+
+    /// Bytes that jobs may touch: without the spare area, in whole 128 KiB.
+    #[getter]
+    fn usable_bytes(&self) -> u64 {
+        let usable = (self.profile.capacity_bytes() as f64 * (1.0 - self.spare)) as u64;
+        usable - usable % WHOLE
+    }
+
+    /// Commands it takes at once.
+    #[getter]
+    fn queue_depth(&self) -> u32 {
+        self.profile.geometry().queue_depth
+    }
+
+    /// First 16 hexadecimal digits of the SHA-256 of all keys and values.
+    #[getter]
+    fn profile_hash(&self) -> String {
+        self.profile.hash()
+    }
+
+    /// Every value with its key, unit in it, standing and source.
+    #[getter]
+    fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(pythonize::pythonize(py, &self.profile.values)?)
+    }
+
+    /// The value of a parameter: `drive["nand.dies"]`.
+    fn __getitem__<'py>(&self, py: Python<'py>, key: &str) -> PyResult<Bound<'py, PyAny>> {
+        match self.profile.values.iter().find(|value| value.key == key) {
+            Some(value) => Ok(pythonize::pythonize(py, &value.value)?),
+            None => Err(pyo3::exceptions::PyKeyError::new_err(format!(
+                "{} has no parameter {key:?}",
+                self.profile.name
+            ))),
+        }
+    }
+
+    /// The profile as a file of one drive.
+    fn to_toml(&self) -> String {
+        self.profile.to_toml()
+    }
+
+    /// Nameplate and effective over-provisioning of an SSD: spare over user space, the latter
+    /// without what collection keeps free.
+    #[getter]
+    fn over_provisioning(&self, py: Python<'_>) -> PyResult<Option<(f64, f64)>> {
+        self.with_drive(py, false, |drive| drive.over_provisioning())
+    }
+
+    /// Runs a job, or a fio job file's, on the drive as it is.
+    #[pyo3(signature = (job, *, progress=None))]
+    fn run<'py>(
+        slf: &Bound<'py, Drive>,
+        job: &Bound<'py, PyAny>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        if let Ok(job) = job.cast::<Job>() {
+            let run = this.run_job(py, job.get(), progress.as_ref())?;
+            return Ok(Bound::new(py, run)?.into_any());
+        }
+        if let Ok(jobs) = job.cast::<FioJobs>() {
+            let result = this.run_jobs(py, jobs.get(), true, progress.as_ref())?;
+            return Ok(Bound::new(py, result)?.into_any());
+        }
+        let kind = job.get_type().name()?;
+        Err(PyValueError::new_err(format!("a drive runs a Job or Job.from_fio(text), no {kind}")))
+    }
+
+    /// Runs a fio job file's text, as `fourcorners run` does. A drive that is new is written once
+    /// where the jobs read, unless `as_is`.
+    #[pyo3(signature = (text, *, as_is=false, progress=None))]
+    fn run_fio(
+        &self,
+        py: Python<'_>,
+        text: String,
+        as_is: bool,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<FioResult> {
+        self.run_jobs(py, &FioJobs::new(text)?, !as_is, progress.as_ref())
+    }
+
+    /// Writes all that may be touched once, in order: from new to full.
+    #[pyo3(signature = (*, progress=None))]
+    fn fill(&self, py: Python<'_>, progress: Option<Py<PyAny>>) -> PyResult<Run> {
+        let job = fourcorners::workload::Job {
+            pattern: fourcorners::workload::Pattern::Sequential,
+            read_percent: 0,
+            block_bytes: WHOLE as u32,
+            queue_depth: self.queue_depth().min(32),
+            span_start_bytes: 0,
+            span_bytes: self.usable_bytes(),
+            data: fourcorners::workload::Data::Incompressible,
+            until: fourcorners::workload::Until::Bytes(self.usable_bytes()),
+            seed: 1,
+            fua: false,
+        };
+        let run = self.run_lab_job(py, job, progress.as_ref())?;
+        self.settle(py)?;
+        Ok(run)
+    }
+
+    /// Makes an SSD forget everything.
+    fn purge(&self, py: Python<'_>) -> PyResult<()> {
+        match self.with_made(py, |drive| drive.purge())? {
+            Ok(Purge::Done) => Ok(()),
+            Ok(Purge::NotPossible(why)) => Err(Error::new_err(why)),
+            Err(error) => Err(Error::new_err(error.to_string())),
+        }
+    }
+
+    /// Lets the drive do what it put off; writes of one run are then not paid for by the next.
+    fn settle(&self, py: Python<'_>) -> PyResult<()> {
+        let settled = self.with_made(py, |drive| drive.settle())?;
+        settled.map_err(|error| Error::new_err(error.to_string()))
+    }
+
+    /// Trims a range, by default all that may be touched; seconds it took.
+    #[pyo3(signature = (start_bytes=0, bytes=None))]
+    fn trim(&self, py: Python<'_>, start_bytes: u64, bytes: Option<u64>) -> PyResult<f64> {
+        let usable = self.usable_bytes();
+        let bytes = bytes.unwrap_or(usable.saturating_sub(start_bytes));
+        let block = u64::from(self.profile.geometry().logical_block_bytes);
+        let fits = start_bytes.checked_add(bytes).is_some_and(|end| end <= usable);
+        if !fits || !start_bytes.is_multiple_of(block) || !bytes.is_multiple_of(block) {
+            return Err(errors::JobError::new_err(format!(
+                "a TRIM of {bytes} bytes from {start_bytes}: it must lie in the first {usable} bytes, \
+                 in multiples of {block}"
+            )));
+        }
+        let trimmed = self.with_made(py, |drive| drive.trim(trim::Range { start_bytes, bytes }))?;
+        Ok(trimmed.map_err(errors::fault)?.as_secs())
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Drive>) -> PyResult<(Bound<'py, PyAny>, Again)> {
+        let this = slf.get();
+        if this.made.try_lock().map_or(true, |made| made.is_used) {
+            let message = "a drive that was run has a past, which is not pickled: pickle a new one, \
+                           Drive(...) or drive.with_()";
+            return Err(PyValueError::new_err(message));
+        }
+        let MadeOf { name, text, host, set } = this.made_of.clone();
+        Ok((slf.get_type().getattr("_again")?, (name, text, host, set, this.spare)))
+    }
+
+    fn __repr__(&self) -> String {
+        let mut shown = format!("Drive({:?}", self.made_of.name);
+        if self.spare > 0.0 {
+            shown += &format!(", spare={}", self.spare);
+        }
+        if !self.made_of.set.is_empty() {
+            shown += &format!(", set={:?}", self.made_of.set);
+        }
+        shown + ")"
+    }
+}
+
+/// What `_again` takes.
+type Again = (String, Option<String>, Option<String>, Vec<String>, f64);
+
+impl Drive {
+    fn make(made_of: MadeOf, spare: f64) -> PyResult<Drive> {
+        if !(0.0..=MOST_SPARE).contains(&spare) {
+            let message =
+                format!("spare={spare}: give a share of the drive from 0 to {MOST_SPARE}");
+            return Err(PyValueError::new_err(message));
+        }
+        Ok(Drive { profile: made_of.profile()?, spare, made_of, made: Mutex::default() })
+    }
+
+    /// The drive of a name, or the one given.
+    pub(crate) fn of(drive: &Bound<'_, PyAny>) -> PyResult<(Profile, f64)> {
+        match drive.cast::<Drive>() {
+            Ok(drive) => Ok((drive.get().profile.clone(), drive.get().spare)),
+            Err(_) => Drive::new(drive, 0.0, None, None).map(|drive| (drive.profile, 0.0)),
+        }
+    }
+
+    /// Does something with the drive while Python goes on.
+    fn with_made<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl Send + FnOnce(&mut LabDrive) -> T,
+    ) -> PyResult<T> {
+        self.with_drive(py, true, work)
+    }
+
+    fn with_drive<T: Send>(
+        &self,
+        py: Python<'_>,
+        uses_it: bool,
+        work: impl Send + FnOnce(&mut LabDrive) -> T,
+    ) -> PyResult<T> {
+        let mut made = self.made.try_lock().map_err(|_| {
+            PyRuntimeError::new_err("the drive is at work in another thread: give each its own")
+        })?;
+        if made.drive.is_none() {
+            side_by_side::check_memory(vec![self.profile.memory_bytes()], 1)
+                .map_err(PyMemoryError::new_err)?;
+        }
+        made.is_used |= uses_it;
+        let place = &mut made.drive;
+        Ok(py.detach(move || {
+            let drive = place.take().map(Virtual::into_lab);
+            let mut drive = drive.unwrap_or_else(|| LabDrive::from_profile(&self.profile));
+            let worked = work(&mut drive);
+            *place = Virtual::from_lab(drive);
+            worked
+        }))
+    }
+
+    fn run_job(&self, py: Python<'_>, job: &Job, progress: Option<&Py<PyAny>>) -> PyResult<Run> {
+        let job = job.on(self.profile.geometry(), self.usable_bytes())?;
+        self.run_lab_job(py, job, progress)
+    }
+
+    fn run_lab_job(
+        &self,
+        py: Python<'_>,
+        job: fourcorners::workload::Job,
+        progress: Option<&Py<PyAny>>,
+    ) -> PyResult<Run> {
+        let mut watched = Watched::new(progress);
+        let wears = match &self.profile.model {
+            catalogue::Model::Ssd(ssd) => ssd.wear.is_some(),
+            catalogue::Model::Hdd(_) => false,
+        };
+        let run = self.with_made(py, |drive| {
+            let outcome = drive.run(&job, &mut watched);
+            Run::of(outcome, drive, job, wears)
+        })?;
+        if let Some(raised) = watched.raised {
+            return Err(raised);
+        }
+        if let JobEnd::Failed(fault) = run.measured.ended {
+            return Err(errors::fault(fault));
+        }
+        if let Some(progress) = progress {
+            progress.call1(py, (1.0,))?;
+        }
+        Ok(run)
+    }
+
+    fn run_jobs(
+        &self,
+        py: Python<'_>,
+        jobs: &FioJobs,
+        lay_out: bool,
+        progress: Option<&Py<PyAny>>,
+    ) -> PyResult<FioResult> {
+        let placed = jobs.on(&self.profile)?;
+        let is_new = self.made.try_lock().is_ok_and(|made| !made.is_used);
+        let is_ssd = matches!(self.profile.model, catalogue::Model::Ssd(_));
+        let mut watched = Watched::new(progress);
+        let result = self.with_made(py, |drive| {
+            if lay_out && is_new && is_ssd {
+                match drive.lay_out(&placed.plan, &mut watched) {
+                    Ok(JobEnd::Failed(fault)) => return Err(errors::fault(fault)),
+                    Ok(JobEnd::Complete | JobEnd::Interrupted) => {}
+                    Err(error) => return Err(Error::new_err(error.to_string())),
+                }
+            }
+            let ran = drive.run_streams(&placed.plan, &mut watched);
+            ran.map_err(|error| Error::new_err(error.to_string()))
+        })?;
+        if let Some(raised) = watched.raised {
+            return Err(raised);
+        }
+        let target = side_by_side::target_info(&self.profile, self.profile.geometry());
+        Ok(FioResult::of(jobs, placed, target, result?))
+    }
+}
+
+/// `key=value` as the library takes it.
+fn setting(key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<String> {
+    let key: String = key.extract()?;
+    let value = match value.cast::<PyBool>() {
+        Ok(truth) => truth.is_true().to_string(),
+        Err(_) => value.str()?.to_string(),
+    };
+    Ok(format!("{key}={value}"))
+}

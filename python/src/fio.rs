@@ -1,0 +1,112 @@
+//! fio's job files, and what came of them in fio's words.
+
+use std::path::Path;
+
+use fourcorners::catalogue::Profile;
+use fourcorners::fio_output::{Cost, Report, TargetRun, json, normal};
+use fourcorners::jobfile::{JobFile, Jobs, Placed};
+use fourcorners::record::{ClockName, TargetInfo};
+use fourcorners::streams::RunResult;
+use pyo3::prelude::*;
+
+use crate::errors;
+
+/// What errors call a text.
+const NAME: &str = "job.fio";
+/// Where the random numbers of jobs with `randrepeat=0` begin: a drive's answers depend on nothing
+/// that is not said.
+const SEED: u64 = 1;
+
+/// Jobs of a fio job file.
+#[pyclass(frozen, module = "fourcorners")]
+pub(crate) struct FioJobs {
+    /// The job file.
+    #[pyo3(get)]
+    text: String,
+    file: JobFile,
+}
+
+#[pymethods]
+impl FioJobs {
+    #[new]
+    pub(crate) fn new(text: String) -> PyResult<FioJobs> {
+        let environment = |name: &str| std::env::var(name).ok();
+        let file = JobFile::from_text(&text, Path::new(NAME), &environment);
+        Ok(FioJobs { file: file.map_err(errors::job_file)?, text })
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, FioJobs>) -> (Bound<'py, PyAny>, (String,)) {
+        (slf.get_type().into_any(), (slf.get().text.clone(),))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Job.from_fio({:?})", self.text)
+    }
+}
+
+impl FioJobs {
+    /// The jobs on a drive; whatever file they name, it is that drive.
+    pub(crate) fn on(&self, profile: &Profile) -> PyResult<Jobs> {
+        let placed =
+            Placed { geometry: profile.geometry(), is_virtual: true, seed: SEED, first_job: 0 };
+        self.file.on(placed, |_| true).map_err(errors::job_file)
+    }
+}
+
+/// What came of a fio job file.
+#[pyclass(frozen, module = "fourcorners")]
+pub(crate) struct FioResult {
+    /// What a user should know of the job file.
+    #[pyo3(get)]
+    warnings: Vec<String>,
+    /// fio's JSON as text, with the bins of every latency (`json+`).
+    #[pyo3(get)]
+    json: String,
+    /// fio's report for people.
+    #[pyo3(get)]
+    text: String,
+}
+
+#[pymethods]
+impl FioResult {
+    /// fio's JSON as a dictionary.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import("json")?.call_method1("loads", (&self.json,))
+    }
+
+    /// The jobs of fio's JSON.
+    #[getter]
+    fn jobs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.to_dict(py)?.get_item("jobs")
+    }
+
+    fn __repr__(&self) -> &str {
+        &self.text
+    }
+}
+
+impl FioResult {
+    pub(crate) fn of(
+        jobs: &FioJobs,
+        placed: Jobs,
+        target: TargetInfo,
+        result: RunResult,
+    ) -> FioResult {
+        let warnings = placed.warnings.clone();
+        let run = TargetRun {
+            target,
+            clock: ClockName::Virtual,
+            jobs: placed,
+            result,
+            cost: Cost::default(),
+        };
+        let now = jiff::Timestamp::now();
+        let report = Report {
+            globals: jobs.file.globals.clone(),
+            runs: vec![run],
+            at_ms: now.as_millisecond(),
+            at: now.strftime("%a %b %e %H:%M:%S %Y").to_string(),
+        };
+        FioResult { warnings, json: json(&report, true), text: normal(&report) }
+    }
+}

@@ -1,0 +1,258 @@
+//! What one job did.
+
+use std::sync::OnceLock;
+
+use fourcorners::Histogram as LabHistogram;
+use fourcorners::drive::{Drive as LabDrive, Outcome};
+use fourcorners::record::{FlashWear, Latency as LabLatency, Series as LabSeries};
+use fourcorners::run::{JobEnd, Measured, Unobserved};
+use fourcorners::workload::Job as LabJob;
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::Arc;
+
+use crate::arrays::view;
+use crate::record::{Latency, Series};
+
+/// What a job did on a drive. Figures are worked out when they are asked for.
+#[pyclass(frozen, module = "fourcorners")]
+pub(crate) struct Run {
+    pub(crate) measured: Measured,
+    job: LabJob,
+    write_amplification: Option<f64>,
+    over_provisioning: Option<(f64, f64)>,
+    wear: Option<FlashWear>,
+    latency: OnceLock<LabLatency>,
+    series: OnceLock<Arc<LabSeries>>,
+}
+
+impl Run {
+    /// `wears`: whether the drive's flash wears out; what it was erased is not added up otherwise.
+    pub(crate) fn of(outcome: Outcome, drive: &LabDrive, job: LabJob, wears: bool) -> Run {
+        Run {
+            measured: outcome.measured,
+            job,
+            write_amplification: outcome.write_amplification,
+            over_provisioning: drive.over_provisioning(),
+            wear: wears.then(|| drive.wear().and_then(FlashWear::of)).flatten(),
+            latency: OnceLock::new(),
+            series: OnceLock::new(),
+        }
+    }
+
+    fn latencies(&self) -> &LabLatency {
+        self.latency.get_or_init(|| LabLatency::from(&self.measured.latency))
+    }
+}
+
+#[pymethods]
+impl Run {
+    /// I/Os completed.
+    #[getter]
+    fn ios(&self) -> u64 {
+        self.measured.latency.count()
+    }
+
+    /// I/Os read.
+    #[getter]
+    fn reads(&self) -> u64 {
+        self.measured.reads
+    }
+
+    /// I/Os written.
+    #[getter]
+    fn writes(&self) -> u64 {
+        self.measured.writes
+    }
+
+    /// Bytes moved.
+    #[getter]
+    fn bytes(&self) -> u64 {
+        self.measured.bytes
+    }
+
+    /// From the first submit to the last completion, seconds.
+    #[getter]
+    fn duration_s(&self) -> f64 {
+        self.measured.elapsed.as_secs().max(1e-9)
+    }
+
+    /// I/Os a second.
+    #[getter]
+    fn iops(&self) -> f64 {
+        self.ios() as f64 / self.duration_s()
+    }
+
+    /// 10^6 bytes a second.
+    #[getter]
+    fn mb_per_s(&self) -> f64 {
+        self.measured.bytes as f64 / 1e6 / self.duration_s()
+    }
+
+    /// Mean number of I/Os in flight.
+    #[getter]
+    fn mean_queue_depth(&self) -> f64 {
+        self.measured.in_flight_ns as f64 / self.measured.elapsed.0.max(1) as f64
+    }
+
+    /// Latency, microseconds.
+    #[getter]
+    fn latency_us(&self) -> Latency {
+        Latency::from(*self.latencies())
+    }
+
+    /// NAND writes over host writes during the job (SSDs that were written).
+    #[getter]
+    fn write_amplification(&self) -> Option<f64> {
+        self.write_amplification
+    }
+
+    /// Spare over user space without what collection keeps free (SSDs).
+    #[getter]
+    fn effective_op(&self) -> Option<f64> {
+        self.over_provisioning.map(|(_, effective)| effective)
+    }
+
+    /// Raw space beyond user space over user space (SSDs).
+    #[getter]
+    fn nameplate_op(&self) -> Option<f64> {
+        self.over_provisioning.map(|(nameplate, _)| nameplate)
+    }
+
+    /// Joules the drive used (drives of which it is known).
+    #[getter]
+    fn joules(&self) -> Option<f64> {
+        self.measured.energy.as_ref().map(|energy| energy.joules)
+    }
+
+    /// How worn the flash was after the job (SSDs whose flash wears out).
+    #[getter]
+    fn wear<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let wear = self.wear.as_ref().map(|wear| pythonize::pythonize(py, wear));
+        Ok(wear.transpose()?)
+    }
+
+    /// False when the job was cut short.
+    #[getter]
+    fn complete(&self) -> bool {
+        self.measured.ended == JobEnd::Complete
+    }
+
+    /// What was run, with its span and length in bytes.
+    #[getter]
+    fn job<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(pythonize::pythonize(py, &self.job)?)
+    }
+
+    /// Latencies of all I/Os.
+    #[getter]
+    fn histogram(slf: Bound<'_, Run>) -> Histogram {
+        Histogram { run: slf.unbind() }
+    }
+
+    /// Second by second.
+    #[getter]
+    fn series(&self) -> Series {
+        let series = self.series.get_or_init(|| Arc::new(LabSeries::from(&self.measured)));
+        Series::of(Arc::clone(series))
+    }
+
+    /// All figures as one flat dictionary: a row of a table.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let row = PyDict::new(py);
+        row.set_item("iops", self.iops())?;
+        row.set_item("mb_per_s", self.mb_per_s())?;
+        row.set_item("ios", self.ios())?;
+        row.set_item("bytes", self.bytes())?;
+        row.set_item("duration_s", self.duration_s())?;
+        row.set_item("mean_queue_depth", self.mean_queue_depth())?;
+        Latency::from(*self.latencies()).into_row(&row)?;
+        row.set_item("write_amplification", self.write_amplification)?;
+        row.set_item("effective_op", self.effective_op())?;
+        row.set_item("nameplate_op", self.nameplate_op())?;
+        row.set_item("joules", self.joules())?;
+        row.set_item("complete", self.complete())?;
+        Ok(row)
+    }
+
+    /// The same as a pandas Series.
+    fn to_pandas<'py>(slf: &Bound<'py, Run>) -> PyResult<Bound<'py, PyAny>> {
+        let row = slf.get().to_dict(slf.py())?;
+        slf.py().import("pandas")?.getattr("Series")?.call1((row,))
+    }
+
+    fn __repr__(&self) -> String {
+        let Run { measured, .. } = self;
+        format!(
+            "<Run: {} I/Os in {:.3} s, {:.0} IOPS, {:.1} MB/s, mean {:.1} us>",
+            self.ios(),
+            self.duration_s(),
+            self.iops(),
+            self.mb_per_s(),
+            measured.latency.mean() / 1e3
+        )
+    }
+}
+
+/// Latencies of all I/Os of a run, in buckets under 0.8 % wide; the same buckets for every run.
+#[pyclass(frozen, module = "fourcorners")]
+pub(crate) struct Histogram {
+    run: Py<Run>,
+}
+
+impl Histogram {
+    fn of(&self) -> &LabHistogram {
+        &self.run.get().measured.latency
+    }
+}
+
+#[pymethods]
+impl Histogram {
+    /// How often each bucket was hit: a view, not a copy.
+    #[getter]
+    fn counts<'py>(slf: Bound<'py, Histogram>) -> Bound<'py, PyArray1<u64>> {
+        let run = slf.get().run.bind(slf.py()).clone();
+        view(run.into_any(), slf.get().of().counts())
+    }
+
+    /// Lowest value of each bucket, nanoseconds.
+    #[staticmethod]
+    fn lows_ns(py: Python<'_>) -> Bound<'_, PyArray1<u64>> {
+        PyArray1::from_iter(py, LabHistogram::bucket_lows())
+    }
+
+    /// The buckets that hold anything: lowest value in nanoseconds and count, as two columns.
+    fn bins<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let rows: Vec<Vec<u64>> =
+            self.of().bins().into_iter().map(|(low, count)| vec![low, count]).collect();
+        Ok(numpy::PyArray2::from_vec2(py, &rows)?.into_any())
+    }
+
+    /// The value in nanoseconds that so many per cent of all do not exceed, at most 0.8 % too high.
+    fn percentile(&self, percent: f64) -> u64 {
+        self.of().percentile(percent)
+    }
+
+    /// Number of values.
+    fn __len__(&self) -> usize {
+        self.of().count() as usize
+    }
+}
+
+/// The library's part of a call alone, for measuring what a call from Python costs: seconds that
+/// `calls` runs of a job of one I/O took without Python, each with the histogram of its own that a
+/// run has.
+#[pyfunction]
+pub(crate) fn empty_run(py: Python<'_>, drive: &crate::drive::Drive, calls: u32) -> PyResult<f64> {
+    let profile = &drive.profile;
+    let job = crate::job::Job::one_io().on(profile.geometry(), 1 << 20)?;
+    Ok(py.detach(|| {
+        let mut drive = LabDrive::from_profile(profile);
+        let began = std::time::Instant::now();
+        for _ in 0..calls {
+            std::hint::black_box(drive.run(&job, &mut Unobserved));
+        }
+        began.elapsed().as_secs_f64()
+    }))
+}

@@ -1,0 +1,20 @@
+"""Small drives, on which a run takes milliseconds."""
+
+import pytest
+
+import fourcorners as fc
+
+#: A gigabyte of flash on eight dies, collected as it is written.
+SMALL = {
+    "capacity.sectors": 2 * 1024 * 1024,
+    "nand.channels": 4,
+    "nand.dies": 8,
+    "nand.pages_per_block": 64,
+    "nand.blocks_per_plane": 150,
+    "gc.pacing": "paced",
+}
+
+
+@pytest.fixture
+def small():
+    return fc.Drive("crucial-m4-256gb", set=SMALL)

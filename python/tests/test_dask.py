@@ -1,0 +1,71 @@
+"""The same sweep on Dask: two workers, each a process, as they would be on two machines."""
+
+import os
+import signal
+
+import pytest
+from conftest import SMALL
+from test_sweep import JOBS, grid, in_process
+
+import fourcorners as fc
+
+distributed = pytest.importorskip("distributed")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+        yield cluster
+
+
+def test_a_thousand_runs_are_the_same_to_the_bit(cluster, tmp_path):
+    here = in_process(grid(1000))
+    with distributed.Client(cluster) as client:
+        there = fc.sweep(grid(1000), JOBS, client.get_executor(), into=tmp_path / "executor")
+        assert (there.ran, there.total) == (1000, 1000)
+        by_client = fc.sweep(grid(8), JOBS, client)
+    assert there.to_pylist() == here.to_pylist()
+    assert by_client.to_pylist() == in_process(grid(8)).to_pylist()
+    by_address = fc.sweep(grid(1000), JOBS, cluster.scheduler_address, into=tmp_path / "executor")
+    assert (by_address.ran, by_address.known) == (0, 1000)
+
+
+def test_a_worker_that_is_killed_loses_nothing(cluster, tmp_path):
+    killed = []
+
+    def kill(done, total):
+        if done == 100 and not killed:
+            worker = next(iter(cluster.workers.values()))
+            os.kill(worker.pid, signal.SIGKILL)
+            killed.append(worker.pid)
+
+    swept = fc.sweep(grid(400), JOBS, cluster.scheduler_address, into=tmp_path, progress=kill)
+    assert killed and swept.ran == 400
+    assert swept.to_pylist() == in_process(grid(400)).to_pylist()
+
+
+def test_what_was_stopped_on_one_engine_goes_on_on_another(cluster, tmp_path):
+    class Enough(Exception):
+        pass
+
+    def enough(done, total):
+        if done == 50:
+            raise Enough
+
+    with pytest.raises(Enough):
+        fc.sweep(grid(200), JOBS, cluster.scheduler_address, into=tmp_path, progress=enough)
+    rest = fc.sweep(grid(200), JOBS, workers=2, into=tmp_path)
+    assert rest.known >= 50 and rest.ran == 200 - rest.known
+    assert rest.to_pylist() == in_process(grid(200)).to_pylist()
+
+
+def test_a_scheduler_is_given_from_the_shell(cluster, tmp_path):
+    from test_sweep import PLAN, command
+
+    plan = tmp_path / "plan.toml"
+    plan.write_text(PLAN)
+    done = command(plan, "--scheduler", cluster.scheduler_address)
+    assert done.returncode == 0 and done.stdout.startswith("4 runs"), done
+    assert SMALL["nand.dies"] == 8

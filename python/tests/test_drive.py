@@ -1,0 +1,239 @@
+import math
+import pickle
+import signal
+import threading
+import time
+
+import pytest
+from conftest import SMALL
+
+import fourcorners as fc
+
+
+def test_a_run_obeys_littles_law_and_its_histogram_and_series_hold_all_of_it(small):
+    run = small.run(fc.Job("random", read_percent=50, queue_depth=4, seconds=3))
+    assert run.ios == run.reads + run.writes == run.histogram.counts.sum() == len(run.histogram)
+    in_flight = run.iops * run.latency_us.mean / 1e6
+    assert math.isclose(run.mean_queue_depth, in_flight, rel_tol=1e-9)
+    assert len(run.series) == 3 and run.series.iops.sum() <= run.ios
+    lows, counts = run.histogram.lows_ns(), run.histogram.counts
+    assert lows[counts > 0][0] <= run.latency_us.min * 1e3 < lows[counts > 0][0] * 1.01
+    assert (run.histogram.bins()[:, 1] == counts[counts > 0]).all()
+    assert run.histogram.percentile(99.9) / 1e3 == run.latency_us.p999
+    row = run.to_dict()
+    assert row["iops"] == run.iops and row["latency_p999_us"] == run.latency_us.p999
+    assert run.to_pandas()["ios"] == run.ios
+
+
+def test_arrays_are_views_that_keep_what_they_show(small):
+    run = small.run(fc.Job(seconds=2))
+    counts, iops = run.histogram.counts, run.series.iops
+    assert counts.base is run and not counts.flags.owndata and not counts.flags.writeable
+    again = run.histogram.counts
+    assert counts.ctypes.data == again.ctypes.data
+    with pytest.raises(ValueError):
+        counts[0] = 1
+    total, first = int(counts.sum()), iops.tolist()
+    del run, again
+    assert int(counts.sum()) == total and iops.tolist() == first
+    record = fc.review(small.with_(), ["four-corners"], quick=True)[0]
+    bins = record.figures["random_read_4k_qd3"].latency_bins_ns
+    iops = record.series["random_read_4k_qd3"].iops
+    assert bins.shape[1] == 2 and not bins.flags.owndata and not iops.flags.owndata
+    told = record.to_dict()["figures"]["random_read_4k_qd3"]["latency_bins_ns"]
+    del record
+    assert bins.tolist() == told
+
+
+def test_a_drive_keeps_what_was_done_to_it_and_the_same_is_done_alike(small):
+    small.fill()
+    first = small.run(fc.Job(drive_writes=1))
+    then = small.run(fc.Job(drive_writes=1, seed=2))
+    assert first.write_amplification > 1.0 and then.write_amplification > first.write_amplification
+    again = small.with_()
+    again.fill()
+    assert again.run(fc.Job(drive_writes=1)).to_dict() == first.to_dict()
+    small.purge()
+    assert small.run(fc.Job(bytes=1 << 20)).write_amplification == 1.0
+    assert small.trim() >= 0.0
+
+
+def test_spare_area_is_spare_to_collection_and_is_left_alone():
+    def steady(spare):
+        drive = fc.Drive("crucial-m4-256gb", spare=spare, set=SMALL)
+        drive.fill()
+        drive.run(fc.Job(drive_writes=2))
+        return drive.run(fc.Job(drive_writes=0.5, seed=2)).write_amplification
+
+    assert steady(0.25) < steady(0.07) < steady(0.0)
+    drive = fc.Drive("crucial-m4-256gb", spare=0.25, set=SMALL)
+    assert drive.usable_bytes == 0.75 * drive.capacity_bytes
+    with pytest.raises(fc.JobError, match="first 805306368 bytes"):
+        drive.run(fc.Job(span_bytes=drive.capacity_bytes, seconds=1))
+
+
+def test_parameters_can_be_read_and_set():
+    drive = fc.Drive("crucial-m4-256gb", set={"link.gbps": 3, "gc.policy": "fifo"})
+    assert (drive["link.gbps"], drive["gc.policy"], drive["nand.page_bytes"]) == (3.0, "fifo", 8192)
+    assert drive.profile_hash != fc.Drive("crucial-m4-256gb").profile_hash
+    assert "crucial-m4-256gb" in fc.drives() and "marvell-9128" in fc.hosts()
+    behind = fc.Drive("crucial-m4-256gb", host="marvell-9128")
+    assert behind.profile_hash != fc.Drive("crucial-m4-256gb").profile_hash
+    values = {value["key"]: value for value in drive.values}
+    assert values["link.gbps"]["standing"] == "set" and values["nand.dies"]["source"]
+    with pytest.raises(KeyError, match="nand.dice"):
+        drive["nand.dice"]
+
+
+def test_a_profile_of_ones_own_is_the_drive_it_was_written_from(tmp_path, small):
+    file = tmp_path / "mine.toml"
+    file.write_text(small.to_toml())
+    mine = fc.Drive(file)
+    assert mine.profile_hash == small.profile_hash == fc.Drive.from_toml(small.to_toml()).profile_hash
+    away = pickle.dumps(mine)
+    file.unlink()
+    there = pickle.loads(away)
+    assert there.run(fc.Job(seconds=1)).to_dict() == small.run(fc.Job(seconds=1)).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "told"),
+    [
+        (lambda: fc.Drive("crucial-m4-256"), fc.CatalogueError, 'did you mean "crucial-m4-256gb"'),
+        (lambda: fc.Drive("/dev/null"), fc.CatalogueError, "virtual ones"),
+        (lambda: fc.Drive("none.toml"), fc.CatalogueError, "none.toml: cannot read"),
+        (lambda: fc.Drive("crucial-m4-256gb", set={"nand.dies": 0}), fc.CatalogueError, "it must be 1 to 4096"),
+        (lambda: fc.Drive("crucial-m4-256gb", set={"link.gbsp": 3}), fc.CatalogueError, "did you mean link.gbps"),
+        (lambda: fc.Drive("crucial-m4-256gb", host="marvel"), fc.CatalogueError, "host controller"),
+        (lambda: fc.Drive("crucial-m4-256gb", spare=25), ValueError, "from 0 to 0.9"),
+        (lambda: fc.Drive("crucial-m4-256gb", spare=math.nan), ValueError, "from 0 to 0.9"),
+        (lambda: fc.Drive.from_toml("name = 3"), fc.CatalogueError, "the profile"),
+        (lambda: fc.Job("sideways", seconds=1), ValueError, "sideways"),
+        (lambda: fc.Job(), ValueError, "needs an end"),
+        (lambda: fc.Job(bytes=1, drive_writes=1), ValueError, "one length"),
+        (lambda: fc.Job(drive_writes=math.inf), ValueError, "drive_writes"),
+        (lambda: fc.Job(seconds=-1), OverflowError, "negative"),
+        (lambda: fc.Job(seconds=1, data=101), ValueError, "0 to 100"),
+        (lambda: fc.Job.from_fio("rw=read"), fc.JobFileError, "before the first section"),
+        (lambda: fc.Job.from_fio("[a]\nrw=reed"), fc.JobFileError, "job.fio, line 2"),
+        (lambda: fc.review("crucial-m4-256gb", "five-corners"), ValueError, "four-corners"),
+        (lambda: fc.review("crucial-m4-256gb", []), ValueError, "methods is empty"),
+        (lambda: fc.from_json("{}"), fc.RecordError, "schema"),
+        (lambda: fc.Record.from_json("[]"), fc.RecordError, "no.* a record|not a record"),
+    ],
+)
+def test_what_is_refused_is_said_as_the_library_says_it(make, error, told):
+    with pytest.raises(error, match=told) as raised:
+        make()
+    assert "\n" not in str(raised.value)
+    assert issubclass(fc.CatalogueError, fc.Error) and issubclass(fc.JobFileError, fc.JobError)
+
+
+@pytest.mark.parametrize(
+    ("job", "told"),
+    [
+        ({"block_bytes": 1000}, "multiple of the drive's logical block, 512"),
+        ({"queue_depth": 33}, "takes 32 commands at once"),
+        ({"span_start_bytes": 1}, "multiple of 512"),
+        ({"span_start_bytes": 1 << 40}, "first 1073741824 bytes"),
+        ({"span_bytes": 0}, "it must be 4096 to"),
+    ],
+)
+def test_a_job_that_does_not_fit_is_refused_and_the_drive_is_as_before(small, job, told):
+    with pytest.raises(fc.JobError, match=told):
+        small.run(fc.Job(seconds=1, **job))
+    pickle.dumps(small)
+
+
+def test_jobs_and_errors_go_through_pickle():
+    job = fc.Job("sequential", block_bytes=131072, drive_writes=1.5, data=40, seed=7)
+    again = pickle.loads(pickle.dumps(job))
+    assert again == job and hash(again) == hash(job) and again.data == 40
+    assert job.replace(seed=8) != job and job.replace(seed=8).drive_writes == 1.5
+    assert repr(job).startswith("Job(pattern='sequential'")
+    assert eval(repr(job), {"Job": fc.Job}) == job
+    error = pickle.loads(pickle.dumps(fc.JobError("no")))
+    assert isinstance(error, fc.JobError) and str(error) == "no"
+
+
+def test_a_drive_that_was_run_is_not_pickled(small):
+    small.run(fc.Job(bytes=4096))
+    with pytest.raises(ValueError, match="has a past"):
+        pickle.dumps(small)
+
+
+def test_progress_is_told_and_what_it_raises_stops_the_run(small):
+    told = []
+    small.run(fc.Job(seconds=600), progress=told.append)
+    assert told == sorted(told) and told[-1] == 1.0
+
+    class Enough(Exception):
+        pass
+
+    def enough(part):
+        raise Enough
+
+    with pytest.raises(Enough):
+        small.run(fc.Job(seconds=1_000_000), progress=enough)
+    # It goes on from where it was stopped.
+    assert small.run(fc.Job(seconds=1)).ios > 0
+
+
+@pytest.mark.parametrize("what", ["run", "review", "fio"])
+def test_ctrl_c_stops_it(small, what):
+    def work():
+        if what == "run":
+            small.run(fc.Job(seconds=1_000_000))
+        elif what == "fio":
+            small.run_fio("[job]\nrw=randwrite\nruntime=1000000\ntime_based\niodepth=32\nioengine=libaio")
+        else:
+            fc.review(fc.Drive("crucial-m4-256gb"), ["snia"])
+
+    timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    timer.join()
+
+
+def test_other_threads_go_on_while_a_drive_is_at_work(small):
+    ticks, done = [], threading.Event()
+
+    def tick():
+        while not done.is_set():
+            ticks.append(time.monotonic())
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    raised = []
+
+    def meanwhile():
+        try:
+            small.run(fc.Job(seconds=1))
+        except RuntimeError as error:
+            raised.append(str(error))
+
+    def progress(part):
+        if not raised:
+            other = threading.Thread(target=meanwhile)
+            other.start()
+            other.join()
+
+    small.run(fc.Job(seconds=600), progress=progress)
+    done.set()
+    thread.join()
+    assert len(ticks) > 3
+    assert "at work in another thread" in raised[0]
+
+
+def test_a_job_file_is_run_as_fio_runs_it(small):
+    text = "[global]\nioengine=libaio\niodepth=4\nbs=4k\n[r]\nrw=randread\nruntime=2\ntime_based\n"
+    result = small.run_fio(text)
+    assert result.jobs[0]["jobname"] == "r" and result.jobs[0]["read"]["total_ios"] > 1000
+    assert "IOPS" in result.text and result.to_dict()["jobs"] == result.jobs
+    # Laid out before: it reads from flash, which takes longer than a link and a command.
+    assert result.jobs[0]["read"]["lat_ns"]["min"] > 60_000
+    jobs = fc.Job.from_fio(text)
+    same = small.with_().run(pickle.loads(pickle.dumps(jobs)))
+    assert same.jobs[0]["read"] == result.jobs[0]["read"]

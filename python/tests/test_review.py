@@ -1,0 +1,78 @@
+import json
+import os
+import pickle
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import SMALL
+
+import fourcorners as fc
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def binary():
+    """The command, if it was built; a review from Python has to be its equal."""
+    for place in (os.environ.get("FOURCORNERS"), ROOT / "target/release/fourcorners", ROOT / "target/debug/fourcorners"):
+        if place and Path(place).is_file():
+            return str(place)
+    return shutil.which("fourcorners")
+
+
+def test_a_review_is_the_commands_to_the_bit():
+    command = binary()
+    if command is None:
+        pytest.skip("the command `fourcorners` was not built")
+    sets = [part for key, value in SMALL.items() for part in ("--set", f"{key}={value}")]
+    arguments = ["review", "crucial-m4-256gb", "--methods", "four-corners,consistency", "--quick", "--json"]
+    printed = subprocess.run([command, *arguments, "--seed", "3", *sets], check=True, capture_output=True, text=True)
+    theirs = fc.from_json(printed.stdout)
+    told = []
+    drive = fc.Drive("crucial-m4-256gb", set=SMALL)
+    ours = fc.review([drive], ["four-corners", "consistency"], quick=True, seed=3, progress=told.append)
+    assert [record.id for record in ours] == [record.id for record in theirs]
+    assert ours == theirs and told[-1] == 1.0
+
+
+def test_records_are_read_as_they_were_written(tmp_path):
+    drive = fc.Drive("crucial-m4-256gb", set=SMALL, spare=0.25)
+    records = fc.review(drive, ["consistency", "lba-pass"], quick=True)
+    document = fc.to_json(records)
+    assert json.loads(document)["schema"] == "fourcorners.review/1"
+    file = tmp_path / "review.json"
+    file.write_text(document)
+    again = fc.load(file)
+    assert again == records and [r.to_json() for r in again] == [r.to_json() for r in records]
+    assert pickle.loads(pickle.dumps(records[0])).to_json() == records[0].to_json()
+    consistency, passes = records
+    name = next(iter(consistency.figures))
+    assert name.endswith("spare25") and consistency.steadiness[name]["seconds"] == 20
+    assert consistency.clock == "virtual" and consistency.complete and consistency.failure is None
+    assert consistency.target.capacity_bytes == drive.capacity_bytes
+    assert consistency.target.kind == "virtual" and "gc.pacing=paced" in consistency.target.set
+    curve = next(iter(passes.curves.values()))
+    assert curve.points.shape[1] == 2 and not curve.points.flags.owndata and "MB/s" in curve.y
+    assert all(verdict.text for verdict in passes.verdicts)
+    file.write_text(document[:100])
+    with pytest.raises(fc.RecordError, match="review.json"):
+        fc.load(file)
+
+
+def test_records_are_tables():
+    records = fc.review(fc.Drive("crucial-m4-256gb", set=SMALL), quick=True)
+    frame = fc.to_pandas(records)
+    assert len(frame) == sum(len(record.figures) for record in records)
+    figure = records[0].figures["random_read_4k_qd3"]
+    row = frame.set_index("figure").loc["random_read_4k_qd3"]
+    assert row["iops"] == figure.iops and row["latency_p99_us"] == figure.latency_us.p99
+    assert fc.to_arrow(records).num_rows == len(frame) == records[0].to_arrow().num_rows
+    series = records[0].series["random_read_4k_qd3"].to_pandas()
+    assert list(series["iops"]) == list(records[0].series["random_read_4k_qd3"].iops)
+
+
+def test_a_drive_too_small_is_refused():
+    tiny = {"capacity.sectors": 8000, "nand.blocks_per_plane": 8, "nand.pages_per_block": 8, "nand.dies": 8}
+    with pytest.raises(fc.Error, match="too small"):
+        fc.review(fc.Drive("crucial-m4-256gb", set={**SMALL, **tiny}))

@@ -1,0 +1,273 @@
+import concurrent.futures as cf
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from conftest import SMALL
+
+import fourcorners as fc
+
+JOBS = [
+    fc.Job("sequential", block_bytes=131072, drive_writes=0.02),
+    fc.Job("random", read_percent=30, bytes=1 << 20),
+]
+
+
+def grid(runs=12, **more):
+    return {
+        "drive": "crucial-m4-256gb",
+        **SMALL,
+        "spare": [0, 0.25],
+        "gc.policy": ["greedy", "fifo"],
+        "seed": range(runs // 4),
+        **more,
+    }
+
+
+def in_process(cells, job=JOBS, **options):
+    with cf.ThreadPoolExecutor(1) as executor:
+        return fc.sweep(cells, job, executor, **options)
+
+
+def test_every_combination_is_run_once_in_the_grids_order():
+    swept = in_process(grid())
+    assert (swept.total, swept.ran, swept.known, swept.lost) == (12, 12, 0, 0)
+    frame = swept.to_pandas()
+    assert list(frame["seed"]) == list(range(3)) * 4
+    assert frame["spare"].tolist() == [0.0] * 6 + [0.25] * 6
+    assert frame["key"].is_unique and frame["complete"].all() and frame["error"].isna().all()
+    # What a row says is what a drive does.
+    drive = fc.Drive("crucial-m4-256gb", spare=0.25, set={**SMALL, "gc.policy": "fifo"})
+    from fourcorners._task import job_seed
+
+    for place, job in enumerate(JOBS):
+        run = drive.run(job.replace(seed=job_seed(2, place)))
+        drive.settle()
+    last = swept.to_pylist()[-1]
+    assert {name: last[name] for name in run.to_dict()} == run.to_dict()
+
+
+def test_local_processes_give_what_one_thread_gives(tmp_path):
+    here = in_process(grid())
+    there = fc.sweep(grid(), JOBS, into=tmp_path, workers=2, runs_per_task=3)
+    assert there.to_pylist() == here.to_pylist()
+
+
+def test_what_was_stopped_goes_on_and_what_was_extended_runs_what_is_new(tmp_path):
+    class Enough(Exception):
+        pass
+
+    def enough(done, total):
+        if done == 5:
+            raise Enough
+
+    with pytest.raises(Enough):
+        in_process(grid(), into=tmp_path, progress=enough)
+    on = in_process(grid(), into=tmp_path)
+    assert (on.known, on.ran) == (5, 7)
+    again = in_process(grid(), into=tmp_path)
+    assert (again.known, again.ran) == (12, 0)
+    more = in_process(grid(20), into=tmp_path)
+    assert (more.known, more.ran, more.total) == (12, 8, 20)
+    assert more.to_pylist() == in_process(grid(20)).to_pylist()
+    # Equal runs have one result, however they are named.
+    twice = [{"drive": "crucial-m4-256gb", **SMALL, "spare": spare} for spare in (0, 0.0, None)]
+    swept = in_process(twice, into=tmp_path / "twice")
+    assert (swept.total, swept.ran, len(swept.to_pylist())) == (3, 1, 3)
+    # Another job is another result.
+    assert in_process(grid(), JOBS[:1], into=tmp_path).ran == 12
+
+
+def test_a_killed_sweep_has_whole_files_and_goes_on(tmp_path):
+    code = (
+        "import fourcorners as fc, test_sweep as t\n"
+        "from fourcorners import _parquet\n"
+        "_parquet.ROWS_A_FILE = 10\n"
+        f"t.in_process(t.grid(2000), into={str(tmp_path)!r})\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], cwd=os.path.dirname(__file__))
+    while len(list(tmp_path.glob("part-*"))) < 3:
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    from fourcorners import _parquet
+
+    there = len(_parquet.keys(tmp_path))
+    assert there >= 30 and there % 10 == 0
+    (tmp_path / ".fourcorners-part.tmp").write_bytes(b"PAR1 cut off")
+    swept = in_process(grid(2000), into=tmp_path)
+    assert (swept.known, swept.ran) == (there, 2000 - there)
+    assert not (tmp_path / ".fourcorners-part.tmp").exists()
+
+
+def test_two_sweeps_do_not_write_into_one_folder(tmp_path):
+    def progress(done, total):
+        if done == 1:
+            with pytest.raises(fc.SweepError, match="another sweep writes here"):
+                in_process(grid(4), into=tmp_path)
+
+    in_process(grid(4), into=tmp_path, progress=progress)
+
+
+def test_a_process_that_dies_is_replaced_and_nothing_is_lost(tmp_path):
+    import multiprocessing
+
+    killed = []
+
+    def kill(done, total):
+        if done == 20 and not killed:
+            child = multiprocessing.active_children()[0]
+            os.kill(child.pid, signal.SIGKILL)
+            killed.append(child.pid)
+
+    swept = fc.sweep(grid(60), JOBS, workers=2, into=tmp_path, progress=kill)
+    assert killed and swept.ran == 60 and swept.lost > 0
+    assert swept.to_pylist() == in_process(grid(60)).to_pylist()
+
+
+def test_an_engine_that_always_loses_a_run_is_not_asked_for_ever():
+    class Losing(cf.Executor):
+        asked = 0
+
+        def submit(self, *_args, **_keywords):
+            self.asked += 1
+            future = cf.Future()
+            future.set_exception(ConnectionError("gone"))
+            return future
+
+    losing = Losing()
+    with pytest.raises(fc.SweepError, match="lost 4 times .*gone"):
+        fc.sweep({"drive": "crucial-m4-256gb"}, JOBS, losing)
+    assert losing.asked == 4
+
+
+def test_ctrl_c_keeps_what_arrived(tmp_path):
+    threading.Timer(1.0, signal.raise_signal, [signal.SIGINT]).start()
+    slow = [fc.Job(drive_writes=1)]
+    with pytest.raises(KeyboardInterrupt):
+        fc.sweep(grid(40_000), slow, workers=2, into=tmp_path)
+    import multiprocessing
+
+    assert not multiprocessing.active_children()
+    from fourcorners import _parquet
+
+    there = len(_parquet.keys(tmp_path))
+    swept = in_process(grid(40), slow, into=tmp_path)
+    assert swept.known <= there
+
+
+def test_what_a_drive_refuses_is_a_result():
+    swept = in_process({"drive": "crucial-m4-256gb", **SMALL}, fc.Job(queue_depth=33, seconds=1))
+    (row,) = swept.failed
+    assert "takes 32 commands" in row["error"] and row["iops"] is None
+
+
+def test_reviews_and_job_files_can_be_swept(tmp_path):
+    cells = {"drive": "crucial-m4-256gb", **SMALL, "nand.page_bytes": [8192, 16384], "seed": [1]}
+    swept = in_process(cells, fc.Review("four-corners", quick=True), into=tmp_path, series=True, records=True)
+    frame = swept.to_pandas()
+    assert swept.ran == 2 and len(frame) == 16 and len(frame.iloc[0]["series_iops"]) == 5
+    record = fc.Record.from_json(frame.iloc[0]["record"])
+    drive = fc.Drive("crucial-m4-256gb", set={**SMALL, "nand.page_bytes": 8192})
+    assert fc.review(drive, "four-corners", quick=True)[0].id == record.id
+    jobs = fc.Job.from_fio("[a]\nrw=randwrite\nsize=1m\n[b]\nstonewall\nrw=randread\nsize=1m\n")
+    rows = in_process({"drive": "crucial-m4-256gb", **SMALL}, jobs).to_pylist()
+    assert [row["figure"] for row in rows] == ["a", "b"]
+    assert rows[0]["ios"] == 256 and rows[1]["latency_p99_us"] > 60
+
+
+@pytest.mark.parametrize(
+    ("cells", "job", "told"),
+    [
+        ({"spare": [0]}, JOBS, 'needs the axis "drive"'),
+        ({"drive": []}, JOBS, "drive has no values"),
+        ([], JOBS, "no cells"),
+        ({"drive": "crucial-m4-256gb"}, [], "a list of Jobs"),
+        ({"drive": "crucial-m4-256gb"}, ["random"], "a list of Jobs"),
+        ({"drive": "crucial-m4-256gb", "seed": -1}, JOBS, "seed=-1"),
+        ({"drive": "crucial-m4-256gb", "gc.polcy": ["fifo"]}, JOBS, "did you mean gc.policy"),
+        ({"drive": "crucial-m5"}, JOBS, "no drive"),
+    ],
+)
+def test_a_grid_that_makes_no_sense_is_refused(cells, job, told):
+    with pytest.raises(fc.Error, match=told):
+        in_process(cells, job)
+
+
+def test_engines_that_are_none_are_refused():
+    cells = {"drive": "crucial-m4-256gb", **SMALL}
+    for executor, told in [(3, "neither an executor"), ("tcp://127.0.0.1:1", "no Dask scheduler answers")]:
+        with pytest.raises(fc.SweepError, match=told):
+            fc.sweep(cells, JOBS, executor)
+    with pytest.raises(fc.SweepError, match="1 or more"):
+        fc.sweep(cells, JOBS, workers=0)
+    with pytest.raises(fc.SweepError, match="1 or more"):
+        fc.sweep(cells, JOBS, runs_per_task=0)
+
+
+PLAN = """
+into = "there"
+[grid]
+drive = ["crucial-m4-256gb"]
+spare = [0.0, 0.25]
+gc.policy = ["greedy", "fifo"]
+gc.pacing = "paced"
+capacity.sectors = 2097152
+nand.channels = 4
+nand.dies = 8
+nand.pages_per_block = 64
+nand.blocks_per_plane = 150
+[[job]]
+pattern = "sequential"
+drive_writes = 0.02
+block_bytes = 131072
+[[job]]
+pattern = "random"
+bytes = 1048576
+"""
+
+
+def command(*arguments, **options):
+    line = [sys.executable, "-m", "fourcorners", "sweep", *map(str, arguments)]
+    return subprocess.run(line, capture_output=True, text=True, **options)
+
+
+def test_a_plan_is_run_from_the_shell_and_goes_on(tmp_path):
+    plan = tmp_path / "plan.toml"
+    plan.write_text(PLAN)
+    first = command(plan, "--workers", "2")
+    assert first.returncode == 0 and first.stdout.startswith("4 runs, 0 known before, 0 refused"), first
+    assert command(plan).stdout.startswith("0 runs, 4 known before")
+    assert list((tmp_path / "there").glob("part-*.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda plan: plan.replace("[grid]", "[gird]"), "gird is not known"),
+        (lambda plan: plan.replace("bytes = 1048576", "byte = 1048576"), "number 2 has no byte"),
+        (lambda plan: plan.replace("bytes = 1048576", ""), "number 2: a job needs an end"),
+        (lambda plan: plan.replace("[[job]]", "[[jobs]]"), "jobs is not known"),
+        (lambda plan: plan.replace("fifo", "fofi"), "gc.policy"),
+        (lambda plan: plan + "[review]\n", "give one of"),
+        (lambda plan: plan + "x = \n", "line "),
+        (lambda plan: plan.replace('"there"', "3"), "into = 3: it must be a text"),
+    ],
+)
+def test_a_plan_that_is_none_is_refused_in_one_line(tmp_path, change, told):
+    plan = tmp_path / "plan.toml"
+    plan.write_text(change(PLAN))
+    refused = command(plan)
+    assert refused.returncode == 2 and told in refused.stderr, refused
+    assert refused.stderr.count("\n") == 1 and "Traceback" not in refused.stderr
+    assert not list(tmp_path.glob("*/part-*"))
+
+
+def test_a_plan_that_is_not_there_is_refused(tmp_path):
+    refused = command(tmp_path / "none.toml")
+    assert refused.returncode == 2 and "none.toml: cannot be read" in refused.stderr

@@ -1,0 +1,130 @@
+"""Twins of virtual drives whose parameters the fit is not told."""
+
+import math
+import random
+
+import pytest
+
+import fourcorners as fc
+from fourcorners._parameters import DEFAULT_KEYS
+
+#: What the maker of the drive would say, and the one who fits knows.
+KNOWN = {
+    "capacity.sectors": 2 * 1024 * 1024,
+    "nand.channels": 4,
+    "nand.pages_per_block": 16,
+    "gc.pacing": "paced",
+}
+BASE = {**KNOWN, "nand.blocks_per_plane": 4000}
+#: What records of the four corners and consistency determine, within this.
+WITHIN = {
+    "nand.page_bytes": 0.0,
+    "nand.dies": 0.10,
+    "nand.program_us": 0.10,
+    "controller.write_command_us": 0.10,
+}
+METHODS = ["four-corners", "consistency"]
+
+
+def hidden(seed):
+    """A drive drawn at random."""
+    draw = random.Random(seed)
+
+    def log(low, high):
+        return math.exp(draw.uniform(math.log(low), math.log(high)))
+
+    page, dies, spare = draw.choice([4096, 8192, 16384]), draw.choice([4, 8, 16, 32]), log(0.10, 0.35)
+    return fc.Drive(
+        "crucial-m4-256gb",
+        set={
+            **KNOWN,
+            "nand.page_bytes": page,
+            "nand.dies": dies,
+            "nand.program_us": round(log(400, 2500), 1),
+            "nand.read_us": round(log(40, 110), 1),
+            "nand.erase_us": round(log(1500, 5000)),
+            "controller.write_command_us": round(log(5, 30), 2),
+            "controller.read_command_us": round(log(5, 30), 2),
+            "buffer.write_kib": draw.choice([512, 1024, 2048, 4096]),
+            "nand.blocks_per_plane": max(8, round((1 << 30) * (1 + spare) / (dies * 2 * 16 * page))),
+        },
+    )
+
+
+def drawn(count):
+    """The first so many seeds of which the drive is possible."""
+    seeds, seed = [], 0
+    while len(seeds) < count:
+        seed += 1
+        try:
+            hidden(seed)
+            seeds.append(seed)
+        except fc.CatalogueError:
+            pass
+    return seeds
+
+
+def recovered(seed):
+    """What was found of a hidden drive, by key: what it is, what was found, whether it is said to be."""
+    drive = hidden(seed)
+    records = fc.review(drive, METHODS, quick=True)
+    # `gc.choices` is used by a policy that the drive does not have: nothing can depend on it.
+    keys = [*DEFAULT_KEYS, fc.Parameter("gc.choices", 1, 100, 8, 1.0, whole=True)]
+    twin = fc.twin(records, fc.Drive("crucial-m4-256gb", set=BASE), parameters=keys)
+    found = {}
+    for key, fitted in twin.parameters.items():
+        if key == "over_provisioning":
+            true, value = drive.over_provisioning[1], twin.drive.over_provisioning[1]
+        else:
+            true, value = drive[key], fitted.value
+        found[key] = (true, value, fitted.determined)
+    return twin, found
+
+
+def check(seed):
+    twin, found = recovered(seed)
+    print(f"seed {seed}: {found}, misfit {twin.misfit}, {twin.evaluations} reviews")
+    for key, within in {**WITHIN, "over_provisioning": 0.10}.items():
+        true, value, determined = found[key]
+        assert determined, f"seed {seed}: {key} is not said to be determined"
+        assert abs(value / true - 1) <= within, f"seed {seed}: {key} is {true}, found {value}"
+    assert "gc.choices" in twin.undetermined, f"seed {seed}: {twin.undetermined}"
+    return twin
+
+
+def test_a_hidden_drive_is_found_and_what_cannot_be_is_listed():
+    twin = check(drawn(2)[1])
+    again = fc.Drive.from_toml(twin.to_toml())
+    assert again.profile_hash == twin.drive.profile_hash
+    values = {value["key"]: value for value in again.values}
+    assert values["nand.program_us"]["standing"] == "fitted"
+    assert "twin" in values["nand.program_us"]["source"]
+    assert values["gc.choices"]["standing"] == "inferred"
+    assert "do not determine" in values["gc.choices"]["note"]
+    assert all(abs(error) < 0.05 for error in twin.errors.values())
+    assert list(twin.to_pandas().index) == list(twin.parameters)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", drawn(20))
+def test_twenty_drives_drawn_at_random_are_found(seed):
+    check(seed)
+
+
+def test_records_that_make_no_twin_are_refused():
+    drive = hidden(drawn(1)[0])
+    records = fc.review(drive, METHODS, quick=True)
+    other = fc.review(drive, ["four-corners"], quick=True, seed=2)
+    disk = "seagate-momentus-5400.6"
+    for given, base, told in [
+        ([], None, "no records"),
+        (records + other, None, "differ in seed"),
+        (records + fc.review(disk, quick=True), None, "several drives"),
+        (records, disk, "hard disk"),
+    ]:
+        with pytest.raises(fc.TwinError, match=told):
+            fc.twin(given, base)
+    with pytest.raises(ValueError, match="has no parameter"):
+        fc.twin(records, parameters=["map.page_bytes"])
+    with pytest.raises(ValueError, match="in this order"):
+        fc.Parameter("nand.read_us", 10, 5, 7, 1.0)
