@@ -12,12 +12,13 @@
 //! On a drive that compresses a unit takes several places, all units of a fragment as many: its
 //! *weight*. What does not compress alike is in different fragments.
 
+mod gather;
+mod live_places;
 mod stored;
 
 use std::ops::Range;
 
 use super::PhysicalUnit;
-use super::live::{self, LiveBits};
 use super::shape::Shape;
 use crate::prefetch::prefetch;
 
@@ -27,9 +28,6 @@ pub(super) const SLOTS: u32 = 64;
 /// Fragments are gathered when there are this many times as many as right after gathering. Uniform
 /// random writes alone would lead to H(64) = 4.7 times as many.
 const GATHER_AT: u64 = 4;
-
-/// Entries of the map that [`Fragments::regroup`] looks ahead.
-const AHEAD: usize = 32;
 
 /// Fragments that a [`Slot`] can name, less those that may be added before they are gathered.
 const MOST: u64 = (u32::MAX / SLOTS) as u64 - 4096;
@@ -137,22 +135,6 @@ impl Fragment {
         let upper = self.upper();
         let (at, half) = if bit & upper == 0 { (self.at[0], !upper) } else { (self.at[1], upper) };
         at + (self.placed & half & (bit - 1)).count_ones() * u32::from(self.weight)
-    }
-
-    /// Sets the bits of what is live of some of its slots, which lie one behind the other from `within`
-    /// on.
-    #[inline]
-    fn note_live(&self, placed: u64, within: u32, bits: &mut [u64]) {
-        if self.weight == 1 {
-            return live::add(bits, within, packed(self.live & placed, placed));
-        }
-        let weight = u32::from(self.weight);
-        let mut left = self.live & placed;
-        while left != 0 {
-            let before = (placed & (left & left.wrapping_neg()) - 1).count_ones();
-            live::set_range(bits, within + before * weight, weight);
-            left &= left - 1;
-        }
     }
 }
 
@@ -327,38 +309,6 @@ impl Fragments {
             && fragment.split == SCATTERED
         {
             prefetch(&self.parts, fragment.parts as usize);
-        }
-    }
-
-    /// Sets the bits of what is live in `block`, whose places are `here`.
-    pub(super) fn note_live(&self, block: u32, here: &Range<PhysicalUnit>, bits: &mut [u64]) {
-        for &id in &self.in_block[block as usize] {
-            let fragment = &self.fragments[id as usize];
-            if fragment.split == WHOLE && fragment.weight == 1 {
-                // What is in one place is here.
-                if fragment.live != 0 {
-                    let live = packed(fragment.live, fragment.placed);
-                    live::add(bits, fragment.at[0] - here.start, live);
-                }
-                continue;
-            }
-            let mut note = |slots: u64, at: PhysicalUnit| {
-                if fragment.live & slots != 0 && here.contains(&at) {
-                    fragment.note_live(slots, at - here.start, bits);
-                }
-            };
-            if fragment.split == SCATTERED {
-                let mut next = fragment.parts;
-                while next != NONE {
-                    let part = self.parts[next as usize];
-                    note(part.placed, part.at);
-                    next = part.more;
-                }
-            } else {
-                let upper = fragment.upper();
-                note(fragment.placed & !upper, fragment.at[0]);
-                note(fragment.placed & upper, fragment.at[1]);
-            }
         }
     }
 
@@ -584,67 +534,6 @@ impl Fragments {
         self.in_use >= self.most
     }
 
-    /// Makes new fragments of what is live, one for every 64 places that hold something, and points
-    /// `map` to them. No place changes. Nothing may be filling any more.
-    ///
-    /// One pass over the map, which at [`GATHER_AT`] times the fewest fragments there can be comes
-    /// once in several drive writes at most.
-    pub(super) fn regroup(&mut self, map: &mut [Slot], shape: Shape) {
-        let (fragments, slots) = self.gathered(&self.live(shape), shape);
-        for index in 0..map.len() {
-            // The next ones are anywhere in memory.
-            if let Some(&ahead) = map.get(index + AHEAD) {
-                self.prefetch(ahead);
-            }
-            let slot = map[index];
-            if slot != Slot::NOWHERE {
-                map[index] = slots.of(self.place(slot));
-            }
-        }
-        self.replace(fragments);
-    }
-
-    /// What of the drive's blocks is live.
-    pub(super) fn live(&self, shape: Shape) -> LiveBits {
-        let mut live = LiveBits::none(shape);
-        for block in 0..shape.blocks() {
-            if block + 1 < shape.blocks() {
-                self.prefetch_block(block + 1);
-            }
-            self.note_live(block, &shape.places_of(block), live.of_block_mut(block));
-        }
-        live
-    }
-
-    /// Makes fragments of what is live in place of all there are. Returns which slot of them each
-    /// live place is.
-    pub(super) fn of_live(&mut self, live: &LiveBits, shape: Shape) -> SlotsByPlace {
-        let (fragments, slots) = self.gathered(live, shape);
-        self.replace(fragments);
-        slots
-    }
-
-    /// One fragment for every 64 places that hold something, listed by their blocks.
-    fn gathered(&mut self, live: &LiveBits, shape: Shape) -> (Vec<Fragment>, SlotsByPlace) {
-        let mut fragments = Vec::with_capacity(self.most);
-        let per_block = shape.units_per_block.div_ceil(SLOTS);
-        let mut ids = vec![NONE; (shape.blocks() * per_block) as usize];
-        for block in 0..shape.blocks() {
-            let list = &mut self.in_block[block as usize];
-            list.clear();
-            for (index, &live) in (0..).zip(live.of_block(block)) {
-                if live != 0 {
-                    let id = fragments.len() as u32;
-                    let at = block * shape.units_per_block + index * SLOTS;
-                    fragments.push(Fragment::whole(live, u64::MAX, at, 1));
-                    list.push(id);
-                    ids[(block * per_block + index) as usize] = id;
-                }
-            }
-        }
-        (fragments, SlotsByPlace { ids, per_block, shape })
-    }
-
     fn replace(&mut self, fragments: Vec<Fragment>) {
         self.in_use = fragments.len();
         self.fragments = fragments;
@@ -664,24 +553,6 @@ impl Fragments {
     }
 }
 
-/// Which slot each live place is, right after gathering.
-#[derive(Debug)]
-pub(super) struct SlotsByPlace {
-    /// By 64 places: their fragment.
-    ids: Vec<u32>,
-    per_block: u32,
-    shape: Shape,
-}
-
-impl SlotsByPlace {
-    #[inline]
-    pub(super) fn of(&self, place: PhysicalUnit) -> Slot {
-        let (block, within) = self.shape.block_of(place);
-        let id = self.ids[(block * self.per_block + within / SLOTS) as usize];
-        Slot::new(id, within % SLOTS)
-    }
-}
-
 /// Where [`Fragments::move_some`] moves to.
 #[derive(Debug)]
 pub(super) struct Target {
@@ -695,23 +566,6 @@ pub(super) struct Target {
 #[inline]
 fn ones(count: u32) -> u64 {
     u64::MAX >> (u64::BITS - count)
-}
-
-/// The bits of `mask` that are in `places`, moved together to the lowest.
-#[inline]
-fn packed(mask: u64, places: u64) -> u64 {
-    if places == u64::MAX {
-        return mask;
-    }
-    let mut packed = !(u64::MAX.checked_shl(places.count_ones()).unwrap_or(0));
-    // Mostly few are missing.
-    let mut missing = places & !mask;
-    while missing != 0 {
-        let lowest = missing & missing.wrapping_neg();
-        packed &= !(1 << (places & (lowest - 1)).count_ones());
-        missing ^= lowest;
-    }
-    packed
 }
 
 /// The `count` lowest bits of `mask`, and the others.
