@@ -6,14 +6,13 @@
 #[path = "../tests/fixture/mod.rs"]
 mod fixture;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
 use divan::Bencher;
 use fourcorners::record::Record;
 use fourcorners::store::Store;
-use tempfile::TempDir;
 
 const RECORDS: u64 = 100_000;
 const DRIVES: u64 = 10;
@@ -32,9 +31,10 @@ const METHODS: [&str; 12] = [
     "power",
 ];
 
-static DATABASE: LazyLock<TempDir> = LazyLock::new(|| {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let store = Store::open(&folder.path().join("results.db")).expect("it can be made");
+/// Its folder; what is static is never dropped, so `main` removes it.
+static DATABASE: LazyLock<PathBuf> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().expect("a temporary folder").keep();
+    let store = Store::open(&folder.join("results.db")).expect("it can be made");
     // Most are small, so that a laptop's disk has room for them; what is listed is as large as ever.
     for chunk in 0..RECORDS / 1000 {
         let records: Vec<Record> = (0..1000).map(|it| one_of_many(chunk * 1000 + it)).collect();
@@ -91,7 +91,7 @@ fn run(folder: &Path, args: &[&str]) {
     "--limit 1000",
 ])]
 fn list(bencher: Bencher, filters: &str) {
-    let folder = DATABASE.path();
+    let folder: &Path = &DATABASE;
     let mut args = vec!["results", "list"];
     args.extend(filters.split(' '));
     bencher.bench(|| run(folder, &args));
@@ -99,12 +99,12 @@ fn list(bencher: Bencher, filters: &str) {
 
 #[divan::bench]
 fn list_all_as_json(bencher: Bencher) {
-    bencher.bench(|| run(DATABASE.path(), &["results", "list", "--json"]));
+    bencher.bench(|| run(&DATABASE, &["results", "list", "--json"]));
 }
 
 #[divan::bench]
 fn compare_ten_drives(bencher: Bencher) {
-    let folder = DATABASE.path();
+    let folder: &Path = &DATABASE;
     let names: Vec<String> = (0..DRIVES).map(|drive| format!("reviewed-{drive}")).collect();
     let mut args = vec!["compare"];
     args.extend(names.iter().map(String::as_str));
@@ -113,7 +113,7 @@ fn compare_ten_drives(bencher: Bencher) {
 
 #[divan::bench]
 fn add_a_full_record(bencher: Bencher) {
-    let store = Store::open(&DATABASE.path().join("results.db")).expect("it is there");
+    let store = Store::open(&DATABASE.join("results.db")).expect("it is there");
     let mut seed = 1000;
     bencher
         .with_inputs(|| {
@@ -125,4 +125,7 @@ fn add_a_full_record(bencher: Bencher) {
 
 fn main() {
     divan::main();
+    if let Some(folder) = LazyLock::get(&DATABASE) {
+        std::fs::remove_dir_all(folder).expect("it is ours");
+    }
 }

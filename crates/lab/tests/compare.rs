@@ -2,7 +2,7 @@
 
 mod fixture;
 
-use fourcorners::compare::{Cell, Comparison, document, sides};
+use fourcorners::compare::{Cell, Comparison, Side, document, sides};
 use fourcorners::record::Record;
 use fourcorners::workload::Until;
 
@@ -98,6 +98,9 @@ fn a_drive_is_one_side_and_set_up_otherwise_another() {
     assert!(comparison.figures.iter().all(|row| row.sides.iter().flatten().count() > 1));
     assert_eq!(document(&found, &[]).records.len(), 5);
     assert_eq!(document(&found, &["toms".into()]).records.len(), 1);
+    let nobody = Side { label: "nobody".into(), records: Vec::new() };
+    assert_eq!(Comparison::of(&[nobody.clone(), found[0].clone()], &[]).sides.len(), 1);
+    assert_eq!(Comparison::of(&[nobody], &[]).figures.len(), 0);
     // The same in two documents are two sides.
     let twice = sides(vec![vec![fixture::m4()], vec![fixture::m4()]]);
     let labels: Vec<&str> = twice.iter().map(|side| side.label.as_str()).collect();

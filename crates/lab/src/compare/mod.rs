@@ -68,8 +68,10 @@ pub struct Row {
 }
 
 impl Comparison {
-    /// Compares sides with the first of them, in these methods; in all if none are given.
+    /// Compares sides with the first of them, in these methods; in all if none are given. A side without
+    /// records is left out.
     pub fn of(sides: &[Side], methods: &[String]) -> Comparison {
+        let sides: Vec<&Side> = sides.iter().filter(|side| !side.records.is_empty()).collect();
         let wanted = |record: &&Record| methods.is_empty() || methods.contains(&record.method);
         let mut names: Vec<(&str, Cow<'_, str>)> = Vec::new();
         let mut places: HashMap<(&str, Cow<'_, str>), usize> = HashMap::new();
@@ -97,7 +99,7 @@ impl Comparison {
         // Methods in the order they first come, and the figures of each together.
         let first = |method: &str| names.iter().position(|(name, _)| *name == method);
         figures.sort_by_key(|row| first(&row.method));
-        let about: Vec<About> = sides.iter().map(Side::about).collect();
+        let about: Vec<About> = sides.iter().map(|side| side.about()).collect();
         Comparison {
             schema: SCHEMA,
             mixed_clocks: about.iter().any(|it| it.clock != about[0].clock),

@@ -14,7 +14,7 @@ pub struct Side {
 
 impl Side {
     pub(super) fn about(&self) -> About {
-        // A side is never empty.
+        // Those without records are left out before.
         let first = &self.records[0];
         About {
             label: self.label.clone(),
