@@ -99,6 +99,8 @@ impl FioResult {
             jobs: placed,
             result,
             cost: Cost::default(),
+            seconds: 0.0,
+            overhead_ns_per_io: None,
         };
         let now = jiff::Timestamp::now();
         let report = Report {

@@ -79,8 +79,8 @@ fn results_that_are_none_are_refused_in_a_line() {
     fs::write(path("none.json"), none).expect("it can be written");
     for (args, told) in [
         (&["report"][..], "<RESULT>"),
-        (&["report", "nowhere"], "nowhere: there is no such file or folder"),
-        (&["report", "empty"], "there is no review.json and no replay.json in this folder"),
+        (&["report", "nowhere"], "there are no results of \"nowhere\""),
+        (&["report", "empty"], "it has no review.json or replay.json"),
         (&["report", "text"], "text: it is not a \"fourcorners.review/1\" document"),
         (&["report", "cut.json"], "line 1 column"),
         (&["report", "newer.json"], "this version reads \"fourcorners.review/1\""),
