@@ -23,13 +23,32 @@ const LOOKED_THROUGH_BYTES: u64 = 64 << 20;
 ///
 /// As [`Store::open`], and where it cannot be set aside.
 pub fn open_or_begin_anew(path: &Path) -> Result<(Store, Option<PathBuf>), StoreError> {
-    let damage = match Store::open(path).and_then(Store::looked_through) {
-        Ok(store) => return Ok((store, None)),
-        Err(damage) if damage.is_damage() => damage,
-        Err(error) => return Err(error),
-    };
-    let aside = set_aside(path, &damage)?;
-    Ok((Store::open(path)?, aside))
+    {
+        let _opening = lock(path, FlockOperation::LockShared);
+        match Store::open(path).and_then(Store::looked_through) {
+            Err(damage) if damage.is_damage() => {}
+            other => return other.map(|store| (store, None)),
+        }
+    }
+    // Nobody opens it while it is set aside: a file beside it that SQLite had just made would be
+    // taken for one of the new database. Another may have done so meanwhile, so it is looked at again.
+    let _alone = lock(path, FlockOperation::LockExclusive);
+    match Store::open(path).and_then(Store::looked_through) {
+        Err(damage) if damage.is_damage() => {
+            let aside = set_aside(path, &damage)?;
+            Ok((Store::open(path)?, aside))
+        }
+        other => other.map(|store| (store, None)),
+    }
+}
+
+/// A lock on the folder that a database is in. None where the file system has no locks, or there is no
+/// folder yet: then there is nothing to be set aside either.
+fn lock(path: &Path, how: FlockOperation) -> Option<File> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = File::open(folder.unwrap_or(Path::new("."))).ok()?;
+    rustix::fs::flock(&folder, how).ok()?;
+    Some(folder)
 }
 
 /// Renames a damaged database, with what SQLite keeps beside it, to the first free name like
@@ -47,8 +66,13 @@ pub fn set_aside(path: &Path, damage: &StoreError) -> Result<Option<PathBuf>, St
 
 fn rename_all(path: &Path) -> io::Result<Option<PathBuf>> {
     // A link stays, and what it points at is set aside.
-    let path = path.canonicalize()?;
-    let file = File::open(&path)?;
+    let opened = path.canonicalize().and_then(|path| Ok((File::open(&path)?, path)));
+    let (file, path) = match opened {
+        Ok(opened) => opened,
+        // Another has set it aside, and has not begun the new one yet.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
     // Of two that found the damage, the second would set aside the new database of the first.
     rustix::fs::flock(&file, FlockOperation::LockExclusive)?;
     let is_still_there = path.metadata().is_ok_and(|now| {

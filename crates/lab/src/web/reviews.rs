@@ -97,8 +97,9 @@ impl Reviews {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn find(&self, number: u64) -> Result<Arc<Running>, Refused> {
-        self.lock().iter().find(|review| review.number == number).cloned().ok_or_else(|| {
+    fn find(&self, number: &str) -> Result<Arc<Running>, Refused> {
+        let is_meant = |review: &&Arc<Running>| number.parse() == Ok(review.number);
+        self.lock().iter().find(is_meant).cloned().ok_or_else(|| {
             let why = format!("there is no review {number} of this server");
             Refused::new(StatusCode::NOT_FOUND, why)
         })
@@ -155,16 +156,16 @@ pub(super) async fn start(
 
 pub(super) async fn one(
     State(shared): State<Arc<Shared>>,
-    Path(number): Path<u64>,
+    Path(number): Path<String>,
 ) -> Result<Response, Refused> {
-    Ok(Json(shared.reviews.find(number)?.status()).into_response())
+    Ok(Json(shared.reviews.find(&number)?.status()).into_response())
 }
 
 pub(super) async fn stop(
     State(shared): State<Arc<Shared>>,
-    Path(number): Path<u64>,
+    Path(number): Path<String>,
 ) -> Result<Response, Refused> {
-    let review = shared.reviews.find(number)?;
+    let review = shared.reviews.find(&number)?;
     review.stop();
     Ok((StatusCode::ACCEPTED, Json(review.status().without_series())).into_response())
 }
