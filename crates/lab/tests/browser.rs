@@ -5,45 +5,25 @@
 //! `.ci/run` does it; without them the tests say so and pass.
 
 mod fixture;
+#[path = "browser/tools.rs"]
+mod tools;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use fourcorners::record::Document;
 use fourcorners::report::{page, write_atomically};
-
-/// A program of the path by the first of its names.
-fn program(names: &[&str]) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let named =
-        |folder: PathBuf| names.iter().map(move |name| folder.join(name)).collect::<Vec<_>>();
-    std::env::split_paths(&path).flat_map(named).find(|program| program.is_file())
-}
+use tools::{folder, node_and_browser};
 
 /// What the script counted; `None`, and a word about it, where something is not installed.
 fn used(name: &str, document: &Document) -> Option<serde_json::Value> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser");
-    let skipped = |what: &str| println!("skipped: {what}");
-    let Some(node) = program(&["node", "nodejs"]) else {
-        skipped("node is not installed");
-        return None;
-    };
-    let Some(browser) = program(&["chromium", "chromium-browser", "google-chrome"]) else {
-        skipped("chromium is not installed");
-        return None;
-    };
-    for module in ["playwright-core", "axe-core"] {
-        if !folder.join("node_modules").join(module).is_dir() {
-            skipped(&format!("{module} is not there: npm ci --prefix crates/lab/tests/browser"));
-            return None;
-        }
-    }
+    let (node, browser) = node_and_browser()?;
     let html = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     write_atomically(&html, page(document).as_bytes()).expect("the page can be saved");
     // A folder for screenshots, for those who want to look.
     let shots = std::env::var_os("FOURCORNERS_SCREENSHOTS").unwrap_or_else(|| "-".into());
     let output = Command::new(node)
-        .arg(folder.join("check.mjs"))
+        .arg(folder().join("check.mjs"))
         .args([browser.as_os_str(), html.as_os_str(), &shots])
         .output()
         .expect("node starts");
@@ -71,15 +51,7 @@ fn everything_on_the_page_does_what_it_says() {
 fn what_is_wrong_is_noticed() {
     let mut document = fixture::everything();
     document.records.truncate(1);
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser");
-    let (Some(node), Some(browser)) = (program(&["node", "nodejs"]), program(&["chromium"])) else {
-        println!("skipped: node or chromium is not installed");
-        return;
-    };
-    if !folder.join("node_modules/playwright-core").is_dir() {
-        println!("skipped: playwright-core is not there");
-        return;
-    }
+    let Some((node, browser)) = node_and_browser() else { return };
     // An image without words, a button that does nothing, a request, and a complaint.
     let spoiled = page(&document)
         .replace("chart.switched = !chart.switched;", "")
@@ -89,7 +61,7 @@ fn what_is_wrong_is_noticed() {
     let html = Path::new(env!("CARGO_TARGET_TMPDIR")).join("spoiled.html");
     write_atomically(&html, spoiled.as_bytes()).expect("the page can be saved");
     let output = Command::new(node)
-        .arg(folder.join("check.mjs"))
+        .arg(folder().join("check.mjs"))
         .args([browser.as_os_str(), html.as_os_str(), "-".as_ref()])
         .output()
         .expect("node starts");

@@ -1,5 +1,8 @@
 //! `fourcorners web`, over its socket.
 
+#[path = "browser/tools.rs"]
+mod tools;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
@@ -9,6 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tools::{folder, node_and_browser};
 
 const M4: &str = "crucial-m4-64gb";
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -301,5 +305,28 @@ fn what_cannot_be_served_is_said() {
     assert!(refused(&["--db", "x.db", "--listen", &taken]).contains(&taken));
     assert!(refused(&["--db", "x.db", "--listen", "0.0.0.0:0"]).contains("--read-only"));
     assert!(refused(&["--db", "x.db", "--listen", "nowhere"]).contains("nowhere"));
+    server.end();
+}
+
+#[test]
+fn every_control_of_the_page_does_what_it_says() {
+    let Some((node, browser)) = node_and_browser() else { return };
+    let server = Server::start(&[]);
+    for (drive, seed) in [(M4, 1), ("crucial-m4-128gb", 2)] {
+        let wanted = json!({"drives": [drive], "methods": ["consistency", "lba-pass"],
+                            "quick": true, "seed": seed});
+        let (status, started) = server.review(&wanted);
+        assert_eq!(status, 201, "{started}");
+        server.until(started["number"].as_u64().expect("a number"), has_ended);
+    }
+    let ran = Command::new(node)
+        .arg(folder().join("web.mjs"))
+        .arg(browser)
+        .arg(format!("http://{}/", server.address))
+        .output()
+        .expect("node starts");
+    let (told, errors) =
+        (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    assert!(ran.status.success(), "{told}{errors}");
     server.end();
 }

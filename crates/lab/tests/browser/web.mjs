@@ -1,0 +1,102 @@
+// Uses the page of `fourcorners web` as a person does. Arguments: the browser, the address of a server
+// that has results of two drives.
+//
+// What is wrong is printed, one line each, and the exit code is 1 then.
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+
+const [browserPath, address] = process.argv.slice(2);
+const axe = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
+const wrong = [];
+const hold = (is, what) => { if (!is) wrong.push(what); };
+const DRIVES = ["crucial-m4-128gb", "crucial-m4-64gb"];
+const SERIOUS = ["serious", "critical"];
+
+const browser = await chromium.launch({
+  executablePath: browserPath,
+  args: ["--no-sandbox", "--disable-dev-shm-usage"],
+});
+const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+// Only what hangs is to end here: a busy machine takes minutes for what takes seconds.
+page.setDefaultTimeout(300000);
+page.on("console", (message) => {
+  if (message.type() === "error") hold(false, `console: ${message.text()}`);
+});
+page.on("pageerror", (error) => hold(false, error.message));
+page.on("request", (request) => {
+  const url = request.url();
+  hold(url.startsWith(address) || /^(data|blob):/.test(url), `it asked for ${url}`);
+});
+const settled = () => page.waitForLoadState("networkidle");
+const axis = (id) => page.evaluate((id) => document.getElementById(id)._fullLayout.yaxis.type, id);
+
+await page.goto(address);
+await page.waitForSelector("html[data-ready]");
+
+// Compare: what is chosen is shown, the first choice under test.
+await page.selectOption("#compare-method", "consistency");
+for (const drive of DRIVES) await page.check(`#compare-drives input[value="${drive}"]`);
+await page.waitForSelector("#compare-table tbody tr:nth-child(2)");
+await page.waitForSelector("#seconds .plot-container");
+hold((await page.textContent("#compare-table tbody tr.under-test")).includes("128 GB"), "not the first is under test");
+await page.click("#compare-scale [data-scale=log]");
+await page.waitForFunction(() => document.getElementById("seconds")._fullLayout.yaxis.type === "log");
+hold(await page.getAttribute("#compare-scale [data-scale=log]", "aria-pressed") === "true", "Log is not pressed");
+await page.click("#compare-scale [data-scale=linear]");
+await page.waitForFunction(() => document.getElementById("seconds")._fullLayout.yaxis.type === "linear");
+hold(await axis("seconds") === "linear", "Linear does not switch back");
+await page.selectOption("#compare-method", "lba-pass");
+await page.waitForSelector("#curve-figure:not([hidden]) .plot-container");
+await page.fill("#compare-find", "128");
+hold(await page.isHidden(`#compare-drives input[value="crucial-m4-64gb"]`), "Find hides nothing");
+hold(/id=[0-9a-f]{16}&id=[0-9a-f]{16}/.test(await page.getAttribute("#compare-report", "href")), "no report of both");
+
+// Results: filters leave what they say, and the chosen ones make a report.
+await page.click("nav a[data-view=results]");
+await page.waitForSelector("#results-table tbody tr");
+const rows = () => page.locator("#results-table tbody tr").count();
+const all = await rows();
+await page.selectOption("#filter-method", "consistency");
+await page.waitForFunction((all) => document.querySelectorAll("#results-table tbody tr").length < all, all);
+hold(await rows() === 2, `${await rows()} results of consistency`);
+await page.fill("#filter-drive", "nosuch");
+await page.waitForFunction(() => document.querySelectorAll("#results-table tbody tr").length === 0);
+await page.fill("#filter-drive", "");
+await page.waitForSelector("#results-table tbody tr");
+await page.check("#results-table tbody input >> nth=0");
+hold(await page.isEnabled("#results-report"), "a report of the chosen ones cannot be made");
+
+// Review: started, watched, stopped.
+await page.click("nav a[data-view=review]");
+await page.click("#review-start");
+await page.waitForSelector("#trouble:not([hidden])");
+hold((await page.textContent("#trouble")).includes("Choose a drive"), "nothing chosen is not refused");
+await page.check(`#review-drives input[value="intel-320-300gb"]`);
+await page.click("#review-start");
+await page.waitForSelector("#live-parts tbody tr");
+await page.waitForSelector("#live-chart .plot-container");
+await page.click("#live-stop");
+await page.waitForFunction(() => /^(Stopped|Done)/.test(document.getElementById("live-words").textContent));
+
+for (const view of ["compare", "results", "review"]) {
+  await page.click(`nav a[data-view=${view}]`);
+  for (const colorScheme of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme });
+    await settled();
+    await page.evaluate(axe);
+    const { violations } = await page.evaluate(() => window.axe.run());
+    for (const { id, impact, nodes } of violations) {
+      hold(!SERIOUS.includes(impact), `${view}, ${colorScheme}: ${id} at ${nodes[0].target}`);
+    }
+  }
+}
+await page.setViewportSize({ width: 390, height: 800 });
+for (const view of ["compare", "results", "review"]) {
+  await page.click(`nav a[data-view=${view}]`);
+  const width = await page.evaluate(() => document.documentElement.scrollWidth);
+  hold(width <= 390, `${view} is ${width} px wide on a phone`);
+}
+await browser.close();
+wrong.forEach((line) => console.log(line));
+process.exit(wrong.length ? 1 : 0);
