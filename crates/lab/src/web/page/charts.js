@@ -47,6 +47,12 @@ function plain(text) {
   return String(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 }
 
+// A chart that was hidden while the window changed has still the width of before.
+async function draw(box, data, look) {
+  await Plotly.react(box, data, look, CONFIG);
+  Plotly.Plots.resize(box);
+}
+
 // Bars, the longest on top. rows: {label, value, underTest, wall}.
 export function bars(box, rows, unit) {
   const sorted = [...rows].sort((a, b) => a.value - b.value);
@@ -63,7 +69,7 @@ export function bars(box, rows, unit) {
       pattern: { shape: sorted.map((row) => (row.wall ? "/" : "")) },
     },
   }];
-  return Plotly.react(box, data, layout({
+  return draw(box, data, layout({
     height: 70 + 34 * sorted.length,
     xaxis: { title: { text: unit }, rangemode: "tozero" },
     yaxis: {
@@ -71,7 +77,7 @@ export function bars(box, rows, unit) {
       ticktext: sorted.map((row) => plain(row.label)),
     },
     showlegend: false,
-  }), CONFIG);
+  }));
 }
 
 // Lines over something. lines: {label, x, y}.
@@ -85,13 +91,13 @@ export function lines(box, all, { x, y, log }) {
     y: log ? line.y.map((value) => (value > 0 ? value : null)) : line.y,
     line: lineOf(index),
   }));
-  return Plotly.react(box, data, layout({
+  return draw(box, data, layout({
     height: 380,
     xaxis: { title: { text: x } },
     yaxis: { title: { text: y }, type: log ? "log" : "linear", rangemode: log ? "normal" : "tozero" },
     showlegend: all.length > 1,
     legend: { orientation: "h", y: -0.2 },
-  }), CONFIG);
+  }));
 }
 
 export function format(value) {
