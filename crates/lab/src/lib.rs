@@ -34,6 +34,7 @@ pub mod run;
 mod save;
 pub mod side_by_side;
 mod size;
+mod slip;
 pub mod state;
 pub mod store;
 pub mod streams;

@@ -350,17 +350,3 @@ pub(super) fn engines() -> impl Iterator<Item = &'static str> {
     let refused = NO_BLOCK_IO.iter().map(|(name, _)| *name);
     SYNCHRONOUS.iter().chain(ASYNCHRONOUS).chain(OTHER_DOORS).copied().chain(refused)
 }
-
-/// Longest name that is looked for among those there are.
-const LONGEST_SLIP: usize = 64;
-
-/// The nearest of `names` to a slip.
-pub(super) fn nearest<'a>(slip: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    // What is longer than any name is no slip, and the distance takes time and memory by length.
-    if slip.len() > LONGEST_SLIP {
-        return None;
-    }
-    let near = |name: &&str| strsim::damerau_levenshtein(slip, name);
-    let nearest = names.min_by_key(near)?;
-    (near(&nearest) <= 1 + slip.len() / 3).then_some(nearest)
-}

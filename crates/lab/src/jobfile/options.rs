@@ -9,6 +9,7 @@ use super::known::{self, Engine, Known};
 use super::units::{self, Size};
 use super::values;
 use super::ways::{self, Ways};
+use crate::slip::nearest;
 use crate::streams::{
     BlockSizes, Criterion, Direction, Distribution, Operations, Rate, TakesAlong,
 };
@@ -569,7 +570,7 @@ impl Options {
             Known::Refused(why) => Err(why.into()),
             Known::Unknown => {
                 let names = TYPED.iter().copied().chain(known::names());
-                Err(match known::nearest(key, names) {
+                Err(match nearest(key, names) {
                     Some(near) => format!("fio has no such option; did you mean {near}?"),
                     None => "fio has no such option".into(),
                 })
@@ -587,7 +588,7 @@ impl Options {
             }
             Engine::Refused(why) => return Err(format!("{name} is no block I/O: {why}")),
             Engine::Unknown => {
-                return Err(match known::nearest(name, known::engines()) {
+                return Err(match nearest(name, known::engines()) {
                     Some(near) => format!("fio has no engine {name}; did you mean {near}?"),
                     None => format!("fio has no engine {name}"),
                 });

@@ -5,6 +5,7 @@ use fourcorners_drive::Nanos;
 use super::known;
 use super::options::Rw;
 use super::units;
+use crate::slip::nearest;
 use crate::streams::{BlockSizes, Criterion, Direction, Distribution, Operations, PARTS, Watched};
 
 /// Largest block; a buffer of this size is made for each I/O in flight.
@@ -154,7 +155,7 @@ pub(super) fn rw(text: &str) -> Result<Rw, String> {
         }
         None => {
             let names: Vec<&str> = RW.iter().map(|(name, ..)| *name).collect();
-            let near = known::nearest(text, names.iter().copied());
+            let near = nearest(text, names.iter().copied());
             let near = near.map(|near| format!("did you mean {near}? ")).unwrap_or_default();
             Err(format!("\"{text}\" is none of the patterns; {near}There are {}", names.join(", ")))
         }

@@ -1,9 +1,10 @@
 //! What a plan file says of its figures: a number each, a limit that it has to keep, and curves.
 
 use super::PlanError;
-use super::reader::{At, Section, nearest, number};
+use super::reader::{At, Section, number};
 use crate::record::{Curve, Figure, Record, Threshold, Verdict};
 use crate::review::consistency::steadiness_of;
+use crate::slip::nearest;
 use crate::verdict::{count, finished, three_digits, verdict};
 
 /// A number of a figure.

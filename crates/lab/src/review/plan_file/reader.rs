@@ -8,9 +8,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::PlanError;
-
-/// Longest key that is looked for among those there are: the distance takes time by length.
-const LONGEST_SLIP: usize = 64;
+use crate::slip::{self, nearest};
 
 /// The text that is read, and what it is called.
 #[derive(Clone, Copy, Debug)]
@@ -279,7 +277,7 @@ impl<'t> Section<'t> {
             None => format!("there are: {}", self.asked.join(", ")),
         };
         let line = self.text.line(*at);
-        let key: String = key.chars().take(LONGEST_SLIP).collect();
+        let key: String = key.chars().take(slip::LONGEST).collect();
         Err(self.error_at(line, format!("{what} has no key {key:?}; {near}")))
     }
 }
@@ -312,14 +310,4 @@ fn shown(value: &DeValue<'_>) -> String {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text,
     }
-}
-
-/// The nearest of `names` to a slip, if one is near.
-pub(super) fn nearest<'a>(slip: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    if slip.len() > LONGEST_SLIP {
-        return None;
-    }
-    let near = |name: &&str| strsim::damerau_levenshtein(slip, name);
-    let nearest = names.min_by_key(near)?;
-    (near(&nearest) <= 1 + slip.len() / 3).then_some(nearest)
 }

@@ -3,8 +3,9 @@
 use super::PlanError;
 use super::area::Area;
 use super::job::{Defaults, Jobs, Limit, Much, NO_LIMIT, Seconds, Variant};
-use super::reader::{Section, nearest};
+use super::reader::Section;
 use crate::review::{Phase, Scope};
+use crate::slip::nearest;
 use crate::workload::{Data, Pattern};
 
 /// How long a torture is, unless it says: 20 minutes, or its span once.
