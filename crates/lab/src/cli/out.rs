@@ -125,6 +125,14 @@ impl Out {
     }
 }
 
+/// Makes a folder and those above it, and tries to write into it; `what` is what else to choose.
+pub(super) fn make_writable(folder: &Path, what: &str) -> Result<(), String> {
+    let made = std::fs::create_dir_all(folder);
+    made.and_then(|()| tempfile::tempfile_in(folder).map(drop)).map_err(|error| {
+        format!("cannot write into {}: {error}; choose another {what}", folder.display())
+    })
+}
+
 /// Whether both files can be written there in the end.
 fn check_writable(folder: &Path) -> io::Result<()> {
     tempfile::tempfile_in(folder)?;

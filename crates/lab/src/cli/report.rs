@@ -1,23 +1,24 @@
 //! `fourcorners report`: what was measured once, shown again without its drive: as a page, as pictures,
 //! as a table.
 
-use std::io::{ErrorKind, IsTerminal, Write, stdout};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
 use super::args::ReportArgs;
 use super::named;
-use super::terminal::{self, columns, say};
+use super::out::make_writable;
+use super::print;
+use super::terminal::say;
 use super::{End, Failure};
-use crate::record::Document;
 use crate::report::{self, Picture, pictures};
 
 pub(super) fn run(args: &ReportArgs) -> Result<End, Failure> {
     let document = named::find_all(&args.results, named::store(args.db.as_ref())?.as_ref())?;
     let folders = [&args.svg, &args.png];
     for folder in folders.into_iter().flatten() {
-        check_folder(folder).map_err(Failure::Usage)?;
+        // A place that cannot be written is told before any picture is drawn.
+        make_writable(folder, "folder").map_err(Failure::Usage)?;
     }
     if let Some(page) = &args.output {
         report::write_atomically(page, report::page(&document).as_bytes())
@@ -35,17 +36,9 @@ pub(super) fn run(args: &ReportArgs) -> Result<End, Failure> {
     }
     let shown_elsewhere = args.output.is_some() || args.svg.is_some() || args.png.is_some();
     if args.json || !shown_elsewhere {
-        print(args.json, &document)?;
+        print::document(&document, args.json)?;
     }
     Ok(End::Done)
-}
-
-/// Makes the folder of pictures, so that a place that cannot be written is told before any is drawn.
-fn check_folder(folder: &Path) -> Result<(), String> {
-    let made = std::fs::create_dir_all(folder);
-    made.and_then(|()| tempfile::tempfile_in(folder).map(drop)).map_err(|error| {
-        format!("cannot write into {}: {error}; choose another folder", folder.display())
-    })
 }
 
 /// Saves all pictures, drawn on as many cores as there are: none is saved if one cannot be drawn.
@@ -78,20 +71,4 @@ fn save(
     }
     say(&format!("{} {} in {}", files.len(), ending.to_uppercase(), folder.display()));
     Ok(())
-}
-
-/// Prints the figures. A reader that closed the pipe has seen enough.
-fn print(json: bool, document: &Document) -> anyhow::Result<()> {
-    let mut stdout = stdout().lock();
-    let colour = stdout.is_terminal() && terminal::colours();
-    let text = match json {
-        true => report::to_json(document),
-        false => report::table(document, usize::from(columns()), colour),
-    };
-    match writeln!(stdout, "{}", text.trim_end()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(error).context("cannot print the result")
-        }
-        _ => Ok(()),
-    }
 }

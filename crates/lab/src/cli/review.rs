@@ -1,26 +1,24 @@
 //! `fourcorners review`: everything is checked, then measured, then written.
 
-use std::io::{ErrorKind, IsTerminal, Write, stdout};
+use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
-
-use anyhow::Context;
 
 use super::args::{ProgressAs, PurgeHow, ReviewArgs};
 use super::dry_run;
 use super::interrupt::Interrupt;
 use super::keeper::Keeper;
 use super::out::Out;
+use super::print;
 use super::progress::Progress;
 use super::resume::Kept;
 use super::session::{self, Keep, Session};
 use super::targets::{self, Planned};
-use super::terminal::{self, columns, say};
+use super::terminal::say;
 use super::{End, Failure};
 use crate::device::EraseWith;
 use crate::record::{Document, Ended};
-use crate::report;
 use crate::review::{Method, PlanFile, Protocol, Scope, plans};
 
 /// Most of a target that may be left as spare area.
@@ -241,12 +239,8 @@ fn methods(names: &[String]) -> Result<Vec<Protocol>, String> {
 
 /// Prints the figures. A reader that closed the pipe has seen enough.
 fn print(args: &ReviewArgs, document: &Document, page: Option<&Path>) -> anyhow::Result<()> {
+    let text = print::text_of(document, args.json);
     let mut stdout = stdout().lock();
-    let colour = stdout.is_terminal() && terminal::colours();
-    let text = match args.json {
-        true => report::to_json(document),
-        false => report::table(document, usize::from(columns()), colour),
-    };
     let mut printed = writeln!(stdout, "{text}");
     match page.map(|page| format!("page: {}", page.display())) {
         Some(_) if args.quiet => {}
@@ -254,12 +248,7 @@ fn print(args: &ReviewArgs, document: &Document, page: Option<&Path>) -> anyhow:
         Some(line) => printed = printed.and_then(|()| writeln!(stdout, "{line}")),
         None => {}
     }
-    match printed {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(error).context("cannot print the result")
-        }
-        _ => Ok(()),
-    }
+    print::done(printed)
 }
 
 /// Says what is missing, and how long it took.

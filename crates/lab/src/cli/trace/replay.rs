@@ -1,6 +1,5 @@
 //! `fourcorners trace replay`: everything is checked, then replayed, then written.
 
-use std::io::{ErrorKind, IsTerminal, Write, stdout};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Instant;
@@ -12,9 +11,11 @@ use super::args::ReplayArgs;
 use super::{cannot_open, options, tell_skipped};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::keeper::Keeper;
+use crate::cli::out::make_writable;
+use crate::cli::print;
 use crate::cli::progress::{Progress, ReviewProgress};
 use crate::cli::targets::{self, Asked, Planned};
-use crate::cli::terminal::{self, columns, say};
+use crate::cli::terminal::say;
 use crate::cli::{End, Failure};
 use crate::record::{Document, Ended, Record};
 use crate::replay::{Addresses, Before, Pace, Plan, replay};
@@ -54,7 +55,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<End, Failure> {
     let plan = Plan { trace, options, card, pace, depth: args.depth, addresses, states };
     let planned = plan_targets(args, &plan).map_err(Failure::Usage)?;
     if let Some(folder) = &args.out {
-        writable(folder).map_err(Failure::Usage)?;
+        make_writable(folder, "--out").map_err(Failure::Usage)?;
     }
     let keeper = Keeper::open(&args.keep).map_err(Failure::Usage)?;
     let began = Instant::now();
@@ -69,7 +70,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<End, Failure> {
             return Err(failure);
         }
     };
-    print(args, &document)?;
+    print::document(&document, args.json)?;
     say(&format!("replayed in {:.1} s", began.elapsed().as_secs_f64()));
     if let Some(folder) = &args.out {
         for (name, text) in [(JSON, report::to_json(&document)), (PAGE, report::page(&document))] {
@@ -218,28 +219,5 @@ struct Seen(ReviewProgress);
 impl Observer for Seen {
     fn go_on(&mut self, part_done: f64) -> bool {
         Watch::go_on(&mut self.0, part_done)
-    }
-}
-
-fn writable(folder: &Path) -> Result<(), String> {
-    let made = std::fs::create_dir_all(folder);
-    made.and_then(|()| tempfile::tempfile_in(folder).map(drop)).map_err(|error| {
-        format!("cannot write into {}: {error}; choose another --out", folder.display())
-    })
-}
-
-/// Prints the figures. A reader that closed the pipe has seen enough.
-fn print(args: &ReplayArgs, document: &Document) -> anyhow::Result<()> {
-    let mut stdout = stdout().lock();
-    let colour = stdout.is_terminal() && terminal::colours();
-    let text = match args.json {
-        true => report::to_json(document),
-        false => report::table(document, usize::from(columns()), colour),
-    };
-    match writeln!(stdout, "{}", text.trim_end()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(error).context("cannot print the result")
-        }
-        _ => Ok(()),
     }
 }
