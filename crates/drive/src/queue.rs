@@ -1,23 +1,24 @@
 //! The queue of a virtual drive: its clock, the commands whose finish time is known, and those it
 //! refused.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
+use std::hint::select_unpredictable;
 
 use crate::{Done, Fault, FaultCause, Io, Nanos, Tag};
 
 /// A virtual clock and the completions ahead of it, earliest first. Equal times come out in the
 /// order they were pushed, so that an answer never depends on how they happen to be stored.
 ///
-/// Writes are mostly answered in the order they were given, so a completion later than all others
-/// goes to the end of a line, which costs nothing, and only one that overtakes into a heap.
-///
-/// Never holds more than the drive's queue depth, so it does not allocate after `with_depth`.
+/// Writes are mostly answered in the order they were given: they wait in a line, at next to no cost.
+/// Where commands overtake one another, they go to a [`Tournament`].
 #[derive(Debug, Clone)]
 pub(crate) struct Queue {
     now: Nanos,
-    in_order: VecDeque<Completion>,
-    overtaking: BinaryHeap<Reverse<Completion>>,
+    in_order: Line,
+    overtaking: Tournament,
+    /// The latest of all so far, and how many were pushed since the last that was not.
+    latest: Completion,
+    in_turn: u32,
     pushed: u64,
     refused: VecDeque<Fault>,
 }
@@ -26,10 +27,17 @@ pub(crate) struct Queue {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Completion(u128);
 
+/// So many commands must have come in order for the next to wait in line. Of reads in any order many are the
+/// latest of all; to ask that alone would be to toss a coin for each.
+const ORDER: u32 = 100;
+
 /// Tags are below a queue depth, which a profile's check limits to 65,536.
 const TAG_BITS: u32 = 17;
 
 impl Completion {
+    /// Later than any there is.
+    const NONE: Completion = Completion(u128::MAX);
+
     #[inline]
     fn new(at: Nanos, number: u64, tag: Tag) -> Completion {
         debug_assert!(tag.0 < 1 << TAG_BITS);
@@ -47,13 +55,154 @@ impl Completion {
     }
 }
 
+/// Completions each of which is later than the one before: a ring of a power of two places.
+#[derive(Debug, Clone)]
+struct Line {
+    ring: Box<[Completion]>,
+    /// How many have come and gone; the places of both are less the ring's whole turns.
+    first: usize,
+    end: usize,
+}
+
+impl Line {
+    fn with_room(depth: u32) -> Line {
+        let places = (depth as usize).next_power_of_two();
+        Line { ring: vec![Completion::NONE; places].into(), first: 0, end: 0 }
+    }
+
+    #[inline]
+    fn at(&self, number: usize) -> Completion {
+        // The length is a power of two and never 0.
+        self.ring[number & (self.ring.len() - 1)]
+    }
+
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.first == self.end
+    }
+
+    /// The earliest, or [`Completion::NONE`].
+    #[inline]
+    fn first(&self) -> Completion {
+        if self.is_empty() { Completion::NONE } else { self.at(self.first) }
+    }
+
+    /// Whether there is room for another.
+    #[inline]
+    fn has_room(&self) -> bool {
+        self.end.wrapping_sub(self.first) < self.ring.len()
+    }
+
+    #[inline]
+    fn push(&mut self, completion: Completion) {
+        let last = self.ring.len() - 1;
+        self.ring[self.end & last] = completion;
+        self.end = self.end.wrapping_add(1);
+    }
+}
+
+/// Completions by tag, beneath a tree of the earlier of every two (Knuth, The Art of Computer
+/// Programming, volume 3, 5.4.1).
+///
+/// A drive whose commands overtake one another answers one and is given the next under its tag: that
+/// place changes, and the matches above it are played again. Which command wins is not to be
+/// foreseen, and in a heap the processor would guess wrong some times for each; here nothing depends on
+/// it but what is written.
+#[derive(Debug, Clone)]
+struct Tournament {
+    /// The root is the second, those below `i` are `2 i` and `2 i + 1`, and the second half is the
+    /// tags: as many as are used, for few jobs use all a drive takes, and [`FEWEST`] at least.
+    nodes: Vec<Completion>,
+    /// How many there are.
+    count: usize,
+    /// The tag that was answered last, whose matches are not played again yet.
+    left: Option<Tag>,
+}
+
+/// Tags of the smallest tournament, so that the number of matches is a constant for most jobs.
+const FEWEST: usize = 32;
+
+/// Matches of a tag of such a one.
+const MATCHES: u32 = FEWEST.ilog2();
+
+impl Tournament {
+    fn new() -> Tournament {
+        Tournament { nodes: vec![Completion::NONE; 2 * FEWEST], count: 0, left: None }
+    }
+
+    /// The earliest, or [`Completion::NONE`].
+    #[inline]
+    fn first(&mut self) -> Completion {
+        if self.left.is_some() {
+            self.play_without();
+        }
+        self.nodes[1]
+    }
+
+    #[inline]
+    fn insert(&mut self, tag: Tag, completion: Completion) {
+        self.count += 1;
+        if self.left == Some(tag) {
+            self.left = None;
+        } else if tag.0 as usize >= self.nodes.len() / 2 {
+            self.grow(tag);
+        }
+        self.place(tag, completion);
+    }
+
+    /// The first, which is `tag`'s, is answered. Mostly another follows under the same tag before anybody
+    /// asks which is the first now.
+    #[inline]
+    fn remove_first(&mut self, tag: Tag) {
+        self.count -= 1;
+        self.left = Some(tag);
+    }
+
+    #[cold]
+    fn play_without(&mut self) {
+        if let Some(left) = self.left.take() {
+            self.place(left, Completion::NONE);
+        }
+    }
+
+    #[inline]
+    fn place(&mut self, tag: Tag, completion: Completion) {
+        let (mut node, mut earlier) = (self.nodes.len() / 2 + tag.0 as usize, completion);
+        self.nodes[node] = completion;
+        while node >= 2 * FEWEST {
+            earlier = earlier.min(self.nodes[node ^ 1]);
+            node /= 2;
+            self.nodes[node] = earlier;
+        }
+        // Not a loop when compiled: in loops compilers choose by a branch.
+        let Some(last) = self.nodes.first_chunk_mut::<{ 2 * FEWEST }>() else { return };
+        for _ in 0..MATCHES {
+            let other = last[(node ^ 1) % (2 * FEWEST)];
+            earlier = select_unpredictable(other < earlier, other, earlier);
+            node /= 2;
+            last[node % (2 * FEWEST)] = earlier;
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, tag: Tag) {
+        let tags = (tag.0 as usize + 1).next_power_of_two();
+        let smaller = std::mem::replace(&mut self.nodes, vec![Completion::NONE; 2 * tags]);
+        for (tag, &completion) in (0..).zip(&smaller[smaller.len() / 2..]) {
+            self.place(Tag(tag), completion);
+        }
+    }
+}
+
 impl Queue {
     /// Room for `depth` commands in flight, at time zero.
     pub(crate) fn with_depth(depth: u32) -> Queue {
         Queue {
             now: Nanos::ZERO,
-            in_order: VecDeque::with_capacity(depth as usize),
-            overtaking: BinaryHeap::with_capacity(depth as usize),
+            in_order: Line::with_room(depth),
+            overtaking: Tournament::new(),
+            latest: Completion(0),
+            in_turn: 0,
             pushed: 0,
             refused: VecDeque::new(),
         }
@@ -64,59 +213,57 @@ impl Queue {
         Queue { now, ..self }
     }
 
+    #[inline]
     pub(crate) fn now(&self) -> Nanos {
         self.now
     }
 
     /// The command under `tag` will finish at `at`, which is never in the past.
+    #[inline]
     pub(crate) fn finish(&mut self, tag: Tag, at: Nanos) {
         debug_assert!(at >= self.now, "completion at {at:?} before now {:?}", self.now);
         let completion = Completion::new(at, self.pushed, tag);
         self.pushed += 1;
-        if self.in_order.back().is_none_or(|&last| last < completion) {
-            self.in_order.push_back(completion);
+        let in_turn = completion > self.latest;
+        self.latest = self.latest.max(completion);
+        self.in_turn = select_unpredictable(in_turn, self.in_turn.saturating_add(1), 0);
+        if self.in_turn >= ORDER && self.in_order.has_room() {
+            self.in_order.push(completion);
         } else {
-            self.overtaking.push(Reverse(completion));
+            self.overtaking.insert(tag, completion);
         }
     }
 
     /// The command under `tag` is answered by a fault at the next reap.
+    #[cold]
     pub(crate) fn refuse(&mut self, tag: Tag, io: Io, cause: FaultCause) {
         self.refused.push_back(Fault { tag, io, at: self.now, cause });
     }
 
     /// [`crate::Target::reap`] for a drive that knows every finish time at submit.
+    #[inline]
     pub(crate) fn reap(&mut self, until: Nanos) -> Result<Option<Done>, Fault> {
         if let Some(fault) = self.refused.pop_front() {
             return Err(fault);
         }
-        let Some(next) = self.next().filter(|next| next.at() <= until) else {
+        let (in_order, overtaking) = (self.in_order.first(), self.overtaking.first());
+        let next = in_order.min(overtaking);
+        if next == Completion::NONE || next.at() > until {
             self.idle_until(until);
             return Ok(None);
-        };
-        if self.in_order.front() == Some(&next) {
-            self.in_order.pop_front();
+        }
+        if in_order < overtaking {
+            self.in_order.first = self.in_order.first.wrapping_add(1);
         } else {
-            self.overtaking.pop();
+            self.overtaking.remove_first(next.tag());
         }
         self.now = next.at();
         Ok(Some(Done { tag: next.tag(), at: next.at() }))
     }
 
-    /// The earliest completion.
-    #[inline]
-    fn next(&self) -> Option<Completion> {
-        match (self.in_order.front(), self.overtaking.peek()) {
-            (Some(&front), Some(&Reverse(top))) => Some(front.min(top)),
-            (Some(&front), None) => Some(front),
-            (None, Some(&Reverse(top))) => Some(top),
-            (None, None) => None,
-        }
-    }
-
     /// Whether nothing is in flight.
     pub(crate) fn is_idle(&self) -> bool {
-        self.in_order.is_empty() && self.overtaking.is_empty() && self.refused.is_empty()
+        self.in_order.is_empty() && self.overtaking.count == 0 && self.refused.is_empty()
     }
 
     /// Moves the clock to `until` without a completion; `Nanos::MAX` is no time and leaves it.
