@@ -26,20 +26,29 @@ impl Default for LookAhead {
 impl LookAhead {
     /// Takes note of I/Os, for each of which it brings the map's entry, the fragment of the one a step
     /// before and, if it is scattered, what that of the one two steps before leads to.
+    ///
+    /// One after the other for all of them: what is asked for may have to be looked up in the page tables,
+    /// and the processor does that for as many at a time as are near enough together.
     #[inline]
     pub(super) fn hint(&mut self, ftl: &Translation, units: impl Iterator<Item = LogicalUnit>) {
+        let first = self.next;
         for unit in units {
             ftl.prefetch_map(unit);
             self.units[self.next % REMEMBERED] = unit;
-            ftl.prefetch_fragment(self.before(STEP));
-            ftl.prefetch_parts(self.before(2 * STEP));
             self.next = self.next.wrapping_add(1);
+        }
+        let count = self.next.wrapping_sub(first);
+        for i in 0..count {
+            ftl.prefetch_fragment(self.before(first, STEP, i));
+        }
+        for i in 0..count {
+            ftl.prefetch_parts(self.before(first, 2 * STEP, i));
         }
     }
 
-    /// The unit of the I/O so many before the latest.
+    /// The unit of the I/O so many before the one with number `first` + `i`.
     #[inline]
-    fn before(&self, by: usize) -> LogicalUnit {
-        self.units[self.next.wrapping_sub(by) % REMEMBERED]
+    fn before(&self, first: usize, by: usize, i: usize) -> LogicalUnit {
+        self.units[first.wrapping_add(i).wrapping_sub(by) % REMEMBERED]
     }
 }
