@@ -201,7 +201,6 @@ impl Fragments {
 
     /// Adds the units of `entries` of the map, each of `weight` places, written from `place` on,
     /// which lies in `block` and behind the unit added last.
-    #[inline]
     pub(super) fn append(
         &mut self,
         filling: &mut Filling,
@@ -213,15 +212,6 @@ impl Fragments {
         let (mut place, mut entries) = (place, entries);
         if filling.weight != weight {
             *filling = Filling { weight, ..Filling::NONE };
-        }
-        // Most writes of the host are of one unit.
-        if let [entry] = &mut *entries
-            && filling.slots < SLOTS
-        {
-            self.fragments[filling.fragment as usize].live |= 1 << filling.slots;
-            *entry = Slot::new(filling.fragment, filling.slots);
-            filling.slots += 1;
-            return;
         }
         while !entries.is_empty() {
             if filling.slots == SLOTS {
@@ -239,6 +229,24 @@ impl Fragments {
             place += count * u32::from(weight);
             entries = later;
         }
+    }
+
+    /// The same of one unit of a drive whose units take one place each.
+    #[inline(always)]
+    pub(super) fn append_one(
+        &mut self,
+        filling: &mut Filling,
+        block: u32,
+        place: PhysicalUnit,
+        entry: &mut Slot,
+    ) {
+        let Filling { fragment, slots, .. } = *filling;
+        if slots == SLOTS {
+            return self.append(filling, block, place, std::slice::from_mut(entry), 1);
+        }
+        self.fragments[fragment as usize].live |= 1 << (slots % SLOTS);
+        *entry = Slot::new(fragment, slots);
+        filling.slots = slots + 1;
     }
 
     #[inline]

@@ -3,7 +3,7 @@
 //! simulated write is so short that the questions are a large part of it.
 
 use super::fragments::Forgotten;
-use super::{Ftl, LogicalUnit, OpenRow, Slot, Stream};
+use super::{Block, Ftl, LogicalUnit, OpenRow, Slot, Stream};
 use crate::nand::Chores;
 
 /// The one stream there is.
@@ -28,25 +28,44 @@ impl Ftl {
         self.streams.is_none() && self.slc.is_none() && !self.shape.compresses()
     }
 
+    /// Writes a unit of host data. Returns the die if that filled its row, which is to be taken by
+    /// [`Ftl::plain_row_filled`]; `None` when the drive is worn out.
+    #[inline(always)]
+    pub(crate) fn write_one(&mut self, unit: LogicalUnit) -> Option<Option<u32>> {
+        if self.rows[ONLY].left == 0 {
+            self.begin_row(Stream::Cold)?;
+        }
+        let OpenRow { die, left } = self.rows[ONLY];
+        self.counts.host_units += 1;
+        self.forget_one(unit);
+        let space = &mut self.dies[die as usize];
+        let fronts = &mut space.fronts[ONLY];
+        let block = self.shape.block_of_die(die, fronts.host.block);
+        let place = block * self.shape.units_per_block + fronts.host.filled;
+        fronts.host.filled += 1;
+        space.blocks.add_valid(fronts.host.block, 1);
+        let entry = &mut self.map[unit as usize];
+        self.fragments.append_one(&mut fronts.filling, block, place, entry);
+        self.rows[ONLY].left = left - 1;
+        Some((left == 1).then_some(die))
+    }
+
     /// Writes host data, `count` units from `first` on or as many as the row takes. Returns how many,
-    /// and the row if that filled it; `None` when the drive is worn out.
+    /// and the die if that filled its row, which is to be taken by [`Ftl::plain_row_filled`]; `None` when
+    /// the drive is worn out.
     #[inline(always)]
     pub(crate) fn write_plain(
         &mut self,
         first: LogicalUnit,
         count: u32,
-    ) -> Option<(u32, Option<FullRow>)> {
+    ) -> Option<(u32, Option<u32>)> {
         if self.rows[ONLY].left == 0 {
             self.begin_row(Stream::Cold)?;
         }
         let OpenRow { die, left } = self.rows[ONLY];
         let count = count.min(left);
         self.counts.host_units += u64::from(count);
-        if count == 1 {
-            self.forget_one(first);
-        } else {
-            self.forget_run(first, count);
-        }
+        self.forget_run(first, count);
         let space = &mut self.dies[die as usize];
         let fronts = &mut space.fronts[ONLY];
         let block = self.shape.block_of_die(die, fronts.host.block);
@@ -56,7 +75,25 @@ impl Ftl {
         let entries = &mut self.map[first as usize..(first + count) as usize];
         self.fragments.append(&mut fronts.filling, block, place, entries, 1);
         self.rows[ONLY].left = left - count;
-        Some((count, (count == left).then(|| self.plain_row_filled(die))))
+        Some((count, (count == left).then_some(die)))
+    }
+
+    /// Die, block and row of a unit, if it was ever written.
+    #[inline(always)]
+    pub(crate) fn row_with(&self, unit: LogicalUnit) -> Option<(u32, Block, u32)> {
+        let slot = self.map[unit as usize];
+        if slot == Slot::NOWHERE {
+            return None;
+        }
+        let (block, within) = self.shape.block_of(self.fragments.place(slot));
+        let (die, block) = self.shape.die_of(block);
+        Some((die, block, self.shape.row_of(within).0))
+    }
+
+    /// The block host data of a die goes into.
+    #[inline(always)]
+    pub(crate) fn open_block(&self, die: u32) -> Block {
+        self.dies[die as usize].fronts[ONLY].host.block
     }
 
     /// Asks for what a write of many units will change: what was written at random is anywhere.
@@ -80,7 +117,9 @@ impl Ftl {
         }
     }
 
-    fn plain_row_filled(&mut self, die: u32) -> FullRow {
+    /// The row that a write filled on a die, and what the die does before it is programmed.
+    #[inline(always)]
+    pub(crate) fn plain_row_filled(&mut self, die: u32) -> FullRow {
         self.row_filled(die, Stream::Cold);
         let space = &mut self.dies[die as usize];
         let (next_row, _) = self.shape.row_of(space.fronts[ONLY].host.filled);

@@ -265,7 +265,7 @@ impl Ssd {
     }
 
     /// Fetches what a sequential reader will ask for next.
-    fn fetch_ahead(&mut self, from: LogicalUnit, at: Nanos) {
+    pub(super) fn fetch_ahead(&mut self, from: LogicalUnit, at: Nanos) {
         let end = from.saturating_add(self.read_ahead.window()).min(self.ftl.user_units());
         let wanted = self.read_ahead.fetched_to(from)..end;
         let mapped = self.look_up(wanted.clone(), false, at);

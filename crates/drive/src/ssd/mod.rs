@@ -310,6 +310,56 @@ impl Ssd {
     }
 }
 
+impl Ssd {
+    /// [`Target::submit`] of any command.
+    fn submit_any(&mut self, tag: Tag, io: Io) {
+        if let Some(cause) = self.geometry.refuses(io) {
+            return self.queue.refuse(tag, io, cause);
+        }
+        if io.op == Op::Trim && !self.trim.supported {
+            return self.queue.refuse(tag, io, FaultCause::Unsupported);
+        }
+        let arrives = self.arrival(io);
+        let answered = match io.op {
+            Op::Read => Ok(self.read(io, arrives)),
+            Op::Flush => Ok(self.flush(arrives)),
+            Op::Write | Op::Trim if self.is_read_only() => Err(FaultCause::WornOut),
+            Op::Write => self.write(io, arrives).ok_or(FaultCause::WornOut),
+            Op::Trim => Ok(self.trim(io, arrives)),
+        };
+        match answered {
+            Ok(answered) => self.answer(tag, io, arrives, answered),
+            Err(cause) => self.queue.refuse(tag, io, cause),
+        }
+    }
+
+    /// When a command that is submitted now is in the drive, which has used its time until then.
+    #[inline(always)]
+    fn arrival(&mut self, io: Io) -> Nanos {
+        let host = self.host[io.op as usize];
+        let arrives = (self.queue.now() + host.before).max(self.blocked_until);
+        let arrives = self.link.request(arrives);
+        if let Some(idle) = self.idle {
+            self.work_while_idle(idle, arrives);
+        }
+        arrives
+    }
+
+    /// The drive answers a command that came at `arrives` at `answered`.
+    #[inline(always)]
+    fn answer(&mut self, tag: Tag, io: Io, arrives: Nanos, answered: Nanos) {
+        if let Some(meter) = &mut self.power {
+            let moves_data = matches!(io.op, Op::Read | Op::Write);
+            meter.command(arrives, answered, if moves_data { io.bytes() } else { 0 });
+        }
+        self.answered_until = self.answered_until.max(answered);
+        if let Some(idle) = &mut self.idle {
+            idle.answered(answered);
+        }
+        self.queue.finish(tag, answered + self.host[io.op as usize].after);
+    }
+}
+
 impl Target for Ssd {
     const CLOCK: Clock = Clock::Virtual;
 
@@ -327,39 +377,12 @@ impl Target for Ssd {
         self.look_ahead.hint(&self.ftl, units);
     }
 
+    #[inline]
     fn submit(&mut self, tag: Tag, io: Io) {
-        if let Some(cause) = self.geometry.refuses(io) {
-            return self.queue.refuse(tag, io, cause);
+        match self.one_unit(io) {
+            Some(unit) => self.submit_one(tag, io, unit),
+            None => self.submit_any(tag, io),
         }
-        if io.op == Op::Trim && !self.trim.supported {
-            return self.queue.refuse(tag, io, FaultCause::Unsupported);
-        }
-        let host = self.host[io.op as usize];
-        let arrives = (self.queue.now() + host.before).max(self.blocked_until);
-        let arrives = self.link.request(arrives);
-        if let Some(idle) = self.idle {
-            self.work_while_idle(idle, arrives);
-        }
-        let answered = match io.op {
-            Op::Read => Ok(self.read(io, arrives)),
-            Op::Flush => Ok(self.flush(arrives)),
-            Op::Write | Op::Trim if self.is_read_only() => Err(FaultCause::WornOut),
-            Op::Write => self.write(io, arrives).ok_or(FaultCause::WornOut),
-            Op::Trim => Ok(self.trim(io, arrives)),
-        };
-        let answered = match answered {
-            Ok(answered) => answered,
-            Err(cause) => return self.queue.refuse(tag, io, cause),
-        };
-        if let Some(meter) = &mut self.power {
-            let moves_data = matches!(io.op, Op::Read | Op::Write);
-            meter.command(arrives, answered, if moves_data { io.bytes() } else { 0 });
-        }
-        self.answered_until = self.answered_until.max(answered);
-        if let Some(idle) = &mut self.idle {
-            idle.answered(answered);
-        }
-        self.queue.finish(tag, answered + host.after);
     }
 
     fn reap(&mut self, until: Nanos) -> Result<Option<Done>, Fault> {

@@ -1,27 +1,106 @@
-//! Whole units written to a drive without optional mechanisms: the same as [`Ssd::write`], without
-//! asking for what such a drive has not.
+//! Whole units read and written on a drive without optional mechanisms: the same as [`Ssd::read`] and
+//! [`Ssd::write`], without asking for what such a drive has not. Most commands of the host are of one
+//! unit, and those have a way of their own from end to end.
 
 use super::Ssd;
 use super::units::{Units, in_4k};
-use crate::ftl::{FullRow, Stream, Translation};
-use crate::{Io, Nanos};
+use crate::ftl::{FullRow, LogicalUnit, Stream, Translation};
+use crate::{FaultCause, Io, Nanos, Op, Tag};
 
 /// The one stream there is.
 const ONLY: usize = 0;
 
 impl Ssd {
+    /// The unit that a command is about which reads or writes one whole unit, not forced, of a drive that
+    /// has no streams, no SLC buffer, no compression, a map that is all in memory, a buffer that does
+    /// not coalesce and units of one page.
+    #[inline(always)]
+    pub(super) fn one_unit(&self, io: Io) -> Option<LogicalUnit> {
+        let simple = match io.op {
+            Op::Read => true,
+            Op::Write => !io.fua,
+            Op::Trim | Op::Flush => false,
+        };
+        if self.plain && simple { self.grain.one_page(io) } else { None }
+    }
+
+    /// [`crate::Target::submit`] of such a command.
+    #[inline(always)]
+    pub(super) fn submit_one(&mut self, tag: Tag, io: Io, unit: LogicalUnit) {
+        let arrives = self.arrival(io);
+        let answered = match io.op {
+            Op::Read => self.read_one(io, unit, arrives),
+            _ if self.is_read_only() => return self.queue.refuse(tag, io, FaultCause::WornOut),
+            _ => match self.write_one(io, unit, arrives) {
+                Some(answered) => answered,
+                None => return self.queue.refuse(tag, io, FaultCause::WornOut),
+            },
+        };
+        self.answer(tag, io, arrives, answered);
+    }
+
+    #[inline(always)]
+    fn read_one(&mut self, io: Io, unit: LogicalUnit, arrives: Nanos) -> Nanos {
+        let asked = in_4k(io);
+        let cost = self.costs.read + Nanos(self.costs.read_4k.0 * (asked.end - asked.start));
+        let accepted = self.controller.serve(arrives, cost);
+        let sent = self.link.send(arrives, accepted, io.bytes());
+        let sequential = self.read_ahead.begins(asked.start);
+        let ready = match self.read_ahead.find(unit) {
+            Some(fetched) => fetched,
+            None => self.fetch_one(unit, accepted),
+        };
+        let sent = sent.max(ready) + self.link.data(io.bytes());
+        if sequential {
+            self.fetch_ahead(self.grain.unit_of_4k(asked.end), accepted);
+        }
+        self.read_ahead.expect(asked.end);
+        sent + self.link.command()
+    }
+
+    /// When a unit is in the controller that is asked for at `at`.
+    #[inline(always)]
+    fn fetch_one(&mut self, unit: LogicalUnit, at: Nanos) -> Nanos {
+        let Translation::PageMap(ftl) = &self.ftl else {
+            unreachable!("a plain drive has a page map");
+        };
+        let Some((die, block, row)) = ftl.row_with(unit) else {
+            // Nothing was ever written there: the map says so, and no NAND is read.
+            return at;
+        };
+        if block == ftl.open_block(die) && self.is_buffered(die, block, row, at) {
+            return at;
+        }
+        self.nand.read(die, Some(row), at, at)
+    }
+
+    #[inline(always)]
+    fn write_one(&mut self, io: Io, unit: LogicalUnit, arrives: Nanos) -> Option<Nanos> {
+        if let Some(watch) = &mut self.in_order {
+            self.ftl.writes_in_order(watch.goes_on(io));
+        }
+        let mut admitted = self.take_plain(io, arrives);
+        let Translation::PageMap(ftl) = &mut self.ftl else {
+            unreachable!("a plain drive has a page map");
+        };
+        if ftl.at_row_start(Stream::Cold) {
+            self.row_ready[ONLY] = self.buffer.admit(admitted);
+        }
+        admitted = admitted.max(self.row_ready[ONLY]);
+        self.row_ready[ONLY] = admitted;
+        if let Some(die) = ftl.write_one(unit)? {
+            self.program_plain(die, arrives, admitted);
+        }
+        self.host_writes.sectors += u64::from(io.sectors);
+        Some(self.link.confirm(arrives, admitted))
+    }
+
     /// A write of whole `units`, not forced, to a drive that has no streams, no SLC buffer, no
     /// compression, a map that is all in memory and a buffer that does not coalesce. `None` when the
     /// drive wore out.
     #[inline(always)]
     pub(super) fn write_plain(&mut self, io: Io, units: Units, arrives: Nanos) -> Option<Nanos> {
-        let written = in_4k(io);
-        let handling = Nanos(self.costs.write_4k.0 * (written.end - written.start));
-        let handled = self.controller.serve(arrives, self.costs.write + handling);
-        let received = self.link.receive(arrives, handled - handling, io.bytes());
-        self.read_ahead.clear();
-        // The controller handles the data while the rest of it arrives.
-        let mut admitted = received.max(handled);
+        let mut admitted = self.take_plain(io, arrives);
         let (mut unit, end) = (units.first, units.first + units.count);
         if units.count > 1
             && let Translation::PageMap(ftl) = &self.ftl
@@ -42,8 +121,8 @@ impl Ssd {
                 self.host_writes.add(self.grain, self.grain.part_before(io, unit));
                 return None;
             };
-            if let Some(full) = full {
-                self.program_plain(full, arrives, admitted);
+            if let Some(die) = full {
+                self.program_plain(die, arrives, admitted);
             }
             unit += written;
         }
@@ -52,10 +131,26 @@ impl Ssd {
         Some(self.link.confirm(arrives, admitted))
     }
 
-    /// Programs a full row, ordered at `at` with its data in the buffer at `ready`, after what its
-    /// die has to do before it.
-    fn program_plain(&mut self, full: FullRow, at: Nanos, ready: Nanos) {
-        let FullRow { die, row, chores } = full;
+    /// When the data of a write is in the drive and handled.
+    #[inline(always)]
+    fn take_plain(&mut self, io: Io, arrives: Nanos) -> Nanos {
+        let written = in_4k(io);
+        let handling = Nanos(self.costs.write_4k.0 * (written.end - written.start));
+        let handled = self.controller.serve(arrives, self.costs.write + handling);
+        let received = self.link.receive(arrives, handled - handling, io.bytes());
+        self.read_ahead.clear();
+        // The controller handles the data while the rest of it arrives.
+        received.max(handled)
+    }
+
+    /// Programs the row that was filled on a die, ordered at `at` with its data in the buffer at `ready`,
+    /// after what the die has to do before it.
+    #[inline(never)]
+    fn program_plain(&mut self, die: u32, at: Nanos, ready: Nanos) {
+        let Translation::PageMap(ftl) = &mut self.ftl else {
+            unreachable!("a plain drive has a page map");
+        };
+        let FullRow { die, row, chores } = ftl.plain_row_filled(die);
         self.nand.chores(die, chores, at, ready);
         let merged = self.note_moves(chores, at, ready);
         let shape = self.ftl.shape();
