@@ -29,6 +29,9 @@ pub(super) struct Victim {
     /// Rows and pages to be read for them.
     rows: u32,
     pages: u32,
+    /// How many of them have been read, unless it was loaded: they follow from what has been charged.
+    #[serde(skip)]
+    read: Option<(u32, u32)>,
 }
 
 /// How a die works ahead of need.
@@ -113,12 +116,13 @@ impl Ftl {
         let units = self.shape.units_per_block;
         let reserve = self.reserve(self.start_free_blocks);
         let space = &mut self.dies[die as usize];
-        if space.victim.is_none() && space.room(units) > reserve {
+        let room = space.room(units);
+        if space.victim.is_none() && room > reserve {
             space.pace = Pace::default();
             return;
         }
         let victim = space.victim.map_or(0, |victim| u64::from(victim.valid));
-        let behind = space.room(units) + victim + space.pace.owed_units() < reserve;
+        let behind = room + victim + space.pace.owed_units() < reserve;
         space.pace.owe(self.shape.units_per_row, behind);
         self.collect_what_is_owed(die, reserve);
     }
@@ -218,7 +222,9 @@ impl Ftl {
         let folded = self.next_dynamic_fold(die);
         if let Some(block) = folded.or_else(|| self.next_victim(die)) {
             let victim = self.move_out(die, block);
-            self.dies[die as usize].victim = Some(victim);
+            let space = &mut self.dies[die as usize];
+            space.victim = Some(victim);
+            space.likely_next = self.victims.likely_next();
         }
     }
 
@@ -255,7 +261,8 @@ impl Ftl {
         self.counts.moved_units += u64::from(valid);
         self.counts.folded_units += if slc { u64::from(valid) } else { 0 };
         let valid = valid + left_over;
-        Victim { block, stream, slc, valid, charged: 0, rows, pages: pages * shape.pages_per_unit }
+        let pages = pages * shape.pages_per_unit;
+        Victim { block, stream, slc, valid, charged: 0, rows, pages, read: Some((0, 0)) }
     }
 
     /// How many rows and pages of a block of the drive hold something that is valid.
@@ -326,6 +333,20 @@ impl Ftl {
             return;
         };
         let units = units.min(victim.valid - victim.charged);
+        if let Some(next) = space.likely_next {
+            // What lies in the block comes from anywhere in memory, so it is asked for while this one
+            // is being charged, what lies there once its list has come.
+            let (next, parts) = (shape.block_of_die(die, next), victim.valid / 4);
+            match (victim.charged, victim.charged + units) {
+                (before, after) if before < parts && after >= parts => {
+                    self.fragments.prefetch_list(next);
+                }
+                (before, after) if before < 2 * parts && after >= 2 * parts => {
+                    self.fragments.prefetch_block(next);
+                }
+                _ => {}
+            }
+        }
         victim.charge_reads(units, &mut space.chores);
         let fronts = &mut space.fronts[victim.stream.index()];
         let parity = fronts.charge_programs(units, shape, &self.page_kinds, &mut space.chores);
@@ -342,7 +363,7 @@ impl Ftl {
 impl Victim {
     /// Whether a loaded one is one of a die of this shape.
     pub(super) fn is_sane(&self, shape: Shape) -> bool {
-        let Victim { block: _, stream: _, slc: _, valid, charged, rows, pages } = *self;
+        let Victim { block: _, stream: _, slc: _, valid, charged, rows, pages, read: _ } = *self;
         let units = shape.units_per_block;
         charged <= valid
             && valid < units + shape.most_granules
@@ -371,9 +392,13 @@ impl Victim {
 
     /// Charges the reads of `units` more of it.
     fn charge_reads(&mut self, units: u32, chores: &mut Chores) {
-        let (rows_before, pages_before) = self.reads_to(self.charged);
+        let (rows_before, pages_before) = match self.read {
+            Some(read) => read,
+            None => self.reads_to(self.charged),
+        };
         self.charged += units;
         let (rows, pages) = self.reads_to(self.charged);
+        self.read = Some((rows, pages));
         let rows = rows - rows_before;
         if self.slc {
             chores.slc_rows_read += rows;

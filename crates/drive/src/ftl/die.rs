@@ -25,6 +25,9 @@ pub(super) struct DieSpace {
     /// Of a drive with an SLC buffer; others have no need to pass over it.
     pub(super) slc: Option<Box<DieSlc>>,
     pub(super) victim: Option<Victim>,
+    /// What will likely be the next one.
+    #[serde(skip)]
+    pub(super) likely_next: Option<Block>,
     pub(super) pace: Pace,
     /// Done since the last program of host data.
     pub(super) chores: Chores,
@@ -61,6 +64,7 @@ impl DieSpace {
             labels: None,
             slc: None,
             victim: None,
+            likely_next: None,
             pace: Pace::default(),
             chores: Chores::default(),
         }
@@ -82,6 +86,7 @@ impl DieSpace {
     }
 
     /// Units that can be written to main blocks before one has to be won back.
+    #[inline]
     pub(super) fn room(&self, units_per_block: u32) -> u64 {
         let open_in =
             |fronts: &Fronts| 2 * units_per_block - fronts.host.filled - fronts.moves.filled;

@@ -58,6 +58,12 @@ impl Slot {
         Slot(fragment * SLOTS + slot)
     }
 
+    /// All bits set for [`Slot::NOWHERE`] only.
+    #[inline]
+    pub(super) fn bits(self) -> u32 {
+        self.0
+    }
+
     #[inline]
     fn fragment(self) -> usize {
         (self.0 / SLOTS) as usize
@@ -223,8 +229,7 @@ impl Fragments {
             let count = (SLOTS - filling.slots).min(entries.len() as u32);
             self.fragments[filling.fragment as usize].live |= ones(count) << filling.slots;
             let (now, later) = entries.split_at_mut(count as usize);
-            let slots = (filling.slots..).map(|slot| Slot::new(filling.fragment, slot));
-            now.iter_mut().zip(slots).for_each(|(entry, slot)| *entry = slot);
+            fill_slots(now, Slot::new(filling.fragment, filling.slots));
             filling.slots += count;
             place += count * u32::from(weight);
             entries = later;
@@ -342,6 +347,13 @@ impl Fragments {
     /// [`Fragments::move_some`].
     pub(super) fn take_block(&mut self, block: u32) -> Vec<u32> {
         std::mem::take(&mut self.in_block[block as usize])
+    }
+
+    /// Asks for the list of what lies in `block`.
+    pub(super) fn prefetch_list(&self, block: u32) {
+        let list = &self.in_block[block as usize];
+        // Sixteen to a cache line.
+        (0..list.len()).step_by(16).for_each(|index| prefetch(list, index));
     }
 
     /// Asks for the fragments that lie in `block`.
@@ -558,6 +570,22 @@ impl Fragments {
         self.parts.clear();
         self.free_part = NONE;
         self.in_block.iter_mut().for_each(Vec::clear);
+    }
+}
+
+/// Points entries of the map to the slots of a fragment from `first` on.
+#[inline]
+fn fill_slots(entries: &mut [Slot], first: Slot) {
+    // Rows have a few units: what a compiler makes of a loop over any number is for many.
+    let (fours, rest) = entries.as_chunks_mut::<4>();
+    let mut next = first.0;
+    for four in fours {
+        *four = [0, 1, 2, 3].map(|by| Slot(next + by));
+        next += 4;
+    }
+    for entry in rest {
+        *entry = Slot(next);
+        next += 1;
     }
 }
 

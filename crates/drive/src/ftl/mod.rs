@@ -44,7 +44,6 @@ use victim::VictimChooser;
 use wear::EndOfLife;
 
 pub use log_block::MergeCounts;
-pub(crate) use plain::FullRow;
 pub(crate) use restore::FtlState;
 pub(crate) use shape::Shape;
 pub(crate) use slc::FoldWork;
@@ -455,6 +454,10 @@ impl Ftl {
     /// The same, of units of which many were written together.
     fn forget_run(&mut self, first: LogicalUnit, count: u32) {
         let (mut next, end) = (first as usize, (first + count) as usize);
+        // Of what was never written there is nothing to forget.
+        if self.map[next..end].iter().fold(u32::MAX, |all, slot| all & slot.bits()) == u32::MAX {
+            return;
+        }
         while next < end {
             let slot = self.map[next];
             if slot == Slot::NOWHERE {

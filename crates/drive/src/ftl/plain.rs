@@ -12,16 +12,6 @@ const ONLY: usize = 0;
 /// Units of a command that are asked for at once; more would drive each other out of the cache.
 const MOST_AHEAD: u32 = 64;
 
-/// A row that host data has filled.
-#[derive(Debug)]
-pub(crate) struct FullRow {
-    pub(crate) die: u32,
-    /// Its number in its block.
-    pub(crate) row: u32,
-    /// What the die has to do before it programs the row.
-    pub(crate) chores: Chores,
-}
-
 impl Ftl {
     /// Whether the drive is one of these.
     pub(crate) fn is_plain(&self) -> bool {
@@ -117,12 +107,17 @@ impl Ftl {
         }
     }
 
-    /// The row that a write filled on a die, and what the die does before it is programmed.
+    /// The number in its block of the row that a write filled on a die. What the die does before it is
+    /// programmed is in [`Ftl::chores_of`].
     #[inline(always)]
-    pub(crate) fn plain_row_filled(&mut self, die: u32) -> FullRow {
+    pub(crate) fn plain_row_filled(&mut self, die: u32) -> u32 {
         self.row_filled(die, Stream::Cold);
-        let space = &mut self.dies[die as usize];
-        let (next_row, _) = self.shape.row_of(space.fronts[ONLY].host.filled);
-        FullRow { die, row: next_row - 1, chores: std::mem::take(&mut space.chores) }
+        self.shape.row_of(self.dies[die as usize].fronts[ONLY].host.filled).0 - 1
+    }
+
+    /// What a die has to do before its next row; to be emptied by whoever has it done.
+    #[inline(always)]
+    pub(crate) fn chores_of(&mut self, die: u32) -> &mut Chores {
+        &mut self.dies[die as usize].chores
     }
 }

@@ -41,7 +41,9 @@ impl Chores {
     /// Whether there is nothing to do.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        let Chores { rows_read, slc_rows_read, pages_out, programs, blocks_erased } = *self;
+        // By reference: they may have been written one by one a moment ago, and a processor waits when
+        // they are copied as one.
+        let Chores { rows_read, slc_rows_read, pages_out, programs, blocks_erased } = self;
         let [lower, middle, upper] = programs;
         rows_read | slc_rows_read | pages_out | lower | middle | upper | blocks_erased == 0
     }

@@ -119,8 +119,10 @@ impl Nand {
         } else {
             // Taking all queued operations but the one in progress for programs says where it is.
             let backlog = slot.busy_until.since(at);
-            let wait = Nanos(backlog.0 % self.times.mean_program.0.max(1));
-            Opening { start: at + wait, resume: Nanos::ZERO }
+            let program = self.times.mean_program.0.max(1);
+            // Mostly no more than one is queued, and a division takes as long as all else here.
+            let wait = if backlog.0 < program { backlog.0 } else { backlog.0 % program };
+            Opening { start: at + Nanos(wait), resume: Nanos::ZERO }
         };
         let start = opening.start;
         let begins = start.max(known);
@@ -232,7 +234,7 @@ impl Nand {
     /// Has a die do `chores`, ordered at `at`, from `ready` on and after what it has to do already.
     /// Returns when they are done; `ready` if there are none.
     #[inline]
-    pub(crate) fn chores(&mut self, die: u32, chores: Chores, at: Nanos, ready: Nanos) -> Nanos {
+    pub(crate) fn chores(&mut self, die: u32, chores: &Chores, at: Nanos, ready: Nanos) -> Nanos {
         if chores.is_empty() {
             return ready;
         }
@@ -241,17 +243,17 @@ impl Nand {
             return self.chores_of_one_kind(die, channel, chores, at, ready);
         }
         let rows_programmed = u64::from(chores.rows_programmed());
-        self.channels[channel].serve(at, self.times.transfers(&chores));
-        let times = self.times.of_chores(&chores);
+        self.channels[channel].serve(at, self.times.transfers(chores));
+        let times = self.times.of_chores(chores);
         let slot = &mut self.dies[die as usize];
         let start = slot.busy_until.max(ready);
         slot.busy_until = start + times.sum();
-        slot.last_program = self.times.shortest_program(&chores);
+        slot.last_program = self.times.shortest_program(chores);
         self.counts.pages_read += u64::from(chores.pages_out);
         self.counts.rows_programmed += rows_programmed;
         self.counts.blocks_erased += u64::from(chores.blocks_erased);
         if let Some(agenda) = self.agendas.get_mut(die as usize) {
-            note_chores(agenda, &chores, times, [at, start]);
+            note_chores(agenda, chores, times, [at, start]);
         }
         self.dies[die as usize].busy_until
     }
@@ -262,7 +264,7 @@ impl Nand {
         &mut self,
         die: u32,
         channel: usize,
-        chores: Chores,
+        chores: &Chores,
         at: Nanos,
         ready: Nanos,
     ) -> Nanos {
@@ -330,14 +332,14 @@ impl Nand {
         until: Nanos,
     ) -> Chores {
         if self.has_time_for(die, &chores, from, until) {
-            self.chores(die, chores, from, from);
+            self.chores(die, &chores, from, from);
             return Chores::default();
         }
         while self.next_operation(die, from) < until
             && let Some(one) = chores.take_one()
         {
             let begins = self.next_operation(die, from);
-            self.chores(die, one, from, begins);
+            self.chores(die, &one, from, begins);
         }
         chores
     }

@@ -138,11 +138,11 @@ impl Ssd {
             return Nanos::ZERO;
         }
         let chores = self.ftl.take_chores(placed.die);
-        self.nand.chores(placed.die, chores, at, ready);
-        let mut merged = self.note_moves(chores, at, ready);
+        self.nand.chores(placed.die, &chores, at, ready);
+        let mut merged = self.note_moves(&chores, at, ready);
         while let Some((die, chores)) = self.ftl.next_chores() {
-            let done = self.nand.chores(die, chores, at, ready);
-            merged = self.note_moves(chores, at, merged);
+            let done = self.nand.chores(die, &chores, at, ready);
+            merged = self.note_moves(&chores, at, merged);
             // A log block is won back when all dies of the merge are done; a die that only erases
             // holds up no other.
             if chores.rows_programmed() > 0 || chores.rows_read > 0 {
@@ -169,12 +169,8 @@ impl Ssd {
     /// The controller's part of what is moved, ordered at `at`. Returns when that is done, not before
     /// `ready`.
     #[inline]
-    pub(super) fn note_moves(&mut self, chores: Chores, at: Nanos, ready: Nanos) -> Nanos {
-        let rows = u64::from(chores.rows_programmed());
-        if rows == 0 || self.costs.moved_row == Nanos::ZERO {
-            return ready;
-        }
-        self.controller.serve(at, Nanos(self.costs.moved_row.0 * rows)).max(ready)
+    pub(super) fn note_moves(&mut self, chores: &Chores, at: Nanos, ready: Nanos) -> Nanos {
+        self.costs.note_moves(&mut self.controller, chores, at, ready)
     }
 
     pub(super) fn read(&mut self, io: Io, arrives: Nanos) -> Nanos {

@@ -29,7 +29,7 @@ use crate::energy::{SsdEnergy, SsdMeter};
 use crate::ftl::{FRONTS, MergeCounts, Translation};
 use crate::lane::Lane;
 use crate::link::Link;
-use crate::nand::Nand;
+use crate::nand::{Chores, Nand};
 use crate::profile::{CompressionSection, HostSection, ProfileError, SsdProfile};
 use crate::queue::Queue;
 use crate::read_ahead::ReadAhead;
@@ -409,6 +409,16 @@ impl HostCost {
 }
 
 impl CommandCosts {
+    /// See [`Ssd::note_moves`].
+    #[inline(always)]
+    fn note_moves(&self, controller: &mut Lane, chores: &Chores, at: Nanos, ready: Nanos) -> Nanos {
+        let rows = u64::from(chores.rows_programmed());
+        if rows == 0 || self.moved_row == Nanos::ZERO {
+            return ready;
+        }
+        controller.serve(at, Nanos(self.moved_row.0 * rows)).max(ready)
+    }
+
     fn new(profile: &SsdProfile) -> CommandCosts {
         let section = &profile.controller;
         let move_4k_us = section.move_4k_us.as_ref().map_or(0.0, |moves| moves.value);

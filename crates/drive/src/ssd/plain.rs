@@ -4,7 +4,8 @@
 
 use super::Ssd;
 use super::units::{Units, in_4k};
-use crate::ftl::{FullRow, LogicalUnit, Stream, Translation};
+use crate::ftl::{LogicalUnit, Stream, Translation};
+use crate::nand::Chores;
 use crate::{FaultCause, Io, Nanos, Op, Tag};
 
 /// The one stream there is.
@@ -150,10 +151,12 @@ impl Ssd {
         let Translation::PageMap(ftl) = &mut self.ftl else {
             unreachable!("a plain drive has a page map");
         };
-        let FullRow { die, row, chores } = ftl.plain_row_filled(die);
+        let row = ftl.plain_row_filled(die);
+        let shape = ftl.shape();
+        let chores = ftl.chores_of(die);
         self.nand.chores(die, chores, at, ready);
-        let merged = self.note_moves(chores, at, ready);
-        let shape = self.ftl.shape();
+        let merged = self.costs.note_moves(&mut self.controller, chores, at, ready);
+        *chores = Chores::default();
         let nand_row = shape.nand_row(row);
         let end = self.nand.program(die, nand_row, at, merged);
         if shape.has_parity() && shape.parity_behind(row) > 0 {
