@@ -193,46 +193,19 @@ impl DieBlocks {
     ///
     /// A scan: it runs once for every block's worth of collected space, reads a few KiB and
     /// vectorises, where lists by valid count would cost every overwrite two cache misses.
-    pub(super) fn fewest_valid(&self) -> Option<Fewest> {
-        const FIRST: Fewest = Fewest { block: 0, valid: NOT_CLOSED, likely_next: None };
-        let mut next = NOT_CLOSED;
-        let mut fewest = FIRST;
-        // Some at a time: a search for one that may be anywhere does not vectorise.
-        for (some, first) in self.valid.chunks(SCANNED).zip((0..).step_by(SCANNED)) {
-            let least = some.iter().fold(NOT_CLOSED, |least, &valid| least.min(valid));
-            if least < fewest.valid {
-                (next, fewest) = (
-                    fewest.valid,
-                    Fewest { block: first, valid: least, likely_next: Some(fewest.block) },
-                );
-            } else if least < next {
-                (next, fewest.likely_next) = (least, Some(first));
-            }
-        }
-        if fewest.valid == NOT_CLOSED {
+    pub(super) fn fewest_valid(&self) -> Option<(Block, u32)> {
+        let fewest = self.valid.iter().copied().min()?;
+        if fewest & NOT_CLOSED != 0 {
             return None;
         }
-        let within = |first: Block, valid: u32| {
-            let place = self.valid[first as usize..].iter().position(|&held| held == valid)?;
-            Some(first + place as Block)
-        };
-        fewest.likely_next =
-            fewest.likely_next.filter(|_| next < NOT_CLOSED).and_then(|first| within(first, next));
-        fewest.block = within(fewest.block, fewest.valid)?;
-        Some(fewest)
+        // Some at a time, for a search that may end anywhere does not vectorise.
+        let (some, _) = self.valid.as_chunks::<32>();
+        let holds =
+            |some: &[u32; 32]| some.iter().fold(false, |any, &valid| any | (valid == fewest));
+        let from = 32 * some.iter().position(holds).unwrap_or(some.len());
+        let block = from + self.valid[from..].iter().position(|&valid| valid == fewest)?;
+        Some((block as Block, fewest))
     }
-}
-
-/// Blocks of one step of a scan.
-const SCANNED: usize = 32;
-
-/// The closed block with the fewest valid units.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Fewest {
-    pub(super) block: Block,
-    pub(super) valid: u32,
-    /// One with the fewest but for those near that one.
-    pub(super) likely_next: Option<Block>,
 }
 
 #[cfg(test)]
@@ -242,10 +215,7 @@ mod tests {
     #[test]
     fn only_closed_blocks_are_collected_fewest_valid_first() {
         let mut blocks = DieBlocks::all_free(DieWear::lasting(4));
-        let fewest_valid = |blocks: &DieBlocks| {
-            blocks.fewest_valid().map(|Fewest { block, valid, .. }| (block, valid))
-        };
-        assert_eq!(fewest_valid(&blocks), None);
+        assert_eq!(blocks.fewest_valid(), None);
         for valid in [3, 1, 2] {
             let block = blocks.open().expect("free blocks are left");
             blocks.add_valid(block, valid);
@@ -253,33 +223,12 @@ mod tests {
                 blocks.close(block);
             }
         }
-        assert_eq!(fewest_valid(&blocks), Some((2, 2)));
+        assert_eq!(blocks.fewest_valid(), Some((2, 2)));
         blocks.close(1);
-        assert_eq!(fewest_valid(&blocks), Some((1, 1)));
+        assert_eq!(blocks.fewest_valid(), Some((1, 1)));
         blocks.begin_collecting(1);
         blocks.remove_valid(1, 1);
         assert!(blocks.release(1));
-        assert_eq!((blocks.free_blocks(), fewest_valid(&blocks)), (2, Some((2, 2))));
-    }
-
-    #[test]
-    fn the_fewest_of_many_and_the_fewest_elsewhere() {
-        let count = 5 * SCANNED as u32 + 3;
-        let mut blocks = DieBlocks::all_free(DieWear::lasting(count));
-        for block in 0..count {
-            blocks.open().expect("all are free");
-            blocks.add_valid(block, 100 - block % 7);
-            blocks.close(block);
-        }
-        let fewest = |blocks: &DieBlocks| blocks.fewest_valid().expect("all are closed");
-        assert_eq!(fewest(&blocks), Fewest { block: 6, valid: 94, likely_next: Some(34) });
-        blocks.remove_valid(count - 1, 30);
-        let last = Fewest { block: count - 1, ..fewest(&blocks) };
-        assert_eq!((fewest(&blocks), last.likely_next), (last, Some(6)));
-        blocks.remove_valid(70, 20);
-        assert_eq!(fewest(&blocks).likely_next, Some(70));
-        blocks.remove_valid(70, 50);
-        let now = Fewest { block: 70, valid: blocks.valid(70), likely_next: Some(count - 1) };
-        assert_eq!(fewest(&blocks), now);
+        assert_eq!((blocks.free_blocks(), blocks.fewest_valid()), (2, Some((2, 2))));
     }
 }

@@ -222,9 +222,7 @@ impl Ftl {
         let folded = self.next_dynamic_fold(die);
         if let Some(block) = folded.or_else(|| self.next_victim(die)) {
             let victim = self.move_out(die, block);
-            let space = &mut self.dies[die as usize];
-            space.victim = Some(victim);
-            space.likely_next = self.victims.likely_next();
+            self.dies[die as usize].victim = Some(victim);
         }
     }
 
@@ -333,20 +331,6 @@ impl Ftl {
             return;
         };
         let units = units.min(victim.valid - victim.charged);
-        if let Some(next) = space.likely_next {
-            // What lies in the block comes from anywhere in memory, so it is asked for while this one
-            // is being charged, what lies there once its list has come.
-            let (next, parts) = (shape.block_of_die(die, next), victim.valid / 4);
-            match (victim.charged, victim.charged + units) {
-                (before, after) if before < parts && after >= parts => {
-                    self.fragments.prefetch_list(next);
-                }
-                (before, after) if before < 2 * parts && after >= 2 * parts => {
-                    self.fragments.prefetch_block(next);
-                }
-                _ => {}
-            }
-        }
         victim.charge_reads(units, &mut space.chores);
         let fronts = &mut space.fronts[victim.stream.index()];
         let parity = fronts.charge_programs(units, shape, &self.page_kinds, &mut space.chores);

@@ -25,9 +25,6 @@ pub(super) struct DieSpace {
     /// Of a drive with an SLC buffer; others have no need to pass over it.
     pub(super) slc: Option<Box<DieSlc>>,
     pub(super) victim: Option<Victim>,
-    /// What will likely be the next one.
-    #[serde(skip)]
-    pub(super) likely_next: Option<Block>,
     pub(super) pace: Pace,
     /// Done since the last program of host data.
     pub(super) chores: Chores,
@@ -64,7 +61,6 @@ impl DieSpace {
             labels: None,
             slc: None,
             victim: None,
-            likely_next: None,
             pace: Pace::default(),
             chores: Chores::default(),
         }

@@ -349,13 +349,6 @@ impl Fragments {
         std::mem::take(&mut self.in_block[block as usize])
     }
 
-    /// Asks for the list of what lies in `block`.
-    pub(super) fn prefetch_list(&self, block: u32) {
-        let list = &self.in_block[block as usize];
-        // Sixteen to a cache line.
-        (0..list.len()).step_by(16).for_each(|index| prefetch(list, index));
-    }
-
     /// Asks for the fragments that lie in `block`.
     pub(super) fn prefetch_block(&self, block: u32) {
         self.in_block[block as usize].iter().for_each(|&id| prefetch(&self.fragments, id as usize));

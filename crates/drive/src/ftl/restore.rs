@@ -334,8 +334,7 @@ impl DieSpace {
     /// Whether what is loaded is the space of a die of this shape that `made`, which is new, could
     /// have become.
     fn fits(&self, shape: Shape, made: &DieSpace, slc_units: u32) -> Result<(), String> {
-        let DieSpace { blocks, fronts, labels: _, slc, victim, likely_next: _, pace, chores } =
-            self;
+        let DieSpace { blocks, fronts, labels: _, slc, victim, pace, chores } = self;
         let [used, unused, one_bit] = fronts;
         let Fronts { host, filling: _, moves, charged } = used;
         let full = shape.units_per_block;

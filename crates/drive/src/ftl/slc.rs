@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use super::blocks::{Block, DieBlocks, Fewest};
+use super::blocks::{Block, DieBlocks};
 use super::collect::Victim;
 use super::die::{DieSpace, Fronts, NO_BLOCK};
 use super::streams::Stream;
@@ -272,7 +272,7 @@ impl Ftl {
         // Blocks of which nothing is valid cost nothing to have.
         while self.dies[die as usize].blocks.free_blocks() <= buffer.left_free {
             let space = &self.dies[die as usize];
-            let Fewest { block, valid, .. } = space.blocks.fewest_valid()?;
+            let (block, valid) = space.blocks.fewest_valid()?;
             if valid > 0 || space.victim.is_some() {
                 return None;
             }

@@ -16,9 +16,6 @@ pub(super) struct VictimChooser {
     policy: VictimPolicy,
     choices: u32,
     random: SplitMix64,
-    /// What will likely be chosen next of the blocks that were looked at last.
-    #[serde(skip)]
-    likely_next: Option<Block>,
 }
 
 impl VictimChooser {
@@ -27,19 +24,12 @@ impl VictimChooser {
             policy: gc.policy.value,
             choices: gc.choices.value,
             random: SplitMix64::new(gc.seed.value),
-            likely_next: None,
         }
-    }
-
-    /// The block of the die looked at last that will likely be its next victim but one, if that can be
-    /// said. Few overwrites come between two choices, so of the greedy policy it is mostly right.
-    pub(super) fn likely_next(&mut self) -> Option<Block> {
-        self.likely_next.take()
     }
 
     /// Whether a loaded one chooses as `made` does.
     pub(super) fn fits(&self, made: &VictimChooser) -> bool {
-        let VictimChooser { policy, choices, random: _, likely_next: _ } = self;
+        let VictimChooser { policy, choices, random: _ } = self;
         (*policy, *choices) == (made.policy, made.choices)
     }
 
@@ -53,12 +43,9 @@ impl VictimChooser {
         blocks: &DieBlocks,
         units_per_block: u32,
     ) -> Option<(Block, u32)> {
-        let best = blocks.fewest_valid().filter(|best| best.valid < units_per_block)?;
+        let best = blocks.fewest_valid().filter(|&(_, valid)| valid < units_per_block)?;
         let block = match self.policy {
-            VictimPolicy::Greedy => {
-                self.likely_next = best.likely_next;
-                return Some((best.block, best.valid));
-            }
+            VictimPolicy::Greedy => return Some(best),
             VictimPolicy::Fifo => blocks.closed().min_by_key(|&block| blocks.closed_at(block))?,
             VictimPolicy::CostBenefit => most_benefit(blocks, units_per_block, blocks.closed())?,
             VictimPolicy::DChoices => {
