@@ -93,6 +93,10 @@ pub struct ControllerSection {
     pub move_4k_us: Option<Sourced<f64>>,
     /// KiB fetched from NAND ahead of a sequential reader; 0 for none.
     pub read_ahead_kib: Sourced<u32>,
+    /// Whether it fetches ahead only as far as data lies in order on the NAND as well, and nothing of
+    /// what was written at random; false when absent. Not with `[compression]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_ahead_contiguous: Option<Sourced<bool>>,
 }
 
 /// The memory in which writes wait for the NAND.
@@ -150,6 +154,11 @@ pub struct NandSection {
     /// absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_programs: Option<Sourced<bool>>,
+    /// Whether what was never written, or trimmed, is read from where it would lie had the drive been
+    /// written in order, as a controller does that does not ask its map first; false when absent: such
+    /// reads touch no NAND. Not with `[compression]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reads_unwritten: Option<Sourced<bool>>,
 }
 
 /// Garbage collection, within a die.
@@ -276,6 +285,7 @@ impl SsdProfile {
         self.check_map()?;
         if let Some(compression) = &self.compression {
             compression.check(self)?;
+            self.check_not_compressed()?;
         }
         let two_rows_kib = (self.row_bytes() * 2).div_ceil(1024) as u32;
         within("buffer.write_kib", &self.buffer.write_kib, two_rows_kib..=1 << 22)?;
@@ -300,6 +310,21 @@ impl SsdProfile {
         self.trim.check()?;
         self.power.as_ref().map_or(Ok(()), PowerSection::check)?;
         self.check_space()
+    }
+
+    /// Refuses what needs to know where a unit lies without asking how much is stored of it.
+    fn check_not_compressed(&self) -> Result<(), ProfileError> {
+        for (key, value) in [
+            ("controller.read_ahead_contiguous", &self.controller.read_ahead_contiguous),
+            ("nand.reads_unwritten", &self.nand.reads_unwritten),
+        ] {
+            if value.as_ref().is_some_and(|value| value.value) {
+                let must =
+                    format!("data that compresses lies anywhere: leave out {key} or [compression]");
+                return Err(ProfileError::new(key, true, must));
+            }
+        }
+        Ok(())
     }
 
     /// Raw bytes of NAND that hold data; `u64::MAX` for more than a u64 counts.

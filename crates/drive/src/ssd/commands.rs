@@ -23,7 +23,7 @@ pub(super) struct Reads {
 }
 
 impl Reads {
-    fn new(at: Nanos, mapped: Nanos) -> Reads {
+    pub(super) fn new(at: Nanos, mapped: Nanos) -> Reads {
         Reads { at, mapped, row: None, page: 0, ready: mapped }
     }
 }
@@ -209,7 +209,10 @@ impl Ssd {
         let shape = self.ftl.shape();
         let Some(place) = self.ftl.find(unit) else {
             // Nothing was ever written there: the map says so, and no NAND is read.
-            return reads.mapped;
+            return match self.reads_unwritten {
+                false => reads.mapped,
+                true => self.read_unwritten(unit, pages, reads),
+            };
         };
         let (die, block, within) = shape.locate(place);
         if shape.compresses() {
@@ -234,6 +237,33 @@ impl Ssd {
         } else {
             return reads.ready;
         }
+        for _ in 1..pages {
+            reads.ready = self.nand.read_more(die, reads.at, reads.ready);
+        }
+        reads.ready
+    }
+
+    /// When a unit that was never written is in the controller, where it is read all the same: from
+    /// the row it would be in had the drive been written in order.
+    pub(super) fn read_unwritten(
+        &mut self,
+        unit: LogicalUnit,
+        pages: u32,
+        reads: &mut Reads,
+    ) -> Nanos {
+        let shape = self.ftl.shape();
+        let (row, in_row) = shape.row_of(unit);
+        // No row that was written has such a number: there are fewer than 2^31 places.
+        let (die, row) = (row % shape.dies, Some(!row));
+        let page = shape.page_of(in_row);
+        if reads.row != row {
+            reads.ready = self.nand.read(die, None, reads.at, reads.mapped);
+        } else if reads.page != page {
+            reads.ready = self.nand.read_more(die, reads.at, reads.ready);
+        } else {
+            return reads.ready;
+        }
+        (reads.row, reads.page) = (row, page);
         for _ in 1..pages {
             reads.ready = self.nand.read_more(die, reads.at, reads.ready);
         }
@@ -267,9 +297,30 @@ impl Ssd {
         let mapped = self.look_up(wanted.clone(), false, at);
         let mut reads = Reads::new(at, mapped);
         for unit in wanted {
+            if self.ahead_contiguous && !self.lies_behind_the_one_before(unit) {
+                break;
+            }
             let ready = self.read_unit(unit, self.grain.pages_per_unit, &mut reads);
             self.read_ahead.put(unit, ready);
         }
+    }
+
+    /// Whether a unit lies on the NAND behind the unit before it: in the same row, or first in the
+    /// row that was filled next, which is on another die at the same height or one higher. Of what was
+    /// never written it is true.
+    fn lies_behind_the_one_before(&self, unit: LogicalUnit) -> bool {
+        let place = |unit| self.ftl.find(unit);
+        let Some((before, own)) = unit.checked_sub(1).and_then(place).zip(place(unit)) else {
+            return true;
+        };
+        let shape = self.ftl.shape();
+        let at = |place| {
+            let (_, _, within) = shape.locate(place);
+            shape.row_of(within)
+        };
+        let ((row_before, last), (row, first)) = (at(before), at(own));
+        let next_row = last + 1 == shape.units_per_row && first == 0;
+        own == before + 1 || next_row && (row == row_before || row == row_before + 1)
     }
 
     pub(super) fn flush(&mut self, arrives: Nanos) -> Nanos {

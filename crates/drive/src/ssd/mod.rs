@@ -30,7 +30,7 @@ use crate::ftl::{FRONTS, MergeCounts, Translation};
 use crate::lane::Lane;
 use crate::link::Link;
 use crate::nand::{Chores, Nand};
-use crate::profile::{CompressionSection, HostSection, ProfileError, SsdProfile};
+use crate::profile::{CompressionSection, HostSection, ProfileError, Sourced, SsdProfile};
 use crate::queue::Queue;
 use crate::read_ahead::ReadAhead;
 use crate::{
@@ -78,6 +78,10 @@ pub struct Ssd {
     row_ends: Vec<Nanos>,
     rows_per_block: usize,
     read_ahead: ReadAhead,
+    /// Whether only what lies in order on the NAND is fetched ahead.
+    ahead_contiguous: bool,
+    /// Whether what was never written is read from the NAND all the same.
+    reads_unwritten: bool,
     look_ahead: LookAhead,
     compression: Option<CompressionSection>,
     /// When its firmware saves the map, if that takes time.
@@ -186,6 +190,8 @@ impl Ssd {
             row_ends: vec![Nanos::ZERO; rows_per_block * shape.dies as usize * fronts],
             rows_per_block,
             read_ahead: ReadAhead::new(profile.read_ahead_units()),
+            ahead_contiguous: is_on(&profile.controller.read_ahead_contiguous),
+            reads_unwritten: is_on(&profile.nand.reads_unwritten),
             look_ahead: LookAhead::default(),
             compression: profile.compression.clone(),
             checkpoint: profile.checkpoint.as_ref().map(Checkpoint::new),
@@ -392,6 +398,11 @@ impl Target for Ssd {
     fn energy_j(&self, at: Nanos) -> Option<f64> {
         self.energy(at).map(|energy| energy.total_j())
     }
+}
+
+/// Whether something that a profile need not have is there and on.
+fn is_on(given: &Option<Sourced<bool>>) -> bool {
+    given.as_ref().is_some_and(|given| given.value)
 }
 
 impl HostCost {

@@ -3,6 +3,7 @@
 //! unit, and those have a way of their own from end to end.
 
 use super::Ssd;
+use super::commands::Reads;
 use super::units::{Units, in_4k};
 use crate::ftl::{LogicalUnit, Stream, Translation};
 use crate::nand::Chores;
@@ -67,7 +68,10 @@ impl Ssd {
         };
         let Some((die, block, row)) = ftl.row_with(unit) else {
             // Nothing was ever written there: the map says so, and no NAND is read.
-            return at;
+            return match self.reads_unwritten {
+                false => at,
+                true => self.read_unwritten(unit, 1, &mut Reads::new(at, at)),
+            };
         };
         if block == ftl.open_block(die) && self.is_buffered(die, block, row, at) {
             return at;

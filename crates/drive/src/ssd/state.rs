@@ -74,6 +74,8 @@ impl Ssd {
             host: _,
             costs: _,
             rows_per_block: _,
+            ahead_contiguous: _,
+            reads_unwritten: _,
             compression: _,
             // What the host said it will ask for changes no result.
             look_ahead: _,

@@ -9,7 +9,7 @@ use super::set;
 /// drive with what there is already.
 pub fn add(numbers: &mut impl Numbers, profile: &mut SsdProfile) {
     // Log blocks come before what they exclude.
-    let mechanisms: [(u64, Mechanism); 14] = [
+    let mechanisms: [(u64, Mechanism); 16] = [
         (30, cells),
         (30, suspend),
         (30, registers),
@@ -24,6 +24,8 @@ pub fn add(numbers: &mut impl Numbers, profile: &mut SsdProfile) {
         (30, moves),
         (90, coalesce),
         (30, checkpoint),
+        (20, contiguous),
+        (20, unwritten),
     ];
     for (percent, mechanism) in mechanisms {
         if numbers.percent(percent) {
@@ -75,6 +77,14 @@ fn suspend(profile: &mut SsdProfile, below: Below<'_>) {
 fn registers(profile: &mut SsdProfile, below: Below<'_>) {
     profile.nand.cache_reads = Some(set(below(2) == 0));
     profile.nand.cache_programs = Some(set(below(2) == 0));
+}
+
+fn contiguous(profile: &mut SsdProfile, below: Below<'_>) {
+    profile.controller.read_ahead_contiguous = Some(set(below(3) > 0));
+}
+
+fn unwritten(profile: &mut SsdProfile, below: Below<'_>) {
+    profile.nand.reads_unwritten = Some(set(below(3) > 0));
 }
 
 fn unit(profile: &mut SsdProfile, below: Below<'_>) {

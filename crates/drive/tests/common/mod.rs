@@ -57,6 +57,7 @@ pub fn ssd(shape: Shape) -> SsdProfile {
             write_4k_us: set(0.0),
             move_4k_us: None,
             read_ahead_kib: set(0),
+            read_ahead_contiguous: None,
         },
         buffer: BufferSection {
             write_kib: set(64),
@@ -76,6 +77,7 @@ pub fn ssd(shape: Shape) -> SsdProfile {
             bus_mb_per_s: set(400.0),
             cache_reads: None,
             cache_programs: None,
+            reads_unwritten: None,
         },
         nand_cells: None,
         nand_suspend: None,

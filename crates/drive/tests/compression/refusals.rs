@@ -39,6 +39,10 @@ fn each_value_has_its_range() {
         assert!(said.starts_with(&format!("compression.store_4k_us = {us}")), "{said}");
         assert!(said.ends_with("it must be 0 to 1000000"), "{said}");
     }
+    let said = refused(|profile, _| profile.controller.read_ahead_contiguous = Some(set(true)));
+    assert!(said.starts_with("controller.read_ahead_contiguous = true is not possible"), "{said}");
+    let said = refused(|profile, _| profile.nand.reads_unwritten = Some(set(true)));
+    assert!(said.starts_with("nand.reads_unwritten = true is not possible"), "{said}");
     let said = refused(|_, section| section.overhead_bytes = set(4097));
     assert!(said.contains("overhead_bytes = 4097") && said.ends_with("0 to 4096"), "{said}");
 }

@@ -8,6 +8,7 @@ mod laws;
 mod page_kinds;
 mod refusals;
 mod suspension;
+mod where_it_lies;
 
 use common::{closed_loop, io, set, ssd, times};
 use fourcorners_drive::profile::*;

@@ -105,12 +105,16 @@ fn slc_takes_any_number_of_pages() {
 fn what_is_absent_is_not_written_and_what_is_there_comes_back() {
     let plain = lone_die(48);
     let text = serde_json::to_string(&plain).expect("a profile can be written");
-    for key in ["nand_cells", "nand_suspend", "cache_reads", "cache_programs"] {
+    for key in
+        ["nand_cells", "nand_suspend", "cache_reads", "cache_programs", "contiguous", "unwritten"]
+    {
         assert!(!text.contains(key), "{key} in {text}");
     }
     let mut full = plain;
     set_tlc(&mut full);
     full.nand.cache_reads = Some(set(true));
+    full.nand.reads_unwritten = Some(set(true));
+    full.controller.read_ahead_contiguous = Some(set(true));
     full.nand_suspend = Some(NandSuspendSection {
         program_suspend_us: None,
         erase_suspend_us: Some(set(40.0)),

@@ -9,7 +9,7 @@
 //! | span, random | 8 GB; all of a hard disk, whose figures it decides; AS SSD's file of 1 GB |
 //! | span, sequential | all of the drive |
 //! | duration | a pass over all of the drive where the span is `full`, else 20 s; for a longest latency 180 s, of a used drive as long as it was written |
-//! | data | repeating, as the tools of the time write; AS SSD's is incompressible |
+//! | data | repeating, as the tools of the time write; AS SSD's is incompressible. HD Tach's is repeating also where the figure says incompressible, which is then what was written before |
 //! | state | fresh; what is read was written before |
 //! | a maker's sequential writes to a drive with an SLC buffer | no more than it holds |
 //! | after the cache, or its exhaustion | what the SLC buffer holds was written before, and the test goes on behind it |
@@ -64,6 +64,7 @@ pub(super) fn test(figure: &Figure, found: Found<'_>) -> Result<Test, String> {
     let random = pattern == Pattern::Random;
     let disk = matches!(found.profile.model, Model::Hdd(_));
     let as_ssd = published.tool.as_deref() == Some("AS SSD");
+    let hd_tach = published.tool.as_deref() == Some("HD Tach");
     let latency = figure.metric.ends_with("latency_ms");
     let default_block = if random || latency { 4096 } else { 131_072 };
     let block_bytes = published.block_size.unwrap_or(default_block);
@@ -130,6 +131,7 @@ pub(super) fn test(figure: &Figure, found: Found<'_>) -> Result<Test, String> {
         (None, _) => 1,
     };
     let data = match published.data.as_deref() {
+        _ if hd_tach => Data::Repeating,
         Some("incompressible") => Data::Incompressible,
         Some("repeating") => Data::Repeating,
         None if as_ssd => Data::Incompressible,
@@ -308,9 +310,7 @@ fn state(
         });
     }
     Ok(match test.state.as_deref() {
-        None if test.pattern == "random write" && article.written_seconds.is_some() => {
-            State::Swept { seconds: article.written_seconds.unwrap_or_default(), span_bytes }
-        }
+        None if article.written_seconds.is_some() => swept(test, found, article, span_bytes),
         None | Some("fresh" | "new" | "empty" | "clean") => State::Fresh,
         Some("steady") if test.pattern == "random write" => State::Steady,
         Some("used" | "trimmed") if words.contains("idle") => {
@@ -333,6 +333,19 @@ fn state(
         }
         Some(other) => return Err(format!("the state \"{other}\" is not modelled")),
     })
+}
+
+/// A drive that its article has as written before.
+fn swept(test: &PublishedTest, found: Found<'_>, article: Article, span_bytes: u64) -> State {
+    let reads = test.pattern.ends_with("read");
+    let large = |begun: &articles::Begun| found.profile.capacity_bytes() >= begun.capacity_bytes;
+    match article.begun.filter(|begun| reads && large(begun)) {
+        Some(begun) => State::Begun { bytes: begun.written_bytes },
+        None => State::Swept {
+            seconds: article.written_seconds.unwrap_or_default(),
+            span_bytes: article.random_span_bytes.map_or(span_bytes, |span| span.min(span_bytes)),
+        },
+    }
 }
 
 /// The duration in `fill drive, then 4KB random write all LBAs QD32 for 20 min`.
@@ -458,9 +471,16 @@ mod tests {
             test.expect("it can be run")
         };
         let toms = "Tom's Hardware: Crucial's m4 SSD tested at 64 GB";
-        let swept = of(toms, r#""pattern":"random write""#);
-        assert_eq!(swept.state, State::Swept { seconds: 50, span_bytes: 16_000_000_000 });
-        assert_eq!(of(toms, r#""pattern":"random read""#).state, State::Fresh);
+        let swept = State::Swept { seconds: 50, span_bytes: 16_000_000_000 };
+        for pattern in ["random write", "random read", "sequential read", "sequential write"] {
+            let test = of(toms, &format!(r#""pattern":"{pattern}""#));
+            assert_eq!(test.state, swept, "{pattern}");
+        }
+        let names = Names::new();
+        let largest = names.find("m4 512", None).expect("it is there");
+        let read = figure(&format!(r#""source":"{toms}","test":{{"pattern":"random read"}}"#));
+        let read = test(&read, largest).expect("it can be run");
+        assert_eq!(read.state, State::Begun { bytes: 2_000_000_000 });
         let diaries = "https://a.page/the-ssd-diaries-crucials-realssd-c300.html";
         assert_eq!(of(diaries, r#""pattern":"sequential read""#).set, ["link.gbps=3"]);
         let consistency = "AnandTech: Crucial M550 review, 2014, performance consistency page";
@@ -469,6 +489,16 @@ mod tests {
         assert!(steady.job.span_bytes > 250_000_000_000);
         let part = of(consistency, r#""pattern":"random write","span_gb":8"#);
         assert_eq!((part.state, part.job.span_bytes), (State::Fresh, 8_000_000_000));
+    }
+
+    #[test]
+    fn hd_tach_writes_data_of_its_own() {
+        let data = |tool: &str| {
+            let test = r#""pattern":"sequential write","data":"incompressible","state":"used""#;
+            read(&format!(r#""test":{{{test},"tool":"{tool}"}}"#)).expect("it can be run").job.data
+        };
+        assert_eq!(data("HD Tach"), Data::Repeating);
+        assert_eq!(data("AS SSD"), Data::Incompressible);
     }
 
     #[test]

@@ -287,8 +287,14 @@ fn ordering(places: &[Place], by: By, results: &Results<'_>) -> Option<Answer> {
     }
     let least = |values: &Vec<f64>| values.iter().copied().fold(f64::INFINITY, f64::min);
     let most = |values: &Vec<f64>| values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let falls = values.windows(2).all(|pair| least(&pair[0]) > most(&pair[1]));
-    let near = |values: &Vec<f64>| least(values) >= most(values) * (1.0 - RATIO_TOLERANCE);
+    let near = |values: &Vec<f64>| {
+        let ends = [least(values).abs(), most(values).abs()];
+        ends[0].min(ends[1]) >= ends[0].max(ends[1]) * (1.0 - RATIO_TOLERANCE)
+    };
+    let falls = values.windows(2).zip(&places[1..]).all(|(pair, place)| match place.level {
+        true => near(&pair.concat()),
+        false => least(&pair[0]) > most(&pair[1]),
+    });
     let equal = places.iter().zip(&values).all(|(place, values)| !place.equal || near(values));
     let shown = values.iter().map(|values| match values.as_slice() {
         [value] => rounded(value.abs()),

@@ -121,7 +121,10 @@ impl Model {
             Some(gb) => {
                 (profile.capacity_bytes() as f64 / 1e9 / gb - 1.0).abs() < CAPACITY_TOLERANCE
             }
-            None => self.drives.len() == 1 || published.usual.as_ref() == Some(&profile.name),
+            None => {
+                self.drives.len() == 1
+                    || published.usual.as_deref() == Some(without_firmware(profile))
+            }
         };
         let found = self.drives.iter().find(|p| is_firmware(&p.name) && is_capacity(p));
         let found = found.map(|profile| Found {
@@ -135,6 +138,11 @@ impl Model {
             (None, None) => "no capacity is published".into(),
         })
     }
+}
+
+/// A drive's name without the firmware at its end.
+fn without_firmware(profile: &Profile) -> &str {
+    profile.name.split_once("-fw").map_or(profile.name.as_str(), |(name, _)| name)
 }
 
 /// Where the longest of a model's names is in `words`, and its length.
@@ -182,6 +190,7 @@ mod tests {
             ("Intel X25-M G2", None, "intel-x25-m-g2-160gb"),
             ("X25-M G1", Some(160.0), "intel-x25-m-g1-160gb"),
             ("OCZ Vertex (Indilinx)", None, "ocz-vertex-120gb"),
+            ("OCZ Vertex firmware march2009", None, "ocz-vertex-120gb-fwmarch2009"),
             ("OCZ Vertex 2", None, "ocz-vertex-2-100gb"),
             ("OCZ Vertex 3 240", None, "ocz-vertex-3-240gb"),
             ("Samsung 840 EVO", Some(1000.0), "samsung-840-evo-1000gb"),

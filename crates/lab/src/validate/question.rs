@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use super::articles;
 use super::conventions;
 use super::figure::Figure;
 use super::names::{Found, Names};
@@ -46,6 +47,8 @@ pub(super) struct Place {
     pub(super) tests: Vec<Test>,
     /// Those are about equal.
     pub(super) equal: bool,
+    /// It is said to be about as good as the place before it.
+    pub(super) level: bool,
 }
 
 /// What an ordering is by.
@@ -223,7 +226,7 @@ pub(super) fn ask(figure: &Figure, names: &Names) -> Result<Asked, String> {
     let published = Published::of(figure)?;
     let ratio = figure.metric == "ratio";
     let statistic = if ratio { Statistic::MbPerS } else { Statistic::of(figure)? };
-    let found = names.find(&figure.drive, figure.capacity_gb)?;
+    let found = then(names, figure, &figure.drive, figure.capacity_gb)?;
     let mut notes = Vec::new();
     if found.usual {
         notes.push(format!("no capacity is published: run on {}", found.profile.name));
@@ -238,6 +241,22 @@ pub(super) fn ask(figure: &Figure, names: &Names) -> Result<Asked, String> {
     };
     let (drive, family) = (found.profile.name.clone(), found.family.to_string());
     Ok(Asked { question, drive, family, notes })
+}
+
+/// The drive that `name` names, with the firmware it had when the figure's article was written.
+fn then<'a>(
+    names: &'a Names,
+    figure: &Figure,
+    name: &str,
+    gb: Option<f64>,
+) -> Result<Found<'a>, String> {
+    let found = names.find(name, gb)?;
+    match articles::of(&figure.source).firmware {
+        Some((family, firmware)) if family == found.family => {
+            names.find(&format!("{name} firmware {firmware}"), gb)
+        }
+        _ => Ok(found),
+    }
 }
 
 fn relative(
@@ -290,10 +309,10 @@ fn tests_of(
         if let Some((model, last)) = name.rsplit_once(' ') {
             before = if last.parse::<f64>().is_ok() { model.into() } else { name.clone() };
         }
-        let found: Vec<Found<'_>> = match names.find(&name, None) {
+        let found: Vec<Found<'_>> = match then(names, figure, &name, None) {
             // Drives that are compared have the same capacity where they are sold so.
             Ok(found) if found.usual && figure.capacity_gb.is_some() => {
-                vec![names.find(&name, figure.capacity_gb).unwrap_or(found)]
+                vec![then(names, figure, &name, figure.capacity_gb).unwrap_or(found)]
             }
             Ok(found) => vec![found],
             Err(_) if name.starts_with("HDDs") => names.hard_disks().collect(),
@@ -340,7 +359,7 @@ fn plain(name: &str) -> String {
 }
 
 fn ordering(figure: &Figure, names: &Names) -> Result<Asked, String> {
-    let own = names.find(&figure.drive, figure.capacity_gb);
+    let own = then(names, figure, &figure.drive, figure.capacity_gb);
     let order = figure.order.as_deref().unwrap_or("best first");
     let by = match order {
         order if order.contains("max write latency") => By::MaxLatency,
@@ -373,7 +392,9 @@ fn ordering(figure: &Figure, names: &Names) -> Result<Asked, String> {
                     let fresh: Vec<Test> = tests.iter().map(fresh).collect();
                     tests.extend(fresh);
                 }
-                places.push(Place { name: name.to_string(), tests, equal });
+                let before = places.last().map(|place: &Place| place.name.as_str());
+                let level = before.is_some_and(|before| about_equal(order, before, name));
+                places.push(Place { name: name.to_string(), tests, equal, level });
             }
             Err(why) => notes.push(format!("left out: {why}")),
         }
@@ -388,6 +409,16 @@ fn ordering(figure: &Figure, names: &Names) -> Result<Asked, String> {
     Ok(Asked { question: Question::Ordering { places, by }, drive, family, notes })
 }
 
+/// Whether the words for the order say that two of its drives are about equal: `best first; 128 vs 64
+/// about equal`.
+fn about_equal(order: &str, one: &str, other: &str) -> bool {
+    let is_named = |name: &str, word: &str| name.split(' ').any(|part| part == word);
+    let pairs = order.split(';').filter_map(|part| part.split_once(" about equal"));
+    pairs.filter_map(|(pair, _)| pair.trim().split_once(" vs ")).any(|(a, b)| {
+        is_named(one, a) && is_named(other, b) || is_named(one, b) && is_named(other, a)
+    })
+}
+
 impl Question {
     /// The tests whose results it needs, in an order that `judge` knows.
     pub(super) fn tests(&self) -> Vec<&Test> {
@@ -396,5 +427,20 @@ impl Question {
             Question::Ratio { test, others, .. } => std::iter::once(test).chain(others).collect(),
             Question::Ordering { places, .. } => places.iter().flat_map(|p| &p.tests).collect(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::about_equal;
+
+    #[test]
+    fn drives_that_are_said_to_be_about_equal_are_known_by_a_word_of_their_names() {
+        let order = "best first; 128 vs 64 about equal (512 is 85% faster than both)";
+        assert!(about_equal(order, "m4 128", "m4 64") && about_equal(order, "m4 64", "m4 128"));
+        for (one, other) in [("m4 512", "m4 128"), ("m4 64", "m4 256"), ("m4 128", "m4 640")] {
+            assert!(!about_equal(order, one, other), "{one}, {other}");
+        }
+        assert!(!about_equal("best first", "m4 128", "m4 64"));
     }
 }

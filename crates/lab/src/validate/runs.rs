@@ -56,6 +56,12 @@ pub(super) enum State {
         /// The part, from the start.
         span_bytes: u64,
     },
+    /// So much was written in order, from the start, and nothing else ever; a job that reads does not
+    /// change that.
+    Begun {
+        /// How much.
+        bytes: u64,
+    },
     /// Used, then trimmed.
     Trimmed {
         /// How long it was written at random.
@@ -144,7 +150,7 @@ impl Test {
             State::Used { seconds, .. }
             | State::Swept { seconds, .. }
             | State::Trimmed { seconds } => fill + seconds as f64 * RATE,
-            State::BufferFull { bytes } => bytes as f64 / 32_768.0,
+            State::Begun { bytes } | State::BufferFull { bytes } => bytes as f64 / 32_768.0,
             State::Steady => fill,
         };
         before
@@ -182,7 +188,7 @@ impl Test {
         let mut jobs = Vec::new();
         match self.state {
             State::Fresh => {}
-            State::BufferFull { bytes } => jobs.push(self.fill(bytes)),
+            State::Begun { bytes } | State::BufferFull { bytes } => jobs.push(self.fill(bytes)),
             State::Steady => jobs.push(self.fill(self.usable_bytes)),
             State::Used { seconds, once } => {
                 jobs.extend([self.fill(self.usable_bytes), self.torture(seconds, once)]);

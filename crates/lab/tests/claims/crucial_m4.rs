@@ -71,6 +71,19 @@ fn after_torture_a_write_takes_up_to_about_1_4_s() {
     assert!(paced < 200.0, "{paced} ms");
 }
 
+/// As fast as new until the spare is used up, and then hardly at all.
+#[test]
+fn it_cleans_late() {
+    let fall = |tortured: &Tortured| {
+        let seconds = seconds_mb(&tortured.torture);
+        (mean(&seconds[..60]), mean(&seconds[600..1200]))
+    };
+    let (early, late) = fall(&TORTURED);
+    assert!(early > 200.0 && late < 0.03 * early, "{early}, then {late} MB/s");
+    let (_, paced) = fall(&PACED_TORTURED);
+    assert!(paced > 3.0 * late, "{paced}, {late} MB/s");
+}
+
 #[test]
 fn a_fresh_pass_reads_400_and_writes_240_mb_per_s() {
     let mut ssd = drive(M4, &[]);
@@ -164,8 +177,6 @@ fn random_reads_at_depth_3_are_below_the_c300s() {
     assert!((both / c300 - 1.0).abs() < 0.05, "{both} MB/s, the C300 {c300}");
 }
 
-/// That the 512 GB drive is 85 % faster than both of the small ones is not shown: it has the pages of
-/// the 256 GB one, and what else makes it faster is not published.
 #[test]
 fn random_reads_at_depth_1_of_256_gb_are_slower_than_of_64_and_128() {
     let rate = |gb: u32, set: &[&str]| {
@@ -178,21 +189,70 @@ fn random_reads_at_depth_1_of_256_gb_are_slower_than_of_64_and_128() {
     assert!((with_small_pages / small - 1.0).abs() < 0.02, "{with_small_pages}, {small} MB/s");
 }
 
-/// Full drives, and after 50 s of writes at lesser depths, as Tom's found them.
+/// It has the pages of the 256 GB drive, so what Tom's read was not in them: of its 16 GB the 2 GB of
+/// ATTO's file were ever written (docs/SOURCES.md). 64, 128 and 256 GB were full.
 #[test]
-fn random_writes_grow_with_capacity_up_to_256_gb() {
+fn random_reads_at_depth_1_of_512_gb_are_85_percent_faster_where_most_was_never_written() {
+    let slow = "link.gbps=3";
+    let full =
+        |gb: u32| random_read(&mut drive(&format!("crucial-m4-{gb}gb"), &[slow]), 1, 16 * GB);
+    let begun = |written: u64, set: &[&str]| {
+        let mut ssd = drive("crucial-m4-512gb", &[&[slow], set].concat());
+        measure(&mut ssd, &pass(0, 32, written));
+        mb_per_s(&measure(&mut ssd, &random(100, 1, 16 * GB, Until::Seconds(2))))
+    };
+    let others = [64, 128, 256].map(full);
+    let largest = begun(2 * GB, &[]);
+    for other in &others[..2] {
+        assert!((largest / other / 1.85 - 1.0).abs() < 0.1, "{largest} MB/s, {others:?}");
+    }
+    assert!(others[2] < 0.9 * others[0] && others[2] < 0.9 * others[1], "{others:?}");
+    // Answering what was never written without the flash is why: read from it, or written, it is as
+    // slow as in the 256 GB drive.
+    for as_slow in [begun(2 * GB, &["nand.reads_unwritten=true"]), begun(16 * GB, &[])] {
+        assert!((as_slow / others[2] - 1.0).abs() < 0.02, "{as_slow} MB/s, {others:?}");
+    }
+}
+
+/// A drive as Tom's found it: full, and after 50 s of random writes at lesser depths.
+fn swept(gb: u32, set: &[&str]) -> Ssd {
+    let mut ssd = drive(&format!("crucial-m4-{gb}gb"), set);
+    let bytes = ssd.geometry().bytes();
+    measure(&mut ssd, &pass(0, 32, bytes));
+    let sweep = random(0, 32, 16 * GB, Until::Seconds(50));
+    measure(&mut ssd, &Job { seed: 3, ..sweep });
+    ssd
+}
+
+#[test]
+fn what_was_written_at_random_is_read_in_order_more_slowly_from_8_kib_pages() {
+    let rate = |gb: u32, contiguous: &str| {
+        let mut ssd = swept(gb, &["link.gbps=3", contiguous]);
+        mb_per_s(&measure(&mut ssd, &pass(100, 1, 2 * GB)))
+    };
+    let rates = [64, 128, 256].map(|gb| rate(gb, "controller.read_ahead_contiguous=true"));
+    let [r64, r128, r256] = rates;
+    assert!((r64 / 205.0 - 1.0).abs() < 0.1, "{rates:?}");
+    assert!(r256 < 0.95 * r128 && r256 < 0.95 * r64, "{rates:?}");
+    // Fetched ahead, all of them would come as fast as the link takes them.
+    let hidden = [64, 128, 256].map(|gb| rate(gb, "controller.read_ahead_contiguous=false"));
+    for (hidden, rate) in hidden.iter().zip(rates) {
+        assert!((hidden / 240.0 - 1.0).abs() < 0.02 && *hidden > 1.1 * rate, "{hidden}, {rate}");
+    }
+}
+
+#[test]
+fn random_writes_grow_with_capacity() {
     let rate = |gb: u32, set: &[&str]| {
-        let mut ssd = drive(&format!("crucial-m4-{gb}gb"), set);
-        let bytes = ssd.geometry().bytes();
-        measure(&mut ssd, &pass(0, 32, bytes));
-        let sweep = random(0, 32, 16 * GB, Until::Seconds(50));
-        measure(&mut ssd, &Job { seed: 3, ..sweep });
-        mb_per_s(&measure(&mut ssd, &random(0, 32, 16 * GB, Until::Seconds(20))))
+        mb_per_s(&measure(&mut swept(gb, set), &random(0, 32, 16 * GB, Until::Seconds(20))))
     };
     let rates = [64, 128, 256, 512].map(|gb| rate(gb, &[]));
     let [r64, r128, r256, r512] = rates;
     assert!(r64 < 0.5 * r128 && r128 < 0.7 * r256, "{rates:?}");
-    assert!((0.99..=1.1).contains(&(r512 / r256)), "{rates:?}");
+    assert!(r512 > r256 && r512 <= 1.1 * r256, "{rates:?}");
+    // What a command costs their controllers is all that keeps the two apart.
+    let at_the_same_cost = rate(512, &["controller.write_command_us=17.2"]);
+    assert!((at_the_same_cost / r256 - 1.0).abs() < 0.01, "{at_the_same_cost}, {r256} MB/s");
     // 21.6 MB/s, where 82 are promised: its spare is used up.
     assert!((15.0..=30.0).contains(&r64), "{rates:?}");
     let with_more_spare = rate(64, &["nand.blocks_per_plane=2304"]);

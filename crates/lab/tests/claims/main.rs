@@ -7,6 +7,7 @@ mod disks;
 mod indilinx;
 mod intel;
 mod nvme;
+mod samsung;
 mod sandforce;
 
 use fourcorners::catalogue::{Model, built_in};

@@ -54,3 +54,18 @@ fn the_c300_of_256_gb_is_about_as_fast_as_its_best_case() {
         assert!(all_stored < 0.85, "depth {depth}: {all_stored}");
     }
 }
+
+/// HD Tach's data compresses, what the drive was tortured with does not (AnandTech's SSD Diaries).
+#[test]
+fn a_pass_after_torture_with_random_data_stays_above_180_mb_per_s() {
+    let after_torture = |set: &[&str]| {
+        let mut ssd = drive(VERTEX_2, set);
+        torture(&mut ssd);
+        let pass = Job { data: Data::Repeating, ..pass(0, 1, ssd.geometry().bytes()) };
+        mb_per_s(&measure(&mut ssd, &pass))
+    };
+    let rate = after_torture(&[]);
+    assert!(rate > 180.0, "{rate} MB/s");
+    let all_stored = after_torture(&["compression.least_stored_percent=100"]);
+    assert!(all_stored < 150.0, "{all_stored} MB/s");
+}

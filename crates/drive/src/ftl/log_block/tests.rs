@@ -43,6 +43,7 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
             write_4k_us: set(0.0),
             move_4k_us: None,
             read_ahead_kib: set(0),
+            read_ahead_contiguous: None,
         },
         buffer: BufferSection {
             write_kib: set(256),
@@ -62,6 +63,7 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
             bus_mb_per_s: set(400.0),
             cache_reads: None,
             cache_programs: None,
+            reads_unwritten: None,
         },
         gc: GcSection {
             start_free_blocks: set(2),
