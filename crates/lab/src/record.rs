@@ -16,8 +16,10 @@ use crate::trace::Card;
 use crate::workload::Job;
 
 mod health;
+mod steadiness;
 
 pub use health::{Health, HealthReading};
+pub use steadiness::Steadiness;
 
 /// The name and version of the document's form.
 pub const SCHEMA: &str = "fourcorners.review/1";
@@ -537,23 +539,6 @@ pub struct Series {
     /// Joules the target used in the second; none where its energy is not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub energy_j: Vec<f64>,
-}
-
-/// How steady I/Os a second were.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Steadiness {
-    /// Whole seconds that were looked at.
-    pub seconds: u64,
-    /// Mean of their I/Os.
-    pub mean_iops: f64,
-    /// Standard deviation from second to second.
-    pub deviation_iops: f64,
-    /// Coefficient of variation: the deviation over the mean.
-    pub variation: f64,
-    /// 1st percentile: one second in a hundred had as few or fewer.
-    pub p1_iops: f64,
-    /// Share of the seconds with less than half of the mean, 0 to 1.
-    pub share_below_half: f64,
 }
 
 /// A figure against something that was varied.
