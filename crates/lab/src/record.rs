@@ -4,21 +4,21 @@
 
 use std::borrow::Cow;
 
-use fourcorners_drive::{Clock, Wear};
+use fourcorners_drive::Clock;
 use indexmap::IndexMap;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::histogram::Histogram;
-use crate::trace::Card;
-use crate::workload::Job;
-
+mod figure;
 mod health;
+mod replay;
 mod steadiness;
 
+pub use figure::{Curve, Figure, FlashWear, Latency, Series};
 pub use health::{Health, HealthReading};
+pub use replay::{Replay, ReplayFigure, ReplayPart};
 pub use steadiness::Steadiness;
 
 /// The name and version of the document's form.
@@ -315,241 +315,6 @@ pub enum Ended {
     Interrupted,
     /// It failed; the reason.
     Failed(String),
-}
-
-/// One measured figure.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Figure {
-    /// Average data rate, 10^6 bytes per second.
-    pub mb_per_s: f64,
-    /// I/Os per second.
-    pub iops: f64,
-    /// Latency from submit to completion.
-    pub latency_us: Latency,
-    /// I/Os completed.
-    pub ios: u64,
-    /// Bytes moved.
-    pub bytes: u64,
-    /// From the first submit to the last completion, seconds.
-    pub duration_s: f64,
-    /// Average number of I/Os in flight; by Little's law also iops x mean latency.
-    pub mean_queue_depth: f64,
-    /// State of the target before the job: `fresh`, `used`, `filled`, ...
-    pub state: String,
-    /// NAND writes over host writes during the job (virtual SSDs).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub write_amplification: Option<f64>,
-    /// Spare over user space without what collection keeps free (virtual SSDs).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub effective_op: Option<f64>,
-    /// Raw space beyond user space over user space (virtual SSDs).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub nameplate_op: Option<f64>,
-    /// How worn the flash was after the job (virtual SSDs whose flash wears out).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub wear: Option<FlashWear>,
-    /// Mean power of the target during the job, watts (virtual drives of which it is known). What
-    /// the job left to be done afterwards is not in it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mean_power_w: Option<f64>,
-    /// The same energy over the bytes moved, joules for 10^9 bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub joules_per_gb: Option<f64>,
-    /// CPU time this process and the kernel on its behalf spent an I/O (wall clock only).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cpu_us_per_io: Option<f64>,
-    /// False when the job was cut short; the figure is then of the part that was run.
-    pub complete: bool,
-    /// What was run.
-    pub job: Job,
-    /// The fio command that runs the same job.
-    pub fio: String,
-    /// Latency histogram: lowest value of a bucket in nanoseconds and its count. Buckets are
-    /// under 0.8 % wide; empty ones are left out.
-    pub latency_bins_ns: Vec<(u64, u64)>,
-}
-
-/// How worn a virtual drive's flash is. Blocks on all planes of a die that are erased together
-/// count as one.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct FlashWear {
-    /// Erases of the least worn block.
-    pub erases_min: u32,
-    /// Mean erases of all blocks.
-    pub erases_mean: f64,
-    /// Erases of the most worn block.
-    pub erases_max: u32,
-    /// Their standard deviation.
-    pub erases_std: f64,
-    /// Mean erases over the rated cycles.
-    pub endurance_used: f64,
-    /// Blocks that have failed and are used no more.
-    pub blocks_retired: u32,
-    /// Whether the drive is worn out and takes no more writes.
-    pub read_only: bool,
-}
-
-impl FlashWear {
-    /// `None` of a drive that does not wear out: what it was erased says nothing then.
-    pub fn of(wear: Wear) -> Option<FlashWear> {
-        Some(FlashWear {
-            erases_min: wear.erases_min,
-            erases_mean: wear.erases_mean,
-            erases_max: wear.erases_max,
-            erases_std: wear.erases_std,
-            endurance_used: wear.endurance_used?,
-            blocks_retired: wear.blocks_retired,
-            read_only: wear.read_only,
-        })
-    }
-}
-
-/// Latency of a figure in microseconds. Minimum, mean and maximum are exact, percentiles at most
-/// 0.8 % too high.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Latency {
-    /// Shortest.
-    pub min: f64,
-    /// Mean.
-    pub mean: f64,
-    /// Median.
-    pub p50: f64,
-    /// 90th percentile.
-    pub p90: f64,
-    /// 99th percentile.
-    pub p99: f64,
-    /// 99.9th percentile.
-    pub p999: f64,
-    /// 99.99th percentile.
-    pub p9999: f64,
-    /// Longest.
-    pub max: f64,
-}
-
-impl From<&Histogram> for Latency {
-    fn from(histogram: &Histogram) -> Latency {
-        let micros = |ns: u64| ns as f64 / 1e3;
-        Latency {
-            min: micros(histogram.min()),
-            mean: histogram.mean() / 1e3,
-            p50: micros(histogram.percentile(50.0)),
-            p90: micros(histogram.percentile(90.0)),
-            p99: micros(histogram.percentile(99.0)),
-            p999: micros(histogram.percentile(99.9)),
-            p9999: micros(histogram.percentile(99.99)),
-            max: micros(histogram.max()),
-        }
-    }
-}
-
-/// A trace that was replayed, and what came of it.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Replay {
-    /// What a reader knows it by, where that is not the trace's name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// What is in the trace, as it was replayed.
-    pub card: Card,
-    /// When I/Os were issued: `think` (after the recorded think time), `recorded` (at the recorded
-    /// times; latencies count from when each was due) or `fast` (as soon as there was a place in the
-    /// queue).
-    pub pace: String,
-    /// Longest think time, milliseconds (pace `think`).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub idle_cap_ms: Option<f64>,
-    /// Most I/Os in flight.
-    pub queue_depth: u32,
-    /// What was done about addresses: `as_recorded`, `rescaled`, `wrapped` or `scaled`.
-    pub addresses: String,
-    /// I/Os that were widened to whole logical blocks of the target.
-    pub widened: u64,
-    /// Figures by name: `storage_bench_empty`, `storage_bench_full` or `storage_bench_as_found`; `task`
-    /// of a task.
-    pub figures: IndexMap<String, ReplayFigure>,
-}
-
-/// How a drive did in a replay.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct ReplayFigure {
-    /// State of the target before: `fresh`, `filled` or `as found`.
-    pub state: String,
-    /// Average data rate: bytes read and written over the time the target was busy, 10^6 bytes per
-    /// second.
-    pub mb_per_s: f64,
-    /// Time with at least one I/O in the target, seconds.
-    pub busy_s: f64,
-    /// From the first submission to the last completion, seconds.
-    pub elapsed_s: f64,
-    /// Mean number in the target while it was busy.
-    pub mean_queue_depth: f64,
-    /// Time that I/Os waited for a place in the queue after they were due, all together, seconds
-    /// (pace `recorded`).
-    pub waited_s: f64,
-    /// All I/Os, TRIMs and flushes included.
-    pub all: ReplayPart,
-    /// Reads.
-    pub reads: ReplayPart,
-    /// Writes.
-    pub writes: ReplayPart,
-    /// NAND writes over host writes (virtual SSDs).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub write_amplification: Option<f64>,
-    /// Energy the target used, joules (virtual drives of which it is known).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub joules: Option<f64>,
-    /// CPU time this process and the kernel on its behalf spent an I/O (wall clock only).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cpu_us_per_io: Option<f64>,
-    /// False when the replay was cut short.
-    pub complete: bool,
-}
-
-/// Some I/Os of a replay.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct ReplayPart {
-    /// How many.
-    pub ios: u64,
-    /// Bytes read or written.
-    pub bytes: u64,
-    /// These bytes over the time the target was busy, 10^6 bytes per second.
-    pub mb_per_s: f64,
-    /// Mean time from submission to completion, microseconds.
-    pub service_us: f64,
-    /// Latency; with pace `recorded` from when each was due.
-    pub latency_us: Latency,
-    /// Share that took longer than 1 ms.
-    pub over_1_ms: f64,
-    /// Longer than 10 ms.
-    pub over_10_ms: f64,
-    /// Longer than 100 ms.
-    pub over_100_ms: f64,
-}
-
-/// A figure second by second. All lists that are not left out have one entry a second.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-pub struct Series {
-    /// I/Os completed in the second.
-    pub iops: Vec<u64>,
-    /// 10^6 bytes per second.
-    pub mb_per_s: Vec<f64>,
-    /// Mean latency of the I/Os completed in the second, microseconds; 0 where there was none.
-    pub latency_mean_us: Vec<f64>,
-    /// Longest of them.
-    pub latency_max_us: Vec<f64>,
-    /// Joules the target used in the second; none where its energy is not known.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub energy_j: Vec<f64>,
-}
-
-/// A figure against something that was varied.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Curve {
-    /// What was varied, with its unit.
-    pub x: String,
-    /// What was measured, with its unit.
-    pub y: String,
-    /// Pairs of the two, `x` ascending.
-    pub points: Vec<(f64, f64)>,
 }
 
 /// What a figure means, or why there is none.
