@@ -1,17 +1,22 @@
 //! A database of 100,000 results: listing them with filters is to take less than 0.2 s, comparing ten
-//! drives less than 1 s, as a user waits for it (the binary is run).
+//! drives less than 1 s, their page less than 2 s, as a user waits for it (the binary is run, and a
+//! browser where there is one).
 //!
-//! Making the database takes a minute or two and is not measured.
+//! Making the database takes a minute or two and is not measured. `cargo bench --bench results -- page`
+//! runs what has "page" in its name.
 
 #[path = "../tests/fixture/mod.rs"]
 mod fixture;
+#[path = "../tests/browser/tools.rs"]
+mod tools;
 
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
 use divan::Bencher;
-use fourcorners::record::Record;
+use fourcorners::record::{Document, Record};
 use fourcorners::store::Store;
 
 const RECORDS: u64 = 100_000;
@@ -64,8 +69,16 @@ fn one_of_many(number: u64) -> Record {
     record
 }
 
+/// A record of every kind there is.
+static EVERYTHING: LazyLock<Document> = LazyLock::new(fixture::everything);
+
 fn of_drive(drive: u64, method: &str) -> Record {
     let mut record = fixture::m4_of_seed(42);
+    if method != METHODS[0] {
+        // As the page draws it: without bars, curves and seconds of each figure.
+        let of_method = EVERYTHING.records.iter().find(|it| it.method == method);
+        record = of_method.cloned().unwrap_or(record);
+    }
     record.method = method.into();
     record.target.name = format!("reviewed-{drive}");
     record.target.title = format!("Reviewed drive {drive}");
@@ -105,10 +118,57 @@ fn list_all_as_json(bencher: Bencher) {
 #[divan::bench]
 fn compare_ten_drives(bencher: Bencher) {
     let folder: &Path = &DATABASE;
-    let names: Vec<String> = (0..DRIVES).map(|drive| format!("reviewed-{drive}")).collect();
+    let names = drives(DRIVES);
     let mut args = vec!["compare"];
     args.extend(names.iter().map(String::as_str));
     bencher.bench(|| run(folder, &args));
+}
+
+/// What is compared and shown: the drives by their names.
+fn drives(count: u64) -> Vec<String> {
+    (0..count).map(|drive| format!("reviewed-{drive}")).collect()
+}
+
+#[divan::bench(args = [2, 10])]
+fn page_of_drives(bencher: Bencher, count: u64) {
+    let names = drives(count);
+    let mut args = vec!["report", "-o", "page.html"];
+    args.extend(names.iter().map(String::as_str));
+    bencher.bench(|| run(&DATABASE, &args));
+}
+
+#[divan::bench(args = [2, 10])]
+fn page_of_a_comparison(bencher: Bencher, count: u64) {
+    let names = drives(count);
+    let mut args = vec!["compare", "-o", "compared.html"];
+    args.extend(names.iter().map(String::as_str));
+    bencher.bench(|| run(&DATABASE, &args));
+}
+
+/// Prints how long the pages take in a browser, if there is one.
+fn in_a_browser(folder: &Path) {
+    let Some((node, browser)) = tools::node_and_browser() else { return };
+    run(folder, &["report", "-o", "two.html", "reviewed-0", "reviewed-1"]);
+    let mut server = Command::new(env!("CARGO_BIN_EXE_fourcorners"))
+        .args(["web", "--listen", "127.0.0.1:0", "--db", "results.db"])
+        .current_dir(folder)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary is there");
+    let mut line = String::new();
+    let stdout = server.stdout.take().expect("a pipe");
+    BufReader::new(stdout).read_line(&mut line).expect("it says its address");
+    let address = line.split_whitespace().next().unwrap_or_default();
+    let timed = Command::new(node)
+        .arg(tools::folder().join("timing.mjs"))
+        .arg(browser)
+        .arg(address)
+        .arg(folder.join("two.html"))
+        .args(drives(2))
+        .status();
+    server.kill().expect("it is ours");
+    server.wait().expect("it ends");
+    assert!(timed.expect("node starts").success());
 }
 
 #[divan::bench]
@@ -126,6 +186,7 @@ fn add_a_full_record(bencher: Bencher) {
 fn main() {
     divan::main();
     if let Some(folder) = LazyLock::get(&DATABASE) {
+        in_a_browser(folder);
         std::fs::remove_dir_all(folder).expect("it is ours");
     }
 }

@@ -14,10 +14,12 @@ use sha2::{Digest, Sha256};
 mod figure;
 mod health;
 mod replay;
+mod steadiness;
 
-pub use figure::{Curve, Figure, FlashWear, Latency, Series, Steadiness};
+pub use figure::{Curve, Figure, FlashWear, Latency, Series};
 pub use health::{Health, HealthReading};
 pub use replay::{Replay, ReplayFigure, ReplayPart};
+pub use steadiness::Steadiness;
 
 /// The name and version of the document's form.
 pub const SCHEMA: &str = "fourcorners.review/1";

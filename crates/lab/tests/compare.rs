@@ -3,7 +3,7 @@
 mod fixture;
 
 use fourcorners::compare::{Cell, Comparison, Side, document, sides};
-use fourcorners::record::Record;
+use fourcorners::record::{Curve, Record, Verdict};
 use fourcorners::workload::Until;
 
 const FIGURE: &str = "random_write_4k_qd3_incompressible";
@@ -125,4 +125,94 @@ fn another_job_of_the_same_name_is_marked_and_no_repeat() {
     let row = comparison.figures.iter().find(|row| row.figure == "sequential_read_128k_qd1");
     let row = row.expect("both have it");
     assert!(row.sides.iter().flatten().all(|cell| cell.same_job));
+}
+
+#[test]
+fn curves_seconds_and_conclusions_are_compared() {
+    let all = fixture::everything().records;
+    let of = |name: &str| -> Vec<Record> {
+        all.iter().filter(|it| it.target.name == name).cloned().collect()
+    };
+    let found = sides(vec![of("crucial-m4-256gb"), of("momentus-5400-6-500gb")]);
+    let comparison = Comparison::of(&found, &[]);
+    let curve = |name: &str| {
+        let row = comparison.curves.iter().find(|row| row.curve == name);
+        row.unwrap_or_else(|| panic!("{name} is not compared"))
+    };
+    // Both fall in a line from 400 (120) to 240 (72) MB/s over their own capacity; the disk is twice as
+    // large, so over the first 256 GB it falls by half of that.
+    let pass = curve("sequential_read_128k_qd1_pass");
+    let (from, to) = pass.over;
+    assert!((2.0..3.0).contains(&from) && (256.0..256.1).contains(&to), "{from} to {to}");
+    let [Some(first), Some(second)] = &pass.sides[..] else { panic!("both have it") };
+    assert!((first.mean.value / 320.0 - 1.0).abs() < 0.01, "{}", first.mean.value);
+    assert!((second.mean.value / 107.7 - 1.0).abs() < 0.01, "{}", second.mean.value);
+    assert!(first.low < 250.0 && first.high > 390.0 && first.against.is_none());
+    let (low, high) = second.against.expect("the first has it");
+    // 0.3 where both begin, 96 over 240 at the end; there is 1 % of noise in both.
+    assert!(low.ratio > 0.27 && low.ratio < 0.31 && low.at < 60.0, "{low:?}");
+    assert!(high.ratio > 0.39 && high.ratio < 0.43 && high.at > 230.0, "{high:?}");
+    assert_eq!(second.mean.matters, Some(true));
+    // Unlike units are not compared, nor what one side has.
+    let mut other = of("momentus-5400-6-500gb");
+    for record in &mut other {
+        record.curves.retain(|name, curve| {
+            curve.y = "miles".into();
+            name != "sequential_write_128k_qd1_clean"
+        });
+    }
+    let none = sides(vec![of("crucial-m4-256gb"), other]);
+    assert_eq!(Comparison::of(&none, &[]).curves, []);
+
+    let course = comparison.courses.iter().find(|row| {
+        (&*row.method, &*row.figure)
+            == ("consistency", "random_write_4k_qd32_incompressible_default")
+    });
+    let course = course.expect("both have their seconds");
+    let [Some(first), Some(second)] = &course.sides[..] else { panic!("both have it") };
+    assert_eq!((first.seconds, first.repeats), (2000, 1));
+    // Half of the first tenth is at 50,000, the other half at 5 % of it, a fifth of deviation in both.
+    assert!((first.begin.value / 26_250.0 - 1.0).abs() < 0.05, "{}", first.begin.value);
+    assert!((first.end.value / 2_500.0 - 1.0).abs() < 0.05, "{}", first.end.value);
+    assert!((second.end.ratio.expect("a ratio") - 0.3).abs() < 0.02, "{second:?}");
+    assert!(!course.is_flat() && first.variation > 1.0);
+
+    let conclusion = comparison.conclusions.iter().find(|row| row.about == "used-state");
+    let conclusion = conclusion.expect("both have it");
+    let texts: Vec<&str> = conclusion.sides.iter().flatten().map(|it| it.text.as_str()).collect();
+    assert!(texts[0].contains("29.9 %") && texts[1].contains("98.8 %"), "{texts:?}");
+    // Only one of them concludes something on compression.
+    assert!(comparison.conclusions.iter().all(|row| row.about != "compression"));
+}
+
+#[test]
+fn repeats_of_curves_and_conclusions_say_how_sure_they_are() {
+    let side = |speed: f64| -> Vec<Record> {
+        let of_seed = |seed: u64| {
+            let mut record = fixture::m4_of_seed(seed);
+            let points = (0..=10).map(|x| {
+                (f64::from(x), speed * (100.0 - f64::from(x)) * (1.0 + seed as f64 / 1000.0))
+            });
+            let curve = Curve { x: "x".into(), y: "y".into(), points: points.collect() };
+            record.curves.insert("falls".into(), curve);
+            let text = format!("It is {speed}.");
+            let value = Some(speed * (1.0 + seed as f64 / 1000.0));
+            record.verdicts = vec![Verdict { about: "speed".into(), text, value }];
+            record.target.title = format!("{speed}");
+            record.seal();
+            record
+        };
+        (0..5).map(of_seed).collect()
+    };
+    let comparison = Comparison::of(&sides(vec![side(1.0), side(0.5)]), &[]);
+    let [Some(first), Some(second)] = &comparison.curves[0].sides[..] else { panic!("both") };
+    assert_eq!((first.repeats, second.repeats), (5, 5));
+    let (low, high) = second.mean.ratio_interval.expect("both have repeats");
+    assert!(low > 0.49 && low < 0.5 && high > 0.5 && high < 0.51, "{low} to {high}");
+    assert_eq!((first.low, first.high), (90.0, 100.0 * 1.004));
+    let [Some(first), Some(second)] = &comparison.conclusions[0].sides[..] else { panic!("both") };
+    assert_eq!((first.repeats, first.text.as_str()), (5, "It is 1."));
+    let value = second.value.expect("all of them have one");
+    assert!((value.ratio.expect("a ratio") - 0.5).abs() < 1e-9 && value.matters == Some(true));
+    assert!(value.interval.is_some());
 }

@@ -4,8 +4,11 @@ mod fixture;
 
 use std::path::Path;
 
-use fourcorners::record::{Document, Ended, Figure, Latency};
-use fourcorners::report::{from_json, json_schema, page, pictures, table, to_json};
+use fourcorners::compare::{Comparison, document, sides};
+use fourcorners::record::{Document, Ended, Figure, Latency, Record};
+use fourcorners::report::{
+    comparison_page, from_json, json_schema, page, pictures, table, to_json,
+};
 
 /// What only the chart library's own text holds, once.
 const LIBRARY_MARK: &str = "plotly.js v3";
@@ -35,6 +38,62 @@ fn power_is_shown_where_it_is_known() {
     for key in ["mean_power_w", "joules_per_gb", "energy_j"] {
         assert!(!json.contains(key), "{key} of a drive whose energy is not known");
     }
+}
+
+#[test]
+fn several_drives_have_their_ratios_beneath_each_other() {
+    let one = page(&Document::new(vec![fixture::m4(), fixture::sweep()]));
+    assert!(!one.contains("id=\"compared\""), "there is nothing to compare with");
+    let repeats: Vec<Record> = (42..47).map(fixture::m4_of_seed).collect();
+    let mut other = fixture::momentus();
+    other.target.title = "<b>other</b>".into();
+    let found = sides(vec![repeats, vec![other]]);
+    let html = comparison_page(&document(&found, &[]), &Comparison::of(&found, &[]));
+    let part =
+        html.split("id=\"compared\"").nth(1).and_then(|rest| rest.split("</section>").next());
+    let part = part.expect("a section");
+    // 0.81 of 205.2 MB/s, of five that are 0 to 4 thousandths above it; how far that is to be trusted.
+    for needle in [
+        "Ratios are to <strong>Crucial m4 256 GB</strong>",
+        "of 9 data rates 0 are higher, 9 lower",
+        "5 times",
+        "± 0.20 %",
+        "0.0039",
+        "&lt;b&gt;other",
+        "95 % confidence",
+    ] {
+        assert!(part.contains(needle), "no {needle:?}: {part}");
+    }
+    let mut near = fixture::m4_of_seed(43);
+    near.target.title = "A part in a thousand faster".into();
+    let html = page(&Document::new(vec![fixture::m4(), near]));
+    assert!(html.contains("9 make no difference") && html.matches("≈ 1.00").count() >= 9);
+}
+
+#[test]
+fn a_steady_state_is_drawn_by_block_size_mix_and_round() {
+    let mut records = fixture::everything().records;
+    records.retain(|record| record.method == "snia");
+    let drawn = pictures(&Document::new(records.clone()));
+    let names: Vec<&str> = drawn.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names.len(), 6, "three charts of each drive: {names:?}");
+    let mixes = &drawn[0].svg;
+    for needle in ["100 % reads", "65 % reads", "0 % reads", "4 KiB", "1 MiB", "Block size"] {
+        assert!(mixes.contains(needle), "no {needle}: {mixes}");
+    }
+    assert_eq!(mixes.matches("<circle").count(), 7 * 4, "a dot for each mix and size");
+    let rounds = &drawn[1].svg;
+    for needle in ["mean of the last five", "10 % above and below it", "least-squares line"] {
+        assert!(rounds.contains(needle), "no {needle}: {rounds}");
+    }
+    // Four rounds are no window; a record without rounds has the other charts.
+    records.truncate(1);
+    records[0].curves[0].points.truncate(4);
+    let drawn = pictures(&Document::new(records.clone()));
+    assert!(drawn.len() == 3 && !drawn[1].svg.contains("last five"));
+    records[0].curves.clear();
+    records[0].series.clear();
+    assert_eq!(pictures(&Document::new(records)).len(), 1);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The database that results go into as soon as they are finished.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Mutex;
 
 use super::args::KeepArgs;
@@ -60,18 +60,13 @@ impl Keeper {
                 *place = Some(store);
                 return;
             }
-            Err(damage) if damage.is_damage() => {
-                let path = store.path().to_path_buf();
-                // As long as it is open, SQLite would take the log of the new one for its own.
-                drop(store);
-                match anew(&path, &damage, record) {
-                    Ok(store) => {
-                        *place = Some(store);
-                        return;
-                    }
-                    Err(why) => why,
+            Err(damage) if damage.is_damage() => match anew(store, &damage, record) {
+                Ok(store) => {
+                    *place = Some(store);
+                    return;
                 }
-            }
+                Err(why) => why,
+            },
             Err(why) => {
                 // The next record may be taken, or may find room.
                 *place = Some(store);
@@ -86,10 +81,10 @@ impl Keeper {
     }
 }
 
-/// Sets a database aside that turned out to be damaged, and begins a new one with this record.
-fn anew(path: &Path, damage: &StoreError, record: &Record) -> Result<Store, StoreError> {
-    tell_aside(store::set_aside(path, damage)?);
-    let store = Store::open(path)?;
+/// Sets a database aside that turned out to be damaged, and keeps the record in a new one.
+fn anew(damaged: Store, damage: &StoreError, record: &Record) -> Result<Store, StoreError> {
+    let (store, aside) = damaged.begin_anew(damage)?;
+    tell_aside(aside);
     store.add(record)?;
     Ok(store)
 }

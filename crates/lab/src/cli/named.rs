@@ -48,7 +48,8 @@ pub(super) fn find(what: &str, store: Option<&Store>) -> Result<Vec<Record>, Fai
     if let Some(store) = store {
         let latest = store.latest(what).map_err(failure)?;
         if !latest.is_empty() {
-            return Ok(latest.into_iter().flatten().collect());
+            // As they were run.
+            return Ok(latest.into_iter().rev().flatten().collect());
         }
     }
     let path = Path::new(what);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::stats::{Sample, matters};
+use super::measure::Measure;
 use crate::record::{Latency, Record};
 use crate::workload::Job;
 
@@ -28,25 +28,6 @@ pub struct Cell {
     pub complete: bool,
     /// Whether what was run is what was run on the first side that has the figure.
     pub same_job: bool,
-}
-
-/// A number of one side, and against the first side.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct Measure {
-    /// It; of repeats their geometric mean.
-    pub value: f64,
-    /// Where that mean lies.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub interval: Option<(f64, f64)>,
-    /// It over that of the first side; none on that, and where that has none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ratio: Option<f64>,
-    /// Where the ratio lies, if one of the two has repeats.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ratio_interval: Option<(f64, f64)>,
-    /// Whether the ratio makes a difference: more than 10 %, and 1 is not within the interval.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub matters: Option<bool>,
 }
 
 /// A figure of one record.
@@ -100,7 +81,10 @@ pub(super) fn row(sides: &[Vec<Value<'_>>]) -> Vec<Option<Cell>> {
     let cell = |(place, values): (usize, &Vec<&Value<'_>>)| {
         let one = values.first()?;
         let against = if place > 0 { &base[..] } else { &[] };
-        let measure = |of: &dyn Fn(&Value<'_>) -> f64| measure(values, against, of);
+        let measure = |of: &dyn Fn(&Value<'_>) -> f64| {
+            let all = |values: &[&Value<'_>]| values.iter().map(|it| of(it)).collect::<Vec<f64>>();
+            Measure::of(&all(values), &all(against))
+        };
         Some(Cell {
             repeats: values.len(),
             mb_per_s: measure(&|it| it.mb_per_s),
@@ -112,30 +96,6 @@ pub(super) fn row(sides: &[Vec<Value<'_>>]) -> Vec<Option<Cell>> {
         })
     };
     repeats.iter().enumerate().map(cell).collect()
-}
-
-fn measure(values: &[&Value<'_>], base: &[&Value<'_>], of: &dyn Fn(&Value<'_>) -> f64) -> Measure {
-    let sample = |values: &[&Value<'_>]| {
-        let values: Vec<f64> = values.iter().map(|it| of(it)).collect();
-        Sample::of(&values)
-    };
-    let pair = |it: super::stats::Interval| (it.low, it.high);
-    let Some(own) = sample(values) else {
-        // Nothing was measured: a drive that answered nothing.
-        let value = values.first().map_or(0.0, |it| of(it));
-        let (interval, ratio, ratio_interval, matters) = (None, None, None, None);
-        return Measure { value, interval, ratio, ratio_interval, matters };
-    };
-    let base = sample(base);
-    let ratio = base.map(|base| own.mean / base.mean);
-    let ratio_interval = base.and_then(|base| own.ratio_interval(&base));
-    Measure {
-        value: own.mean,
-        interval: own.interval().map(pair),
-        ratio,
-        ratio_interval: ratio_interval.map(pair),
-        matters: ratio.map(|ratio| matters(ratio, ratio_interval)),
-    }
 }
 
 /// Whether two figures of one name are of the same work, but for its random numbers and, where it is

@@ -1,21 +1,29 @@
-//! Drives against each other: the figures they have in common, their ratios, how sure these are, and
-//! which of them make no difference.
+//! Drives against each other: figures, curves, seconds and conclusions that they have in common, their
+//! ratios, how sure these are, and which of them make no difference.
 //!
 //! All ratios are to the first side. Results in virtual and in wall time may stand side by side, and
 //! say so: one comes from a model, the other from hardware.
 
 mod cell;
+mod conclusion;
+mod course;
+mod curve;
+mod measure;
+mod rows;
 mod sides;
 mod stats;
-
-use std::borrow::Cow;
-use std::collections::HashMap;
 
 use serde::Serialize;
 
 use crate::record::{ClockName, Document, Record};
 
-pub use cell::{Cell, Measure};
+use rows::gathered;
+
+pub use cell::Cell;
+pub use conclusion::{ConclusionCell, ConclusionRow};
+pub use course::{CourseCell, CourseRow};
+pub use curve::{Against, CurveCell, CurveRow};
+pub use measure::Measure;
 pub use sides::{Side, sides};
 pub use stats::{CONFIDENCE, NO_MATTER};
 
@@ -37,6 +45,12 @@ pub struct Comparison {
     pub no_matter: f64,
     /// The figures that two sides or more have, by method.
     pub figures: Vec<Row>,
+    /// The curves that two sides or more have, by method, as far as they lie over one another.
+    pub curves: Vec<CurveRow>,
+    /// The figures that two sides or more have second by second, by method.
+    pub courses: Vec<CourseRow>,
+    /// What was concluded of two sides or more, by method.
+    pub conclusions: Vec<ConclusionRow>,
     /// How many figures only one side has.
     pub alone: usize,
 }
@@ -72,33 +86,23 @@ impl Comparison {
     /// records is left out.
     pub fn of(sides: &[Side], methods: &[String]) -> Comparison {
         let sides: Vec<&Side> = sides.iter().filter(|side| !side.records.is_empty()).collect();
-        let wanted = |record: &&Record| methods.is_empty() || methods.contains(&record.method);
-        let mut names: Vec<(&str, Cow<'_, str>)> = Vec::new();
-        let mut places: HashMap<(&str, Cow<'_, str>), usize> = HashMap::new();
-        let mut table: Vec<Vec<Vec<cell::Value<'_>>>> = Vec::new();
-        for (place, side) in sides.iter().enumerate() {
-            for record in side.records.iter().filter(wanted) {
-                for value in cell::values(record) {
-                    let key = (record.method.as_str(), value.name.clone());
-                    let row = *places.entry(key.clone()).or_insert_with(|| {
-                        names.push(key);
-                        table.push(vec![Vec::new(); sides.len()]);
-                        names.len() - 1
-                    });
-                    table[row][place].push(value);
-                }
-            }
-        }
-        let rows = names.iter().zip(&table).map(|((method, figure), values)| Row {
-            method: (*method).into(),
-            figure: figure.to_string(),
-            sides: cell::row(values),
+        let wanted = |record: &Record| methods.is_empty() || methods.contains(&record.method);
+        let figures = gathered(&sides, wanted, |record| {
+            cell::values(record).map(|value| (value.name.clone(), value))
         });
-        let several = |row: &Row| row.sides.iter().flatten().count() > 1;
-        let (mut figures, alone): (Vec<Row>, Vec<Row>) = rows.partition(several);
-        // Methods in the order they first come, and the figures of each together.
-        let first = |method: &str| names.iter().position(|(name, _)| *name == method);
-        figures.sort_by_key(|row| first(&row.method));
+        let (figures, alone): (Vec<_>, Vec<_>) =
+            figures.into_iter().partition(rows::Shared::by_several);
+        let figures = figures.into_iter().map(|row| Row {
+            sides: cell::row(&row.sides),
+            method: row.method,
+            figure: row.key.into_owned(),
+        });
+        let curves = gathered(&sides, wanted, curve::curves);
+        let curves = curves.iter().filter(|row| row.by_several());
+        let courses = gathered(&sides, wanted, course::courses);
+        let courses = courses.iter().filter(|row| row.by_several());
+        let conclusions = gathered(&sides, wanted, conclusion::conclusions);
+        let conclusions = conclusions.iter().filter(|row| row.by_several());
         let about: Vec<About> = sides.iter().map(|side| side.about()).collect();
         Comparison {
             schema: SCHEMA,
@@ -106,9 +110,19 @@ impl Comparison {
             sides: about,
             confidence: CONFIDENCE,
             no_matter: NO_MATTER,
-            figures,
+            figures: figures.collect(),
+            curves: curves.filter_map(|it| curve::row(&it.method, &it.key, &it.sides)).collect(),
+            courses: courses.map(|it| course::row(&it.method, &it.key, &it.sides)).collect(),
+            conclusions: conclusions
+                .map(|it| conclusion::row(&it.method, &it.key.0, &it.sides))
+                .collect(),
             alone: alone.len(),
         }
+    }
+
+    /// Whether the sides have anything in common.
+    pub fn is_empty(&self) -> bool {
+        self.figures.is_empty() && self.curves.is_empty()
     }
 }
 

@@ -148,23 +148,6 @@ pub struct Series {
     pub energy_j: Vec<f64>,
 }
 
-/// How steady I/Os a second were.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Steadiness {
-    /// Whole seconds that were looked at.
-    pub seconds: u64,
-    /// Mean of their I/Os.
-    pub mean_iops: f64,
-    /// Standard deviation from second to second.
-    pub deviation_iops: f64,
-    /// Coefficient of variation: the deviation over the mean.
-    pub variation: f64,
-    /// 1st percentile: one second in a hundred had as few or fewer.
-    pub p1_iops: f64,
-    /// Share of the seconds with less than half of the mean, 0 to 1.
-    pub share_below_half: f64,
-}
-
 /// A figure against something that was varied.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Curve {

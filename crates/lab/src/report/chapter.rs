@@ -114,7 +114,10 @@ impl Switch {
                 @for panel in &self.panels {
                     div.panel data-choices=(chosen(panel).join(" ")) {
                         h3 { (panel.heading) }
-                        div.grid { @for chart in &panel.charts { (chart.figure(true)) } }
+                        // Lines that are told apart differ from chart to chart.
+                        div.grid { @for chart in &panel.charts {
+                            div { (chart.figure(true)) (legend(std::slice::from_ref(chart))) }
+                        } }
                     }
                 }
             }

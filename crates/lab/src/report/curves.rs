@@ -5,7 +5,7 @@ use super::chart::{
     thinned,
 };
 use super::entries::{Entries, Entry};
-use super::words::{figure_words, rate};
+use super::words::{curve_words, rate};
 use crate::record::Curve;
 
 /// Where the highest is this many times the lowest or more, a linear axis would hide the low ones.
@@ -31,17 +31,9 @@ pub(super) fn charts(all: &Entries, method: &str) -> Vec<Chart> {
         let curves = of_name(all, &entries, name);
         let like = curves.first().map(|drawn| drawn.curve);
         let values = like.map_or_else(Vec::new, |like| in_the_same_units(&entries, like));
-        chart(&heading(name), &curves, &values)
+        chart(&curve_words(name), &curves, &values)
     };
     names(&entries).iter().map(drawn).collect()
-}
-
-/// A curve's name in words.
-fn heading(name: &str) -> String {
-    match name.split_once("_by_") {
-        Some((figure, by)) => format!("{}, by {}", figure_words(figure), by.replace('_', " ")),
-        None => figure_words(name),
-    }
 }
 
 fn names<'a>(entries: &[&Entry<'a>]) -> Vec<&'a str> {

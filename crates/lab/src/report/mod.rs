@@ -9,6 +9,7 @@
 mod bench;
 mod chapter;
 mod chart;
+mod compared;
 mod conclusions;
 mod consistency;
 mod contents;
@@ -24,6 +25,7 @@ mod power;
 mod provenance;
 mod replay;
 mod seconds;
+mod snia;
 mod speed;
 mod sweep;
 mod table;
@@ -36,14 +38,17 @@ mod words;
 pub(crate) use crate::save::is_a_sink;
 pub use crate::save::write_atomically;
 pub(crate) use crate::save::write_atomically_by;
+pub(crate) use chart::count_tick;
 pub(crate) use entries::shortened;
 pub use json::{ReadError, from_json, json_schema, to_json};
-pub use page::page;
+pub use page::{comparison_page, page};
 pub use pictures::{Picture, PictureError, pictures};
 pub(crate) use table::plain;
 pub use table::table;
 pub use words::figure_words;
-pub(crate) use words::{clock_words, method_words, micros, rate};
+pub(crate) use words::{
+    against, clock_words, curve_words, iops, method_words, micros, percent, rate, spread, wrapped,
+};
 
 /// The script element of the chart library, for pages that are no reports.
 pub fn chart_library() -> &'static str {

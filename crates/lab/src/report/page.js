@@ -54,14 +54,24 @@
     return Promise.all(charts.filter((chart) => chart.drawn).map(draw));
   }
 
-  // One chart a task, so that the page answers while it draws. What no button shows waits for it.
+  // One chart a task, so that the page answers while it draws, those on the screen first. What no button
+  // shows waits for it.
+  const onScreen = new Set();
+  const watcher = new IntersectionObserver((changes) => {
+    for (const { target, isIntersecting } of changes) {
+      if (isIntersecting) onScreen.add(target);
+      else onScreen.delete(target);
+    }
+  });
+  const waits = (chart) => !chart.drawn && shown(chart);
   let next = 0;
   function drawNext() {
-    while (next < charts.length && (charts[next].drawn || !shown(charts[next]))) next += 1;
+    while (next < charts.length && !waits(charts[next])) next += 1;
     if (next < charts.length) {
-      draw(charts[next]);
+      draw(charts.find((chart) => onScreen.has(chart.box) && waits(chart)) ?? charts[next]);
       setTimeout(drawNext, 0);
     } else {
+      watcher.disconnect();
       root.dataset.charts = "drawn";
     }
   }
@@ -237,5 +247,6 @@
     drawAgain();
   });
 
+  for (const { box } of charts) watcher.observe(box);
   drawNext();
 })();

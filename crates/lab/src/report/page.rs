@@ -6,7 +6,8 @@ use super::chart::library;
 use super::contents::chapters;
 use super::entries::Entries;
 use super::words::{bytes, ended_words, kind_words, method_words};
-use super::{STYLE, conclusions, provenance, tables};
+use super::{STYLE, compared, conclusions, provenance, tables};
+use crate::compare::{self, Comparison};
 use crate::record::{ClockName, Document};
 
 const SCRIPT: &str = include_str!("page.js");
@@ -20,6 +21,14 @@ const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; \
 /// The target of the first record is the drive under test; all others are what it is compared
 /// with. Text from records is escaped wherever it stands.
 pub fn page(document: &Document) -> String {
+    // Repeats stand beneath each other there as well, so that only what has several drives is compared.
+    let sides = compare::sides(vec![document.records.clone()]);
+    comparison_page(document, &Comparison::of(&sides, &[]))
+}
+
+/// The page of several sides: that of a document in which each has one record of a method, with what
+/// their comparison says, which may know of repeats.
+pub fn comparison_page(document: &Document, comparison: &Comparison) -> String {
     let all = Entries::of(document);
     let title = match all.all.first() {
         Some(first) => first.label.clone(),
@@ -41,7 +50,7 @@ pub fn page(document: &Document) -> String {
                 a.skip href="#content" { "Skip to the results" }
                 (masthead(&all, &title))
                 (tables::summary(&all))
-                main #content tabindex="-1" { (content(&all)) }
+                main #content tabindex="-1" { (content(&all, comparison)) }
                 footer {
                     p {
                         "Made by fourcorners " (env!("CARGO_PKG_VERSION")) ". Everything shown is in \
@@ -94,16 +103,18 @@ fn masthead(all: &Entries, title: &str) -> Markup {
     }
 }
 
-fn content(all: &Entries) -> Markup {
+fn content(all: &Entries, comparison: &Comparison) -> Markup {
     if all.all.is_empty() {
         return html! { p { "This document holds no records." } };
     }
     let chapters = chapters(all);
     let concluded = conclusions::section(all);
+    let compared = compared::section(comparison);
     html! {
         nav aria-label="On this page" {
             ul {
                 @if concluded.is_some() { li { a href="#verdicts" { "Conclusions" } } }
+                @if compared.is_some() { li { a href="#compared" { "Side by side" } } }
                 @for chapter in &chapters {
                     li { a href=(format!("#{}", chapter.id)) { (chapter.heading) } }
                 }
@@ -112,6 +123,7 @@ fn content(all: &Entries) -> Markup {
             }
         }
         @if let Some(concluded) = concluded { (concluded) }
+        @if let Some(compared) = compared { (compared) }
         @for chapter in &chapters { (chapter.markup()) }
         section #figures aria-labelledby="figures-heading" {
             h2 #figures-heading { "All figures" }

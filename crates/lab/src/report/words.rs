@@ -11,9 +11,9 @@ pub(super) const NO_VALUE: &str = "–";
 pub(super) struct FigureName<'a> {
     /// `random` or `sequential`.
     pub(super) access: &'a str,
-    /// `read` or `write`.
+    /// `read`, `write`, or `mixed` and the share of reads: `mixed65`.
     pub(super) op: &'a str,
-    /// Block size in KiB or MiB, as spelled: `4k`, `128k`, `1m`.
+    /// Block size in KiB, MiB or bytes, as spelled: `4k`, `1m`, `512`.
     block: &'a str,
     /// I/Os in flight.
     pub(super) queue_depth: u32,
@@ -28,18 +28,45 @@ impl<'a> FigureName<'a> {
         let (op, after) = after.split_once('_')?;
         let (block, after) = after.split_once('_')?;
         let (depth, rest) = after.split_once('_').unwrap_or((after, ""));
-        let known = matches!(access, "random" | "sequential") && matches!(op, "read" | "write");
-        let digits = block.strip_suffix(['k', 'm'])?;
+        let known = matches!(access, "random" | "sequential");
+        let digits = block.strip_suffix(['k', 'm']).unwrap_or(block);
         let sized = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
         let queue_depth = depth.strip_prefix("qd")?.parse().ok()?;
-        (known && sized).then_some(FigureName { access, op, block, queue_depth, rest })
+        let name = FigureName { access, op, block, queue_depth, rest };
+        (known && sized && name.read_percent().is_some()).then_some(name)
+    }
+
+    /// Share of reads, percent.
+    pub(super) fn read_percent(&self) -> Option<u8> {
+        match self.op {
+            "read" => Some(100),
+            "write" => Some(0),
+            mixed => mixed.strip_prefix("mixed")?.parse().ok().filter(|percent| *percent <= 100),
+        }
+    }
+
+    /// Block size; `None` of one that is larger than any.
+    pub(super) fn block_bytes(&self) -> Option<u32> {
+        let unit = match self.block.as_bytes().last() {
+            Some(b'k') => 1 << 10,
+            Some(b'm') => 1 << 20,
+            _ => 1,
+        };
+        self.block.trim_end_matches(['k', 'm']).parse::<u32>().ok()?.checked_mul(unit)
     }
 
     /// "4 KiB random write".
     pub(super) fn what(&self) -> String {
-        let (digits, unit) = self.block.split_at(self.block.len() - 1);
-        let unit = if unit == "m" { "MiB" } else { "KiB" };
-        format!("{digits} {unit} {} {}", self.access, self.op)
+        let digits = self.block.trim_end_matches(['k', 'm']);
+        let unit = match self.block.as_bytes().last() {
+            Some(b'k') => "KiB",
+            Some(b'm') => "MiB",
+            _ => "bytes",
+        };
+        match self.op.strip_prefix("mixed") {
+            Some(percent) => format!("{digits} {unit} {}, {percent} % reads", self.access),
+            None => format!("{digits} {unit} {} {}", self.access, self.op),
+        }
     }
 
     /// "QD 3, incompressible, used state".
@@ -56,7 +83,7 @@ impl<'a> FigureName<'a> {
                 continue;
             }
             how.push_str(word);
-            if matches!(word, "used" | "fresh" | "filled") {
+            if matches!(word, "used" | "fresh" | "filled" | "steady") {
                 how.push_str(" state");
             }
         }
@@ -74,6 +101,14 @@ pub fn figure_words(name: &str) -> String {
     match FigureName::parse(name) {
         Some(figure) => format!("{}, {}", figure.what(), figure.how()),
         None => name.replace('_', " "),
+    }
+}
+
+/// A curve's name in words: that of its figure, and what was varied.
+pub(crate) fn curve_words(name: &str) -> String {
+    match name.split_once("_by_") {
+        Some((figure, by)) => format!("{}, by {}", figure_words(figure), by.replace('_', " ")),
+        None => figure_words(name),
     }
 }
 
@@ -141,7 +176,7 @@ pub(crate) fn rate(mb_per_s: f64) -> String {
 }
 
 /// I/Os per second; tenths matter for hard disks.
-pub(super) fn iops(value: f64) -> String {
+pub(crate) fn iops(value: f64) -> String {
     match value.abs() {
         size if !size.is_finite() => NO_VALUE.into(),
         size if size >= 1e12 => format!("{value:.2e}"),
@@ -190,8 +225,32 @@ pub(super) fn ratio(value: f64) -> String {
     }
 }
 
+/// A number over that of another side.
+pub(crate) fn against(ratio: f64) -> String {
+    match ratio {
+        ratio if !ratio.is_finite() => NO_VALUE.into(),
+        1e6.. => format!("{ratio:.1e}"),
+        100.0.. => grouped(ratio, 0),
+        10.0.. => format!("{ratio:.1}"),
+        0.1.. => format!("{ratio:.2}"),
+        1e-4.. => format!("{ratio:.4}"),
+        _ => format!("{ratio:.1e}"),
+    }
+}
+
+/// How far an interval reaches beyond its middle: its upper end over that.
+pub(crate) fn spread(reach: f64) -> String {
+    let percent = (reach - 1.0) * 100.0;
+    match percent {
+        100.0.. => "over 100 %".into(),
+        10.0.. => format!("{percent:.0} %"),
+        1.0.. => format!("{percent:.1} %"),
+        _ => format!("{percent:.2} %"),
+    }
+}
+
 /// A share of one as a percentage.
-pub(super) fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     match share.abs() {
         size if !size.is_finite() => NO_VALUE.into(),
         size if size >= 1e6 => format!("{:.2e} %", share * 100.0),
@@ -223,7 +282,7 @@ pub(super) fn bytes(count: u64) -> String {
 }
 
 /// A block size in binary units: "4 KiB".
-fn block(count: u32) -> String {
+pub(super) fn block(count: u32) -> String {
     const KIB: u32 = 1 << 10;
     const MIB: u32 = 1 << 20;
     match count {
@@ -297,9 +356,39 @@ pub(super) fn ended_words(ended: &Ended) -> Option<String> {
     }
 }
 
+/// Lines of at most `limit` letters, broken between words where there are such.
+pub(crate) fn wrapped(words: &str, limit: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in words.split_whitespace() {
+        let mut word: Vec<char> = word.chars().collect();
+        while !word.is_empty() {
+            let Some(line) = lines.last_mut() else { break };
+            let taken = line.chars().count();
+            if taken > 0 && taken + 1 + word.len() > limit {
+                lines.push(String::new());
+                continue;
+            }
+            if taken > 0 {
+                line.push(' ');
+            }
+            let rest = word.split_off(word.len().min(limit.max(1)));
+            line.extend(word);
+            word = rest;
+        }
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn headings_are_broken_between_words() {
+        assert_eq!(wrapped("one two three", 8), ["one two", "three"]);
+        assert_eq!(wrapped("onetwothree four", 4), ["onet", "woth", "ree", "four"]);
+        assert_eq!(wrapped("", 4), [""]);
+    }
 
     #[test]
     fn figure_names_become_words() {
@@ -317,6 +406,8 @@ mod tests {
                 "4 KiB random write, QD 32, incompressible, 12.5 % spare",
             ),
             ("sequential_write_1m_qd8", "1 MiB sequential write, QD 8"),
+            ("random_mixed65_512_qd32_steady", "512 bytes random, 65 % reads, QD 32, steady state"),
+            ("random_mixed165_4k_qd32_steady", "random mixed165 4k qd32 steady"),
             ("trim_time", "trim time"),
             ("random_write_4k_qd", "random write 4k qd"),
             ("random_write_k_qd1", "random write k qd1"),

@@ -54,11 +54,15 @@ pub(super) fn conclude(record: &mut Record) {
     let names: Vec<String> = record.series.keys().cloned().collect();
     let mut verdicts = Vec::new();
     for name in names {
-        let Some(all) = finished(record, &name).and(record.series.get(&name)).map(iops) else {
+        let Some(all) =
+            finished(record, &name).and(record.series.get(&name)).map(Series::iops_of_seconds)
+        else {
             continue;
         };
         let late = all.get(LATE..).filter(|late| late.len() > 1);
-        let (Some(whole), late) = (steadiness(&all), late.and_then(steadiness)) else { continue };
+        let (Some(whole), late) = (Steadiness::of(&all), late.and_then(Steadiness::of)) else {
+            continue;
+        };
         verdicts.push(picture(&name, &all, &whole, late.as_ref()));
         record.steadiness.insert(name.clone(), whole);
         if let Some(late) = late {
@@ -66,39 +70,6 @@ pub(super) fn conclude(record: &mut Record) {
         }
     }
     record.verdicts.extend(verdicts);
-}
-
-fn iops(series: &Series) -> Vec<f64> {
-    series.iops.iter().map(|&iops| iops as f64).collect()
-}
-
-/// How steady a series was.
-pub(super) fn steadiness_of(series: &Series) -> Option<Steadiness> {
-    steadiness(&iops(series))
-}
-
-/// `None` of less than two seconds, or where nothing was written at all.
-fn steadiness(iops: &[f64]) -> Option<Steadiness> {
-    let seconds = iops.len() as f64;
-    let mean = iops.iter().sum::<f64>() / seconds;
-    if iops.len() < 2 || mean <= 0.0 {
-        return None;
-    }
-    let squares: f64 = iops.iter().map(|value| (value - mean).powi(2)).sum();
-    let deviation = (squares / (seconds - 1.0)).sqrt();
-    let mut sorted = iops.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    // The nearest rank, as for latencies.
-    let rank = (seconds / 100.0).ceil().max(1.0) as usize;
-    let below = iops.iter().filter(|&&value| value < mean / 2.0).count();
-    Some(Steadiness {
-        seconds: iops.len() as u64,
-        mean_iops: mean,
-        deviation_iops: deviation,
-        variation: deviation / mean,
-        p1_iops: sorted[rank - 1],
-        share_below_half: below as f64 / seconds,
-    })
 }
 
 /// What the picture shows, in a sentence or two.
@@ -142,22 +113,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steadiness_of_numbers_that_can_be_worked_out() {
-        // 98 seconds of 100, one of 200 and one of none: mean 100, squares 20,000 over 99.
-        let mut iops = vec![100.0; 98];
-        iops.extend([200.0, 0.0]);
-        let found = steadiness(&iops).expect("there is something");
-        assert_eq!((found.seconds, found.mean_iops, found.p1_iops), (100, 100.0, 0.0));
-        assert!((found.deviation_iops - (20_000.0_f64 / 99.0).sqrt()).abs() < 1e-9);
-        assert!((found.variation - found.deviation_iops / 100.0).abs() < 1e-12);
-        assert!((found.share_below_half - 0.01).abs() < 1e-12);
-        assert_eq!((steadiness(&[5.0]), steadiness(&[0.0; 9])), (None, None));
-    }
-
-    #[test]
     fn the_sentence_says_what_the_picture_shows() {
         let text = |iops: &[f64]| {
-            let whole = steadiness(iops).expect("there is something");
+            let whole = Steadiness::of(iops).expect("there is something");
             picture("random_write_4k_qd32_incompressible_spare25", iops, &whole, None).text
         };
         let flat = text(&[50_000.0; 100]);

@@ -1,13 +1,12 @@
 //! A damaged database is set aside under another name, never written over.
 
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, FlockOperation, RenameFlags};
+use rustix::fs::{CWD, RenameFlags};
 
-use super::open::beside;
+use super::lock::{Hold, hold};
+use super::open::{beside, file_at};
 use super::{Store, StoreError};
 
 /// What SQLite may keep beside a database; it finds it by the name.
@@ -23,64 +22,56 @@ const LOOKED_THROUGH_BYTES: u64 = 64 << 20;
 ///
 /// As [`Store::open`], and where it cannot be set aside.
 pub fn open_or_begin_anew(path: &Path) -> Result<(Store, Option<PathBuf>), StoreError> {
-    {
-        let _opening = lock(path, FlockOperation::LockShared);
-        match Store::open(path).and_then(Store::looked_through) {
-            Err(damage) if damage.is_damage() => {}
-            other => return other.map(|store| (store, None)),
-        }
-    }
-    // Nobody opens it while it is set aside: a file beside it that SQLite had just made would be
-    // taken for one of the new database. Another may have done so meanwhile, so it is looked at again.
-    let _alone = lock(path, FlockOperation::LockExclusive);
     match Store::open(path).and_then(Store::looked_through) {
-        Err(damage) if damage.is_damage() => {
-            let aside = set_aside(path, &damage)?;
-            Ok((Store::open(path)?, aside))
-        }
+        Err(damage) if damage.is_damage() => {}
+        other => return other.map(|store| (store, None)),
+    }
+    let _alone = hold(path, Hold::Alone)?;
+    // Another may have set it aside meanwhile, so it is looked at again.
+    match Store::open_held(path).and_then(Store::looked_through) {
+        Err(damage) if damage.is_damage() => begin_anew(path, &damage),
         other => other.map(|store| (store, None)),
     }
 }
 
-/// A lock on the folder that a database is in. None where the file system has no locks, or there is no
-/// folder yet: then there is nothing to be set aside either.
-fn lock(path: &Path, how: FlockOperation) -> Option<File> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = File::open(folder.unwrap_or(Path::new("."))).ok()?;
-    rustix::fs::flock(&folder, how).ok()?;
-    Some(folder)
+impl Store {
+    /// Sets this database aside, which turned out to be damaged while it was in use, and opens a new one
+    /// in its place; the second of the two is where it is then. If another has done so before, that
+    /// one's new database is opened.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::open`], and where it cannot be set aside; everything is as it was then.
+    pub fn begin_anew(self, damage: &StoreError) -> Result<(Store, Option<PathBuf>), StoreError> {
+        let Store { connection, path, file } = self;
+        let _alone = hold(&path, Hold::Alone)?;
+        // As long as it is open, SQLite may write to what is beside it.
+        drop(connection);
+        if file_at(&path) == file {
+            return begin_anew(&path, damage);
+        }
+        Store::open_held(&path).map(|store| (store, None))
+    }
 }
 
-/// Renames a damaged database, with what SQLite keeps beside it, to the first free name like
-/// `results.db.damaged-1`, and says which. `None` if somebody else has done so meanwhile.
-///
-/// # Errors
-///
-/// [`StoreError::Failed`] if the file system does not let us; everything is as it was then.
-pub fn set_aside(path: &Path, damage: &StoreError) -> Result<Option<PathBuf>, StoreError> {
-    rename_all(path).map_err(|error| StoreError::Failed {
+/// Renames a damaged database, and begins a new one. The folder is held.
+fn begin_anew(path: &Path, damage: &StoreError) -> Result<(Store, Option<PathBuf>), StoreError> {
+    let aside = rename_all(path).map_err(|error| StoreError::Failed {
         path: path.into(),
         why: format!("{damage}; it cannot be set aside: {error}"),
-    })
+    })?;
+    Ok((Store::open_held(path)?, aside))
 }
 
+/// Renames a database, with what SQLite keeps beside it, to the first free name like
+/// `results.db.damaged-1`, and says which. `None` if it is not there any more.
 fn rename_all(path: &Path) -> io::Result<Option<PathBuf>> {
     // A link stays, and what it points at is set aside.
-    let opened = path.canonicalize().and_then(|path| Ok((File::open(&path)?, path)));
-    let (file, path) = match opened {
-        Ok(opened) => opened,
-        // Another has set it aside, and has not begun the new one yet.
+    let path = match path.canonicalize() {
+        Ok(path) => path,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    // Of two that found the damage, the second would set aside the new database of the first.
-    rustix::fs::flock(&file, FlockOperation::LockExclusive)?;
-    let is_still_there = path.metadata().is_ok_and(|now| {
-        file.metadata().is_ok_and(|then| (now.dev(), now.ino()) == (then.dev(), then.ino()))
-    });
-    if !is_still_there {
-        return Ok(None);
-    }
     for number in 1.. {
         let aside = beside(&path, &format!(".damaged-{number}"));
         // The log first: beside a new database it would be taken for its own.

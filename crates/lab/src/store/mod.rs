@@ -22,6 +22,7 @@ mod error;
 mod export;
 mod import;
 mod latest;
+mod lock;
 mod open;
 mod packed;
 mod place;
@@ -34,7 +35,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 pub use check::Checked;
-pub use damage::{open_or_begin_anew, set_aside};
+pub use damage::open_or_begin_anew;
 pub use error::StoreError;
 pub use import::Imported;
 pub(crate) use import::{documents, read_document};
@@ -49,6 +50,8 @@ pub use write::Added;
 pub struct Store {
     connection: Connection,
     path: PathBuf,
+    /// The file that was opened: another may be at the path by now.
+    file: Option<(u64, u64)>,
 }
 
 impl Store {

@@ -4,19 +4,20 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{DirBuilder, File};
 use std::io::{self, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+use super::lock::{Hold, hold};
 use super::place::default_path;
 use super::schema::{self, APPLICATION_ID};
 use super::{Store, StoreError};
 
 /// How long a writer waits for another. One takes milliseconds; a machine under load may stop it
 /// for seconds.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 /// How every SQLite file begins (<https://www.sqlite.org/fileformat.html#the_database_header>).
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 const HEADER_BYTES: usize = 100;
@@ -38,6 +39,12 @@ impl Store {
             let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
             made.map_err(|error| unreachable(path, &error))?;
         }
+        let _opening = hold(path, Hold::ToOpen)?;
+        Store::open_held(path)
+    }
+
+    /// [`open`](Store::open) while the folder is held.
+    pub(super) fn open_held(path: &Path) -> Result<Store, StoreError> {
         look(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let store = Store::connect(path, path.as_os_str(), flags)?;
@@ -59,6 +66,7 @@ impl Store {
     ///
     /// As [`open`](Store::open), and [`StoreError::Missing`].
     pub fn open_read_only(path: &Path) -> Result<Store, StoreError> {
+        let _opening = hold(path, Hold::ToOpen)?;
         match path.metadata() {
             // What was never written to is nothing yet.
             Ok(metadata) if metadata.is_file() && metadata.len() == 0 => {
@@ -103,7 +111,7 @@ impl Store {
             )
         });
         ready.map_err(|error| StoreError::of(path, &error))?;
-        Ok(Store { connection, path: path.into() })
+        Ok(Store { connection, path: path.into(), file: file_at(path) })
     }
 
     /// Refuses a form of a later version; an empty file has none yet.
@@ -173,6 +181,11 @@ fn write_ahead(connection: &Connection) -> rusqlite::Result<()> {
             Err(error) => return Err(error),
         }
     }
+}
+
+/// Which file is at a path, by its device and number; none if there is none.
+pub(super) fn file_at(path: &Path) -> Option<(u64, u64)> {
+    path.metadata().ok().map(|it| (it.dev(), it.ino()))
 }
 
 /// The file beside a database whose name ends in this.

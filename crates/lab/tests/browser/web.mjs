@@ -40,6 +40,8 @@ for (const drive of DRIVES) await page.check(`#compare-drives input[value="${dri
 await page.waitForSelector("#compare-table tbody tr:nth-child(2)");
 await page.waitForSelector("#seconds .plot-container");
 hold((await page.textContent("#compare-table tbody tr.under-test")).includes("128 GB"), "not the first is under test");
+const ratios = await page.locator("#compare-table tbody td:nth-of-type(4)").allTextContents();
+hold(ratios[0] === "" && /^(≈ )?[0-9.,]+$/.test(ratios[1]), `the ratios are ${ratios}`);
 await page.click("#compare-scale [data-scale=log]");
 await page.waitForFunction(() => document.getElementById("seconds")._fullLayout.yaxis.type === "log");
 hold(await page.getAttribute("#compare-scale [data-scale=log]", "aria-pressed") === "true", "Log is not pressed");

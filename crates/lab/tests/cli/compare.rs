@@ -69,3 +69,36 @@ fn virtual_and_wall_time_are_told_apart() {
     fs::write(at.join("one.json"), to_json(&one)).expect("it can be written");
     assert!(!printed(at, &["compare", "one.json"]).contains("virtual time"));
 }
+
+#[test]
+fn curves_seconds_and_conclusions_stand_beneath_the_figures() {
+    let dir = folder();
+    let at = dir.path();
+    fs::write(at.join("all.json"), to_json(&fixture::everything())).expect("it can be written");
+    let text = printed(at, &["compare", "all.json", "-o", "page.html"]);
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    for needle in [
+        "along it",
+        "over 3 to 256 GB from the first LBA",
+        "ratio from",
+        "IOPS by second",
+        "begins",
+        "used state",
+        "Random write at QD 3 keeps 29.9 %",
+    ] {
+        let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(needle) || flat.contains(needle), "no {needle}: {text}");
+    }
+    let page = fs::read_to_string(at.join("page.html")).expect("it was written");
+    for needle in
+        ["Side by side", "Ratios are to <strong>Crucial m4 256 GB</strong>", "≈ ", "mean along it"]
+    {
+        assert!(page.contains(needle), "no {needle:?} on the page");
+    }
+    // Drives that have curves alone have something to compare, too.
+    let mut curves = fixture::everything();
+    curves.records.retain(|record| record.method == "fill-level");
+    fs::write(at.join("curves.json"), to_json(&curves)).expect("it can be written");
+    let text = printed(at, &["compare", "curves.json"]);
+    assert!(text.contains("by fill") && text.contains("0.30"), "{text}");
+}

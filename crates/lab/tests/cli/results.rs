@@ -132,7 +132,7 @@ fn slips_are_refused_in_a_line() {
         (&["compare", M4, "notes.txt", "--db", "r.db"], "notes.txt: it is not"),
         (
             &["compare", M4, "a.json", "--methods", "snia", "--db", "r.db"],
-            "there are: toms, four-corners",
+            "there are: four-corners, toms",
         ),
     ] {
         let line = refused(at, args);

@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use fourcorners::record::Record;
-use fourcorners::store::{Filter, Imported, Store, StoreError, open_or_begin_anew, set_aside};
+use fourcorners::store::{Filter, Imported, Store, StoreError, open_or_begin_anew};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -171,13 +171,18 @@ fn a_content_that_was_exchanged_is_found() {
 fn a_second_that_found_the_damage_does_not_set_aside_the_new_one() {
     let (_folder, path, _) = filled(3);
     spoil(&path, 4096, &[0xff; 4096]);
-    let damage = Store::open(&path).and_then(|store| store.list(&Filter::default()));
-    let damage = damage.expect_err("it is damaged");
+    // Two have it open, and both find the damage in the middle of their work.
+    let [first, second] = [(); 2].map(|()| Store::open(&path).expect("its first page is whole"));
+    let damage = first.list(&Filter::default()).expect_err("it is damaged");
     assert!(damage.is_damage(), "{damage}");
-    let aside = set_aside(&path, &damage).expect("it can be renamed").expect("we were the first");
-    let new = Store::open(&path).expect("a new one");
+    let (new, aside) = first.begin_anew(&damage).expect("it can be renamed");
+    let aside = aside.expect("it was the first");
     new.add(&fixture::m4()).expect("it is kept");
-    drop(new);
+    let (same, none) = second.begin_anew(&damage).expect("the new one is there");
+    assert_eq!(none, None, "the new database is not set aside");
+    assert_eq!(same.get(&fixture::m4().id).expect("it is there"), fixture::m4());
+    drop((new, same));
+    assert_eq!(Store::open(&path).expect("whole").check().expect("it can be read").whole, 1);
     // As the two find it at the same time: many threads, and one of them sets it aside.
     fs::copy(&aside, &path).expect("damaged again");
     let asides: Vec<_> = std::thread::scope(|scope| {
@@ -190,4 +195,28 @@ fn a_second_that_found_the_damage_does_not_set_aside_the_new_one() {
         Store::open(&path).expect("the new one").list(&Filter::default()).ok(),
         Some(vec![])
     );
+}
+
+#[test]
+fn nobody_opens_one_while_it_is_set_aside() {
+    let (folder, path, records) = filled(1);
+    let held = fs::File::open(folder.path().join("deep/er")).expect("its folder");
+    rustix::fs::flock(&held, rustix::fs::FlockOperation::LockExclusive).expect("a lock");
+    let readers = [Store::open as fn(&Path) -> _, Store::open_read_only];
+    let path = path.as_path();
+    std::thread::scope(|scope| {
+        let waiting = readers.map(|open| scope.spawn(move || open(path).expect("it opens later")));
+        // What is done meanwhile is done before they look.
+        let aside = path.with_extension("aside");
+        fs::rename(path, &aside).expect("it can be renamed");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        assert!(waiting.iter().all(|it| !it.is_finished()), "it was opened all the same");
+        assert!(!path.exists(), "and a new one made");
+        fs::rename(&aside, path).expect("back");
+        drop(held);
+        for it in waiting {
+            let found = it.join().expect("no panic").get(&records[0].id);
+            assert_eq!(found.expect("it is there"), records[0]);
+        }
+    });
 }

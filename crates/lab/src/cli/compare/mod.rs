@@ -1,5 +1,7 @@
 //! `fourcorners compare`: drives, results and files of results side by side.
 
+mod grid;
+mod shapes;
 mod table;
 
 use std::io::{Write, stdout};
@@ -61,19 +63,19 @@ pub(super) fn run(args: &CompareArgs) -> Result<End, Failure> {
         }
     }
     let comparison = Comparison::of(&sides, &methods);
-    if comparison.figures.is_empty() {
+    if comparison.is_empty() {
         let of = |side: &Side| {
             let methods = all_methods(std::slice::from_ref(side)).join(", ");
             format!("{} has {methods}", side.label)
         };
         let each: Vec<String> = sides.iter().map(of).collect();
         return Err(Failure::Usage(format!(
-            "they have no figure in common: {}; review them with the same --methods",
+            "they have no figure and no curve in common: {}; review them with the same --methods",
             each.join("; ")
         )));
     }
     if let Some(path) = &args.output {
-        let page = report::page(&document(&sides, &methods));
+        let page = report::comparison_page(&document(&sides, &methods), &comparison);
         report::write_atomically(path, page.as_bytes())
             .with_context(|| format!("cannot write {}", path.display()))?;
     }
@@ -94,12 +96,12 @@ fn find_all(args: &CompareArgs) -> Result<Vec<Side>, Failure> {
     let mut groups: Vec<Vec<Record>> = Vec::new();
     for mut group in found.collect::<Result<Vec<_>, _>>()? {
         // Only a file may be of several drives; each is to be a side of its own.
-        group.retain(|record| record.figure_count() > 0);
+        group.retain(|record| record.figure_count() > 0 || !record.curves.is_empty());
         groups.push(group);
     }
     let sides = sides(groups);
     match &sides[..] {
-        [] => Err(Failure::Usage("there are no figures in any of them".into())),
+        [] => Err(Failure::Usage("there are no figures and no curves in any of them".into())),
         [only] => Err(Failure::Usage(format!(
             "there is only {} to compare: name another drive, result or file",
             only.label

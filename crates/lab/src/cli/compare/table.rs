@@ -1,12 +1,14 @@
-//! A comparison for a terminal: under each figure a line for each side.
+//! A comparison for a terminal: method by method, under each figure a line for each side.
 
-use crate::compare::{Cell, Comparison, Measure};
-use crate::report::{clock_words, figure_words, method_words, micros, plain, rate, shortened};
+use super::grid::Grid;
+use super::shapes;
+use crate::compare::{About, Cell, Comparison, Measure};
+use crate::report::{
+    against, clock_words, figure_words, method_words, micros, plain, rate, spread,
+};
 
 /// What stands before a ratio that makes no difference.
 const NO_MATTER: &str = "≈";
-/// Least room for the name of a side.
-const LEAST_LABEL: usize = 12;
 
 /// The comparison, no wider than `width` unless names would have no room at all.
 pub(super) fn table(comparison: &Comparison, width: usize) -> String {
@@ -21,65 +23,75 @@ pub(super) fn table(comparison: &Comparison, width: usize) -> String {
         .iter()
         .map(|row| row.sides.iter().map(|cell| Some(columns(numbers(cell.as_ref()?)))).collect())
         .collect();
-    let chars = |text: &String| text.chars().count();
-    let widths: Vec<usize> = (0..headings.len())
-        .map(|at| {
-            let all = rows.iter().flatten().flatten().map(|row| chars(&row[at]));
-            all.max().unwrap_or(0).max(chars(&headings[at]))
-        })
-        .collect();
-    let taken: usize = widths.iter().map(|width| width + 2).sum();
-    let room = width.saturating_sub(taken).max(LEAST_LABEL);
-    let line = |label: &str, numbers: &[String]| {
-        let mut line = format!("{:room$}", shortened(label, room));
-        for (number, width) in numbers.iter().zip(&widths) {
-            line += &format!("  {number:>width$}");
+    let grid = Grid::new(&headings, rows.iter().flatten().flatten(), width);
+    let mut text = String::new();
+    for method in methods(comparison) {
+        text += &format!("{}\n", plain(&method_words(method)));
+        let of_method = comparison.figures.iter().zip(&rows).filter(|it| it.0.method == method);
+        for (index, (row, lines)) in of_method.enumerate() {
+            if index == 0 {
+                text += &grid.line("", "", &headings);
+            }
+            text += &format!("{}\n", plain(&figure_words(&row.figure)));
+            for ((side, cell), numbers) in comparison.sides.iter().zip(&row.sides).zip(lines) {
+                let (Some(cell), Some(numbers)) = (cell, numbers) else { continue };
+                let mut said = if cell.same_job { String::new() } else { "*".into() };
+                said += &marks(comparison, side, cell.repeats);
+                if !cell.complete {
+                    said += ", incomplete";
+                }
+                text += &grid.line(&format!("  {}", plain(&side.label)), &said, numbers);
+            }
         }
-        format!("{}\n", line.trim_end())
-    };
-    let mut text = line("", &headings);
-    let mut method = "";
-    for (row, lines) in comparison.figures.iter().zip(&rows) {
-        if row.method != method {
-            method = &row.method;
-            text += &format!("\n{}\n", plain(&method_words(method)));
+        for part in [
+            shapes::curves(comparison, method, width),
+            shapes::courses(comparison, method, width),
+            shapes::conclusions(comparison, method, width),
+        ] {
+            if !part.is_empty() {
+                text += &format!("\n{part}");
+            }
         }
-        text += &format!("{}\n", plain(&figure_words(&row.figure)));
-        for ((side, cell), numbers) in comparison.sides.iter().zip(&row.sides).zip(lines) {
-            let (Some(cell), Some(numbers)) = (cell, numbers) else { continue };
-            text += &line(&format!("  {}", label(comparison, side, cell)), numbers);
-        }
+        text.push('\n');
     }
     text + &notes(comparison)
+}
+
+/// The methods there is something of, in the order they come.
+fn methods(comparison: &Comparison) -> Vec<&str> {
+    let all = comparison.figures.iter().map(|row| &row.method);
+    let all = all.chain(comparison.curves.iter().map(|row| &row.method));
+    let all = all.chain(comparison.conclusions.iter().map(|row| &row.method));
+    let mut methods: Vec<&str> = Vec::new();
+    for method in all {
+        if !methods.contains(&method.as_str()) {
+            methods.push(method);
+        }
+    }
+    methods
 }
 
 fn cells(comparison: &Comparison) -> impl Iterator<Item = &Cell> {
     comparison.figures.iter().flat_map(|row| row.sides.iter().flatten())
 }
 
-/// Who it is, and what is to be known about the number.
-fn label(comparison: &Comparison, side: &crate::compare::About, cell: &Cell) -> String {
+/// What is to be known about the numbers of a side.
+pub(super) fn marks(comparison: &Comparison, side: &About, repeats: usize) -> String {
     let mut marks = String::new();
-    if !cell.same_job {
-        marks.push('*');
-    }
     if comparison.mixed_clocks {
         marks += &format!(", {}", clock_words(side.clock));
     }
-    if cell.repeats > 1 {
-        marks += &format!(", {} times", cell.repeats);
+    if repeats > 1 {
+        marks += &format!(", {repeats} times");
     }
-    if !cell.complete {
-        marks += ", incomplete";
-    }
-    plain(&side.label) + &marks
+    marks
 }
 
 fn numbers(cell: &Cell) -> [String; 6] {
     let speed = &cell.mb_per_s;
     [
         rate(speed.value),
-        speed.interval.map_or_else(String::new, |interval| spread(speed.value, interval)),
+        speed.interval.map_or_else(String::new, |(_, high)| spread(high / speed.value)),
         ratio(speed),
         micros(cell.latency_mean_us.value),
         micros(cell.latency_p999_us.value),
@@ -87,25 +99,10 @@ fn numbers(cell: &Cell) -> [String; 6] {
     ]
 }
 
-/// How far an interval reaches to its farther side, in percent of the value.
-fn spread(value: f64, (_, high): (f64, f64)) -> String {
-    let percent = (high / value - 1.0) * 100.0;
-    match percent {
-        100.0.. => "over 100 %".into(),
-        10.0.. => format!("{percent:.0} %"),
-        1.0.. => format!("{percent:.1} %"),
-        _ => format!("{percent:.2} %"),
-    }
-}
-
-fn ratio(measure: &Measure) -> String {
+/// A ratio, and whether it matters.
+pub(super) fn ratio(measure: &Measure) -> String {
     let Some(ratio) = measure.ratio else { return String::new() };
-    let text = match ratio {
-        100.0.. => format!("{ratio:.0}"),
-        10.0.. => format!("{ratio:.1}"),
-        0.1.. => format!("{ratio:.2}"),
-        _ => format!("{ratio:.4}"),
-    };
+    let text = against(ratio);
     match measure.matters {
         Some(false) => format!("{NO_MATTER} {text}"),
         _ => text,
@@ -116,7 +113,9 @@ fn notes(comparison: &Comparison) -> String {
     let mut notes = Vec::new();
     let first = &comparison.sides[0].label;
     notes.push(format!("Ratios are to {}.", plain(first)));
-    if cells(comparison).any(|cell| cell.mb_per_s.matters == Some(false)) {
+    let figures = cells(comparison).map(|cell| &cell.mb_per_s);
+    let curves = comparison.curves.iter().flat_map(|row| row.sides.iter().flatten());
+    if figures.chain(curves.map(|cell| &cell.mean)).any(|it| it.matters == Some(false)) {
         notes.push(format!(
             "{NO_MATTER}: no difference that matters, within {:.0} % or within what repeats leave \
              open.",
@@ -138,5 +137,5 @@ fn notes(comparison: &Comparison) -> String {
     if comparison.alone > 0 {
         notes.push(format!("{} figures that only one of them has are left out.", comparison.alone));
     }
-    format!("\n{}\n", notes.join("\n"))
+    format!("{}\n", notes.join("\n"))
 }

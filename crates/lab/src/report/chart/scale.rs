@@ -113,7 +113,7 @@ impl Up {
 }
 
 /// A tick's count: "50,000", "0.5".
-pub(in crate::report) fn count_tick(value: f64) -> String {
+pub(crate) fn count_tick(value: f64) -> String {
     match value {
         large if large.abs() >= 1e15 => format!("{large:.0e}"),
         million if million.abs() >= 1e7 => format!("{}M", four_digits(million / 1e6)),

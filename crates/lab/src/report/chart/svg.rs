@@ -4,6 +4,7 @@
 use maud::{Markup, PreEscaped, html};
 
 use super::super::STYLE;
+use super::super::words::wrapped;
 use super::{
     BAR_ROW_PX, BAR_SHARE, BarRow, Bars, Chart, DASHES, Line, Lines, Marks, Plot, Scale,
     line_colour_name,
@@ -83,29 +84,6 @@ fn colour(name: &str) -> &'static str {
 fn number(value: f64) -> String {
     let text = format!("{value:.1}");
     text.strip_suffix(".0").map_or(text.clone(), String::from)
-}
-
-/// Lines of at most `limit` letters, broken between words where there are such.
-fn wrapped(words: &str, limit: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in words.split_whitespace() {
-        let mut word: Vec<char> = word.chars().collect();
-        while !word.is_empty() {
-            let Some(line) = lines.last_mut() else { break };
-            let taken = line.chars().count();
-            if taken > 0 && taken + 1 + word.len() > limit {
-                lines.push(String::new());
-                continue;
-            }
-            if taken > 0 {
-                line.push(' ');
-            }
-            let rest = word.split_off(word.len().min(limit.max(1)));
-            line.extend(word);
-            word = rest;
-        }
-    }
-    lines
 }
 
 /// What is drawn below `top`, and its height.
@@ -251,12 +229,5 @@ mod tests {
             assert!(colour(&line_colour_name(style)).starts_with('#'));
         }
         assert_ne!(colour("--line-1"), "#000000");
-    }
-
-    #[test]
-    fn headings_are_broken_between_words() {
-        assert_eq!(wrapped("one two three", 8), ["one two", "three"]);
-        assert_eq!(wrapped("onetwothree four", 4), ["onet", "woth", "ree", "four"]);
-        assert_eq!(wrapped("", 4), [""]);
     }
 }

@@ -2,8 +2,7 @@
 
 use super::PlanError;
 use super::reader::{At, Section, number};
-use crate::record::{Curve, Figure, Record, Threshold, Verdict};
-use crate::review::consistency::steadiness_of;
+use crate::record::{Curve, Figure, Record, Steadiness, Threshold, Verdict};
 use crate::slip::nearest;
 use crate::verdict::{count, finished, three_digits, verdict};
 
@@ -82,7 +81,7 @@ impl Metric {
     fn of(self, record: &Record, name: &str) -> Option<f64> {
         let figure: &Figure = finished(record, name)?;
         let latency = &figure.latency_us;
-        let steadiness = || steadiness_of(record.series.get(name)?);
+        let steadiness = || Steadiness::of(&record.series.get(name)?.iops_of_seconds());
         let value = match self {
             Metric::MbPerS => figure.mb_per_s,
             Metric::Iops => figure.iops,

@@ -1,6 +1,6 @@
 // The page over the database: what is compared, what there is, what is started.
 
-import { bars, lines } from "./charts.js";
+import { bars, format, lines } from "./charts.js";
 import { $, Choices, ask, element, row, trouble } from "./common.js";
 import { follow, showForm } from "./live.js";
 
@@ -63,6 +63,12 @@ function showCompared() {
   drawCompared();
 }
 
+// Within 10 % makes no difference, as `fourcorners compare` has it.
+function ratioWords(ratio) {
+  if (!Number.isFinite(ratio)) return "–";
+  return `${ratio >= 1 / 1.1 && ratio <= 1.1 ? "≈ " : ""}${format(ratio)}`;
+}
+
 function drawCompared() {
   const { shown, scale } = compare;
   if (!shown.length) return;
@@ -80,7 +86,9 @@ function drawCompared() {
   $("compare-table").querySelector("tbody").replaceChildren(...having.map((one) => {
     const figure = one.record.figures[name];
     const { mean, p99, p999, max } = figure.latency_us;
-    const made = row([labelOf(one), one.record.clock, figure.mb_per_s, figure.iops, mean, p99, p999, max]);
+    const ratio = one === having[0] ? "" : ratioWords(figure.mb_per_s / having[0].record.figures[name].mb_per_s);
+    const made = row([labelOf(one), one.record.clock, figure.mb_per_s, ratio, figure.iops, mean, p99, p999, max]);
+    made.children[3].classList.add("number");
     made.classList.toggle("under-test", one === shown[0]);
     return made;
   }));
@@ -134,9 +142,11 @@ async function loadResults() {
         $("results-report").disabled = !results.chosen.size;
       });
       const link = element("a", one.id.slice(0, 7), { href: `/report?id=${one.id}` });
-      return row([box, one.title + (one.set_up ? ` (${one.set_up})` : ""),
+      const made = row([box, one.title + (one.set_up ? ` (${one.set_up})` : ""),
         one.method + (one.quick ? ", quick" : ""), one.clock, one.figures, one.ended,
         one.started_at.replace("T", " ").replace("Z", ""), link]);
+      made.dataset.drive = one.drive;
+      return made;
     }));
   } catch (error) {
     trouble(error);

@@ -1,0 +1,47 @@
+//! A number of one side, from all its repeats, and how it stands to that of the first.
+
+use serde::Serialize;
+
+use super::stats::{Interval, Sample, matters};
+
+/// A number of one side, and against the first side.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Measure {
+    /// It; of repeats their geometric mean.
+    pub value: f64,
+    /// Where that mean lies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<(f64, f64)>,
+    /// It over that of the first side; none on that, and where that has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<f64>,
+    /// Where the ratio lies, if one of the two has repeats.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratio_interval: Option<(f64, f64)>,
+    /// Whether the ratio makes a difference: more than 10 %, and 1 is not within the interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matters: Option<bool>,
+}
+
+impl Measure {
+    /// Of the values of all repeats, against those of the first side; those are none for the first itself.
+    pub(super) fn of(values: &[f64], base: &[f64]) -> Measure {
+        let pair = |it: Interval| (it.low, it.high);
+        let Some(own) = Sample::of(values) else {
+            // Nothing was measured: a drive that answered nothing.
+            let value = values.first().copied().unwrap_or(0.0);
+            let (interval, ratio, ratio_interval, matters) = (None, None, None, None);
+            return Measure { value, interval, ratio, ratio_interval, matters };
+        };
+        let base = Sample::of(base);
+        let ratio = base.map(|base| own.mean / base.mean);
+        let ratio_interval = base.and_then(|base| own.ratio_interval(&base));
+        Measure {
+            value: own.mean,
+            interval: own.interval().map(pair),
+            ratio,
+            ratio_interval: ratio_interval.map(pair),
+            matters: ratio.map(|ratio| matters(ratio, ratio_interval)),
+        }
+    }
+}
