@@ -3,7 +3,9 @@
 asserted; run it on a quiet machine.
 
     python python/bench.py                         # import, calls, reviews
+    python python/bench.py --methods four-corners  # the same with a shorter review
     python python/bench.py --sweep 10000           # runs a second and overhead by engine
+    python python/bench.py --sweep 10000 --engines dask,dask20
 """
 
 from __future__ import annotations
@@ -65,12 +67,12 @@ def call_time() -> None:
     )
 
 
-def review_time(binary: str, pairs: int) -> None:
-    """The default review of a drive from Python and by the command, in turn; CPU seconds."""
-    arguments = ["review", "crucial-m4-256gb", "--json"]
+def review_time(binary: str, pairs: int, methods: str | None) -> None:
+    """A review of a drive from Python and by the command, in turn; CPU seconds."""
+    arguments = ["review", "crucial-m4-256gb", "--json", "--no-db", *(["--methods", methods] if methods else [])]
     code = (
         "import fourcorners as fc\n"
-        "print([record.id for record in fc.review('crucial-m4-256gb')])"
+        f"print([record.id for record in fc.review('crucial-m4-256gb', {methods!r})])"
     )
     ratios, wall = [], []
     for _ in range(pairs):
@@ -82,7 +84,7 @@ def review_time(binary: str, pairs: int) -> None:
         wall.append(our_wall / their_wall)
         print(f"  command {their_cpu:.1f} s CPU, {their_wall:.1f} s; Python {our_cpu:.1f} s CPU, {our_wall:.1f} s")
     print(
-        f"a default review: {statistics.median(ratios):.3f} of the command's CPU time, "
+        f"a review ({methods or 'the default methods'}): {statistics.median(ratios):.3f} of the command's CPU time, "
         f"{statistics.median(wall):.3f} of its time (medians of {pairs} pairs)"
     )
 
@@ -95,7 +97,7 @@ def timed(command: list[str]) -> tuple[str, tuple[float, float]]:
     return out, (cpu, time.perf_counter() - began)
 
 
-def sweep_time(runs: int) -> None:
+def sweep_time(runs: int, engines: list[str]) -> None:
     grid = {"drive": "crucial-m4-256gb", **SMALL, "spare": [0.0, 0.25], "seed": range(runs // 2)}
 
     def measure(name: str, executor: object, at_once: int, **options: object) -> None:
@@ -113,36 +115,45 @@ def sweep_time(runs: int) -> None:
         assert swept.ran == known == runs
         print(
             f"{name}: {runs} runs in {took:.1f} s, {swept.run_s / runs * 1e3:.2f} ms a run where it ran, "
-            f"overhead {(took * at_once - swept.run_s) / runs * 1e3:.2f} ms of a worker's time a run, "
+            f"overhead {(took * at_once - swept.run_s) / runs * 1e3:.2f} ms of a worker's time a run, {swept.lost} lost, "
             f"{own / runs * 1e3:.2f} ms CPU of the sweeping process a run, {size / runs:.0f} bytes a run, "
             f"finding all known {again / runs * 1e6:.0f} us a run",
             flush=True,
         )
 
-    with cf.ThreadPoolExecutor(2) as threads:
-        measure("2 threads", threads, 2)
-    measure("2 processes", None, 2, workers=2)
-    measure("2 processes, 20 runs a task", None, 2, workers=2, runs_per_task=20)
+    if "threads" in engines:
+        with cf.ThreadPoolExecutor(2) as threads:
+            measure("2 threads", threads, 2)
+    if "processes" in engines:
+        measure("2 processes", None, 2, workers=2)
+    if "processes20" in engines:
+        measure("2 processes, 20 runs a task", None, 2, workers=2, runs_per_task=20)
+    if "dask" not in engines and "dask20" not in engines:
+        return
     from distributed import LocalCluster
 
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        measure("Dask, 2 workers", cluster.scheduler_address, 2)
-        measure("Dask, 2 workers, 20 runs a task", cluster.scheduler_address, 2, runs_per_task=20)
+        if "dask" in engines:
+            measure("Dask, 2 workers", cluster.scheduler_address, 2)
+        if "dask20" in engines:
+            measure("Dask, 2 workers, 20 runs a task", cluster.scheduler_address, 2, runs_per_task=20)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sweep", type=int, metavar="RUNS", help="measure engines with so many small runs instead")
+    parser.add_argument("--engines", default="threads,processes,processes20,dask,dask20", help="which of these, with --sweep")
+    parser.add_argument("--methods", metavar="LIST", help="of the review [default: the default methods]")
     parser.add_argument("--binary", default=str(ROOT / "target/release/fourcorners"))
     parser.add_argument("--pairs", type=int, default=3)
     arguments = parser.parse_args()
     print(f"{os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}")
     if arguments.sweep:
-        return sweep_time(arguments.sweep)
+        return sweep_time(arguments.sweep, arguments.engines.split(","))
     import_time()
     call_time()
     if Path(arguments.binary).exists():
-        review_time(arguments.binary, arguments.pairs)
+        review_time(arguments.binary, arguments.pairs, arguments.methods)
     else:
         print(f"{arguments.binary}: not built, so that reviews are not compared")
 

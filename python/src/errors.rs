@@ -13,6 +13,7 @@ create_exception!(fourcorners, JobError, Error, "A job that this drive cannot do
 create_exception!(fourcorners, JobFileError_, JobError, "A line of a job file.");
 create_exception!(fourcorners, DriveFault, Error, "The drive failed an I/O.");
 create_exception!(fourcorners, RecordError, Error, "A text that is no record.");
+create_exception!(fourcorners, ResultsError, Error, "What is wrong with a database of results.");
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
@@ -23,6 +24,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         ("JobFileError", py.get_type::<JobFileError_>()),
         ("DriveFault", py.get_type::<DriveFault>()),
         ("RecordError", py.get_type::<RecordError>()),
+        ("ResultsError", py.get_type::<ResultsError>()),
     ] {
         // By the name they are imported by, so that they can be pickled on the way from a worker.
         class.setattr("__name__", name)?;

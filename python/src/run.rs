@@ -13,7 +13,8 @@ use pyo3::types::PyDict;
 use std::sync::Arc;
 
 use crate::arrays::view;
-use crate::record::{Latency, Series};
+use crate::figure::Latency;
+use crate::series::Series;
 
 /// What a job did on a drive. Figures are worked out when they are asked for.
 #[pyclass(frozen, module = "fourcorners")]

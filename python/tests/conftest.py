@@ -15,6 +15,14 @@ SMALL = {
 }
 
 
+@pytest.fixture(autouse=True, scope="session")
+def own_database(tmp_path_factory):
+    """What the command reviews here does not go into the user's database."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
+        yield
+
+
 @pytest.fixture
 def small():
     return fc.Drive("crucial-m4-256gb", set=SMALL)

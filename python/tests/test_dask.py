@@ -46,6 +46,36 @@ def test_a_worker_that_is_killed_loses_nothing(cluster, tmp_path):
     assert swept.to_pylist() == in_process(grid(400)).to_pylist()
 
 
+def test_a_client_that_loses_its_scheduler_for_a_moment_loses_nothing(cluster, tmp_path):
+    with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
+        cut = []
+
+        def cut_off(done, total):
+            if done == 50 and not cut:
+                cut.append(done)
+                client.loop.add_callback(client.scheduler_comm.comm.abort)
+
+        swept = fc.sweep(grid(200), JOBS, client, into=tmp_path, progress=cut_off)
+    assert cut and swept.ran == 200 and swept.lost > 0
+    assert swept.to_pylist() == in_process(grid(200)).to_pylist()
+
+
+def test_a_scheduler_that_is_gone_is_said_and_what_arrived_is_kept(tmp_path):
+    import dask
+
+    with dask.config.set({"distributed.comm.timeouts.connect": "2s"}):
+        own = distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None)
+
+        def end(done, total):
+            if done == 50:
+                own.close()
+
+        with pytest.raises(fc.SweepError, match="results that arrived are kept"):
+            fc.sweep(grid(400), JOBS, own.scheduler_address, into=tmp_path, progress=end)
+    rest = in_process(grid(400), into=tmp_path)
+    assert rest.known >= 50 and rest.ran == 400 - rest.known
+
+
 def test_what_was_stopped_on_one_engine_goes_on_on_another(cluster, tmp_path):
     class Enough(Exception):
         pass

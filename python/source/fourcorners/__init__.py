@@ -1,7 +1,8 @@
 """The drive lab: reviewers' tests on models of named SSDs and hard disks, in virtual time.
 
-A `Drive` runs `Job`s, `review` tests drives by the reviewers' methods, `sweep` maps jobs over many
-drives on any executor, and `twin` fits a drive to what was measured.
+A `Drive` runs `Job`s, `review` tests drives by the reviewers' methods, `Results` is the database of
+what was measured, `sweep` maps jobs over many drives on any executor, and `twin` fits a drive to what
+was measured.
 
 pandas, pyarrow, Dask and SciPy are imported when something needs them and not before.
 """
@@ -27,8 +28,11 @@ from ._native import (
     Latency,
     Record,
     RecordError,
+    Results,
+    ResultsError,
     Run,
     Series,
+    Summary,
     Target,
     Verdict,
     __version__,
@@ -92,9 +96,12 @@ __all__ = [
     "Parameter",
     "Record",
     "RecordError",
+    "Results",
+    "ResultsError",
     "Review",
     "Run",
     "Series",
+    "Summary",
     "Sweep",
     "SweepError",
     "Target",

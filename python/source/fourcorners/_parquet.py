@@ -6,11 +6,12 @@ and synced under a temporary name, then renamed. Whatever is there is whole.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import time
 from pathlib import Path
-from typing import Any, Iterable
+from typing import IO, Any, Iterable, Iterator
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -85,21 +86,34 @@ class Folder:
         self._since = time.monotonic()
         if not self._rows:
             return
-        temporary = self.path / _TEMPORARY
-        with open(temporary, "wb") as file:
+        part = self.path / f"part-{time.time_ns():020}-{os.getpid()}.parquet"
+        with whole(part, self.path / _TEMPORARY) as file:
             pq.write_table(table_of(self._rows, self.axes), file, compression="zstd")
-            file.flush()
-            os.fsync(file.fileno())
-        os.rename(temporary, self.path / f"part-{time.time_ns():020}-{os.getpid()}.parquet")
-        folder = os.open(self.path, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
         self._rows = []
 
     def close(self) -> None:
         self._lock.close()
+
+
+@contextlib.contextmanager
+def whole(path: Path, temporary: Path | None = None) -> Iterator[IO[bytes]]:
+    """A file that is written whole, or that is the one before, also after a loss of power."""
+    if temporary is None:
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with open(temporary, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.rename(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
 
 
 def parts(path: Path) -> list[Path]:

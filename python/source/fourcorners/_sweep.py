@@ -25,6 +25,9 @@ Grid = Union[Mapping[str, Any], Iterable[Mapping[str, Any]]]
 WINDOW = 1000
 #: How often a run that an engine lost is given to it again.
 RETRIES = 3
+#: Seconds until it is. A Dask client that lost its scheduler cancels all it waits for and then forgets
+#: what it waits for: what was given to it between would never come back.
+BEFORE_AGAIN = 1.0
 #: Axes of a grid that are no parameters of a profile.
 _OWN_AXES = ("drive", "spare", "host", "seed")
 
@@ -303,13 +306,15 @@ class _Engine:
         waiting.reverse()
         attempts: dict[str, int] = {}
         arrived: queue.SimpleQueue[tuple[cf.Future, list[Cell]]] = queue.SimpleQueue()
-        flying = 0
+        flying, not_before = 0, 0.0
         while waiting or flying:
-            while waiting and flying < self.window:
+            while waiting and flying < self.window and time.monotonic() >= not_before:
                 batch = waiting.pop()
                 try:
                     future = self.submit(batch, options)
-                except cf.BrokenExecutor as error:
+                except Exception as error:  # noqa: BLE001 - told apart below
+                    if not _is_loss(error):
+                        raise
                     waiting.append(batch)
                     if flying == 0:
                         self._again(attempts, batch, error)
@@ -331,7 +336,9 @@ class _Engine:
                     raise
                 self._again(attempts, batch, error)
                 waiting.append(batch)
-                if isinstance(error, cf.BrokenExecutor) and flying == 0:
+                if not isinstance(error, cf.BrokenExecutor):
+                    not_before = time.monotonic() + BEFORE_AGAIN
+                elif flying == 0:
                     self.mend(error)
             else:
                 yield from outcomes

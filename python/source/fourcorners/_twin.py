@@ -23,14 +23,29 @@ DETERMINED = 0.5
 #: Of one value of a parameter with choices, the probability that determines it.
 SURE = 0.95
 #: Combinations of choices that are climbed from, those that are looked at closely, and steps of the optimiser before and then.
+#: The others follow only as long as none meets the data as well as is assumed.
 FIRST, CLOSELY = 8, 3
-FIRST_STEPS, LAST_STEPS = 3, 8
+FIRST_STEPS, LAST_STEPS = 3, 12
+#: How long a first step is at most, as a logarithm, and how far bounds are from where a climb begins.
+FIRST_STEP, CLEAR = 0.5, 1e-3
+#: After how many steps slopes are measured anew; between, each step corrects them by what it met
+#: (Broyden 1965), which costs no review.
+MEASURED_ANEW = 3
+#: A climb ends when a step gains less than this share of the cost.
+GAIN = 0.01
+#: Relative steps of each parameter to either side of what was found: buffers and blocks come in whole
+#: rows, and a slope over less than one leads nowhere.
+NEAR = (-0.15, -0.05, 0.05, 0.15)
+#: The same to see what is as good as what was found.
+BESIDE = (-0.3, -0.15, -0.05, 0.05, 0.15, 0.3)
 #: Values of each parameter, over all of its range, from which another climb may begin, where the
 #: cost is not too far from what was found, and how often that is done while it gets this much better.
-LOOKS, MOST_LOOKS = 9, 4
+LOOKS, MOST_LOOKS = 7, 6
 BEGIN, BETTER = 2.5, 0.95
+#: A choice whose climb ends this many times worse than the best is not looked at more closely.
+HOPELESS = 10.0
 #: Root mean square of what it is off, in standard deviations, with which a search ends.
-MET = 0.5
+MET = 0.25
 #: Standard deviations from where on a residual counts less than its square.
 LOSS = 3.0
 #: Relative step of a parameter to see what depends on it: over the noise of whole blocks and rows.
@@ -179,7 +194,7 @@ class _Search:
 
     # What a candidate is
 
-    def settings(self, choice: Sequence[int], logs: Sequence[float]) -> dict[str, Any]:
+    def settings(self, choice: Sequence[int], logs: Sequence[float] | np.ndarray) -> dict[str, Any]:
         """The candidate as values of the profile."""
         values: dict[str, Any] = {one.key: value for one, value in zip(self.discrete, choice)}
         for one, log in zip(self.free, logs):
@@ -260,46 +275,93 @@ class _Search:
         from scipy.optimize import least_squares
 
         low, high = self.bounds()
+        begin = np.clip(logs, low, high)
+        met: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
 
-        def residuals(at: np.ndarray) -> np.ndarray:
-            (off,) = self.evaluate([self.settings(choice, at)])
-            return np.concatenate([off, self.prior(at)])
+        # From nought, since SciPy's first step is at most as long as what it begins with is large, and one
+        # otherwise.
+        def residuals(step: np.ndarray) -> np.ndarray:
+            (off,) = self.evaluate([self.settings(choice, begin + step)])
+            return np.concatenate([off, self.prior(begin + step)])
 
-        def slopes(at: np.ndarray) -> np.ndarray:
-            return self.slopes(choice, at)
+        def slopes(step: np.ndarray) -> np.ndarray:
+            here = residuals(step)
+            if len(met) % MEASURED_ANEW == 0:
+                there = self.slopes(choice, begin + step)
+            else:
+                before, then, known = met[-1]
+                by = step - before
+                there = known + np.outer(here - then - known @ by, by) / (by @ by)
+            met.append((step.copy(), here, there))
+            return there
 
         found = least_squares(
-            residuals, np.clip(logs, low, high), slopes, bounds=(low, high), loss="soft_l1",
-            x_scale=1.0, max_nfev=steps, f_scale=LOSS,
+            residuals, np.zeros(len(begin)), slopes, bounds=(low - begin - CLEAR, high - begin + CLEAR), loss="soft_l1",
+            x_scale=FIRST_STEP, max_nfev=steps, f_scale=LOSS, ftol=GAIN,
         )
-        return float(found.cost), found.x
+        return float(found.cost), np.clip(begin + found.x, low, high)
 
-    def settle(self, choice: Sequence[int], logs: np.ndarray) -> Found:
-        """The best values of the others for a choice, looked for from afar as well: a climb ends in
-        the nearest valley, and a command's cost has one for every figure it may limit."""
-        found = self.climb(choice, logs, LAST_STEPS)
+    def settle(self, choice: Sequence[int], found: Found) -> Found:
+        """The best values of the others for a choice, looked for beside what a climb found and then from
+        afar: a climb ends in the nearest valley, and a command's cost has one for every figure it may
+        limit."""
         for _ in range(MOST_LOOKS):
             if self.is_met(found[0]):
                 break
-            there = []
-            for place, one in enumerate(self.free):
-                for log in np.linspace(math.log(one.low), math.log(one.high), LOOKS):
-                    there.append(found[1].copy())
-                    there[-1][place] = log
-            offs = self.evaluate([self.settings(choice, at) for at in there])
-            costs = [self.cost(off, at) for off, at in zip(offs, there)]
-            begin = min(range(len(there)), key=costs.__getitem__)
-            if costs[begin] > BEGIN * found[0]:
-                return found
-            climbed = self.climb(choice, there[begin], LAST_STEPS)
-            if climbed[0] > BETTER * found[0]:
-                return found if found[0] <= climbed[0] else climbed
-            found = climbed
+            begin = self.best_of(choice, self.near(choice, found[1]))
+            if begin[0] > BETTER * found[0]:
+                begin = self.best_of(choice, self.afar(found[1]))
+                if begin[0] > BEGIN * found[0]:
+                    break
+            climbed = self.climb(choice, begin[1], LAST_STEPS)
+            is_better = climbed[0] <= BETTER * found[0]
+            found = min(found, climbed, key=lambda it: it[0])
+            if not is_better:
+                break
         return found
 
-    def is_met(self, cost: float) -> bool:
-        """Whether the data are met so well that there is nothing better to look for."""
-        return cost <= 0.5 * len(self.measured) * MET**2
+    def near(self, choice: Sequence[int], at: np.ndarray) -> list[np.ndarray]:
+        """One of the others moved by each of some small steps, and the rest with it by what the slopes
+        say: what one parameter takes away, others may give back."""
+        low, high = self.bounds()
+        slopes = self.slopes(choice, at)
+        (off,) = self.evaluate([self.settings(choice, at)])
+        here = np.concatenate([off, self.prior(at)])
+        there = []
+        for place in range(len(self.free)):
+            rest = np.delete(np.arange(len(self.free)), place)
+            # What nothing depends on need not be moved.
+            for step in NEAR if np.any(slopes[: len(off), place]) else ():
+                moved = here + slopes[:, place] * step
+                with_it = np.linalg.lstsq(slopes[:, rest], -moved, rcond=None)[0]
+                to = at.copy()
+                to[place] += step
+                to[rest] += np.clip(with_it, NEAR[0], NEAR[-1])
+                there.append(np.clip(to, low, high))
+        return there
+
+    def afar(self, at: np.ndarray) -> list[np.ndarray]:
+        """One of the others moved to each of some values over all of its range."""
+        there = []
+        for place, one in enumerate(self.free):
+            for log in np.linspace(math.log(one.low), math.log(one.high), LOOKS):
+                there.append(at.copy())
+                there[-1][place] = log
+        return there
+
+    def best_of(self, choice: Sequence[int], there: list[np.ndarray]) -> Found:
+        """The one of the least cost."""
+        costs = self.costs(choice, there)
+        best = min(range(len(there)), key=costs.__getitem__)
+        return costs[best], there[best]
+
+    def costs(self, choice: Sequence[int], there: list[np.ndarray]) -> list[float]:
+        offs = self.evaluate([self.settings(choice, at) for at in there])
+        return [self.cost(off, at) for off, at in zip(offs, there)]
+
+    def is_met(self, cost: float, within: float = MET) -> bool:
+        """Whether the data are met so well, in standard deviations, that there is nothing better to look for."""
+        return cost <= 0.5 * len(self.measured) * within**2
 
     def cost(self, off: np.ndarray, at: np.ndarray) -> float:
         """What SciPy's `soft_l1` makes small."""
@@ -338,19 +400,21 @@ class _Search:
         costs = {c: self.cost(off, at) for c, off, at in zip(choices, offs, starts)}
         begin = sorted(zip(choices, starts), key=lambda pair: costs[pair[0]])[:FIRST]
         # All at once: each waits for its own reviews, and the executor has them all.
-        first = self.each(begin, lambda pair: self.climb(*pair, FIRST_STEPS))
+        first = self.each(begin, lambda pair: self.climb(pair[0], pair[1], FIRST_STEPS))
         costs.update({choice: cost for (cost, _), (choice, _) in zip(first, begin)})
         pairs = zip(first, (choice for choice, _ in begin))
-        ranked = sorted(pairs, key=lambda pair: pair[0][0])[:CLOSELY]
-        closely = []
-        for (_, at), choice in ranked:
-            closely.append(self.settle(choice, at))
-            if self.is_met(closely[-1][0]):
-                break
-        for found, (_, choice) in zip(closely, ranked):
+        ranked = sorted(pairs, key=lambda pair: pair[0][0])
+        best, best_choice = ranked[0]
+        for place, ((_, at), choice) in enumerate(ranked):
+            found = self.climb(choice, at, LAST_STEPS)
+            if place == 0 or found[0] <= HOPELESS * best[0]:
+                found = self.settle(choice, found)
             costs[choice] = min(costs[choice], found[0])
-        best = min(range(len(closely)), key=lambda place: closely[place][0])
-        return self.told_of(ranked[best][1], closely[best], costs)
+            if place == 0 or found[0] < best[0]:
+                best, best_choice = found, choice
+            if self.is_met(best[0]) or place + 1 >= CLOSELY and self.is_met(best[0], 1.0):
+                break
+        return self.told_of(best_choice, best, costs)
 
     def each(self, of: list[Any], work: Callable[[Any], Any]) -> list[Any]:
         with cf.ThreadPoolExecutor(len(of)) as threads:
@@ -364,15 +428,17 @@ class _Search:
         settings = self.settings(choice, logs)
         (off,) = self.evaluate([settings])
         misfit = math.sqrt(float(np.mean(off**2)))
-        # Where the model does not meet the data, it says less than it seems to.
-        scale = np.ones(len(slopes))
-        scale[: len(off)] = 1.0 / max(1.0, misfit)
-        weighted = slopes * scale[:, None]
+        # What a figure says is off together: its parts count as one. And where the model does not meet the
+        # data, it says less than it seems to.
+        together = len(off) / len(self.names) * max(1.0, misfit) ** 2
+        weighted = slopes.copy()
+        weighted[: len(off)] /= math.sqrt(together)
         covariance = np.linalg.inv(weighted.T @ weighted)
         # No finer than it was looked at.
-        deviations = np.maximum(np.sqrt(np.diag(covariance)), STEP)
+        deviations = np.maximum(np.sqrt(np.diag(covariance)), NEAR[-2])
+        lows, highs = self.as_good(choice, logs, 0.5 * together)
         fitted: dict[str, Fitted] = {}
-        weights = {one: math.exp(-(cost - min(costs.values())) / max(1.0, misfit) ** 2) for one, cost in costs.items()}
+        weights = {one: math.exp(-(cost - min(costs.values())) / together) for one, cost in costs.items()}
         for place, one in enumerate(self.discrete):
             share: dict[int, float] = {}
             for other, weight in weights.items():
@@ -381,10 +447,11 @@ class _Search:
             sure = share[choice[place]]
             fitted[one.key] = Fitted(one.key, choice[place], min(likely), max(likely), sure >= SURE, 1.0 - sure)
         for place, one in enumerate(self.free):
-            deviation = float(deviations[place])
-            left = min(1.0, deviation / one.spread)
-            value, factor = math.exp(logs[place]), math.exp(deviation)
-            fitted[one.key] = Fitted(one.key, value, value / factor, value * factor, left <= DETERMINED, left)
+            low = min(logs[place] - deviations[place], lows[place])
+            high = max(logs[place] + deviations[place], highs[place])
+            left = min(1.0, float(high - low) / 2.0 / one.spread)
+            value = float(math.exp(logs[place]))
+            fitted[one.key] = Fitted(one.key, value, math.exp(low), math.exp(high), left <= DETERMINED, left)
         drive, toml = self.profile(settings, fitted)
         errors = {}
         for name in self.names:
@@ -393,6 +460,20 @@ class _Search:
                 errors[name] = math.exp(off[rate] * self.sigma[rate]) - 1.0
         ordered = {one.key: fitted[one.key] for one in self.parameters}
         return Twin(drive, ordered, self.confounded(covariance), errors, len(self.known), misfit, toml)
+
+    def as_good(self, choice: Sequence[int], logs: np.ndarray, worse: float) -> tuple[np.ndarray, np.ndarray]:
+        """How far each of the others may be moved, alone or the rest with it, before the cost is so much
+        worse: where it goes in whole rows or blocks, farther than the slopes at one place tell."""
+        low, high = self.bounds()
+        alone = np.eye(len(self.free))[:, None, :] * np.array(BESIDE)[None, :, None]
+        moved = np.clip(logs + alone.reshape(-1, len(self.free)), low, high)
+        there = [*moved, *self.near(choice, logs)]
+        here, *costs = self.costs(choice, [logs, *there])
+        lows, highs = logs.copy(), logs.copy()
+        for at, cost in zip(there, costs):
+            if cost - here <= worse:
+                lows, highs = np.minimum(lows, at), np.maximum(highs, at)
+        return lows, highs
 
     def confounded(self, covariance: np.ndarray) -> list[tuple[str, ...]]:
         """Parameters whose errors go together: fixing one would more than halve another's."""

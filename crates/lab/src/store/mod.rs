@@ -18,6 +18,7 @@
 
 mod check;
 mod damage;
+pub mod dates;
 mod error;
 mod export;
 mod import;

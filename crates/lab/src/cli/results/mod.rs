@@ -1,7 +1,6 @@
 //! `fourcorners results`: what is in the database of results.
 
 mod args;
-mod dates;
 mod list;
 
 use std::fs::File;
@@ -16,7 +15,7 @@ use super::{End, Failure};
 use crate::record::Document;
 use crate::report;
 use crate::save::write_atomically_with;
-use crate::store::{Filter, Store, StoreError};
+use crate::store::{Filter, Store, StoreError, dates};
 
 pub(super) use args::ResultsArgs;
 use args::{Chosen, ExportArgs, ImportArgs, ResultsCommand, RmArgs, ShowArgs};
@@ -171,13 +170,16 @@ fn check(path: &std::path::Path) -> Result<End, Failure> {
 impl Chosen {
     /// What the arguments ask for.
     fn filter(&self) -> Result<Filter, String> {
+        let named = |name, why| format!("{name} {why}");
+        let since = self.since.as_deref().map(dates::since).transpose();
+        let until = self.until.as_deref().map(dates::until).transpose();
         Ok(Filter {
             drive: self.drive.clone(),
             name: None,
             method: self.method.clone(),
             firmware: self.firmware.clone(),
-            since: self.since.as_deref().map(dates::since).transpose()?,
-            until: self.until.as_deref().map(dates::until).transpose()?,
+            since: since.map_err(|why| named("--since", why))?,
+            until: until.map_err(|why| named("--until", why))?,
             clock: self.clock.map(Into::into),
             limit: self.limit,
         })

@@ -1,23 +1,29 @@
-//! Times as a person types them.
+//! Times as a person types them, for a [`Filter`](super::Filter).
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
 /// From when on: the beginning of a day, a time, or so long before now. Seconds since 1970.
-pub(super) fn since(text: &str) -> Result<i64, String> {
-    time(text, 0).ok_or_else(|| wrong("--since", text))
+///
+/// # Errors
+///
+/// What such a text may be.
+pub fn since(text: &str) -> Result<i64, String> {
+    time(text, 0).ok_or_else(|| wrong(text))
 }
 
 /// Until when: the end of a day, a time, or so long before now.
-pub(super) fn until(text: &str) -> Result<i64, String> {
-    time(text, 1).ok_or_else(|| wrong("--until", text))
+///
+/// # Errors
+///
+/// What such a text may be.
+pub fn until(text: &str) -> Result<i64, String> {
+    time(text, 1).ok_or_else(|| wrong(text))
 }
 
-fn wrong(name: &str, text: &str) -> String {
-    format!(
-        "{name} {text:?}: give a day (2026-03-01), a time (2026-03-01T10:00:00Z), or 12h or 30d"
-    )
+fn wrong(text: &str) -> String {
+    format!("{text:?}: give a day (2026-03-01), a time (2026-03-01T10:00:00Z), or 12h or 30d")
 }
 
 /// A day is counted from its beginning, `days` later.
@@ -53,7 +59,7 @@ mod tests {
             ["", "yesterday", "2026-02-30", "2026-3-1", "d", "-1d", "99999999999d", "9999-99-99"]
         {
             let error = since(wrong).expect_err(wrong);
-            assert!(error.starts_with("--since") && error.contains(wrong), "{error}");
+            assert!(error.starts_with(&format!("{wrong:?}: give")), "{error}");
         }
         assert!(until("9999-12-31").is_err(), "there is no day after it");
     }
