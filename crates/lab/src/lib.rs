@@ -45,6 +45,7 @@ pub mod validate;
 mod verdict;
 pub mod verify;
 pub mod web;
+mod workers;
 pub mod workload;
 
 pub use histogram::Histogram;

@@ -1,5 +1,6 @@
 //! Reviews of virtual drives side by side: as many at a time as there are CPUs and memory.
 
+use std::convert::Infallible;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,6 +13,7 @@ use crate::record::{Ended, Record, TargetInfo, TargetKind};
 use crate::review::{
     Bench, Medium, Method, Past, Phase, Protocol, Reviewed, Scope, Shelf, Watch, plans, review,
 };
+use crate::workers;
 
 /// Of the memory that is available, what virtual drives may take.
 const SHARE_OF_MEMORY: f64 = 0.9;
@@ -77,51 +79,47 @@ pub fn review_all<W: Watch>(
     let room = Room::here(&needs);
     let shelves: Vec<Option<Shelf<'_>>> = wanted.iter().zip(&plans).map(shelf(room.keep)).collect();
     // A drive's methods one after the other, so that its states are wanted at the same time.
-    let work: Vec<(usize, usize)> = plans
+    let work: Vec<(usize, usize, Mutex<Option<Record>>)> = plans
         .iter()
         .enumerate()
-        .flat_map(|(drive, plans)| (0..plans.len()).map(move |method| (drive, method)))
+        .flat_map(|(drive, plans)| {
+            (0..plans.len()).map(move |method| (drive, method, Mutex::default()))
+        })
         .collect();
-    let slots: Vec<Mutex<Option<Record>>> = work.iter().map(|_| Mutex::new(None)).collect();
-    let next = Mutex::new(0..work.len());
     let stopped = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let worker = || {
-            loop {
-                let slot = next.lock().expect("no holder panics").next();
-                let Some(slot) = slot.filter(|_| !stopped.load(Ordering::Relaxed)) else { return };
-                let (drive, method) = work[slot];
-                let (wanted, plan) = (&wanted[drive], plans[drive][method].clone());
-                let method = wanted.methods[method];
-                let reviewed = Reviewed {
-                    protocol: method.into(),
-                    plan,
-                    quick: wanted.quick,
-                    seed: wanted.seed,
-                    target: target_info(&wanted.profile, wanted.profile.geometry()),
-                    host: None,
-                    health: None,
-                    erase: None,
-                };
-                let watch = &mut watch(wanted, method);
-                let record = match &shelves[drive] {
-                    Some(shelf) => review(reviewed, &mut Bench::Shelf(shelf), None, watch),
-                    None => {
-                        let mut drive = Drive::from_profile(&wanted.profile);
-                        let past = &mut Past::default();
-                        review(reviewed, &mut Bench::One(&mut drive, past), None, watch)
-                    }
-                };
-                if record.ended == Ended::Interrupted {
-                    stopped.store(true, Ordering::Relaxed);
-                }
-                *slots[slot].lock().expect("no holder panics") = Some(record);
+    let one = |(drive, method, slot): &(usize, usize, Mutex<Option<Record>>)| {
+        if stopped.load(Ordering::Relaxed) {
+            return Ok::<(), Infallible>(());
+        }
+        let (wanted, plan) = (&wanted[*drive], plans[*drive][*method].clone());
+        let method = wanted.methods[*method];
+        let reviewed = Reviewed {
+            protocol: method.into(),
+            plan,
+            quick: wanted.quick,
+            seed: wanted.seed,
+            target: target_info(&wanted.profile, wanted.profile.geometry()),
+            host: None,
+            health: None,
+            erase: None,
+        };
+        let watch = &mut watch(wanted, method);
+        let record = match &shelves[*drive] {
+            Some(shelf) => review(reviewed, &mut Bench::Shelf(shelf), None, watch),
+            None => {
+                let mut drive = Drive::from_profile(&wanted.profile);
+                let past = &mut Past::default();
+                review(reviewed, &mut Bench::One(&mut drive, past), None, watch)
             }
         };
-        for _ in 0..room.workers {
-            scope.spawn(worker);
+        if record.ended == Ended::Interrupted {
+            stopped.store(true, Ordering::Relaxed);
         }
-    });
+        *slot.lock().expect("no holder panics") = Some(record);
+        Ok(())
+    };
+    let Ok(()) = workers::each(&work, room.workers, one);
+    let slots = work.into_iter().map(|(_, _, slot)| slot);
     slots.into_iter().filter_map(|slot| slot.into_inner().expect("no holder panics")).collect()
 }
 

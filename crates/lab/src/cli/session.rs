@@ -20,6 +20,7 @@ use crate::review::{
 };
 use crate::run::Second;
 use crate::side_by_side::{Need, Room, shelf};
+use crate::workers;
 
 /// What is to be done to a target.
 pub(super) struct Session {
@@ -115,20 +116,9 @@ pub(super) fn measure(
             }));
         }
     }
-    work.reverse();
-    let work = Mutex::new(work);
-    std::thread::scope(|scope| {
-        let worker = || -> Result<(), Failure> {
-            loop {
-                let next = work.lock().expect("no worker panics with the list").pop();
-                match next {
-                    Some(work) if !interrupt.asked() => run.virtual_drive(&work)?,
-                    _ => return Ok(()),
-                }
-            }
-        };
-        let workers: Vec<_> = (0..room.workers).map(|_| scope.spawn(worker)).collect();
-        workers.into_iter().try_for_each(|worker| worker.join().expect("a worker panicked"))
+    workers::each(&work, room.workers, |work| match interrupt.asked() {
+        false => run.virtual_drive(work),
+        true => Ok(()),
     })?;
     for (place, session) in sessions.iter().enumerate() {
         if session.target.is_real() {

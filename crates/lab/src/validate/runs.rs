@@ -2,12 +2,12 @@
 //! drives are run side by side. What comes out does not depend on how many at a time.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fourcorners_drive::{Hdd, Io, Lba, Nanos, Op, SECTOR_BYTES, Ssd, Tag, Target};
 
 use crate::catalogue::{self, Model};
 use crate::run::{JobEnd, Measured, Observer, run};
+use crate::workers;
 use crate::workload::{Data, Job, Pattern, Until};
 
 /// Seed of what is done to a drive before it is measured.
@@ -88,33 +88,30 @@ pub(super) fn run_all(tests: &[Test], workers: usize, watch: &Watch<'_>) -> Vec<
     groups.sort_by(|a, b| cost(b).total_cmp(&cost(a)).then(a.cmp(b)));
     let total: f64 = groups.iter().map(cost).sum();
     let results: Vec<Mutex<Option<Measured>>> = tests.iter().map(|_| Mutex::default()).collect();
-    let next = AtomicUsize::new(0);
     let done = Mutex::new(0.0);
-    std::thread::scope(|scope| {
-        for _ in 0..workers.clamp(1, groups.len().max(1)) {
-            scope.spawn(|| {
-                while let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let progress = || done.lock().map_or(0.0, |done| *done / total);
-                    if !watch(progress()) {
-                        break;
-                    }
-                    let mut observer = Asks { watch, progress: &progress };
-                    for (&test, measured) in
-                        group.iter().zip(run_group(tests, group, &mut observer))
-                    {
-                        if let Ok(mut result) = results[test].lock() {
-                            *result = measured;
-                        }
-                    }
-                    if let Ok(mut done) = done.lock() {
-                        *done += cost(group);
-                    }
-                }
-            });
+    let progress = || done.lock().map_or(0.0, |done| *done / total);
+    let one = |group: &Vec<usize>| {
+        if !watch(progress()) {
+            return Err(Stopped);
         }
-    });
+        let mut observer = Asks { watch, progress: &progress };
+        for (&test, measured) in group.iter().zip(run_group(tests, group, &mut observer)) {
+            if let Ok(mut result) = results[test].lock() {
+                *result = measured;
+            }
+        }
+        if let Ok(mut done) = done.lock() {
+            *done += cost(group);
+        }
+        Ok(())
+    };
+    // What was stopped has no result, which says as much.
+    let _: Result<(), Stopped> = workers::each(&groups, workers, one);
     results.into_iter().map(|result| result.into_inner().ok().flatten()).collect()
 }
+
+/// Nobody waits for the rest.
+struct Stopped;
 
 /// Passes a run's questions on.
 struct Asks<'a> {

@@ -24,6 +24,7 @@ use crate::review::Watch;
 use crate::run::Observer;
 use crate::trace;
 use crate::uring::Setup;
+use crate::workers;
 
 /// Longest idle cap, an hour: with more nothing is cut.
 const MOST_IDLE_MS: f64 = 3_600_000.0;
@@ -183,24 +184,10 @@ fn replay_all(
         records.lock().expect("no holder panics")[slot] = Some(record);
         Ok(())
     };
-    let (real, mut virtual_work): (Vec<usize>, Vec<usize>) =
+    let (real, virtual_work): (Vec<usize>, Vec<usize>) =
         (0..targets.len()).partition(|&slot| targets[slot].is_real());
-    virtual_work.reverse();
-    let virtual_work = Mutex::new(virtual_work);
-    let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        let worker = || -> Result<(), Failure> {
-            loop {
-                let next = virtual_work.lock().expect("no worker panics with the list").pop();
-                match next {
-                    Some(slot) => one(slot)?,
-                    None => return Ok(()),
-                }
-            }
-        };
-        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(worker)).collect();
-        workers.into_iter().try_for_each(|worker| worker.join().expect("a worker panicked"))
-    })?;
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    workers::each(&virtual_work, cpus, |&slot| one(slot))?;
     let failed = real.into_iter().try_for_each(one);
     let records = records.into_inner().expect("no holder panics");
     match failed {
