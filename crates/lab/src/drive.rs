@@ -1,7 +1,5 @@
 //! A drive under test, of whichever kind, with what a review needs beyond reads and writes.
 
-use std::num::NonZeroU64;
-
 use fourcorners_drive::{
     Clock, Fault, Geometry, Hdd, Lba, Nanos, SECTOR_BYTES, Ssd, SsdCounters, Target, Wear,
 };
@@ -42,7 +40,8 @@ pub enum Purge {
 pub struct Outcome {
     /// What was measured.
     pub measured: Measured,
-    /// CPU seconds of this process and the kernel on its behalf.
+    /// CPU seconds of this process and the kernel on its behalf, but for those spent looking at the
+    /// clock for when the next I/O is due.
     pub cpu_seconds: f64,
     /// NAND writes over host writes during the job (virtual SSDs that were written).
     pub write_amplification: Option<f64>,
@@ -237,14 +236,24 @@ impl Drive {
     /// What running something cost and did.
     fn account(&mut self, run: impl FnOnce(&mut Drive) -> Measured) -> Outcome {
         let counters = self.counters();
-        let cpu = cpu::process_seconds();
+        let work = |drive: &Drive| cpu::process_seconds() - drive.looked_at_the_clock().as_secs();
+        let before = work(self);
         let measured = run(self);
-        let cpu_seconds = cpu::process_seconds() - cpu;
+        let cpu_seconds = (work(self) - before).max(0.0);
         let write_amplification = self
             .counters()
             .zip(counters)
             .and_then(|(after, before)| after.write_amplification_since(&before));
         Outcome { measured, cpu_seconds, write_amplification }
+    }
+
+    /// How long its loop looked at the clock so far so that I/Os were not late, which takes CPU time
+    /// and is no work.
+    pub fn looked_at_the_clock(&self) -> Nanos {
+        match self {
+            Drive::Ssd(_) | Drive::Hdd(_) => Nanos::ZERO,
+            Drive::Real(uring) => uring.looked_at_the_clock(),
+        }
     }
 
     /// Runs several streams at once on it.
@@ -260,9 +269,6 @@ impl Drive {
             Drive::Ssd(ssd) => streams::run(&mut **ssd, plan, observer),
             Drive::Hdd(hdd) => streams::run(&mut **hdd, plan, observer),
             Drive::Real(uring) => {
-                // Otherwise the kernel wakes us up to 50 us after an I/O is due (prctl(2)). Where it
-                // refuses, that is in the latencies.
-                let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
                 for stream in plan.streams.iter().filter(|stream| stream.writes()) {
                     uring.prepare(stream.compressible_percent)?;
                 }

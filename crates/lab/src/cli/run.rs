@@ -297,17 +297,19 @@ fn run_on(
             return Err(Failure::Failed(anyhow!("it cannot be laid out: {fault}")));
         }
     }
-    let before = Cost::so_far();
+    let (before, looked) = (Cost::so_far(), drive.looked_at_the_clock());
     let began = Instant::now();
     let result = drive.run_streams(&jobs.plan, &mut shown)?;
     let seconds = began.elapsed().as_secs_f64();
+    let looked_s = (drive.looked_at_the_clock() - looked).as_secs();
     let clock = ClockName::from(drive.clock());
     let cost = match clock {
         ClockName::Wall => Cost::so_far().since(before),
         ClockName::Virtual => Cost::default(),
     };
     let overhead_ns_per_io = host.and_then(|host| host.overhead_ns_per_io);
-    let run = TargetRun { target, clock, jobs, result, cost, seconds, overhead_ns_per_io };
+    let run =
+        TargetRun { target, clock, jobs, result, cost, seconds, looked_s, overhead_ns_per_io };
     if run.was_limited_by_us() {
         say(&format!(
             "fourcorners: {}: the one loop that runs the jobs was busy all the time: the target may \

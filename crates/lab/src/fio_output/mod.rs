@@ -38,6 +38,8 @@ pub struct TargetRun {
     pub cost: Cost,
     /// Seconds of the clock on the wall that it took.
     pub seconds: f64,
+    /// Of the CPU time, seconds in which the loop looked at the clock for when the next I/O is due.
+    pub looked_s: f64,
     /// What our own loop takes for an I/O, nanoseconds, if it is a real target.
     pub overhead_ns_per_io: Option<u64>,
 }
@@ -48,7 +50,8 @@ impl TargetRun {
     pub fn was_limited_by_us(&self) -> bool {
         let ways = &self.jobs.ways;
         let polls = ways.polled || ways.submission_thread;
-        let cpu_seconds = self.cost.user_s + self.cost.system_s;
+        // What was spent looking at the clock was idle time.
+        let cpu_seconds = self.cost.user_s + self.cost.system_s - self.looked_s;
         self.clock == ClockName::Wall
             && !polls
             && self.seconds > 0.1

@@ -4,6 +4,7 @@
 //! line and a reason, so that nothing else than what was asked for is measured; what has no effect
 //! is named in one warning.
 
+mod assign;
 mod error;
 mod iolog;
 mod jobs;

@@ -3,7 +3,7 @@
 use fourcorners_drive::{Geometry, Nanos, Null};
 use proptest::prelude::*;
 
-use super::options::TYPED;
+use super::assign::TYPED;
 use super::*;
 use crate::run::Unobserved;
 use crate::streams::{BlockSizes, Operations, Rate, TakesAlong, run};

@@ -16,6 +16,7 @@ mod places;
 mod random;
 mod recorded;
 mod run;
+mod running;
 mod source;
 mod steady;
 #[cfg(test)]
@@ -238,6 +239,12 @@ impl Stream {
     /// Whether it writes data.
     pub fn writes(&self) -> bool {
         self.operations.has(Direction::Write)
+    }
+
+    /// Whether its I/Os are due at times that do not depend on the target.
+    pub(crate) fn is_timed(&self) -> bool {
+        let recorded = self.recorded.as_ref().is_some_and(|recorded| recorded.timed);
+        recorded || self.pace.iter().any(Option::is_some)
     }
 
     /// The largest I/O it may ask for, bytes.

@@ -10,10 +10,9 @@ use std::collections::VecDeque;
 use fourcorners_drive::{Clock, Fault, Io, Nanos, Tag, Target};
 
 use super::log::Completed;
-use super::measure::Measure;
-use super::source::{Next, Source};
+use super::running::{Flight, Phase, Running, Watch};
 use super::steady::{Steady, Totals};
-use super::{Direction, Plan, RunResult, Stream, StreamResult, TakesAlong};
+use super::{Direction, Plan, RunResult, Stream, TakesAlong};
 use crate::run::Observer;
 
 /// On a real drive the loop wakes up this often to notice an interrupt while nothing completes.
@@ -25,10 +24,6 @@ const LOOK_AFTER: u32 = 8192;
 /// A stream that survives errors ends after so many in a row: a virtual drive that refuses everything
 /// does so in no time, for ever.
 const MOST_FAILURES: u32 = 10_000;
-
-/// No stream goes on beyond 292 years, half of what a clock can tell: due times and pauses may add up
-/// to more, and then nothing would ever happen again.
-const END_OF_TIME: Nanos = Nanos(u64::MAX / 2);
 
 /// Runs all streams of a plan on `target` until the last has ended.
 ///
@@ -69,144 +64,6 @@ pub(super) fn run_told<T: Target>(
     let streams = engine.streams.into_iter().map(|running| running.result(origin)).collect();
     let steady = engine.steady.into_iter().map(|watch| watch.steady.finish()).collect();
     RunResult { streams, steady, interrupted: engine.interrupted, findings: None }
-}
-
-/// An I/O on its way.
-#[derive(Clone, Copy)]
-struct Flight {
-    stream: u32,
-    io: Io,
-    /// `None` is a flush.
-    direction: Option<Direction>,
-    /// From when its latency counts.
-    since: Nanos,
-}
-
-impl Flight {
-    const NONE: Flight = Flight { stream: 0, io: Io::FLUSH, direction: None, since: Nanos::ZERO };
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Phase {
-    /// Its beginning has not come.
-    Waiting,
-    /// It submits.
-    Running,
-    /// It waits for what is in flight.
-    Draining,
-    /// Its last flush is in flight.
-    Flushing,
-    Ended,
-}
-
-struct Running {
-    stream: Stream,
-    source: Source,
-    phase: Phase,
-    began: Nanos,
-    deadline: Nanos,
-    end: Nanos,
-    /// Made already, and not submitted yet.
-    next: Option<Next>,
-    flying: u32,
-    issued_bytes: u64,
-    issued_ios: u64,
-    writes_since_flush: u64,
-    thinks_until: Nanos,
-    last_done: Nanos,
-    measure: Measure,
-    failed: Option<(Fault, u64)>,
-    failures_in_a_row: u32,
-}
-
-impl Running {
-    fn new(stream: Stream) -> Running {
-        Running {
-            source: Source::new(&stream),
-            measure: Measure::new(&stream),
-            stream,
-            phase: Phase::Waiting,
-            began: Nanos::MAX,
-            deadline: Nanos::MAX,
-            end: Nanos::MAX,
-            next: None,
-            flying: 0,
-            issued_bytes: 0,
-            issued_ios: 0,
-            writes_since_flush: 0,
-            thinks_until: Nanos::ZERO,
-            last_done: Nanos::ZERO,
-            failed: None,
-            failures_in_a_row: 0,
-        }
-    }
-
-    fn begin(&mut self, now: Nanos) {
-        self.phase = Phase::Running;
-        self.began = now;
-        let measured = now.saturating_add(self.stream.ramp);
-        self.deadline = measured.saturating_add(self.stream.limits.time).min(END_OF_TIME);
-        self.source.begin(now);
-        self.measure.begin(measured);
-    }
-
-    /// Submits no more. `at` is when that was decided.
-    fn stop(&mut self, at: Nanos) {
-        match self.phase {
-            Phase::Waiting => {
-                (self.phase, self.began, self.end) = (Phase::Ended, at, at);
-            }
-            Phase::Running => {
-                self.phase = Phase::Draining;
-                self.end = at.max(self.last_done);
-            }
-            Phase::Draining | Phase::Flushing | Phase::Ended => {}
-        }
-    }
-
-    fn at_limit(&self, bytes: u32) -> bool {
-        let limits = self.stream.limits;
-        self.issued_ios >= limits.ios || self.issued_bytes + u64::from(bytes) > limits.bytes
-    }
-
-    fn part_done(&self, now: Nanos) -> f64 {
-        match self.phase {
-            Phase::Waiting => 0.0,
-            Phase::Ended => 1.0,
-            _ => {
-                let limits = self.stream.limits;
-                let time = self.deadline.since(self.began).0.max(1) as f64;
-                let by_time = now.since(self.began).0 as f64 / time;
-                let by_bytes = self.issued_bytes as f64 / limits.bytes.max(1) as f64;
-                let by_ios = self.issued_ios as f64 / limits.ios.max(1) as f64;
-                by_time.max(by_bytes).max(by_ios).min(1.0)
-            }
-        }
-    }
-
-    fn result(self, origin: Nanos) -> StreamResult {
-        StreamResult {
-            began: self.began.since(origin),
-            elapsed: self.end.since(self.measure.start()),
-            measure: self.measure,
-            failed: self.failed,
-            verified: None,
-        }
-    }
-}
-
-/// A steady group and when its next interval ends.
-struct Watch {
-    steady: Steady,
-    /// `None` before its first member began.
-    next: Option<Nanos>,
-    begun: bool,
-}
-
-impl Watch {
-    fn new(steady: Steady) -> Watch {
-        Watch { steady, next: None, begun: false }
-    }
 }
 
 struct Engine<T> {
@@ -314,7 +171,7 @@ impl<T: Target> Engine<T> {
             if stream.phase != Phase::Running {
                 break;
             }
-            if now >= stream.deadline {
+            if stream.is_over(now) {
                 let deadline = stream.deadline;
                 stream.stop(deadline);
                 break;
@@ -324,7 +181,7 @@ impl<T: Target> Engine<T> {
                 return;
             }
             if stream.thinks_until > now {
-                self.wake = self.wake.min(stream.thinks_until).min(stream.deadline);
+                self.wake = self.wake.min(stream.thinks_until).min(stream.latest(now));
                 return;
             }
             let flushes = stream.stream.flushes;
@@ -333,21 +190,18 @@ impl<T: Target> Engine<T> {
                 self.issue(target, index, Io::FLUSH, None, now);
                 continue;
             }
-            let next = match stream.next {
-                Some(next) => next,
-                None => *stream.next.insert(stream.source.next(now)),
-            };
+            let next = stream.peek(now);
             if stream.at_limit(next.io.bytes() as u32) {
                 stream.stop(now);
                 break;
             }
             let due = next.due.unwrap_or(now);
             if due > now {
-                self.wake = self.wake.min(due).min(stream.deadline);
+                self.wake = self.wake.min(due).min(stream.latest(now));
                 return;
             }
             if self.flowing && !self.may_flow(index) {
-                self.wake = self.wake.min(self.streams[index].deadline);
+                self.wake = self.wake.min(self.streams[index].latest(now));
                 return;
             }
             let stream = &mut self.streams[index];

@@ -82,6 +82,25 @@ fn a_pace_is_kept_to_the_io_and_a_stall_shows_in_every_latency_behind_it() {
 }
 
 #[test]
+fn what_was_due_in_time_is_done_also_when_it_fell_behind_but_not_without_end() {
+    let mut paced = seconds(stream(1 << 30), 10);
+    paced.pace[0] = Some(Pace { rate: Rate::Ios(1000), poisson: false });
+    // One at a time, each 0.5 % longer than there is time for: 50 are left at the end, and all 10,000
+    // take 10.05 s.
+    let result = run(&mut null(1_005_000), &plan(vec![paced.clone()]), &mut Unobserved);
+    assert_eq!(ios(&result), [10_000]);
+    assert_eq!(result.streams[0].elapsed, Nanos(10_050_000_000));
+    // Half as fast as asked for: it ends after a hundredth more of its time.
+    let result = run(&mut null(2_000_000), &plan(vec![paced.clone()]), &mut Unobserved);
+    assert_eq!(ios(&result), [5_050]);
+    assert_eq!(result.streams[0].elapsed, Nanos(10_100_000_000));
+    // A pause that goes on beyond its time is waited for no longer than that.
+    paced.think = Some(Think { pause: Nanos::from_secs(100), every: 9_990 });
+    let result = run(&mut null(1_005_000), &plan(vec![paced]), &mut Unobserved);
+    assert_eq!(ios(&result), [9_990]);
+}
+
+#[test]
 fn stone_walls_and_delays_keep_their_order() {
     let mut first = stream(1 << 30);
     first.limits.ios = 1000;

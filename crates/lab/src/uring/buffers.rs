@@ -1,25 +1,13 @@
-//! Where reads go and what writes are made of: memory set up once, so that an I/O only picks an
+//! Where reads go and where writes come from: memory set up once, so that an I/O only picks an
 //! address.
 
 use std::io::IoSlice;
 
 use io_uring::Submitter;
-use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use super::UringError;
-use super::memory::{ALIGNMENT, Mapping, aligned};
-
-/// Random bytes to write from. Write sources rotate through it, so 4 KiB blocks recur only after
-/// 8192 others. It takes 10-15 ms to make, once.
-const POOL_BYTES: usize = 32 << 20;
-
-/// The share of repeating bytes is kept in every block of this size, the unit in which drives
-/// compress and map.
-const SHARE_BYTES: usize = 4096;
-
-/// The repeated byte. Not 0, which thin provisioning and some drives store as a hole.
-const REPEATED: u8 = 0x55;
+use super::memory::{Mapping, aligned};
+use super::pools::Pool;
 
 /// Longest buffer that can be registered (`io_buffer_validate` in the kernel's io_uring/rsrc.c).
 const MAX_REGISTERED_BYTES: usize = 1 << 30;
@@ -55,16 +43,12 @@ pub(super) struct Buffers {
     /// Indexes of the registered read regions.
     read_regions: Vec<Option<u16>>,
     pools: Box<[Option<Pool>]>,
+    /// Pools that were written from since they were numbered.
+    unnumbered: Vec<u8>,
     /// Whether the kernel has a table of registered buffers to put more into.
     table: bool,
+    depth: usize,
     max_block_bytes: usize,
-}
-
-/// Bytes that writes take turns to start in.
-struct Pool {
-    memory: Mapping,
-    registered: Option<u16>,
-    next: usize,
 }
 
 impl Buffers {
@@ -89,7 +73,9 @@ impl Buffers {
             slots_a_region,
             read_regions: Vec::with_capacity(regions),
             pools: (0..POOLS).map(|_| None).collect(),
+            unnumbered: Vec::with_capacity(POOLS),
             table,
+            depth,
             max_block_bytes,
         };
         for region in 0..regions {
@@ -122,18 +108,26 @@ impl Buffers {
         }
     }
 
-    /// The next source of a write of `bytes`, at most a block of the largest size; `None` until
-    /// [`Buffers::prepare`] made that percentage.
+    /// The next source of a write of `tag`, which is not in flight: `bytes`, at most a block of the
+    /// largest size. `None` until [`Buffers::prepare`] made that percentage.
     #[inline]
-    pub(super) fn write_source(&mut self, percent: u8, bytes: u32) -> Option<Buffer> {
-        let pool = self.pools[usize::from(percent.min(100))].as_mut()?;
-        let bytes = (bytes as usize).next_multiple_of(ALIGNMENT);
-        if pool.next + bytes > pool.memory.bytes() {
-            pool.next = 0;
+    pub(super) fn write_source(&mut self, tag: u32, percent: u8, bytes: u32) -> Option<Buffer> {
+        let percent = percent.min(100);
+        let pool = self.pools[usize::from(percent)].as_mut()?;
+        if self.unnumbered.last() != Some(&percent) {
+            self.unnumbered.push(percent);
         }
-        let address = pool.memory.address().wrapping_add(pool.next);
-        pool.next += bytes;
-        Some(Buffer { address, registered: pool.registered })
+        Some(pool.source(tag, bytes))
+    }
+
+    /// To be called before the kernel gets what was written from: [`Pool::number`].
+    #[inline]
+    pub(super) fn number(&mut self) {
+        while let Some(percent) = self.unnumbered.pop() {
+            if let Some(pool) = &mut self.pools[usize::from(percent)] {
+                pool.number();
+            }
+        }
     }
 
     /// Makes the data of which compression would remove `percent` %, unless it is there.
@@ -142,23 +136,15 @@ impl Buffers {
         percent: u8,
         submitter: &Submitter<'_>,
     ) -> Result<(), UringError> {
-        let slot = usize::from(percent.min(100));
-        if self.pools[slot].is_some() {
-            return Ok(());
+        let slot = percent.min(100);
+        let place = &mut self.pools[usize::from(slot)];
+        if place.is_none() {
+            let mut pool = Pool::new(slot, self.depth, self.max_block_bytes)?;
+            if self.table {
+                pool.register(submitter, u16::from(slot));
+            }
+            *place = Some(pool);
         }
-        // Repeating bytes look the same from wherever they start.
-        let bytes = match percent {
-            100.. => self.max_block_bytes,
-            _ => POOL_BYTES.max(2 * self.max_block_bytes),
-        };
-        let mut memory = Mapping::new(bytes)?;
-        // SAFETY: the memory was mapped just now, no I/O knows it.
-        fill(unsafe { memory.as_mut_slice() }, percent);
-        // SAFETY: the range is the whole mapping, which lives as long as the ring is used.
-        let registered =
-            self.table && unsafe { register(submitter, slot, memory.address(), memory.bytes()) };
-        let registered = registered.then_some(slot as u16);
-        self.pools[slot] = Some(Pool { memory, registered, next: 0 });
         Ok(())
     }
 
@@ -169,7 +155,7 @@ impl Buffers {
 
     /// Whether all write pools that were made are registered.
     pub(super) fn writes_registered(&self) -> bool {
-        self.pools.iter().flatten().all(|pool| pool.registered.is_some())
+        self.pools.iter().flatten().all(Pool::is_registered)
     }
 }
 
@@ -177,7 +163,7 @@ impl Buffers {
 ///
 /// # Safety
 /// `bytes` from `address` are mapped and stay so while the ring is used.
-unsafe fn register(
+pub(super) unsafe fn register(
     submitter: &Submitter<'_>,
     index: usize,
     address: *mut u8,
@@ -197,70 +183,23 @@ unsafe fn register(
     }
 }
 
-/// Every block of [`SHARE_BYTES`] begins with `percent` % repeating bytes; the rest is random.
-/// A pool's seed is its percentage, so the bytes are the same on every run.
-fn fill(memory: &mut [u8], percent: u8) {
-    let repeating = SHARE_BYTES * usize::from(percent.min(100)) / 100;
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(u64::from(percent));
-    for block in memory.chunks_mut(SHARE_BYTES) {
-        let (repeated, incompressible) = block.split_at_mut(repeating.min(block.len()));
-        repeated.fill(REPEATED);
-        random.fill_bytes(incompressible);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use io_uring::IoUring;
 
-    /// Order-0 entropy of the bytes, in bits a byte.
-    fn entropy(bytes: &[u8]) -> f64 {
-        let mut counts = [0u32; 256];
-        bytes.iter().for_each(|&byte| counts[usize::from(byte)] += 1);
-        let shares = counts.iter().map(|&count| f64::from(count) / bytes.len() as f64);
-        -shares.filter(|&share| share > 0.0).map(|share| share * share.log2()).sum::<f64>()
-    }
-
     #[test]
-    fn incompressible_is_random_and_repeating_repeats() {
-        let mut memory = vec![0; 1 << 20];
-        fill(&mut memory, 0);
-        // A million uniform bytes have 8 - 255 / (2 ln 2 * 2^20) = 7.9998 bits a byte.
-        assert!(entropy(&memory) > 7.999, "{}", entropy(&memory));
-        let blocks: std::collections::HashSet<&[u8]> = memory.chunks(512).collect();
-        assert_eq!(blocks.len(), 2048, "no sector occurs twice");
-        fill(&mut memory, 100);
-        assert!(memory.iter().all(|&byte| byte == REPEATED));
-    }
-
-    #[test]
-    fn each_block_holds_its_share_of_repeating_bytes() {
-        let mut memory = vec![0; 1 << 20];
-        fill(&mut memory, 40);
-        for block in memory.chunks(4096) {
-            let (repeated, rest) = block.split_at(4096 * 40 / 100);
-            assert!(repeated.iter().all(|&byte| byte == REPEATED));
-            assert!(entropy(rest) > 7.8);
-        }
-    }
-
-    #[test]
-    fn consecutive_sources_differ_stay_inside_and_are_aligned() {
+    fn data_is_made_once_a_percentage() {
         let ring = IoUring::new(8).expect("io_uring");
         let shape =
             Shape { queue_depth: 4, max_block_bytes: 1 << 20, writes: true, register: true };
         let mut buffers = Buffers::new(shape, &ring.submitter()).expect("memory");
-        assert!(buffers.write_source(50, 512).is_none(), "not made yet");
-        let pool = buffers.pools[0].as_ref().expect("made at set-up");
-        let range = pool.memory.address() as usize..=pool.memory.address() as usize + POOL_BYTES;
-        let mut last = 0;
-        for turn in 0..200u32 {
-            let bytes = [512, 4096, 5000, 1 << 20][turn as usize % 4];
-            let address = buffers.write_source(0, bytes).expect("made").address as usize;
-            assert!(address.is_multiple_of(ALIGNMENT) && address != last);
-            assert!(range.contains(&address) && range.contains(&(address + bytes as usize)));
-            last = address;
-        }
+        assert!(buffers.write_source(0, 50, 512).is_none(), "not made yet");
+        buffers.prepare(50, &ring.submitter()).expect("memory");
+        let first = buffers.write_source(1, 50, 4096).expect("made").address;
+        buffers.prepare(50, &ring.submitter()).expect("it is there");
+        let second = buffers.write_source(1, 50, 4096).expect("made").address;
+        assert_eq!(second as usize - first as usize, 4096, "the same memory goes on");
+        assert!(buffers.reads_registered() && buffers.writes_registered());
     }
 }

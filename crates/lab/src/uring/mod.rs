@@ -10,9 +10,12 @@ mod buffers;
 mod clock;
 mod content;
 mod discard;
+mod enter;
 mod error;
+mod here;
 mod memory;
 mod polled;
+mod pools;
 mod request;
 mod setup;
 
@@ -20,14 +23,13 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::mem::ManuallyDrop;
+use std::num::NonZeroU64;
 use std::os::fd::AsRawFd;
-use std::time::Duration;
 
 use fourcorners_drive::{
     Clock, Done, Fault, FaultCause, Geometry, Io, Nanos, Op, SECTOR_BYTES, Tag, Target,
 };
-use io_uring::types::{SubmitArgs, Timespec};
-use io_uring::{EnterFlags, IoUring, opcode};
+use io_uring::{IoUring, opcode};
 use rustix::fs::{OFlags, fcntl_getfl};
 use rustix::io::Errno;
 
@@ -36,8 +38,10 @@ pub use error::UringError;
 pub use setup::{Granted, Modes, Setup, SubmissionThread};
 
 use buffers::{Buffer, Buffers, Shape};
-use clock::{clock, sleep};
+use clock::{Waking, clock};
 use discard::Discard;
+use enter::Wait;
+use here::Here;
 use request::{Outcome, Request};
 use setup::{BEST_FIRST, Completions};
 
@@ -47,10 +51,6 @@ use setup::{BEST_FIRST, Completions};
 /// steps of 16 and 1.00 in steps of 4; random writes at 1.04 in steps of 4 (medians of 3 to 5
 /// pairs, virtio disk, Linux 6.18).
 const REFILL_STEP: u32 = 4;
-
-/// How long to wait before asking again when the kernel had no memory to take an I/O and nothing
-/// in flight whose end could free some.
-const BACK_OFF: Duration = Duration::from_micros(100);
 
 /// File offsets are signed 64-bit numbers; no sector lies beyond them.
 const MAX_SECTORS: u64 = i64::MAX as u64 / SECTOR_BYTES;
@@ -79,6 +79,10 @@ pub struct Uring {
     noticed: usize,
     /// I/Os refused at submission.
     refused: VecDeque<Fault>,
+    /// Writes that are carried out by this thread.
+    here: Here,
+    /// How late this machine wakes us.
+    waking: Waking,
     /// The ring itself failed with this error number: nothing can complete any more.
     broken: Option<i32>,
     now: Cell<Nanos>,
@@ -145,6 +149,9 @@ impl Uring {
         setup: Setup,
         plan: Plan<'_>,
     ) -> Result<Uring, UringError> {
+        // Otherwise the kernel wakes us up to 50 us after an I/O is due (prctl(2)). Where it
+        // refuses, that is in the latencies.
+        let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         let (ring, completions) = setup::ring(setup.queue_depth, plan.modes, plan.asked)?;
         let flags = fcntl_getfl(&file)
             .map_err(|errno| UringError::File { doing: "look at", source: errno.into() })?;
@@ -159,6 +166,8 @@ impl Uring {
             register: plan.register,
         };
         let buffers = Buffers::new(shape, &ring.submitter())?;
+        let direct = flags.contains(OFlags::DIRECT);
+        let here = Here::new(&file, direct, setup.queue_depth)?;
         Ok(Uring {
             ring,
             file,
@@ -171,7 +180,7 @@ impl Uring {
             completions,
             asked: plan.asked,
             null: false,
-            direct: flags.contains(OFlags::DIRECT),
+            direct,
             discard,
             buffers: ManuallyDrop::new(buffers),
             in_flight: vec![None; setup.queue_depth as usize].into_boxed_slice(),
@@ -179,6 +188,8 @@ impl Uring {
             queued: 0,
             noticed: 0,
             refused: VecDeque::with_capacity(setup.queue_depth as usize),
+            here,
+            waking: Waking::new(),
             broken: None,
             now: Cell::new(clock()),
         })
@@ -194,8 +205,13 @@ impl Uring {
         }
     }
 
+    /// How long it looked at the clock so far so that I/Os were not late: CPU time that no I/O took.
+    pub fn looked_at_the_clock(&self) -> Nanos {
+        self.waking.total_looked()
+    }
+
     /// Makes the data for writes of which compression would remove `percent` %, so that the first
-    /// such write does not have to (it takes 10-20 ms). 0 and 100 are there from the beginning.
+    /// such write does not have to (it takes some ms). 0 and 100 are there from the beginning.
     ///
     /// # Errors
     /// When memory is short.
@@ -252,9 +268,9 @@ impl Uring {
         match io.op {
             Op::Write => {
                 let bytes = io.bytes() as u32;
-                match self.buffers.write_source(io.compressible_percent, bytes) {
+                match self.buffers.write_source(tag.0, io.compressible_percent, bytes) {
                     Some(buffer) => Ok(buffer),
-                    None => self.first_of_its_kind(io.compressible_percent, bytes),
+                    None => self.first_of_its_kind(tag, io.compressible_percent, bytes),
                 }
             }
             _ => Ok(self.buffers.read_slot(tag.0)),
@@ -262,10 +278,15 @@ impl Uring {
     }
 
     #[cold]
-    fn first_of_its_kind(&mut self, percent: u8, bytes: u32) -> Result<Buffer, FaultCause> {
+    fn first_of_its_kind(
+        &mut self,
+        tag: Tag,
+        percent: u8,
+        bytes: u32,
+    ) -> Result<Buffer, FaultCause> {
         self.prepare(percent)
             .ok()
-            .and_then(|()| self.buffers.write_source(percent, bytes))
+            .and_then(|()| self.buffers.write_source(tag.0, percent, bytes))
             .ok_or(os(Errno::NOMEM))
     }
 
@@ -273,9 +294,18 @@ impl Uring {
     #[inline]
     fn send(&mut self, tag: Tag, io: Io, buffer: Buffer) {
         let request = Request { io, buffer, moved_bytes: 0, discard: self.discard };
+        if self.asked.submission_thread.is_some() {
+            // It takes what is queued at any time.
+            self.buffers.number();
+        }
         self.in_flight[tag.0 as usize] = Some(request);
+        let with_the_kernel = self.flying - self.here.count();
         self.flying += 1;
-        self.push(tag, &request);
+        if self.here.takes(io, with_the_kernel) && !self.null {
+            self.here.queue(tag);
+        } else {
+            self.push(tag, &request);
+        }
     }
 
     /// The next [`Target::reap`] says why it was not done.
@@ -308,16 +338,21 @@ impl Uring {
     fn take(&mut self) -> Option<Result<Done, Fault>> {
         self.noticed -= 1;
         let entry = self.ring.completion().next()?;
-        let tag = Tag(entry.user_data() as u32);
+        self.answer(Tag(entry.user_data() as u32), entry.result())
+    }
+
+    /// What the kernel's `result` for a tag means; `None` when the rest of it was asked for.
+    #[inline]
+    fn answer(&mut self, tag: Tag, result: i32) -> Option<Result<Done, Fault>> {
         let slot = self.in_flight.get_mut(tag.0 as usize)?;
         let mut request = (*slot)?;
         let direct_block_bytes = if self.direct { self.geometry.logical_block_bytes } else { 1 };
         let mut outcome = match self.null {
-            false => request.answered(entry.result(), direct_block_bytes),
+            false => request.answered(result, direct_block_bytes),
             true => Outcome::Done,
         };
         if request.io.op == Op::Trim
-            && let Some(next) = request.discard.after(entry.result())
+            && let Some(next) = request.discard.after(result)
         {
             request.discard = next;
             self.discard = next;
@@ -338,134 +373,6 @@ impl Uring {
         Some(result)
     }
 
-    /// Starts a batch of the completions in the queue, if there are any.
-    ///
-    /// The clock is read after the queue, so that no completion is given a time before it
-    /// happened. One reading serves the whole batch: the I/Os submitted while it is handed out
-    /// count from when their slots were seen to be free, so that what we take to refill the queue
-    /// is in their latency and never left out.
-    #[inline]
-    fn notice(&mut self) -> bool {
-        self.noticed = self.ring.completion().len();
-        if self.noticed == 0 {
-            return false;
-        }
-        self.now.set(clock());
-        true
-    }
-
-    /// Gives the kernel what is queued and waits for a completion, no later than `until`.
-    ///
-    /// Completions that are there already are taken as they are. On kernels that deliver them at
-    /// any time there may always be some, so what is queued must not wait for their end.
-    fn wait(&mut self, until: Nanos) -> bool {
-        if self.notice() {
-            if self.queued > 0 {
-                let _ = self.enter(Wait::Never);
-            }
-            return true;
-        }
-        loop {
-            let left = until.since(clock());
-            // A polled ring does not look at the clock while it waits.
-            let wait =
-                if left == Nanos::ZERO || self.asked.polled { Wait::No } else { Wait::For(left) };
-            let result = self.enter(wait);
-            if self.notice() {
-                return true;
-            }
-            match result {
-                Ok(()) | Err(Errno::INTR | Errno::TIME) => {}
-                // No memory for the I/O. What is in flight will free some.
-                Err(Errno::AGAIN | Errno::BUSY | Errno::NOMEM) if self.flying > self.queued => {
-                    let _ = self.enter_with(0, Wait::For(left.min(Nanos(1_000_000))));
-                }
-                Err(Errno::AGAIN | Errno::BUSY | Errno::NOMEM) => std::thread::sleep(BACK_OFF),
-                Err(errno) => {
-                    self.broken = Some(errno.raw_os_error());
-                    return false;
-                }
-            }
-            if until != Nanos::MAX {
-                let now = clock();
-                if now >= until {
-                    self.now.set(now);
-                    return false;
-                }
-            }
-        }
-    }
-
-    fn enter(&mut self, wait: Wait) -> Result<(), Errno> {
-        self.enter_with(self.queued, wait)
-    }
-
-    /// `io_uring_enter`: submits up to `submit` of the queued and waits as told.
-    fn enter_with(&mut self, submit: u32, wait: Wait) -> Result<(), Errno> {
-        if self.asked.submission_thread.is_some() {
-            return self.wake_and_wait(wait);
-        }
-        let limit;
-        let mut arguments = SubmitArgs::new();
-        let (want, mut flags) = match wait {
-            Wait::Never => (0, EnterFlags::empty()),
-            Wait::No => (0, EnterFlags::GETEVENTS),
-            Wait::For(_) => (1, EnterFlags::GETEVENTS),
-        };
-        flags |= EnterFlags::EXT_ARG;
-        if let Wait::For(time) = wait
-            && time < FOR_EVER
-        {
-            limit =
-                Timespec::new().sec(time.0 / 1_000_000_000).nsec((time.0 % 1_000_000_000) as u32);
-            arguments = SubmitArgs::new().timespec(&limit);
-        }
-        // SAFETY: the arguments and the time limit live until the call returns, and EXT_ARG is
-        // the flag that goes with them.
-        let result =
-            unsafe { self.ring.submitter().enter(submit, want, flags.bits(), Some(&arguments)) };
-        match result {
-            Ok(submitted) => {
-                self.queued -= (submitted as u32).min(self.queued);
-                Ok(())
-            }
-            Err(error) => Err(Errno::from_io_error(&error).unwrap_or(Errno::IO)),
-        }
-    }
-
-    /// The same where a thread of the kernel submits: it takes what is queued by itself, unless it
-    /// sleeps.
-    fn wake_and_wait(&mut self, wait: Wait) -> Result<(), Errno> {
-        self.queued = 0;
-        let mut flags = EnterFlags::EXT_ARG;
-        if self.ring.submission().need_wakeup() {
-            flags |= EnterFlags::SQ_WAKEUP;
-        } else if matches!(wait, Wait::Never) {
-            return Ok(());
-        }
-        let limit;
-        let mut arguments = SubmitArgs::new();
-        let want = match wait {
-            Wait::Never => 0,
-            Wait::No => {
-                flags |= EnterFlags::GETEVENTS;
-                0
-            }
-            Wait::For(time) => {
-                flags |= EnterFlags::GETEVENTS;
-                // In steps, so that a thread that fell asleep meanwhile is woken.
-                let time = time.min(LONGEST_STEP);
-                limit = Timespec::new().sec(0).nsec(time.0 as u32);
-                arguments = SubmitArgs::new().timespec(&limit);
-                1
-            }
-        };
-        // SAFETY: as in `enter_with`.
-        let result =
-            unsafe { self.ring.submitter().enter(0, want, flags.bits(), Some(&arguments)) };
-        result.map(|_| ()).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
-    }
-
     /// One of those in flight, failed because the ring did.
     #[cold]
     fn abandon(&mut self, errno: i32) -> Option<Fault> {
@@ -484,23 +391,6 @@ struct Plan<'a> {
     register: bool,
     asked: Modes,
 }
-
-/// How long `io_uring_enter` waits for a completion.
-#[derive(Clone, Copy)]
-enum Wait {
-    /// Submits only, and leaves completions where they are.
-    Never,
-    /// Lets completions in that are there already.
-    No,
-    /// Until one is there, at most this long.
-    For(Nanos),
-}
-
-/// Longest wait in one piece beside a thread of the kernel.
-const LONGEST_STEP: Nanos = Nanos(100_000_000);
-
-/// Waits longer than this, 146 years, have no time limit.
-const FOR_EVER: Nanos = Nanos(u64::MAX / 4);
 
 impl Target for Uring {
     const CLOCK: Clock = Clock::Wall;
@@ -547,12 +437,23 @@ impl Target for Uring {
                     return result.map(Some);
                 }
             }
+            if let Some((tag, result)) = self.here.done() {
+                if let Some(result) = self.answer(tag, result) {
+                    return result.map(Some);
+                }
+                continue;
+            }
+            if self.here.count() > 0 {
+                self.write_here();
+                self.now.set(clock());
+                continue;
+            }
             if let Some(fault) = self.broken.and_then(|errno| self.abandon(errno)) {
                 return Err(fault);
             }
             if self.flying == 0 {
                 if until != Nanos::MAX {
-                    self.now.set(sleep(until));
+                    self.now.set(self.waking.sleep(until));
                 }
                 return Ok(None);
             }
@@ -567,6 +468,7 @@ impl Drop for Uring {
     /// Waits for what the kernel still has: until then it may write to the buffers. What was only
     /// queued is not submitted.
     fn drop(&mut self) {
+        self.flying -= self.here.count();
         while self.broken.is_none() && self.flying > self.queued {
             if self.noticed == 0 {
                 match self.enter_with(0, Wait::For(Nanos::MAX)) {

@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::OwnedFd;
+use std::time::Duration;
 
 use fourcorners_drive::Lba;
 
@@ -214,4 +215,66 @@ fn a_null_target_answers_everything_and_moves_nothing() {
         let done = only(&mut drive, io(op, 1 << 40, 8));
         assert!(done.is_ok_and(|done| done.is_some()) || op == Op::Trim, "{op:?}");
     }
+}
+
+#[test]
+fn writes_to_the_page_cache_get_there_whoever_carries_them_out() {
+    let file = numbered_file();
+    let mut drive = Uring::new(file.try_clone().expect("dup"), GEOMETRY, SETUP).expect("drive");
+    let write = |place| Io { compressible_percent: 0, ..io(Op::Write, place, 8) };
+    for turn in 0..100u64 {
+        // Nothing but writes; then reads beside them, so that neither waits for the other.
+        let reads = turn % 4 == 3;
+        for tag in 0..4 {
+            let place = turn * 4 + u64::from(tag);
+            match reads && tag % 2 == 0 {
+                true => drive.submit(Tag(tag), io(Op::Read, 8 * (place % 200), 8)),
+                false => drive.submit(Tag(tag), write(8 * (place % 200))),
+            }
+        }
+        let began = drive.now();
+        let mut tags: Vec<u32> = (0..4)
+            .map(|_| {
+                let done = drive.reap(Nanos::MAX).expect("it works").expect("four are in flight");
+                assert!(done.at >= began);
+                done.tag.0
+            })
+            .collect();
+        tags.sort_unstable();
+        assert_eq!(tags, [0, 1, 2, 3]);
+    }
+    assert_eq!(drive.reap(Nanos::ZERO), Ok(None));
+    assert_eq!(only(&mut drive, Io::FLUSH).map(|done| done.is_some()), Ok(true));
+    // 800 blocks, all different, of which the last of each place is there; 4 KiB each, aligned.
+    let mut seen = std::collections::HashSet::new();
+    for place in 0..200 {
+        assert!(only(&mut drive, io(Op::Read, 8 * place, 8)).expect("read").is_some());
+        let block = read_bytes(&drive, 1, 4096);
+        assert_ne!(block[..8], (8 * place).to_le_bytes(), "place {place} was written");
+        assert!(seen.insert(block), "place {place} has the data of another");
+    }
+}
+
+#[test]
+fn a_write_that_fails_is_a_fault_whoever_carries_it_out() {
+    // Opened for reading only: the guard never lends such a file for writing.
+    let path = tempfile::NamedTempFile::new().expect("temporary file");
+    path.as_file().set_len(1 << 20).expect("1 MiB");
+    let file = File::open(path.path()).expect("open");
+    let mut drive = Uring::new(file, GEOMETRY, SETUP).expect("drive");
+    for _ in 0..2 {
+        let fault = only(&mut drive, io(Op::Write, 0, 8)).expect_err("it is not open for writing");
+        assert_eq!((fault.tag, fault.cause), (Tag(1), os(Errno::BADF)));
+    }
+    assert!(only(&mut drive, io(Op::Read, 0, 8)).expect("read").is_some());
+}
+
+#[test]
+fn dropping_with_writes_in_line_is_quiet() {
+    let file = numbered_file();
+    let mut drive = Uring::new(file.try_clone().expect("dup"), GEOMETRY, SETUP).expect("drive");
+    for tag in 0..4 {
+        drive.submit(Tag(tag), io(Op::Write, 8 * u64::from(tag), 8));
+    }
+    drop(drive);
 }

@@ -1,0 +1,402 @@
+//! Taking an option of a job file: its name, and what its value means.
+
+use std::path::PathBuf;
+
+use fourcorners_drive::Nanos;
+
+use super::known::{self, Engine, Known};
+use super::options::Options;
+use super::units;
+use super::{values, ways};
+use crate::slip::nearest;
+use crate::streams::{BlockSizes, Rate, TakesAlong};
+use crate::verify::Kind;
+
+const SECOND: Nanos = Nanos::from_secs(1);
+const MICROSECOND: Nanos = Nanos(1000);
+
+/// All options that have a meaning here, for the nearest to a slip.
+pub(super) const TYPED: &[&str] = &[
+    "name",
+    "filename",
+    "ioengine",
+    "rw",
+    "readwrite",
+    "rw_sequencer",
+    "bs",
+    "blocksize",
+    "bsrange",
+    "blocksize_range",
+    "bssplit",
+    "ba",
+    "blockalign",
+    "rwmixread",
+    "rwmixwrite",
+    "percentage_random",
+    "random_distribution",
+    "norandommap",
+    "softrandommap",
+    "randrepeat",
+    "allrandrepeat",
+    "randseed",
+    "size",
+    "io_size",
+    "io_limit",
+    "fill_device",
+    "fill_fs",
+    "offset",
+    "fileoffset",
+    "offset_increment",
+    "offset_align",
+    "number_ios",
+    "iodepth",
+    "numjobs",
+    "loops",
+    "runtime",
+    "timeout",
+    "time_based",
+    "ramp_time",
+    "startdelay",
+    "stonewall",
+    "wait_for_previous",
+    "new_group",
+    "wait_for",
+    "exitall",
+    "exit_what",
+    "rate",
+    "rate_iops",
+    "rate_process",
+    "thinktime",
+    "thinktime_spin",
+    "thinktime_blocks",
+    "thinkcycles",
+    "fsync",
+    "fdatasync",
+    "end_fsync",
+    "fsync_on_close",
+    "sync",
+    "zero_buffers",
+    "refill_buffers",
+    "buffer_pattern",
+    "buffer_compress_percentage",
+    "dedupe_percentage",
+    "direct",
+    "buffered",
+    "verify",
+    "do_verify",
+    "read_iolog",
+    "replay_no_stall",
+    "replay_time_scale",
+    "replay_scale",
+    "replay_align",
+    "hipri",
+    "sqthread_poll",
+    "sqthread_poll_cpu",
+    "cpus_allowed",
+    "cpumask",
+    "numa_cpu_nodes",
+    "verify_only",
+    "verify_fatal",
+    "verify_interval",
+    "group_reporting",
+    "percentile_list",
+    "clat_percentiles",
+    "lat_percentiles",
+    "slat_percentiles",
+    "write_bw_log",
+    "write_iops_log",
+    "write_lat_log",
+    "log_avg_msec",
+    "log_max_value",
+    "log_window_value",
+    "log_offset",
+    "per_job_logs",
+    "steadystate",
+    "ss",
+    "steadystate_duration",
+    "ss_dur",
+    "steadystate_ramp_time",
+    "ss_ramp",
+    "steadystate_check_interval",
+    "ss_interval",
+    "continue_on_error",
+    "flow",
+    "flow_id",
+    "zonemode",
+    "zonesize",
+    "zonerange",
+    "zoneskip",
+];
+
+impl Options {
+    /// Takes an option.
+    ///
+    /// # Errors
+    /// A sentence about the value, the name not included; or about the name.
+    pub(super) fn set(&mut self, key: &str, value: Option<&str>) -> Result<(), String> {
+        let key = key.to_ascii_lowercase();
+        let kb = self.kb_base;
+        // An option of yes or no is yes when it stands alone.
+        let flag = || values::flag(value);
+        let text = || value.filter(|text| !text.is_empty()).ok_or("it needs a value".to_string());
+        let direction_sizes = |text: &str| -> Result<[Option<u64>; 3], String> {
+            values::by_direction(text, |part| units::bytes(part, kb))
+        };
+        match key.as_str() {
+            "kb_base" => {
+                self.kb_base = match text()? {
+                    "1024" => 1024,
+                    "1000" => 1000,
+                    other => return Err(format!("\"{other}\" is neither 1024 nor 1000")),
+                };
+            }
+            "name" => self.name = Some(text()?.into()),
+            "filename" => self.filename = Some(text()?.into()),
+            "ioengine" => self.engine(text()?)?,
+            "rw" | "readwrite" => self.rw = values::rw_with_run(text()?, kb)?,
+            "rw_sequencer" => {
+                self.identical = match text()? {
+                    "sequential" => false,
+                    "identical" => true,
+                    other => {
+                        return Err(format!("\"{other}\" is neither sequential nor identical"));
+                    }
+                };
+            }
+            "bs" | "blocksize" => {
+                let sizes = direction_sizes(text()?)?;
+                for (block, size) in self.blocks.iter_mut().zip(sizes) {
+                    if let Some(size) = size {
+                        *block = BlockSizes::One(values::block(size)?);
+                    }
+                }
+            }
+            "bsrange" | "blocksize_range" => {
+                values::split_directions(text()?, &mut self.blocks, |part| {
+                    values::range(part, kb)
+                })?;
+            }
+            "bssplit" => {
+                values::split_directions(text()?, &mut self.blocks, |part| {
+                    values::split(part, kb)
+                })?;
+            }
+            "ba" | "blockalign" => {
+                let size = direction_sizes(text()?)?[0].unwrap_or(0);
+                self.align_bytes = Some(values::block(size)?);
+            }
+            "rwmixread" => self.read_percent = units::percent(text()?)? as u8,
+            "rwmixwrite" => self.read_percent = 100 - units::percent(text()?)? as u8,
+            "percentage_random" => {
+                let percents = values::by_direction(text()?, units::percent)?;
+                for (mine, percent) in self.random_percent.iter_mut().zip(percents) {
+                    *mine = percent.map_or(*mine, |percent| percent as u8);
+                }
+            }
+            "random_distribution" => self.distribution = values::distribution(text()?)?,
+            "norandommap" => self.no_map = flag()?,
+            "softrandommap" => {
+                flag()?;
+            }
+            "randrepeat" | "allrandrepeat" => self.randrepeat = flag()?,
+            "randseed" => {
+                // The one number that may take all 64 bits.
+                let text = text()?;
+                self.randseed = Some(text.parse().or_else(|_| units::count(text))?);
+            }
+            "size" => self.size = Some(units::size(text()?, kb)?),
+            "io_size" | "io_limit" => self.io_size = Some(units::size(text()?, kb)?),
+            "fill_device" | "fill_fs" => {
+                if flag()? {
+                    self.size = None;
+                }
+            }
+            "offset" | "fileoffset" => self.offset = units::size(text()?, kb)?,
+            "offset_increment" => self.offset_increment = units::size(text()?, kb)?,
+            "offset_align" => self.offset_align = units::bytes(text()?, kb)?,
+            "number_ios" => self.ios = Some(units::count(text()?)?).filter(|&ios| ios > 0),
+            "iodepth" => self.depth = values::at_least_one(text()?)?,
+            "numjobs" => self.jobs = values::at_least_one(text()?)?,
+            "loops" => self.loops = u64::from(values::at_least_one(text()?)?),
+            "runtime" | "timeout" => {
+                self.runtime =
+                    Some(units::time(text()?, SECOND)?).filter(|&time| time > Nanos::ZERO);
+            }
+            "time_based" => self.time_based = flag()?,
+            "ramp_time" => self.ramp = units::time(text()?, SECOND)?,
+            "startdelay" => self.delay = values::delay(text()?)?,
+            "stonewall" | "wait_for_previous" => self.stonewall = flag()?,
+            "new_group" => self.new_group = flag()?,
+            "wait_for" => self.wait_for = Some(text()?.into()),
+            "exitall" => self.exitall = flag()?,
+            "exit_what" => {
+                self.exit_what = match text()? {
+                    "group" => TakesAlong::Group,
+                    "stonewall" => TakesAlong::Wave,
+                    "all" => TakesAlong::All,
+                    other => {
+                        return Err(format!("\"{other}\" is none of group, stonewall and all"));
+                    }
+                };
+            }
+            "rate" => self.rates(direction_sizes(text()?)?, Rate::Bytes),
+            "rate_iops" => {
+                self.rates(values::by_direction(text()?, units::count)?, Rate::Ios);
+            }
+            "rate_process" => {
+                self.poisson = match text()? {
+                    "linear" => false,
+                    "poisson" => true,
+                    other => return Err(format!("\"{other}\" is neither linear nor poisson")),
+                };
+            }
+            "thinktime" => self.think = units::time(text()?, MICROSECOND)?,
+            "thinktime_spin" => {
+                units::time(text()?, MICROSECOND)?;
+            }
+            "thinktime_blocks" | "thinkcycles" => {
+                self.think_every = u64::from(values::at_least_one(text()?)?);
+            }
+            "fsync" | "fdatasync" => self.flush_every = units::count(text()?)?,
+            "end_fsync" | "fsync_on_close" => self.flush_at_end = flag()?,
+            "sync" => {
+                self.fua = match value {
+                    Some("none") => false,
+                    Some("sync" | "dsync") => true,
+                    _ => flag()?,
+                };
+            }
+            "zero_buffers" => self.zero_buffers = flag()?,
+            "refill_buffers" => {
+                flag()?;
+            }
+            "buffer_pattern" => {
+                text()?;
+                self.pattern = true;
+            }
+            "buffer_compress_percentage" => {
+                self.compress_percent = units::percent(text()?)? as u8;
+            }
+            "dedupe_percentage" => self.dedupe_percent = units::percent(text()?)? as u8,
+            "direct" => self.buffered = !flag()?,
+            "buffered" => self.buffered = flag()?,
+            "verify" => self.verify.kind = Kind::named(text()?)?,
+            "do_verify" => self.verify.after = flag()?,
+            "verify_only" => self.verify.only = flag()?,
+            "verify_fatal" => self.verify.fatal = flag()?,
+            "verify_interval" => {
+                let bytes = values::block(units::bytes(text()?, kb)?)?;
+                self.verify.block_bytes = Some(bytes);
+            }
+            "read_iolog" => {
+                self.replay.paths = text()?.split(':').map(PathBuf::from).collect();
+            }
+            "replay_no_stall" => self.replay.no_stall = flag()?,
+            "replay_time_scale" => {
+                self.replay.time_scale = u64::from(values::at_least_one(text()?)?);
+            }
+            "replay_scale" => self.replay.scale = u64::from(values::at_least_one(text()?)?),
+            "replay_align" => self.replay.align = u64::from(values::at_least_one(text()?)?),
+            "hipri" => self.ways.polled = flag()?,
+            "sqthread_poll" => self.ways.submission_thread = flag()?,
+            "sqthread_poll_cpu" => {
+                self.ways.submission_cpu = Some(ways::cpu_list(text()?)?[0]);
+            }
+            "cpus_allowed" => self.ways.cpus = ways::cpu_list(text()?)?,
+            "cpumask" => self.ways.cpus = ways::cpu_mask(units::count(text()?)?)?,
+            "numa_cpu_nodes" => self.ways.cpus = ways::node_cpus(text()?)?,
+            "group_reporting" => self.group_reporting = flag()?,
+            "percentile_list" => self.percentiles = values::percentiles(text()?)?,
+            "clat_percentiles" => self.completion_percentiles = flag()?,
+            "lat_percentiles" => self.total_percentiles = flag()?,
+            "slat_percentiles" => {
+                flag()?;
+            }
+            "write_bw_log" => self.logs.bw = Some(value.unwrap_or_default().into()),
+            "write_iops_log" => self.logs.iops = Some(value.unwrap_or_default().into()),
+            "write_lat_log" => self.logs.lat = Some(value.unwrap_or_default().into()),
+            "log_avg_msec" => self.log_window = units::time(text()?, Nanos(1_000_000))?,
+            "log_max_value" => self.log_longest = flag()?,
+            "log_window_value" => {
+                self.log_longest = match text()? {
+                    "avg" => false,
+                    "max" | "both" => true,
+                    other => return Err(format!("\"{other}\" is none of avg, max and both")),
+                };
+            }
+            "log_offset" => self.log_offset = flag()?,
+            "per_job_logs" => self.log_per_job = flag()?,
+            "steadystate" | "ss" => self.steady.criterion = Some(values::criterion(text()?)?),
+            "steadystate_duration" | "ss_dur" => self.steady.window = units::time(text()?, SECOND)?,
+            "steadystate_ramp_time" | "ss_ramp" => self.steady.ramp = units::time(text()?, SECOND)?,
+            "steadystate_check_interval" | "ss_interval" => {
+                self.steady.interval = units::time(text()?, SECOND)?.max(Nanos(1_000_000));
+            }
+            "continue_on_error" => self.survives_errors = text()? != "none",
+            "flow" => self.flow = Some(values::at_least_one(text()?)?),
+            "flow_id" => self.flow_id = units::count(text()?)? as u32,
+            "zonemode" => {
+                self.strided = match text()? {
+                    "none" => false,
+                    "strided" => true,
+                    "zbd" => return Err("zoned block devices are not modelled yet".into()),
+                    other => return Err(format!("\"{other}\" is none of none, strided and zbd")),
+                };
+            }
+            "zonesize" => self.zone_bytes = units::bytes(text()?, kb)?,
+            "zonerange" => self.zone_range_bytes = units::bytes(text()?, kb)?,
+            "zoneskip" => self.zone_skip_bytes = units::bytes(text()?, kb)?,
+            _ => return self.untyped(&key, value),
+        }
+        Ok(())
+    }
+
+    fn untyped(&mut self, key: &str, value: Option<&str>) -> Result<(), String> {
+        match known::option(key) {
+            Known::Silent => Ok(()),
+            Known::NoEffect => {
+                // Switched off, it has none in fio either.
+                if value != Some("0") && !self.without_effect.iter().any(|known| known == key) {
+                    self.without_effect.push(key.into());
+                }
+                Ok(())
+            }
+            Known::Refused(why) => Err(why.into()),
+            Known::Unknown => {
+                let names = TYPED.iter().copied().chain(known::names());
+                Err(match nearest(key, names) {
+                    Some(near) => format!("fio has no such option; did you mean {near}?"),
+                    None => "fio has no such option".into(),
+                })
+            }
+        }
+    }
+
+    fn engine(&mut self, name: &str) -> Result<(), String> {
+        self.synchronous = match known::engine(name) {
+            Engine::Synchronous => true,
+            Engine::Asynchronous => false,
+            Engine::OtherDoor => {
+                self.without_effect.push(format!("ioengine={name}"));
+                false
+            }
+            Engine::Refused(why) => return Err(format!("{name} is no block I/O: {why}")),
+            Engine::Unknown => {
+                return Err(match nearest(name, known::engines()) {
+                    Some(near) => format!("fio has no engine {name}; did you mean {near}?"),
+                    None => format!("fio has no engine {name}"),
+                });
+            }
+        };
+        self.engine = name.into();
+        Ok(())
+    }
+
+    fn rates(&mut self, rates: [Option<u64>; 3], unit: fn(u64) -> Rate) {
+        for (mine, rate) in self.rates.iter_mut().zip(rates) {
+            if let Some(rate) = rate {
+                *mine = (rate > 0).then(|| unit(rate));
+            }
+        }
+    }
+}
