@@ -100,6 +100,8 @@ impl FioResult {
             result,
             cost: Cost::default(),
             seconds: 0.0,
+            // A virtual drive's clock is not waited for.
+            looked_s: 0.0,
             overhead_ns_per_io: None,
         };
         let now = jiff::Timestamp::now();
