@@ -325,11 +325,15 @@ class _Engine:
             try:
                 future, batch = arrived.get(timeout=0.5)
             except queue.Empty:
+                if flying and self.is_gone():
+                    self.mend(ConnectionError("what was given to it will not come back"))
                 continue  # a chance for Ctrl-C
             flying -= 1
             try:
                 outcomes = future.result()
             except BaseException as error:  # noqa: BLE001 - told apart below
+                if self.is_gone() and isinstance(error, Exception):
+                    self.mend(error)
                 if not _is_loss(error):
                     if isinstance(error, Exception):
                         raise SweepError(_why(error)) from error
@@ -356,6 +360,12 @@ class _Engine:
 
     def submit(self, batch: list[Cell], options: dict[str, bool]) -> cf.Future:
         return self.executor.submit(run_cells, batch, **options)
+
+    def is_gone(self) -> bool:
+        """Whether it is a Dask client that gave its scheduler up: some of what was given to it then fails
+        in odd ways, and some never comes back."""
+        client = getattr(self.executor, "_client", None)
+        return getattr(client, "status", None) in ("closing", "closed")
 
     def mend(self, error: BaseException) -> None:
         """Puts an engine that broke down back to work, if it is ours."""
