@@ -54,17 +54,21 @@ pub(super) struct Course {
     steadiness: Steadiness,
 }
 
-/// The courses of a record.
-pub(super) fn courses(record: &Record) -> Vec<(String, Course)> {
-    let course = |iops: Vec<f64>| {
+impl Course {
+    /// Of these seconds; none of too few, and where nothing was done.
+    fn of(iops: &[f64]) -> Option<Course> {
         let tenth = iops.len() / 10;
         let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
-        let steadiness = Steadiness::of(&iops).filter(|_| iops.len() >= FEWEST_SECONDS)?;
+        let steadiness = Steadiness::of(iops).filter(|_| iops.len() >= FEWEST_SECONDS)?;
         let (begin, end) = (mean(&iops[..tenth]), mean(&iops[iops.len() - tenth..]));
         Some(Course { begin, end, steadiness })
-    };
+    }
+}
+
+/// The courses of a record.
+pub(super) fn courses(record: &Record) -> Vec<(String, Course)> {
     let all = record.series.iter();
-    all.filter_map(|(name, series)| Some((name.clone(), course(series.iops_of_seconds())?)))
+    all.filter_map(|(name, series)| Some((name.clone(), Course::of(&series.iops_of_seconds())?)))
         .collect()
 }
 
@@ -99,13 +103,7 @@ mod tests {
     use super::*;
 
     fn course(iops: &[f64]) -> Course {
-        let tenth = iops.len() / 10;
-        let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
-        Course {
-            begin: mean(&iops[..tenth]),
-            end: mean(&iops[iops.len() - tenth..]),
-            steadiness: Steadiness::of(iops).expect("it does something"),
-        }
+        Course::of(iops).expect("it does something")
     }
 
     #[test]
