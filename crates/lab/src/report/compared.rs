@@ -8,7 +8,7 @@ use super::tables::clock_badge;
 use super::words::{
     against, curve_words, figure_words, iops, method_words, micros, percent, rate, spread,
 };
-use crate::compare::{About, Cell, Comparison, CourseCell, CurveCell, Measure};
+use crate::compare::{About, Cell, Comparison, CourseCell, CurveCell, CurveRow, Measure};
 
 /// The section; nothing where the sides have nothing in common.
 pub(super) fn section(comparison: &Comparison) -> Option<Markup> {
@@ -197,15 +197,18 @@ fn figures(comparison: &Comparison, method: &str) -> Markup {
     )
 }
 
+/// What a curve is, and the part of it that all sides have.
+pub(crate) fn curve_heading(row: &CurveRow) -> String {
+    let (from, to) = row.over;
+    let over = format!("{} to {} {}", count_tick(from.round()), count_tick(to.round()), row.x);
+    format!("{}: {} over {over}", curve_words(&row.curve), row.y)
+}
+
 fn curves(comparison: &Comparison, method: &str) -> Markup {
     let of_method = comparison.curves.iter().filter(|row| row.method == method);
     let caption = format!("{}: curves, as far as all of them reach", method_words(method));
     let headings = ["mean along it", "ratio", "lowest", "highest", "lowest ratio", "highest ratio"];
-    let rows = of_method.map(|row| {
-        let (from, to) = row.over;
-        let over = format!("{} to {} {}", count_tick(from.round()), count_tick(to.round()), row.x);
-        (format!("{}: {} over {over}", curve_words(&row.curve), row.y), row)
-    });
+    let rows = of_method.map(|row| (curve_heading(row), row));
     table(
         comparison,
         &caption,

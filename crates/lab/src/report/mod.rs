@@ -38,7 +38,7 @@ mod words;
 pub(crate) use crate::save::is_a_sink;
 pub use crate::save::write_atomically;
 pub(crate) use crate::save::write_atomically_by;
-pub(crate) use chart::count_tick;
+pub(crate) use compared::curve_heading;
 pub(crate) use entries::shortened;
 pub use json::{ReadError, from_json, json_schema, to_json};
 pub use page::{comparison_page, page};
@@ -47,7 +47,7 @@ pub(crate) use table::plain;
 pub use table::table;
 pub use words::figure_words;
 pub(crate) use words::{
-    against, clock_words, curve_words, iops, method_words, micros, percent, rate, spread, wrapped,
+    against, clock_words, iops, method_words, micros, percent, rate, spread, wrapped,
 };
 
 /// The script element of the chart library, for pages that are no reports.

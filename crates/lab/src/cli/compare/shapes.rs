@@ -3,9 +3,7 @@
 use super::grid::Grid;
 use super::table::{marks, ratio};
 use crate::compare::{Comparison, CourseCell, CurveCell, Measure};
-use crate::report::{
-    against, count_tick, curve_words, figure_words, iops, percent, plain, rate, wrapped,
-};
+use crate::report::{against, curve_heading, figure_words, iops, percent, plain, rate, wrapped};
 
 /// A row of one kind: its heading, and of each side the repeats and the numbers.
 type Lines = (String, Vec<Option<(usize, Vec<String>)>>);
@@ -13,18 +11,9 @@ type Lines = (String, Vec<Option<(usize, Vec<String>)>>);
 /// The curves of a method: the mean along each, and how far the ratio wanders.
 pub(super) fn curves(comparison: &Comparison, method: &str, width: usize) -> String {
     let rows = comparison.curves.iter().filter(|row| row.method == method).map(|row| {
-        let (from, to) = row.over;
-        let heading = format!(
-            "{}: {} over {} to {} {}",
-            curve_words(&row.curve),
-            row.y,
-            count_tick(from.round()),
-            count_tick(to.round()),
-            row.x
-        );
         let sides =
             row.sides.iter().map(|cell| Some((cell.as_ref()?.repeats, curve(cell.as_ref()?))));
-        (heading, sides.collect())
+        (curve_heading(row), sides.collect())
     });
     let headings = ["along it", "ratio", "lowest", "highest", "ratio from", "to"];
     lines(comparison, &headings, rows.collect(), width)
