@@ -27,9 +27,10 @@ GAIN = 0.01
 #: rows, and a slope over less than one leads nowhere.
 NEAR = (-0.15, -0.05, -0.02, 0.02, 0.05, 0.15)
 #: Values of each parameter, over all of its range, from which another climb may begin, where the
-#: cost is not too far from what was found, and how often that is done while it gets this much better.
-LOOKS, MOST_LOOKS = 7, 6
-BEGIN, BETTER = 2.5, 0.95
+#: cost is not too far from what was found.
+LOOKS, BEGIN = 7, 2.5
+#: What is found is better when it costs this much of what was found before, or less.
+BETTER = 0.95
 #: Page size, dies and program time write as fast together with half of one and half or twice of
 #: another: the neighbours of what was found are looked for with its program time so many times as long.
 TIMES = (0.25, 0.5, 1.0, 2.0, 4.0)
@@ -42,11 +43,13 @@ STEPS_AWAY = 6
 IN_VAIN = 2
 #: A beginning whose climb ends this many times worse than the best is not settled.
 HOPELESS = 10.0
+#: What was climbed a little only is as promising as what was climbed closely and costs so much of it.
+UNCLIMBED = 0.3
 #: Root mean square of what it is off, in standard deviations, with which a search ends at once, and
 #: with which it need not go farther.
 MET, AS_ASSUMED = 0.2, 1.0
 #: The same from where on the best is likely of a wrong choice, so that others are looked for before it is settled.
-FAR = 3.0
+FAR = 2.0
 #: How far the search goes then: values drawn about the best, with this deviation of their logarithms, and how many.
 WIDTHS = (0.1, 0.3, 0.6, 1.0)
 DRAWN = 24
@@ -54,7 +57,7 @@ DRAWN = 24
 
 @dataclass(frozen=True, eq=False)
 class Beginning:
-    """Where the search may go on: what was climbed a little, or, `climbed`, closely and not yet settled."""
+    """Where the search may go on: what was climbed a little, or, `climbed`, closely and is not settled."""
 
     found: Found
     climbed: bool
@@ -82,7 +85,7 @@ class Search:
         choices = list(itertools.product(*(one.choices for one in self.objective.discrete)))
         starts = self.found([(choice, self.start(choice)) for choice in choices])
         self.begin_from(self.climb_a_little(starts, FIRST))
-        best = self.least().found
+        best = min(self.beginnings, key=lambda it: it.found.cost).found
         in_vain, widths, beside = 0, iter(WIDTHS), math.inf
         while self.objective.reviews < self.most_reviews:
             if not self.beginnings or in_vain >= IN_VAIN:
@@ -91,28 +94,29 @@ class Search:
                     break
                 self.begin_from(self.climb_a_little(self.drawn(best, width), SOME))
                 in_vain = 0
-            begin = self.least()
+            begin = self.most_promising()
             self.beginnings.remove(begin)
             found = self.settle(begin.found) if begin.climbed else self.climb(begin.found, LAST_ROUNDS)
             self.remember([found])
-            is_better = found.cost <= BETTER * best.cost
+            gains, is_better = found.cost <= BETTER * begin.found.cost, found.cost <= BETTER * best.cost
             best = min(best, found, key=lambda it: it.cost)
             if self.objective.misfit(best) <= MET:
                 break
-            is_hopeless = found.cost > HOPELESS * best.cost
+            is_done = begin.climbed and not gains or found.cost > HOPELESS * best.cost
+            if not is_done:
+                self.beginnings.append(Beginning(found, climbed=True))
             if is_better:
                 in_vain, widths = 0, iter(WIDTHS)
-            elif begin.climbed or is_hopeless:
+            elif is_done:
                 in_vain += 1
-            if not begin.climbed and not is_hopeless:
-                self.beginnings.append(Beginning(found, climbed=True))
-            if best.cost <= BETTER * beside and (begin.climbed or self.objective.misfit(best) > FAR):
-                self.begin_beside(best)
+            if best.cost <= BETTER * beside and (is_done or self.objective.misfit(best) > FAR):
+                self.begin_from(self.beside(best))
                 beside = best.cost
         return Outcome(best, self.costs)
 
-    def least(self) -> Beginning:
-        return min(self.beginnings, key=lambda it: it.found.cost)
+    def most_promising(self) -> Beginning:
+        """The most promising: a climb gains more than what is looked for after it, for less."""
+        return min(self.beginnings, key=lambda it: it.found.cost * (1.0 if it.climbed else UNCLIMBED))
 
     def begin_from(self, found: list[Found]) -> None:
         self.beginnings += [Beginning(one, climbed=False) for one in found]
@@ -133,14 +137,11 @@ class Search:
         logs = [math.log(min(max(values[one.key], one.low * 1.01), one.high * 0.99)) for one in objective.free]
         return np.array(logs)
 
-    def begin_beside(self, best: Found) -> None:
-        """Adds the neighbours of the best that a round makes better than all that was met with their choice."""
+    def beside(self, best: Found) -> list[Found]:
+        """The neighbours of the best that a round makes better than all that was met with their choice."""
         before = dict(self.costs)
         climbed = self.climb_a_little(self.neighbours(best), SOME)
-        better = [found for found in climbed if found.cost < before[found.choice]]
-        beside = {found.choice for found in better}
-        self.beginnings = [it for it in self.beginnings if it.climbed or it.found.choice not in beside]
-        self.begin_from(better)
+        return [found for found in climbed if found.cost < before[found.choice]]
 
     def neighbours(self, best: Found) -> list[Found]:
         """The other choices with one or two values next to the best one's, each with the program time of
@@ -241,26 +242,23 @@ class Search:
         return found
 
     def settle(self, found: Found) -> Found:
-        """The best values of the others for a choice, looked for beside what a climb found, then a step of
-        what goes in steps away, and then from afar: a climb ends in the nearest valley, and a command's
-        cost has one for every figure it may limit."""
-        for _ in range(MOST_LOOKS):
-            for look in self.near, self.a_step_away, self.from_afar:
-                if self.objective.misfit(found) <= MET or self.objective.reviews >= self.most_reviews:
-                    return found
-                begin = min(look(found), key=lambda it: it.cost, default=found)
-                if begin.cost <= BETTER * found.cost:
-                    found = self.climb(begin, LAST_ROUNDS)
-                    break
-            else:
-                break
+        """Better values of the others for a choice, looked for beside what a climb found, then a step of what
+        goes in steps away, and then from afar: a climb ends in the nearest valley, and a command's cost
+        has one for every figure it may limit."""
+        for look in self.near, self.a_step_away, self.from_afar:
+            begin = min(look(found), key=lambda it: it.cost, default=found)
+            if begin.cost <= BETTER * found.cost:
+                return self.climb(begin, LAST_ROUNDS)
         return found
 
     def near(self, found: Found) -> list[Found]:
         return self.found([(found.choice, logs) for logs in moved(self.objective, found)])
 
     def a_step_away(self, found: Found) -> list[Found]:
-        """What goes in whole blocks or rows moved by a few, from where slopes do not see, and climbed from."""
+        """What goes in whole blocks or rows moved by a few, from where slopes do not see, and climbed from;
+        far from the data it is not what they are off by."""
+        if self.objective.misfit(found) > FAR:
+            return []
         low, high = self.objective.bounds()
         there = []
         for place, one in enumerate(self.objective.free):
