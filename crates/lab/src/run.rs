@@ -172,9 +172,7 @@ impl<S: Source> Loop<S> {
             self.submitted = vec![self.start; self.depth as usize];
             self.submit_due(target);
         } else {
-            for tag in 0..self.depth {
-                self.submit_next(target, Tag(tag));
-            }
+            self.submit_first(target);
         }
         while self.flying > 0 || (S::PACED && self.is_waiting()) {
             let until = if S::PACED { next_tick.min(self.wake) } else { next_tick };
@@ -273,14 +271,25 @@ impl<S: Source> Loop<S> {
         }
     }
 
-    #[inline]
+    /// Fills the queue.
+    #[inline(never)]
+    fn submit_first<T: Target>(&mut self, target: &mut T) {
+        for tag in 0..self.depth {
+            self.submit_next(target, Tag(tag));
+        }
+    }
+
+    #[inline(always)]
     fn submit_next<T: Target>(&mut self, target: &mut T, tag: Tag) {
         let now = target.now();
         if now >= self.limits.deadline || self.submitted_bytes >= self.limits.bytes {
             return;
         }
         let io = self.ahead.next(target);
-        self.count_in_flight(now);
+        // In virtual time it is submitted the moment another was answered.
+        if now != self.last_event {
+            self.count_in_flight(now);
+        }
         self.flying += 1;
         self.submitted_bytes += io.bytes();
         self.in_flight[tag.0 as usize] = (io, now);
