@@ -209,6 +209,7 @@ impl Ftl {
     }
 
     /// Empties one block whole; false when none would give any space.
+    #[inline(never)]
     fn collect_one(&mut self, die: u32) -> bool {
         if self.dies[die as usize].victim.is_none() {
             self.choose_victim(die);
@@ -326,7 +327,7 @@ impl Ftl {
     }
 
     /// Charges the die with the moves of up to `units` of its victim, and frees it after the last.
-    #[inline]
+    #[inline(always)]
     pub(super) fn charge(&mut self, die: u32, units: u32) {
         let shape = self.shape;
         let space = &mut self.dies[die as usize];
