@@ -6,6 +6,7 @@
 
 #![allow(unsafe_code)]
 
+mod alarm;
 mod buffers;
 mod clock;
 mod content;
@@ -37,6 +38,7 @@ pub use discard::Purged;
 pub use error::UringError;
 pub use setup::{Granted, Modes, Setup, SubmissionThread};
 
+use alarm::Alarm;
 use buffers::{Buffer, Buffers, Shape};
 use clock::{Waking, clock};
 use discard::Discard;
@@ -44,13 +46,6 @@ use enter::Wait;
 use here::Here;
 use request::{Outcome, Request};
 use setup::{BEST_FIRST, Completions};
-
-/// When this many I/Os are queued, they go to the kernel before more completions are handed out.
-/// Refilling a whole batch at once leaves a disk without work meanwhile. On a file with `O_DIRECT`
-/// at queue depth 32, random reads ran at 0.85 of the rate of steps of 8 without steps, 0.90 in
-/// steps of 16 and 1.00 in steps of 4; random writes at 1.04 in steps of 4 (medians of 3 to 5
-/// pairs, virtio disk, Linux 6.18).
-const REFILL_STEP: u32 = 4;
 
 /// File offsets are signed 64-bit numbers; no sector lies beyond them.
 const MAX_SECTORS: u64 = i64::MAX as u64 / SECTOR_BYTES;
@@ -75,6 +70,8 @@ pub struct Uring {
     flying: u32,
     /// Of those flying, how many the kernel was not told of yet.
     queued: u32,
+    /// The target had answered everything when completions were noticed last.
+    at_once: bool,
     /// Completions that were in the queue when the clock was read last.
     noticed: usize,
     /// I/Os refused at submission.
@@ -83,6 +80,8 @@ pub struct Uring {
     here: Here,
     /// How late this machine wakes us.
     waking: Waking,
+    /// Ends waits that have no limit; none where the ring cannot have it.
+    alarm: Option<Alarm>,
     /// The ring itself failed with this error number: nothing can complete any more.
     broken: Option<i32>,
     now: Cell<Nanos>,
@@ -186,10 +185,12 @@ impl Uring {
             in_flight: vec![None; setup.queue_depth as usize].into_boxed_slice(),
             flying: 0,
             queued: 0,
+            at_once: false,
             noticed: 0,
             refused: VecDeque::with_capacity(setup.queue_depth as usize),
             here,
             waking: Waking::new(),
+            alarm: (plan.asked == Modes::default()).then(Alarm::new),
             broken: None,
             now: Cell::new(clock()),
         })
@@ -333,11 +334,15 @@ impl Uring {
         self.queued += 1;
     }
 
-    /// The outcome of the next noticed completion; `None` when the rest of it was asked for.
+    /// The outcome of the next noticed completion; `None` when the rest of it was asked for, or it was
+    /// no I/O's.
     #[inline]
     fn take(&mut self) -> Option<Result<Done, Fault>> {
         self.noticed -= 1;
         let entry = self.ring.completion().next()?;
+        if self.rang(entry.user_data(), entry.result()) {
+            return None;
+        }
         self.answer(Tag(entry.user_data() as u32), entry.result())
     }
 
@@ -429,7 +434,7 @@ impl Target for Uring {
                 if self.now.get() > until {
                     return Ok(None);
                 }
-                if self.queued >= REFILL_STEP {
+                if self.refills() {
                     // If it fails, the call that waits will meet the failure again.
                     let _ = self.enter(Wait::Never);
                 }

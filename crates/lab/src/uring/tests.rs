@@ -100,6 +100,47 @@ fn a_stalled_drive_is_waited_for_until_then_and_no_longer() {
 }
 
 #[test]
+fn an_alarm_that_rings_before_a_later_time_does_not_end_the_wait_for_it() {
+    let (mut drive, mut writer) = pipe(4);
+    drive.submit(Tag(0), io(Op::Read, 0, 8));
+    // Far enough for an alarm, which is still set when the read is done before it.
+    let first = drive.now() + Nanos(40_000_000);
+    writer.write_all(&[1; 4096]).expect("pipe");
+    assert_eq!(drive.reap(first).expect("read").map(|done| done.tag), Some(Tag(0)));
+    for turn in 0..3 {
+        drive.submit(Tag(turn), io(Op::Read, 0, 8));
+        // An earlier one is kept nevertheless, and so is a later one.
+        for wait in [2_000_000, 90_000_000] {
+            let until = drive.now() + Nanos(wait);
+            assert_eq!(drive.reap(until), Ok(None));
+            assert!(drive.now() >= until);
+        }
+        writer.write_all(&[1; 4096]).expect("pipe");
+        assert_eq!(drive.reap(Nanos::MAX).expect("read").map(|done| done.tag), Some(Tag(turn)));
+    }
+    // What is dropped with an alarm set does not wait for it.
+    drive.submit(Tag(0), io(Op::Read, 0, 8));
+    let until = drive.now() + Nanos(20_000_000_000);
+    writer.write_all(&[1; 4096]).expect("pipe");
+    assert!(drive.reap(until).expect("read").is_some());
+}
+
+#[test]
+fn a_full_line_has_no_room_for_an_alarm_and_waits_as_long_all_the_same() {
+    let (mut drive, mut writer) = pipe(4);
+    for turn in 0..3 {
+        (0..4).for_each(|tag| drive.submit(Tag(tag), io(Op::Read, 0, 8)));
+        let until = drive.now() + Nanos(25_000_000);
+        assert_eq!(drive.reap(until), Ok(None), "turn {turn}");
+        assert!(drive.now() >= until && drive.queued == 0);
+        writer.write_all(&[1; 4 * 4096]).expect("pipe");
+        for _ in 0..4 {
+            assert!(drive.reap(Nanos::MAX).expect("read").is_some());
+        }
+    }
+}
+
+#[test]
 fn a_short_read_is_continued_where_it_stopped() {
     let (mut drive, mut writer) = pipe(4);
     drive.submit(Tag(3), io(Op::Read, 0, 8));
