@@ -172,9 +172,20 @@ impl Link {
     /// When `bytes` of a write issued at `at`, which the drive can take from `ready` on, are in it.
     #[inline]
     pub(crate) fn receive(&mut self, at: Nanos, ready: Nanos, bytes: u64) -> Nanos {
-        let frames = if self.is_pcie() { Nanos::ZERO } else { self.status };
-        let transfer = frames + self.data(bytes);
+        let transfer = self.frames() + self.data(bytes);
+        self.receive_for(at, ready, transfer)
+    }
+
+    /// The same of data that take so long with the command's own frames.
+    #[inline(always)]
+    pub(crate) fn receive_for(&mut self, at: Nanos, ready: Nanos, transfer: Nanos) -> Nanos {
         self.lanes[TO_DRIVE].serve_when_ready(at, ready, transfer)
+    }
+
+    /// The time the frames of a write take besides its data.
+    #[inline]
+    pub(crate) fn frames(&self) -> Nanos {
+        if self.is_pcie() { Nanos::ZERO } else { self.status }
     }
 
     /// Takes the link for `bytes` of a read issued at `at` and its answer. Returns when they can
@@ -182,6 +193,12 @@ impl Link {
     #[inline]
     pub(crate) fn send(&mut self, at: Nanos, ready: Nanos, bytes: u64) -> Nanos {
         let transfer = self.status + self.data(bytes);
+        self.send_for(at, ready, transfer)
+    }
+
+    /// The same of data that take so long with the command's own frames, or its answer.
+    #[inline(always)]
+    pub(crate) fn send_for(&mut self, at: Nanos, ready: Nanos, transfer: Nanos) -> Nanos {
         let lane = &mut self.lanes[self.to_host];
         let begin = lane.backlog_ends(at).max(ready);
         lane.serve(at, transfer);

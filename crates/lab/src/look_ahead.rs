@@ -5,7 +5,7 @@ use fourcorners_drive::{Io, Target};
 use crate::arrival::{Due, Source};
 
 /// I/Os made ahead of their submission and shown to the target, [`BATCH`] at a time. A virtual SSD
-/// finds where a unit is in three steps, twenty I/Os apart.
+/// finds where a unit is in two steps, some I/Os apart.
 const LOOK_AHEAD: usize = 64;
 
 /// I/Os of one hint.

@@ -158,7 +158,7 @@ impl Ssd {
         let fronts = if open_rows > 1 { FRONTS } else { 1 };
         let shape = ftl.shape();
         let rows_per_block = (shape.units_per_block / shape.units_per_row) as usize;
-        let link = Link::new(&profile.link, profile.upstream.as_ref());
+        let mut link = Link::new(&profile.link, profile.upstream.as_ref());
         let geometry = Geometry {
             sectors: profile.capacity.sectors.value,
             logical_block_bytes: SECTOR_BYTES as u32,
@@ -178,7 +178,7 @@ impl Ssd {
             power_loss_protected: profile.buffer.power_loss_protected.value,
             coalesces: profile.buffer.coalesces(),
             plain,
-            one: OneUnit::new(plain, grain, geometry.sectors, &costs),
+            one: OneUnit::new(plain, (grain, geometry.sectors), &costs, &mut link),
             host: HostCost::by_operation(&profile.host),
             costs,
             link,

@@ -6,13 +6,14 @@ use super::commands::Reads;
 use super::units::{Grain, Units, in_4k};
 use super::{CommandCosts, Ssd};
 use crate::ftl::{LogicalUnit, Stream, Translation};
+use crate::link::Link;
 use crate::nand::Chores;
-use crate::{FaultCause, Io, Nanos, Op, Tag};
+use crate::{FaultCause, Io, Nanos, Op, SECTOR_BYTES, Tag};
 
 /// The one stream there is.
 const ONLY: usize = 0;
 
-/// The commands that are about one whole unit, and what the controller spends on one.
+/// The commands that are about one whole unit, and what controller and link spend on one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OneUnit {
     /// Their length; 0 if the drive has none, because it has streams, an SLC buffer, compression, a limited
@@ -27,11 +28,18 @@ pub(super) struct OneUnit {
     /// All of a write's time, and the part of it that is for its data.
     write: Nanos,
     handling: Nanos,
+    /// The link's time for the data, without a command's own frames.
+    data: Nanos,
 }
 
 impl OneUnit {
     /// Those of a drive of so many sectors, `plain` or not.
-    pub(super) fn new(plain: bool, grain: Grain, drive: u64, costs: &CommandCosts) -> OneUnit {
+    pub(super) fn new(
+        plain: bool,
+        (grain, drive): (Grain, u64),
+        costs: &CommandCosts,
+        link: &mut Link,
+    ) -> OneUnit {
         let unit = grain.unit_sectors();
         let has_them = plain && grain.pages_per_unit == 1 && drive >= u64::from(unit);
         let touched = in_4k(Io { op: Op::Write, sectors: unit, ..Io::FLUSH });
@@ -45,6 +53,7 @@ impl OneUnit {
             read: costs.read + Nanos(costs.read_4k.0 * touched_4k),
             write: costs.write + handling,
             handling,
+            data: link.data(u64::from(unit) * SECTOR_BYTES),
         }
     }
 }
@@ -82,13 +91,14 @@ impl Ssd {
     fn read_one(&mut self, io: Io, unit: LogicalUnit, arrives: Nanos) -> Nanos {
         let begin = in_4k(io).start;
         let accepted = self.controller.serve(arrives, self.one.read);
-        let sent = self.link.send(arrives, accepted, io.bytes());
+        let data = self.one.data;
+        let sent = self.link.send_for(arrives, accepted, self.link.command() + data);
         let sequential = self.read_ahead.begins(begin);
         let ready = match self.read_ahead.find(unit) {
             Some(fetched) => fetched,
             None => self.fetch_one(unit, accepted),
         };
-        let sent = sent.max(ready) + self.link.data(io.bytes());
+        let sent = sent.max(ready) + data;
         let end = begin + self.one.touched_4k;
         if sequential {
             self.fetch_ahead(self.grain.unit_of_4k(end), accepted);
@@ -121,7 +131,8 @@ impl Ssd {
         if let Some(watch) = &mut self.in_order {
             self.ftl.writes_in_order(watch.goes_on(io));
         }
-        let mut admitted = self.take_plain(io, arrives, self.one.write, self.one.handling);
+        let OneUnit { write, handling, data, .. } = self.one;
+        let mut admitted = self.take_plain(arrives, [write, handling, data]);
         let Translation::PageMap(ftl) = &mut self.ftl else {
             unreachable!("a plain drive has a page map");
         };
@@ -144,7 +155,8 @@ impl Ssd {
     pub(super) fn write_plain(&mut self, io: Io, units: Units, arrives: Nanos) -> Option<Nanos> {
         let written = in_4k(io);
         let handling = Nanos(self.costs.write_4k.0 * (written.end - written.start));
-        let mut admitted = self.take_plain(io, arrives, self.costs.write + handling, handling);
+        let data = self.link.data(io.bytes());
+        let mut admitted = self.take_plain(arrives, [self.costs.write + handling, handling, data]);
         let (mut unit, end) = (units.first, units.first + units.count);
         if units.count > 1
             && let Translation::PageMap(ftl) = &self.ftl
@@ -175,12 +187,13 @@ impl Ssd {
         Some(self.link.confirm(arrives, admitted))
     }
 
-    /// When the data of a write is in the drive and handled, which takes `cost`, `handling` of it for the
-    /// data.
+    /// When the data of a write is in the drive and handled, for which the controller takes `cost`, `handling`
+    /// of it for the data, and the link `data` besides a command's own frames.
     #[inline(always)]
-    fn take_plain(&mut self, io: Io, arrives: Nanos, cost: Nanos, handling: Nanos) -> Nanos {
+    fn take_plain(&mut self, arrives: Nanos, [cost, handling, data]: [Nanos; 3]) -> Nanos {
         let handled = self.controller.serve(arrives, cost);
-        let received = self.link.receive(arrives, handled - handling, io.bytes());
+        let transfer = self.link.frames() + data;
+        let received = self.link.receive_for(arrives, handled - handling, transfer);
         self.read_ahead.clear();
         // The controller handles the data while the rest of it arrives.
         received.max(handled)
