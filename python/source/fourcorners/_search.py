@@ -47,7 +47,7 @@ HOPELESS = 10.0
 UNCLIMBED = 0.3
 #: Root mean square of what it is off, in standard deviations, with which a search ends at once, and
 #: with which it need not go farther.
-MET, AS_ASSUMED = 0.2, 1.0
+MET, AS_ASSUMED = 0.25, 1.0
 #: The same from where on the best is likely of a wrong choice, so that others are looked for before it is settled.
 FAR = 2.0
 #: How far the search goes then: values drawn about the best, with this deviation of their logarithms, and how many.
