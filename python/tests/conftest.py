@@ -15,6 +15,12 @@ SMALL = {
 }
 
 
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.timeout(0))
+
+
 @pytest.fixture(autouse=True, scope="session")
 def own_database(tmp_path_factory):
     """What the command reviews here does not go into the user's database."""

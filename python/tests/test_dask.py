@@ -46,18 +46,31 @@ def test_a_worker_that_is_killed_loses_nothing(cluster, tmp_path):
     assert swept.to_pylist() == in_process(grid(400)).to_pylist()
 
 
-def test_a_client_that_loses_its_scheduler_for_a_moment_loses_nothing(cluster, tmp_path):
-    with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
-        cut = []
+def test_a_sweep_that_loses_its_scheduler_for_a_moment_loses_nothing(cluster, tmp_path):
+    cuts = []
 
-        def cut_off(done, total):
-            if done == 50 and not cut:
-                cut.append(done)
-                client.loop.add_callback(client.scheduler_comm.comm.abort)
+    def cut_off(done, total):
+        if done in (50, 120) and done not in cuts:
+            cuts.append(done)
+            cluster.loop.add_callback(hang_up, cluster.scheduler)
 
-        swept = fc.sweep(grid(200), JOBS, client, into=tmp_path, progress=cut_off)
-    assert cut and swept.ran == 200 and swept.lost > 0
+    swept = fc.sweep(grid(200), JOBS, cluster.scheduler_address, into=tmp_path, progress=cut_off)
+    assert cuts == [50, 120] and swept.ran == 200 and swept.lost > 0
     assert swept.to_pylist() == in_process(grid(200)).to_pylist()
+
+
+async def hang_up(scheduler):
+    for comm in list(scheduler.client_comms.values()):
+        comm.abort()
+
+
+def test_a_client_is_left_as_it_was(cluster):
+    with distributed.Client(cluster, set_as_default=False) as client:
+        limited = client.get_executor(retries=1)
+        assert fc.sweep(grid(4), JOBS, limited).to_pylist() == in_process(grid(4)).to_pylist()
+        assert client.submit(sum, [1, 2]).result(timeout=20) == 3
+    with pytest.raises(fc.SweepError, match="not connected to a scheduler"):
+        fc.sweep(grid(4), JOBS, client)
 
 
 def test_a_scheduler_that_is_gone_is_said_and_what_arrived_is_kept(tmp_path):

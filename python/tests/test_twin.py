@@ -109,6 +109,7 @@ def check(seed):
         it = found[key]
         assert it.determined, f"seed {seed}: {key} is not said to be determined"
         assert abs(it.error) <= within, f"seed {seed}: {key} is {it.true}, found {it.found}"
+    assert twin.converged, f"seed {seed}: misfit {twin.misfit}"
     assert "gc.choices" in twin.undetermined, f"seed {seed}: {twin.undetermined}"
     return twin
 
@@ -146,6 +147,19 @@ def test_the_stated_ranges_hold_as_often_as_they_say():
     assert all(count >= 2 / 3 * all_of_them for count in held.values()), held
 
 
+def test_what_is_not_met_is_not_said_to_be_and_the_search_keeps_to_its_reviews():
+    drive = hidden(drawn(2)[1])
+    records = fc.review(drive, METHODS, quick=True)
+    assert fc.twin(records, drive, parameters=["nand.dies"]).converged
+    # No program or read time makes up for twice the dies and eight times the buffer.
+    other = drive.with_(set={"buffer.write_kib": 4096, "nand.dies": 8})
+    tried = []
+    twin = fc.twin(records, other, parameters=["nand.program_us", "nand.read_us"], most_reviews=1, progress=tried.append)
+    assert not twin.converged and twin.misfit > 1
+    # One climb of a round, and the ranges; one that goes on takes hundreds.
+    assert twin.evaluations == tried[-1] <= 40
+
+
 def test_records_that_make_no_twin_are_refused():
     drive = hidden(drawn(1)[0])
     records = fc.review(drive, METHODS, quick=True)
@@ -159,6 +173,10 @@ def test_records_that_make_no_twin_are_refused():
     ]:
         with pytest.raises(fc.TwinError, match=told):
             fc.twin(given, base)
+    with pytest.raises(fc.TwinError, match="most_reviews is 0"):
+        fc.twin(records, drive, most_reviews=0)
+    with pytest.raises(fc.TwinError, match="parameters is empty"):
+        fc.twin(records, drive, parameters=[])
     with pytest.raises(ValueError, match="has no parameter"):
         fc.twin(records, parameters=["map.page_bytes"])
     with pytest.raises(ValueError, match="in this order"):

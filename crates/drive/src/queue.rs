@@ -16,9 +16,9 @@ pub(crate) struct Queue {
     now: Nanos,
     in_order: Line,
     overtaking: Tournament,
-    /// The latest of all so far, and how many were pushed since the last that was not.
-    latest: Completion,
-    in_turn: u32,
+    /// The latest time of all so far, and how many were pushed since the last that was earlier.
+    latest: Nanos,
+    in_turn: u64,
     pushed: u64,
     refused: VecDeque<Fault>,
 }
@@ -29,7 +29,7 @@ struct Completion(u128);
 
 /// So many commands must have come in order for the next to wait in line. Of reads in any order many are the
 /// latest of all; to ask that alone would be to toss a coin for each.
-const ORDER: u32 = 100;
+const ORDER: u64 = 100;
 
 /// Tags are below a queue depth, which a profile's check limits to 65,536.
 const TAG_BITS: u32 = 17;
@@ -201,7 +201,7 @@ impl Queue {
             now: Nanos::ZERO,
             in_order: Line::with_room(depth),
             overtaking: Tournament::new(),
-            latest: Completion(0),
+            latest: Nanos::ZERO,
             in_turn: 0,
             pushed: 0,
             refused: VecDeque::new(),
@@ -224,9 +224,9 @@ impl Queue {
         debug_assert!(at >= self.now, "completion at {at:?} before now {:?}", self.now);
         let completion = Completion::new(at, self.pushed, tag);
         self.pushed += 1;
-        let in_turn = completion > self.latest;
-        self.latest = self.latest.max(completion);
-        self.in_turn = select_unpredictable(in_turn, self.in_turn.saturating_add(1), 0);
+        let in_turn = at >= self.latest;
+        self.latest = self.latest.max(at);
+        self.in_turn = select_unpredictable(in_turn, self.in_turn + 1, 0);
         if self.in_turn >= ORDER && self.in_order.has_room() {
             self.in_order.push(completion);
         } else {
@@ -243,16 +243,22 @@ impl Queue {
     /// [`crate::Target::reap`] for a drive that knows every finish time at submit.
     #[inline]
     pub(crate) fn reap(&mut self, until: Nanos) -> Result<Option<Done>, Fault> {
-        if let Some(fault) = self.refused.pop_front() {
+        if !self.refused.is_empty()
+            && let Some(fault) = self.refused.pop_front()
+        {
             return Err(fault);
         }
-        let (in_order, overtaking) = (self.in_order.first(), self.overtaking.first());
-        let next = in_order.min(overtaking);
+        let in_order = self.in_order.first();
+        // Mostly all wait in line, or none does.
+        let next = match self.overtaking.count {
+            0 => in_order,
+            _ => in_order.min(self.overtaking.first()),
+        };
         if next == Completion::NONE || next.at() > until {
             self.idle_until(until);
             return Ok(None);
         }
-        if in_order < overtaking {
+        if next == in_order {
             self.in_order.first = self.in_order.first.wrapping_add(1);
         } else {
             self.overtaking.remove_first(next.tag());

@@ -172,9 +172,7 @@ impl<S: Source> Loop<S> {
             self.submitted = vec![self.start; self.depth as usize];
             self.submit_due(target);
         } else {
-            for tag in 0..self.depth {
-                self.submit_next(target, Tag(tag));
-            }
+            self.submit_first(target);
         }
         while self.flying > 0 || (S::PACED && self.is_waiting()) {
             let until = if S::PACED { next_tick.min(self.wake) } else { next_tick };
@@ -273,14 +271,25 @@ impl<S: Source> Loop<S> {
         }
     }
 
-    #[inline]
+    /// Fills the queue.
+    #[inline(never)]
+    fn submit_first<T: Target>(&mut self, target: &mut T) {
+        for tag in 0..self.depth {
+            self.submit_next(target, Tag(tag));
+        }
+    }
+
+    #[inline(always)]
     fn submit_next<T: Target>(&mut self, target: &mut T, tag: Tag) {
         let now = target.now();
         if now >= self.limits.deadline || self.submitted_bytes >= self.limits.bytes {
             return;
         }
         let io = self.ahead.next(target);
-        self.count_in_flight(now);
+        // In virtual time it is submitted the moment another was answered.
+        if now != self.last_event {
+            self.count_in_flight(now);
+        }
         self.flying += 1;
         self.submitted_bytes += io.bytes();
         self.in_flight[tag.0 as usize] = (io, now);
@@ -297,10 +306,10 @@ impl<S: Source> Loop<S> {
             let service = done.at - self.submitted[done.tag.0 as usize];
             paced.completed(io, latency, service);
         }
-        match io.op {
-            Op::Read => self.measured.reads += 1,
-            _ => self.measured.writes += 1,
-        }
+        // Which it is, is not to be foreseen: added, for a branch would be guessed wrong.
+        let read = u64::from(io.op == Op::Read);
+        self.measured.reads += read;
+        self.measured.writes += 1 - read;
         // Neither a TRIM nor a flush moves anything.
         let moves = matches!(io.op, Op::Read | Op::Write);
         let moved = if S::PACED && !moves { 0 } else { io.bytes() };

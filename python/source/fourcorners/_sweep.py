@@ -2,38 +2,23 @@
 
 from __future__ import annotations
 
-import concurrent.futures as cf
 import itertools
 import json
-import multiprocessing
 import os
-import queue
-import signal
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable, Union
 
-from ._native import Drive, Error, FioJobs, Job, __version__
-from ._task import COLUMNS, Cell, Outcome, Review, Task, describe, key_of, run_cells
+from ._engine import Engine, SweepError
+from ._native import Drive, FioJobs, Job, __version__
+from ._task import COLUMNS, Cell, Outcome, Review, Task, describe, key_of
 
 Grid = Union[Mapping[str, Any], Iterable[Mapping[str, Any]]]
 
-#: Runs in the hands of an executor whose size is not known: enough for some hundred workers, and
-#: few enough that a sweep of a million is no burden to a scheduler.
-WINDOW = 1000
-#: How often a run that an engine lost is given to it again.
-RETRIES = 3
-#: Seconds until it is. A Dask client that lost its scheduler cancels all it waits for and then forgets
-#: what it waits for: what was given to it between would never come back.
-BEFORE_AGAIN = 1.0
 #: Axes of a grid that are no parameters of a profile.
 _OWN_AXES = ("drive", "spare", "host", "seed")
-
-
-class SweepError(Error):
-    """A sweep that cannot be run, or cannot go on. What arrived before is kept."""
 
 
 @dataclass
@@ -212,7 +197,7 @@ def sweep(
             missing.setdefault(cell.key, (cell, shown[id(axes_of_it)]))
     options = {"series": series, "records": records}
     began = time.monotonic()
-    engine = _Engine.of(executor, workers)
+    engine = Engine.of(executor, workers)
     try:
         done = result.known
         if progress is not None:
@@ -266,161 +251,3 @@ def _rows_of(outcome: Outcome, cell: Cell) -> list[dict[str, Any]]:
         "error": outcome.error,
     }
     return [{**same, **row} for row in outcome.rows or [{"figure": ""}]]
-
-
-class _Engine:
-    """An executor, and what is done when it loses a run."""
-
-    def __init__(self, executor: Any, window: int) -> None:
-        self.executor, self.window, self.lost = executor, window, 0
-        #: What has to be closed after it.
-        self._others: list[Any] = []
-
-    @staticmethod
-    def of(executor: Any, workers: int | None) -> _Engine:
-        if executor is None:
-            return _Processes(workers)
-        if workers is not None:
-            raise SweepError("workers is the number of local processes: leave it out with an executor")
-        if isinstance(executor, str):
-            try:
-                from distributed import Client
-            except ImportError:
-                raise SweepError(f"{executor}: Dask is not installed: pip install 'fourcorners[dask]'") from None
-            try:
-                client = Client(executor, timeout="10s", set_as_default=False)
-            except (OSError, ValueError, TimeoutError) as error:
-                raise SweepError(f"{executor}: no Dask scheduler answers there: {error}") from None
-            engine = _Engine(client.get_executor(), WINDOW)
-            engine._others.append(client)
-            return engine
-        if hasattr(executor, "get_executor"):
-            executor = executor.get_executor()
-        if not hasattr(executor, "submit"):
-            raise SweepError(f"executor={executor!r} is neither an executor nor the address of one")
-        return _Engine(executor, WINDOW)
-
-    def run(self, cells: list[Cell], runs_per_task: int, options: dict[str, bool]) -> Iterator[Outcome]:
-        """All outcomes as they arrive."""
-        waiting = [cells[at : at + runs_per_task] for at in range(0, len(cells), runs_per_task)]
-        waiting.reverse()
-        attempts: dict[str, int] = {}
-        arrived: queue.SimpleQueue[tuple[cf.Future, list[Cell]]] = queue.SimpleQueue()
-        flying, not_before = 0, 0.0
-        while waiting or flying:
-            while waiting and flying < self.window and time.monotonic() >= not_before:
-                batch = waiting.pop()
-                try:
-                    future = self.submit(batch, options)
-                except Exception as error:  # noqa: BLE001 - told apart below
-                    if not _is_loss(error):
-                        raise
-                    waiting.append(batch)
-                    if flying == 0:
-                        self._again(attempts, batch, error)
-                        self.mend(error)
-                    break
-                flying += 1
-                future.add_done_callback(lambda done, batch=batch: arrived.put((done, batch)))
-            try:
-                future, batch = arrived.get(timeout=0.5)
-            except queue.Empty:
-                if flying and self.is_gone():
-                    self.mend(ConnectionError("what was given to it will not come back"))
-                continue  # a chance for Ctrl-C
-            flying -= 1
-            try:
-                outcomes = future.result()
-            except BaseException as error:  # noqa: BLE001 - told apart below
-                if self.is_gone() and isinstance(error, Exception):
-                    self.mend(error)
-                if not _is_loss(error):
-                    if isinstance(error, Exception):
-                        raise SweepError(_why(error)) from error
-                    raise
-                self._again(attempts, batch, error)
-                waiting.append(batch)
-                if not isinstance(error, cf.BrokenExecutor):
-                    not_before = time.monotonic() + BEFORE_AGAIN
-                elif flying == 0:
-                    self.mend(error)
-            else:
-                yield from outcomes
-
-    def _again(self, attempts: dict[str, int], batch: list[Cell], error: BaseException) -> None:
-        """Counts that a batch was lost; the engine is not asked for ever."""
-        key = batch[0].key
-        attempts[key] = attempts.get(key, 0) + 1
-        self.lost += len(batch)
-        if attempts[key] > RETRIES:
-            raise SweepError(
-                f"{batch[0].drive!r} was lost {attempts[key]} times ({_why(error)}); results that "
-                "arrived are kept: a worker may have too little memory for it"
-            ) from error
-
-    def submit(self, batch: list[Cell], options: dict[str, bool]) -> cf.Future:
-        return self.executor.submit(run_cells, batch, **options)
-
-    def is_gone(self) -> bool:
-        """Whether it is a Dask client that gave its scheduler up: some of what was given to it then fails
-        in odd ways, and some never comes back."""
-        client = getattr(self.executor, "_client", None)
-        return getattr(client, "status", None) in ("closing", "closed")
-
-    def mend(self, error: BaseException) -> None:
-        """Puts an engine that broke down back to work, if it is ours."""
-        raise SweepError(
-            f"the executor broke down ({_why(error)}); results that arrived are kept: call again with "
-            "a new one"
-        ) from error
-
-    def close(self) -> None:
-        for other in self._others:
-            other.close()
-
-
-class _Processes(_Engine):
-    """Processes of this machine, a new pool whenever one of them died."""
-
-    def __init__(self, workers: int | None) -> None:
-        if workers is not None and workers < 1:
-            raise SweepError(f"workers={workers}: it is 1 or more")
-        self._workers = workers or len(os.sched_getaffinity(0))
-        # Two a worker, so that none waits for us.
-        super().__init__(None, 2 * self._workers)
-
-    def submit(self, batch: list[Cell], options: dict[str, bool]) -> cf.Future:
-        if self.executor is None:
-            # Not forked: this process has threads whose locks a fork would keep for ever.
-            context = multiprocessing.get_context("spawn")
-            self.executor = cf.ProcessPoolExecutor(self._workers, context, initializer=_begin)
-        return super().submit(batch, options)
-
-    def mend(self, error: BaseException) -> None:
-        self.close()
-
-    def close(self) -> None:
-        executor, self.executor = self.executor, None
-        if executor is not None:
-            processes = list((getattr(executor, "_processes", None) or {}).values())
-            executor.shutdown(wait=False, cancel_futures=True)
-            # Whoever was stopped does not want to wait for what is still being run.
-            for process in processes:
-                process.terminate()
-            for process in processes:
-                process.join()
-
-
-def _begin() -> None:
-    """Ctrl-C goes to all processes of a terminal; the sweep itself ends its workers."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def _is_loss(error: BaseException) -> bool:
-    """Whether an engine lost a run, rather than the run itself going wrong."""
-    losses = (cf.BrokenExecutor, cf.CancelledError, ConnectionError, MemoryError, TimeoutError)
-    return isinstance(error, losses) or type(error).__module__.split(".")[0] == "distributed"
-
-
-def _why(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -112,6 +112,7 @@ impl Ftl {
     }
 
     /// Does the part of collection that is due with the row just filled.
+    #[inline(always)]
     pub(super) fn collect_at_pace(&mut self, die: u32) {
         let units = self.shape.units_per_block;
         let reserve = self.reserve(self.start_free_blocks);
@@ -149,6 +150,7 @@ impl Ftl {
         u64::from(free_blocks + self.open_blocks / 2) * u64::from(self.shape.units_per_block)
     }
 
+    #[inline(never)]
     fn collect_what_is_owed(&mut self, die: u32, reserve: u64) {
         let units = self.shape.units_per_block;
         loop {
@@ -207,6 +209,7 @@ impl Ftl {
     }
 
     /// Empties one block whole; false when none would give any space.
+    #[inline(never)]
     fn collect_one(&mut self, die: u32) -> bool {
         if self.dies[die as usize].victim.is_none() {
             self.choose_victim(die);
@@ -324,6 +327,7 @@ impl Ftl {
     }
 
     /// Charges the die with the moves of up to `units` of its victim, and frees it after the last.
+    #[inline(always)]
     pub(super) fn charge(&mut self, die: u32, units: u32) {
         let shape = self.shape;
         let space = &mut self.dies[die as usize];

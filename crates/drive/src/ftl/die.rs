@@ -138,6 +138,7 @@ impl Fronts {
 
     /// Charges the programs of `units` that collection has moved, and the erase of each block they
     /// begin. Returns how many rows of parity are among the programs.
+    #[inline(always)]
     pub(super) fn charge_programs(
         &mut self,
         units: u32,

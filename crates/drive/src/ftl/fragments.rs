@@ -236,22 +236,35 @@ impl Fragments {
         }
     }
 
-    /// The same of one unit of a drive whose units take one place each.
+    /// The slot of a unit that takes one place, behind the unit added last; `None` if a fragment is to be begun
+    /// for it.
     #[inline(always)]
-    pub(super) fn append_one(
-        &mut self,
-        filling: &mut Filling,
-        block: u32,
-        place: PhysicalUnit,
-        entry: &mut Slot,
-    ) {
+    pub(super) fn fill_one(&mut self, filling: &mut Filling) -> Option<Slot> {
         let Filling { fragment, slots, .. } = *filling;
         if slots == SLOTS {
-            return self.append(filling, block, place, std::slice::from_mut(entry), 1);
+            return None;
         }
         self.fragments[fragment as usize].live |= 1 << (slots % SLOTS);
-        *entry = Slot::new(fragment, slots);
         filling.slots = slots + 1;
+        Some(Slot::new(fragment, slots))
+    }
+
+    /// The same of some units that take one place each; false if a fragment is to be begun for one of them.
+    #[inline(always)]
+    pub(super) fn fill_some(&mut self, filling: &mut Filling, entries: &mut [Slot]) -> bool {
+        let Filling { fragment, slots, .. } = *filling;
+        let count = entries.len() as u32;
+        if count > SLOTS - slots || count == 0 {
+            return false;
+        }
+        self.fragments[fragment as usize].live |= ones(count) << slots;
+        let first = Slot::new(fragment, slots);
+        match entries.first_chunk_mut::<4>() {
+            Some(four) if count == 4 => fill_slots(four, first),
+            _ => fill_slots(entries, first),
+        }
+        filling.slots = slots + count;
+        true
     }
 
     #[inline]
@@ -313,16 +326,6 @@ impl Fragments {
     #[inline]
     pub(super) fn prefetch(&self, slot: Slot) {
         prefetch(&self.fragments, slot.fragment());
-    }
-
-    /// Asks for the first part of a slot's fragment if that is scattered, as few are.
-    #[inline]
-    pub(super) fn prefetch_parts(&self, slot: Slot) {
-        if let Some(fragment) = self.fragments.get(slot.fragment())
-            && fragment.split == SCATTERED
-        {
-            prefetch(&self.parts, fragment.parts as usize);
-        }
     }
 
     fn add(&mut self, fragment: Fragment) -> u32 {

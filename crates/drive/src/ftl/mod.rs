@@ -171,6 +171,12 @@ impl Ftl {
         self.shape
     }
 
+    /// Whether some rows hold the parity of others.
+    #[inline(always)]
+    pub(crate) fn has_parity(&self) -> bool {
+        self.shape.has_parity()
+    }
+
     pub(crate) fn counts(&self) -> FtlCounts {
         self.counts
     }
@@ -252,28 +258,19 @@ impl Ftl {
         (slot != Slot::NOWHERE).then(|| self.fragments.place(slot))
     }
 
-    /// Asks for the map's entry of a unit that will be used soon. With [`Ftl::prefetch_fragment`] and
-    /// [`Ftl::prefetch_parts`] it is a step of three, each of which needs what the one before brought
-    /// into the processor's cache: the caller leaves time between them. What else a write changes is
-    /// small enough to stay there.
-    #[inline]
+    /// Asks for the map's entry of a unit that will be used soon. With [`Ftl::prefetch_fragment`] it is a
+    /// step of two, the second of which needs what the first brought into the processor's cache: the
+    /// caller leaves time between them. What else a write changes is small enough to stay there.
+    #[inline(always)]
     pub(crate) fn prefetch_map(&self, unit: LogicalUnit) {
         prefetch(&self.map, unit as usize);
     }
 
     /// Asks for the fragment that the map leads to.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn prefetch_fragment(&self, unit: LogicalUnit) {
         if let Some(&slot) = self.map.get(unit as usize) {
             self.fragments.prefetch(slot);
-        }
-    }
-
-    /// Asks for the rest of a fragment that is scattered.
-    #[inline]
-    pub(crate) fn prefetch_parts(&self, unit: LogicalUnit) {
-        if let Some(&slot) = self.map.get(unit as usize) {
-            self.fragments.prefetch_parts(slot);
         }
     }
 
@@ -421,9 +418,18 @@ impl Ftl {
         if let Some(labels) = &mut self.dies[die as usize].labels {
             labels.host_wrote(self.shape.units_per_row);
         }
-        if stream == Stream::Slc {
-            // It took no space of the main blocks.
-        } else if self.pacing == Pacing::Paced {
+        // One of an SLC buffer took no space of the main blocks.
+        if stream != Stream::Slc {
+            self.collect_for_row(die);
+        }
+        self.rows[stream.index()].die = if die + 1 == self.shape.dies { 0 } else { die + 1 };
+        self.count_parity(die, stream);
+    }
+
+    /// Does what is due of collection with a row of the main blocks.
+    #[inline(always)]
+    fn collect_for_row(&mut self, die: u32) {
+        if self.pacing == Pacing::Paced {
             self.collect_at_pace(die);
         } else if let Some(batch) = self.batch {
             self.collect_in_batch(die, batch);
@@ -434,8 +440,6 @@ impl Ftl {
         } else if self.by_victim {
             self.collect_by_victim(die);
         }
-        self.rows[stream.index()].die = if die + 1 == self.shape.dies { 0 } else { die + 1 };
-        self.count_parity(die, stream);
     }
 
     /// The old places of `count` units are dead.

@@ -3,7 +3,7 @@
 //! simulated write is so short that the questions are a large part of it.
 
 use super::fragments::Forgotten;
-use super::{Block, Ftl, LogicalUnit, OpenRow, Slot, Stream};
+use super::{Block, Fronts, Ftl, LogicalUnit, OpenRow, Slot, Stream};
 use crate::nand::Chores;
 
 /// The one stream there is.
@@ -27,15 +27,26 @@ impl Ftl {
         }
         let OpenRow { die, left } = self.rows[ONLY];
         self.counts.host_units += 1;
-        self.forget_one(unit);
-        let space = &mut self.dies[die as usize];
-        let fronts = &mut space.fronts[ONLY];
-        let block = self.shape.block_of_die(die, fronts.host.block);
-        let place = block * self.shape.units_per_block + fronts.host.filled;
-        fronts.host.filled += 1;
-        space.blocks.add_valid(fronts.host.block, 1);
         let entry = &mut self.map[unit as usize];
-        self.fragments.append_one(&mut fronts.filling, block, place, entry);
+        if *entry != Slot::NOWHERE {
+            // The old place of the unit is dead.
+            let Forgotten { at, .. } = self.fragments.forget_one(*entry);
+            let (die, block) = self.shape.die_of(self.shape.block_of(at).0);
+            self.dies[die as usize].blocks.remove_valid(block, 1);
+        }
+        let space = &mut self.dies[die as usize];
+        let Fronts { host, filling, .. } = &mut space.fronts[ONLY];
+        space.blocks.add_valid(host.block, 1);
+        match self.fragments.fill_one(filling) {
+            Some(slot) => *entry = slot,
+            None => {
+                let block = self.shape.block_of_die(die, host.block);
+                let place = block * self.shape.units_per_block + host.filled;
+                let entry = std::slice::from_mut(entry);
+                self.fragments.append(filling, block, place, entry, 1);
+            }
+        }
+        host.filled += 1;
         self.rows[ONLY].left = left - 1;
         Some((left == 1).then_some(die))
     }
@@ -55,15 +66,19 @@ impl Ftl {
         let OpenRow { die, left } = self.rows[ONLY];
         let count = count.min(left);
         self.counts.host_units += u64::from(count);
-        self.forget_run(first, count);
+        if !are_unwritten(&self.map[first as usize..(first + count) as usize]) {
+            self.forget_run(first, count);
+        }
         let space = &mut self.dies[die as usize];
-        let fronts = &mut space.fronts[ONLY];
-        let block = self.shape.block_of_die(die, fronts.host.block);
-        let place = block * self.shape.units_per_block + fronts.host.filled;
-        fronts.host.filled += count;
-        space.blocks.add_valid(fronts.host.block, count);
+        let Fronts { host, filling, .. } = &mut space.fronts[ONLY];
+        space.blocks.add_valid(host.block, count);
         let entries = &mut self.map[first as usize..(first + count) as usize];
-        self.fragments.append(&mut fronts.filling, block, place, entries, 1);
+        if !self.fragments.fill_some(filling, entries) {
+            let block = self.shape.block_of_die(die, host.block);
+            let place = block * self.shape.units_per_block + host.filled;
+            self.fragments.append(filling, block, place, entries, 1);
+        }
+        host.filled += count;
         self.rows[ONLY].left = left - count;
         Some((count, (count == left).then_some(die)))
     }
@@ -96,22 +111,13 @@ impl Ftl {
         }
     }
 
-    /// The old place of a unit is dead.
-    #[inline(always)]
-    fn forget_one(&mut self, unit: LogicalUnit) {
-        let slot = self.map[unit as usize];
-        if slot != Slot::NOWHERE {
-            let Forgotten { at, .. } = self.fragments.forget_one(slot);
-            let (die, block) = self.shape.die_of(self.shape.block_of(at).0);
-            self.dies[die as usize].blocks.remove_valid(block, 1);
-        }
-    }
-
     /// The number in its block of the row that a write filled on a die. What the die does before it is
     /// programmed is in [`Ftl::chores_of`].
     #[inline(always)]
     pub(crate) fn plain_row_filled(&mut self, die: u32) -> u32 {
-        self.row_filled(die, Stream::Cold);
+        self.collect_for_row(die);
+        self.rows[ONLY].die = if die + 1 == self.shape.dies { 0 } else { die + 1 };
+        self.count_parity(die, Stream::Cold);
         self.shape.row_of(self.dies[die as usize].fronts[ONLY].host.filled).0 - 1
     }
 
@@ -120,4 +126,16 @@ impl Ftl {
     pub(crate) fn chores_of(&mut self, die: u32) -> &mut Chores {
         &mut self.dies[die as usize].chores
     }
+}
+
+/// Whether there is nothing to forget of units: they were never written, or trimmed.
+#[inline(always)]
+fn are_unwritten(entries: &[Slot]) -> bool {
+    let all = |entries: &[Slot]| entries.iter().fold(u32::MAX, |all, slot| all & slot.bits());
+    let together = match entries.first_chunk::<4>().filter(|_| entries.len() == 4) {
+        // Rows have a few units: what a compiler makes of a loop over any number is for many.
+        Some(four) => all(four),
+        None => all(entries),
+    };
+    together == u32::MAX
 }

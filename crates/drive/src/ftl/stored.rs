@@ -68,7 +68,7 @@ impl Ftl {
     }
 
     /// Counts the parity that comes behind the row of a stream that was just filled.
-    #[inline]
+    #[inline(always)]
     pub(super) fn count_parity(&mut self, die: u32, stream: Stream) {
         if self.shape.has_parity() {
             let (_, next_row) = self.open_row(die, stream);

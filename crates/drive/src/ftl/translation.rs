@@ -126,31 +126,6 @@ impl Translation {
         }
     }
 
-    /// Asks the processor for the map's entry of a unit that will be used soon.
-    #[inline]
-    pub(crate) fn prefetch_map(&self, unit: LogicalUnit) {
-        match self {
-            PageMap(map) => map.prefetch_map(unit),
-            LogBlock(map) => map.prefetch(unit),
-        }
-    }
-
-    /// Asks for the fragment that the entry leads to, once that is there.
-    #[inline]
-    pub(crate) fn prefetch_fragment(&self, unit: LogicalUnit) {
-        if let PageMap(map) = self {
-            map.prefetch_fragment(unit);
-        }
-    }
-
-    /// Asks for what that leads to if it is scattered, once it is there.
-    #[inline]
-    pub(crate) fn prefetch_parts(&self, unit: LogicalUnit) {
-        if let PageMap(map) = self {
-            map.prefetch_parts(unit);
-        }
-    }
-
     /// The block host data of `die` goes into and the row of it that is being filled.
     #[inline]
     pub(crate) fn open_row(&self, die: u32, stream: Stream) -> (Block, u32) {

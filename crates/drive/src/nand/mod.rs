@@ -165,7 +165,7 @@ impl Nand {
 
     /// Programs one row of a block, ordered at `at`, whose data is in the controller at `ready`.
     /// Returns when the row is on the NAND.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn program(&mut self, die: u32, row: u32, at: Nanos, ready: Nanos) -> Nanos {
         let program = self.times.program[self.kinds.of(row) as usize];
         self.program_for(die, program, at, ready)
@@ -233,15 +233,20 @@ impl Nand {
 
     /// Has a die do `chores`, ordered at `at`, from `ready` on and after what it has to do already.
     /// Returns when they are done; `ready` if there are none.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn chores(&mut self, die: u32, chores: &Chores, at: Nanos, ready: Nanos) -> Nanos {
         if chores.is_empty() {
             return ready;
         }
-        let channel = self.channel_of(die);
         if self.agendas.is_empty() && !self.times.cache_reads && !self.times.cache_programs {
-            return self.chores_of_one_kind(die, channel, chores, at, ready);
+            return self.chores_of_one_kind(die, chores, at, ready);
         }
+        self.chores_of_any_kind(die, chores, at, ready)
+    }
+
+    #[inline(never)]
+    fn chores_of_any_kind(&mut self, die: u32, chores: &Chores, at: Nanos, ready: Nanos) -> Nanos {
+        let channel = self.channel_of(die);
         let rows_programmed = u64::from(chores.rows_programmed());
         self.channels[channel].serve(at, self.times.transfers(chores));
         let times = self.times.of_chores(chores);
@@ -260,14 +265,8 @@ impl Nand {
 
     /// The same where all rows are of one kind and nothing overlaps, as it mostly is.
     #[inline(always)]
-    fn chores_of_one_kind(
-        &mut self,
-        die: u32,
-        channel: usize,
-        chores: &Chores,
-        at: Nanos,
-        ready: Nanos,
-    ) -> Nanos {
+    fn chores_of_one_kind(&mut self, die: u32, chores: &Chores, at: Nanos, ready: Nanos) -> Nanos {
+        let channel = self.channel_of(die);
         let times = &self.times;
         let rows = u64::from(chores.programs[0]);
         let transfers =

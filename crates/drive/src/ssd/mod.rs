@@ -41,6 +41,7 @@ use idle::IdleTime;
 use in_order::InOrder;
 use limited_map::LimitedMap;
 use look_ahead::LookAhead;
+use plain::OneUnit;
 use trim::Trim;
 use units::Grain;
 
@@ -60,6 +61,7 @@ pub struct Ssd {
     coalesces: bool,
     /// Whether whole units are written the short way: see [`Ssd::write_plain`].
     plain: bool,
+    one: OneUnit,
     /// By operation.
     host: [HostCost; 4],
     costs: CommandCosts,
@@ -162,19 +164,23 @@ impl Ssd {
             logical_block_bytes: SECTOR_BYTES as u32,
             queue_depth: profile.capacity.queue_depth.value,
         };
+        let grain = Grain::new(shape, geometry.sectors);
+        let costs = CommandCosts::new(profile);
+        let plain = profile.map_layout().is_none()
+            && profile.checkpoint.is_none()
+            && !profile.buffer.coalesces()
+            && matches!(&ftl, Translation::PageMap(map) if map.is_plain());
         Ssd {
             geometry,
-            grain: Grain::new(shape, geometry.sectors),
+            grain,
             raw_bytes: profile.raw_bytes(),
             trim: Trim::new(&profile.trim, link.is_pcie()),
             power_loss_protected: profile.buffer.power_loss_protected.value,
             coalesces: profile.buffer.coalesces(),
-            plain: profile.map_layout().is_none()
-                && profile.checkpoint.is_none()
-                && !profile.buffer.coalesces()
-                && matches!(&ftl, Translation::PageMap(map) if map.is_plain()),
+            plain,
+            one: OneUnit::new(plain, grain, geometry.sectors, &costs),
             host: HostCost::by_operation(&profile.host),
-            costs: CommandCosts::new(profile),
+            costs,
             link,
             controller: Lane::default(),
             nand: Nand::new(profile),
@@ -373,6 +379,7 @@ impl Target for Ssd {
         self.geometry
     }
 
+    #[inline]
     fn now(&self) -> Nanos {
         self.queue.now()
     }
@@ -391,6 +398,7 @@ impl Target for Ssd {
         }
     }
 
+    #[inline]
     fn reap(&mut self, until: Nanos) -> Result<Option<Done>, Fault> {
         self.queue.reap(until)
     }

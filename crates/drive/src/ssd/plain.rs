@@ -2,9 +2,9 @@
 //! [`Ssd::write`], without asking for what such a drive has not. Most commands of the host are of one
 //! unit, and those have a way of their own from end to end.
 
-use super::Ssd;
 use super::commands::Reads;
-use super::units::{Units, in_4k};
+use super::units::{Grain, Units, in_4k};
+use super::{CommandCosts, Ssd};
 use crate::ftl::{LogicalUnit, Stream, Translation};
 use crate::nand::Chores;
 use crate::{FaultCause, Io, Nanos, Op, Tag};
@@ -12,10 +12,45 @@ use crate::{FaultCause, Io, Nanos, Op, Tag};
 /// The one stream there is.
 const ONLY: usize = 0;
 
+/// The commands that are about one whole unit, and what the controller spends on one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OneUnit {
+    /// Their length; 0 if the drive has none, because it has streams, an SLC buffer, compression, a limited
+    /// map, a buffer that coalesces or units of several pages.
+    sectors: u32,
+    /// They begin where these bits of the sector's number are 0, and before `end`.
+    within: u64,
+    end: u64,
+    /// 4 KiB that they touch.
+    touched_4k: u64,
+    read: Nanos,
+    /// All of a write's time, and the part of it that is for its data.
+    write: Nanos,
+    handling: Nanos,
+}
+
+impl OneUnit {
+    /// Those of a drive of so many sectors, `plain` or not.
+    pub(super) fn new(plain: bool, grain: Grain, drive: u64, costs: &CommandCosts) -> OneUnit {
+        let unit = grain.unit_sectors();
+        let has_them = plain && grain.pages_per_unit == 1 && drive >= u64::from(unit);
+        let touched = in_4k(Io { op: Op::Write, sectors: unit, ..Io::FLUSH });
+        let touched_4k = touched.end - touched.start;
+        let handling = Nanos(costs.write_4k.0 * touched_4k);
+        OneUnit {
+            sectors: if has_them { unit } else { 0 },
+            within: u64::from(unit) - 1,
+            end: if has_them { drive - u64::from(unit) + 1 } else { 0 },
+            touched_4k,
+            read: costs.read + Nanos(costs.read_4k.0 * touched_4k),
+            write: costs.write + handling,
+            handling,
+        }
+    }
+}
+
 impl Ssd {
-    /// The unit that a command is about which reads or writes one whole unit, not forced, of a drive that
-    /// has no streams, no SLC buffer, no compression, a map that is all in memory, a buffer that does
-    /// not coalesce and units of one page.
+    /// The unit that a command is about which reads or writes one whole unit, not forced: see [`OneUnit`].
     #[inline(always)]
     pub(super) fn one_unit(&self, io: Io) -> Option<LogicalUnit> {
         let simple = match io.op {
@@ -23,7 +58,9 @@ impl Ssd {
             Op::Write => !io.fua,
             Op::Trim | Op::Flush => false,
         };
-        if self.plain && simple { self.grain.one_page(io) } else { None }
+        let OneUnit { sectors, within, end, .. } = self.one;
+        let one = simple && io.sectors == sectors && io.lba.0 & within == 0 && io.lba.0 < end;
+        one.then(|| self.grain.unit_of(io.lba))
     }
 
     /// [`crate::Target::submit`] of such a command.
@@ -43,20 +80,20 @@ impl Ssd {
 
     #[inline(always)]
     fn read_one(&mut self, io: Io, unit: LogicalUnit, arrives: Nanos) -> Nanos {
-        let asked = in_4k(io);
-        let cost = self.costs.read + Nanos(self.costs.read_4k.0 * (asked.end - asked.start));
-        let accepted = self.controller.serve(arrives, cost);
+        let begin = in_4k(io).start;
+        let accepted = self.controller.serve(arrives, self.one.read);
         let sent = self.link.send(arrives, accepted, io.bytes());
-        let sequential = self.read_ahead.begins(asked.start);
+        let sequential = self.read_ahead.begins(begin);
         let ready = match self.read_ahead.find(unit) {
             Some(fetched) => fetched,
             None => self.fetch_one(unit, accepted),
         };
         let sent = sent.max(ready) + self.link.data(io.bytes());
+        let end = begin + self.one.touched_4k;
         if sequential {
-            self.fetch_ahead(self.grain.unit_of_4k(asked.end), accepted);
+            self.fetch_ahead(self.grain.unit_of_4k(end), accepted);
         }
-        self.read_ahead.expect(asked.end);
+        self.read_ahead.expect(end);
         sent + self.link.command()
     }
 
@@ -84,7 +121,7 @@ impl Ssd {
         if let Some(watch) = &mut self.in_order {
             self.ftl.writes_in_order(watch.goes_on(io));
         }
-        let mut admitted = self.take_plain(io, arrives);
+        let mut admitted = self.take_plain(io, arrives, self.one.write, self.one.handling);
         let Translation::PageMap(ftl) = &mut self.ftl else {
             unreachable!("a plain drive has a page map");
         };
@@ -105,7 +142,9 @@ impl Ssd {
     /// drive wore out.
     #[inline(always)]
     pub(super) fn write_plain(&mut self, io: Io, units: Units, arrives: Nanos) -> Option<Nanos> {
-        let mut admitted = self.take_plain(io, arrives);
+        let written = in_4k(io);
+        let handling = Nanos(self.costs.write_4k.0 * (written.end - written.start));
+        let mut admitted = self.take_plain(io, arrives, self.costs.write + handling, handling);
         let (mut unit, end) = (units.first, units.first + units.count);
         if units.count > 1
             && let Translation::PageMap(ftl) = &self.ftl
@@ -136,12 +175,11 @@ impl Ssd {
         Some(self.link.confirm(arrives, admitted))
     }
 
-    /// When the data of a write is in the drive and handled.
+    /// When the data of a write is in the drive and handled, which takes `cost`, `handling` of it for the
+    /// data.
     #[inline(always)]
-    fn take_plain(&mut self, io: Io, arrives: Nanos) -> Nanos {
-        let written = in_4k(io);
-        let handling = Nanos(self.costs.write_4k.0 * (written.end - written.start));
-        let handled = self.controller.serve(arrives, self.costs.write + handling);
+    fn take_plain(&mut self, io: Io, arrives: Nanos, cost: Nanos, handling: Nanos) -> Nanos {
+        let handled = self.controller.serve(arrives, cost);
         let received = self.link.receive(arrives, handled - handling, io.bytes());
         self.read_ahead.clear();
         // The controller handles the data while the rest of it arrives.
@@ -156,14 +194,19 @@ impl Ssd {
             unreachable!("a plain drive has a page map");
         };
         let row = ftl.plain_row_filled(die);
-        let shape = ftl.shape();
+        let (nand_row, parity) = match ftl.has_parity() {
+            false => (row, false),
+            true => (ftl.shape().nand_row(row), ftl.shape().parity_behind(row) > 0),
+        };
         let chores = ftl.chores_of(die);
-        self.nand.chores(die, chores, at, ready);
-        let merged = self.costs.note_moves(&mut self.controller, chores, at, ready);
-        *chores = Chores::default();
-        let nand_row = shape.nand_row(row);
+        let mut merged = ready;
+        if !chores.is_empty() {
+            self.nand.chores(die, chores, at, ready);
+            merged = self.costs.note_moves(&mut self.controller, chores, at, ready);
+            *chores = Chores::default();
+        }
         let end = self.nand.program(die, nand_row, at, merged);
-        if shape.has_parity() && shape.parity_behind(row) > 0 {
+        if parity {
             self.nand.program(die, nand_row + 1, at, end);
         }
         self.buffer.programming_until(end);

@@ -71,6 +71,7 @@ impl Ssd {
             power_loss_protected: _,
             coalesces: _,
             plain: _,
+            one: _,
             host: _,
             costs: _,
             rows_per_block: _,

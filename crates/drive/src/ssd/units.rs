@@ -48,14 +48,6 @@ impl Grain {
         (lba.0 >> self.unit_shift) as LogicalUnit
     }
 
-    /// The unit that `io` is if it lies within the drive and is one whole unit of one page.
-    #[inline(always)]
-    pub(super) fn one_page(self, io: Io) -> Option<LogicalUnit> {
-        let whole = u64::from(io.sectors) == 1 << self.unit_shift && self.begins_unit(io.lba.0);
-        let one = whole && io.end() <= self.sectors && self.pages_per_unit == 1;
-        one.then(|| self.unit_of(io.lba))
-    }
-
     /// The units `io` touches, which lies within the drive.
     #[inline]
     pub(super) fn units_of(self, io: Io) -> Units {
