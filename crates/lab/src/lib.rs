@@ -13,6 +13,7 @@ mod cpu;
 pub mod device;
 pub mod doctor;
 pub mod drive;
+mod event;
 mod fio;
 pub mod fio_output;
 pub mod guard;

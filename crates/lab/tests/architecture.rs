@@ -66,6 +66,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("guard", &[]),
     ("fio", &["record", "workload"]),
     ("verdict", &["record"]),
+    ("event", &[]),
     ("save", &[]),
     ("size", &[]),
     ("slip", &[]),
@@ -91,7 +92,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("device", &["guard", "record", "verdict"]),
     ("side_by_side", &["catalogue", "drive", "host", "record", "review", "workers"]),
     ("doctor", &["guard", "host", "uring"]),
-    ("web", &["catalogue", "record", "report", "review", "store"]),
+    ("web", &["catalogue", "event", "record", "report", "review", "store"]),
     (
         "cli",
         &[
@@ -102,6 +103,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "device",
             "doctor",
             "drive",
+            "event",
             "fio_output",
             "guard",
             "host",

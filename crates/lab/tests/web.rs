@@ -1,5 +1,6 @@
 //! `fourcorners web`, over its socket.
 
+mod fixture;
 #[path = "browser/tools.rs"]
 mod tools;
 
@@ -9,6 +10,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use fourcorners::store::Store;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -286,6 +288,43 @@ fn a_review_is_stopped_and_ends_with_the_server() {
     }
 }
 
+/// A database with a result of a drive that tells its firmware, begun on 1 March 2026.
+fn with_firmware() -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut record = fixture::small(1);
+    record.target.firmware = Some("0309".into());
+    record.seal();
+    let store = Store::open(&folder.path().join("results.db")).expect("a database");
+    store.add(&record).expect("it has room");
+    folder
+}
+
+#[test]
+fn results_are_found_by_firmware_and_date() {
+    let server = Server::over(with_firmware(), &["--read-only"]);
+    for (query, found) in [
+        ("firmware=0309", 1),
+        ("firmware=030", 0),
+        ("firmware=+0309+", 1),
+        ("firmware=", 1),
+        ("since=2026-03-01", 1),
+        ("since=2026-03-02", 0),
+        ("until=2026-02-28", 0),
+        ("until=2026-03-01", 1),
+        ("since=2026-03-01T11:00:00Z", 0),
+        ("since=2026-03-01&until=2026-03-01&firmware=0309&clock=virtual", 1),
+    ] {
+        let (status, answer) = server.get(&format!("/api/records?{query}"));
+        assert_eq!((status, &answer["total"]), (200, &json!(found)), "{query}: {answer}");
+    }
+    for (query, named) in [("since=2026-02-30", "since"), ("until=soon", "until")] {
+        let (status, answer) = server.get(&format!("/api/records?{query}"));
+        let why = answer["error"].as_str().unwrap_or_default();
+        assert!(status == 400 && why.starts_with(named), "{query}: {status} {answer}");
+    }
+    server.end();
+}
+
 #[test]
 fn what_cannot_be_served_is_said() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -311,7 +350,7 @@ fn what_cannot_be_served_is_said() {
 #[test]
 fn every_control_of_the_page_does_what_it_says() {
     let Some((node, browser)) = node_and_browser() else { return };
-    let server = Server::start(&[]);
+    let server = Server::over(with_firmware(), &[]);
     for (drive, seed) in [(M4, 1), ("crucial-m4-128gb", 2)] {
         let wanted = json!({"drives": [drive], "methods": ["consistency", "lba-pass"],
                             "quick": true, "seed": seed});

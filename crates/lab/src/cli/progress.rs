@@ -6,7 +6,8 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::interrupt::Interrupt;
 use super::terminal::say;
-use super::told::{Event, Told};
+use super::told::{Told, tell};
+use crate::event::Event;
 use crate::record::Record;
 use crate::review::{Checkpoint, Phase, Step, Watch};
 use crate::run::Second;
@@ -43,7 +44,8 @@ impl Progress {
     /// Says what will be done: a method of a target, and how long it takes on the drive's clock.
     pub(super) fn planned(&self, target: &str, method: &str, seconds: f64) {
         if self.bars.is_none() {
-            Event::Planned { target, method, seconds }.tell();
+            let (target, method) = (target.into(), method.into());
+            tell(&Event::Planned { target, method, seconds });
         }
     }
 
@@ -64,7 +66,8 @@ impl Progress {
     /// A review has come to its end.
     pub(super) fn ended(&self, target: &str, record: &Record) {
         if self.bars.is_none() {
-            Event::Ended { target, method: &record.method, id: &record.id }.tell();
+            let (method, id) = (record.method.clone(), record.id.clone());
+            tell(&Event::Ended { target: target.into(), method, id });
         }
     }
 }

@@ -19,10 +19,8 @@ use super::terminal::say;
 use super::{End, Failure};
 use crate::device::EraseWith;
 use crate::record::{Document, Ended};
-use crate::review::{Method, PlanFile, Protocol, Scope, plans};
+use crate::review::{MOST_SPARE_PERCENT, Method, PlanFile, Protocol, Scope, plans};
 
-/// Most of a target that may be left as spare area.
-const MOST_SPARE_PERCENT: f64 = 90.0;
 /// Most times a review is repeated.
 const MOST_REPEATS: u32 = 1000;
 

@@ -120,6 +120,26 @@ impl Comparison {
         }
     }
 
+    /// The methods there is something of, in the order they come.
+    pub fn methods(&self) -> Vec<&str> {
+        let all = self.figures.iter().map(|row| &row.method);
+        let all = all.chain(self.curves.iter().map(|row| &row.method));
+        let all = all.chain(self.conclusions.iter().map(|row| &row.method));
+        let mut methods: Vec<&str> = Vec::new();
+        for method in all {
+            if !methods.contains(&method.as_str()) {
+                methods.push(method);
+            }
+        }
+        methods
+    }
+
+    /// Whether there are numbers of a method, and not conclusions alone.
+    pub fn has_numbers_of(&self, method: &str) -> bool {
+        self.figures.iter().any(|row| row.method == method)
+            || self.curves.iter().any(|row| row.method == method)
+    }
+
     /// Whether the sides have anything in common.
     pub fn is_empty(&self) -> bool {
         self.figures.is_empty() && self.curves.is_empty()

@@ -12,7 +12,8 @@ use crate::compare::{About, Cell, Comparison, CourseCell, CurveCell, CurveRow, M
 
 /// The section; nothing where the sides have nothing in common.
 pub(super) fn section(comparison: &Comparison) -> Option<Markup> {
-    let methods = methods(comparison);
+    // Conclusions have a section of their own.
+    let methods = comparison.methods().into_iter().filter(|it| comparison.has_numbers_of(it));
     let first = comparison.sides.first()?;
     (!comparison.is_empty()).then(|| {
         html! {
@@ -33,7 +34,7 @@ pub(super) fn section(comparison: &Comparison) -> Option<Markup> {
                     @let counts = Counts::of(comparison, place);
                     @if counts.all() > 0 { li { (side.label) ": " (counts.words()) } }
                 } }
-                @for (index, method) in methods.iter().enumerate() {
+                @for (index, method) in methods.enumerate() {
                     details open[index == 0] {
                         summary { (method_words(method)) }
                         (figures(comparison, method))
@@ -44,18 +45,6 @@ pub(super) fn section(comparison: &Comparison) -> Option<Markup> {
             }
         }
     })
-}
-
-/// The methods there are numbers of, in the order they come.
-fn methods(comparison: &Comparison) -> Vec<&str> {
-    let all = comparison.figures.iter().map(|row| &row.method);
-    let mut methods: Vec<&str> = Vec::new();
-    for method in all.chain(comparison.curves.iter().map(|row| &row.method)) {
-        if !methods.contains(&method.as_str()) {
-            methods.push(method);
-        }
-    }
-    methods
 }
 
 fn repeated(comparison: &Comparison) -> bool {

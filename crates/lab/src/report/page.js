@@ -1,5 +1,6 @@
-// Draws the charts in the colours of the style sheet, again when those change, and once more for
-// paper. The page is complete without it but for the drawings.
+// Draws the charts in the colours of the style sheet, again when those or the width change, and once more
+// for paper. The page is complete without it but for the drawings. It runs before the chart library is
+// read, so that all buttons are there with the text.
 (() => {
   "use strict";
   const root = document.documentElement;
@@ -10,9 +11,12 @@
     panel: box.closest(".panel"),
     // Whether the values are on the other axis than the one they began with.
     switched: false,
+    // Whether it is drawn as it would be now, and how wide it was then.
     drawn: false,
+    width: 0,
   }));
   const chartOf = new Map(charts.map((chart) => [chart.figure, chart]));
+  const library = new Promise((read) => { addEventListener("DOMContentLoaded", read); });
 
   // Colours are named in the data; only fields that hold a colour are looked at, so that a
   // drive's name is never taken for one.
@@ -41,40 +45,72 @@
     trace.y = trace.y.map((value) => (value < foot ? foot : value));
   }
 
+  // Before the library is read, nothing: the chart goes on waiting.
   function draw(chart) {
+    if (!window.Plotly) return;
     const { data, layout, config } = painted(chart);
     chart.drawn = true;
-    return Plotly.newPlot(chart.box, data, layout, config);
+    chart.width = chart.box.clientWidth;
+    Plotly.newPlot(chart.box, data, layout, config);
   }
 
-  const shown = (chart) => !chart.panel || !chart.panel.hidden;
+  // What no button shows waits for it.
+  const waits = (chart) => !chart.drawn && !(chart.panel && chart.panel.hidden);
 
-  // Again in other colours or at another width.
-  function drawAgain() {
-    return Promise.all(charts.filter((chart) => chart.drawn).map(draw));
+  // Charts are drawn when they come near the window, one a task, so that the page answers meanwhile; those
+  // further away when there is nothing else to do. Until then their place is kept, and what they say
+  // is in their tables.
+  const onScreen = within("0px");
+  const near = within("150% 0px");
+  function within(rootMargin) {
+    const seen = new Set();
+    const observer = new IntersectionObserver((changes) => {
+      for (const { target, isIntersecting } of changes) {
+        if (isIntersecting) seen.add(target);
+        else seen.delete(target);
+      }
+      drawWaiting();
+    }, { rootMargin });
+    for (const { box } of charts) observer.observe(box);
+    return seen;
   }
 
-  // One chart a task, so that the page answers while it draws, those on the screen first. What no button
-  // shows waits for it.
-  const onScreen = new Set();
-  const watcher = new IntersectionObserver((changes) => {
-    for (const { target, isIntersecting } of changes) {
-      if (isIntersecting) onScreen.add(target);
-      else onScreen.delete(target);
-    }
+  const nextNear = () =>
+    charts.find((chart) => onScreen.has(chart.box) && waits(chart)) ??
+    charts.find((chart) => near.has(chart.box) && waits(chart));
+  // Not every browser says when it is idle.
+  const whenIdle = window.requestIdleCallback ?? ((then) => setTimeout(then, 30));
+  const expected = { near: false, idle: false };
+  function drawWaiting() {
+    if (!window.Plotly) return;
+    if (nextNear()) drawLater("near", (then) => setTimeout(then, 0), nextNear);
+    else if (charts.some(waits)) drawLater("idle", whenIdle, () => nextNear() ?? charts.find(waits));
+    else root.dataset.charts = "drawn";
+  }
+  function drawLater(which, when, next) {
+    if (expected[which]) return;
+    expected[which] = true;
+    when(() => {
+      expected[which] = false;
+      const chart = next();
+      if (chart) draw(chart);
+      drawWaiting();
+    });
+  }
+
+  // In other colours or at another width; as at first, those on the screen before the others.
+  function drawAgain(which = charts) {
+    for (const chart of which) chart.drawn = false;
+    delete root.dataset.charts;
+    drawWaiting();
+  }
+
+  // The height of a window changes often on a phone, and no chart with it.
+  let changing = 0;
+  addEventListener("resize", () => {
+    clearTimeout(changing);
+    changing = setTimeout(() => drawAgain(charts.filter((chart) => chart.box.clientWidth !== chart.width)), 100);
   });
-  const waits = (chart) => !chart.drawn && shown(chart);
-  let next = 0;
-  function drawNext() {
-    while (next < charts.length && !waits(charts[next])) next += 1;
-    if (next < charts.length) {
-      draw(charts.find((chart) => onScreen.has(chart.box) && waits(chart)) ?? charts[next]);
-      setTimeout(drawNext, 0);
-    } else {
-      watcher.disconnect();
-      root.dataset.charts = "drawn";
-    }
-  }
 
   // Of the panels of a switch, one is shown: that of the buttons that are pressed.
   const switches = Array.from(document.querySelectorAll("[data-switch]"), (all) => ({
@@ -90,8 +126,7 @@
       if (panel.hidden) continue;
       for (const chart of charts) {
         if (chart.panel !== panel) continue;
-        if (chart.drawn) Plotly.Plots.resize(chart.box);
-        else if (root.dataset.charts) draw(chart);
+        if (!chart.drawn) draw(chart);
       }
     }
   }
@@ -160,7 +195,7 @@
       layout.margin.b = 64;
     }
     const size = { format, width: layout.width, height: layout.height };
-    return Plotly.toImage({ data, layout }, { ...size, scale: format === "png" ? 2 : 1 }).then((url) =>
+    return library.then(() => Plotly.toImage({ data, layout }, { ...size, scale: format === "png" ? 2 : 1 })).then((url) =>
       format === "svg"
         ? saveText(`${chart.box.dataset.name}.svg`, "image/svg+xml", decodeURIComponent(url.slice(url.indexOf(",") + 1)))
         : save(`${chart.box.dataset.name}.png`, url));
@@ -229,7 +264,7 @@
     });
   }
 
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAgain);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => drawAgain());
 
   // Paper has no buttons: all panels are on it, and what was run; tables stay where they were opened.
   let closed = [];
@@ -247,6 +282,5 @@
     drawAgain();
   });
 
-  for (const { box } of charts) watcher.observe(box);
-  drawNext();
+  library.then(drawWaiting);
 })();

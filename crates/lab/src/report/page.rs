@@ -57,8 +57,8 @@ pub fn comparison_page(document: &Document, comparison: &Comparison) -> String {
                          this file; it loads nothing. Charts are drawn by plotly.js (MIT licence)."
                     }
                 }
-                (PreEscaped(library()))
                 script { (PreEscaped(SCRIPT)) }
+                (PreEscaped(library()))
             }
         }
     }
@@ -78,6 +78,8 @@ fn masthead(all: &Entries, title: &str) -> Markup {
                         ClockName::Virtual => "Measured on a model of the drive, in its own time.",
                         ClockName::Wall => "Measured on hardware, in wall time.",
                     }
+                    @let others = others(all);
+                    @if !others.is_empty() { " Compared with " (others.join(", ")) "." }
                 }
                 p.badges {
                     (tables::clock_badge(record.clock))
@@ -101,6 +103,17 @@ fn masthead(all: &Entries, title: &str) -> Markup {
             }
         }
     }
+}
+
+/// What the drive under test is compared with.
+fn others<'a>(all: &'a Entries) -> Vec<&'a str> {
+    let mut others: Vec<&str> = Vec::new();
+    for entry in all.all.iter().filter(|entry| !entry.under_test) {
+        if !others.contains(&entry.label.as_str()) {
+            others.push(&entry.label);
+        }
+    }
+    others
 }
 
 fn content(all: &Entries, comparison: &Comparison) -> Markup {

@@ -37,16 +37,24 @@ pub(super) fn bars(title: &str, what: &str, bars: Bars) -> Chart {
 
 /// The bar charts of all methods without a chapter of their own.
 pub(super) fn parts(all: &Entries) -> Vec<Part> {
-    let methods: Vec<&str> = all.methods().into_iter().filter(|it| has_bars(it)).collect();
+    let of_method = |method: &str| method_bars(all, &all.of_method(method));
+    let methods = all.methods().into_iter().filter(|it| has_bars(it));
+    let mut methods: Vec<(&str, Vec<Part>)> = methods.map(|it| (it, of_method(it))).collect();
+    methods.retain(|(_, parts)| !parts.is_empty());
     let several = methods.len() > 1;
     let mut parts = Vec::new();
-    for method in methods {
-        let entries = all.of_method(method);
-        let charts = method_bars(all, &entries);
-        if several && !charts.is_empty() {
+    for (method, of_method) in methods {
+        let headed = of_method.iter().any(|part| matches!(part, Part::Heading(_)));
+        if several && !headed {
             parts.push(Part::Heading(method_words(method)));
         }
-        parts.extend(charts);
+        // One heading that says both, not one beneath the other.
+        parts.extend(of_method.into_iter().map(|part| match part {
+            Part::Heading(group) if several => {
+                Part::Heading(format!("{}: {}", method_words(method), group.to_lowercase()))
+            }
+            part => part,
+        }));
     }
     if !parts.is_empty() {
         let words = html! { p {

@@ -36,7 +36,7 @@ pub use plan_file::{PlanError, PlanFile};
 pub use protocol::Protocol;
 pub use replayed::Replayed;
 pub use runner::{Bench, Past, Reviewed, Step, Watch, not_begun, review};
-pub use scope::{Medium, Scope};
+pub use scope::{MOST_SPARE_PERCENT, Medium, Scope};
 pub use shelf::Shelf;
 
 /// A test of the reviewers.

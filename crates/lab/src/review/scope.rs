@@ -9,6 +9,9 @@ use crate::workload::{Data, Job, Pattern, Until};
 pub(super) const RANDOM_BLOCK: u32 = 4096;
 pub(super) const SEQUENTIAL_BLOCK: u32 = 131_072;
 
+/// Most of a target that may be asked to be left as spare area, percent.
+pub const MOST_SPARE_PERCENT: f64 = 90.0;
+
 /// What a plan is made for.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Scope {

@@ -5,6 +5,7 @@
 
 mod access;
 mod assets;
+mod drives;
 mod error;
 mod results;
 mod reviews;
@@ -108,7 +109,7 @@ pub fn serve(options: Options, ready: impl FnOnce(SocketAddr)) -> Result<(), Web
 fn router(shared: Arc<Shared>) -> Router {
     let access = Access::new(shared.options.read_only, shared.options.names.clone());
     let api = Router::new()
-        .route("/drives", get(results::drives))
+        .route("/drives", get(drives::drives))
         .route("/methods", get(results::methods))
         .route("/records", get(results::records))
         .route("/records/{id}", get(results::record))

@@ -11,69 +11,32 @@ use serde::{Deserialize, Serialize};
 
 use super::Shared;
 use super::error::Refused;
-use crate::catalogue;
 use crate::record::{ClockName, Document, Record};
 use crate::report;
 use crate::review::Method;
-use crate::store::{Filter, Store, StoreError, Summary};
+use crate::store::{Filter, Store, StoreError, Summary, dates};
 
 /// Records of a list, unless fewer are asked for.
 const MOST_LISTED: u64 = 200;
 /// Records of a report: a page of more is of no use to anybody.
 const MOST_REPORTED: usize = 64;
 
-/// A drive that can be looked at or tested.
-#[derive(Serialize)]
-pub(super) struct DriveEntry {
-    name: String,
-    title: String,
-    /// `ssd`, `hdd`; none of a real one.
-    kind: Option<&'static str>,
-    capacity_bytes: Option<u64>,
-    /// Whether there are results of it.
-    measured: bool,
-}
-
-/// The catalogue, and real drives of which there are results.
-pub(super) async fn drives(State(shared): State<Arc<Shared>>) -> Result<Response, Refused> {
-    let measured = with_store(shared, Vec::new(), |store| store.drives()).await?;
-    let mut drives = Vec::new();
-    for name in catalogue::names() {
-        let profile = catalogue::built_in(&name, &[]).map_err(Refused::ours)?;
-        drives.push(DriveEntry {
-            measured: measured.contains(&name),
-            title: profile.title.clone(),
-            kind: Some(profile.model.kind()),
-            capacity_bytes: Some(profile.capacity_bytes()),
-            name,
-        });
-    }
-    for name in measured {
-        if !drives.iter().any(|drive| drive.name == name) {
-            let title = name.clone();
-            drives.push(DriveEntry {
-                name,
-                title,
-                kind: None,
-                capacity_bytes: None,
-                measured: true,
-            });
-        }
-    }
-    Ok(Json(drives).into_response())
-}
-
 /// A method, and whether a review runs it that names none.
 #[derive(Serialize)]
 pub(super) struct MethodEntry {
     name: &'static str,
+    /// What a person calls it.
+    words: String,
     default: bool,
 }
 
 pub(super) async fn methods() -> Json<Vec<MethodEntry>> {
     let by_default = Method::default_set();
-    let entry =
-        |method: Method| MethodEntry { name: method.name(), default: by_default.contains(&method) };
+    let entry = |method: Method| MethodEntry {
+        name: method.name(),
+        words: report::method_words(method.name()),
+        default: by_default.contains(&method),
+    };
     Json(Method::ALL.into_iter().map(entry).collect())
 }
 
@@ -85,6 +48,9 @@ pub(super) struct Asked {
     name: Option<String>,
     method: Option<String>,
     firmware: Option<String>,
+    /// As `results list --since` and `--until` have them.
+    since: Option<String>,
+    until: Option<String>,
     clock: Option<ClockName>,
     limit: Option<u64>,
 }
@@ -101,14 +67,16 @@ pub(super) async fn records(
     asked: Result<Query<Asked>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Response, Refused> {
     let Query(asked) = asked.map_err(|error| Refused::bad(error.body_text()))?;
+    let named = |what: &'static str| move |why: String| Refused::bad(format!("{what}: {why}"));
     let filter = Filter {
         drive: asked.drive.filter(|part| !part.is_empty()),
         name: asked.name,
         method: asked.method,
-        firmware: asked.firmware,
+        firmware: asked.firmware.map(|it| it.trim().into()).filter(|it: &String| !it.is_empty()),
+        since: asked.since.as_deref().map(dates::since).transpose().map_err(named("since"))?,
+        until: asked.until.as_deref().map(dates::until).transpose().map_err(named("until"))?,
         clock: asked.clock,
         limit: Some(asked.limit.unwrap_or(MOST_LISTED).min(MOST_LISTED)),
-        ..Filter::default()
     };
     let none = Listed { total: 0, records: Vec::new() };
     let listed = with_store(shared, none, move |store| {
@@ -169,7 +137,7 @@ async fn get(shared: Arc<Shared>, id: String) -> Result<Record, Refused> {
 ///
 /// It is opened for each question: that takes far less than a millisecond, and a database that was set
 /// aside or brought here meanwhile is noticed.
-async fn with_store<T: Send + 'static>(
+pub(super) async fn with_store<T: Send + 'static>(
     shared: Arc<Shared>,
     none: T,
     ask: impl FnOnce(&Store) -> Result<T, StoreError> + Send + 'static,

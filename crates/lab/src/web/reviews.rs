@@ -13,14 +13,12 @@ use super::Shared;
 use super::error::Refused;
 use super::running::{Running, Status};
 use crate::catalogue;
-use crate::review::Method;
+use crate::review::{MOST_SPARE_PERCENT, Method};
 
 /// Most drives of one review.
 const MOST_DRIVES: usize = 16;
 /// Reviews that are remembered; their results are in the database.
 const MOST_REMEMBERED: usize = 32;
-/// Most of a drive that may be left as spare area, in percent.
-const MOST_SPARE_PERCENT: f64 = 90.0;
 
 /// What is to be reviewed.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use rustix::process::{Pid, Signal, kill_process};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::sync::watch;
 
 use super::reviews::Wanted;
+use crate::event::Event;
 
 /// Most lines that are kept of what it says to a person.
 const MOST_SAID: usize = 20;
@@ -93,18 +94,6 @@ struct Figure {
     name: String,
     mb_per_s: f64,
     iops: f64,
-}
-
-/// What a review tells, as `--progress json` spells it.
-#[derive(Deserialize)]
-#[serde(tag = "event", rename_all = "snake_case")]
-enum Event {
-    Planned { target: String, method: String, seconds: f64 },
-    Phase { target: String, method: String, words: String, figure: Option<String> },
-    Part { target: String, method: String, done: f64 },
-    Seconds { target: String, method: String, from: usize, iops: Vec<u64>, mb_per_s: Vec<f64> },
-    Figure { target: String, method: String, name: String, mb_per_s: f64, iops: f64 },
-    Ended { target: String, method: String, id: String },
 }
 
 impl Running {
@@ -229,7 +218,7 @@ impl State {
                 mb_per_s: Vec::new(),
                 record: None,
             }),
-            Event::Phase { target, method, words, figure } => {
+            Event::Phase { target, method, words, figure, .. } => {
                 self.part(&target, &method, |part| {
                     (part.words, part.figure) = (words, figure);
                     (part.iops, part.mb_per_s) = (Vec::new(), Vec::new());
@@ -327,7 +316,8 @@ mod tests {
         assert_eq!(status.done, 0.625);
         assert_eq!((status.figures.len(), status.said.len()), (1, 2));
         // The seconds of the next phase begin anew.
-        let next = r#"{"event":"phase","target":"a","method":"toms","words":"y","figure":null}"#;
+        let next = r#"{"event":"phase","target":"a","method":"toms","number":2,"of":2,
+                       "words":"y","figure":null}"#;
         state.hear(next.into());
         assert!(state.status.parts[0].iops.is_empty());
     }

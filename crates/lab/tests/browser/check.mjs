@@ -20,8 +20,9 @@ const browser = await chromium.launch({
   args: ["--no-sandbox", "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND"],
 });
 
-// A page in a scheme and a width, with what it complains of and asks for.
-async function opened(colorScheme, width) {
+// A page in a scheme and a width, with what it complains of and asks for. One that is never idle draws
+// only what comes near its window.
+async function opened(colorScheme, width, { idle = true } = {}) {
   const context = await browser.newContext({
     colorScheme,
     viewport: { width, height: 900 },
@@ -39,8 +40,10 @@ async function opened(colorScheme, width) {
   page.on("request", (request) => {
     hold(/^(file|data|blob):/.test(request.url()), `${where}: it asked for ${request.url()}`);
   });
+  await page.addInitScript(HELPERS);
+  if (!idle) await page.addInitScript(() => { window.requestIdleCallback = () => 0; });
   await page.goto(pathToFileURL(pagePath).href);
-  await page.waitForFunction(() => document.documentElement.dataset.charts === "drawn", null);
+  if (idle) await page.waitForFunction(() => document.documentElement.dataset.charts === "drawn", null);
   return page;
 }
 
@@ -51,6 +54,26 @@ async function accessible(page, where) {
     const at = violation.nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(" | ");
     hold(!SERIOUS.includes(violation.impact), `${where}: ${violation.id} (${violation.impact}): ${at}`);
   }
+}
+
+// Among the controls of a kind the first is used with the mouse, and all by what the mouse does: pressed
+// where they are, if nothing lies over them. A look at the page from outside takes longer than what is
+// looked at, so that all of a kind are used in one.
+const HELPERS = () => {
+  window.press = (control) => {
+    control.scrollIntoView({ block: "center", behavior: "instant" });
+    const { left, top, width, height } = control.getBoundingClientRect();
+    const hit = document.elementFromPoint(left + width / 2, top + height / 2);
+    if (!control.contains(hit)) throw new Error(`something lies over "${control.textContent}"`);
+    control.focus();
+    control.click();
+  };
+};
+
+// What a look at all of a kind found wrong.
+function wrongs(found) {
+  found.wrong.forEach((what) => hold(false, what));
+  return found.count;
 }
 
 // Every button of every switch shows the panel it names, drawn, and no other.
@@ -82,110 +105,130 @@ async function switches(page) {
   return pressed;
 }
 
-// The axis of a chart's values as it is drawn.
-const axisOf = (button) => button.evaluate((it) => it.closest("figure").querySelector(".chart")._fullLayout.yaxis.type);
-const lowest = (button) => button.evaluate((it) => {
-  const ticks = it.closest("figure").querySelectorAll(".ytick text");
-  return Array.from(ticks, (tick) => tick.textContent).join(" ");
-});
-
 async function axes(page) {
-  let pressed = 0;
-  for (const button of await page.locator(".tools .axis:visible").all()) {
-    const name = await button.getAttribute("aria-label");
-    const [before, ticks] = [await axisOf(button), await lowest(button)];
-    hold(await button.getAttribute("aria-pressed") === String(before === "log"), `${name}: it does not say which`);
-    await button.click();
-    pressed += 1;
-    const after = await axisOf(button);
-    hold(after !== before && ["log", "linear"].includes(after), `${name}: ${before} became ${after}`);
-    hold(await button.getAttribute("aria-pressed") === String(after === "log"), `${name}: it is not pressed as it is drawn`);
-    hold(await lowest(button) !== ticks, `${name}: the ticks stay ${ticks}`);
-    await button.click();
-    hold(await axisOf(button) === before && await lowest(button) === ticks, `${name}: it does not come back`);
-  }
-  return pressed;
+  const first = page.locator(".tools .axis:visible").first();
+  const before = await first.getAttribute("aria-pressed");
+  await first.click();
+  hold(await first.getAttribute("aria-pressed") !== before, "the mouse switches no axis");
+  await first.click();
+  return wrongs(await page.evaluate(() => {
+    const wrong = [];
+    const hold = (is, what) => { if (!is) wrong.push(what); };
+    const buttons = Array.from(document.querySelectorAll(".tools .axis")).filter((it) => it.checkVisibility());
+    for (const button of buttons) {
+      const figure = button.closest("figure");
+      // The axis of the chart's values as it is drawn.
+      const axis = () => figure.querySelector(".chart")._fullLayout.yaxis.type;
+      const lowest = () => Array.from(figure.querySelectorAll(".ytick text"), (tick) => tick.textContent).join(" ");
+      const says = () => button.getAttribute("aria-pressed");
+      const name = button.getAttribute("aria-label");
+      const [before, ticks] = [axis(), lowest()];
+      hold(says() === String(before === "log"), `${name}: it does not say which`);
+      window.press(button);
+      hold(axis() !== before && ["log", "linear"].includes(axis()), `${name}: ${before} became ${axis()}`);
+      hold(says() === String(axis() === "log"), `${name}: it is not pressed as it is drawn`);
+      hold(lowest() !== ticks, `${name}: the ticks stay ${ticks}`);
+      window.press(button);
+      hold(axis() === before && lowest() === ticks, `${name}: it does not come back`);
+    }
+    return { wrong, count: buttons.length };
+  }));
 }
 
 async function bytes(download) {
   return readFileSync(await download.path());
 }
 
+// Three files of each chart, asked for one after the other without waiting.
 async function saves(page) {
   let saved = 0;
-  for (const button of await page.locator("[data-save]:visible").all()) {
-    const format = await button.getAttribute("data-save");
-    const name = await button.getAttribute("aria-label");
-    const saving = page.waitForEvent("download", { timeout: SAVING_MS }).catch(() => null);
-    await button.click();
-    const download = await saving;
-    if (!download) {
+  for (const figure of await page.locator("figure:has(.tools):visible").all()) {
+    const heading = await figure.locator("h3, h4").first().textContent();
+    const came = [];
+    const take = (download) => came.push(download);
+    page.on("download", take);
+    if (saved === 0) for (const button of await figure.locator("[data-save]").all()) await button.click();
+    else await figure.evaluate((it) => it.querySelectorAll("[data-save]").forEach((button) => window.press(button)));
+    const began = Date.now();
+    while (came.length < 3 && Date.now() - began < SAVING_MS) await new Promise((then) => setTimeout(then, 5));
+    page.off("download", take);
+    const of = (format) => came.find((it) => it.suggestedFilename().endsWith(`.${format}`));
+    const missing = ["svg", "png", "csv"].filter((format) => !of(format));
+    if (came.length !== 3 || missing.length > 0) {
       // One is enough to know: each of the others would take as long.
-      hold(false, `${name}: nothing is saved`);
+      hold(false, `${heading}: ${came.length} files are saved, and no ${missing.join(", ")}`);
       break;
     }
-    const content = await bytes(download);
-    saved += 1;
-    const file = download.suggestedFilename();
-    hold(/^[a-z0-9-]+\.(svg|png|csv)$/.test(file) && file.endsWith(`.${format}`), `${name}: it is called ${file}`);
-    const text = content.toString("utf8");
-    if (format === "svg") {
-      hold(text.startsWith("<svg") && text.trimEnd().endsWith("</svg>"), `${name}: no SVG`);
-      const heading = await button.evaluate((it) => it.closest("figure").querySelector("h3, h4").textContent);
-      const told = await page.evaluate((svg) => {
-        const picture = new DOMParser().parseFromString(svg, "image/svg+xml");
-        return picture.querySelector("parsererror") ? null : picture.documentElement.textContent;
-      }, text);
-      hold(told !== null && told.includes(heading), `${name}: the SVG does not say "${heading}"`);
-    } else if (format === "png") {
-      hold(content.subarray(1, 4).toString() === "PNG" && content.readUInt32BE(16) === 1600, `${name}: no PNG of 1600 pixels`);
-    } else {
-      const rows = text.trimEnd().split("\n");
-      const points = await button.evaluate((it) => {
-        const { data } = it.closest("figure").querySelector(".chart");
-        return Math.max(...data.map((trace) => trace.x.length));
-      });
-      hold(rows.length >= points + 1, `${name}: ${rows.length} rows of ${points} points`);
-    }
+    saved += came.length;
+    came.forEach((it) => hold(/^[a-z0-9-]+\.(svg|png|csv)$/.test(it.suggestedFilename()), `${heading}: it is called ${it.suggestedFilename()}`));
+    const [svg, png, csv] = await Promise.all(["svg", "png", "csv"].map((format) => bytes(of(format))));
+    const text = svg.toString("utf8");
+    hold(text.startsWith("<svg") && text.trimEnd().endsWith("</svg>"), `${heading}: no SVG`);
+    const [told, points] = await figure.evaluate((it, svg) => {
+      const picture = new DOMParser().parseFromString(svg, "image/svg+xml");
+      const { data } = JSON.parse(it.querySelector("script").textContent);
+      return [
+        picture.querySelector("parsererror") ? null : picture.documentElement.textContent,
+        Math.max(...data.map((trace) => trace.x.length)),
+      ];
+    }, text);
+    hold(told !== null && told.includes(heading), `the SVG does not say "${heading}"`);
+    hold(png.subarray(1, 4).toString() === "PNG" && png.readUInt32BE(16) === 1600, `${heading}: no PNG of 1600 pixels`);
+    const rows = csv.toString("utf8").trimEnd().split("\n");
+    hold(rows.length >= points + 1, `${heading}: ${rows.length} rows of ${points} points`);
   }
   return saved;
 }
 
 async function copies(page) {
-  let pressed = 0;
   await page.locator("#run details").evaluateAll((all) => all.forEach((one) => { one.open = true; }));
-  for (const button of await page.locator(".command button").all()) {
-    // The word goes back after two seconds, which may be over before it can be asked for.
-    await button.evaluate((it) => {
-      it.told = new Promise((tell) => {
-        const word = it.firstElementChild;
-        const seen = new MutationObserver(() => tell(word.textContent));
+  const first = page.locator(".command button").first();
+  await first.click();
+  const command = await first.evaluate((it) => it.parentElement.querySelector("code").textContent.trim());
+  hold(await page.evaluate(() => navigator.clipboard.readText()).catch(() => command) === command, "the mouse copies nothing");
+  return wrongs(await page.evaluate(async () => {
+    const wrong = [];
+    const plain = (text) => text.replace(/\s+/g, " ").trim();
+    const buttons = Array.from(document.querySelectorAll(".command button"));
+    for (const button of buttons) {
+      const word = button.firstElementChild;
+      // The word goes back after two seconds, which may be over before it can be asked for.
+      const told = new Promise((tell) => {
+        const seen = new MutationObserver(() => {
+          if (word.textContent === "Copy") return;
+          seen.disconnect();
+          tell(word.textContent);
+        });
         seen.observe(word, { childList: true, characterData: true, subtree: true });
       });
-    });
-    await button.click();
-    pressed += 1;
-    const word = await button.evaluate((it) => it.told);
-    const command = await button.evaluate((it) => it.parentElement.querySelector("code").textContent);
-    const got = word === "Copied"
-      ? await page.evaluate(() => navigator.clipboard.readText())
-      : await page.evaluate(() => String(getSelection()));
-    hold(got.replace(/\s+/g, " ").trim() === command.trim(), `${word}: "${got.slice(0, 80)}"`);
-  }
-  return pressed;
+      window.press(button);
+      const said = await told;
+      const got = said === "Copied" ? await navigator.clipboard.readText() : String(getSelection());
+      const command = button.parentElement.querySelector("code").textContent;
+      if (plain(got) !== plain(command)) wrong.push(`${said}: "${got.slice(0, 80)}"`);
+    }
+    return { wrong, count: buttons.length };
+  }));
 }
 
 async function folds(page) {
-  let opened = 0;
-  for (const summary of await page.locator("summary:visible").all()) {
-    const isOpen = () => summary.evaluate((it) => it.parentElement.open);
-    const before = await isOpen();
-    await summary.click();
-    hold(await isOpen() !== before, `"${await summary.textContent()}" does not open or close`);
-    await summary.click();
-    opened += 1;
-  }
-  return opened;
+  const first = page.locator("summary:visible").first();
+  const isOpen = () => first.evaluate((it) => it.parentElement.open);
+  const before = await isOpen();
+  await first.click();
+  hold(await isOpen() !== before, "the mouse opens nothing");
+  await first.click();
+  return wrongs(await page.evaluate(() => {
+    const wrong = [];
+    const summaries = Array.from(document.querySelectorAll("summary")).filter((it) => it.checkVisibility());
+    for (const summary of summaries) {
+      const before = summary.parentElement.open;
+      window.press(summary);
+      if (summary.parentElement.open === before) wrong.push(`"${summary.textContent}" does not open or close`);
+      window.press(summary);
+    }
+    return { wrong, count: summaries.length };
+  }));
 }
 
 async function links(page) {
@@ -193,13 +236,15 @@ async function links(page) {
     const target = await link.getAttribute("href");
     hold(await page.locator(target).count() === 1, `${target} leads nowhere`);
   }
-  const charts = page.locator(".chart:visible");
-  for (const chart of await charts.all()) {
-    hold(await chart.getAttribute("role") === "img" && (await chart.getAttribute("aria-label")).length > 20, "a chart without words");
-    const figure = chart.locator("xpath=ancestor::figure");
-    hold(await figure.locator("details.data table").count() === 1, "a chart without a table");
-  }
-  return charts.count();
+  return wrongs(await page.evaluate(() => {
+    const wrong = [];
+    const charts = Array.from(document.querySelectorAll(".chart")).filter((it) => it.checkVisibility());
+    for (const chart of charts) {
+      if (chart.getAttribute("role") !== "img" || chart.getAttribute("aria-label").length <= 20) wrong.push("a chart without words");
+      if (chart.closest("figure").querySelectorAll("details.data table").length !== 1) wrong.push("a chart without a table");
+    }
+    return { wrong, count: charts.length };
+  }));
 }
 
 // With the Tab key alone, everything that can be used is come to, in the order it stands.
@@ -214,15 +259,12 @@ async function keyboard(page) {
     const all = document.querySelectorAll("a[href], button, summary, [tabindex='0']");
     const there = Array.from(all).filter((it) => it.checkVisibility() || it.classList.contains("skip"));
     there.forEach((it, place) => { it.dataset.place = String(place); });
+    window.came = [];
+    addEventListener("focusin", ({ target }) => { window.came.push(Number(target.dataset.place ?? -1)); });
     return there.length;
   });
-  const came = [];
-  for (let press = 0; press < wanted + 5; press += 1) {
-    await page.keyboard.press("Tab");
-    const place = await page.evaluate(() => document.activeElement.dataset.place);
-    if (place === undefined) break;
-    came.push(Number(place));
-  }
+  for (let press = 0; press < wanted; press += 1) await page.keyboard.press("Tab");
+  const came = await page.evaluate(() => window.came);
   hold(came.length === wanted, `Tab comes to ${came.length} of ${wanted} places`);
   hold(came.every((place, index) => place === index), "Tab does not go in order");
   // And what is come to is used: a switch by the space bar.
@@ -243,9 +285,9 @@ async function paper(page) {
   hold(await page.locator("button:visible").count() === 0, "there are buttons on paper");
   const background = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   hold(background === "rgb(255, 255, 255)", `paper is ${background}`);
-  for (const chart of await page.locator(".chart").all()) {
-    hold(await chart.locator("svg.main-svg").count() > 0, "a chart is not on paper");
-  }
+  const blank = await page.evaluate(() =>
+    Array.from(document.querySelectorAll(".chart")).filter((box) => !box.querySelector("svg.main-svg")).length);
+  hold(blank === 0, `${blank} charts are not on paper`);
   const pdf = await page.pdf({ format: "A4", path: shots === "-" ? undefined : `${shots}/page.pdf` });
   hold(pdf.length > 50000, `a PDF of ${pdf.length} bytes`);
   await page.evaluate(() => dispatchEvent(new Event("afterprint")));
@@ -253,35 +295,144 @@ async function paper(page) {
   hold(await page.locator("[data-switch]").count() === await page.locator(".panel:visible").count(), "after printing all panels stay");
 }
 
+// Of a page that is never idle, what is not near the window is not drawn, and lacks nothing else.
+async function undrawn(page) {
+  const nearAreDrawn = () => page.waitForFunction(() => window.Plotly && Array.from(document.querySelectorAll(".chart"))
+    .filter((box) => {
+      const { top, bottom, height } = box.getBoundingClientRect();
+      return height > 0 && bottom > -innerHeight && top < 2 * innerHeight;
+    })
+    .every((box) => box.querySelector("svg.main-svg")));
+  const waiting = () => page.evaluate(() =>
+    Array.from(document.querySelectorAll(".chart"), (box, place) => [place, box])
+      .filter(([, box]) => box.checkVisibility() && !box.querySelector("svg.main-svg"))
+      .map(([place]) => place));
+  await nearAreDrawn();
+  const [height, begun] = [await page.evaluate(() => document.documentElement.scrollHeight), await waiting()];
+  if (begun.length === 0) return 0;
+  // What it says can be found as text, and heard.
+  for (const place of begun) {
+    const missing = await page.locator(".chart").nth(place).evaluate((box) => {
+      const { data, layout } = JSON.parse(box.nextElementSibling.textContent);
+      const table = box.closest("figure").querySelector("details.data").textContent;
+      const said = data[0]?.type === "bar"
+        ? [...layout.annotations.map((label) => label.text.replace(/^<b>|<\/b>$/g, "")), ...data[0].text]
+        : data.map((line) => line.name);
+      const text = (markup) => new DOMParser().parseFromString(markup, "text/html").body.textContent;
+      return data.length > 1 || data[0]?.type === "bar" ? said.map(text).filter((words) => !table.includes(words)) : [];
+    });
+    hold(missing.length === 0, `chart ${place} is not drawn, and its table lacks ${missing.join(", ")}`);
+  }
+  // It is saved as it is, without coming near.
+  const last = page.locator(".chart").nth(begun.at(-1)).locator("xpath=ancestor::figure");
+  const saving = page.waitForEvent("download");
+  await last.locator("[data-save=svg]").evaluate((button) => button.click());
+  const svg = (await bytes(await saving)).toString("utf8");
+  hold(svg.includes(await last.locator("h3, h4").first().textContent()), "what is not drawn is not saved");
+  hold((await waiting()).includes(begun.at(-1)), "what is saved is drawn");
+  // What is jumped to is drawn, and what the keyboard comes to.
+  await last.scrollIntoViewIfNeeded();
+  await last.locator("svg.main-svg").first().waitFor();
+  const middle = (await waiting()).at(0);
+  if (middle !== undefined) {
+    const figure = page.locator(".chart").nth(middle).locator("xpath=ancestor::figure");
+    await figure.locator("summary").focus();
+    await figure.locator("svg.main-svg").first().waitFor();
+  }
+  // In other colours and at another width what is near is drawn again, and the rest when it comes.
+  const drawing = (what) => last.evaluate((figure, what) => {
+    const svg = figure.querySelector("svg.main-svg");
+    return what === "width" ? svg.clientWidth : getComputedStyle(svg.querySelector("text")).fill;
+  }, what);
+  await last.scrollIntoViewIfNeeded();
+  const light = await drawing("colour");
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.waitForFunction(([figure, light]) =>
+    getComputedStyle(figure.querySelector("svg.main-svg text")).fill !== light, [await last.elementHandle(), light]);
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize({ width: 700, height: 900 });
+  await last.scrollIntoViewIfNeeded();
+  await page.waitForFunction((figure) => {
+    const [box, svg] = [figure.querySelector(".chart"), figure.querySelector("svg.main-svg")];
+    return svg && Math.abs(svg.clientWidth - box.clientWidth) < 1;
+  }, await last.elementHandle());
+  await page.setViewportSize({ width: 1280, height: 900 });
+  // On the way through all of it every chart is drawn, and nothing moves.
+  for (let top = 0; top < height; top += 1800) {
+    await page.evaluate((top) => scrollTo(0, top), top);
+    await nearAreDrawn();
+  }
+  hold((await waiting()).length === 0, "a chart that was come by is not drawn");
+  const after = await page.evaluate(() => document.documentElement.scrollHeight);
+  hold(after === height, `the page was ${height} high and is ${after} with its charts`);
+  return begun.length;
+}
+
+// The page as it is first seen, in each scheme and width.
+async function looked(scheme, width) {
+  const page = await opened(scheme, width);
+  const where = `${scheme}, ${width} px`;
+  await accessible(page, where);
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+  hold(wide <= width, `${where}: the page is ${wide} wide`);
+  if (shots !== "-") await page.screenshot({ path: `${shots}/${scheme}-${width}.png`, fullPage: true });
+  return page;
+}
+
 const counts = {};
-for (const scheme of ["light", "dark"]) {
-  for (const width of [1280, 390]) {
-    const page = await opened(scheme, width);
-    const where = `${scheme}, ${width} px`;
-    await accessible(page, where);
-    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-    hold(wide <= width, `${where}: the page is ${wide} wide`);
-    if (shots !== "-") await page.screenshot({ path: `${shots}/${scheme}-${width}.png`, fullPage: true });
-    if (scheme === "light" && width === 1280) {
-      const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0].startTime);
-      const drawn = await page.evaluate(() => performance.now());
-      console.log(`first paint ${paint.toFixed(0)} ms, all drawn before ${drawn.toFixed(0)} ms`);
-      counts.links = await links(page);
-      counts.switches = await switches(page);
-      counts.axes = await axes(page);
-      counts.saved = await saves(page);
-      counts.folds = await folds(page);
-      counts.copies = await copies(page);
-      // Everything is open now: tables and commands, too.
-      await page.locator("details").evaluateAll((all) => all.forEach((one) => { one.open = true; }));
-      await accessible(page, `${where}, all open`);
-      counts.places = await keyboard(page);
-      await paper(page);
-    }
+const took = [];
+async function timed(what, doing) {
+  const began = performance.now();
+  const count = await doing;
+  took.push(`${what} ${((performance.now() - began) / 1000).toFixed(1)}`);
+  return count;
+}
+
+const openAll = (page) => page.locator("details").evaluateAll((all) => all.forEach((one) => { one.open = true; }));
+
+// Everything on it, by mouse and by keyboard, and on paper: as four people at once, each with a page of
+// their own, because most of the time is waiting for what was clicked.
+async function drawings() {
+  const page = await timed("look", looked("light", 1280));
+  const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0].startTime);
+  console.log(`first paint ${paint.toFixed(0)} ms`);
+  counts.links = await timed("links", links(page));
+  counts.switches = await timed("switches", switches(page));
+  counts.axes = await timed("axes", axes(page));
+  counts.folds = await timed("folds", folds(page));
+  await page.context().close();
+}
+
+async function files() {
+  const page = await opened("light", 1280);
+  counts.saved = await timed("saves", saves(page));
+  await timed("paper", paper(page));
+  await page.context().close();
+}
+
+async function texts() {
+  const page = await opened("light", 1280);
+  counts.copies = await timed("copies", copies(page));
+  // Everything is open from here on: tables and commands, too.
+  await openAll(page);
+  await timed("axe", accessible(page, "light, 1280 px, all open"));
+  counts.places = await timed("keyboard", keyboard(page));
+  await page.context().close();
+}
+
+async function glances() {
+  for (const [scheme, width] of [["light", 390], ["dark", 1280], ["dark", 390]]) {
+    const page = await timed(`${scheme} ${width}`, looked(scheme, width));
     await page.context().close();
   }
+  const page = await opened("light", 1280, { idle: false });
+  counts.undrawn = await timed("undrawn", undrawn(page));
+  await page.context().close();
 }
+
+await Promise.all([drawings(), files(), texts(), glances()]);
 await browser.close();
+console.log(`seconds: ${took.join(", ")}`);
 console.log(JSON.stringify(counts));
 for (const one of wrong) console.log(`wrong: ${one}`);
 process.exit(wrong.length > 0 ? 1 : 0);

@@ -66,6 +66,24 @@ await page.fill("#filter-drive", "nosuch");
 await page.waitForFunction(() => document.querySelectorAll("#results-table tbody tr").length === 0);
 await page.fill("#filter-drive", "");
 await page.waitForSelector("#results-table tbody tr");
+// One result is of firmware 0309 and of 1 March 2026, the others of today.
+const left = (count) => page.waitForFunction((count) => document.querySelectorAll("#results-table tbody tr").length === count, count);
+await page.selectOption("#filter-method", "");
+await left(all);
+await page.fill("#filter-firmware", "0309");
+await left(1);
+hold((await page.textContent("#results-table tbody tr")).includes("firmware 0309"), "the firmware is not said");
+await page.fill("#filter-firmware", "");
+await left(all);
+await page.fill("#filter-since", "2026-03-02");
+await left(all - 1);
+await page.fill("#filter-since", "");
+await page.fill("#filter-until", "2026-03-01");
+await left(1);
+await page.fill("#filter-until", "");
+await left(all);
+await page.selectOption("#filter-method", "consistency");
+await left(2);
 await page.check("#results-table tbody input >> nth=0");
 hold(await page.isEnabled("#results-report"), "a report of the chosen ones cannot be made");
 

@@ -25,7 +25,7 @@ pub(super) fn table(comparison: &Comparison, width: usize) -> String {
         .collect();
     let grid = Grid::new(&headings, rows.iter().flatten().flatten(), width);
     let mut text = String::new();
-    for method in methods(comparison) {
+    for method in comparison.methods() {
         text += &format!("{}\n", plain(&method_words(method)));
         let of_method = comparison.figures.iter().zip(&rows).filter(|it| it.0.method == method);
         for (index, (row, lines)) in of_method.enumerate() {
@@ -55,20 +55,6 @@ pub(super) fn table(comparison: &Comparison, width: usize) -> String {
         text.push('\n');
     }
     text + &notes(comparison)
-}
-
-/// The methods there is something of, in the order they come.
-fn methods(comparison: &Comparison) -> Vec<&str> {
-    let all = comparison.figures.iter().map(|row| &row.method);
-    let all = all.chain(comparison.curves.iter().map(|row| &row.method));
-    let all = all.chain(comparison.conclusions.iter().map(|row| &row.method));
-    let mut methods: Vec<&str> = Vec::new();
-    for method in all {
-        if !methods.contains(&method.as_str()) {
-            methods.push(method);
-        }
-    }
-    methods
 }
 
 fn cells(comparison: &Comparison) -> impl Iterator<Item = &Cell> {

@@ -63,7 +63,6 @@ pub(super) fn json(chart: &Chart) -> String {
         ),
     };
     let config = Configuration::new()
-        .responsive(true)
         .display_logo(false)
         .typeset_math(false)
         .double_click(DoubleClick::False)

@@ -1,7 +1,7 @@
 // The page over the database: what is compared, what there is, what is started.
 
-import { bars, format, lines } from "./charts.js";
-import { $, Choices, ask, element, row, trouble } from "./common.js";
+import { bars, format, lines, micros } from "./charts.js";
+import { $, Choices, ask, element, number, row, trouble } from "./common.js";
 import { follow, showForm } from "./live.js";
 
 const views = ["compare", "results", "review"];
@@ -50,7 +50,9 @@ function showCompared() {
   $("compare-none").hidden = shown.length > 0;
   $("compare-none").textContent = compared.chosen.length
     ? "The chosen drives have no results of this method."
-    : "Choose drives that have results; the first one chosen is the drive under test.";
+    : compared.any
+      ? "Choose drives that have results; the first one chosen is the drive under test."
+      : "There are no results yet. Review drives of the catalogue under Review, or any with `fourcorners review`.";
   if (!shown.length) return;
   $("compare-chosen").textContent = `Under test: ${labelOf(shown[0])}.`
     + (missing ? ` ${missing} of the chosen drives have no results of this method.` : "");
@@ -87,8 +89,8 @@ function drawCompared() {
     const figure = one.record.figures[name];
     const { mean, p99, p999, max } = figure.latency_us;
     const ratio = one === having[0] ? "" : ratioWords(figure.mb_per_s / having[0].record.figures[name].mb_per_s);
-    const made = row([labelOf(one), one.record.clock, figure.mb_per_s, ratio, figure.iops, mean, p99, p999, max]);
-    made.children[3].classList.add("number");
+    const times = [mean, p99, p999, max].map((us) => number(micros(us)));
+    const made = row([labelOf(one), one.record.clock, figure.mb_per_s, number(ratio), figure.iops, ...times]);
     made.classList.toggle("under-test", one === shown[0]);
     return made;
   }));
@@ -142,7 +144,8 @@ async function loadResults() {
         $("results-report").disabled = !results.chosen.size;
       });
       const link = element("a", one.id.slice(0, 7), { href: `/report?id=${one.id}` });
-      const made = row([box, one.title + (one.set_up ? ` (${one.set_up})` : ""),
+      const firmware = one.firmware ? `, firmware ${one.firmware}` : "";
+      const made = row([box, one.title + (one.set_up ? ` (${one.set_up})` : "") + firmware,
         one.method + (one.quick ? ", quick" : ""), one.clock, one.figures, one.ended,
         one.started_at.replace("T", " ").replace("Z", ""), link]);
       made.dataset.drive = one.drive;
@@ -183,7 +186,7 @@ function route() {
 
 async function begin() {
   const methods = await ask("/api/methods");
-  const entries = methods.map(({ name }) => ({ value: name, label: name }));
+  const entries = methods.map(({ name, words }) => ({ value: name, label: words }));
   options($("compare-method"), entries);
   options($("filter-method"), entries, "any");
   const catalogue = await loadDrives();

@@ -33,6 +33,7 @@ export function element(tag, text, attributes = {}) {
 export function row(cells) {
   const made = document.createElement("tr");
   made.append(...cells.map((cell) => {
+    if (cell instanceof HTMLTableCellElement) return cell;
     if (cell instanceof Node) {
       const holder = document.createElement("td");
       holder.append(cell);
@@ -44,6 +45,9 @@ export function row(cells) {
   }));
   return made;
 }
+
+// A cell with a number that says its unit.
+export const number = (text) => element("td", text, { class: "number" });
 
 // Check boxes with a search field above them. Order of choice is kept: the first is under test.
 export class Choices {
@@ -64,9 +68,10 @@ export class Choices {
         this.changed?.();
       });
       const holder = document.createElement("label");
-      holder.append(input, ` ${label}`);
+      holder.append(input, element("span", label));
       return holder;
     }));
+    this.any = entries.length > 0;
     if (!entries.length) this.box.replaceChildren(element("p", "None.", { class: "hint" }));
     this.mark();
   }

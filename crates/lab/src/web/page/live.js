@@ -13,7 +13,7 @@ let whenMeasured = async () => {};
 export function showForm(catalogue, known, measured) {
   whenMeasured = measured;
   drives.show(catalogue);
-  methods.show(known.map(({ name }) => ({ value: name, label: name })));
+  methods.show(known.map(({ name, words }) => ({ value: name, label: words })));
   methods.choose(known.filter((method) => method.default).map((method) => method.name));
   $("review-form").addEventListener("submit", start);
   $("live-stop").addEventListener("click", stop);

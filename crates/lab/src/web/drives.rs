@@ -1,0 +1,58 @@
+//! The drives that can be looked at or tested.
+
+use std::sync::{Arc, LazyLock};
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+
+use super::Shared;
+use super::error::Refused;
+use super::results::with_store;
+use crate::catalogue::{self, CatalogueError};
+
+/// A drive.
+#[derive(Clone, Serialize)]
+struct DriveEntry {
+    name: String,
+    title: String,
+    /// `ssd`, `hdd`; none of a real one.
+    kind: Option<&'static str>,
+    capacity_bytes: Option<u64>,
+    /// Whether there are results of it.
+    measured: bool,
+}
+
+/// The catalogue. It is in the binary and stays as it is, so it is read once.
+static CATALOGUE: LazyLock<Result<Vec<DriveEntry>, CatalogueError>> = LazyLock::new(|| {
+    let entry = |name: String| {
+        let profile = catalogue::built_in(&name, &[])?;
+        Ok(DriveEntry {
+            title: profile.title.clone(),
+            kind: Some(profile.model.kind()),
+            capacity_bytes: Some(profile.capacity_bytes()),
+            measured: false,
+            name,
+        })
+    };
+    catalogue::names().into_iter().map(entry).collect()
+});
+
+/// The catalogue, and real drives of which there are results.
+pub(super) async fn drives(State(shared): State<Arc<Shared>>) -> Result<Response, Refused> {
+    let measured = with_store(shared, Vec::new(), |store| store.drives()).await?;
+    // The first time it takes a moment.
+    let read = tokio::task::spawn_blocking(|| CATALOGUE.as_ref()).await.map_err(Refused::ours)?;
+    let mut drives = read.map_err(Refused::ours)?.clone();
+    for drive in &mut drives {
+        drive.measured = measured.contains(&drive.name);
+    }
+    for name in measured {
+        if !drives.iter().any(|drive| drive.name == name) {
+            let (title, kind, capacity_bytes) = (name.clone(), None, None);
+            drives.push(DriveEntry { name, title, kind, capacity_bytes, measured: true });
+        }
+    }
+    Ok(Json(drives).into_response())
+}
