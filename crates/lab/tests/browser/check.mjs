@@ -147,8 +147,13 @@ async function saves(page) {
     const came = [];
     const take = (download) => came.push(download);
     page.on("download", take);
-    if (saved === 0) for (const button of await figure.locator("[data-save]").all()) await button.click();
-    else await figure.evaluate((it) => it.querySelectorAll("[data-save]").forEach((button) => window.press(button)));
+    // A page may save some files for each thing that a person does, and ten without.
+    const buttons = figure.locator("[data-save]");
+    if (saved === 0) for (const button of await buttons.all()) await button.click();
+    else {
+      await buttons.first().click();
+      await buttons.evaluateAll((all) => all.slice(1).forEach((button) => window.press(button)));
+    }
     const began = Date.now();
     while (came.length < 3 && Date.now() - began < SAVING_MS) await new Promise((then) => setTimeout(then, 5));
     page.off("download", take);
