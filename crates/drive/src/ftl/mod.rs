@@ -422,6 +422,13 @@ impl Ftl {
         if stream != Stream::Slc {
             self.collect_for_row(die);
         }
+        self.turn_to_next_die(die, stream);
+    }
+
+    /// The next row of a stream goes to the die after the one whose row was filled; the parity behind that
+    /// is counted.
+    #[inline(always)]
+    fn turn_to_next_die(&mut self, die: u32, stream: Stream) {
         self.rows[stream.index()].die = if die + 1 == self.shape.dies { 0 } else { die + 1 };
         self.count_parity(die, stream);
     }

@@ -116,8 +116,7 @@ impl Ftl {
     #[inline(always)]
     pub(crate) fn plain_row_filled(&mut self, die: u32) -> u32 {
         self.collect_for_row(die);
-        self.rows[ONLY].die = if die + 1 == self.shape.dies { 0 } else { die + 1 };
-        self.count_parity(die, Stream::Cold);
+        self.turn_to_next_die(die, Stream::Cold);
         self.shape.row_of(self.dies[die as usize].fronts[ONLY].host.filled).0 - 1
     }
 
