@@ -2,7 +2,9 @@
 // it says. Arguments: the browser, the page, a folder for screenshots (or "-").
 //
 // What is wrong is printed, one line each, and the exit code is 1 then.
-import { readFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 
@@ -15,22 +17,34 @@ const SAVING_MS = 45000;
 // Impacts that keep somebody from reading or using the page.
 const SERIOUS = ["serious", "critical"];
 
-const browser = await chromium.launch({
+const program = {
   executablePath: browserPath,
   args: ["--no-sandbox", "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND"],
-});
+};
+const browser = await chromium.launch(program);
+// Of somebody who answered once for all that a page may save many files. Without that answer the
+// browser holds back, unseen, what is saved soon after another file.
+const saver = mkdtempSync(join(tmpdir(), "fourcorners-saves-"));
+mkdirSync(join(saver, "Default"));
+process.on("exit", () => rmSync(saver, { recursive: true, force: true }));
+writeFileSync(join(saver, "Default", "Preferences"), JSON.stringify({
+  profile: { default_content_setting_values: { automatic_downloads: 1 } },
+}));
 
 // A page in a scheme and a width, with what it complains of and asks for. One that is never idle draws
 // only what comes near its window.
-async function opened(colorScheme, width, { idle = true } = {}) {
-  const context = await browser.newContext({
+async function opened(colorScheme, width, { idle = true, savesMany = false } = {}) {
+  const settings = {
     colorScheme,
     viewport: { width, height: 900 },
     acceptDownloads: true,
     // Scripts of the tests are let in beside the page's own policy.
     bypassCSP: true,
     permissions: ["clipboard-read", "clipboard-write"],
-  });
+  };
+  const context = savesMany
+    ? await chromium.launchPersistentContext(saver, { ...program, ...settings })
+    : await browser.newContext(settings);
   // Only what hangs is to end here: a busy machine takes minutes for what takes seconds.
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
@@ -147,13 +161,9 @@ async function saves(page) {
     const came = [];
     const take = (download) => came.push(download);
     page.on("download", take);
-    // A page may save some files for each thing that a person does, and ten without.
     const buttons = figure.locator("[data-save]");
     if (saved === 0) for (const button of await buttons.all()) await button.click();
-    else {
-      await buttons.first().click();
-      await buttons.evaluateAll((all) => all.slice(1).forEach((button) => window.press(button)));
-    }
+    else await buttons.evaluateAll((all) => all.forEach((button) => window.press(button)));
     const began = Date.now();
     while (came.length < 3 && Date.now() - began < SAVING_MS) await new Promise((then) => setTimeout(then, 5));
     page.off("download", take);
@@ -409,7 +419,7 @@ async function drawings() {
 }
 
 async function files() {
-  const page = await opened("light", 1280);
+  const page = await opened("light", 1280, { savesMany: true });
   counts.saved = await timed("saves", saves(page));
   await timed("paper", paper(page));
   await page.context().close();
