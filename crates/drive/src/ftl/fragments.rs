@@ -12,8 +12,10 @@
 //! On a drive that compresses a unit takes several places, all units of a fragment as many: its
 //! *weight*. What does not compress alike is in different fragments.
 
+mod filling;
 mod gather;
 mod live_places;
+mod scattered;
 mod stored;
 
 use std::ops::Range;
@@ -21,6 +23,9 @@ use std::ops::Range;
 use super::PhysicalUnit;
 use super::shape::Shape;
 use crate::prefetch::prefetch;
+use scattered::Parts;
+
+pub(super) use filling::Filling;
 
 /// Units of a fragment: the bits of a mask.
 pub(super) const SLOTS: u32 = 64;
@@ -107,22 +112,6 @@ const SCATTERED: u16 = u16::MAX;
 /// The `split` of one that lies in one place.
 const WHOLE: u16 = SLOTS as u16;
 
-/// Units of a scattered fragment that lie one behind the other.
-#[derive(Clone, Copy, Debug)]
-struct Part {
-    /// By slot: it is in this part. Its place is that many behind `at` as slots before it are.
-    placed: u64,
-    at: PhysicalUnit,
-    /// The next part, or [`NONE`].
-    more: u32,
-}
-
-impl Part {
-    fn place(self, bit: u64, weight: u16) -> PhysicalUnit {
-        self.at + (self.placed & (bit - 1)).count_ones() * u32::from(weight)
-    }
-}
-
 impl Fragment {
     /// One whose slots all lie from `at` on.
     fn whole(live: u64, placed: u64, at: PhysicalUnit, weight: u16) -> Fragment {
@@ -165,29 +154,9 @@ pub(super) struct Fragments {
     /// When they are to be gathered.
     most: usize,
     /// Parts of scattered fragments.
-    parts: Vec<Part>,
-    free_part: u32,
+    parts: Parts,
     /// By block of the drive: the fragment of each part in it, in the order of their places.
     in_block: Vec<Vec<u32>>,
-}
-
-/// A fragment that is being filled, place after place.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Filling {
-    fragment: u32,
-    slots: u32,
-    weight: u16,
-}
-
-impl Filling {
-    /// None yet: the next unit begins a fragment.
-    pub(super) const NONE: Filling = Filling { fragment: NONE, slots: SLOTS, weight: 1 };
-}
-
-impl Default for Filling {
-    fn default() -> Filling {
-        Filling::NONE
-    }
 }
 
 impl Fragments {
@@ -199,72 +168,9 @@ impl Fragments {
             free: NONE,
             in_use: 0,
             most,
-            parts: Vec::new(),
-            free_part: NONE,
+            parts: Parts::none(),
             in_block: vec![Vec::new(); shape.blocks() as usize],
         }
-    }
-
-    /// Adds the units of `entries` of the map, each of `weight` places, written from `place` on,
-    /// which lies in `block` and behind the unit added last.
-    pub(super) fn append(
-        &mut self,
-        filling: &mut Filling,
-        block: u32,
-        place: PhysicalUnit,
-        entries: &mut [Slot],
-        weight: u16,
-    ) {
-        let (mut place, mut entries) = (place, entries);
-        if filling.weight != weight {
-            *filling = Filling { weight, ..Filling::NONE };
-        }
-        while !entries.is_empty() {
-            if filling.slots == SLOTS {
-                // All its places are known; slots that will never be written are never asked for.
-                let fragment = self.add(Fragment::whole(0, u64::MAX, place, weight));
-                *filling = Filling { fragment, slots: 0, weight };
-                self.in_block[block as usize].push(filling.fragment);
-            }
-            let count = (SLOTS - filling.slots).min(entries.len() as u32);
-            self.fragments[filling.fragment as usize].live |= ones(count) << filling.slots;
-            let (now, later) = entries.split_at_mut(count as usize);
-            fill_slots(now, Slot::new(filling.fragment, filling.slots));
-            filling.slots += count;
-            place += count * u32::from(weight);
-            entries = later;
-        }
-    }
-
-    /// The slot of a unit that takes one place, behind the unit added last; `None` if a fragment is to be begun
-    /// for it.
-    #[inline(always)]
-    pub(super) fn fill_one(&mut self, filling: &mut Filling) -> Option<Slot> {
-        let Filling { fragment, slots, .. } = *filling;
-        if slots == SLOTS {
-            return None;
-        }
-        self.fragments[fragment as usize].live |= 1 << (slots % SLOTS);
-        filling.slots = slots + 1;
-        Some(Slot::new(fragment, slots))
-    }
-
-    /// The same of some units that take one place each; false if a fragment is to be begun for one of them.
-    #[inline(always)]
-    pub(super) fn fill_some(&mut self, filling: &mut Filling, entries: &mut [Slot]) -> bool {
-        let Filling { fragment, slots, .. } = *filling;
-        let count = entries.len() as u32;
-        if count > SLOTS - slots || count == 0 {
-            return false;
-        }
-        self.fragments[fragment as usize].live |= ones(count) << slots;
-        let first = Slot::new(fragment, slots);
-        match entries.first_chunk_mut::<4>() {
-            Some(four) if count == 4 => fill_slots(four, first),
-            _ => fill_slots(entries, first),
-        }
-        filling.slots = slots + count;
-        true
     }
 
     #[inline]
@@ -274,15 +180,6 @@ impl Fragments {
             return self.place_in_parts(fragment, slot.bit());
         }
         fragment.place(slot.bit())
-    }
-
-    #[cold]
-    fn place_in_parts(&self, fragment: &Fragment, bit: u64) -> PhysicalUnit {
-        let mut part = self.parts[fragment.parts as usize];
-        while part.placed & bit == 0 {
-            part = self.parts[part.more as usize];
-        }
-        part.place(bit, fragment.weight)
     }
 
     /// Places that the unit of a slot takes.
@@ -457,92 +354,6 @@ impl Fragments {
         true
     }
 
-    /// Makes parts of a fragment's two halves.
-    #[cold]
-    fn scatter(&mut self, id: u32) {
-        let fragment = self.fragments[id as usize];
-        let (placed, upper) = (fragment.placed, fragment.upper());
-        let last = self.add_part(Part { placed: placed & upper, at: fragment.at[1], more: NONE });
-        let first = Part { placed: placed & !upper, at: fragment.at[0], more: last };
-        let parts = self.add_part(first);
-        self.fragments[id as usize] = Fragment { split: SCATTERED, parts, ..fragment };
-    }
-
-    /// Moves the part of a scattered fragment that comes first at `from`.
-    #[cold]
-    fn move_part(
-        &mut self,
-        id: u32,
-        from: &Range<PhysicalUnit>,
-        to: &mut Target,
-        arrived: &mut Vec<u32>,
-    ) -> bool {
-        let Fragment { live, weight, parts: head, .. } = self.fragments[id as usize];
-        let (mut here, mut before) = (NONE, NONE);
-        let (mut next, mut last) = (head, NONE);
-        while next != NONE {
-            let part = self.parts[next as usize];
-            if from.contains(&part.at) && (here == NONE || part.at < self.parts[here as usize].at) {
-                (here, before) = (next, last);
-            }
-            (next, last) = (part.more, next);
-        }
-        let part = self.parts[here as usize];
-        let (fits, rest) = split(part.placed & live, (to.end - to.at) / u32::from(weight));
-        match (fits, rest) {
-            (0, 0) => self.remove_part(id, here, before),
-            (0, _) => {}
-            (_, 0) => self.parts[here as usize] = Part { placed: fits, at: to.at, ..part },
-            _ => {
-                // What is left stays where it is, and is what comes first there.
-                let first = rest & rest.wrapping_neg();
-                let placed = part.placed & !(first - 1);
-                self.parts[here as usize] = Part { placed, at: part.place(first, weight), ..part };
-                let moved = Part { placed: fits, at: to.at, more: head };
-                self.fragments[id as usize].parts = self.add_part(moved);
-            }
-        }
-        if fits != 0 {
-            to.at += fits.count_ones() * u32::from(weight);
-            arrived.push(id);
-        }
-        rest == 0
-    }
-
-    fn add_part(&mut self, part: Part) -> u32 {
-        if self.free_part == NONE {
-            self.parts.push(part);
-            return self.parts.len() as u32 - 1;
-        }
-        let added = self.free_part;
-        self.free_part = self.parts[added as usize].more;
-        self.parts[added as usize] = part;
-        added
-    }
-
-    /// Takes a part that comes behind `before` out of a scattered fragment. With one part left it is
-    /// whole again.
-    fn remove_part(&mut self, id: u32, part: u32, before: u32) {
-        let more = self.parts[part as usize].more;
-        self.give_part(part);
-        match before {
-            NONE => self.fragments[id as usize].parts = more,
-            before => self.parts[before as usize].more = more,
-        }
-        let fragment = self.fragments[id as usize];
-        let only = self.parts[fragment.parts as usize];
-        if only.more == NONE {
-            self.give_part(fragment.parts);
-            self.fragments[id as usize] =
-                Fragment::whole(fragment.live, only.placed, only.at, fragment.weight);
-        }
-    }
-
-    fn give_part(&mut self, part: u32) {
-        self.parts[part as usize].more = self.free_part;
-        self.free_part = part;
-    }
-
     /// Whether overwriting has left so many fragments, few of their slots live, that it is time
     /// to gather what they hold.
     #[inline]
@@ -555,7 +366,6 @@ impl Fragments {
         self.fragments = fragments;
         self.free = NONE;
         self.parts.clear();
-        self.free_part = NONE;
     }
 
     /// Forgets all of them.
@@ -564,24 +374,7 @@ impl Fragments {
         self.free = NONE;
         self.in_use = 0;
         self.parts.clear();
-        self.free_part = NONE;
         self.in_block.iter_mut().for_each(Vec::clear);
-    }
-}
-
-/// Points entries of the map to the slots of a fragment from `first` on.
-#[inline]
-fn fill_slots(entries: &mut [Slot], first: Slot) {
-    // Rows have a few units: what a compiler makes of a loop over any number is for many.
-    let (fours, rest) = entries.as_chunks_mut::<4>();
-    let mut next = first.0;
-    for four in fours {
-        *four = [0, 1, 2, 3].map(|by| Slot(next + by));
-        next += 4;
-    }
-    for entry in rest {
-        *entry = Slot(next);
-        next += 1;
     }
 }
 

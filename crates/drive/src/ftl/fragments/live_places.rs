@@ -33,7 +33,7 @@ impl Fragments {
             if fragment.split == SCATTERED {
                 let mut next = fragment.parts;
                 while next != NONE {
-                    let part = self.parts[next as usize];
+                    let part = self.parts.get(next);
                     note(part.placed, part.at);
                     next = part.more;
                 }
