@@ -8,11 +8,13 @@
 
 mod checkpoint;
 mod compression;
+mod gc;
 mod hdd;
 mod host_controller;
 mod interface;
 mod log_blocks;
 mod map;
+mod nand;
 mod nand_cells;
 mod nand_suspend;
 mod pcie;
@@ -30,6 +32,7 @@ use serde::{Deserialize, Serialize};
 
 pub use checkpoint::CheckpointSection;
 pub use compression::CompressionSection;
+pub use gc::{GcSection, Pacing, Stall, VictimPolicy};
 pub use hdd::{
     HddCacheSection, HddCapacitySection, HddMechanicsSection, HddMediaSection, HddNcqSection,
     HddProfile,
@@ -40,15 +43,13 @@ pub use interface::{HostSection, SataLinkSection};
 pub use log_blocks::{LogBlocksSection, LogReplacement};
 pub(crate) use map::MapLayout;
 pub use map::MapSection;
+pub use nand::NandSection;
 pub use nand_cells::{CellKind, NandCellsSection, PageOrder};
 pub use nand_suspend::NandSuspendSection;
 pub use pcie::{LinkSection, PcieLinkSection};
 pub use power::{HddPowerSection, PowerSection};
 pub use slc_buffer::{SlcBufferSection, WhenSlcFull};
-pub use ssd::{
-    BufferSection, CapacitySection, ControllerSection, GcSection, NandSection, Pacing, SsdProfile,
-    Stall, VictimPolicy,
-};
+pub use ssd::{BufferSection, CapacitySection, ControllerSection, SsdProfile};
 pub use streams::{StreamVictims, StreamsSection};
 pub use trim::{TrimMode, TrimSection};
 pub use wear::{Levelling, WearSection};
