@@ -8,6 +8,7 @@
 
 mod batch;
 mod blocks;
+mod check;
 mod coalesce;
 mod collect;
 mod die;
@@ -179,37 +180,6 @@ impl Ftl {
 
     pub(crate) fn counts(&self) -> FtlCounts {
         self.counts
-    }
-
-    /// Whether map, live bits and counts agree; the first place where they do not.
-    pub(crate) fn check(&self) -> Result<(), String> {
-        let mut found = LiveBits::none(self.shape);
-        for (unit, &slot) in self.map.iter().enumerate().filter(|&(_, &at)| at != Slot::NOWHERE) {
-            let (place, weight) = (self.fragments.place(slot), self.fragments.weight(slot));
-            let (block, within) = self.shape.block_of(place);
-            let places = within..within + weight;
-            if places.end > self.shape.units_per_block {
-                return Err(format!("unit {unit} at {place} lies in two blocks"));
-            }
-            if places.into_iter().any(|within| found.is_set(block, within)) {
-                return Err(format!("unit {unit} is mapped to {place}, as another one is"));
-            }
-            found.set_range(block, within, weight);
-        }
-        let live = self.fragments.live(self.shape);
-        for block in 0..self.shape.blocks() {
-            let (die, of_die) = self.shape.die_of(block);
-            if found.of_block(block) != live.of_block(block) {
-                return Err(format!("die {die} block {of_die}: the map and its fragments differ"));
-            }
-            let live = live::groups_in_use(live.of_block(block), 1);
-            let counted = self.dies[die as usize].blocks.valid(of_die);
-            if live != counted {
-                return Err(format!("die {die} block {of_die}: {live} live, {counted} counted"));
-            }
-        }
-        self.check_blocks()?;
-        self.check_slc()
     }
 
     /// Units the user can address.

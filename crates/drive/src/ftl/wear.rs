@@ -4,6 +4,10 @@
 //! Everything here happens when a block is opened, chosen for collection or freed, never when a
 //! unit is written.
 
+mod end_of_life;
+#[cfg(test)]
+mod tests;
+
 use std::collections::VecDeque;
 use std::mem::replace;
 
@@ -15,8 +19,10 @@ use super::die::{DieSpace, WriteFront};
 use super::streams::Stream;
 use super::victim::VictimChooser;
 use super::{Ftl, Shape};
-use crate::profile::{Levelling, SsdProfile, WearSection};
+use crate::profile::{Levelling, WearSection};
 use crate::random::SplitMix64;
+
+pub(super) use end_of_life::EndOfLife;
 
 /// The wear of one die's blocks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -171,6 +177,21 @@ impl DieWear {
         (0..self.blocks()).filter(|&block| self.is_retired(block))
     }
 
+    /// Whether blocks that failed are counted right, and none was erased more often than it bears.
+    pub(super) fn check(&self, die: usize) -> Result<(), String> {
+        if self.retired().count() != self.retired as usize {
+            return Err(format!("die {die}: {} blocks counted as failed", self.retired));
+        }
+        let over = |block: &Block| {
+            let most = self.endurance.get(*block as usize);
+            most.is_some_and(|&most| most != RETIRED && self.erases[*block as usize] > most)
+        };
+        if let Some(block) = (0..self.blocks()).find(over) {
+            return Err(format!("die {die} block {block} was erased more often than it bears"));
+        }
+        Ok(())
+    }
+
     /// Begins to count the interval between two levelled blocks.
     pub(super) fn restart_levelling(&mut self) {
         self.levelled_at = 0;
@@ -197,57 +218,6 @@ pub(super) fn new_dies(shape: Shape, section: Option<&WearSection>) -> Vec<DieSp
         None => DieWear::lasting(blocks),
     };
     (0..shape.dies).map(|_| DieSpace::new(shape, wear())).collect()
-}
-
-/// When a drive stops taking writes.
-#[derive(Clone, Debug)]
-pub(super) struct EndOfLife {
-    rated_cycles: Option<u32>,
-    /// Blocks that a die needs to hold its share of the user's data, what is kept open or free or for
-    /// an SLC buffer, and a spare of 1 %: what the profile's check asks of a new drive.
-    least_blocks_per_die: u64,
-    reached: bool,
-}
-
-impl EndOfLife {
-    pub(super) fn new(profile: &SsdProfile) -> EndOfLife {
-        let nand = &profile.nand;
-        let granule = u64::from(profile.granule_bytes());
-        let [block_bytes, unit_bytes] = profile.sure_bytes();
-        let block_on_every_die = block_bytes * u64::from(nand.dies.value) / granule;
-        let user = profile.user_units() * (unit_bytes / granule);
-        let kept = profile.gc.start_free_blocks.value
-            + profile.open_blocks_per_die()
-            + profile.slc_blocks_per_die();
-        EndOfLife {
-            rated_cycles: profile.wear.as_ref().map(|wear| wear.endurance_cycles.value),
-            least_blocks_per_die: u64::from(kept)
-                + (user + user / 100).div_ceil(block_on_every_die),
-            reached: false,
-        }
-    }
-
-    /// That of a drive that has these loaded dies, and has `reached` it or not. `None` when both
-    /// cannot be: too few blocks are left and it writes on, or blocks do not wear out.
-    pub(super) fn restored(mut self, reached: bool, dies: &[DieSpace]) -> Option<EndOfLife> {
-        dies.iter().for_each(|space| self.note_failure(space.blocks.wear()));
-        let can_be = if reached { self.rated_cycles.is_some() } else { !self.reached };
-        can_be.then_some(EndOfLife { reached, ..self })
-    }
-
-    pub(super) fn is_reached(&self) -> bool {
-        self.reached
-    }
-
-    /// Whether a row of host data found a die to take it.
-    pub(super) fn note_room(&mut self, found: bool) {
-        self.reached |= !found;
-    }
-
-    /// A block of this die has failed.
-    fn note_failure(&mut self, wear: &DieWear) {
-        self.reached |= u64::from(wear.blocks() - wear.retired) < self.least_blocks_per_die;
-    }
 }
 
 impl DieSpace {
@@ -383,148 +353,11 @@ impl Ftl {
 
     /// The cycles a block is rated for, if blocks wear out.
     pub(crate) fn rated_cycles(&self) -> Option<u32> {
-        self.end_of_life.rated_cycles
+        self.end_of_life.rated_cycles()
     }
 
     /// Whether the drive takes no more writes.
     pub(crate) fn is_worn_out(&self) -> bool {
         self.end_of_life.is_reached()
-    }
-
-    /// Whether every block is free, closed, open, a victim or failed, and only one of these, and
-    /// none was erased more often than it bears.
-    pub(super) fn check_blocks(&self) -> Result<(), String> {
-        for (die, space) in self.dies.iter().enumerate() {
-            let (blocks, wear) = (&space.blocks, space.blocks.wear());
-            let mut roles = vec![0u32; blocks.count() as usize];
-            let fronts = space.fronts.iter().flat_map(|fronts| [fronts.host, fronts.moves]);
-            let written = fronts.map(|front| front.block);
-            let being_emptied = space.victim.iter().map(|victim| victim.block());
-            let all = blocks.free().chain(blocks.closed()).chain(written);
-            let slc = space.slc.iter().flat_map(|slc| slc.roles());
-            for block in all.chain(being_emptied).chain(slc).chain(wear.retired()) {
-                if let Some(count) = roles.get_mut(block as usize) {
-                    *count += 1;
-                }
-            }
-            if let Some(block) = roles.iter().position(|&count| count != 1) {
-                return Err(format!("die {die} block {block} has {} roles", roles[block]));
-            }
-            if wear.retired().count() != wear.retired as usize {
-                return Err(format!("die {die}: {} blocks counted as failed", wear.retired));
-            }
-            let over = |block: &Block| {
-                let most = wear.endurance.get(*block as usize);
-                most.is_some_and(|&most| most != RETIRED && wear.erases[*block as usize] > most)
-            };
-            if let Some(block) = (0..blocks.count()).find(over) {
-                return Err(format!("die {die} block {block} was erased more often than it bears"));
-            }
-        }
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::profile::{Sourced, Standing};
-
-    fn set<T>(value: T) -> Sourced<T> {
-        Sourced { value, standing: Standing::Set, source: "test".into(), note: None }
-    }
-
-    fn section(levelling: Levelling, sigma_percent: f64) -> WearSection {
-        WearSection {
-            endurance_cycles: set(1000),
-            endurance_sigma_percent: set(sigma_percent),
-            seed: set(1),
-            levelling: set(levelling),
-            threshold_cycles: set(3),
-            interval_blocks: set(2),
-        }
-    }
-
-    /// Blocks with this many erases, all free in this order.
-    fn worn(levelling: Levelling, erases: &[u32]) -> (DieWear, VecDeque<Block>) {
-        let blocks = erases.len() as u32;
-        let mut wear = DieWear::new(blocks, &section(levelling, 0.0), &mut SplitMix64::new(1));
-        wear.erases = erases.to_vec();
-        (wear, (0..blocks).collect())
-    }
-
-    #[test]
-    fn the_least_worn_free_block_is_next_unless_nothing_is_levelled() {
-        for (levelling, next) in
-            [(Levelling::None, 0), (Levelling::Dynamic, 1), (Levelling::Static, 1)]
-        {
-            let (wear, free) = worn(levelling, &[9, 4, 7, 4]);
-            assert_eq!(wear.next_free(&free), Some(next), "{levelling:?}");
-            assert_eq!(wear.next_free(&VecDeque::new()), None);
-        }
-    }
-
-    #[test]
-    fn cold_data_rests_in_a_worn_block_but_not_in_one_far_ahead() {
-        // Two thresholds beyond the 4 erases of block 1 are 10.
-        let (wear, mut free) = worn(Levelling::Static, &[12, 4, 9, 10, 8]);
-        free.retain(|&block| block != 1);
-        assert_eq!(wear.resting_free(&free, 1).map(|place| free[place]), Some(3));
-        free.retain(|&block| block == 0);
-        assert_eq!(wear.resting_free(&free, 1).map(|place| free[place]), Some(0));
-    }
-
-    #[test]
-    fn cold_is_what_stayed_for_two_turns_of_the_die() {
-        // Hot data takes turns in three blocks: their k-th erases are complete after 3 k closings
-        // more than the first. With a threshold of 3 the fifth erase of one is needed, the 14th
-        // closing; with 1 the third, at the 8th, but two turns of four blocks end with the 9th.
-        for (threshold, expected) in [(3, 14), (1, 9)] {
-            let mut section = section(Levelling::Static, 0.0);
-            section.threshold_cycles = set(threshold);
-            let wear = DieWear::new(4, &section, &mut SplitMix64::new(1));
-            let mut blocks = DieBlocks::all_free(wear);
-            let cold = blocks.open().expect("four are free");
-            blocks.add_valid(cold, 1);
-            blocks.close(cold);
-            while blocks.wear().cold_block(&blocks).is_none() {
-                let hot = blocks.open().expect("three take turns");
-                blocks.close(hot);
-                assert!(blocks.release(hot) && blocks.closings() < 100);
-            }
-            let found = blocks.wear().cold_block(&blocks);
-            assert_eq!((found, blocks.closings()), (Some(cold), expected));
-            // One block ago, and the interval is two.
-            blocks.wear_mut().levelled_at = expected - 1;
-            assert_eq!(blocks.wear().cold_block(&blocks), None);
-        }
-    }
-
-    #[test]
-    fn endurance_is_drawn_with_its_mean_and_deviation() {
-        let mut random = SplitMix64::new(3);
-        let section = section(Levelling::None, 10.0);
-        let drawn: Vec<f64> =
-            (0..100_000).map(|_| f64::from(draw_endurance(&section, &mut random))).collect();
-        let mean = drawn.iter().sum::<f64>() / 1e5;
-        let deviation = (drawn.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 1e5).sqrt();
-        // Standard errors are 0.3 and 0.2.
-        assert!(
-            (mean - 1000.0).abs() < 1.5 && (deviation - 100.0).abs() < 1.0,
-            "{mean} {deviation}"
-        );
-        let within = drawn.iter().filter(|&x| (x - 1000.0).abs() <= 100.0).count();
-        assert!(within.abs_diff(68_270) < 1000, "{within} within one standard deviation");
-    }
-
-    #[test]
-    fn a_block_bears_what_it_bears_and_fails_once() {
-        let (mut wear, _) = worn(Levelling::None, &[998, 999, 1000]);
-        wear.erased(1);
-        assert_eq!([0, 1, 2, 2].map(|block| wear.survives(block)), [true, false, false, false]);
-        assert_eq!(wear.retired, 2);
-        let mut lasting = DieWear::lasting(1);
-        (0..2000).for_each(|_| lasting.erased(0));
-        assert!(lasting.survives(0) && !lasting.is_worn_out(0));
     }
 }

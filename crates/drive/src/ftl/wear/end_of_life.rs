@@ -1,0 +1,64 @@
+//! The end of a drive's life: so many blocks have failed that what is left cannot hold its data.
+
+use super::super::die::DieSpace;
+use super::DieWear;
+use crate::profile::SsdProfile;
+
+/// When a drive stops taking writes.
+#[derive(Clone, Debug)]
+pub(in super::super) struct EndOfLife {
+    rated_cycles: Option<u32>,
+    /// Blocks that a die needs to hold its share of the user's data, what is kept open or free or for
+    /// an SLC buffer, and a spare of 1 %: what the profile's check asks of a new drive.
+    least_blocks_per_die: u64,
+    reached: bool,
+}
+
+impl EndOfLife {
+    pub(in super::super) fn new(profile: &SsdProfile) -> EndOfLife {
+        let nand = &profile.nand;
+        let granule = u64::from(profile.granule_bytes());
+        let [block_bytes, unit_bytes] = profile.sure_bytes();
+        let block_on_every_die = block_bytes * u64::from(nand.dies.value) / granule;
+        let user = profile.user_units() * (unit_bytes / granule);
+        let kept = profile.gc.start_free_blocks.value
+            + profile.open_blocks_per_die()
+            + profile.slc_blocks_per_die();
+        EndOfLife {
+            rated_cycles: profile.wear.as_ref().map(|wear| wear.endurance_cycles.value),
+            least_blocks_per_die: u64::from(kept)
+                + (user + user / 100).div_ceil(block_on_every_die),
+            reached: false,
+        }
+    }
+
+    /// That of a drive that has these loaded dies, and has `reached` it or not. `None` when both
+    /// cannot be: too few blocks are left and it writes on, or blocks do not wear out.
+    pub(in super::super) fn restored(
+        mut self,
+        reached: bool,
+        dies: &[DieSpace],
+    ) -> Option<EndOfLife> {
+        dies.iter().for_each(|space| self.note_failure(space.blocks.wear()));
+        let can_be = if reached { self.rated_cycles.is_some() } else { !self.reached };
+        can_be.then_some(EndOfLife { reached, ..self })
+    }
+
+    pub(in super::super) fn rated_cycles(&self) -> Option<u32> {
+        self.rated_cycles
+    }
+
+    pub(in super::super) fn is_reached(&self) -> bool {
+        self.reached
+    }
+
+    /// Whether a row of host data found a die to take it.
+    pub(in super::super) fn note_room(&mut self, found: bool) {
+        self.reached |= !found;
+    }
+
+    /// A block of this die has failed.
+    pub(super) fn note_failure(&mut self, wear: &DieWear) {
+        self.reached |= u64::from(wear.blocks() - wear.retired) < self.least_blocks_per_die;
+    }
+}
