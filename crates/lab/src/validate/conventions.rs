@@ -20,6 +20,10 @@
 //!
 //! AnandTech's steady state is its consistency test: the mean from second 1400 to 2000.
 
+mod past;
+#[cfg(test)]
+mod tests;
+
 use fourcorners_drive::SECTOR_BYTES;
 use fourcorners_drive::profile::{LinkSection, PcieLinkSection};
 use serde_json::Value;
@@ -30,6 +34,7 @@ use super::names::Found;
 use super::runs::{State, Test};
 use crate::catalogue::Model;
 use crate::workload::{Data, Job, Pattern, Until};
+use past::{AFTER_CACHE, TORTURE_SECONDS, state};
 
 const RANDOM_SPAN_BYTES: u64 = 8_000_000_000;
 const AS_SSD_SPAN_BYTES: u64 = 1 << 30;
@@ -37,19 +42,12 @@ const SECONDS: u64 = 20;
 const LATENCY_SECONDS: u64 = 180;
 /// Longest run of a published test; what takes days says nothing that this does not.
 const MOST_SECONDS: f64 = 21_600.0;
-const TORTURE_SECONDS: u64 = 20 * 60;
 /// Of the consistency test.
 const STEADY_SECONDS: u64 = 2000;
 /// Seed of the measured job; that of what is done before is another (`runs.rs`).
 const SEED: u64 = 2;
 /// Commands that a thread of a data sheet's test keeps in a PCIe drive.
 const THREAD_DEPTH: u32 = 32;
-/// What pages say of a drive's past that the list of figures does not: part of a source, and what
-/// was done to the drive before.
-const PASTS: [(&str, &str); 1] = [
-    // One sentence about drives that PC Perspective had used for months gives both speeds.
-    ("17441-intel-x25-m-ssd", "months of desktop use"),
-];
 /// Largest block of a published test.
 const MOST_BLOCK_BYTES: u64 = 1 << 26;
 
@@ -172,9 +170,6 @@ fn as_in_article(published: &PublishedTest, article: Article) -> PublishedTest {
     test
 }
 
-/// A pattern that is a state, too.
-const AFTER_CACHE: &str = "sequential write after cache";
-
 /// What the drive's SLC buffer holds, if it has one.
 fn slc_bytes(found: Found<'_>) -> Option<u64> {
     match &found.profile.model {
@@ -289,233 +284,4 @@ fn interface(
 /// The change of a profile that is another line rate.
 pub(super) fn line_rate(gbps: f64) -> String {
     format!("link.gbps={gbps}")
-}
-
-fn state(
-    source: &str,
-    test: &PublishedTest,
-    found: Found<'_>,
-    article: Article,
-    [usable, span_bytes]: [u64; 2],
-) -> Result<State, String> {
-    let past = PASTS.iter().find(|(part, _)| source.contains(part));
-    let words = test.precondition.as_deref().or(past.map(|(_, past)| *past)).unwrap_or_default();
-    let tortured = State::Used { seconds: TORTURE_SECONDS, once: false };
-    if test.pattern == AFTER_CACHE || test.state.as_deref() == Some("SLC cache exhausted") {
-        let held = slc_bytes(found).ok_or("the drive's profile has no [slc_buffer]")?;
-        // Free blocks are not all of the drive, and what is left of it is measured.
-        let most = usable / 2;
-        return Ok(State::BufferFull {
-            bytes: held.next_multiple_of(1 << 20).min(most - most % (1 << 20)),
-        });
-    }
-    Ok(match test.state.as_deref() {
-        None if article.written_seconds.is_some() => swept(test, found, article, span_bytes),
-        None | Some("fresh" | "new" | "empty" | "clean") => State::Fresh,
-        Some("steady") if test.pattern == "random write" => State::Steady,
-        Some("used" | "trimmed") if words.contains("idle") => {
-            return Err("what the drive does while idle is not modelled".into());
-        }
-        Some("used" | "trimmed") if words.contains("months") => {
-            return Err("months of desktop use cannot be repeated".into());
-        }
-        Some(state @ ("used" | "trimmed")) => {
-            let once = words.is_empty() && test.tool.is_none() && state == "used";
-            let used = match seconds_in(words) {
-                Some(seconds) => State::Used { seconds, once: false },
-                None if once => State::Used { seconds: TORTURE_SECONDS, once },
-                None => tortured,
-            };
-            match (state, used) {
-                ("trimmed", State::Used { seconds, .. }) => State::Trimmed { seconds },
-                _ => used,
-            }
-        }
-        Some(other) => return Err(format!("the state \"{other}\" is not modelled")),
-    })
-}
-
-/// A drive that its article has as written before.
-fn swept(test: &PublishedTest, found: Found<'_>, article: Article, span_bytes: u64) -> State {
-    let reads = test.pattern.ends_with("read");
-    let large = |begun: &articles::Begun| found.profile.capacity_bytes() >= begun.capacity_bytes;
-    match article.begun.filter(|begun| reads && large(begun)) {
-        Some(begun) => State::Begun { bytes: begun.written_bytes },
-        None => State::Swept {
-            seconds: article.written_seconds.unwrap_or_default(),
-            span_bytes: article.random_span_bytes.map_or(span_bytes, |span| span.min(span_bytes)),
-        },
-    }
-}
-
-/// The duration in `fill drive, then 4KB random write all LBAs QD32 for 20 min`.
-fn seconds_in(words: &str) -> Option<u64> {
-    let words: Vec<&str> = words.split([' ', ',', '(', ')']).collect();
-    words.windows(2).find_map(|pair| {
-        let number: u64 = pair[0].parse().ok()?;
-        match pair[1] {
-            "min" | "minutes" => Some(number * 60),
-            "h" | "hours" => Some(number * 3600),
-            _ => None,
-        }
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::validate::names::Names;
-
-    fn figure(json: &str) -> Figure {
-        let figure = format!(r#"{{"id":"x","drive":"Crucial m4","metric":"MB/s",{json}}}"#);
-        serde_json::from_str(&figure).expect("a figure")
-    }
-
-    fn read(json: &str) -> Result<Test, String> {
-        let names = Names::new();
-        test(&figure(json), names.find("Crucial m4 256", None).expect("it is there"))
-    }
-
-    #[test]
-    fn a_test_that_is_published_whole_is_run_as_published() {
-        let test = read(
-            r#""interface":"SATA 3Gbps","test":{"pattern":"random write","block_size":4096,
-               "queue_depth":3,"span_gb":8,"data":"incompressible","state":"used","duration_s":180}"#,
-        );
-        let test = test.expect("it can be run");
-        assert_eq!(test.set, ["link.gbps=3"]);
-        assert_eq!(test.state, State::Used { seconds: 1200, once: true });
-        let job = test.job;
-        assert_eq!((job.pattern, job.read_percent, job.block_bytes), (Pattern::Random, 0, 4096));
-        assert_eq!((job.queue_depth, job.span_bytes), (3, 8_000_000_000));
-        assert_eq!((job.data, job.until), (Data::Incompressible, Until::Seconds(180)));
-    }
-
-    #[test]
-    fn what_is_left_open_is_filled_in() {
-        let job = |json| read(json).expect("it can be run").job;
-        let random = job(r#""test":{"pattern":"random read"}"#);
-        assert_eq!((random.block_bytes, random.queue_depth), (4096, 32));
-        assert_eq!((random.span_bytes, random.until), (8_000_000_000, Until::Seconds(20)));
-        let pass = job(r#""test":{"pattern":"sequential write","span_gb":"full"}"#);
-        assert_eq!((pass.block_bytes, pass.queue_depth), (131_072, 1));
-        assert_eq!(pass.until, Until::Bytes(pass.span_bytes));
-        let spare = job(r#""test":{"pattern":"random write","span_gb":"full","extra_op":"25%"}"#);
-        assert!((spare.span_bytes as f64 / 256_060_514_304.0 - 0.75).abs() < 1e-6);
-        let deepest = job(r#""test":{"pattern":"sequential read","queue_depth":"1-16"}"#);
-        assert_eq!(deepest.queue_depth, 16);
-    }
-
-    #[test]
-    fn states_are_read_from_the_words_for_them() {
-        let state = |state: &str, before: &str| {
-            let test = format!(
-                r#""test":{{"pattern":"random write","state":"{state}","precondition":"{before}"}}"#
-            );
-            read(&test).map(|test| test.state)
-        };
-        let used = |seconds| Ok(State::Used { seconds, once: false });
-        assert_eq!(state("used", "fill, then random write 30 min"), used(1800));
-        assert_eq!(state("used", "1 h 4K random write QD64"), used(3600));
-        assert_eq!(state("used", "as tortured, no TRIM"), used(1200));
-        assert_eq!(
-            state("trimmed", "4KB random write 30 min"),
-            Ok(State::Trimmed { seconds: 1800 })
-        );
-        assert_eq!(state("steady", ""), Ok(State::Steady));
-        assert!(state("used", "as above then 1 h idle").is_err());
-        assert!(state("molten", "").is_err());
-    }
-
-    #[test]
-    fn an_slc_buffer_decides_where_a_test_ends_and_begins() {
-        let names = Names::new();
-        let found = names.find("Samsung 840 EVO 120", None).expect("it is there");
-        let held = slc_bytes(found).expect("it has a buffer");
-        assert!((3.0e9..3.02e9).contains(&(held as f64)), "{held}");
-        let job = |json| test(&figure(json), found).expect("it can be run");
-        let maker = job(r#""kind":"spec","test":{"pattern":"sequential write"}"#);
-        assert_eq!(maker.job.until, Until::SecondsOrBytes(20, held));
-        let random = job(r#""kind":"spec","test":{"pattern":"random write"}"#);
-        assert_eq!(random.job.until, Until::Seconds(20));
-        for json in [
-            r#""kind":"spec","test":{"pattern":"sequential write after cache"}"#,
-            r#""test":{"pattern":"sequential write","state":"SLC cache exhausted"}"#,
-        ] {
-            let after = job(json);
-            let State::BufferFull { bytes } = after.state else { panic!("{:?}", after.state) };
-            assert!(bytes >= held && after.job.span_start_bytes == bytes);
-            assert!(bytes + after.job.span_bytes <= after.usable_bytes);
-            assert_eq!(after.job.until, Until::Seconds(20));
-            assert!(read(json).expect_err("the m4 has none").contains("[slc_buffer]"));
-        }
-    }
-
-    #[test]
-    fn a_host_controller_that_is_known_is_put_before_the_drive() {
-        let test = read(
-            r#""interface":"HighPoint Rocket 620 / Marvell 88SE9128",
-               "test":{"pattern":"random read"}"#,
-        );
-        let test = test.expect("it can be run");
-        assert_eq!((test.host, test.set), (Some("marvell-9128"), Vec::new()));
-        for (_, host) in HOSTS {
-            assert!(crate::catalogue::host(host).is_ok(), "{host}");
-        }
-    }
-
-    #[test]
-    fn an_article_says_what_its_figures_do_not() {
-        let of = |source: &str, test: &str| {
-            let test = read(&format!(r#""source":"{source}","test":{{{test}}}"#));
-            test.expect("it can be run")
-        };
-        let toms = "Tom's Hardware: Crucial's m4 SSD tested at 64 GB";
-        let swept = State::Swept { seconds: 50, span_bytes: 16_000_000_000 };
-        for pattern in ["random write", "random read", "sequential read", "sequential write"] {
-            let test = of(toms, &format!(r#""pattern":"{pattern}""#));
-            assert_eq!(test.state, swept, "{pattern}");
-        }
-        let names = Names::new();
-        let largest = names.find("m4 512", None).expect("it is there");
-        let read = figure(&format!(r#""source":"{toms}","test":{{"pattern":"random read"}}"#));
-        let read = test(&read, largest).expect("it can be run");
-        assert_eq!(read.state, State::Begun { bytes: 2_000_000_000 });
-        let diaries = "https://a.page/the-ssd-diaries-crucials-realssd-c300.html";
-        assert_eq!(of(diaries, r#""pattern":"sequential read""#).set, ["link.gbps=3"]);
-        let consistency = "AnandTech: Crucial M550 review, 2014, performance consistency page";
-        let steady = of(consistency, r#""pattern":"random write""#);
-        assert_eq!((steady.state, steady.job.data), (State::Steady, Data::Incompressible));
-        assert!(steady.job.span_bytes > 250_000_000_000);
-        let part = of(consistency, r#""pattern":"random write","span_gb":8"#);
-        assert_eq!((part.state, part.job.span_bytes), (State::Fresh, 8_000_000_000));
-    }
-
-    #[test]
-    fn hd_tach_writes_data_of_its_own() {
-        let data = |tool: &str| {
-            let test = r#""pattern":"sequential write","data":"incompressible","state":"used""#;
-            read(&format!(r#""test":{{{test},"tool":"{tool}"}}"#)).expect("it can be run").job.data
-        };
-        assert_eq!(data("HD Tach"), Data::Repeating);
-        assert_eq!(data("AS SSD"), Data::Incompressible);
-    }
-
-    #[test]
-    fn what_is_not_clear_or_not_modelled_is_said() {
-        for (json, told) in [
-            (r#""test":{"pattern":"boot"}"#, "the test \"boot\""),
-            (r#""test":{"pattern":"random read","queue_depth":"deep"}"#, "queue depth"),
-            (r#""test":{"pattern":"random read","queue_depth":0}"#, "queue depth"),
-            (r#""test":{"pattern":"random read","span_gb":"some"}"#, "span"),
-            (r#""test":{"pattern":"random read","span_gb":-3}"#, "span"),
-            (r#""test":{"pattern":"random read","block_size":100}"#, "100 bytes"),
-            (r#""test":{"pattern":"random read","duration_s":-1}"#, "a run of -1 s"),
-            (r#""test":{"pattern":"random write","extra_op":"lots"}"#, "spare"),
-            (r#""interface":"JMicron JMB362","test":{"pattern":"random read"}"#, "JMicron"),
-        ] {
-            let why = read(json).expect_err(json);
-            assert!(why.contains(told), "{json}: {why}");
-        }
-    }
 }
