@@ -14,6 +14,7 @@ mod discard;
 mod enter;
 mod error;
 mod here;
+mod making;
 mod memory;
 mod polled;
 mod pools;
@@ -24,14 +25,9 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::mem::ManuallyDrop;
-use std::num::NonZeroU64;
-use std::os::fd::AsRawFd;
 
-use fourcorners_drive::{
-    Clock, Done, Fault, FaultCause, Geometry, Io, Nanos, Op, SECTOR_BYTES, Tag, Target,
-};
+use fourcorners_drive::{Clock, Done, Fault, FaultCause, Geometry, Io, Nanos, Op, Tag, Target};
 use io_uring::{IoUring, opcode};
-use rustix::fs::{OFlags, fcntl_getfl};
 use rustix::io::Errno;
 
 pub use discard::Purged;
@@ -39,16 +35,13 @@ pub use error::UringError;
 pub use setup::{Granted, Modes, Setup, SubmissionThread};
 
 use alarm::Alarm;
-use buffers::{Buffer, Buffers, Shape};
+use buffers::{Buffer, Buffers};
 use clock::{Waking, clock};
 use discard::Discard;
 use enter::Wait;
 use here::Here;
 use request::{Outcome, Request};
-use setup::{BEST_FIRST, Completions};
-
-/// File offsets are signed 64-bit numbers; no sector lies beyond them.
-const MAX_SECTORS: u64 = i64::MAX as u64 / SECTOR_BYTES;
+use setup::Completions;
 
 /// A block device or a regular file as a drive in wall time.
 ///
@@ -88,114 +81,6 @@ pub struct Uring {
 }
 
 impl Uring {
-    /// Makes a drive of `file`, opened read-only or for writing, with or without `O_DIRECT`.
-    ///
-    /// The geometry is that of the file or device, except for the queue depth, which is that of
-    /// the setup.
-    ///
-    /// # Errors
-    /// When the queue depth is out of range, the kernel has no io_uring or forbids it, or memory
-    /// is short. Each says what to do.
-    pub fn new(file: File, geometry: Geometry, setup: Setup) -> Result<Uring, UringError> {
-        Uring::with_modes(file, geometry, setup, Modes::default())
-    }
-
-    /// The same, by ways that are not the best in general.
-    ///
-    /// # Errors
-    /// As [`Uring::new`]; and [`UringError::NoPolling`].
-    pub fn with_modes(
-        file: File,
-        geometry: Geometry,
-        setup: Setup,
-        asked: Modes,
-    ) -> Result<Uring, UringError> {
-        if asked.polled && !polled::may_be(&file)? {
-            return Err(UringError::NoPolling);
-        }
-        let plan = Plan { modes: &BEST_FIRST, register: true, asked };
-        let mut uring = Uring::with(file, geometry, setup, plan)?;
-        if asked.polled {
-            polled::try_one(&mut uring)?;
-        }
-        Ok(uring)
-    }
-
-    /// A drive that answers everything at once and moves nothing, by a ring like any other: what is
-    /// measured on it is what we and the kernel's ring take ourselves.
-    ///
-    /// # Errors
-    /// As [`Uring::new`].
-    pub fn null(setup: Setup, asked: Modes) -> Result<Uring, UringError> {
-        let file = File::open("/dev/null")
-            .map_err(|source| UringError::File { doing: "open /dev/null as", source })?;
-        let geometry = Geometry {
-            sectors: MAX_SECTORS,
-            logical_block_bytes: SECTOR_BYTES as u32,
-            queue_depth: setup.queue_depth,
-        };
-        // It has nothing that could be polled.
-        let asked = Modes { polled: false, ..asked };
-        let plan = Plan { modes: &BEST_FIRST, register: true, asked };
-        let mut uring = Uring::with(file, geometry, setup, plan)?;
-        uring.null = true;
-        Ok(uring)
-    }
-
-    fn with(
-        file: File,
-        geometry: Geometry,
-        setup: Setup,
-        plan: Plan<'_>,
-    ) -> Result<Uring, UringError> {
-        // Otherwise the kernel wakes us up to 50 us after an I/O is due (prctl(2)). Where it
-        // refuses, that is in the latencies.
-        let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-        let (ring, completions) = setup::ring(setup.queue_depth, plan.modes, plan.asked)?;
-        let flags = fcntl_getfl(&file)
-            .map_err(|errno| UringError::File { doing: "look at", source: errno.into() })?;
-        let discard = Discard::of(&file)?;
-        ring.submitter()
-            .register_files(&[file.as_raw_fd()])
-            .map_err(|source| UringError::File { doing: "register", source })?;
-        let shape = Shape {
-            queue_depth: setup.queue_depth,
-            max_block_bytes: setup.max_block_bytes,
-            writes: flags.intersects(OFlags::WRONLY | OFlags::RDWR),
-            register: plan.register,
-        };
-        let buffers = Buffers::new(shape, &ring.submitter())?;
-        let direct = flags.contains(OFlags::DIRECT);
-        let here = Here::new(&file, direct, setup.queue_depth)?;
-        Ok(Uring {
-            ring,
-            file,
-            geometry: Geometry {
-                queue_depth: setup.queue_depth,
-                sectors: geometry.sectors.min(MAX_SECTORS),
-                ..geometry
-            },
-            max_block_bytes: setup.max_block_bytes,
-            completions,
-            asked: plan.asked,
-            null: false,
-            direct,
-            discard,
-            buffers: ManuallyDrop::new(buffers),
-            in_flight: vec![None; setup.queue_depth as usize].into_boxed_slice(),
-            flying: 0,
-            queued: 0,
-            at_once: false,
-            noticed: 0,
-            refused: VecDeque::with_capacity(setup.queue_depth as usize),
-            here,
-            waking: Waking::new(),
-            alarm: (plan.asked == Modes::default()).then(Alarm::new),
-            broken: None,
-            now: Cell::new(clock()),
-        })
-    }
-
     /// What the kernel granted.
     pub fn granted(&self) -> Granted {
         Granted {
@@ -388,13 +273,6 @@ impl Uring {
         let cause = FaultCause::Os { errno };
         Some(Fault { tag: Tag(tag as u32), io: request.io, at, cause })
     }
-}
-
-/// How the ring is to be set up, for trying what older kernels make of it.
-struct Plan<'a> {
-    modes: &'a [Completions],
-    register: bool,
-    asked: Modes,
 }
 
 impl Target for Uring {

@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use fourcorners_drive::Lba;
 
+use super::making::Plan;
+use super::setup::BEST_FIRST;
 use super::*;
 
 const GEOMETRY: Geometry = Geometry { sectors: 2048, logical_block_bytes: 512, queue_depth: 32 };
