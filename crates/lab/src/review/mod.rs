@@ -9,6 +9,7 @@ mod fill_level;
 mod four_corners;
 mod generator;
 mod lba_pass;
+mod past;
 mod phase;
 mod plan_file;
 mod power;
@@ -24,6 +25,7 @@ mod toms;
 mod trim_reaches;
 mod trim_under_load;
 mod trim_works;
+mod under_way;
 mod used_state;
 
 use std::str::FromStr;
@@ -31,11 +33,12 @@ use std::str::FromStr;
 use crate::record::Record;
 
 pub use checkpoint::{Checkpoint, Reached};
+pub use past::Past;
 pub use phase::{ASSUMED_BYTES_PER_SECOND, Phase, Writes};
 pub use plan_file::{PlanError, PlanFile};
 pub use protocol::Protocol;
 pub use replayed::Replayed;
-pub use runner::{Bench, Past, Reviewed, Step, Watch, not_begun, review};
+pub use runner::{Bench, Reviewed, Step, Watch, not_begun, review};
 pub use scope::{MOST_SPARE_PERCENT, Medium, Scope};
 pub use shelf::Shelf;
 

@@ -1,0 +1,342 @@
+//! A review under way: its record so far, the state its target is in, and what a phase does to both.
+
+use std::time::{Duration, Instant};
+
+use fourcorners_drive::{Fault, Nanos};
+
+use super::figure::{About, figure};
+use super::phase::preparation;
+use super::runner::Reviewed;
+use super::{Method, Phase, Reached, Replayed, Shelf, power, snia, trim_reaches};
+use crate::device::{Erase, Meter, MeterReading};
+use crate::drive::{Drive, Outcome, Purge};
+use crate::observer;
+use crate::record::{ClockName, Curve, Ended, Health, Record, Series, Verdict};
+use crate::run::{JobEnd, Measured, Observer};
+use crate::trim::Range;
+use crate::verdict::{three_digits, time, verdict};
+use crate::workload::Job;
+
+/// A review whose plan is being carried out.
+pub(super) struct Review {
+    pub(super) record: Record,
+    /// The state the target is in.
+    state: String,
+    purge_refusal_told: bool,
+    erase: Option<Erase>,
+    /// Of the machine, for the method that asks for it on a real drive.
+    meter: Option<Meter>,
+}
+
+impl Review {
+    pub(super) fn new(reviewed: Reviewed, clock: ClockName) -> Review {
+        let (target, protocol) = (reviewed.target, &reviewed.protocol);
+        let begun = Record::begun(target, clock, protocol.name(), reviewed.seed, reviewed.host);
+        let plan = protocol.file().map(|(_, info)| info);
+        let health = reviewed.health.map(|before| Health { before, after: None });
+        let record = Record { quick: reviewed.quick, plan, health, ..begun };
+        let loaded = record.target.loaded_state.is_some();
+        let state = if loaded { "loaded" } else { "as found" };
+        let asked = reviewed.protocol == Method::Power.into() && clock == ClockName::Wall;
+        let meter = asked.then(Meter::find).and_then(Result::ok);
+        let erase = reviewed.erase;
+        Review { record, state: state.into(), purge_refusal_told: false, erase, meter }
+    }
+
+    pub(super) fn reached(&self, next: usize) -> Reached {
+        Reached {
+            next,
+            state: self.state.clone(),
+            purge_refusal_told: self.purge_refusal_told,
+            record: self.record.clone(),
+        }
+    }
+
+    pub(super) fn go_on(&mut self, reached: Reached) {
+        self.state = reached.state;
+        self.purge_refusal_told = reached.purge_refusal_told;
+        self.record = reached.record;
+    }
+
+    /// A drive in the state these phases lead to: a purge and what follows it.
+    pub(super) fn take(
+        &mut self,
+        shelf: &Shelf<'_>,
+        phases: &[Phase],
+        observer: &mut impl Observer,
+    ) -> Option<Drive> {
+        let jobs = preparation(phases.get(1..).unwrap_or_default());
+        self.state = "fresh".into();
+        match shelf.take(&jobs, observer) {
+            Ok(drive) => {
+                phases.iter().for_each(|phase| self.is_in_state(phase));
+                Some(drive)
+            }
+            Err((drive, end)) => {
+                self.note_end(end, "in preparation");
+                Some(drive)
+            }
+        }
+    }
+
+    /// The phase would only lead to where the target is.
+    pub(super) fn is_in_state(&mut self, phase: &Phase) {
+        if let Phase::Prepare { state, .. } = phase {
+            self.state.clone_from(state);
+        }
+    }
+
+    pub(super) fn carry_out(
+        &mut self,
+        phase: &Phase,
+        drive: &mut Drive,
+        observer: &mut impl Observer,
+    ) {
+        match phase {
+            Phase::Purge => self.purge(drive),
+            Phase::Prepare { state, job } => {
+                let outcome = drive.run(job, observer);
+                self.state.clone_from(state);
+                self.note_end(outcome.measured.ended, &format!("before \"{state}\""));
+                self.settle(drive);
+            }
+            Phase::Measure { figure, job } => {
+                let before = self.meter_now();
+                let outcome = drive.run(job, observer);
+                self.metered(figure, before);
+                self.measured(figure, job, &outcome, drive);
+            }
+            Phase::Pass { figure, job, points } => {
+                let outcome = drive.run_marked(job, job.span_bytes / points, observer);
+                self.record.curves.insert(figure.clone(), pass(&outcome.measured, job, *points));
+                self.measured(figure, job, &outcome, drive);
+            }
+            Phase::Rounds { most, tracked, tests } => {
+                self.rounds(*most, tracked, tests, drive, observer);
+            }
+            Phase::Replay(replayed) => self.replay(replayed, drive, observer),
+            Phase::BesideTrim { figure, job, range } => {
+                let (outcome, trimmed) = drive.run_beside_trim(job, *range, observer);
+                self.measured(figure, job, &outcome, drive);
+                self.trimmed(*range, trimmed);
+            }
+            Phase::Trim { range } => {
+                let trimmed = drive.trim(*range);
+                if trimmed.is_ok() {
+                    self.state = "trimmed".into();
+                }
+                self.trimmed(*range, trimmed);
+                self.settle(drive);
+            }
+            Phase::ProbeTrim { range } => {
+                match trim_reaches::probe(drive, *range, self.record.seed) {
+                    Ok(found) => self.record.verdicts.extend(found),
+                    Err(why) => self.record.ended = Ended::Failed(why),
+                }
+                self.state = "trimmed".into();
+                self.settle(drive);
+            }
+            Phase::Idle { seconds } => self.idle(*seconds, drive, observer),
+            Phase::LeftOut { why } => self.say("not-run", why.clone()),
+        }
+    }
+
+    /// A virtual drive's clock goes on at once; a real one is left alone.
+    fn idle(&mut self, seconds: u64, drive: &mut Drive, observer: &mut impl Observer) {
+        if let Some(watts) = drive.idle_power(seconds) {
+            let text = format!("Idle, it draws {} W.", three_digits(watts));
+            self.record.verdicts.push(verdict(power::IDLE, text, watts));
+        }
+        if !matches!(drive, Drive::Real(_)) {
+            return;
+        }
+        const STEP: Duration = Duration::from_millis(100);
+        let before = self.meter_now();
+        let (began, whole) = (Instant::now(), Duration::from_secs(seconds));
+        while let Some(left) = whole.checked_sub(began.elapsed()).filter(|left| !left.is_zero()) {
+            if !observer.go_on(1.0 - left.as_secs_f64() / whole.as_secs_f64()) {
+                self.record.ended = Ended::Interrupted;
+                return;
+            }
+            std::thread::sleep(left.min(STEP));
+        }
+        self.metered("idle", before);
+    }
+
+    fn meter_now(&self) -> Option<MeterReading> {
+        self.meter.as_ref()?.read().ok()
+    }
+
+    /// Says what the processors drew since.
+    fn metered(&mut self, what: &str, before: Option<MeterReading>) {
+        let (Some(meter), Some(before), Some(now)) = (&self.meter, before, self.meter_now()) else {
+            return;
+        };
+        let watts = meter.watts(&before, &now);
+        let text = format!(
+            "The machine's processors drew {} W ({what}); the drive's share is not known.",
+            three_digits(watts)
+        );
+        self.record.verdicts.push(verdict(power::MACHINE, text, watts));
+    }
+
+    /// A figure was measured, if anything was.
+    fn measured(&mut self, name: &str, job: &Job, outcome: &Outcome, drive: &mut Drive) {
+        self.note_end(outcome.measured.ended, &format!("in {name}"));
+        if outcome.measured.latency.count() > 0 {
+            self.keep(name, job, outcome, drive);
+        }
+        // A used drive stays one.
+        if outcome.measured.writes > 0 && self.state != "used" {
+            self.state = "overwritten".into();
+        }
+        self.settle(drive);
+    }
+
+    /// A trace is replayed; each figure has its name beside those of the other states.
+    fn replay(&mut self, replayed: &Replayed, drive: &mut Drive, observer: &mut impl Observer) {
+        let played = match replayed.play(drive, &mut self.record, observer) {
+            Ok(played) => played,
+            Err(why) => return self.record.ended = Ended::Failed(why),
+        };
+        let place = format!("in {} of {}", replayed.figure, replayed.trace);
+        self.note_end(played.outcome.measured.ended, &place);
+        if let (Some(why), Ended::Complete) = (&played.broken, &self.record.ended) {
+            self.record.ended = Ended::Failed(why.clone());
+        }
+        let complete = self.record.ended == Ended::Complete;
+        let measured = played.outcome.measured.latency.count() > 0;
+        if let (true, Some(of)) = (measured, self.record.replays.get_mut(&replayed.name)) {
+            let figure = played.figure(&self.state, drive, complete);
+            of.figures.insert(replayed.figure.into(), figure);
+        }
+        self.state = "replayed on".into();
+        self.settle(drive);
+    }
+
+    /// The figures of a round take the place of those of the one before.
+    fn rounds(
+        &mut self,
+        most: usize,
+        tracked: &str,
+        tests: &[(String, Job)],
+        drive: &mut Drive,
+        observer: &mut impl Observer,
+    ) {
+        let mut by_round: Vec<f64> = Vec::new();
+        for round in 0..most {
+            for (index, (name, job)) in tests.iter().enumerate() {
+                let from = (round * tests.len() + index) as f64 / (most * tests.len()) as f64;
+                let share = 1.0 / (most * tests.len()) as f64;
+                let outcome = drive.run(job, &mut observer::Part { observer, from, share });
+                if round > 0 && outcome.measured.ended != JobEnd::Complete {
+                    // A whole figure of the round before is worth more than a part of one.
+                    self.note_end(outcome.measured.ended, &format!("in {name}"));
+                } else {
+                    self.measured(name, job, &outcome, drive);
+                }
+                if self.record.ended != Ended::Complete {
+                    return;
+                }
+            }
+            by_round.extend(self.record.figures.get(tracked).map(|figure| figure.iops));
+            if snia::steady(&by_round).is_some_and(snia::is_steady) {
+                break;
+            }
+        }
+        let points = by_round.iter().enumerate().map(|(index, &iops)| (index as f64 + 1.0, iops));
+        let curve = Curve { x: "round".into(), y: "IOPS".into(), points: points.collect() };
+        self.record.curves.insert(snia::rounds_of(tracked), curve);
+    }
+
+    /// A TRIM was done, or refused: that is a finding and no failure.
+    fn trimmed(&mut self, range: Range, trimmed: Result<Nanos, Fault>) {
+        let gb = range.bytes as f64 / 1e9;
+        match trimmed {
+            Ok(took) => {
+                let text = format!("A TRIM of {gb:.1} GB took {}.", time(took.as_micros()));
+                self.record.verdicts.push(verdict("trim-time", text, took.as_secs()));
+            }
+            Err(fault) => self.say("trim-refused", format!("The TRIM was refused: {fault}.")),
+        }
+    }
+
+    fn purge(&mut self, drive: &mut Drive) {
+        let purged = match self.record.target.loaded_state {
+            // Its past is what it was loaded for.
+            Some(_) => Ok(Purge::NotPossible("the drive is tested as it was loaded".into())),
+            None => match &self.erase {
+                Some(erase) => return self.erased(&erase.clone()),
+                None => drive.purge(),
+            },
+        };
+        match purged {
+            Ok(Purge::Done) => self.state = "fresh".into(),
+            Ok(Purge::NotPossible(why)) => {
+                if !self.purge_refusal_told {
+                    self.purge_refusal_told = true;
+                    self.say(
+                        "purge",
+                        format!("Not purged: {why}. States are what the tests before left."),
+                    );
+                }
+            }
+            Err(error) => self.record.ended = Ended::Failed(format!("the purge failed: {error}")),
+        }
+    }
+
+    /// Purges by the drive's own command, and says so once.
+    fn erased(&mut self, erase: &Erase) {
+        match erase.run() {
+            Ok(()) => {
+                self.state = "fresh".into();
+                if !self.purge_refusal_told {
+                    self.purge_refusal_told = true;
+                    self.say("purge", format!("Purged by {}.", erase.with()));
+                }
+            }
+            Err(why) => self.record.ended = Ended::Failed(format!("the purge failed: {why}")),
+        }
+    }
+
+    fn settle(&mut self, drive: &mut Drive) {
+        if let Err(error) = drive.settle()
+            && self.record.ended == Ended::Complete
+        {
+            self.record.ended = Ended::Failed(error.to_string());
+        }
+    }
+
+    fn say(&mut self, about: &str, text: String) {
+        self.record.verdicts.push(Verdict { about: about.into(), text, value: None });
+    }
+
+    fn note_end(&mut self, end: JobEnd, place: &str) {
+        match end {
+            JobEnd::Complete => {}
+            JobEnd::Interrupted => self.record.ended = Ended::Interrupted,
+            JobEnd::Failed(fault) => self.record.ended = Ended::Failed(format!("{place}: {fault}")),
+        }
+    }
+
+    fn keep(&mut self, name: &str, job: &Job, outcome: &Outcome, drive: &Drive) {
+        let about = About { name, job, state: &self.state, target: &self.record.target };
+        let figure = figure(&about, outcome, drive);
+        self.record.series.insert(name.into(), Series::from(&outcome.measured));
+        self.record.figures.insert(name.into(), figure);
+    }
+}
+
+/// Data rate against the place, from when each piece was done.
+fn pass(measured: &Measured, job: &Job, points: u64) -> Curve {
+    let piece = (job.span_bytes / points) as f64;
+    let mut before = Nanos::ZERO;
+    let point = |(index, &mark): (usize, &Nanos)| {
+        let seconds = (mark - before).as_secs().max(1e-9);
+        before = mark;
+        let middle = job.span_start_bytes as f64 + (index as f64 + 0.5) * piece;
+        (middle / 1e9, piece / 1e6 / seconds)
+    };
+    let points = measured.marks.iter().take(points as usize).enumerate().map(point).collect();
+    Curve { x: "GB from the first LBA".into(), y: "MB/s".into(), points }
+}
