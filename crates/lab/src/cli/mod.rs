@@ -15,6 +15,7 @@ mod keeper;
 mod manual;
 mod named;
 mod out;
+mod planned;
 mod print;
 mod progress;
 mod report;

@@ -4,8 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::args::ReviewArgs;
+use super::planned::Planned;
 use super::resume;
-use super::targets::Planned;
 use crate::record::Document;
 use crate::report;
 

@@ -10,8 +10,9 @@ use jiff::Timestamp;
 
 use super::args::{OutputFormat, RunArgs};
 use super::interrupt::Interrupt;
+use super::planned::{Planned, Ready};
 use super::progress::{Progress, ReviewProgress};
-use super::targets::{self, Planned, Ready};
+use super::targets;
 use super::terminal::say;
 use super::{End, Failure};
 use crate::cpu;
