@@ -59,68 +59,75 @@ class Engine:
 
     def run(self, cells: list[Cell], runs_per_task: int, options: dict[str, bool]) -> Iterator[Outcome]:
         """All outcomes as they arrive."""
-        waiting = [cells[at : at + runs_per_task] for at in range(0, len(cells), runs_per_task)]
-        waiting.reverse()
-        attempts: dict[str, int] = {}
-        # What is in the executor's hands. What comes from one that was replaced finds no ticket.
-        flying: dict[int, list[Cell]] = {}
-        tickets = itertools.count()
-        arrived: queue.SimpleQueue[tuple[int, cf.Future]] = queue.SimpleQueue()
-        not_before, mended = 0.0, 0
-        while waiting or flying:
-            broken: BaseException | None = None
-            while waiting and len(flying) < self.window and time.monotonic() >= not_before:
-                try:
-                    future = self.submit(waiting[-1], options)
-                except Exception as error:  # noqa: BLE001 - told apart below
-                    if not self.is_gone() and not _is_loss(error):
-                        raise
-                    if not flying or self.is_gone():
-                        broken = error
-                    break
-                ticket = next(tickets)
-                flying[ticket] = waiting.pop()
-                future.add_done_callback(lambda done, ticket=ticket: arrived.put((ticket, done)))
+        course = _Course(cells, runs_per_task)
+        while course.waiting or course.flying:
+            outcomes: list[Outcome] = []
+            broken = self._give_out(course, options)
             if broken is None:
-                try:
-                    ticket, future = arrived.get(timeout=0.5)
-                except queue.Empty:
-                    if not flying or not self.is_gone():
-                        continue  # a chance for Ctrl-C
-                    broken = ConnectionError("what was given to it does not come back")
-            if broken is None:
-                batch = flying.pop(ticket, None)
-                if batch is None:
-                    continue
-                try:
-                    outcomes = future.result()
-                except BaseException as error:  # noqa: BLE001 - told apart below
-                    is_loss = _is_loss(error)
-                    if not is_loss and not isinstance(error, Exception):
-                        raise
-                    waiting.append(batch)
-                    self.lost += len(batch)
-                    if self.is_gone():
-                        broken = error
-                    elif not is_loss:
-                        raise SweepError(why(error)) from error
-                    else:
-                        _count(attempts, batch, error)
-                        if not isinstance(error, cf.BrokenExecutor):
-                            not_before = time.monotonic() + BEFORE_AGAIN
-                        elif not flying:
-                            broken = error
-                else:
-                    mended = 0
-                    yield from outcomes
+                outcomes, broken = self._next(course)
+            yield from outcomes
             if broken is not None:
-                mended += 1
-                if mended > RETRIES:
-                    raise _broke_down(broken) from broken
-                self.lost += sum(map(len, flying.values()))
-                waiting.extend(flying.values())
-                flying.clear()
-                self.mend(broken)
+                self._begin_again(course, broken)
+
+    def _give_out(self, course: _Course, options: dict[str, bool]) -> BaseException | None:
+        """Gives out as much as the executor is to have. Returns why it broke down, if it did."""
+        while course.waiting and len(course.flying) < self.window and time.monotonic() >= course.not_before:
+            try:
+                future = self.submit(course.waiting[-1], options)
+            except Exception as error:  # noqa: BLE001 - told apart below
+                if not self.is_gone() and not _is_loss(error):
+                    raise
+                return error if not course.flying or self.is_gone() else None
+            course.given(future)
+        return None
+
+    def _next(self, course: _Course) -> tuple[list[Outcome], BaseException | None]:
+        """What arrives next, if anything does soon, and why the executor broke down, if it did."""
+        try:
+            ticket, future = course.arrived.get(timeout=0.5)
+        except queue.Empty:
+            # It is not waited for any longer: Ctrl-C is to have a chance.
+            if course.flying and self.is_gone():
+                return [], ConnectionError("what was given to it does not come back")
+            return [], None
+        batch = course.flying.pop(ticket, None)
+        if batch is None:
+            return [], None
+        try:
+            outcomes = future.result()
+        except BaseException as error:  # noqa: BLE001 - told apart there
+            return [], self._failed(course, batch, error)
+        course.mended = 0
+        return outcomes, None
+
+    def _failed(self, course: _Course, batch: list[Cell], error: BaseException) -> BaseException | None:
+        """What was lost is given out again. Returns the error if the executor broke down with it, and raises
+        what is no loss."""
+        is_loss = _is_loss(error)
+        if not is_loss and not isinstance(error, Exception):
+            raise error
+        course.waiting.append(batch)
+        self.lost += len(batch)
+        if self.is_gone():
+            return error
+        if not is_loss:
+            raise SweepError(why(error)) from error
+        course.count_loss(batch, error)
+        if isinstance(error, cf.BrokenExecutor):
+            # The others it had come back the same way.
+            return None if course.flying else error
+        course.not_before = time.monotonic() + BEFORE_AGAIN
+        return None
+
+    def _begin_again(self, course: _Course, broken: BaseException) -> None:
+        """Mends an executor that broke down, which has lost all that was in its hands."""
+        course.mended += 1
+        if course.mended > RETRIES:
+            raise _broke_down(broken) from broken
+        self.lost += sum(map(len, course.flying.values()))
+        course.waiting.extend(course.flying.values())
+        course.flying.clear()
+        self.mend(broken)
 
     def submit(self, batch: list[Cell], options: dict[str, bool]) -> cf.Future:
         return self.executor.submit(run_cells, batch, **options)
@@ -169,20 +176,43 @@ class Processes(Engine):
                 process.join()
 
 
+class _Course:
+    """How far an engine is with the runs it was asked for."""
+
+    def __init__(self, cells: list[Cell], runs_per_task: int) -> None:
+        #: Batches that are to be given out, the next one last.
+        self.waiting = [cells[at : at + runs_per_task] for at in range(0, len(cells), runs_per_task)]
+        self.waiting.reverse()
+        #: What is in the executor's hands. What comes from one that was replaced finds no ticket.
+        self.flying: dict[int, list[Cell]] = {}
+        self.arrived: queue.SimpleQueue[tuple[int, cf.Future]] = queue.SimpleQueue()
+        #: When more may be given out, by the monotonic clock.
+        self.not_before = 0.0
+        #: How often in a row the executor was mended without bringing anything.
+        self.mended = 0
+        self._tickets = itertools.count()
+        self._losses: dict[str, int] = {}
+
+    def given(self, future: cf.Future) -> None:
+        """The next batch was given out."""
+        ticket = next(self._tickets)
+        self.flying[ticket] = self.waiting.pop()
+        future.add_done_callback(lambda done: self.arrived.put((ticket, done)))
+
+    def count_loss(self, batch: list[Cell], error: BaseException) -> None:
+        """Counts that a batch was lost; the engine is not asked for ever."""
+        key = batch[0].key
+        losses = self._losses[key] = self._losses.get(key, 0) + 1
+        if losses > RETRIES:
+            raise SweepError(
+                f"{batch[0].drive!r} was lost {losses} times ({why(error)}); results that "
+                "arrived are kept: a worker may have too little memory for it"
+            ) from error
+
+
 def _begin() -> None:
     """Ctrl-C goes to all processes of a terminal; the sweep itself ends its workers."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def _count(attempts: dict[str, int], batch: list[Cell], error: BaseException) -> None:
-    """Counts that a batch was lost; the engine is not asked for ever."""
-    key = batch[0].key
-    attempts[key] = attempts.get(key, 0) + 1
-    if attempts[key] > RETRIES:
-        raise SweepError(
-            f"{batch[0].drive!r} was lost {attempts[key]} times ({why(error)}); results that "
-            "arrived are kept: a worker may have too little memory for it"
-        ) from error
 
 
 def _is_loss(error: BaseException) -> bool:

@@ -32,6 +32,8 @@ RATE_ERROR = 0.01
 #: spare area there is to write into.
 PARTS = 5
 PART_ERROR = 0.02
+#: Values that each figure comes to: its rate first, then the bands, then the parts of its series.
+PER_FIGURE = 1 + len(BANDS) + PARTS
 
 
 def names_of(records: Iterable[Record]) -> list[str]:
@@ -54,7 +56,7 @@ def features(records: Iterable[Record], names: list[str]) -> np.ndarray:
     parts = []
     for name in names:
         found = by_name.get(name)
-        parts.append(np.full(_count(), math.nan) if found is None else _of(name, *found))
+        parts.append(np.full(PER_FIGURE, math.nan) if found is None else _of(name, *found))
     return np.concatenate(parts)
 
 
@@ -62,10 +64,6 @@ def errors(names: list[str]) -> np.ndarray:
     """The relative error of each."""
     one = [RATE_ERROR, *(error for _, _, error in BANDS), *[PART_ERROR] * PARTS]
     return np.array(one * len(names))
-
-
-def _count() -> int:
-    return 1 + len(BANDS) + PARTS
 
 
 def _of(name: str, record: Record, figure: Figure) -> np.ndarray:

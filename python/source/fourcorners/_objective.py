@@ -74,7 +74,7 @@ class Objective:
 
     def rate_of(self, name: str) -> int | None:
         """Where a figure's rate stands among what was measured."""
-        place = self.names.index(name) * _features._count()
+        place = self.names.index(name) * _features.PER_FIGURE
         return int(self.told[:place].sum()) if self.told[place] else None
 
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
