@@ -12,8 +12,10 @@
 //! On a drive that compresses a unit takes several places, all units of a fragment as many: its
 //! *weight*. What does not compress alike is in different fragments.
 
+mod filling;
 mod gather;
 mod live_places;
+mod scattered;
 mod stored;
 
 use std::ops::Range;
@@ -21,6 +23,9 @@ use std::ops::Range;
 use super::PhysicalUnit;
 use super::shape::Shape;
 use crate::prefetch::prefetch;
+use scattered::Parts;
+
+pub(super) use filling::Filling;
 
 /// Units of a fragment: the bits of a mask.
 pub(super) const SLOTS: u32 = 64;
@@ -76,71 +81,113 @@ impl Slot {
     }
 
     #[inline]
+    fn within(self) -> u32 {
+        self.0 % SLOTS
+    }
+
+    #[inline]
     fn bit(self) -> u64 {
-        1 << (self.0 % SLOTS)
+        1 << self.within()
     }
 }
 
+/// Places that a fragment can lie in by itself.
+const PIECES: usize = 3;
+
 /// Up to 64 units that were written one after the other. Two to a cache line, none across.
 ///
-/// Its slots below `split` lie one behind the other from `at[0]` on, the others from `at[1]` on:
-/// a move that reaches the end of a block leaves a fragment in two. The few that would be in more
-/// are [`SCATTERED`].
+/// Its slots below `ends[0]` lie one behind the other from `at[0]` on, those from there to below `ends[1]` from
+/// `at[1]` on, the others from `at[2]` on: a move that reaches the end of a block cuts a fragment into two
+/// *pieces*, and another one into three. The very few that would be in more are [`SCATTERED`].
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 struct Fragment {
     /// By slot: the map points here.
     live: u64,
-    /// By slot: it has a place, as far behind its half's first as slots of that half are before it.
+    /// By slot: it has a place, as far behind its piece's first as slots of that piece are before it.
     placed: u64,
-    at: [PhysicalUnit; 2],
-    split: u16,
+    at: [PhysicalUnit; PIECES],
+    ends: [u8; PIECES - 1],
     /// Places that each of its units takes.
     weight: u16,
-    /// The first of its parts, if scattered.
-    parts: u32,
 }
 
-/// The `split` of a fragment that lies in more than two places: its parts say where.
-const SCATTERED: u16 = u16::MAX;
+/// The `ends` of a fragment that lies in more places than it has pieces: its parts say where, and the first
+/// of them is where the last piece would be.
+const SCATTERED: [u8; PIECES - 1] = [u8::MAX; PIECES - 1];
 
-/// The `split` of one that lies in one place.
-const WHOLE: u16 = SLOTS as u16;
-
-/// Units of a scattered fragment that lie one behind the other.
-#[derive(Clone, Copy, Debug)]
-struct Part {
-    /// By slot: it is in this part. Its place is that many behind `at` as slots before it are.
-    placed: u64,
-    at: PhysicalUnit,
-    /// The next part, or [`NONE`].
-    more: u32,
-}
-
-impl Part {
-    fn place(self, bit: u64, weight: u16) -> PhysicalUnit {
-        self.at + (self.placed & (bit - 1)).count_ones() * u32::from(weight)
-    }
-}
+/// The `ends` of one that lies in one place.
+const WHOLE: [u8; PIECES - 1] = [SLOTS as u8; PIECES - 1];
 
 impl Fragment {
     /// One whose slots all lie from `at` on.
     fn whole(live: u64, placed: u64, at: PhysicalUnit, weight: u16) -> Fragment {
-        Fragment { live, placed, at: [at, 0], split: WHOLE, weight, parts: NONE }
+        Fragment { live, placed, at: [at, 0, 0], ends: WHOLE, weight }
     }
 
-    /// The slots of its second half.
+    /// How many pieces it lies in, if it is not scattered.
     #[inline]
-    fn upper(&self) -> u64 {
-        u64::MAX.checked_shl(u32::from(self.split)).unwrap_or(0)
+    fn pieces(&self) -> usize {
+        1 + self.ends.iter().filter(|&&end| u32::from(end) < SLOTS).count()
     }
 
-    /// Where the slot of `bit` is, if it is not scattered.
+    /// The piece of a slot, if it is not scattered.
+    #[inline(always)]
+    fn piece_of(&self, slot: u32) -> usize {
+        self.ends.iter().map(|&end| usize::from(slot >= u32::from(end))).sum()
+    }
+
+    /// The first slot of a piece, and the one behind its last.
     #[inline]
-    fn place(&self, bit: u64) -> PhysicalUnit {
-        let upper = self.upper();
-        let (at, half) = if bit & upper == 0 { (self.at[0], !upper) } else { (self.at[1], upper) };
-        at + (self.placed & half & (bit - 1)).count_ones() * u32::from(self.weight)
+    fn bounds(&self, piece: usize) -> [u32; 2] {
+        let first = piece.checked_sub(1).map_or(0, |before| u32::from(self.ends[before]));
+        [first, self.ends.get(piece).map_or(SLOTS, |&end| u32::from(end))]
+    }
+
+    /// The slots of a piece.
+    #[inline]
+    fn slots_of(&self, piece: usize) -> u64 {
+        let [first, end] = self.bounds(piece);
+        below(end) & !below(first)
+    }
+
+    /// Where a slot is, if it is not scattered.
+    #[inline]
+    fn place(&self, slot: u32) -> PhysicalUnit {
+        let piece = self.piece_of(slot);
+        let [first, _] = self.bounds(piece);
+        let before = self.placed & below(slot) & !below(first);
+        self.at[piece] + before.count_ones() * u32::from(self.weight)
+    }
+
+    /// The first of its parts, if it is scattered; the next of the fragments that may be used again, if it
+    /// is one of them.
+    #[inline]
+    fn next(&self) -> u32 {
+        self.at[PIECES - 1]
+    }
+
+    #[inline]
+    fn set_next(&mut self, next: u32) {
+        self.at[PIECES - 1] = next;
+    }
+
+    /// Cuts one of its pieces, of which there are not the most already, before `slot`, which lies at `at`.
+    fn cut(&mut self, piece: usize, slot: u32, at: PhysicalUnit) {
+        self.at.copy_within(piece..PIECES - 1, piece + 1);
+        self.at[piece + 1] = at;
+        self.ends.copy_within(piece..PIECES - 2, piece + 1);
+        self.ends[piece] = slot as u8;
+    }
+
+    /// Forgets one of its pieces, of which there is another. Its slots are those of another one then, and
+    /// have no place.
+    fn drop_piece(&mut self, piece: usize) {
+        self.placed &= !self.slots_of(piece);
+        let last = self.pieces() - 1;
+        self.at.copy_within(piece + 1.., piece);
+        self.ends.copy_within(piece.min(last - 1) + 1.., piece.min(last - 1));
+        self.ends[PIECES - 2] = SLOTS as u8;
     }
 }
 
@@ -159,35 +206,15 @@ pub(super) struct Forgotten {
 #[derive(Clone, Debug)]
 pub(super) struct Fragments {
     fragments: Vec<Fragment>,
-    /// Fragments that may be used again, chained through `parts`.
+    /// Fragments that may be used again, chained.
     free: u32,
     in_use: usize,
     /// When they are to be gathered.
     most: usize,
     /// Parts of scattered fragments.
-    parts: Vec<Part>,
-    free_part: u32,
+    parts: Parts,
     /// By block of the drive: the fragment of each part in it, in the order of their places.
     in_block: Vec<Vec<u32>>,
-}
-
-/// A fragment that is being filled, place after place.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Filling {
-    fragment: u32,
-    slots: u32,
-    weight: u16,
-}
-
-impl Filling {
-    /// None yet: the next unit begins a fragment.
-    pub(super) const NONE: Filling = Filling { fragment: NONE, slots: SLOTS, weight: 1 };
-}
-
-impl Default for Filling {
-    fn default() -> Filling {
-        Filling::NONE
-    }
 }
 
 impl Fragments {
@@ -199,90 +226,18 @@ impl Fragments {
             free: NONE,
             in_use: 0,
             most,
-            parts: Vec::new(),
-            free_part: NONE,
+            parts: Parts::none(),
             in_block: vec![Vec::new(); shape.blocks() as usize],
         }
-    }
-
-    /// Adds the units of `entries` of the map, each of `weight` places, written from `place` on,
-    /// which lies in `block` and behind the unit added last.
-    pub(super) fn append(
-        &mut self,
-        filling: &mut Filling,
-        block: u32,
-        place: PhysicalUnit,
-        entries: &mut [Slot],
-        weight: u16,
-    ) {
-        let (mut place, mut entries) = (place, entries);
-        if filling.weight != weight {
-            *filling = Filling { weight, ..Filling::NONE };
-        }
-        while !entries.is_empty() {
-            if filling.slots == SLOTS {
-                // All its places are known; slots that will never be written are never asked for.
-                let fragment = self.add(Fragment::whole(0, u64::MAX, place, weight));
-                *filling = Filling { fragment, slots: 0, weight };
-                self.in_block[block as usize].push(filling.fragment);
-            }
-            let count = (SLOTS - filling.slots).min(entries.len() as u32);
-            self.fragments[filling.fragment as usize].live |= ones(count) << filling.slots;
-            let (now, later) = entries.split_at_mut(count as usize);
-            fill_slots(now, Slot::new(filling.fragment, filling.slots));
-            filling.slots += count;
-            place += count * u32::from(weight);
-            entries = later;
-        }
-    }
-
-    /// The slot of a unit that takes one place, behind the unit added last; `None` if a fragment is to be begun
-    /// for it.
-    #[inline(always)]
-    pub(super) fn fill_one(&mut self, filling: &mut Filling) -> Option<Slot> {
-        let Filling { fragment, slots, .. } = *filling;
-        if slots == SLOTS {
-            return None;
-        }
-        self.fragments[fragment as usize].live |= 1 << (slots % SLOTS);
-        filling.slots = slots + 1;
-        Some(Slot::new(fragment, slots))
-    }
-
-    /// The same of some units that take one place each; false if a fragment is to be begun for one of them.
-    #[inline(always)]
-    pub(super) fn fill_some(&mut self, filling: &mut Filling, entries: &mut [Slot]) -> bool {
-        let Filling { fragment, slots, .. } = *filling;
-        let count = entries.len() as u32;
-        if count > SLOTS - slots || count == 0 {
-            return false;
-        }
-        self.fragments[fragment as usize].live |= ones(count) << slots;
-        let first = Slot::new(fragment, slots);
-        match entries.first_chunk_mut::<4>() {
-            Some(four) if count == 4 => fill_slots(four, first),
-            _ => fill_slots(entries, first),
-        }
-        filling.slots = slots + count;
-        true
     }
 
     #[inline]
     pub(super) fn place(&self, slot: Slot) -> PhysicalUnit {
         let fragment = &self.fragments[slot.fragment()];
-        if fragment.split == SCATTERED {
+        if fragment.ends == SCATTERED {
             return self.place_in_parts(fragment, slot.bit());
         }
-        fragment.place(slot.bit())
-    }
-
-    #[cold]
-    fn place_in_parts(&self, fragment: &Fragment, bit: u64) -> PhysicalUnit {
-        let mut part = self.parts[fragment.parts as usize];
-        while part.placed & bit == 0 {
-            part = self.parts[part.more as usize];
-        }
-        part.place(bit, fragment.weight)
+        fragment.place(slot.within())
     }
 
     /// Places that the unit of a slot takes.
@@ -296,11 +251,13 @@ impl Fragments {
     #[inline]
     pub(super) fn forget(&mut self, slot: Slot, most: u32) -> Forgotten {
         let fragment = &mut self.fragments[slot.fragment()];
-        let first = slot.0 % SLOTS;
-        let (count, at) = match fragment.split {
+        let first = slot.within();
+        let (count, at) = match fragment.ends {
             SCATTERED => (1, None),
-            split if first < u32::from(split) => (u32::from(split) - first, Some(fragment.at[0])),
-            _ => (SLOTS - first, Some(fragment.at[1])),
+            _ => {
+                let piece = fragment.piece_of(first);
+                (fragment.bounds(piece)[1] - first, Some(fragment.at[piece]))
+            }
         };
         let count = count.min(most);
         fragment.live &= !(ones(count) << first);
@@ -314,11 +271,10 @@ impl Fragments {
     pub(super) fn forget_one(&mut self, slot: Slot) -> Forgotten {
         let fragment = &mut self.fragments[slot.fragment()];
         fragment.live &= !slot.bit();
-        let upper = slot.0 % SLOTS >= u32::from(fragment.split);
-        let mut at = fragment.at[usize::from(upper)];
-        if fragment.split == SCATTERED {
-            at = self.place(slot);
+        if fragment.ends == SCATTERED {
+            return Forgotten { count: 1, places: 1, at: self.place(slot) };
         }
+        let at = fragment.at[fragment.piece_of(slot.within())];
         Forgotten { count: 1, places: 1, at }
     }
 
@@ -332,7 +288,7 @@ impl Fragments {
         self.in_use += 1;
         if self.free != NONE {
             let id = self.free;
-            self.free = self.fragments[id as usize].parts;
+            self.free = self.fragments[id as usize].next();
             self.fragments[id as usize] = fragment;
             return id;
         }
@@ -341,7 +297,7 @@ impl Fragments {
     }
 
     fn remove(&mut self, id: u32) {
-        self.fragments[id as usize].parts = self.free;
+        self.fragments[id as usize].set_next(self.free);
         self.free = id;
         self.in_use -= 1;
     }
@@ -377,12 +333,12 @@ impl Fragments {
         for &id in list {
             let fragment = &mut self.fragments[id as usize];
             let places = fragment.live.count_ones() * u32::from(fragment.weight);
-            if fragment.split == WHOLE && places > 0 && places <= to.end - to.at {
+            if fragment.ends == WHOLE && places > 0 && places <= to.end - to.at {
                 fragment.placed = fragment.live;
                 fragment.at[0] = to.at;
                 to.at += places;
                 arrived.push(id);
-            } else if !self.move_half(id, from, to, &mut arrived) {
+            } else if !self.move_piece(id, from, to, &mut arrived) {
                 break;
             }
             done += 1;
@@ -396,14 +352,14 @@ impl Fragments {
     pub(super) fn drop_dead(&mut self, list: &[u32], from: &Range<PhysicalUnit>) {
         let mut nowhere = Target { block: NONE, at: 0, end: 0 };
         for &id in list {
-            let dropped = self.move_half(id, from, &mut nowhere, &mut Vec::new());
+            let dropped = self.move_piece(id, from, &mut nowhere, &mut Vec::new());
             debug_assert!(dropped, "something is live");
         }
     }
 
-    /// Moves the half of a fragment that comes first at `from`. False when some of it is left, which
+    /// Moves the piece of a fragment that comes first at `from`. False when some of it is left, which
     /// is then what comes first there.
-    fn move_half(
+    fn move_piece(
         &mut self,
         id: u32,
         from: &Range<PhysicalUnit>,
@@ -411,40 +367,33 @@ impl Fragments {
         arrived: &mut Vec<u32>,
     ) -> bool {
         let fragment = &mut self.fragments[id as usize];
-        if fragment.split == SCATTERED {
+        if fragment.ends == SCATTERED {
             return self.move_part(id, from, to, arrived);
         }
-        let upper = fragment.upper();
-        let lower_here = fragment.split > 0 && from.contains(&fragment.at[0]);
-        let upper_here = fragment.split < WHOLE && from.contains(&fragment.at[1]);
-        let half = match (lower_here, upper_here) {
-            (true, true) => usize::from(fragment.at[1] < fragment.at[0]),
-            (lower, _) => usize::from(!lower),
+        let pieces = fragment.pieces();
+        let here = (0..pieces).filter(|&piece| from.contains(&fragment.at[piece]));
+        let Some(piece) = here.min_by_key(|&piece| fragment.at[piece]) else {
+            unreachable!("a block lists what lies in it");
         };
-        let slots = if half == 0 { !upper } else { upper };
+        let slots = fragment.slots_of(piece);
         let weight = u32::from(fragment.weight);
         let (fits, rest) = split(fragment.live & slots, (to.end - to.at) / weight);
-        let is_whole = fragment.split == 0 || fragment.split == WHOLE;
         match (fits, rest) {
-            (0, 0) if is_whole => self.remove(id),
-            (0, 0) => {
-                // The other half is all there is now.
-                fragment.placed &= !slots;
-                fragment.split = if half == 0 { 0 } else { WHOLE };
-            }
+            (0, 0) if pieces == 1 => self.remove(id),
+            (0, 0) => fragment.drop_piece(piece),
             (_, 0) => {
                 fragment.placed = fragment.placed & !slots | fits;
-                fragment.at[half] = to.at;
+                fragment.at[piece] = to.at;
                 to.at += fits.count_ones() * weight;
                 arrived.push(id);
             }
             (0, _) => return false,
-            _ if is_whole => {
-                let first = rest & rest.wrapping_neg();
+            _ if pieces < PIECES => {
+                let first = rest.trailing_zeros();
                 let left_at = fragment.place(first);
-                fragment.placed = fits | fragment.placed & !(first - 1);
-                fragment.at = [to.at, left_at];
-                fragment.split = first.trailing_zeros() as u16;
+                fragment.placed &= !(slots & below(first)) | fits;
+                fragment.cut(piece, first, left_at);
+                fragment.at[piece] = to.at;
                 to.at += fits.count_ones() * weight;
                 arrived.push(id);
                 return false;
@@ -455,92 +404,6 @@ impl Fragments {
             }
         }
         true
-    }
-
-    /// Makes parts of a fragment's two halves.
-    #[cold]
-    fn scatter(&mut self, id: u32) {
-        let fragment = self.fragments[id as usize];
-        let (placed, upper) = (fragment.placed, fragment.upper());
-        let last = self.add_part(Part { placed: placed & upper, at: fragment.at[1], more: NONE });
-        let first = Part { placed: placed & !upper, at: fragment.at[0], more: last };
-        let parts = self.add_part(first);
-        self.fragments[id as usize] = Fragment { split: SCATTERED, parts, ..fragment };
-    }
-
-    /// Moves the part of a scattered fragment that comes first at `from`.
-    #[cold]
-    fn move_part(
-        &mut self,
-        id: u32,
-        from: &Range<PhysicalUnit>,
-        to: &mut Target,
-        arrived: &mut Vec<u32>,
-    ) -> bool {
-        let Fragment { live, weight, parts: head, .. } = self.fragments[id as usize];
-        let (mut here, mut before) = (NONE, NONE);
-        let (mut next, mut last) = (head, NONE);
-        while next != NONE {
-            let part = self.parts[next as usize];
-            if from.contains(&part.at) && (here == NONE || part.at < self.parts[here as usize].at) {
-                (here, before) = (next, last);
-            }
-            (next, last) = (part.more, next);
-        }
-        let part = self.parts[here as usize];
-        let (fits, rest) = split(part.placed & live, (to.end - to.at) / u32::from(weight));
-        match (fits, rest) {
-            (0, 0) => self.remove_part(id, here, before),
-            (0, _) => {}
-            (_, 0) => self.parts[here as usize] = Part { placed: fits, at: to.at, ..part },
-            _ => {
-                // What is left stays where it is, and is what comes first there.
-                let first = rest & rest.wrapping_neg();
-                let placed = part.placed & !(first - 1);
-                self.parts[here as usize] = Part { placed, at: part.place(first, weight), ..part };
-                let moved = Part { placed: fits, at: to.at, more: head };
-                self.fragments[id as usize].parts = self.add_part(moved);
-            }
-        }
-        if fits != 0 {
-            to.at += fits.count_ones() * u32::from(weight);
-            arrived.push(id);
-        }
-        rest == 0
-    }
-
-    fn add_part(&mut self, part: Part) -> u32 {
-        if self.free_part == NONE {
-            self.parts.push(part);
-            return self.parts.len() as u32 - 1;
-        }
-        let added = self.free_part;
-        self.free_part = self.parts[added as usize].more;
-        self.parts[added as usize] = part;
-        added
-    }
-
-    /// Takes a part that comes behind `before` out of a scattered fragment. With one part left it is
-    /// whole again.
-    fn remove_part(&mut self, id: u32, part: u32, before: u32) {
-        let more = self.parts[part as usize].more;
-        self.give_part(part);
-        match before {
-            NONE => self.fragments[id as usize].parts = more,
-            before => self.parts[before as usize].more = more,
-        }
-        let fragment = self.fragments[id as usize];
-        let only = self.parts[fragment.parts as usize];
-        if only.more == NONE {
-            self.give_part(fragment.parts);
-            self.fragments[id as usize] =
-                Fragment::whole(fragment.live, only.placed, only.at, fragment.weight);
-        }
-    }
-
-    fn give_part(&mut self, part: u32) {
-        self.parts[part as usize].more = self.free_part;
-        self.free_part = part;
     }
 
     /// Whether overwriting has left so many fragments, few of their slots live, that it is time
@@ -555,7 +418,6 @@ impl Fragments {
         self.fragments = fragments;
         self.free = NONE;
         self.parts.clear();
-        self.free_part = NONE;
     }
 
     /// Forgets all of them.
@@ -564,24 +426,7 @@ impl Fragments {
         self.free = NONE;
         self.in_use = 0;
         self.parts.clear();
-        self.free_part = NONE;
         self.in_block.iter_mut().for_each(Vec::clear);
-    }
-}
-
-/// Points entries of the map to the slots of a fragment from `first` on.
-#[inline]
-fn fill_slots(entries: &mut [Slot], first: Slot) {
-    // Rows have a few units: what a compiler makes of a loop over any number is for many.
-    let (fours, rest) = entries.as_chunks_mut::<4>();
-    let mut next = first.0;
-    for four in fours {
-        *four = [0, 1, 2, 3].map(|by| Slot(next + by));
-        next += 4;
-    }
-    for entry in rest {
-        *entry = Slot(next);
-        next += 1;
     }
 }
 
@@ -592,6 +437,12 @@ pub(super) struct Target {
     pub(super) at: PhysicalUnit,
     /// The end of the block.
     pub(super) end: PhysicalUnit,
+}
+
+/// The bits of the slots before `slot`, which may be one behind the last.
+#[inline]
+fn below(slot: u32) -> u64 {
+    !u64::MAX.checked_shl(slot).unwrap_or(0)
 }
 
 /// The `count` lowest bits, 1 to 64.
