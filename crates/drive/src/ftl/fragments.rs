@@ -81,55 +81,113 @@ impl Slot {
     }
 
     #[inline]
+    fn within(self) -> u32 {
+        self.0 % SLOTS
+    }
+
+    #[inline]
     fn bit(self) -> u64 {
-        1 << (self.0 % SLOTS)
+        1 << self.within()
     }
 }
 
+/// Places that a fragment can lie in by itself.
+const PIECES: usize = 3;
+
 /// Up to 64 units that were written one after the other. Two to a cache line, none across.
 ///
-/// Its slots below `split` lie one behind the other from `at[0]` on, the others from `at[1]` on:
-/// a move that reaches the end of a block leaves a fragment in two. The few that would be in more
-/// are [`SCATTERED`].
+/// Its slots below `ends[0]` lie one behind the other from `at[0]` on, those from there to below `ends[1]` from
+/// `at[1]` on, the others from `at[2]` on: a move that reaches the end of a block cuts a fragment into two
+/// *pieces*, and another one into three. The very few that would be in more are [`SCATTERED`].
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 struct Fragment {
     /// By slot: the map points here.
     live: u64,
-    /// By slot: it has a place, as far behind its half's first as slots of that half are before it.
+    /// By slot: it has a place, as far behind its piece's first as slots of that piece are before it.
     placed: u64,
-    at: [PhysicalUnit; 2],
-    split: u16,
+    at: [PhysicalUnit; PIECES],
+    ends: [u8; PIECES - 1],
     /// Places that each of its units takes.
     weight: u16,
-    /// The first of its parts, if scattered.
-    parts: u32,
 }
 
-/// The `split` of a fragment that lies in more than two places: its parts say where.
-const SCATTERED: u16 = u16::MAX;
+/// The `ends` of a fragment that lies in more places than it has pieces: its parts say where, and the first
+/// of them is where the last piece would be.
+const SCATTERED: [u8; PIECES - 1] = [u8::MAX; PIECES - 1];
 
-/// The `split` of one that lies in one place.
-const WHOLE: u16 = SLOTS as u16;
+/// The `ends` of one that lies in one place.
+const WHOLE: [u8; PIECES - 1] = [SLOTS as u8; PIECES - 1];
 
 impl Fragment {
     /// One whose slots all lie from `at` on.
     fn whole(live: u64, placed: u64, at: PhysicalUnit, weight: u16) -> Fragment {
-        Fragment { live, placed, at: [at, 0], split: WHOLE, weight, parts: NONE }
+        Fragment { live, placed, at: [at, 0, 0], ends: WHOLE, weight }
     }
 
-    /// The slots of its second half.
+    /// How many pieces it lies in, if it is not scattered.
     #[inline]
-    fn upper(&self) -> u64 {
-        u64::MAX.checked_shl(u32::from(self.split)).unwrap_or(0)
+    fn pieces(&self) -> usize {
+        1 + self.ends.iter().filter(|&&end| u32::from(end) < SLOTS).count()
     }
 
-    /// Where the slot of `bit` is, if it is not scattered.
+    /// The piece of a slot, if it is not scattered.
+    #[inline(always)]
+    fn piece_of(&self, slot: u32) -> usize {
+        self.ends.iter().map(|&end| usize::from(slot >= u32::from(end))).sum()
+    }
+
+    /// The first slot of a piece, and the one behind its last.
     #[inline]
-    fn place(&self, bit: u64) -> PhysicalUnit {
-        let upper = self.upper();
-        let (at, half) = if bit & upper == 0 { (self.at[0], !upper) } else { (self.at[1], upper) };
-        at + (self.placed & half & (bit - 1)).count_ones() * u32::from(self.weight)
+    fn bounds(&self, piece: usize) -> [u32; 2] {
+        let first = piece.checked_sub(1).map_or(0, |before| u32::from(self.ends[before]));
+        [first, self.ends.get(piece).map_or(SLOTS, |&end| u32::from(end))]
+    }
+
+    /// The slots of a piece.
+    #[inline]
+    fn slots_of(&self, piece: usize) -> u64 {
+        let [first, end] = self.bounds(piece);
+        below(end) & !below(first)
+    }
+
+    /// Where a slot is, if it is not scattered.
+    #[inline]
+    fn place(&self, slot: u32) -> PhysicalUnit {
+        let piece = self.piece_of(slot);
+        let [first, _] = self.bounds(piece);
+        let before = self.placed & below(slot) & !below(first);
+        self.at[piece] + before.count_ones() * u32::from(self.weight)
+    }
+
+    /// The first of its parts, if it is scattered; the next of the fragments that may be used again, if it
+    /// is one of them.
+    #[inline]
+    fn next(&self) -> u32 {
+        self.at[PIECES - 1]
+    }
+
+    #[inline]
+    fn set_next(&mut self, next: u32) {
+        self.at[PIECES - 1] = next;
+    }
+
+    /// Cuts one of its pieces, of which there are not the most already, before `slot`, which lies at `at`.
+    fn cut(&mut self, piece: usize, slot: u32, at: PhysicalUnit) {
+        self.at.copy_within(piece..PIECES - 1, piece + 1);
+        self.at[piece + 1] = at;
+        self.ends.copy_within(piece..PIECES - 2, piece + 1);
+        self.ends[piece] = slot as u8;
+    }
+
+    /// Forgets one of its pieces, of which there is another. Its slots are those of another one then, and
+    /// have no place.
+    fn drop_piece(&mut self, piece: usize) {
+        self.placed &= !self.slots_of(piece);
+        let last = self.pieces() - 1;
+        self.at.copy_within(piece + 1.., piece);
+        self.ends.copy_within(piece.min(last - 1) + 1.., piece.min(last - 1));
+        self.ends[PIECES - 2] = SLOTS as u8;
     }
 }
 
@@ -148,7 +206,7 @@ pub(super) struct Forgotten {
 #[derive(Clone, Debug)]
 pub(super) struct Fragments {
     fragments: Vec<Fragment>,
-    /// Fragments that may be used again, chained through `parts`.
+    /// Fragments that may be used again, chained.
     free: u32,
     in_use: usize,
     /// When they are to be gathered.
@@ -176,10 +234,10 @@ impl Fragments {
     #[inline]
     pub(super) fn place(&self, slot: Slot) -> PhysicalUnit {
         let fragment = &self.fragments[slot.fragment()];
-        if fragment.split == SCATTERED {
+        if fragment.ends == SCATTERED {
             return self.place_in_parts(fragment, slot.bit());
         }
-        fragment.place(slot.bit())
+        fragment.place(slot.within())
     }
 
     /// Places that the unit of a slot takes.
@@ -193,11 +251,13 @@ impl Fragments {
     #[inline]
     pub(super) fn forget(&mut self, slot: Slot, most: u32) -> Forgotten {
         let fragment = &mut self.fragments[slot.fragment()];
-        let first = slot.0 % SLOTS;
-        let (count, at) = match fragment.split {
+        let first = slot.within();
+        let (count, at) = match fragment.ends {
             SCATTERED => (1, None),
-            split if first < u32::from(split) => (u32::from(split) - first, Some(fragment.at[0])),
-            _ => (SLOTS - first, Some(fragment.at[1])),
+            _ => {
+                let piece = fragment.piece_of(first);
+                (fragment.bounds(piece)[1] - first, Some(fragment.at[piece]))
+            }
         };
         let count = count.min(most);
         fragment.live &= !(ones(count) << first);
@@ -211,11 +271,10 @@ impl Fragments {
     pub(super) fn forget_one(&mut self, slot: Slot) -> Forgotten {
         let fragment = &mut self.fragments[slot.fragment()];
         fragment.live &= !slot.bit();
-        let upper = slot.0 % SLOTS >= u32::from(fragment.split);
-        let mut at = fragment.at[usize::from(upper)];
-        if fragment.split == SCATTERED {
-            at = self.place(slot);
+        if fragment.ends == SCATTERED {
+            return Forgotten { count: 1, places: 1, at: self.place(slot) };
         }
+        let at = fragment.at[fragment.piece_of(slot.within())];
         Forgotten { count: 1, places: 1, at }
     }
 
@@ -229,7 +288,7 @@ impl Fragments {
         self.in_use += 1;
         if self.free != NONE {
             let id = self.free;
-            self.free = self.fragments[id as usize].parts;
+            self.free = self.fragments[id as usize].next();
             self.fragments[id as usize] = fragment;
             return id;
         }
@@ -238,7 +297,7 @@ impl Fragments {
     }
 
     fn remove(&mut self, id: u32) {
-        self.fragments[id as usize].parts = self.free;
+        self.fragments[id as usize].set_next(self.free);
         self.free = id;
         self.in_use -= 1;
     }
@@ -274,12 +333,12 @@ impl Fragments {
         for &id in list {
             let fragment = &mut self.fragments[id as usize];
             let places = fragment.live.count_ones() * u32::from(fragment.weight);
-            if fragment.split == WHOLE && places > 0 && places <= to.end - to.at {
+            if fragment.ends == WHOLE && places > 0 && places <= to.end - to.at {
                 fragment.placed = fragment.live;
                 fragment.at[0] = to.at;
                 to.at += places;
                 arrived.push(id);
-            } else if !self.move_half(id, from, to, &mut arrived) {
+            } else if !self.move_piece(id, from, to, &mut arrived) {
                 break;
             }
             done += 1;
@@ -293,14 +352,14 @@ impl Fragments {
     pub(super) fn drop_dead(&mut self, list: &[u32], from: &Range<PhysicalUnit>) {
         let mut nowhere = Target { block: NONE, at: 0, end: 0 };
         for &id in list {
-            let dropped = self.move_half(id, from, &mut nowhere, &mut Vec::new());
+            let dropped = self.move_piece(id, from, &mut nowhere, &mut Vec::new());
             debug_assert!(dropped, "something is live");
         }
     }
 
-    /// Moves the half of a fragment that comes first at `from`. False when some of it is left, which
+    /// Moves the piece of a fragment that comes first at `from`. False when some of it is left, which
     /// is then what comes first there.
-    fn move_half(
+    fn move_piece(
         &mut self,
         id: u32,
         from: &Range<PhysicalUnit>,
@@ -308,40 +367,33 @@ impl Fragments {
         arrived: &mut Vec<u32>,
     ) -> bool {
         let fragment = &mut self.fragments[id as usize];
-        if fragment.split == SCATTERED {
+        if fragment.ends == SCATTERED {
             return self.move_part(id, from, to, arrived);
         }
-        let upper = fragment.upper();
-        let lower_here = fragment.split > 0 && from.contains(&fragment.at[0]);
-        let upper_here = fragment.split < WHOLE && from.contains(&fragment.at[1]);
-        let half = match (lower_here, upper_here) {
-            (true, true) => usize::from(fragment.at[1] < fragment.at[0]),
-            (lower, _) => usize::from(!lower),
+        let pieces = fragment.pieces();
+        let here = (0..pieces).filter(|&piece| from.contains(&fragment.at[piece]));
+        let Some(piece) = here.min_by_key(|&piece| fragment.at[piece]) else {
+            unreachable!("a block lists what lies in it");
         };
-        let slots = if half == 0 { !upper } else { upper };
+        let slots = fragment.slots_of(piece);
         let weight = u32::from(fragment.weight);
         let (fits, rest) = split(fragment.live & slots, (to.end - to.at) / weight);
-        let is_whole = fragment.split == 0 || fragment.split == WHOLE;
         match (fits, rest) {
-            (0, 0) if is_whole => self.remove(id),
-            (0, 0) => {
-                // The other half is all there is now.
-                fragment.placed &= !slots;
-                fragment.split = if half == 0 { 0 } else { WHOLE };
-            }
+            (0, 0) if pieces == 1 => self.remove(id),
+            (0, 0) => fragment.drop_piece(piece),
             (_, 0) => {
                 fragment.placed = fragment.placed & !slots | fits;
-                fragment.at[half] = to.at;
+                fragment.at[piece] = to.at;
                 to.at += fits.count_ones() * weight;
                 arrived.push(id);
             }
             (0, _) => return false,
-            _ if is_whole => {
-                let first = rest & rest.wrapping_neg();
+            _ if pieces < PIECES => {
+                let first = rest.trailing_zeros();
                 let left_at = fragment.place(first);
-                fragment.placed = fits | fragment.placed & !(first - 1);
-                fragment.at = [to.at, left_at];
-                fragment.split = first.trailing_zeros() as u16;
+                fragment.placed &= !(slots & below(first)) | fits;
+                fragment.cut(piece, first, left_at);
+                fragment.at[piece] = to.at;
                 to.at += fits.count_ones() * weight;
                 arrived.push(id);
                 return false;
@@ -385,6 +437,12 @@ pub(super) struct Target {
     pub(super) at: PhysicalUnit,
     /// The end of the block.
     pub(super) end: PhysicalUnit,
+}
+
+/// The bits of the slots before `slot`, which may be one behind the last.
+#[inline]
+fn below(slot: u32) -> u64 {
+    !u64::MAX.checked_shl(slot).unwrap_or(0)
 }
 
 /// The `count` lowest bits, 1 to 64.

@@ -17,7 +17,7 @@ impl Fragments {
     ) {
         for &id in &self.in_block[block as usize] {
             let fragment = &self.fragments[id as usize];
-            if fragment.split == WHOLE && fragment.weight == 1 {
+            if fragment.ends == WHOLE && fragment.weight == 1 {
                 // What is in one place is here.
                 if fragment.live != 0 {
                     let live = packed(fragment.live, fragment.placed);
@@ -30,17 +30,17 @@ impl Fragments {
                     fragment.note_live(slots, at - here.start, bits);
                 }
             };
-            if fragment.split == SCATTERED {
-                let mut next = fragment.parts;
+            if fragment.ends == SCATTERED {
+                let mut next = fragment.next();
                 while next != NONE {
                     let part = self.parts.get(next);
                     note(part.placed, part.at);
                     next = part.more;
                 }
             } else {
-                let upper = fragment.upper();
-                note(fragment.placed & !upper, fragment.at[0]);
-                note(fragment.placed & upper, fragment.at[1]);
+                for piece in 0..fragment.pieces() {
+                    note(fragment.placed & fragment.slots_of(piece), fragment.at[piece]);
+                }
             }
         }
     }

@@ -1,5 +1,5 @@
-//! Fragments that lie in more than two places. A move that reaches the end of a block leaves a fragment in
-//! two, and another one in three: its parts then say where it is. They are few.
+//! Fragments that lie in more places than they have pieces for: their parts then say where they are. They are
+//! one in some hundreds, and each look-up of a part is one more miss of the processor's cache.
 
 use std::ops::Range;
 
@@ -67,22 +67,24 @@ impl Parts {
 impl Fragments {
     #[cold]
     pub(super) fn place_in_parts(&self, fragment: &Fragment, bit: u64) -> PhysicalUnit {
-        let mut part = self.parts.get(fragment.parts);
+        let mut part = self.parts.get(fragment.next());
         while part.placed & bit == 0 {
             part = self.parts.get(part.more);
         }
         part.place(bit, fragment.weight)
     }
 
-    /// Makes parts of a fragment's two halves.
+    /// Makes parts of a fragment's pieces.
     #[cold]
     pub(super) fn scatter(&mut self, id: u32) {
-        let fragment = self.fragments[id as usize];
-        let (placed, upper) = (fragment.placed, fragment.upper());
-        let last = self.parts.add(Part { placed: placed & upper, at: fragment.at[1], more: NONE });
-        let first = Part { placed: placed & !upper, at: fragment.at[0], more: last };
-        let parts = self.parts.add(first);
-        self.fragments[id as usize] = Fragment { split: SCATTERED, parts, ..fragment };
+        let mut fragment = self.fragments[id as usize];
+        let first = (0..fragment.pieces()).rev().fold(NONE, |more, piece| {
+            let placed = fragment.placed & fragment.slots_of(piece);
+            self.parts.add(Part { placed, at: fragment.at[piece], more })
+        });
+        fragment.ends = SCATTERED;
+        fragment.set_next(first);
+        self.fragments[id as usize] = fragment;
     }
 
     /// Moves the part of a scattered fragment that comes first at `from`.
@@ -94,7 +96,9 @@ impl Fragments {
         to: &mut Target,
         arrived: &mut Vec<u32>,
     ) -> bool {
-        let Fragment { live, weight, parts: head, .. } = self.fragments[id as usize];
+        let fragment = self.fragments[id as usize];
+        let Fragment { live, weight, .. } = fragment;
+        let head = fragment.next();
         let (mut here, mut before) = (NONE, NONE);
         let (mut next, mut last) = (head, NONE);
         while next != NONE {
@@ -116,7 +120,8 @@ impl Fragments {
                 let placed = part.placed & !(first - 1);
                 *self.parts.get_mut(here) = Part { placed, at: part.place(first, weight), ..part };
                 let moved = Part { placed: fits, at: to.at, more: head };
-                self.fragments[id as usize].parts = self.parts.add(moved);
+                let moved = self.parts.add(moved);
+                self.fragments[id as usize].set_next(moved);
             }
         }
         if fits != 0 {
@@ -132,13 +137,13 @@ impl Fragments {
         let more = self.parts.get(part).more;
         self.parts.remove(part);
         match before {
-            NONE => self.fragments[id as usize].parts = more,
+            NONE => self.fragments[id as usize].set_next(more),
             before => self.parts.get_mut(before).more = more,
         }
         let fragment = self.fragments[id as usize];
-        let only = self.parts.get(fragment.parts);
+        let only = self.parts.get(fragment.next());
         if only.more == NONE {
-            self.parts.remove(fragment.parts);
+            self.parts.remove(fragment.next());
             self.fragments[id as usize] =
                 Fragment::whole(fragment.live, only.placed, only.at, fragment.weight);
         }
