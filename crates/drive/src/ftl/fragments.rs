@@ -184,9 +184,10 @@ impl Fragment {
     /// have no place.
     fn drop_piece(&mut self, piece: usize) {
         self.placed &= !self.slots_of(piece);
-        let last = self.pieces() - 1;
         self.at.copy_within(piece + 1.., piece);
-        self.ends.copy_within(piece.min(last - 1) + 1.., piece.min(last - 1));
+        // The last piece has no end of its own: the one before goes on to there.
+        let end = piece.min(self.pieces() - 2);
+        self.ends.copy_within(end + 1.., end);
         self.ends[PIECES - 2] = SLOTS as u8;
     }
 }
