@@ -9,7 +9,9 @@ use rustix::io::Errno;
 
 use super::Uring;
 use super::alarm::FAR;
+use super::brief::Brief;
 use super::clock::clock;
+use super::setup::Modes;
 
 /// When this many I/Os are queued, they go to the kernel before more completions are handed out.
 /// Refilling a whole batch at once leaves a disk without work meanwhile, and each call takes CPU time: on a
@@ -95,11 +97,24 @@ impl Uring {
             self.note_answers(answers);
             return true;
         }
+        // A thread of the kernel and a polled device are asked in ways of their own.
+        let few = Brief::matters(self.flying) && self.asked == Modes::default();
+        let began = if few { clock() } else { Nanos::ZERO };
+        if few
+            && let Some(time) = self.brief.look_for()
+            && until.since(began) > time
+            && self.look_for(time, began)
+        {
+            return true;
+        }
         loop {
             let step = self.next_step(until);
             let result = self.enter(step.wait);
             if self.notice() {
                 self.note_answers(self.noticed);
+                if few {
+                    self.brief.waited(self.now.get() - began);
+                }
                 return true;
             }
             match result {
@@ -126,6 +141,32 @@ impl Uring {
                     return false;
                 }
             }
+        }
+    }
+
+    /// Gives the kernel what is queued and looks for a completion, from `began` on for so long.
+    fn look_for(&mut self, time: Nanos, began: Nanos) -> bool {
+        // If it fails, the call that waits will meet the failure again.
+        if self.queued > 0 && self.enter(Wait::Never).is_err() {
+            return false;
+        }
+        loop {
+            if self.ring.submission().taskrun() {
+                let _ = self.enter_with(0, Wait::No);
+            }
+            if self.notice() {
+                self.note_answers(self.noticed);
+                let looked = self.now.get() - began;
+                self.waking.looked(looked);
+                self.brief.waited(looked);
+                return true;
+            }
+            let looked = clock().since(began);
+            if looked > time {
+                self.waking.looked(looked);
+                return false;
+            }
+            std::hint::spin_loop();
         }
     }
 

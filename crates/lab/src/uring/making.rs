@@ -11,6 +11,7 @@ use fourcorners_drive::{Geometry, SECTOR_BYTES};
 use rustix::fs::{OFlags, fcntl_getfl};
 
 use super::alarm::Alarm;
+use super::brief::Brief;
 use super::buffers::{Buffers, Shape};
 use super::clock::{Waking, clock};
 use super::discard::Discard;
@@ -131,6 +132,7 @@ impl Uring {
             refused: VecDeque::with_capacity(setup.queue_depth as usize),
             here,
             waking: Waking::new(),
+            brief: Brief::new(),
             alarm: (plan.asked == Modes::default()).then(Alarm::new),
             broken: None,
             now: Cell::new(clock()),

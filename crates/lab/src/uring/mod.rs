@@ -7,6 +7,7 @@
 #![allow(unsafe_code)]
 
 mod alarm;
+mod brief;
 mod buffers;
 mod clock;
 mod content;
@@ -35,6 +36,7 @@ pub use error::UringError;
 pub use setup::{Granted, Modes, Setup, SubmissionThread};
 
 use alarm::Alarm;
+use brief::Brief;
 use buffers::{Buffer, Buffers};
 use clock::{Waking, clock};
 use discard::Discard;
@@ -73,6 +75,8 @@ pub struct Uring {
     here: Here,
     /// How late this machine wakes us.
     waking: Waking,
+    /// Whether waits are too short for that.
+    brief: Brief,
     /// Ends waits that have no limit; none where the ring cannot have it.
     alarm: Option<Alarm>,
     /// The ring itself failed with this error number: nothing can complete any more.

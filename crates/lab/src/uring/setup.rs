@@ -99,12 +99,12 @@ pub(super) fn ring(
             return builder.build((2 * queue_depth).min(MAX_QUEUE_DEPTH));
         }
         match mode {
-            Completions::Deferred => {
-                builder.setup_single_issuer().setup_defer_taskrun().setup_submit_all()
-            }
-            Completions::Cooperative => builder.setup_coop_taskrun().setup_submit_all(),
-            Completions::Interrupting => &mut builder,
+            Completions::Deferred => builder.setup_single_issuer().setup_defer_taskrun(),
+            Completions::Cooperative => builder.setup_coop_taskrun(),
+            Completions::Interrupting => return builder.build(queue_depth),
         };
+        // Where a completion waits for us, a flag is to say so.
+        builder.setup_submit_all().setup_taskrun_flag();
         builder.build(queue_depth)
     })?;
     if !ring.params().is_feature_ext_arg() {
