@@ -219,7 +219,7 @@ impl Queue {
     }
 
     /// The command under `tag` will finish at `at`, which is never in the past.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn finish(&mut self, tag: Tag, at: Nanos) {
         debug_assert!(at >= self.now, "completion at {at:?} before now {:?}", self.now);
         let completion = Completion::new(at, self.pushed, tag);
@@ -248,17 +248,23 @@ impl Queue {
         {
             return Err(fault);
         }
-        let in_order = self.in_order.first();
         // Mostly all wait in line, or none does.
-        let next = match self.overtaking.count {
-            0 => in_order,
-            _ => in_order.min(self.overtaking.first()),
+        let (next, in_line) = if self.overtaking.count == 0 {
+            if self.in_order.is_empty() {
+                self.idle_until(until);
+                return Ok(None);
+            }
+            (self.in_order.at(self.in_order.first), true)
+        } else {
+            let in_order = self.in_order.first();
+            let next = in_order.min(self.overtaking.first());
+            (next, next == in_order)
         };
-        if next == Completion::NONE || next.at() > until {
+        if next.at() > until {
             self.idle_until(until);
             return Ok(None);
         }
-        if next == in_order {
+        if in_line {
             self.in_order.first = self.in_order.first.wrapping_add(1);
         } else {
             self.overtaking.remove_first(next.tag());

@@ -47,8 +47,13 @@ impl Histogram {
         self.buckets[bucket_of(ns)] += 1;
         self.count += 1;
         self.sum += u128::from(ns);
-        self.min = self.min.min(ns);
-        self.max = self.max.max(ns);
+        // Hardly any value is one of these: a branch that is foreseen, and nothing stored.
+        if ns < self.min {
+            self.min = ns;
+        }
+        if ns > self.max {
+            self.max = ns;
+        }
     }
 
     /// Number of values.
@@ -137,8 +142,8 @@ impl Histogram {
 /// beneath its power of two.
 #[inline]
 fn bucket_of(ns: u64) -> usize {
-    let bits = 64 - (ns | 1).leading_zeros();
-    let shift = bits.saturating_sub(OCTAVE_BITS + 1);
+    // The lowest bits are set, so that small values have the shift 0.
+    let shift = (ns | (2 * BUCKETS_PER_OCTAVE as u64 - 1)).ilog2() - OCTAVE_BITS;
     (shift as usize) * BUCKETS_PER_OCTAVE + (ns >> shift) as usize
 }
 

@@ -88,7 +88,7 @@ struct Loop<S> {
     mark_bytes: u64,
     /// Bytes that are done at the next mark.
     next_mark: u64,
-    second: Second,
+    second: Begun,
     second_end: Nanos,
     meter: Option<Meter>,
     /// Tags that are free, if I/Os are paced.
@@ -101,6 +101,17 @@ struct Loop<S> {
     submitted: Vec<Nanos>,
     /// When few enough were left in flight for the next I/O.
     few_enough: Option<Nanos>,
+}
+
+/// A second under way: what all seconds before it came to. What completed in it is what the totals have
+/// grown by when it ends, so that no I/O has to be counted twice.
+#[derive(Clone, Copy, Default)]
+struct Begun {
+    ios: u64,
+    bytes: u64,
+    latency_sum: u128,
+    /// Its own longest latency.
+    latency_max: Nanos,
 }
 
 /// Readings of a target's energy, in joules since some time of its own.
@@ -150,7 +161,7 @@ impl<S: Source> Loop<S> {
             },
             mark_bytes: u64::MAX,
             next_mark: u64::MAX,
-            second: Second::default(),
+            second: Begun::default(),
             second_end: start + SECOND,
             meter: target.energy_j(start).map(Meter::new),
             free: Vec::new(),
@@ -304,15 +315,19 @@ impl<S: Source> Loop<S> {
         let (io, submitted) = self.in_flight[done.tag.0 as usize];
         let latency = done.at - submitted;
         self.settle(done.at);
+        while done.at >= self.second_end {
+            self.end_second(target);
+        }
+        if latency > self.second.latency_max {
+            self.second.latency_max = latency;
+        }
         self.measured.latency.record(latency.0);
         if let (true, Some(paced)) = (S::PACED, &mut self.measured.paced) {
             let service = done.at - self.submitted[done.tag.0 as usize];
             paced.completed(io, latency, service);
         }
         // Which it is, is not to be foreseen: added, for a branch would be guessed wrong.
-        let read = u64::from(io.op == Op::Read);
-        self.measured.reads += read;
-        self.measured.writes += 1 - read;
+        self.measured.reads += u64::from(io.op == Op::Read);
         // Neither a TRIM nor a flush moves anything.
         let moves = matches!(io.op, Op::Read | Op::Write);
         let moved = if S::PACED && !moves { 0 } else { io.bytes() };
@@ -320,13 +335,6 @@ impl<S: Source> Loop<S> {
         if self.measured.bytes >= self.next_mark {
             self.mark(done.at);
         }
-        while done.at >= self.second_end {
-            self.end_second(target);
-        }
-        self.second.ios += 1;
-        self.second.bytes += moved;
-        self.second.latency_sum += latency;
-        self.second.latency_max = self.second.latency_max.max(latency);
     }
 
     /// A failed I/O has no latency, so its time in the queue does not count either: Little's law
@@ -369,7 +377,19 @@ impl<S: Source> Loop<S> {
             self.second_end = Nanos::MAX;
             return;
         }
-        self.measured.seconds.push(std::mem::take(&mut self.second));
+        let (began, latency) = (self.second, &self.measured.latency);
+        self.second = Begun {
+            ios: latency.count(),
+            bytes: self.measured.bytes,
+            latency_sum: latency.sum(),
+            latency_max: Nanos::ZERO,
+        };
+        self.measured.seconds.push(Second {
+            ios: self.second.ios - began.ios,
+            bytes: self.second.bytes - began.bytes,
+            latency_sum: Nanos((self.second.latency_sum - began.latency_sum) as u64),
+            latency_max: began.latency_max,
+        });
         if let (Some(meter), Some(joules)) = (&mut self.meter, target.energy_j(self.second_end)) {
             meter.at_seconds.push(joules);
         }
@@ -386,6 +406,7 @@ impl<S: Source> Loop<S> {
 
     fn finish<T: Target>(mut self, target: &T) -> Measured {
         self.measured.elapsed = self.last_event - self.start;
+        self.measured.writes = self.measured.latency.count() - self.measured.reads;
         let at_end = target.energy_j(self.last_event);
         self.measured.energy = self.meter.zip(at_end).map(|(meter, at_end)| meter.used(at_end));
         self.measured

@@ -105,13 +105,13 @@ pub struct Job {
 pub struct Stream {
     random: Xoshiro256PlusPlus,
     pattern: Pattern,
-    read_percent: u8,
-    compressible_percent: u8,
-    block_sectors: u32,
+    /// Of every I/O, but for its place and, if they are mixed, what it does.
+    each: Io,
+    /// Share of reads, if there are both.
+    mixed: Option<u8>,
     start_sector: u64,
     blocks: u64,
     next_block: u64,
-    fua: bool,
 }
 
 impl Stream {
@@ -120,13 +120,17 @@ impl Stream {
         Stream {
             random: Xoshiro256PlusPlus::seed_from_u64(job.seed),
             pattern: job.pattern,
-            read_percent: job.read_percent,
-            compressible_percent: job.data.compressible_percent(),
-            block_sectors: (u64::from(job.block_bytes) / SECTOR_BYTES) as u32,
+            each: Io {
+                op: if job.read_percent == 0 { Op::Write } else { Op::Read },
+                lba: Lba(0),
+                sectors: (u64::from(job.block_bytes) / SECTOR_BYTES) as u32,
+                compressible_percent: job.data.compressible_percent(),
+                fua: job.fua,
+            },
+            mixed: (1..100).contains(&job.read_percent).then_some(job.read_percent),
             start_sector: job.span_start_bytes / SECTOR_BYTES,
             blocks: (job.span_bytes / u64::from(job.block_bytes)).max(1),
             next_block: 0,
-            fua: job.fua,
         }
     }
 
@@ -141,19 +145,13 @@ impl Stream {
                 block
             }
         };
-        let op = match self.read_percent {
-            0 => Op::Write,
-            100.. => Op::Read,
-            percent if below(self.random.next_u64(), 100) < u64::from(percent) => Op::Read,
-            _ => Op::Write,
+        let lba = Lba(self.start_sector + block * u64::from(self.each.sectors));
+        let op = match self.mixed {
+            None => self.each.op,
+            Some(percent) if below(self.random.next_u64(), 100) < u64::from(percent) => Op::Read,
+            Some(_) => Op::Write,
         };
-        Io {
-            op,
-            lba: Lba(self.start_sector + block * u64::from(self.block_sectors)),
-            sectors: self.block_sectors,
-            compressible_percent: self.compressible_percent,
-            fua: self.fua,
-        }
+        Io { op, lba, ..self.each }
     }
 }
 

@@ -3,11 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::blocks::Block;
+use super::die::DieSpace;
 use super::fragments::Target;
 use super::pace::Pace;
 use super::streams::{Space, Stream};
 use super::{Ftl, Shape, live};
-use crate::nand::Chores;
+use crate::nand::{Chores, PageKinds};
 use crate::profile::{GcSection, Pacing, Stall};
 
 /// A block that was emptied, and is free once the time for that has been spent.
@@ -122,9 +123,19 @@ impl Ftl {
             space.pace = Pace::default();
             return;
         }
-        let victim = space.victim.map_or(0, |victim| u64::from(victim.valid));
-        let behind = room + victim + space.pace.owed_units() < reserve;
+        let valid = space.victim.as_ref().map_or(0, |victim| u64::from(victim.valid));
+        let behind = room + valid + space.pace.owed_units() < reserve;
         space.pace.owe(self.shape.units_per_row, behind);
+        // Mostly a die goes on with its victim, and is not done with it.
+        if let Some(victim) = &space.victim {
+            let due = victim.due(space.pace, units);
+            if due < victim.valid {
+                let now = due.saturating_sub(victim.charged);
+                let parity = space.charge(now, &self.shape, &self.page_kinds);
+                self.counts.parity_units += u64::from(parity * self.shape.units_per_row);
+                return;
+            }
+        }
         self.collect_what_is_owed(die, reserve);
     }
 
@@ -159,13 +170,13 @@ impl Ftl {
                 self.choose_victim(die);
             }
             let space = &mut self.dies[die as usize];
-            let Some(victim) = space.victim else {
+            let Some(victim) = &space.victim else {
                 // There is space enough, or none to be won.
                 space.pace = Pace::default();
                 return;
             };
-            let due = space.pace.moves_due(victim.valid, units.saturating_sub(victim.valid));
-            self.charge(die, due.saturating_sub(victim.charged));
+            let now = victim.due(space.pace, units).saturating_sub(victim.charged);
+            self.charge(die, now);
             if self.dies[die as usize].victim.is_some() {
                 return;
             }
@@ -329,22 +340,31 @@ impl Ftl {
     /// Charges the die with the moves of up to `units` of its victim, and frees it after the last.
     #[inline(always)]
     pub(super) fn charge(&mut self, die: u32, units: u32) {
-        let shape = self.shape;
         let space = &mut self.dies[die as usize];
-        let Some(mut victim) = space.victim else {
-            return;
+        let parity = space.charge(units, &self.shape, &self.page_kinds);
+        self.counts.parity_units += u64::from(parity * self.shape.units_per_row);
+        if let Some(Victim { block, valid, charged, .. }) = space.victim
+            && charged == valid
+        {
+            space.victim = None;
+            self.emptied(die, block, valid);
+        }
+    }
+}
+
+impl DieSpace {
+    /// Charges the moves of up to `units` of its victim, if it has one. Returns how many rows of parity are
+    /// among the programs.
+    #[inline(always)]
+    fn charge(&mut self, units: u32, shape: &Shape, kinds: &PageKinds) -> u32 {
+        // In its place: copied as a whole, it would wait for what was written of it a moment ago.
+        let Some(victim) = &mut self.victim else {
+            return 0;
         };
         let units = units.min(victim.valid - victim.charged);
-        victim.charge_reads(units, &mut space.chores);
-        let fronts = &mut space.fronts[victim.stream.index()];
-        let parity = fronts.charge_programs(units, shape, &self.page_kinds, &mut space.chores);
-        self.counts.parity_units += u64::from(parity * shape.units_per_row);
-        if victim.charged == victim.valid {
-            space.victim = None;
-            self.emptied(die, victim.block, victim.valid);
-        } else {
-            space.victim = Some(victim);
-        }
+        victim.charge_reads(units, &mut self.chores);
+        let fronts = &mut self.fronts[victim.stream.index()];
+        fronts.charge_programs(units, *shape, kinds, &mut self.chores)
     }
 }
 
@@ -371,6 +391,12 @@ impl Victim {
     /// Whether it was written with one bit a cell.
     pub(super) fn is_slc(&self) -> bool {
         self.slc
+    }
+
+    /// Of how many of its units the moves are due by now, in a die whose blocks have `units`.
+    #[inline(always)]
+    fn due(&self, pace: Pace, units: u32) -> u32 {
+        pace.moves_due(self.valid, units.saturating_sub(self.valid))
     }
 
     /// Units whose moves are not charged yet.

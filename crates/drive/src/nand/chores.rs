@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::page_kinds::{PAGE_KINDS, PageKinds};
+use super::page_kinds::{PAGE_KINDS, PageKind, PageKinds};
 
 /// Work of a die's own that it does before it can take the next program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -33,6 +33,10 @@ impl Chores {
     /// Adds the programs of a block's rows from `from` up to but not including `to`.
     #[inline]
     pub(crate) fn program_rows(&mut self, kinds: &PageKinds, from: u32, to: u32) {
+        if kinds.are_alike() {
+            self.programs[PageKind::Lower as usize] += to - from;
+            return;
+        }
         for (programs, more) in self.programs.iter_mut().zip(kinds.count(from, to)) {
             *programs += more;
         }

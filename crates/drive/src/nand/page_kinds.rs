@@ -59,6 +59,12 @@ impl PageKinds {
         PageKinds { by_row: by_row.into() }
     }
 
+    /// Whether all rows are of the lowest.
+    #[inline]
+    pub(super) fn are_alike(&self) -> bool {
+        self.by_row.is_empty()
+    }
+
     /// The kind of a row of a block.
     #[inline]
     pub(crate) fn of(&self, row: u32) -> PageKind {

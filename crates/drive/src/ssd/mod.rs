@@ -323,7 +323,9 @@ impl Ssd {
 }
 
 impl Ssd {
-    /// [`Target::submit`] of any command.
+    /// [`Target::submit`] of any command. Apart from [`Ssd::submit_write`] and [`Ssd::submit_read`], so that those
+    /// need no room for what it keeps.
+    #[inline(never)]
     fn submit_any(&mut self, tag: Tag, io: Io) {
         if let Some(cause) = self.geometry.refuses(io) {
             return self.queue.refuse(tag, io, cause);
@@ -331,7 +333,7 @@ impl Ssd {
         if io.op == Op::Trim && !self.trim.supported {
             return self.queue.refuse(tag, io, FaultCause::Unsupported);
         }
-        let arrives = self.arrival(io);
+        let arrives = self.arrival(io.op);
         let answered = match io.op {
             Op::Read => Ok(self.read(io, arrives)),
             Op::Flush => Ok(self.flush(arrives)),
@@ -340,15 +342,19 @@ impl Ssd {
             Op::Trim => Ok(self.trim(io, arrives)),
         };
         match answered {
-            Ok(answered) => self.answer(tag, io, arrives, answered),
+            Ok(answered) => {
+                let moves_data = matches!(io.op, Op::Read | Op::Write);
+                let bytes = if moves_data { io.bytes() } else { 0 };
+                self.answer(tag, (io.op, bytes), arrives, answered);
+            }
             Err(cause) => self.queue.refuse(tag, io, cause),
         }
     }
 
     /// When a command that is submitted now is in the drive, which has used its time until then.
     #[inline(always)]
-    fn arrival(&mut self, io: Io) -> Nanos {
-        let host = self.host[io.op as usize];
+    fn arrival(&mut self, op: Op) -> Nanos {
+        let host = self.host[op as usize];
         let arrives = (self.queue.now() + host.before).max(self.blocked_until);
         let arrives = self.link.request(arrives);
         if let Some(idle) = self.idle {
@@ -357,18 +363,17 @@ impl Ssd {
         arrives
     }
 
-    /// The drive answers a command that came at `arrives` at `answered`.
+    /// The drive answers a command that came at `arrives` and moved so many bytes at `answered`.
     #[inline(always)]
-    fn answer(&mut self, tag: Tag, io: Io, arrives: Nanos, answered: Nanos) {
+    fn answer(&mut self, tag: Tag, (op, bytes): (Op, u64), arrives: Nanos, answered: Nanos) {
         if let Some(meter) = &mut self.power {
-            let moves_data = matches!(io.op, Op::Read | Op::Write);
-            meter.command(arrives, answered, if moves_data { io.bytes() } else { 0 });
+            meter.command(arrives, answered, bytes);
         }
         self.answered_until = self.answered_until.max(answered);
         if let Some(idle) = &mut self.idle {
             idle.answered(answered);
         }
-        self.queue.finish(tag, answered + self.host[io.op as usize].after);
+        self.queue.finish(tag, answered + self.host[op as usize].after);
     }
 }
 
@@ -392,9 +397,10 @@ impl Target for Ssd {
 
     #[inline]
     fn submit(&mut self, tag: Tag, io: Io) {
-        match self.one_unit(io) {
-            Some(unit) => self.submit_one(tag, io, unit),
-            None => self.submit_any(tag, io),
+        match io.op {
+            Op::Write if self.is_one_unit(io) && !io.fua => self.submit_write(tag, io),
+            Op::Read if self.is_one_unit(io) => self.submit_read(tag, io),
+            _ => self.submit_any(tag, io),
         }
     }
 

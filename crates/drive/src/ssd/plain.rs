@@ -25,11 +25,19 @@ pub(super) struct OneUnit {
     /// 4 KiB that they touch.
     touched_4k: u64,
     read: Nanos,
-    /// All of a write's time, and the part of it that is for its data.
-    write: Nanos,
-    handling: Nanos,
-    /// The link's time for the data, without a command's own frames.
+    /// The link's time for the data of a read, without the command's own frames.
     data: Nanos,
+    write: WriteTimes,
+}
+
+/// What a write takes of controller and link.
+#[derive(Clone, Copy, Debug)]
+struct WriteTimes {
+    controller: Nanos,
+    /// The part of it that is for its data.
+    handling: Nanos,
+    /// With the command's own frames.
+    link: Nanos,
 }
 
 impl OneUnit {
@@ -45,46 +53,49 @@ impl OneUnit {
         let touched = in_4k(Io { op: Op::Write, sectors: unit, ..Io::FLUSH });
         let touched_4k = touched.end - touched.start;
         let handling = Nanos(costs.write_4k.0 * touched_4k);
+        let data = link.data(u64::from(unit) * SECTOR_BYTES);
         OneUnit {
             sectors: if has_them { unit } else { 0 },
             within: u64::from(unit) - 1,
             end: if has_them { drive - u64::from(unit) + 1 } else { 0 },
             touched_4k,
             read: costs.read + Nanos(costs.read_4k.0 * touched_4k),
-            write: costs.write + handling,
-            handling,
-            data: link.data(u64::from(unit) * SECTOR_BYTES),
+            data,
+            write: WriteTimes {
+                controller: costs.write + handling,
+                handling,
+                link: link.frames() + data,
+            },
         }
     }
 }
 
 impl Ssd {
-    /// The unit that a command is about which reads or writes one whole unit, not forced: see [`OneUnit`].
+    /// Whether a read or a write is of one whole unit: see [`OneUnit`].
     #[inline(always)]
-    pub(super) fn one_unit(&self, io: Io) -> Option<LogicalUnit> {
-        let simple = match io.op {
-            Op::Read => true,
-            Op::Write => !io.fua,
-            Op::Trim | Op::Flush => false,
-        };
+    pub(super) fn is_one_unit(&self, io: Io) -> bool {
         let OneUnit { sectors, within, end, .. } = self.one;
-        let one = simple && io.sectors == sectors && io.lba.0 & within == 0 && io.lba.0 < end;
-        one.then(|| self.grain.unit_of(io.lba))
+        io.sectors == sectors && io.lba.0 & within == 0 && io.lba.0 < end
     }
 
-    /// [`crate::Target::submit`] of such a command.
+    /// [`crate::Target::submit`] of a read of one unit.
     #[inline(always)]
-    pub(super) fn submit_one(&mut self, tag: Tag, io: Io, unit: LogicalUnit) {
-        let arrives = self.arrival(io);
-        let answered = match io.op {
-            Op::Read => self.read_one(io, unit, arrives),
-            _ if self.is_read_only() => return self.queue.refuse(tag, io, FaultCause::WornOut),
-            _ => match self.write_one(io, unit, arrives) {
-                Some(answered) => answered,
-                None => return self.queue.refuse(tag, io, FaultCause::WornOut),
-            },
-        };
-        self.answer(tag, io, arrives, answered);
+    pub(super) fn submit_read(&mut self, tag: Tag, io: Io) {
+        let arrives = self.arrival(Op::Read);
+        let answered = self.read_one(io, self.grain.unit_of(io.lba), arrives);
+        self.answer(tag, (Op::Read, io.bytes()), arrives, answered);
+    }
+
+    /// The same of a write of one unit, not forced.
+    #[inline(always)]
+    pub(super) fn submit_write(&mut self, tag: Tag, io: Io) {
+        let arrives = self.arrival(Op::Write);
+        let unit = self.grain.unit_of(io.lba);
+        let written = if self.is_read_only() { None } else { self.write_one(io, unit, arrives) };
+        match written {
+            Some(answered) => self.answer(tag, (Op::Write, io.bytes()), arrives, answered),
+            None => self.queue.refuse(tag, io, FaultCause::WornOut),
+        }
     }
 
     #[inline(always)]
@@ -131,8 +142,7 @@ impl Ssd {
         if let Some(watch) = &mut self.in_order {
             self.ftl.writes_in_order(watch.goes_on(io));
         }
-        let OneUnit { write, handling, data, .. } = self.one;
-        let mut admitted = self.take_plain(arrives, [write, handling, data]);
+        let mut admitted = self.take_plain(arrives, self.one.write);
         let Translation::PageMap(ftl) = &mut self.ftl else {
             unreachable!("a plain drive has a page map");
         };
@@ -155,8 +165,9 @@ impl Ssd {
     pub(super) fn write_plain(&mut self, io: Io, units: Units, arrives: Nanos) -> Option<Nanos> {
         let written = in_4k(io);
         let handling = Nanos(self.costs.write_4k.0 * (written.end - written.start));
-        let data = self.link.data(io.bytes());
-        let mut admitted = self.take_plain(arrives, [self.costs.write + handling, handling, data]);
+        let link = self.link.frames() + self.link.data(io.bytes());
+        let times = WriteTimes { controller: self.costs.write + handling, handling, link };
+        let mut admitted = self.take_plain(arrives, times);
         let (mut unit, end) = (units.first, units.first + units.count);
         if units.count > 1
             && let Translation::PageMap(ftl) = &self.ftl
@@ -187,13 +198,11 @@ impl Ssd {
         Some(self.link.confirm(arrives, admitted))
     }
 
-    /// When the data of a write is in the drive and handled, for which the controller takes `cost`, `handling`
-    /// of it for the data, and the link `data` besides a command's own frames.
+    /// When the data of a write is in the drive and handled.
     #[inline(always)]
-    fn take_plain(&mut self, arrives: Nanos, [cost, handling, data]: [Nanos; 3]) -> Nanos {
-        let handled = self.controller.serve(arrives, cost);
-        let transfer = self.link.frames() + data;
-        let received = self.link.receive_for(arrives, handled - handling, transfer);
+    fn take_plain(&mut self, arrives: Nanos, times: WriteTimes) -> Nanos {
+        let handled = self.controller.serve(arrives, times.controller);
+        let received = self.link.receive_for(arrives, handled - times.handling, times.link);
         self.read_ahead.clear();
         // The controller handles the data while the rest of it arrives.
         received.max(handled)
