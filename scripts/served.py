@@ -51,13 +51,16 @@ class Served:
 
     def __enter__(self):
         libc = ctypes.CDLL(None, use_errno=True)
+        try:
+            device = os.open("/dev/fuse", os.O_RDWR)
+        except OSError as error:
+            sys.exit(f"/dev/fuse: {error.strerror}: a file is served by FUSE, which takes root and the kernel's module")
         self.folder = tempfile.mkdtemp()
-        device = os.open("/dev/fuse", os.O_RDWR)
         options = f"fd={device},rootmode=40000,user_id=0,group_id=0,allow_other,max_read={PAGES * 4096}"
         flags = 2 | 4  # MS_NOSUID | MS_NODEV
         if libc.mount(b"served", self.folder.encode(), b"fuse", flags, options.encode()) != 0:
             os.rmdir(self.folder)
-            sys.exit(f"cannot mount: {os.strerror(ctypes.get_errno())}")
+            sys.exit(f"cannot mount a FUSE file system, which takes root: {os.strerror(ctypes.get_errno())}")
         self.process = os.fork()
         if self.process == 0:
             try:
