@@ -60,11 +60,11 @@ impl<S: Source> LookAhead<S> {
 
     /// Makes those of the batch that begins with `first`.
     fn make<T: Target>(&mut self, target: &mut T, first: usize) {
-        let batch = first / BATCH % BATCHES;
-        let (ios, due) = (&mut self.ios[batch], &mut self.due[batch]);
         if self.end != usize::MAX {
             return;
         }
+        let batch = first / BATCH % BATCHES;
+        let (ios, due) = (&mut self.ios[batch], &mut self.due[batch]);
         let made = make_batch(&mut self.source, ios, due);
         if made < BATCH {
             self.end = first + made;

@@ -99,22 +99,20 @@ impl Uring {
         }
         // A thread of the kernel and a polled device are asked in ways of their own.
         let few = Brief::matters(self.flying) && self.asked == Modes::default();
-        let began = if few { clock() } else { Nanos::ZERO };
-        if few
+        let began = few.then(clock);
+        if let Some(began) = began
             && let Some(time) = self.brief.look_for()
             && until.since(began) > time
             && self.look_for(time, began)
         {
+            self.note_wait(Some(began));
             return true;
         }
         loop {
             let step = self.next_step(until);
             let result = self.enter(step.wait);
             if self.notice() {
-                self.note_answers(self.noticed);
-                if few {
-                    self.brief.waited(self.now.get() - began);
-                }
+                self.note_wait(began);
                 return true;
             }
             match result {
@@ -154,19 +152,22 @@ impl Uring {
             if self.ring.submission().taskrun() {
                 let _ = self.enter_with(0, Wait::No);
             }
-            if self.notice() {
-                self.note_answers(self.noticed);
-                let looked = self.now.get() - began;
+            let noticed = self.notice();
+            let looked = if noticed { self.now.get() } else { clock() }.since(began);
+            if noticed || looked > time {
                 self.waking.looked(looked);
-                self.brief.waited(looked);
-                return true;
-            }
-            let looked = clock().since(began);
-            if looked > time {
-                self.waking.looked(looked);
-                return false;
+                return noticed;
             }
             std::hint::spin_loop();
+        }
+    }
+
+    /// Completions were noticed after a wait, which began then if few were in flight.
+    #[inline]
+    fn note_wait(&mut self, began: Option<Nanos>) {
+        self.note_answers(self.noticed);
+        if let Some(began) = began {
+            self.brief.waited(self.now.get() - began);
         }
     }
 
