@@ -14,6 +14,7 @@ pub mod device;
 pub mod doctor;
 pub mod drive;
 mod event;
+mod file_system;
 mod fio;
 pub mod fio_output;
 pub mod guard;

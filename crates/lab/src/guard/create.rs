@@ -12,7 +12,8 @@ use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
 use super::refusal::{Refusal, os_refusal, quoted, size_text};
-use super::target::{LEAST_BYTES, RealTarget, inspect, is_kernels_own};
+use super::target::{LEAST_BYTES, RealTarget, inspect};
+use crate::file_system;
 
 /// The extended attribute of a scratch file.
 const MARK: &str = "user.fourcorners.scratch";
@@ -41,7 +42,7 @@ pub fn may_create(path: &Path, bytes: u64) -> Result<(), Refusal> {
     rustix::fs::access(&parent, Access::WRITE_OK | Access::EXEC_OK)
         .map_err(|errno| os_refusal(shown(), "created", errno))?;
     let os = |errno| os_refusal(shown(), "created", errno);
-    if is_kernels_own(rustix::fs::statfs(&parent).map_err(os)?.f_type as u64) {
+    if file_system::is_kernels_own(&rustix::fs::statfs(&parent).map_err(os)?) {
         return Err(Refusal::WrongKind {
             path: shown(),
             what: "in a file system of the kernel's own".into(),

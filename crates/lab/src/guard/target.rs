@@ -13,6 +13,7 @@ use rustix::io::Errno;
 use super::describe::{DEFAULT_QUEUE_DEPTH, Disk, node_path};
 use super::refusal::{Refusal, os_refusal, quoted, size_text};
 use super::system::{Devno, System, Thing, Unknown, children, name_of};
+use crate::file_system;
 
 /// Smallest target, 16 MiB. Below it the places of signatures at both ends are most of the
 /// medium, and all of it fits in any drive's buffer, so that nothing measured would mean
@@ -143,7 +144,7 @@ fn device(path: &Path, handle: &Handle, number: Devno) -> Result<RealTarget, Ref
 fn file(path: &Path, handle: &Handle, thing: Thing) -> Result<RealTarget, Refusal> {
     let file =
         handle.reopen(OFlags::RDONLY).map_err(|errno| os_refusal(quoted(path), "read", errno))?;
-    let kernels_own = rustix::fs::fstatfs(&file).is_ok_and(|fs| is_kernels_own(fs.f_type as u64));
+    let kernels_own = rustix::fs::fstatfs(&file).is_ok_and(|fs| file_system::is_kernels_own(&fs));
     if kernels_own {
         return Err(Refusal::WrongKind {
             path: quoted(path),
@@ -210,27 +211,6 @@ fn direct_alignment(file: &File) -> u32 {
         }
         _ => PAGE_BYTES,
     }
-}
-
-/// File systems whose files are the kernel's variables, some as large as a disk, such as a
-/// graphics card's memory. Numbers of include/uapi/linux/magic.h.
-pub(super) fn is_kernels_own(magic: u64) -> bool {
-    // f_type is signed and 32 bits wide on some machines.
-    matches!(
-        magic as u32,
-        0x9fa0 // proc
-            | 0x6265_6572 // sysfs
-            | 0x6462_6720 // debugfs
-            | 0x7472_6163 // tracefs
-            | 0x7363_6673 // securityfs
-            | 0x6265_6570 // configfs
-            | 0xde5e_81e4 // efivarfs
-            | 0x6165_676c // pstore
-            | 0x0027_e0eb // cgroup
-            | 0x6367_7270 // cgroup2
-            | 0xcafe_4a11 // bpf
-            | 0xf97c_ff8c // selinux
-    )
 }
 
 fn wrong_kind(system: &System, path: &Path, stat: &Stat) -> Refusal {

@@ -18,6 +18,8 @@ use tempfile::TempDir;
 
 use tree::Tree;
 
+use crate::file_system;
+
 /// Least and most bytes of the tree.
 pub const LEAST_BYTES: u64 = 1_000_000;
 /// Most bytes of the tree.
@@ -27,8 +29,6 @@ pub const MOST_BYTES: u64 = 1_000_000_000_000;
 const SPACE_TIMES: f64 = 4.2;
 /// How folders of ours are called.
 const PREFIX: &str = "fourcorners-tasks-";
-/// Of the kernel's include/uapi/linux/magic.h: what is there is in memory.
-const IN_MEMORY: [u64; 2] = [0x0102_1994, 0x8584_58f6];
 
 /// What is to be done, checked.
 #[derive(Debug)]
@@ -139,8 +139,8 @@ impl Plan {
         }
         let made = tempfile::Builder::new().prefix(PREFIX).tempdir_in(&self.folder).map_err(words);
         let result = made.and_then(|own| {
-            let magic = rustix::fs::statfs(own.path()).map(|it| it.f_type as u64);
-            let in_memory = magic.is_ok_and(|magic| IN_MEMORY.contains(&magic));
+            let on = rustix::fs::statfs(own.path());
+            let in_memory = on.is_ok_and(|on| file_system::is_in_memory(&on));
             let mut done = Vec::new();
             let ended = Bench { own: own.path(), go_on }.run(self, &mut done);
             let left = removed(own);

@@ -15,6 +15,7 @@ use super::brief::Brief;
 use super::buffers::{Buffers, Shape};
 use super::clock::{Waking, clock};
 use super::discard::Discard;
+use super::enter::FIRST_REFILL;
 use super::here::Here;
 use super::setup::{self, BEST_FIRST, Completions, Modes, Setup};
 use super::{Uring, UringError, polled};
@@ -129,6 +130,7 @@ impl Uring {
             queued: 0,
             at_once: false,
             noticed: 0,
+            refill_at: FIRST_REFILL,
             refused: VecDeque::with_capacity(setup.queue_depth as usize),
             here,
             waking: Waking::new(),

@@ -69,9 +69,11 @@ pub struct Uring {
     at_once: bool,
     /// Completions that were in the queue when the clock was read last.
     noticed: usize,
+    /// When so many are queued, they go to the kernel.
+    refill_at: u32,
     /// I/Os refused at submission.
     refused: VecDeque<Fault>,
-    /// Writes that are carried out by this thread.
+    /// I/Os that are carried out by this thread.
     here: Here,
     /// How late this machine wakes us.
     waking: Waking,
@@ -316,10 +318,7 @@ impl Target for Uring {
                 if self.now.get() > until {
                     return Ok(None);
                 }
-                if self.refills() {
-                    // If it fails, the call that waits will meet the failure again.
-                    let _ = self.enter(Wait::Never);
-                }
+                self.refill();
                 if let Some(result) = self.take() {
                     return result.map(Some);
                 }
@@ -331,7 +330,7 @@ impl Target for Uring {
                 continue;
             }
             if self.here.count() > 0 {
-                self.write_here();
+                self.do_here();
                 self.now.set(clock());
                 continue;
             }

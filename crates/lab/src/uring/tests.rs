@@ -6,7 +6,8 @@ use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use fourcorners_drive::Lba;
+use fourcorners_drive::{Lba, SECTOR_BYTES};
+use rustix::fs::MemfdFlags;
 
 use super::making::Plan;
 use super::setup::BEST_FIRST;
@@ -21,7 +22,10 @@ fn io(op: Op, sector: u64, sectors: u32) -> Io {
 
 /// A file whose every sector begins with its own number.
 fn numbered_file() -> File {
-    let mut file = tempfile::tempfile().expect("temporary file");
+    numbered(tempfile::tempfile().expect("temporary file"))
+}
+
+fn numbered(mut file: File) -> File {
     for sector in 0..GEOMETRY.sectors {
         let mut bytes = [0xAA; 512];
         bytes[..8].copy_from_slice(&sector.to_le_bytes());
@@ -262,7 +266,35 @@ fn a_null_target_answers_everything_and_moves_nothing() {
 
 #[test]
 fn writes_to_the_page_cache_get_there_whoever_carries_them_out() {
-    let file = numbered_file();
+    written_and_read(&numbered_file());
+}
+
+#[test]
+fn so_do_reads_and_writes_of_a_file_in_memory() {
+    // A file of the kernel's own tmpfs, which is there whatever is mounted.
+    let file = rustix::fs::memfd_create("fourcorners", MemfdFlags::CLOEXEC).expect("memfd");
+    let file = numbered(File::from(file));
+    written_and_read(&file);
+    let mut drive = Uring::new(file.try_clone().expect("dup"), GEOMETRY, SETUP).expect("drive");
+    for round in 0..3 {
+        for tag in 0..4 {
+            drive.submit(Tag(tag), io(Op::Read, 1600 + 16 * u64::from(tag), 16));
+        }
+        for tag in 0..4 {
+            // In the order of their submission, for as long as this thread does them.
+            let done = drive.reap(Nanos::MAX).expect("it works").expect("four are in flight");
+            assert_eq!(done.tag, Tag(tag), "round {round}");
+            let sector = 1600 + 16 * u64::from(tag);
+            assert_eq!(read_bytes(&drive, tag, 8), sector.to_le_bytes(), "round {round}");
+        }
+    }
+    file.set_len((GEOMETRY.sectors - 8) * SECTOR_BYTES).expect("shorter");
+    let fault =
+        only(&mut drive, io(Op::Read, GEOMETRY.sectors - 16, 16)).expect_err("half is gone");
+    assert_eq!(fault.cause, FaultCause::Short { moved_bytes: 4096 });
+}
+
+fn written_and_read(file: &File) {
     let mut drive = Uring::new(file.try_clone().expect("dup"), GEOMETRY, SETUP).expect("drive");
     let write = |place| Io { compressible_percent: 0, ..io(Op::Write, place, 8) };
     for turn in 0..100u64 {
