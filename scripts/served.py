@@ -31,7 +31,7 @@ class Timed:
     `more_us` for 4 KiB, `us_per_kib` for each KiB beyond. Wherever the I/Os go, so that it does not matter
     which places a program finds at random."""
 
-    def __init__(self, channels=2, us=100, more_us=30, us_per_kib=1):
+    def __init__(self, channels=4, us=400, more_us=100, us_per_kib=1):
         self.free_at = [0] * channels
         self.us, self.more_us, self.us_per_kib = us, more_us, us_per_kib
 
