@@ -108,21 +108,21 @@ impl Uring {
             // SAFETY: the buffer is that long. What a read fills is its tag's own, and what a write is made
             // of stays as it is while the write is in flight: until it is answered, after this.
             let moved = |flags| unsafe { moved(&self.file, &request, flags) };
-            let mut result = match way {
-                Way::Unknown => moved(ReadWriteFlags::NOWAIT),
-                _ => moved(ReadWriteFlags::empty()),
-            };
-            if *way == Way::Unknown {
-                match result {
-                    Ok(_) => *way = Way::Ring,
+            let result = match *way {
+                Way::Unknown => match moved(ReadWriteFlags::NOWAIT) {
+                    Ok(bytes) => {
+                        *way = Way::Ring;
+                        Ok(bytes)
+                    }
                     Err(Errno::OPNOTSUPP) => {
                         *way = Way::Here;
-                        result = moved(ReadWriteFlags::empty());
+                        moved(ReadWriteFlags::empty())
                     }
                     // It says nothing of the file system. The ring will wait for it.
-                    Err(_) => result = Err(Errno::AGAIN),
-                }
-            }
+                    Err(_) => Err(Errno::AGAIN),
+                },
+                Way::Here | Way::Ring => moved(ReadWriteFlags::empty()),
+            };
             let result = result.map_or_else(|errno| -errno.raw_os_error(), |bytes| bytes as i32);
             self.here.done.push_back((tag, result));
         }
