@@ -9,7 +9,6 @@ use rustix::io::Errno;
 
 use super::Uring;
 use super::alarm::FAR;
-use super::brief::Brief;
 use super::clock::clock;
 use super::setup::Modes;
 
@@ -105,21 +104,21 @@ impl Uring {
             return true;
         }
         // A thread of the kernel and a polled device are asked in ways of their own.
-        let few = Brief::matters(self.flying) && self.asked == Modes::default();
-        let began = few.then(clock);
+        let began = (self.asked == Modes::default()).then(clock);
+        let flying = self.flying;
         if let Some(began) = began
-            && let Some(time) = self.brief.look_for()
+            && let Some(time) = self.brief.look_for(flying, began)
             && until.since(began) > time
             && self.look_for(time, began)
         {
-            self.note_wait(Some(began));
+            self.note_wait(flying, Some(began));
             return true;
         }
         loop {
             let step = self.next_step(until);
             let result = self.enter(step.wait);
             if self.notice() {
-                self.note_wait(began);
+                self.note_wait(flying, began);
                 return true;
             }
             match result {
@@ -155,26 +154,31 @@ impl Uring {
         if self.queued > 0 && self.enter(Wait::Never).is_err() {
             return false;
         }
+        let submitted = clock();
+        let mut in_vain = submitted;
         loop {
             if self.ring.submission().taskrun() {
                 let _ = self.enter_with(0, Wait::No);
             }
-            let noticed = self.notice();
-            let looked = if noticed { self.now.get() } else { clock() }.since(began);
-            if noticed || looked > time {
-                self.waking.looked(looked);
-                return noticed;
+            let found = self.notice();
+            let now = if found { self.now.get() } else { clock() };
+            if found || now.since(began) > time {
+                self.waking.looked(now.since(began));
+                // To submit and to fetch what was found are no looking: they would have to be anyway.
+                self.brief.looked(self.flying, in_vain.since(submitted), found);
+                return found;
             }
+            in_vain = now;
             std::hint::spin_loop();
         }
     }
 
-    /// Completions were noticed after a wait, which began then if few were in flight.
+    /// Completions were noticed after a wait, which began then with so many in flight.
     #[inline]
-    fn note_wait(&mut self, began: Option<Nanos>) {
+    fn note_wait(&mut self, flying: u32, began: Option<Nanos>) {
         self.note_answers(self.noticed);
         if let Some(began) = began {
-            self.brief.waited(self.now.get() - began);
+            self.brief.waited(flying, self.now.get() - began);
         }
     }
 
