@@ -165,7 +165,7 @@ impl Uring {
             if found || now.since(began) > time {
                 self.waking.looked(now.since(began));
                 // To submit and to fetch what was found are no looking: they would have to be anyway.
-                self.brief.looked(self.flying, in_vain.since(submitted), found);
+                self.brief.looked(self.flying, in_vain.since(submitted));
                 return found;
             }
             in_vain = now;
