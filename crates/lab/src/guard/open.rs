@@ -61,17 +61,42 @@ fn open(target: &RealTarget, access: OFlags) -> Result<Opened, Refusal> {
     let claims = access == OFlags::RDWR && target.kind == Kind::Device;
     let action = if access == OFlags::RDWR { "written" } else { "read" };
     let refusal = |errno| open_refusal(target, action, errno);
-    let file = match claims {
-        true => handle.claim(access | OFlags::DIRECT),
-        false => handle.reopen(access | OFlags::DIRECT),
-    };
+    let file = untimed(access | OFlags::DIRECT, |flags| match claims {
+        true => handle.claim(flags),
+        false => handle.reopen(flags),
+    });
     match file {
         Ok(file) => Ok(Opened { file, direct: true }),
         // open(2): the file system does not support O_DIRECT.
         Err(Errno::INVAL) if target.kind == Kind::File => {
-            let file = handle.reopen(access).map_err(refusal)?;
+            let file = untimed(access, |flags| handle.reopen(flags)).map_err(refusal)?;
             Ok(Opened { file, direct: false })
         }
         Err(errno) => Err(refusal(errno)),
+    }
+}
+
+/// Opens so that a read does not set the time of the last access, which is a write of its own and is asked about at
+/// each read. Only the owner and root may do that (open(2)); who else may read opens without.
+fn untimed(flags: OFlags, open: impl Fn(OFlags) -> Result<File, Errno>) -> Result<File, Errno> {
+    match open(flags | OFlags::NOATIME) {
+        Err(Errno::PERM) => open(flags),
+        result => result,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_does_not_own_it_opens_it_all_the_same() {
+        let asked = std::cell::RefCell::new(Vec::new());
+        let opened = untimed(OFlags::DIRECT, |flags| {
+            asked.borrow_mut().push(flags);
+            if flags.contains(OFlags::NOATIME) { Err(Errno::PERM) } else { Err(Errno::ACCESS) }
+        });
+        assert_eq!(opened.err(), Some(Errno::ACCESS));
+        assert_eq!(*asked.borrow(), [OFlags::DIRECT | OFlags::NOATIME, OFlags::DIRECT]);
     }
 }

@@ -1,10 +1,11 @@
 //! What may be a target, by which name, and what comes of opening it.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, FileTimes, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::{FileExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use fourcorners::guard::{
     Kind, Permission, Refusal, create_file, inspect, may_create, may_write, open_for_reading,
@@ -171,6 +172,20 @@ fn what_was_replaced_or_resized_is_refused() {
     ] {
         assert!(matches!(refusal, Refusal::Changed { .. }), "{refusal}");
     }
+}
+
+#[test]
+fn reading_a_file_leaves_the_time_of_its_last_access() {
+    #[repr(align(4096))]
+    struct Block([u8; 4096]);
+    let image = Image::new(16 * MIB);
+    let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    let file = OpenOptions::new().write(true).open(&image.path).expect("it is ours");
+    file.set_times(FileTimes::new().set_accessed(long_ago)).expect("it is ours");
+    let opened = open_for_reading(&inspect(&image.path).expect("a target")).expect("it is ours");
+    opened.file.read_exact_at(&mut Block([1; 4096]).0, 0).expect("it is as long");
+    let accessed = fs::metadata(&image.path).expect("it is there").accessed().expect("a time");
+    assert_eq!(accessed, long_ago);
 }
 
 #[test]
