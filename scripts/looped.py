@@ -1,13 +1,18 @@
 """A loop device over a file, for as long as it is wanted. For root."""
 import contextlib
 import subprocess
+import sys
 
 
 @contextlib.contextmanager
 def looped(file, direct_io=False):
     """The path of a loop device over `file`, which passes the page cache by with `direct_io`."""
     attach = ["losetup", "--find", "--show", f"--direct-io={'on' if direct_io else 'off'}", file]
-    device = subprocess.run(attach, check=True, capture_output=True, text=True).stdout.strip()
+    attached = subprocess.run(attach, capture_output=True, text=True)
+    if attached.returncode != 0:
+        hint = "; not every file system has direct I/O: name a folder on a disk" if direct_io else ""
+        sys.exit(f"{file}: no loop device could be made of it: {attached.stderr.strip()}{hint}")
+    device = attached.stdout.strip()
     try:
         yield device
     finally:
