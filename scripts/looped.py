@@ -10,7 +10,7 @@ def looped(file, direct_io=False):
     attach = ["losetup", "--find", "--show", f"--direct-io={'on' if direct_io else 'off'}", file]
     attached = subprocess.run(attach, capture_output=True, text=True)
     if attached.returncode != 0:
-        hint = "; not every file system has direct I/O: name a folder on a disk" if direct_io else ""
+        hint = "; it is to have direct I/O, which not every file system has" if direct_io else ""
         sys.exit(f"{file}: no loop device could be made of it: {attached.stderr.strip()}{hint}")
     device = attached.stdout.strip()
     try:
