@@ -3,6 +3,7 @@
 //!
 //! A discard that is accepted and changes neither content nor allocation nor speed is not passed on.
 
+use super::trim_works::REFUSED;
 use super::{Phase, Scope};
 use crate::drive::Drive;
 use crate::record::{Record, Verdict};
@@ -57,7 +58,7 @@ pub(super) fn probe(drive: &mut Drive, range: Range, seed: u64) -> Result<Vec<Ve
         allocated_before = uring.allocated_bytes().map_err(words)?;
     }
     if let Err(fault) = drive.trim(range) {
-        return Ok(vec![said("trim-refused", format!("The TRIM was refused: {fault}."), 0.0)]);
+        return Ok(vec![said(REFUSED, format!("The TRIM was refused: {fault}."), 0.0)]);
     }
     let mut found = Vec::new();
     if let Some(mapped) = drive.mapped_share(range, SAMPLES) {
@@ -131,7 +132,7 @@ pub(super) fn conclude(record: &mut Record) {
         value("trim-allocation").is_some_and(|freed| freed > 0.5),
         faster.is_some_and(|faster| faster >= FASTER),
     ];
-    let (word, reaches) = if value("trim-refused").is_some() {
+    let (word, reaches) = if value(REFUSED).is_some() {
         ("No, TRIM does not reach it: it takes none.", 0.0)
     } else if signs.contains(&true) {
         ("Yes, TRIM reaches it.", 1.0)

@@ -13,6 +13,9 @@ use crate::workload::{Job, Until};
 
 pub(super) const METHOD: &str = "trim";
 
+/// What a refused TRIM is noted as, by every method that trims.
+pub(super) const REFUSED: &str = "trim-refused";
+
 const CLEAN: &str = "sequential_write_128k_qd1_clean";
 const DIRTY: &str = "sequential_write_128k_qd1_tortured";
 const TRIMMED: &str = "sequential_write_128k_qd1_trimmed";
@@ -53,6 +56,11 @@ pub(super) fn not_trimmed(medium: Medium) -> Option<String> {
 }
 
 pub(super) fn conclude(record: &mut Record) {
+    if record.verdicts.iter().any(|verdict| verdict.about == REFUSED) {
+        // The last pass ran on a drive that was not trimmed: its speed says nothing of TRIM.
+        let text = "TRIM does not work: the drive refused it.".to_string();
+        return record.verdicts.push(verdict(METHOD, text, 0.0));
+    }
     let rate = |name: &str| finished(record, name).map(|figure| figure.mb_per_s);
     let (Some(clean), Some(trimmed)) = (rate(CLEAN), rate(TRIMMED)) else { return };
     let recovery = trimmed / clean;
@@ -68,5 +76,5 @@ pub(super) fn conclude(record: &mut Record) {
         three_digits(clean),
         three_digits(trimmed),
     );
-    record.verdicts.push(verdict("trim", text, recovery));
+    record.verdicts.push(verdict(METHOD, text, recovery));
 }

@@ -7,6 +7,7 @@ use fourcorners_drive::{Fault, Nanos};
 use super::figure::{About, figure};
 use super::phase::preparation;
 use super::runner::Reviewed;
+use super::trim_works::REFUSED;
 use super::{Method, Phase, Reached, Replayed, Shelf, power, snia, trim_reaches};
 use crate::device::{Erase, Meter, MeterReading};
 use crate::drive::{Drive, Outcome, Purge};
@@ -257,7 +258,7 @@ impl Review {
                 let text = format!("A TRIM of {gb:.1} GB took {}.", time(took.as_micros()));
                 self.record.verdicts.push(verdict("trim-time", text, took.as_secs()));
             }
-            Err(fault) => self.say("trim-refused", format!("The TRIM was refused: {fault}.")),
+            Err(fault) => self.say(REFUSED, format!("The TRIM was refused: {fault}.")),
         }
     }
 

@@ -66,6 +66,10 @@ fn a_drive_that_takes_no_trim_and_one_that_cannot() {
     let methods = ["--methods", "trim-reaches,trim,trim-under-load"];
     let document = reviewed(&[&[M4, "--set", "trim.supported=false"], &methods[..]].concat());
     assert_eq!(value(&document.records[0], "trim-reaches"), 0.0);
+    assert_eq!(value(&document.records[1], "trim"), 0.0);
+    for verdict in &document.records[1].verdicts {
+        assert!(!verdict.text.contains("TRIM works"), "the TRIM was refused: {verdict:?}");
+    }
     assert!(document.records.iter().all(|record| record.ended == Ended::Complete));
     let disk = reviewed(&[HDD, methods[0], methods[1]]);
     assert_eq!(value(&disk.records[0], "trim-reaches"), 0.0);
