@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use fourcorners::catalogue::{self, Profile};
+use fourcorners::catalogue::{Profile, self};
 use fourcorners::drive::{Drive as LabDrive, Purge};
 use fourcorners::run::JobEnd;
 use fourcorners::{side_by_side, trim};
@@ -269,15 +269,15 @@ impl Drive {
     /// Writes all that may be touched once, in order: from new to full.
     #[pyo3(signature = (*, progress=None))]
     fn fill(&self, py: Python<'_>, progress: Option<Py<PyAny>>) -> PyResult<Run> {
-        let job = fourcorners::workload::Job {
-            pattern: fourcorners::workload::Pattern::Sequential,
+        let job = fourcorners_record::Job {
+            pattern: fourcorners_record::Pattern::Sequential,
             read_percent: 0,
             block_bytes: WHOLE as u32,
             queue_depth: self.queue_depth().min(32),
             span_start_bytes: 0,
             span_bytes: self.usable_bytes(),
-            data: fourcorners::workload::Data::Incompressible,
-            until: fourcorners::workload::Until::Bytes(self.usable_bytes()),
+            data: fourcorners_record::Data::Incompressible,
+            until: fourcorners_record::Until::Bytes(self.usable_bytes()),
             seed: 1,
             fua: false,
         };
@@ -403,7 +403,7 @@ impl Drive {
     fn run_lab_job(
         &self,
         py: Python<'_>,
-        job: fourcorners::workload::Job,
+        job: fourcorners_record::Job,
         progress: Option<&Py<PyAny>>,
     ) -> PyResult<Run> {
         let mut watched = Watched::new(progress);

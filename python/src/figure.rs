@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fourcorners::record::{Figure as LabFigure, Latency as LabLatency, Record as LabRecord};
+use fourcorners_record::{Figure as LabFigure, Latency as LabLatency, Record as LabRecord};
 use numpy::PyArray2;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

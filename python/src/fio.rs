@@ -5,8 +5,8 @@ use std::path::Path;
 use fourcorners::catalogue::Profile;
 use fourcorners::fio_output::{Cost, Report, TargetRun, json, normal};
 use fourcorners::jobfile::{JobFile, Jobs, Placed};
-use fourcorners::record::{ClockName, TargetInfo};
 use fourcorners::streams::RunResult;
+use fourcorners_record::{ClockName, TargetInfo};
 use pyo3::prelude::*;
 
 use crate::errors;

@@ -1,7 +1,7 @@
 //! A job, whose span may be left to the drive.
 
-use fourcorners::workload::{Data, Job as LabJob, Pattern, Until};
 use fourcorners_drive::Geometry;
+use fourcorners_record::{Data, Job as LabJob, Pattern, Until};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

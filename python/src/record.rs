@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fourcorners::record::{Document, Ended, Record as LabRecord, SCHEMA};
+use fourcorners_record::{Document, Ended, Record as LabRecord, SCHEMA};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -157,7 +157,7 @@ impl Record {
     /// What figures mean, or why there is none.
     #[getter]
     fn verdicts(&self) -> Vec<Verdict> {
-        let verdict = |verdict: &fourcorners::record::Verdict| Verdict {
+        let verdict = |verdict: &fourcorners_record::Verdict| Verdict {
             about: verdict.about.clone(),
             text: verdict.text.clone(),
             value: verdict.value,

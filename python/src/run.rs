@@ -1,16 +1,15 @@
 //! What one job did.
 
 use std::sync::OnceLock;
+use std::sync::Arc;
 
 use fourcorners::Histogram as LabHistogram;
 use fourcorners::drive::{Drive as LabDrive, Outcome};
-use fourcorners::record::{FlashWear, Latency as LabLatency, Series as LabSeries};
 use fourcorners::run::{JobEnd, Measured, Unobserved};
-use fourcorners::workload::Job as LabJob;
+use fourcorners_record::{FlashWear, Job as LabJob, Latency as LabLatency, Series as LabSeries};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::sync::Arc;
 
 use crate::arrays::view;
 use crate::figure::Latency;
@@ -36,7 +35,7 @@ impl Run {
             job,
             write_amplification: outcome.write_amplification,
             over_provisioning: drive.over_provisioning(),
-            wear: wears.then(|| drive.wear().and_then(FlashWear::of)).flatten(),
+            wear: wears.then(|| drive.wear()).flatten(),
             latency: OnceLock::new(),
             series: OnceLock::new(),
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fourcorners::record::{Record as LabRecord, Series as LabSeries};
+use fourcorners_record::{Record as LabRecord, Series as LabSeries};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fourcorners::record::{Record as LabRecord, TargetInfo};
+use fourcorners_record::{Record as LabRecord, TargetInfo};
 use pyo3::prelude::*;
 
 /// What was measured on.

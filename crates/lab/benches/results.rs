@@ -16,8 +16,8 @@ use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
 use divan::Bencher;
-use fourcorners::record::{Document, Record};
 use fourcorners::store::Store;
+use fourcorners_record::{Document, Record};
 
 const RECORDS: u64 = 100_000;
 const DRIVES: u64 = 10;

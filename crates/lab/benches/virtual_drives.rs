@@ -9,8 +9,8 @@ use fourcorners::bench::{DRIVE, SET, job};
 use fourcorners::catalogue::{self, Model};
 use fourcorners::huge_pages::HugePages;
 use fourcorners::run::{Unobserved, run};
-use fourcorners::workload::Pattern;
 use fourcorners_drive::{Nanos, Null, Ssd, Target};
+use fourcorners_record::Pattern;
 
 #[global_allocator]
 static ALLOCATOR: HugePages = HugePages;

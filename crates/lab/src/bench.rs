@@ -6,12 +6,12 @@
 //! the caches of the machine and flatters us.
 
 use fourcorners_drive::{Ssd, Target};
+use fourcorners_machine::cpu;
+use fourcorners_record::{Data, Job, Pattern, Until};
 use serde::Serialize;
 
 use crate::catalogue::{self, CatalogueError, Model};
-use crate::cpu;
 use crate::run::{JobEnd, Observer, run};
-use crate::workload::{Data, Job, Pattern, Until};
 
 /// The drive all cases run on.
 pub const DRIVE: &str = "crucial-m4-256gb";

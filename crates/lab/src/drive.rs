@@ -1,17 +1,17 @@
 //! A drive under test, of whichever kind, with what a review needs beyond reads and writes.
 
 use fourcorners_drive::{
-    Clock, Fault, Geometry, Hdd, Lba, Nanos, SECTOR_BYTES, Ssd, SsdCounters, Target, Wear,
+    Clock, Fault, Geometry, Hdd, Lba, Nanos, SECTOR_BYTES, Ssd, SsdCounters, Target,
 };
+use fourcorners_machine::cpu;
+use fourcorners_record::{ClockName, Data, FlashWear, Job, Pattern, Until};
 
 use crate::arrival::Source;
 use crate::catalogue::{Model, Profile};
-use crate::cpu;
 use crate::run::{JobEnd, Measured, Observer, run, run_marked, run_source};
 use crate::streams::{self, Direction, Plan, RunResult};
 use crate::trim::{Range, Trimming, trim};
 use crate::uring::{Uring, UringError};
-use crate::workload::{Data, Job, Pattern, Until};
 
 /// Blocks in which what is new is written once before it is read.
 pub const LAY_OUT_BLOCK: u32 = 128 << 10;
@@ -70,11 +70,15 @@ impl Drive {
     }
 
     /// The clock its results are of.
-    pub fn clock(&self) -> Clock {
-        match self {
+    pub fn clock(&self) -> ClockName {
+        let clock = match self {
             Drive::Ssd(_) => Ssd::CLOCK,
             Drive::Hdd(_) => Hdd::CLOCK,
             Drive::Real(_) => Uring::CLOCK,
+        };
+        match clock {
+            Clock::Virtual => ClockName::Virtual,
+            Clock::Wall => ClockName::Wall,
         }
     }
 
@@ -86,12 +90,20 @@ impl Drive {
         }
     }
 
-    /// How worn a virtual SSD is.
-    pub fn wear(&self) -> Option<Wear> {
-        match self {
-            Drive::Ssd(ssd) => Some(ssd.wear()),
-            Drive::Hdd(_) | Drive::Real(_) => None,
-        }
+    /// How worn a virtual SSD is; `None` of one that does not wear out: what it was erased says
+    /// nothing then.
+    pub fn wear(&self) -> Option<FlashWear> {
+        let Drive::Ssd(ssd) = self else { return None };
+        let wear = ssd.wear();
+        Some(FlashWear {
+            erases_min: wear.erases_min,
+            erases_mean: wear.erases_mean,
+            erases_max: wear.erases_max,
+            erases_std: wear.erases_std,
+            endurance_used: wear.endurance_used?,
+            blocks_retired: wear.blocks_retired,
+            read_only: wear.read_only,
+        })
     }
 
     /// Makes the drive forget everything, if it can.

@@ -1,7 +1,6 @@
 //! The fio command that runs the same job, so that anyone can repeat a figure without us.
 
-use crate::record::{TargetInfo, TargetKind};
-use crate::workload::{Data, Job, Pattern};
+use fourcorners_record::{Data, Job, Pattern, TargetInfo, TargetKind};
 
 /// The command line for fio 3.x that does what `job` does to `target`. A virtual target's place
 /// is taken by `/dev/DEVICE`.
@@ -43,8 +42,7 @@ pub(crate) fn command(name: &str, job: &Job, target: &TargetInfo) -> String {
     if job.until.bytes() < u64::MAX {
         options.push(format!("--io_size={}", job.until.bytes()));
     }
-    if job.until.duration() < fourcorners_drive::Nanos::MAX {
-        let seconds = job.until.duration().as_secs();
+    if let Some(seconds) = job.until.seconds() {
         options.push(format!("--time_based --runtime={seconds}"));
     }
     // Total latency, submit to completion; fio's default leaves the submission out.
@@ -75,7 +73,7 @@ fn quoted(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::Until;
+    use fourcorners_record::Until;
 
     #[test]
     fn a_colon_is_part_of_the_name() {

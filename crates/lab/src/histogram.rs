@@ -1,5 +1,7 @@
 //! Latency histograms: log-linear buckets, cheap enough for every I/O.
 
+use fourcorners_record::Latency;
+
 /// Each power of two is cut into this many equal buckets, so a bucket is at most 1/128 = 0.78 %
 /// wide and its highest value at most that far above any value in it.
 const BUCKETS_PER_OCTAVE: usize = 1 << OCTAVE_BITS;
@@ -152,6 +154,22 @@ fn bucket_range(bucket: usize) -> (u64, u64) {
     let shift = (bucket / BUCKETS_PER_OCTAVE).saturating_sub(1);
     let top = (bucket - shift * BUCKETS_PER_OCTAVE) as u64;
     (top << shift, 1 << shift)
+}
+
+impl From<&Histogram> for Latency {
+    fn from(histogram: &Histogram) -> Latency {
+        let micros = |ns: u64| ns as f64 / 1e3;
+        Latency {
+            min: micros(histogram.min()),
+            mean: histogram.mean() / 1e3,
+            p50: micros(histogram.percentile(50.0)),
+            p90: micros(histogram.percentile(90.0)),
+            p99: micros(histogram.percentile(99.0)),
+            p999: micros(histogram.percentile(99.9)),
+            p9999: micros(histogram.percentile(99.99)),
+            max: micros(histogram.max()),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! What running a job or a trace came to.
 
 use fourcorners_drive::{Fault, Nanos};
+use fourcorners_record::Series;
 
 use crate::histogram::Histogram;
 use crate::paced::Paced;
-use crate::record::Series;
 
 /// What a job did.
 #[derive(Clone, Debug)]

@@ -2,9 +2,10 @@
 
 use std::sync::OnceLock;
 
+use fourcorners_record::{Data, Job, Pattern, Until};
+
 use crate::run::{Unobserved, run};
 use crate::uring::{Modes, Setup, Uring};
-use crate::workload::{Data, Job, Pattern, Until};
 
 /// I/Os of a measurement: some milliseconds.
 const IOS: u64 = 30_000;

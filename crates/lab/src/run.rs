@@ -4,11 +4,12 @@
 mod tests;
 
 use fourcorners_drive::{Clock, Done, Fault, Io, Nanos, Op, Tag, Target};
+use fourcorners_record::Job;
 
 use crate::arrival::{Due, Source};
 use crate::histogram::Histogram;
 use crate::look_ahead::LookAhead;
-use crate::workload::{Job, Stream};
+use crate::workload::{Stream, time_limit};
 
 pub use crate::measured::{EnergyUsed, JobEnd, Measured, Second};
 pub use crate::observer::{Observer, Unobserved};
@@ -42,7 +43,7 @@ pub fn run_marked<T: Target>(
     let mark_bytes = mark_bytes.max(1);
     let start = target.now();
     let limits = Limits {
-        deadline: start.saturating_add(job.until.duration()),
+        deadline: start.saturating_add(time_limit(job.until)),
         bytes: job.until.bytes(),
         ios: u64::MAX,
     };

@@ -5,15 +5,14 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fourcorners_drive::Geometry;
+use fourcorners_machine::{host, workers};
+use fourcorners_record::{Ended, Record, TargetInfo, TargetKind};
 
 use crate::catalogue::{Model, Profile};
 use crate::drive::Drive;
-use crate::host;
-use crate::record::{Ended, Record, TargetInfo, TargetKind};
 use crate::review::{
     Bench, Medium, Method, Past, Phase, Protocol, Reviewed, Scope, Shelf, Watch, plans, review,
 };
-use crate::workers;
 
 /// Of the memory that is available, what virtual drives may take.
 const SHARE_OF_MEMORY: f64 = 0.9;

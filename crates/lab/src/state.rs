@@ -15,12 +15,12 @@ use std::path::Path;
 
 use fourcorners_drive::profile::SsdProfile;
 use fourcorners_drive::{Ssd, SsdState, StateError};
+use fourcorners_machine::save::write_atomically_with;
 use lz4_flex::frame::{FrameDecoder, FrameEncoder};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::catalogue::{Model, Profile};
-use crate::save::write_atomically_with;
 
 const MAGIC: [u8; 8] = *b"4cstate\n";
 

@@ -1,103 +1,15 @@
-//! A job as data, and the stream of I/Os it means.
+//! The stream of I/Os that a job means, and when it ends.
 
 use fourcorners_drive::{Io, Lba, Nanos, Op, SECTOR_BYTES};
+use fourcorners_record::{Job, Pattern, Until};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use crate::arrival::{Due, Source};
 
-/// Where the next I/O of a job goes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Pattern {
-    /// Uniformly anywhere in the span, aligned to the block size, with replacement.
-    Random,
-    /// One block after the other, from the span's start again when it ends.
-    Sequential,
-}
-
-/// What a job writes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Data {
-    /// One byte value over and over: compression and deduplication remove all of it.
-    Repeating,
-    /// Random bytes.
-    Incompressible,
-    /// Random bytes and others, of which compression removes this many percent, 0 to 100.
-    Compressible(u8),
-}
-
-impl Data {
-    /// How much of it compression would remove.
-    pub fn compressible_percent(self) -> u8 {
-        match self {
-            Data::Repeating => 100,
-            Data::Incompressible => 0,
-            Data::Compressible(percent) => percent.min(100),
-        }
-    }
-}
-
-/// When a job ends.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Until {
-    /// After this many seconds on the target's clock.
-    Seconds(u64),
-    /// After this many bytes were submitted.
-    Bytes(u64),
-    /// Whichever of the two comes first.
-    SecondsOrBytes(u64, u64),
-}
-
-impl Until {
-    /// The time limit; [`Nanos::MAX`] when there is none.
-    pub fn duration(self) -> Nanos {
-        match self {
-            Until::Seconds(seconds) | Until::SecondsOrBytes(seconds, _) => {
-                Nanos::from_secs(seconds)
-            }
-            Until::Bytes(_) => Nanos::MAX,
-        }
-    }
-
-    /// The limit in bytes; `u64::MAX` when there is none.
-    pub fn bytes(self) -> u64 {
-        match self {
-            Until::Seconds(_) => u64::MAX,
-            Until::Bytes(bytes) | Until::SecondsOrBytes(_, bytes) => bytes,
-        }
-    }
-}
-
-/// A job: what is done to a target, and for how long.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Job {
-    /// Where each I/O goes.
-    pub pattern: Pattern,
-    /// Share of reads, 0 to 100 %; the rest are writes.
-    pub read_percent: u8,
-    /// Bytes of each I/O; a multiple of the target's logical block.
-    pub block_bytes: u32,
-    /// I/Os kept in flight.
-    pub queue_depth: u32,
-    /// First byte of the span that is touched.
-    pub span_start_bytes: u64,
-    /// Length of the span in bytes.
-    pub span_bytes: u64,
-    /// What is written.
-    pub data: Data,
-    /// When it ends.
-    pub until: Until,
-    /// Seed of the job's random numbers: the same seed gives the same I/Os.
-    pub seed: u64,
-    /// Force unit access: every write is answered only when it is durable.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub fua: bool,
+/// The time limit of a job on its target's clock; [`Nanos::MAX`] when there is none.
+pub fn time_limit(until: Until) -> Nanos {
+    until.seconds().map_or(Nanos::MAX, Nanos::from_secs)
 }
 
 /// The endless stream of I/Os that a job means.
@@ -173,8 +85,10 @@ fn below(random: u64, bound: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use fourcorners_record::Data;
     use proptest::prelude::*;
+
+    use super::*;
 
     fn job(pattern: Pattern, read_percent: u8, span_start_bytes: u64, blocks: u64) -> Job {
         Job {

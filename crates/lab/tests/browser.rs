@@ -11,8 +11,8 @@ mod tools;
 use std::path::Path;
 use std::process::Command;
 
-use fourcorners::record::Document;
 use fourcorners::report::{page, write_atomically};
+use fourcorners_record::Document;
 use tools::{folder, node_and_browser};
 
 /// What the script counted; `None`, and a word about it, where something is not installed.

@@ -3,8 +3,7 @@
 mod fixture;
 
 use fourcorners::compare::{Cell, Comparison, Side, document, sides};
-use fourcorners::record::{Curve, Record, Verdict};
-use fourcorners::workload::Until;
+use fourcorners_record::{Curve, Record, Until, Verdict};
 
 const FIGURE: &str = "random_write_4k_qd3_incompressible";
 

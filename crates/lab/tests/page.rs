@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use fourcorners::record::Document;
 use fourcorners::report::{page, write_atomically};
+use fourcorners_record::Document;
 
 /// A headless browser where one is installed.
 fn chromium() -> Option<PathBuf> {

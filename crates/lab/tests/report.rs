@@ -5,10 +5,10 @@ mod fixture;
 use std::path::Path;
 
 use fourcorners::compare::{Comparison, document, sides};
-use fourcorners::record::{Document, Ended, Figure, Latency, Record};
 use fourcorners::report::{
     comparison_page, from_json, json_schema, page, pictures, table, to_json,
 };
+use fourcorners_record::{Document, Ended, Figure, Latency, Record};
 
 /// What only the chart library's own text holds, once.
 const LIBRARY_MARK: &str = "plotly.js v3";

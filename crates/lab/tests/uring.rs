@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use fourcorners::run::{JobEnd, Unobserved, run};
 use fourcorners::uring::{Setup, Uring, UringError};
-use fourcorners::workload::{Data, Job, Pattern, Until};
 use fourcorners_drive::{FaultCause, Geometry, Io, Lba, Nanos, Op, Tag, Target};
+use fourcorners_record::{Data, Job, Pattern, Until};
 use rustix::fs::OFlags;
 
 const SETUP: Setup = Setup { queue_depth: 8, max_block_bytes: 131_072 };

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Context, anyhow};
 use fourcorners_drive::{Ssd, Target};
+use fourcorners_record::{Data, Job, Pattern, Until};
 
 use super::args::AgeArgs;
 use super::interrupt::Interrupt;
@@ -13,7 +14,6 @@ use super::{End, Failure, targets};
 use crate::catalogue::Model;
 use crate::run::{JobEnd, run as run_job};
 use crate::state;
-use crate::workload::{Data, Job, Pattern, Until};
 
 /// Most times a drive is written: a large one takes this machine hours then.
 const MOST_DRIVE_WRITES: f64 = 1000.0;

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Mutex;
 
+use fourcorners_record::{Ended, Record};
+
 use super::args::KeepArgs;
 use super::terminal::say;
-use crate::record::{Ended, Record};
 use crate::store::{self, Store, StoreError};
 
 /// Keeps records in a database, and says so once where it cannot: whatever becomes of the database, a

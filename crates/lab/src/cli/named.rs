@@ -3,9 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
+use fourcorners_record::{Document, Record};
+
 use super::Failure;
 use super::results::{database, failure};
-use crate::record::{Document, Record};
 use crate::store::{self, Store, StoreError};
 
 /// Fewest digits that are taken for the beginning of an id.

@@ -3,10 +3,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use fourcorners_record::Document;
+
 use super::args::ReviewArgs;
 use super::planned::Planned;
 use super::resume;
-use crate::record::Document;
 use crate::report;
 
 /// The folder of default folders.

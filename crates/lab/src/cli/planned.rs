@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use fourcorners_drive::{Geometry, SECTOR_BYTES};
+use fourcorners_machine::host;
+use fourcorners_record::{HealthReading, Host, TargetInfo, TargetKind};
 
 use crate::catalogue::{Model, Profile};
 use crate::device::{self, Erase, EraseWith};
 use crate::drive::Drive;
 use crate::guard::{self, Kind, Opened, Permission, RealTarget};
-use crate::host;
 use crate::overhead;
-use crate::record::{HealthReading, Host, TargetInfo, TargetKind};
 use crate::review::{Medium, Phase};
 use crate::side_by_side::target_info;
 use crate::state;

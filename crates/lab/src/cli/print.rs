@@ -3,9 +3,9 @@
 use std::io::{self, ErrorKind, IsTerminal, Write, stdout};
 
 use anyhow::Context;
+use fourcorners_record::Document;
 
 use super::terminal::{colours, columns};
-use crate::record::Document;
 use crate::report;
 
 /// A document as JSON, or as tables that fit what stdout is.

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use fourcorners_record::Record;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::interrupt::Interrupt;
 use super::terminal::say;
 use super::told::{Told, tell};
 use crate::event::Event;
-use crate::record::Record;
 use crate::review::{Checkpoint, Phase, Step, Watch};
 use crate::run::Second;
 

@@ -6,12 +6,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use fourcorners_record::Record;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::session::Session;
-use crate::record::Record;
 use crate::report::write_atomically;
 use crate::review::Checkpoint;
 

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use fourcorners_record::{Document, Ended};
+
 use super::args::{ProgressAs, PurgeHow, ReviewArgs};
 use super::dry_run;
 use super::interrupt::Interrupt;
@@ -19,7 +21,6 @@ use super::targets;
 use super::terminal::say;
 use super::{End, Failure};
 use crate::device::EraseWith;
-use crate::record::{Document, Ended};
 use crate::review::{MOST_SPARE_PERCENT, Method, PlanFile, Protocol, Scope, plans};
 
 /// Most times a review is repeated.

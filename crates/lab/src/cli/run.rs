@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, anyhow};
+use fourcorners_machine::cpu;
+use fourcorners_record::ClockName;
 use jiff::Timestamp;
 
 use super::args::{OutputFormat, RunArgs};
@@ -15,11 +17,9 @@ use super::progress::{Progress, ReviewProgress};
 use super::targets;
 use super::terminal::say;
 use super::{End, Failure};
-use crate::cpu;
 use crate::drive::LAY_OUT_BLOCK;
 use crate::fio_output::{Cost, Report, TargetRun, json, log_files, normal, write_logs};
 use crate::jobfile::{JobFile, Jobs, Placed, Ways, cpu_list};
-use crate::record::ClockName;
 use crate::report::{is_a_sink, write_atomically};
 use crate::review::Watch;
 use crate::run::{JobEnd, Observer};
@@ -303,7 +303,7 @@ fn run_on(
     let result = drive.run_streams(&jobs.plan, &mut shown)?;
     let seconds = began.elapsed().as_secs_f64();
     let looked_s = (drive.looked_at_the_clock() - looked).as_secs();
-    let clock = ClockName::from(drive.clock());
+    let clock = drive.clock();
     let cost = match clock {
         ClockName::Wall => Cost::so_far().since(before),
         ClockName::Virtual => Cost::default(),

@@ -3,6 +3,9 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use fourcorners_machine::{host, workers};
+use fourcorners_record::{Document, Ended, Host, Record, TargetInfo};
+
 use super::Failure;
 use super::interrupt::Interrupt;
 use super::keeper::Keeper;
@@ -13,14 +16,11 @@ use super::resume::{Begun, Kept};
 use super::terminal::say;
 use crate::device::{self, Erase};
 use crate::drive::Drive;
-use crate::host;
-use crate::record::{Document, Ended, Host, Record, TargetInfo};
 use crate::review::{
     Bench, Checkpoint, Past, Phase, Protocol, Reviewed, Shelf, Step, Watch, not_begun, review,
 };
 use crate::run::Second;
 use crate::side_by_side::{Need, Room, shelf};
-use crate::workers;
 
 /// What is to be done to a target.
 pub(super) struct Session {

@@ -1,6 +1,6 @@
 //! The size of a file, as `--size` takes it.
 
-pub(super) use crate::size::bytes_of;
+pub(super) use fourcorners_words::bytes_of;
 
 /// Bytes of `2G`, `2GB` (10^9), `2GiB` (2^30), `500M`, `1.5T` or a plain number of bytes.
 pub(super) fn parse_size(text: &str) -> Result<u64, String> {

@@ -4,6 +4,7 @@ use std::io::{Write, stdout};
 use std::path::Path;
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, presets};
+use fourcorners_machine::host;
 use serde_json::json;
 
 use super::args::TasksArgs;
@@ -11,7 +12,6 @@ use super::interrupt::Interrupt;
 use super::size::parse_size;
 use super::terminal::{columns, say};
 use super::{End, Failure};
-use crate::host;
 use crate::real_tasks::{Done, Outcome, Plan};
 use crate::trace::{TASK_NAMES, Task};
 

@@ -3,8 +3,9 @@
 use std::io::{Write, stderr};
 use std::time::{Duration, Instant};
 
+use fourcorners_record::Record;
+
 use crate::event::Event;
-use crate::record::Record;
 use crate::review::{Phase, Step};
 use crate::run::Second;
 

@@ -6,13 +6,12 @@ use std::sync::Mutex;
 
 use anyhow::Context;
 use comfy_table::{ContentArrangement, Table, presets};
+use fourcorners_machine::{host, save};
 
 use super::args::ValidateArgs;
 use super::interrupt::Interrupt;
 use super::terminal::columns;
 use super::{End, Failure};
-use crate::host;
-use crate::save;
 use crate::validate::{self, Figure, Fit, Parameter, Row, Standing, Validation, chart, shown};
 
 /// A file larger than this is no list of figures.

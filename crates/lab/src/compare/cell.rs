@@ -2,11 +2,10 @@
 
 use std::borrow::Cow;
 
+use fourcorners_record::{Job, Latency, Record};
 use serde::Serialize;
 
 use super::measure::Measure;
-use crate::record::{Latency, Record};
-use crate::workload::Job;
 
 /// Amounts that differ by less than this share are the same: they are cut to whole blocks.
 const SAME_AMOUNT: f64 = 0.01;
@@ -114,7 +113,7 @@ fn same_job(left: &Value<'_>, right: &Value<'_>) -> bool {
     match (left.job, right.job) {
         (Some(a), Some(b)) => {
             kind(a) == kind(b)
-                && a.until.duration() == b.until.duration()
+                && a.until.seconds() == b.until.seconds()
                 && same_amount(&|job| job.until.bytes(), a, b)
                 && same_amount(&|job| job.span_bytes, a, b)
         }

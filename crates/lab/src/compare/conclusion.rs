@@ -1,9 +1,9 @@
 //! What was concluded of several sides, one beneath the other.
 
+use fourcorners_record::{Record, Verdict};
 use serde::Serialize;
 
 use super::measure::Measure;
-use crate::record::{Record, Verdict};
 
 /// A conclusion of all sides that have it.
 #[derive(Clone, PartialEq, Debug, Serialize)]

@@ -1,10 +1,10 @@
 //! Figures of several sides second by second: how they begin, how they end, how steady they are.
 
+use fourcorners_record::{Record, Steadiness};
 use serde::Serialize;
 
 use super::measure::Measure;
 use super::stats::NO_MATTER;
-use crate::record::{Record, Steadiness};
 
 /// Fewest seconds that have a course: a tenth of them is a second then.
 const FEWEST_SECONDS: usize = 10;

@@ -1,9 +1,9 @@
 //! Curves of several sides, over the places that all of them reach.
 
+use fourcorners_record::{Curve, Record};
 use serde::Serialize;
 
 use super::measure::Measure;
-use crate::record::{Curve, Record};
 
 /// A curve of all sides that have it.
 #[derive(Clone, PartialEq, Debug, Serialize)]

@@ -13,11 +13,9 @@ mod rows;
 mod sides;
 mod stats;
 
-use serde::Serialize;
-
-use crate::record::{ClockName, Document, Record};
-
+use fourcorners_record::{ClockName, Document, Record};
 use rows::gathered;
+use serde::Serialize;
 
 pub use cell::Cell;
 pub use conclusion::{ConclusionCell, ConclusionRow};

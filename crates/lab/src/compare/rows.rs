@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
+use fourcorners_record::Record;
+
 use super::Side;
-use crate::record::Record;
 
 /// What sides have under one key.
 pub(super) struct Shared<K, V> {

@@ -1,7 +1,8 @@
 //! Who is compared.
 
+use fourcorners_record::{Record, TargetInfo};
+
 use super::About;
-use crate::record::{Record, TargetInfo};
 
 /// One side of a comparison: results of one drive, set up one way, on one clock.
 #[derive(Clone, PartialEq, Debug)]

@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use fourcorners_record::verdict::verdict;
+use fourcorners_record::{Health, HealthReading, Verdict};
+use fourcorners_words::three_digits;
+
 use super::{hwmon, smartctl, tool};
 use crate::guard::{Kind, RealTarget};
-use crate::record::{Health, HealthReading, Verdict};
-use crate::verdict::{three_digits, verdict};
 
 /// A drive that sleeps takes some seconds to wake.
 const MOST_TIME: Duration = Duration::from_secs(60);

@@ -1,8 +1,7 @@
 //! The health that smartctl prints as JSON (smartmontools 7.0 and later), of NVMe and of ATA drives.
 
+use fourcorners_record::HealthReading;
 use serde_json::Value;
-
-use crate::record::HealthReading;
 
 /// A data unit of the NVMe health log: 1000 blocks of 512 bytes (NVMe base specification, SMART /
 /// Health Information).

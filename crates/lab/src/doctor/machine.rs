@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use fourcorners_drive::{Geometry, SECTOR_BYTES};
+use fourcorners_machine::host;
 use rustix::process::{Resource, getrlimit};
 
 use super::{Finding, Roots, attribute};
-use crate::host;
 use crate::uring::{Setup, Uring};
 
 /// What a review sets up: its deepest queue and its largest block.

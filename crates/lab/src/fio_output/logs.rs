@@ -3,11 +3,11 @@
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use fourcorners_machine::save;
 use indexmap::IndexMap;
 
 use super::TargetRun;
 use crate::jobfile::Jobs;
-use crate::save;
 use crate::streams::Row;
 
 /// What a log is of.

@@ -18,9 +18,10 @@ pub use json::json;
 pub use logs::{log_files, write_logs};
 pub use normal::normal;
 
+use fourcorners_record::{ClockName, TargetInfo};
+
 use crate::jobfile::Jobs;
 use crate::overhead;
-use crate::record::{ClockName, TargetInfo};
 use crate::streams::RunResult;
 
 /// A job file that was run on a target.

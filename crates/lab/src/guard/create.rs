@@ -7,13 +7,13 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use fourcorners_machine::file_system;
 use rustix::fs::{Access, FallocateFlags, FileType, Mode, OFlags, XattrFlags};
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
 use super::refusal::{Refusal, os_refusal, quoted, size_text};
 use super::target::{LEAST_BYTES, RealTarget, inspect};
-use crate::file_system;
 
 /// The extended attribute of a scratch file.
 const MARK: &str = "user.fourcorners.scratch";

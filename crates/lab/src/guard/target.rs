@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fourcorners_drive::{Geometry, SECTOR_BYTES};
+use fourcorners_machine::file_system;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, SeekFrom, Stat, StatxFlags};
 use rustix::io::Errno;
 
 use super::describe::{DEFAULT_QUEUE_DEPTH, Disk, node_path};
 use super::refusal::{Refusal, os_refusal, quoted, size_text};
 use super::system::{Devno, System, Thing, Unknown, children, name_of};
-use crate::file_system;
 
 /// Smallest target, 16 MiB. Below it the places of signatures at both ends are most of the
 /// medium, and all of it fits in any drive's buffer, so that nothing measured would mean

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use fourcorners_drive::Nanos;
+use fourcorners_words::nearest;
 
 use super::known::{self, Engine, Known};
 use super::options::Options;
 use super::units;
 use super::{values, ways};
-use crate::slip::nearest;
 use crate::streams::{BlockSizes, Rate, TakesAlong};
 use crate::verify::Kind;
 

@@ -238,7 +238,7 @@ impl<'a> Reader<'a> {
         filled.push_str(rest);
         for (keyword, amount) in [
             ("$pagesize", rustix::param::page_size() as u64),
-            ("$mb_memory", crate::host::available_memory_bytes().unwrap_or(0) >> 20),
+            ("$mb_memory", fourcorners_machine::host::available_memory_bytes().unwrap_or(0) >> 20),
             ("$ncpus", std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u64)),
         ] {
             if filled.contains(keyword) {

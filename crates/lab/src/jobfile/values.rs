@@ -1,11 +1,11 @@
 //! Values of options that are more than a number.
 
 use fourcorners_drive::Nanos;
+use fourcorners_words::nearest;
 
 use super::known;
 use super::options::Rw;
 use super::units;
-use crate::slip::nearest;
 use crate::streams::{BlockSizes, Criterion, Direction, Distribution, Operations, PARTS, Watched};
 
 /// Largest block; a buffer of this size is made for each I/O in flight.

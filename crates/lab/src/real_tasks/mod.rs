@@ -12,13 +12,11 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use flate2::read::GzDecoder;
+use fourcorners_machine::file_system;
 use rustix::fs::Advice;
 use serde::Serialize;
 use tempfile::TempDir;
-
 use tree::Tree;
-
-use crate::file_system;
 
 /// Least and most bytes of the tree.
 pub const LEAST_BYTES: u64 = 1_000_000;

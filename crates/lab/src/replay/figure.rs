@@ -1,8 +1,9 @@
 //! From what the loop measured to the figures of a record.
 
+use fourcorners_record::{Latency, ReplayFigure, ReplayPart};
+
 use crate::drive::Outcome;
 use crate::paced::{Paced, Part};
-use crate::record::{Latency, ReplayFigure, ReplayPart};
 
 /// The figures of a replay.
 pub(super) fn of(outcome: &Outcome, state: String, is_real: bool, complete: bool) -> ReplayFigure {

@@ -7,13 +7,15 @@ mod schedule;
 use std::path::PathBuf;
 
 use fourcorners_drive::Geometry;
+use fourcorners_record::{
+    Card, Data, Ended, Host, Job, Pattern, Record, Replay, Series, TargetInfo, TargetKind, Until,
+    Verdict,
+};
 
 use crate::drive::{Drive, Purge};
 use crate::observer::Part;
-use crate::record::{Ended, Host, Record, Replay, Series, TargetInfo, TargetKind, Verdict};
 use crate::run::{JobEnd, Observer};
-use crate::trace::{AddressMap, Card, Options};
-use crate::workload::{Data, Job, Pattern, Until};
+use crate::trace::{AddressMap, Options};
 
 pub use once::{Played, Script};
 pub use schedule::Pace;
@@ -183,7 +185,7 @@ struct Bench<'a> {
 
 impl Bench<'_> {
     fn new<'a>(plan: &'a Plan, drive: &Drive, target: TargetInfo, host: Option<Host>) -> Bench<'a> {
-        let record = Record::begun(target, drive.clock().into(), METHOD, plan.options.seed, host);
+        let record = Record::begun(target, drive.clock(), METHOD, plan.options.seed, host);
         let replay = plan.script().described(drive);
         let mut bench = Bench { plan, record, replay, state: "as found".into() };
         if matches!(plan.pace, Pace::Think { .. }) && !plan.card.has_durations() {

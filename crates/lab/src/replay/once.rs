@@ -1,14 +1,14 @@
 //! A trace replayed once on a drive in whatever state it is: what `trace replay` and the methods of a
 //! review have in common.
 
+use fourcorners_record::{Card, Replay, ReplayFigure};
 use indexmap::IndexMap;
 
 use super::schedule::Schedule;
 use super::{Addresses, Pace, figure};
 use crate::drive::{Drive, Outcome};
-use crate::record::{Replay, ReplayFigure};
 use crate::run::Observer;
-use crate::trace::{self, Ahead, Card, Options};
+use crate::trace::{self, Ahead, Options};
 
 /// A trace and how it is replayed.
 #[derive(Clone, Debug)]

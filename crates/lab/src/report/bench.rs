@@ -1,5 +1,6 @@
 //! The storage bench as bars: how fast each drive replayed a trace, and how long an I/O took.
 
+use fourcorners_record::ReplayFigure;
 use maud::html;
 
 use super::chapter::Part;
@@ -8,7 +9,6 @@ use super::entries::{Entries, Entry};
 use super::speed::{bars, hatched, longest};
 use super::tasks::{are_tasks, replays};
 use super::words::{figure_words, micros, rate};
-use crate::record::ReplayFigure;
 
 /// A figure of one trace from one state, and the drives that have it.
 struct Compared<'e, 'a> {

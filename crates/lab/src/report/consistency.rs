@@ -4,6 +4,7 @@
 //! whole run on a log axis, and its late part on a log and on a linear one. A button for each drive
 //! and for each spare area chooses the run; on paper and without a script all are there.
 
+use fourcorners_record::{Series, Steadiness};
 use maud::{Markup, html};
 
 use super::chapter::{Group, Panel, Part, Switch};
@@ -12,7 +13,6 @@ use super::chart::{
 };
 use super::entries::{Entries, Entry, figure_names};
 use super::words::{figure_words, iops, percent};
-use crate::record::{Series, Steadiness};
 
 /// The method whose series these are.
 pub(super) const METHOD: &str = "consistency";

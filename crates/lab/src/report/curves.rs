@@ -1,12 +1,13 @@
 //! What was measured against something else than time: place, compressibility, fill level, warmth.
 
+use fourcorners_record::Curve;
+
 use super::chart::{
     Chart, DataTable, Line, Lines, Marks, Plot, Scale, Up, count_tick, file_name, four_digits,
     thinned,
 };
 use super::entries::{Entries, Entry};
 use super::words::{curve_words, rate};
-use crate::record::Curve;
 
 /// Where the highest is this many times the lowest or more, a linear axis would hide the low ones.
 const LOG_FROM: f64 = 300.0;

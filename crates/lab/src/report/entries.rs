@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use fourcorners_record::{Document, Figure, Record, TargetInfo};
+
 use super::words::clock_words;
-use crate::record::{Document, Figure, Record, TargetInfo};
 
 /// Names are cut here; "what was run" has the whole of them.
 const LABEL_CHARS: usize = 64;

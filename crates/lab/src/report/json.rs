@@ -1,10 +1,9 @@
 //! The JSON document and the schema it follows.
 
+use fourcorners_record::{Document, SCHEMA};
 use schemars::schema_for;
 use serde::Deserialize;
 use thiserror::Error;
-
-use crate::record::{Document, SCHEMA};
 
 /// Why a text is not a document of this version.
 #[derive(Debug, Error)]

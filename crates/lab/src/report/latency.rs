@@ -1,10 +1,11 @@
 //! Latency by percentile: what share of the I/Os was answered within which time, to the longest.
 
+use fourcorners_record::Figure;
+
 use super::chart::{
     Chart, DataTable, Line, Lines, Marks, Plot, Scale, Up, file_name, four_digits, time_tick,
 };
 use super::words::{NO_VALUE, micros};
-use crate::record::Figure;
 
 /// Points a curve has for each further nine of its percentile.
 const POINTS_PER_NINE: f64 = 16.0;

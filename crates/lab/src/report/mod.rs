@@ -35,11 +35,11 @@ mod trim;
 mod used;
 mod words;
 
-pub(crate) use crate::save::is_a_sink;
-pub use crate::save::write_atomically;
-pub(crate) use crate::save::write_atomically_by;
 pub(crate) use compared::curve_heading;
 pub(crate) use entries::shortened;
+pub(crate) use fourcorners_machine::save::is_a_sink;
+pub use fourcorners_machine::save::write_atomically;
+pub(crate) use fourcorners_machine::save::write_atomically_by;
 pub use json::{ReadError, from_json, json_schema, to_json};
 pub use page::{comparison_page, page};
 pub use pictures::{Picture, PictureError, pictures};

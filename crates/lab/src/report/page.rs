@@ -1,5 +1,6 @@
 //! The review as one HTML page that opens from a file and asks nothing of a network.
 
+use fourcorners_record::{ClockName, Document};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::chart::library;
@@ -8,7 +9,6 @@ use super::entries::Entries;
 use super::words::{bytes, ended_words, kind_words, method_words};
 use super::{STYLE, compared, conclusions, provenance, tables};
 use crate::compare::{self, Comparison};
-use crate::record::{ClockName, Document};
 
 const SCRIPT: &str = include_str!("page.js");
 

@@ -1,10 +1,11 @@
 //! The charts of a page as files of their own, without a browser.
 
 pub use super::chart::PictureError;
+use fourcorners_record::Document;
+
 use super::chart::{png, svg};
 use super::contents::chapters;
 use super::entries::Entries;
-use crate::record::Document;
 
 /// A chart as a picture.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,9 +1,10 @@
 //! Small plots for a terminal: seconds as dots of braille, curves as rows of blocks.
 
+use fourcorners_record::{Curve, Series};
+
 use super::chart::{Scale, Up, count_tick};
 use super::entries::Entry;
 use super::words::{figure_words, rate};
-use crate::record::{Curve, Series};
 
 /// The narrowest page with plots.
 const NARROWEST: usize = 50;

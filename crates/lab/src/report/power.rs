@@ -1,5 +1,6 @@
 //! Power: what a drive draws at work, and how much work a watt does.
 
+use fourcorners_record::Figure;
 use maud::html;
 
 use super::chapter::Part;
@@ -7,7 +8,6 @@ use super::chart::{BarRow, Bars, Best, Chart};
 use super::entries::{Entries, Entry, figure_names, having};
 use super::speed::{bars, hatched, longest};
 use super::words::{figure_words, ratio, watts};
-use crate::record::Figure;
 
 /// The method that measures it.
 pub(super) const METHOD: &str = "power";

@@ -1,5 +1,6 @@
 //! What was run on what, enough of it to run the same again elsewhere.
 
+use fourcorners_record::{Record, TargetInfo};
 use maud::{Markup, html};
 
 use super::entries::Entry;
@@ -7,7 +8,6 @@ use super::words::{
     bytes, clock_words, ended_words, figure_words, job_words, kind_words, method_words, micros,
     thousands,
 };
-use crate::record::{Record, TargetInfo};
 
 /// A record's target, set-up, jobs and the fio command of each.
 pub(super) fn record(entry: &Entry, open: bool) -> Markup {

@@ -1,10 +1,10 @@
 //! A replay as a table: the storage bench's figures, and what was replayed.
 
 use comfy_table::{Attribute, Cell, CellAlignment, Color, LineStyle, Table};
+use fourcorners_record::{Replay, ReplayPart};
 
 use super::table::plain;
 use super::words::{bytes, figure_words, micros, percent, rate, thousands};
-use crate::record::{Replay, ReplayPart};
 
 /// The figures, three lines each: all I/Os, reads and writes.
 pub(super) fn figures(replay: &Replay, mut table: Table) -> Table {

@@ -1,6 +1,7 @@
 //! SNIA's steady state: IOPS of every block size and mix once the drive is steady, how it came to be
 //! steady, and the write saturation; a button for each drive.
 
+use fourcorners_record::Figure;
 use maud::html;
 
 use super::chapter::{Group, Panel, Part, Switch};
@@ -10,7 +11,6 @@ use super::chart::{
 };
 use super::entries::{Entries, Entry};
 use super::words::{FigureName, block, figure_words, iops, micros, rate};
-use crate::record::Figure;
 
 /// The method whose figures these are.
 pub(super) const METHOD: &str = "snia";

@@ -1,12 +1,12 @@
 //! Data rates as bars: the best first, the drive under test in a colour of its own.
 
+use fourcorners_record::{ClockName, Figure};
 use maud::html;
 
 use super::chapter::Part;
 use super::chart::{BarRow, Bars, Best, Chart, DataTable, Plot, file_name};
 use super::entries::{Entries, Entry, figure_names, has_bars, having, shortened};
 use super::words::{FigureName, clock_words, figure_words, method_words, rate};
-use crate::record::{ClockName, Figure};
 
 /// What fits above a bar on a phone, with the word "Incomplete" before it.
 const BAR_LABEL_CHARS: usize = 44;

@@ -1,12 +1,12 @@
 //! The queue-depth sweep: the same job at one depth after the other.
 
+use fourcorners_record::Figure;
 use maud::{Markup, html};
 
 use super::chapter::Part;
 use super::chart::{Chart, DataTable, Line, Lines, Marks, Plot, Scale, Up, count_tick, file_name};
 use super::entries::{Entries, Entry, figure_names};
 use super::words::{FigureName, iops, micros, rate};
-use crate::record::Figure;
 
 /// The method whose figures are a sweep.
 pub(super) const METHOD: &str = "toms";

@@ -2,6 +2,7 @@
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, LineStyle, Table};
+use fourcorners_record::Document;
 
 use super::entries::{Entries, Entry};
 use super::plot::plots;
@@ -11,7 +12,6 @@ use super::words::{
     NO_VALUE, bytes, clock_words, ended_words, figure_words, iops, kind_words, method_words,
     micros, rate, watts,
 };
-use crate::record::Document;
 
 /// Each record as a table no wider than `width` columns, with what it concludes beneath.
 ///

@@ -1,5 +1,6 @@
 //! The page's tables and words: the four corners, what was concluded, every figure.
 
+use fourcorners_record::{ClockName, Figure, FlashWear, Record};
 use maud::{Markup, html};
 
 use super::entries::{Entries, Entry, has_bars};
@@ -7,7 +8,6 @@ use super::words::{
     NO_VALUE, clock_words, ended_words, figure_words, iops, method_words, micros, percent, rate,
     ratio, thousands, watts,
 };
-use crate::record::{ClockName, Figure, FlashWear, Record};
 
 /// A corner: its heading, what is beneath, and the figures that may stand for it, the first of
 /// them that was measured. Incompressible data come first: they cost every controller the same.

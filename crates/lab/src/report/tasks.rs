@@ -4,12 +4,12 @@
 //! make no difference that a person would notice: that is said, because bars do not say it.
 
 use comfy_table::{Attribute, Cell, CellAlignment, Color, LineStyle, Table};
+use fourcorners_record::{ClockName, Record, Replay, ReplayFigure};
 use maud::{Markup, html};
 
 use super::entries::{Entries, Entry};
 use super::table::plain;
 use super::words::{bytes, clock_words, figure_words, micros, percent, rate, thousands};
-use crate::record::{ClockName, Record, Replay, ReplayFigure};
 
 /// The method whose replays are told in seconds.
 const TASKS: &str = "tasks";
@@ -347,7 +347,7 @@ fn card_row(name: &str, replay: &Replay) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Latency, ReplayPart};
+    use fourcorners_record::{Latency, ReplayPart};
 
     fn took(elapsed_s: f64, complete: bool) -> ReplayFigure {
         let zero = Latency {

@@ -1,7 +1,6 @@
 //! Names, numbers and units as a reader expects them.
 
-use crate::record::{ClockName, Ended, TargetKind};
-use crate::workload::{Data, Job, Pattern, Until};
+use fourcorners_record::{ClockName, Data, Ended, Job, Pattern, TargetKind, Until};
 
 /// What stands where there is no number to show.
 pub(super) const NO_VALUE: &str = "–";

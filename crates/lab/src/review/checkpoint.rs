@@ -1,9 +1,9 @@
 //! How far a review is, so that it can go on after it was ended.
 
+use fourcorners_record::Record;
 use serde::{Deserialize, Serialize};
 
 use super::Phase;
-use crate::record::Record;
 
 /// What is known after some of the phases.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

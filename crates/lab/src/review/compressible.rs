@@ -1,10 +1,11 @@
 //! What compression does: writes of data of which 0, 10, ... 100 % can be removed, in order and at
 //! random, each on a purged drive, and where the gap between the two ends closes.
 
+use fourcorners_record::verdict::{finished, verdict};
+use fourcorners_record::{Curve, Data, Job, Record, Until};
+use fourcorners_words::three_digits;
+
 use super::{Phase, Scope};
-use crate::record::{Curve, Record};
-use crate::verdict::{finished, three_digits, verdict};
-use crate::workload::{Data, Job, Until};
 
 pub(super) const METHOD: &str = "compressible";
 
@@ -61,7 +62,7 @@ pub(super) fn conclude(record: &mut Record) {
 }
 
 /// How far the two ends are apart, and where the gap closes.
-fn gap(how: &str, points: &[(f64, f64)]) -> crate::record::Verdict {
+fn gap(how: &str, points: &[(f64, f64)]) -> fourcorners_record::Verdict {
     let (worst, best) = (points[0].1, points[points.len() - 1].1);
     let kept = worst / best;
     let ends = format!(

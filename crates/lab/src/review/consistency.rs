@@ -6,9 +6,11 @@
 //! 25 % of its LBAs never written: spare area that the user gives. `--spare` asks for that share
 //! alone, since it promises that the rest is left alone.
 
+use fourcorners_record::verdict::{finished, verdict};
+use fourcorners_record::{Record, Series, Steadiness, Verdict};
+use fourcorners_words::{count, percent};
+
 use super::{Phase, Scope};
-use crate::record::{Record, Series, Steadiness, Verdict};
-use crate::verdict::{count, finished, percent, verdict};
 
 pub(super) const METHOD: &str = "consistency";
 

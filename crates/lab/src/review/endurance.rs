@@ -6,10 +6,11 @@
 //! weeks at 30 degrees C, powered off, after the last rated cycle); the readers' rule of thumb, half
 //! for every 9 degrees, stands beside it.
 
+use fourcorners_record::verdict::{finished, verdict};
+use fourcorners_record::{Curve, Record, Until};
+use fourcorners_words::{count, three_digits};
+
 use super::{Medium, Phase, Scope};
-use crate::record::{Curve, Record};
-use crate::verdict::{count, finished, three_digits, verdict};
-use crate::workload::Until;
 
 pub(super) const METHOD: &str = "endurance";
 

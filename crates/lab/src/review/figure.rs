@@ -1,10 +1,10 @@
 //! From what a job did to the figure and the series of a record.
 
+use fourcorners_record::{Figure, Job, Latency, TargetInfo, TargetKind};
+
 use crate::drive::{Drive, Outcome};
 use crate::fio;
-use crate::record::{Figure, FlashWear, Latency, TargetInfo, TargetKind};
 use crate::run::JobEnd;
-use crate::workload::Job;
 
 /// What a figure is of, besides the outcome.
 pub(super) struct About<'a> {
@@ -33,7 +33,7 @@ pub(super) fn figure(about: &About<'_>, outcome: &Outcome, drive: &Drive) -> Fig
         write_amplification: outcome.write_amplification,
         nameplate_op: over_provisioning.map(|(nameplate, _)| nameplate),
         effective_op: over_provisioning.map(|(_, effective)| effective),
-        wear: drive.wear().and_then(FlashWear::of),
+        wear: drive.wear(),
         mean_power_w: energy.map(|energy| energy.joules / seconds),
         joules_per_gb: energy.map(|energy| energy.joules / (measured.bytes as f64 / 1e9)),
         cpu_us_per_io: (target.kind != TargetKind::Virtual)

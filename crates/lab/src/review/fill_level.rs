@@ -4,10 +4,11 @@
 //! that is written so far, and then the figure is taken for a minute. So the drive comes to each
 //! level used, and is written twice in all.
 
+use fourcorners_record::verdict::{finished, verdict};
+use fourcorners_record::{Curve, Job, Record, Until};
+use fourcorners_words::count;
+
 use super::{Phase, Scope};
-use crate::record::{Curve, Record};
-use crate::verdict::{count, finished, verdict};
-use crate::workload::{Job, Until};
 
 pub(super) const METHOD: &str = "fill-level";
 

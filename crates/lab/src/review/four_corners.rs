@@ -11,10 +11,11 @@
 //! user LBAs written, then 4 KiB random writes over all of them at queue depth 32 for 20 minutes
 //! or until the user's space was written once more, whichever is first.
 
+use fourcorners_record::verdict::finished;
+use fourcorners_record::{Data, Job, Record, TargetKind, Until, Verdict};
+use fourcorners_words::{capitalised, three_digits, time};
+
 use super::{Phase, Scope};
-use crate::record::{Record, TargetKind, Verdict};
-use crate::verdict::{capitalised, finished, three_digits, time};
-use crate::workload::{Data, Job, Until};
 
 const SPAN_BYTES: u64 = 8_000_000_000;
 const RANDOM_SECONDS: u64 = 180;

@@ -1,7 +1,8 @@
 //! Whether it was the drive that a figure is of, or the program that made the I/Os.
 
+use fourcorners_record::{Record, Verdict};
+
 use crate::overhead;
-use crate::record::{Record, Verdict};
 
 /// Names the figures of a real target in which our one loop was busy all the time.
 pub(super) fn conclude(record: &mut Record) {

@@ -1,10 +1,11 @@
 //! The pass across the LBAs ("HD Tach"): all of a full drive read and then written in order, and its
 //! speed at 200 places.
 
+use fourcorners_record::verdict::verdict;
+use fourcorners_record::{Curve, Record, Until};
+use fourcorners_words::three_digits;
+
 use super::{Phase, Scope};
-use crate::record::{Curve, Record};
-use crate::verdict::{three_digits, verdict};
-use crate::workload::Until;
 
 pub(super) const METHOD: &str = "lba-pass";
 

@@ -30,7 +30,7 @@ mod used_state;
 
 use std::str::FromStr;
 
-use crate::record::Record;
+use fourcorners_record::Record;
 
 pub use checkpoint::{Checkpoint, Reached};
 pub use past::Past;
@@ -207,8 +207,8 @@ pub fn plans(protocols: &[Protocol], scope: &Scope) -> Result<Vec<Vec<Phase>>, P
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::{Job, Until};
     use fourcorners_drive::Geometry;
+    use fourcorners_record::{Job, Until};
 
     fn plan(method: Method, scope: &Scope) -> Vec<Phase> {
         plans(&[method.into()], scope).expect("ours fit all targets").remove(0)

@@ -1,8 +1,9 @@
 //! What was done to a drive since it was purged, so that what would only be done again is spared.
 
+use fourcorners_record::Job;
+
 use super::Phase;
 use super::phase::preparation;
-use crate::workload::Job;
 
 /// The jobs that were run on a drive since it was purged, where they say all of its state.
 #[derive(Clone, PartialEq, Debug, Default)]

@@ -1,8 +1,10 @@
 //! One step of a plan, and what is known of it before it is run.
 
+use fourcorners_record::{Job, Until};
+
 use super::{Replayed, Scope};
 use crate::trim::Range;
-use crate::workload::{Job, Until};
+use crate::workload::time_limit;
 
 /// One step of a plan.
 #[derive(Clone, PartialEq, Debug)]
@@ -195,7 +197,7 @@ impl Phase {
             return replayed.expected.1;
         }
         if let Phase::Rounds { most, tests, .. } = self {
-            let round: f64 = tests.iter().map(|(_, job)| job.until.duration().as_secs()).sum();
+            let round: f64 = tests.iter().map(|(_, job)| time_limit(job.until).as_secs()).sum();
             return round * *most as f64;
         }
         self.job().map_or(0.0, |job| match job.until {
@@ -218,7 +220,7 @@ impl Phase {
     pub fn estimated_writes(&self) -> Writes {
         if let Phase::Rounds { most, tests, .. } = self {
             let share = |job: &Job| f64::from(100 - job.read_percent) / 100.0;
-            let seconds = |(_, job): &(String, Job)| job.until.duration().as_secs() * share(job);
+            let seconds = |(_, job): &(String, Job)| time_limit(job.until).as_secs() * share(job);
             let seconds = tests.iter().map(seconds).sum::<f64>() * *most as f64;
             return Writes { bytes: (seconds * ASSUMED_BYTES_PER_SECOND) as u64, exact: false };
         }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use fourcorners_record::{PlanInfo, Record};
+
 use super::plan_file::{PlanError, PlanFile};
 use super::{Method, Phase, Scope};
-use crate::record::{PlanInfo, Record};
 
 /// A method of ours or a user's.
 #[derive(Clone, PartialEq, Debug)]

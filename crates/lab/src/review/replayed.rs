@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use fourcorners_drive::Nanos;
+use fourcorners_record::{Card, Record, Replay};
 
 use super::{Medium, Phase, Scope};
 use crate::drive::Drive;
-use crate::record::{Record, Replay};
 use crate::replay::{Addresses, Pace, Played, Script};
 use crate::run::Observer;
-use crate::trace::{self, Card, Options};
+use crate::trace::{self, Options};
 
 /// Most I/Os in flight, as `trace replay` has it.
 const DEPTH: u32 = 32;

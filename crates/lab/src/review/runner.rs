@@ -1,12 +1,13 @@
 //! Carries out a plan, phase by phase: which is next, on which drive, and from where it could go on.
 
+use fourcorners_record::{ClockName, Ended, HealthReading, Host, Record, TargetInfo};
+
 use super::past::Past;
 use super::phase::preparation;
 use super::under_way::Review;
 use super::{Checkpoint, Phase, Protocol, Shelf};
 use crate::device::Erase;
 use crate::drive::Drive;
-use crate::record::{ClockName, Ended, HealthReading, Host, Record, TargetInfo};
 use crate::run::{Observer, Second};
 
 /// Who watches a review.
@@ -75,7 +76,7 @@ pub fn review(
     let phases = reviewed.plan.clone();
     let clock = match bench {
         Bench::Shelf(_) => ClockName::Virtual,
-        Bench::One(drive, _) => drive.clock().into(),
+        Bench::One(drive, _) => drive.clock(),
     };
     let mut review = Review::new(reviewed, clock);
     let total: f64 = phases.iter().map(Phase::estimated_seconds).sum::<f64>().max(1e-9);

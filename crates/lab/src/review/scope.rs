@@ -1,9 +1,9 @@
 //! What a plan is made for, and the jobs that all plans are made of.
 
 use fourcorners_drive::Geometry;
+use fourcorners_record::{Data, Job, Pattern, Until};
 
 use super::Phase;
-use crate::workload::{Data, Job, Pattern, Until};
 
 /// Bytes of a block in the random tests and in the sequential ones.
 pub(super) const RANDOM_BLOCK: u32 = 4096;

@@ -6,12 +6,12 @@
 use std::sync::{Mutex, PoisonError};
 
 use fourcorners_drive::Ssd;
+use fourcorners_record::Job;
 
 use super::Phase;
 use super::phase::preparation;
 use crate::drive::Drive;
 use crate::run::{JobEnd, Observer};
-use crate::workload::Job;
 
 /// The states of one virtual drive.
 pub struct Shelf<'a> {

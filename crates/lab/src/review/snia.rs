@@ -10,10 +10,11 @@
 //! queue depth 1. Write saturation: 4 KiB writes of a purged drive until four times its capacity or six
 //! hours.
 
+use fourcorners_record::verdict::{finished, verdict};
+use fourcorners_record::{Job, Record, Until};
+use fourcorners_words::{count, time};
+
 use super::{Medium, Phase, Scope};
-use crate::record::Record;
-use crate::verdict::{count, finished, time, verdict};
-use crate::workload::{Job, Until};
 
 pub(super) const METHOD: &str = "snia";
 

@@ -5,12 +5,13 @@
 //! generated:NAME` replays the whole of one. What is in them is on their cards.
 
 use fourcorners_drive::Nanos;
+use fourcorners_record::verdict::verdict;
+use fourcorners_record::{Record, Replay, ReplayFigure};
+use fourcorners_words::{percent, three_digits, time};
 
 use super::replayed::fill;
 use super::{ASSUMED_BYTES_PER_SECOND, Medium, Phase, Replayed, Scope};
-use crate::record::{Record, Replay, ReplayFigure};
 use crate::trace::Composition;
-use crate::verdict::{percent, three_digits, time, verdict};
 
 pub(super) const METHOD: &str = "storage-bench";
 
@@ -68,7 +69,7 @@ pub(super) fn conclude(record: &mut Record) {
 }
 
 /// What a trace came to.
-fn said(replay: &Replay) -> Option<crate::record::Verdict> {
+fn said(replay: &Replay) -> Option<fourcorners_record::Verdict> {
     let figure = |name: &str| replay.figures.get(name).filter(|figure| figure.complete);
     let title = replay.title.as_deref().unwrap_or(&replay.card.trace);
     let about = |figure: &ReplayFigure| {

@@ -3,12 +3,13 @@
 //! review cuts it.
 
 use fourcorners_drive::Nanos;
+use fourcorners_record::verdict::verdict;
+use fourcorners_record::{Record, ReplayFigure};
+use fourcorners_words::three_digits;
 
 use super::replayed::fill;
 use super::{ASSUMED_BYTES_PER_SECOND, Phase, Replayed, Scope};
-use crate::record::{Record, ReplayFigure};
 use crate::trace::{TASK_NAMES, Task};
-use crate::verdict::{three_digits, verdict};
 
 pub(super) const METHOD: &str = "tasks";
 

@@ -3,13 +3,14 @@
 //!
 //! A discard that is accepted and changes neither content nor allocation nor speed is not passed on.
 
+use fourcorners_record::verdict::finished;
+use fourcorners_record::{Record, Until, Verdict};
+use fourcorners_words::three_digits;
+
 use super::trim_works::REFUSED;
 use super::{Phase, Scope};
 use crate::drive::Drive;
-use crate::record::{Record, Verdict};
 use crate::trim::Range;
-use crate::verdict::{finished, three_digits};
-use crate::workload::Until;
 
 pub(super) const METHOD: &str = "trim-reaches";
 

@@ -1,12 +1,13 @@
 //! TRIM under load: what a host that reads 4 KiB at a time sees of a large TRIM. Latency of the reads
 //! for ten seconds before it, for ten that begin with it, and for ten after it.
 
+use fourcorners_record::verdict::{finished, verdict};
+use fourcorners_record::{Job, Record};
+use fourcorners_words::time;
+
 use super::trim_works::not_trimmed;
 use super::{Phase, Scope};
-use crate::record::Record;
 use crate::trim::Range;
-use crate::verdict::{finished, time, verdict};
-use crate::workload::Job;
 
 pub(super) const METHOD: &str = "trim-under-load";
 
@@ -42,7 +43,7 @@ pub(super) fn conclude(record: &mut Record) {
     let (Some(before), Some(during), Some(after)) = (of(BEFORE), of(DURING), of(AFTER)) else {
         return;
     };
-    let words = |latency: crate::record::Latency| {
+    let words = |latency: fourcorners_record::Latency| {
         format!(
             "{} on average, {} at 99.9 %, {} at most",
             time(latency.mean),

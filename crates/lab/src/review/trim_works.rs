@@ -4,12 +4,13 @@
 //! depth 32 for 30 minutes, a pass (dirty: it may rise as the drive repairs itself); TRIM of all, a
 //! pass (trimmed). TRIM works when the trimmed pass is 0.95 of the clean one or more.
 
+use fourcorners_record::verdict::{finished, verdict};
+use fourcorners_record::{Job, Record, Until};
+use fourcorners_words::three_digits;
+
 use super::lba_pass::{extremes, pass};
 use super::{Medium, Phase, Scope};
-use crate::record::Record;
 use crate::trim::Range;
-use crate::verdict::{finished, three_digits, verdict};
-use crate::workload::{Job, Until};
 
 pub(super) const METHOD: &str = "trim";
 

@@ -3,6 +3,9 @@
 use std::time::{Duration, Instant};
 
 use fourcorners_drive::{Fault, Nanos};
+use fourcorners_record::verdict::verdict;
+use fourcorners_record::{ClockName, Curve, Ended, Health, Job, Record, Series, Verdict};
+use fourcorners_words::{three_digits, time};
 
 use super::figure::{About, figure};
 use super::phase::preparation;
@@ -12,11 +15,8 @@ use super::{Method, Phase, Reached, Replayed, Shelf, power, snia, trim_reaches};
 use crate::device::{Erase, Meter, MeterReading};
 use crate::drive::{Drive, Outcome, Purge};
 use crate::observer;
-use crate::record::{ClockName, Curve, Ended, Health, Record, Series, Verdict};
 use crate::run::{JobEnd, Measured, Observer};
 use crate::trim::Range;
-use crate::verdict::{three_digits, time, verdict};
-use crate::workload::Job;
 
 /// A review whose plan is being carried out.
 pub(super) struct Review {

@@ -1,9 +1,11 @@
 //! New against used: the random write of a purged drive and of one whose every LBA was written and
 //! then randomly overwritten, as a pair and as the percentage that is kept (AnandTech 2009).
 
+use fourcorners_record::Record;
+use fourcorners_record::verdict::{finished, verdict};
+use fourcorners_words::three_digits;
+
 use super::{Phase, Scope};
-use crate::record::Record;
-use crate::verdict::{finished, three_digits, verdict};
 
 pub(super) const METHOD: &str = "used-state";
 

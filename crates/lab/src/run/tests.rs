@@ -1,9 +1,10 @@
 //! Jobs on drives whose answers can be worked out by hand.
 
-use super::*;
-use crate::workload::{Data, Pattern, Until};
 use fourcorners_drive::Null;
+use fourcorners_record::{Data, Pattern, Until};
 use proptest::prelude::*;
+
+use super::*;
 
 fn job(queue_depth: u32, until: Until) -> Job {
     Job {

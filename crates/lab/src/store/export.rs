@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
+use fourcorners_record::{Record, SCHEMA};
+
 use super::packed::{json, unpack};
 use super::query::{ended, name_of};
 use super::{Store, StoreError};
-use crate::record::{Record, SCHEMA};
 
 /// The columns of [`Store::export_csv`].
 const COLUMNS: [&str; 31] = [

@@ -1,9 +1,9 @@
 //! The results that stand for a drive: of each method the latest, with its repeats.
 
+use fourcorners_record::Record;
 use rusqlite::types::Value;
 
 use super::{Filter, Store, StoreError, Summary};
-use crate::record::Record;
 
 /// Most repeats that are taken together.
 const MOST_REPEATS: usize = 64;

@@ -5,8 +5,7 @@ use std::io::{Read, Write};
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
-
-use crate::record::Record;
+use fourcorners_record::Record;
 
 /// What a record may unpack to, so that a damaged length cannot take all memory. The largest we make,
 /// of a hundred figures and days of seconds, has some tens of MB.

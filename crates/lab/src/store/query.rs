@@ -1,12 +1,12 @@
 //! What is in a database: lists by filter, records by id.
 
+use fourcorners_record::{ClockName, Ended, Record, TargetInfo};
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, Row, params_from_iter};
 use serde::{Deserialize, Serialize};
 
 use super::packed::unpack;
 use super::{Store, StoreError};
-use crate::record::{ClockName, Ended, Record, TargetInfo};
 
 /// Fewest digits of an abbreviated id, as git has them.
 const FEWEST_DIGITS: usize = 7;

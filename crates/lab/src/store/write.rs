@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
+use fourcorners_record::{Record, ReplayFigure};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::packed::pack;
 use super::query::{ended, name_of, set_up, words};
 use super::{Store, StoreError};
-use crate::record::{Record, ReplayFigure};
 
 /// What adding a record came to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -1,6 +1,6 @@
 //! Several streams of I/O at once on one target, as fio's job files describe them.
 //!
-//! A [`Stream`] is data, as a [`crate::workload::Job`] is, with all that a job file can ask for:
+//! A [`Stream`] is data, as a [`fourcorners_record::Job`] is, with all that a job file can ask for:
 //! mixed block sizes, distributions, a pace, think time, flushes, an order of starting. [`run`]
 //! carries a [`Plan`] of them out in one loop, interleaved by the target's clock, so that on a
 //! virtual drive the result is the same every time and on a real one no thread waits for another.

@@ -39,7 +39,7 @@ use fourcorners_drive::{Nanos, Op};
 use serde::{Deserialize, Serialize};
 
 pub use ahead::Ahead;
-pub use card::{Bin, Card, Share, Spread, card};
+pub use card::card;
 pub use error::{Place, Reason, TraceError};
 pub use filter::{AddressMap, Filter, OpSet};
 pub use formats::Format;

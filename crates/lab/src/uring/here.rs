@@ -12,12 +12,12 @@ use std::fs::File;
 use std::io::{IoSlice, IoSliceMut};
 
 use fourcorners_drive::{Io, Op, Tag};
+use fourcorners_machine::file_system;
 use rustix::fs::fstatfs;
 use rustix::io::{Errno, ReadWriteFlags, pread, preadv2, pwrite, pwritev2};
 
 use super::request::Request;
 use super::{Uring, UringError};
-use crate::file_system;
 
 /// I/Os between two readings of the clock.
 const STEP: usize = 8;

@@ -26,6 +26,8 @@ mod tests;
 
 use fourcorners_drive::SECTOR_BYTES;
 use fourcorners_drive::profile::{LinkSection, PcieLinkSection};
+use fourcorners_record::{Data, Job, Pattern, Until};
+use past::{AFTER_CACHE, TORTURE_SECONDS, state};
 use serde_json::Value;
 
 use super::articles::{self, Article};
@@ -33,8 +35,6 @@ use super::figure::{Figure, PublishedTest};
 use super::names::Found;
 use super::runs::{State, Test};
 use crate::catalogue::Model;
-use crate::workload::{Data, Job, Pattern, Until};
-use past::{AFTER_CACHE, TORTURE_SECONDS, state};
 
 const RANDOM_SPAN_BYTES: u64 = 8_000_000_000;
 const AS_SSD_SPAN_BYTES: u64 = 1 << 30;

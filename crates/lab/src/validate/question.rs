@@ -1,6 +1,7 @@
 //! What a figure asks: which tests to run, and how their results are held against what was
 //! published.
 
+use fourcorners_record::Data;
 use serde_json::Value;
 
 use super::articles;
@@ -9,7 +10,6 @@ use super::figure::Figure;
 use super::names::{Found, Names};
 use super::runs::{State, Test};
 use crate::run::Measured;
-use crate::workload::Data;
 
 /// What a figure asks.
 #[derive(Clone, PartialEq, Debug)]

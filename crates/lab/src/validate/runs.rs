@@ -4,11 +4,11 @@
 use std::sync::Mutex;
 
 use fourcorners_drive::{Hdd, Io, Lba, Nanos, Op, SECTOR_BYTES, Ssd, Tag, Target};
+use fourcorners_machine::workers;
+use fourcorners_record::{Data, Job, Pattern, Until};
 
 use crate::catalogue::{self, Model};
 use crate::run::{JobEnd, Measured, Observer, run};
-use crate::workers;
-use crate::workload::{Data, Job, Pattern, Until};
 
 /// Seed of what is done to a drive before it is measured.
 const SEED: u64 = 1;

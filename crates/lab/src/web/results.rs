@@ -6,12 +6,12 @@ use axum::Json;
 use axum::extract::{Path, Query, RawQuery, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
+use fourcorners_record::{ClockName, Document, Record};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use super::Shared;
 use super::error::Refused;
-use crate::record::{ClockName, Document, Record};
 use crate::report;
 use crate::review::Method;
 use crate::store::{Filter, Store, StoreError, Summary, dates};

@@ -2,8 +2,8 @@
 
 use fourcorners::catalogue::{Model, built_in};
 use fourcorners::run::{Unobserved, run};
-use fourcorners::workload::Until;
 use fourcorners_drive::{Hdd, Target};
+use fourcorners_record::Until;
 
 use super::{GB, mb_per_s, random};
 

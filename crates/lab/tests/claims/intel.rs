@@ -1,7 +1,7 @@
 //! Intel: the X25-M of both generations, the 320 and the 730.
 
-use fourcorners::workload::Until;
 use fourcorners_drive::Target;
+use fourcorners_record::Until;
 
 use super::{GB, drive, fresh_and_used, max_ms, mb_per_s, measure, pass, random, torture};
 

@@ -12,8 +12,8 @@ mod sandforce;
 
 use fourcorners::catalogue::{Model, built_in};
 use fourcorners::run::{JobEnd, Measured, Unobserved, run};
-use fourcorners::workload::{Data, Job, Pattern, Until};
 use fourcorners_drive::{Ssd, Target};
+use fourcorners_record::{Data, Job, Pattern, Until};
 
 /// A drive of the catalogue, with these values changed as by `--set`.
 fn drive(name: &str, set: &[&str]) -> Ssd {

@@ -1,7 +1,7 @@
 //! NVMe: what a PCIe link and deep queues give, and a medium without erases.
 
-use fourcorners::workload::{Job, Until};
 use fourcorners_drive::Target;
+use fourcorners_record::{Job, Until};
 
 use super::{GB, drive, mb_per_s, measure, pass, random};
 

@@ -1,7 +1,7 @@
 //! Samsung 840 EVO (AnandTech's review of the 850 EVO). Its SLC buffer is in `tests/turbowrite.rs`.
 
-use fourcorners::workload::Until;
 use fourcorners_drive::Target;
+use fourcorners_record::Until;
 
 use super::{drive, measure, pass, random};
 

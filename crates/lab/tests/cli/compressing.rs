@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use fourcorners::record::{Document, Ended};
+use fourcorners_record::{Document, Ended};
 
 use crate::bench::{folder, obeys_the_laws, run};
 use crate::media::{Loop, MIB, is_root};

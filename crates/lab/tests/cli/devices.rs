@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fourcorners::record::{Ended, TargetKind};
+use fourcorners_record::{Ended, TargetKind};
 
 use crate::bench::{folder, obeys_the_laws, refused, run, saved, start, wait_for};
 use crate::files::is_a_good_quick_review;

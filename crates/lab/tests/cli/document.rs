@@ -3,8 +3,8 @@
 use std::process::Command;
 use std::sync::LazyLock;
 
-use fourcorners::record::{ClockName, Document, Ended, TargetKind};
 use fourcorners::report::{from_json, json_schema};
+use fourcorners_record::{ClockName, Document, Ended, TargetKind};
 
 use crate::bench::{HDD, M4, Ran, folder, listing, obeys_the_laws, run, start};
 
@@ -117,7 +117,7 @@ fn another_seed_gives_other_figures_and_the_simulation_is_the_one_we_know() {
     let (known, other) = (quick("7"), quick("8"));
     for (known, other) in known.records.iter().zip(&other.records) {
         assert_ne!(known.id, other.id);
-        let mean = |record: &fourcorners::record::Record| {
+        let mean = |record: &fourcorners_record::Record| {
             record.figures["random_read_4k_qd3"].latency_us.mean
         };
         assert_ne!(mean(known), mean(other), "{}", known.target.name);

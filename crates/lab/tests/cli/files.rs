@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 
-use fourcorners::record::{ClockName, Ended, Record, TargetKind};
+use fourcorners_record::{ClockName, Ended, Record, TargetKind};
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::Signal;
 

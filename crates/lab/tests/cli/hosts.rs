@@ -1,6 +1,6 @@
 //! `review --host` and `drives --hosts`.
 
-use fourcorners::record::Record;
+use fourcorners_record::Record;
 use serde_json::Value;
 
 use crate::bench::{HDD, M4, folder, printed, refused, run};

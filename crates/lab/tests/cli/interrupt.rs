@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Write};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use fourcorners::record::Ended;
+use fourcorners_record::Ended;
 use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::process::Signal;
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fourcorners::record::{Document, Ended};
+use fourcorners_record::{Document, Ended};
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::Signal;
 

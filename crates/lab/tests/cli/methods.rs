@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use fourcorners::record::{ClockName, Document, Ended, Record};
+use fourcorners_record::{ClockName, Document, Ended, Record};
 
 use crate::bench::{HDD, M4, folder, obeys_the_laws, run};
 use crate::media::{Loop, MIB, Undo, is_root, run as tool};

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use fourcorners::record::Ended;
+use fourcorners_record::Ended;
 
 use crate::bench::{M4, folder, obeys_the_laws, refused, run};
 

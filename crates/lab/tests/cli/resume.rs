@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use fourcorners::record::{Document, Ended, Record};
+use fourcorners_record::{Document, Ended, Record};
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::Signal;
 

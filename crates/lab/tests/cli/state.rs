@@ -42,7 +42,7 @@ fn a_used_drive_is_aged_once_and_reviewed_as_it_is() {
     assert_eq!(used.target.loaded_state.as_ref().map(String::len), Some(16));
     assert_eq!(used.id, review(&["--state", "used.state"]).id, "the same again");
     // The first test meets the drive as it was loaded: it has to collect, a fresh one has not.
-    let first = |record: &fourcorners::record::Record| {
+    let first = |record: &fourcorners_record::Record| {
         let (name, figure) = record.figures.first().expect("there are figures");
         assert_eq!(name, "random_write_4k_qd3_repeating");
         (figure.state.clone(), figure.write_amplification.expect("it wrote"))

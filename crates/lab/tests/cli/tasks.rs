@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use fourcorners::record::{Ended, Record};
+use fourcorners_record::{Ended, Record};
 
 use crate::bench::{HDD, M4, folder, listing, printed, refused, run};
 

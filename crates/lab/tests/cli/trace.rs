@@ -2,9 +2,10 @@
 
 use std::fs;
 
-use crate::bench::{HDD, M4, folder, refused, run};
-use fourcorners::record::{Ended, TargetKind};
 use fourcorners::report::json_schema;
+use fourcorners_record::{Ended, TargetKind};
+
+use crate::bench::{HDD, M4, folder, refused, run};
 
 /// A small m4.
 const SMALL: [&str; 4] =

@@ -5,9 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
-use fourcorners::record::Record;
 use fourcorners::report::{from_json, json_schema};
 use fourcorners::store::{Added, Filter, Store};
+use fourcorners_record::Record;
 
 fn golden(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)

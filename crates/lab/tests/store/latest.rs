@@ -1,7 +1,7 @@
 //! The results that stand for a drive.
 
-use fourcorners::record::{Ended, Record};
 use fourcorners::store::Store;
+use fourcorners_record::{Ended, Record};
 
 use crate::fixture;
 use crate::kept::new;
@@ -67,8 +67,8 @@ fn repeats_of_a_real_drive_are_those_of_one_review() {
     let (_folder, store) = new();
     let real = |seed, hour| {
         let mut record = record("four-corners", seed, hour);
-        record.target.kind = fourcorners::record::TargetKind::Device;
-        record.clock = fourcorners::record::ClockName::Wall;
+        record.target.kind = fourcorners_record::TargetKind::Device;
+        record.clock = fourcorners_record::ClockName::Wall;
         record.target.name = "/dev/sdb".into();
         record.target.serial = Some("S1D5NS".into());
         record.seal();

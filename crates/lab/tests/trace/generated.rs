@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use fourcorners::trace::{Card, Options, TraceIo, card, open};
+use fourcorners::trace::{Options, TraceIo, card, open};
+use fourcorners_record::Card;
 
 fn generated(name: &str, ios: u64, seed: u64) -> (Card, Vec<TraceIo>) {
     let options = Options { ios: Some(ios), seed, ..Options::default() };

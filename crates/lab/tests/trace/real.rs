@@ -3,7 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use fourcorners::trace::{Card, Options, card, open};
+use fourcorners::trace::{Options, card, open};
+use fourcorners_record::Card;
 
 /// The trace of this name, or why there is none.
 pub(crate) fn trace(name: &str) -> Option<PathBuf> {

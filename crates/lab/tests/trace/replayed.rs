@@ -4,11 +4,11 @@ use std::io::Write;
 
 use fourcorners::catalogue;
 use fourcorners::drive::Drive;
-use fourcorners::record::{Ended, Record, TargetInfo, TargetKind};
 use fourcorners::replay::{Addresses, Before, Pace, Plan, replay};
 use fourcorners::run::Unobserved;
 use fourcorners::trace::{Options, card, open};
 use fourcorners_drive::Nanos;
+use fourcorners_record::{Ended, Record, TargetInfo, TargetKind};
 
 use crate::real;
 

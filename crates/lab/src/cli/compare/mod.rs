@@ -9,12 +9,12 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args as ClapArgs;
+use fourcorners_record::Record;
 
 use super::named;
 use super::terminal::{columns, say};
 use super::{End, Failure};
 use crate::compare::{Comparison, Side, document, sides};
-use crate::record::Record;
 use crate::report;
 
 /// Compare drives: their results side by side, with ratios and what does not matter.

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
-
-use crate::record::ClockName;
+use fourcorners_record::ClockName;
 
 #[derive(Debug, ClapArgs)]
 #[command(

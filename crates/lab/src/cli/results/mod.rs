@@ -8,13 +8,13 @@ use std::io::{self, BufWriter, IsTerminal, Write, stdout};
 use std::path::PathBuf;
 
 use anyhow::Context;
+use fourcorners_machine::save::write_atomically_with;
+use fourcorners_record::Document;
 
 use super::keeper;
 use super::terminal::{columns, say};
 use super::{End, Failure};
-use crate::record::Document;
 use crate::report;
-use crate::save::write_atomically_with;
 use crate::store::{Filter, Store, StoreError, dates};
 
 pub(super) use args::ResultsArgs;

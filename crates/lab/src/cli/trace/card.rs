@@ -2,9 +2,8 @@
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
+use fourcorners_record::{Bin, Card, Share, Spread};
 use serde::Serialize;
-
-use crate::trace::{Bin, Card, Share, Spread};
 
 /// The name and version of the JSON document's form.
 const SCHEMA: &str = "fourcorners.trace/1";

@@ -5,12 +5,13 @@ use std::fs::File;
 use std::io::{self, Write, stdout};
 use std::path::Path;
 
+use fourcorners_machine::save::write_atomically_with;
+
 use super::args::ConvertArgs;
 use super::{Interruptible, cannot_open, options, tell_skipped};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::terminal::say;
 use crate::cli::{End, Failure};
-use crate::save::write_atomically_with;
 use crate::trace::{self, Options, Output, WriteError, Written};
 
 pub(super) fn run(args: &ConvertArgs) -> Result<End, Failure> {

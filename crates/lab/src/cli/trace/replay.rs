@@ -6,6 +6,8 @@ use std::time::Instant;
 
 use anyhow::Context;
 use fourcorners_drive::Nanos;
+use fourcorners_machine::workers;
+use fourcorners_record::{Document, Ended, Record};
 
 use super::args::ReplayArgs;
 use super::{cannot_open, options, tell_skipped};
@@ -18,14 +20,12 @@ use crate::cli::progress::{Progress, ReviewProgress};
 use crate::cli::targets::{self, Asked};
 use crate::cli::terminal::say;
 use crate::cli::{End, Failure};
-use crate::record::{Document, Ended, Record};
 use crate::replay::{Addresses, Before, Pace, Plan, replay};
 use crate::report;
 use crate::review::Watch;
 use crate::run::Observer;
 use crate::trace;
 use crate::uring::Setup;
-use crate::workers;
 
 /// Longest idle cap, an hour: with more nothing is cut.
 const MOST_IDLE_MS: f64 = 3_600_000.0;

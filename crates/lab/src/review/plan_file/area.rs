@@ -1,12 +1,12 @@
 //! Where a phase goes: sizes in bytes or in percent of what may be touched.
 
+use fourcorners_words::bytes_of;
 use toml::de::DeValue;
 
 use super::PlanError;
 use super::reader::{At, Section};
 use crate::review::Scope;
 use crate::review::scope::{SEQUENTIAL_BLOCK, whole_blocks};
-use crate::size::bytes_of;
 use crate::trim::Range;
 
 /// A size or a place.

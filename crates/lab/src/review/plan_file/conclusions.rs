@@ -1,10 +1,11 @@
 //! What a plan file says of its figures: a number each, a limit that it has to keep, and curves.
 
+use fourcorners_record::verdict::{finished, verdict};
+use fourcorners_record::{Curve, Figure, Record, Steadiness, Threshold, Verdict};
+use fourcorners_words::{count, nearest, three_digits};
+
 use super::PlanError;
 use super::reader::{At, Section, number};
-use crate::record::{Curve, Figure, Record, Steadiness, Threshold, Verdict};
-use crate::slip::nearest;
-use crate::verdict::{count, finished, three_digits, verdict};
 
 /// A number of a figure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

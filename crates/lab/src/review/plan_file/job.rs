@@ -1,5 +1,7 @@
 //! The jobs of a plan file: what is done to a target, before it is known which.
 
+use fourcorners_record::{Data, Job, Pattern, Until};
+use fourcorners_words::bytes_of;
 use toml::de::DeValue;
 
 use super::PlanError;
@@ -7,8 +9,6 @@ use super::area::Area;
 use super::reader::{Section, number};
 use crate::review::Scope;
 use crate::review::scope::{RANDOM_BLOCK, SEQUENTIAL_BLOCK};
-use crate::size::bytes_of;
-use crate::workload::{Data, Job, Pattern, Until};
 
 /// Longest time of a phase, seconds: thirty days.
 pub(super) const MOST_SECONDS: u64 = 30 * 24 * 3600;

@@ -12,6 +12,7 @@ mod steps;
 
 use std::path::Path;
 
+use fourcorners_record::{PlanInfo, Record};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
@@ -19,7 +20,6 @@ use self::conclusions::{CurveOf, Judgement};
 use self::reader::Text;
 use self::steps::{MOST_FIGURES, Step};
 use super::{Method, Phase, Scope};
-use crate::record::{PlanInfo, Record};
 
 /// Longest file that is taken for a plan.
 const MOST_BYTES: u64 = 1 << 20;

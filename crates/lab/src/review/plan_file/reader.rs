@@ -4,11 +4,11 @@
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
+use fourcorners_words::{LONGEST_NAME, nearest};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::PlanError;
-use crate::slip::{self, nearest};
 
 /// The text that is read, and what it is called.
 #[derive(Clone, Copy, Debug)]
@@ -277,7 +277,7 @@ impl<'t> Section<'t> {
             None => format!("there are: {}", self.asked.join(", ")),
         };
         let line = self.text.line(*at);
-        let key: String = key.chars().take(slip::LONGEST).collect();
+        let key: String = key.chars().take(LONGEST_NAME).collect();
         Err(self.error_at(line, format!("{what} has no key {key:?}; {near}")))
     }
 }

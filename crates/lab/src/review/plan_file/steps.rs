@@ -1,12 +1,13 @@
 //! The phases of a plan file.
 
+use fourcorners_record::{Data, Pattern};
+use fourcorners_words::nearest;
+
 use super::PlanError;
 use super::area::Area;
 use super::job::{Defaults, Jobs, Limit, Much, NO_LIMIT, Seconds, Variant};
 use super::reader::Section;
 use crate::review::{Phase, Scope};
-use crate::slip::nearest;
-use crate::workload::{Data, Pattern};
 
 /// How long a torture is, unless it says: 20 minutes, or its span once.
 const TORTURE_SECONDS: u64 = 20 * 60;
@@ -188,7 +189,7 @@ impl Tests {
     fn jobs_on(
         &self,
         scope: &Scope,
-    ) -> Result<Vec<(String, crate::workload::Job)>, (usize, String)> {
+    ) -> Result<Vec<(String, fourcorners_record::Job)>, (usize, String)> {
         let job = |(name, variant): &(String, Variant)| {
             Ok((name.clone(), self.jobs.on(scope, *variant, Some(name))?))
         };
@@ -198,7 +199,7 @@ impl Tests {
     fn on(
         &self,
         scope: &Scope,
-        phase: impl Fn(String, crate::workload::Job) -> Phase,
+        phase: impl Fn(String, fourcorners_record::Job) -> Phase,
     ) -> Result<Vec<Phase>, (usize, String)> {
         Ok(self.jobs_on(scope)?.into_iter().map(|(figure, job)| phase(figure, job)).collect())
     }

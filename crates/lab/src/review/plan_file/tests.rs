@@ -137,7 +137,7 @@ random = "other"
     assert_eq!(measured[0], "r100_b4k_q1_compressible46");
     assert_eq!(measured[7], "r30_b512_q4_compressible46");
     let job = |index: usize| phases[index].job().expect("it has one");
-    use crate::workload::{Data, Pattern, Until};
+    use fourcorners_record::{Data, Pattern, Until};
     assert_eq!(job(1).until, Until::Bytes(2 * usable));
     assert_eq!(job(2).until, Until::Seconds(100));
     assert_eq!(job(3).until, Until::Bytes(5_000_000_000));

@@ -40,7 +40,7 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
 /// # Errors
 ///
 /// As [`write_atomically`].
-pub(crate) fn write_atomically_by(way: &Path, path: &Path, content: &[u8]) -> io::Result<()> {
+pub fn write_atomically_by(way: &Path, path: &Path, content: &[u8]) -> io::Result<()> {
     write_by(Some(way), path, &|mut file| file.write_all(content))
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn write_atomically_by(way: &Path, path: &Path, content: &[u8]) -> io
 /// # Errors
 ///
 /// As [`write_atomically`], or what `write` answers.
-pub(crate) fn write_atomically_with(
+pub fn write_atomically_with(
     path: &Path,
     write: &dyn Fn(&File) -> io::Result<()>,
 ) -> io::Result<()> {
@@ -98,7 +98,7 @@ fn write_by(
 
 /// Whether what is written there goes to somebody who reads it, or nowhere: to a disk it would destroy
 /// what is on it, to a device such as `/dev/sg0` it would be a command, and some are not even to be opened.
-pub(crate) fn is_a_sink(metadata: &Metadata) -> bool {
+pub fn is_a_sink(metadata: &Metadata) -> bool {
     let kind = metadata.file_type();
     if !kind.is_char_device() {
         return !kind.is_block_device();

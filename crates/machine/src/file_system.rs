@@ -4,7 +4,7 @@ use rustix::fs::StatFs;
 
 /// Whether its files are the kernel's variables, some as large as a disk, such as a graphics card's
 /// memory.
-pub(crate) fn is_kernels_own(file_system: &StatFs) -> bool {
+pub fn is_kernels_own(file_system: &StatFs) -> bool {
     matches!(
         magic(file_system),
         0x9fa0 // proc
@@ -23,7 +23,7 @@ pub(crate) fn is_kernels_own(file_system: &StatFs) -> bool {
 }
 
 /// Whether its files are in memory and nowhere else.
-pub(crate) fn is_in_memory(file_system: &StatFs) -> bool {
+pub fn is_in_memory(file_system: &StatFs) -> bool {
     matches!(
         magic(file_system),
         0x0102_1994 // tmpfs

@@ -4,8 +4,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Latency;
-use crate::trace::Card;
+use super::{Card, Latency};
 
 /// A trace that was replayed, and what came of it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

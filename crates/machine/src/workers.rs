@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Does all pieces of `work`, begun in their order, on up to `workers` threads. A thread whose piece
 /// fails begins no other, the other threads go on; the failure is given once all have come to an end.
-pub(crate) fn each<T: Sync, E: Send>(
+pub fn each<T: Sync, E: Send>(
     work: &[T],
     workers: usize,
     one: impl Fn(&T) -> Result<(), E> + Sync,

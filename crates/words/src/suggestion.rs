@@ -1,12 +1,12 @@
 //! What somebody may have meant who mistyped a name.
 
 /// Longest name that is looked for among those there are.
-pub(crate) const LONGEST: usize = 64;
+pub const LONGEST_NAME: usize = 64;
 
 /// The nearest of `names` to a slip, if one is near.
-pub(crate) fn nearest<'a>(slip: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(slip: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     // What is longer than any name is no slip, and the distance takes time and memory by length.
-    if slip.len() > LONGEST {
+    if slip.len() > LONGEST_NAME {
         return None;
     }
     let near = |name: &&str| strsim::damerau_levenshtein(slip, name);

@@ -2,7 +2,7 @@
 
 /// Bytes of `2G`, `2GB` (10^9), `2GiB` (2^30), `500M`, `1.5T` or a plain number of bytes; `None` of
 /// anything else, of nothing at all, and of more than 2^53.
-pub(crate) fn bytes_of(text: &str) -> Option<u64> {
+pub fn bytes_of(text: &str) -> Option<u64> {
     let text_end = text.trim_end();
     let digits = text_end.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text_end.len());
     let (number, unit) = text_end.split_at(digits);

@@ -4,12 +4,12 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
 
 /// Of this process so far, seconds.
-pub(crate) fn process_seconds() -> f64 {
+pub fn process_seconds() -> f64 {
     seconds(ClockId::ProcessCPUTime)
 }
 
 /// Of this thread so far, seconds.
-pub(crate) fn thread_seconds() -> f64 {
+pub fn thread_seconds() -> f64 {
     seconds(ClockId::ThreadCPUTime)
 }
 
@@ -23,7 +23,7 @@ fn seconds(clock: ClockId) -> f64 {
 ///
 /// # Errors
 /// A sentence, when this process may not use one of them.
-pub(crate) fn pin(cpus: &[u32]) -> Result<Pinned, String> {
+pub fn pin(cpus: &[u32]) -> Result<Pinned, String> {
     let before = sched_getaffinity(None).map_err(|errno| format!("cannot see CPUs: {errno}"))?;
     let mut wanted = CpuSet::new();
     for &cpu in cpus {
@@ -45,7 +45,7 @@ pub(crate) fn pin(cpus: &[u32]) -> Result<Pinned, String> {
 }
 
 /// Where the thread was allowed before; it is again when this goes away.
-pub(crate) struct Pinned {
+pub struct Pinned {
     before: CpuSet,
 }
 

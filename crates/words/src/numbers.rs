@@ -1,26 +1,13 @@
 //! Numbers as conclusions spell them.
 
-use crate::record::{Figure, Record, Verdict};
-
-/// A figure that was measured to its end.
-pub(crate) fn finished<'a>(record: &'a Record, name: &str) -> Option<&'a Figure> {
-    record.figures.get(name).filter(|figure| figure.complete)
-}
-
-/// A conclusion with its number.
-pub(crate) fn verdict(about: &str, text: String, value: f64) -> Verdict {
-    // JSON has no number for what is none.
-    Verdict { about: about.into(), text, value: value.is_finite().then_some(value) }
-}
-
 /// The text with a capital letter.
-pub(crate) fn capitalised(text: &str) -> String {
+pub fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 /// A number to about three digits, as the reviews print them.
-pub(crate) fn three_digits(value: f64) -> String {
+pub fn three_digits(value: f64) -> String {
     let decimals = match value.abs() {
         100.0.. => 0,
         10.0.. => 1,
@@ -31,12 +18,12 @@ pub(crate) fn three_digits(value: f64) -> String {
 }
 
 /// A share of one in percent, to three digits; nothing at all is 0.
-pub(crate) fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     if share == 0.0 { "0 %".into() } else { format!("{} %", three_digits(share * 100.0)) }
 }
 
 /// A whole number with a comma between thousands.
-pub(crate) fn count(value: f64) -> String {
+pub fn count(value: f64) -> String {
     let digits = format!("{:.0}", value.abs());
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -49,7 +36,7 @@ pub(crate) fn count(value: f64) -> String {
 }
 
 /// Microseconds in the unit a reader wants them in.
-pub(crate) fn time(micros: f64) -> String {
+pub fn time(micros: f64) -> String {
     match micros {
         1e6.. => format!("{} s", three_digits(micros / 1e6)),
         1e3.. => format!("{} ms", three_digits(micros / 1e3)),

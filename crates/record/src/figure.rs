@@ -1,11 +1,8 @@
 //! What a job measured: as a whole, second by second, and against what was varied.
 
-use fourcorners_drive::Wear;
+use super::Job;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use crate::histogram::Histogram;
-use crate::workload::Job;
 
 /// One measured figure.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -79,21 +76,6 @@ pub struct FlashWear {
     pub read_only: bool,
 }
 
-impl FlashWear {
-    /// `None` of a drive that does not wear out: what it was erased says nothing then.
-    pub fn of(wear: Wear) -> Option<FlashWear> {
-        Some(FlashWear {
-            erases_min: wear.erases_min,
-            erases_mean: wear.erases_mean,
-            erases_max: wear.erases_max,
-            erases_std: wear.erases_std,
-            endurance_used: wear.endurance_used?,
-            blocks_retired: wear.blocks_retired,
-            read_only: wear.read_only,
-        })
-    }
-}
-
 /// Latency of a figure in microseconds. Minimum, mean and maximum are exact, percentiles at most
 /// 0.8 % too high.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -114,22 +96,6 @@ pub struct Latency {
     pub p9999: f64,
     /// Longest.
     pub max: f64,
-}
-
-impl From<&Histogram> for Latency {
-    fn from(histogram: &Histogram) -> Latency {
-        let micros = |ns: u64| ns as f64 / 1e3;
-        Latency {
-            min: micros(histogram.min()),
-            mean: histogram.mean() / 1e3,
-            p50: micros(histogram.percentile(50.0)),
-            p90: micros(histogram.percentile(90.0)),
-            p99: micros(histogram.percentile(99.0)),
-            p999: micros(histogram.percentile(99.9)),
-            p9999: micros(histogram.percentile(99.99)),
-            max: micros(histogram.max()),
-        }
-    }
 }
 
 /// A figure second by second. All lists that are not left out have one entry a second.

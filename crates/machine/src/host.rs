@@ -1,9 +1,9 @@
 //! The machine we run on.
 
-use crate::record::Host;
+use fourcorners_record::Host;
 
 /// What the kernel tells about this machine.
-pub(crate) fn describe() -> Host {
+pub fn describe() -> Host {
     let system = rustix::system::uname();
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = info.lines().find_map(|line| {
@@ -19,7 +19,7 @@ pub(crate) fn describe() -> Host {
 }
 
 /// Memory that can be had without swapping, bytes (proc(5), `MemAvailable`).
-pub(crate) fn available_memory_bytes() -> Option<u64> {
+pub fn available_memory_bytes() -> Option<u64> {
     let info = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

@@ -4,20 +4,24 @@
 
 use std::borrow::Cow;
 
-use fourcorners_drive::Clock;
 use indexmap::IndexMap;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+mod card;
 mod figure;
 mod health;
+mod job;
 mod replay;
 mod steadiness;
+pub mod verdict;
 
+pub use card::{Bin, Card, Share, Spread};
 pub use figure::{Curve, Figure, FlashWear, Latency, Series};
 pub use health::{Health, HealthReading};
+pub use job::{Data, Job, Pattern, Until};
 pub use replay::{Replay, ReplayFigure, ReplayPart};
 pub use steadiness::Steadiness;
 
@@ -96,7 +100,7 @@ pub struct Record {
 
 impl Record {
     /// One of a target of which nothing is measured yet, and which is whole so far.
-    pub(crate) fn begun(
+    pub fn begun(
         target: TargetInfo,
         clock: ClockName,
         method: &str,
@@ -156,7 +160,7 @@ impl Record {
     }
 
     /// Notes that this is all so far, and seals it.
-    pub(crate) fn finish(&mut self) {
+    pub fn finish(&mut self) {
         self.finished_at = now();
         self.seal();
     }
@@ -180,7 +184,7 @@ fn now() -> String {
     Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// [`Clock`], as a record spells it.
+/// Whose time the results are in.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ClockName {
@@ -188,15 +192,6 @@ pub enum ClockName {
     Virtual,
     /// `CLOCK_MONOTONIC`.
     Wall,
-}
-
-impl From<Clock> for ClockName {
-    fn from(clock: Clock) -> ClockName {
-        match clock {
-            Clock::Virtual => ClockName::Virtual,
-            Clock::Wall => ClockName::Wall,
-        }
-    }
 }
 
 /// What kind of target it was.

@@ -1,0 +1,23 @@
+//! Numbers, sizes and names as people read and type them.
+//!
+//! Every crate that speaks to a person spells a number the same way, takes `2GiB` for the same
+//! bytes, and answers a slip with the nearest name it knows. Nothing else is in here, and it
+//! depends on none of the other crates.
+//!
+//! ```
+//! use fourcorners_words::{bytes_of, nearest, time};
+//!
+//! assert_eq!(time(4312.0), "4.31 ms");
+//! assert_eq!(bytes_of("2GiB"), Some(2 << 30));
+//! assert_eq!(nearest("consistancy", ["trim", "consistency"].into_iter()), Some("consistency"));
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod numbers;
+mod sizes;
+mod suggestion;
+
+pub use numbers::{capitalised, count, percent, three_digits, time};
+pub use sizes::bytes_of;
+pub use suggestion::{LONGEST_NAME, nearest};
