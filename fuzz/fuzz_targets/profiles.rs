@@ -2,7 +2,7 @@
 //! and a drive that is written out is the same when it is read again.
 #![no_main]
 
-use fourcorners::catalogue::{from_text_behind, host, host_names};
+use fourcorners_catalogue::{from_text_behind, host, host_names};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

@@ -1,6 +1,6 @@
 //! The names of the catalogue.
 
-use fourcorners::catalogue;
+use fourcorners_catalogue as catalogue;
 use pyo3::prelude::*;
 
 /// Names of the virtual drives there are.

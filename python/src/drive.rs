@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use fourcorners::catalogue::{Profile, self};
 use fourcorners::drive::{Drive as LabDrive, Purge};
-use fourcorners::run::JobEnd;
-use fourcorners::{side_by_side, trim};
+use fourcorners::side_by_side;
+use fourcorners_catalogue::{Profile, self as catalogue};
 use fourcorners_drive::{Hdd, Ssd};
+use fourcorners_run::{JobEnd, trim};
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};

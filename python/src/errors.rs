@@ -1,7 +1,7 @@
 //! The library's errors as Python's exceptions, with its messages.
 
-use fourcorners::catalogue::CatalogueError;
 use fourcorners::jobfile::JobFileError;
+use fourcorners_catalogue::CatalogueError;
 use fourcorners_drive::Fault;
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use fourcorners::catalogue::Profile;
 use fourcorners::fio_output::{Cost, Report, TargetRun, json, normal};
 use fourcorners::jobfile::{JobFile, Jobs, Placed};
-use fourcorners::streams::RunResult;
+use fourcorners_catalogue::Profile;
 use fourcorners_record::{ClockName, TargetInfo};
+use fourcorners_run::streams::RunResult;
 use pyo3::prelude::*;
 
 use crate::errors;

@@ -3,10 +3,9 @@
 use std::sync::OnceLock;
 use std::sync::Arc;
 
-use fourcorners::Histogram as LabHistogram;
 use fourcorners::drive::{Drive as LabDrive, Outcome};
-use fourcorners::run::{JobEnd, Measured, Unobserved};
 use fourcorners_record::{FlashWear, Job as LabJob, Latency as LabLatency, Series as LabSeries};
+use fourcorners_run::{Histogram as LabHistogram, JobEnd, Measured, Unobserved};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use fourcorners::run::Observer;
+use fourcorners_run::Observer;
 use pyo3::prelude::*;
 
 /// How often Python is asked: a look costs microseconds, and a person waits no shorter.

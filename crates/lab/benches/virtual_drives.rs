@@ -4,13 +4,12 @@
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
-use fourcorners::Histogram;
 use fourcorners::bench::{DRIVE, SET, job};
-use fourcorners::catalogue::{self, Model};
 use fourcorners::huge_pages::HugePages;
-use fourcorners::run::{Unobserved, run};
+use fourcorners_catalogue::{self as catalogue, Model};
 use fourcorners_drive::{Nanos, Null, Ssd, Target};
 use fourcorners_record::Pattern;
+use fourcorners_run::{Histogram, Unobserved, run};
 
 #[global_allocator]
 static ALLOCATOR: HugePages = HugePages;

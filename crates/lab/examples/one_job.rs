@@ -11,9 +11,9 @@ use std::path::Path;
 
 use fourcorners::drive::Drive;
 use fourcorners::guard::{self, Permission};
-use fourcorners::run::Unobserved;
 use fourcorners::uring::{Setup, Uring};
 use fourcorners_record::{Data, Job, Pattern, Until};
+use fourcorners_run::Unobserved;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
 const USAGE: &str = "usage: one_job TARGET randread|randwrite QUEUE_DEPTH SECONDS [buffered]";

@@ -5,13 +5,12 @@
 //! the steady state are measured after four drive writes: just after a fill its order still helps
 //! the caches of the machine and flatters us.
 
+use fourcorners_catalogue::{self as catalogue, CatalogueError, Model};
 use fourcorners_drive::{Ssd, Target};
 use fourcorners_machine::cpu;
 use fourcorners_record::{Data, Job, Pattern, Until};
+use fourcorners_run::{JobEnd, Observer, run};
 use serde::Serialize;
-
-use crate::catalogue::{self, CatalogueError, Model};
-use crate::run::{JobEnd, Observer, run};
 
 /// The drive all cases run on.
 pub const DRIVE: &str = "crucial-m4-256gb";

@@ -1,16 +1,15 @@
 //! A drive under test, of whichever kind, with what a review needs beyond reads and writes.
 
+use fourcorners_catalogue::{Model, Profile};
 use fourcorners_drive::{
     Clock, Fault, Geometry, Hdd, Lba, Nanos, SECTOR_BYTES, Ssd, SsdCounters, Target,
 };
 use fourcorners_machine::cpu;
 use fourcorners_record::{ClockName, Data, FlashWear, Job, Pattern, Until};
+use fourcorners_run::streams::{self, Direction, Plan, RunResult};
+use fourcorners_run::trim::{Range, Trimming, trim};
+use fourcorners_run::{JobEnd, Measured, Observer, Source, run, run_marked, run_source};
 
-use crate::arrival::Source;
-use crate::catalogue::{Model, Profile};
-use crate::run::{JobEnd, Measured, Observer, run, run_marked, run_source};
-use crate::streams::{self, Direction, Plan, RunResult};
-use crate::trim::{Range, Trimming, trim};
 use crate::uring::{Uring, UringError};
 
 /// Blocks in which what is new is written once before it is read.

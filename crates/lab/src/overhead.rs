@@ -3,8 +3,8 @@
 use std::sync::OnceLock;
 
 use fourcorners_record::{Data, Job, Pattern, Until};
+use fourcorners_run::{Unobserved, run};
 
-use crate::run::{Unobserved, run};
 use crate::uring::{Modes, Setup, Uring};
 
 /// I/Os of a measurement: some milliseconds.

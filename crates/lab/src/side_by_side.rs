@@ -4,11 +4,11 @@ use std::convert::Infallible;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use fourcorners_catalogue::{Model, Profile};
 use fourcorners_drive::Geometry;
 use fourcorners_machine::{host, workers};
 use fourcorners_record::{Ended, Record, TargetInfo, TargetKind};
 
-use crate::catalogue::{Model, Profile};
 use crate::drive::Drive;
 use crate::review::{
     Bench, Medium, Method, Past, Phase, Protocol, Reviewed, Scope, Shelf, Watch, plans, review,

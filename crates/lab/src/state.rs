@@ -13,14 +13,13 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
+use fourcorners_catalogue::{Model, Profile};
 use fourcorners_drive::profile::SsdProfile;
 use fourcorners_drive::{Ssd, SsdState, StateError};
 use fourcorners_machine::save::write_atomically_with;
 use lz4_flex::frame::{FrameDecoder, FrameEncoder};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-
-use crate::catalogue::{Model, Profile};
 
 const MAGIC: [u8; 8] = *b"4cstate\n";
 

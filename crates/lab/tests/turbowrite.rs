@@ -1,7 +1,7 @@
 //! What the pages say of the Samsung 840 EVO's SLC buffer: writes are fast until it is full, and some
 //! 15 to 30 s of idle time later they are again.
 
-use fourcorners::catalogue::{self, Model};
+use fourcorners_catalogue::{self as catalogue, Model};
 use fourcorners_drive::{Io, Lba, Nanos, Op, Ssd, Tag, Target};
 
 const MB: u64 = 1_000_000;

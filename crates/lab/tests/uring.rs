@@ -9,10 +9,10 @@ use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use fourcorners::run::{JobEnd, Unobserved, run};
 use fourcorners::uring::{Setup, Uring, UringError};
 use fourcorners_drive::{FaultCause, Geometry, Io, Lba, Nanos, Op, Tag, Target};
 use fourcorners_record::{Data, Job, Pattern, Until};
+use fourcorners_run::{JobEnd, Unobserved, run};
 use rustix::fs::OFlags;
 
 const SETUP: Setup = Setup { queue_depth: 8, max_block_bytes: 131_072 };

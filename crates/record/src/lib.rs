@@ -1,6 +1,20 @@
 //! What was measured, as data: the JSON document `fourcorners.review/1`.
 //!
-//! A record is all that reports and stores ever see; an old one renders without its drive.
+//! A [`Record`] is what one method measured on one target: figures by name, one-second series,
+//! curves, verdicts. Everything that shows, stores or compares results sees records and nothing
+//! else, so this crate knows no drive, and an old record renders without its own. A [`Job`] and
+//! the [`Card`] of a trace are data of a record, too: what was asked, beside what came of it.
+//!
+//! ```
+//! use fourcorners_record::{Document, SCHEMA};
+//!
+//! let empty = Document::new(Vec::new());
+//! let text = serde_json::to_string(&empty)?;
+//! assert_eq!(text, format!(r#"{{"schema":"{SCHEMA}","records":[]}}"#));
+//! # Ok::<(), serde_json::Error>(())
+//! ```
+
+#![forbid(unsafe_code)]
 
 use std::borrow::Cow;
 

@@ -4,15 +4,15 @@ use std::io::{Write, stdout};
 use std::time::Instant;
 
 use anyhow::{Context, anyhow};
+use fourcorners_catalogue::Model;
 use fourcorners_drive::{Ssd, Target};
 use fourcorners_record::{Data, Job, Pattern, Until};
+use fourcorners_run::{JobEnd, run as run_job};
 
 use super::args::AgeArgs;
 use super::interrupt::Interrupt;
 use super::terminal::say;
 use super::{End, Failure, targets};
-use crate::catalogue::Model;
-use crate::run::{JobEnd, run as run_job};
 use crate::state;
 
 /// Most times a drive is written: a large one takes this machine hours then.

@@ -2,13 +2,13 @@
 
 use std::io::{Write, stdout};
 
+use fourcorners_run::Observer;
 use serde_json::json;
 
 use super::args::BenchArgs;
 use super::interrupt::Interrupt;
 use super::{End, Failure};
 use crate::bench::{self, Case, DRIVE, SET};
-use crate::run::Observer;
 
 pub(super) fn run(args: &BenchArgs) -> Result<End, Failure> {
     let mut interrupt = Interrupt::listen()?;

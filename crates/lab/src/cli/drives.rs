@@ -4,13 +4,13 @@ use std::io::{Write, stdout};
 use std::path::Path;
 
 use comfy_table::{ColumnConstraint, ContentArrangement, LineStyle, Table, presets};
+use fourcorners_catalogue::{self as catalogue, HostController, Profile, ProfileValue};
 use fourcorners_drive::profile::{Sourced, Standing};
 use serde_json::json;
 
 use super::args::DrivesArgs;
 use super::terminal::columns;
 use super::{End, Failure};
-use crate::catalogue::{self, HostController, Profile, ProfileValue};
 
 pub(super) fn run(args: &DrivesArgs) -> Result<End, Failure> {
     let text = match (&args.name, args.hosts) {

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use fourcorners_catalogue::{Model, Profile};
 use fourcorners_drive::{Geometry, SECTOR_BYTES};
 use fourcorners_machine::host;
 use fourcorners_record::{HealthReading, Host, TargetInfo, TargetKind};
 
-use crate::catalogue::{Model, Profile};
 use crate::device::{self, Erase, EraseWith};
 use crate::drive::Drive;
 use crate::guard::{self, Kind, Opened, Permission, RealTarget};

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use fourcorners_record::Record;
+use fourcorners_run::Second;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::interrupt::Interrupt;
@@ -10,7 +11,6 @@ use super::terminal::say;
 use super::told::{Told, tell};
 use crate::event::Event;
 use crate::review::{Checkpoint, Phase, Step, Watch};
-use crate::run::Second;
 
 /// Fineness of a bar.
 const STEPS: u64 = 10_000;

@@ -8,6 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, anyhow};
 use fourcorners_machine::cpu;
 use fourcorners_record::ClockName;
+use fourcorners_run::{JobEnd, Observer};
 use jiff::Timestamp;
 
 use super::args::{OutputFormat, RunArgs};
@@ -22,7 +23,6 @@ use crate::fio_output::{Cost, Report, TargetRun, json, log_files, normal, write_
 use crate::jobfile::{JobFile, Jobs, Placed, Ways, cpu_list};
 use crate::report::{is_a_sink, write_atomically};
 use crate::review::Watch;
-use crate::run::{JobEnd, Observer};
 use crate::uring::{Modes, Setup, SubmissionThread};
 
 /// What fio exits with when a signal stopped it.

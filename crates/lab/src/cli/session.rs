@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use fourcorners_machine::{host, workers};
 use fourcorners_record::{Document, Ended, Host, Record, TargetInfo};
+use fourcorners_run::Second;
 
 use super::Failure;
 use super::interrupt::Interrupt;
@@ -19,7 +20,6 @@ use crate::drive::Drive;
 use crate::review::{
     Bench, Checkpoint, Past, Phase, Protocol, Reviewed, Shelf, Step, Watch, not_begun, review,
 };
-use crate::run::Second;
 use crate::side_by_side::{Need, Room, shelf};
 
 /// What is to be done to a target.

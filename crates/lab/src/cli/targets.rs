@@ -3,10 +3,11 @@
 
 use std::path::Path;
 
+use fourcorners_catalogue::{self as catalogue, CatalogueError, HostController, Profile};
+
 use super::args::{AgeArgs, ReviewArgs, RunArgs, TargetArgs};
 use super::planned::Planned;
 use super::size::parse_size;
-use crate::catalogue::{self, CatalogueError, HostController, Profile};
 use crate::guard::{self, LEAST_BYTES, Permission, RealTarget};
 use crate::side_by_side;
 use crate::state;

@@ -4,10 +4,10 @@ use std::io::{Write, stderr};
 use std::time::{Duration, Instant};
 
 use fourcorners_record::Record;
+use fourcorners_run::Second;
 
 use crate::event::Event;
 use crate::review::{Phase, Step};
-use crate::run::Second;
 
 /// Between two lines of the same kind that each take the place of the one before.
 const BETWEEN: Duration = Duration::from_millis(100);

@@ -1,8 +1,7 @@
 //! fio's way of sorting latencies into bins.
 
+use fourcorners_run::Histogram;
 use indexmap::IndexMap;
-
-use crate::histogram::Histogram;
 
 /// fio's histogram (its stat.h): 64 bins for each power of two, 29 of these, up to 17 seconds.
 const BITS: u32 = 6;

@@ -1,14 +1,14 @@
 //! fio's JSON, `json` and `json+`.
 
+use fourcorners_run::Histogram;
+use fourcorners_run::streams::{Criterion, Direction, SteadyResult, SteadySpec, Tally, Watched};
+use fourcorners_run::verify::Finding;
 use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::summary::{GroupTotal, Reported, group_total, reported};
 use super::{Report, TargetRun, bins};
-use crate::histogram::Histogram;
-use crate::streams::{Criterion, Direction, SteadyResult, SteadySpec, Tally, Watched};
-use crate::verify::Finding;
 
 /// The document; `plus` adds the bins of every latency, fio's `json+`.
 pub fn json(report: &Report, plus: bool) -> String {

@@ -4,11 +4,11 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use fourcorners_machine::save;
+use fourcorners_run::streams::Row;
 use indexmap::IndexMap;
 
 use super::TargetRun;
 use crate::jobfile::Jobs;
-use crate::streams::Row;
 
 /// What a log is of.
 #[derive(Clone, Copy)]

@@ -19,10 +19,10 @@ pub use logs::{log_files, write_logs};
 pub use normal::normal;
 
 use fourcorners_record::{ClockName, TargetInfo};
+use fourcorners_run::streams::RunResult;
 
 use crate::jobfile::Jobs;
 use crate::overhead;
-use crate::streams::RunResult;
 
 /// A job file that was run on a target.
 #[derive(Clone, Debug)]

@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use fourcorners_record::ClockName;
+use fourcorners_run::streams::{BlockSizes, Direction, Samples, Stream, Tally};
 
 use super::numbers::{binary, count, decimal, unit};
 use super::summary::{Reported, group_total, reported};
 use super::{Report, TargetRun, bins};
-use crate::streams::{BlockSizes, Direction, Samples, Stream, Tally};
 
 /// What was run, job by job, and the totals of each group.
 pub fn normal(report: &Report) -> String {

@@ -1,11 +1,11 @@
 //! Jobs as they are reported: one by one, or those of `group_reporting` together.
 
 use fourcorners_drive::Nanos;
+use fourcorners_run::streams::{Measure, StreamResult, Tally, errno};
+use fourcorners_run::verify::ReadBack;
 
 use super::{Cost, TargetRun};
 use crate::jobfile::Job;
-use crate::streams::{Measure, StreamResult, Tally, errno};
-use crate::verify::ReadBack;
 
 /// Jobs that are reported as one.
 pub(super) struct Reported<'a> {

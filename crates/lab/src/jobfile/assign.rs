@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use fourcorners_drive::Nanos;
+use fourcorners_run::streams::{BlockSizes, Rate, TakesAlong};
+use fourcorners_run::verify::Kind;
 use fourcorners_words::nearest;
 
 use super::known::{self, Engine, Known};
 use super::options::Options;
 use super::units;
 use super::{values, ways};
-use crate::streams::{BlockSizes, Rate, TakesAlong};
-use crate::verify::Kind;
 
 const SECOND: Nanos = Nanos::from_secs(1);
 const MICROSECOND: Nanos = Nanos(1000);

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fourcorners_drive::{Geometry, Io, Lba, Nanos, Op, SECTOR_BYTES};
+use fourcorners_run::streams::{Operations, Recorded};
 
-use crate::streams::{Operations, Recorded};
 use crate::trace::{self, TraceIo};
 
 /// Most I/Os of a recording that a job file replays: they are kept in memory, as fio keeps them.

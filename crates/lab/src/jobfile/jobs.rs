@@ -3,6 +3,10 @@
 use std::sync::Arc;
 
 use fourcorners_drive::{Geometry, Nanos};
+use fourcorners_run::streams::{
+    Access, BlockSizes, Direction, Flushes, Limits, LogSpec, MOST_ROWS, Operations, Pace, Plan,
+    Rate, Recorded, Start, SteadySpec, Stream, Think,
+};
 
 use super::JobFile;
 use super::error::{JobFileError, Location};
@@ -13,10 +17,6 @@ use super::place::{self, Span};
 use super::sections::{Section, Setting};
 use super::verify;
 use super::ways::Ways;
-use crate::streams::{
-    Access, BlockSizes, Direction, Flushes, Limits, LogSpec, MOST_ROWS, Operations, Pace, Plan,
-    Rate, Recorded, Start, SteadySpec, Stream, Think,
-};
 
 /// Most jobs at once; each has its histograms.
 const MOST_JOBS: usize = 1024;

@@ -26,7 +26,7 @@ pub use jobs::{Job, Jobs, LogFiles, Percentiles, Placed};
 pub use sections::Environment;
 pub use ways::{Ways, cpu_list};
 
-use crate::streams::Direction;
+use fourcorners_run::streams::Direction;
 use sections::Section;
 
 /// A job file that was understood.

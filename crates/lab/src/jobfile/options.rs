@@ -1,15 +1,15 @@
 //! A job's options, typed.
 
 use fourcorners_drive::Nanos;
+use fourcorners_run::streams::{
+    BlockSizes, Criterion, Direction, Distribution, Operations, Rate, TakesAlong,
+};
+use fourcorners_run::verify::Kind;
 
 use super::iolog::Replay;
 use super::units::Size;
 use super::values;
 use super::ways::Ways;
-use crate::streams::{
-    BlockSizes, Criterion, Direction, Distribution, Operations, Rate, TakesAlong,
-};
-use crate::verify::Kind;
 
 /// The percentiles that fio shows unless told otherwise.
 const PERCENTILES: [f64; 17] = [

@@ -1,11 +1,11 @@
 //! Which part of a target a job covers, and how much it moves there.
 
 use fourcorners_drive::Geometry;
+use fourcorners_run::streams::{BlockSizes, Direction, Distribution, Stream, Zones};
 
 use super::error::JobFileError;
 use super::jobs::Described;
 use super::units::Size;
-use crate::streams::{BlockSizes, Direction, Distribution, Stream, Zones};
 
 /// Most memory for maps of blocks.
 pub(super) const MOST_MAP_BYTES: u64 = 1 << 30;

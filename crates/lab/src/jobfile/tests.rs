@@ -1,13 +1,13 @@
 //! Job files on targets: what they come to, and what they are refused for.
 
 use fourcorners_drive::{Geometry, Nanos, Null};
+use fourcorners_run::Unobserved;
+use fourcorners_run::streams::{BlockSizes, Operations, Rate, TakesAlong, run};
+use fourcorners_run::verify::Kind;
 use proptest::prelude::*;
 
 use super::assign::TYPED;
 use super::*;
-use crate::run::Unobserved;
-use crate::streams::{BlockSizes, Operations, Rate, TakesAlong, run};
-use crate::verify::Kind;
 
 const DRIVE: Geometry = Geometry { sectors: 1 << 21, logical_block_bytes: 512, queue_depth: 1024 };
 

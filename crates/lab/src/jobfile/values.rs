@@ -1,12 +1,14 @@
 //! Values of options that are more than a number.
 
 use fourcorners_drive::Nanos;
+use fourcorners_run::streams::{
+    BlockSizes, Criterion, Direction, Distribution, Operations, PARTS, Watched,
+};
 use fourcorners_words::nearest;
 
 use super::known;
 use super::options::Rw;
 use super::units;
-use crate::streams::{BlockSizes, Criterion, Direction, Distribution, Operations, PARTS, Watched};
 
 /// Largest block; a buffer of this size is made for each I/O in flight.
 const MOST_BLOCK_BYTES: u64 = 1 << 30;

@@ -1,10 +1,11 @@
 //! How the jobs of a file are verified together: one account of one target.
 
+use fourcorners_run::streams::{BlockSizes, Operations, Plan, Stream};
+use fourcorners_run::verify::{LEDGER_BYTES_A_BLOCK, Spec};
+
 use super::error::JobFileError;
 use super::jobs::{Described, Placed};
 use super::options::Verify;
-use crate::streams::{BlockSizes, Operations, Plan, Stream};
-use crate::verify::{LEDGER_BYTES_A_BLOCK, Spec};
 
 /// Most memory for the account of what was written where.
 const MOST_LEDGER_BYTES: u64 = 1 << 30;

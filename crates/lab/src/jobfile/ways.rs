@@ -1,8 +1,9 @@
 //! How the loop that runs the jobs is to run itself: its CPUs and its ring.
 
+use fourcorners_run::streams::{Direction, Plan};
+
 use super::error::JobFileError;
 use super::jobs::Described;
-use crate::streams::{Direction, Plan};
 
 /// What a job file asks of the one loop that runs all its jobs. It counts on real targets only.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -1,16 +1,16 @@
 //! From what the loop measured to the figures of a record.
 
 use fourcorners_record::{Latency, ReplayFigure, ReplayPart};
+use fourcorners_run::{Paced, PacedPart};
 
 use crate::drive::Outcome;
-use crate::paced::{Paced, Part};
 
 /// The figures of a replay.
 pub(super) fn of(outcome: &Outcome, state: String, is_real: bool, complete: bool) -> ReplayFigure {
     let measured = &outcome.measured;
     let paced = measured.paced.as_deref().cloned().unwrap_or_default();
     let busy_s = paced.busy.as_secs();
-    let mut all = Part {
+    let mut all = PacedPart {
         bytes: measured.bytes,
         latency: measured.latency.clone(),
         service_ns: 0,
@@ -40,7 +40,7 @@ pub(super) fn of(outcome: &Outcome, state: String, is_real: bool, complete: bool
     }
 }
 
-fn part(part: &Part, busy_s: f64) -> ReplayPart {
+fn part(part: &PacedPart, busy_s: f64) -> ReplayPart {
     let count = part.latency.count();
     let share = |slow: u64| slow as f64 / count.max(1) as f64;
     let [over_1_ms, over_10_ms, over_100_ms] = part.slow.map(share);

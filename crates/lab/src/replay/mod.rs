@@ -11,10 +11,9 @@ use fourcorners_record::{
     Card, Data, Ended, Host, Job, Pattern, Record, Replay, Series, TargetInfo, TargetKind, Until,
     Verdict,
 };
+use fourcorners_run::{JobEnd, Observer, PartObserver};
 
 use crate::drive::{Drive, Purge};
-use crate::observer::Part;
-use crate::run::{JobEnd, Observer};
 use crate::trace::{AddressMap, Options};
 
 pub use once::{Played, Script};
@@ -152,7 +151,7 @@ pub fn replay(
     let mut bench = Bench::new(plan, drive, target, host);
     let total = plan.states.len().max(1) as f64;
     for (index, &before) in plan.states.iter().enumerate() {
-        let mut part = Part { observer, from: index as f64 / total, share: 1.0 / total };
+        let mut part = PartObserver { observer, from: index as f64 / total, share: 1.0 / total };
         let Some(before) = bench.prepare(before, drive, &mut part) else { continue };
         if bench.record.ended != Ended::Complete {
             break;
@@ -168,7 +167,7 @@ pub fn replay(
 }
 
 /// Preparation counts for nothing: it is only asked whether to go on.
-struct Silent<'a, 'b, O>(&'a mut Part<'b, O>);
+struct Silent<'a, 'b, O>(&'a mut PartObserver<'b, O>);
 
 impl<O: Observer> Observer for Silent<'_, '_, O> {
     fn go_on(&mut self, _part_done: f64) -> bool {
@@ -202,7 +201,7 @@ impl Bench<'_> {
         &mut self,
         before: Before,
         drive: &mut Drive,
-        part: &mut Part<'_, impl Observer>,
+        part: &mut PartObserver<'_, impl Observer>,
     ) -> Option<Before> {
         if before == Before::AsFound {
             return Some(before);
@@ -249,7 +248,12 @@ impl Bench<'_> {
         Some(reached)
     }
 
-    fn measure(&mut self, before: Before, drive: &mut Drive, part: &mut Part<'_, impl Observer>) {
+    fn measure(
+        &mut self,
+        before: Before,
+        drive: &mut Drive,
+        part: &mut PartObserver<'_, impl Observer>,
+    ) {
         let played = match self.plan.script().play(drive, part) {
             Ok(played) => played,
             Err(why) => return self.record.ended = Ended::Failed(why),

@@ -2,12 +2,12 @@
 //! review have in common.
 
 use fourcorners_record::{Card, Replay, ReplayFigure};
+use fourcorners_run::Observer;
 use indexmap::IndexMap;
 
 use super::schedule::Schedule;
 use super::{Addresses, Pace, figure};
 use crate::drive::{Drive, Outcome};
-use crate::run::Observer;
 use crate::trace::{self, Ahead, Options};
 
 /// A trace and how it is replayed.

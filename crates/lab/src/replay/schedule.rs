@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use fourcorners_drive::{Io, Lba, Nanos, Op, SECTOR_BYTES};
+use fourcorners_run::{Due, Source};
 
-use crate::arrival::{Due, Source};
 use crate::trace::TraceIo;
 
 /// I/Os of the recording that are remembered as in flight: a trace may claim that none completed.

@@ -1,10 +1,10 @@
 //! One step of a plan, and what is known of it before it is run.
 
 use fourcorners_record::{Job, Until};
+use fourcorners_run::time_limit;
+use fourcorners_run::trim::Range;
 
 use super::{Replayed, Scope};
-use crate::trim::Range;
-use crate::workload::time_limit;
 
 /// One step of a plan.
 #[derive(Clone, PartialEq, Debug)]

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use fourcorners_drive::Nanos;
 use fourcorners_record::{Card, Record, Replay};
+use fourcorners_run::Observer;
 
 use super::{Medium, Phase, Scope};
 use crate::drive::Drive;
 use crate::replay::{Addresses, Pace, Played, Script};
-use crate::run::Observer;
 use crate::trace::{self, Options};
 
 /// Most I/Os in flight, as `trace replay` has it.

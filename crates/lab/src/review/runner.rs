@@ -1,6 +1,7 @@
 //! Carries out a plan, phase by phase: which is next, on which drive, and from where it could go on.
 
 use fourcorners_record::{ClockName, Ended, HealthReading, Host, Record, TargetInfo};
+use fourcorners_run::{Observer, Second};
 
 use super::past::Past;
 use super::phase::preparation;
@@ -8,7 +9,6 @@ use super::under_way::Review;
 use super::{Checkpoint, Phase, Protocol, Shelf};
 use crate::device::Erase;
 use crate::drive::Drive;
-use crate::run::{Observer, Second};
 
 /// Who watches a review.
 pub trait Watch {

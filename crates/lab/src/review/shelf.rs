@@ -7,11 +7,11 @@ use std::sync::{Mutex, PoisonError};
 
 use fourcorners_drive::Ssd;
 use fourcorners_record::Job;
+use fourcorners_run::{JobEnd, Observer};
 
 use super::Phase;
 use super::phase::preparation;
 use crate::drive::Drive;
-use crate::run::{JobEnd, Observer};
 
 /// The states of one virtual drive.
 pub struct Shelf<'a> {
@@ -132,12 +132,14 @@ fn then(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use fourcorners_catalogue as catalogue;
+    use fourcorners_run::Unobserved;
+
     use super::*;
-    use crate::catalogue;
     use crate::review::Scope;
     use crate::review::scope::Medium;
-    use crate::run::Unobserved;
-    use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
     fn a_state_is_made_once_and_is_the_same_from_the_shelf() {

@@ -5,12 +5,12 @@
 
 use fourcorners_record::verdict::finished;
 use fourcorners_record::{Record, Until, Verdict};
+use fourcorners_run::trim::Range;
 use fourcorners_words::three_digits;
 
 use super::trim_works::REFUSED;
 use super::{Phase, Scope};
 use crate::drive::Drive;
-use crate::trim::Range;
 
 pub(super) const METHOD: &str = "trim-reaches";
 

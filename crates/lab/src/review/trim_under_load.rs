@@ -3,11 +3,11 @@
 
 use fourcorners_record::verdict::{finished, verdict};
 use fourcorners_record::{Job, Record};
+use fourcorners_run::trim::Range;
 use fourcorners_words::time;
 
 use super::trim_works::not_trimmed;
 use super::{Phase, Scope};
-use crate::trim::Range;
 
 pub(super) const METHOD: &str = "trim-under-load";
 

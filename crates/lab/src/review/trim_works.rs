@@ -6,11 +6,11 @@
 
 use fourcorners_record::verdict::{finished, verdict};
 use fourcorners_record::{Job, Record, Until};
+use fourcorners_run::trim::Range;
 use fourcorners_words::three_digits;
 
 use super::lba_pass::{extremes, pass};
 use super::{Medium, Phase, Scope};
-use crate::trim::Range;
 
 pub(super) const METHOD: &str = "trim";
 

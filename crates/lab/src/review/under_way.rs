@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 use fourcorners_drive::{Fault, Nanos};
 use fourcorners_record::verdict::verdict;
 use fourcorners_record::{ClockName, Curve, Ended, Health, Job, Record, Series, Verdict};
+use fourcorners_run::trim::Range;
+use fourcorners_run::{JobEnd, Measured, Observer, PartObserver};
 use fourcorners_words::{three_digits, time};
 
 use super::figure::{About, figure};
@@ -14,9 +16,6 @@ use super::trim_works::REFUSED;
 use super::{Method, Phase, Reached, Replayed, Shelf, power, snia, trim_reaches};
 use crate::device::{Erase, Meter, MeterReading};
 use crate::drive::{Drive, Outcome, Purge};
-use crate::observer;
-use crate::run::{JobEnd, Measured, Observer};
-use crate::trim::Range;
 
 /// A review whose plan is being carried out.
 pub(super) struct Review {
@@ -229,7 +228,7 @@ impl Review {
             for (index, (name, job)) in tests.iter().enumerate() {
                 let from = (round * tests.len() + index) as f64 / (most * tests.len()) as f64;
                 let share = 1.0 / (most * tests.len()) as f64;
-                let outcome = drive.run(job, &mut observer::Part { observer, from, share });
+                let outcome = drive.run(job, &mut PartObserver { observer, from, share });
                 if round > 0 && outcome.measured.ended != JobEnd::Complete {
                     // A whole figure of the round before is worth more than a part of one.
                     self.note_end(outcome.measured.ended, &format!("in {name}"));

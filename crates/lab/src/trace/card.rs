@@ -5,9 +5,9 @@ use std::collections::{BTreeSet, BinaryHeap};
 
 use fourcorners_drive::{Nanos, Op};
 use fourcorners_record::{Bin, Card, Share, Spread};
+use fourcorners_run::Histogram;
 
 use super::{Trace, TraceError, TraceIo};
-use crate::histogram::Histogram;
 
 /// An I/O continues what one of so many before it began.
 const RECENT: usize = 8;

@@ -3,12 +3,11 @@
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 
+use fourcorners_drive::{Io, Tag};
+use fourcorners_run::verify::Contents;
 use rustix::fs::{Advice, fadvise};
 
-use fourcorners_drive::{Io, Tag};
-
 use super::{Uring, UringError};
-use crate::verify::Contents;
 
 /// Direct I/O wants memory and offsets in whole blocks of this.
 const ALIGNMENT: usize = 4096;

@@ -24,6 +24,7 @@ mod past;
 #[cfg(test)]
 mod tests;
 
+use fourcorners_catalogue::Model;
 use fourcorners_drive::SECTOR_BYTES;
 use fourcorners_drive::profile::{LinkSection, PcieLinkSection};
 use fourcorners_record::{Data, Job, Pattern, Until};
@@ -34,7 +35,6 @@ use super::articles::{self, Article};
 use super::figure::{Figure, PublishedTest};
 use super::names::Found;
 use super::runs::{State, Test};
-use crate::catalogue::Model;
 
 const RANDOM_SPAN_BYTES: u64 = 8_000_000_000;
 const AS_SSD_SPAN_BYTES: u64 = 1 << 30;

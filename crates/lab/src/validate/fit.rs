@@ -6,6 +6,7 @@
 //! takes one parameter after the other, a factor up or down as long as that helps, first in large
 //! steps, then in small ones: the same figures and the same file always give the same values.
 
+use fourcorners_catalogue as catalogue;
 use fourcorners_drive::profile::Standing;
 
 use super::figure::Figure;
@@ -13,7 +14,6 @@ use super::names::Names;
 use super::question::{Bound, Published, Question, Statistic, ask};
 use super::runs::{Test, Watch, run_all};
 use super::split::may_be_fitted;
-use crate::catalogue;
 
 /// Factors by which a parameter is moved, one after the other.
 const STEPS: [f64; 3] = [1.2, 1.05, 1.01];

@@ -19,17 +19,16 @@ mod summary;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use serde::Serialize;
-use serde_json::Value;
-
-use crate::catalogue;
-use crate::run::Measured;
 pub use figure::{Figure, PublishedTest, built_in, parse};
 pub use fit::{Fit, Parameter, fit};
+use fourcorners_catalogue as catalogue;
+use fourcorners_run::Measured;
 use names::Names;
 use question::{Asked, Bound, By, Place, Published, Question, Statistic, ask};
 pub use runs::Watch;
 use runs::{State, Test, run_all};
+use serde::Serialize;
+use serde_json::Value;
 pub use split::{is_kept_out, may_be_fitted};
 pub use summary::{FamilySummary, Part, Summary};
 

@@ -1,6 +1,6 @@
 //! From what a publication calls a drive to the drive of the catalogue.
 
-use crate::catalogue::{self, Family, Profile};
+use fourcorners_catalogue::{self as catalogue, Family, Profile};
 
 /// Words that say nothing about which drive it is.
 const NOISE: [&str; 15] = [

@@ -2,6 +2,7 @@
 //! published.
 
 use fourcorners_record::Data;
+use fourcorners_run::Measured;
 use serde_json::Value;
 
 use super::articles;
@@ -9,7 +10,6 @@ use super::conventions;
 use super::figure::Figure;
 use super::names::{Found, Names};
 use super::runs::{State, Test};
-use crate::run::Measured;
 
 /// What a figure asks.
 #[derive(Clone, PartialEq, Debug)]

@@ -3,12 +3,11 @@
 
 use std::sync::Mutex;
 
+use fourcorners_catalogue::{self as catalogue, Model};
 use fourcorners_drive::{Hdd, Io, Lba, Nanos, Op, SECTOR_BYTES, Ssd, Tag, Target};
 use fourcorners_machine::workers;
 use fourcorners_record::{Data, Job, Pattern, Until};
-
-use crate::catalogue::{self, Model};
-use crate::run::{JobEnd, Measured, Observer, run};
+use fourcorners_run::{JobEnd, Measured, Observer, run};
 
 /// Seed of what is done to a drive before it is measured.
 const SEED: u64 = 1;

@@ -27,8 +27,8 @@ pub fn may_be_fitted(figure: &Figure) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue;
     use crate::validate::figure::built_in;
+    use fourcorners_catalogue as catalogue;
 
     #[test]
     fn a_third_is_kept_out() {

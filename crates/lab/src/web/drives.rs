@@ -5,12 +5,12 @@ use std::sync::{Arc, LazyLock};
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use fourcorners_catalogue::{self as catalogue, CatalogueError};
 use serde::Serialize;
 
 use super::Shared;
 use super::error::Refused;
 use super::results::with_store;
-use crate::catalogue::{self, CatalogueError};
 
 /// A drive.
 #[derive(Clone, Serialize)]

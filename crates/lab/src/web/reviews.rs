@@ -7,12 +7,12 @@ use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use fourcorners_catalogue as catalogue;
 use serde::{Deserialize, Serialize};
 
 use super::Shared;
 use super::error::Refused;
 use super::running::{Running, Status};
-use crate::catalogue;
 use crate::review::{MOST_SPARE_PERCENT, Method};
 
 /// Most drives of one review.

@@ -1,6 +1,6 @@
 //! Crucial RealSSD C300, M500 and M550 (AnandTech's reviews).
 
-use fourcorners::catalogue::{built_in_behind, host};
+use fourcorners_catalogue::{built_in_behind, host};
 use fourcorners_drive::{Io, Lba, Nanos, Op, Tag};
 
 use super::*;

@@ -1,9 +1,9 @@
 //! The hard disks that solid-state drives were compared with.
 
-use fourcorners::catalogue::{Model, built_in};
-use fourcorners::run::{Unobserved, run};
+use fourcorners_catalogue::{Model, built_in};
 use fourcorners_drive::{Hdd, Target};
 use fourcorners_record::Until;
+use fourcorners_run::{Unobserved, run};
 
 use super::{GB, mb_per_s, random};
 

@@ -1,6 +1,6 @@
 //! OCZ Vertex, with Indilinx's controller.
 
-use fourcorners::catalogue::{Model, built_in};
+use fourcorners_catalogue::{Model, built_in};
 use fourcorners_drive::Ssd;
 use fourcorners_drive::profile::SsdProfile;
 

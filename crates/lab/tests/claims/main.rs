@@ -10,10 +10,10 @@ mod nvme;
 mod samsung;
 mod sandforce;
 
-use fourcorners::catalogue::{Model, built_in};
-use fourcorners::run::{JobEnd, Measured, Unobserved, run};
+use fourcorners_catalogue::{Model, built_in};
 use fourcorners_drive::{Ssd, Target};
 use fourcorners_record::{Data, Job, Pattern, Until};
+use fourcorners_run::{JobEnd, Measured, Unobserved, run};
 
 /// A drive of the catalogue, with these values changed as by `--set`.
 fn drive(name: &str, set: &[&str]) -> Ssd {

@@ -2,13 +2,13 @@
 
 use std::io::Write;
 
-use fourcorners::catalogue;
 use fourcorners::drive::Drive;
 use fourcorners::replay::{Addresses, Before, Pace, Plan, replay};
-use fourcorners::run::Unobserved;
 use fourcorners::trace::{Options, card, open};
+use fourcorners_catalogue as catalogue;
 use fourcorners_drive::Nanos;
 use fourcorners_record::{Ended, Record, TargetInfo, TargetKind};
+use fourcorners_run::Unobserved;
 
 use crate::real;
 

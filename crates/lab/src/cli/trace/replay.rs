@@ -8,6 +8,7 @@ use anyhow::Context;
 use fourcorners_drive::Nanos;
 use fourcorners_machine::workers;
 use fourcorners_record::{Document, Ended, Record};
+use fourcorners_run::Observer;
 
 use super::args::ReplayArgs;
 use super::{cannot_open, options, tell_skipped};
@@ -23,7 +24,6 @@ use crate::cli::{End, Failure};
 use crate::replay::{Addresses, Before, Pace, Plan, replay};
 use crate::report;
 use crate::review::Watch;
-use crate::run::Observer;
 use crate::trace;
 use crate::uring::Setup;
 

@@ -1,5 +1,6 @@
 //! Where a phase goes: sizes in bytes or in percent of what may be touched.
 
+use fourcorners_run::trim::Range;
 use fourcorners_words::bytes_of;
 use toml::de::DeValue;
 
@@ -7,7 +8,6 @@ use super::PlanError;
 use super::reader::{At, Section};
 use crate::review::Scope;
 use crate::review::scope::{SEQUENTIAL_BLOCK, whole_blocks};
-use crate::trim::Range;
 
 /// A size or a place.
 #[derive(Clone, Copy, PartialEq, Debug)]

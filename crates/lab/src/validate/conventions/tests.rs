@@ -94,7 +94,7 @@ fn a_host_controller_that_is_known_is_put_before_the_drive() {
     let test = test.expect("it can be run");
     assert_eq!((test.host, test.set), (Some("marvell-9128"), Vec::new()));
     for (_, host) in HOSTS {
-        assert!(crate::catalogue::host(host).is_ok(), "{host}");
+        assert!(fourcorners_catalogue::host(host).is_ok(), "{host}");
     }
 }
 

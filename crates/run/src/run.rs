@@ -9,10 +9,9 @@ use fourcorners_record::Job;
 use crate::arrival::{Due, Source};
 use crate::histogram::Histogram;
 use crate::look_ahead::LookAhead;
+use crate::measured::{EnergyUsed, JobEnd, Measured, Second};
+use crate::observer::Observer;
 use crate::workload::{Stream, time_limit};
-
-pub use crate::measured::{EnergyUsed, JobEnd, Measured, Second};
-pub use crate::observer::{Observer, Unobserved};
 
 /// On a real drive the loop wakes up this often to notice an interrupt while nothing completes.
 const WALL_TICK: Nanos = Nanos(100_000_000);

@@ -137,7 +137,7 @@ fn number(entry: &Value) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue::{Model, built_in, built_in_behind, parse};
+    use crate::{Model, built_in, built_in_behind, parse};
     use fourcorners_drive::profile::{LinkSection, SsdProfile};
 
     fn ssd(drive: &str, host: &HostController, set: &[String]) -> SsdProfile {
@@ -188,12 +188,12 @@ mod tests {
         let behind = built_in_behind("crucial-m4-256gb", Some(&slow), &[]).expect("a drive");
         let table = table_of(&behind.to_toml(), "mine.toml").expect("TOML");
         let again = parse(table, "mine.toml", None, &[]).expect("a drive");
-        assert_eq!(again, crate::catalogue::Profile { host_controller: None, ..behind });
+        assert_eq!(again, crate::Profile { host_controller: None, ..behind });
     }
 
     #[test]
     fn a_host_controller_is_no_drive_of_the_catalogue() {
-        let drives = crate::catalogue::names();
+        let drives = crate::names();
         for name in host_names() {
             assert!(!drives.iter().any(|drive| drive == name), "{name}");
         }

@@ -25,7 +25,7 @@ pub struct Measured {
     /// What completed in each whole second. What came after the last of them counts in the totals
     /// only: a part of a second would look like a drive that stopped.
     pub seconds: Vec<Second>,
-    /// When each whole piece of [`run_marked`](crate::run::run_marked) was done, from the first submit.
+    /// When each whole piece of [`run_marked`](crate::run_marked) was done, from the first submit.
     pub marks: Vec<Nanos>,
     /// What the target used meanwhile, if it can tell.
     pub energy: Option<EnergyUsed>,

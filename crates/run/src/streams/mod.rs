@@ -231,7 +231,7 @@ pub struct Stream {
 
 impl Stream {
     /// The sizes of all directions that it has.
-    pub(crate) fn sizes_of_blocks(&self) -> impl Iterator<Item = &BlockSizes> {
+    pub fn sizes_of_blocks(&self) -> impl Iterator<Item = &BlockSizes> {
         let has = |direction: &Direction| self.operations.has(*direction);
         Direction::ALL.into_iter().filter(has).map(|direction| &self.blocks[direction as usize])
     }

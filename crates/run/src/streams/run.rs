@@ -1,6 +1,6 @@
 //! The loop that runs several streams on one target.
 //!
-//! It differs from [`crate::run::run`], which keeps one closed loop as full as can be and is as fast
+//! It differs from [`crate::run`], which keeps one closed loop as full as can be and is as fast
 //! as a virtual drive allows, in that it also waits: for paces, pauses, beginnings and ends of
 //! others. Nothing is looked at twice without need: a completion concerns its own stream only, and
 //! all streams are gone through when one has ended or when the earliest of their times has come.
@@ -13,7 +13,7 @@ use super::log::Completed;
 use super::running::{Flight, Phase, Running, Watch};
 use super::steady::{Steady, Totals};
 use super::{Direction, Plan, RunResult, Stream, TakesAlong};
-use crate::run::Observer;
+use crate::observer::Observer;
 
 /// On a real drive the loop wakes up this often to notice an interrupt while nothing completes.
 const WALL_TICK: Nanos = Nanos(100_000_000);

@@ -12,7 +12,7 @@ const BUCKETS: usize = BUCKETS_PER_OCTAVE * (64 - OCTAVE_BITS as usize + 1);
 /// Counts of values in nanoseconds, with exact count, sum, minimum and maximum.
 ///
 /// ```
-/// use fourcorners::Histogram;
+/// use fourcorners_run::Histogram;
 /// let mut latencies = Histogram::new();
 /// for ns in 1..=1000 {
 ///     latencies.record(ns * 1_000);

@@ -6,7 +6,7 @@ use super::run::run_told;
 use super::source::Source;
 use super::steady::Steady;
 use super::{Direction, Measure, Plan, RunResult, Stream, StreamResult};
-use crate::run::Observer;
+use crate::observer::Observer;
 use crate::verify::{Contents, Spec, Verifying, Wanted};
 
 /// Runs a plan as [`super::run`] does, with what it writes stamped and what it reads checked, and

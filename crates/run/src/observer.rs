@@ -24,16 +24,16 @@ impl Observer for Unobserved {
 }
 
 /// Tells an observer of a whole what a part of it tells of itself.
-pub(crate) struct Part<'a, O> {
+pub struct PartObserver<'a, O> {
     /// Of the whole.
-    pub(crate) observer: &'a mut O,
+    pub observer: &'a mut O,
     /// What came before, 0 to 1.
-    pub(crate) from: f64,
+    pub from: f64,
     /// How much of the whole it is.
-    pub(crate) share: f64,
+    pub share: f64,
 }
 
-impl<O: Observer> Observer for Part<'_, O> {
+impl<O: Observer> Observer for PartObserver<'_, O> {
     fn go_on(&mut self, part_done: f64) -> bool {
         self.observer.go_on(self.from + self.share * part_done)
     }

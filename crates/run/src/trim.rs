@@ -129,12 +129,13 @@ impl<T: Target> Target for Trimming<'_, T> {
 
 #[cfg(test)]
 mod tests {
+    use fourcorners_catalogue::{self as catalogue, Model};
     use fourcorners_drive::Ssd;
     use fourcorners_record::{Data, Job, Pattern, Until};
 
     use super::*;
-    use crate::catalogue::{self, Model};
-    use crate::run::{Unobserved, run};
+    use crate::observer::Unobserved;
+    use crate::run::run;
 
     fn m4() -> Ssd {
         let profile = catalogue::built_in("crucial-m4-256gb", &[]).expect("it is in the catalogue");

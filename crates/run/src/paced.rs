@@ -12,18 +12,18 @@ pub const SLOW: [Nanos; 3] = [Nanos(1_000_000), Nanos(10_000_000), Nanos(100_000
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Paced {
     /// Reads.
-    pub reads: Part,
+    pub reads: PacedPart,
     /// Writes.
-    pub writes: Part,
+    pub writes: PacedPart,
     /// TRIMs and flushes.
-    pub others: Part,
+    pub others: PacedPart,
     /// Time with something in flight.
     pub busy: Nanos,
 }
 
 /// Some of the I/Os.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Part {
+pub struct PacedPart {
     /// Bytes moved; none for TRIMs and flushes.
     pub bytes: u64,
     /// Latency of each.
@@ -54,10 +54,13 @@ impl Paced {
 
 #[cfg(test)]
 mod tests {
+    use fourcorners_drive::{Lba, Null};
+
     use super::*;
     use crate::arrival::{Due, Source};
-    use crate::run::{JobEnd, Measured, Observer, Unobserved, run_source};
-    use fourcorners_drive::{Lba, Null};
+    use crate::measured::{JobEnd, Measured};
+    use crate::observer::{Observer, Unobserved};
+    use crate::run::run_source;
 
     /// I/Os as they are listed.
     struct List(std::vec::IntoIter<(Io, Due)>);

@@ -5,6 +5,7 @@ use fourcorners_record::{Data, Pattern, Until};
 use proptest::prelude::*;
 
 use super::*;
+use crate::observer::Unobserved;
 
 fn job(queue_depth: u32, until: Until) -> Job {
     Job {

@@ -4,7 +4,7 @@ use fourcorners_drive::{Clock, Done, Geometry, Io, Null, Tag, Target};
 
 use super::testing::stream;
 use super::*;
-use crate::run::{Observer, Unobserved};
+use crate::observer::{Observer, Unobserved};
 
 const MS: u64 = 1_000_000;
 

@@ -1,4 +1,22 @@
 //! The catalogue of virtual drives and the profiles users bring: from TOML to a checked profile.
+//!
+//! The files of `drives/` are compiled in: named SSDs, hard disks and host controllers, every value
+//! with its unit, its standing (stated, from a data sheet, inferred, fitted) and its source. A
+//! [`Profile`] is what such a file becomes once everything in it was checked; `fourcorners-drive`
+//! makes a drive of it.
+//!
+//! ```
+//! use fourcorners_catalogue::{Model, built_in};
+//! use fourcorners_drive::Ssd;
+//!
+//! let profile = built_in("crucial-m4-256gb", &["link.gbps=3".to_string()])?;
+//! let Model::Ssd(values) = &profile.model else { panic!("it is an SSD") };
+//! let drive = Ssd::new(values).expect("a profile of the catalogue is one that works");
+//! assert!(drive.nameplate_op() > drive.effective_op());
+//! # Ok::<(), fourcorners_catalogue::CatalogueError>(())
+//! ```
+
+#![forbid(unsafe_code)]
 
 mod family;
 mod hosts;
