@@ -1,7 +1,7 @@
 //! Anything as a task file: steps or an error, never a panic.
 #![no_main]
 
-use fourcorners::trace::Task;
+use fourcorners_trace::Task;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

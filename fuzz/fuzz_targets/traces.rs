@@ -2,7 +2,7 @@
 //! read.
 #![no_main]
 
-use fourcorners::trace::{Event, Format, Options, from_bytes};
+use fourcorners_trace::{Event, Format, Options, from_bytes};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

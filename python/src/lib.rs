@@ -19,7 +19,7 @@ mod summary;
 mod target;
 mod watch;
 
-use fourcorners::huge_pages::HugePages;
+use fourcorners_linux::HugePages;
 use pyo3::prelude::*;
 
 // As the binary has it: a map of some hundred megabytes is read anywhere.

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use fourcorners::guard::LEAST_BYTES;
 use fourcorners::review::{Checkpoint, Method, Step, Watch};
 use fourcorners::side_by_side::{Wanted, check_memory, review_all};
+use fourcorners_linux::guard::LEAST_BYTES;
 use fourcorners_record::Record as LabRecord;
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;

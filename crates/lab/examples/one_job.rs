@@ -10,8 +10,8 @@
 use std::path::Path;
 
 use fourcorners::drive::Drive;
-use fourcorners::guard::{self, Permission};
-use fourcorners::uring::{Setup, Uring};
+use fourcorners_linux::guard::{self, Permission};
+use fourcorners_linux::{Setup, Uring};
 use fourcorners_record::{Data, Job, Pattern, Until};
 use fourcorners_run::Unobserved;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};

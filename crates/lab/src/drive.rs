@@ -4,13 +4,12 @@ use fourcorners_catalogue::{Model, Profile};
 use fourcorners_drive::{
     Clock, Fault, Geometry, Hdd, Lba, Nanos, SECTOR_BYTES, Ssd, SsdCounters, Target,
 };
+use fourcorners_linux::{Uring, UringError};
 use fourcorners_machine::cpu;
 use fourcorners_record::{ClockName, Data, FlashWear, Job, Pattern, Until};
 use fourcorners_run::streams::{self, Direction, Plan, RunResult};
 use fourcorners_run::trim::{Range, Trimming, trim};
 use fourcorners_run::{JobEnd, Measured, Observer, Source, run, run_marked, run_source};
-
-use crate::uring::{Uring, UringError};
 
 /// Blocks in which what is new is written once before it is read.
 pub const LAY_OUT_BLOCK: u32 = 128 << 10;

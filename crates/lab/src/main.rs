@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use fourcorners::huge_pages::HugePages;
+use fourcorners_linux::HugePages;
 
 #[global_allocator]
 static ALLOCATOR: HugePages = HugePages;

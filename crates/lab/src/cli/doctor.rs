@@ -3,12 +3,12 @@
 use std::io::{Write, stdout};
 
 use comfy_table::{ContentArrangement, LineStyle, Table, presets};
+use fourcorners_linux::doctor::{Finding, Roots, Verdict, machine, target};
 use serde_json::json;
 
 use super::args::DoctorArgs;
 use super::terminal::columns;
 use super::{End, Failure};
-use crate::doctor::{Finding, Roots, Verdict, machine, target};
 
 /// Looks, and tells. What limits a measurement is no failure.
 pub(super) fn run(args: &DoctorArgs) -> Result<End, Failure> {

@@ -4,17 +4,16 @@ use std::path::{Path, PathBuf};
 
 use fourcorners_catalogue::{Model, Profile};
 use fourcorners_drive::{Geometry, SECTOR_BYTES};
+use fourcorners_linux::device::{self, Erase, EraseWith};
+use fourcorners_linux::guard::{self, Kind, Opened, Permission, RealTarget};
+use fourcorners_linux::{Modes, Setup, Uring, overhead};
 use fourcorners_machine::host;
 use fourcorners_record::{HealthReading, Host, TargetInfo, TargetKind};
 
-use crate::device::{self, Erase, EraseWith};
 use crate::drive::Drive;
-use crate::guard::{self, Kind, Opened, Permission, RealTarget};
-use crate::overhead;
 use crate::review::{Medium, Phase};
 use crate::side_by_side::target_info;
 use crate::state;
-use crate::uring::{Modes, Setup, Uring};
 
 /// Most I/Os any method keeps in flight.
 const QUEUE_DEPTH: u32 = 32;

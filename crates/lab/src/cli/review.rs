@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use fourcorners_linux::device::EraseWith;
 use fourcorners_record::{Document, Ended};
 
 use super::args::{ProgressAs, PurgeHow, ReviewArgs};
@@ -20,7 +21,6 @@ use super::session::{self, Keep, Session};
 use super::targets;
 use super::terminal::say;
 use super::{End, Failure};
-use crate::device::EraseWith;
 use crate::review::{MOST_SPARE_PERCENT, Method, PlanFile, Protocol, Scope, plans};
 
 /// Most times a review is repeated.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, anyhow};
+use fourcorners_linux::{Modes, Setup, SubmissionThread};
 use fourcorners_machine::cpu;
 use fourcorners_record::ClockName;
 use fourcorners_run::{JobEnd, Observer};
@@ -23,7 +24,6 @@ use crate::fio_output::{Cost, Report, TargetRun, json, log_files, normal, write_
 use crate::jobfile::{JobFile, Jobs, Placed, Ways, cpu_list};
 use crate::report::{is_a_sink, write_atomically};
 use crate::review::Watch;
-use crate::uring::{Modes, Setup, SubmissionThread};
 
 /// What fio exits with when a signal stopped it.
 const STOPPED: u8 = 128;

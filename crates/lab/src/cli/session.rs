@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use fourcorners_linux::device::{self, Erase};
 use fourcorners_machine::{host, workers};
 use fourcorners_record::{Document, Ended, Host, Record, TargetInfo};
 use fourcorners_run::Second;
@@ -15,7 +16,6 @@ use super::planned::{Planned, Ready};
 use super::progress::{Progress, ReviewProgress};
 use super::resume::{Begun, Kept};
 use super::terminal::say;
-use crate::device::{self, Erase};
 use crate::drive::Drive;
 use crate::review::{
     Bench, Checkpoint, Past, Phase, Protocol, Reviewed, Shelf, Step, Watch, not_begun, review,

@@ -4,11 +4,11 @@
 use std::path::Path;
 
 use fourcorners_catalogue::{self as catalogue, CatalogueError, HostController, Profile};
+use fourcorners_linux::guard::{self, LEAST_BYTES, Permission, RealTarget};
 
 use super::args::{AgeArgs, ReviewArgs, RunArgs, TargetArgs};
 use super::planned::Planned;
 use super::size::parse_size;
-use crate::guard::{self, LEAST_BYTES, Permission, RealTarget};
 use crate::side_by_side;
 use crate::state;
 

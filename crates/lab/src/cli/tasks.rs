@@ -5,6 +5,7 @@ use std::path::Path;
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, presets};
 use fourcorners_machine::host;
+use fourcorners_trace::{TASK_NAMES, Task};
 use serde_json::json;
 
 use super::args::TasksArgs;
@@ -13,7 +14,6 @@ use super::size::parse_size;
 use super::terminal::{columns, say};
 use super::{End, Failure};
 use crate::real_tasks::{Done, Outcome, Plan};
-use crate::trace::{TASK_NAMES, Task};
 
 pub(super) fn run(args: &TasksArgs) -> Result<End, Failure> {
     match (&args.show, &args.real) {

@@ -18,11 +18,11 @@ pub use json::json;
 pub use logs::{log_files, write_logs};
 pub use normal::normal;
 
+use fourcorners_linux::overhead;
 use fourcorners_record::{ClockName, TargetInfo};
 use fourcorners_run::streams::RunResult;
 
 use crate::jobfile::Jobs;
-use crate::overhead;
 
 /// A job file that was run on a target.
 #[derive(Clone, Debug)]

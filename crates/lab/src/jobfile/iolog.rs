@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use fourcorners_drive::{Geometry, Io, Lba, Nanos, Op, SECTOR_BYTES};
 use fourcorners_run::streams::{Operations, Recorded};
-
-use crate::trace::{self, TraceIo};
+use fourcorners_trace::{self as trace, TraceIo};
 
 /// Most I/Os of a recording that a job file replays: they are kept in memory, as fio keeps them.
 const MOST_IOS: usize = 1 << 24;

@@ -12,9 +12,9 @@ use fourcorners_record::{
     Verdict,
 };
 use fourcorners_run::{JobEnd, Observer, PartObserver};
+use fourcorners_trace::{AddressMap, Options};
 
 use crate::drive::{Drive, Purge};
-use crate::trace::{AddressMap, Options};
 
 pub use once::{Played, Script};
 pub use schedule::Pace;

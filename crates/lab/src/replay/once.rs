@@ -3,12 +3,12 @@
 
 use fourcorners_record::{Card, Replay, ReplayFigure};
 use fourcorners_run::Observer;
+use fourcorners_trace::{self as trace, Ahead, Options};
 use indexmap::IndexMap;
 
 use super::schedule::Schedule;
 use super::{Addresses, Pace, figure};
 use crate::drive::{Drive, Outcome};
-use crate::trace::{self, Ahead, Options};
 
 /// A trace and how it is replayed.
 #[derive(Clone, Debug)]

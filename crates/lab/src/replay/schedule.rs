@@ -5,8 +5,7 @@ use std::collections::BinaryHeap;
 
 use fourcorners_drive::{Io, Lba, Nanos, Op, SECTOR_BYTES};
 use fourcorners_run::{Due, Source};
-
-use crate::trace::TraceIo;
+use fourcorners_trace::TraceIo;
 
 /// I/Os of the recording that are remembered as in flight: a trace may claim that none completed.
 const MOST_IN_FLIGHT: usize = 1 << 16;

@@ -1,8 +1,7 @@
 //! Whether it was the drive that a figure is of, or the program that made the I/Os.
 
+use fourcorners_linux::overhead;
 use fourcorners_record::{Record, Verdict};
-
-use crate::overhead;
 
 /// Names the figures of a real target in which our one loop was busy all the time.
 pub(super) fn conclude(record: &mut Record) {

@@ -1,12 +1,12 @@
 //! Power: idle, at work, and what a task costs. A drive that draws more may need less: it is idle
 //! again sooner.
 
+use fourcorners_linux::device::Meter;
 use fourcorners_record::verdict::{finished, verdict};
 use fourcorners_record::{ClockName, Record, Until, Verdict};
 use fourcorners_words::three_digits;
 
 use super::{Medium, Phase, Scope};
-use crate::device::Meter;
 
 pub(super) const METHOD: &str = "power";
 

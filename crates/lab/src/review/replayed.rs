@@ -5,11 +5,11 @@ use std::path::Path;
 use fourcorners_drive::Nanos;
 use fourcorners_record::{Card, Record, Replay};
 use fourcorners_run::Observer;
+use fourcorners_trace::{self as trace, Options};
 
 use super::{Medium, Phase, Scope};
 use crate::drive::Drive;
 use crate::replay::{Addresses, Pace, Played, Script};
-use crate::trace::{self, Options};
 
 /// Most I/Os in flight, as `trace replay` has it.
 const DEPTH: u32 = 32;

@@ -1,5 +1,6 @@
 //! Carries out a plan, phase by phase: which is next, on which drive, and from where it could go on.
 
+use fourcorners_linux::device::Erase;
 use fourcorners_record::{ClockName, Ended, HealthReading, Host, Record, TargetInfo};
 use fourcorners_run::{Observer, Second};
 
@@ -7,7 +8,6 @@ use super::past::Past;
 use super::phase::preparation;
 use super::under_way::Review;
 use super::{Checkpoint, Phase, Protocol, Shelf};
-use crate::device::Erase;
 use crate::drive::Drive;
 
 /// Who watches a review.

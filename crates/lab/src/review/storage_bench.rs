@@ -7,11 +7,11 @@
 use fourcorners_drive::Nanos;
 use fourcorners_record::verdict::verdict;
 use fourcorners_record::{Record, Replay, ReplayFigure};
+use fourcorners_trace::Composition;
 use fourcorners_words::{percent, three_digits, time};
 
 use super::replayed::fill;
 use super::{ASSUMED_BYTES_PER_SECOND, Medium, Phase, Replayed, Scope};
-use crate::trace::Composition;
 
 pub(super) const METHOD: &str = "storage-bench";
 

@@ -5,11 +5,11 @@
 use fourcorners_drive::Nanos;
 use fourcorners_record::verdict::verdict;
 use fourcorners_record::{Record, ReplayFigure};
+use fourcorners_trace::{TASK_NAMES, Task};
 use fourcorners_words::three_digits;
 
 use super::replayed::fill;
 use super::{ASSUMED_BYTES_PER_SECOND, Phase, Replayed, Scope};
-use crate::trace::{TASK_NAMES, Task};
 
 pub(super) const METHOD: &str = "tasks";
 

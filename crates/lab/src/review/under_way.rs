@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use fourcorners_drive::{Fault, Nanos};
+use fourcorners_linux::device::{Erase, Meter, MeterReading};
 use fourcorners_record::verdict::verdict;
 use fourcorners_record::{ClockName, Curve, Ended, Health, Job, Record, Series, Verdict};
 use fourcorners_run::trim::Range;
@@ -14,7 +15,6 @@ use super::phase::preparation;
 use super::runner::Reviewed;
 use super::trim_works::REFUSED;
 use super::{Method, Phase, Reached, Replayed, Shelf, power, snia, trim_reaches};
-use crate::device::{Erase, Meter, MeterReading};
 use crate::drive::{Drive, Outcome, Purge};
 
 /// A review whose plan is being carried out.

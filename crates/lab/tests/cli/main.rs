@@ -19,7 +19,7 @@ mod jobs;
 mod kept;
 // Loop devices and mounts are made and taken apart as in the guard's tests, which use all of it.
 #[allow(dead_code, unused_imports, unused_macros)]
-#[path = "../guard/bench.rs"]
+#[path = "../../../linux/tests/guard/bench.rs"]
 mod media;
 mod methods;
 mod output;

@@ -6,13 +6,13 @@ use std::io::{self, Write, stdout};
 use std::path::Path;
 
 use fourcorners_machine::save::write_atomically_with;
+use fourcorners_trace::{self as trace, Options, Output, WriteError, Written};
 
 use super::args::ConvertArgs;
 use super::{Interruptible, cannot_open, options, tell_skipped};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::terminal::say;
 use crate::cli::{End, Failure};
-use crate::trace::{self, Options, Output, WriteError, Written};
 
 pub(super) fn run(args: &ConvertArgs) -> Result<End, Failure> {
     let options = options(&args.taken).map_err(Failure::Usage)?;

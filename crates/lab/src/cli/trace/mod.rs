@@ -9,14 +9,14 @@ mod replay;
 use std::io::{Write, stdout};
 
 use fourcorners_drive::Nanos;
+use fourcorners_trace::{
+    self as trace, AddressMap, Event, Filter, Format, MOST_TIME, OpSet, Options, Trace, TraceError,
+};
 
 use super::interrupt::Interrupt;
 use super::size::bytes_of;
 use super::terminal::{columns, say};
 use super::{End, Failure};
-use crate::trace::{
-    self, AddressMap, Event, Filter, Format, MOST_TIME, OpSet, Options, Trace, TraceError,
-};
 
 pub(super) use args::TraceArgs;
 use args::{InfoArgs, Taken, TraceCommand};

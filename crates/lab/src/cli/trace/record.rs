@@ -3,11 +3,12 @@
 use std::io::{Write, stdout};
 use std::time::{Duration, Instant};
 
+use fourcorners_linux::block_trace::{RecordError, record};
+
 use super::args::RecordArgs;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::terminal::say;
 use crate::cli::{End, Failure};
-use crate::trace::{self, RecordError};
 
 /// Longest recording, a year.
 const MOST_SECONDS: f64 = 31_536_000.0;
@@ -26,11 +27,10 @@ pub(super) fn run(args: &RecordArgs) -> Result<End, Failure> {
     let interrupt = Interrupt::listen()?;
     let began = Instant::now();
     let go_on = || !interrupt.asked() && limit.is_none_or(|limit| began.elapsed() < limit);
-    let recorded =
-        trace::record(&args.device, &args.output, go_on).map_err(|error| match error {
-            RecordError::Other { .. } => Failure::Failed(error.into()),
-            _ => Failure::Usage(error.to_string()),
-        })?;
+    let recorded = record(&args.device, &args.output, go_on).map_err(|error| match error {
+        RecordError::Other { .. } => Failure::Failed(error.into()),
+        _ => Failure::Usage(error.to_string()),
+    })?;
     if recorded.dropped > 0 {
         say(&format!(
             "fourcorners: the kernel lost {} events: this machine was too busy to take them",

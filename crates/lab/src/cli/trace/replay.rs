@@ -6,9 +6,11 @@ use std::time::Instant;
 
 use anyhow::Context;
 use fourcorners_drive::Nanos;
+use fourcorners_linux::Setup;
 use fourcorners_machine::workers;
 use fourcorners_record::{Document, Ended, Record};
 use fourcorners_run::Observer;
+use fourcorners_trace as trace;
 
 use super::args::ReplayArgs;
 use super::{cannot_open, options, tell_skipped};
@@ -24,8 +26,6 @@ use crate::cli::{End, Failure};
 use crate::replay::{Addresses, Before, Pace, Plan, replay};
 use crate::report;
 use crate::review::Watch;
-use crate::trace;
-use crate::uring::Setup;
 
 /// Longest idle cap, an hour: with more nothing is cut.
 const MOST_IDLE_MS: f64 = 3_600_000.0;

@@ -1,0 +1,187 @@
+//! Replays: on a drive whose answers are known, and the real traces on the drives of the catalogue.
+
+use std::io::Write;
+
+use fourcorners::drive::Drive;
+use fourcorners::replay::{Addresses, Before, Pace, Plan, replay};
+use fourcorners_catalogue as catalogue;
+use fourcorners_drive::Nanos;
+use fourcorners_record::{Ended, Record, TargetInfo, TargetKind};
+use fourcorners_run::Unobserved;
+use fourcorners_trace::{Options, card, open};
+
+#[path = "../../trace/tests/common/mod.rs"]
+mod real;
+
+fn plan(trace: &std::path::Path, pace: Pace, addresses: Addresses, states: Vec<Before>) -> Plan {
+    let options = Options::default();
+    let opened = open(trace, &options).unwrap_or_else(|error| panic!("{error}"));
+    let card = card(opened, &mut || true).unwrap_or_else(|error| panic!("{error}"));
+    let card = card.expect("not stopped");
+    Plan { trace: trace.into(), options, card, pace, depth: 32, addresses, states }
+}
+
+/// A small m4, or the hard disk.
+fn drive(name: &str, set: &[&str]) -> (Drive, TargetInfo) {
+    let set: Vec<String> = set.iter().map(ToString::to_string).collect();
+    let profile = catalogue::built_in(name, &set).expect("it is in the catalogue");
+    let drive = Drive::from_profile(&profile);
+    let target = TargetInfo {
+        rated_cycles: None,
+        name: name.into(),
+        title: name.into(),
+        kind: TargetKind::Virtual,
+        capacity_bytes: drive.geometry().bytes(),
+        logical_block_bytes: 512,
+        direct: None,
+        model: None,
+        serial: None,
+        firmware: None,
+        profile_hash: None,
+        fitted: Vec::new(),
+        set: Vec::new(),
+        host_controller: None,
+        loaded_state: None,
+    };
+    (drive, target)
+}
+
+const SMALL_M4: &[&str] = &["nand.blocks_per_plane=64", "capacity.sectors=14680064"];
+
+fn replayed(plan: &Plan, name: &str, set: &[&str]) -> Record {
+    let (mut drive, target) = drive(name, set);
+    replay(plan, &mut drive, (target, None), &mut Unobserved)
+}
+
+fn csv(lines: &str) -> tempfile::NamedTempFile {
+    let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
+    write!(file, "time_us,op,offset_bytes,length_bytes,duration_us\n{lines}").expect("written");
+    file
+}
+
+#[test]
+fn time_is_busy_time_and_think_time_and_nothing_else() {
+    // Four reads one after the other, with 1 ms, 40 ms and 5 ms of thought between.
+    let file = csv(
+        "0,read,0,4096,100\n1100,read,8192,4096,100\n41200,read,0,4096,100\n46300,read,0,4096,100\n",
+    );
+    let cap = Nanos(25_000_000);
+    let plan = plan(
+        file.path(),
+        Pace::Think { cap },
+        Addresses::AsRecorded,
+        vec![Before::Empty, Before::Full],
+    );
+    assert_eq!(plan.card.think_us.max, 40_000.0);
+    let record = replayed(&plan, "crucial-m4-256gb", SMALL_M4);
+    assert_eq!(record.ended, Ended::Complete);
+    let replay = record.replay.expect("it was replayed");
+    assert_eq!(replay.figures.len(), 2);
+    for figure in replay.figures.values() {
+        let think = figure.elapsed_s - figure.busy_s;
+        assert!((think - 0.031).abs() < 1e-9, "{think} s of thought");
+        assert!((figure.all.service_us * 4.0 / 1e6 - figure.busy_s).abs() < 1e-9, "one at a time");
+        assert_eq!((figure.all.ios, figure.reads.ios, figure.all.bytes), (4, 4, 16_384));
+        assert!((figure.mb_per_s * figure.busy_s - 0.016384).abs() < 1e-9);
+    }
+    let [empty, full] = ["empty", "full"].map(|it| &replay.figures[&format!("storage_bench_{it}")]);
+    assert!(
+        full.all.service_us > empty.all.service_us,
+        "a page that was written is read from the flash"
+    );
+    assert_eq!((empty.state.as_str(), full.state.as_str()), ("fresh", "filled"));
+}
+
+#[test]
+fn at_recorded_times_latency_counts_from_when_each_was_due() {
+    // A thousand random reads of a hard disk, due all at once.
+    let lines: String =
+        (0..1000).map(|n| format!("0,read,{},4096,\n", n * 7919 % 1000 * 4096 * 50)).collect();
+    let file = csv(&lines);
+    let states = || vec![Before::AsFound];
+    let run = |pace| {
+        let plan = plan(file.path(), pace, Addresses::AsRecorded, states());
+        let record = replayed(&plan, "seagate-momentus-5400.6", &[]);
+        assert_eq!(record.ended, Ended::Complete);
+        record.replay.expect("it was replayed").figures["storage_bench_as_found"].clone()
+    };
+    let (recorded, fast) = (run(Pace::Recorded), run(Pace::Fast));
+    // The same I/Os in the same order, so the drive does the same.
+    assert_eq!((recorded.busy_s, recorded.all.service_us), (fast.busy_s, fast.all.service_us));
+    assert_eq!(fast.waited_s, 0.0);
+    let waited_each = recorded.waited_s / 1000.0;
+    assert!(
+        (recorded.all.latency_us.mean / 1e6 - recorded.all.service_us / 1e6 - waited_each).abs()
+            < 1e-9
+    );
+    assert!(
+        (recorded.all.latency_us.max / 1e6 - recorded.elapsed_s).abs() < 0.01 * recorded.elapsed_s
+    );
+    assert!(recorded.all.over_100_ms > 0.9, "most wait for the others");
+}
+
+#[test]
+fn late_ios_do_not_put_off_those_after_them() {
+    // One every 10 ms, a tenth of what the drive could do: none waits, and the end is the last one's.
+    let lines: String =
+        (0..500).map(|n| format!("{},write,{},4096,\n", n * 10_000, n * 4096)).collect();
+    let file = csv(&lines);
+    let plan = plan(file.path(), Pace::Recorded, Addresses::AsRecorded, vec![Before::Empty]);
+    let record = replayed(&plan, "crucial-m4-256gb", SMALL_M4);
+    let series = &record.series["storage_bench_empty"];
+    assert_eq!(series.iops, [100, 100, 100, 100], "and a last second that is not whole");
+    let figure = &record.replay.as_ref().expect("it was replayed").figures["storage_bench_empty"];
+    assert!(figure.elapsed_s > 4.99 && figure.elapsed_s < 4.992, "{}", figure.elapsed_s);
+    assert_eq!(figure.waited_s, 0.0);
+}
+
+#[test]
+fn what_reaches_beyond_a_drive_is_refused_with_the_choice() {
+    let file = csv("0,read,9000000000,4096,\n");
+    let plan = |addresses| plan(file.path(), Pace::Fast, addresses, vec![Before::AsFound]);
+    let (drive, _) = drive("crucial-m4-256gb", SMALL_M4);
+    let why = plan(Addresses::AsRecorded).refuses(drive.geometry()).expect("it is refused");
+    assert!(why.contains("--rescale-address") && why.contains("--wrap-address"), "{why}");
+    for addresses in [Addresses::Rescaled, Addresses::Wrapped] {
+        let plan = plan(addresses);
+        assert_eq!(plan.refuses(drive.geometry()), None);
+        assert_eq!(replayed(&plan, "crucial-m4-256gb", SMALL_M4).ended, Ended::Complete);
+    }
+}
+
+#[test]
+fn the_real_traces_on_an_ssd_and_a_hard_disk() {
+    for (name, reads, writes) in [
+        (real::MSSQL, None, None),
+        (real::VSCSI, Some(46_974), Some(66_898)),
+        (real::WEBSERVER, Some(149_018), Some(119_989)),
+    ] {
+        let Some(path) = real::trace(name) else { continue };
+        let cap = Nanos(25_000_000);
+        let plan = plan(&path, Pace::Think { cap }, Addresses::Rescaled, vec![Before::Empty]);
+        for (drive, set) in [("crucial-m4-256gb", SMALL_M4), ("seagate-momentus-5400.6", &[])] {
+            let record = replayed(&plan, drive, set);
+            assert_eq!(record.ended, Ended::Complete, "{name} on {drive}");
+            let replay = record.replay.as_ref().expect("it was replayed");
+            let figure = &replay.figures[0];
+            assert_eq!(figure.all.ios, plan.card.ios);
+            assert_eq!(replay.card, plan.card);
+            assert_eq!((figure.reads.ios, figure.writes.ios), (plan.card.reads, plan.card.writes));
+            if name == real::WEBSERVER {
+                let gb = [figure.reads.bytes, figure.writes.bytes].map(|it| it as f64 / 1e9);
+                assert_eq!(gb.map(|gb| format!("{gb:.2}")), ["3.58", "1.12"], "{drive}");
+            }
+            if name == real::MSSQL {
+                assert_eq!(figure.all.ios, 42_976, "{drive}");
+            }
+            assert_eq!(figure.reads.ios, reads.unwrap_or(plan.card.reads));
+            assert_eq!(figure.writes.ios, writes.unwrap_or(plan.card.writes));
+            assert!(figure.all.bytes >= plan.card.read_bytes + plan.card.write_bytes);
+            // By Little's law, over the busy time.
+            let in_flight = figure.all.service_us / 1e6 * figure.all.ios as f64 / figure.busy_s;
+            assert!((in_flight / figure.mean_queue_depth - 1.0).abs() < 1e-9);
+            let again = replayed(&plan, drive, set);
+            assert_eq!(record.id, again.id, "{name} on {drive}");
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The CSV of the MSR Cambridge traces (Narayanan, Donnelly, Rowstron 2008):
+//! `timestamp,host,disk,Read|Write,offset,size,response time`, times in units of 100 ns.
+
+use fourcorners_drive::{Nanos, Op};
+
+use super::Since;
+use crate::TraceIo;
+use crate::error::Reason;
+use crate::fields::{self, Fields};
+
+/// A filetime counts these.
+const UNIT_NS: u64 = 100;
+
+/// Whether this line is a record.
+pub(crate) fn is_record(line: &[u8]) -> bool {
+    line.iter().filter(|&&byte| byte == b',').count() == 6 && Msr::default().line(line).is_ok()
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Msr(Since);
+
+impl Msr {
+    pub(crate) fn line(&mut self, line: &[u8]) -> Result<Option<TraceIo>, Reason> {
+        if line.is_empty() {
+            return Ok(None);
+        }
+        let mut fields = Fields::new(line, b',');
+        let time = fields.number("timestamp")?;
+        fields.next("host")?;
+        let disk = fields.next("disk number")?;
+        let device = fields::number("disk number", disk)?;
+        let device = u32::try_from(device)
+            .map_err(|_| Reason::field("disk number", disk, "a number below 2^32"))?;
+        let op = match fields.next("type")? {
+            kind if kind.eq_ignore_ascii_case(b"read") => Op::Read,
+            kind if kind.eq_ignore_ascii_case(b"write") => Op::Write,
+            other => return Err(Reason::field("type", other, "Read or Write")),
+        };
+        let offset = fields.number("offset")?;
+        let bytes = fields.number("size")?;
+        let response = fields.number("response time")?;
+        let at = Nanos(self.0.first(time).saturating_mul(UNIT_NS));
+        let io = fields::io(at, op, offset, bytes)?;
+        let duration = Some(Nanos(response.saturating_mul(UNIT_NS)));
+        Ok(Some(TraceIo { device, duration, ..io }))
+    }
+}

@@ -1,0 +1,260 @@
+//! Traces of block I/O: recorded ones in everyone's formats, and generated ones.
+//!
+//! [`open`] makes a stream of [`TraceIo`] of any of them. A trace is read once from front to back
+//! through windows of fixed size, so that one of 100 GB takes no more memory than one of a
+//! kilobyte; what it was packed with (gzip, zstd, LZ4) and its format are seen by its content.
+//!
+//! Times count from the first I/O that is kept. A record that is no I/O (a message, a queue event,
+//! an inquiry) is passed over; one that cannot be one is an error with its place, or counted when
+//! [`Options::skip_bad`] is set.
+//!
+//! ```
+//! use std::io::Write;
+//! let mut file = tempfile::NamedTempFile::new()?;
+//! writeln!(file, "time_ns,op,offset_bytes,length_bytes\n0,read,8192,4096\n150,write,0,512")?;
+//! let trace = fourcorners_trace::open(file.path(), &Default::default())?;
+//! let ios: Vec<_> = trace.collect::<Result<_, _>>()?;
+//! assert_eq!((ios.len(), ios[1].at.0, ios[1].bytes), (2, 150, 512));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod ahead;
+mod card;
+mod detect;
+mod error;
+mod fields;
+mod filter;
+mod formats;
+mod generate;
+mod input;
+mod reader;
+mod task;
+mod unpack;
+mod write;
+
+use std::path::Path;
+
+use fourcorners_drive::{Nanos, Op};
+use serde::{Deserialize, Serialize};
+
+pub use ahead::Ahead;
+pub use card::card;
+pub use error::{Place, Reason, TraceError};
+pub use filter::{AddressMap, Filter, OpSet};
+pub use formats::Format;
+pub use generate::{Composition, Generated};
+pub use task::{Step, TASK_NAMES, Task};
+pub use write::{Output, WriteError, Written, write};
+
+use reader::Reader;
+
+/// The latest time of a trace, 73 years: sums of a few such times are still times.
+pub const MOST_TIME: Nanos = Nanos(1 << 61);
+
+/// The highest byte offset at which an I/O may begin.
+pub const MOST_OFFSET: u64 = (1 << 62) - 1;
+
+/// Most bytes of one I/O: the sectors of an [`fourcorners_drive::Io`] are a 32-bit number.
+pub const MOST_BYTES: u64 = u32::MAX as u64 * 512;
+
+/// What stands before the name of a generated trace.
+const GENERATED: &str = "generated:";
+/// What stands before the name or the file of a task.
+const TASK: &str = "task:";
+
+/// One I/O of a trace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TraceIo {
+    /// When it was issued, counted from the first I/O of the trace.
+    pub at: Nanos,
+    /// What it does.
+    pub op: Op,
+    /// First byte; 0 for a flush.
+    pub offset_bytes: u64,
+    /// Length; 0 for a flush.
+    pub bytes: u64,
+    /// From issue to completion, where the trace tells.
+    pub duration: Option<Nanos>,
+    /// Which of the trace's devices: the kernel's number of it (blktrace, blkparse), the trace's
+    /// own (MSR Cambridge, MQSim, CSV), or the files of an iolog from 0 in the order they appear.
+    pub device: u32,
+}
+
+impl TraceIo {
+    /// The first byte after it.
+    pub fn end_bytes(&self) -> u64 {
+        self.offset_bytes + self.bytes
+    }
+}
+
+/// How a trace is read.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Options {
+    /// Its format, if it is not to be seen by its content.
+    pub format: Option<Format>,
+    /// Leave out records that cannot be read, and count them.
+    pub skip_bad: bool,
+    /// The event of a kernel trace that an I/O is taken from.
+    pub event: Event,
+    /// Which I/Os are kept, and how they are changed.
+    pub filter: Filter,
+    /// A generated trace: so many I/Os instead of its full number.
+    pub ios: Option<u64>,
+    /// A generated trace: seed of its random numbers.
+    pub seed: u64,
+}
+
+/// Which event of a kernel trace is the beginning of an I/O.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// `D`: handed to the drive. Durations are the drive's.
+    #[default]
+    Issue,
+    /// `Q`: handed to the block layer. Durations have what it waited there.
+    Queue,
+}
+
+/// A trace that is being read.
+pub struct Trace {
+    name: String,
+    format: Option<Format>,
+    reader: Reader,
+    skip_bad: bool,
+    filter: Filter,
+    /// When the first I/O was, and the first that the filter kept.
+    first: Option<Nanos>,
+    base: Option<Nanos>,
+    skipped: u64,
+    ended: bool,
+}
+
+/// Opens the trace at `path`, the generated one called `generated:NAME`, or the task called
+/// `task:NAME` or in the file of `task:./FILE.toml`.
+///
+/// Of a trace of blktrace with a file for each CPU (`sda.blktrace.0` and so on) any of the files may
+/// be named; they are read together.
+///
+/// # Errors
+/// When it cannot be opened, or is in no format that is known here.
+pub fn open(path: &Path, options: &Options) -> Result<Trace, TraceError> {
+    let name = path.display().to_string();
+    let wrong = |format, place, reason| TraceError { name: name.clone(), format, place, reason };
+    if let Some(task) = name.strip_prefix(TASK) {
+        let reader = task_reader(task, options)
+            .map_err(|why| wrong(None, Place::Whole, Reason::Other(why)))?;
+        return Ok(Trace::new(name, None, reader, options));
+    }
+    let (format, reader) = match name.strip_prefix(GENERATED) {
+        Some(generated) => {
+            let composition = Composition::named(generated)
+                .map_err(|why| wrong(None, Place::Whole, Reason::Other(why)))?;
+            let ios = options.ios.unwrap_or(composition.ios());
+            (None, Reader::Generated(Box::new(Generated::new(composition, ios, options.seed))))
+        }
+        None => {
+            let (format, reader) = reader::open(path, options)
+                .map_err(|(format, reason)| wrong(format, Place::Whole, reason))?;
+            (Some(format), reader)
+        }
+    };
+    Ok(Trace::new(name, format, reader, options))
+}
+
+fn task_reader(name: &str, options: &Options) -> Result<Reader, String> {
+    if options.ios.is_some() {
+        return Err("a task is as long as it is: leave --ios out".into());
+    }
+    let task = Task::named(name)?;
+    Ok(Reader::Task(Box::new(task::Drawn::new(&task, options.seed))))
+}
+
+/// A trace of these bytes, packed or not, as [`open`] would read a file of them.
+///
+/// # Errors
+/// When they are in no format that is known here.
+pub fn from_bytes(bytes: Vec<u8>, options: &Options) -> Result<Trace, TraceError> {
+    let (format, reader) =
+        reader::of(std::io::Cursor::new(bytes), options).map_err(|(format, reason)| {
+            TraceError { name: "bytes".into(), format, place: Place::Whole, reason }
+        })?;
+    Ok(Trace::new("bytes".into(), Some(format), reader, options))
+}
+
+impl Trace {
+    fn new(name: String, format: Option<Format>, reader: Reader, options: &Options) -> Trace {
+        Trace {
+            name,
+            format,
+            reader,
+            skip_bad: options.skip_bad,
+            filter: options.filter,
+            first: None,
+            base: None,
+            skipped: 0,
+            ended: false,
+        }
+    }
+
+    /// Its format; `None` of a generated one and of a task.
+    pub fn format(&self) -> Option<Format> {
+        self.format
+    }
+
+    /// The name of its format, `generated` or `task`.
+    fn origin(&self) -> &'static str {
+        match (self.format, &self.reader) {
+            (Some(format), _) => format.name(),
+            (None, Reader::Task(_)) => "task",
+            (None, _) => "generated",
+        }
+    }
+
+    /// Records that were left out so far because they could not be read.
+    pub fn skipped(&self) -> u64 {
+        self.skipped
+    }
+
+    /// The I/Os of a generated trace.
+    pub fn composition(&self) -> Option<&'static Composition> {
+        match &self.reader {
+            Reader::Generated(generated) => Some(generated.composition()),
+            _ => None,
+        }
+    }
+}
+
+impl Iterator for Trace {
+    type Item = Result<TraceIo, TraceError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        while !self.ended {
+            let bad = match self.reader.next() {
+                None => break,
+                Some(Ok(io)) => match self.filter.apply(io, *self.first.get_or_insert(io.at)) {
+                    Ok(Some(io)) => {
+                        let base = *self.base.get_or_insert(io.at);
+                        return Some(Ok(TraceIo { at: io.at.since(base), ..io }));
+                    }
+                    Ok(None) => continue,
+                    Err(reason) => error::Bad { place: Place::Whole, reason, goes_on: true },
+                },
+                Some(Err(bad)) => bad,
+            };
+            self.ended = !bad.goes_on;
+            if self.skip_bad && bad.may_be_skipped() {
+                self.skipped += 1;
+                continue;
+            }
+            self.ended = true;
+            let error::Bad { place, reason, .. } = bad;
+            let (name, format) = (self.name.clone(), self.format);
+            return Some(Err(TraceError { name, format, place, reason }));
+        }
+        self.ended = true;
+        None
+    }
+}

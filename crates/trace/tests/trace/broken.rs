@@ -1,0 +1,160 @@
+//! What is said of broken traces: format, place and reason in one line; and what is left of them.
+
+use fourcorners_drive::Op;
+use fourcorners_trace::{Format, Options, Output, write};
+
+use crate::{io, read, some, writers};
+
+/// The one line about it, and how many I/Os and bad records there are without the bad ones.
+fn said(bytes: &[u8]) -> (String, usize, u64) {
+    let line = read(bytes, &Options::default()).expect_err("it is broken").to_string();
+    assert!(!line.chars().any(char::is_control), "{line}");
+    let skip = Options { skip_bad: true, ..Options::default() };
+    let mut trace =
+        fourcorners_trace::from_bytes(bytes.to_vec(), &skip).expect("its head is whole");
+    let ios = trace.by_ref().inspect(|io| assert!(io.is_ok(), "{io:?}")).count();
+    (line, ios, trace.skipped())
+}
+
+fn lines(text: &[u8]) -> Vec<String> {
+    String::from_utf8_lossy(text).lines().map(String::from).collect()
+}
+
+#[test]
+fn a_bad_line_is_named_by_its_number() {
+    let ios = &some()[..20];
+    let cases: [(Vec<u8>, &str, &str, &str); 6] = [
+        (
+            writers::msr(ios),
+            "128166372003061629,hm,0,Raed,1,2,3",
+            "MSR Cambridge CSV",
+            "the type is \"Raed\"",
+        ),
+        (
+            writers::blkreplay(ios),
+            " 1.5 ; 12 ; -8 ; R ; 0.0 ; 0.0",
+            "blkreplay load",
+            "the length is \"-8\"",
+        ),
+        (writers::mqsim(ios), "12 0 99 8 7", "MQSim ASCII", "the type is \"7\""),
+        (writers::iolog2(ios), "/dev/sda reed 0 4096", "fio iolog", "the action is \"reed\""),
+        (
+            writers::blkparse(ios),
+            "8,0 1 2 0.5x 4711 D R 8 + 8 [fio]",
+            "blkparse text",
+            "the time is \"0.5x\"",
+        ),
+        (
+            b"time_ns,op,offset_bytes,length_bytes\n0,r,0,512\n1,r,0,512\n2,w,0,512\n3,r,8,8\n"
+                .to_vec(),
+            "1,read,0",
+            "CSV",
+            "there is no field",
+        ),
+    ];
+    for (good, bad, format, reason) in cases {
+        let mut text = lines(&good);
+        let at = 4.min(text.len() - 1);
+        text.insert(at, bad.into());
+        let before = read(&good, &Options::default()).expect("it is whole").len();
+        let (line, left, skipped) = said(text.join("\n").as_bytes());
+        let place = format!("{format}, line {}: ", at + 1);
+        assert!(line.contains(&place) && line.contains(reason), "{line}");
+        assert_eq!((left, skipped), (before, 1), "{format}");
+    }
+}
+
+#[test]
+fn a_bad_record_is_named_by_its_byte() {
+    let ios = &some()[..20];
+    let mut vscsi = writers::vscsi(ios);
+    vscsi[32 * 5 + 14] = 9;
+    let (line, left, skipped) = said(&vscsi);
+    assert!(line.contains("VSCSI v1, byte 160: a record of version 0x0109"), "{line}");
+    assert_eq!((left, skipped), (19, 1));
+
+    let mut cut = writers::vscsi(ios);
+    cut.truncate(32 * 19 + 7);
+    let (line, left, skipped) = said(&cut);
+    assert!(line.contains("byte 608: the trace ends after 7 of the 32 bytes"), "{line}");
+    assert_eq!((left, skipped), (19, 1));
+
+    let mut blktrace = writers::blktrace(ios, false);
+    // The first has a note of 12 bytes.
+    blktrace[60 + 48] ^= 0xff;
+    let (line, left, skipped) = said(&blktrace);
+    assert!(line.contains("blktrace binary, byte 108: a record begins with"), "{line}");
+    assert_eq!((left, skipped), (19, 1));
+}
+
+#[test]
+fn damage_to_a_compact_trace_is_seen_and_kept_to_its_block() {
+    let ios: Vec<_> =
+        (0..100_000).map(|n| io(n * 31, Op::Read, n * n % 999_983 * 512, 512)).collect();
+    let mut bytes = Vec::new();
+    write(ios.iter().copied().map(Ok), Output::Compact, "x", &mut bytes).expect("it is written");
+    for place in (20..bytes.len()).step_by(bytes.len() / 50) {
+        let mut damaged = bytes.clone();
+        damaged[place] ^= 0x10;
+        assert!(read(&damaged, &Options::default()).is_err(), "byte {place}");
+    }
+    let mut damaged = bytes.clone();
+    damaged[70_000] ^= 1;
+    let (line, left, skipped) = said(&damaged);
+    assert!(line.contains("the block's checksum is"), "{line}");
+    assert!(skipped == 1 && left > 80_000 && left < 100_000, "{left} left");
+    // Cut off anywhere it is not whole.
+    for length in [17, 1000, bytes.len() - 30, bytes.len() - 1] {
+        assert!(read(&bytes[..length], &Options::default()).is_err(), "{length} bytes");
+    }
+    let mut newer = bytes;
+    newer[12] = 2;
+    let line = read(&newer, &Options::default()).expect_err("another version").to_string();
+    assert!(line.contains("version 2"), "{line}");
+}
+
+#[test]
+fn what_is_no_trace_is_refused() {
+    for (bytes, told) in [
+        (&b""[..], "it is empty"),
+        (b"Dear reader,\nthis is a letter.\n", "--format"),
+        (&[0; 1000], "--format"),
+        (b"timestamp,what\n1,2\n", "--format"),
+    ] {
+        let line = read(bytes, &Options::default()).expect_err("it is none").to_string();
+        assert!(line.contains(told), "{line}");
+    }
+    let named = Options { format: Some(Format::FioIolog), ..Options::default() };
+    let line = read(b"fio version 9 iolog\n", &named).expect_err("no such version").to_string();
+    assert!(
+        line.contains("fio iolog, line 1: the first line is \"fio version 9 iolog\""),
+        "{line}"
+    );
+}
+
+#[test]
+fn numbers_beyond_all_bounds() {
+    let head = "time_ns,op,offset_bytes,length_bytes,device\n";
+    for (record, told) in [
+        ("0,read,4611686018427387904,512,0", "the offset is"),
+        ("0,read,0,9999999999999,0", "the length is"),
+        ("0,read,0,0,0", "an I/O of no bytes"),
+        ("99999999999999999999,read,0,512,0", "the time is"),
+        ("2305843009213693953,read,0,512,0", "the time is"),
+        ("0,read,0,512,4294967296", "the device is"),
+    ] {
+        let line = read(format!("{head}{record}\n").as_bytes(), &Options::default());
+        let line = line.expect_err(record).to_string();
+        assert!(line.contains(told) && line.contains("line 2"), "{line}");
+    }
+}
+
+#[test]
+fn a_line_without_end_is_passed_over_in_little_memory() {
+    let mut text = b"time_ns,op,offset_bytes,length_bytes\n0,r,0,512\n".to_vec();
+    text.extend(std::iter::repeat_n(b'x', 3 << 20));
+    text.extend(b"\n1,w,0,512\n");
+    let (line, left, skipped) = said(&text);
+    assert!(line.contains("line 3: a line of more than 65536 bytes"), "{line}");
+    assert_eq!((left, skipped), (2, 1));
+}

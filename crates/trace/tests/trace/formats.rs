@@ -1,0 +1,154 @@
+//! Every format, written and read back.
+
+use fourcorners_drive::{Nanos, Op};
+use fourcorners_trace::{
+    Event, Filter, Format, OpSet, Options, Output, TraceIo, from_bytes, write,
+};
+
+use crate::{io, read, some, whole, writers};
+
+/// The same with what a format can carry besides.
+fn timed(ios: Vec<TraceIo>, device: u32) -> Vec<TraceIo> {
+    let duration = |n: u64| Some(Nanos(100 + n % 7 * 100_000));
+    let ios = ios.into_iter().enumerate();
+    ios.map(|(n, io)| TraceIo { duration: duration(n as u64), device, ..io }).collect()
+}
+
+fn written(ios: &[TraceIo], output: Output) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let written = write(ios.iter().copied().map(Ok), output, "/dev/sda", &mut bytes);
+    assert_eq!(written.expect("memory can be written").ios, ios.len() as u64);
+    bytes
+}
+
+fn format_of(bytes: &[u8]) -> Format {
+    let trace = from_bytes(bytes.to_vec(), &Options::default()).expect("it is one");
+    trace.format().expect("it has a format")
+}
+
+/// Written as text or bytes it is known as its format and comes back as it was.
+fn comes_back(format: Format, bytes: &[u8], ios: &[TraceIo]) {
+    assert_eq!(format_of(bytes), format);
+    assert_eq!(whole(bytes), ios, "{format:?}");
+    let named = Options { format: Some(format), ..Options::default() };
+    assert_eq!(read(bytes, &named).expect("it is whole"), ios, "{format:?}");
+}
+
+#[test]
+fn fio_iolog_2_and_3() {
+    let mut ios = some();
+    ios.push(io(90_000_000, Op::Trim, 1 << 30, 1 << 20));
+    ios.push(io(90_000_000, Op::Flush, 0, 0));
+    comes_back(Format::FioIolog, &writers::iolog2(&ios), &ios);
+    comes_back(Format::FioIolog, &written(&ios, Output::Iolog), &ios);
+}
+
+#[test]
+fn csv_and_compact() {
+    let mut ios = timed(some(), 9);
+    ios.push(io(90_000_000, Op::Trim, 1 << 30, 1 << 20));
+    ios.push(io(90_000_001, Op::Flush, 0, 0));
+    // Late, far, long and odd.
+    ios.push(TraceIo { device: u32::MAX, ..io(5, Op::Write, (1 << 62) - 1, 1) });
+    ios.push(io(1 << 61, Op::Read, 3, u64::from(u32::MAX) * 512));
+    comes_back(Format::Csv, &written(&ios, Output::Csv), &ios);
+    comes_back(Format::Compact, &written(&ios, Output::Compact), &ios);
+}
+
+#[test]
+fn compact_over_many_blocks() {
+    let ios: Vec<TraceIo> =
+        (0..200_000).map(|n| io(n * 31, Op::Read, n * n % 999_983 * 512, 512)).collect();
+    let bytes = written(&ios, Output::Compact);
+    assert!(bytes.len() < ios.len() * 7, "{} bytes", bytes.len());
+    assert_eq!(whole(&bytes), ios);
+}
+
+#[test]
+fn csv_by_the_names_of_its_columns() {
+    let text = b"\xef\xbb\xbfop, sector, what, sectors ,time_ms\r\nR,16,x,8,1.5\r\n\r\n# so\r\nW,0,,1,2\r\n";
+    assert_eq!(whole(text), [io(0, Op::Read, 8192, 4096), io(500_000, Op::Write, 0, 512)]);
+}
+
+#[test]
+fn blktrace_of_both_byte_orders_and_blkparse() {
+    // One at a time, so that issue and completion belong together however the places repeat.
+    let ios: Vec<TraceIo> = some()
+        .into_iter()
+        .enumerate()
+        .map(|(n, io)| TraceIo { at: Nanos(n as u64 * 1_000_000), ..io })
+        .collect();
+    let mut ios = timed(ios, 8 << 20 | 3);
+    ios[7].duration = None;
+    ios[8].op = Op::Trim;
+    comes_back(Format::Blktrace, &writers::blktrace(&ios, false), &ios);
+    comes_back(Format::Blktrace, &writers::blktrace(&ios, true), &ios);
+    ios.push(TraceIo { device: 8 << 20 | 3, ..io(999_000_000, Op::Flush, 0, 0) });
+    comes_back(Format::Blktrace, &writers::blktrace(&ios, false), &ios);
+    comes_back(Format::Blkparse, &writers::blkparse(&ios), &ios);
+}
+
+#[test]
+fn blktrace_with_several_in_flight() {
+    // Each takes longer than until the next but two is issued.
+    let ios: Vec<TraceIo> = (0..5000u64)
+        .map(|n| TraceIo {
+            duration: Some(Nanos(250 + n % 3)),
+            ..io(n * 100, Op::Read, n % 100 * 4096, 4096)
+        })
+        .collect();
+    assert_eq!(whole(&writers::blktrace(&ios, false)), ios);
+    // All completions lost: the I/Os are there all the same.
+    let lost: Vec<TraceIo> = (0..200_000u64).map(|n| io(n, Op::Read, n * 4096, 4096)).collect();
+    assert_eq!(whole(&writers::blktrace(&lost, false)), lost);
+}
+
+#[test]
+fn queue_events_are_taken_when_asked_for() {
+    let ios = timed(vec![io(0, Op::Read, 512, 512), io(5_000_000, Op::Write, 0, 512)], 8 << 20);
+    let text = String::from_utf8(writers::blkparse(&ios)).expect("text");
+    let only_queued: String =
+        text.lines().filter(|line| !line.contains(" D ")).collect::<Vec<_>>().join("\n");
+    let queue = Options { event: Event::Queue, ..Options::default() };
+    assert_eq!(read(only_queued.as_bytes(), &queue).expect("it is whole"), ios);
+    let error = read(only_queued.as_bytes(), &Options::default()).expect_err("no issue events");
+    assert!(error.to_string().contains("--event queue"), "{error}");
+}
+
+#[test]
+fn msr_blkreplay_vscsi_and_mqsim() {
+    let mut ios = some();
+    comes_back(Format::Vscsi, &writers::vscsi(&ios), &ios);
+    comes_back(Format::Blkreplay, &writers::blkreplay(&ios), &ios);
+    comes_back(Format::Mqsim, &writers::mqsim(&ios), &ios);
+    ios = timed(ios, 0);
+    comes_back(Format::Blkreplay, &writers::blkreplay(&ios), &ios);
+    ios = timed(ios, 2);
+    comes_back(Format::Msr, &writers::msr(&ios), &ios);
+}
+
+#[test]
+fn filters_and_scales() {
+    let ios = some();
+    let bytes = writers::vscsi(&ios);
+    let filtered = |filter: Filter| read(&bytes, &Options { filter, ..Options::default() });
+    let all = Filter::default();
+    let ops = OpSet { write: true, ..OpSet::NONE };
+    let writes = filtered(Filter { ops, ..all }).expect("it is whole");
+    assert_eq!(writes.len(), ios.iter().filter(|io| io.op == Op::Write).count());
+
+    let (from, to) = (Nanos(10_000_000), Nanos(40_000_000));
+    let some = filtered(Filter { from, to, ..all }).expect("it is whole");
+    let expected: Vec<&TraceIo> = ios.iter().filter(|io| io.at >= from && io.at < to).collect();
+    assert_eq!(some.len(), expected.len());
+    assert_eq!(some[0].at, Nanos::ZERO, "times count from the first that is kept");
+    assert_eq!(some[5].at, expected[5].at - expected[0].at);
+
+    let (range_start, range_end) = (1 << 20, 2 << 20);
+    let near = filtered(Filter { range_start, range_end, ..all }).expect("it is whole");
+    let inside = |io: &&TraceIo| io.offset_bytes >= range_start && io.end_bytes() <= range_end;
+    assert_eq!(near.len(), ios.iter().filter(inside).count());
+
+    let slow = filtered(Filter { time_scale: 2.0, ..all }).expect("it is whole");
+    assert!(slow.iter().zip(&ios).all(|(slow, io)| slow.at.0 == 2 * io.at.0));
+}
