@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use fourcorners::jobfile::{JobFile, Placed};
 use fourcorners_drive::Geometry;
+use fourcorners_fio::jobfile::{JobFile, Placed};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

@@ -1,7 +1,7 @@
 //! Anything as a document of results: what reads it shows it, and never panics.
 #![no_main]
 
-use fourcorners::report;
+use fourcorners_results::report;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

@@ -1,8 +1,8 @@
 //! The library's errors as Python's exceptions, with its messages.
 
-use fourcorners::jobfile::JobFileError;
 use fourcorners_catalogue::CatalogueError;
 use fourcorners_drive::Fault;
+use fourcorners_fio::jobfile::JobFileError;
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use fourcorners::fio_output::{Cost, Report, TargetRun, json, normal};
-use fourcorners::jobfile::{JobFile, Jobs, Placed};
 use fourcorners_catalogue::Profile;
+use fourcorners_fio::jobfile::{JobFile, Jobs, Placed};
+use fourcorners_fio::output::{Cost, Report, TargetRun, json, normal};
 use fourcorners_record::{ClockName, TargetInfo};
 use fourcorners_run::streams::RunResult;
 use pyo3::prelude::*;

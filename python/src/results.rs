@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use fourcorners::store::{Added, Filter, Store, StoreError, dates, default_path};
 use fourcorners_record::{ClockName, Record as LabRecord};
+use fourcorners_results::store::{Added, Filter, Store, StoreError, dates, default_path};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -1,6 +1,6 @@
 //! What is listed of a record in a database.
 
-use fourcorners::store::Summary as LabSummary;
+use fourcorners_results::store::Summary as LabSummary;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

@@ -5,7 +5,7 @@
 //! Making the database takes a minute or two and is not measured. `cargo bench --bench results -- page`
 //! runs what has "page" in its name.
 
-#[path = "../tests/fixture/mod.rs"]
+#[path = "../../results/tests/fixture/mod.rs"]
 mod fixture;
 #[path = "../tests/browser/tools.rs"]
 mod tools;
@@ -16,8 +16,8 @@ use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
 use divan::Bencher;
-use fourcorners::store::Store;
 use fourcorners_record::{Document, Record};
+use fourcorners_results::store::Store;
 
 const RECORDS: u64 = 100_000;
 const DRIVES: u64 = 10;

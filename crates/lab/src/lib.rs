@@ -6,18 +6,12 @@
 
 pub mod bench;
 pub mod cli;
-pub mod compare;
 pub mod drive;
 mod event;
-mod fio;
-pub mod fio_output;
-pub mod jobfile;
 pub mod real_tasks;
 pub mod replay;
-pub mod report;
 pub mod review;
 pub mod side_by_side;
 pub mod state;
-pub mod store;
 pub mod validate;
 pub mod web;

@@ -4,6 +4,7 @@
 //! Playwright drives Debian's Chromium. Both come with `npm ci --prefix crates/lab/tests/browser`, as
 //! `.ci/run` does it; without them the tests say so and pass.
 
+#[path = "../../results/tests/fixture/mod.rs"]
 mod fixture;
 #[path = "browser/tools.rs"]
 mod tools;
@@ -11,8 +12,9 @@ mod tools;
 use std::path::Path;
 use std::process::Command;
 
-use fourcorners::report::{page, write_atomically};
+use fourcorners_machine::save::write_atomically;
 use fourcorners_record::Document;
+use fourcorners_results::report::page;
 use tools::{folder, node_and_browser};
 
 /// What the script counted; `None`, and a word about it, where something is not installed.

@@ -1,5 +1,6 @@
 //! `fourcorners web`, over its socket.
 
+#[path = "../../results/tests/fixture/mod.rs"]
 mod fixture;
 #[path = "browser/tools.rs"]
 mod tools;
@@ -10,7 +11,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use fourcorners::store::Store;
+use fourcorners_results::store::Store;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -40,15 +40,6 @@ fn measure() -> Option<u64> {
     each.min()
 }
 
-/// A loop that used at least this part of a CPU's time was what limited a run, rather than its target.
-const BUSY: f64 = 0.95;
-
-/// Whether the one thread that submits and completes was the limit: so many CPU seconds in so many of
-/// the clock.
-pub fn was_the_limit(cpu_seconds: f64, seconds: f64) -> bool {
-    seconds > 0.0 && cpu_seconds / seconds >= BUSY
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -59,6 +50,5 @@ mod tests {
         // A kernel entry for some I/Os at a time cannot take less, and no machine takes as long.
         assert!((10..100_000).contains(&ns), "{ns}");
         assert_eq!(ns_per_io(), Some(ns));
-        assert!(was_the_limit(0.99, 1.0) && !was_the_limit(0.5, 1.0) && !was_the_limit(0.0, 0.0));
     }
 }

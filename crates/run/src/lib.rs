@@ -32,6 +32,7 @@
 #![forbid(unsafe_code)]
 
 mod arrival;
+mod generator;
 mod histogram;
 mod look_ahead;
 mod measured;
@@ -44,6 +45,7 @@ pub mod verify;
 mod workload;
 
 pub use arrival::{Due, Source};
+pub use generator::generator_was_the_limit;
 pub use histogram::Histogram;
 pub use measured::{EnergyUsed, JobEnd, Measured, Second};
 pub use observer::{Observer, PartObserver, Unobserved};

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use fourcorners_record::{Ended, Record};
+use fourcorners_results::store::{self, Store, StoreError};
 
 use super::args::KeepArgs;
 use super::terminal::say;
-use crate::store::{self, Store, StoreError};
 
 /// Keeps records in a database, and says so once where it cannot: whatever becomes of the database, a
 /// measurement goes on, and its results are printed and saved as files.

@@ -4,10 +4,10 @@
 use std::path::{Path, PathBuf};
 
 use fourcorners_record::{Document, Record};
+use fourcorners_results::store::{self, Store, StoreError};
 
 use super::Failure;
 use super::results::{database, failure};
-use crate::store::{self, Store, StoreError};
 
 /// Fewest digits that are taken for the beginning of an id.
 const FEWEST_DIGITS: usize = 4;

@@ -3,12 +3,13 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use fourcorners_machine::save;
 use fourcorners_record::Document;
+use fourcorners_results::report;
 
 use super::args::ReviewArgs;
 use super::planned::Planned;
 use super::resume;
-use crate::report;
 
 /// The folder of default folders.
 const RESULTS: &str = "fourcorners-results";
@@ -150,8 +151,8 @@ fn write(path: &Path, content: &[u8]) -> anyhow::Result<()> {
     // While there is a folder for what `--resume` needs, that is where an unfinished file is ours.
     let way = path.with_file_name(resume::FOLDER);
     let written = match way.is_dir() {
-        true => report::write_atomically_by(&way, path, content),
-        false => report::write_atomically(path, content),
+        true => save::write_atomically_by(&way, path, content),
+        false => save::write_atomically(path, content),
     };
     written.map_err(|error| anyhow::anyhow!("cannot write {}: {error}", path.display()))
 }

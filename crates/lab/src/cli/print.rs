@@ -4,9 +4,9 @@ use std::io::{self, ErrorKind, IsTerminal, Write, stdout};
 
 use anyhow::Context;
 use fourcorners_record::Document;
+use fourcorners_results::report;
 
 use super::terminal::{colours, columns};
-use crate::report;
 
 /// A document as JSON, or as tables that fit what stdout is.
 pub(super) fn text_of(document: &Document, json: bool) -> String {

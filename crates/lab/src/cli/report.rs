@@ -4,6 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use fourcorners_machine::save;
+use fourcorners_results::report::{self, Picture, pictures};
 
 use super::args::ReportArgs;
 use super::named;
@@ -11,7 +13,6 @@ use super::out::make_writable;
 use super::print;
 use super::terminal::say;
 use super::{End, Failure};
-use crate::report::{self, Picture, pictures};
 
 pub(super) fn run(args: &ReportArgs) -> Result<End, Failure> {
     let document = named::find_all(&args.results, named::store(args.db.as_ref())?.as_ref())?;
@@ -21,7 +22,7 @@ pub(super) fn run(args: &ReportArgs) -> Result<End, Failure> {
         make_writable(folder, "folder").map_err(Failure::Usage)?;
     }
     if let Some(page) = &args.output {
-        report::write_atomically(page, report::page(&document).as_bytes())
+        save::write_atomically(page, report::page(&document).as_bytes())
             .with_context(|| format!("cannot write {}", page.display()))?;
         say(&format!("page: {}", page.display()));
     }
@@ -66,7 +67,7 @@ fn save(
         anyhow::Ok(files)
     })?;
     for (path, content) in &files {
-        report::write_atomically(path, content)
+        save::write_atomically(path, content)
             .with_context(|| format!("cannot write {}", path.display()))?;
     }
     say(&format!("{} {} in {}", files.len(), ending.to_uppercase(), folder.display()));

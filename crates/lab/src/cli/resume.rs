@@ -6,13 +6,13 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use fourcorners_machine::save::write_atomically;
 use fourcorners_record::Record;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::session::Session;
-use crate::report::write_atomically;
 use crate::review::Checkpoint;
 
 /// Its name.

@@ -6,8 +6,11 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, anyhow};
+use fourcorners_fio::jobfile::{JobFile, Jobs, Placed, Ways, cpu_list};
+use fourcorners_fio::output::{Cost, Report, TargetRun, json, log_files, normal, write_logs};
 use fourcorners_linux::{Modes, Setup, SubmissionThread};
 use fourcorners_machine::cpu;
+use fourcorners_machine::save::{is_a_sink, write_atomically};
 use fourcorners_record::ClockName;
 use fourcorners_run::{JobEnd, Observer};
 use jiff::Timestamp;
@@ -20,9 +23,6 @@ use super::targets;
 use super::terminal::say;
 use super::{End, Failure};
 use crate::drive::LAY_OUT_BLOCK;
-use crate::fio_output::{Cost, Report, TargetRun, json, log_files, normal, write_logs};
-use crate::jobfile::{JobFile, Jobs, Placed, Ways, cpu_list};
-use crate::report::{is_a_sink, write_atomically};
 use crate::review::Watch;
 
 /// What fio exits with when a signal stopped it.

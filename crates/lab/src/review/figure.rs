@@ -1,10 +1,10 @@
 //! From what a job did to the figure and the series of a record.
 
+use fourcorners_fio as fio;
 use fourcorners_record::{Figure, Job, Latency, TargetInfo, TargetKind};
 use fourcorners_run::JobEnd;
 
 use crate::drive::{Drive, Outcome};
-use crate::fio;
 
 /// What a figure is of, besides the outcome.
 pub(super) struct About<'a> {

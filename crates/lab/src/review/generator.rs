@@ -1,14 +1,14 @@
 //! Whether it was the drive that a figure is of, or the program that made the I/Os.
 
-use fourcorners_linux::overhead;
 use fourcorners_record::{Record, Verdict};
+use fourcorners_run::generator_was_the_limit;
 
 /// Names the figures of a real target in which our one loop was busy all the time.
 pub(super) fn conclude(record: &mut Record) {
     let share = |name: &String| {
         let figure = &record.figures[name];
         let cpu_seconds = figure.cpu_us_per_io? * figure.ios as f64 / 1e6;
-        overhead::was_the_limit(cpu_seconds, figure.duration_s)
+        generator_was_the_limit(cpu_seconds, figure.duration_s)
             .then(|| cpu_seconds / figure.duration_s)
     };
     let busy: Vec<(String, f64)> =

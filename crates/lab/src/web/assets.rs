@@ -6,9 +6,9 @@ use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
+use fourcorners_results::report::chart_library;
 
 use super::error::Refused;
-use crate::report::chart_library;
 
 const INDEX: &str = include_str!("page/index.html");
 const SCRIPT: &str = include_str!("page/app.js");

@@ -3,9 +3,8 @@
 use axum::Json;
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
+use fourcorners_results::store::StoreError;
 use serde_json::json;
-
-use crate::store::StoreError;
 
 /// A request that is not answered.
 #[derive(Debug)]

@@ -7,14 +7,14 @@ use axum::extract::{Path, Query, RawQuery, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use fourcorners_record::{ClockName, Document, Record};
+use fourcorners_results::report;
+use fourcorners_results::store::{Filter, Store, StoreError, Summary, dates};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use super::Shared;
 use super::error::Refused;
-use crate::report;
 use crate::review::Method;
-use crate::store::{Filter, Store, StoreError, Summary, dates};
 
 /// Records of a list, unless fewer are asked for.
 const MOST_LISTED: u64 = 200;

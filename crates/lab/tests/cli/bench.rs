@@ -7,8 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use fourcorners::report::from_json;
 use fourcorners_record::{Document, Ended, Record};
+use fourcorners_results::report::from_json;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 

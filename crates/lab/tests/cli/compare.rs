@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use fourcorners::report::to_json;
 use fourcorners_record::Document;
+use fourcorners_results::report::to_json;
 use serde_json::Value;
 
 use crate::bench::{HDD, M4, command, folder};

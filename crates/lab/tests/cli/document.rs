@@ -3,8 +3,8 @@
 use std::process::Command;
 use std::sync::LazyLock;
 
-use fourcorners::report::{from_json, json_schema};
 use fourcorners_record::{ClockName, Document, Ended, TargetKind};
+use fourcorners_results::report::{from_json, json_schema};
 
 use crate::bench::{HDD, M4, Ran, folder, listing, obeys_the_laws, run, start};
 

@@ -10,7 +10,7 @@ mod document;
 mod drive_health;
 mod drives;
 mod files;
-#[path = "../fixture/mod.rs"]
+#[path = "../../../results/tests/fixture/mod.rs"]
 mod fixture;
 mod hostile;
 mod hosts;

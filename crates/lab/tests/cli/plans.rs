@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use fourcorners::report::json_schema;
 use fourcorners_record::{Ended, Record};
+use fourcorners_results::report::json_schema;
 use rustix::process::Signal;
 
 use crate::bench::{M4, folder, listing, obeys_the_laws, refused, run, start, wait_for};

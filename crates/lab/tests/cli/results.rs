@@ -5,9 +5,9 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use fourcorners::report::{from_json, to_json};
-use fourcorners::store::{Filter, Store};
 use fourcorners_record::Document;
+use fourcorners_results::report::{from_json, to_json};
+use fourcorners_results::store::{Filter, Store};
 use rustix::process::Signal;
 
 use crate::bench::{HDD, M4, Ran, Started, command, folder, refused, saved};

@@ -56,7 +56,7 @@ fn tasks_are_compared_side_by_side_with_what_a_person_would_notice() {
     let page = fs::read_to_string(dir.path().join("two/review.html")).expect("it was saved");
     assert!(page.contains("no difference you would notice"));
     let document = fs::read_to_string(dir.path().join("here/review.json")).expect("it was saved");
-    let records = fourcorners::report::from_json(&document).expect("a document").records;
+    let records = fourcorners_results::report::from_json(&document).expect("a document").records;
     let elapsed = |at: usize, task: &str| records[at].replays[task].figures["task"].elapsed_s;
     // The same thought on all of them; what is left is the drive's.
     for task in ["boot", "application", "install"] {

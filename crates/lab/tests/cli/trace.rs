@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use fourcorners::report::json_schema;
 use fourcorners_record::{Ended, TargetKind};
+use fourcorners_results::report::json_schema;
 
 use crate::bench::{HDD, M4, folder, refused, run};
 

@@ -1,6 +1,6 @@
 //! Lines of a name and numbers below headings, in a width.
 
-use crate::report::shortened;
+use fourcorners_results::report::shortened;
 
 /// Least room for a name.
 const LEAST_LABEL: usize = 12;

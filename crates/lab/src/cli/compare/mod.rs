@@ -9,13 +9,14 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args as ClapArgs;
+use fourcorners_machine::save;
 use fourcorners_record::Record;
+use fourcorners_results::compare::{Comparison, Side, document, sides};
+use fourcorners_results::report;
 
 use super::named;
 use super::terminal::{columns, say};
 use super::{End, Failure};
-use crate::compare::{Comparison, Side, document, sides};
-use crate::report;
 
 /// Compare drives: their results side by side, with ratios and what does not matter.
 ///
@@ -76,7 +77,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<End, Failure> {
     }
     if let Some(path) = &args.output {
         let page = report::comparison_page(&document(&sides, &methods), &comparison);
-        report::write_atomically(path, page.as_bytes())
+        save::write_atomically(path, page.as_bytes())
             .with_context(|| format!("cannot write {}", path.display()))?;
     }
     let text = match args.json {

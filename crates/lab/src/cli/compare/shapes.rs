@@ -1,9 +1,12 @@
 //! What of a comparison is more than a number: curves, seconds, conclusions.
 
+use fourcorners_results::compare::{Comparison, CourseCell, CurveCell, Measure};
+use fourcorners_results::report::{
+    against, curve_heading, figure_words, iops, percent, plain, rate, wrapped,
+};
+
 use super::grid::Grid;
 use super::table::{marks, ratio};
-use crate::compare::{Comparison, CourseCell, CurveCell, Measure};
-use crate::report::{against, curve_heading, figure_words, iops, percent, plain, rate, wrapped};
 
 /// A row of one kind: its heading, and of each side the repeats and the numbers.
 type Lines = (String, Vec<Option<(usize, Vec<String>)>>);

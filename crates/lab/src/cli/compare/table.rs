@@ -1,11 +1,12 @@
 //! A comparison for a terminal: method by method, under each figure a line for each side.
 
-use super::grid::Grid;
-use super::shapes;
-use crate::compare::{About, Cell, Comparison, Measure};
-use crate::report::{
+use fourcorners_results::compare::{About, Cell, Comparison, Measure};
+use fourcorners_results::report::{
     against, clock_words, figure_words, method_words, micros, plain, rate, spread,
 };
+
+use super::grid::Grid;
+use super::shapes;
 
 /// What stands before a ratio that makes no difference.
 const NO_MATTER: &str = "≈";

@@ -3,14 +3,14 @@
 use std::io::{BufWriter, Write, stdout};
 use std::path::Path;
 
+use fourcorners_results::report::{plain, shortened};
+use fourcorners_results::store::{Filter, Store, StoreError, Summary};
 use serde::Serialize;
 
 use super::args::ListArgs;
 use super::failure;
 use crate::cli::terminal::{columns, say};
 use crate::cli::{End, Failure};
-use crate::report::{plain, shortened};
-use crate::store::{Filter, Store, StoreError, Summary};
 
 /// The name and version of the JSON document's form.
 const SCHEMA: &str = "fourcorners.results/1";

@@ -10,12 +10,12 @@ use std::path::PathBuf;
 use anyhow::Context;
 use fourcorners_machine::save::write_atomically_with;
 use fourcorners_record::Document;
+use fourcorners_results::report;
+use fourcorners_results::store::{Filter, Store, StoreError, dates};
 
 use super::keeper;
 use super::terminal::{columns, say};
 use super::{End, Failure};
-use crate::report;
-use crate::store::{Filter, Store, StoreError, dates};
 
 pub(super) use args::ResultsArgs;
 use args::{Chosen, ExportArgs, ImportArgs, ResultsCommand, RmArgs, ShowArgs};

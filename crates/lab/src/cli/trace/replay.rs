@@ -7,8 +7,9 @@ use std::time::Instant;
 use anyhow::Context;
 use fourcorners_drive::Nanos;
 use fourcorners_linux::Setup;
-use fourcorners_machine::workers;
+use fourcorners_machine::{save, workers};
 use fourcorners_record::{Document, Ended, Record};
+use fourcorners_results::report;
 use fourcorners_run::Observer;
 use fourcorners_trace as trace;
 
@@ -24,7 +25,6 @@ use crate::cli::targets::{self, Asked};
 use crate::cli::terminal::say;
 use crate::cli::{End, Failure};
 use crate::replay::{Addresses, Before, Pace, Plan, replay};
-use crate::report;
 use crate::review::Watch;
 
 /// Longest idle cap, an hour: with more nothing is cut.
@@ -77,7 +77,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<End, Failure> {
     if let Some(folder) = &args.out {
         for (name, text) in [(JSON, report::to_json(&document)), (PAGE, report::page(&document))] {
             let path = folder.join(name);
-            report::write_atomically(&path, text.as_bytes())
+            save::write_atomically(&path, text.as_bytes())
                 .with_context(|| format!("cannot write {}", path.display()))?;
         }
     }

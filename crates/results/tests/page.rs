@@ -7,8 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use fourcorners::report::{page, write_atomically};
+use fourcorners_machine::save::write_atomically;
 use fourcorners_record::Document;
+use fourcorners_results::report::page;
 
 /// A headless browser where one is installed.
 fn chromium() -> Option<PathBuf> {

@@ -182,7 +182,7 @@ fn clashing(records: &[Record], labels: &[String]) -> Vec<usize> {
 
 /// `text` in at most `limit` characters: its middle is left out when it is longer, since paths
 /// differ at their ends.
-pub(crate) fn shortened(text: &str, limit: usize) -> String {
+pub fn shortened(text: &str, limit: usize) -> String {
     let chars: Vec<char> = text.chars().collect();
     if chars.len() <= limit {
         return text.to_string();

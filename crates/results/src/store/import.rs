@@ -133,7 +133,7 @@ fn is_database(path: &Path) -> bool {
 }
 
 /// The documents that a path names.
-pub(crate) fn documents(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
+pub fn documents(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
     if !path.is_dir() {
         return Ok(vec![path.to_path_buf()]);
     }
@@ -149,7 +149,7 @@ pub(crate) fn documents(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
 }
 
 /// A document in a file.
-pub(crate) fn read_document(path: &Path) -> Result<Document, StoreError> {
+pub fn read_document(path: &Path) -> Result<Document, StoreError> {
     let unreadable = |error| StoreError::Unreadable { path: path.into(), error };
     let metadata = path.metadata().map_err(unreadable)?;
     let kind = metadata.file_type();

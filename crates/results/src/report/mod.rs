@@ -35,20 +35,15 @@ mod trim;
 mod used;
 mod words;
 
-pub(crate) use compared::curve_heading;
-pub(crate) use entries::shortened;
-pub(crate) use fourcorners_machine::save::is_a_sink;
-pub use fourcorners_machine::save::write_atomically;
-pub(crate) use fourcorners_machine::save::write_atomically_by;
+pub use compared::curve_heading;
+pub use entries::shortened;
 pub use json::{ReadError, from_json, json_schema, to_json};
 pub use page::{comparison_page, page};
 pub use pictures::{Picture, PictureError, pictures};
-pub(crate) use table::plain;
+pub use table::plain;
 pub use table::table;
 pub use words::figure_words;
-pub(crate) use words::{
-    against, clock_words, iops, method_words, micros, percent, rate, spread, wrapped,
-};
+pub use words::{against, clock_words, iops, method_words, micros, percent, rate, spread, wrapped};
 
 /// The script element of the chart library, for pages that are no reports.
 pub fn chart_library() -> &'static str {

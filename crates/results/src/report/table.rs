@@ -146,7 +146,7 @@ impl Page {
 }
 
 /// Text that cannot steer a terminal: no control characters, and none that reorder it.
-pub(crate) fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     let steers = |c: char| {
         c.is_control()
             || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -18,8 +18,8 @@ pub use json::json;
 pub use logs::{log_files, write_logs};
 pub use normal::normal;
 
-use fourcorners_linux::overhead;
 use fourcorners_record::{ClockName, TargetInfo};
+use fourcorners_run::generator_was_the_limit;
 use fourcorners_run::streams::RunResult;
 
 use crate::jobfile::Jobs;
@@ -56,7 +56,7 @@ impl TargetRun {
         self.clock == ClockName::Wall
             && !polls
             && self.seconds > 0.1
-            && overhead::was_the_limit(cpu_seconds, self.seconds)
+            && generator_was_the_limit(cpu_seconds, self.seconds)
     }
 }
 

@@ -2,8 +2,8 @@
 
 mod fixture;
 
-use fourcorners::compare::{Cell, Comparison, Side, document, sides};
 use fourcorners_record::{Curve, Record, Until, Verdict};
+use fourcorners_results::compare::{Cell, Comparison, Side, document, sides};
 
 const FIGURE: &str = "random_write_4k_qd3_incompressible";
 

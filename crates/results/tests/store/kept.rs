@@ -1,8 +1,8 @@
 //! What goes in comes out, and is found by what it is.
 
-use fourcorners::report::{from_json, to_json};
-use fourcorners::store::{Added, Filter, Imported, Store, StoreError};
 use fourcorners_record::{ClockName, Record};
+use fourcorners_results::report::{from_json, to_json};
+use fourcorners_results::store::{Added, Filter, Imported, Store, StoreError};
 
 use crate::fixture;
 

@@ -39,7 +39,7 @@ pub use check::Checked;
 pub use damage::open_or_begin_anew;
 pub use error::StoreError;
 pub use import::Imported;
-pub(crate) use import::{documents, read_document};
+pub use import::{documents, read_document};
 pub use place::default_path;
 pub use query::{FigureRow, Filter, Summary};
 pub use write::Added;

@@ -112,7 +112,7 @@ pub(crate) fn curve_words(name: &str) -> String {
 }
 
 /// A method's name as a heading.
-pub(crate) fn method_words(method: &str) -> String {
+pub fn method_words(method: &str) -> String {
     match method {
         "four-corners" => "Four corners".into(),
         "toms" => "Queue depth sweep".into(),
@@ -162,7 +162,7 @@ fn push_grouped(text: &mut String, digits: &str) {
 }
 
 /// A data rate's number, MB/s: tenths as the reviews print it, more places for slow drives.
-pub(crate) fn rate(mb_per_s: f64) -> String {
+pub fn rate(mb_per_s: f64) -> String {
     match mb_per_s.abs() {
         value if !value.is_finite() => NO_VALUE.into(),
         value if value >= 1e9 => format!("{mb_per_s:.2e}"),
@@ -175,7 +175,7 @@ pub(crate) fn rate(mb_per_s: f64) -> String {
 }
 
 /// I/Os per second; tenths matter for hard disks.
-pub(crate) fn iops(value: f64) -> String {
+pub fn iops(value: f64) -> String {
     match value.abs() {
         size if !size.is_finite() => NO_VALUE.into(),
         size if size >= 1e12 => format!("{value:.2e}"),
@@ -194,7 +194,7 @@ pub(super) fn watts(value: f64) -> String {
 }
 
 /// A time with three significant digits in the unit that suits it.
-pub(crate) fn micros(us: f64) -> String {
+pub fn micros(us: f64) -> String {
     if !us.is_finite() {
         return NO_VALUE.into();
     }
@@ -225,7 +225,7 @@ pub(super) fn ratio(value: f64) -> String {
 }
 
 /// A number over that of another side.
-pub(crate) fn against(ratio: f64) -> String {
+pub fn against(ratio: f64) -> String {
     match ratio {
         ratio if !ratio.is_finite() => NO_VALUE.into(),
         1e6.. => format!("{ratio:.1e}"),
@@ -238,7 +238,7 @@ pub(crate) fn against(ratio: f64) -> String {
 }
 
 /// How far an interval reaches beyond its middle: its upper end over that.
-pub(crate) fn spread(reach: f64) -> String {
+pub fn spread(reach: f64) -> String {
     let percent = (reach - 1.0) * 100.0;
     match percent {
         100.0.. => "over 100 %".into(),
@@ -249,7 +249,7 @@ pub(crate) fn spread(reach: f64) -> String {
 }
 
 /// A share of one as a percentage.
-pub(crate) fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     match share.abs() {
         size if !size.is_finite() => NO_VALUE.into(),
         size if size >= 1e6 => format!("{:.2e} %", share * 100.0),
@@ -330,7 +330,7 @@ pub(super) fn job_words(job: &Job) -> String {
 }
 
 /// Which clock, in two words.
-pub(crate) fn clock_words(clock: ClockName) -> &'static str {
+pub fn clock_words(clock: ClockName) -> &'static str {
     match clock {
         ClockName::Virtual => "virtual time",
         ClockName::Wall => "wall time",
@@ -356,7 +356,7 @@ pub(super) fn ended_words(ended: &Ended) -> Option<String> {
 }
 
 /// Lines of at most `limit` letters, broken between words where there are such.
-pub(crate) fn wrapped(words: &str, limit: usize) -> Vec<String> {
+pub fn wrapped(words: &str, limit: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in words.split_whitespace() {
         let mut word: Vec<char> = word.chars().collect();

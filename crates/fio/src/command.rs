@@ -4,7 +4,7 @@ use fourcorners_record::{Data, Job, Pattern, TargetInfo, TargetKind};
 
 /// The command line for fio 3.x that does what `job` does to `target`. A virtual target's place
 /// is taken by `/dev/DEVICE`.
-pub(crate) fn command(name: &str, job: &Job, target: &TargetInfo) -> String {
+pub fn command(name: &str, job: &Job, target: &TargetInfo) -> String {
     let file = match target.kind {
         TargetKind::Virtual => "/dev/DEVICE".to_string(),
         // fio takes a colon as the end of one file name and the beginning of another.

@@ -5,9 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
-use fourcorners::report::{from_json, json_schema};
-use fourcorners::store::{Added, Filter, Store};
 use fourcorners_record::Record;
+use fourcorners_results::report::{from_json, json_schema};
+use fourcorners_results::store::{Added, Filter, Store};
 
 fn golden(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)

@@ -187,7 +187,7 @@ fn figures(comparison: &Comparison, method: &str) -> Markup {
 }
 
 /// What a curve is, and the part of it that all sides have.
-pub(crate) fn curve_heading(row: &CurveRow) -> String {
+pub fn curve_heading(row: &CurveRow) -> String {
     let (from, to) = row.over;
     let over = format!("{} to {} {}", count_tick(from.round()), count_tick(to.round()), row.x);
     format!("{}: {} over {over}", curve_words(&row.curve), row.y)

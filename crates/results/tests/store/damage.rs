@@ -4,8 +4,8 @@ use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use fourcorners::store::{Filter, Imported, Store, StoreError, open_or_begin_anew};
 use fourcorners_record::Record;
+use fourcorners_results::store::{Filter, Imported, Store, StoreError, open_or_begin_anew};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 

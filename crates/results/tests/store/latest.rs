@@ -1,7 +1,7 @@
 //! The results that stand for a drive.
 
-use fourcorners::store::Store;
 use fourcorners_record::{Ended, Record};
+use fourcorners_results::store::Store;
 
 use crate::fixture;
 use crate::kept::new;

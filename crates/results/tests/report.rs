@@ -4,11 +4,11 @@ mod fixture;
 
 use std::path::Path;
 
-use fourcorners::compare::{Comparison, document, sides};
-use fourcorners::report::{
+use fourcorners_record::{Document, Ended, Figure, Latency, Record};
+use fourcorners_results::compare::{Comparison, document, sides};
+use fourcorners_results::report::{
     comparison_page, from_json, json_schema, page, pictures, table, to_json,
 };
-use fourcorners_record::{Document, Ended, Figure, Latency, Record};
 
 /// What only the chart library's own text holds, once.
 const LIBRARY_MARK: &str = "plotly.js v3";
@@ -255,7 +255,8 @@ fn every_chart_of_the_page_is_a_picture() {
     let png = pictures[1].png().expect("it can be drawn");
     assert!(png.starts_with(b"\x89PNG") && png[16..20] == 1600_u32.to_be_bytes());
     // Letters have been drawn: the same picture without them has fewer bytes.
-    let mute = fourcorners::report::Picture { svg: without_texts(write), ..pictures[1].clone() };
+    let mute =
+        fourcorners_results::report::Picture { svg: without_texts(write), ..pictures[1].clone() };
     assert!(mute.png().expect("it can be drawn").len() * 3 < png.len() * 2);
 }
 

@@ -1,0 +1,21 @@
+//! fio's job files, fio's output, and fio's command for what we ran.
+//!
+//! A [`jobfile`] is read as fio reads it, into the streams that `fourcorners-run` runs; [`output`]
+//! says what they did in fio's text, JSON and logs; [`command`] is the fio command that repeats a job
+//! of a review. What fio itself would say of an option, and what we refuse, is in docs/FIO.md.
+//!
+//! ```
+//! use fourcorners_fio::jobfile::JobFile;
+//!
+//! let wrong = JobFile::parse("[reads]\nrw=randread\niodpeth=4\n", &|_| None);
+//! let error = wrong.expect_err("a slip is an error with its line and the nearest name").to_string();
+//! assert!(error.contains("iodepth"), "{error}");
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod command;
+pub mod jobfile;
+pub mod output;
+
+pub use command::command;
