@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use fourcorners::review::{Medium, PlanFile, Protocol, Scope, plans};
 use fourcorners_drive::Geometry;
+use fourcorners_lab::review::{Medium, PlanFile, Protocol, Scope, plans};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use fourcorners::drive::{Drive as LabDrive, Purge};
-use fourcorners::side_by_side;
 use fourcorners_catalogue::{Profile, self as catalogue};
 use fourcorners_drive::{Hdd, Ssd};
+use fourcorners_lab::drive::{Drive as LabDrive, Purge};
+use fourcorners_lab::side_by_side;
 use fourcorners_run::{JobEnd, trim};
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;

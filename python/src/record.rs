@@ -237,7 +237,7 @@ pub(crate) fn optional<'py>(
 #[pyfunction]
 pub(crate) fn to_json(records: Vec<Record>) -> String {
     let records = records.iter().map(|record| LabRecord::clone(&record.0)).collect();
-    fourcorners_results::report::to_json(&Document::new(records))
+    fourcorners_record::to_json(&Document::new(records))
 }
 
 /// The records of such a document.

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use fourcorners::review::{Checkpoint, Method, Step, Watch};
-use fourcorners::side_by_side::{Wanted, check_memory, review_all};
+use fourcorners_lab::review::{Checkpoint, Method, Step, Watch};
+use fourcorners_lab::side_by_side::{Wanted, check_memory, review_all};
 use fourcorners_linux::guard::LEAST_BYTES;
 use fourcorners_record::Record as LabRecord;
 use pyo3::exceptions::{PyMemoryError, PyValueError};

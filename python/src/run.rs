@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::sync::Arc;
 
-use fourcorners::drive::{Drive as LabDrive, Outcome};
+use fourcorners_lab::drive::{Drive as LabDrive, Outcome};
 use fourcorners_record::{FlashWear, Job as LabJob, Latency as LabLatency, Series as LabSeries};
 use fourcorners_run::{Histogram as LabHistogram, JobEnd, Measured, Unobserved};
 use numpy::PyArray1;

@@ -4,9 +4,9 @@
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
-use fourcorners::bench::{DRIVE, SET, job};
 use fourcorners_catalogue::{self as catalogue, Model};
 use fourcorners_drive::{Nanos, Null, Ssd, Target};
+use fourcorners_lab::bench::{DRIVE, SET, job};
 use fourcorners_linux::HugePages;
 use fourcorners_record::Pattern;
 use fourcorners_run::{Histogram, Unobserved, run};

@@ -9,7 +9,7 @@
 
 use std::path::Path;
 
-use fourcorners::drive::Drive;
+use fourcorners_lab::drive::Drive;
 use fourcorners_linux::guard::{self, Permission};
 use fourcorners_linux::{Setup, Uring};
 use fourcorners_record::{Data, Job, Pattern, Until};

@@ -1,17 +1,44 @@
-//! The drive lab: storage reviewers' tests on real drives and on virtual ones.
+//! The methods of the drive lab: what a review measures, on a real drive and on a virtual one.
 //!
-//! A [`workload::Job`] says what is done to a target, [`run::run`] does it on any
-//! [`fourcorners_drive::Target`], a [`review::Method`] is a plan of such jobs, and a
-//! [`record::Record`] is what was measured.
+//! A [`review::Method`] is a plan of jobs, a [`drive::Drive`] is what they run on, and a
+//! [`Record`](fourcorners_record::Record) is what comes of it; [`side_by_side`] reviews several
+//! drives at once. [`replay`] is the storage bench, [`validate`] holds virtual drives against what
+//! was published, [`state`] keeps a used drive in a file, [`real_tasks`] does tasks on a file system,
+//! [`bench`] measures our own speed. Nothing in here parses arguments, draws or serves: the command
+//! is the crate `fourcorners`, and Python binds this one.
+//!
+//! ```
+//! use fourcorners_catalogue::built_in;
+//! use fourcorners_lab::drive::Drive;
+//! use fourcorners_record::{Data, Job, Pattern, Until};
+//! use fourcorners_run::Unobserved;
+//!
+//! let mut drive = Drive::from_profile(&built_in("crucial-m4-256gb", &[])?);
+//! let job = Job {
+//!     pattern: Pattern::Random,
+//!     read_percent: 0,
+//!     block_bytes: 4096,
+//!     queue_depth: 3,
+//!     span_start_bytes: 0,
+//!     span_bytes: 8_000_000_000,
+//!     data: Data::Incompressible,
+//!     until: Until::Seconds(1),
+//!     seed: 1,
+//!     fua: false,
+//! };
+//! let outcome = drive.run(&job, &mut Unobserved);
+//! // New, an m4 takes some 50,000 random writes a second.
+//! assert!((40_000..60_000).contains(&outcome.measured.writes));
+//! # Ok::<(), fourcorners_catalogue::CatalogueError>(())
+//! ```
+
+#![forbid(unsafe_code)]
 
 pub mod bench;
-pub mod cli;
 pub mod drive;
-mod event;
 pub mod real_tasks;
 pub mod replay;
 pub mod review;
 pub mod side_by_side;
 pub mod state;
 pub mod validate;
-pub mod web;

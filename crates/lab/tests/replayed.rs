@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
-use fourcorners::drive::Drive;
-use fourcorners::replay::{Addresses, Before, Pace, Plan, replay};
 use fourcorners_catalogue as catalogue;
 use fourcorners_drive::Nanos;
+use fourcorners_lab::drive::Drive;
+use fourcorners_lab::replay::{Addresses, Before, Pace, Plan, replay};
 use fourcorners_record::{Ended, Record, TargetInfo, TargetKind};
 use fourcorners_run::Unobserved;
 use fourcorners_trace::{Options, card, open};

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use fourcorners::state::{StateFileError, check, load, save};
 use fourcorners_catalogue::{Model, Profile, built_in};
 use fourcorners_drive::profile::{
     LogBlocksSection, LogReplacement, MapSection, Sourced, Standing, StreamVictims, StreamsSection,
 };
 use fourcorners_drive::{Ssd, Target};
+use fourcorners_lab::state::{StateFileError, check, load, save};
 use fourcorners_record::{Data, Job, Pattern, Until};
 use fourcorners_run::{Unobserved, run};
 use sha2::{Digest, Sha256};

@@ -6,12 +6,12 @@
 //! the [`Card`] of a trace are data of a record, too: what was asked, beside what came of it.
 //!
 //! ```
-//! use fourcorners_record::{Document, SCHEMA};
+//! use fourcorners_record::{Document, from_json, to_json};
 //!
 //! let empty = Document::new(Vec::new());
-//! let text = serde_json::to_string(&empty)?;
-//! assert_eq!(text, format!(r#"{{"schema":"{SCHEMA}","records":[]}}"#));
-//! # Ok::<(), serde_json::Error>(())
+//! assert_eq!(to_json(&empty), r#"{"schema":"fourcorners.review/1","records":[]}"#);
+//! assert_eq!(from_json(&to_json(&empty))?, empty);
+//! # Ok::<(), fourcorners_record::ReadError>(())
 //! ```
 
 #![forbid(unsafe_code)]
@@ -28,6 +28,7 @@ mod card;
 mod figure;
 mod health;
 mod job;
+mod json;
 mod replay;
 mod steadiness;
 pub mod verdict;
@@ -36,6 +37,7 @@ pub use card::{Bin, Card, Share, Spread};
 pub use figure::{Curve, Figure, FlashWear, Latency, Series};
 pub use health::{Health, HealthReading};
 pub use job::{Data, Job, Pattern, Until};
+pub use json::{ReadError, from_json, json_schema, to_json};
 pub use replay::{Replay, ReplayFigure, ReplayPart};
 pub use steadiness::Steadiness;
 

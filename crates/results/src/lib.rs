@@ -1,21 +1,20 @@
-//! Results once they are measured: compared, kept and shown.
+//! Results once they are measured: compared with each other, and kept.
 //!
-//! [`report`] makes pages, pictures, tables and JSON of records, [`compare`] sets them side by side
-//! with ratios and what they are worth, [`store`] keeps them in SQLite. All of it sees records and
-//! nothing else: no crate of a drive, of a loop or of a trace is among the dependencies, so that an
-//! old result renders wherever it is read.
+//! [`compare`] sets records side by side, with ratios and how far they are to be trusted; [`store`]
+//! keeps them in SQLite. Both see records and nothing else: no crate of a drive, a loop or a trace is
+//! among the dependencies, so that an old result is found and compared without its drive. How results
+//! look is in `fourcorners-report`.
 //!
 //! ```
-//! use fourcorners_record::Document;
-//! use fourcorners_results::report;
+//! use fourcorners_results::store::{Filter, Store};
 //!
-//! let document = report::from_json(&report::to_json(&Document::new(Vec::new())))?;
-//! assert!(report::page(&document).starts_with("<!DOCTYPE html>"));
-//! # Ok::<(), report::ReadError>(())
+//! let folder = tempfile::tempdir()?;
+//! let store = Store::open(&folder.path().join("results.db"))?;
+//! assert!(store.list(&Filter::default())?.is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 #![forbid(unsafe_code)]
 
 pub mod compare;
-pub mod report;
 pub mod store;

@@ -3,10 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use fourcorners_record::ReadError;
 use rusqlite::ErrorCode;
 use thiserror::Error;
-
-use crate::report::ReadError;
 
 /// What a log and the file that is shared for it begin with, and some.
 const LEAST_BYTES: u64 = 128 << 10;

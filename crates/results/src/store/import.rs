@@ -6,12 +6,11 @@ use std::ops::RangeInclusive;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-use fourcorners_record::{Document, Record};
+use fourcorners_record::{Document, Record, from_json};
 use rusqlite::OptionalExtension;
 
 use super::packed::unpack;
 use super::{Added, Store, StoreError};
-use crate::report::from_json;
 
 /// What `review --out` and `trace replay --out` call their document.
 const DOCUMENTS: [&str; 2] = ["review.json", "replay.json"];

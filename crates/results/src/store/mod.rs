@@ -5,7 +5,7 @@
 //! call is done all the way or not at all, whenever a process is killed or a disk is full.
 //!
 //! ```
-//! use fourcorners::store::{Filter, Store};
+//! use fourcorners_results::store::{Filter, Store};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("results.db");

@@ -5,8 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fourcorners_record::Record;
-use fourcorners_results::report::{from_json, json_schema};
+use fourcorners_record::{Record, from_json, json_schema};
 use fourcorners_results::store::{Added, Filter, Store};
 
 fn golden(name: &str) -> PathBuf {

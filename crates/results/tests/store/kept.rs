@@ -1,7 +1,6 @@
 //! What goes in comes out, and is found by what it is.
 
-use fourcorners_record::{ClockName, Record};
-use fourcorners_results::report::{from_json, to_json};
+use fourcorners_record::{ClockName, Record, from_json, to_json};
 use fourcorners_results::store::{Added, Filter, Imported, Store, StoreError};
 
 use crate::fixture;

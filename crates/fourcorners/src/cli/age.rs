@@ -1,0 +1,92 @@
+//! `fourcorners age`: a used drive, made once and kept.
+
+use std::io::{Write, stdout};
+use std::time::Instant;
+
+use anyhow::{Context, anyhow};
+use fourcorners_catalogue::Model;
+use fourcorners_drive::{Ssd, Target};
+use fourcorners_lab::state;
+use fourcorners_record::{Data, Job, Pattern, Until};
+use fourcorners_run::{JobEnd, run as run_job};
+
+use super::args::AgeArgs;
+use super::interrupt::Interrupt;
+use super::terminal::say;
+use super::{End, Failure, targets};
+
+/// Most times a drive is written: a large one takes this machine hours then.
+const MOST_DRIVE_WRITES: f64 = 1000.0;
+
+/// Random writes come in the pieces of every method, the fill in larger ones.
+const RANDOM_BLOCK: u32 = 4096;
+const SEQUENTIAL_BLOCK: u32 = 131_072;
+
+pub(super) fn run(args: &AgeArgs) -> Result<End, Failure> {
+    if !(0.0..=MOST_DRIVE_WRITES).contains(&args.drive_writes) {
+        let given = args.drive_writes;
+        return Err(Failure::Usage(format!(
+            "--drive-writes {given}: give a number from 0 to {MOST_DRIVE_WRITES}"
+        )));
+    }
+    let profile = targets::find_virtual(args).map_err(Failure::Usage)?;
+    state::may_save(&profile, &args.output).map_err(|error| Failure::Usage(error.to_string()))?;
+    let Model::Ssd(model) = &profile.model else {
+        return Err(Failure::Usage(format!("{} is not an SSD", profile.name)));
+    };
+    let mut interrupt = Interrupt::listen()?;
+    let began = Instant::now();
+    let mut drive = Ssd::new(model).context("the profile has passed its check")?;
+    let before = drive.counters();
+    for job in jobs(args, drive.geometry().bytes()) {
+        let measured = run_job(&mut drive, &job, &mut interrupt);
+        match measured.ended {
+            JobEnd::Complete => {}
+            JobEnd::Interrupted => {
+                say("fourcorners: stopped; no state was kept");
+                return Ok(End::Incomplete);
+            }
+            JobEnd::Failed(fault) => return Err(Failure::Failed(anyhow!("{fault}"))),
+        }
+    }
+    drive.settle();
+    state::save(&drive, &profile, &args.output)?;
+    let (bytes, written) = (drive.geometry().bytes(), drive.counters());
+    let amplification = written.write_amplification_since(&before).unwrap_or(1.0);
+    writeln!(
+        stdout(),
+        "{}: {:.0} GB written to {:.0} GB in {:.0} s of its time, write amplification {:.2}; its \
+         state is in {}",
+        profile.name,
+        written.host_sectors as f64 * 512.0 / 1e9,
+        bytes as f64 / 1e9,
+        drive.now().as_secs(),
+        amplification,
+        args.output.display(),
+    )?;
+    say(&format!("fourcorners: aged and saved in {:.1} s", began.elapsed().as_secs_f64()));
+    Ok(End::Done)
+}
+
+/// All of the drive in order, then anywhere.
+fn jobs(args: &AgeArgs, bytes: u64) -> Vec<Job> {
+    let job = |pattern, block_bytes: u32, amount: f64| {
+        let whole = |bytes: u64| bytes - bytes % u64::from(block_bytes);
+        Job {
+            pattern,
+            read_percent: 0,
+            block_bytes,
+            queue_depth: 32,
+            span_start_bytes: 0,
+            span_bytes: whole(bytes),
+            data: Data::Incompressible,
+            fua: false,
+            until: Until::Bytes(whole((bytes as f64 * amount) as u64)),
+            seed: args.seed,
+        }
+    };
+    vec![
+        job(Pattern::Sequential, SEQUENTIAL_BLOCK, 1.0),
+        job(Pattern::Random, RANDOM_BLOCK, args.drive_writes),
+    ]
+}

@@ -1,0 +1,122 @@
+//! `fourcorners compare`: drives, results and files of results side by side.
+
+mod grid;
+mod shapes;
+mod table;
+
+use std::io::{Write, stdout};
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::Args as ClapArgs;
+use fourcorners_machine::save;
+use fourcorners_record::Record;
+use fourcorners_report as report;
+use fourcorners_results::compare::{Comparison, Side, document, sides};
+
+use super::named;
+use super::terminal::{columns, say};
+use super::{End, Failure};
+
+/// Compare drives: their results side by side, with ratios and what does not matter.
+///
+/// Ratios are to the first one. Several results of a drive that differ in the seed only (`review
+/// --repeat`) are taken together, and say how far a ratio is to be trusted.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  fourcorners compare crucial-m4-256gb intel-x25-m-g2-160gb
+  fourcorners compare crucial-m4-256gb /dev/sdX --methods four-corners
+  fourcorners compare 6287de5 0550938 -o page.html
+  fourcorners compare before/review.json after/ --json")]
+pub(super) struct CompareArgs {
+    /// A drive by its name or serial number (its latest results), the id of a result, or a file or
+    /// folder of results
+    #[arg(required = true, value_name = "WHAT")]
+    what: Vec<String>,
+
+    /// Only these methods, separated by commas
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    methods: Vec<String>,
+
+    /// Write a page with charts into this file, replacing it
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Print one JSON document instead of tables
+    #[arg(long)]
+    json: bool,
+
+    /// The database [default: fourcorners/results.db in $XDG_DATA_HOME or ~/.local/share]
+    #[arg(long, value_name = "FILE")]
+    db: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &CompareArgs) -> Result<End, Failure> {
+    let sides = find_all(args)?;
+    let methods: Vec<String> = args.methods.iter().map(|name| name.trim().to_string()).collect();
+    for method in &methods {
+        let has = |side: &Side| side.records.iter().any(|record| record.method == *method);
+        if !sides.iter().any(has) {
+            return Err(Failure::Usage(format!(
+                "--methods {method}: none of them has results of it; there are: {}",
+                all_methods(&sides).join(", ")
+            )));
+        }
+    }
+    let comparison = Comparison::of(&sides, &methods);
+    if comparison.is_empty() {
+        let of = |side: &Side| {
+            let methods = all_methods(std::slice::from_ref(side)).join(", ");
+            format!("{} has {methods}", side.label)
+        };
+        let each: Vec<String> = sides.iter().map(of).collect();
+        return Err(Failure::Usage(format!(
+            "they have no figure and no curve in common: {}; review them with the same --methods",
+            each.join("; ")
+        )));
+    }
+    if let Some(path) = &args.output {
+        let page = report::comparison_page(&document(&sides, &methods), &comparison);
+        save::write_atomically(path, page.as_bytes())
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    let text = match args.json {
+        true => serde_json::to_string(&comparison)?,
+        false => table::table(&comparison, usize::from(columns())),
+    };
+    writeln!(stdout().lock(), "{}", text.trim_end())?;
+    if let Some(path) = &args.output {
+        say(&format!("page: {}", path.display()));
+    }
+    Ok(End::Done)
+}
+
+fn find_all(args: &CompareArgs) -> Result<Vec<Side>, Failure> {
+    let store = named::store(args.db.as_ref())?;
+    let found = args.what.iter().map(|what| named::find(what, store.as_ref()));
+    let mut groups: Vec<Vec<Record>> = Vec::new();
+    for mut group in found.collect::<Result<Vec<_>, _>>()? {
+        // Only a file may be of several drives; each is to be a side of its own.
+        group.retain(|record| record.figure_count() > 0 || !record.curves.is_empty());
+        groups.push(group);
+    }
+    let sides = sides(groups);
+    match &sides[..] {
+        [] => Err(Failure::Usage("there are no figures and no curves in any of them".into())),
+        [only] => Err(Failure::Usage(format!(
+            "there is only {} to compare: name another drive, result or file",
+            only.label
+        ))),
+        _ => Ok(sides),
+    }
+}
+
+fn all_methods(sides: &[Side]) -> Vec<&str> {
+    let mut methods: Vec<&str> = Vec::new();
+    for record in sides.iter().flat_map(|side| &side.records) {
+        if !methods.contains(&record.method.as_str()) {
+            methods.push(&record.method);
+        }
+    }
+    methods
+}

@@ -1,0 +1,75 @@
+//! `fourcorners report`: what was measured once, shown again without its drive: as a page, as pictures,
+//! as a table.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use fourcorners_machine::save;
+use fourcorners_report::{self as report, Picture, pictures};
+
+use super::args::ReportArgs;
+use super::named;
+use super::out::make_writable;
+use super::print;
+use super::terminal::say;
+use super::{End, Failure};
+
+pub(super) fn run(args: &ReportArgs) -> Result<End, Failure> {
+    let document = named::find_all(&args.results, named::store(args.db.as_ref())?.as_ref())?;
+    let folders = [&args.svg, &args.png];
+    for folder in folders.into_iter().flatten() {
+        // A place that cannot be written is told before any picture is drawn.
+        make_writable(folder, "folder").map_err(Failure::Usage)?;
+    }
+    if let Some(page) = &args.output {
+        save::write_atomically(page, report::page(&document).as_bytes())
+            .with_context(|| format!("cannot write {}", page.display()))?;
+        say(&format!("page: {}", page.display()));
+    }
+    if args.svg.is_some() || args.png.is_some() {
+        let pictures = pictures(&document);
+        if let Some(folder) = &args.svg {
+            save(folder, "svg", &pictures, |picture| Ok(picture.svg.clone().into_bytes()))?;
+        }
+        if let Some(folder) = &args.png {
+            save(folder, "png", &pictures, |picture| Ok(picture.png()?))?;
+        }
+    }
+    let shown_elsewhere = args.output.is_some() || args.svg.is_some() || args.png.is_some();
+    if args.json || !shown_elsewhere {
+        print::document(&document, args.json)?;
+    }
+    Ok(End::Done)
+}
+
+/// Saves all pictures, drawn on as many cores as there are: none is saved if one cannot be drawn.
+fn save(
+    folder: &Path,
+    ending: &str,
+    pictures: &[Picture],
+    draw: impl Fn(&Picture) -> anyhow::Result<Vec<u8>> + Sync,
+) -> anyhow::Result<()> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let share = pictures.len().div_ceil(cores).max(1);
+    let one = |picture: &Picture| {
+        let path = folder.join(format!("{}.{ending}", picture.name));
+        let content = draw(picture).with_context(|| format!("{}", path.display()))?;
+        Ok((path, content))
+    };
+    let work = |part: &[Picture]| part.iter().map(one).collect::<anyhow::Result<Vec<_>>>();
+    let files: Vec<(PathBuf, Vec<u8>)> = std::thread::scope(|scope| {
+        let workers: Vec<_> =
+            pictures.chunks(share).map(|part| scope.spawn(|| work(part))).collect();
+        let mut files = Vec::new();
+        for worker in workers {
+            files.extend(worker.join().expect("drawing does not panic")?);
+        }
+        anyhow::Ok(files)
+    })?;
+    for (path, content) in &files {
+        save::write_atomically(path, content)
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    say(&format!("{} {} in {}", files.len(), ending.to_uppercase(), folder.display()));
+    Ok(())
+}

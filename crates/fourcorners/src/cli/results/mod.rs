@@ -1,0 +1,187 @@
+//! `fourcorners results`: what is in the database of results.
+
+mod args;
+mod list;
+
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal, Write, stdout};
+use std::path::PathBuf;
+
+use anyhow::Context;
+use fourcorners_machine::save::write_atomically_with;
+use fourcorners_record::{Document, to_json};
+use fourcorners_report as report;
+use fourcorners_results::store::{Filter, Store, StoreError, dates};
+
+use super::keeper;
+use super::terminal::{columns, say};
+use super::{End, Failure};
+
+pub(super) use args::ResultsArgs;
+use args::{Chosen, ExportArgs, ImportArgs, ResultsCommand, RmArgs, ShowArgs};
+
+/// How much of an export is made before it is written.
+const BUFFER_BYTES: usize = 1 << 20;
+
+pub(super) fn run(args: ResultsArgs) -> Result<End, Failure> {
+    let path = database(args.db.as_ref())?;
+    match args.command {
+        ResultsCommand::List(args) => list::run(&path, &args),
+        ResultsCommand::Show(args) => show(&path, &args),
+        ResultsCommand::Export(args) => export(&path, &args),
+        ResultsCommand::Import(args) => import(&path, &args),
+        ResultsCommand::Rm(args) => rm(&path, &args),
+        ResultsCommand::Check => check(&path),
+    }
+}
+
+/// The database that is meant.
+pub(super) fn database(named: Option<&PathBuf>) -> Result<PathBuf, Failure> {
+    keeper::path(named).ok_or_else(|| {
+        Failure::Usage("there is no home folder: name the database with --db FILE".into())
+    })
+}
+
+/// Whose fault it is: an id or a file that was typed wrong, or the database's.
+pub(super) fn failure(error: StoreError) -> Failure {
+    match error {
+        StoreError::Damaged { .. } => Failure::Failed(anyhow::anyhow!(
+            "{error}; nothing was changed: the next review sets it aside and begins a new one, and \
+             `fourcorners results import` takes over what can be read of it"
+        )),
+        StoreError::Missing { .. }
+        | StoreError::Foreign { .. }
+        | StoreError::Newer { .. }
+        | StoreError::Unknown { .. }
+        | StoreError::Ambiguous { .. }
+        | StoreError::Refused { .. }
+        | StoreError::Unreadable { .. }
+        | StoreError::NoDocument { .. } => Failure::Usage(error.to_string()),
+        // So that a reader that closed the pipe is known as one.
+        StoreError::Export(error) => Failure::Failed(error.into()),
+        other => Failure::Failed(other.into()),
+    }
+}
+
+fn read(path: &std::path::Path) -> Result<Store, Failure> {
+    Store::open_read_only(path).map_err(failure)
+}
+
+fn show(path: &std::path::Path, args: &ShowArgs) -> Result<End, Failure> {
+    let store = read(path)?;
+    let records =
+        args.ids.iter().map(|id| store.get(id)).collect::<Result<Vec<_>, _>>().map_err(failure)?;
+    let document = Document::new(records);
+    let mut out = stdout().lock();
+    let terminal = out.is_terminal();
+    let text = match args.json {
+        true => to_json(&document),
+        false => report::table(&document, usize::from(columns()), terminal),
+    };
+    writeln!(out, "{}", text.trim_end())?;
+    Ok(End::Done)
+}
+
+fn export(path: &std::path::Path, args: &ExportArgs) -> Result<End, Failure> {
+    let filter = args.chosen.filter().map_err(Failure::Usage)?;
+    if !args.ids.is_empty() && filter != Filter::default() {
+        return Err(Failure::Usage("give ids or filters, not both".into()));
+    }
+    let store = read(path)?;
+    let ids: Vec<String> = match args.ids.is_empty() {
+        true => store.list(&filter).map(|found| found.into_iter().map(|it| it.id).collect()),
+        false => args.ids.iter().map(|id| store.resolve(id)).collect(),
+    }
+    .map_err(failure)?;
+    let write = |mut out: &mut dyn Write| match args.csv {
+        true => store.export_csv(&ids, &mut out),
+        false => store.export_json(&ids, &mut out),
+    };
+    match &args.output {
+        None => {
+            let mut out = BufWriter::with_capacity(BUFFER_BYTES, stdout().lock());
+            write(&mut out).map_err(failure)?;
+            out.flush()?;
+        }
+        Some(file) => {
+            let mut failed = None;
+            let place = std::cell::RefCell::new(&mut failed);
+            let saved = write_atomically_with(file, &|out: &File| {
+                let mut out = BufWriter::with_capacity(BUFFER_BYTES, out);
+                let written = write(&mut out);
+                let flushed = out.flush();
+                match written {
+                    Ok(()) => flushed,
+                    Err(StoreError::Export(error)) => Err(error),
+                    Err(error) => {
+                        **place.borrow_mut() = Some(error);
+                        Err(io::Error::other("the database cannot be read"))
+                    }
+                }
+            });
+            if let Some(error) = failed {
+                return Err(failure(error));
+            }
+            saved.with_context(|| format!("cannot write {}", file.display()))?;
+            say(&format!("{} records in {}", ids.len(), file.display()));
+        }
+    }
+    Ok(End::Done)
+}
+
+fn import(path: &std::path::Path, args: &ImportArgs) -> Result<End, Failure> {
+    let store = Store::open(path).map_err(failure)?;
+    for from in &args.from {
+        let came = store.import(from).map_err(failure)?;
+        let lost = match came.lost {
+            0 => String::new(),
+            lost => format!(", {lost} that cannot be read any more"),
+        };
+        let (new, known) = (came.new, came.known);
+        writeln!(stdout().lock(), "{}: {new} new, {known} known{lost}", from.display())?;
+    }
+    Ok(End::Done)
+}
+
+fn rm(path: &std::path::Path, args: &RmArgs) -> Result<End, Failure> {
+    // Opened to read first: a database that is not there is not made for this.
+    drop(read(path)?);
+    let store = Store::open(path).map_err(failure)?;
+    let removed = store.remove(&args.ids).map_err(failure)?;
+    writeln!(stdout().lock(), "{removed} removed")?;
+    Ok(End::Done)
+}
+
+fn check(path: &std::path::Path) -> Result<End, Failure> {
+    let checked = read(path)?.check().map_err(failure)?;
+    for line in &checked.damage {
+        say(&format!("fourcorners: {line}"));
+    }
+    writeln!(
+        stdout().lock(),
+        "{}: {} records are whole, {} kinds of damage",
+        path.display(),
+        checked.whole,
+        checked.damage.len()
+    )?;
+    Ok(if checked.damage.is_empty() { End::Done } else { End::Incomplete })
+}
+
+impl Chosen {
+    /// What the arguments ask for.
+    fn filter(&self) -> Result<Filter, String> {
+        let named = |name, why| format!("{name} {why}");
+        let since = self.since.as_deref().map(dates::since).transpose();
+        let until = self.until.as_deref().map(dates::until).transpose();
+        Ok(Filter {
+            drive: self.drive.clone(),
+            name: None,
+            method: self.method.clone(),
+            firmware: self.firmware.clone(),
+            since: since.map_err(|why| named("--since", why))?,
+            until: until.map_err(|why| named("--until", why))?,
+            clock: self.clock.map(Into::into),
+            limit: self.limit,
+        })
+    }
+}

@@ -1,0 +1,279 @@
+//! `fourcorners review`: everything is checked, then measured, then written.
+
+use std::io::{Write, stdout};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use fourcorners_lab::review::{MOST_SPARE_PERCENT, Method, PlanFile, Protocol, Scope, plans};
+use fourcorners_linux::device::EraseWith;
+use fourcorners_record::{Document, Ended};
+
+use super::args::{ProgressAs, PurgeHow, ReviewArgs};
+use super::dry_run;
+use super::interrupt::Interrupt;
+use super::keeper::Keeper;
+use super::out::Out;
+use super::planned::Planned;
+use super::print;
+use super::progress::Progress;
+use super::resume::Kept;
+use super::session::{self, Keep, Session};
+use super::targets;
+use super::terminal::say;
+use super::{End, Failure};
+
+/// Most times a review is repeated.
+const MOST_REPEATS: u32 = 1000;
+
+pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
+    let plan = check(&args)?;
+    if args.dry_run {
+        dry_run::print(&Plan { repeat: 1, ..plan }.sessions()?, args.repeat)?;
+        return Ok(End::Done);
+    }
+    // Before anything is created: what cannot go on is refused.
+    let resumed = match &args.resume {
+        Some(folder) => Some(Kept::open(folder, &plan.sessions()?).map_err(Failure::Usage)?),
+        None => None,
+    };
+    // From here on an interrupt is ours, so that nothing is left half made.
+    let interrupt = Interrupt::listen()?;
+    let out = Out::open(&args, &plan.targets).map_err(Failure::Usage)?;
+    let keeper = Keeper::open(&args.keep).map_err(|why| {
+        out.undo();
+        Failure::Usage(why)
+    })?;
+    let began = Instant::now();
+    let reviews = plan.targets.len() * plan.methods.len() * plan.repeat as usize;
+    let mut created = Created::default();
+    let measured = plan.create(&mut created).and_then(|plan| {
+        let sessions = plan.sessions()?;
+        let (kept, begun) = match (resumed, out.folder()) {
+            (Some((kept, begun)), _) => (Some(kept), begun),
+            (None, Some(folder)) => (Some(Kept::begin(folder, &sessions)?), Vec::new()),
+            (None, None) => (None, Vec::new()),
+        };
+        let progress = match args.progress {
+            ProgressAs::Bars => Progress::new(interrupt.clone(), args.quiet),
+            ProgressAs::Json => Progress::told(interrupt.clone()),
+        };
+        let keep = Keep { out: &out, kept: kept.as_ref(), keeper: &keeper };
+        match session::measure(&sessions, keep, begun, progress) {
+            Ok(document) => Ok((document, kept)),
+            Err(failure) => {
+                if let Some(kept) = kept.filter(|_| args.resume.is_none()) {
+                    kept.remove();
+                }
+                Err(failure)
+            }
+        }
+    });
+    let (document, kept) = match measured {
+        Ok(measured) => measured,
+        Err(failure) => {
+            created.remove();
+            out.undo();
+            return Err(failure);
+        }
+    };
+    let whole = document.records.len() == reviews
+        && document.records.iter().all(|record| record.ended == Ended::Complete);
+    // What was measured is shown even if it cannot be saved: there may be no second chance.
+    let figures = out.save_json(&document);
+    if let (Some(kept), true) = (&kept, whole && figures.is_ok()) {
+        kept.remove();
+    }
+    let saved = figures.and_then(|()| out.save_page(&document));
+    let page = out.page().filter(|_| saved.is_ok());
+    if !args.quiet || args.json {
+        print(&args, &document, page.as_deref())?;
+    }
+    account(&document, reviews, began, args.quiet);
+    if let (Some(folder), false) = (out.folder(), whole) {
+        let folder = folder.display();
+        say(&format!("to go on: the same command with --resume {folder} (and no --out)"));
+    }
+    saved.map_err(Failure::Failed)?;
+    Ok(if whole { End::Done } else { End::Incomplete })
+}
+
+/// The files this review has created, to be removed if nothing comes of it.
+#[derive(Default)]
+struct Created(Vec<PathBuf>);
+
+impl Created {
+    fn remove(self) {
+        for path in self.0 {
+            // Ours, and of no use to anybody. Why the review failed is worth more than that it
+            // could not be removed.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// A review that may begin.
+struct Plan {
+    methods: Vec<Protocol>,
+    targets: Vec<Planned>,
+    quick: bool,
+    spare_percent: f64,
+    seed: u64,
+    /// How many times, each with the next seed.
+    repeat: u32,
+    erase: Option<EraseWith>,
+}
+
+impl Plan {
+    /// Creates the files that are to be created, now that nothing is refused.
+    fn create(self, created: &mut Created) -> Result<Plan, Failure> {
+        let mut targets = Vec::new();
+        for target in self.targets {
+            let path = target.to_create().map(Path::to_path_buf);
+            targets.push(target.create().map_err(Failure::Usage)?);
+            created.0.extend(path);
+        }
+        Ok(Plan { targets, ..self })
+    }
+
+    /// What is to be done to each target, all repeats of one before the next; refused where a plan
+    /// file does not fit one.
+    fn sessions(&self) -> Result<Vec<Session>, Failure> {
+        let depth = self.methods.iter().map(Protocol::depth).max().unwrap_or(0);
+        let session = |target: &Planned, seed: u64| {
+            let scope = Scope {
+                geometry: target.reviewed_geometry(depth),
+                spare_percent: self.spare_percent,
+                quick: self.quick,
+                seed,
+                medium: target.medium(),
+            };
+            let plans = plans(&self.methods, &scope)
+                .map_err(|error| Failure::Usage(format!("{}: {error}", target.name())))?;
+            Ok(Session {
+                target: target.clone(),
+                plans: self.methods.iter().cloned().zip(plans).collect(),
+                quick: self.quick,
+                seed,
+                erase: self
+                    .erase
+                    .map(|with| target.erase(with))
+                    .transpose()
+                    .map_err(Failure::Usage)?,
+            })
+        };
+        let seeds = self.seed..=self.seed + u64::from(self.repeat - 1);
+        self.targets
+            .iter()
+            .flat_map(|target| seeds.clone().map(move |seed| session(target, seed)))
+            .collect()
+    }
+}
+
+/// Checks everything there is to check; nothing was written yet.
+fn check(args: &ReviewArgs) -> Result<Plan, Failure> {
+    let methods = match (&args.methods[..], args.quick) {
+        ([], false) => Method::default_set().into_iter().map(Protocol::from).collect(),
+        ([], true) => Method::QUICK.map(Protocol::from).to_vec(),
+        (names, _) => methods(names).map_err(Failure::Usage)?,
+    };
+    if !(0.0..=MOST_SPARE_PERCENT).contains(&args.spare) {
+        return Err(Failure::Usage(format!(
+            "--spare {}: give a percentage from 0 to {MOST_SPARE_PERCENT}",
+            args.spare
+        )));
+    }
+    let repeat = args.repeat;
+    if !(1..=MOST_REPEATS).contains(&repeat) {
+        return Err(Failure::Usage(format!(
+            "--repeat {repeat}: give a number from 1 to {MOST_REPEATS}"
+        )));
+    }
+    if args.seed.checked_add(u64::from(repeat - 1)).is_none() {
+        return Err(Failure::Usage(format!(
+            "--seed {} --repeat {repeat}: there is no seed beyond {}; choose a smaller one",
+            args.seed,
+            u64::MAX
+        )));
+    }
+    let targets = targets::plan(args).map_err(Failure::Usage)?;
+    let (quick, spare_percent, seed) = (args.quick, args.spare, args.seed);
+    let erase = match args.purge {
+        PurgeHow::Discard => None,
+        PurgeHow::NvmeFormat => Some(EraseWith::NvmeFormat),
+        PurgeHow::AtaSecureErase => Some(EraseWith::AtaSecureErase),
+    };
+    let plan = Plan { methods, targets, quick, spare_percent, seed, repeat, erase };
+    plan.sessions()?;
+    Ok(plan)
+}
+
+/// The methods of a list of names and plan files; `all` is all of ours.
+fn methods(names: &[String]) -> Result<Vec<Protocol>, String> {
+    let mut methods: Vec<Protocol> = Vec::new();
+    for name in names {
+        let named = match name.trim() {
+            "all" => Method::ALL.map(Protocol::from).to_vec(),
+            file if file.contains('/') || file.ends_with(".toml") => {
+                let plan = PlanFile::read(Path::new(file)).map_err(|error| error.to_string())?;
+                vec![Protocol::Plan(Arc::new(plan))]
+            }
+            name => vec![name.parse::<Method>()?.into()],
+        };
+        for method in named {
+            match methods.iter().find(|other| other.name() == method.name()) {
+                None => methods.push(method),
+                // The same again is the same; another of that name could not be told from it.
+                Some(other) if *other == method => {}
+                Some(_) => {
+                    let name = method.name();
+                    return Err(format!(
+                        "two plan files are called {name:?}: change the name in one of them"
+                    ));
+                }
+            }
+        }
+    }
+    Ok(methods)
+}
+
+/// Prints the figures. A reader that closed the pipe has seen enough.
+fn print(args: &ReviewArgs, document: &Document, page: Option<&Path>) -> anyhow::Result<()> {
+    let text = print::text_of(document, args.json);
+    let mut stdout = stdout().lock();
+    let mut printed = writeln!(stdout, "{text}");
+    match page.map(|page| format!("page: {}", page.display())) {
+        Some(_) if args.quiet => {}
+        Some(line) if args.json => say(&line),
+        Some(line) => printed = printed.and_then(|()| writeln!(stdout, "{line}")),
+        None => {}
+    }
+    print::done(printed)
+}
+
+/// Says what is missing, and how long it took.
+fn account(document: &Document, reviews: usize, began: Instant, quiet: bool) {
+    for record in &document.records {
+        let why = match &record.ended {
+            Ended::Complete => continue,
+            Ended::Interrupted => "stopped",
+            Ended::Failed(why) => why,
+        };
+        let (name, count) = (&record.target.name, record.figure_count());
+        say(&format!("fourcorners: {name}: {why}; the {count} figures measured before are kept"));
+    }
+    match reviews - document.records.len() {
+        0 => {}
+        missing => say(&format!("fourcorners: stopped; {missing} of {reviews} were not begun")),
+    }
+    if quiet {
+        return;
+    }
+    let figures = document.records.iter().flat_map(|record| record.figures.values());
+    let replays = document.records.iter().flat_map(|record| record.replays.values());
+    let replayed = replays.flat_map(|replay| replay.figures.values());
+    let measured = figures.map(|figure| figure.duration_s).sum::<f64>()
+        + replayed.map(|figure| figure.elapsed_s).sum::<f64>();
+    let took = began.elapsed().as_secs_f64();
+    say(&format!("{measured:.0} s of measurements on the drives' clocks in {took:.1} s"));
+}

@@ -1,0 +1,238 @@
+//! From a target as typed to one that was found: names are resolved, and everything that may be
+//! refused is refused before anything is created or opened for writing.
+
+use std::path::Path;
+
+use fourcorners_catalogue::{self as catalogue, CatalogueError, HostController, Profile};
+use fourcorners_lab::{side_by_side, state};
+use fourcorners_linux::guard::{self, LEAST_BYTES, Permission, RealTarget};
+
+use super::args::{AgeArgs, ReviewArgs, RunArgs, TargetArgs};
+use super::planned::Planned;
+use super::size::parse_size;
+
+/// Targets of a replay as typed, with what goes for them.
+pub(super) struct Asked<'a> {
+    pub(super) targets: &'a [String],
+    pub(super) on: &'a TargetArgs,
+    /// Whether real ones are written, so that they have to be named for it.
+    pub(super) writes: bool,
+}
+
+/// How virtual drives differ from their profiles.
+#[derive(Clone, Copy)]
+struct Changes<'a> {
+    host: Option<&'a HostController>,
+    set: &'a [String],
+}
+
+/// Finds all targets; the first that may not be tested refuses the whole review.
+pub(super) fn plan(args: &ReviewArgs) -> Result<Vec<Planned>, String> {
+    let mut planned = find_all(&Asked { targets: &args.targets, on: &args.on, writes: true })?;
+    if let Some(state) = &args.state {
+        planned = vec![used(planned, state)?];
+    }
+    // A review begins no more of them than have room.
+    check_memory(&planned, 1)?;
+    Ok(planned)
+}
+
+/// Finds all targets that are asked for, with one drive each.
+pub(super) fn plan_asked(asked: &Asked<'_>) -> Result<Vec<Planned>, String> {
+    let planned = find_all(asked)?;
+    check_memory(&planned, 1)?;
+    Ok(planned)
+}
+
+fn find_all(asked: &Asked<'_>) -> Result<Vec<Planned>, String> {
+    let on = asked.on;
+    let planned = find_each(asked.targets.iter().map(|target| (target, asked.writes)), on)?;
+    if let (Some(host), Some(real)) = (&on.host, planned.iter().find(|it| it.is_real())) {
+        let name = real.name();
+        return Err(format!(
+            "--host {host} is for virtual drives, and {name} is none: leave it out"
+        ));
+    }
+    Ok(planned)
+}
+
+/// Finds targets, each with whether it is written.
+fn find_each<'a>(
+    targets: impl Iterator<Item = (&'a String, bool)>,
+    on: &TargetArgs,
+) -> Result<Vec<Planned>, String> {
+    let size = on.size.as_deref().map(parse_size).transpose()?;
+    let host = host_controller(on.host.as_deref())?;
+    let changes = Changes { host: host.as_ref(), set: &on.set };
+    let permission = Permission { destroy: on.destroy.clone(), force: on.force.clone() };
+    let mut planned: Vec<Planned> = Vec::new();
+    for (target, written) in targets {
+        let found = match written {
+            false => find_to_read(target, size, changes, &permission)?,
+            true => find(target, size, changes, &permission)?,
+        };
+        if planned.iter().any(|other| other.is_same(&found)) {
+            let name = found.name();
+            return Err(match found {
+                // Figures go by the name in the profile; two of one name could not be told apart.
+                Planned::Virtual(_) if *target != name => format!(
+                    "{target} is a second drive called {name}: change the name in one of them"
+                ),
+                _ => format!("{target} is named twice: name it once"),
+            });
+        }
+        planned.push(found);
+    }
+    let any = |wanted: fn(&Planned) -> bool| planned.iter().any(wanted);
+    if size.is_some() && !any(|target| target.is_real()) {
+        return Err("--size is the size of a file, and no target is one: leave it out".into());
+    }
+    if !on.set.is_empty() && !any(|target| !target.is_real()) {
+        return Err("--set changes virtual drives, and no target is one: leave it out".into());
+    }
+    Ok(planned)
+}
+
+/// The one drive that is to take a state.
+fn used(mut planned: Vec<Planned>, file: &Path) -> Result<Planned, String> {
+    match (planned.pop(), planned.is_empty()) {
+        (Some(Planned::Virtual(profile)), true) => {
+            state::check(file, &profile).map_err(|error| error.to_string())?;
+            Ok(Planned::Used(profile, file.to_path_buf()))
+        }
+        _ => Err("--state is the state of one virtual drive: give it as the only target".into()),
+    }
+}
+
+/// Refuses drives that have no room in memory, where so many are in it at a time.
+fn check_memory(planned: &[Planned], at_a_time: usize) -> Result<(), String> {
+    side_by_side::check_memory(planned.iter().map(Planned::memory_bytes).collect(), at_a_time)
+}
+
+/// A virtual drive that is large enough for its figures to mean something, as a real one must be.
+fn large_enough(profile: Profile) -> Result<Planned, String> {
+    let bytes = profile.capacity_bytes();
+    match bytes < LEAST_BYTES {
+        true => Err(format!(
+            "{} is too small with {bytes} bytes: set capacity.sectors to at least {}",
+            profile.name,
+            LEAST_BYTES / 512
+        )),
+        false => Ok(Planned::Virtual(Box::new(profile))),
+    }
+}
+
+/// The virtual drive of a name or a profile.
+pub(super) fn find_virtual(args: &AgeArgs) -> Result<Box<Profile>, String> {
+    let target = &args.drive;
+    let host = host_controller(args.host.as_deref())?;
+    let changes = Changes { host: host.as_ref(), set: &args.set };
+    let nothing = Permission { destroy: Vec::new(), force: Vec::new() };
+    match find(target, None, changes, &nothing)? {
+        Planned::Virtual(profile) => {
+            let planned = [Planned::Virtual(profile.clone())];
+            check_memory(&planned, 1)?;
+            Ok(profile)
+        }
+        _ => Err(format!("{target} is a real drive: only virtual ones are aged")),
+    }
+}
+
+fn host_controller(name: Option<&str>) -> Result<Option<HostController>, String> {
+    name.map(catalogue::host).transpose().map_err(|error| error.to_string())
+}
+
+fn find(
+    target: &str,
+    size: Option<u64>,
+    changes: Changes<'_>,
+    permission: &Permission,
+) -> Result<Planned, String> {
+    let Changes { host, set } = changes;
+    let words = |error: CatalogueError| error.to_string();
+    if target.ends_with(".toml") {
+        return large_enough(
+            catalogue::from_file_behind(Path::new(target), host, set).map_err(words)?,
+        );
+    }
+    let path = Path::new(target);
+    let is_path = target.contains('/') || path.symlink_metadata().is_ok();
+    match catalogue::built_in_behind(target, host, set) {
+        Ok(profile) => large_enough(profile),
+        Err(CatalogueError::Unknown { .. }) if is_path => real(path, size, permission),
+        // Rather a drive with a slip in its name than a file that is to be created.
+        Err(CatalogueError::Unknown { nearest: Some(near), .. }) if size.is_some() => Err(format!(
+            "there is no drive \"{target}\" in the catalogue; did you mean \"{near}\"? A file of \
+             that name is created as ./{target}"
+        )),
+        Err(CatalogueError::Unknown { .. }) if size.is_some() => real(path, size, permission),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// A device or a file that is there, or one that can be created.
+fn real(path: &Path, size: Option<u64>, permission: &Permission) -> Result<Planned, String> {
+    let there = guard::inspect(path).and_then(|target| {
+        guard::may_write(&target, permission)?;
+        Ok(target)
+    });
+    match (there, size) {
+        (Ok(target), None) => Ok(Planned::Real(Box::new(target), permission.clone())),
+        // A scratch file of an earlier review, of the size that is asked for.
+        (Ok(target), Some(bytes)) if target.geometry.bytes() == whole_blocks(&target, bytes) => {
+            Ok(Planned::Real(Box::new(target), permission.clone()))
+        }
+        (Err(refusal), None) => Err(refusal.to_string()),
+        (_, Some(bytes)) => {
+            guard::may_create(path, bytes).map_err(|refusal| refusal.to_string())?;
+            Ok(Planned::New(path.to_path_buf(), bytes))
+        }
+    }
+}
+
+/// `bytes` in whole blocks of the target, as its geometry counts them.
+fn whole_blocks(target: &RealTarget, bytes: u64) -> u64 {
+    bytes - bytes % u64::from(target.geometry.logical_block_bytes)
+}
+
+/// The targets of a job file, each with whether its jobs change it.
+pub(super) fn plan_run(args: &RunArgs, targets: &[(String, bool)]) -> Result<Vec<Planned>, String> {
+    let targets = targets.iter().map(|(target, changed)| (target, *changed));
+    let mut planned = find_each(targets, &args.on)?;
+    if planned.iter().all(Planned::is_real) && args.on.host.is_some() {
+        return Err("--host is for virtual drives, and no target is one: leave it out".into());
+    }
+    if let Some(state) = &args.state {
+        planned = vec![used(planned, state)?];
+    }
+    let at_a_time = std::thread::available_parallelism().map_or(1, usize::from);
+    check_memory(&planned, at_a_time)?;
+    Ok(planned)
+}
+
+/// What is only read needs no permission, unless it has to be created first.
+fn find_to_read(
+    target: &str,
+    size: Option<u64>,
+    changes: Changes<'_>,
+    permission: &Permission,
+) -> Result<Planned, String> {
+    let path = Path::new(target);
+    let is_path = target.contains('/') || path.symlink_metadata().is_ok();
+    // A name of the catalogue is that drive, whether it is written or only read.
+    let Changes { host, set } = changes;
+    let is_model = target.ends_with(".toml")
+        || !matches!(
+            catalogue::built_in_behind(target, host, set),
+            Err(CatalogueError::Unknown { .. })
+        );
+    if is_path && !is_model && path.metadata().is_ok() {
+        if size.is_some() {
+            return find(target, size, changes, permission)
+                .map_err(|why| format!("{why} (or leave --size out: the jobs only read it)"));
+        }
+        let found = guard::inspect(path).map_err(|refusal| refusal.to_string())?;
+        return Ok(Planned::ToRead(Box::new(found)));
+    }
+    find(target, size, changes, permission)
+}

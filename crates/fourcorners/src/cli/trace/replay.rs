@@ -1,0 +1,211 @@
+//! `fourcorners trace replay`: everything is checked, then replayed, then written.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Instant;
+
+use anyhow::Context;
+use fourcorners_drive::Nanos;
+use fourcorners_lab::replay::{Addresses, Before, Pace, Plan, replay};
+use fourcorners_lab::review::Watch;
+use fourcorners_linux::Setup;
+use fourcorners_machine::{save, workers};
+use fourcorners_record::{Document, Ended, Record, to_json};
+use fourcorners_report as report;
+use fourcorners_run::Observer;
+use fourcorners_trace as trace;
+
+use super::args::ReplayArgs;
+use super::{cannot_open, options, tell_skipped};
+use crate::cli::interrupt::Interrupt;
+use crate::cli::keeper::Keeper;
+use crate::cli::out::make_writable;
+use crate::cli::planned::Planned;
+use crate::cli::print;
+use crate::cli::progress::{Progress, ReviewProgress};
+use crate::cli::targets::{self, Asked};
+use crate::cli::terminal::say;
+use crate::cli::{End, Failure};
+
+/// Longest idle cap, an hour: with more nothing is cut.
+const MOST_IDLE_MS: f64 = 3_600_000.0;
+/// Most I/Os in flight. Each has a buffer of the largest block on a real target.
+const MOST_DEPTH: u32 = 4096;
+/// Most memory for those buffers.
+const MOST_BUFFER_BYTES: u64 = 1 << 30;
+/// Bytes of an I/O of the fill.
+const FILL_BYTES: u32 = 131_072;
+/// The document in the folder of --out, and its page.
+const JSON: &str = "replay.json";
+const PAGE: &str = "replay.html";
+
+pub(super) fn run(args: &ReplayArgs) -> Result<End, Failure> {
+    let checked = check(args).map_err(Failure::Usage)?;
+    let interrupt = Interrupt::listen()?;
+    let trace = trace::open(&args.trace, &checked.options).map_err(cannot_open)?;
+    let Some(card) = trace::card(trace, &mut || !interrupt.asked())? else {
+        say("fourcorners: stopped; nothing was replayed");
+        return Ok(End::Incomplete);
+    };
+    tell_skipped(card.skipped);
+    if card.ios == 0 {
+        let trace = &card.trace;
+        return Err(Failure::Usage(format!("{trace}: there is nothing to replay in it")));
+    }
+    let Checked { options, pace, addresses, states } = checked;
+    let trace = args.trace.clone();
+    let plan = Plan { trace, options, card, pace, depth: args.depth, addresses, states };
+    let planned = plan_targets(args, &plan).map_err(Failure::Usage)?;
+    if let Some(folder) = &args.out {
+        make_writable(folder, "--out").map_err(Failure::Usage)?;
+    }
+    let keeper = Keeper::open(&args.keep).map_err(Failure::Usage)?;
+    let began = Instant::now();
+    let mut created = Vec::new();
+    let document = match replay_all(&plan, planned, (&interrupt, &keeper), &mut created) {
+        Ok(document) => document,
+        Err(failure) => {
+            for path in created {
+                // Ours, and of no use: nothing was replayed on it.
+                let _ = std::fs::remove_file(path);
+            }
+            return Err(failure);
+        }
+    };
+    print::document(&document, args.json)?;
+    say(&format!("replayed in {:.1} s", began.elapsed().as_secs_f64()));
+    if let Some(folder) = &args.out {
+        for (name, text) in [(JSON, to_json(&document)), (PAGE, report::page(&document))] {
+            let path = folder.join(name);
+            save::write_atomically(&path, text.as_bytes())
+                .with_context(|| format!("cannot write {}", path.display()))?;
+        }
+    }
+    let whole = document.records.len() == args.targets.len()
+        && document.records.iter().all(|record| record.ended == Ended::Complete);
+    Ok(if whole { End::Done } else { End::Incomplete })
+}
+
+/// The arguments that need nothing to be opened.
+struct Checked {
+    options: trace::Options,
+    pace: Pace,
+    addresses: Addresses,
+    states: Vec<Before>,
+}
+
+fn check(args: &ReplayArgs) -> Result<Checked, String> {
+    if !(0.0..=MOST_IDLE_MS).contains(&args.idle_cap) {
+        let cap = args.idle_cap;
+        return Err(format!("--idle-cap {cap}: give milliseconds from 0 to {MOST_IDLE_MS}"));
+    }
+    if !(1..=MOST_DEPTH).contains(&args.depth) {
+        return Err(format!("--depth {}: give a number from 1 to {MOST_DEPTH}", args.depth));
+    }
+    let pace = match args.pace.as_str() {
+        "think" => Pace::Think { cap: Nanos::from_micros(args.idle_cap * 1e3) },
+        "recorded" => Pace::Recorded,
+        "fast" => Pace::Fast,
+        other => return Err(format!("--pace {other}: there are think, recorded and fast")),
+    };
+    let states = match args.drive_state.as_str() {
+        "empty" => vec![Before::Empty],
+        "full" => vec![Before::Full],
+        "both" => vec![Before::Empty, Before::Full],
+        "as-found" => vec![Before::AsFound],
+        other => {
+            return Err(format!("--drive-state {other}: there are empty, full, both and as-found"));
+        }
+    };
+    let addresses = match (args.rescale_address, args.wrap_address) {
+        (true, _) => Addresses::Rescaled,
+        (_, true) => Addresses::Wrapped,
+        _ if args.taken.address_scale.is_some() => Addresses::Scaled,
+        _ => Addresses::AsRecorded,
+    };
+    Ok(Checked { options: options(&args.taken)?, pace, addresses, states })
+}
+
+fn plan_targets(args: &ReplayArgs, plan: &Plan) -> Result<Vec<Planned>, String> {
+    let planned = targets::plan_asked(&Asked {
+        targets: &args.targets,
+        on: &args.on,
+        writes: plan.writes(),
+    })?;
+    for target in &planned {
+        if let Some(why) = plan.refuses(target.geometry()) {
+            return Err(format!("{}: {why}", target.name()));
+        }
+        if target.is_real() && buffer_bytes(plan) > MOST_BUFFER_BYTES {
+            return Err(format!(
+                "{}: --depth {} of I/Os of up to {} bytes is more than {MOST_BUFFER_BYTES} bytes \
+                 of buffers: choose a smaller --depth",
+                target.name(),
+                plan.depth,
+                plan.card.largest_bytes
+            ));
+        }
+    }
+    Ok(planned)
+}
+
+/// Bytes of the buffers on a real target; an I/O may be widened to a block of 4 KiB on each side.
+fn buffer_bytes(plan: &Plan) -> u64 {
+    u64::from(plan.depth) * (plan.card.largest_bytes + 8192)
+}
+
+/// Replays on all targets, virtual ones side by side, real ones after that and one at a time.
+fn replay_all(
+    plan: &Plan,
+    planned: Vec<Planned>,
+    (interrupt, keeper): (&Interrupt, &Keeper),
+    created: &mut Vec<PathBuf>,
+) -> Result<Document, Failure> {
+    let mut targets = Vec::new();
+    for target in planned {
+        let path = target.to_create().map(Path::to_path_buf);
+        targets.push(target.create().map_err(Failure::Usage)?);
+        created.extend(path);
+    }
+    let progress = Progress::new(interrupt.clone(), false);
+    let records: Mutex<Vec<Option<Record>>> = Mutex::new(vec![None; targets.len()]);
+    let one = |slot: usize| -> Result<(), Failure> {
+        if interrupt.asked() {
+            return Ok(());
+        }
+        let target = &targets[slot];
+        let block = u32::try_from((plan.card.largest_bytes + 8191) / 4096 * 4096).ok();
+        // Virtual drives take any I/O; what a real one is given was checked.
+        let max_block_bytes = block.unwrap_or(u32::MAX).max(FILL_BYTES);
+        let setup = Setup { queue_depth: plan.depth, max_block_bytes };
+        let mut ready = target.open_for(setup).map_err(Failure::Usage)?;
+        let mut watch = Seen(progress.of(&target.name()));
+        let record = replay(plan, &mut ready.drive, (ready.target, ready.host), &mut watch);
+        keeper.add(&record);
+        records.lock().expect("no holder panics")[slot] = Some(record);
+        Ok(())
+    };
+    let (real, virtual_work): (Vec<usize>, Vec<usize>) =
+        (0..targets.len()).partition(|&slot| targets[slot].is_real());
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    workers::each(&virtual_work, cpus, |&slot| one(slot))?;
+    let failed = real.into_iter().try_for_each(one);
+    let records = records.into_inner().expect("no holder panics");
+    match failed {
+        // What others have measured is not to be lost for one that could not be opened.
+        Err(Failure::Usage(why)) if records.iter().any(Option::is_some) => {
+            say(&format!("fourcorners: {why}"));
+        }
+        other => other?,
+    }
+    Ok(Document::new(records.into_iter().flatten().collect()))
+}
+
+/// Shows progress and passes a Ctrl-C on.
+struct Seen(ReviewProgress);
+
+impl Observer for Seen {
+    fn go_on(&mut self, part_done: f64) -> bool {
+        Watch::go_on(&mut self.0, part_done)
+    }
+}

@@ -1,0 +1,172 @@
+//! `fourcorners validate`: the catalogue held against what was published.
+
+use std::io::{IsTerminal, Write, stderr, stdout};
+use std::path::Path;
+use std::sync::Mutex;
+
+use anyhow::Context;
+use comfy_table::{ContentArrangement, Table, presets};
+use fourcorners_lab::validate::{
+    self, Figure, Fit, Parameter, Row, Standing, Validation, chart, shown,
+};
+use fourcorners_machine::{host, save};
+
+use super::args::ValidateArgs;
+use super::interrupt::Interrupt;
+use super::terminal::columns;
+use super::{End, Failure};
+
+/// A file larger than this is no list of figures.
+const MOST_FIGURES_BYTES: u64 = 64 << 20;
+/// Memory of the largest drive of the catalogue and of a copy of it.
+const MOST_DRIVE_BYTES: u64 = 5 << 30;
+
+pub(super) fn run(args: &ValidateArgs) -> Result<End, Failure> {
+    if let Some(path) = &args.chart {
+        checked(path).map_err(Failure::Usage)?;
+    }
+    let mut figures = match &args.figures {
+        Some(path) => read(path).map_err(Failure::Usage)?,
+        None => validate::built_in(),
+    };
+    if !args.only.is_empty() {
+        if let Some(id) = args.only.iter().find(|id| !figures.iter().any(|f| f.id == **id)) {
+            return Err(Failure::Usage(format!("--only {id}: there is no figure of that id")));
+        }
+        figures.retain(|figure| args.only.contains(&figure.id));
+    }
+    let interrupt = Interrupt::listen()?;
+    let progress = Progress { shown: Mutex::new(None), terminal: stderr().is_terminal() };
+    let watch = |done| {
+        progress.show(done);
+        !interrupt.asked()
+    };
+    if let Some(family) = &args.fit {
+        let fit = validate::fit(family, &figures, workers(), &watch);
+        progress.clear();
+        let Some(fit) = fit.map_err(Failure::Usage)? else { return Ok(End::Incomplete) };
+        writeln!(stdout().lock(), "{}", fitted(&fit))?;
+        return Ok(End::Done);
+    }
+    let validation = validate::validate(&figures, workers(), &watch);
+    progress.clear();
+    let text = match (args.json, args.markdown) {
+        (true, _) => serde_json::to_string(&validation)?,
+        (_, true) => shown::markdown(&validation).trim_end().to_string(),
+        _ => table(&validation),
+    };
+    if let Some(path) = args.chart.as_ref().filter(|_| !validation.stopped) {
+        let svg = chart::svg(&validation)?;
+        save::write_atomically(path, svg.as_bytes())
+            .with_context(|| format!("{}: cannot write the chart", path.display()))?;
+    }
+    writeln!(stdout().lock(), "{text}")?;
+    Ok(if validation.stopped { End::Incomplete } else { End::Done })
+}
+
+/// Looks at where the chart is to go before minutes of work.
+fn checked(path: &Path) -> Result<(), String> {
+    let folder = match path.parent() {
+        Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
+        Some(folder) => folder,
+        None => return Err(format!("--chart {}: this is no file name", path.display())),
+    };
+    match folder.is_dir() {
+        _ if path.is_dir() => Err(format!("--chart {}: this is a folder", path.display())),
+        true => Ok(()),
+        false => {
+            Err(format!("--chart {}: there is no folder {}", path.display(), folder.display()))
+        }
+    }
+}
+
+/// As many drives at a time as there are cores, and memory for.
+fn workers() -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let room = host::available_memory_bytes().map_or(usize::MAX, |bytes| {
+        usize::try_from(bytes / MOST_DRIVE_BYTES).unwrap_or(usize::MAX)
+    });
+    cores.min(room).max(1)
+}
+
+fn read(path: &Path) -> Result<Vec<Figure>, String> {
+    let place = path.display();
+    let cannot = |cause| format!("{place}: cannot read the figures: {cause}");
+    let metadata = std::fs::metadata(path).map_err(cannot)?;
+    if !metadata.is_file() {
+        return Err(format!("{place}: this is not a file; a list of figures is one"));
+    }
+    if metadata.len() > MOST_FIGURES_BYTES {
+        return Err(format!("{place}: {} bytes is too long for figures", metadata.len()));
+    }
+    let text = std::fs::read_to_string(path).map_err(cannot)?;
+    validate::parse(&text).map_err(|why| format!("{place}: {why}"))
+}
+
+/// How far it is, on a terminal.
+struct Progress {
+    shown: Mutex<Option<u32>>,
+    terminal: bool,
+}
+
+impl Progress {
+    fn show(&self, done: f64) {
+        let percent = (done * 100.0) as u32;
+        let Ok(mut shown) = self.shown.lock() else { return };
+        if self.terminal && *shown != Some(percent) {
+            *shown = Some(percent);
+            // Progress that cannot be shown is no reason to stop.
+            let _ = write!(stderr(), "\rvalidate: {percent} %");
+        }
+    }
+
+    fn clear(&self) {
+        if self.terminal {
+            let _ = write!(stderr(), "\r\x1b[K");
+        }
+    }
+}
+
+fn table(validation: &Validation) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns());
+    table.set_header(["figure", "drive", "test", "published", "simulated", "error", "standing"]);
+    for row in validation.figures.iter().filter(|row| row.standing != Standing::NotRun) {
+        table.add_row([
+            row.id.clone(),
+            row.drive.clone(),
+            row.test.clone(),
+            format!("{} {}", row.published_text, shown::unit(row)),
+            shown::simulated(row),
+            shown::verdict(row),
+            shown::standing(row).into(),
+        ]);
+    }
+    let not_run = validation.figures.iter().filter(|row| row.standing == Standing::NotRun);
+    let not_run: Vec<String> = not_run.map(reason).collect();
+    let mut text = table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>();
+    if !not_run.is_empty() {
+        text.push("\nNot run:".into());
+        text.extend(not_run);
+    }
+    text.push(String::new());
+    text.extend(shown::sum(&validation.summary));
+    text.join("\n")
+}
+
+/// The values to put into the file, and what they do to the figures.
+fn fitted(fit: &Fit) -> String {
+    let parameter = |p: &Parameter| {
+        format!("{} = {} (was {}): {}", p.key, p.after, p.before, p.drives.join(", "))
+    };
+    let figure = |(id, before, after): &(String, f64, f64)| {
+        format!("{id}: {:+.1} % (was {:+.1} %)", after * 100.0, before * 100.0)
+    };
+    let parameters = fit.parameters.iter().map(parameter);
+    parameters.chain(fit.figures.iter().map(figure)).collect::<Vec<_>>().join("\n")
+}
+
+fn reason(row: &Row) -> String {
+    format!("{} {}: {}", row.id, row.drive, row.why.as_deref().unwrap_or_default())
+}

@@ -1,0 +1,128 @@
+//! `fourcorners web`: a page over the database, served to the browser of this machine.
+//!
+//! It shows what was measured and starts reviews of virtual drives, each a process of its own. Real
+//! drives are never started from here: a browser cannot confirm what is overwritten.
+
+mod access;
+mod assets;
+mod drives;
+mod error;
+mod results;
+mod reviews;
+mod running;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::middleware;
+use axum::routing::get;
+use thiserror::Error;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+
+pub(crate) use access::Access;
+use reviews::Reviews;
+
+/// A request to start a review is some hundred bytes.
+const MOST_BODY_BYTES: usize = 64 << 10;
+/// How long an answer that is being sent may hold up the end.
+const LAST_ANSWERS: Duration = Duration::from_secs(2);
+
+/// What is served, where and to whom.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    /// Where to listen; port 0 takes any that is free.
+    pub listen: SocketAddr,
+    /// The database of results.
+    pub database: PathBuf,
+    /// Whether nothing can be started.
+    pub read_only: bool,
+    /// Names besides `localhost` and addresses that browsers may call this machine.
+    pub names: Vec<String>,
+    /// This program, which runs the reviews.
+    pub program: PathBuf,
+}
+
+/// Why nothing is served.
+#[derive(Debug, Error)]
+pub(crate) enum WebError {
+    /// The address cannot be listened at.
+    #[error("cannot listen at {listen}: {why}; choose another --listen, or port 0 for any")]
+    Listen {
+        /// Where.
+        listen: SocketAddr,
+        /// What the system says.
+        why: std::io::Error,
+    },
+    /// Others could start reviews here.
+    #[error("{0} can be reached by other machines: add --read-only, so that they start nothing")]
+    Open(SocketAddr),
+    /// The system refused something else.
+    #[error("{0}")]
+    System(#[from] std::io::Error),
+}
+
+/// What all handlers share.
+#[derive(Debug)]
+struct Shared {
+    options: Options,
+    reviews: Reviews,
+}
+
+/// Serves until SIGINT or SIGTERM; `ready` is told the address once it can be called. A review that is
+/// under way then is stopped, and what it measured is kept.
+///
+/// # Errors
+///
+/// [`WebError`], before anything is served.
+pub(crate) fn serve(options: Options, ready: impl FnOnce(SocketAddr)) -> Result<(), WebError> {
+    if !options.read_only && !options.listen.ip().is_loopback() {
+        return Err(WebError::Open(options.listen));
+    }
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    runtime
+        .block_on(async {
+            let listen = options.listen;
+            let listener =
+                TcpListener::bind(listen).await.map_err(|why| WebError::Listen { listen, why })?;
+            let (mut interrupted, mut ended) =
+                (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+            ready(listener.local_addr()?);
+            let shared = Arc::new(Shared { options, reviews: Reviews::default() });
+            let serving = axum::serve(listener, router(Arc::clone(&shared)));
+            tokio::select! {
+                served = serving.into_future() => served?,
+                _ = interrupted.recv() => {}
+                _ = ended.recv() => {}
+            }
+            shared.reviews.stop_all().await;
+            Ok(())
+        })
+        .inspect(|()| runtime.shutdown_timeout(LAST_ANSWERS))
+}
+
+fn router(shared: Arc<Shared>) -> Router {
+    let access = Access::new(shared.options.read_only, shared.options.names.clone());
+    let api = Router::new()
+        .route("/drives", get(drives::drives))
+        .route("/methods", get(results::methods))
+        .route("/records", get(results::records))
+        .route("/records/{id}", get(results::record))
+        .route("/reviews", get(reviews::all).post(reviews::start))
+        .route("/reviews/{number}", get(reviews::one).delete(reviews::stop))
+        .fallback(error::not_found);
+    Router::new()
+        .nest("/api", api)
+        .route("/report", get(results::report))
+        .route("/", get(assets::index))
+        .route("/assets/{name}", get(assets::asset))
+        .fallback(error::not_found)
+        .layer(DefaultBodyLimit::max(MOST_BODY_BYTES))
+        .layer(middleware::from_fn_with_state(Arc::new(access), access::check))
+        .with_state(shared)
+}

@@ -1,0 +1,153 @@
+//! What was measured: lists, records and the page of a report.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, Query, RawQuery, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use fourcorners_lab::review::Method;
+use fourcorners_record::{ClockName, Document, Record};
+use fourcorners_report as report;
+use fourcorners_results::store::{Filter, Store, StoreError, Summary, dates};
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+use super::Shared;
+use super::error::Refused;
+
+/// Records of a list, unless fewer are asked for.
+const MOST_LISTED: u64 = 200;
+/// Records of a report: a page of more is of no use to anybody.
+const MOST_REPORTED: usize = 64;
+
+/// A method, and whether a review runs it that names none.
+#[derive(Serialize)]
+pub(super) struct MethodEntry {
+    name: &'static str,
+    /// What a person calls it.
+    words: String,
+    default: bool,
+}
+
+pub(super) async fn methods() -> Json<Vec<MethodEntry>> {
+    let by_default = Method::default_set();
+    let entry = |method: Method| MethodEntry {
+        name: method.name(),
+        words: report::method_words(method.name()),
+        default: by_default.contains(&method),
+    };
+    Json(Method::ALL.into_iter().map(entry).collect())
+}
+
+/// Which records.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Asked {
+    drive: Option<String>,
+    name: Option<String>,
+    method: Option<String>,
+    firmware: Option<String>,
+    /// As `results list --since` and `--until` have them.
+    since: Option<String>,
+    until: Option<String>,
+    clock: Option<ClockName>,
+    limit: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Listed {
+    /// How many there are, whatever the limit.
+    total: u64,
+    records: Vec<Summary>,
+}
+
+pub(super) async fn records(
+    State(shared): State<Arc<Shared>>,
+    asked: Result<Query<Asked>, axum::extract::rejection::QueryRejection>,
+) -> Result<Response, Refused> {
+    let Query(asked) = asked.map_err(|error| Refused::bad(error.body_text()))?;
+    let named = |what: &'static str| move |why: String| Refused::bad(format!("{what}: {why}"));
+    let filter = Filter {
+        drive: asked.drive.filter(|part| !part.is_empty()),
+        name: asked.name,
+        method: asked.method,
+        firmware: asked.firmware.map(|it| it.trim().into()).filter(|it: &String| !it.is_empty()),
+        since: asked.since.as_deref().map(dates::since).transpose().map_err(named("since"))?,
+        until: asked.until.as_deref().map(dates::until).transpose().map_err(named("until"))?,
+        clock: asked.clock,
+        limit: Some(asked.limit.unwrap_or(MOST_LISTED).min(MOST_LISTED)),
+    };
+    let none = Listed { total: 0, records: Vec::new() };
+    let listed = with_store(shared, none, move |store| {
+        Ok(Listed { total: store.count(&filter)?, records: store.list(&filter)? })
+    });
+    Ok(Json(listed.await?).into_response())
+}
+
+#[derive(Serialize)]
+struct Shown {
+    /// What its figures are called in words.
+    words: IndexMap<String, String>,
+    record: Record,
+}
+
+pub(super) async fn record(
+    State(shared): State<Arc<Shared>>,
+    Path(id): Path<String>,
+) -> Result<Response, Refused> {
+    let record = get(shared, id).await?;
+    let named = record.figures.keys().chain(record.curves.keys());
+    let words = named.map(|name| (name.clone(), report::figure_words(name))).collect();
+    Ok(Json(Shown { words, record }).into_response())
+}
+
+/// The page of the records `?id=A&id=B`, the first the drive under test.
+pub(super) async fn report(
+    State(shared): State<Arc<Shared>>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Refused> {
+    let query = query.unwrap_or_default();
+    let ids: Vec<String> =
+        query.split('&').filter_map(|pair| pair.strip_prefix("id=")).map(String::from).collect();
+    if ids.is_empty() || ids.len() > MOST_REPORTED {
+        return Err(Refused::bad(format!(
+            "give 1 to {MOST_REPORTED} records, as /report?id=ID&id=ID"
+        )));
+    }
+    let mut records = Vec::new();
+    for id in ids {
+        records.push(get(Arc::clone(&shared), id).await?);
+    }
+    let page = tokio::task::spawn_blocking(move || report::page(&Document::new(records)));
+    let page = page.await.map_err(Refused::ours)?;
+    Ok(([(CONTENT_TYPE, "text/html; charset=utf-8")], page).into_response())
+}
+
+async fn get(shared: Arc<Shared>, id: String) -> Result<Record, Refused> {
+    let unknown = id.clone();
+    let found = with_store(shared, None, move |store| store.get(&id).map(Some)).await?;
+    found.ok_or_else(|| {
+        let why = format!("there is no result {unknown:?}");
+        Refused::new(axum::http::StatusCode::NOT_FOUND, why)
+    })
+}
+
+/// Asks the database, in a thread that may wait; `none` if there is no database yet.
+///
+/// It is opened for each question: that takes far less than a millisecond, and a database that was set
+/// aside or brought here meanwhile is noticed.
+pub(super) async fn with_store<T: Send + 'static>(
+    shared: Arc<Shared>,
+    none: T,
+    ask: impl FnOnce(&Store) -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, Refused> {
+    let asked = tokio::task::spawn_blocking(move || {
+        match Store::open_read_only(&shared.options.database) {
+            Err(StoreError::Missing { .. }) => Ok(none),
+            Err(error) => Err(error),
+            Ok(store) => ask(&store),
+        }
+    });
+    Ok(asked.await.map_err(Refused::ours)??)
+}

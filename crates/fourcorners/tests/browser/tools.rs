@@ -1,0 +1,38 @@
+//! What drives a browser, if it is installed.
+
+use std::path::{Path, PathBuf};
+
+/// Where the scripts are.
+pub(crate) fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser")
+}
+
+/// A program of the path by the first of its names.
+fn program(names: &[&str]) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let named =
+        |folder: PathBuf| names.iter().map(move |name| folder.join(name)).collect::<Vec<_>>();
+    std::env::split_paths(&path).flat_map(named).find(|program| program.is_file())
+}
+
+/// Node and a browser; none, and a word about it, where something is not installed.
+pub(crate) fn node_and_browser() -> Option<(PathBuf, PathBuf)> {
+    let skipped = |what: &str| println!("skipped: {what}");
+    let Some(node) = program(&["node", "nodejs"]) else {
+        skipped("node is not installed");
+        return None;
+    };
+    let Some(browser) = program(&["chromium", "chromium-browser", "google-chrome"]) else {
+        skipped("chromium is not installed");
+        return None;
+    };
+    for module in ["playwright-core", "axe-core"] {
+        if !folder().join("node_modules").join(module).is_dir() {
+            skipped(&format!(
+                "{module} is not there: npm ci --prefix crates/fourcorners/tests/browser"
+            ));
+            return None;
+        }
+    }
+    Some((node, browser))
+}

@@ -1,0 +1,103 @@
+//! Drives side by side, as a user compares them.
+
+use std::fs;
+use std::path::Path;
+
+use fourcorners_record::{Document, to_json};
+use serde_json::Value;
+
+use crate::bench::{HDD, M4, command, folder};
+use crate::fixture;
+
+/// What a command printed that succeeded, with a database of its own.
+fn printed(dir: &Path, args: &[&str]) -> String {
+    let ran = command(dir, args).env("XDG_DATA_HOME", dir).output().expect("the binary is there");
+    let stderr = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(0), "{args:?}: {stderr}");
+    String::from_utf8(ran.stdout).expect("text")
+}
+
+#[test]
+fn drives_that_were_reviewed_are_compared_by_their_names() {
+    let dir = folder();
+    let at = dir.path();
+    printed(at, &["review", M4, HDD, "--quick", "--repeat", "3", "--json"]);
+    let json: Value =
+        serde_json::from_str(&printed(at, &["compare", M4, HDD, "--json"])).expect("JSON");
+    assert_eq!(json["schema"], "fourcorners.compare/1");
+    assert_eq!(
+        (json["sides"][0]["drive"].as_str(), json["mixed_clocks"].as_bool()),
+        (Some(M4), Some(false))
+    );
+    let rows = json["figures"].as_array().expect("a list");
+    let row = rows.iter().find(|row| row["figure"] == "random_write_4k_qd3_incompressible");
+    let disk = &row.expect("both have it")["sides"][1];
+    assert_eq!(disk["repeats"], 3);
+    let ratio = disk["mb_per_s"]["ratio"].as_f64().expect("a ratio");
+    assert!(ratio < 0.01 && disk["mb_per_s"]["matters"] == true, "{disk}");
+    let interval = disk["mb_per_s"]["ratio_interval"].as_array().expect("there are repeats");
+    assert!(interval[0].as_f64() < Some(ratio) && Some(ratio) < interval[1].as_f64(), "{disk}");
+
+    let text = printed(at, &["compare", M4, HDD]);
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    assert!(text.contains("Four corners") && text.contains("3 times"), "{text}");
+    assert!(text.contains("Ratios are to Crucial m4 256 GB."), "{text}");
+
+    // What if: the same drive set up otherwise, by the file of its review.
+    printed(at, &["review", M4, "--quick", "--set", "link.gbps=3", "--out", "slow", "--no-db"]);
+    let text = printed(at, &["compare", M4, "slow", "-o", "page.html"]);
+    assert!(text.contains("link.gbps=3") && text.contains('≈'), "{text}");
+    let page = fs::read_to_string(at.join("page.html")).expect("it was written");
+    assert!(page.contains("link.gbps=3") && page.trim_end().ends_with("</html>"));
+}
+
+#[test]
+fn virtual_and_wall_time_are_told_apart() {
+    let dir = folder();
+    let at = dir.path();
+    fs::write(at.join("all.json"), to_json(&fixture::review())).expect("it can be written");
+    let text = printed(at, &["compare", "all.json"]);
+    assert!(text.contains(", virtual time") && text.contains(", wall time"), "{text}");
+    assert!(text.contains("Virtual time is of a model, wall time of hardware."), "{text}");
+    assert!(text.contains("incomplete"), "{text}");
+    let json: Value =
+        serde_json::from_str(&printed(at, &["compare", "all.json", "--json"])).expect("JSON");
+    assert_eq!(json["mixed_clocks"], true);
+    assert_eq!(json["sides"].as_array().map(Vec::len), Some(3));
+    let one = Document::new(vec![fixture::m4(), fixture::momentus()]);
+    fs::write(at.join("one.json"), to_json(&one)).expect("it can be written");
+    assert!(!printed(at, &["compare", "one.json"]).contains("virtual time"));
+}
+
+#[test]
+fn curves_seconds_and_conclusions_stand_beneath_the_figures() {
+    let dir = folder();
+    let at = dir.path();
+    fs::write(at.join("all.json"), to_json(&fixture::everything())).expect("it can be written");
+    let text = printed(at, &["compare", "all.json", "-o", "page.html"]);
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    for needle in [
+        "along it",
+        "over 3 to 256 GB from the first LBA",
+        "ratio from",
+        "IOPS by second",
+        "begins",
+        "used state",
+        "Random write at QD 3 keeps 29.9 %",
+    ] {
+        let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(needle) || flat.contains(needle), "no {needle}: {text}");
+    }
+    let page = fs::read_to_string(at.join("page.html")).expect("it was written");
+    for needle in
+        ["Side by side", "Ratios are to <strong>Crucial m4 256 GB</strong>", "≈ ", "mean along it"]
+    {
+        assert!(page.contains(needle), "no {needle:?} on the page");
+    }
+    // Drives that have curves alone have something to compare, too.
+    let mut curves = fixture::everything();
+    curves.records.retain(|record| record.method == "fill-level");
+    fs::write(at.join("curves.json"), to_json(&curves)).expect("it can be written");
+    let text = printed(at, &["compare", "curves.json"]);
+    assert!(text.contains("by fill") && text.contains("0.30"), "{text}");
+}

@@ -1,0 +1,158 @@
+//! `fourcorners validate`.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::bench::{folder, refused, run};
+
+/// Figures of every kind whose tests take a moment: values of solid-state drives and of a hard
+/// disk, ratios, orderings, a bound, what is not run.
+const QUICK: &str =
+    "m025,m027,m033,m051,m052,m089,m102,m113,m115,m145,m164,m180,m181,m202,m215,m251";
+
+fn validated(args: &[&str]) -> Value {
+    let dir = folder();
+    let ran = run(dir.path(), args);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{args:?}");
+    serde_json::from_str(&ran.stdout).expect("JSON")
+}
+
+fn of_file(figures: &Value) -> Value {
+    let dir = folder();
+    fs::write(dir.path().join("mine.json"), figures.to_string()).expect("it can be written");
+    let ran = run(dir.path(), &["validate", "--figures", "mine.json", "--json"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    serde_json::from_str(&ran.stdout).expect("JSON")
+}
+
+#[test]
+fn every_figure_has_its_row() {
+    let document = validated(&["validate", "--only", QUICK, "--json"]);
+    let rows = document["figures"].as_array().expect("a list");
+    assert_eq!(rows.len(), QUICK.split(',').count());
+    let row = |id: &str| rows.iter().find(|row| row["id"] == id).expect("it is there");
+    for row in rows {
+        let keys = row.as_object().expect("an object");
+        for key in
+            ["id", "drive", "metric", "published", "simulated", "error", "standing", "holds", "why"]
+        {
+            assert!(keys.contains_key(key), "{key}: {row}");
+        }
+    }
+    // 4 KiB at QD 32: the controller's 23.0 + 1.7 us a read are 40,486 a second.
+    let reads = row("m145");
+    assert_eq!((&reads["published"], &reads["standing"]), (&json!(40000), &json!("fitted")));
+    assert!(
+        (reads["simulated"].as_f64().expect("a number") / 40_486.0 - 1.0).abs() < 1e-3,
+        "{reads}"
+    );
+    assert!((reads["error"].as_f64().expect("a number") - 0.0121).abs() < 1e-3, "{reads}");
+    // The 8 KiB page costs more than the one of 4 KiB: the smaller drive is faster.
+    assert_eq!((&row("m025")["holds"], &row("m025")["error"]), (&json!(true), &Value::Null));
+    assert_eq!(row("m102")["standing"], "not_run");
+    assert!(row("m102")["why"].as_str().is_some_and(|why| why.contains("turbo")));
+    let summary = &document["summary"];
+    assert_eq!((&summary["orderings"], &summary["orderings_held"]), (&json!(2), &json!(2)));
+    assert!(summary["median_abs_error"].as_f64().is_some_and(|error| error < 0.1), "{summary}");
+    assert!(summary["p90_abs_error"].as_f64().is_some(), "{summary}");
+}
+
+#[test]
+fn the_table_in_the_repository_is_current() {
+    let dir = folder();
+    let ran = run(dir.path(), &["validate", "--only", QUICK, "--markdown"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    let rows = |text: &str| -> Vec<String> {
+        let (_, figures) = text.split_once("## Figures").expect("it has figures");
+        figures.lines().filter(|line| line.starts_with("| m")).map(str::to_string).collect()
+    };
+    let committed = rows(include_str!("../../../../docs/FIDELITY.md"));
+    let now = rows(&ran.stdout);
+    assert_eq!(now.len(), QUICK.split(',').count());
+    for row in now {
+        let again = "fourcorners validate --markdown --chart docs/fidelity.svg > docs/FIDELITY.md";
+        assert!(committed.contains(&row), "{row}\nmake it anew: {again}");
+    }
+    // The whole takes minutes and is compared by .ci/run; here, that no figure is missing.
+    for figure in fourcorners_lab::validate::built_in() {
+        let row = format!("| {} |", figure.id);
+        assert!(committed.iter().any(|line| line.starts_with(&row)), "{} has no row", figure.id);
+    }
+}
+
+#[test]
+fn figures_of_ones_own_are_held_against_the_catalogue() {
+    let reads =
+        json!({"pattern": "random read", "block_size": 4096, "queue_depth": 32, "duration_s": 2});
+    let figure = |id: &str, drive: &str, value: Value, bound: Value| {
+        json!({"id": id, "drive": drive, "capacity_gb": 256, "test": reads, "metric": "IOPS",
+               "value": value, "bound": bound, "kind": "measured", "confidence": "stated"})
+    };
+    let document = of_file(&json!([
+        figure("near", "Crucial m4", json!(40000), Value::Null),
+        figure("inside", "Crucial m4", json!([40000, 41000]), Value::Null),
+        figure("above", "Crucial m4", json!(30000), json!(">")),
+        figure("below", "Crucial m4", json!(30000), json!("<")),
+        figure("unknown", "Acme Lightning", json!(1), Value::Null),
+        figure("words", "Crucial m4", json!("fast"), Value::Null),
+        figure("riddle", "Crucial m4", json!(1), json!("!?")),
+    ]));
+    let rows = document["figures"].as_array().expect("a list");
+    let told = |n: usize| {
+        (rows[n]["standing"].as_str(), rows[n]["holds"].as_bool(), rows[n]["error"].as_f64())
+    };
+    // Nothing was fitted to what nobody has seen.
+    assert_eq!((told(0).0, told(0).1), (Some("predicted"), None));
+    assert_eq!(told(1), (Some("predicted"), None, Some(0.0)));
+    assert_eq!(told(2), (Some("predicted"), Some(true), None));
+    assert_eq!(told(3).1, Some(false));
+    assert!(told(3).2.is_some_and(|error| (error - 0.35).abs() < 0.01), "{}", rows[3]);
+    for (n, why) in [(4, "Acme Lightning"), (5, "no number"), (6, "bound")] {
+        assert_eq!(told(n), (Some("not_run"), None, None));
+        assert!(rows[n]["why"].as_str().is_some_and(|text| text.contains(why)), "{}", rows[n]);
+    }
+    let summary = &document["summary"];
+    assert_eq!((&summary["figures"], &summary["run"]), (&json!(7), &json!(4)));
+    assert_eq!((&summary["bounds"], &summary["bounds_held"]), (&json!(2), &json!(1)));
+}
+
+#[test]
+fn the_chart_is_written_whole_beside_what_is_printed() {
+    let dir = folder();
+    let args = ["validate", "--only", "m052,m089", "--markdown", "--chart", "errors.svg"];
+    let ran = run(dir.path(), &args);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    assert!(ran.stdout.contains("| m089 |"), "{}", ran.stdout);
+    let svg = fs::read_to_string(dir.path().join("errors.svg")).expect("it is there");
+    assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{svg}");
+    for (file, told) in [("none/errors.svg", "there is no folder none"), (".", "this is a folder")]
+    {
+        let line = refused(dir.path(), &["validate", "--only", "m089", "--chart", file]);
+        assert!(line.contains(told), "{line}");
+    }
+}
+
+#[test]
+fn a_file_without_figures_is_validated_too() {
+    let document = of_file(&json!([]));
+    assert_eq!(document["summary"]["median_abs_error"], Value::Null);
+}
+
+#[test]
+fn what_is_no_list_of_figures_is_refused() {
+    let dir = folder();
+    let path = dir.path();
+    fs::write(path.join("mine.json"), "{}").expect("it can be written");
+    fs::create_dir(path.join("folder.json")).expect("it can be made");
+    for (args, told) in [
+        (["--figures", "mine.json"], "mine.json: this is not a JSON list"),
+        (["--figures", "folder.json"], "folder.json: this is not a file"),
+        (["--figures", "none.json"], "none.json: cannot read"),
+        (["--only", "m999"], "no figure of that id"),
+    ] {
+        let line = refused(path, &["validate", args[0], args[1]]);
+        assert!(line.contains(told), "{told}: {line}");
+    }
+    refused(path, &["validate", "--json", "--markdown"]);
+}

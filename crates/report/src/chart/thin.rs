@@ -1,0 +1,61 @@
+//! Fewer points than were measured, and fewer digits, where more could not be seen.
+
+/// Points a line is drawn with at most. More than a screen has columns cannot be told apart.
+const MOST_POINTS: usize = 4000;
+
+/// At most [`MOST_POINTS`] points: of each of equal parts the lowest and the highest, in the order
+/// they come in, so that no outlier is lost. A mean would hide the very seconds a drive stalls in.
+pub(crate) fn thinned(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    if points.len() <= MOST_POINTS {
+        return points;
+    }
+    let step = points.len().div_ceil(MOST_POINTS / 2);
+    let mut kept = Vec::with_capacity(MOST_POINTS);
+    for part in points.chunks(step) {
+        let by_value = |&(index, (_, _)): &(usize, &(f64, f64))| part[index].1;
+        let order = |left: &(usize, &(f64, f64)), right: &(usize, &(f64, f64))| {
+            by_value(left).total_cmp(&by_value(right))
+        };
+        let low = part.iter().enumerate().min_by(order);
+        let high = part.iter().enumerate().max_by(order);
+        let Some(((low, _), (high, _))) = low.zip(high) else { continue };
+        kept.push(part[low.min(high)]);
+        if low != high {
+            kept.push(part[low.max(high)]);
+        }
+    }
+    kept
+}
+
+/// `value` rounded to four significant digits.
+pub(crate) fn four_digits(value: f64) -> f64 {
+    if value == 0.0 || !value.is_finite() {
+        return value;
+    }
+    format!("{value:.3e}").parse().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thinning_keeps_order_and_extremes() {
+        let mut points: Vec<(f64, f64)> =
+            (0..100_000).map(|second| (f64::from(second), 100.0 + f64::from(second % 7))).collect();
+        points[31_415].1 = 3.0;
+        points[92_653].1 = 9000.0;
+        let thin = thinned(points.clone());
+        assert!(thin.len() <= MOST_POINTS && thin.len() > MOST_POINTS / 4, "{}", thin.len());
+        assert!(thin.is_sorted_by(|left, right| left.0 < right.0));
+        assert!(thin.contains(&points[31_415]) && thin.contains(&points[92_653]));
+        points.truncate(MOST_POINTS);
+        assert_eq!(thinned(points.clone()), points);
+    }
+
+    #[test]
+    fn digits_are_cut_to_four() {
+        assert_eq!(four_digits(123_456.0), 123_500.0);
+        assert!(four_digits(f64::NAN).is_nan());
+    }
+}

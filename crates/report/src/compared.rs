@@ -1,0 +1,265 @@
+//! The sides of a comparison on the page: numbers beneath each other, with ratios, how sure they are, and
+//! which make no difference.
+
+use fourcorners_results::compare::{
+    About, Cell, Comparison, CourseCell, CurveCell, CurveRow, Measure,
+};
+use maud::{Markup, html};
+
+use super::chart::count_tick;
+use super::tables::clock_badge;
+use super::words::{
+    against, curve_words, figure_words, iops, method_words, micros, percent, rate, spread,
+};
+
+/// The section; nothing where the sides have nothing in common.
+pub(super) fn section(comparison: &Comparison) -> Option<Markup> {
+    // Conclusions have a section of their own.
+    let methods = comparison.methods().into_iter().filter(|it| comparison.has_numbers_of(it));
+    let first = comparison.sides.first()?;
+    (!comparison.is_empty()).then(|| {
+        html! {
+            section #compared aria-labelledby="compared-heading" {
+                h2 #compared-heading { "Side by side" }
+                p {
+                    "Ratios are to " strong { (first.label) } ". ≈ makes no difference that matters: it \
+                     is within " (whole_percent(comparison.no_matter)) ", or within what repeats leave open."
+                    @if repeated(comparison) {
+                        " ± is how far the mean of the repeats may lie from the true one, with "
+                        (whole_percent(comparison.confidence)) " confidence, beside a ratio how far that may."
+                    }
+                    @if comparison.mixed_clocks {
+                        " Virtual time is of a model, wall time of hardware."
+                    }
+                }
+                ul { @for (place, side) in comparison.sides.iter().enumerate().skip(1) {
+                    @let counts = Counts::of(comparison, place);
+                    @if counts.all() > 0 { li { (side.label) ": " (counts.words()) } }
+                } }
+                @for (index, method) in methods.enumerate() {
+                    details open[index == 0] {
+                        summary { (method_words(method)) }
+                        (figures(comparison, method))
+                        (curves(comparison, method))
+                        (courses(comparison, method))
+                    }
+                }
+            }
+        }
+    })
+}
+
+fn repeated(comparison: &Comparison) -> bool {
+    let cells = comparison.figures.iter().flat_map(|row| row.sides.iter().flatten());
+    let curves = comparison.curves.iter().flat_map(|row| row.sides.iter().flatten());
+    cells.map(|it| it.repeats).chain(curves.map(|it| it.repeats)).any(|repeats| repeats > 1)
+}
+
+/// How the data rates of a side stand to those of the first.
+#[derive(Default, PartialEq, Debug)]
+struct Counts {
+    higher: usize,
+    same: usize,
+    lower: usize,
+}
+
+impl Counts {
+    fn of(comparison: &Comparison, place: usize) -> Counts {
+        let mut counts = Counts::default();
+        for cell in comparison.figures.iter().filter_map(|row| row.sides[place].as_ref()) {
+            match (cell.mb_per_s.ratio, cell.mb_per_s.matters) {
+                (Some(_), Some(false)) => counts.same += 1,
+                (Some(ratio), _) if ratio > 1.0 => counts.higher += 1,
+                (Some(_), _) => counts.lower += 1,
+                (None, _) => {}
+            }
+        }
+        counts
+    }
+
+    fn all(&self) -> usize {
+        self.higher + self.same + self.lower
+    }
+
+    fn words(&self) -> String {
+        let Counts { higher, same, lower } = self;
+        format!(
+            "of {} data rates {higher} are higher, {lower} lower, and {same} make no difference.",
+            self.all()
+        )
+    }
+}
+
+/// What a number is, and how it stands to the first side's.
+fn numbers(measure: &Measure, say: fn(f64) -> String) -> Markup {
+    html! {
+        td {
+            (say(measure.value))
+            @if let Some((_, high)) = measure.interval {
+                br; small { "± " (spread(high / measure.value)) }
+            }
+        }
+        (ratio(measure))
+    }
+}
+
+fn ratio(measure: &Measure) -> Markup {
+    html! {
+        @match measure.ratio {
+            None => td {},
+            Some(ratio) => td.main[measure.matters == Some(true)] {
+                @if measure.matters == Some(false) { "≈ " } (against(ratio))
+                @if let Some((_, high)) = measure.ratio_interval {
+                    br; small { "± " (spread(high / ratio)) }
+                }
+            },
+        }
+    }
+}
+
+/// A table with a group of rows for each of `rows`: its heading, and a line for each side that has it.
+fn table<'r, Row: 'r, Of: 'r>(
+    comparison: &Comparison,
+    caption: &str,
+    headings: &[&str],
+    rows: impl Iterator<Item = (String, &'r Row)>,
+    sides: impl Fn(&'r Row) -> &'r [Option<Of>],
+    line: impl Fn(&About, &Of) -> (Markup, Markup),
+) -> Markup {
+    let rows: Vec<(String, &Row)> = rows.collect();
+    html! {
+        @if !rows.is_empty() {
+            div.wide.compared tabindex="0" role="region" aria-label=(caption) {
+                table {
+                    caption { span { (caption) } }
+                    thead { tr {
+                        th scope="col" { "Drive" }
+                        @for heading in headings { th scope="col" { (heading) } }
+                    } }
+                    @for (heading, row) in rows {
+                        tbody {
+                            tr { th.group scope="rowgroup" colspan=(headings.len() + 1) { span { (heading) } } }
+                            @for (about, cell) in comparison.sides.iter().zip(sides(row)) {
+                                @if let Some(cell) = cell {
+                                    @let (marks, numbers) = line(about, cell);
+                                    tr {
+                                        th scope="row" {
+                                            (about.label)
+                                            @if comparison.mixed_clocks { " " (clock_badge(about.clock)) }
+                                            (marks)
+                                        }
+                                        (numbers)
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn figures(comparison: &Comparison, method: &str) -> Markup {
+    let of_method = comparison.figures.iter().filter(|row| row.method == method);
+    let caption = format!("{}: data rate and latency", method_words(method));
+    let headings = ["MB/s", "ratio", "mean latency", "ratio", "99.9 %", "ratio", "max"];
+    let rows = of_method.map(|row| (figure_words(&row.figure), row));
+    table(
+        comparison,
+        &caption,
+        &headings,
+        rows,
+        |row| &row.sides,
+        |_, cell: &Cell| {
+            let marks = html! {
+                (times(cell.repeats))
+                @if !cell.complete { " " span.badge.warn { "incomplete" } }
+                @if !cell.same_job { " " span.badge.warn { "another job: see what was run" } }
+            };
+            let numbers = html! {
+                (numbers(&cell.mb_per_s, rate))
+                (numbers(&cell.latency_mean_us, micros))
+                (numbers(&cell.latency_p999_us, micros))
+                td { (micros(cell.latency_max_us)) }
+            };
+            (marks, numbers)
+        },
+    )
+}
+
+/// What a curve is, and the part of it that all sides have.
+pub fn curve_heading(row: &CurveRow) -> String {
+    let (from, to) = row.over;
+    let over = format!("{} to {} {}", count_tick(from.round()), count_tick(to.round()), row.x);
+    format!("{}: {} over {over}", curve_words(&row.curve), row.y)
+}
+
+fn curves(comparison: &Comparison, method: &str) -> Markup {
+    let of_method = comparison.curves.iter().filter(|row| row.method == method);
+    let caption = format!("{}: curves, as far as all of them reach", method_words(method));
+    let headings = ["mean along it", "ratio", "lowest", "highest", "lowest ratio", "highest ratio"];
+    let rows = of_method.map(|row| (curve_heading(row), row));
+    table(
+        comparison,
+        &caption,
+        &headings,
+        rows,
+        |row| &row.sides,
+        |_, cell: &CurveCell| {
+            let at = |it: fourcorners_results::compare::Against| {
+                html! { (against(it.ratio)) br; small { "at " (count_tick(it.at.round())) } }
+            };
+            let numbers = html! {
+                (numbers(&cell.mean, rate))
+                td { (rate(cell.low)) }
+                td { (rate(cell.high)) }
+                td { @if let Some((low, _)) = cell.against { (at(low)) } }
+                td { @if let Some((_, high)) = cell.against { (at(high)) } }
+            };
+            (times(cell.repeats), numbers)
+        },
+    )
+}
+
+fn courses(comparison: &Comparison, method: &str) -> Markup {
+    let of_method = comparison.courses.iter().filter(|row| row.method == method);
+    let caption = format!("{}: second by second, IOPS", method_words(method));
+    let headings = [
+        "first tenth",
+        "ratio",
+        "last tenth",
+        "ratio",
+        "worst 1 %",
+        "ratio",
+        "variation",
+        "below half",
+    ];
+    let rows = of_method.filter(|row| !row.is_flat()).map(|row| (figure_words(&row.figure), row));
+    table(
+        comparison,
+        &caption,
+        &headings,
+        rows,
+        |row| &row.sides,
+        |_, cell: &CourseCell| {
+            let whole = |value: f64| iops(value.round());
+            let numbers = html! {
+                (numbers(&cell.begin, whole))
+                (numbers(&cell.end, whole))
+                (numbers(&cell.p1, whole))
+                td { (percent(cell.variation)) }
+                td { (percent(cell.share_below_half)) }
+            };
+            (times(cell.repeats), numbers)
+        },
+    )
+}
+
+fn whole_percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
+fn times(repeats: usize) -> Markup {
+    html! { @if repeats > 1 { " " small { (repeats) " times" } } }
+}

@@ -1,0 +1,61 @@
+//! Records as people read them: one HTML page, pictures, a terminal table.
+//!
+//! Everything here works from records alone, never from a target, so that a result measured long
+//! ago, or on a machine that no longer has the drive, renders as on the day it was measured.
+//!
+//! A page is a single file with its style, script, data and chart library inside. It names no
+//! address to load anything from, and a content security policy in its head forbids the rest.
+//!
+//! ```
+//! use fourcorners_record::Document;
+//!
+//! let page = fourcorners_report::page(&Document::new(Vec::new()));
+//! assert!(page.starts_with("<!DOCTYPE html>") && !page.contains("<link"));
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod bench;
+mod chapter;
+mod chart;
+mod compared;
+mod conclusions;
+mod consistency;
+mod contents;
+mod curves;
+mod endurance;
+mod entries;
+mod latency;
+mod page;
+mod pictures;
+mod plot;
+mod power;
+mod provenance;
+mod replay;
+mod seconds;
+mod snia;
+mod speed;
+mod sweep;
+mod table;
+mod tables;
+mod tasks;
+mod trim;
+mod used;
+mod words;
+
+pub use compared::curve_heading;
+pub use entries::shortened;
+pub use page::{comparison_page, page};
+pub use pictures::{Picture, PictureError, pictures};
+pub use table::{plain, table};
+pub use words::{
+    against, clock_words, figure_words, iops, method_words, micros, percent, rate, spread, wrapped,
+};
+
+/// The script element of the chart library, for pages that are no reports.
+pub fn chart_library() -> &'static str {
+    chart::library()
+}
+
+/// The style sheet of the page, which has the colours of all charts.
+const STYLE: &str = include_str!("style.css");

@@ -1,0 +1,152 @@
+//! The page in a browser: it draws what it says, complains of nothing and asks for nothing.
+
+#[path = "../../results/tests/fixture/mod.rs"]
+mod fixture;
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use fourcorners_machine::save::write_atomically;
+use fourcorners_record::Document;
+use fourcorners_report::page;
+
+/// A headless browser where one is installed.
+fn chromium() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let named = |folder: PathBuf| {
+        ["chromium", "chromium-browser", "google-chrome"].map(|name| folder.join(name))
+    };
+    std::env::split_paths(&path).flat_map(named).find(|program| program.is_file())
+}
+
+/// What the browser made of a page.
+struct Opened {
+    /// The document after its scripts ran.
+    dom: String,
+    /// Lines of the console.
+    console: Vec<String>,
+    /// The addresses that were asked for.
+    requests: Vec<String>,
+}
+
+/// Opens the page of a document; `None`, and a word about it, without a browser.
+fn open(name: &str, document: &Document) -> Option<Opened> {
+    open_html(name, &page(document))
+}
+
+fn open_html(name: &str, html: &str) -> Option<Opened> {
+    let Some(browser) = chromium() else {
+        println!("skipped: chromium is not installed");
+        return None;
+    };
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    write_atomically(&path, html.as_bytes()).expect("the page can be saved");
+    let profile = tempfile::tempdir().expect("a temporary folder");
+    let net_log = profile.path().join("net-log.json");
+    let output = Command::new(browser)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"])
+        .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
+        .args(["--disable-dev-shm-usage", "--window-size=1280,2000", "--enable-logging=stderr"])
+        // A test is to reach no one, even where the page would.
+        .arg("--host-resolver-rules=MAP * ~NOTFOUND")
+        // Virtual time ends the run once the page is idle, however slow the machine is.
+        .args(["--virtual-time-budget=60000", "--timeout=240000", "--dump-dom"])
+        .arg(switch("--user-data-dir=", profile.path()))
+        .arg(switch("--log-net-log=", &net_log))
+        .arg(format!("file://{}", path.display()))
+        .output()
+        .expect("chromium starts");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "chromium failed: {errors}");
+    let log = fs::read_to_string(&net_log).expect("chromium writes its net log");
+    Some(Opened {
+        dom: String::from_utf8_lossy(&output.stdout).into_owned(),
+        console: errors.lines().filter(|line| line.contains("CONSOLE")).map(Into::into).collect(),
+        requests: requested(&log),
+    })
+}
+
+fn switch(name: &str, path: &Path) -> OsString {
+    let mut switch = OsString::from(name);
+    switch.push(path);
+    switch
+}
+
+/// Every address in a net log that a page asked for. The browser's own services (updates, the
+/// time of day) ask for more, in the name of no origin.
+fn requested(log: &str) -> Vec<String> {
+    let event = |line: &str| serde_json::from_str(line.trim_end_matches(',')).ok();
+    let address = |event: serde_json::Value| {
+        let params = event.get("params")?;
+        let by = params.get("initiator")?.as_str()?;
+        (by != "not an origin").then_some(params.get("url")?.as_str()?.to_string())
+    };
+    log.lines().filter_map(event).filter_map(address).collect()
+}
+
+/// The requests that need a network.
+fn left_the_page(opened: &Opened) -> Vec<&str> {
+    let local = ["file:", "data:", "blob:", "chrome:", "chrome-extension:", "about:"];
+    let stays = |url: &&str| !local.iter().any(|scheme| url.starts_with(scheme));
+    opened.requests.iter().map(String::as_str).filter(stays).collect()
+}
+
+#[test]
+fn a_request_or_an_error_would_be_noticed() {
+    let html = "<!DOCTYPE html><link rel=icon href=data:,><img src=http://example.invalid/image>\
+        <script>fetch('https://example.invalid/data').catch(() => 0); console.error('so')</script>";
+    let Some(opened) = open_html("control.html", html) else { return };
+    let away = left_the_page(&opened);
+    for url in ["http://example.invalid/image", "https://example.invalid/data"] {
+        assert!(away.contains(&url), "{url} was not noticed: {away:?}");
+    }
+    assert!(opened.console.iter().any(|line| line.contains("so")), "{:?}", opened.console);
+}
+
+#[test]
+fn the_page_draws_its_charts_and_asks_for_nothing() {
+    let document = fixture::review();
+    let Some(opened) = open("review.html", &document) else { return };
+    assert_eq!(opened.console, Vec::<String>::new(), "the console is silent");
+    assert_eq!(left_the_page(&opened), Vec::<&str>::new());
+
+    let dom = &opened.dom;
+    assert!(dom.contains("data-charts=\"drawn\""), "the script ran to its end");
+    let charts = dom.matches("class=\"chart").count();
+    // Each figure of the four corners has a bar chart, percentile curves and a series; the sweep
+    // has a chart for reads and one for writes.
+    assert_eq!(charts, 9 * 3 + 2);
+    // A drawing is a main SVG beneath and one above for what is hovered.
+    assert!(dom.matches("class=\"main-svg\"").count() >= charts);
+    let corners = document.records.iter().filter(|record| record.method == "four-corners");
+    let bars: usize = corners.map(|record| record.figures.len()).sum();
+    assert_eq!(dom.matches("<g class=\"point\">").count(), bars, "a bar for each figure");
+    for svg in ["js-line", "class=\"annotation-text\""] {
+        assert!(dom.contains(svg), "no {svg} was drawn");
+    }
+}
+
+#[test]
+fn hostile_names_are_only_text() {
+    let mut record = fixture::momentus();
+    let hostile = "</script><script>console.error('in')</script><img src=http://example.invalid/x>";
+    record.target.title = hostile.into();
+    record.target.name = hostile.into();
+    let document = Document::new(vec![record, fixture::m4()]);
+    let Some(opened) = open("hostile.html", &document) else { return };
+    assert_eq!(opened.console, Vec::<String>::new());
+    assert_eq!(left_the_page(&opened), Vec::<&str>::new());
+    assert!(opened.dom.contains("data-charts=\"drawn\""));
+}
+
+#[test]
+fn one_drive_alone_and_nothing_at_all() {
+    let Some(alone) = open("alone.html", &Document::new(vec![fixture::m4()])) else { return };
+    assert_eq!(alone.console, Vec::<String>::new());
+    assert_eq!(alone.dom.matches("<g class=\"point\">").count(), 9, "a bar for each figure");
+    let Some(empty) = open("empty.html", &Document::new(Vec::new())) else { return };
+    assert_eq!(empty.console, Vec::<String>::new());
+    assert!(empty.dom.contains("holds no records"));
+}

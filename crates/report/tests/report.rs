@@ -1,0 +1,372 @@
+//! What a report must hold, whatever its records hold.
+
+#[path = "../../results/tests/fixture/mod.rs"]
+mod fixture;
+
+use std::path::Path;
+
+use fourcorners_record::{
+    Document, Ended, Figure, Latency, Record, from_json, json_schema, to_json,
+};
+use fourcorners_report::{comparison_page, page, pictures, table};
+use fourcorners_results::compare::{Comparison, document, sides};
+
+/// What only the chart library's own text holds, once.
+const LIBRARY_MARK: &str = "plotly.js v3";
+
+#[test]
+fn a_review_of_two_drives_is_one_small_page() {
+    let html = page(&Document::new(vec![fixture::m4(), fixture::momentus()]));
+    assert!(html.len() < 8_000_000, "{} bytes", html.len());
+    assert_eq!(html.matches(LIBRARY_MARK).count(), 1);
+    assert!(!html.contains("MathJax.loader"), "the formula typesetter is not wanted");
+    let own =
+        html.len() - html.split("<script type=\"text/javascript\">").nth(1).map_or(0, str::len);
+    assert!(own < 5_000_000, "{own} bytes without the chart library");
+    assert!(html.contains("4 KiB random write, QD 3, incompressible, used state"));
+}
+
+#[test]
+fn power_is_shown_where_it_is_known() {
+    let without = Document::new(vec![fixture::m4()]);
+    let with = Document::new(vec![fixture::momentus()]);
+    assert!(page(&with).contains(">Power</th>") && page(&with).contains("<td>2.31 W</td>"));
+    assert!(!page(&without).contains(">Power</th>"));
+    assert!(table(&with, 80, false).contains("2.31 W"));
+    assert!(!table(&without, 80, false).contains(" W\n"));
+    assert!(to_json(&with).contains("\"mean_power_w\":2.31"));
+    let json = to_json(&without);
+    for key in ["mean_power_w", "joules_per_gb", "energy_j"] {
+        assert!(!json.contains(key), "{key} of a drive whose energy is not known");
+    }
+}
+
+#[test]
+fn several_drives_have_their_ratios_beneath_each_other() {
+    let one = page(&Document::new(vec![fixture::m4(), fixture::sweep()]));
+    assert!(!one.contains("id=\"compared\""), "there is nothing to compare with");
+    let repeats: Vec<Record> = (42..47).map(fixture::m4_of_seed).collect();
+    let mut other = fixture::momentus();
+    other.target.title = "<b>other</b>".into();
+    let found = sides(vec![repeats, vec![other]]);
+    let html = comparison_page(&document(&found, &[]), &Comparison::of(&found, &[]));
+    let part =
+        html.split("id=\"compared\"").nth(1).and_then(|rest| rest.split("</section>").next());
+    let part = part.expect("a section");
+    // 0.81 of 205.2 MB/s, of five that are 0 to 4 thousandths above it; how far that is to be trusted.
+    for needle in [
+        "Ratios are to <strong>Crucial m4 256 GB</strong>",
+        "of 9 data rates 0 are higher, 9 lower",
+        "5 times",
+        "± 0.20 %",
+        "0.0039",
+        "&lt;b&gt;other",
+        "95 % confidence",
+    ] {
+        assert!(part.contains(needle), "no {needle:?}: {part}");
+    }
+    let mut near = fixture::m4_of_seed(43);
+    near.target.title = "A part in a thousand faster".into();
+    let html = page(&Document::new(vec![fixture::m4(), near]));
+    assert!(html.contains("9 make no difference") && html.matches("≈ 1.00").count() >= 9);
+}
+
+#[test]
+fn a_steady_state_is_drawn_by_block_size_mix_and_round() {
+    let mut records = fixture::everything().records;
+    records.retain(|record| record.method == "snia");
+    let drawn = pictures(&Document::new(records.clone()));
+    let names: Vec<&str> = drawn.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names.len(), 6, "three charts of each drive: {names:?}");
+    let mixes = &drawn[0].svg;
+    for needle in ["100 % reads", "65 % reads", "0 % reads", "4 KiB", "1 MiB", "Block size"] {
+        assert!(mixes.contains(needle), "no {needle}: {mixes}");
+    }
+    assert_eq!(mixes.matches("<circle").count(), 7 * 4, "a dot for each mix and size");
+    let rounds = &drawn[1].svg;
+    for needle in ["mean of the last five", "10 % above and below it", "least-squares line"] {
+        assert!(rounds.contains(needle), "no {needle}: {rounds}");
+    }
+    // Four rounds are no window; a record without rounds has the other charts.
+    records.truncate(1);
+    records[0].curves[0].points.truncate(4);
+    let drawn = pictures(&Document::new(records.clone()));
+    assert!(drawn.len() == 3 && !drawn[1].svg.contains("last five"));
+    records[0].curves.clear();
+    records[0].series.clear();
+    assert_eq!(pictures(&Document::new(records)).len(), 1);
+}
+
+#[test]
+fn names_are_never_markup() {
+    let hostile = "/tmp/<script>alert(1)</script><img src=x onerror=alert(2)>\"'&";
+    let mut record = fixture::m4();
+    record.target.name = hostile.into();
+    record.target.title = hostile.into();
+    record.target.model = Some(hostile.into());
+    record.target.set = vec![hostile.into()];
+    record.ended = Ended::Failed(hostile.into());
+    record.method = hostile.into();
+    let (_, mut figure) = record.figures.shift_remove_index(0).expect("a figure");
+    figure.fio = hostile.into();
+    figure.state = hostile.into();
+    record.figures.insert(hostile.into(), figure);
+    record.verdicts[0].about = hostile.into();
+    record.verdicts[0].text = hostile.into();
+    let mut other = fixture::momentus();
+    other.target.title = "</script><script>alert(3)</script>".into();
+    let html = page(&Document::new(vec![record, other]));
+    assert!(html.contains("&lt;script&gt;alert(1)"));
+    for forbidden in ["<script>alert", "<img src=x", "</script><script>alert"] {
+        assert!(!html.contains(forbidden), "{forbidden} got through");
+    }
+    // The library, the page's own script, and nothing but data besides.
+    let scripts = html.matches("<script").count() - library_mentions(&html);
+    assert_eq!(scripts, html.matches("<script type=\"application/json\">").count() + 2);
+}
+
+/// How often the library's text speaks of script elements, apart from its own.
+fn library_mentions(html: &str) -> usize {
+    let library = html.split("<script type=\"text/javascript\">").nth(1).unwrap_or("");
+    library.split("</script>").next().unwrap_or("").matches("<script").count()
+}
+
+#[test]
+fn marks_what_is_not_whole_and_which_clock() {
+    let html = page(&fixture::review());
+    let text = table(&fixture::review(), 80, false);
+    for needle in ["interrupted before it was complete", "wall time", "virtual time", "incomplete"]
+    {
+        assert!(html.contains(needle), "page without {needle:?}");
+        assert!(text.contains(needle), "table without {needle:?}");
+    }
+    assert!(html.contains("/var/tmp/fourcorners.test · wall time"));
+}
+
+#[test]
+fn curves_pass_through_the_percentiles_beside_them() {
+    let record = fixture::m4();
+    let html = page(&Document::new(vec![record.clone()]));
+    for figure in record.figures.values() {
+        // The curve is drawn from the lower ends of buckets under 0.8 % wide, the table from
+        // their middles.
+        let Latency { p99, .. } = figure.latency_us;
+        let drawn = html.split("\"99 % within ").skip(1).filter_map(|rest| {
+            let (number, unit) = rest.split('"').next()?.split_once(' ')?;
+            let scale = if unit == "ms" { 1e3 } else { 1.0 };
+            Some(number.parse::<f64>().ok()? * scale)
+        });
+        let mut near = drawn.filter(|us| (us / p99 - 1.0).abs() < 0.015);
+        assert!(near.next().is_some(), "no curve passes {p99} µs at 99 %");
+    }
+}
+
+#[test]
+fn nothing_in_a_record_panics() {
+    let mut documents = vec![Document::new(Vec::new())];
+    let mut bare = fixture::m4();
+    bare.figures.clear();
+    bare.series.clear();
+    bare.target.title = String::new();
+    documents.push(Document::new(vec![bare.clone(), bare]));
+    for value in [0.0, -1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, 5e-324] {
+        let mut record = fixture::m4();
+        for figure in record.figures.values_mut() {
+            ruin(figure, value);
+        }
+        for series in record.series.values_mut() {
+            series.mb_per_s.fill(value);
+        }
+        let mut sweep = fixture::sweep();
+        sweep.figures.values_mut().for_each(|figure| ruin(figure, value));
+        let same = record.clone();
+        documents.push(Document::new(vec![record, sweep, same]));
+    }
+    let mut everything = fixture::everything();
+    for record in &mut everything.records {
+        record.figures.values_mut().for_each(|figure| ruin(figure, f64::NAN));
+        record.curves.values_mut().for_each(|curve| curve.points.fill((f64::INFINITY, f64::NAN)));
+        record.series.values_mut().for_each(|series| series.iops.truncate(1));
+    }
+    documents.push(everything);
+    let mut odd = fixture::m4();
+    let (_, mut figure) = odd.figures.shift_remove_index(0).expect("a figure");
+    figure.latency_bins_ns = vec![(u64::MAX, u64::MAX), (0, u64::MAX), (5, 0)];
+    for name in ["", "_", "random_read_é_qd1", "random_read_4k_qd99999999999", "ü_ä_ö_qd1"] {
+        odd.figures.insert(name.into(), figure.clone());
+    }
+    odd.target.capacity_bytes = u64::MAX;
+    odd.target.title = "ü".repeat(500);
+    documents.push(Document::new(vec![odd]));
+    for document in &documents {
+        assert!(page(document).starts_with("<!DOCTYPE html>"));
+        let pictures = pictures(document);
+        if let Some(picture) = pictures.first() {
+            assert!(picture.png().is_ok(), "{}", picture.svg);
+        }
+        for width in [0, 1, 20, 80, 1_000_000] {
+            table(document, width, true);
+        }
+        to_json(document);
+    }
+}
+
+/// Every number of a figure at once.
+fn ruin(figure: &mut Figure, value: f64) {
+    figure.mb_per_s = value;
+    figure.iops = value;
+    figure.duration_s = value;
+    figure.mean_queue_depth = value;
+    figure.write_amplification = Some(value);
+    figure.effective_op = Some(value);
+    figure.nameplate_op = Some(value);
+    figure.cpu_us_per_io = Some(value);
+    figure.latency_us = Latency {
+        min: value,
+        mean: value,
+        p50: value,
+        p90: value,
+        p99: value,
+        p999: value,
+        p9999: value,
+        max: value,
+    };
+    figure.latency_bins_ns.clear();
+}
+
+#[test]
+fn every_chart_of_the_page_is_a_picture() {
+    let document = fixture::everything();
+    let html = page(&document);
+    let pictures = pictures(&document);
+    assert_eq!(pictures.len(), html.matches("class=\"chart\"").count());
+    let mut names: Vec<&str> = pictures.iter().map(|picture| picture.name.as_str()).collect();
+    names.dedup();
+    assert_eq!(names.len(), pictures.len());
+    for picture in &pictures {
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        assert!(picture.name.chars().all(plain), "{}", picture.name);
+        assert!(picture.svg.contains("<title>") && !picture.svg.contains("NaN"), "{}", picture.svg);
+    }
+    // The drive under test is picked out, its values are there, and both clocks are told apart.
+    let write = &pictures[1].svg;
+    for needle in ["#c2410c", "205.2", "font-weight=\"700\"", "wall time", "url(#wall)", "MB/s"] {
+        assert!(write.contains(needle), "{needle} is not in {write}");
+    }
+    let png = pictures[1].png().expect("it can be drawn");
+    assert!(png.starts_with(b"\x89PNG") && png[16..20] == 1600_u32.to_be_bytes());
+    // Letters have been drawn: the same picture without them has fewer bytes.
+    let mute = fourcorners_report::Picture { svg: without_texts(write), ..pictures[1].clone() };
+    assert!(mute.png().expect("it can be drawn").len() * 3 < png.len() * 2);
+}
+
+/// An SVG without what is written in it.
+fn without_texts(svg: &str) -> String {
+    let mut parts = svg.split("<text");
+    let first = parts.next().unwrap_or_default().to_string();
+    let rest = parts.map(|part| part.split_once("</text>").map_or("", |(_, rest)| rest));
+    rest.fold(first, |text, part| text + part)
+}
+
+#[test]
+fn a_table_stands_beside_every_chart() {
+    let document = fixture::everything();
+    let html = page(&document);
+    assert_eq!(
+        html.matches("class=\"chart\"").count(),
+        html.matches("<details class=\"data\">").count()
+    );
+    assert!(html.len() < 8_000_000, "{} bytes", html.len());
+}
+
+#[test]
+fn very_long_series_make_no_long_page() {
+    let mut document = fixture::everything();
+    let before = page(&document).len();
+    for record in &mut document.records {
+        for series in record.series.values_mut() {
+            series.iops = (0..200_000).map(|second| second % 977).collect();
+            series.mb_per_s = (0..200_000).map(|second| f64::from(second % 977)).collect();
+        }
+    }
+    // Ten days of seconds in each of some fifty series are drawn by their extremes.
+    let after = page(&document).len();
+    assert!(after < before + 6_000_000, "{before} bytes became {after}");
+}
+
+#[test]
+fn the_terminal_shows_seconds_and_curves() {
+    let text = table(&fixture::everything(), 80, false);
+    let plotted = text.chars().filter(|c| ('\u{2801}'..='\u{28ff}').contains(c)).count();
+    assert!(plotted > 100 && text.contains("2,000 s") && text.contains('▇'), "{text}");
+    for line in text.lines() {
+        assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
+    }
+}
+
+#[test]
+fn the_terminal_table_fits_eighty_columns() {
+    let text = table(&fixture::review(), 80, false);
+    for line in text.lines() {
+        assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
+    }
+    assert!(!text.contains('\u{1b}'), "no colour was asked for");
+    assert!(table(&fixture::review(), 80, true).contains("\u{1b}["));
+    let first = text.split("Seagate").next().unwrap_or("");
+    insta::assert_snapshot!(first);
+}
+
+#[test]
+fn a_name_cannot_steer_the_terminal() {
+    let mut record = fixture::momentus();
+    record.target.title = "\u{1b}[2Jgone\u{202e}".into();
+    let text = table(&Document::new(vec![record]), 80, false);
+    assert!(text.starts_with("\u{fffd}[2Jgone\u{fffd}"), "{text:?}");
+}
+
+#[test]
+fn json_comes_back_as_it_was() {
+    let document = fixture::review();
+    assert_eq!(from_json(&to_json(&document)).expect("our own document"), document);
+    let newer = r#"{"schema":"fourcorners.review/2","records":7}"#;
+    let error = from_json(newer).expect_err("another version").to_string();
+    assert!(error.contains("fourcorners.review/2"), "{error}");
+    assert!(from_json("[]").is_err());
+    assert!(
+        from_json(&to_json(&document).replace("\"mb_per_s\":205.2", "\"mb_per_s\":null")).is_err()
+    );
+}
+
+#[test]
+fn the_committed_schema_is_current() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/review.schema.json");
+    if std::env::var_os("FOURCORNERS_WRITE_SCHEMA").is_some() {
+        std::fs::write(&path, json_schema()).expect("docs/ can be written");
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        committed == json_schema(),
+        "docs/review.schema.json is not what the code says; if the change is meant, \
+         FOURCORNERS_WRITE_SCHEMA=1 cargo test -p fourcorners-report --test report schema"
+    );
+}
+
+#[test]
+fn documents_follow_the_schema() {
+    let schema = serde_json::from_str(&json_schema()).expect("the schema is JSON");
+    let validator = jsonschema::validator_for(&schema).expect("the schema is a schema");
+    let check = |document: &Document| {
+        let json = serde_json::from_str(&to_json(document)).expect("a document is JSON");
+        let errors: Vec<String> =
+            validator.iter_errors(&json).map(|error| error.to_string()).collect();
+        errors.join("\n")
+    };
+    assert_eq!(check(&fixture::review()), "");
+    assert_eq!(check(&Document::new(Vec::new())), "");
+    let mut failed = fixture::file();
+    failed.ended = Ended::Failed("the device went away".into());
+    assert_eq!(check(&Document::new(vec![failed])), "");
+    let mut other = fixture::review();
+    other.schema = "fourcorners.review/0".into();
+    assert_ne!(check(&other), "");
+}
