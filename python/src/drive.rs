@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use fourcorners_catalogue::{Profile, self as catalogue};
+use fourcorners_catalogue::{self as catalogue, Profile};
 use fourcorners_drive::{Hdd, Ssd};
 use fourcorners_lab::drive::{Drive as LabDrive, Purge};
 use fourcorners_lab::side_by_side;

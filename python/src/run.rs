@@ -1,7 +1,7 @@
 //! What one job did.
 
-use std::sync::OnceLock;
 use std::sync::Arc;
+use std::sync::OnceLock;
 
 use fourcorners_lab::drive::{Drive as LabDrive, Outcome};
 use fourcorners_record::{FlashWear, Job as LabJob, Latency as LabLatency, Series as LabSeries};

@@ -20,6 +20,7 @@
 
 mod family;
 mod hosts;
+mod outline;
 mod parse;
 mod set;
 mod written;
@@ -387,7 +388,7 @@ impl Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fourcorners_drive::profile::LinkSection;
+    use fourcorners_drive::profile::{LinkSection, TrimMode};
 
     #[test]
     fn every_built_in_drive_is_a_drive_under_its_own_name() {
@@ -448,6 +449,29 @@ mod tests {
     }
 
     #[test]
+    fn a_key_and_a_section_that_the_file_does_not_have_can_be_set() {
+        let given = |set: &[&str]| {
+            let set: Vec<String> = set.iter().map(ToString::to_string).collect();
+            let profile = built_in("samsung-840-evo-250gb", &set).unwrap_or_else(|e| panic!("{e}"));
+            let Model::Ssd(ssd) = profile.model else { panic!("it is an SSD") };
+            *ssd
+        };
+        let plain = given(&[]);
+        assert!(plain.trim.mode.is_none() && plain.nand_suspend.is_none() && plain.map.is_none());
+        let ssd = given(&["trim.mode=ignored", "map.unit_bytes=4096"]);
+        let mode = ssd.trim.mode.expect("it was set");
+        assert_eq!((mode.value, mode.standing), (TrimMode::Ignored, Standing::Set));
+        assert_eq!(ssd.map.and_then(|map| map.unit_bytes).map(|unit| unit.value), Some(4096));
+        let ssd = given(&["gc.idle_ms=100", "gc.idle_free_blocks=20"]);
+        assert_eq!(ssd.gc.idle_ms.map(|ms| ms.value), Some(100.0));
+        // In any order, and a section is whole once all of it is set.
+        let suspend = ["resume_us=20", "most_suspensions=8", "erase_suspend_us=100"];
+        let suspend = suspend.map(|key| format!("nand_suspend.{key}"));
+        let ssd = given(&suspend.each_ref().map(String::as_str));
+        assert_eq!(ssd.nand_suspend.map(|it| it.most_suspensions.value), Some(8));
+    }
+
+    #[test]
     fn a_setting_that_makes_no_drive_is_refused_by_key_value_and_range() {
         for (given, told) in [
             ("link.gbps", "write it as section.key=value"),
@@ -467,6 +491,17 @@ mod tests {
             ("capacity.sectors=900118192", "capacity.sectors = 900118192 is not possible"),
             ("gc.pacing=sometimes", "gc.pacing"),
             ("sources.model=x", "no parameter \"sources.model\""),
+            ("trim.mode=sometimes", "it must be one of instant, queued, blocking, ignored"),
+            ("gc.idle_ms=soon", "\"soon\" for gc.idle_ms"),
+            ("gc.idle_ms=100", "gc.idle_free_blocks"),
+            ("gc.idel_ms=100", "did you mean gc.idle_ms?"),
+            ("mechanics.rpm=7200", "no parameter \"mechanics.rpm\""),
+            ("map.unit_bytes=big", "\"big\" for map.unit_bytes: invalid digit found in string"),
+            (
+                "nand_suspend.resume_us=20",
+                "has no section nand_suspend; to give it one, set nand_suspend.most_suspensions (a \
+                 whole number) as well",
+            ),
         ] {
             let error = set(given).expect_err(given).to_string();
             assert!(error.contains(told), "{given}: {error}");

@@ -62,9 +62,7 @@ pub(super) fn parse(
     if let Some(host) = host {
         host.put_before(&mut table, place)?;
     }
-    for given in set {
-        apply(&mut table, given)?;
-    }
+    apply(&mut table, set)?;
     let Head { name, title, kind, sources, table } = Head::of(table, place)?;
     let values = values_of(&table, &sources, place)?;
     let value = |cause| CatalogueError::Value { place: place.into(), cause };

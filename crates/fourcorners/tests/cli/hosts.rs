@@ -82,7 +82,10 @@ fn what_cannot_be_behind_a_host_controller_is_refused() {
             "--host marvell-9128 is for virtual drives, and ./x.img is none: leave it out",
         ),
         ([&["review", M4], &file[..], &marvell].concat(), "./x.img is none"),
-        (vec!["review", M4, "--set", "upstream.lanes=1"], "no parameter \"upstream.lanes\""),
+        (
+            vec!["review", M4, "--set", "upstream.lanes=1"],
+            "has no section upstream; to give it one, set upstream.generation",
+        ),
         (
             [&["review", M4, "--set", "upstream.lanes=3"], &marvell[..]].concat(),
             "upstream.lanes = 3 is not possible",
