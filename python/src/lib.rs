@@ -44,6 +44,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<target::Target>()?;
     module.add_class::<figure::Latency>()?;
     module.add_class::<record::Verdict>()?;
+    module.add_class::<record::Note>()?;
     module.add_class::<results::Results>()?;
     module.add_class::<summary::Summary>()?;
     module.add_function(wrap_pyfunction!(review::review, module)?)?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fourcorners_record::{Document, Ended, Record as LabRecord, SCHEMA};
+use fourcorners_record::{Document, Ended, Record as LabRecord, SCHEMA, record_from_json};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -154,15 +154,32 @@ impl Record {
         optional(py, self.0.host.as_ref())
     }
 
-    /// What figures mean, or why there is none.
+    /// What the method concludes: claims, each with its control.
     #[getter]
     fn verdicts(&self) -> Vec<Verdict> {
         let verdict = |verdict: &fourcorners_record::Verdict| Verdict {
-            about: verdict.about.clone(),
-            text: verdict.text.clone(),
+            id: verdict.id.clone(),
+            claim: verdict.claim.clone(),
+            outcome: verdict.outcome.word(),
+            figures: verdict.figures.clone(),
+            threshold: verdict.threshold.clone(),
+            control: verdict.control.clone(),
             value: verdict.value,
+            why: verdict.why.clone(),
+            text: verdict.words(&self.0),
         };
         self.0.verdicts.iter().map(verdict).collect()
+    }
+
+    /// What else the figures say, and what could not be measured and why.
+    #[getter]
+    fn notes(&self) -> Vec<Note> {
+        let note = |note: &fourcorners_record::Note| Note {
+            about: note.about.clone(),
+            text: note.text.clone(),
+            value: note.value,
+        };
+        self.0.notes.iter().map(note).collect()
     }
 
     /// All of it as JSON: one of the records of `fourcorners review --json`.
@@ -173,7 +190,7 @@ impl Record {
     /// The record that `to_json` wrote.
     #[staticmethod]
     fn from_json(text: &str) -> PyResult<Record> {
-        let record = serde_json::from_str(text);
+        let record = record_from_json(text.as_bytes());
         record.map(|record| Record(Arc::new(record))).map_err(|e| unreadable("a record", &e))
     }
 
@@ -210,18 +227,40 @@ impl Record {
     }
 }
 
-/// What a figure means, or why there is none.
+/// A claim about a drive, how it came out ("yes", "no", "partly" or "undetermined"), and what that
+/// rests on.
 #[pyclass(frozen, get_all, module = "fourcorners")]
 pub(crate) struct Verdict {
+    id: String,
+    claim: String,
+    outcome: &'static str,
+    figures: Vec<String>,
+    threshold: String,
+    control: String,
+    value: Option<f64>,
+    why: Option<String>,
+    text: String,
+}
+
+#[pymethods]
+impl Verdict {
+    fn __repr__(&self) -> String {
+        format!("<Verdict {}: {}>", self.id, self.outcome)
+    }
+}
+
+/// What a figure means, or why there is none.
+#[pyclass(frozen, get_all, module = "fourcorners")]
+pub(crate) struct Note {
     about: String,
     text: String,
     value: Option<f64>,
 }
 
 #[pymethods]
-impl Verdict {
+impl Note {
     fn __repr__(&self) -> String {
-        format!("<Verdict {}: {}>", self.about, self.text)
+        format!("<Note {}: {}>", self.about, self.text)
     }
 }
 

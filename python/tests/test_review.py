@@ -40,7 +40,7 @@ def test_records_are_read_as_they_were_written(tmp_path):
     drive = fc.Drive("crucial-m4-256gb", set=SMALL, spare=0.25)
     records = fc.review(drive, ["consistency", "lba-pass"], quick=True)
     document = fc.to_json(records)
-    assert json.loads(document)["schema"] == "fourcorners.review/1"
+    assert json.loads(document)["schema"] == "fourcorners.review/2"
     file = tmp_path / "review.json"
     file.write_text(document)
     again = fc.load(file)
@@ -54,7 +54,7 @@ def test_records_are_read_as_they_were_written(tmp_path):
     assert consistency.target.kind == "virtual" and "gc.pacing=paced" in consistency.target.set
     curve = next(iter(passes.curves.values()))
     assert curve.points.shape[1] == 2 and not curve.points.flags.owndata and "MB/s" in curve.y
-    assert all(verdict.text for verdict in passes.verdicts)
+    assert passes.notes and all(note.text for note in passes.notes)
     file.write_text(document[:100])
     with pytest.raises(fc.RecordError, match="review.json"):
         fc.load(file)

@@ -203,20 +203,30 @@ impl Drive {
         }
     }
 
-    /// Leaves a virtual drive alone for a time; its mean power then, watts, if that is known.
-    pub fn idle_power(&mut self, seconds: u64) -> Option<f64> {
-        fn idle<T: Target>(target: &mut T, seconds: u64) -> Option<f64> {
+    /// Leaves a virtual drive alone for a time; its mean power then, watts, if that is known. A real
+    /// one is left alone by whoever waits.
+    pub fn idle(&mut self, time: Nanos) -> Option<f64> {
+        fn idle<T: Target>(target: &mut T, time: Nanos) -> Option<f64> {
             let begin = target.now();
-            let end = begin + Nanos::from_secs(seconds);
-            let before = target.energy_j(begin)?;
+            let end = begin + time;
+            let before = target.energy_j(begin);
             // Nothing is in flight, so nothing comes and the clock goes on.
             while target.now() < end && target.reap(end).ok()?.is_some() {}
-            Some((target.energy_j(end)? - before) / seconds as f64)
+            Some((target.energy_j(end)? - before?) / time.as_secs())
         }
         match self {
-            Drive::Ssd(ssd) => idle(&mut **ssd, seconds),
-            Drive::Hdd(hdd) => idle(&mut **hdd, seconds),
+            Drive::Ssd(ssd) => idle(&mut **ssd, time),
+            Drive::Hdd(hdd) => idle(&mut **hdd, time),
             Drive::Real(_) => None,
+        }
+    }
+
+    /// What its clock says.
+    pub fn now(&self) -> Nanos {
+        match self {
+            Drive::Ssd(ssd) => ssd.now(),
+            Drive::Hdd(hdd) => hdd.now(),
+            Drive::Real(uring) => uring.now(),
         }
     }
 

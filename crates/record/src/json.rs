@@ -4,7 +4,8 @@ use schemars::schema_for;
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::{Document, SCHEMA};
+use crate::first_form::{self, FirstDocument, FirstRecord};
+use crate::{Document, Record, SCHEMA};
 
 /// Why a text is not a document of this version.
 #[derive(Debug, Error)]
@@ -40,10 +41,26 @@ pub fn from_json(text: &str) -> Result<Document, ReadError> {
     }
     // The version first: what a later form lacks or adds is no use to a reader of the message.
     let head: Head = serde_json::from_str(text)?;
-    if head.schema != SCHEMA {
-        return Err(ReadError::OtherSchema { found: head.schema });
+    match head.schema.as_str() {
+        SCHEMA => Ok(serde_json::from_str(text)?),
+        first_form::SCHEMA => {
+            let document: FirstDocument = serde_json::from_str(text)?;
+            Ok(Document::new(document.records.into_iter().map(Record::from).collect()))
+        }
+        _ => Err(ReadError::OtherSchema { found: head.schema }),
     }
-    Ok(serde_json::from_str(text)?)
+}
+
+/// Reads one record back, of today's form or of the first.
+///
+/// # Errors
+///
+/// What is wrong with it, with line and column.
+pub fn record_from_json(json: &[u8]) -> Result<Record, serde_json::Error> {
+    serde_json::from_slice(json).or_else(|today| {
+        let first: FirstRecord = serde_json::from_slice(json).map_err(|_| today)?;
+        Ok(first.into())
+    })
 }
 
 /// The JSON Schema of the document, as committed in `docs/review.schema.json`.

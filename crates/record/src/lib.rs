@@ -1,4 +1,4 @@
-//! What was measured, as data: the JSON document `fourcorners.review/1`.
+//! What was measured, as data: the JSON document `fourcorners.review/2`.
 //!
 //! A [`Record`] is what one method measured on one target: figures by name, one-second series,
 //! curves, verdicts. Everything that shows, stores or compares results sees records and nothing
@@ -9,7 +9,7 @@
 //! use fourcorners_record::{Document, from_json, to_json};
 //!
 //! let empty = Document::new(Vec::new());
-//! assert_eq!(to_json(&empty), r#"{"schema":"fourcorners.review/1","records":[]}"#);
+//! assert_eq!(to_json(&empty), r#"{"schema":"fourcorners.review/2","records":[]}"#);
 //! assert_eq!(from_json(&to_json(&empty))?, empty);
 //! # Ok::<(), fourcorners_record::ReadError>(())
 //! ```
@@ -26,23 +26,29 @@ use sha2::{Digest, Sha256};
 
 mod card;
 mod figure;
+mod first_form;
 mod health;
 mod job;
 mod json;
+pub mod note;
 mod replay;
 mod steadiness;
-pub mod verdict;
+mod verdict;
+
+use first_form::FirstRecord;
 
 pub use card::{Bin, Card, Share, Spread};
 pub use figure::{Curve, Figure, FlashWear, Latency, Series};
 pub use health::{Health, HealthReading};
 pub use job::{Data, Job, Pattern, Until};
-pub use json::{ReadError, from_json, json_schema, to_json};
+pub use json::{ReadError, from_json, json_schema, record_from_json, to_json};
+pub use note::Note;
 pub use replay::{Replay, ReplayFigure, ReplayPart};
 pub use steadiness::Steadiness;
+pub use verdict::{Outcome, Verdict};
 
 /// The name and version of the document's form.
-pub const SCHEMA: &str = "fourcorners.review/1";
+pub const SCHEMA: &str = "fourcorners.review/2";
 
 /// The document that `review --json` prints.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -94,8 +100,11 @@ pub struct Record {
     /// What was measured against something else than time, by its name.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub curves: IndexMap<String, Curve>,
-    /// What the figures mean, and what could not be measured and why.
+    /// What the method concludes: claims, each with its control.
     pub verdicts: Vec<Verdict>,
+    /// What else the figures say, and what could not be measured and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Note>,
     /// What the drive said of its own health (block devices).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub health: Option<Health>,
@@ -124,7 +133,7 @@ impl Record {
         host: Option<Host>,
     ) -> Record {
         let buffered = target.direct == Some(false);
-        let page_cache = Verdict {
+        let page_cache = Note {
             about: "page-cache".into(),
             text:
                 "The file system has no direct I/O: the figures are those of the page cache, not \
@@ -145,7 +154,8 @@ impl Record {
             replays: IndexMap::new(),
             steadiness: IndexMap::new(),
             curves: IndexMap::new(),
-            verdicts: buffered.then_some(page_cache).into_iter().collect(),
+            verdicts: Vec::new(),
+            notes: buffered.then_some(page_cache).into_iter().collect(),
             health: None,
             ended: Ended::Complete,
             seed,
@@ -183,16 +193,43 @@ impl Record {
 
     /// Gives the record the id its content has.
     pub fn seal(&mut self) {
-        let timeless = Record {
+        self.id = id_of(&self.timeless());
+    }
+
+    /// Whether its id is that of its content, in today's form or in the first: whether it is what was
+    /// measured.
+    pub fn is_as_sealed(&self) -> bool {
+        let timeless = self.timeless();
+        let first = || FirstRecord::of(&timeless).map(|first| id_of(&first));
+        self.id == id_of(&timeless) || first().is_some_and(|id| id == self.id)
+    }
+
+    /// It without what differs between equal results.
+    fn timeless(&self) -> Record {
+        Record {
             id: String::new(),
             started_at: String::new(),
             finished_at: String::new(),
             ..self.clone()
-        };
-        let json = serde_json::to_vec(&timeless).expect("a record has only string keys");
-        let digest = Sha256::digest(json);
-        self.id = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        }
     }
+
+    /// All that was concluded, in words and in the order a reader wants it: verdicts first, each with
+    /// its id and its number, then notes.
+    pub fn conclusions(&self) -> Vec<Note> {
+        let verdict = |verdict: &Verdict| Note {
+            about: verdict.id.clone(),
+            text: verdict.words(self),
+            value: verdict.value,
+        };
+        self.verdicts.iter().map(verdict).chain(self.notes.iter().cloned()).collect()
+    }
+}
+
+/// First 16 hexadecimal digits of the SHA-256 of a record's JSON.
+fn id_of(record: &impl Serialize) -> String {
+    let json = serde_json::to_vec(record).expect("a record has only string keys");
+    Sha256::digest(json).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The time of day, UTC, to the second.
@@ -326,16 +363,4 @@ pub enum Ended {
     Interrupted,
     /// It failed; the reason.
     Failed(String),
-}
-
-/// What a figure means, or why there is none.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Verdict {
-    /// What it is about: `used-state`, `latency`, `not-run`, ...
-    pub about: String,
-    /// One sentence with its numbers.
-    pub text: String,
-    /// The number, where it is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub value: Option<f64>,
 }

@@ -17,14 +17,14 @@ pub(super) fn section(all: &Entries) -> Option<Markup> {
                 h2 #verdicts-heading { "Conclusions" }
                 @for method in &methods {
                     @if all.methods().len() > 1 { h3 { (method_words(method)) } }
-                    dl.verdicts { @for entry in of(all, method) {
+                    dl.notes { @for entry in of(all, method) {
                         div {
                             dt {
                                 @if entry.under_test { strong { (entry.label) } }
                                 @else { (entry.label) }
                                 @if all.mixed_clocks { " " (clock_badge(entry.record.clock)) }
                             }
-                            @for verdict in &entry.record.verdicts { dd { (verdict.text) } }
+                            @for concluded in entry.record.conclusions() { dd { (concluded.text) } }
                         }
                     } }
                 }
@@ -36,7 +36,7 @@ pub(super) fn section(all: &Entries) -> Option<Markup> {
 /// The entries of a method that conclude something, the drive under test first.
 fn of<'e, 'a>(all: &'e Entries<'a>, method: &str) -> Vec<&'e Entry<'a>> {
     let mut entries = all.of_method(method);
-    entries.retain(|entry| !entry.record.verdicts.is_empty());
+    entries.retain(|entry| !entry.record.conclusions().is_empty());
     entries.sort_by_key(|entry| !entry.under_test);
     entries
 }

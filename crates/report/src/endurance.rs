@@ -53,7 +53,7 @@ fn table(all: &Entries, entries: &[&Entry]) -> Markup {
         figure.and_then(|it| it.write_amplification).map_or(NO_VALUE.into(), ratio)
     };
     let concluded = |entry: &Entry, about: &str| {
-        entry.record.verdicts.iter().find(|it| it.about == about).and_then(|it| it.value)
+        entry.record.notes.iter().find(|it| it.about == about).and_then(|it| it.value)
     };
     html! {
         div.wide tabindex="0" role="region" aria-label="Endurance" {

@@ -10,7 +10,7 @@
 //! use fourcorners_record::Document;
 //!
 //! let page = fourcorners_report::page(&Document::new(Vec::new()));
-//! assert!(page.starts_with("<!DOCTYPE html>") && !page.contains("<link"));
+//! assert!(page.starts_with("<!DOCTYPE html>") && page.contains("Content-Security-Policy"));
 //! ```
 
 #![forbid(unsafe_code)]

@@ -75,12 +75,13 @@ impl Page {
             }
         }
         blocks.extend(plots(entry, usize::from(self.width)));
-        if !record.verdicts.is_empty() {
-            let mut verdicts = self.text();
-            for verdict in &record.verdicts {
-                verdicts.add_row([Cell::new(plain(&verdict.text))]);
+        let conclusions = record.conclusions();
+        if !conclusions.is_empty() {
+            let mut lines = self.text();
+            for concluded in &conclusions {
+                lines.add_row([Cell::new(plain(&concluded.text))]);
             }
-            blocks.push(self.print(verdicts));
+            blocks.push(self.print(lines));
         }
         blocks.join("\n")
     }

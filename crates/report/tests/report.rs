@@ -111,8 +111,8 @@ fn names_are_never_markup() {
     figure.fio = hostile.into();
     figure.state = hostile.into();
     record.figures.insert(hostile.into(), figure);
-    record.verdicts[0].about = hostile.into();
-    record.verdicts[0].text = hostile.into();
+    record.notes[0].about = hostile.into();
+    record.notes[0].text = hostile.into();
     let mut other = fixture::momentus();
     other.target.title = "</script><script>alert(3)</script>".into();
     let html = page(&Document::new(vec![record, other]));

@@ -2,7 +2,7 @@
 
 mod fixture;
 
-use fourcorners_record::{Curve, Record, Until, Verdict};
+use fourcorners_record::{Curve, Note, Record, Until};
 use fourcorners_results::compare::{Cell, Comparison, Side, document, sides};
 
 const FIGURE: &str = "random_write_4k_qd3_incompressible";
@@ -196,7 +196,7 @@ fn repeats_of_curves_and_conclusions_say_how_sure_they_are() {
             record.curves.insert("falls".into(), curve);
             let text = format!("It is {speed}.");
             let value = Some(speed * (1.0 + seed as f64 / 1000.0));
-            record.verdicts = vec![Verdict { about: "speed".into(), text, value }];
+            record.notes = vec![Note { about: "speed".into(), text, value }];
             record.target.title = format!("{speed}");
             record.seal();
             record

@@ -211,7 +211,7 @@ impl Run<'_> {
                     let mut record = review(reviewed, bench, from, watch);
                     if let Some(health) = &mut record.health {
                         health.after = session.target.health();
-                        record.verdicts.extend(device::verdicts(health));
+                        record.notes.extend(device::notes(health));
                         record.seal();
                     }
                     record

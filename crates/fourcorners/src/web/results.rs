@@ -89,6 +89,8 @@ pub(super) async fn records(
 struct Shown {
     /// What its figures are called in words.
     words: IndexMap<String, String>,
+    /// What was concluded of them, a sentence each.
+    conclusions: Vec<String>,
     record: Record,
 }
 
@@ -99,7 +101,8 @@ pub(super) async fn record(
     let record = get(shared, id).await?;
     let named = record.figures.keys().chain(record.curves.keys());
     let words = named.map(|name| (name.clone(), report::figure_words(name))).collect();
-    Ok(Json(Shown { words, record }).into_response())
+    let conclusions = record.conclusions().into_iter().map(|concluded| concluded.text).collect();
+    Ok(Json(Shown { words, conclusions, record }).into_response())
 }
 
 /// The page of the records `?id=A&id=B`, the first the drive under test.

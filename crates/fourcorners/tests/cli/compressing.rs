@@ -76,7 +76,7 @@ fn reviewed(node: &str, methods: &str) -> Document {
 
 /// What writes of random bytes keep of the speed of writes that compression removes.
 fn kept(document: &Document, about: &str) -> Vec<f64> {
-    let verdicts = document.records.iter().flat_map(|record| &record.verdicts);
+    let verdicts = document.records.iter().flat_map(|record| &record.notes);
     verdicts.filter(|it| it.about == about).filter_map(|it| it.value).collect()
 }
 
@@ -95,7 +95,7 @@ fn zram_has_a_gap_and_a_loop_device_has_none() {
     assert_eq!(gaps.len(), 2, "in order and at random");
     println!("zram keeps {gaps:?}");
     assert!(gaps.iter().all(|&gap| gap < 0.6), "{gaps:?}");
-    let verdicts = &found.records[0].verdicts;
+    let verdicts = &found.records[0].notes;
     assert!(verdicts.iter().any(|it| it.text.contains("The gap closes at")), "{verdicts:#?}");
 
     // Others share the machine with us: of a few looks at the loop device the fairest counts.

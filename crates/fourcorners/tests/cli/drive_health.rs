@@ -44,7 +44,7 @@ fn a_drive_says_how_it_is_before_and_after() {
         ["review", node, "--destroy", node, "--methods", "trim-reaches", "--quick", "--json"];
     let about = |ran: &Ran, about: &str| {
         let record = &ran.document().records[0];
-        record.verdicts.iter().find(|it| it.about == about).map(|it| it.text.clone())
+        record.notes.iter().find(|it| it.about == about).map(|it| it.text.clone())
     };
     let ran = with_tools(dir.path(), tools.path(), &args);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);

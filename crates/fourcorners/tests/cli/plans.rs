@@ -62,8 +62,8 @@ fn example(name: &str) -> String {
 }
 
 fn verdict<'r>(record: &'r Record, about: &str) -> &'r str {
-    let found = record.verdicts.iter().find(|verdict| verdict.about == about);
-    &found.unwrap_or_else(|| panic!("no {about}: {:#?}", record.verdicts)).text
+    let found = record.notes.iter().find(|verdict| verdict.about == about);
+    &found.unwrap_or_else(|| panic!("no {about}: {:#?}", record.notes)).text
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn an_example_gives_what_the_method_it_repeats_gives() {
     for pair in document.records.chunks(2) {
         let [ours, theirs] = pair else { panic!("there are four") };
         assert_eq!(ours.figures, theirs.figures);
-        assert_eq!((&ours.series, &ours.verdicts), (&theirs.series, &theirs.verdicts));
+        assert_eq!((&ours.series, &ours.notes), (&theirs.series, &theirs.notes));
         assert_eq!(ours.plan, None);
         let plan = theirs.plan.as_ref().expect("it says where it is from");
         assert_eq!((plan.name == theirs.method, plan.sha256.len()), (true, 64));
@@ -107,14 +107,14 @@ fn a_plan_of_ones_own_on_a_virtual_drive_and_on_a_file() {
     let record = &document.records[0];
     // SATA has 32 commands: what wants more of them is left out, and says so.
     assert_eq!(record.figures.len(), 3, "{:?}", record.figures.keys());
-    assert!(verdict(record, "not-run").contains("64"), "{:?}", record.verdicts);
+    assert!(verdict(record, "not-run").contains("64"), "{:?}", record.notes);
     assert_eq!(record.figures["random_read_4k_qd4"].state, "filled");
     assert_eq!(record.figures["sequential_write_128k_qd32_incompressible_used"].state, "used");
-    assert!(verdict(record, "reads").ends_with("which is not met."), "{:?}", record.verdicts);
+    assert!(verdict(record, "reads").ends_with("which is not met."), "{:?}", record.notes);
     let limit = &record.plan.as_ref().expect("it is from a plan").thresholds[0];
     assert_eq!((limit.at_least, limit.at_most, limit.met), (Some(1.0), Some(2.0), false));
     assert_eq!(limit.value, record.figures["random_read_4k_qd4"].iops);
-    assert!(record.verdicts.iter().any(|it| it.text.contains("has no write_amplification here")));
+    assert!(record.notes.iter().any(|it| it.text.contains("has no write_amplification here")));
     assert_eq!(record.curves["random_read_by_block"].points.len(), 2);
     let again = run(dir.path(), &args).document();
     assert_eq!(again.records[0].id, record.id);

@@ -72,18 +72,18 @@ fn results_that_are_none_are_refused_in_a_line() {
     let path = |name: &str| dir.path().join(name);
     fs::create_dir(path("empty")).expect("it can be made");
     fs::write(path("text"), "no JSON").expect("it can be written");
-    fs::write(path("cut.json"), "{\"schema\":\"fourcorners.review/1\",\"rec").expect("written");
+    fs::write(path("cut.json"), "{\"schema\":\"fourcorners.review/2\",\"rec").expect("written");
     let newer = "{\"schema\":\"fourcorners.review/9\",\"records\":[]}";
     fs::write(path("newer.json"), newer).expect("it can be written");
-    let none = "{\"schema\":\"fourcorners.review/1\",\"records\":[]}";
+    let none = "{\"schema\":\"fourcorners.review/2\",\"records\":[]}";
     fs::write(path("none.json"), none).expect("it can be written");
     for (args, told) in [
         (&["report"][..], "<RESULT>"),
         (&["report", "nowhere"], "there are no results of \"nowhere\""),
         (&["report", "empty"], "it has no review.json or replay.json"),
-        (&["report", "text"], "text: it is not a \"fourcorners.review/1\" document"),
+        (&["report", "text"], "text: it is not a \"fourcorners.review/2\" document"),
         (&["report", "cut.json"], "line 1 column"),
-        (&["report", "newer.json"], "this version reads \"fourcorners.review/1\""),
+        (&["report", "newer.json"], "this version reads \"fourcorners.review/2\""),
         (&["report", "none.json"], "none.json: no records in there"),
         (&["report", "/dev/zero"], "/dev/zero: this is not a file"),
         (&["report", "none.json", "--svg"], "--svg"),

@@ -146,7 +146,7 @@ fn planned(document: &Document) -> Vec<String> {
             let (job, state, fio) = (&figure.job, &figure.state, &figure.fio);
             lines.push(format!("{name} {state} {} {job:?} {fio}", figure.complete));
         }
-        let abouts: Vec<&str> = record.verdicts.iter().map(|it| it.about.as_str()).collect();
+        let abouts: Vec<&str> = record.notes.iter().map(|it| it.about.as_str()).collect();
         let series: Vec<&String> = record.series.keys().collect();
         lines.push(format!("{abouts:?} {series:?}"));
         for (name, curve) in &record.curves {

@@ -33,7 +33,7 @@ fn the_storage_bench_of_a_review_is_what_trace_replay_measures() {
         assert!(full.mb_per_s < empty.mb_per_s, "{name}");
         assert!((full.all.bytes, full.all.ios) == (empty.all.bytes, empty.all.ios), "{name}");
     }
-    assert_eq!(record.verdicts.len(), 4);
+    assert_eq!(record.notes.len(), 4);
 }
 
 #[test]

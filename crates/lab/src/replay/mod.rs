@@ -8,8 +8,8 @@ use std::path::PathBuf;
 
 use fourcorners_drive::Geometry;
 use fourcorners_record::{
-    Card, Data, Ended, Host, Job, Pattern, Record, Replay, Series, TargetInfo, TargetKind, Until,
-    Verdict,
+    Card, Data, Ended, Host, Job, Note, Pattern, Record, Replay, Series, TargetInfo, TargetKind,
+    Until,
 };
 use fourcorners_run::{JobEnd, Observer, PartObserver};
 use fourcorners_trace::{AddressMap, Options};
@@ -211,7 +211,7 @@ impl Bench<'_> {
         match drive.purge() {
             Ok(Purge::Done) => self.state = "fresh".into(),
             Ok(Purge::NotPossible(why)) => {
-                if !self.record.verdicts.iter().any(|verdict| verdict.about == "purge") {
+                if !self.record.notes.iter().any(|note| note.about == "purge") {
                     self.say("purge", format!("Not purged: {why}."), None);
                 }
                 if matches!(drive, Drive::Hdd(_)) {
@@ -303,7 +303,7 @@ impl Bench<'_> {
     }
 
     fn say(&mut self, about: &str, text: String, value: Option<f64>) {
-        self.record.verdicts.push(Verdict { about: about.into(), text, value });
+        self.record.notes.push(Note { about: about.into(), text, value });
     }
 
     /// Says what the figures mean.

@@ -1,7 +1,7 @@
 //! What compression does: writes of data of which 0, 10, ... 100 % can be removed, in order and at
 //! random, each on a purged drive, and where the gap between the two ends closes.
 
-use fourcorners_record::verdict::{finished, verdict};
+use fourcorners_record::note::{finished, note};
 use fourcorners_record::{Curve, Data, Job, Record, Until};
 use fourcorners_words::three_digits;
 
@@ -52,7 +52,7 @@ pub(super) fn conclude(record: &mut Record) {
         };
         let points: Vec<(f64, f64)> = percents().filter_map(point).collect();
         if points.len() == percents().count() {
-            record.verdicts.push(gap(how, &points));
+            record.notes.push(gap(how, &points));
         }
         if points.len() > 1 {
             let (x, y) = ("% of the data that compression removes".into(), "MB/s".into());
@@ -62,7 +62,7 @@ pub(super) fn conclude(record: &mut Record) {
 }
 
 /// How far the two ends are apart, and where the gap closes.
-fn gap(how: &str, points: &[(f64, f64)]) -> fourcorners_record::Verdict {
+fn gap(how: &str, points: &[(f64, f64)]) -> fourcorners_record::Note {
     let (worst, best) = (points[0].1, points[points.len() - 1].1);
     let kept = worst / best;
     let ends = format!(
@@ -84,7 +84,7 @@ fn gap(how: &str, points: &[(f64, f64)]) -> fourcorners_record::Verdict {
             kept * 100.0
         )
     };
-    verdict("compressible", text, kept)
+    note("compressible", text, kept)
 }
 
 #[cfg(test)]

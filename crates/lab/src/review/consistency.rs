@@ -6,8 +6,8 @@
 //! 25 % of its LBAs never written: spare area that the user gives. `--spare` asks for that share
 //! alone, since it promises that the rest is left alone.
 
-use fourcorners_record::verdict::{finished, verdict};
-use fourcorners_record::{Record, Series, Steadiness, Verdict};
+use fourcorners_record::note::{finished, note};
+use fourcorners_record::{Note, Record, Series, Steadiness};
 use fourcorners_words::{count, percent};
 
 use super::{Phase, Scope};
@@ -54,7 +54,7 @@ fn name(spare_percent: f64) -> String {
 /// Says how steady every finished series was: all of it, and the late part if it has one.
 pub(super) fn conclude(record: &mut Record) {
     let names: Vec<String> = record.series.keys().cloned().collect();
-    let mut verdicts = Vec::new();
+    let mut notes = Vec::new();
     for name in names {
         let Some(all) =
             finished(record, &name).and(record.series.get(&name)).map(Series::iops_of_seconds)
@@ -65,17 +65,17 @@ pub(super) fn conclude(record: &mut Record) {
         let (Some(whole), late) = (Steadiness::of(&all), late.and_then(Steadiness::of)) else {
             continue;
         };
-        verdicts.push(picture(&name, &all, &whole, late.as_ref()));
+        notes.push(picture(&name, &all, &whole, late.as_ref()));
         record.steadiness.insert(name.clone(), whole);
         if let Some(late) = late {
             record.steadiness.insert(format!("{name}_from_{LATE}_s"), late);
         }
     }
-    record.verdicts.extend(verdicts);
+    record.notes.extend(notes);
 }
 
 /// What the picture shows, in a sentence or two.
-fn picture(name: &str, iops: &[f64], whole: &Steadiness, late: Option<&Steadiness>) -> Verdict {
+fn picture(name: &str, iops: &[f64], whole: &Steadiness, late: Option<&Steadiness>) -> Note {
     let spare = name.rsplit("_spare").next().filter(|_| name.contains("_spare"));
     let about = match spare {
         Some(percent) => format!("With {percent} % spare area"),
@@ -107,7 +107,7 @@ fn picture(name: &str, iops: &[f64], whole: &Steadiness, late: Option<&Steadines
         count(part.p1_iops),
         percent(part.share_below_half),
     );
-    verdict("consistency", text, part.variation)
+    note("consistency", text, part.variation)
 }
 
 #[cfg(test)]

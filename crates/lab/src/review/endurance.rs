@@ -6,7 +6,7 @@
 //! weeks at 30 degrees C, powered off, after the last rated cycle); the readers' rule of thumb, half
 //! for every 9 degrees, stands beside it.
 
-use fourcorners_record::verdict::{finished, verdict};
+use fourcorners_record::note::{finished, note};
 use fourcorners_record::{Curve, Record, Until};
 use fourcorners_words::{count, three_digits};
 
@@ -90,9 +90,9 @@ pub(super) fn conclude(record: &mut Record) {
         count(arrhenius_days(hot)),
         count(nine_degrees_days(hot)),
     );
-    record.verdicts.push(verdict("endurance", text, days(random)));
-    record.verdicts.push(verdict("drive-writes", writes, a_day(random)));
-    record.verdicts.push(verdict("retention", retention, arrhenius_days(hot)));
+    record.notes.push(note("endurance", text, days(random)));
+    record.notes.push(note("drive-writes", writes, a_day(random)));
+    record.notes.push(note("retention", retention, arrhenius_days(hot)));
     let curve = |days: fn(f64) -> f64| Curve {
         x: "°C, without power".into(),
         y: "days that data is kept".into(),

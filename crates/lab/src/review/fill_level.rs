@@ -4,7 +4,7 @@
 //! that is written so far, and then the figure is taken for a minute. So the drive comes to each
 //! level used, and is written twice in all.
 
-use fourcorners_record::verdict::{finished, verdict};
+use fourcorners_record::note::{finished, note};
 use fourcorners_record::{Curve, Job, Record, Until};
 use fourcorners_words::count;
 
@@ -69,7 +69,7 @@ pub(super) fn conclude(record: &mut Record) {
             ),
         };
         let text = format!("{what}; full, it does {}, {:.0} %.", count(last), last / best * 100.0);
-        record.verdicts.push(verdict("fill-level", text, last / best));
+        record.notes.push(note("fill-level", text, last / best));
     }
     if points.len() > 1 {
         let (x, y) = ("% of the LBAs that hold data".into(), "IOPS".into());

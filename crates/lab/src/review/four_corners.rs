@@ -11,8 +11,8 @@
 //! user LBAs written, then 4 KiB random writes over all of them at queue depth 32 for 20 minutes
 //! or until the user's space was written once more, whichever is first.
 
-use fourcorners_record::verdict::finished;
-use fourcorners_record::{Data, Job, Record, TargetKind, Until, Verdict};
+use fourcorners_record::note::finished;
+use fourcorners_record::{Data, Job, Note, Record, TargetKind, Until};
 use fourcorners_words::{capitalised, three_digits, time};
 
 use super::{Phase, Scope};
@@ -81,13 +81,13 @@ fn suffix(data: Data) -> &'static str {
 /// What the figures of the four corners say together. Only finished figures count.
 pub(super) fn conclude(record: &mut Record) {
     let finished = |name: &str| finished(record, name);
-    let mut verdicts = Vec::new();
+    let mut notes = Vec::new();
     for depth in [3, 32] {
         let fresh = finished(&format!("random_write_4k_qd{depth}_incompressible"));
         let used = finished(&format!("random_write_4k_qd{depth}_incompressible_used"));
         if let (Some(fresh), Some(used)) = (fresh, used) {
             let kept = used.mb_per_s / fresh.mb_per_s;
-            verdicts.push(Verdict {
+            notes.push(Note {
                 about: "used-state".into(),
                 text: format!(
                     "Used, it keeps {:.0} % of its random write at QD {depth}: {} MB/s {}, {} used.",
@@ -118,7 +118,7 @@ pub(super) fn conclude(record: &mut Record) {
             if (ratio - 1.0).abs() < least {
                 continue;
             }
-            verdicts.push(Verdict {
+            notes.push(Note {
                 about: "compressible-data".into(),
                 text: format!(
                     "{} with incompressible data is {:.0} % of that with repeating data: {} and {} MB/s.",
@@ -133,7 +133,7 @@ pub(super) fn conclude(record: &mut Record) {
     }
     if let Some(write) = finished("random_write_4k_qd3_incompressible") {
         let latency = write.latency_us;
-        verdicts.push(Verdict {
+        notes.push(Note {
             about: "latency".into(),
             text: format!(
                 "Random write at QD 3 took {} on average, {} at the 99.99th percentile and {} at most.",
@@ -144,5 +144,5 @@ pub(super) fn conclude(record: &mut Record) {
             value: Some(latency.max),
         });
     }
-    record.verdicts.extend(verdicts);
+    record.notes.extend(notes);
 }

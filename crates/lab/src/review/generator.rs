@@ -1,6 +1,6 @@
 //! Whether it was the drive that a figure is of, or the program that made the I/Os.
 
-use fourcorners_record::{Record, Verdict};
+use fourcorners_record::{Note, Record};
 use fourcorners_run::generator_was_the_limit;
 
 /// Names the figures of a real target in which our one loop was busy all the time.
@@ -20,5 +20,5 @@ pub(super) fn conclude(record: &mut Record) {
          the drive may be faster.",
         names.join(", ")
     );
-    record.verdicts.push(Verdict { about: "generator".into(), text, value: Some(least) });
+    record.notes.push(Note { about: "generator".into(), text, value: Some(least) });
 }

@@ -1,7 +1,7 @@
 //! The pass across the LBAs ("HD Tach"): all of a full drive read and then written in order, and its
 //! speed at 200 places.
 
-use fourcorners_record::verdict::verdict;
+use fourcorners_record::note::note;
 use fourcorners_record::{Curve, Record, Until};
 use fourcorners_words::three_digits;
 
@@ -30,7 +30,7 @@ pub(super) fn pass(scope: &Scope, figure: &str, read_percent: u8) -> Phase {
 }
 
 pub(super) fn conclude(record: &mut Record) {
-    let mut verdicts = Vec::new();
+    let mut notes = Vec::new();
     for (what, name) in
         [("Read", "sequential_read_128k_qd1_pass"), ("Written", "sequential_write_128k_qd1_pass")]
     {
@@ -40,7 +40,7 @@ pub(super) fn conclude(record: &mut Record) {
         };
         let Some((low, high)) = extremes(curve) else { continue };
         let mean = figure.mb_per_s;
-        verdicts.push(verdict(
+        notes.push(note(
             "lba-pass",
             format!(
                 "{what} in order across its LBAs it does {} MB/s on average, {} at the slowest of {} \
@@ -53,7 +53,7 @@ pub(super) fn conclude(record: &mut Record) {
             low / high,
         ));
     }
-    record.verdicts.extend(verdicts);
+    record.notes.extend(notes);
 }
 
 /// The lowest and the highest of a curve.

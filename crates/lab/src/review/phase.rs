@@ -64,10 +64,23 @@ pub enum Phase {
         /// Which.
         range: Range,
     },
-    /// Leave the target alone.
+    /// Leave the target alone, and say what it draws.
     Idle {
         /// For how long.
         seconds: u64,
+    },
+    /// Leave the target alone until it is so long since the last preparation; what was done since
+    /// then counts, a TRIM too.
+    Rest {
+        /// Seconds from the end of the preparation.
+        seconds: u64,
+    },
+    /// Where the last TRIM took longer than a rest, phases once more with rests as long as it took.
+    AfterLongTrim {
+        /// Seconds of the rest.
+        seconds: u64,
+        /// The phases; they have none of this kind among them.
+        again: Vec<Phase>,
     },
     /// Something the method knows but that is left out here.
     LeftOut {
@@ -90,17 +103,24 @@ impl Phase {
             | Phase::Trim { .. }
             | Phase::ProbeTrim { .. }
             | Phase::Idle { .. }
+            | Phase::Rest { .. }
+            | Phase::AfterLongTrim { .. }
             | Phase::LeftOut { .. } => None,
         }
     }
 
-    /// All jobs it runs.
+    /// All jobs it runs, or may run.
     pub fn jobs(&self) -> impl Iterator<Item = &Job> {
         let rounds = match self {
             Phase::Rounds { tests, .. } => &tests[..],
             _ => &[],
         };
-        self.job().into_iter().chain(rounds.iter().map(|(_, job)| job))
+        let again = match self {
+            Phase::AfterLongTrim { again, .. } => &again[..],
+            _ => &[],
+        };
+        let rounds = rounds.iter().map(|(_, job)| job);
+        self.job().into_iter().chain(rounds).chain(again.iter().filter_map(Phase::job))
     }
 
     /// Most commands it has in flight.
@@ -125,14 +145,15 @@ impl Phase {
     /// Whether it leaves what is stored as it was.
     pub(super) fn only_reads(&self) -> bool {
         match self {
-            Phase::LeftOut { .. } | Phase::Idle { .. } => true,
+            Phase::LeftOut { .. } | Phase::Idle { .. } | Phase::Rest { .. } => true,
             Phase::Purge
             | Phase::Prepare { .. }
             | Phase::Rounds { .. }
             | Phase::Replay(_)
             | Phase::Trim { .. }
             | Phase::BesideTrim { .. }
-            | Phase::ProbeTrim { .. } => false,
+            | Phase::ProbeTrim { .. }
+            | Phase::AfterLongTrim { .. } => false,
             Phase::Measure { job, .. } | Phase::Pass { job, .. } => job.read_percent == 100,
         }
     }
@@ -158,6 +179,10 @@ impl Phase {
                 format!("TRIM {:.1} GB and read back", range.bytes as f64 / 1e9)
             }
             Phase::Idle { seconds } => format!("idle for {seconds} s"),
+            Phase::Rest { seconds } => format!("left alone until {seconds} s after that"),
+            Phase::AfterLongTrim { seconds, .. } => {
+                format!("if the TRIM took over {seconds} s: the tortured passes again")
+            }
             Phase::LeftOut { .. } => "left out".into(),
         }
     }
@@ -183,6 +208,10 @@ impl Phase {
             Phase::Prepare { state, job } => {
                 Phase::Prepare { state, job: Job { queue_depth: job.queue_depth.min(most), ..job } }
             }
+            Phase::AfterLongTrim { seconds, again } => Phase::AfterLongTrim {
+                seconds,
+                again: again.into_iter().map(|phase| phase.within(scope)).collect(),
+            },
             phase => phase,
         }
     }
@@ -190,7 +219,7 @@ impl Phase {
     /// How long it takes, roughly, in seconds of the target's time. A fill's duration is not known
     /// before it is run: it is counted at [`ASSUMED_BYTES_PER_SECOND`].
     pub fn estimated_seconds(&self) -> f64 {
-        if let Phase::Idle { seconds } = self {
+        if let Phase::Idle { seconds } | Phase::Rest { seconds } = self {
             return *seconds as f64;
         }
         if let Phase::Replay(replayed) = self {

@@ -2,8 +2,8 @@
 //! again sooner.
 
 use fourcorners_linux::device::Meter;
-use fourcorners_record::verdict::{finished, verdict};
-use fourcorners_record::{ClockName, Record, Until, Verdict};
+use fourcorners_record::note::{finished, note};
+use fourcorners_record::{ClockName, Note, Record, Until};
 use fourcorners_words::three_digits;
 
 use super::{Medium, Phase, Scope};
@@ -59,7 +59,7 @@ pub(super) fn conclude(record: &mut Record) {
                 ClockName::Wall => "The drive's own power is not available: it does not tell it.",
             };
             let text = text.into();
-            record.verdicts.push(Verdict { about: METHOD.into(), text, value: None });
+            record.notes.push(Note { about: METHOD.into(), text, value: None });
         }
         return;
     }
@@ -71,9 +71,9 @@ pub(super) fn conclude(record: &mut Record) {
             three_digits(mb_per_s / watts),
             three_digits(joules_per_gb),
         );
-        record.verdicts.push(verdict(METHOD, text, watts));
+        record.notes.push(note(METHOD, text, watts));
     }
-    let idle = record.verdicts.iter().find(|it| it.about == IDLE).and_then(|it| it.value);
+    let idle = record.notes.iter().find(|it| it.about == IDLE).and_then(|it| it.value);
     if let (Some(idle), Some(&(what, watts, mb_per_s, _))) = (idle, known.last()) {
         // 4 GB and then nothing, within a minute or as long as it takes.
         const TASK_MB: f64 = 4000.0;
@@ -88,6 +88,6 @@ pub(super) fn conclude(record: &mut Record) {
             three_digits(rest),
             three_digits(idle),
         );
-        record.verdicts.push(verdict("race-to-idle", text, joules));
+        record.notes.push(note("race-to-idle", text, joules));
     }
 }

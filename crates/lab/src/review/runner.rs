@@ -73,13 +73,16 @@ pub fn review(
     watch: &mut impl Watch,
 ) -> Record {
     let protocol = reviewed.protocol.clone();
-    let phases = reviewed.plan.clone();
+    let mut phases = reviewed.plan.clone();
     let clock = match bench {
         Bench::Shelf(_) => ClockName::Virtual,
         Bench::One(drive, _) => drive.clock(),
     };
     let mut review = Review::new(reviewed, clock);
-    let total: f64 = phases.iter().map(Phase::estimated_seconds).sum::<f64>().max(1e-9);
+    let seconds = |phases: &[Phase]| phases.iter().map(Phase::estimated_seconds).sum::<f64>();
+    let mut total = seconds(&phases).max(1e-9);
+    // From here on phases are not those of the plan, and nothing can go on at their numbers.
+    let mut planned = phases.len();
     let mut taken = None;
     let mut next = 0;
     if let Some(reached) = from.and_then(|from| from.into_next(&phases)) {
@@ -89,6 +92,13 @@ pub fn review(
     let mut before: f64 = phases[..next].iter().map(Phase::estimated_seconds).sum();
     let mut purged = review.reached(next);
     while let Some(phase) = phases.get(next) {
+        if let Phase::AfterLongTrim { seconds: rest, again } = phase {
+            let again = review.after_long_trim(*rest, again);
+            planned = planned.min(next);
+            phases.splice(next..=next, again);
+            total = seconds(&phases).max(1e-9);
+            continue;
+        }
         // The longest that begins here: of a purge and what follows it, the last is the one to name.
         let at_once = match bench {
             Bench::Shelf(_) if *phase == Phase::Purge => 1 + preparation(&phases[next + 1..]).len(),
@@ -103,7 +113,7 @@ pub fn review(
             Bench::Shelf(_) => *phase == Phase::Purge,
             Bench::One(drive, _) => matches!(drive, Drive::Real(_)),
         };
-        if can_go_on && next > 0 {
+        if can_go_on && next > 0 && next < planned {
             let reached = review.reached(next);
             watch.reached(&Checkpoint { purged: purged.clone(), reached });
         }

@@ -10,7 +10,7 @@
 //! queue depth 1. Write saturation: 4 KiB writes of a purged drive until four times its capacity or six
 //! hours.
 
-use fourcorners_record::verdict::{finished, verdict};
+use fourcorners_record::note::{finished, note};
 use fourcorners_record::{Job, Record, Until};
 use fourcorners_words::{count, time};
 
@@ -115,7 +115,7 @@ pub(super) fn conclude(record: &mut Record) {
         .curves
         .get(&rounds_of(TRACKED))
         .map(|curve| curve.points.iter().map(|&(_, iops)| iops).collect::<Vec<f64>>());
-    let mut verdicts = Vec::new();
+    let mut notes = Vec::new();
     if let Some((rounds, found)) = rounds.and_then(|rounds| Some((rounds.len(), steady(&rounds)?)))
     {
         let (spread, change) = found;
@@ -129,7 +129,7 @@ pub(super) fn conclude(record: &mut Record) {
             spread * 100.0,
             change * 100.0
         );
-        verdicts.push(verdict("steady-state", text, spread));
+        notes.push(note("steady-state", text, spread));
     }
     if let Some(figure) = finished(record, LATENCY) {
         let text = format!(
@@ -139,7 +139,7 @@ pub(super) fn conclude(record: &mut Record) {
             time(figure.latency_us.p999),
             time(figure.latency_us.max)
         );
-        verdicts.push(verdict("latency", text, figure.latency_us.mean));
+        notes.push(note("latency", text, figure.latency_us.mean));
     }
     let saturated = finished(record, SATURATION).zip(record.series.get(SATURATION));
     if let Some((figure, series)) = saturated.filter(|(_, series)| series.iops.len() >= 20) {
@@ -156,9 +156,9 @@ pub(super) fn conclude(record: &mut Record) {
             count(last),
             last / first * 100.0
         );
-        verdicts.push(verdict("write-saturation", text, last / first));
+        notes.push(note("write-saturation", text, last / first));
     }
-    record.verdicts.extend(verdicts);
+    record.notes.extend(notes);
 }
 
 /// The name of the curve of a figure by round.

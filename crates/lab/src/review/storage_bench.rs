@@ -5,7 +5,7 @@
 //! generated:NAME` replays the whole of one. What is in them is on their cards.
 
 use fourcorners_drive::Nanos;
-use fourcorners_record::verdict::verdict;
+use fourcorners_record::note::note;
 use fourcorners_record::{Record, Replay, ReplayFigure};
 use fourcorners_trace::Composition;
 use fourcorners_words::{percent, three_digits, time};
@@ -65,11 +65,11 @@ fn replay(scope: &Scope, composition: &Composition, figure: &'static str) -> Pha
 
 pub(super) fn conclude(record: &mut Record) {
     let said: Vec<_> = record.replays.values().filter_map(said).collect();
-    record.verdicts.extend(said);
+    record.notes.extend(said);
 }
 
 /// What a trace came to.
-fn said(replay: &Replay) -> Option<fourcorners_record::Verdict> {
+fn said(replay: &Replay) -> Option<fourcorners_record::Note> {
     let figure = |name: &str| replay.figures.get(name).filter(|figure| figure.complete);
     let title = replay.title.as_deref().unwrap_or(&replay.card.trace);
     let about = |figure: &ReplayFigure| {
@@ -87,11 +87,11 @@ fn said(replay: &Replay) -> Option<fourcorners_record::Verdict> {
                 kept * 100.0,
                 about(full)
             );
-            verdict(METHOD, text, kept)
+            note(METHOD, text, kept)
         }
         None => {
             let text = format!("{title}: {} MB/s; {}.", three_digits(full.mb_per_s), about(full));
-            verdict(METHOD, text, full.mb_per_s)
+            note(METHOD, text, full.mb_per_s)
         }
     })
 }

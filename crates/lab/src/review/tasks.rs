@@ -3,7 +3,7 @@
 //! review cuts it.
 
 use fourcorners_drive::Nanos;
-use fourcorners_record::verdict::verdict;
+use fourcorners_record::note::note;
 use fourcorners_record::{Record, ReplayFigure};
 use fourcorners_trace::{TASK_NAMES, Task};
 use fourcorners_words::three_digits;
@@ -77,12 +77,12 @@ pub(super) fn conclude(record: &mut Record) {
         share(rarely) * 100.0,
         three_digits(rarely.elapsed_s),
     );
-    let all = [verdict(METHOD, text, seconds), verdict("drive-share", matters, busy / seconds)];
-    record.verdicts.extend(all);
+    let all = [note(METHOD, text, seconds), note("drive-share", matters, busy / seconds)];
+    record.notes.extend(all);
     if record.quick {
         let cap = QUICK_IDLE_CAP.as_micros() / 1e3;
         let text =
             format!("Quick: every thought was cut to {cap} ms, so the drive's share is large.");
-        record.verdicts.push(verdict("think-time", text, cap));
+        record.notes.push(note("think-time", text, cap));
     }
 }

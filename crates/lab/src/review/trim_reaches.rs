@@ -3,10 +3,9 @@
 //!
 //! A discard that is accepted and changes neither content nor allocation nor speed is not passed on.
 
-use fourcorners_record::verdict::finished;
-use fourcorners_record::{Record, Until, Verdict};
+use fourcorners_record::note::finished;
+use fourcorners_record::{Note, Outcome, Record, Until, Verdict};
 use fourcorners_run::trim::Range;
-use fourcorners_words::three_digits;
 
 use super::trim_works::REFUSED;
 use super::{Phase, Scope};
@@ -21,6 +20,9 @@ const SPAN_BYTES: u64 = 1_000_000_000;
 const COMPARED_BYTES: usize = 4 << 20;
 /// Reading that became this much faster no longer fetches what was written.
 const FASTER: f64 = 1.5;
+/// What is noted where what was written was not there even before the TRIM, so that its absence
+/// afterwards would say nothing.
+const NO_CONTROL: &str = "trim-control";
 /// Places of a virtual drive's map that are looked at.
 const SAMPLES: u64 = 4096;
 
@@ -41,8 +43,8 @@ pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
 ///
 /// # Errors
 /// When a real drive could not write or read what is compared.
-pub(super) fn probe(drive: &mut Drive, range: Range, seed: u64) -> Result<Vec<Verdict>, String> {
-    let said = |about: &str, text: String, value: f64| Verdict {
+pub(super) fn probe(drive: &mut Drive, range: Range, seed: u64) -> Result<Vec<Note>, String> {
+    let said = |about: &str, text: String, value: f64| Note {
         about: about.into(),
         text,
         value: Some(value),
@@ -54,9 +56,13 @@ pub(super) fn probe(drive: &mut Drive, range: Range, seed: u64) -> Result<Vec<Ve
         uring.store(range.start_bytes, &pattern).map_err(words)?;
         if uring.stored(range.start_bytes, length).map_err(words)? != pattern {
             let text = "What was written did not come back even before the TRIM.".to_string();
-            return Ok(vec![said("trim-content", text, 0.0)]);
+            return Ok(vec![said(NO_CONTROL, text, 0.0)]);
         }
         allocated_before = uring.allocated_bytes().map_err(words)?;
+    }
+    if let Some(mapped) = drive.mapped_share(range, SAMPLES).filter(|mapped| *mapped < 1.0) {
+        let text = format!("Even before the TRIM the drive mapped {:.0} % only.", mapped * 100.0);
+        return Ok(vec![said(NO_CONTROL, text, mapped)]);
     }
     if let Err(fault) = drive.trim(range) {
         return Ok(vec![said(REFUSED, format!("The TRIM was refused: {fault}."), 0.0)]);
@@ -111,40 +117,42 @@ fn pattern(seed: u64, length: usize) -> Vec<u8> {
 
 pub(super) fn conclude(record: &mut Record) {
     let value = |about: &str| {
-        record
-            .verdicts
-            .iter()
-            .find(|verdict| verdict.about == about)
-            .and_then(|verdict| verdict.value)
+        record.notes.iter().find(|note| note.about == about).and_then(|note| note.value)
     };
     let speed = finished(record, WRITTEN).zip(finished(record, TRIMMED));
     let faster = speed.map(|(written, trimmed)| trimmed.mb_per_s / written.mb_per_s);
-    let speeds = speed.map_or_else(String::new, |(written, trimmed)| {
-        format!(
-            " It is read at {} MB/s written and {} trimmed.",
-            three_digits(written.mb_per_s),
-            three_digits(trimmed.mb_per_s)
-        )
-    });
     let content = value("trim-content");
-    let signs = [
-        value("trim-mapped").is_some_and(|mapped| mapped < 0.5),
-        content.is_some_and(|content| content > 0.0),
-        value("trim-allocation").is_some_and(|freed| freed > 0.5),
-        faster.is_some_and(|faster| faster >= FASTER),
+    let mapped = value("trim-mapped");
+    let sign = [
+        ("the drive maps it no more", mapped.is_some_and(|mapped| mapped < 0.5)),
+        ("its content is gone", content.is_some_and(|content| content > 0.0)),
+        ("its space is freed", value("trim-allocation").is_some_and(|freed| freed > 0.5)),
+        ("it is read faster than what is stored", faster.is_some_and(|faster| faster >= FASTER)),
     ];
-    let (word, reaches) = if value(REFUSED).is_some() {
-        ("No, TRIM does not reach it: it takes none.", 0.0)
-    } else if signs.contains(&true) {
-        ("Yes, TRIM reaches it.", 1.0)
-    } else if content.is_some() || value("trim-mapped").is_some() {
-        ("No, TRIM is not passed on: it is accepted and changes neither content nor speed.", 0.0)
-    } else {
-        return;
+    let sign = sign.into_iter().find_map(|(sign, seen)| seen.then_some(sign));
+    let (outcome, why) = match sign {
+        _ if value(REFUSED).is_some() => (Outcome::No, "the drive takes none"),
+        _ if value(NO_CONTROL).is_some() => {
+            (Outcome::Undetermined, "what was written was not there even before the TRIM")
+        }
+        Some(sign) => (Outcome::Yes, sign),
+        None if content.is_some() || mapped.is_some() => {
+            (Outcome::No, "it is accepted and changes neither content nor speed")
+        }
+        None => return,
     };
     record.verdicts.push(Verdict {
-        about: METHOD.into(),
-        text: format!("{word}{speeds}"),
-        value: Some(reaches),
+        id: METHOD.into(),
+        claim: "TRIM reaches the drive".into(),
+        outcome,
+        figures: vec![WRITTEN.into(), TRIMMED.into()],
+        threshold: format!(
+            "yes where less than half is mapped, content is not what was written, more than half of the \
+             space is freed, or it is read {FASTER} times as fast; no where none of these is so"
+        ),
+        control: "the same content, map and speed before the TRIM: what was written has to be there"
+            .into(),
+        value: None,
+        why: Some(why.into()),
     });
 }

@@ -1,7 +1,7 @@
 //! TRIM under load: what a host that reads 4 KiB at a time sees of a large TRIM. Latency of the reads
 //! for ten seconds before it, for ten that begin with it, and for ten after it.
 
-use fourcorners_record::verdict::{finished, verdict};
+use fourcorners_record::note::{finished, note};
 use fourcorners_record::{Job, Record};
 use fourcorners_run::trim::Range;
 use fourcorners_words::time;
@@ -58,5 +58,5 @@ pub(super) fn conclude(record: &mut Record) {
         words(during),
         words(after)
     );
-    record.verdicts.push(verdict("trim-under-load", text, during.max / before.max));
+    record.notes.push(note("trim-under-load", text, during.max / before.max));
 }

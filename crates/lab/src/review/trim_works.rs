@@ -1,47 +1,71 @@
-//! Does TRIM bring a tortured drive back? (AnandTech's TRIM validation.)
+//! Does TRIM bring a tortured drive back? (AnandTech's TRIM validation, with its control.)
 //!
-//! Purge, fill, a pass of writes over the LBAs (clean); 4 KiB random writes over all of them at queue
-//! depth 32 for 30 minutes, a pass (dirty: it may rise as the drive repairs itself); TRIM of all, a
-//! pass (trimmed). TRIM works when the trimmed pass is 0.95 of the clean one or more.
+//! Purge, fill, a pass of reads and one of writes over the LBAs (clean); 4 KiB random writes over all
+//! of them at queue depth 32 for 30 minutes, the passes (tortured); the same torture again, a TRIM of
+//! all, the passes (trimmed).
+//!
+//! The tortured passes are the control: a sequential pass heals a drive by itself, so without the
+//! second torture the last pass would be fast on a drive that ignores TRIM. Both begin in a tortured
+//! drive that was left alone for equally long, and they differ by the TRIM alone.
 
-use fourcorners_record::verdict::{finished, verdict};
-use fourcorners_record::{Job, Record, Until};
+use fourcorners_record::note::finished;
+use fourcorners_record::{Job, Outcome, Record, Until, Verdict};
 use fourcorners_run::trim::Range;
-use fourcorners_words::three_digits;
 
-use super::lba_pass::{extremes, pass};
+use super::lba_pass::pass;
 use super::{Medium, Phase, Scope};
 
 pub(super) const METHOD: &str = "trim";
 
 /// What a refused TRIM is noted as, by every method that trims.
 pub(super) const REFUSED: &str = "trim-refused";
+/// What is noted of a TRIM that was done, with its seconds.
+pub(super) const TIME: &str = "trim-time";
 
-const CLEAN: &str = "sequential_write_128k_qd1_clean";
-const DIRTY: &str = "sequential_write_128k_qd1_tortured";
-const TRIMMED: &str = "sequential_write_128k_qd1_trimmed";
+const CLEAN: [&str; 2] = ["sequential_read_128k_qd1_clean", "sequential_write_128k_qd1_clean"];
+const TORTURED: [&str; 2] =
+    ["sequential_read_128k_qd1_tortured", "sequential_write_128k_qd1_tortured"];
+const TRIMMED: [&str; 2] =
+    ["sequential_read_128k_qd1_trimmed", "sequential_write_128k_qd1_trimmed"];
 
 const TORTURE_SECONDS: u64 = 30 * 60;
-const QUICK_SECONDS: u64 = 20;
+const QUICK_TORTURE_SECONDS: u64 = 20;
+/// From the end of a torture to the passes, so that what a drive collects in idle time is in both.
+const REST_SECONDS: u64 = 120;
+const QUICK_REST_SECONDS: u64 = 2;
+
+/// A torture that leaves more than this part of the clean speed leaves nothing to restore.
+const MARKED: f64 = 0.8;
 /// From this part of the clean speed on, TRIM works.
 const RECOVERED: f64 = 0.95;
+/// Up to this part of what the torture took, TRIM gives nothing back.
+const NOTHING: f64 = 0.1;
 
 pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
     if let Some(why) = not_trimmed(scope.medium) {
         return vec![Phase::LeftOut { why }];
     }
     let whole = scope.whole();
-    let seconds = scope.either(TORTURE_SECONDS, QUICK_SECONDS);
-    let torture = Job { until: Until::Seconds(seconds), ..scope.random(0, 32, whole, 0) };
-    vec![
-        Phase::Purge,
-        scope.fill("filled", whole),
-        pass(scope, CLEAN, 0),
-        Phase::Prepare { state: "tortured".into(), job: torture },
-        pass(scope, DIRTY, 0),
-        Phase::Trim { range: Range { start_bytes: 0, bytes: whole } },
-        pass(scope, TRIMMED, 0),
-    ]
+    let seconds = scope.either(TORTURE_SECONDS, QUICK_TORTURE_SECONDS);
+    let torture = || Phase::Prepare {
+        state: "tortured".into(),
+        job: Job { until: Until::Seconds(seconds), ..scope.random(0, 32, whole, 0) },
+    };
+    let seconds = scope.either(REST_SECONDS, QUICK_REST_SECONDS);
+    let passes = |[read, write]: [&str; 2]| [pass(scope, read, 100), pass(scope, write, 0)];
+    let mut plan = vec![Phase::Purge, scope.fill("filled", whole)];
+    plan.extend(passes(CLEAN));
+    plan.extend([torture(), Phase::Rest { seconds }]);
+    plan.extend(passes(TORTURED));
+    plan.push(torture());
+    plan.push(Phase::Trim { range: Range { start_bytes: 0, bytes: whole } });
+    plan.push(Phase::Rest { seconds });
+    plan.extend(passes(TRIMMED));
+    // A TRIM that took longer was idle time to the drive: the control has to have as much of it.
+    let mut again = vec![torture(), Phase::Rest { seconds }];
+    again.extend(passes(TORTURED));
+    plan.push(Phase::AfterLongTrim { seconds, again });
+    plan
 }
 
 /// Why there is nothing to trim.
@@ -57,25 +81,79 @@ pub(super) fn not_trimmed(medium: Medium) -> Option<String> {
 }
 
 pub(super) fn conclude(record: &mut Record) {
-    if record.verdicts.iter().any(|verdict| verdict.about == REFUSED) {
-        // The last pass ran on a drive that was not trimmed: its speed says nothing of TRIM.
-        let text = "TRIM does not work: the drive refused it.".to_string();
-        return record.verdicts.push(verdict(METHOD, text, 0.0));
-    }
     let rate = |name: &str| finished(record, name).map(|figure| figure.mb_per_s);
-    let (Some(clean), Some(trimmed)) = (rate(CLEAN), rate(TRIMMED)) else { return };
-    let recovery = trimmed / clean;
-    let word = if recovery >= RECOVERED { "TRIM works" } else { "TRIM does not restore it" };
-    let worst = record.curves.get(DIRTY).and_then(extremes).map(|(low, _)| low);
-    let tortured = rate(DIRTY).zip(worst).map_or_else(String::new, |(mean, worst)| {
-        format!(", {} tortured ({} at the slowest place)", three_digits(mean), three_digits(worst))
+    let refused = record.notes.iter().any(|note| note.about == REFUSED);
+    let [clean, tortured, trimmed] = [CLEAN[1], TORTURED[1], TRIMMED[1]].map(rate);
+    let judged = match (clean, tortured, trimmed) {
+        _ if refused => (Outcome::No, None, Some("the drive refused the TRIM".into())),
+        (Some(clean), Some(tortured), Some(trimmed)) => judge(clean, tortured, trimmed),
+        // It was stopped, failed or left out, which the record says.
+        _ => return,
+    };
+    let (outcome, value, why) = judged;
+    let figures = [CLEAN[1], TORTURED[1], TRIMMED[1]].map(String::from).into();
+    record.verdicts.push(Verdict {
+        id: "trim-works".into(),
+        claim: "TRIM restores a tortured drive to its clean speed".into(),
+        outcome,
+        figures,
+        threshold: format!(
+            "yes from {RECOVERED} of the clean rate on; no up to {NOTHING} of what the torture took, or \
+             where the TRIM is refused; undetermined where the tortured rate is over {MARKED} of the \
+             clean one"
+        ),
+        control: "the tortured passes: the same torture and the same idle time without a TRIM, since a \
+                  sequential pass heals a drive by itself"
+            .into(),
+        value,
+        why,
     });
-    let text = format!(
-        "{word}: trimmed, it writes {:.0} % of its clean speed across the LBAs: {} MB/s clean{tortured}, \
-         {} trimmed.",
-        recovery * 100.0,
-        three_digits(clean),
-        three_digits(trimmed),
-    );
-    record.verdicts.push(verdict(METHOD, text, recovery));
+}
+
+/// The outcome of three write rates, with what part of what the torture took the TRIM gave back.
+fn judge(clean: f64, tortured: f64, trimmed: f64) -> (Outcome, Option<f64>, Option<String>) {
+    if tortured > MARKED * clean {
+        let why = format!(
+            "the torture left too little a mark: {:.0} % of the clean rate",
+            tortured / clean * 100.0
+        );
+        return (Outcome::Undetermined, None, Some(why));
+    }
+    let restored = (trimmed - tortured) / (clean - tortured);
+    let outcome = match restored {
+        _ if trimmed >= RECOVERED * clean => Outcome::Yes,
+        ..=NOTHING => Outcome::No,
+        _ => Outcome::Partly,
+    };
+    let why = match restored {
+        ..=0.0 => "it gives back nothing of what the torture took".to_string(),
+        restored => format!("it gives back {:.0} % of what the torture took", restored * 100.0),
+    };
+    (outcome, Some(restored), Some(why))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_outcome_is_given_on_its_side_of_the_threshold() {
+        for (clean, tortured, trimmed, expected) in [
+            (100.0, 20.0, 95.0, Outcome::Yes),
+            (100.0, 20.0, 110.0, Outcome::Yes),
+            (100.0, 20.0, 94.9, Outcome::Partly),
+            (100.0, 20.0, 28.1, Outcome::Partly),
+            (100.0, 20.0, 28.0, Outcome::No),
+            (100.0, 20.0, 20.0, Outcome::No),
+            (100.0, 20.0, 10.0, Outcome::No),
+            (100.0, 80.1, 100.0, Outcome::Undetermined),
+            (100.0, 80.1, 50.0, Outcome::Undetermined),
+            (100.0, 80.0, 100.0, Outcome::Yes),
+        ] {
+            let (outcome, value, why) = judge(clean, tortured, trimmed);
+            assert_eq!(outcome, expected, "{clean} {tortured} {trimmed}");
+            assert_eq!(value.is_none(), outcome == Outcome::Undetermined);
+            assert!(why.is_some());
+        }
+    }
 }

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use fourcorners_drive::{Fault, Nanos};
 use fourcorners_linux::device::{Erase, Meter, MeterReading};
-use fourcorners_record::verdict::verdict;
-use fourcorners_record::{ClockName, Curve, Ended, Health, Job, Record, Series, Verdict};
+use fourcorners_record::note::note;
+use fourcorners_record::{ClockName, Curve, Ended, Health, Job, Note, Record, Series};
 use fourcorners_run::trim::Range;
 use fourcorners_run::{JobEnd, Measured, Observer, PartObserver};
 use fourcorners_words::{three_digits, time};
@@ -13,7 +13,7 @@ use fourcorners_words::{three_digits, time};
 use super::figure::{About, figure};
 use super::phase::preparation;
 use super::runner::Reviewed;
-use super::trim_works::REFUSED;
+use super::trim_works::{REFUSED, TIME};
 use super::{Method, Phase, Reached, Replayed, Shelf, power, snia, trim_reaches};
 use crate::drive::{Drive, Outcome, Purge};
 
@@ -23,6 +23,8 @@ pub(super) struct Review {
     /// The state the target is in.
     state: String,
     purge_refusal_told: bool,
+    /// When the last preparation ended, on the target's clock.
+    prepared_at: Option<Nanos>,
     erase: Option<Erase>,
     /// Of the machine, for the method that asks for it on a real drive.
     meter: Option<Meter>,
@@ -40,7 +42,8 @@ impl Review {
         let asked = reviewed.protocol == Method::Power.into() && clock == ClockName::Wall;
         let meter = asked.then(Meter::find).and_then(Result::ok);
         let erase = reviewed.erase;
-        Review { record, state: state.into(), purge_refusal_told: false, erase, meter }
+        let (state, purge_refusal_told) = (state.into(), false);
+        Review { record, state, purge_refusal_told, prepared_at: None, erase, meter }
     }
 
     pub(super) fn reached(&self, next: usize) -> Reached {
@@ -99,6 +102,7 @@ impl Review {
                 self.state.clone_from(state);
                 self.note_end(outcome.measured.ended, &format!("before \"{state}\""));
                 self.settle(drive);
+                self.prepared_at = Some(drive.now());
             }
             Phase::Measure { figure, job } => {
                 let before = self.meter_now();
@@ -130,37 +134,71 @@ impl Review {
             }
             Phase::ProbeTrim { range } => {
                 match trim_reaches::probe(drive, *range, self.record.seed) {
-                    Ok(found) => self.record.verdicts.extend(found),
+                    Ok(found) => self.record.notes.extend(found),
                     Err(why) => self.record.ended = Ended::Failed(why),
                 }
                 self.state = "trimmed".into();
                 self.settle(drive);
             }
             Phase::Idle { seconds } => self.idle(*seconds, drive, observer),
+            Phase::Rest { seconds } => {
+                let end = self.prepared_at.unwrap_or(drive.now()) + Nanos::from_secs(*seconds);
+                let now = drive.now();
+                if end > now {
+                    self.leave_alone(end - now, drive, observer);
+                }
+            }
+            // The runner has put what it means in its place.
+            Phase::AfterLongTrim { .. } => {}
             Phase::LeftOut { why } => self.say("not-run", why.clone()),
         }
     }
 
-    /// A virtual drive's clock goes on at once; a real one is left alone.
     fn idle(&mut self, seconds: u64, drive: &mut Drive, observer: &mut impl Observer) {
-        if let Some(watts) = drive.idle_power(seconds) {
+        let before = self.meter_now();
+        if let Some(watts) = self.leave_alone(Nanos::from_secs(seconds), drive, observer) {
             let text = format!("Idle, it draws {} W.", three_digits(watts));
-            self.record.verdicts.push(verdict(power::IDLE, text, watts));
+            self.record.notes.push(note(power::IDLE, text, watts));
         }
+        if matches!(drive, Drive::Real(_)) && self.record.ended == Ended::Complete {
+            self.metered("idle", before);
+        }
+    }
+
+    /// A virtual drive's clock goes on at once; a real one is waited for. Mean power of the drive
+    /// meanwhile, watts, where it is known.
+    fn leave_alone(
+        &mut self,
+        time: Nanos,
+        drive: &mut Drive,
+        observer: &mut impl Observer,
+    ) -> Option<f64> {
         if !matches!(drive, Drive::Real(_)) {
-            return;
+            return drive.idle(time);
         }
         const STEP: Duration = Duration::from_millis(100);
-        let before = self.meter_now();
-        let (began, whole) = (Instant::now(), Duration::from_secs(seconds));
+        let (began, whole) = (Instant::now(), Duration::from_nanos(time.0));
         while let Some(left) = whole.checked_sub(began.elapsed()).filter(|left| !left.is_zero()) {
             if !observer.go_on(1.0 - left.as_secs_f64() / whole.as_secs_f64()) {
                 self.record.ended = Ended::Interrupted;
-                return;
+                break;
             }
             std::thread::sleep(left.min(STEP));
         }
-        self.metered("idle", before);
+        None
+    }
+
+    /// The phases that are carried out again because the last TRIM took longer than the rest they
+    /// had, with rests as long as it took; none where it did not.
+    pub(super) fn after_long_trim(&self, seconds: u64, again: &[Phase]) -> Vec<Phase> {
+        let took = self.record.notes.iter().rfind(|note| note.about == TIME);
+        let took = took.and_then(|note| note.value).unwrap_or(0.0).ceil() as u64;
+        let rested = |phase: &Phase| match phase {
+            Phase::Rest { .. } => Phase::Rest { seconds: took },
+            phase => phase.clone(),
+        };
+        let again = again.iter().filter(|_| took > seconds);
+        again.map(rested).collect()
     }
 
     fn meter_now(&self) -> Option<MeterReading> {
@@ -177,7 +215,7 @@ impl Review {
             "The machine's processors drew {} W ({what}); the drive's share is not known.",
             three_digits(watts)
         );
-        self.record.verdicts.push(verdict(power::MACHINE, text, watts));
+        self.record.notes.push(note(power::MACHINE, text, watts));
     }
 
     /// A figure was measured, if anything was.
@@ -255,7 +293,7 @@ impl Review {
         match trimmed {
             Ok(took) => {
                 let text = format!("A TRIM of {gb:.1} GB took {}.", time(took.as_micros()));
-                self.record.verdicts.push(verdict("trim-time", text, took.as_secs()));
+                self.record.notes.push(note(TIME, text, took.as_secs()));
             }
             Err(fault) => self.say(REFUSED, format!("The TRIM was refused: {fault}.")),
         }
@@ -308,7 +346,7 @@ impl Review {
     }
 
     fn say(&mut self, about: &str, text: String) {
-        self.record.verdicts.push(Verdict { about: about.into(), text, value: None });
+        self.record.notes.push(Note { about: about.into(), text, value: None });
     }
 
     fn note_end(&mut self, end: JobEnd, place: &str) {

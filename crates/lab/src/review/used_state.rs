@@ -2,7 +2,7 @@
 //! then randomly overwritten, as a pair and as the percentage that is kept (AnandTech 2009).
 
 use fourcorners_record::Record;
-use fourcorners_record::verdict::{finished, verdict};
+use fourcorners_record::note::{finished, note};
 use fourcorners_words::three_digits;
 
 use super::{Phase, Scope};
@@ -44,5 +44,5 @@ pub(super) fn conclude(record: &mut Record) {
         fresh.state,
         three_digits(used.mb_per_s),
     );
-    record.verdicts.push(verdict("used-state", text, kept));
+    record.notes.push(note("used-state", text, kept));
 }

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fourcorners_record::verdict::verdict;
-use fourcorners_record::{Health, HealthReading, Verdict};
+use fourcorners_record::note::note;
+use fourcorners_record::{Health, HealthReading, Note};
 use fourcorners_words::three_digits;
 
 use super::{hwmon, smartctl, tool};
@@ -57,7 +57,7 @@ fn ask(program: &Path, node: &Path) -> Result<HealthReading, String> {
 }
 
 /// What it came to, in words: health, temperature, and whether it was throttled.
-pub fn verdicts(health: &Health) -> Vec<Verdict> {
+pub fn notes(health: &Health) -> Vec<Note> {
     let Some(after) = &health.after else { return Vec::new() };
     let before = &health.before;
     let mut found = Vec::new();
@@ -65,12 +65,12 @@ pub fn verdicts(health: &Health) -> Vec<Verdict> {
     found.extend(warmth(before, after));
     if !after.not_available.is_empty() {
         let text = format!("Not available of this drive: {}.", after.not_available.join("; "));
-        found.push(Verdict { about: "health-not-available".into(), text, value: None });
+        found.push(Note { about: "health-not-available".into(), text, value: None });
     }
     found
 }
 
-fn state(before: &HealthReading, after: &HealthReading) -> Option<Verdict> {
+fn state(before: &HealthReading, after: &HealthReading) -> Option<Note> {
     let mut parts: Vec<String> = Vec::new();
     match after.passed {
         Some(true) => parts.push("it calls itself healthy".into()),
@@ -99,13 +99,13 @@ fn state(before: &HealthReading, after: &HealthReading) -> Option<Verdict> {
     (!parts.is_empty()).then(|| {
         let text = format!("By its own account, {}.", parts.join(", "));
         let value = after.passed.map(|passed| if passed { 1.0 } else { 0.0 });
-        Verdict { about: "health".into(), text, value }
+        Note { about: "health".into(), text, value }
     })
 }
 
 /// Temperature, and whether the drive was slowed down by it: what it counted itself above its limits,
 /// or how warm it is in the end.
-fn warmth(before: &HealthReading, after: &HealthReading) -> Option<Verdict> {
+fn warmth(before: &HealthReading, after: &HealthReading) -> Option<Note> {
     let more = |of: fn(&HealthReading) -> Option<u64>| {
         of(after).zip(of(before)).and_then(|(after, before)| after.checked_sub(before))
     };
@@ -136,7 +136,7 @@ fn warmth(before: &HealthReading, after: &HealthReading) -> Option<Verdict> {
     } else {
         ("temperature", "Whether it was throttled is not known: it tells no limit".into())
     };
-    Some(verdict(about, format!("{word}; {from}{now:.0} °C after."), now))
+    Some(note(about, format!("{word}; {from}{now:.0} °C after."), now))
 }
 
 #[cfg(test)]
@@ -159,7 +159,7 @@ mod tests {
     }
 
     fn text(before: HealthReading, after: HealthReading, about: &str) -> Option<String> {
-        let found = verdicts(&Health { before, after: Some(after) });
+        let found = notes(&Health { before, after: Some(after) });
         found.into_iter().find(|it| it.about == about).map(|it| it.text)
     }
 
@@ -198,7 +198,7 @@ mod tests {
         // Counters that went back, as of a drive that was replaced, are no difference.
         let back = HealthReading { host_written_bytes: Some(0), ..reading(30.0) };
         assert!(!text(reading(30.0), back, "health").expect("it says so").contains("GB"));
-        assert!(verdicts(&Health { before: reading(1.0), after: None }).is_empty());
+        assert!(notes(&Health { before: reading(1.0), after: None }).is_empty());
     }
 
     #[test]

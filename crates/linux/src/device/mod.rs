@@ -13,5 +13,5 @@ mod smartctl;
 mod tool;
 
 pub use erase::{Erase, EraseWith};
-pub use health::{read, verdicts};
+pub use health::{notes, read};
 pub use meter::{Meter, MeterReading};

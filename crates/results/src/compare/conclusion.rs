@@ -1,6 +1,6 @@
 //! What was concluded of several sides, one beneath the other.
 
-use fourcorners_record::{Record, Verdict};
+use fourcorners_record::{Note, Record};
 use serde::Serialize;
 
 use super::measure::Measure;
@@ -31,27 +31,26 @@ pub struct ConclusionCell {
 /// What it is about, and which of those of the record that are.
 pub(super) type Key = (String, usize);
 
-/// The conclusions of a record.
-pub(super) fn conclusions<'r>(record: &'r Record) -> Vec<(Key, &'r Verdict)> {
-    let all = &record.verdicts;
-    let keyed = |(index, verdict): (usize, &'r Verdict)| {
-        let about = &verdict.about;
-        let before = all[..index].iter().filter(|other| other.about == *about).count();
-        ((about.clone(), before), verdict)
-    };
-    all.iter().enumerate().map(keyed).collect()
+/// The conclusions of a record, verdicts in words among them.
+pub(super) fn conclusions(record: &Record) -> Vec<(Key, Note)> {
+    let mut keyed: Vec<(Key, Note)> = Vec::new();
+    for concluded in record.conclusions() {
+        let about = &concluded.about;
+        let before = keyed.iter().filter(|((other, _), _)| other == about).count();
+        keyed.push(((about.clone(), before), concluded));
+    }
+    keyed
 }
 
 /// The row of these conclusions.
-pub(super) fn row(method: &str, about: &str, sides: &[Vec<&Verdict>]) -> ConclusionRow {
-    let values = |verdicts: &[&Verdict]| -> Option<Vec<f64>> {
-        verdicts.iter().map(|verdict| verdict.value).collect()
-    };
-    let cell = |(place, verdicts): (usize, &Vec<&Verdict>)| {
-        let first = verdicts.first()?;
+pub(super) fn row(method: &str, about: &str, sides: &[Vec<Note>]) -> ConclusionRow {
+    let values =
+        |notes: &[Note]| -> Option<Vec<f64>> { notes.iter().map(|note| note.value).collect() };
+    let cell = |(place, notes): (usize, &Vec<Note>)| {
+        let first = notes.first()?;
         let base = if place > 0 { values(&sides[0]) } else { None };
-        let value = values(verdicts).map(|own| Measure::of(&own, &base.unwrap_or_default()));
-        Some(ConclusionCell { repeats: verdicts.len(), text: first.text.clone(), value })
+        let value = values(notes).map(|own| Measure::of(&own, &base.unwrap_or_default()));
+        Some(ConclusionCell { repeats: notes.len(), text: first.text.clone(), value })
     };
     let sides = sides.iter().enumerate().map(cell).collect();
     ConclusionRow { method: method.into(), about: about.into(), sides }

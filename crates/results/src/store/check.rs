@@ -48,11 +48,10 @@ impl Store {
     }
 
     fn is_its_id(&self, id: &str, packed: &[u8]) -> Result<(), StoreError> {
-        let mut record = unpack(packed).map_err(|why| self.damaged(id, &why))?;
-        record.seal();
-        match record.id == id {
+        let record = unpack(packed).map_err(|why| self.damaged(id, &why))?;
+        match record.id == id && record.is_as_sealed() {
             true => Ok(()),
-            false => Err(self.damaged(id, &format!("its content has the id {}", record.id))),
+            false => Err(self.damaged(id, "its content has another id")),
         }
     }
 }

@@ -110,18 +110,12 @@ impl Store {
             .and_then(|mut query| query.query_row([number], |row| row.get(0)).optional())
             .map_err(|_| Lost)?;
         let Some(packed) = packed else { return Ok(None) };
-        unpack(&packed).ok().filter(is_as_measured).map(Some).ok_or(Lost)
+        unpack(&packed).ok().filter(Record::is_as_sealed).map(Some).ok_or(Lost)
     }
 }
 
 /// A record of a damaged database.
 struct Lost;
-
-fn is_as_measured(record: &Record) -> bool {
-    let mut sealed = record.clone();
-    sealed.seal();
-    sealed.id == record.id
-}
 
 /// Whether it is an SQLite file.
 fn is_database(path: &Path) -> bool {

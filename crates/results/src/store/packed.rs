@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
-use fourcorners_record::Record;
+use fourcorners_record::{Record, record_from_json};
 
 /// What a record may unpack to, so that a damaged length cannot take all memory. The largest we make,
 /// of a hundred figures and days of seconds, has some tens of MB.
@@ -50,5 +50,5 @@ pub(super) fn json(packed: &[u8]) -> Result<Vec<u8>, String> {
 ///
 /// What is damaged.
 pub(super) fn unpack(packed: &[u8]) -> Result<Record, String> {
-    serde_json::from_slice(&json(packed)?).map_err(|error| format!("it is no record: {error}"))
+    record_from_json(&json(packed)?).map_err(|error| format!("it is no record: {error}"))
 }

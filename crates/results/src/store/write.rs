@@ -34,9 +34,9 @@ impl<'a> Ready<'a> {
             method: record.method.clone(),
             why,
         };
-        let mut sealed = record.clone();
-        sealed.seal();
-        if sealed.id != record.id {
+        if !record.is_as_sealed() {
+            let mut sealed = record.clone();
+            sealed.seal();
             return Err(refused(format!(
                 "its content has the id {}: it was changed after it was measured, or is of a \
                  version that knows more",

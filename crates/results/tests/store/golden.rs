@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fourcorners_record::{Record, from_json, json_schema};
+use fourcorners_record::{Document, Record, from_json, json_schema, to_json};
 use fourcorners_results::store::{Added, Filter, Store};
 
 fn golden(name: &str) -> PathBuf {
@@ -19,21 +19,40 @@ fn record() -> Record {
 }
 
 #[test]
-fn a_document_of_the_first_form_is_one_of_todays_schema() {
+fn a_document_of_the_first_form_is_read_and_keeps_its_id() {
     let text = std::fs::read_to_string(golden("review-1.json")).expect("it is committed");
+    let value: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+    assert_eq!(value["schema"], "fourcorners.review/1");
+    let record = record();
+    // Its id is still that of its content: nothing was lost, and nothing added.
+    assert!(record.is_as_sealed());
+    assert_eq!((record.version.as_str(), record.figures.len()), ("0.1.0", 8));
+    // What was a verdict then claims nothing by today's rules: it is a note.
+    let mut back = serde_json::to_value(&record).expect("it is JSON");
+    let first = &value["records"][0];
+    assert!(!record.notes.is_empty() && back["notes"] == first["verdicts"]);
+    back["verdicts"] = back["notes"].take();
+    back.as_object_mut().expect("a record is an object").remove("notes");
+    assert_eq!(&back, first, "no key is dropped");
+}
+
+#[test]
+fn a_record_of_the_first_form_that_was_changed_is_not_as_sealed() {
+    let mut record = record();
+    record.figures.values_mut().for_each(|figure| figure.mb_per_s *= 2.0);
+    assert!(!record.is_as_sealed());
+}
+
+#[test]
+fn a_document_of_today_is_one_of_the_published_schema() {
+    let mut record = record();
+    record.seal();
     let schema = serde_json::from_str(&json_schema()).expect("the schema is JSON");
     let validator = jsonschema::validator_for(&schema).expect("the schema is one");
+    let text = to_json(&Document::new(vec![record]));
     let value: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
     let errors: Vec<String> = validator.iter_errors(&value).map(|e| e.to_string()).collect();
     assert!(errors.is_empty(), "{errors:#?}");
-    let record = record();
-    // Its id is still that of its content: nothing was lost, and nothing added.
-    let mut sealed = record.clone();
-    sealed.seal();
-    assert_eq!(sealed.id, record.id);
-    assert_eq!((record.version.as_str(), record.figures.len()), ("0.1.0", 8));
-    let back = serde_json::to_value(&record).expect("it is JSON");
-    assert_eq!(back, value["records"][0], "no key is dropped");
 }
 
 #[test]

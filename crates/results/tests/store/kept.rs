@@ -206,11 +206,11 @@ fn what_is_no_document_is_refused_by_name() {
     let record = serde_json::to_string(&fixture::m4()).expect("it is JSON");
     let doubled = record.replacen("\"mb_per_s\":", "\"mb_per_s\":1", 1);
     let changed =
-        format!("{{\"schema\":\"fourcorners.review/1\",\"records\":[{record},{doubled}]}}");
+        format!("{{\"schema\":\"fourcorners.review/2\",\"records\":[{record},{doubled}]}}");
     for (text, told) in [
         ("", "some.json: it is not a"),
         ("{}", "some.json: it is not a"),
-        ("{\"schema\":\"fourcorners.review/9\"}", "this version reads \"fourcorners.review/1\""),
+        ("{\"schema\":\"fourcorners.review/9\"}", "this version reads \"fourcorners.review/2\""),
         (&record, "some.json: it is not a"),
         (&changed, "cannot be kept: its content has the id"),
         ("\u{0}\u{1}", "some.json"),

@@ -114,8 +114,8 @@ function drawCompared() {
   }
   $("compare-verdicts").replaceChildren(...shown.flatMap((one) => {
     const list = document.createElement("ul");
-    list.append(...one.record.verdicts.map((verdict) => element("li", verdict.text)));
-    return one.record.verdicts.length ? [element("h3", labelOf(one)), list] : [];
+    list.append(...one.conclusions.map((text) => element("li", text)));
+    return one.conclusions.length ? [element("h3", labelOf(one)), list] : [];
   }));
 }
 

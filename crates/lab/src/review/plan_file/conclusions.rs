@@ -1,7 +1,7 @@
 //! What a plan file says of its figures: a number each, a limit that it has to keep, and curves.
 
-use fourcorners_record::verdict::{finished, verdict};
-use fourcorners_record::{Curve, Figure, Record, Steadiness, Threshold, Verdict};
+use fourcorners_record::note::{finished, note};
+use fourcorners_record::{Curve, Figure, Note, Record, Steadiness, Threshold};
 use fourcorners_words::{count, nearest, three_digits};
 
 use super::PlanError;
@@ -105,7 +105,7 @@ impl Metric {
     }
 }
 
-/// A section `[[verdict]]`.
+/// A section `[[check]]`.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Judgement {
     about: String,
@@ -187,7 +187,7 @@ impl Judgement {
                     self.about,
                     self.metric.name()
                 );
-                record.verdicts.push(Verdict { about: "not-run".into(), text, value: None });
+                record.notes.push(Note { about: "not-run".into(), text, value: None });
                 return None;
             }
         };
@@ -203,7 +203,7 @@ impl Judgement {
             let word = if kept { "met" } else { "not met" };
             text += &format!(" Asked for: {}, which is {word}.", asked.join(" and "));
         }
-        record.verdicts.push(verdict(&self.about, text, found));
+        record.notes.push(note(&self.about, text, found));
         (!asked.is_empty()).then(|| Threshold {
             about: self.about.clone(),
             value: found,

@@ -141,9 +141,12 @@ impl PlanFile {
                 figures.push(figure);
             }
         }
-        let judgements = plan.sections("verdict", "a [[verdict]]")?;
-        let judgements = judgements
+        // The first form's word for a check.
+        let earlier = plan.sections("verdict", "a [[verdict]]")?;
+        let judgements = plan.sections("check", "a [[check]]")?;
+        let judgements = earlier
             .into_iter()
+            .chain(judgements)
             .map(|section| Judgement::read(section, &figures, &name.value))
             .collect::<Result<_, _>>()?;
         let curves = plan.sections("curve", "a [[curve]]")?;

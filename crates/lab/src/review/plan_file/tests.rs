@@ -187,7 +187,7 @@ fn what_is_wrong_has_its_line_and_what_to_do() {
         ("name = \"mine\"\n[[phase]]\ndo = \"mesure\"", "did you mean \"measure\"?"),
         ("name = \"mine\"\n\n[[phase]]\nspan = \"1 GB\"", "line 3: do is missing in a [[phase]]"),
         (&with("dept = 3"), "line 7: a [[phase]] has no key \"dept\"; did you mean depth?"),
-        (&with("[[verdct]]"), "line 7: a plan has no key \"verdct\"; did you mean verdict?"),
+        (&with("[[chekc]]"), "line 7: a plan has no key \"chekc\"; did you mean check?"),
         (&with("depth = 0"), "line 7: depth = 0 must be 1 to 1024"),
         (&with("depth = [1, 2, 1]"), "depth has 1 twice"),
         (&with("depth = []"), "depth = [] must have"),
@@ -231,7 +231,7 @@ fn what_is_wrong_has_its_line_and_what_to_do() {
             "figure of no [[phase.test]]",
         ),
         (
-            &with("[[verdict]]\nof = \"random_read_4k_qd3\""),
+            &with("[[check]]\nof = \"random_read_4k_qd3\""),
             "line 8: no phase measures a figure \"random_read_4k_qd3\"; did you mean \"random_read_4k_qd32\"?",
         ),
         (

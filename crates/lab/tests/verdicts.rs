@@ -1,0 +1,83 @@
+//! Verdicts on drives whose truth is known from their profile, by the methods that a user runs: each
+//! outcome where it must come out, beside a drive on which the opposite must.
+
+use fourcorners_catalogue::built_in;
+use fourcorners_lab::review::{Checkpoint, Method, Step, Watch};
+use fourcorners_lab::side_by_side::{Wanted, review_all};
+use fourcorners_record::{Ended, Outcome, Record};
+
+/// Watches nothing and never stops.
+struct Patient;
+
+impl Watch for Patient {
+    fn step(&mut self, _: &Step<'_>) {}
+    fn go_on(&mut self, _: f64) -> bool {
+        true
+    }
+    fn measured(&mut self, _: &Record) {}
+    fn reached(&mut self, _: &Checkpoint) {}
+}
+
+/// The records of a method on drives with these settings, at full length.
+fn reviewed(method: Method, drives: &[(&str, &[&str])]) -> Vec<Record> {
+    let wanted = drives.iter().map(|(name, set)| {
+        let set: Vec<String> = set.iter().map(ToString::to_string).collect();
+        let profile = built_in(name, &set).unwrap_or_else(|error| panic!("{error}"));
+        Wanted { profile, methods: vec![method], quick: false, spare_percent: 0.0, seed: 5 }
+    });
+    let records = review_all(&wanted.collect::<Vec<_>>(), &|_, _| Patient);
+    assert_eq!(records.len(), drives.len());
+    for record in &records {
+        assert_eq!(record.ended, Ended::Complete, "{}", record.target.name);
+    }
+    records
+}
+
+#[test]
+fn trim_works_where_it_does_and_nowhere_else() {
+    let drives: [(&str, &[&str], Outcome); 5] = [
+        ("crucial-m4-64gb", &[], Outcome::Yes),
+        // Without a torture before the last pass this one would be as fast as the first.
+        ("crucial-m4-64gb", &["trim.mode=ignored"], Outcome::No),
+        ("crucial-m4-64gb", &["trim.supported=false"], Outcome::No),
+        ("crucial-c300-64gb", &[], Outcome::Yes),
+        // Log blocks heal in the pass itself: there is no mark to take away.
+        ("ocz-vertex-30gb", &[], Outcome::Undetermined),
+    ];
+    let named: Vec<_> = drives.iter().map(|&(name, set, _)| (name, set)).collect();
+    for (record, (name, set, expected)) in reviewed(Method::Trim, &named).iter().zip(drives) {
+        let [verdict] = &record.verdicts[..] else { panic!("{name}: {:?}", record.verdicts) };
+        assert_eq!(verdict.outcome, expected, "{name} {set:?}: {}", verdict.words(record));
+        // The control is measured, whatever comes out.
+        for pass in ["clean", "tortured", "trimmed"] {
+            for what in ["read", "write"] {
+                let figure = format!("sequential_{what}_128k_qd1_{pass}");
+                assert!(record.figures.contains_key(&figure), "{name}: {figure}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_trim_that_takes_long_gives_the_control_as_much_rest() {
+    // 64 GB at 10,000 us a MiB: ten minutes, while the drive could collect.
+    let slow = ["trim.mode=blocking", "trim.us_per_mib=10000"];
+    let quick = ["trim.mode=blocking", "trim.us_per_mib=0"];
+    let named = [("crucial-m4-64gb", &slow[..]), ("crucial-m4-64gb", &quick[..])];
+    let records = reviewed(Method::Trim, &named);
+    for record in &records {
+        assert_eq!(
+            record.verdicts[0].outcome,
+            Outcome::Yes,
+            "{}",
+            record.verdicts[0].words(record)
+        );
+    }
+    // The repeated control follows three passes instead of one, and has another rate.
+    let rate = |record: &Record| record.figures["sequential_write_128k_qd1_tortured"].mb_per_s;
+    assert_ne!(rate(&records[0]), rate(&records[1]));
+    let seconds = |record: &Record| {
+        record.notes.iter().find(|note| note.about == "trim-time").and_then(|note| note.value)
+    };
+    assert!(seconds(&records[0]) > Some(120.0) && seconds(&records[1]) < Some(1.0));
+}
