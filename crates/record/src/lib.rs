@@ -24,6 +24,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+mod agreement;
 mod card;
 mod figure;
 mod first_form;
@@ -37,6 +38,7 @@ mod verdict;
 
 use first_form::FirstRecord;
 
+pub use agreement::{Disagreement, disagreements};
 pub use card::{Bin, Card, Share, Spread};
 pub use figure::{Curve, Figure, FlashWear, Latency, Series};
 pub use health::{Health, HealthReading};

@@ -1,6 +1,7 @@
 //! What the records conclude, in words with their numbers: by method, so that drives stand under one
 //! another.
 
+use fourcorners_record::disagreements;
 use maud::{Markup, html};
 
 use super::entries::{Entries, Entry};
@@ -15,6 +16,9 @@ pub(super) fn section(all: &Entries) -> Option<Markup> {
         html! {
             section #verdicts aria-labelledby="verdicts-heading" {
                 h2 #verdicts-heading { "Conclusions" }
+                @for found in disagreements(all.all.iter().map(|entry| entry.record)) {
+                    p.note { strong { (found.target) ": verdicts differ. " } (found.text) }
+                }
                 @for method in &methods {
                     @if all.methods().len() > 1 { h3 { (method_words(method)) } }
                     dl.notes { @for entry in of(all, method) {

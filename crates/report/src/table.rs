@@ -2,7 +2,7 @@
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, LineStyle, Table};
-use fourcorners_record::Document;
+use fourcorners_record::{Document, disagreements};
 
 use super::entries::{Entries, Entry};
 use super::plot::plots;
@@ -30,6 +30,14 @@ pub fn table(document: &Document, width: usize, colour: bool) -> String {
         let mut about = page.text();
         about.add_row([Cell::new(plain(&heading)).add_attribute(Attribute::Bold)]);
         blocks.push(format!("{}\n{}", page.print(about), page.print(table)));
+    }
+    for found in disagreements(&document.records) {
+        let mut table = page.text();
+        table.add_row([
+            Cell::new(plain(&format!("{}: verdicts differ", found.target))).fg(Color::Yellow)
+        ]);
+        table.add_row([Cell::new(plain(&found.text))]);
+        blocks.push(page.print(table));
     }
     blocks.join("\n")
 }

@@ -1,0 +1,56 @@
+//! Where verdicts of several methods about one target differ, and which of them to believe.
+
+use crate::{Outcome, Record, Verdict};
+
+/// Two verdicts about a target that do not go together.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Disagreement {
+    /// The title of the target.
+    pub target: String,
+    /// What they say, which one is believed, and why; a sentence or two.
+    pub text: String,
+}
+
+/// Every disagreement among records. Which records there are does not change any of them, so that a
+/// method's record is the same alone and beside others; this is for whoever shows them together.
+pub fn disagreements<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<Disagreement> {
+    let records: Vec<&Record> = records.into_iter().collect();
+    let mut found: Vec<Disagreement> = Vec::new();
+    for works in &records {
+        for reaches in records.iter().filter(|other| are_of_one_drive(works, other)) {
+            let verdicts = verdict(works, "trim-works").zip(verdict(reaches, "trim-reaches"));
+            let Some(text) = verdicts.and_then(|(works, reaches)| trim(works, reaches)) else {
+                continue;
+            };
+            let disagreement =
+                Disagreement { target: works.target.title.clone(), text: text.into() };
+            if !found.contains(&disagreement) {
+                found.push(disagreement);
+            }
+        }
+    }
+    found
+}
+
+fn are_of_one_drive(a: &Record, b: &Record) -> bool {
+    (&a.target, a.clock) == (&b.target, b.clock)
+}
+
+fn verdict<'a>(record: &'a Record, id: &str) -> Option<&'a Verdict> {
+    record.verdicts.iter().find(|verdict| verdict.id == id)
+}
+
+fn trim(works: &Verdict, reaches: &Verdict) -> Option<&'static str> {
+    match (works.outcome, reaches.outcome) {
+        (Outcome::Yes | Outcome::Partly, Outcome::No) => Some(
+            "Its speed came back after a TRIM and did not without one, though what was trimmed still \
+             reads as it was written: trim-works is believed, since a drive may go on answering with \
+             what it has forgotten.",
+        ),
+        (Outcome::No, Outcome::Yes) => Some(
+            "TRIM reaches the drive, and its speed does not come back: both are believed, the space is \
+             given up and not (or not yet) used. Count on trim-works.",
+        ),
+        _ => None,
+    }
+}
