@@ -5,9 +5,12 @@
 //! of a review. What fio itself would say of an option, and what we refuse, is in docs/FIO.md.
 //!
 //! ```
+//! use std::path::Path;
+//!
 //! use fourcorners_fio::jobfile::JobFile;
 //!
-//! let wrong = JobFile::parse("[reads]\nrw=randread\niodpeth=4\n", &|_| None);
+//! let text = "[reads]\nrw=randread\niodpeth=4\n";
+//! let wrong = JobFile::from_text(text, Path::new("job.fio"), &|_| None);
 //! let error = wrong.expect_err("a slip is an error with its line and the nearest name").to_string();
 //! assert!(error.contains("iodepth"), "{error}");
 //! ```

@@ -6,7 +6,8 @@ use fourcorners_drive::{
 };
 use fourcorners_linux::{Uring, UringError};
 use fourcorners_machine::cpu;
-use fourcorners_record::{ClockName, Data, FlashWear, Job, Pattern, Until};
+use fourcorners_machine::noise::NoiseMeter;
+use fourcorners_record::{ClockName, Data, FlashWear, Job, Noise, Pattern, Until};
 use fourcorners_run::streams::{self, Direction, Plan, RunResult};
 use fourcorners_run::trim::{Range, Trimming, trim};
 use fourcorners_run::{JobEnd, Measured, Observer, Source, run, run_marked, run_source};
@@ -41,6 +42,8 @@ pub struct Outcome {
     /// CPU seconds of this process and the kernel on its behalf, but for those spent looking at the
     /// clock for when the next I/O is due.
     pub cpu_seconds: f64,
+    /// What else the machine was doing (real drives).
+    pub noise: Option<Noise>,
     /// NAND writes over host writes during the job (virtual SSDs that were written).
     pub write_amplification: Option<f64>,
 }
@@ -257,14 +260,16 @@ impl Drive {
     fn account(&mut self, run: impl FnOnce(&mut Drive) -> Measured) -> Outcome {
         let counters = self.counters();
         let work = |drive: &Drive| cpu::process_seconds() - drive.looked_at_the_clock().as_secs();
-        let before = work(self);
+        let meter = matches!(self, Drive::Real(_)).then(NoiseMeter::begin).flatten();
+        let (before, began) = (work(self), self.now());
         let measured = run(self);
+        let noise = meter.and_then(|meter| meter.end((self.now() - began).as_secs()));
         let cpu_seconds = (work(self) - before).max(0.0);
         let write_amplification = self
             .counters()
             .zip(counters)
             .and_then(|(after, before)| after.write_amplification_since(&before));
-        Outcome { measured, cpu_seconds, write_amplification }
+        Outcome { measured, cpu_seconds, noise, write_amplification }
     }
 
     /// How long its loop looked at the clock so far so that I/Os were not late, which takes CPU time

@@ -81,3 +81,30 @@ fn a_trim_that_takes_long_gives_the_control_as_much_rest() {
     };
     assert!(seconds(&records[0]) > Some(120.0) && seconds(&records[1]) < Some(1.0));
 }
+
+#[test]
+fn a_used_drive_is_slower_where_it_is_and_nowhere_else() {
+    let drives: [(&str, &[&str], Outcome); 3] = [
+        ("crucial-m4-64gb", &[], Outcome::Yes),
+        // The larger one is bound by its channels, new or used; the smaller one by its dies.
+        ("intel-x25-m-g2-160gb", &[], Outcome::No),
+        ("intel-x25-m-g2-80gb", &[], Outcome::Yes),
+    ];
+    let named: Vec<_> = drives.iter().map(|&(name, set, _)| (name, set)).collect();
+    for (record, (name, _, expected)) in reviewed(Method::UsedState, &named).iter().zip(drives) {
+        let [verdict] = &record.verdicts[..] else { panic!("{name}: {:?}", record.verdicts) };
+        assert_eq!(verdict.outcome, expected, "{name}: {}", verdict.words(record));
+    }
+}
+
+#[test]
+fn data_that_does_not_compress_is_slower_on_a_drive_that_compresses_alone() {
+    let drives = [("ocz-vertex-3-120gb", Outcome::Yes), ("crucial-m4-64gb", Outcome::No)];
+    let named: Vec<(&str, &[&str])> = drives.iter().map(|&(name, _)| (name, &[][..])).collect();
+    for (record, (name, expected)) in reviewed(Method::FourCorners, &named).iter().zip(drives) {
+        let id = "slower-incompressible-sequential-write";
+        let verdict = record.verdicts.iter().find(|verdict| verdict.id == id);
+        let verdict = verdict.unwrap_or_else(|| panic!("{name}: {:?}", record.verdicts));
+        assert_eq!(verdict.outcome, expected, "{name}: {}", verdict.words(record));
+    }
+}

@@ -18,6 +18,11 @@ pub fn describe() -> Host {
     }
 }
 
+/// Programs that were running or ready to, on average over the last minute (proc_loadavg(5)).
+pub fn load() -> Option<f64> {
+    std::fs::read_to_string("/proc/loadavg").ok()?.split_whitespace().next()?.parse().ok()
+}
+
 /// Memory that can be had without swapping, bytes (proc(5), `MemAvailable`).
 pub fn available_memory_bytes() -> Option<u64> {
     let info = std::fs::read_to_string("/proc/meminfo").ok()?;

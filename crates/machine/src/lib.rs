@@ -17,5 +17,6 @@
 pub mod cpu;
 pub mod file_system;
 pub mod host;
+pub mod noise;
 pub mod save;
 pub mod workers;

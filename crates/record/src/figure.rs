@@ -45,6 +45,9 @@ pub struct Figure {
     /// CPU time this process and the kernel on its behalf spent an I/O (wall clock only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_us_per_io: Option<f64>,
+    /// What else the machine was doing (wall clock only).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<Noise>,
     /// False when the job was cut short; the figure is then of the part that was run.
     pub complete: bool,
     /// What was run.
@@ -54,6 +57,18 @@ pub struct Figure {
     /// Latency histogram: lowest value of a bucket in nanoseconds and its count. Buckets are
     /// under 0.8 % wide; empty ones are left out.
     pub latency_bins_ns: Vec<(u64, u64)>,
+}
+
+/// What else the machine was doing while a figure was measured.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Noise {
+    /// Share of the time for which the loop that makes the I/Os was ready to run and had no
+    /// processor.
+    pub cpu_wait_share: f64,
+    /// Share of the processors' time that the hypervisor gave to other machines.
+    pub cpu_steal_share: f64,
+    /// Programs running or ready to, on average over the minute before the end.
+    pub load: f64,
 }
 
 /// How worn a virtual drive's flash is. Blocks on all planes of a die that are erased together

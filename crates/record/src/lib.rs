@@ -40,7 +40,7 @@ use first_form::FirstRecord;
 
 pub use agreement::{Disagreement, disagreements};
 pub use card::{Bin, Card, Share, Spread};
-pub use figure::{Curve, Figure, FlashWear, Latency, Series};
+pub use figure::{Curve, Figure, FlashWear, Latency, Noise, Series};
 pub use health::{Health, HealthReading};
 pub use job::{Data, Job, Pattern, Until};
 pub use json::{ReadError, from_json, json_schema, record_from_json, to_json};

@@ -232,5 +232,5 @@ fn a_drive_that_wears_out_fails_with_what_was_measured_before() {
     let ran = run(dir.path(), &["review", "./mine.toml", "--quick", "--json"]);
     assert!(!ran.stdout.contains("\"wear\""), "{}", ran.stdout);
     let line = refused(dir.path(), &["review", "./mine.toml", "--set", "wear.seed=1"]);
-    assert!(line.contains("no parameter \"wear.seed\""), "{line}");
+    assert!(line.contains("this drive has no section wear; to give it one, set wear."), "{line}");
 }

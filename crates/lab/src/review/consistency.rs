@@ -23,8 +23,13 @@ const DEPTH: u32 = 32;
 
 pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
     let asked = scope.spare_percent;
-    let spares = if asked > 0.0 { vec![asked] } else { vec![0.0, SPARE_PERCENT] };
-    let mut phases = Vec::new();
+    let no_spare = scope.without_flash("Consistency with spare area");
+    let spares = match (asked > 0.0, &no_spare) {
+        (true, _) => vec![asked],
+        (false, Some(_)) => vec![0.0],
+        (false, None) => vec![0.0, SPARE_PERCENT],
+    };
+    let mut phases: Vec<Phase> = no_spare.filter(|_| asked == 0.0).into_iter().collect();
     for spare in spares {
         // What a quick review fills is its whole drive, and the spare area is a part of that.
         let all = scope.whole() as f64 * (1.0 - (spare - asked) / 100.0);

@@ -26,6 +26,9 @@ fn name(level: u64) -> String {
 }
 
 pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
+    if let Some(left_out) = scope.without_flash("The fill level") {
+        return vec![left_out];
+    }
     let whole = scope.whole();
     let up_to = |level: u64| super::scope::whole_blocks(whole / 100 * level);
     let mut phases = vec![Phase::Purge];

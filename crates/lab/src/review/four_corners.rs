@@ -12,9 +12,11 @@
 //! or until the user's space was written once more, whichever is first.
 
 use fourcorners_record::note::finished;
-use fourcorners_record::{Data, Job, Note, Record, TargetKind, Until};
-use fourcorners_words::{capitalised, three_digits, time};
+use fourcorners_record::{Data, Job, Note, Record, Until};
+use fourcorners_words::time;
 
+use super::difference::Slower;
+use super::used_state::used_state;
 use super::{Phase, Scope};
 
 const SPAN_BYTES: u64 = 8_000_000_000;
@@ -59,6 +61,8 @@ pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
                   of random writes."
                 .into(),
         });
+    } else if let Some(left_out) = scope.without_flash("The used state") {
+        phases.push(left_out);
     } else {
         phases.push(Phase::Purge);
         phases.push(scope.fill("filled", sequential_span));
@@ -80,57 +84,32 @@ fn suffix(data: Data) -> &'static str {
 
 /// What the figures of the four corners say together. Only finished figures count.
 pub(super) fn conclude(record: &mut Record) {
+    let used = [3, 32].map(|depth| {
+        let fresh = format!("random_write_4k_qd{depth}_incompressible");
+        let used = format!("{fresh}_used");
+        used_state(record, &format!("slower-when-used-qd{depth}"), depth, [&fresh, &used])
+    });
+    let compressible = [
+        ("slower-incompressible-random-write", "Random writes", "random_write_4k_qd3"),
+        (
+            "slower-incompressible-sequential-write",
+            "Sequential writes",
+            "sequential_write_128k_qd1",
+        ),
+    ]
+    .map(|(id, what, prefix)| {
+        let slower = Slower {
+            id,
+            claim: format!("{what} are slower with data that does not compress"),
+            control: "the same job with data that is one byte value over and over",
+            figures: [&format!("{prefix}_incompressible"), &format!("{prefix}_repeating")],
+            open: None,
+        };
+        slower.verdict(record)
+    });
+    record.verdicts.extend(used.into_iter().chain(compressible).flatten());
     let finished = |name: &str| finished(record, name);
     let mut notes = Vec::new();
-    for depth in [3, 32] {
-        let fresh = finished(&format!("random_write_4k_qd{depth}_incompressible"));
-        let used = finished(&format!("random_write_4k_qd{depth}_incompressible_used"));
-        if let (Some(fresh), Some(used)) = (fresh, used) {
-            let kept = used.mb_per_s / fresh.mb_per_s;
-            notes.push(Note {
-                about: "used-state".into(),
-                text: format!(
-                    "Used, it keeps {:.0} % of its random write at QD {depth}: {} MB/s {}, {} used.",
-                    kept * 100.0,
-                    three_digits(fresh.mb_per_s),
-                    // A target that cannot be purged was never fresh.
-                    fresh.state,
-                    three_digits(used.mb_per_s),
-                ),
-                value: Some(kept),
-            });
-        }
-    }
-    let compressible = [
-        ("random write at QD 3", "random_write_4k_qd3"),
-        ("sequential write", "sequential_write_128k_qd1"),
-    ];
-    // Of a virtual drive that does not compress, the two figures differ by their seeds only.
-    let least = match record.target.kind {
-        TargetKind::Virtual => 0.02,
-        TargetKind::Device | TargetKind::File => 0.0,
-    };
-    for (what, prefix) in compressible {
-        let repeating = finished(&format!("{prefix}_repeating"));
-        let incompressible = finished(&format!("{prefix}_incompressible"));
-        if let (Some(repeating), Some(incompressible)) = (repeating, incompressible) {
-            let ratio = incompressible.mb_per_s / repeating.mb_per_s;
-            if (ratio - 1.0).abs() < least {
-                continue;
-            }
-            notes.push(Note {
-                about: "compressible-data".into(),
-                text: format!(
-                    "{} with incompressible data is {:.0} % of that with repeating data: {} and {} MB/s.",
-                    capitalised(what),
-                    ratio * 100.0,
-                    three_digits(incompressible.mb_per_s),
-                    three_digits(repeating.mb_per_s),
-                ),
-                value: Some(ratio),
-            });
-        }
-    }
     if let Some(write) = finished("random_write_4k_qd3_incompressible") {
         let latency = write.latency_us;
         notes.push(Note {

@@ -3,6 +3,7 @@
 mod checkpoint;
 mod compressible;
 mod consistency;
+mod difference;
 mod endurance;
 mod figure;
 mod fill_level;

@@ -131,6 +131,16 @@ impl Scope {
         }
     }
 
+    /// What takes the place of a test that means nothing on a hard disk, which overwrites in place: it
+    /// has no used state and no use for space that is not written. `None` on any other medium.
+    pub(super) fn without_flash(&self, what: &str) -> Option<Phase> {
+        (self.medium == Medium::HardDisk).then(|| Phase::LeftOut {
+            why: format!(
+                "{what} was left out: a hard disk overwrites in place, so it means nothing."
+            ),
+        })
+    }
+
     /// Measures `job` under `figure`, with random numbers of its own.
     pub(super) fn measure(&self, figure: impl Into<String>, job: Job) -> Phase {
         let figure = figure.into();

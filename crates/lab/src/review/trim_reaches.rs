@@ -7,8 +7,8 @@ use fourcorners_record::note::finished;
 use fourcorners_record::{Note, Outcome, Record, Until, Verdict};
 use fourcorners_run::trim::Range;
 
-use super::trim_works::REFUSED;
-use super::{Phase, Scope};
+use super::trim_works::{REFUSED, not_trimmed};
+use super::{Medium, Phase, Scope};
 use crate::drive::Drive;
 
 pub(super) const METHOD: &str = "trim-reaches";
@@ -27,6 +27,9 @@ const NO_CONTROL: &str = "trim-control";
 const SAMPLES: u64 = 4096;
 
 pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
+    if scope.medium == Medium::HardDisk {
+        return not_trimmed(scope.medium).map(|why| Phase::LeftOut { why }).into_iter().collect();
+    }
     let span = scope.span(SPAN_BYTES);
     let range = Range { start_bytes: 0, bytes: span };
     let read = || scope.sequential(100, 1, span, Until::Bytes(span));

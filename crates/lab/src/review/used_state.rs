@@ -1,10 +1,9 @@
 //! New against used: the random write of a purged drive and of one whose every LBA was written and
 //! then randomly overwritten, as a pair and as the percentage that is kept (AnandTech 2009).
 
-use fourcorners_record::Record;
-use fourcorners_record::note::{finished, note};
-use fourcorners_words::three_digits;
+use fourcorners_record::{Record, Verdict};
 
+use super::difference::Slower;
 use super::{Phase, Scope};
 
 pub(super) const METHOD: &str = "used-state";
@@ -16,6 +15,9 @@ const SECONDS: u64 = 180;
 const QUICK_SECONDS: u64 = 5;
 
 pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
+    if let Some(left_out) = scope.without_flash("The used state") {
+        return vec![left_out];
+    }
     let whole = scope.whole();
     let seconds = scope.either(SECONDS, QUICK_SECONDS);
     let job = || scope.random(0, 3, scope.span(SPAN_BYTES), seconds);
@@ -30,19 +32,28 @@ pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
 }
 
 pub(super) fn conclude(record: &mut Record) {
-    let (Some(fresh), Some(used)) = (finished(record, FRESH), finished(record, USED)) else {
-        return;
+    record.verdicts.extend(used_state(record, "slower-when-used", 3, [FRESH, USED]));
+}
+
+/// Whether a drive is slower when it is used, by two figures at this queue depth.
+pub(super) fn used_state(
+    record: &Record,
+    id: &str,
+    depth: u32,
+    [fresh, used]: [&str; 2],
+) -> Option<Verdict> {
+    // What cannot be purged was never fresh.
+    let open = record.figures.get(fresh).filter(|figure| figure.state != "fresh").map(|figure| {
+        format!("it could not be purged: it was {} when it should have been fresh", figure.state)
+    });
+    let slower = Slower {
+        id,
+        claim: format!(
+            "Random writes at QD {depth} are slower when it is used than when it is fresh"
+        ),
+        control: "the same job on the purged drive",
+        figures: [used, fresh],
+        open,
     };
-    let kept = used.mb_per_s / fresh.mb_per_s;
-    let text = format!(
-        "{} -> {}: it keeps {:.0} % of its random write at QD 3 when it is used ({} MB/s {}, {} used).",
-        three_digits(fresh.mb_per_s),
-        three_digits(used.mb_per_s),
-        kept * 100.0,
-        three_digits(fresh.mb_per_s),
-        // A target that cannot be purged was never fresh.
-        fresh.state,
-        three_digits(used.mb_per_s),
-    );
-    record.notes.push(note("used-state", text, kept));
+    slower.verdict(record)
 }
