@@ -5,7 +5,7 @@ mod common;
 
 use common::*;
 use fourcorners_drive::profile::*;
-use fourcorners_drive::{FaultCause, Io, Nanos, Op, Ssd, Tag, Target};
+use fourcorners_drive::{FaultCause, Io, Lba, Nanos, Op, Ssd, Tag, Target};
 
 const SMALL: Shape = Shape { dies: 4, blocks_per_die: 64, pages_per_block: 16, effective_op: 0.15 };
 
@@ -300,6 +300,80 @@ fn each_way_to_take_trim_has_its_time() {
     assert_eq!(alone(&mut make(&profile), trim), Nanos(0));
 }
 
+/// Of the first `units` 4 KiB units, how many the drive maps.
+fn mapped(drive: &Ssd, units: u64) -> u64 {
+    (0..units).filter(|unit| drive.is_mapped(Lba(unit * 8))).count() as u64
+}
+
+/// Nothing is asked of a drive for some seconds.
+fn left_alone(drive: &mut Ssd, seconds: u64) {
+    let until = drive.now() + Nanos::from_secs(seconds);
+    while drive.reap(until).expect("no fault").is_some() {}
+}
+
+#[test]
+fn a_partial_trim_frees_its_part_and_another_no_more() {
+    const UNITS: u64 = 8192;
+    let left = |percent: Option<f64>, times: usize| {
+        let mut profile = trimming(TrimMode::Immediate);
+        profile.trim.partial_percent = percent.map(set);
+        let mut drive = filled(&profile);
+        for _ in 0..times {
+            alone(&mut drive, io(Op::Trim, 0, UNITS as u32));
+        }
+        assert_eq!(drive.check_map(), Ok(()));
+        mapped(&drive, UNITS) as f64 / UNITS as f64
+    };
+    assert_eq!(left(None, 1), 0.0);
+    assert_eq!(left(Some(100.0), 1), 0.0);
+    assert_eq!(left(Some(0.0), 1), 1.0);
+    let some = left(Some(30.0), 1);
+    assert!((some - 0.7).abs() < 0.01, "{some}");
+    assert_eq!(left(Some(30.0), 2), some);
+}
+
+#[test]
+fn a_deferred_trim_takes_effect_later_and_spares_what_is_written_meanwhile() {
+    const UNITS: u64 = 4096;
+    let mut profile = trimming(TrimMode::Immediate);
+    profile.trim.deferred_s = Some(set(60.0));
+    let mut drive = filled(&profile);
+    let now = alone(&mut drive, io(Op::Trim, 0, UNITS as u32));
+    assert_eq!(now, Nanos(20_000), "it is answered at once");
+    assert_eq!(mapped(&drive, UNITS), UNITS);
+    assert!(drive.state().is_none(), "what waits is not kept");
+    left_alone(&mut drive, 59);
+    alone(&mut drive, io(Op::Write, 100, 1));
+    alone(&mut drive, io(Op::Write, 200, 7));
+    assert_eq!(mapped(&drive, UNITS), UNITS);
+    left_alone(&mut drive, 2);
+    assert_eq!(mapped(&drive, UNITS), 8, "before any command asks for it");
+    alone(&mut drive, io(Op::Read, 300, 1));
+    assert_eq!(mapped(&drive, UNITS), 8);
+    assert!((100..101).chain(200..207).all(|unit| drive.is_mapped(Lba(unit * 8))));
+    assert_eq!(drive.check_map(), Ok(()));
+    assert!(drive.state().is_some(), "nothing waits any more");
+    // What a purge forgets is not forgotten a second time, after it was written anew.
+    alone(&mut drive, io(Op::Trim, 4096, 64));
+    drive.purge();
+    alone(&mut drive, io(Op::Write, 4096, 64));
+    left_alone(&mut drive, 61);
+    assert!(drive.is_mapped(Lba(4096 * 8)));
+}
+
+#[test]
+fn a_trim_deferred_by_nothing_is_one_that_is_not_deferred() {
+    let answered = |deferred: Option<f64>| {
+        let mut profile = trimming(TrimMode::Queued);
+        profile.trim.deferred_s = deferred.map(set);
+        let mut drive = filled(&profile);
+        let ios = [io(Op::Trim, 0, 512), io(Op::Write, 3, 9), io(Op::Read, 0, 64)];
+        (ios.map(|io| alone(&mut drive, io)), mapped(&drive, 512))
+    };
+    assert_eq!(answered(Some(0.0)), answered(None));
+    assert_ne!(answered(Some(1.0)).1, answered(None).1);
+}
+
 /// Eight reads, a TRIM of 1 MiB and eight more reads, submitted at once: when each is answered.
 fn around_a_trim(mode: TrimMode) -> (Vec<u64>, u64, Vec<u64>) {
     let mut profile = trimming(mode);
@@ -415,6 +489,8 @@ fn a_secure_erase_takes_the_time_the_profile_gives_it() {
 fn trims_that_cannot_be_are_refused_by_key_value_and_range() {
     for (told, wrong) in [
         ("trim.range_us = -1 ", refused(|p| p.trim.range_us = Some(set(-1.0)))),
+        ("trim.partial_percent = 101", refused(|p| p.trim.partial_percent = Some(set(101.0)))),
+        ("trim.deferred_s = -1 ", refused(|p| p.trim.deferred_s = Some(set(-1.0)))),
         ("trim.command_us = NaN ", refused(|p| p.trim.command_us = Some(set(f64::NAN)))),
         ("trim.us_per_mib = 100001 ", refused(|p| p.trim.us_per_mib = Some(set(100_001.0)))),
         ("trim.secure_erase_s = -2 ", refused(|p| p.trim.secure_erase_s = Some(set(-2.0)))),

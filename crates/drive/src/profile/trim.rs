@@ -25,6 +25,14 @@ pub struct TrimSection {
     /// Microseconds more for each MiB of a `blocking` TRIM, 0 to 10^5, none where it is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub us_per_mib: Option<Sourced<f64>>,
+    /// Of the units that a TRIM covers, the percentage that it frees, 0 to 100; all where it is left
+    /// out. Which they are depends on where they lie alone, so that another TRIM frees no others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial_percent: Option<Sourced<f64>>,
+    /// Seconds after which a TRIM takes effect, 0 to 86,400; at once where it is left out. What is
+    /// written meanwhile stays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deferred_s: Option<Sourced<f64>>,
     /// Seconds a secure erase takes, 0 to 86,400; none where it is left out: blocks are erased
     /// when they are opened, and that is charged then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -54,6 +62,8 @@ impl TrimSection {
             ("trim.range_us", &self.range_us, 1e6),
             ("trim.command_us", &self.command_us, 1e7),
             ("trim.us_per_mib", &self.us_per_mib, 1e5),
+            ("trim.partial_percent", &self.partial_percent, 100.0),
+            ("trim.deferred_s", &self.deferred_s, 86_400.0),
             ("trim.secure_erase_s", &self.secure_erase_s, 86_400.0),
         ] {
             value.as_ref().map_or(Ok(()), |value| within(key, value, 0.0..=most))?;

@@ -12,6 +12,7 @@ mod checkpoint;
 mod commands;
 mod compression;
 mod counters;
+mod deferred;
 mod idle;
 mod in_order;
 mod limited_map;
@@ -37,6 +38,7 @@ use crate::{
     Clock, Done, Fault, FaultCause, Geometry, Io, Lba, Nanos, Op, SECTOR_BYTES, Tag, Target,
 };
 use checkpoint::Checkpoint;
+use deferred::Deferred;
 use idle::IdleTime;
 use in_order::InOrder;
 use limited_map::LimitedMap;
@@ -93,6 +95,8 @@ pub struct Ssd {
     answered_until: Nanos,
     /// Until when a TRIM that is not queued keeps all others out.
     blocked_until: Nanos,
+    /// What was trimmed and is to be forgotten later, if it is later.
+    deferred: Option<Box<Deferred>>,
     /// What it does with idle time, if anything.
     idle: Option<IdleTime>,
     /// Whether the host writes in order, where that matters.
@@ -170,6 +174,7 @@ impl Ssd {
             && profile.checkpoint.is_none()
             && !profile.buffer.coalesces()
             && matches!(&ftl, Translation::PageMap(map) if map.is_plain());
+        let deferred = Trim::deferred(&profile.trim);
         Ssd {
             geometry,
             grain,
@@ -178,7 +183,13 @@ impl Ssd {
             power_loss_protected: profile.buffer.power_loss_protected.value,
             coalesces: profile.buffer.coalesces(),
             plain,
-            one: OneUnit::new(plain, (grain, geometry.sectors), &costs, &mut link),
+            // Others ask for what is deferred, and have no short way.
+            one: OneUnit::new(
+                plain && deferred.is_none(),
+                (grain, geometry.sectors),
+                &costs,
+                &mut link,
+            ),
             host: HostCost::by_operation(&profile.host),
             costs,
             link,
@@ -204,6 +215,7 @@ impl Ssd {
             host_writes: HostWrites::default(),
             answered_until: Nanos::ZERO,
             blocked_until: Nanos::ZERO,
+            deferred,
             idle: IdleTime::new(profile),
             in_order: InOrder::new(&profile.gc),
             queue: Queue::with_depth(geometry.queue_depth),
@@ -283,10 +295,13 @@ impl Ssd {
         self.limited_map.as_ref().map_or(Ok(()), |map| map.check())
     }
 
-    /// Whether the unit of the map that holds a sector was written and not trimmed or purged since.
-    /// Beyond the drive nothing is.
+    /// Whether the unit of the map that holds a sector was written and not purged since, nor trimmed
+    /// with an effect by now. Beyond the drive nothing is.
     pub fn is_mapped(&self, lba: Lba) -> bool {
-        lba.0 < self.geometry.sectors && self.ftl.find(self.grain.unit_of(lba)).is_some()
+        let unit = self.grain.unit_of(lba);
+        lba.0 < self.geometry.sectors
+            && self.ftl.find(unit).is_some()
+            && !(self.trim.frees(unit) && self.is_due(unit))
     }
 
     /// Waits until all rows that are full, and pages of the map that left memory, are on the NAND.
@@ -311,6 +326,9 @@ impl Ssd {
         self.ftl.erase_all();
         self.buffer.clear();
         self.read_ahead.clear();
+        if let Some(deferred) = &mut self.deferred {
+            deferred.clear();
+        }
         if let Some(map) = &mut self.limited_map {
             map.clear();
         }
@@ -334,6 +352,9 @@ impl Ssd {
             return self.queue.refuse(tag, io, FaultCause::Unsupported);
         }
         let arrives = self.arrival(io.op);
+        if self.deferred.is_some() {
+            self.forget_what_is_due(io, arrives);
+        }
         let answered = match io.op {
             Op::Read => Ok(self.read(io, arrives)),
             Op::Flush => Ok(self.flush(arrives)),

@@ -41,7 +41,7 @@ pub struct SsdState<'a> {
 }
 
 impl Ssd {
-    /// What the drive remembers; `None` while anything is in flight, and of a drive with streams, a
+    /// What the drive remembers; `None` while anything is in flight or waits to be trimmed, and of a drive with streams, a
     /// log-block map or one that does not fit in its memory.
     pub fn state(&self) -> Option<SsdState<'_>> {
         // Every field is named here, so that a new one is not forgotten.
@@ -58,6 +58,7 @@ impl Ssd {
             host_writes,
             answered_until,
             blocked_until,
+            deferred,
             idle,
             in_order,
             checkpoint,
@@ -81,7 +82,9 @@ impl Ssd {
             // What the host said it will ask for changes no result.
             look_ahead: _,
         } = self;
-        let ftl = ftl.state().filter(|_| queue.is_idle() && limited_map.is_none())?;
+        let waits = deferred.as_ref().is_some_and(|deferred| !deferred.is_empty());
+        let keeps = queue.is_idle() && limited_map.is_none() && !waits;
+        let ftl = ftl.state().filter(|_| keeps)?;
         Some(SsdState {
             now: queue.now(),
             link: link.lanes(),

@@ -1,6 +1,10 @@
 //! TRIM and the secure erase: four ways to take the one, and the time of the other.
 
+use std::ops::Range;
+
 use super::Ssd;
+use super::deferred::Deferred;
+use crate::ftl::LogicalUnit;
 use crate::profile::{Sourced, TrimMode, TrimSection};
 use crate::{Fault, Io, Lba, Nanos, Op, Tag, Target};
 
@@ -19,6 +23,8 @@ pub(super) struct Trim {
     range: Nanos,
     command: Nanos,
     ns_per_byte: f64,
+    /// Of 2^32 units, how many it frees.
+    frees: u64,
     pub(super) secure_erase: Nanos,
 }
 
@@ -33,8 +39,24 @@ impl Trim {
             range: Nanos::from_micros(value(&section.range_us)),
             command: Nanos::from_micros(value(&section.command_us)),
             ns_per_byte: value(&section.us_per_mib) * 1e3 / f64::from(1 << 20),
+            frees: section.partial_percent.as_ref().map_or(1 << 32, |percent| {
+                (percent.value / 100.0 * (1_u64 << 32) as f64).round() as u64
+            }),
             secure_erase: Nanos::from_micros(value(&section.secure_erase_s) * 1e6),
         }
+    }
+
+    /// What there is to remember of a TRIM that takes effect later, if it does.
+    pub(super) fn deferred(section: &TrimSection) -> Option<Box<Deferred>> {
+        let seconds = section.deferred_s.as_ref().map_or(0.0, |seconds| seconds.value);
+        let wait = Nanos::from_micros(seconds * 1e6);
+        (wait > Nanos::ZERO).then(|| Box::new(Deferred::new(wait)))
+    }
+
+    /// Whether a TRIM frees a unit. Fibonacci hashing: those it frees lie as evenly as any of their
+    /// number can.
+    pub(super) fn frees(&self, unit: LogicalUnit) -> bool {
+        u64::from(unit.wrapping_mul(0x9e37_79b9)) < self.frees
     }
 
     /// How long a blocking one occupies the drive.
@@ -57,9 +79,14 @@ impl Ssd {
             }
             TrimMode::Blocking => arrives.max(self.answered_until) + trim.blocks_for(io),
         };
-        let forgotten = match trim.mode {
-            TrimMode::Ignored => handled,
-            _ => self.forget(io, handled),
+        let units = self.grain.whole_units_of(io);
+        let forgotten = match (trim.mode, &mut self.deferred) {
+            (TrimMode::Ignored, _) => handled,
+            (_, Some(deferred)) => {
+                deferred.add(units, handled);
+                handled
+            }
+            (_, None) => self.forget(units, handled),
         };
         let answered = self.link.answer(arrives, forgotten);
         if trim.mode == TrimMode::Blocking {
@@ -68,17 +95,42 @@ impl Ssd {
         answered
     }
 
-    /// Drops what lies within `io` whole: the rest of a unit may still hold data. Returns when the
-    /// map is in memory to be told, from `at`.
-    fn forget(&mut self, io: Io, at: Nanos) -> Nanos {
-        let units = self.grain.whole_units_of(io);
+    /// Drops units, whole ones only: the rest of one may still hold data. Returns when the map is in
+    /// memory to be told, from `at`.
+    fn forget(&mut self, units: Range<LogicalUnit>, at: Nanos) -> Nanos {
         let mapped = match &mut self.limited_map {
             None => at,
             Some(map) => map.trim(units.clone(), at, &mut self.nand),
         };
-        units.for_each(|unit| self.ftl.trim(unit));
+        let trim = self.trim;
+        units.filter(|&unit| trim.frees(unit)).for_each(|unit| self.ftl.trim(unit));
         self.read_ahead.clear();
         mapped
+    }
+
+    /// Whether the time is over after which a unit is forgotten.
+    pub(super) fn is_due(&self, unit: LogicalUnit) -> bool {
+        let now = self.queue.now();
+        self.deferred.as_ref().is_some_and(|deferred| deferred.is_due(unit, now))
+    }
+
+    /// Before a command that comes at `arrives`: what was to be forgotten by then is, and what the
+    /// command writes is not to be forgotten any more.
+    pub(super) fn forget_what_is_due(&mut self, io: Io, arrives: Nanos) {
+        while let Some((due, ranges)) =
+            self.deferred.as_mut().and_then(|deferred| deferred.take_due(arrives))
+        {
+            for units in ranges {
+                self.forget(units, due);
+            }
+        }
+        if let Some(deferred) = &mut self.deferred
+            && io.op == Op::Write
+            && io.sectors > 0
+        {
+            let units = self.grain.units_of(io);
+            deferred.keep(units.first..units.first + units.count);
+        }
     }
 
     /// TRIMs all of the drive, in commands of 2 GiB one after the other, and waits for them: what a

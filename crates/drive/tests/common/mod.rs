@@ -102,6 +102,8 @@ pub fn ssd(shape: Shape) -> SsdProfile {
             range_us: None,
             command_us: None,
             us_per_mib: None,
+            partial_percent: None,
+            deferred_s: None,
             secure_erase_s: None,
         },
         log_blocks: None,

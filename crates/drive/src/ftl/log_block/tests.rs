@@ -86,6 +86,8 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
             range_us: None,
             command_us: None,
             us_per_mib: None,
+            partial_percent: None,
+            deferred_s: None,
             secure_erase_s: None,
         },
         nand_cells: None,
