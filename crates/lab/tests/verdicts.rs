@@ -35,8 +35,12 @@ fn reviewed(method: Method, drives: &[(&str, &[&str])]) -> Vec<Record> {
 
 #[test]
 fn trim_works_where_it_does_and_nowhere_else() {
-    let drives: [(&str, &[&str], Outcome); 5] = [
+    let drives: [(&str, &[&str], Outcome); 8] = [
         ("crucial-m4-64gb", &[], Outcome::Yes),
+        ("crucial-m4-64gb", &["trim.partial_percent=50"], Outcome::Partly),
+        ("crucial-m4-64gb", &["trim.deferred_s=30"], Outcome::Yes),
+        // It takes effect when all of it is written again.
+        ("crucial-m4-64gb", &["trim.deferred_s=36000"], Outcome::No),
         // Without a torture before the last pass this one would be as fast as the first.
         ("crucial-m4-64gb", &["trim.mode=ignored"], Outcome::No),
         ("crucial-m4-64gb", &["trim.supported=false"], Outcome::No),
@@ -56,6 +60,58 @@ fn trim_works_where_it_does_and_nowhere_else() {
             }
         }
     }
+}
+
+#[test]
+fn a_trim_that_reaches_the_drive_is_told_from_one_that_does_not() {
+    let drives: [(&[&str], Outcome); 7] = [
+        (&[], Outcome::Yes),
+        (&["trim.mode=blocking", "trim.us_per_mib=1000"], Outcome::Yes),
+        (&["trim.partial_percent=50"], Outcome::Partly),
+        (&["trim.deferred_s=30"], Outcome::Yes),
+        (&["trim.deferred_s=36000"], Outcome::No),
+        (&["trim.mode=ignored"], Outcome::No),
+        (&["trim.supported=false"], Outcome::No),
+    ];
+    let named: Vec<_> = drives.iter().map(|&(set, _)| ("crucial-m4-64gb", set)).collect();
+    for (record, (set, expected)) in reviewed(Method::TrimReaches, &named).iter().zip(drives) {
+        let [verdict] = &record.verdicts[..] else { panic!("{set:?}: {:?}", record.verdicts) };
+        assert_eq!(verdict.outcome, expected, "{set:?}: {}", verdict.words(record));
+    }
+}
+
+#[test]
+fn a_trim_that_holds_up_the_work_beside_it_is_told_from_one_that_does_not() {
+    let blocking = ["trim.mode=blocking", "trim.us_per_mib=300"];
+    let drives: [(&[&str], Outcome); 2] = [(&[], Outcome::No), (&blocking, Outcome::Yes)];
+    let named: Vec<_> = drives.iter().map(|&(set, _)| ("crucial-m4-64gb", set)).collect();
+    for (record, (set, expected)) in reviewed(Method::TrimUnderLoad, &named).iter().zip(drives) {
+        let verdict = record.verdicts.iter().find(|verdict| verdict.id == "trim-holds-up-reads");
+        let verdict = verdict.unwrap_or_else(|| panic!("{set:?}: {:?}", record.verdicts));
+        assert_eq!(verdict.outcome, expected, "{set:?}: {}", verdict.words(record));
+    }
+}
+
+/// The outcome of a verdict of a record.
+fn outcome(record: &Record, id: &str) -> Outcome {
+    let verdict = record.verdicts.iter().find(|verdict| verdict.id == id);
+    verdict.unwrap_or_else(|| panic!("{id}: {:?}", record.verdicts)).outcome
+}
+
+#[test]
+fn a_drive_is_too_full_where_it_is_and_nowhere_else() {
+    let drives = ["crucial-c300-64gb", "intel-x25-m-g2-160gb"].map(|name| (name, &[][..]));
+    let records = reviewed(Method::FillLevel, &drives);
+    let outcomes = records.iter().map(|record| outcome(record, "too-full"));
+    assert_eq!(outcomes.collect::<Vec<_>>(), [Outcome::Yes, Outcome::No]);
+}
+
+#[test]
+fn seconds_are_steady_where_they_are_and_nowhere_else() {
+    // With spare area it is so fast that the stalls of its batched collection are whole seconds.
+    let records = reviewed(Method::Consistency, &[("crucial-m500-120gb", &[])]);
+    assert_eq!(outcome(&records[0], "steady-random-write"), Outcome::Yes);
+    assert_eq!(outcome(&records[0], "steady-random-write-spare25"), Outcome::No);
 }
 
 #[test]

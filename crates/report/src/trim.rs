@@ -21,11 +21,18 @@ const PASSES: [(&str, &str); 3] = [
     ("sequential_write_128k_qd1_trimmed", "After a TRIM of all"),
 ];
 
-/// The reads beside a TRIM.
-const READS: [(&str, &str); 3] = [
-    ("random_read_4k_qd1_before_trim", "before the TRIM"),
-    ("random_read_4k_qd1_during_trim", "in the seconds that begin with it"),
-    ("random_read_4k_qd1_after_trim", "after it"),
+/// What runs beside a TRIM: how its figures' names begin, and what it is.
+const BESIDE: [(&str, &str); 3] = [
+    ("random_read_4k_qd1", "4 KiB reads at QD 1"),
+    ("random_write_4k_qd1", "4 KiB writes at QD 1"),
+    ("sequential_mixed50_128k_qd1", "a copy, 128 KiB reads and writes in turn"),
+];
+
+/// When it was measured, as the names end.
+const WHEN: [(&str, &str); 3] = [
+    ("_before_trim", "before the TRIM"),
+    ("_during_trim", "in the seconds that begin with it"),
+    ("_after_trim", "after it"),
 ];
 
 /// The chapter.
@@ -43,9 +50,12 @@ pub(super) fn parts(all: &Entries) -> Vec<Part> {
         parts.push(Part::Charts(across(all, &passes)));
     }
     let loaded = all.of_method(METHODS[1]);
-    let waits: Vec<Chart> = loaded.iter().filter_map(|entry| latency(all, entry)).collect();
+    let waits: Vec<Chart> = loaded
+        .iter()
+        .flat_map(|entry| BESIDE.iter().filter_map(|beside| latency(all, entry, beside)))
+        .collect();
     if !waits.is_empty() {
-        parts.push(Part::Heading("Reads while a TRIM is under way".into()));
+        parts.push(Part::Heading("Work while a TRIM is under way".into()));
         parts.push(Part::Charts(waits));
         parts.push(Part::Text(waiting(all, &loaded)));
     }
@@ -95,14 +105,14 @@ fn across(all: &Entries, entries: &[&Entry]) -> Vec<Chart> {
     charts.collect()
 }
 
-/// The latencies of one drive's reads.
-fn latency(all: &Entries, entry: &Entry) -> Option<Chart> {
-    let curve = |(style, (name, title)): (usize, &(&str, &str))| {
-        let figure = entry.record.figures.get(*name)?;
+/// The latencies of what runs on one drive.
+fn latency(all: &Entries, entry: &Entry, (prefix, what): &(&str, &str)) -> Option<Chart> {
+    let curve = |(style, (when, title)): (usize, &(&str, &str))| {
+        let figure = entry.record.figures.get(&format!("{prefix}{when}"))?;
         Some(CurveOf { label: (*title).into(), style, figure })
     };
-    let curves: Vec<CurveOf> = READS.iter().enumerate().filter_map(curve).collect();
-    let title = format!("{}, 4 KiB reads at QD 1", entry.label_with_clock(all));
+    let curves: Vec<CurveOf> = WHEN.iter().enumerate().filter_map(curve).collect();
+    let title = format!("{}, {what}", entry.label_with_clock(all));
     (!curves.is_empty()).then(|| {
         let mut chart = percentile_curves(&title, &curves);
         chart.name = format!("trim-{}", chart.name);
@@ -112,20 +122,22 @@ fn latency(all: &Entries, entry: &Entry) -> Option<Chart> {
 
 fn waiting(all: &Entries, entries: &[&Entry]) -> Markup {
     html! {
-        div.wide tabindex="0" role="region" aria-label="Reads beside a TRIM" {
+        div.wide tabindex="0" role="region" aria-label="Work beside a TRIM" {
             table {
-                caption { span { "4 KiB reads at QD 1 beside a TRIM" } }
+                caption { span { "Work beside a TRIM" } }
                 thead { tr {
                     th scope="col" { "Drive" }
+                    th.text scope="col" { "What" }
                     th.text scope="col" { "When" }
                     @for heading in ["MB/s", "IOPS", "mean", "99.9 %", "max"] {
                         th scope="col" { (heading) }
                     }
                 } }
-                tbody { @for entry in entries { @for (name, when) in READS {
-                    @if let Some(figure) = entry.record.figures.get(name) {
+                tbody { @for entry in entries { @for (prefix, what) in BESIDE { @for (suffix, when) in WHEN {
+                    @if let Some(figure) = entry.record.figures.get(&format!("{prefix}{suffix}")) {
                         tr {
                             th scope="row" { (entry.label_with_clock(all)) }
+                            td.text { (what) }
                             td.text { (when) }
                             td { (rate(figure.mb_per_s)) }
                             td { (iops(figure.iops)) }
@@ -134,7 +146,7 @@ fn waiting(all: &Entries, entries: &[&Entry]) -> Markup {
                             td.main { (micros(figure.latency_us.max)) }
                         }
                     }
-                } } }
+                } } } }
             }
         }
     }

@@ -2,9 +2,10 @@
 //! random, each on a purged drive, and where the gap between the two ends closes.
 
 use fourcorners_record::note::{finished, note};
-use fourcorners_record::{Curve, Data, Job, Record, Until};
+use fourcorners_record::{Curve, Data, Job, Record, Until, Verdict};
 use fourcorners_words::three_digits;
 
+use super::difference::{MATTERS, Slower};
 use super::{Phase, Scope};
 
 pub(super) const METHOD: &str = "compressible";
@@ -12,8 +13,6 @@ pub(super) const METHOD: &str = "compressible";
 const SPAN_BYTES: u64 = 8_000_000_000;
 const SECONDS: u64 = 20;
 const QUICK_SECONDS: u64 = 2;
-/// Speeds within this part of each other are the same.
-const SAME: f64 = 0.9;
 
 const JOBS: [(&str, &str); 2] =
     [("sequential_write_128k_qd1", "in order"), ("random_write_4k_qd32", "at random")];
@@ -52,6 +51,7 @@ pub(super) fn conclude(record: &mut Record) {
         };
         let points: Vec<(f64, f64)> = percents().filter_map(point).collect();
         if points.len() == percents().count() {
+            record.verdicts.extend(slower(record, prefix, how));
             record.notes.push(gap(how, &points));
         }
         if points.len() > 1 {
@@ -59,6 +59,26 @@ pub(super) fn conclude(record: &mut Record) {
             record.curves.insert(format!("{prefix}_by_compressibility"), Curve { x, y, points });
         }
     }
+}
+
+/// Whether the two ends are apart.
+fn slower(record: &Record, prefix: &str, how: &str) -> Option<Verdict> {
+    let (id, what) = match prefix {
+        "random_write_4k_qd32" => ("compressible-random-write", "Writes at random"),
+        _ => ("compressible-sequential-write", "Writes in order"),
+    };
+    debug_assert!(what.ends_with(how));
+    let slower = Slower {
+        id,
+        claim: format!(
+            "{what} are slower with data that cannot be compressed than with data that is all removed"
+        ),
+        control: "the same job on the purged drive with data of which compression removes all",
+        figures: [&name(prefix, 0), &name(prefix, 100)],
+        threshold: MATTERS,
+        open: None,
+    };
+    slower.verdict(record)
 }
 
 /// How far the two ends are apart, and where the gap closes.
@@ -70,14 +90,11 @@ fn gap(how: &str, points: &[(f64, f64)]) -> fourcorners_record::Note {
         three_digits(worst),
         three_digits(best)
     );
-    let text = if kept >= SAME {
-        format!(
-            "Compression makes no difference to writes {how}: {ends}, {:.0} % of it.",
-            kept * 100.0
-        )
+    let text = if kept >= MATTERS {
+        format!("Written {how} it does {ends}: {:.0} % of it.", kept * 100.0)
     } else {
         // From the first on that all the rest stay with.
-        let short = points.iter().rposition(|&(_, speed)| speed < best * SAME).unwrap_or(0);
+        let short = points.iter().rposition(|&(_, speed)| speed < best * MATTERS).unwrap_or(0);
         let closes = points.get(short + 1).map_or(100.0, |&(percent, _)| percent);
         format!(
             "Written {how} it does {ends}: {:.0} % of it. The gap closes at {closes:.0} % compressible.",
@@ -100,6 +117,6 @@ mod tests {
         let found = gap("in order", &curve(|percent| (70.0 + percent * 4.0).min(250.0)));
         assert!(found.text.contains("28 % of it. The gap closes at 40 %"), "{}", found.text);
         let none = gap("in order", &curve(|percent| 200.0 + percent / 10.0));
-        assert!(none.text.contains("makes no difference"), "{}", none.text);
+        assert!(!none.text.contains("closes"), "{}", none.text);
     }
 }

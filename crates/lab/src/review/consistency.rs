@@ -7,9 +7,10 @@
 //! alone, since it promises that the rest is left alone.
 
 use fourcorners_record::note::{finished, note};
-use fourcorners_record::{Note, Record, Series, Steadiness};
+use fourcorners_record::{Note, Outcome, Record, Series, Steadiness, Verdict};
 use fourcorners_words::{count, percent};
 
+use super::difference::taken;
 use super::{Phase, Scope};
 
 pub(super) const METHOD: &str = "consistency";
@@ -20,6 +21,9 @@ const LATE: usize = 1400;
 const QUICK_SECONDS: u64 = 20;
 const SPARE_PERCENT: f64 = 25.0;
 const DEPTH: u32 = 32;
+/// Seconds whose standard deviation is less than this part of their mean are steady.
+const STEADY: f64 = 0.2;
+const LEAST_SECONDS: usize = 10;
 
 pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
     let asked = scope.spare_percent;
@@ -61,9 +65,9 @@ pub(super) fn conclude(record: &mut Record) {
     let names: Vec<String> = record.series.keys().cloned().collect();
     let mut notes = Vec::new();
     for name in names {
-        let Some(all) =
-            finished(record, &name).and(record.series.get(&name)).map(Series::iops_of_seconds)
-        else {
+        let figure = finished(record, &name);
+        let lost = figure.map_or(0.0, taken);
+        let Some(all) = figure.and(record.series.get(&name)).map(Series::iops_of_seconds) else {
             continue;
         };
         let late = all.get(LATE..).filter(|late| late.len() > 1);
@@ -71,6 +75,8 @@ pub(super) fn conclude(record: &mut Record) {
             continue;
         };
         notes.push(picture(&name, &all, &whole, late.as_ref()));
+        let part = late.as_ref().unwrap_or(&whole);
+        record.verdicts.push(steady(&name, part, all.len(), lost));
         record.steadiness.insert(name.clone(), whole);
         if let Some(late) = late {
             record.steadiness.insert(format!("{name}_from_{LATE}_s"), late);
@@ -79,10 +85,62 @@ pub(super) fn conclude(record: &mut Record) {
     record.notes.extend(notes);
 }
 
+/// Whether the seconds are alike. What the machine took of the time makes them differ more, never
+/// less, and not by more than all of it.
+fn steady(name: &str, part: &Steadiness, seconds: usize, taken: f64) -> Verdict {
+    let (outcome, why) = match part.variation {
+        _ if seconds < LEAST_SECONDS => {
+            (Outcome::Undetermined, format!("fewer than {LEAST_SECONDS} seconds were measured"))
+        }
+        variation if variation < STEADY => {
+            (Outcome::Yes, format!("the seconds vary by {}", percent(variation)))
+        }
+        variation if variation - taken > STEADY => {
+            (Outcome::No, format!("the seconds vary by {}", percent(variation)))
+        }
+        variation => (
+            Outcome::Undetermined,
+            format!(
+                "the seconds vary by {}, and the machine took {} of the time",
+                percent(variation),
+                percent(taken)
+            ),
+        ),
+    };
+    Verdict {
+        id: match spare_of(name) {
+            Some(spare) => format!("steady-random-write-spare{spare}"),
+            None => "steady-random-write".into(),
+        },
+        claim: match spare_of(name) {
+            Some(spare) => {
+                format!("With {spare} % spare area random writes come at a steady rate")
+            }
+            None => "Random writes of the full drive come at a steady rate".into(),
+        },
+        outcome,
+        figures: vec![name.into()],
+        threshold: format!(
+            "yes where the standard deviation of the seconds (from {LATE} s on, where there are as many) \
+             is below {STEADY} of their mean, no where it is above by more than the machine took of the \
+             time"
+        ),
+        control: "the rate of every second by itself, and the time that the loop waited for a \
+                  processor"
+            .into(),
+        value: Some(part.variation),
+        why: Some(why),
+    }
+}
+
+/// What a figure's name says of its spare area.
+fn spare_of(name: &str) -> Option<&str> {
+    name.rsplit_once("_spare").map(|(_, percent)| percent)
+}
+
 /// What the picture shows, in a sentence or two.
 fn picture(name: &str, iops: &[f64], whole: &Steadiness, late: Option<&Steadiness>) -> Note {
-    let spare = name.rsplit("_spare").next().filter(|_| name.contains("_spare"));
-    let about = match spare {
+    let about = match spare_of(name) {
         Some(percent) => format!("With {percent} % spare area"),
         None => "As it is sold".into(),
     };
@@ -118,6 +176,20 @@ fn picture(name: &str, iops: &[f64], whole: &Steadiness, late: Option<&Steadines
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rate_is_steady_unsteady_or_the_machine_leaves_it_open() {
+        let judged = |iops: &[f64], taken| {
+            let part = Steadiness::of(iops).expect("there is something");
+            steady("random_write_4k_qd32_incompressible_default", &part, iops.len(), taken).outcome
+        };
+        let swings = [1000.0, 2000.0].repeat(50);
+        assert_eq!(judged(&[1000.0; 100], 0.0), Outcome::Yes);
+        assert_eq!(judged(&[1000.0; 100], 0.5), Outcome::Yes, "noise makes nothing steady");
+        assert_eq!(judged(&swings, 0.0), Outcome::No);
+        assert_eq!(judged(&swings, 0.3), Outcome::Undetermined);
+        assert_eq!(judged(&[1000.0; 9], 0.0), Outcome::Undetermined);
+    }
 
     #[test]
     fn the_sentence_says_what_the_picture_shows() {

@@ -4,14 +4,13 @@ use fourcorners_record::note::finished;
 use fourcorners_record::{Figure, Outcome, Record, Series, Verdict};
 
 /// A figure that keeps this part of another is not said to be slower: nobody would notice.
-const MATTERS: f64 = 0.9;
+pub(super) const MATTERS: f64 = 0.9;
 /// Standard errors to either side of a ratio that are left open: all but 1 in 370.
 const ERRORS: f64 = 3.0;
 /// Fewer whole seconds than this say nothing of how they vary.
 const LEAST_SECONDS: usize = 4;
-/// A loop that waited for a processor for more of its time than this, or whose processors were
-/// taken away for more, measured its machine.
-const MOST_NOISE: f64 = 0.05;
+/// A machine that took more of a loop's time than this measured itself.
+const MOST_TAKEN: f64 = 0.5;
 /// More repeats than this are not worth proposing.
 const MOST_REPEATS: f64 = 100.0;
 
@@ -23,6 +22,8 @@ pub(super) struct Slower<'a> {
     pub(super) control: &'a str,
     /// The one that is claimed to be slower, and the one it is held against.
     pub(super) figures: [&'a str; 2],
+    /// It is slower where it keeps less than this part of the other.
+    pub(super) threshold: f64,
     /// Why the two cannot be held against each other, where they cannot.
     pub(super) open: Option<String>,
 }
@@ -32,12 +33,15 @@ impl Slower<'_> {
     pub(super) fn verdict(self, record: &Record) -> Option<Verdict> {
         let [slow, fast] = self.figures.map(|name| finished(record, name));
         let (slow, fast) = (slow?, fast?);
-        let series = self.figures.map(|name| record.series.get(name));
-        let noise = [slow, fast].into_iter().find_map(noise);
+        let [slow_series, fast_series] = self.figures.map(|name| record.series.get(name));
+        let taken = [slow, fast].map(taken);
         let ratio = slow.mb_per_s / fast.mb_per_s;
-        let (outcome, why) = match self.open.or(noise) {
+        let (outcome, why) = match self.open {
             Some(why) => (Outcome::Undetermined, Some(why)),
-            None => judge(ratio, series.map(|series| series.and_then(relative_error))),
+            None => {
+                let open = slow_series.zip(fast_series).and_then(|(slow, fast)| open(slow, fast));
+                judge((ratio, self.threshold), open, taken)
+            }
         };
         Some(Verdict {
             id: self.id.into(),
@@ -46,8 +50,9 @@ impl Slower<'_> {
             // As they were measured: what it is held against first.
             figures: vec![self.figures[1].into(), self.figures[0].into()],
             threshold: format!(
-                "yes below {MATTERS} of the other, no above, each with {ERRORS} standard errors of the \
-                 runs' seconds to spare"
+                "yes below {} of the other, no above, each with {ERRORS} standard errors of the runs' \
+                 seconds to spare, and whatever of their time the machine took",
+                self.threshold
             ),
             control: self.control.into(),
             value: ratio.is_finite().then_some(ratio),
@@ -56,52 +61,90 @@ impl Slower<'_> {
     }
 }
 
-/// Why a figure is more of its machine than of its drive.
-fn noise(figure: &Figure) -> Option<String> {
-    let noise = figure.noise?;
-    let share = |what: &str, share: f64| {
-        (share > MOST_NOISE).then(|| format!("{what} {:.0} % of the time", share * 100.0))
-    };
-    share("the loop waited for a processor", noise.cpu_wait_share)
-        .or_else(|| share("other machines had the processors", noise.cpu_steal_share))
+/// The part of a figure's time that its machine took: while the loop waited for a processor, or
+/// the processors were others'.
+pub(super) fn taken(figure: &Figure) -> f64 {
+    let noise = figure.noise.map_or(0.0, |noise| noise.cpu_wait_share + noise.cpu_steal_share);
+    noise.clamp(0.0, 0.99)
 }
 
-/// The outcome of a ratio, given the relative standard errors of both rates.
-fn judge(ratio: f64, errors: [Option<f64>; 2]) -> (Outcome, Option<String>) {
-    let [Some(slow), Some(fast)] = errors else {
-        let why = format!("fewer than {LEAST_SECONDS} whole seconds were measured");
-        return (Outcome::Undetermined, Some(why));
-    };
-    let error = ERRORS * slow.hypot(fast);
-    let (low, high) = (ratio * (-error).exp(), ratio * error.exp());
-    if high < MATTERS {
-        (Outcome::Yes, Some(format!("it keeps {:.0} %", ratio * 100.0)))
-    } else if low > MATTERS {
-        (Outcome::No, Some(format!("it keeps {:.0} %", ratio * 100.0)))
-    } else {
-        let repeats = (error / (ratio / MATTERS).ln()).powi(2).ceil();
-        let decide = match repeats {
-            ..=MOST_REPEATS => format!("{repeats:.0} repeats would decide"),
-            _ => "repeats would hardly decide".into(),
-        };
-        let why = format!(
-            "the seconds of the runs leave {:.0} to {:.0} % open; {decide}",
-            low * 100.0,
-            high * 100.0
-        );
-        (Outcome::Undetermined, Some(why))
+/// The outcome of a ratio against its threshold, given what the seconds leave open of it (between these
+/// two parts of it) and what the machine took of the times of both rates. A rate could have been higher by all that was taken, or by
+/// nothing of it: that depends on whether the drive was at work meanwhile.
+fn judge(
+    (ratio, threshold): (f64, f64),
+    open: Option<[f64; 2]>,
+    taken: [f64; 2],
+) -> (Outcome, Option<String>) {
+    let undetermined = |why: String| (Outcome::Undetermined, Some(why));
+    if let Some(most) = taken.into_iter().find(|taken| *taken > MOST_TAKEN) {
+        return undetermined(format!("the machine took {:.0} % of the time", most * 100.0));
     }
+    let Some([least, most]) = open else {
+        return undetermined(format!("fewer than {LEAST_SECONDS} whole seconds were measured"));
+    };
+    let low = ratio * least * (1.0 - taken[1]);
+    let high = ratio * most / (1.0 - taken[0]);
+    if high < threshold {
+        return (Outcome::Yes, Some(format!("it keeps {:.0} %", ratio * 100.0)));
+    }
+    if low > threshold {
+        return (Outcome::No, Some(format!("it keeps {:.0} %", ratio * 100.0)));
+    }
+    let left = match high {
+        ..10.0 => format!("{:.0} to {:.0} % open", low * 100.0, high * 100.0),
+        _ => format!("{:.0} % and more open", low * 100.0),
+    };
+    let machine = taken.into_iter().fold(0.0, f64::max);
+    let seconds = (most - 1.0).max(1.0 - least);
+    if machine > seconds {
+        let machine = machine * 100.0;
+        return undetermined(format!(
+            "a machine that took {machine:.0} % of the time leaves {left}"
+        ));
+    }
+    // The error goes with the root of their number.
+    let repeats = (seconds / (threshold / ratio - 1.0)).powi(2).ceil();
+    let decide = match repeats {
+        ..=MOST_REPEATS => format!("{repeats:.0} repeats would decide"),
+        _ => "repeats would hardly decide".into(),
+    };
+    undetermined(format!("the seconds of the runs leave {left}; {decide}"))
 }
 
-/// The standard error of the mean rate over the mean, with seconds that follow one another counted
-/// for as many as are independent of each other (first-order autocorrelation).
-fn relative_error(series: &Series) -> Option<f64> {
-    let seconds = &series.mb_per_s;
+/// Between which parts of it the ratio of two runs' rates is left open, by whichever leaves less: the
+/// seconds of each run by itself, or the second of one beside the same second of the other. Two runs
+/// that slow down together, as a buffer fills, differ by the latter alone.
+fn open(slow: &Series, fast: &Series) -> Option<[f64; 2]> {
+    let (slow, fast) = (&slow.mb_per_s[..], &fast.mb_per_s[..]);
+    let relative = |seconds: &[f64], of: f64| standard_error(seconds).map(|it| ERRORS * it / of);
+    let (slow_mean, fast_mean) = (mean(slow), mean(fast));
+    let (of_slow, of_fast) = (relative(slow, slow_mean)?, relative(fast, fast_mean)?);
+    let most = if of_fast < 1.0 { (1.0 + of_slow) / (1.0 - of_fast) } else { f64::INFINITY };
+    let alone = [(1.0 - of_slow).max(0.0) / (1.0 + of_fast), most];
+    let ratio = slow_mean / fast_mean;
+    let both = slow.iter().zip(fast);
+    let residuals: Vec<f64> = both.map(|(slow, fast)| slow - ratio * fast).collect();
+    let beside = match relative(&residuals, slow_mean) {
+        Some(error) => [(1.0 - error).max(0.0), 1.0 + error],
+        None => alone,
+    };
+    let width = |[least, most]: [f64; 2]| most - least;
+    Some(if width(beside) < width(alone) { beside } else { alone })
+}
+
+fn mean(seconds: &[f64]) -> f64 {
+    seconds.iter().sum::<f64>() / seconds.len() as f64
+}
+
+/// The standard error of the mean of seconds, with those that follow one another counted for as many
+/// as are independent of each other (first-order autocorrelation).
+fn standard_error(seconds: &[f64]) -> Option<f64> {
     let count = seconds.len() as f64;
-    let mean = seconds.iter().sum::<f64>() / count;
-    if seconds.len() < LEAST_SECONDS || mean <= 0.0 {
+    if seconds.len() < LEAST_SECONDS {
         return None;
     }
+    let mean = mean(seconds);
     let around = |second: &f64| second - mean;
     let variance = seconds.iter().map(|it| around(it).powi(2)).sum::<f64>() / (count - 1.0);
     if variance == 0.0 {
@@ -110,7 +153,7 @@ fn relative_error(series: &Series) -> Option<f64> {
     let pairs = seconds.windows(2).map(|pair| around(&pair[0]) * around(&pair[1]));
     let correlation = (pairs.sum::<f64>() / (count - 1.0) / variance).clamp(0.0, 0.95);
     let independent = (count * (1.0 - correlation) / (1.0 + correlation)).max(1.0);
-    Some((variance / independent).sqrt() / mean)
+    Some((variance / independent).sqrt())
 }
 
 #[cfg(test)]
@@ -123,30 +166,64 @@ mod tests {
 
     #[test]
     fn a_difference_is_concluded_only_beyond_what_the_seconds_leave_open() {
-        let still = Some(0.001);
-        let outcome = |ratio: f64, errors| judge(ratio, errors).0;
-        assert_eq!(outcome(0.5, [still; 2]), Outcome::Yes);
-        assert_eq!(outcome(0.98, [still; 2]), Outcome::No);
-        assert_eq!(outcome(1.5, [still; 2]), Outcome::No);
+        let still = Some([0.999, 1.001]);
+        let judged = |ratio: f64, open| judge((ratio, MATTERS), open, [0.0; 2]);
+        let outcome = |ratio: f64, open| judged(ratio, open).0;
+        assert_eq!(outcome(0.5, still), Outcome::Yes);
+        assert_eq!(outcome(0.98, still), Outcome::No);
+        assert_eq!(outcome(1.5, still), Outcome::No);
         // The same ratios where the seconds vary: nothing can be said.
-        let wild = Some(0.3);
-        assert_eq!(outcome(0.5, [wild; 2]), Outcome::Undetermined);
-        assert_eq!(outcome(0.98, [still, wild]), Outcome::Undetermined);
-        assert_eq!(outcome(0.5, [still, None]), Outcome::Undetermined);
-        let (_, why) = judge(0.5, [wild; 2]);
-        assert!(why.is_some_and(|why| why.contains("repeats would decide")));
-        let (_, why) = judge(0.9, [still; 2]);
+        let wild = Some([0.1, 2.2]);
+        assert_eq!(outcome(0.5, wild), Outcome::Undetermined);
+        assert_eq!(outcome(0.98, wild), Outcome::Undetermined);
+        assert_eq!(outcome(0.5, None), Outcome::Undetermined);
+        let (_, why) = judged(0.5, wild);
+        assert!(why.is_some_and(|why| why.contains("3 repeats would decide")));
+        let (_, why) = judged(0.9, still);
         assert!(why.is_some_and(|why| why.contains("hardly")));
+        assert_eq!(outcome(f64::NAN, still), Outcome::Undetermined);
+        let (_, why) = judged(0.5, Some([0.0, f64::INFINITY]));
+        assert!(why.is_some_and(|why| why.contains("0 % and more open")));
+    }
+
+    #[test]
+    fn what_the_machine_took_is_left_open() {
+        let judged = |ratio: f64, taken| judge((ratio, MATTERS), Some([0.999, 1.001]), taken);
+        // The loop of the slow one waited: it may not have been slow at all.
+        assert_eq!(judged(0.85, [0.0, 0.0]).0, Outcome::Yes);
+        let (outcome, why) = judged(0.85, [0.1, 0.0]);
+        assert_eq!(outcome, Outcome::Undetermined);
+        assert!(why.is_some_and(|why| why.contains("a machine that took 10 % of the time")));
+        assert_eq!(judged(0.5, [0.1, 0.0]).0, Outcome::Yes, "no wait makes a half of it");
+        // The loop of the fast one waited: it may have been faster still.
+        assert_eq!(judged(0.95, [0.0, 0.0]).0, Outcome::No);
+        assert_eq!(judged(0.95, [0.0, 0.1]).0, Outcome::Undetermined);
+        assert_eq!(judged(0.1, [0.6, 0.0]).0, Outcome::Undetermined);
+    }
+
+    /// How far a series is left open beside a flat one, upwards.
+    fn above(rate: impl Fn(usize) -> f64) -> f64 {
+        open(&series(rate), &series(|_| 100.0)).expect("60 s")[1] - 1.0
     }
 
     #[test]
     fn seconds_that_follow_one_another_count_for_less() {
-        let alternating = relative_error(&series(|second| 100.0 + (second % 2) as f64 * 20.0));
-        let halves = relative_error(&series(|second| if second < 30 { 100.0 } else { 120.0 }));
-        let (alternating, halves) = (alternating.expect("60 s"), halves.expect("60 s"));
+        let alternating = above(|second| 100.0 + (second % 2) as f64 * 20.0);
+        let halves = above(|second| if second < 30 { 100.0 } else { 120.0 });
         // One change in a minute is one look at each of two rates, not sixty looks.
         assert!(halves > 4.0 * alternating, "{halves} {alternating}");
-        assert_eq!(relative_error(&series(|_| 100.0)), Some(0.0));
-        assert_eq!(relative_error(&series(|_| 0.0)), None);
+        assert_eq!(above(|_| 100.0), 0.0);
+        assert_eq!(open(&Series::default(), &series(|_| 100.0)), None);
+    }
+
+    #[test]
+    fn two_runs_that_slow_down_together_are_held_against_each_other_second_by_second() {
+        let falls = |part: f64| series(move |second| if second < 20 { 400.0 } else { 80.0 } * part);
+        let [least, most] = open(&falls(0.5), &falls(1.0)).expect("60 s");
+        assert!(most - least < 1e-9);
+        // At another second each: what is common to them is no more than chance.
+        let later = series(|second| if second < 40 { 400.0 } else { 80.0 });
+        let [least, most] = open(&later, &falls(1.0)).expect("60 s");
+        assert!(most - least > 0.5);
     }
 }

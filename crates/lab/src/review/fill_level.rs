@@ -5,9 +5,10 @@
 //! level used, and is written twice in all.
 
 use fourcorners_record::note::{finished, note};
-use fourcorners_record::{Curve, Job, Record, Until};
+use fourcorners_record::{Curve, Job, Record, Until, Verdict};
 use fourcorners_words::count;
 
+use super::difference::Slower;
 use super::{Phase, Scope};
 
 pub(super) const METHOD: &str = "fill-level";
@@ -56,26 +57,40 @@ pub(super) fn conclude(record: &mut Record) {
     if points.len() == levels().count() {
         let best = points.iter().map(|&(_, iops)| iops).fold(0.0, f64::max);
         let last = points[points.len() - 1].1;
-        let slow = points.iter().position(|&(_, iops)| iops < best * TOO_SLOW);
-        let what = match slow {
-            Some(index) => format!(
-                "Too full from {:.0} % on: there it does {} random writes a second, less than half of \
-                 the {} it does at its best",
-                points[index].0,
-                count(points[index].1),
+        let from = points.iter().find(|&&(_, iops)| iops < best * TOO_SLOW);
+        let what = match from {
+            Some((level, iops)) => format!(
+                "{level:.0} % full it does {} random writes a second, less than half of the {} it does \
+                 at its best",
+                count(*iops),
                 count(best)
             ),
             None => format!(
-                "Never too full: it keeps more than half of the {} random writes a second it does at \
-                 its best",
+                "At every level it does more than half of the {} random writes a second it does at its \
+                 best",
                 count(best)
             ),
         };
         let text = format!("{what}; full, it does {}, {:.0} %.", count(last), last / best * 100.0);
         record.notes.push(note("fill-level", text, last / best));
+        let best = points.iter().max_by(|a, b| a.1.total_cmp(&b.1)).map_or(10.0, |best| best.0);
+        record.verdicts.extend(too_full(record, best as u64));
     }
     if points.len() > 1 {
         let (x, y) = ("% of the LBAs that hold data".into(), "IOPS".into());
         record.curves.insert("random_write_4k_qd32_by_fill".into(), Curve { x, y, points });
     }
+}
+
+/// Whether the drive is too full when all of it holds data.
+fn too_full(record: &Record, best: u64) -> Option<Verdict> {
+    let slower = Slower {
+        id: "too-full",
+        claim: "Full, it does less than half of the random writes that it does at its best".into(),
+        control: "the same job with the drive filled to the level at which it is fastest",
+        figures: [&name(100), &name(best)],
+        threshold: TOO_SLOW,
+        open: None,
+    };
+    slower.verdict(record)
 }

@@ -15,7 +15,7 @@ use fourcorners_record::note::finished;
 use fourcorners_record::{Data, Job, Note, Record, Until};
 use fourcorners_words::time;
 
-use super::difference::Slower;
+use super::difference::{MATTERS, Slower};
 use super::used_state::used_state;
 use super::{Phase, Scope};
 
@@ -103,6 +103,7 @@ pub(super) fn conclude(record: &mut Record) {
             claim: format!("{what} are slower with data that does not compress"),
             control: "the same job with data that is one byte value over and over",
             figures: [&format!("{prefix}_incompressible"), &format!("{prefix}_repeating")],
+            threshold: MATTERS,
             open: None,
         };
         slower.verdict(record)

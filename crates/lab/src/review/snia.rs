@@ -11,7 +11,7 @@
 //! hours.
 
 use fourcorners_record::note::{finished, note};
-use fourcorners_record::{Job, Record, Until};
+use fourcorners_record::{Job, Outcome, Record, Until, Verdict};
 use fourcorners_words::{count, time};
 
 use super::{Medium, Phase, Scope};
@@ -20,6 +20,8 @@ pub(super) const METHOD: &str = "snia";
 
 pub(super) const WINDOW: usize = 5;
 const MOST_ROUNDS: usize = 25;
+const SPREAD: f64 = 0.2;
+const CHANGE: f64 = 0.1;
 const TRACKED: &str = "random_write_4k_qd32_steady";
 const LATENCY: &str = "random_write_4k_qd1_steady";
 const SATURATION: &str = "random_write_4k_qd32_saturation";
@@ -107,7 +109,7 @@ pub(super) fn steady(rounds: &[f64]) -> Option<(f64, f64)> {
 
 /// Whether that is steady.
 pub(super) fn is_steady((spread, change): (f64, f64)) -> bool {
-    spread <= 0.20 && change <= 0.10
+    spread <= SPREAD && change <= CHANGE
 }
 
 pub(super) fn conclude(record: &mut Record) {
@@ -116,20 +118,29 @@ pub(super) fn conclude(record: &mut Record) {
         .get(&rounds_of(TRACKED))
         .map(|curve| curve.points.iter().map(|&(_, iops)| iops).collect::<Vec<f64>>());
     let mut notes = Vec::new();
+    let mut verdict = None;
     if let Some((rounds, found)) = rounds.and_then(|rounds| Some((rounds.len(), steady(&rounds)?)))
     {
         let (spread, change) = found;
-        let word = if is_steady(found) { "Steady" } else { "Not steady" };
-        let last = finished(record, TRACKED).map_or(0.0, |figure| figure.iops);
-        let text = format!(
-            "{word} after {rounds} rounds at {} random 4 KiB writes a second: over the last {WINDOW} they \
-             spread by {:.1} % of their mean (20 % allowed) and change by {:.1} % of it along their line \
-             (10 % allowed).",
-            count(last),
-            spread * 100.0,
-            change * 100.0
-        );
-        notes.push(note("steady-state", text, spread));
+        let outcome = if is_steady(found) { Outcome::Yes } else { Outcome::No };
+        verdict = Some(Verdict {
+            id: "steady-state".into(),
+            claim: format!("Random 4 KiB writes are in a steady state after {rounds} rounds"),
+            outcome,
+            figures: vec![TRACKED.into()],
+            threshold: format!(
+                "yes where the last {WINDOW} rounds spread by at most {SPREAD} of their mean and change \
+                 by at most {CHANGE} of it along their line"
+            ),
+            control: format!("the same of every {WINDOW} rounds before"),
+            value: Some(spread),
+            why: Some(format!(
+                "the last {WINDOW} rounds spread by {:.1} % of their mean and change by {:.1} % of it \
+                 along their line",
+                spread * 100.0,
+                change * 100.0
+            )),
+        });
     }
     if let Some(figure) = finished(record, LATENCY) {
         let text = format!(
@@ -159,6 +170,7 @@ pub(super) fn conclude(record: &mut Record) {
         notes.push(note("write-saturation", text, last / first));
     }
     record.notes.extend(notes);
+    record.verdicts.extend(verdict);
 }
 
 /// The name of the curve of a figure by round.

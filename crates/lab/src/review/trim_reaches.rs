@@ -3,7 +3,8 @@
 //!
 //! A discard that is accepted and changes neither content nor allocation nor speed is not passed on.
 
-use fourcorners_record::note::finished;
+use fourcorners_linux::UringError;
+use fourcorners_record::note::{finished, note};
 use fourcorners_record::{Note, Outcome, Record, Until, Verdict};
 use fourcorners_run::trim::Range;
 
@@ -18,6 +19,16 @@ const TRIMMED: &str = "sequential_read_128k_qd1_trimmed";
 const SPAN_BYTES: u64 = 1_000_000_000;
 /// What is compared byte by byte, at the beginning of the span.
 const COMPARED_BYTES: usize = 4 << 20;
+const COMPARED_BLOCK: usize = 4096;
+/// From this part of what was trimmed on, all of it is said to be forgotten; from the other on, some.
+const ALL: f64 = 0.95;
+const SOME: f64 = 0.02;
+/// A drive that shows nothing at once is left alone for so long and looked at again.
+pub(super) const REST_SECONDS: u64 = 120;
+pub(super) const QUICK_REST_SECONDS: u64 = 2;
+const MAPPED: &str = "trim-mapped";
+const CONTENT: &str = "trim-content";
+const ALLOCATION: &str = "trim-allocation";
 /// Reading that became this much faster no longer fetches what was written.
 const FASTER: f64 = 1.5;
 /// What is noted where what was written was not there even before the TRIM, so that its absence
@@ -42,65 +53,120 @@ pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
     ]
 }
 
-/// What a TRIM did to what is stored: findings, each with a number.
-///
-/// # Errors
-/// When a real drive could not write or read what is compared.
-pub(super) fn probe(drive: &mut Drive, range: Range, seed: u64) -> Result<Vec<Note>, String> {
-    let said = |about: &str, text: String, value: f64| Note {
-        about: about.into(),
-        text,
-        value: Some(value),
-    };
-    let length = COMPARED_BYTES.min(range.bytes as usize) / 4096 * 4096;
-    let pattern = pattern(seed, length);
-    let mut allocated_before = None;
-    if let Drive::Real(uring) = drive {
-        uring.store(range.start_bytes, &pattern).map_err(words)?;
-        if uring.stored(range.start_bytes, length).map_err(words)? != pattern {
-            let text = "What was written did not come back even before the TRIM.".to_string();
-            return Ok(vec![said(NO_CONTROL, text, 0.0)]);
+/// A TRIM whose effect on what is stored is looked for.
+pub(super) struct Probe {
+    range: Range,
+    /// What was written at its beginning.
+    pattern: Vec<u8>,
+    /// Bytes that a file took on its file system before.
+    allocated: Option<u64>,
+}
+
+/// What was found before a TRIM could be done, or that it was not.
+pub(super) enum NotProbed {
+    /// A finding.
+    Found(Note),
+    /// A real drive could not write or read what is compared.
+    Failed(String),
+}
+
+impl Probe {
+    /// Writes a pattern, sees that it is there, and trims the range.
+    ///
+    /// # Errors
+    /// When there is nothing to look for afterwards, and why.
+    pub(super) fn begin(drive: &mut Drive, range: Range, seed: u64) -> Result<Probe, NotProbed> {
+        let length = COMPARED_BYTES.min(range.bytes as usize) / COMPARED_BLOCK * COMPARED_BLOCK;
+        let pattern = pattern(seed, length);
+        let mut allocated = None;
+        if let Drive::Real(uring) = drive {
+            uring.store(range.start_bytes, &pattern).map_err(failed)?;
+            if uring.stored(range.start_bytes, length).map_err(failed)? != pattern {
+                let text = "What was written did not come back even before the TRIM.";
+                return Err(NotProbed::Found(note(NO_CONTROL, text.into(), 0.0)));
+            }
+            allocated = uring.allocated_bytes().map_err(failed)?;
         }
-        allocated_before = uring.allocated_bytes().map_err(words)?;
+        if let Some(mapped) = drive.mapped_share(range, SAMPLES).filter(|mapped| *mapped < 1.0) {
+            let percent = mapped * 100.0;
+            let text = format!("Even before the TRIM the drive mapped {percent:.0} % only.");
+            return Err(NotProbed::Found(note(NO_CONTROL, text, mapped)));
+        }
+        if let Err(fault) = drive.trim(range) {
+            let text = format!("The TRIM was refused: {fault}.");
+            return Err(NotProbed::Found(note(REFUSED, text, 0.0)));
+        }
+        if let Drive::Real(uring) = drive {
+            uring.sync().map_err(failed)?;
+        }
+        Ok(Probe { range, pattern, allocated })
     }
-    if let Some(mapped) = drive.mapped_share(range, SAMPLES).filter(|mapped| *mapped < 1.0) {
-        let text = format!("Even before the TRIM the drive mapped {:.0} % only.", mapped * 100.0);
-        return Ok(vec![said(NO_CONTROL, text, mapped)]);
-    }
-    if let Err(fault) = drive.trim(range) {
-        return Ok(vec![said(REFUSED, format!("The TRIM was refused: {fault}."), 0.0)]);
-    }
-    let mut found = Vec::new();
-    if let Some(mapped) = drive.mapped_share(range, SAMPLES) {
-        let text = format!("Of what was trimmed the drive still maps {:.0} %.", mapped * 100.0);
-        found.push(said("trim-mapped", text, mapped));
-    }
-    if let Drive::Real(uring) = drive {
-        uring.sync().map_err(words)?;
-        let now = uring.stored(range.start_bytes, length).map_err(words)?;
-        let allocated = uring.allocated_bytes().map_err(words)?;
-        let old = now.iter().zip(&pattern).filter(|(now, old)| now == old).count() as f64;
-        let zeroes = now.iter().filter(|&&byte| byte == 0).count() as f64;
-        // Random bytes are equal to old ones, and zero, once in 256 times.
-        let (text, zeroes) = match (old / length as f64, zeroes / length as f64) {
-            (_, 1.0) => ("zeroes, as a drive that forgot it answers", 1.0),
-            (1.0, zeroes) => ("what was written", zeroes),
-            (_, zeroes) => ("neither what was written nor zeroes", zeroes),
+
+    /// What of it can be seen now: findings, each with a number.
+    ///
+    /// # Errors
+    /// When a real drive could not read.
+    pub(super) fn look(&self, drive: &mut Drive) -> Result<Vec<Note>, String> {
+        let mut found = Vec::new();
+        if let Some(mapped) = drive.mapped_share(self.range, SAMPLES) {
+            let percent = mapped * 100.0;
+            let text = format!("Of what was trimmed the drive still maps {percent:.0} %.");
+            found.push(note(MAPPED, text, mapped));
+        }
+        let Drive::Real(uring) = drive else { return Ok(found) };
+        let now = uring.stored(self.range.start_bytes, self.pattern.len()).map_err(words)?;
+        let blocks = || now.chunks(COMPARED_BLOCK).zip(self.pattern.chunks(COMPARED_BLOCK));
+        let all = blocks().count().max(1) as f64;
+        let gone = blocks().filter(|(now, old)| now != old).count() as f64 / all;
+        let zeroes = blocks().filter(|(now, _)| now.iter().all(|&byte| byte == 0)).count() as f64;
+        let text = match (gone, zeroes / all) {
+            (_, 1.0) => "zeroes, as a drive that forgot it answers".to_string(),
+            (0.0, _) => "what was written".to_string(),
+            (gone, zeroes) => format!(
+                "something else than what was written in {:.0} % of the blocks, zeroes in {:.0} %",
+                gone * 100.0,
+                zeroes * 100.0
+            ),
         };
-        let text = format!("Read again, the first {} bytes of it are {text}.", length);
-        let value = if old == length as f64 { 0.0 } else { zeroes.max(0.5) };
-        found.push(said("trim-content", text, value));
-        if let (Some(before), Some(after)) = (allocated_before, allocated) {
-            let freed = before.saturating_sub(after) as f64 / range.bytes as f64;
+        let text = format!("Read again, the first {} bytes of it are {text}.", now.len());
+        found.push(note(CONTENT, text, gone));
+        if let Some(before) = self.allocated
+            && let Some(after) = uring.allocated_bytes().map_err(words)?
+        {
+            let freed = before.saturating_sub(after) as f64 / self.range.bytes as f64;
             let text = format!(
                 "Its file takes {:.1} MB on its file system, {:.1} before the TRIM.",
                 after as f64 / 1e6,
                 before as f64 / 1e6
             );
-            found.push(said("trim-allocation", text, freed));
+            found.push(note(ALLOCATION, text, freed));
         }
+        Ok(found)
     }
-    Ok(found)
+}
+
+/// What part of a range was seen to be forgotten, by each way of looking that found any of it.
+fn forgotten(found: &[Note]) -> impl Iterator<Item = (&'static str, f64)> {
+    let share = |about: &str, of: fn(f64) -> f64| {
+        let note = found.iter().find(|note| note.about == about);
+        note.and_then(|note| note.value).map_or(0.0, of)
+    };
+    [
+        (MAPPED, share(MAPPED, |mapped| 1.0 - mapped)),
+        (CONTENT, share(CONTENT, |gone| gone)),
+        (ALLOCATION, share(ALLOCATION, |freed| freed)),
+    ]
+    .into_iter()
+    .filter(|(_, share)| *share >= SOME)
+}
+
+/// Whether anything of a TRIM was seen.
+pub(super) fn is_seen(found: &[Note]) -> bool {
+    forgotten(found).next().is_some()
+}
+
+fn failed(error: UringError) -> NotProbed {
+    NotProbed::Failed(error.to_string())
 }
 
 fn words(error: impl std::fmt::Display) -> String {
@@ -119,30 +185,26 @@ fn pattern(seed: u64, length: usize) -> Vec<u8> {
 }
 
 pub(super) fn conclude(record: &mut Record) {
-    let value = |about: &str| {
-        record.notes.iter().find(|note| note.about == about).and_then(|note| note.value)
-    };
+    let has = |about: &str| record.notes.iter().any(|note| note.about == about);
     let speed = finished(record, WRITTEN).zip(finished(record, TRIMMED));
     let faster = speed.map(|(written, trimmed)| trimmed.mb_per_s / written.mb_per_s);
-    let content = value("trim-content");
-    let mapped = value("trim-mapped");
-    let sign = [
-        ("the drive maps it no more", mapped.is_some_and(|mapped| mapped < 0.5)),
-        ("its content is gone", content.is_some_and(|content| content > 0.0)),
-        ("its space is freed", value("trim-allocation").is_some_and(|freed| freed > 0.5)),
-        ("it is read faster than what is stored", faster.is_some_and(|faster| faster >= FASTER)),
-    ];
-    let sign = sign.into_iter().find_map(|(sign, seen)| seen.then_some(sign));
-    let (outcome, why) = match sign {
-        _ if value(REFUSED).is_some() => (Outcome::No, "the drive takes none"),
-        _ if value(NO_CONTROL).is_some() => {
-            (Outcome::Undetermined, "what was written was not there even before the TRIM")
-        }
-        Some(sign) => (Outcome::Yes, sign),
-        None if content.is_some() || mapped.is_some() => {
-            (Outcome::No, "it is accepted and changes neither content nor speed")
-        }
-        None => return,
+    let most = forgotten(&record.notes).max_by(|a, b| a.1.total_cmp(&b.1));
+    let looked = has(MAPPED) || has(CONTENT);
+    let (outcome, value, why) = if has(REFUSED) {
+        (Outcome::No, None, "the drive takes none".to_string())
+    } else if has(NO_CONTROL) {
+        let why = "what was written was not there even before the TRIM";
+        (Outcome::Undetermined, None, why.into())
+    } else if let Some((seen, share)) = most {
+        let outcome = if share >= ALL { Outcome::Yes } else { Outcome::Partly };
+        (outcome, Some(share), said(seen, share))
+    } else if let Some(times) = faster.filter(|times| *times >= FASTER) {
+        (Outcome::Yes, None, format!("it is read {times:.1} times as fast as what is stored"))
+    } else if looked {
+        let why = "it is accepted and changes neither content nor speed";
+        (Outcome::No, Some(0.0), why.into())
+    } else {
+        return;
     };
     record.verdicts.push(Verdict {
         id: METHOD.into(),
@@ -150,12 +212,23 @@ pub(super) fn conclude(record: &mut Record) {
         outcome,
         figures: vec![WRITTEN.into(), TRIMMED.into()],
         threshold: format!(
-            "yes where less than half is mapped, content is not what was written, more than half of the \
-             space is freed, or it is read {FASTER} times as fast; no where none of these is so"
+            "what the drive maps no more, what comes back other than it was written, and what its file \
+             system freed, at once or {REST_SECONDS} s later: yes from {ALL} of it on or where it is read \
+             {FASTER} times as fast, partly from {SOME} on, no below"
         ),
         control: "the same content, map and speed before the TRIM: what was written has to be there"
             .into(),
-        value: None,
-        why: Some(why.into()),
+        value,
+        why: Some(why),
     });
+}
+
+/// What was seen, and of how much.
+fn said(seen: &str, share: f64) -> String {
+    match seen {
+        MAPPED if share >= ALL => "the drive maps it no more".into(),
+        MAPPED => format!("the drive still maps {:.0} % of it", (1.0 - share) * 100.0),
+        CONTENT => format!("other content comes back of {:.0} % of it", share * 100.0),
+        _ => format!("its file system freed {:.0} % of it", share * 100.0),
+    }
 }

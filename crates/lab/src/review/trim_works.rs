@@ -9,9 +9,10 @@
 //! drive that was left alone for equally long, and they differ by the TRIM alone.
 
 use fourcorners_record::note::finished;
-use fourcorners_record::{Job, Outcome, Record, Until, Verdict};
+use fourcorners_record::{Figure, Job, Outcome, Record, Until, Verdict};
 use fourcorners_run::trim::Range;
 
+use super::difference::taken;
 use super::lba_pass::pass;
 use super::{Medium, Phase, Scope};
 
@@ -81,12 +82,12 @@ pub(super) fn not_trimmed(medium: Medium) -> Option<String> {
 }
 
 pub(super) fn conclude(record: &mut Record) {
-    let rate = |name: &str| finished(record, name).map(|figure| figure.mb_per_s);
+    let rate = |name: &str| finished(record, name).map(Rate::of);
     let refused = record.notes.iter().any(|note| note.about == REFUSED);
     let [clean, tortured, trimmed] = [CLEAN[1], TORTURED[1], TRIMMED[1]].map(rate);
     let judged = match (clean, tortured, trimmed) {
         _ if refused => (Outcome::No, None, Some("the drive refused the TRIM".into())),
-        (Some(clean), Some(tortured), Some(trimmed)) => judge(clean, tortured, trimmed),
+        (Some(clean), Some(tortured), Some(trimmed)) => weigh([clean, tortured, trimmed]),
         // It was stopped, failed or left out, which the record says.
         _ => return,
     };
@@ -100,7 +101,7 @@ pub(super) fn conclude(record: &mut Record) {
         threshold: format!(
             "yes from {RECOVERED} of the clean rate on; no up to {NOTHING} of what the torture took, or \
              where the TRIM is refused; undetermined where the tortured rate is over {MARKED} of the \
-             clean one"
+             clean one; undetermined, too, where what the machine took of the time leaves more than one"
         ),
         control: "the tortured passes: the same torture and the same idle time without a TRIM, since a \
                   sequential pass heals a drive by itself"
@@ -110,8 +111,54 @@ pub(super) fn conclude(record: &mut Record) {
     });
 }
 
+/// A write rate, and the part of its pass's time that the machine took.
+#[derive(Clone, Copy)]
+struct Rate {
+    measured: f64,
+    taken: f64,
+}
+
+impl Rate {
+    fn of(figure: &Figure) -> Rate {
+        Rate { measured: figure.mb_per_s, taken: taken(figure) }
+    }
+
+    /// What it would have been, had the machine taken nothing and the drive worked on for this part
+    /// of what was taken.
+    fn undisturbed(self, worked: f64) -> f64 {
+        self.measured * (1.0 - worked * self.taken) / (1.0 - self.taken)
+    }
+}
+
+/// Of the time that a machine takes, the part in which the drive works on: none, as when it waits for
+/// the next read, or all, as when it empties its buffer. It is the same in passes of the same kind.
+const WORKED: [f64; 2] = [0.0, 1.0];
+
+type Judged = (Outcome, Option<f64>, Option<String>);
+
+/// The outcome of three write rates, if what the machine took of their time leaves only one.
+fn weigh(rates: [Rate; 3]) -> Judged {
+    let judged = WORKED.map(|worked| {
+        let [clean, tortured, trimmed] = rates.map(|rate| rate.undisturbed(worked));
+        judge(clean, tortured, trimmed)
+    });
+    let [one, other] = [judged[0].0, judged[1].0];
+    if one == other {
+        let [judged, _] = judged;
+        return judged;
+    }
+    let taken = rates.map(|rate| rate.taken).into_iter().fold(0.0, f64::max);
+    let why = format!(
+        "the machine took up to {:.0} % of a pass's time, which leaves {} and {} open",
+        taken * 100.0,
+        one.word(),
+        other.word()
+    );
+    (Outcome::Undetermined, None, Some(why))
+}
+
 /// The outcome of three write rates, with what part of what the torture took the TRIM gave back.
-fn judge(clean: f64, tortured: f64, trimmed: f64) -> (Outcome, Option<f64>, Option<String>) {
+fn judge(clean: f64, tortured: f64, trimmed: f64) -> Judged {
     if tortured > MARKED * clean {
         let why = format!(
             "the torture left too little a mark: {:.0} % of the clean rate",
@@ -135,6 +182,20 @@ fn judge(clean: f64, tortured: f64, trimmed: f64) -> (Outcome, Option<f64>, Opti
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_machine_took_is_given_back_or_left_open() {
+        let rate = |measured: f64, taken: f64| Rate { measured, taken };
+        let weighed = |taken, trimmed| weigh([rate(100.0, taken), rate(20.0, taken), trimmed]);
+        assert_eq!(weighed(0.0, rate(90.0, 0.0)).0, Outcome::Partly);
+        // The same of all three: whatever it did meanwhile, they stay as they are to each other.
+        assert_eq!(weighed(0.3, rate(97.0, 0.3)).0, Outcome::Yes);
+        // Of the last alone: it may have been as fast as the first, or not.
+        let (outcome, _, why) = weighed(0.0, rate(90.0, 0.1));
+        assert_eq!(outcome, Outcome::Undetermined);
+        let open = "10 % of a pass's time, which leaves yes and partly open";
+        assert!(why.as_ref().is_some_and(|why| why.contains(open)), "{why:?}");
+    }
 
     #[test]
     fn every_outcome_is_given_on_its_side_of_the_threshold() {

@@ -13,6 +13,7 @@ use fourcorners_words::{three_digits, time};
 use super::figure::{About, figure};
 use super::phase::preparation;
 use super::runner::Reviewed;
+use super::trim_reaches::{NotProbed, Probe};
 use super::trim_works::{REFUSED, TIME};
 use super::{Method, Phase, Reached, Replayed, Shelf, power, snia, trim_reaches};
 use crate::drive::{Drive, Outcome, Purge};
@@ -133,9 +134,10 @@ impl Review {
                 self.settle(drive);
             }
             Phase::ProbeTrim { range } => {
-                match trim_reaches::probe(drive, *range, self.record.seed) {
-                    Ok(found) => self.record.notes.extend(found),
-                    Err(why) => self.record.ended = Ended::Failed(why),
+                match self.probe_trim(*range, drive, observer) {
+                    Ok(()) => {}
+                    Err(NotProbed::Found(note)) => self.record.notes.push(note),
+                    Err(NotProbed::Failed(why)) => self.record.ended = Ended::Failed(why),
                 }
                 self.state = "trimmed".into();
                 self.settle(drive);
@@ -152,6 +154,33 @@ impl Review {
             Phase::AfterLongTrim { .. } => {}
             Phase::LeftOut { why } => self.say("not-run", why.clone()),
         }
+    }
+
+    /// Trims a range and looks for what that did: at once, and where nothing is seen once more after
+    /// a rest, since a drive may do it later.
+    fn probe_trim(
+        &mut self,
+        range: Range,
+        drive: &mut Drive,
+        observer: &mut impl Observer,
+    ) -> Result<(), NotProbed> {
+        let probe = Probe::begin(drive, range, self.record.seed)?;
+        let mut found = probe.look(drive).map_err(NotProbed::Failed)?;
+        if !trim_reaches::is_seen(&found) {
+            let (full, quick) = (trim_reaches::REST_SECONDS, trim_reaches::QUICK_REST_SECONDS);
+            let rest = if self.record.quick { quick } else { full };
+            self.leave_alone(Nanos::from_secs(rest), drive, observer);
+            if self.record.ended != Ended::Complete {
+                return Ok(());
+            }
+            found = probe.look(drive).map_err(NotProbed::Failed)?;
+            if trim_reaches::is_seen(&found) {
+                let text = format!("At once the TRIM changed nothing; {rest} s later it had.");
+                self.record.notes.push(note("trim-later", text, rest as f64));
+            }
+        }
+        self.record.notes.extend(found);
+        Ok(())
     }
 
     fn idle(&mut self, seconds: u64, drive: &mut Drive, observer: &mut impl Observer) {

@@ -3,7 +3,7 @@
 
 use fourcorners_record::{Record, Verdict};
 
-use super::difference::Slower;
+use super::difference::{MATTERS, Slower};
 use super::{Phase, Scope};
 
 pub(super) const METHOD: &str = "used-state";
@@ -53,6 +53,7 @@ pub(super) fn used_state(
         ),
         control: "the same job on the purged drive",
         figures: [used, fresh],
+        threshold: MATTERS,
         open,
     };
     slower.verdict(record)
