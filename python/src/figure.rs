@@ -104,6 +104,12 @@ impl Figure {
     fn wear<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         optional(py, self.figure().wear.as_ref())
     }
+    /// What else the machine was doing, as a dictionary: `cpu_wait_share`, `cpu_steal_share` and `load`
+    /// (real targets).
+    #[getter]
+    fn noise<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        optional(py, self.figure().noise.as_ref())
+    }
     /// CPU time an I/O, microseconds (real targets).
     #[getter]
     fn cpu_us_per_io(&self) -> Option<f64> {

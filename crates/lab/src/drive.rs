@@ -12,6 +12,8 @@ use fourcorners_run::streams::{self, Direction, Plan, RunResult};
 use fourcorners_run::trim::{Range, Trimming, trim};
 use fourcorners_run::{JobEnd, Measured, Observer, Source, run, run_marked, run_source};
 
+use crate::disturbed::{Disturbance, Disturbed, Virtual};
+
 /// Blocks in which what is new is written once before it is read.
 pub const LAY_OUT_BLOCK: u32 = 128 << 10;
 
@@ -21,6 +23,8 @@ pub enum Drive {
     Ssd(Box<Ssd>),
     /// A model of a hard disk.
     Hdd(Box<Hdd>),
+    /// A model on a machine that is not quiet.
+    Disturbed(Box<Disturbed>),
     /// A block device or a file.
     Real(Box<Uring>),
 }
@@ -42,7 +46,7 @@ pub struct Outcome {
     /// CPU seconds of this process and the kernel on its behalf, but for those spent looking at the
     /// clock for when the next I/O is due.
     pub cpu_seconds: f64,
-    /// What else the machine was doing (real drives).
+    /// What else the machine was doing (real drives, and disturbed ones).
     pub noise: Option<Noise>,
     /// NAND writes over host writes during the job (virtual SSDs that were written).
     pub write_amplification: Option<f64>,
@@ -61,11 +65,34 @@ impl Drive {
         }
     }
 
+    /// The same on a machine that disturbs it.
+    pub fn disturbed(profile: &Profile, by: Disturbance) -> Drive {
+        let drive = match Drive::from_profile(profile) {
+            Drive::Ssd(ssd) => Virtual::Ssd(ssd),
+            Drive::Hdd(hdd) => Virtual::Hdd(hdd),
+            other => return other,
+        };
+        Drive::Disturbed(Box::new(Disturbed::new(drive, by)))
+    }
+
+    /// The model of an SSD, if it is one.
+    fn ssd(&self) -> Option<&Ssd> {
+        match self {
+            Drive::Ssd(ssd) => Some(ssd),
+            Drive::Disturbed(disturbed) => match disturbed.drive() {
+                Virtual::Ssd(ssd) => Some(ssd),
+                Virtual::Hdd(_) => None,
+            },
+            Drive::Hdd(_) | Drive::Real(_) => None,
+        }
+    }
+
     /// What it can hold and take.
     pub fn geometry(&self) -> Geometry {
         match self {
             Drive::Ssd(ssd) => ssd.geometry(),
             Drive::Hdd(hdd) => hdd.geometry(),
+            Drive::Disturbed(disturbed) => disturbed.geometry(),
             Drive::Real(uring) => uring.geometry(),
         }
     }
@@ -75,6 +102,7 @@ impl Drive {
         let clock = match self {
             Drive::Ssd(_) => Ssd::CLOCK,
             Drive::Hdd(_) => Hdd::CLOCK,
+            Drive::Disturbed(_) => Disturbed::CLOCK,
             Drive::Real(_) => Uring::CLOCK,
         };
         match clock {
@@ -85,17 +113,13 @@ impl Drive {
 
     /// Nameplate and effective over-provisioning of a virtual SSD.
     pub fn over_provisioning(&self) -> Option<(f64, f64)> {
-        match self {
-            Drive::Ssd(ssd) => Some((ssd.nameplate_op(), ssd.effective_op())),
-            Drive::Hdd(_) | Drive::Real(_) => None,
-        }
+        self.ssd().map(|ssd| (ssd.nameplate_op(), ssd.effective_op()))
     }
 
     /// How worn a virtual SSD is; `None` of one that does not wear out: what it was erased says
     /// nothing then.
     pub fn wear(&self) -> Option<FlashWear> {
-        let Drive::Ssd(ssd) = self else { return None };
-        let wear = ssd.wear();
+        let wear = self.ssd()?.wear();
         Some(FlashWear {
             erases_min: wear.erases_min,
             erases_mean: wear.erases_mean,
@@ -112,23 +136,29 @@ impl Drive {
     /// # Errors
     /// When a real device fails it.
     pub fn purge(&mut self) -> Result<Purge, UringError> {
-        match self {
-            Drive::Ssd(ssd) if ssd.is_read_only() => {
-                Ok(Purge::NotPossible("the drive is worn out and read-only".into()))
-            }
-            Drive::Ssd(ssd) => {
-                ssd.purge();
-                Ok(Purge::Done)
-            }
-            Drive::Hdd(_) => Ok(Purge::NotPossible("a hard disk has nothing to purge".into())),
-            Drive::Real(uring) => match uring.purge() {
-                Ok(_) => Ok(Purge::Done),
-                Err(UringError::PurgeUnsupported { reason }) => {
-                    Ok(Purge::NotPossible(reason.into()))
-                }
-                Err(error) => Err(error),
+        let no_flash = || Ok(Purge::NotPossible("a hard disk has nothing to purge".into()));
+        let ssd = match self {
+            Drive::Ssd(ssd) => ssd,
+            Drive::Disturbed(disturbed) => match disturbed.drive_mut() {
+                Virtual::Ssd(ssd) => ssd,
+                Virtual::Hdd(_) => return no_flash(),
             },
+            Drive::Hdd(_) => return no_flash(),
+            Drive::Real(uring) => {
+                return match uring.purge() {
+                    Ok(_) => Ok(Purge::Done),
+                    Err(UringError::PurgeUnsupported { reason }) => {
+                        Ok(Purge::NotPossible(reason.into()))
+                    }
+                    Err(error) => Err(error),
+                };
+            }
+        };
+        if ssd.is_read_only() {
+            return Ok(Purge::NotPossible("the drive is worn out and read-only".into()));
         }
+        ssd.purge();
+        Ok(Purge::Done)
     }
 
     /// Waits until what was written is on the medium, so that one test's writes are not paid for
@@ -140,6 +170,10 @@ impl Drive {
         match self {
             Drive::Ssd(ssd) => ssd.settle(),
             Drive::Hdd(hdd) => hdd.settle(),
+            Drive::Disturbed(disturbed) => match disturbed.drive_mut() {
+                Virtual::Ssd(ssd) => ssd.settle(),
+                Virtual::Hdd(hdd) => hdd.settle(),
+            },
             Drive::Real(uring) => uring.sync()?,
         }
         Ok(())
@@ -160,6 +194,7 @@ impl Drive {
         self.account(|drive| match drive {
             Drive::Ssd(ssd) => run_marked(&mut **ssd, job, mark_bytes, observer),
             Drive::Hdd(hdd) => run_marked(&mut **hdd, job, mark_bytes, observer),
+            Drive::Disturbed(disturbed) => run_marked(&mut **disturbed, job, mark_bytes, observer),
             Drive::Real(uring) => run_marked(&mut **uring, job, mark_bytes, observer),
         })
     }
@@ -186,6 +221,7 @@ impl Drive {
             let (measured, end) = match drive {
                 Drive::Ssd(ssd) => both(&mut **ssd, job, range, observer),
                 Drive::Hdd(hdd) => both(&mut **hdd, job, range, observer),
+                Drive::Disturbed(disturbed) => both(&mut **disturbed, job, range, observer),
                 Drive::Real(uring) => both(&mut **uring, job, range, observer),
             };
             trimmed = end;
@@ -202,6 +238,7 @@ impl Drive {
         match self {
             Drive::Ssd(ssd) => trim(&mut **ssd, range),
             Drive::Hdd(hdd) => trim(&mut **hdd, range),
+            Drive::Disturbed(disturbed) => trim(&mut **disturbed, range),
             Drive::Real(uring) => trim(&mut **uring, range),
         }
     }
@@ -220,6 +257,7 @@ impl Drive {
         match self {
             Drive::Ssd(ssd) => idle(&mut **ssd, time),
             Drive::Hdd(hdd) => idle(&mut **hdd, time),
+            Drive::Disturbed(disturbed) => idle(&mut **disturbed, time),
             Drive::Real(_) => None,
         }
     }
@@ -229,13 +267,14 @@ impl Drive {
         match self {
             Drive::Ssd(ssd) => ssd.now(),
             Drive::Hdd(hdd) => hdd.now(),
+            Drive::Disturbed(disturbed) => disturbed.now(),
             Drive::Real(uring) => uring.now(),
         }
     }
 
     /// Of `samples` places spread evenly over a range, the share that a virtual SSD has data of.
     pub fn mapped_share(&self, range: Range, samples: u64) -> Option<f64> {
-        let Drive::Ssd(ssd) = self else { return None };
+        let ssd = self.ssd()?;
         let place =
             |index: u64| Lba((range.start_bytes + range.bytes / samples * index) / SECTOR_BYTES);
         let mapped = (0..samples).filter(|&index| ssd.is_mapped(place(index))).count();
@@ -252,6 +291,7 @@ impl Drive {
         self.account(|drive| match drive {
             Drive::Ssd(ssd) => run_source(&mut **ssd, source, size, observer),
             Drive::Hdd(hdd) => run_source(&mut **hdd, source, size, observer),
+            Drive::Disturbed(disturbed) => run_source(&mut **disturbed, source, size, observer),
             Drive::Real(uring) => run_source(&mut **uring, source, size, observer),
         })
     }
@@ -261,9 +301,16 @@ impl Drive {
         let counters = self.counters();
         let work = |drive: &Drive| cpu::process_seconds() - drive.looked_at_the_clock().as_secs();
         let meter = matches!(self, Drive::Real(_)).then(NoiseMeter::begin).flatten();
+        let disturbance = match self {
+            Drive::Disturbed(disturbed) => Some(disturbed.begin()),
+            Drive::Ssd(_) | Drive::Hdd(_) | Drive::Real(_) => None,
+        };
         let (before, began) = (work(self), self.now());
         let measured = run(self);
-        let noise = meter.and_then(|meter| meter.end((self.now() - began).as_secs()));
+        let mut noise = meter.and_then(|meter| meter.end((self.now() - began).as_secs()));
+        if let (Drive::Disturbed(disturbed), Some(waited)) = (&*self, disturbance) {
+            noise = Some(disturbed.noise(began, waited));
+        }
         let cpu_seconds = (work(self) - before).max(0.0);
         let write_amplification = self
             .counters()
@@ -276,7 +323,7 @@ impl Drive {
     /// and is no work.
     pub fn looked_at_the_clock(&self) -> Nanos {
         match self {
-            Drive::Ssd(_) | Drive::Hdd(_) => Nanos::ZERO,
+            Drive::Ssd(_) | Drive::Hdd(_) | Drive::Disturbed(_) => Nanos::ZERO,
             Drive::Real(uring) => uring.looked_at_the_clock(),
         }
     }
@@ -293,6 +340,7 @@ impl Drive {
         Ok(match self {
             Drive::Ssd(ssd) => streams::run(&mut **ssd, plan, observer),
             Drive::Hdd(hdd) => streams::run(&mut **hdd, plan, observer),
+            Drive::Disturbed(disturbed) => streams::run(&mut **disturbed, plan, observer),
             Drive::Real(uring) => {
                 for stream in plan.streams.iter().filter(|stream| stream.writes()) {
                     uring.prepare(stream.compressible_percent)?;
@@ -345,9 +393,6 @@ impl Drive {
     }
 
     fn counters(&self) -> Option<SsdCounters> {
-        match self {
-            Drive::Ssd(ssd) => Some(ssd.counters()),
-            Drive::Hdd(_) | Drive::Real(_) => None,
-        }
+        self.ssd().map(Ssd::counters)
     }
 }

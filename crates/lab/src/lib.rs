@@ -35,7 +35,9 @@
 #![forbid(unsafe_code)]
 
 pub mod bench;
+pub mod disturbed;
 pub mod drive;
+pub mod grade;
 pub mod real_tasks;
 pub mod replay;
 pub mod review;

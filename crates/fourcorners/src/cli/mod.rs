@@ -10,6 +10,7 @@ mod compare;
 mod doctor;
 mod drives;
 mod dry_run;
+mod grade;
 mod interrupt;
 mod keeper;
 mod manual;
@@ -76,6 +77,7 @@ pub fn run<T: Into<OsString> + Clone>(line: impl IntoIterator<Item = T>) -> Exit
         Ok(Command::Drives(args)) => drives::run(&args),
         Ok(Command::Bench(args)) => bench::run(&args),
         Ok(Command::Validate(args)) => validate::run(&args),
+        Ok(Command::Grade(args)) => grade::run(&args),
         Ok(Command::Age(args)) => age::run(&args),
         Ok(Command::Results(args)) => results::run(args),
         Ok(Command::Compare(args)) => compare::run(&args),

@@ -81,7 +81,7 @@ fn checked(path: &Path) -> Result<(), String> {
 }
 
 /// As many drives at a time as there are cores, and memory for.
-fn workers() -> usize {
+pub(super) fn workers() -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let room = host::available_memory_bytes().map_or(usize::MAX, |bytes| {
         usize::try_from(bytes / MOST_DRIVE_BYTES).unwrap_or(usize::MAX)

@@ -12,6 +12,7 @@ mod drives;
 mod files;
 #[path = "../../../results/tests/fixture/mod.rs"]
 mod fixture;
+mod grade;
 mod hostile;
 mod hosts;
 mod interrupt;

@@ -1,0 +1,74 @@
+//! Grades as a page of the documentation.
+
+use std::fmt::Write;
+
+use super::{Grade, Grades};
+
+/// The grades of one seed at several noise levels, as Markdown.
+pub fn markdown(all: &[Grades]) -> String {
+    let mut text = String::from(HEAD);
+    for grades in all {
+        let _ = write!(
+            text,
+            "\n## Noise: {} ({} of a rate)\n\n`fourcorners grade --noise {} --drives {} --seed {}`\n\n{TABLE}",
+            grades.noise,
+            percent(grades.noise_size),
+            grades.noise,
+            grades.drives,
+            grades.seed
+        );
+        grades.verdicts.iter().for_each(|grade| text.push_str(&row(grade)));
+        text.push_str(
+            "\nWhat was said, by what is true:\n\n| verdict | truth | said |\n|---|---|---|\n",
+        );
+        for grade in &grades.verdicts {
+            for (truth, said) in &grade.by_truth {
+                let said: Vec<String> =
+                    said.iter().map(|(outcome, count)| format!("{outcome} {count}")).collect();
+                let _ = writeln!(text, "| `{}` | {truth} | {} |", grade.id, said.join(", "));
+            }
+        }
+        let worst: Vec<&String> = grades.verdicts.iter().flat_map(|grade| &grade.worst).collect();
+        if !worst.is_empty() {
+            text.push_str("\nMistakes, by the command that repeats them:\n\n");
+            worst.iter().for_each(|command| text.push_str(&format!("- `{command}`\n")));
+        }
+    }
+    text
+}
+
+const HEAD: &str = "\
+# How often verdicts are right
+
+Made by `scripts/evidence verdicts`. Drives are drawn from the catalogue with settings whose truth is known
+(what a TRIM does, spare area, collection), put on a machine that is as noisy as stated, and reviewed by
+the methods that a user runs at full length. A verdict is held against what the profile says of TRIM and compression, and
+otherwise against what the same drive does on a quiet machine with other random numbers. Not identifiable
+is what no review can find out: what a TRIM restores where the torture left no mark, and what lies within 5 % of a
+threshold. Strong is an effect of more than three times the noise.
+
+Not graded: `steady-state` of `snia`, which takes a day of the drive's time.
+";
+
+const TABLE: &str = "\
+| verdict | drives | identifiable | right | wrong | undetermined | strong | strong, undetermined |
+|---|---|---|---|---|---|---|---|
+";
+
+fn row(grade: &Grade) -> String {
+    format!(
+        "| `{}` | {} | {} | {} | {} | {} | {} | {} |\n",
+        grade.id,
+        grade.drives,
+        grade.identifiable,
+        grade.right,
+        grade.wrong,
+        grade.undetermined,
+        grade.strong,
+        grade.strong_undetermined
+    )
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}

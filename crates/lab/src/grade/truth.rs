@@ -1,0 +1,132 @@
+//! What is true of a drive, and whether a review could find it out.
+//!
+//! What a drive does with a TRIM is what its profile says. Whether it is slower used, or full, or with
+//! data that does not compress is what the same drive does on a quiet machine with other random
+//! numbers: clearly to one side of the threshold, or so near to it that nobody has to know.
+
+use fourcorners_catalogue::Model;
+use fourcorners_record::{Figure, Outcome, Record, Verdict};
+
+use super::population::{Drawn, Trim};
+
+/// What a verdict has to be.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Truth {
+    /// What is true, in a few words.
+    pub(super) label: String,
+    /// The outcomes that are right; none where a review cannot find it out.
+    pub(super) right: Vec<Outcome>,
+    /// Whether the effect is more than three times the noise.
+    pub(super) strong: bool,
+}
+
+/// A ratio this far on one side of its threshold is on that side: the seeds of two runs differ.
+const CLEARLY: f64 = 0.05;
+/// An effect so many times the noise has to be found.
+const STRONG: f64 = 3.0;
+
+pub(super) fn of(drawn: &Drawn, id: &str, quiet: &Record, noise: f64) -> Truth {
+    let found = quiet.verdicts.iter().find(|verdict| verdict.id == id);
+    let value = found.and_then(|verdict| verdict.value);
+    match id {
+        "trim-works" => trim_works(drawn.trim, found, quiet, noise),
+        "trim-reaches" => trim_reaches(drawn.trim),
+        id if id.starts_with("trim-holds-up-") => holds_up(drawn, found, quiet),
+        id if id.starts_with("steady-random-write") => steady(value, noise),
+        "too-full" => slower(value, 0.5, noise),
+        id if compression_alone(id) && !compresses(drawn) => Truth {
+            label: "does not compress".into(),
+            right: vec![Outcome::No],
+            // It has no effect.
+            strong: false,
+        },
+        _ => slower(value, 0.9, noise),
+    }
+}
+
+fn compression_alone(id: &str) -> bool {
+    id.starts_with("compressible-") || id.starts_with("slower-incompressible-")
+}
+
+fn compresses(drawn: &Drawn) -> bool {
+    matches!(&drawn.profile.model, Model::Ssd(ssd) if ssd.compression.is_some())
+}
+
+fn trim_works(trim: Trim, found: Option<&Verdict>, quiet: &Record, noise: f64) -> Truth {
+    let right = match trim {
+        Trim::Instant | Trim::Queued | Trim::Slow | Trim::Blocking | Trim::Deferred => {
+            vec![Outcome::Yes]
+        }
+        // It restores some, and on some drives that is enough.
+        Trim::Partial => vec![Outcome::Partly, Outcome::Yes],
+        Trim::TooLate | Trim::Ignored | Trim::Refused => vec![Outcome::No],
+    };
+    let rate = |name: &str| quiet.figures.get(name).map_or(0.0, |figure: &Figure| figure.mb_per_s);
+    let [clean, tortured] =
+        ["clean", "tortured"].map(|pass| rate(&format!("sequential_write_128k_qd1_{pass}")));
+    // What a torture leaves no mark on has nothing to restore.
+    let marked = found.is_some_and(|verdict| verdict.outcome != Outcome::Undetermined);
+    let strong = trim == Trim::Refused || 1.0 - tortured / clean > STRONG * noise;
+    let right = if marked { right } else { Vec::new() };
+    let label = if marked { trim.name().into() } else { format!("{}, no mark", trim.name()) };
+    Truth { label, right, strong: marked && strong }
+}
+
+fn trim_reaches(trim: Trim) -> Truth {
+    let right = match trim {
+        Trim::Instant | Trim::Queued | Trim::Slow | Trim::Blocking | Trim::Deferred => Outcome::Yes,
+        Trim::Partial => Outcome::Partly,
+        Trim::TooLate | Trim::Ignored | Trim::Refused => Outcome::No,
+    };
+    // The map is looked at, whatever the machine does meanwhile.
+    Truth { label: trim.name().into(), right: vec![right], strong: true }
+}
+
+fn holds_up(drawn: &Drawn, found: Option<&Verdict>, quiet: &Record) -> Truth {
+    let label = drawn.trim.name().into();
+    let limited = matches!(&drawn.profile.model, Model::Ssd(ssd) if ssd.map.is_some());
+    let right = match drawn.trim {
+        // There is none to wait for.
+        Trim::Refused => return Truth { label, right: Vec::new(), strong: false },
+        // What has to be fetched of the map takes its time, too.
+        _ if limited => return Truth { label, right: Vec::new(), strong: false },
+        Trim::Blocking => Outcome::Yes,
+        _ => Outcome::No,
+    };
+    // What waits as long without a TRIM hides it.
+    let longest = |when: usize| {
+        let name = found.and_then(|verdict| verdict.figures.get(when));
+        let figure = name.and_then(|name| quiet.figures.get(name));
+        figure.map_or(f64::INFINITY, |figure| figure.latency_us.max)
+    };
+    let without = longest(0).max(longest(2));
+    let hidden = match right {
+        Outcome::Yes => longest(1) < 10.0 * without,
+        _ => without > 1000.0,
+    };
+    let right = if hidden { Vec::new() } else { vec![right] };
+    // It takes 50 ms and more, which no machine here stands still for.
+    Truth { label, strong: !right.is_empty() && drawn.trim == Trim::Blocking, right }
+}
+
+/// A ratio that is claimed to be below a threshold.
+fn slower(ratio: Option<f64>, threshold: f64, noise: f64) -> Truth {
+    let beyond = ratio.map_or(0.0, |ratio| (threshold / ratio).ln());
+    let (label, right) = match beyond {
+        beyond if beyond > CLEARLY => ("slower", vec![Outcome::Yes]),
+        beyond if beyond < -CLEARLY => ("as fast", vec![Outcome::No]),
+        _ => ("near the threshold", Vec::new()),
+    };
+    Truth { label: label.into(), right, strong: beyond > STRONG * noise }
+}
+
+/// How much seconds vary, that are claimed to vary by less than a fifth.
+fn steady(variation: Option<f64>, noise: f64) -> Truth {
+    let (label, right) = match variation {
+        Some(variation) if variation < 0.15 => ("steady", vec![Outcome::Yes]),
+        Some(variation) if variation > 0.25 => ("unsteady", vec![Outcome::No]),
+        _ => ("near the threshold", Vec::new()),
+    };
+    let effect = variation.map_or(0.0, |variation| (variation - 0.2).abs());
+    Truth { label: label.into(), strong: !right.is_empty() && effect > STRONG * noise, right }
+}
