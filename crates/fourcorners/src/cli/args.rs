@@ -184,9 +184,13 @@ pub(super) struct ReportArgs {
     #[arg(required = true, value_name = "RESULT")]
     pub(super) results: Vec<String>,
 
-    /// Write the page into this file, replacing it
+    /// Write the page into this file, replacing an earlier page
     #[arg(long, short, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
+
+    /// Replace whatever else is there
+    #[arg(long, requires = "output")]
+    pub(super) overwrite: bool,
 
     /// Draw every chart of the page into this folder as PNG, 1600 pixels wide
     #[arg(long, value_name = "DIR")]
@@ -199,6 +203,10 @@ pub(super) struct ReportArgs {
     /// Print all records as one JSON document [default: tables, unless something is written]
     #[arg(long)]
     pub(super) json: bool,
+
+    /// Show records of a file, too, that were changed since they were measured, with a mark
+    #[arg(long)]
+    pub(super) as_is: bool,
 
     /// The database [default: fourcorners/results.db in $XDG_DATA_HOME or ~/.local/share]
     #[arg(long, value_name = "FILE")]
@@ -293,6 +301,10 @@ pub(super) struct RunArgs {
     /// Write the result into this file instead of printing it
     #[arg(long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
+
+    /// Replace whatever else is there
+    #[arg(long, requires = "output")]
+    pub(super) overwrite: bool,
 
     /// Do not write what the jobs read beforehand (a new file, or a virtual SSD without --state)
     #[arg(long)]
@@ -519,7 +531,11 @@ pub(super) struct ValidateArgs {
     #[arg(long, conflicts_with = "json")]
     pub(super) markdown: bool,
 
-    /// Draw published against simulated into this SVG file as well, replacing it
+    /// Draw published against simulated into this SVG file as well, replacing an earlier chart
     #[arg(long, value_name = "FILE", conflicts_with = "fit")]
     pub(super) chart: Option<PathBuf>,
+
+    /// Replace whatever else is there
+    #[arg(long, requires = "chart")]
+    pub(super) overwrite: bool,
 }

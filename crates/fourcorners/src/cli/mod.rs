@@ -19,6 +19,7 @@ mod out;
 mod planned;
 mod print;
 mod progress;
+mod replaced;
 mod report;
 mod results;
 mod resume;

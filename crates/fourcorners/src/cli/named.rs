@@ -7,20 +7,24 @@ use fourcorners_record::{Document, Record};
 use fourcorners_results::store::{self, Store, StoreError};
 
 use super::Failure;
-use super::results::{database, failure};
+use super::results::failure;
 
 /// Fewest digits that are taken for the beginning of an id.
 const FEWEST_DIGITS: usize = 4;
 /// From here on a name is like another, 0 to 1 (Jaro and Winkler).
 const ALIKE: f64 = 0.8;
 
+/// Where the database is, if there is a place for one.
+pub(super) fn database(named: Option<&PathBuf>) -> Result<Option<PathBuf>, Failure> {
+    match named {
+        Some(_) => super::results::database(named).map(Some),
+        None => Ok(store::default_path()),
+    }
+}
+
 /// The database to look in; none if there is none yet and nobody named one: files can be read without.
 pub(super) fn store(named: Option<&PathBuf>) -> Result<Option<Store>, Failure> {
-    let path = match named {
-        Some(_) => Some(database(named)?),
-        None => store::default_path(),
-    };
-    match path.as_deref().map(Store::open_read_only) {
+    match database(named)?.as_deref().map(Store::open_read_only) {
         Some(Ok(store)) => Ok(Some(store)),
         None | Some(Err(StoreError::Missing { .. })) => Ok(None),
         Some(Err(error)) => Err(failure(error)),
@@ -29,10 +33,14 @@ pub(super) fn store(named: Option<&PathBuf>) -> Result<Option<Store>, Failure> {
 
 /// The records of all of these in one document, in the order they are named. A record that is there
 /// twice is taken once.
-pub(super) fn find_all(names: &[String], store: Option<&Store>) -> Result<Document, Failure> {
+pub(super) fn find_all(
+    names: &[String],
+    store: Option<&Store>,
+    as_is: bool,
+) -> Result<Document, Failure> {
     let mut records: Vec<Record> = Vec::new();
     for name in names {
-        for record in find(name, store)? {
+        for record in find(name, store, as_is)? {
             if records.iter().all(|known| known.id != record.id) {
                 records.push(record);
             }
@@ -44,8 +52,9 @@ pub(super) fn find_all(names: &[String], store: Option<&Store>) -> Result<Docume
     Ok(Document::new(records))
 }
 
-/// The records of what was named: a drive first, since its name may be the path of a file, too.
-pub(super) fn find(what: &str, store: Option<&Store>) -> Result<Vec<Record>, Failure> {
+/// The records of what was named: a drive first, since its name may be the path of a file, too. One of
+/// a file that is not as it was measured is refused, or with `as_is` marked in its title.
+pub(super) fn find(what: &str, store: Option<&Store>, as_is: bool) -> Result<Vec<Record>, Failure> {
     if let Some(store) = store {
         let latest = store.latest(what).map_err(failure)?;
         if !latest.is_empty() {
@@ -58,7 +67,15 @@ pub(super) fn find(what: &str, store: Option<&Store>) -> Result<Vec<Record>, Fai
         let documents = store::documents(path).map_err(failure)?;
         let mut records = Vec::new();
         for document in documents {
-            records.extend(store::read_document(&document).map_err(failure)?.records);
+            for mut record in store::read_document(&document).map_err(failure)?.records {
+                if !record.is_as_sealed() {
+                    if !as_is {
+                        return Err(Failure::Usage(changed(&document, &record)));
+                    }
+                    record.target.title.push_str(CHANGED);
+                }
+                records.push(record);
+            }
         }
         return Ok(records);
     }
@@ -68,6 +85,20 @@ pub(super) fn find(what: &str, store: Option<&Store>) -> Result<Vec<Record>, Fai
         Some(Err(error)) if !matches!(error, StoreError::Unknown { .. }) => Err(failure(error)),
         _ => Err(Failure::Usage(unknown(what, store))),
     }
+}
+
+/// What is put behind the title of a record that is not as it was measured.
+const CHANGED: &str = " (changed since it was measured)";
+
+fn changed(document: &Path, record: &Record) -> String {
+    format!(
+        "{}: the record {} of {} ({}) is not what was measured: its content does not go with its id; \
+         --as-is shows it with a mark",
+        document.display(),
+        record.id,
+        record.target.name,
+        record.method
+    )
 }
 
 fn unknown(what: &str, store: Option<&Store>) -> String {

@@ -11,11 +11,17 @@ use super::args::ReportArgs;
 use super::named;
 use super::out::make_writable;
 use super::print;
+use super::replaced::{Inputs, Kind};
 use super::terminal::say;
 use super::{End, Failure};
 
 pub(super) fn run(args: &ReportArgs) -> Result<End, Failure> {
-    let document = named::find_all(&args.results, named::store(args.db.as_ref())?.as_ref())?;
+    if let Some(page) = &args.output {
+        let inputs = Inputs::of_results(&args.results, named::database(args.db.as_ref())?);
+        inputs.may_write(page, Kind::Page, args.overwrite).map_err(Failure::Usage)?;
+    }
+    let document =
+        named::find_all(&args.results, named::store(args.db.as_ref())?.as_ref(), args.as_is)?;
     let folders = [&args.svg, &args.png];
     for folder in folders.into_iter().flatten() {
         // A place that cannot be written is told before any picture is drawn.

@@ -21,6 +21,7 @@ use super::args::{OutputFormat, RunArgs};
 use super::interrupt::Interrupt;
 use super::planned::{Planned, Ready};
 use super::progress::{Progress, ReviewProgress};
+use super::replaced::{Inputs, Kind};
 use super::targets;
 use super::terminal::say;
 use super::{End, Failure};
@@ -43,6 +44,11 @@ pub(super) fn run(args: &RunArgs) -> Result<End, Failure> {
         .map(|list| cpu_list(list).map_err(|why| Failure::Usage(format!("--cpus {list}: {why}"))));
     let cpus = cpus.transpose()?;
     let checked = check(args, &file, &sought, &planned, seed)?;
+    if let Some(path) = &args.output {
+        // What is read for it was looked at by the check.
+        let may = Inputs::of([]).may_write(path, Kind::Report, args.overwrite);
+        may.map_err(Failure::Usage)?;
+    }
     if args.parse_only {
         return Ok(End::Done);
     }

@@ -13,6 +13,7 @@ use fourcorners_machine::{host, save};
 
 use super::args::ValidateArgs;
 use super::interrupt::Interrupt;
+use super::replaced::{Inputs, Kind};
 use super::terminal::columns;
 use super::{End, Failure};
 
@@ -24,6 +25,8 @@ const MOST_DRIVE_BYTES: u64 = 5 << 30;
 pub(super) fn run(args: &ValidateArgs) -> Result<End, Failure> {
     if let Some(path) = &args.chart {
         checked(path).map_err(Failure::Usage)?;
+        let inputs = Inputs::of(args.figures.as_deref());
+        inputs.may_write(path, Kind::Svg, args.overwrite).map_err(Failure::Usage)?;
     }
     let mut figures = match &args.figures {
         Some(path) => read(path).map_err(Failure::Usage)?,

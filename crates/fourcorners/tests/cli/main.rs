@@ -26,6 +26,7 @@ mod methods;
 mod output;
 mod plans;
 mod profiles;
+mod replaced;
 mod report;
 mod results;
 mod resume;

@@ -43,6 +43,11 @@ const COLUMNS: [&str; 31] = [
     "complete",
 ];
 
+/// The line that every export as CSV begins with.
+pub fn csv_header() -> String {
+    COLUMNS.join(",")
+}
+
 impl Store {
     /// Writes the records of these ids as one document, as `review --json` does, one record at a time
     /// in memory.

@@ -15,6 +15,7 @@ use fourcorners_report as report;
 use fourcorners_results::compare::{Comparison, Side, document, sides};
 
 use super::named;
+use super::replaced::{Inputs, Kind};
 use super::terminal::{columns, say};
 use super::{End, Failure};
 
@@ -38,13 +39,21 @@ pub(super) struct CompareArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     methods: Vec<String>,
 
-    /// Write a page with charts into this file, replacing it
+    /// Write a page with charts into this file, replacing an earlier page
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    /// Replace whatever else is there
+    #[arg(long, requires = "output")]
+    overwrite: bool,
 
     /// Print one JSON document instead of tables
     #[arg(long)]
     json: bool,
+
+    /// Show records of a file, too, that were changed since they were measured, with a mark
+    #[arg(long)]
+    as_is: bool,
 
     /// The database [default: fourcorners/results.db in $XDG_DATA_HOME or ~/.local/share]
     #[arg(long, value_name = "FILE")]
@@ -52,6 +61,10 @@ pub(super) struct CompareArgs {
 }
 
 pub(super) fn run(args: &CompareArgs) -> Result<End, Failure> {
+    if let Some(path) = &args.output {
+        let inputs = Inputs::of_results(&args.what, named::database(args.db.as_ref())?);
+        inputs.may_write(path, Kind::Page, args.overwrite).map_err(Failure::Usage)?;
+    }
     let sides = find_all(args)?;
     let methods: Vec<String> = args.methods.iter().map(|name| name.trim().to_string()).collect();
     for method in &methods {
@@ -93,7 +106,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<End, Failure> {
 
 fn find_all(args: &CompareArgs) -> Result<Vec<Side>, Failure> {
     let store = named::store(args.db.as_ref())?;
-    let found = args.what.iter().map(|what| named::find(what, store.as_ref()));
+    let found = args.what.iter().map(|what| named::find(what, store.as_ref(), args.as_is));
     let mut groups: Vec<Vec<Record>> = Vec::new();
     for mut group in found.collect::<Result<Vec<_>, _>>()? {
         // Only a file may be of several drives; each is to be a side of its own.

@@ -129,9 +129,13 @@ pub(super) struct ExportArgs {
     #[arg(long)]
     pub(super) csv: bool,
 
-    /// Write into this file, replacing it, instead of printing
+    /// Write into this file, replacing an earlier export, instead of printing
     #[arg(long, short, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
+
+    /// Replace whatever else is there
+    #[arg(long, requires = "output")]
+    pub(super) overwrite: bool,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -14,6 +14,7 @@ use fourcorners_report as report;
 use fourcorners_results::store::{Filter, Store, StoreError, dates};
 
 use super::keeper;
+use super::replaced::{Inputs, Kind};
 use super::terminal::{columns, say};
 use super::{End, Failure};
 
@@ -86,6 +87,11 @@ fn export(path: &std::path::Path, args: &ExportArgs) -> Result<End, Failure> {
     let filter = args.chosen.filter().map_err(Failure::Usage)?;
     if !args.ids.is_empty() && filter != Filter::default() {
         return Err(Failure::Usage("give ids or filters, not both".into()));
+    }
+    if let Some(file) = &args.output {
+        let kind = if args.csv { Kind::Csv } else { Kind::Json };
+        let may = Inputs::of([path]).may_write(file, kind, args.overwrite);
+        may.map_err(Failure::Usage)?;
     }
     let store = read(path)?;
     let ids: Vec<String> = match args.ids.is_empty() {

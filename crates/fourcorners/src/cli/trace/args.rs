@@ -127,6 +127,10 @@ pub(super) struct ConvertArgs {
     #[arg(long, short, value_name = "FILE")]
     pub(super) output: PathBuf,
 
+    /// Replace the file if there is one
+    #[arg(long)]
+    pub(super) overwrite: bool,
+
     /// Its format: fio-iolog (version 3), csv or compact
     #[arg(long = "as", value_name = "FORMAT", default_value = "compact")]
     pub(super) output_format: String,

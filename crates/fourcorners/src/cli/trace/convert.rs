@@ -11,6 +11,7 @@ use fourcorners_trace::{self as trace, Options, Output, WriteError, Written};
 use super::args::ConvertArgs;
 use super::{Interruptible, cannot_open, options, tell_skipped};
 use crate::cli::interrupt::Interrupt;
+use crate::cli::replaced::{Inputs, Kind};
 use crate::cli::terminal::say;
 use crate::cli::{End, Failure};
 
@@ -23,6 +24,10 @@ pub(super) fn run(args: &ConvertArgs) -> Result<End, Failure> {
         return Err(Failure::Usage(format!(
             "--drive {drive:?}: fio takes a path of 1 to 255 bytes without blanks"
         )));
+    }
+    if args.output != Path::new("-") {
+        let inputs = Inputs::of([args.trace.as_path()]);
+        inputs.may_write(&args.output, Kind::Trace, args.overwrite).map_err(Failure::Usage)?;
     }
     // Before anything is made: a trace that is none is not worth a file.
     trace::open(&args.trace, &options).map_err(cannot_open)?;
@@ -73,7 +78,7 @@ impl Work<'_> {
     }
 }
 
-/// Writes to a file that is whole or not there. The trace may be the file it replaces.
+/// Writes to a file that is whole or not there.
 fn to_file(work: &Work<'_>, path: &Path) -> Result<Option<Converted>, Failure> {
     if path.is_dir() {
         return Err(Failure::Usage(format!("{} is a folder: name a file in it", path.display())));

@@ -1,0 +1,109 @@
+//! What an output may take the place of: nothing that is read for it, and of what else exists only an
+//! earlier output of the same kind, unless the user asks for more.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// By so many bytes at its beginning a file is recognised.
+const BEGINNING: u64 = 64 << 10;
+
+/// What is to be written.
+#[derive(Clone, Copy)]
+pub(super) enum Kind {
+    /// A page of a review or of a comparison.
+    Page,
+    /// Records as JSON.
+    Json,
+    /// Records as CSV.
+    Csv,
+    /// A chart.
+    Svg,
+    /// What `run` reports, in any of its formats.
+    Report,
+    /// A trace; nobody can tell whose one is.
+    Trace,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Page => "a page of fourcorners",
+            Kind::Json => "JSON of fourcorners",
+            Kind::Csv => "CSV of fourcorners",
+            Kind::Svg => "an SVG chart",
+            Kind::Report => "a report of run",
+            Kind::Trace => "known to be ours",
+        }
+    }
+
+    /// Whether a file that begins so is one of ours.
+    fn begins(self, text: &str) -> bool {
+        match self {
+            Kind::Page => {
+                text.starts_with("<!DOCTYPE html>") && text.contains(" – drive review</title>")
+            }
+            Kind::Json => text.starts_with("{\"schema\":\"fourcorners.review/"),
+            Kind::Csv => text.starts_with(&fourcorners_results::store::csv_header()),
+            Kind::Svg => text.starts_with("<svg "),
+            Kind::Report => {
+                text.starts_with('{') && text.contains("\"fio version\"")
+                    || text.contains("(groupid=")
+            }
+            Kind::Trace => false,
+        }
+    }
+}
+
+/// Files that are read, so that nothing may be written over them.
+pub(super) struct Inputs(Vec<PathBuf>);
+
+impl Inputs {
+    pub(super) fn of<'a>(files: impl IntoIterator<Item = &'a Path>) -> Inputs {
+        Inputs(files.into_iter().map(Path::to_path_buf).collect())
+    }
+
+    /// What results are named by, where those are files or folders, and the database.
+    pub(super) fn of_results(names: &[String], database: Option<PathBuf>) -> Inputs {
+        let documents = |name: &String| {
+            let found = fourcorners_results::store::documents(Path::new(name));
+            found.unwrap_or_default()
+        };
+        let named = names.iter().filter(|name| Path::new(name).exists()).flat_map(documents);
+        Inputs(named.chain(database).collect())
+    }
+
+    /// Whether a file of this `kind` may be written to `path`.
+    ///
+    /// # Errors
+    /// What is there, and what to do.
+    pub(super) fn may_write(&self, path: &Path, kind: Kind, overwrite: bool) -> Result<(), String> {
+        // What cannot be looked at cannot be written either, which is told by who writes.
+        let Ok(there) = path.metadata() else { return Ok(()) };
+        let place = path.display();
+        let same = |input: &&PathBuf| {
+            let input = input.metadata();
+            input.is_ok_and(|input| (input.dev(), input.ino()) == (there.dev(), there.ino()))
+        };
+        if let Some(input) = self.0.iter().find(same).filter(|_| there.is_file()) {
+            return Err(format!(
+                "{place}: this would replace {}, which is read for it; name another file",
+                input.display()
+            ));
+        }
+        if !there.is_file() || there.len() == 0 || overwrite || kind.begins(&beginning(path)) {
+            return Ok(());
+        }
+        Err(format!(
+            "{place} exists and is not {}: name another file, or add --overwrite",
+            kind.name()
+        ))
+    }
+}
+
+fn beginning(path: &Path) -> String {
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(BEGINNING).read_to_end(&mut bytes));
+    read.map_or(String::new(), |_| String::from_utf8_lossy(&bytes).into_owned())
+}

@@ -1,0 +1,110 @@
+//! What an output may take the place of.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use crate::bench::{folder, refused, run};
+
+#[test]
+fn no_output_replaces_what_it_is_made_of_or_what_is_not_ours() {
+    let dir = folder();
+    let at = |name: &str| dir.path().join(name);
+    let done = |args: &[&str]| {
+        let ran = run(dir.path(), args);
+        assert_eq!(ran.code, Some(0), "{args:?}: {ran:?}");
+    };
+    let review = ["review", "crucial-m4-64gb", "--quick", "--out"];
+    done(&[&review[..], &["a", "--db", "r.db", "--seed", "1"]].concat());
+    done(&[&review[..], &["b", "--db", "r.db", "--seed", "2"]].concat());
+    fs::write(at("job.fio"), "[j]\nrw=randread\nsize=1m\n").expect("it can be written");
+    fs::write(at("t.csv"), "time_us,op,offset,bytes\n0,read,0,4096\n").expect("it can be written");
+    fs::write(at("notes.txt"), "three months of notes").expect("it can be written");
+    symlink("a/review.json", at("link")).expect("it can be made");
+    fs::hard_link(at("a/review.json"), at("hard")).expect("it can be made");
+    let (a, b) = ("a/review.json", "b/review.json");
+    let over_an_input: [&[&str]; 11] = [
+        &["report", "a", "-o", a],
+        &["report", a, "-o", "link"],
+        &["report", a, "-o", "hard"],
+        &["report", "crucial-m4-64gb", "-o", "r.db", "--db", "r.db"],
+        &["results", "--db", "r.db", "export", "-o", "r.db"],
+        &["results", "--db", "r.db", "export", "--csv", "-o", "r.db"],
+        &["compare", a, b, "-o", a],
+        &["compare", a, b, "-o", b],
+        &["compare", "a", "b", "-o", "link"],
+        &["run", "job.fio", "crucial-m4-64gb", "--output", "job.fio"],
+        &["trace", "convert", "t.csv", "-o", "t.csv"],
+    ];
+    let kept = || [a, b, "r.db", "job.fio", "t.csv"].map(|name| fs::read(at(name)).expect("there"));
+    let before = kept();
+    for args in over_an_input {
+        for args in [args.to_vec(), [args, &["--overwrite"]].concat()] {
+            let line = refused(dir.path(), &args);
+            let told = line.contains("name another file") || line.contains("is made from");
+            assert!(told, "{args:?}: {line}");
+        }
+    }
+    let over_another: [&[&str]; 6] = [
+        &["report", "a", "-o", "notes.txt"],
+        &["report", "a", "-o", b],
+        &["compare", "a", "b", "-o", "notes.txt"],
+        &["results", "--db", "r.db", "export", "--csv", "-o", a],
+        &["run", "job.fio", "crucial-m4-64gb", "--output", "notes.txt"],
+        &["trace", "convert", "t.csv", "-o", "notes.txt"],
+    ];
+    for args in over_another {
+        let line = refused(dir.path(), args);
+        assert!(line.contains("--overwrite"), "{args:?}: {line}");
+    }
+    assert_eq!(kept(), before);
+    assert_eq!(fs::read(at("notes.txt")).expect("there"), b"three months of notes");
+
+    // An earlier output of the same kind is replaced, an empty file is nothing, and who asks gets it.
+    let again: [&[&str]; 5] = [
+        &["report", "a", "-o", "page.html"],
+        &["compare", "a", "b", "-o", "page.html"],
+        &["results", "--db", "r.db", "export", "-o", "all.json"],
+        &["results", "--db", "r.db", "export", "--csv", "-o", "all.csv"],
+        &["run", "job.fio", "crucial-m4-64gb", "--output", "report.txt"],
+    ];
+    for args in again {
+        done(args);
+        done(args);
+    }
+    done(&["run", "job.fio", "crucial-m4-64gb", "--output", "o.json", "--output-format", "json"]);
+    done(&["run", "job.fio", "crucial-m4-64gb", "--output", "o.json", "--output-format", "json+"]);
+    fs::write(at("empty"), "").expect("it can be written");
+    done(&["report", "a", "-o", "empty"]);
+    done(&["report", "a", "-o", "notes.txt", "--overwrite"]);
+    assert!(fs::read_to_string(at("notes.txt")).expect("there").starts_with("<!DOCTYPE html>"));
+}
+
+#[test]
+fn a_document_that_was_edited_is_shown_with_a_mark_or_not_at_all() {
+    let dir = folder();
+    for (out, seed) in [("a", "1"), ("b", "2")] {
+        let args =
+            ["review", "crucial-m4-64gb", "--quick", "--no-db", "--out", out, "--seed", seed];
+        assert_eq!(run(dir.path(), &args).code, Some(0));
+    }
+    let document = dir.path().join("a/review.json");
+    let text = fs::read_to_string(&document).expect("there");
+    let at = text.find("\"mb_per_s\":").expect("a figure") + "\"mb_per_s\":".len();
+    let end = at + text[at..].find(',').expect("more follows");
+    fs::write(&document, format!("{}99999.0{}", &text[..at], &text[end..])).expect("it is ours");
+    for args in [&["report", "a"][..], &["report", "a", "-o", "p.html"], &["compare", "b", "a"]] {
+        let line = refused(dir.path(), args);
+        assert!(line.contains("is not what was measured"), "{args:?}: {line}");
+    }
+    for args in [&["report", "a", "-o", "p.html"][..], &["compare", "b", "a", "-o", "p.html"]] {
+        let ran = run(dir.path(), &[args, &["--as-is"]].concat());
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let page = fs::read_to_string(dir.path().join("p.html")).expect("a page");
+        assert!(page.contains("(changed since it was measured)"), "{args:?}");
+    }
+    // Untouched, there is no mark.
+    let ran = run(dir.path(), &["report", "b", "-o", "p.html", "--as-is"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let page = fs::read_to_string(dir.path().join("p.html")).expect("a page");
+    assert!(!page.contains("changed since"));
+}
