@@ -42,7 +42,7 @@ pub(super) enum Command {
     /// Hold the virtual drives against published figures, each in its own test
     Validate(ValidateArgs),
     /// Hold verdicts against the truth, on virtual drives whose truth is known
-    Grade(GradeArgs),
+    Grade(super::grade::GradeArgs),
     /// Write a virtual SSD full and on, and keep its state for reviews of a used drive
     Age(AgeArgs),
     /// List, show, export, import and remove the results of the database
@@ -459,46 +459,6 @@ pub(super) struct DoctorArgs {
     /// Print one JSON document instead of a table
     #[arg(long)]
     pub(super) json: bool,
-}
-
-/// `fourcorners grade`.
-#[derive(Debug, clap::Args)]
-pub(super) struct GradeArgs {
-    /// How noisy the machine is on which they are reviewed: 0, 1.5 or 12 % of the time is lost
-    /// [default: none; with --markdown all three]
-    #[arg(long, value_name = "LEVEL")]
-    pub(super) noise: Option<NoiseArg>,
-    /// How many drives are drawn
-    #[arg(long, default_value_t = 100, value_name = "N", value_parser = up_to_a_million)]
-    pub(super) drives: usize,
-    /// What they are drawn with
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    pub(super) seed: u64,
-    /// Only the drive of this number, from 0
-    #[arg(long, value_name = "N")]
-    pub(super) only: Option<usize>,
-    /// Print JSON
-    #[arg(long, conflicts_with = "markdown")]
-    pub(super) json: bool,
-    /// Print Markdown
-    #[arg(long)]
-    pub(super) markdown: bool,
-}
-
-/// A noise level of `grade`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
-pub(super) enum NoiseArg {
-    /// A quiet machine
-    None,
-    /// One that has nothing else to do
-    Lab,
-    /// One that is shared
-    Host,
-}
-
-fn up_to_a_million(text: &str) -> Result<usize, String> {
-    let number = text.parse().map_err(|_| "this is no number of drives".to_string())?;
-    (1..=1_000_000).contains(&number).then_some(number).ok_or("from 1 to 1,000,000".into())
 }
 
 #[derive(Debug, ClapArgs)]

@@ -2,14 +2,57 @@
 
 use std::io::{IsTerminal, Write, stderr, stdout};
 
+use clap::{Args as ClapArgs, ValueEnum};
 use comfy_table::{ContentArrangement, Table, presets};
 use fourcorners_lab::grade::{Grades, NoiseLevel, Options, draw, grade, markdown};
 
-use super::args::{GradeArgs, NoiseArg};
 use super::interrupt::Interrupt;
 use super::terminal::columns;
 use super::validate::workers;
 use super::{End, Failure};
+
+/// Hold verdicts against the truth, on virtual drives whose truth is known
+///
+/// Drives are drawn, put on a machine that is as noisy as asked, and reviewed by the methods of
+/// `review` at full length: some ten seconds of CPU time each.
+#[derive(Debug, ClapArgs)]
+pub(super) struct GradeArgs {
+    /// How noisy the machine is on which they are reviewed: 0, 1.5 or 12 % of the time is lost
+    /// [default: none; with --markdown all three]
+    #[arg(long, value_name = "LEVEL")]
+    noise: Option<NoiseArg>,
+    /// How many drives are drawn
+    #[arg(long, default_value_t = 100, value_name = "N", value_parser = up_to_a_million)]
+    drives: usize,
+    /// What they are drawn with
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    seed: u64,
+    /// Only the drive of this number, from 0
+    #[arg(long, value_name = "N")]
+    only: Option<usize>,
+    /// Print JSON
+    #[arg(long, conflicts_with = "markdown")]
+    json: bool,
+    /// Print Markdown
+    #[arg(long)]
+    markdown: bool,
+}
+
+/// A noise level of `grade`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum NoiseArg {
+    /// A quiet machine
+    None,
+    /// One that has nothing else to do
+    Lab,
+    /// One that is shared
+    Host,
+}
+
+fn up_to_a_million(text: &str) -> Result<usize, String> {
+    let number = text.parse().map_err(|_| "this is no number of drives".to_string())?;
+    (1..=1_000_000).contains(&number).then_some(number).ok_or("from 1 to 1,000,000".into())
+}
 
 pub(super) fn run(args: &GradeArgs) -> Result<End, Failure> {
     if let Some(only) = args.only.filter(|only| *only >= args.drives) {
@@ -18,13 +61,11 @@ pub(super) fn run(args: &GradeArgs) -> Result<End, Failure> {
             args.drives
         )));
     }
-    let noise = args.noise;
-    let levels: Vec<NoiseLevel> = NoiseLevel::ALL
-        .into_iter()
-        .filter(|level| {
-            args.markdown && noise.is_none() || *level == noise.map_or(NoiseLevel::None, level_of)
-        })
-        .collect();
+    let levels = match args.noise {
+        Some(noise) => vec![level_of(noise)],
+        None if args.markdown => NoiseLevel::ALL.to_vec(),
+        None => vec![NoiseLevel::None],
+    };
     let interrupt = Interrupt::listen()?;
     let mut all = Vec::new();
     for level in levels {
