@@ -104,8 +104,8 @@ impl Figure {
     fn wear<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         optional(py, self.figure().wear.as_ref())
     }
-    /// What else the machine was doing, as a dictionary: `cpu_wait_share`, `cpu_steal_share` and `load`
-    /// (real targets).
+    /// What else the machine was doing, as a dictionary: `cpu_wait_share`, `cpu_steal_share`, `load`
+    /// and, of a device, `other_io_share` (real targets).
     #[getter]
     fn noise<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         optional(py, self.figure().noise.as_ref())

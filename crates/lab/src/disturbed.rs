@@ -90,7 +90,8 @@ impl Disturbed {
     pub(crate) fn noise(&self, began: Nanos, waited: Nanos) -> Noise {
         let seconds = (self.drive.now() - began).as_secs().max(1e-9);
         let cpu_wait_share = (self.waited - waited).as_secs() / seconds;
-        Noise { cpu_wait_share, cpu_steal_share: 0.0, load: 1.0 + self.of.seen }
+        let load = 1.0 + self.of.seen;
+        Noise { cpu_wait_share, cpu_steal_share: 0.0, load, other_io_share: None }
     }
 
     fn new_second(&mut self, now: Nanos) {

@@ -301,6 +301,11 @@ impl Drive {
         let counters = self.counters();
         let work = |drive: &Drive| cpu::process_seconds() - drive.looked_at_the_clock().as_secs();
         let meter = matches!(self, Drive::Real(_)).then(NoiseMeter::begin).flatten();
+        let device = |drive: &Drive| match drive {
+            Drive::Real(uring) => uring.device_bytes(),
+            Drive::Ssd(_) | Drive::Hdd(_) | Drive::Disturbed(_) => None,
+        };
+        let moved = device(self);
         let disturbance = match self {
             Drive::Disturbed(disturbed) => Some(disturbed.begin()),
             Drive::Ssd(_) | Drive::Hdd(_) | Drive::Real(_) => None,
@@ -308,6 +313,10 @@ impl Drive {
         let (before, began) = (work(self), self.now());
         let measured = run(self);
         let mut noise = meter.and_then(|meter| meter.end((self.now() - began).as_secs()));
+        if let (Some(noise), Some(before), Some(after)) = (&mut noise, moved, device(self)) {
+            let all = after.saturating_sub(before).max(1) as f64;
+            noise.other_io_share = Some((1.0 - measured.bytes as f64 / all).max(0.0));
+        }
         if let (Drive::Disturbed(disturbed), Some(waited)) = (&*self, disturbance) {
             noise = Some(disturbed.noise(began, waited));
         }

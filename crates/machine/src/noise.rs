@@ -28,6 +28,7 @@ impl NoiseMeter {
             cpu_wait_share: waited.saturating_sub(self.waited_ns) as f64 / 1e9 / seconds.max(1e-9),
             cpu_steal_share: cpu.stolen.saturating_sub(self.cpu.stolen) as f64 / all as f64,
             load: host::load()?,
+            other_io_share: None,
         })
     }
 }

@@ -69,6 +69,10 @@ pub struct Noise {
     pub cpu_steal_share: f64,
     /// Programs running or ready to, on average over the minute before the end.
     pub load: f64,
+    /// Of the bytes that the drive moved, the share that others asked for; none where that cannot be
+    /// told (a file, a device behind the page cache).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_io_share: Option<f64>,
 }
 
 /// How worn a virtual drive's flash is. Blocks on all planes of a die that are erased together

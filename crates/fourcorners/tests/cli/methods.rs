@@ -1,6 +1,7 @@
 //! Every method, on a virtual drive and on devices that do and do not pass TRIM on.
 
 use std::fs::File;
+use std::process::Command;
 
 use fourcorners_record::{ClockName, Document, Ended, Outcome, Record};
 
@@ -155,4 +156,24 @@ fn trim_does_not_reach_a_loop_over_a_file_system_without_holes() {
     let document = reviewed(&[&node, "--destroy", &node, "--methods", "trim-reaches"]);
     assert_eq!(outcome(&document.records[0], "trim-reaches"), Outcome::No);
     assert!(document.records[0].notes.iter().any(|it| it.about == "trim-refused"));
+}
+
+#[test]
+fn others_on_the_device_are_told_from_ourselves() {
+    let Some(device) = Loop::blank(64 * MIB) else { return };
+    let node = device.node.as_str();
+    let share = || {
+        let document = reviewed(&[node, "--destroy", node, "--methods", "lba-pass"]);
+        let figure = &document.records[0].figures["sequential_read_128k_qd1_pass"];
+        figure.noise.expect("the kernel tells it").other_io_share
+    };
+    let alone = share().expect("a loop device is a device");
+    assert!(alone < 0.02, "{alone}");
+    let reads =
+        format!("while :; do dd if={node} of=/dev/null bs=1M iflag=direct status=none; done");
+    let mut other = Command::new("sh").args(["-c", &reads]).spawn().expect("a shell");
+    let beside = share().expect("a loop device is a device");
+    other.kill().expect("it is ours");
+    other.wait().expect("it ends");
+    assert!(beside > 0.1, "{beside}");
 }

@@ -62,9 +62,11 @@ impl Slower<'_> {
 }
 
 /// The part of a figure's time that its machine took: while the loop waited for a processor, or
-/// the processors were others'.
+/// the processors or the drive were others'.
 pub(super) fn taken(figure: &Figure) -> f64 {
-    let noise = figure.noise.map_or(0.0, |noise| noise.cpu_wait_share + noise.cpu_steal_share);
+    let noise = figure.noise.map_or(0.0, |noise| {
+        noise.cpu_wait_share + noise.cpu_steal_share + noise.other_io_share.unwrap_or(0.0)
+    });
     noise.clamp(0.0, 0.99)
 }
 

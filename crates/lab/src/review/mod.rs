@@ -9,6 +9,7 @@ mod figure;
 mod fill_level;
 mod four_corners;
 mod generator;
+mod irregular;
 mod lba_pass;
 mod past;
 mod phase;

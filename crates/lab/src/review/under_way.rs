@@ -15,7 +15,7 @@ use super::phase::preparation;
 use super::runner::Reviewed;
 use super::trim_reaches::{NotProbed, Probe};
 use super::trim_works::{REFUSED, TIME};
-use super::{Method, Phase, Reached, Replayed, Shelf, power, snia, trim_reaches};
+use super::{Method, Phase, Reached, Replayed, Shelf, irregular, power, snia, trim_reaches};
 use crate::drive::{Drive, Outcome, Purge};
 
 /// A review whose plan is being carried out.
@@ -322,7 +322,11 @@ impl Review {
         match trimmed {
             Ok(took) => {
                 let text = format!("A TRIM of {gb:.1} GB took {}.", time(took.as_micros()));
-                self.record.notes.push(note(TIME, text, took.as_secs()));
+                let said = note(TIME, text, took.as_secs());
+                // Of several that took as long it is said once.
+                if self.record.notes.last() != Some(&said) {
+                    self.record.notes.push(said);
+                }
             }
             Err(fault) => self.say(REFUSED, format!("The TRIM was refused: {fault}.")),
         }
@@ -389,7 +393,12 @@ impl Review {
     fn keep(&mut self, name: &str, job: &Job, outcome: &Outcome, drive: &Drive) {
         let about = About { name, job, state: &self.state, target: &self.record.target };
         let figure = figure(&about, outcome, drive);
-        self.record.series.insert(name.into(), Series::from(&outcome.measured));
+        let series = Series::from(&outcome.measured);
+        // A virtual drive's seconds are all its own.
+        if matches!(drive, Drive::Real(_)) {
+            self.record.notes.extend(irregular::said(name, &series));
+        }
+        self.record.series.insert(name.into(), series);
         self.record.figures.insert(name.into(), figure);
     }
 }

@@ -48,6 +48,11 @@ pub(super) struct BlockDevice {
 }
 
 impl BlockDevice {
+    /// Where sysfs has it.
+    pub(super) fn folder(&self) -> String {
+        format!("/sys/dev/block/{}:{}", self.major, self.minor)
+    }
+
     fn can_discard(&self) -> bool {
         self.says_not_zero("discard_max_bytes")
     }
@@ -55,7 +60,7 @@ impl BlockDevice {
     /// Whether its queue's attribute is another than 0.
     pub(super) fn says_not_zero(&self, attribute: &str) -> bool {
         // A partition has no queue of its own; its directory lies in that of the whole drive.
-        let directory = format!("/sys/dev/block/{}:{}", self.major, self.minor);
+        let directory = self.folder();
         ["queue", "../queue"]
             .iter()
             .find_map(|queue| fs::read_to_string(format!("{directory}/{queue}/{attribute}")).ok())

@@ -21,6 +21,7 @@ mod polled;
 mod pools;
 mod request;
 mod setup;
+mod traffic;
 
 use std::cell::Cell;
 use std::collections::VecDeque;
