@@ -124,9 +124,9 @@ impl Disturbed {
                 continue;
             }
             let still = Nanos::from_micros(STILL_US * self.random.exponential());
-            end = end + still;
+            end += still;
             if index == 0 {
-                self.waited = self.waited + still;
+                self.waited += still;
             }
             self.losses[index].next = self.after(end, share);
         }

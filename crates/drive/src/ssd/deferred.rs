@@ -128,7 +128,7 @@ mod tests {
                         by_unit.retain(|unit, _| !units.contains(unit));
                     }
                     Step::Wait(time) => {
-                        now = now + Nanos(time);
+                        now += Nanos(time);
                         for unit in 0..60 {
                             let expected = by_unit.get(&unit).is_some_and(|due| *due <= now);
                             prop_assert_eq!(deferred.is_due(unit, now), expected, "{}", unit);

@@ -114,7 +114,7 @@ fn graded(drawn: &Drawn, options: &Options, go_on: &dyn Fn() -> bool) -> Option<
     for &method in drawn.methods() {
         let seed = drawn.seed;
         let (seen, unseen) = options.noise.shares();
-        let by = Disturbance { seen, unseen, seed: seed ^ 0x6e6f_6973_65 };
+        let by = Disturbance { seen, unseen, seed: seed ^ 0x006e_6f69_7365 };
         let record = reviewed(&drawn.profile, method, seed, Some(by), go_on)?;
         // The same drive on a quiet machine, with other random numbers.
         let quiet = reviewed(&drawn.profile, method, seed.wrapping_add(1), None, go_on)?;
