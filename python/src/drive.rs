@@ -60,7 +60,7 @@ impl Virtual {
         match drive {
             LabDrive::Ssd(ssd) => Some(Virtual::Ssd(ssd)),
             LabDrive::Hdd(hdd) => Some(Virtual::Hdd(hdd)),
-            LabDrive::Real(_) => None,
+            LabDrive::Real(_) | LabDrive::Disturbed(_) => None,
         }
     }
 }
