@@ -205,7 +205,9 @@
   function saveNumbers(chart) {
     const { data, layout, names } = JSON.parse(chart.json);
     const cell = (value) => {
-      const text = value === undefined || value === null ? "" : String(value);
+      let text = value === undefined || value === null ? "" : String(value);
+      // A name that begins as a formula does is text to a spreadsheet.
+      if (typeof value === "string" && /^[=+\-@\t\r]/.test(text)) text = `'${text}`;
       return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
     };
     const plain = (text) => {

@@ -31,7 +31,7 @@ pub enum Refusal {
         instead: String,
     },
     /// The user may not.
-    #[error("{target} may not be {action} by this user ({errno}): try again as root")]
+    #[error("{target} may not be {action} by this user ({errno}): {}", instead_of_this_user())]
     Denied {
         /// The target.
         target: String,
@@ -254,6 +254,17 @@ pub(super) fn size_text(bytes: u64) -> String {
         1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
         1_000_000_000..1_000_000_000_000 => format!("{:.1} GB", bytes as f64 / 1e9),
         _ => format!("{:.2} TB", bytes as f64 / 1e12),
+    }
+}
+
+/// Who could, where this user may not.
+fn instead_of_this_user() -> &'static str {
+    match rustix::process::geteuid().is_root() {
+        false => "try again as root",
+        true => {
+            "not even root may here, as of a file that is immutable (lsattr), of a medium that is read-only, \
+             or in a container without that right"
+        }
     }
 }
 

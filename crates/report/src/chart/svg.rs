@@ -70,7 +70,18 @@ pub(crate) fn svg(chart: &Chart, made_by: &str) -> String {
                 fill=(colour("--quiet")) { (made_by) }
         }
     };
-    format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n", picture.into_string())
+    let picture: String = picture.into_string().chars().map(of_xml).collect();
+    format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{picture}\n")
+}
+
+/// A character that XML 1.0 has; a drive's name may hold others, and one of them makes a picture that
+/// nothing opens.
+fn of_xml(character: char) -> char {
+    match character {
+        '\t' | '\n' | '\r' => character,
+        '\0'..' ' | '\u{fffe}' | '\u{ffff}' => char::REPLACEMENT_CHARACTER,
+        _ => character,
+    }
 }
 
 /// A colour of the style sheet; the first there are the light ones.
@@ -221,6 +232,12 @@ fn drawn(line: &Line, lines: &Lines, area: &Area) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_xml_does_not_have_is_not_in_a_picture() {
+        let shown: String = "a\u{1}b\u{1b}[1m\tc\u{ffff}ü".chars().map(of_xml).collect();
+        assert_eq!(shown, "a\u{fffd}b\u{fffd}[1m\tc\u{fffd}ü");
+    }
 
     #[test]
     fn the_colours_are_the_light_ones_of_the_page() {

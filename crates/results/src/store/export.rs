@@ -91,12 +91,19 @@ impl Store {
             let packed = self.packed(id.as_ref())?;
             let record = unpack(&packed).map_err(|why| self.damaged(id.as_ref(), &why))?;
             for figure in figures(&record) {
-                csv.write_record(about(&record).into_iter().chain(figure))
+                csv.write_record(about(&record).into_iter().chain(figure).map(inert))
                     .map_err(io::Error::from)?;
             }
         }
         Ok(csv.flush()?)
     }
+}
+
+/// A cell that a spreadsheet takes for text or a number, never for a formula: what a drive or a file is
+/// called may begin as one does. A quote before it, which spreadsheets do not show, says that it is text.
+fn inert(cell: String) -> String {
+    let formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    if formula && cell.parse::<f64>().is_err() { format!("'{cell}") } else { cell }
 }
 
 /// The columns that all figures of a record have in common.
@@ -162,4 +169,19 @@ fn figures(record: &Record) -> Vec<Vec<String>> {
         columns
     });
     measured.chain(replayed).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::inert;
+
+    #[test]
+    fn what_begins_as_a_formula_is_text_and_a_negative_number_stays_one() {
+        for formula in ["=1+1", "+cmd|' /C calc'!A0", "-2+3+cmd", "@SUM(A1)", "\t=1"] {
+            assert_eq!(inert(formula.into()), format!("'{formula}"));
+        }
+        for same in ["Crucial m4 256 GB", "-0.5", "1e-3", ""] {
+            assert_eq!(inert(same.into()), same);
+        }
+    }
 }
