@@ -30,15 +30,17 @@ pub(crate) fn methods() -> Vec<&'static str> {
 /// Tests virtual drives, new ones, by the reviewers' methods: a record for each drive and method.
 ///
 /// `drives` are names, profiles or Drives, one or a list; a Drive's spare area is left alone.
+/// `ios` is the most I/Os of each trace of storage-bench, by default all but for what takes minutes.
 /// `progress` is called with how far it is, 0 to 1, on the thread that called.
 #[pyfunction]
-#[pyo3(signature = (drives, methods=None, *, quick=false, seed=1, progress=None))]
+#[pyo3(signature = (drives, methods=None, *, quick=false, seed=1, ios=None, progress=None))]
 pub(crate) fn review(
     py: Python<'_>,
     drives: &Bound<'_, PyAny>,
     methods: Option<&Bound<'_, PyAny>>,
     quick: bool,
     seed: u64,
+    ios: Option<u64>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Vec<Record>> {
     let methods = match methods {
@@ -62,7 +64,7 @@ pub(crate) fn review(
             )));
         }
         let (methods, spare_percent) = (methods.clone(), spare * 100.0);
-        wanted.push(Wanted { profile, methods, quick, spare_percent, seed });
+        wanted.push(Wanted { profile, methods, quick, spare_percent, seed, most_ios: ios });
     }
     check_memory(wanted.iter().map(|wanted| wanted.profile.memory_bytes()).collect(), 1)
         .map_err(PyMemoryError::new_err)?;

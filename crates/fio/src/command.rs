@@ -101,6 +101,7 @@ mod tests {
             firmware: None,
             profile_hash: None,
             rated_cycles: None,
+            flash: None,
             fitted: Vec::new(),
             set: Vec::new(),
             host_controller: None,

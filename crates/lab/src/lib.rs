@@ -43,4 +43,5 @@ pub mod replay;
 pub mod review;
 pub mod side_by_side;
 pub mod state;
+mod statistic;
 pub mod validate;

@@ -6,12 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use fourcorners_catalogue::{Model, Profile};
 use fourcorners_drive::Geometry;
+use fourcorners_drive::profile::{FlashSection, Sourced, SsdProfile};
 use fourcorners_machine::{host, workers};
-use fourcorners_record::{Ended, Record, TargetInfo, TargetKind};
+use fourcorners_record::{Ended, FlashRating, Record, Retention, TargetInfo, TargetKind};
 
 use crate::drive::Drive;
 use crate::review::{
-    Bench, Medium, Method, Past, Phase, Protocol, Reviewed, Scope, Shelf, Watch, plans, review,
+    Bench, Medium, Method, Past, Phase, Protocol, Reviewed, Scope, Shelf, Watch, longest_first,
+    plans, review,
 };
 
 /// Of the memory that is available, what virtual drives may take.
@@ -30,6 +32,8 @@ pub struct Wanted {
     pub spare_percent: f64,
     /// Seed of all random numbers.
     pub seed: u64,
+    /// Most I/Os of each trace of the storage bench; `None` for what the method has.
+    pub most_ios: Option<u64>,
 }
 
 impl Wanted {
@@ -44,6 +48,7 @@ impl Wanted {
             quick: self.quick,
             seed: self.seed,
             medium,
+            most_ios: self.most_ios,
         };
         let protocols: Vec<Protocol> = self.methods.iter().copied().map(Protocol::from).collect();
         // Only a plan file may not fit a drive.
@@ -82,7 +87,8 @@ pub fn review_all<W: Watch>(
         .iter()
         .enumerate()
         .flat_map(|(drive, plans)| {
-            (0..plans.len()).map(move |method| (drive, method, Mutex::default()))
+            let order = longest_first(plans.iter()).into_iter();
+            order.map(move |method| (drive, method, Mutex::default()))
         })
         .collect();
     let stopped = AtomicBool::new(false);
@@ -118,6 +124,8 @@ pub fn review_all<W: Watch>(
         Ok(())
     };
     let Ok(()) = workers::each(&work, room.workers, one);
+    let mut work = work;
+    work.sort_unstable_by_key(|&(drive, method, _)| (drive, method));
     let slots = work.into_iter().map(|(_, _, slot)| slot);
     slots.into_iter().filter_map(|slot| slot.into_inner().expect("no holder panics")).collect()
 }
@@ -148,13 +156,40 @@ pub fn target_info(profile: &Profile, geometry: Geometry) -> TargetInfo {
         firmware: None,
         profile_hash: Some(profile.hash()),
         rated_cycles: match &profile.model {
-            Model::Ssd(ssd) => ssd.wear.as_ref().map(|wear| wear.endurance_cycles.value),
+            Model::Ssd(ssd) => rated_cycles(ssd),
+            Model::Hdd(_) => None,
+        },
+        flash: match &profile.model {
+            Model::Ssd(ssd) => ssd.flash.as_ref().map(flash_rating),
             Model::Hdd(_) => None,
         },
         fitted: profile.fitted(),
         set: profile.set.clone(),
         host_controller: profile.host_controller.clone(),
         loaded_state: None,
+    }
+}
+
+/// The cycles that its blocks bear in the model, else those that its flash is rated for.
+fn rated_cycles(ssd: &SsdProfile) -> Option<u32> {
+    let modelled = ssd.wear.as_ref().map(|wear| wear.endurance_cycles.value);
+    let rated = || Some(ssd.flash.as_ref()?.rated_cycles.as_ref()?.value);
+    modelled.or_else(rated)
+}
+
+fn flash_rating(flash: &FlashSection) -> FlashRating {
+    let value = |key: &Option<Sourced<f64>>| key.as_ref().map(|sourced| sourced.value);
+    let retention = || {
+        Some(Retention {
+            days: value(&flash.retention_days)?,
+            celsius: value(&flash.retention_celsius)?,
+            activation_ev: value(&flash.activation_ev)?,
+        })
+    };
+    FlashRating {
+        cells: flash.cells.value.name().into(),
+        rated_tb: value(&flash.rated_tb),
+        retention: retention(),
     }
 }
 

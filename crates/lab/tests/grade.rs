@@ -1,10 +1,12 @@
 //! Verdicts against the truth, on a fixed sample of the drives that `fourcorners grade` draws, with as
 //! much noise as it has.
 
-use fourcorners_lab::grade::{Grades, NoiseLevel, Options, draw, grade};
+use fourcorners_lab::grade::{Condition, Grades, NoiseLevel, Options, draw, grade};
 
-fn graded(only: usize, noise: NoiseLevel) -> Grades {
-    let options = Options { noise, drives: 300, seed: 1, only: Some(only), workers: 1 };
+/// In full and quick.
+fn graded(only: usize, noise: NoiseLevel) -> Vec<Grades> {
+    let conditions = [false, true].map(|quick| Condition { noise, quick }).to_vec();
+    let options = Options { conditions, drives: 300, seed: 1, only: Some(only), workers: 1 };
     grade(&options, &|_| true)
 }
 
@@ -15,7 +17,7 @@ fn on_a_noisy_machine_no_verdict_of_the_sample_is_wrong() {
     let sample = [0, 8, 12, 5, 3];
     let grades: Vec<Grades> = std::thread::scope(|scope| {
         let each = sample.map(|only| scope.spawn(move || graded(only, NoiseLevel::Host)));
-        each.into_iter().map(|each| each.join().expect("it ends")).collect()
+        each.into_iter().flat_map(|each| each.join().expect("it ends")).collect()
     });
     let mut said = Vec::new();
     for grade in grades.iter().flat_map(|grades| &grades.verdicts) {
@@ -41,10 +43,11 @@ fn on_a_noisy_machine_no_verdict_of_the_sample_is_wrong() {
 fn a_grade_is_the_same_each_time_and_ends_when_it_is_asked_to() {
     let once = graded(7, NoiseLevel::Lab);
     assert_eq!(once, graded(7, NoiseLevel::Lab));
-    assert_eq!(once.verdicts.len(), 2, "{:?}", once.verdicts);
-    let options = Options { noise: NoiseLevel::None, drives: 8, seed: 1, only: None, workers: 2 };
+    assert_eq!(once[0].verdicts.len(), 2, "{:?}", once[0].verdicts);
+    let conditions = vec![Condition { noise: NoiseLevel::None, quick: false }];
+    let options = Options { conditions, drives: 8, seed: 1, only: None, workers: 2 };
     let stopped = grade(&options, &|_| false);
-    assert!(stopped.stopped && stopped.verdicts.is_empty());
+    assert!(stopped[0].stopped && stopped[0].verdicts.is_empty());
 }
 
 #[test]

@@ -28,6 +28,7 @@ fn drive(name: &str, set: &[&str]) -> (Drive, TargetInfo) {
     let drive = Drive::from_profile(&profile);
     let target = TargetInfo {
         rated_cycles: None,
+        flash: None,
         name: name.into(),
         title: name.into(),
         kind: TargetKind::Virtual,

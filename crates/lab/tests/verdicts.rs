@@ -23,7 +23,14 @@ fn reviewed(method: Method, drives: &[(&str, &[&str])]) -> Vec<Record> {
     let wanted = drives.iter().map(|(name, set)| {
         let set: Vec<String> = set.iter().map(ToString::to_string).collect();
         let profile = built_in(name, &set).unwrap_or_else(|error| panic!("{error}"));
-        Wanted { profile, methods: vec![method], quick: false, spare_percent: 0.0, seed: 5 }
+        Wanted {
+            profile,
+            methods: vec![method],
+            quick: false,
+            spare_percent: 0.0,
+            seed: 5,
+            most_ios: None,
+        }
     });
     let records = review_all(&wanted.collect::<Vec<_>>(), &|_, _| Patient);
     assert_eq!(records.len(), drives.len());

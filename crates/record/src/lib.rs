@@ -292,6 +292,9 @@ pub struct TargetInfo {
     /// Program/erase cycles that a virtual SSD's flash is rated for, where its profile says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rated_cycles: Option<u32>,
+    /// What else its profile says of its flash.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flash: Option<FlashRating>,
     /// A virtual drive's parameters that were fitted to measurements.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fitted: Vec<String>,
@@ -306,6 +309,30 @@ pub struct TargetInfo {
     /// it was loaded from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loaded_state: Option<String>,
+}
+
+/// What the flash of a virtual SSD is rated for.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct FlashRating {
+    /// `SLC`, `MLC`, `TLC` or `QLC`.
+    pub cells: String,
+    /// TB (10^12 bytes) that its maker lets a host write to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rated_tb: Option<f64>,
+    /// How long it keeps data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retention: Option<Retention>,
+}
+
+/// How long data is kept without power on flash that has had its rated writes.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Retention {
+    /// Days,
+    pub days: f64,
+    /// at so many degrees Celsius.
+    pub celsius: f64,
+    /// Activation energy for other temperatures, electron volts.
+    pub activation_ev: f64,
 }
 
 /// A method that a user has written.

@@ -75,6 +75,7 @@ fn facts(record: &Record) -> Vec<(&'static str, String)> {
         firmware,
         profile_hash,
         rated_cycles,
+        flash,
         fitted,
         set,
         host_controller,
@@ -95,6 +96,13 @@ fn facts(record: &Record) -> Vec<(&'static str, String)> {
         ("Logical block", Some(format!("{logical_block_bytes} bytes"))),
         ("Direct I/O", direct.map(|direct| if direct { "yes" } else { "no: page cache" }.into())),
         ("Profile", profile_hash.clone()),
+        ("Flash", flash.as_ref().map(|flash| flash.cells.clone())),
+        (
+            "Rated writes",
+            flash.as_ref().and_then(|flash| {
+                Some(format!("{} TB", thousands(flash.rated_tb?.round() as u64)))
+            }),
+        ),
         ("Rated cycles", rated_cycles.map(|cycles| thousands(cycles.into()))),
         ("Fitted parameters", list(fitted).or(profile_hash.as_ref().map(|_| "none".into()))),
         ("Set by hand", list(set)),

@@ -1,7 +1,8 @@
 //! Replays of a review: the storage bench and the tasks, for the page and for a terminal.
 //!
-//! Tasks are compared side by side, drives of one clock only. Within a tenth of each other two drives
-//! make no difference that a person would notice: that is said, because bars do not say it.
+//! Both are compared side by side, drives of one clock only: the bench in minutes, the tasks by what a
+//! person notices. Within a tenth of each other two drives make no difference to who waits: that is said,
+//! because bars do not say it.
 
 use comfy_table::{Attribute, Cell, CellAlignment, Color, LineStyle, Table};
 use fourcorners_record::{ClockName, Record, Replay, ReplayFigure};
@@ -82,16 +83,40 @@ fn padded(mut table: Table) -> Table {
     table
 }
 
-/// The drives of one clock with a task side by side.
+/// What is put side by side.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// What a person waits for.
+    Tasks,
+    /// Hours of work.
+    Bench,
+}
+
+impl Kind {
+    fn is_of(self, record: &Record) -> bool {
+        are_tasks(record) == (self == Kind::Tasks) && replays(record).next().is_some()
+    }
+
+    fn heading(self) -> &'static str {
+        match self {
+            Kind::Tasks => "Tasks side by side",
+            Kind::Bench => "Storage bench side by side",
+        }
+    }
+}
+
+/// The drives of one clock side by side.
 struct Side<'e, 'a> {
+    kind: Kind,
     clock: ClockName,
     entries: Vec<&'e Entry<'a>>,
     rows: Vec<Row<'a>>,
 }
 
-/// A task on each of the drives.
+/// A task, or a trace from one state, on each of the drives.
 struct Row<'a> {
-    title: &'a str,
+    kind: Kind,
+    title: String,
     figures: Vec<Option<&'a ReplayFigure>>,
 }
 
@@ -106,50 +131,81 @@ impl Row<'_> {
             return None;
         }
         let more = most / least - 1.0;
-        Some(if more <= NOTICED {
-            format!("no difference you would notice ({})", percent(more))
-        } else if more < 1.0 {
-            format!("{} longer, {} more", seconds(most - least), percent(more))
-        } else {
-            format!("{} longer, {:.1} times", seconds(most - least), most / least)
+        Some(match self.kind {
+            Kind::Tasks if more <= NOTICED => {
+                format!("no difference you would notice ({})", percent(more))
+            }
+            _ if more < 1.0 => {
+                format!("{} longer, {} more", self.time(most - least), percent(more))
+            }
+            _ => format!("{} longer, {:.1} times", self.time(most - least), most / least),
         })
+    }
+
+    fn time(&self, value: f64) -> String {
+        match self.kind {
+            Kind::Tasks => seconds(value),
+            Kind::Bench => format!("{:.1} min", value / 60.0),
+        }
+    }
+
+    /// How long it took.
+    fn told(&self, figure: Option<&ReplayFigure>) -> String {
+        match figure {
+            Some(figure) if figure.complete => self.time(figure.elapsed_s),
+            Some(_) => "incomplete".into(),
+            None => "not run".into(),
+        }
     }
 }
 
-/// All tasks that two or more drives did on one clock.
-fn side_by_side<'e, 'a>(all: &'e Entries<'a>) -> Vec<Side<'e, 'a>> {
+/// All that two or more drives did on one clock, and did alike: the same I/Os of a trace.
+fn side_by_side<'e, 'a>(all: &'e Entries<'a>, kind: Kind) -> Vec<Side<'e, 'a>> {
     let mut sides: Vec<Side<'e, 'a>> = Vec::new();
-    for entry in all.all.iter().filter(|entry| are_tasks(entry.record)) {
+    for entry in all.all.iter().filter(|entry| kind.is_of(entry.record)) {
         match sides.iter_mut().find(|side| side.clock == entry.record.clock) {
             Some(side) => side.entries.push(entry),
             None => {
                 let clock = entry.record.clock;
-                sides.push(Side { clock, entries: vec![entry], rows: Vec::new() });
+                sides.push(Side { kind, clock, entries: vec![entry], rows: Vec::new() });
             }
         }
     }
     sides.retain(|side| side.entries.len() > 1);
     for side in &mut sides {
-        let mut names: Vec<(&str, &str)> = Vec::new();
-        for (name, replay) in side.entries.iter().flat_map(|entry| &entry.record.replays) {
-            if names.iter().all(|(known, _)| known != name) {
-                names.push((name, title(name, replay)));
+        let mut wanted: Vec<(&str, &str, &Replay)> = Vec::new();
+        for (name, replay) in side.entries.iter().flat_map(|entry| replays(entry.record)) {
+            for state in replay.figures.keys() {
+                let known = |(other, of, as_here): &(&str, &str, &Replay)| {
+                    (*other, *of) == (name, state.as_str()) && as_here.card == replay.card
+                };
+                if !wanted.iter().any(known) {
+                    wanted.push((name, state, replay));
+                }
             }
         }
-        let row = |(name, title): (&str, &'a str)| Row {
-            title,
-            figures: side.entries.iter().map(|entry| figure_of(entry.record, name)).collect(),
+        let row = |(name, state, replay): (&str, &str, &Replay)| Row {
+            kind,
+            title: match kind {
+                Kind::Tasks => title(name, replay).to_string(),
+                Kind::Bench => format!("{}, {}", title(name, replay), figure_words(state)),
+            },
+            figures: side
+                .entries
+                .iter()
+                .map(|entry| {
+                    let mut own = replays(entry.record);
+                    let (_, own) = own.find(|it| it.0 == name && it.1.card == replay.card)?;
+                    own.figures.get(state)
+                })
+                .collect(),
         };
-        side.rows = names.into_iter().map(row).collect();
+        side.rows = wanted.into_iter().map(row).collect();
     }
     sides
 }
 
-fn figure_of<'a>(record: &'a Record, name: &str) -> Option<&'a ReplayFigure> {
-    record.replays.get(name)?.figures.values().next()
-}
-
-/// The tables of tasks side by side for a terminal: a heading, and the table.
+/// The tables of what is side by side for a terminal: a heading, and the table.
 pub(super) fn compared(all: &Entries, new: impl Fn() -> Table) -> Vec<(String, Table)> {
     let table = |side: Side<'_, '_>| {
         let mut table = new();
@@ -158,23 +214,15 @@ pub(super) fn compared(all: &Entries, new: impl Fn() -> Table) -> Vec<(String, T
         let headings = std::iter::once(String::new()).chain(labels).chain(["difference".into()]);
         table.set_header(headings.map(|it| Cell::new(it).add_attribute(Attribute::Bold)));
         for row in &side.rows {
-            let times = row.figures.iter().map(|figure| right(&told(*figure)));
+            let times = row.figures.iter().map(|figure| right(&row.told(*figure)));
             let difference = Cell::new(row.difference().unwrap_or_default());
-            let title = std::iter::once(Cell::new(plain(row.title)));
+            let title = std::iter::once(Cell::new(plain(&row.title)));
             table.add_row(title.chain(times).chain([difference]));
         }
-        (format!("Tasks side by side, {}", clock_words(side.clock)), padded(table))
+        (format!("{}, {}", side.kind.heading(), clock_words(side.clock)), padded(table))
     };
-    side_by_side(all).into_iter().map(table).collect()
-}
-
-/// How long it took.
-fn told(figure: Option<&ReplayFigure>) -> String {
-    match figure {
-        Some(figure) if figure.complete => seconds(figure.elapsed_s),
-        Some(_) => "incomplete".into(),
-        None => "not run".into(),
-    }
+    let sides = [Kind::Bench, Kind::Tasks].into_iter().flat_map(|kind| side_by_side(all, kind));
+    sides.map(table).collect()
 }
 
 /// The chapter of the tasks; nothing without any.
@@ -190,7 +238,7 @@ pub(super) fn sections(all: &Entries) -> Option<Markup> {
                 "What a person waits for, from the first I/O to the last, with the time in which the \
                  computer thinks. In that time no drive makes a difference."
             }
-            @for side in side_by_side(all) { (side_table(all, &side)) }
+            @for side in side_by_side(all, Kind::Tasks) { (side_table(all, &side)) }
             @for entry in entries {
                 div.wide tabindex="0" role="region" aria-label=(format!("Tasks of {}", entry.label)) {
                     table {
@@ -220,20 +268,20 @@ pub(super) fn sections(all: &Entries) -> Option<Markup> {
 
 fn side_table(all: &Entries, side: &Side<'_, '_>) -> Markup {
     html! {
-        div.wide tabindex="0" role="region" aria-label="Tasks side by side" {
+        div.wide tabindex="0" role="region" aria-label=(side.kind.heading()) {
             table {
                 caption { span {
                     "Side by side: how long each takes"
                     @if all.mixed_clocks { ", " (clock_words(side.clock)) }
                 } }
                 thead { tr {
-                    th scope="col" { "Task" }
+                    th scope="col" { @if side.kind == Kind::Tasks { "Task" } @else { "Trace" } }
                     @for entry in &side.entries { th scope="col" { (entry.label) } }
                     th.text scope="col" { "Difference" }
                 } }
                 tbody { @for row in &side.rows { tr {
                     th scope="row" { (row.title) }
-                    @for figure in &row.figures { td { (told(*figure)) } }
+                    @for figure in &row.figures { td { (row.told(*figure)) } }
                     td.text { (row.difference().unwrap_or_default()) }
                 } } }
             }
@@ -251,6 +299,7 @@ pub(super) fn bench_sections(all: &Entries) -> Option<Markup> {
                 "Data rate is bytes over busy time, the time with at least one I/O in the drive. \
                  Service time is from submission to completion."
             }
+            @for side in side_by_side(all, Kind::Bench) { (side_table(all, &side)) }
             @for entry in entries { (bench_table(all, entry)) }
             (cards(all, false))
         }
@@ -389,11 +438,13 @@ mod tests {
 
     #[test]
     fn a_tenth_is_not_noticed_and_more_is() {
-        let difference = |times: &[(f64, bool)]| {
+        let difference_of = |kind, times: &[(f64, bool)]| {
             let figures: Vec<ReplayFigure> =
                 times.iter().map(|&(seconds, complete)| took(seconds, complete)).collect();
-            Row { title: "Boot", figures: figures.iter().map(Some).collect() }.difference()
+            let figures = figures.iter().map(Some).collect();
+            Row { kind, title: "Boot".into(), figures }.difference()
         };
+        let difference = |times: &[(f64, bool)]| difference_of(Kind::Tasks, times);
         let words = difference(&[(10.0, true), (10.9, true)]).expect("two");
         assert_eq!(words, "no difference you would notice (9.0 %)");
         let words = difference(&[(10.0, true), (12.5, true), (11.0, true)]).expect("three");
@@ -402,5 +453,8 @@ mod tests {
         assert_eq!(words, "147 s longer, 15.7 times");
         assert_eq!(difference(&[(10.0, true), (10.9, false)]), None, "one was cut short");
         assert_eq!(difference(&[(10.0, true)]), None);
+        // Hours of work differ by minutes, however small a part of them.
+        let words = difference_of(Kind::Bench, &[(6000.0, true), (6300.0, true)]).expect("two");
+        assert_eq!(words, "5.0 min longer, 5.0 % more");
     }
 }

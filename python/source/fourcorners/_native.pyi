@@ -532,6 +532,7 @@ def review(
     *,
     quick: bool = False,
     seed: int = 1,
+    ios: int | None = None,
     progress: _Progress | None = None,
 ) -> list[Record]: ...
 def to_json(records: Sequence[Record]) -> str: ...

@@ -8,6 +8,7 @@
 
 mod checkpoint;
 mod compression;
+mod flash;
 mod gc;
 mod hdd;
 mod host_controller;
@@ -32,6 +33,7 @@ use serde::{Deserialize, Serialize};
 
 pub use checkpoint::CheckpointSection;
 pub use compression::CompressionSection;
+pub use flash::{Cells, FlashSection};
 pub use gc::{GcSection, Pacing, Stall, VictimPolicy};
 pub use hdd::{
     HddCacheSection, HddCapacitySection, HddMechanicsSection, HddMediaSection, HddNcqSection,

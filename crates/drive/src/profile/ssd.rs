@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CheckpointSection, CompressionSection, GcSection, HostSection, LinkSection, LogBlocksSection,
-    MapSection, NandCellsSection, NandSection, NandSuspendSection, PcieLinkSection, PowerSection,
-    ProfileError, SlcBufferSection, Sourced, StreamsSection, TrimSection, WearSection, within,
+    CheckpointSection, CompressionSection, FlashSection, GcSection, HostSection, LinkSection,
+    LogBlocksSection, MapSection, NandCellsSection, NandSection, NandSuspendSection,
+    PcieLinkSection, PowerSection, ProfileError, SlcBufferSection, Sourced, StreamsSection,
+    TrimSection, WearSection, within,
 };
 
 /// An SSD as data.
@@ -58,6 +59,9 @@ pub struct SsdProfile {
     /// How the flash wears out; without it, it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wear: Option<WearSection>,
+    /// What the flash is rated for; without it nobody knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flash: Option<FlashSection>,
     /// What it draws; without it the drive has no energy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<PowerSection>,
@@ -167,6 +171,9 @@ impl SsdProfile {
         }
         if let Some(wear) = &self.wear {
             wear.check(self.log_blocks.is_some())?;
+        }
+        if let Some(flash) = &self.flash {
+            flash.check()?;
         }
         self.trim.check()?;
         self.power.as_ref().map_or(Ok(()), PowerSection::check)?;

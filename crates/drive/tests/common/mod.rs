@@ -110,6 +110,7 @@ pub fn ssd(shape: Shape) -> SsdProfile {
         streams: None,
         slc_buffer: None,
         wear: None,
+        flash: None,
         map: None,
         compression: None,
         checkpoint: None,

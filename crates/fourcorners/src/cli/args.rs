@@ -112,6 +112,12 @@ pub(super) struct ReviewArgs {
     #[arg(long)]
     pub(super) quick: bool,
 
+    /// Replay at most this many I/Os of each trace of storage-bench, or all of them
+    /// [default: all of a virtual drive's, 4,000,000 where there are more than 11,000,000; 200,000 of a real
+    /// drive's, whose think times last]
+    #[arg(long, value_name = "N|all", value_parser = most_ios)]
+    pub(super) ios: Option<u64>,
+
     /// Leave this percentage of each target's space untouched, at its end, as spare area
     #[arg(long, value_name = "PCT", default_value_t = 0.0, allow_negative_numbers = true)]
     pub(super) spare: f64,
@@ -498,4 +504,16 @@ pub(super) struct ValidateArgs {
     /// Replace whatever else is there
     #[arg(long, requires = "chart")]
     pub(super) overwrite: bool,
+}
+
+/// A number of I/Os, or all there are.
+fn most_ios(text: &str) -> Result<u64, String> {
+    match text {
+        "all" => Ok(u64::MAX),
+        _ => text
+            .parse()
+            .ok()
+            .filter(|&ios| ios > 0)
+            .ok_or_else(|| "give a number from 1, or all".to_string()),
+    }
 }

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write, stderr, stdout};
 
 use clap::{Args as ClapArgs, ValueEnum};
 use comfy_table::{ContentArrangement, Table, presets};
-use fourcorners_lab::grade::{Grades, NoiseLevel, Options, draw, grade, markdown};
+use fourcorners_lab::grade::{Condition, Grades, NoiseLevel, Options, draw, grade, markdown};
 
 use super::interrupt::Interrupt;
 use super::terminal::columns;
@@ -14,13 +14,16 @@ use super::{End, Failure};
 /// Hold verdicts against the truth, on virtual drives whose truth is known
 ///
 /// Drives are drawn, put on a machine that is as noisy as asked, and reviewed by the methods of
-/// `review` at full length: some ten seconds of CPU time each.
+/// `review`: some twenty seconds of CPU time each, with the reviews that tell the truth.
 #[derive(Debug, ClapArgs)]
 pub(super) struct GradeArgs {
     /// How noisy the machine is on which they are reviewed: 0, 1.5 or 12 % of the time is lost
     /// [default: none; with --markdown all three]
     #[arg(long, value_name = "LEVEL")]
     noise: Option<NoiseArg>,
+    /// Grade quick reviews [default: with --markdown both kinds]
+    #[arg(long)]
+    quick: bool,
     /// How many drives are drawn
     #[arg(long, default_value_t = 100, value_name = "N", value_parser = up_to_a_million)]
     drives: usize,
@@ -66,40 +69,36 @@ pub(super) fn run(args: &GradeArgs) -> Result<End, Failure> {
         None if args.markdown => NoiseLevel::ALL.to_vec(),
         None => vec![NoiseLevel::None],
     };
+    let lengths = match (args.quick, args.markdown) {
+        (true, _) => vec![true],
+        (false, true) => vec![false, true],
+        (false, false) => vec![false],
+    };
+    let of_length = |&quick: &bool| levels.iter().map(move |&noise| Condition { noise, quick });
+    let options = Options {
+        conditions: lengths.iter().flat_map(of_length).collect(),
+        drives: args.drives,
+        seed: args.seed,
+        only: args.only,
+        workers: workers(),
+    };
     let interrupt = Interrupt::listen()?;
-    let mut all = Vec::new();
-    for level in levels {
-        let options = Options {
-            noise: level,
-            drives: args.drives,
-            seed: args.seed,
-            only: args.only,
-            workers: workers(),
-        };
-        let terminal = stderr().is_terminal();
-        let watch = |done: usize| {
-            if terminal {
-                // Progress that cannot be shown is no reason to stop.
-                let _ = write!(
-                    stderr(),
-                    "\rgrade, noise {}: {done} of {} drives",
-                    level.name(),
-                    args.drives
-                );
-            }
-            !interrupt.asked()
-        };
-        all.push(grade(&options, &watch));
+    let terminal = stderr().is_terminal();
+    let watch = |done: usize| {
         if terminal {
-            let _ = write!(stderr(), "\r\x1b[K");
+            // Progress that cannot be shown is no reason to stop.
+            let _ = write!(stderr(), "\rgrade: {done} of {} drives", args.drives);
         }
-        if interrupt.asked() {
-            break;
-        }
+        !interrupt.asked()
+    };
+    let all = grade(&options, &watch);
+    if terminal {
+        let _ = write!(stderr(), "\r\x1b[K");
     }
     if let Some(only) = args.only.filter(|_| !args.json && !args.markdown) {
         let drawn = draw(args.seed, only).arguments();
-        writeln!(stdout().lock(), "On a quiet machine: fourcorners review {drawn}\n")?;
+        let quick = if args.quick { " --quick" } else { "" };
+        writeln!(stdout().lock(), "On a quiet machine: fourcorners review {drawn}{quick}\n")?;
     }
     let text = match &all[..] {
         [one] if args.json => serde_json::to_string(one)?,

@@ -298,6 +298,7 @@ fn real_info(target: &RealTarget, direct: Option<bool>) -> TargetInfo {
         firmware: target.firmware.clone(),
         profile_hash: None,
         rated_cycles: None,
+        flash: None,
         fitted: Vec::new(),
         set: Vec::new(),
         host_controller: None,

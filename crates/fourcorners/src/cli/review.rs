@@ -1,11 +1,13 @@
 //! `fourcorners review`: everything is checked, then measured, then written.
 
+use std::fmt::Display;
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
 use fourcorners_lab::review::{MOST_SPARE_PERCENT, Method, PlanFile, Protocol, Scope, plans};
+use fourcorners_lab::validate::PublishedFigure;
 use fourcorners_linux::device::EraseWith;
 use fourcorners_record::{Document, Ended};
 
@@ -112,13 +114,55 @@ impl Created {
     }
 }
 
+/// What a target is to be reviewed by.
+#[derive(Clone, Debug, PartialEq)]
+enum By {
+    /// The same on every target.
+    Protocol(Protocol),
+    /// The test of a published figure, which each drive has in its own form.
+    Figure(Box<PublishedFigure>),
+}
+
+impl By {
+    fn name(&self) -> &str {
+        match self {
+            By::Protocol(protocol) => protocol.name(),
+            By::Figure(figure) => figure.id(),
+        }
+    }
+
+    fn depth(&self) -> u32 {
+        match self {
+            By::Protocol(protocol) => protocol.depth(),
+            By::Figure(_) => 0,
+        }
+    }
+
+    /// On this target.
+    fn on(&self, target: &Planned) -> Result<Protocol, String> {
+        match (self, target) {
+            (By::Protocol(protocol), _) => Ok(protocol.clone()),
+            (By::Figure(figure), Planned::Virtual(profile)) => {
+                Ok(Protocol::Published(Arc::new(figure.on(profile)?)))
+            }
+            (By::Figure(figure), _) => Err(format!(
+                "{} is the test of a published figure, which begins with a new drive of a known kind: it is \
+                 run on virtual drives",
+                figure.id()
+            )),
+        }
+    }
+}
+
 /// A review that may begin.
 struct Plan {
-    methods: Vec<Protocol>,
+    methods: Vec<By>,
     targets: Vec<Planned>,
     quick: bool,
     spare_percent: f64,
     seed: u64,
+    /// Of each trace of the storage bench.
+    most_ios: Option<u64>,
     /// How many times, each with the next seed.
     repeat: u32,
     erase: Option<EraseWith>,
@@ -139,7 +183,7 @@ impl Plan {
     /// What is to be done to each target, all repeats of one before the next; refused where a plan
     /// file does not fit one.
     fn sessions(&self) -> Result<Vec<Session>, Failure> {
-        let depth = self.methods.iter().map(Protocol::depth).max().unwrap_or(0);
+        let depth = self.methods.iter().map(By::depth).max().unwrap_or(0);
         let session = |target: &Planned, seed: u64| {
             let scope = Scope {
                 geometry: target.reviewed_geometry(depth),
@@ -147,12 +191,16 @@ impl Plan {
                 quick: self.quick,
                 seed,
                 medium: target.medium(),
+                most_ios: self.most_ios,
             };
-            let plans = plans(&self.methods, &scope)
-                .map_err(|error| Failure::Usage(format!("{}: {error}", target.name())))?;
+            let refused = |why: &dyn Display| Failure::Usage(format!("{}: {why}", target.name()));
+            let methods = self.methods.iter().map(|method| method.on(target));
+            let methods: Vec<Protocol> =
+                methods.collect::<Result<_, _>>().map_err(|why| refused(&why))?;
+            let plans = plans(&methods, &scope).map_err(|error| refused(&error))?;
             Ok(Session {
                 target: target.clone(),
-                plans: self.methods.iter().cloned().zip(plans).collect(),
+                plans: methods.into_iter().zip(plans).collect(),
                 quick: self.quick,
                 seed,
                 erase: self
@@ -172,9 +220,10 @@ impl Plan {
 
 /// Checks everything there is to check; nothing was written yet.
 fn check(args: &ReviewArgs) -> Result<Plan, Failure> {
+    let ours = |methods: Vec<Method>| methods.into_iter().map(Protocol::from).map(By::Protocol);
     let methods = match (&args.methods[..], args.quick) {
-        ([], false) => Method::default_set().into_iter().map(Protocol::from).collect(),
-        ([], true) => Method::QUICK.map(Protocol::from).to_vec(),
+        ([], false) => ours(Method::default_set()).collect(),
+        ([], true) => ours(Method::QUICK.to_vec()).collect(),
         (names, _) => methods(names).map_err(Failure::Usage)?,
     };
     if !(0.0..=MOST_SPARE_PERCENT).contains(&args.spare) {
@@ -203,22 +252,29 @@ fn check(args: &ReviewArgs) -> Result<Plan, Failure> {
         PurgeHow::NvmeFormat => Some(EraseWith::NvmeFormat),
         PurgeHow::AtaSecureErase => Some(EraseWith::AtaSecureErase),
     };
-    let plan = Plan { methods, targets, quick, spare_percent, seed, repeat, erase };
+    let most_ios = args.ios;
+    let plan = Plan { methods, targets, quick, spare_percent, seed, most_ios, repeat, erase };
     plan.sessions()?;
     Ok(plan)
 }
 
-/// The methods of a list of names and plan files; `all` is all of ours.
-fn methods(names: &[String]) -> Result<Vec<Protocol>, String> {
-    let mut methods: Vec<Protocol> = Vec::new();
+/// The methods of a list of names, plan files and ids of published figures; `all` is all of ours.
+fn methods(names: &[String]) -> Result<Vec<By>, String> {
+    let mut methods: Vec<By> = Vec::new();
     for name in names {
+        let ours = |method: Method| By::Protocol(method.into());
         let named = match name.trim() {
-            "all" => Method::ALL.map(Protocol::from).to_vec(),
+            "all" => Method::ALL.map(ours).to_vec(),
             file if file.contains('/') || file.ends_with(".toml") => {
                 let plan = PlanFile::read(Path::new(file)).map_err(|error| error.to_string())?;
-                vec![Protocol::Plan(Arc::new(plan))]
+                vec![By::Protocol(Protocol::Plan(Arc::new(plan)))]
             }
-            name => vec![name.parse::<Method>()?.into()],
+            name => match PublishedFigure::named(name) {
+                Some(figure) => vec![By::Figure(Box::new(figure))],
+                None => vec![name.parse::<Method>().map(ours).map_err(|why| {
+                    format!("{why}; or a plan file, or a figure of docs/FIDELITY.md (m028)")
+                })?],
+            },
         };
         for method in named {
             match methods.iter().find(|other| other.name() == method.name()) {

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use fourcorners_lab::drive::Drive;
 use fourcorners_lab::review::{
-    Bench, Checkpoint, Past, Phase, Protocol, Reviewed, Shelf, Step, Watch, not_begun, review,
+    Bench, Checkpoint, Past, Phase, Protocol, Reviewed, Shelf, Step, Watch, longest_first,
+    not_begun, review,
 };
 use fourcorners_lab::side_by_side::{Need, Room, shelf};
 use fourcorners_linux::device::{self, Erase};
@@ -108,7 +109,8 @@ pub(super) fn measure(
     let mut work: Vec<Work<'_>> = Vec::new();
     for (place, (session, shelf)) in sessions.iter().zip(&shelves).enumerate() {
         if !session.target.is_real() {
-            work.extend((0..methods).map(|method| Work {
+            let order = longest_first(session.plans.iter().map(|(_, plan)| plan));
+            work.extend(order.into_iter().map(|method| Work {
                 slot: place * methods + method,
                 session,
                 shelf: shelf.as_ref(),

@@ -65,11 +65,20 @@ impl NoiseLevel {
     }
 }
 
+/// How a review is done.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Condition {
+    /// The noise.
+    pub noise: NoiseLevel,
+    /// Whether it is a quick one.
+    pub quick: bool,
+}
+
 /// What is to be graded.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The noise.
-    pub noise: NoiseLevel,
+    /// Each drive is reviewed once in each of these.
+    pub conditions: Vec<Condition>,
     /// How many drives are drawn.
     pub drives: usize,
     /// What they are drawn with.
@@ -80,14 +89,14 @@ pub struct Options {
     pub workers: usize,
 }
 
-/// Draws the drives, reviews them and grades the verdicts. `watch` is told how many drives are done,
-/// and stops it by `false`; what was graded by then is given, and said to be stopped. The result does not depend
-/// on how many are reviewed at a time.
-pub fn grade(options: &Options, watch: &(dyn Fn(usize) -> bool + Sync)) -> Grades {
+/// Draws the drives, reviews them and grades the verdicts: the grades of each condition. `watch` is told how
+/// many drives are done, and stops it by `false`; what was graded by then is given, and said to be stopped.
+/// The result does not depend on how many are reviewed at a time.
+pub fn grade(options: &Options, watch: &(dyn Fn(usize) -> bool + Sync)) -> Vec<Grades> {
     let all = 0..options.drives;
     let indices: Vec<usize> =
         all.filter(|it| options.only.is_none_or(|only| only == *it)).collect();
-    let slots: Vec<(usize, Mutex<Option<tally::Graded>>)> =
+    let slots: Vec<(usize, Mutex<Option<Vec<tally::Graded>>>)> =
         indices.into_iter().map(|index| (index, Mutex::default())).collect();
     let (done, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
     let go_on = || {
@@ -95,7 +104,7 @@ pub fn grade(options: &Options, watch: &(dyn Fn(usize) -> bool + Sync)) -> Grade
         stopped.fetch_or(!go_on, Ordering::Relaxed);
         go_on
     };
-    let one = |(index, slot): &(usize, Mutex<Option<tally::Graded>>)| {
+    let one = |(index, slot): &(usize, Mutex<Option<Vec<tally::Graded>>>)| {
         let drawn = population::draw(options.seed, *index);
         let graded = if go_on() { graded(&drawn, options, &go_on) } else { None };
         *slot.lock().expect("no holder panics") = graded;
@@ -103,27 +112,46 @@ pub fn grade(options: &Options, watch: &(dyn Fn(usize) -> bool + Sync)) -> Grade
         Ok::<(), std::convert::Infallible>(())
     };
     let Ok(()) = workers::each(&slots, options.workers, one);
-    let all =
-        slots.into_iter().filter_map(|(_, slot)| slot.into_inner().expect("no holder panics"));
-    tally::tally(options, all.collect(), stopped.into_inner())
+    let mut by_condition: Vec<Vec<tally::Graded>> = vec![Vec::new(); options.conditions.len()];
+    for (_, slot) in slots {
+        let graded = slot.into_inner().expect("no holder panics").unwrap_or_default();
+        by_condition.iter_mut().zip(graded).for_each(|(all, graded)| all.push(graded));
+    }
+    let stopped = stopped.into_inner();
+    let conditions = options.conditions.iter().zip(by_condition);
+    conditions.map(|(&condition, all)| tally::tally(options, condition, all, stopped)).collect()
 }
 
-/// What a drive's verdicts were, and what they had to be. `None` if it was stopped.
-fn graded(drawn: &Drawn, options: &Options, go_on: &dyn Fn() -> bool) -> Option<tally::Graded> {
-    let mut verdicts = Vec::new();
+/// What a drive's verdicts were in each condition, and what they had to be. `None` if it was stopped.
+fn graded(
+    drawn: &Drawn,
+    options: &Options,
+    go_on: &dyn Fn() -> bool,
+) -> Option<Vec<tally::Graded>> {
+    let none = |_: &Condition| tally::Graded { index: drawn.index, verdicts: Vec::new() };
+    let mut graded: Vec<tally::Graded> = options.conditions.iter().map(none).collect();
     for &method in drawn.methods() {
         let seed = drawn.seed;
-        let (seen, unseen) = options.noise.shares();
-        let by = Disturbance { seen, unseen, seed: seed ^ 0x006e_6f69_7365 };
-        let record = reviewed(&drawn.profile, method, seed, Some(by), go_on)?;
-        // The same drive on a quiet machine, with other random numbers.
-        let quiet = reviewed(&drawn.profile, method, seed.wrapping_add(1), None, go_on)?;
-        for verdict in &record.verdicts {
-            let truth = truth::of(drawn, &verdict.id, &quiet, options.noise.size());
-            verdicts.push((verdict.clone(), truth));
+        // The same drive on a quiet machine at full length, with other random numbers: of what may settle in
+        // more than one way, twice.
+        let looks = if method == Method::Consistency { 2 } else { 1 };
+        let quiet = (1..=looks).map(|look| {
+            reviewed(&drawn.profile, method, seed.wrapping_add(look), false, None, go_on)
+        });
+        let quiet: Vec<Record> = quiet.collect::<Option<_>>()?;
+        for (condition, graded) in options.conditions.iter().zip(&mut graded) {
+            let (seen, unseen) = condition.noise.shares();
+            let by = Disturbance { seen, unseen, seed: seed ^ 0x006e_6f69_7365 };
+            let quick = condition.quick;
+            let record = reviewed(&drawn.profile, method, seed, quick, Some(by), go_on)?;
+            for verdict in &record.verdicts {
+                let noise = condition.noise.size();
+                let truths = quiet.iter().map(|quiet| truth::of(drawn, &verdict.id, quiet, noise));
+                graded.verdicts.push((verdict.clone(), truth::agreed(truths.collect())));
+            }
         }
     }
-    Some(tally::Graded { index: drawn.index, verdicts })
+    Some(graded)
 }
 
 /// The record of a method on a virtual drive; `None` if it was stopped.
@@ -131,6 +159,7 @@ fn reviewed(
     profile: &Profile,
     method: Method,
     seed: u64,
+    quick: bool,
     by: Option<Disturbance>,
     go_on: &dyn Fn() -> bool,
 ) -> Option<Record> {
@@ -139,12 +168,12 @@ fn reviewed(
         Model::Hdd(_) => Medium::HardDisk,
     };
     let geometry = profile.geometry();
-    let scope = Scope { geometry, spare_percent: 0.0, quick: false, seed, medium };
+    let scope = Scope { geometry, spare_percent: 0.0, quick, seed, medium, most_ios: None };
     let plan = plans(&[method.into()], &scope).expect("our own methods fit every drive");
     let reviewed = Reviewed {
         protocol: method.into(),
         plan: plan.into_iter().next()?,
-        quick: false,
+        quick,
         seed,
         target: target_info(profile, geometry),
         host: None,

@@ -8,9 +8,14 @@ use super::{Grade, Grades};
 pub fn markdown(all: &[Grades]) -> String {
     let mut text = String::from(HEAD);
     for grades in all {
+        let (reviews, quick) = match grades.quick {
+            true => ("Quick reviews", " --quick"),
+            false => ("Reviews at full length", ""),
+        };
         let _ = write!(
             text,
-            "\n## Noise: {} ({} of a rate)\n\n`fourcorners grade --noise {} --drives {} --seed {}`\n\n{TABLE}",
+            "\n## {reviews}, noise: {} ({} of a rate)\n\n`fourcorners grade --noise {}{quick} --drives {} \
+             --seed {}`\n\n{TABLE}",
             grades.noise,
             percent(grades.noise_size),
             grades.noise,
@@ -42,10 +47,12 @@ const HEAD: &str = "\
 
 Made by `scripts/evidence verdicts`. Drives are drawn from the catalogue with settings whose truth is known
 (what a TRIM does, spare area, collection), put on a machine that is as noisy as stated, and reviewed by
-the methods that a user runs at full length. A verdict is held against what the profile says of TRIM and compression, and
-otherwise against what the same drive does on a quiet machine with other random numbers. Not identifiable
-is what no review can find out: what a TRIM restores where the torture left no mark, and what lies within 5 % of a
-threshold. Strong is an effect of more than three times the noise.
+the methods that a user runs, at full length and quick. A verdict is held against what the profile says of TRIM and
+compression, and otherwise against what the same drive does on a quiet machine at full length with other random
+numbers; consistency is looked at twice. Not identifiable is what no review can find out: what a TRIM restores
+where the torture left no mark, what lies within 5 % of a threshold, and what settles in one way or another by
+chance. Where collection takes blocks at random, a TRIM that frees all may restore a part. Strong is an effect of
+more than three times the noise. A quick review leaves open what seconds cannot tell.
 
 Not graded: `steady-state` of `snia`, which takes a day of the drive's time.
 ";

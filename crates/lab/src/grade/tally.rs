@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 use fourcorners_record::{Outcome, Verdict};
 use serde::Serialize;
 
-use super::Options;
 use super::population::draw;
 use super::truth::Truth;
+use super::{Condition, Options};
 
 /// The mistakes that are told of a verdict at most.
 const MOST_TOLD: usize = 3;
 
 /// The verdicts of a drive, each with what it had to be.
+#[derive(Clone, Debug)]
 pub(super) struct Graded {
     pub(super) index: usize,
     pub(super) verdicts: Vec<(Verdict, Truth)>,
@@ -27,6 +28,8 @@ pub struct Grades {
     pub noise: &'static str,
     /// Its size: the mean share of a rate that was lost.
     pub noise_size: f64,
+    /// Whether the reviews were quick ones.
+    pub quick: bool,
     /// How many drives were drawn.
     pub drives: usize,
     /// What they were drawn with.
@@ -64,13 +67,18 @@ pub struct Grade {
     pub worst: Vec<String>,
 }
 
-pub(super) fn tally(options: &Options, all: Vec<Graded>, stopped: bool) -> Grades {
+pub(super) fn tally(
+    options: &Options,
+    condition: Condition,
+    all: Vec<Graded>,
+    stopped: bool,
+) -> Grades {
     let mut grades: BTreeMap<String, Grade> = BTreeMap::new();
     for Graded { index, verdicts } in all {
         for (verdict, truth) in verdicts {
             let grade = grades.entry(verdict.id.clone()).or_default();
             grade.id.clone_from(&verdict.id);
-            grade.add(verdict.outcome, &truth, || mistake(options, index));
+            grade.add(verdict.outcome, &truth, || mistake(options, condition, index));
         }
     }
     let mut verdicts: Vec<Grade> = grades.into_values().collect();
@@ -80,8 +88,9 @@ pub(super) fn tally(options: &Options, all: Vec<Graded>, stopped: bool) -> Grade
     }
     Grades {
         schema: "fourcorners.grade/1",
-        noise: options.noise.name(),
-        noise_size: options.noise.size(),
+        noise: condition.noise.name(),
+        noise_size: condition.noise.size(),
+        quick: condition.quick,
         drives: options.drives,
         seed: options.seed,
         stopped,
@@ -116,13 +125,14 @@ impl Grade {
 }
 
 /// The command that shows a drive's verdicts again.
-fn mistake(options: &Options, index: usize) -> String {
-    match options.noise {
+fn mistake(options: &Options, condition: Condition, index: usize) -> String {
+    let quick = if condition.quick { " --quick" } else { "" };
+    match condition.noise {
         super::NoiseLevel::None => {
-            format!("fourcorners review {}", draw(options.seed, index).arguments())
+            format!("fourcorners review {}{quick}", draw(options.seed, index).arguments())
         }
         noise => format!(
-            "fourcorners grade --noise {} --drives {} --seed {} --only {index}",
+            "fourcorners grade --noise {}{quick} --drives {} --seed {} --only {index}",
             noise.name(),
             options.drives,
             options.seed

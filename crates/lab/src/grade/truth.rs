@@ -5,6 +5,7 @@
 //! numbers: clearly to one side of the threshold, or so near to it that nobody has to know.
 
 use fourcorners_catalogue::Model;
+use fourcorners_drive::profile::VictimPolicy;
 use fourcorners_record::{Figure, Outcome, Record, Verdict};
 
 use super::population::{Drawn, Trim};
@@ -29,7 +30,7 @@ pub(super) fn of(drawn: &Drawn, id: &str, quiet: &Record, noise: f64) -> Truth {
     let found = quiet.verdicts.iter().find(|verdict| verdict.id == id);
     let value = found.and_then(|verdict| verdict.value);
     match id {
-        "trim-works" => trim_works(drawn.trim, found, quiet, noise),
+        "trim-works" => trim_works(drawn, found, quiet, noise),
         "trim-reaches" => trim_reaches(drawn.trim),
         id if id.starts_with("trim-holds-up-") => holds_up(drawn, found, quiet),
         id if id.starts_with("steady-random-write") => steady(value, noise),
@@ -44,6 +45,18 @@ pub(super) fn of(drawn: &Drawn, id: &str, quiet: &Record, noise: f64) -> Truth {
     }
 }
 
+/// What several looks at the same drive agree on; nobody has to know what they do not.
+pub(super) fn agreed(truths: Vec<Truth>) -> Truth {
+    let mut truths = truths.into_iter();
+    let first = truths.next().expect("it was looked at");
+    truths.fold(first, |one, other| match one.right == other.right {
+        true => Truth { strong: one.strong && other.strong, ..one },
+        false => {
+            Truth { label: "settles in more than one way".into(), right: Vec::new(), strong: false }
+        }
+    })
+}
+
 fn compression_alone(id: &str) -> bool {
     id.starts_with("compressible-") || id.starts_with("slower-incompressible-")
 }
@@ -52,8 +65,24 @@ fn compresses(drawn: &Drawn) -> bool {
     matches!(&drawn.profile.model, Model::Ssd(ssd) if ssd.compression.is_some())
 }
 
-fn trim_works(trim: Trim, found: Option<&Verdict>, quiet: &Record, noise: f64) -> Truth {
+/// Whether collection takes blocks as they come, and not first those that a TRIM has emptied.
+fn collects_at_random(drawn: &Drawn) -> bool {
+    let Model::Ssd(ssd) = &drawn.profile.model else { return false };
+    match ssd.gc.policy.value {
+        VictimPolicy::Random => true,
+        VictimPolicy::DChoices => ssd.gc.choices.value == 1,
+        _ => false,
+    }
+}
+
+fn trim_works(drawn: &Drawn, found: Option<&Verdict>, quiet: &Record, noise: f64) -> Truth {
+    let trim = drawn.trim;
     let right = match trim {
+        Trim::Instant | Trim::Queued | Trim::Slow | Trim::Blocking | Trim::Deferred
+            if collects_at_random(drawn) =>
+        {
+            vec![Outcome::Partly, Outcome::Yes]
+        }
         Trim::Instant | Trim::Queued | Trim::Slow | Trim::Blocking | Trim::Deferred => {
             vec![Outcome::Yes]
         }
@@ -68,7 +97,11 @@ fn trim_works(trim: Trim, found: Option<&Verdict>, quiet: &Record, noise: f64) -
     let marked = found.is_some_and(|verdict| verdict.outcome != Outcome::Undetermined);
     let strong = trim == Trim::Refused || 1.0 - tortured / clean > STRONG * noise;
     let right = if marked { right } else { Vec::new() };
-    let label = if marked { trim.name().into() } else { format!("{}, no mark", trim.name()) };
+    let collected = if collects_at_random(drawn) { ", collected at random" } else { "" };
+    let label = match marked {
+        true => format!("{}{collected}", trim.name()),
+        false => format!("{}, no mark", trim.name()),
+    };
     Truth { label, right, strong: marked && strong }
 }
 
@@ -129,4 +162,17 @@ fn steady(variation: Option<f64>, noise: f64) -> Truth {
     };
     let effect = variation.map_or(0.0, |variation| (variation - 0.2).abs());
     Truth { label: label.into(), strong: !right.is_empty() && effect > STRONG * noise, right }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_two_looks_do_not_agree_on_nobody_has_to_know() {
+        let look = |variation| steady(Some(variation), 0.0);
+        assert_eq!(agreed(vec![look(0.05), look(0.06)]).right, [Outcome::Yes]);
+        assert!(agreed(vec![look(0.05), look(0.40)]).right.is_empty());
+        assert!(agreed(vec![look(0.05), look(0.19)]).right.is_empty());
+    }
 }

@@ -23,7 +23,6 @@ const SPARE_PERCENT: f64 = 25.0;
 const DEPTH: u32 = 32;
 /// Seconds whose standard deviation is less than this part of their mean are steady.
 const STEADY: f64 = 0.2;
-const LEAST_SECONDS: usize = 10;
 
 pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
     let asked = scope.spare_percent;
@@ -76,7 +75,7 @@ pub(super) fn conclude(record: &mut Record) {
         };
         notes.push(picture(&name, &all, &whole, late.as_ref()));
         let part = late.as_ref().unwrap_or(&whole);
-        record.verdicts.push(steady(&name, part, all.len(), lost));
+        record.verdicts.push(steady(&name, part, late.is_some(), lost));
         record.steadiness.insert(name.clone(), whole);
         if let Some(late) = late {
             record.steadiness.insert(format!("{name}_from_{LATE}_s"), late);
@@ -87,10 +86,12 @@ pub(super) fn conclude(record: &mut Record) {
 
 /// Whether the seconds are alike. What the machine took of the time makes them differ more, never
 /// less, and not by more than all of it.
-fn steady(name: &str, part: &Steadiness, seconds: usize, taken: f64) -> Verdict {
+fn steady(name: &str, part: &Steadiness, late: bool, taken: f64) -> Verdict {
     let (outcome, why) = match part.variation {
-        _ if seconds < LEAST_SECONDS => {
-            (Outcome::Undetermined, format!("fewer than {LEAST_SECONDS} seconds were measured"))
+        _ if !late => {
+            let why =
+                format!("it ended before {LATE} s: that is how a drive begins, not where it stays");
+            (Outcome::Undetermined, why)
         }
         variation if variation < STEADY => {
             (Outcome::Yes, format!("the seconds vary by {}", percent(variation)))
@@ -121,8 +122,7 @@ fn steady(name: &str, part: &Steadiness, seconds: usize, taken: f64) -> Verdict 
         outcome,
         figures: vec![name.into()],
         threshold: format!(
-            "yes where the standard deviation of the seconds (from {LATE} s on, where there are as many) \
-             is below {STEADY} of their mean, no where it is above by more than the machine took of the \
+            "yes where the standard deviation of the seconds from {LATE} s on is below {STEADY} of their mean, no where it is above by more than the machine took of the \
              time"
         ),
         control: "the rate of every second by itself, and the time that the loop waited for a \
@@ -181,14 +181,15 @@ mod tests {
     fn a_rate_is_steady_unsteady_or_the_machine_leaves_it_open() {
         let judged = |iops: &[f64], taken| {
             let part = Steadiness::of(iops).expect("there is something");
-            steady("random_write_4k_qd32_incompressible_default", &part, iops.len(), taken).outcome
+            steady("random_write_4k_qd32_incompressible_default", &part, true, taken).outcome
         };
         let swings = [1000.0, 2000.0].repeat(50);
         assert_eq!(judged(&[1000.0; 100], 0.0), Outcome::Yes);
         assert_eq!(judged(&[1000.0; 100], 0.5), Outcome::Yes, "noise makes nothing steady");
         assert_eq!(judged(&swings, 0.0), Outcome::No);
         assert_eq!(judged(&swings, 0.3), Outcome::Undetermined);
-        assert_eq!(judged(&[1000.0; 9], 0.0), Outcome::Undetermined);
+        let early = Steadiness::of(&[1000.0; 100]).expect("there is something");
+        assert_eq!(steady("early", &early, false, 0.0).outcome, Outcome::Undetermined);
     }
 
     #[test]

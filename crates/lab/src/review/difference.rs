@@ -61,6 +61,14 @@ impl Slower<'_> {
     }
 }
 
+/// The verdict, left open where it came out as one of these.
+pub(super) fn left_open(verdict: Verdict, outcomes: &[Outcome], why: &str) -> Verdict {
+    match outcomes.contains(&verdict.outcome) {
+        true => Verdict { outcome: Outcome::Undetermined, why: Some(why.into()), ..verdict },
+        false => verdict,
+    }
+}
+
 /// The part of a figure's time that its machine took: while the loop waited for a processor, or
 /// the processors or the drive were others'.
 pub(super) fn taken(figure: &Figure) -> f64 {

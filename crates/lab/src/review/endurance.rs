@@ -1,13 +1,13 @@
 //! How long the flash lasts: write amplification as measured, the days and drive writes a day that
 //! follow from it, and how long data stays on flash that is worn out, by temperature.
 //!
-//! Days = user capacity x P/E cycles / (host GB a day x write amplification). Retention follows
-//! Arrhenius' law with an activation energy of 1.1 eV from JEDEC's client requirement (JESD218: 52
-//! weeks at 30 degrees C, powered off, after the last rated cycle); the readers' rule of thumb, half
-//! for every 9 degrees, stands beside it.
+//! Days = user capacity x P/E cycles / (host GB a day x write amplification). Cycles, what the maker
+//! promises and how long data is kept are the profile's, each with its source (`[flash]`); where it says nothing,
+//! nothing is said here either. From the temperature that a retention is rated at, Arrhenius' law with its
+//! activation energy leads to others; the readers' rule of thumb, half for every 9 degrees, stands beside it.
 
 use fourcorners_record::note::{finished, note};
-use fourcorners_record::{Curve, Record, Until};
+use fourcorners_record::{Curve, Note, Record, Retention, Until};
 use fourcorners_words::{count, three_digits};
 
 use super::{Medium, Phase, Scope};
@@ -19,17 +19,15 @@ const ORDERED: &str = "sequential_write_128k_qd32_incompressible";
 const SECONDS: u64 = 300;
 const QUICK_SECONDS: u64 = 5;
 
-/// What a profile that does not say is taken for: MLC flash of 25 nm (its makers' figure).
-const ASSUMED_CYCLES: u32 = 3000;
 /// What a client drive's host writes a day (JESD219's client workload is of this order).
 const HOST_GB_A_DAY: f64 = 20.0;
 /// Years of a client drive's warranty, for drive writes a day.
 const YEARS: f64 = 5.0;
 
-const ACTIVATION_EV: f64 = 1.1;
 const BOLTZMANN_EV_PER_K: f64 = 8.617_333e-5;
-const RATED_DAYS: f64 = 52.0 * 7.0;
-const RATED_CELSIUS: f64 = 30.0;
+const KELVIN: f64 = 273.15;
+/// A warm room without air conditioning.
+const WARM_CELSIUS: f64 = 40.0;
 
 pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
     if scope.medium != Medium::Ssd {
@@ -55,19 +53,46 @@ pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
 pub(super) fn conclude(record: &mut Record) {
     let amplification =
         |name: &str| finished(record, name).and_then(|figure| figure.write_amplification);
-    let (Some(random), Some(ordered)) = (amplification(RANDOM), amplification(ORDERED)) else {
-        return;
+    if let (Some(random), Some(ordered)) = (amplification(RANDOM), amplification(ORDERED)) {
+        let flash = record.target.flash.as_ref();
+        let capacity_gb = record.target.capacity_bytes as f64 / 1e9;
+        let mut said = lifetime(capacity_gb, record.target.rated_cycles, random, ordered);
+        said.extend(promised(capacity_gb, flash.and_then(|flash| flash.rated_tb)));
+        let retention = flash.and_then(|flash| flash.retention);
+        said.push(kept(retention, flash.map(|flash| flash.cells.as_str())));
+        record.notes.extend(said);
+        if let Some(retention) = retention {
+            let curve = |days: fn(Retention, f64) -> f64| Curve {
+                x: "°C, without power".into(),
+                y: "days that data is kept".into(),
+                points: (20..=60)
+                    .step_by(5)
+                    .map(|c| (f64::from(c), days(retention, f64::from(c))))
+                    .collect(),
+            };
+            record.curves.insert("retention_by_arrhenius".into(), curve(arrhenius_days));
+            record.curves.insert("retention_by_nine_degrees".into(), curve(nine_degrees_days));
+        }
+    }
+}
+
+/// How long it lasts at these write amplifications.
+fn lifetime(capacity_gb: f64, cycles: Option<u32>, random: f64, ordered: f64) -> Vec<Note> {
+    let Some(cycles) = cycles else {
+        let text = format!(
+            "How long the flash lasts is undetermined: no source says how many cycles it bears (--set \
+             flash.rated_cycles=... does). The write amplification was measured: {} written at random, {} \
+             in order.",
+            three_digits(random),
+            three_digits(ordered),
+        );
+        return vec![Note { about: "endurance".into(), text, value: None }];
     };
-    let (cycles, whose) = match record.target.rated_cycles {
-        Some(cycles) => (cycles, "rated"),
-        None => (ASSUMED_CYCLES, "assumed"),
-    };
-    let capacity_gb = record.target.capacity_bytes as f64 / 1e9;
     let host_gb = |amplification: f64| capacity_gb * f64::from(cycles) / amplification;
     let days = |amplification: f64| host_gb(amplification) / HOST_GB_A_DAY;
     let a_day = |amplification: f64| host_gb(amplification) / capacity_gb / (YEARS * 365.25);
     let text = format!(
-        "With {HOST_GB_A_DAY:.0} GB a day and {} {whose} cycles it lasts {} days ({} years) written at \
+        "With {HOST_GB_A_DAY:.0} GB a day and {} rated cycles it lasts {} days ({} years) written at \
          random, at a measured write amplification of {}, and {} days in order, at {}.",
         count(f64::from(cycles)),
         count(days(random)),
@@ -81,47 +106,85 @@ pub(super) fn conclude(record: &mut Record) {
         three_digits(a_day(random)),
         three_digits(a_day(ordered)),
     );
-    let hot = 40.0;
-    let retention = format!(
-        "Worn out and without power it keeps data for {} days at {RATED_CELSIUS:.0} °C as required \
-         (JESD218), {} at {hot:.0} °C by Arrhenius' law (Ea {ACTIVATION_EV} eV) and {} by the rule of \
-         half for every 9 °C.",
-        count(RATED_DAYS),
-        count(arrhenius_days(hot)),
-        count(nine_degrees_days(hot)),
+    vec![note("endurance", text, days(random)), note("drive-writes", writes, a_day(random))]
+}
+
+/// What its maker promises.
+fn promised(capacity_gb: f64, rated_tb: Option<f64>) -> Option<Note> {
+    let rated_tb = rated_tb?;
+    let years = rated_tb * 1000.0 / HOST_GB_A_DAY / 365.25;
+    let text = format!(
+        "Its maker promises {} TB of host writes: {} years of {HOST_GB_A_DAY:.0} GB a day, {} drive writes \
+         a day for {YEARS:.0} years.",
+        count(rated_tb),
+        three_digits(years),
+        three_digits(rated_tb * 1000.0 / capacity_gb / (YEARS * 365.25)),
     );
-    record.notes.push(note("endurance", text, days(random)));
-    record.notes.push(note("drive-writes", writes, a_day(random)));
-    record.notes.push(note("retention", retention, arrhenius_days(hot)));
-    let curve = |days: fn(f64) -> f64| Curve {
-        x: "°C, without power".into(),
-        y: "days that data is kept".into(),
-        points: (20..=60).step_by(5).map(|c| (f64::from(c), days(f64::from(c)))).collect(),
+    Some(note("rated-writes", text, rated_tb))
+}
+
+/// How long it keeps data.
+fn kept(retention: Option<Retention>, cells: Option<&str>) -> Note {
+    let Some(retention) = retention else {
+        let what = cells.map_or_else(|| "it".to_string(), |cells| format!("its {cells} flash"));
+        let text = format!(
+            "How long {what} keeps data without power is undetermined: no source says (--set \
+             flash.retention_days=..., flash.retention_celsius=... and flash.activation_ev=... do)."
+        );
+        return Note { about: "retention".into(), text, value: None };
     };
-    record.curves.insert("retention_by_arrhenius".into(), curve(arrhenius_days));
-    record.curves.insert("retention_by_nine_degrees".into(), curve(nine_degrees_days));
+    let text = format!(
+        "Worn out and without power it keeps data for {} days at {:.0} °C as rated, {} at \
+         {WARM_CELSIUS:.0} °C by Arrhenius' law (Ea {} eV) and {} by the rule of half for every 9 °C.",
+        count(retention.days),
+        retention.celsius,
+        count(arrhenius_days(retention, WARM_CELSIUS)),
+        retention.activation_ev,
+        count(nine_degrees_days(retention, WARM_CELSIUS)),
+    );
+    note("retention", text, arrhenius_days(retention, WARM_CELSIUS))
 }
 
 /// k T: a reaction of energy Ea goes as exp(-Ea / kT), so time goes with the inverse.
-fn arrhenius_days(celsius: f64) -> f64 {
-    let inverse = |celsius: f64| 1.0 / (BOLTZMANN_EV_PER_K * (celsius + 273.15));
-    RATED_DAYS * (ACTIVATION_EV * (inverse(celsius) - inverse(RATED_CELSIUS))).exp()
+fn arrhenius_days(rated: Retention, celsius: f64) -> f64 {
+    let inverse = |celsius: f64| 1.0 / (BOLTZMANN_EV_PER_K * (celsius + KELVIN));
+    rated.days * (rated.activation_ev * (inverse(celsius) - inverse(rated.celsius))).exp()
 }
 
-fn nine_degrees_days(celsius: f64) -> f64 {
-    RATED_DAYS * 0.5_f64.powf((celsius - RATED_CELSIUS) / 9.0)
+fn nine_degrees_days(rated: Retention, celsius: f64) -> f64 {
+    rated.days * 0.5_f64.powf((celsius - rated.celsius) / 9.0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// JESD218's requirement of client drives.
+    const CLIENT: Retention = Retention { days: 364.0, celsius: 30.0, activation_ev: 1.1 };
+
     #[test]
     fn retention_follows_its_laws() {
-        assert!((arrhenius_days(30.0) - 364.0).abs() < 1e-9);
-        assert!((nine_degrees_days(39.0) - 182.0).abs() < 1e-9);
+        assert!((arrhenius_days(CLIENT, 30.0) - 364.0).abs() < 1e-9);
+        assert!((nine_degrees_days(CLIENT, 39.0) - 182.0).abs() < 1e-9);
         // 1.1 eV between 30 and 55 degrees is a factor of 24.7: exp(1.1 / k (1/303.15 - 1/328.15)).
-        let factor = arrhenius_days(30.0) / arrhenius_days(55.0);
+        let factor = arrhenius_days(CLIENT, 30.0) / arrhenius_days(CLIENT, 55.0);
         assert!((factor / 24.7 - 1.0).abs() < 0.01, "{factor}");
+        let indifferent = Retention { activation_ev: 0.0, ..CLIENT };
+        assert_eq!(arrhenius_days(indifferent, 55.0), 364.0);
+    }
+
+    #[test]
+    fn what_no_source_says_is_undetermined_and_what_one_says_is_worked_out() {
+        let known = lifetime(80.0, Some(3000), 2.0, 1.0);
+        // 80 GB x 3000 / 2 / 20 GB a day.
+        assert_eq!(known[0].value, Some(6000.0));
+        let unknown = lifetime(80.0, None, 2.0, 1.0);
+        assert!(unknown[0].value.is_none() && unknown[0].text.contains("undetermined"));
+        assert!(kept(None, None).value.is_none());
+        assert!(kept(Some(CLIENT), None).value.is_some());
+        assert!(promised(80.0, None).is_none());
+        // 73.05 TB in 3652.5 days of 20 GB.
+        let promised = promised(80.0, Some(73.05)).expect("it is known");
+        assert!(promised.text.contains("10.0 years"), "{}", promised.text);
     }
 }

@@ -5,10 +5,10 @@
 //! level used, and is written twice in all.
 
 use fourcorners_record::note::{finished, note};
-use fourcorners_record::{Curve, Job, Record, Until, Verdict};
+use fourcorners_record::{Curve, Job, Outcome, Record, Until, Verdict};
 use fourcorners_words::count;
 
-use super::difference::Slower;
+use super::difference::{Slower, left_open};
 use super::{Phase, Scope};
 
 pub(super) const METHOD: &str = "fill-level";
@@ -92,5 +92,7 @@ fn too_full(record: &Record, best: u64) -> Option<Verdict> {
         threshold: TOO_SLOW,
         open: None,
     };
-    slower.verdict(record)
+    let verdict = slower.verdict(record)?;
+    let a_part = "a quick review fills a part of the drive only";
+    Some(if record.quick { left_open(verdict, &[Outcome::No], a_part) } else { verdict })
 }

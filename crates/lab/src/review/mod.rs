@@ -16,6 +16,7 @@ mod phase;
 mod plan_file;
 mod power;
 mod protocol;
+mod published;
 mod replayed;
 mod runner;
 mod scope;
@@ -39,6 +40,7 @@ pub use past::Past;
 pub use phase::{ASSUMED_BYTES_PER_SECOND, Phase, Writes};
 pub use plan_file::{PlanError, PlanFile};
 pub use protocol::Protocol;
+pub use published::Published;
 pub use replayed::Replayed;
 pub use runner::{Bench, Reviewed, Step, Watch, not_begun, review};
 pub use scope::{MOST_SPARE_PERCENT, Medium, Scope};
@@ -206,6 +208,22 @@ pub fn plans(protocols: &[Protocol], scope: &Scope) -> Result<Vec<Vec<Phase>>, P
     Ok(plans)
 }
 
+/// The order in which to begin the plans of one drive where several are carried out at a time: what
+/// replays most first, because it takes longest, whatever the drive; the rest as it is.
+pub fn longest_first<'a>(plans: impl Iterator<Item = &'a Vec<Phase>>) -> Vec<usize> {
+    let replayed = |plan: &Vec<Phase>| {
+        let ios = plan.iter().filter_map(|phase| match phase {
+            Phase::Replay(replayed) => replayed.ios,
+            _ => None,
+        });
+        ios.sum::<u64>()
+    };
+    let ios: Vec<u64> = plans.map(replayed).collect();
+    let mut order: Vec<usize> = (0..ios.len()).collect();
+    order.sort_by_key(|&place| std::cmp::Reverse(ios[place]));
+    order
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -218,7 +236,7 @@ mod tests {
 
     fn scope(bytes: u64, quick: bool) -> Scope {
         let geometry = Geometry { sectors: bytes / 512, logical_block_bytes: 512, queue_depth: 32 };
-        Scope { geometry, spare_percent: 0.0, quick, seed: 1, medium: Medium::Ssd }
+        Scope { geometry, spare_percent: 0.0, quick, seed: 1, medium: Medium::Ssd, most_ios: None }
     }
 
     fn figures(plan: &[Phase]) -> Vec<(&str, &Job)> {
@@ -262,6 +280,13 @@ mod tests {
                 && job.span_bytes <= 2_000_000_000
         }));
         assert!(plan.iter().any(|phase| matches!(phase, Phase::LeftOut { .. })));
+    }
+
+    #[test]
+    fn the_storage_bench_begins_first_and_nothing_else_changes_places() {
+        let methods = [Method::Toms, Method::StorageBench, Method::Trim].map(Protocol::from);
+        let plans = plans(&methods, &scope(1 << 36, false)).expect("ours fit all targets");
+        assert_eq!(longest_first(plans.iter()), [1, 0, 2]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fourcorners_record::{PlanInfo, Record};
 
 use super::plan_file::{PlanError, PlanFile};
-use super::{Method, Phase, Scope};
+use super::{Method, Phase, Published, Scope};
 
 /// A method of ours or a user's.
 #[derive(Clone, PartialEq, Debug)]
@@ -14,6 +14,8 @@ pub enum Protocol {
     Method(Method),
     /// A user's.
     Plan(Arc<PlanFile>),
+    /// The test of a published figure, on one drive.
+    Published(Arc<Published>),
 }
 
 impl Protocol {
@@ -22,13 +24,14 @@ impl Protocol {
         match self {
             Protocol::Method(method) => method.name(),
             Protocol::Plan(plan) => plan.name(),
+            Protocol::Published(test) => test.id(),
         }
     }
 
     /// Most I/Os it keeps in flight, if that is more than any method of ours does.
     pub fn depth(&self) -> u32 {
         match self {
-            Protocol::Method(_) => 0,
+            Protocol::Method(_) | Protocol::Published(_) => 0,
             Protocol::Plan(plan) => plan.depth(),
         }
     }
@@ -36,7 +39,7 @@ impl Protocol {
     /// The file it is from: its path and what records say of it.
     pub fn file(&self) -> Option<(&str, PlanInfo)> {
         match self {
-            Protocol::Method(_) => None,
+            Protocol::Method(_) | Protocol::Published(_) => None,
             Protocol::Plan(plan) => Some((plan.place(), plan.info())),
         }
     }
@@ -46,6 +49,7 @@ impl Protocol {
         match self {
             Protocol::Method(method) => Ok(method.phases(scope)),
             Protocol::Plan(plan) => plan.phases(scope),
+            Protocol::Published(test) => Ok(test.phases()),
         }
     }
 
@@ -54,6 +58,7 @@ impl Protocol {
         match self {
             Protocol::Method(method) => method.conclude(record),
             Protocol::Plan(plan) => plan.conclude(record),
+            Protocol::Published(test) => test.conclude(record),
         }
     }
 }

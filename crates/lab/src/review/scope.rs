@@ -25,6 +25,8 @@ pub struct Scope {
     pub seed: u64,
     /// What kind of target it is.
     pub medium: Medium,
+    /// Most I/Os of each trace of the storage bench; `None` for what the method has.
+    pub most_ios: Option<u64>,
 }
 
 /// What a plan has to know of the kind of its target.

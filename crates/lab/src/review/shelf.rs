@@ -150,6 +150,7 @@ mod tests {
             quick: false,
             seed: 1,
             medium: Medium::Ssd,
+            most_ios: None,
         };
         let span = scope.usable_bytes();
         let filled = vec![Phase::Purge, scope.fill("filled", span)];

@@ -1,22 +1,27 @@
 //! The storage bench: the published workloads, drawn by seed, replayed with think time on an empty
 //! drive and on a full one.
 //!
-//! Each is shortened to the same number of I/Os in its published proportions; `trace replay
-//! generated:NAME` replays the whole of one. What is in them is on their cards.
+//! On a virtual drive they are replayed as a whole, but for what is so long that nobody would wait for
+//! it; on a real one, where think times last, they are shortened, in their published proportions. What is
+//! in them is on their cards.
 
 use fourcorners_drive::Nanos;
 use fourcorners_record::note::note;
-use fourcorners_record::{Record, Replay, ReplayFigure};
+use fourcorners_record::{Note, Record, Replay, ReplayFigure};
 use fourcorners_trace::Composition;
-use fourcorners_words::{percent, three_digits, time};
+use fourcorners_words::{count, percent, three_digits, time};
 
 use super::replayed::fill;
 use super::{ASSUMED_BYTES_PER_SECOND, Medium, Phase, Replayed, Scope};
 
 pub(super) const METHOD: &str = "storage-bench";
 
-/// I/Os of each trace.
-const IOS: u64 = 200_000;
+/// On a virtual drive a trace of more I/Os is shortened to so many: that of 2013 has 49.8 million, a
+/// minute and a half of computing.
+const WHOLE_IOS: u64 = 11_000_000;
+const VIRTUAL_IOS: u64 = 4_000_000;
+/// I/Os of each trace on a real drive.
+const REAL_IOS: u64 = 200_000;
 const QUICK_IOS: u64 = 2000;
 /// Longest think time, as in the reviews.
 const IDLE_CAP: Nanos = Nanos(25_000_000);
@@ -47,7 +52,7 @@ pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
 }
 
 fn replay(scope: &Scope, composition: &Composition, figure: &'static str) -> Phase {
-    let ios = scope.either(IOS, QUICK_IOS);
+    let ios = ios(scope, composition.ios());
     let [read, written] = composition.expected_bytes(ios);
     let moved = (read + written) as f64 / ASSUMED_BYTES_PER_SECOND;
     Phase::Replay(Box::new(Replayed {
@@ -63,13 +68,26 @@ fn replay(scope: &Scope, composition: &Composition, figure: &'static str) -> Pha
     }))
 }
 
+/// How many I/Os of a trace of so many are replayed.
+fn ios(scope: &Scope, whole: u64) -> u64 {
+    let most = match (scope.most_ios, scope.medium) {
+        (Some(most), _) => most,
+        (None, _) if scope.quick => QUICK_IOS,
+        (None, Medium::Ssd | Medium::HardDisk) if whole <= WHOLE_IOS => whole,
+        (None, Medium::Ssd | Medium::HardDisk) => VIRTUAL_IOS,
+        (None, Medium::Device | Medium::File) => REAL_IOS,
+    };
+    most.min(whole)
+}
+
 pub(super) fn conclude(record: &mut Record) {
-    let said: Vec<_> = record.replays.values().filter_map(said).collect();
+    let said: Vec<_> =
+        record.replays.iter().filter_map(|(name, replay)| said(name, replay)).collect();
     record.notes.extend(said);
 }
 
 /// What a trace came to.
-fn said(replay: &Replay) -> Option<fourcorners_record::Note> {
+fn said(name: &str, replay: &Replay) -> Option<Note> {
     let figure = |name: &str| replay.figures.get(name).filter(|figure| figure.complete);
     let title = replay.title.as_deref().unwrap_or(&replay.card.trace);
     let about = |figure: &ReplayFigure| {
@@ -77,21 +95,70 @@ fn said(replay: &Replay) -> Option<fourcorners_record::Note> {
         format!("an I/O takes {took}, and {} more than 10 ms", percent(figure.all.over_10_ms))
     };
     let full = figure(FULL).or_else(|| figure(AS_FOUND))?;
-    Some(match figure(EMPTY).filter(|empty| empty.mb_per_s > 0.0) {
+    let (mut text, value) = match figure(EMPTY).filter(|empty| empty.mb_per_s > 0.0) {
         Some(empty) => {
             let kept = full.mb_per_s / empty.mb_per_s;
             let text = format!(
-                "{title}: {} MB/s empty and {} full, {:.0} % of it. Full, {}.",
+                "{title}: {} MB/s empty and {} full, {:.0} % of it; {}. Full, {}.",
                 three_digits(empty.mb_per_s),
                 three_digits(full.mb_per_s),
                 kept * 100.0,
+                longer(full.elapsed_s, empty.elapsed_s),
                 about(full)
             );
-            note(METHOD, text, kept)
+            (text, kept)
         }
         None => {
-            let text = format!("{title}: {} MB/s; {}.", three_digits(full.mb_per_s), about(full));
-            note(METHOD, text, full.mb_per_s)
+            let mb_per_s = full.mb_per_s;
+            (format!("{title}: {} MB/s; {}.", three_digits(mb_per_s), about(full)), mb_per_s)
         }
-    })
+    };
+    let whole = Composition::all().iter().find(|known| known.name == name).map(Composition::ios);
+    let ios = replay.card.reads + replay.card.writes;
+    if let Some(whole) = whole.filter(|&whole| ios < whole) {
+        text += &format!(
+            " Shortened to {} of its {} I/Os: --ios all replays them.",
+            count(ios as f64),
+            count(whole as f64)
+        );
+    }
+    Some(note(METHOD, text, value))
+}
+
+/// How much later a full drive is done.
+fn longer(full_s: f64, empty_s: f64) -> String {
+    let minutes = (full_s - empty_s) / 60.0;
+    let word = if minutes < 0.0 { "shorter" } else { "longer" };
+    format!(
+        "full it takes {} minutes, {} {word}",
+        three_digits(full_s / 60.0),
+        three_digits(minutes.abs())
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fourcorners_drive::Geometry;
+
+    #[test]
+    fn virtual_drives_get_whole_traces_and_real_ones_as_much_as_is_asked() {
+        let geometry = Geometry { sectors: 1 << 29, logical_block_bytes: 512, queue_depth: 32 };
+        let scope = Scope {
+            geometry,
+            spare_percent: 0.0,
+            quick: false,
+            seed: 1,
+            medium: Medium::Ssd,
+            most_ios: None,
+        };
+        let heavy = 3_952_340;
+        assert_eq!(ios(&scope, heavy), heavy);
+        assert_eq!(ios(&scope, 49_800_000), VIRTUAL_IOS);
+        assert_eq!(ios(&Scope { most_ios: Some(u64::MAX), ..scope }, 49_800_000), 49_800_000);
+        let device = Scope { medium: Medium::Device, ..scope };
+        assert_eq!(ios(&device, heavy), REAL_IOS);
+        assert_eq!(ios(&Scope { most_ios: Some(1000), ..device }, heavy), 1000);
+        assert_eq!(ios(&Scope { quick: true, ..scope }, heavy), QUICK_IOS);
+    }
 }

@@ -8,6 +8,7 @@ use fourcorners_record::note::{finished, note};
 use fourcorners_record::{Note, Outcome, Record, Until, Verdict};
 use fourcorners_run::trim::Range;
 
+use super::difference::left_open;
 use super::trim_works::{REFUSED, not_trimmed};
 use super::{Medium, Phase, Scope};
 use crate::drive::Drive;
@@ -206,7 +207,7 @@ pub(super) fn conclude(record: &mut Record) {
     } else {
         return;
     };
-    record.verdicts.push(Verdict {
+    let verdict = Verdict {
         id: METHOD.into(),
         claim: "TRIM reaches the drive".into(),
         outcome,
@@ -216,10 +217,17 @@ pub(super) fn conclude(record: &mut Record) {
              system freed, at once or {REST_SECONDS} s later: yes from {ALL} of it on or where it is read \
              {FASTER} times as fast, partly from {SOME} on, no below"
         ),
-        control: "the same content, map and speed before the TRIM: what was written has to be there"
-            .into(),
+        control:
+            "the same content, map and speed before the TRIM: what was written has to be there"
+                .into(),
         value,
         why: Some(why),
+    };
+    let once = "a quick review looks at once only, and this TRIM may take effect later";
+    let open = record.quick && !has(REFUSED);
+    record.verdicts.push(match open {
+        true => left_open(verdict, &[Outcome::No, Outcome::Partly], once),
+        false => verdict,
     });
 }
 

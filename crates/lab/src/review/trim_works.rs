@@ -12,7 +12,7 @@ use fourcorners_record::note::finished;
 use fourcorners_record::{Figure, Job, Outcome, Record, Until, Verdict};
 use fourcorners_run::trim::Range;
 
-use super::difference::taken;
+use super::difference::{left_open, taken};
 use super::lba_pass::pass;
 use super::{Medium, Phase, Scope};
 
@@ -93,7 +93,7 @@ pub(super) fn conclude(record: &mut Record) {
     };
     let (outcome, value, why) = judged;
     let figures = [CLEAN[1], TORTURED[1], TRIMMED[1]].map(String::from).into();
-    record.verdicts.push(Verdict {
+    let verdict = Verdict {
         id: "trim-works".into(),
         claim: "TRIM restores a tortured drive to its clean speed".into(),
         outcome,
@@ -103,11 +103,20 @@ pub(super) fn conclude(record: &mut Record) {
              where the TRIM is refused; undetermined where the tortured rate is over {MARKED} of the \
              clean one; undetermined, too, where what the machine took of the time leaves more than one"
         ),
-        control: "the tortured passes: the same torture and the same idle time without a TRIM, since a \
+        control:
+            "the tortured passes: the same torture and the same idle time without a TRIM, since a \
                   sequential pass heals a drive by itself"
-            .into(),
+                .into(),
         value,
         why,
+    };
+    // A TRIM that takes effect later, or restores all in a longer rest, looks like that in seconds.
+    let too_short = "a quick review tortures and rests too briefly to tell a TRIM that takes its time from \
+                     one that does nothing or a part";
+    let open = record.quick && !refused;
+    record.verdicts.push(match open {
+        true => left_open(verdict, &[Outcome::No, Outcome::Partly], too_short),
+        false => verdict,
     });
 }
 

@@ -1,9 +1,9 @@
 //! New against used: the random write of a purged drive and of one whose every LBA was written and
 //! then randomly overwritten, as a pair and as the percentage that is kept (AnandTech 2009).
 
-use fourcorners_record::{Record, Verdict};
+use fourcorners_record::{Outcome, Record, Verdict};
 
-use super::difference::{MATTERS, Slower};
+use super::difference::{MATTERS, Slower, left_open};
 use super::{Phase, Scope};
 
 pub(super) const METHOD: &str = "used-state";
@@ -56,5 +56,7 @@ pub(super) fn used_state(
         threshold: MATTERS,
         open,
     };
-    slower.verdict(record)
+    let verdict = slower.verdict(record)?;
+    let too_little = "a quick review writes too little to use a drive up";
+    Some(if record.quick { left_open(verdict, &[Outcome::No], too_little) } else { verdict })
 }

@@ -11,9 +11,10 @@ use fourcorners_drive::profile::Standing;
 
 use super::figure::Figure;
 use super::names::Names;
-use super::question::{Bound, Published, Question, Statistic, ask};
+use super::question::{Bound, Published, Question, ask};
 use super::runs::{Test, Watch, run_all};
 use super::split::may_be_fitted;
+use crate::statistic::Statistic;
 
 /// Factors by which a parameter is moved, one after the other.
 const STEPS: [f64; 3] = [1.2, 1.05, 1.01];

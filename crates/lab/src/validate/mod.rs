@@ -10,6 +10,7 @@ mod conventions;
 mod figure;
 mod fit;
 mod names;
+mod plan;
 mod question;
 mod runs;
 pub mod shown;
@@ -24,13 +25,16 @@ pub use fit::{Fit, Parameter, fit};
 use fourcorners_catalogue as catalogue;
 use fourcorners_run::Measured;
 use names::Names;
-use question::{Asked, Bound, By, Place, Published, Question, Statistic, ask};
+pub use plan::PublishedFigure;
+use question::{Asked, Bound, By, Place, Published, Question, ask};
 pub use runs::Watch;
 use runs::{State, Test, run_all};
 use serde::Serialize;
 use serde_json::Value;
 pub use split::{is_kept_out, may_be_fitted};
 pub use summary::{FamilySummary, Part, Summary};
+
+use crate::statistic::{Statistic, four_digits};
 
 /// How near a ratio has to come, and how near about equal drives to each other.
 pub const RATIO_TOLERANCE: f64 = 0.15;
@@ -77,6 +81,9 @@ pub struct Row {
     /// The drive of the catalogue that it was run on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// The commands that repeat it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<String>,
     /// The test in words, as it was published.
     #[serde(skip)]
     pub test: String,
@@ -179,6 +186,7 @@ fn row(figure: &Figure, asked: Result<Asked, String>, results: &Results<'_>, kno
         holds: None,
         why: None,
         model: None,
+        commands: Vec::new(),
         test: figure.test.words(),
         published_text: figure.published(),
         family: String::new(),
@@ -209,6 +217,7 @@ fn row(figure: &Figure, asked: Result<Asked, String>, results: &Results<'_>, kno
     let mut notes = asked.notes;
     notes.extend(reason.map(|reason| format!("likely: {reason}")));
     row.why = (!notes.is_empty()).then(|| notes.join("; "));
+    row.commands = plan::commands(&figure.id, &asked.question);
     row.model = Some(asked.drive);
     row.family = asked.family;
     row
@@ -302,11 +311,6 @@ fn ordering(places: &[Place], by: By, results: &Results<'_>) -> Option<Answer> {
     Some(Answer { simulated: shown.collect(), error: None, holds: Some(falls && equal) })
 }
 
-/// Four digits: more would only be the simulation's.
 fn rounded(value: f64) -> Value {
-    if value == 0.0 || !value.is_finite() {
-        return Value::from(0.0);
-    }
-    let scale = 10f64.powf(3.0 - value.abs().log10().floor());
-    Value::from((value * scale).round() / scale)
+    Value::from(four_digits(value))
 }

@@ -2,7 +2,6 @@
 //! published.
 
 use fourcorners_record::Data;
-use fourcorners_run::Measured;
 use serde_json::Value;
 
 use super::articles;
@@ -10,6 +9,7 @@ use super::conventions;
 use super::figure::Figure;
 use super::names::{Found, Names};
 use super::runs::{State, Test};
+use crate::statistic::Statistic;
 
 /// What a figure asks.
 #[derive(Clone, PartialEq, Debug)]
@@ -63,113 +63,38 @@ pub(super) enum By {
     Kept,
 }
 
-/// What of a run is compared.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Statistic {
-    MbPerS,
-    MibPerS,
-    Iops,
-    /// Of the seconds from 1400 on.
-    SteadyIops,
-    /// The same, of the second that half of them are below.
-    MedianSteadyIops,
-    PeakIops,
-    LeastMbPerS,
-    MostMbPerS,
-    MedianMbPerS,
-    MeanMs,
-    MaxMs,
-    PercentileMs(f64),
-    /// Over the run.
-    MeanW,
-    /// Of its seconds.
-    LeastW,
-    MostW,
-}
-
-/// First second of the steady window.
-const STEADY_FROM: usize = 1400;
-
-impl Statistic {
-    fn of(figure: &Figure) -> Result<Statistic, String> {
-        let stat = figure.stat.as_deref().unwrap_or_default();
-        let steady = figure.test.state.as_deref() == Some("steady");
-        Ok(match (figure.metric.as_str(), stat) {
-            ("MB/s", stat) if stat.starts_with("min") => Statistic::LeastMbPerS,
-            ("MB/s", "median") => Statistic::MedianMbPerS,
-            ("MB/s", "max") => Statistic::MostMbPerS,
-            ("MB/s", _) => Statistic::MbPerS,
-            // The largest over a range of depths is measured at the deepest.
-            ("MiB/s", _) => Statistic::MibPerS,
-            ("IOPS", stat) if stat.starts_with("peak") => Statistic::PeakIops,
-            // What most seconds are below says nothing of the mean: the others may be far above.
-            ("IOPS", _) if steady && figure.bound.as_deref() == Some("mostly <") => {
-                Statistic::MedianSteadyIops
-            }
-            ("IOPS", _) if steady => Statistic::SteadyIops,
-            ("IOPS", _) => Statistic::Iops,
-            ("avg_latency_ms", _) => Statistic::MeanMs,
-            ("max_latency_ms", _) => Statistic::MaxMs,
-            ("median_latency_ms", _) => Statistic::PercentileMs(50.0),
-            ("power_w", "min") => Statistic::LeastW,
-            ("power_w", "max" | "peak") => Statistic::MostW,
-            ("power_w", _) => Statistic::MeanW,
-            (metric, _) => {
-                let percent = metric.strip_prefix('p').and_then(|p| p.strip_suffix("_latency_ms"));
-                match percent.and_then(|percent| percent.parse().ok()) {
-                    Some(percent) => Statistic::PercentileMs(percent),
-                    None => return Err(format!("the metric \"{metric}\" is not modelled")),
-                }
-            }
-        })
-    }
-
-    /// Its value; `None` when the run was too short for it.
-    pub(super) fn take(self, measured: &Measured) -> Option<f64> {
-        let elapsed = measured.elapsed.as_secs();
-        let ios = (measured.reads + measured.writes) as f64;
-        let seconds = &measured.seconds;
-        let mut rates: Vec<f64> = seconds.iter().map(|second| second.bytes as f64 / 1e6).collect();
-        rates.sort_by(f64::total_cmp);
-        let ms = |ns: f64| ns / 1e6;
-        match self {
-            Statistic::MbPerS => Some(measured.bytes as f64 / 1e6 / elapsed),
-            Statistic::MibPerS => Some(measured.bytes as f64 / f64::from(1 << 20) / elapsed),
-            Statistic::Iops => Some(ios / elapsed),
-            Statistic::SteadyIops => {
-                let window = seconds.get(STEADY_FROM..).filter(|window| !window.is_empty())?;
-                Some(window.iter().map(|s| s.ios as f64).sum::<f64>() / window.len() as f64)
-            }
-            Statistic::MedianSteadyIops => {
-                let window = seconds.get(STEADY_FROM..).filter(|window| !window.is_empty())?;
-                let mut ios: Vec<u64> = window.iter().map(|second| second.ios).collect();
-                ios.sort_unstable();
-                Some(ios[ios.len() / 2] as f64)
-            }
-            Statistic::PeakIops => {
-                let window = seconds.get(STEADY_FROM..).unwrap_or(seconds);
-                window.iter().map(|second| second.ios as f64).reduce(f64::max)
-            }
-            Statistic::LeastMbPerS => rates.first().copied(),
-            Statistic::MostMbPerS => rates.last().copied(),
-            Statistic::MedianMbPerS => rates.get(rates.len() / 2).copied(),
-            Statistic::MeanMs => Some(ms(measured.latency.mean())),
-            Statistic::MaxMs => Some(ms(measured.latency.max() as f64)),
-            Statistic::PercentileMs(percent) => {
-                Some(ms(measured.latency.percentile(percent) as f64))
-            }
-            Statistic::MeanW => Some(measured.energy.as_ref()?.joules / elapsed),
-            // The last second may not be a whole one.
-            Statistic::LeastW => whole_seconds_j(measured)?.reduce(f64::min),
-            Statistic::MostW => whole_seconds_j(measured)?.reduce(f64::max),
+/// What of a run a figure is.
+fn statistic(figure: &Figure) -> Result<Statistic, String> {
+    let stat = figure.stat.as_deref().unwrap_or_default();
+    let steady = figure.test.state.as_deref() == Some("steady");
+    Ok(match (figure.metric.as_str(), stat) {
+        ("MB/s", stat) if stat.starts_with("min") => Statistic::LeastMbPerS,
+        ("MB/s", "median") => Statistic::MedianMbPerS,
+        ("MB/s", "max") => Statistic::MostMbPerS,
+        ("MB/s", _) => Statistic::MbPerS,
+        // The largest over a range of depths is measured at the deepest.
+        ("MiB/s", _) => Statistic::MibPerS,
+        ("IOPS", stat) if stat.starts_with("peak") => Statistic::PeakIops,
+        // What most seconds are below says nothing of the mean: the others may be far above.
+        ("IOPS", _) if steady && figure.bound.as_deref() == Some("mostly <") => {
+            Statistic::MedianSteadyIops
         }
-    }
-}
-
-/// The joules of each whole second, which are its watts.
-fn whole_seconds_j(measured: &Measured) -> Option<impl Iterator<Item = f64>> {
-    let seconds = &measured.energy.as_ref()?.seconds;
-    Some(seconds.iter().take(measured.elapsed.as_secs() as usize).copied())
+        ("IOPS", _) if steady => Statistic::SteadyIops,
+        ("IOPS", _) => Statistic::Iops,
+        ("avg_latency_ms", _) => Statistic::MeanMs,
+        ("max_latency_ms", _) => Statistic::MaxMs,
+        ("median_latency_ms", _) => Statistic::PercentileMs(50.0),
+        ("power_w", "min") => Statistic::LeastW,
+        ("power_w", "max" | "peak") => Statistic::MostW,
+        ("power_w", _) => Statistic::MeanW,
+        (metric, _) => {
+            let percent = metric.strip_prefix('p').and_then(|p| p.strip_suffix("_latency_ms"));
+            match percent.and_then(|percent| percent.parse().ok()) {
+                Some(percent) => Statistic::PercentileMs(percent),
+                None => return Err(format!("the metric \"{metric}\" is not modelled")),
+            }
+        }
+    })
 }
 
 impl Published {
@@ -225,7 +150,7 @@ pub(super) fn ask(figure: &Figure, names: &Names) -> Result<Asked, String> {
     }
     let published = Published::of(figure)?;
     let ratio = figure.metric == "ratio";
-    let statistic = if ratio { Statistic::MbPerS } else { Statistic::of(figure)? };
+    let statistic = if ratio { Statistic::MbPerS } else { statistic(figure)? };
     let found = then(names, figure, &figure.drive, figure.capacity_gb)?;
     let mut notes = Vec::new();
     if found.usual {
@@ -240,7 +165,22 @@ pub(super) fn ask(figure: &Figure, names: &Names) -> Result<Asked, String> {
         true => relative(figure, names, test, published, &mut notes)?,
     };
     let (drive, family) = (found.profile.name.clone(), found.family.to_string());
+    notes.extend(special(&question));
     Ok(Asked { question, drive, family, notes })
+}
+
+/// What holds by a rule for one article or one drive alone (`articles.rs`), said of every figure that it
+/// decides.
+fn special(question: &Question) -> Option<String> {
+    let is = |wanted: fn(&State) -> bool| question.tests().iter().any(|test| wanted(&test.state));
+    let alone = if is(|state| matches!(state, State::Begun { .. })) {
+        "for this drive alone: its reads were of space that was mostly never written"
+    } else if is(|state| matches!(state, State::Swept { .. })) {
+        "of this article alone: what had been written at random before the test"
+    } else {
+        return None;
+    };
+    Some(format!("by a rule {alone}"))
 }
 
 /// The drive that `name` names, with the firmware it had when the figure's article was written.
@@ -406,7 +346,9 @@ fn ordering(figure: &Figure, names: &Names) -> Result<Asked, String> {
     let first = &places[0].tests[0].drive;
     let family = |found: Found<'_>| (found.profile.name.clone(), found.family.to_string());
     let (drive, family) = own.map(family).unwrap_or_else(|_| (first.clone(), String::new()));
-    Ok(Asked { question: Question::Ordering { places, by }, drive, family, notes })
+    let question = Question::Ordering { places, by };
+    notes.extend(special(&question));
+    Ok(Asked { question, drive, family, notes })
 }
 
 /// Whether the words for the order say that two of its drives are about equal: `best first; 128 vs 64

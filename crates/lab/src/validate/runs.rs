@@ -4,16 +4,15 @@
 use std::sync::Mutex;
 
 use fourcorners_catalogue::{self as catalogue, Model};
-use fourcorners_drive::{Hdd, Io, Lba, Nanos, Op, SECTOR_BYTES, Ssd, Tag, Target};
+use fourcorners_drive::{Hdd, Ssd};
 use fourcorners_machine::workers;
 use fourcorners_record::{Data, Job, Pattern, Until};
+use fourcorners_run::trim::{self, Range};
 use fourcorners_run::{JobEnd, Measured, Observer, run};
 
 /// Seed of what is done to a drive before it is measured.
 const SEED: u64 = 1;
 const FILL_BLOCK_BYTES: u32 = 131_072;
-/// One TRIM command of Windows or Linux covers about this much.
-const TRIM_SECTORS: u64 = 65_536;
 /// Random writes of this many times the drive's size bring it to its steady state; more of them
 /// change nothing but our patience.
 const MOST_DRIVE_WRITES: u64 = 2;
@@ -181,42 +180,47 @@ impl Test {
         Job { pattern: Pattern::Random, block_bytes: 4096, until, ..self.fill(bytes) }
     }
 
-    /// Brings a drive as it left the factory into the state that tests of a group share. `None`
-    /// when it was stopped.
-    fn prepare(&self, ssd: &mut Ssd, observer: &mut Asks<'_>) -> Option<()> {
-        let mut jobs = Vec::new();
+    /// The jobs that bring a drive as it left the factory into the state that tests of a group share.
+    pub(super) fn preparation(&self) -> Vec<Job> {
+        let all = self.usable_bytes;
         match self.state {
-            State::Fresh => {}
-            State::Begun { bytes } | State::BufferFull { bytes } => jobs.push(self.fill(bytes)),
-            State::Steady => jobs.push(self.fill(self.usable_bytes)),
-            State::Used { seconds, once } => {
-                jobs.extend([self.fill(self.usable_bytes), self.torture(seconds, once)]);
-            }
+            State::Fresh => Vec::new(),
+            State::Begun { bytes } | State::BufferFull { bytes } => vec![self.fill(bytes)],
+            State::Steady => vec![self.fill(all)],
+            State::Used { seconds, once } => vec![self.fill(all), self.torture(seconds, once)],
             State::Swept { seconds, span_bytes } => {
-                let swept = Job { span_bytes, ..self.torture(seconds, false) };
-                jobs.extend([self.fill(self.usable_bytes), swept]);
+                vec![self.fill(all), Job { span_bytes, ..self.torture(seconds, false) }]
             }
-            State::Trimmed { seconds } => {
-                jobs.extend([self.fill(self.usable_bytes), self.torture(seconds, false)]);
-            }
+            State::Trimmed { seconds } => vec![self.fill(all), self.torture(seconds, false)],
         }
-        for job in &jobs {
-            complete(run(ssd, job, observer))?;
+    }
+
+    /// What is read has to be there.
+    pub(super) fn written_before(&self) -> Option<Job> {
+        let unwritten = matches!(self.state, State::Fresh | State::Trimmed { .. });
+        let span = self.job.span_start_bytes + self.job.span_bytes;
+        (unwritten && self.job.read_percent > 0).then(|| self.fill(span))
+    }
+
+    /// Brings a drive into that state. `None` when it was stopped.
+    fn prepare(&self, ssd: &mut Ssd, observer: &mut Asks<'_>) -> Option<()> {
+        for job in self.preparation() {
+            complete(run(ssd, &job, observer))?;
+            ssd.settle();
         }
         if matches!(self.state, State::Trimmed { .. }) {
-            trim(ssd, self.usable_bytes / SECTOR_BYTES)?;
+            trim::trim(ssd, Range { start_bytes: 0, bytes: self.usable_bytes }).ok()?;
         }
         Some(())
     }
 
     /// Runs the job on a drive in its state.
     fn measure(&self, ssd: &mut Ssd, observer: &mut Asks<'_>) -> Option<Measured> {
-        let unwritten = matches!(self.state, State::Fresh | State::Trimmed { .. });
-        if unwritten && self.job.read_percent > 0 {
-            let span = self.job.span_start_bytes + self.job.span_bytes;
-            complete(run(ssd, &self.fill(span), observer))?;
-        }
         ssd.settle();
+        if let Some(job) = self.written_before() {
+            complete(run(ssd, &job, observer))?;
+            ssd.settle();
+        }
         complete(run(ssd, &self.job, observer))
     }
 }
@@ -224,19 +228,6 @@ impl Test {
 /// What was measured, if nothing cut it short.
 fn complete(measured: Measured) -> Option<Measured> {
     (measured.ended == JobEnd::Complete).then_some(measured)
-}
-
-/// Tells the drive that nothing in its first sectors is of value; `None` when it takes no TRIM.
-fn trim(ssd: &mut Ssd, sectors: u64) -> Option<()> {
-    let mut first = 0;
-    while first < sectors {
-        let count = TRIM_SECTORS.min(sectors - first);
-        let io = Io { op: Op::Trim, lba: Lba(first), sectors: count as u32, ..Io::FLUSH };
-        ssd.submit(Tag(0), io);
-        ssd.reap(Nanos::MAX).ok()??;
-        first += count;
-    }
-    Some(())
 }
 
 /// Runs the tests of a group, which begin in one state of one drive.

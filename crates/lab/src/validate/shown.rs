@@ -124,11 +124,14 @@ pub fn markdown(validation: &Validation) -> String {
         ));
     }
     line("\n## Figures\n".into());
-    line("| figure | drive | test | published | simulated | error | standing | note |".into());
-    line("|---|---|---|---|---|---|---|---|".into());
+    line(
+        "| figure | drive | test | published | simulated | error | standing | command | note |"
+            .into(),
+    );
+    line("|---|---|---|---|---|---|---|---|---|".into());
     for row in validation.figures.iter().filter(|row| row.standing != Standing::NotRun) {
         line(format!(
-            "| {} | {} | {} | {} {} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {} {} | {} | {} | {} | {} | {} |",
             row.id,
             cell(&row.drive),
             cell(&format!("{} {}", row.metric, row.test)),
@@ -137,6 +140,7 @@ pub fn markdown(validation: &Validation) -> String {
             simulated(row),
             verdict(row),
             standing(row),
+            row.commands.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join("; "),
             cell(row.why.as_deref().unwrap_or_default())
         ));
     }
@@ -190,7 +194,9 @@ its source) is held against the drive of the catalogue it is about, in the test 
 publication leaves open (the span, the depth, the capacity) is filled in by the rules at the top of
 `crates/lab/src/validate/conventions.rs`, the same for all. *Fitted*: the drive has fitted values, and the figure is among
 those they may be fitted to; one figure in three is kept out of every fit, by a hash of its id
-(`crates/lab/src/validate/split.rs`), and ratios and orderings are never fitted. *Predicted*: all others.
+(`crates/lab/src/validate/split.rs`), and ratios and orderings are never fitted. *Predicted*: all others. The command of a row
+repeats it, with what was done to the drive before, the span, the depth and the data (`--dry-run` shows them), and prints the
+row's number of each drive; on another drive it is the same test by the same rules.
 
 ![Published against simulated, each figure a point; the band is 30 %](fidelity.svg)
 

@@ -96,6 +96,7 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
         streams: None,
         slc_buffer: None,
         wear: None,
+        flash: None,
         map: None,
         compression: None,
         checkpoint: None,

@@ -5,7 +5,7 @@ use crate::review::{Medium, Protocol, plans};
 
 fn scope(bytes: u64, quick: bool) -> Scope {
     let geometry = Geometry { sectors: bytes / 512, logical_block_bytes: 512, queue_depth: 32 };
-    Scope { geometry, spare_percent: 0.0, quick, seed: 7, medium: Medium::Ssd }
+    Scope { geometry, spare_percent: 0.0, quick, seed: 7, medium: Medium::Ssd, most_ios: None }
 }
 
 fn plan(text: &str) -> PlanFile {
