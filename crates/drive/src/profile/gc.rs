@@ -29,13 +29,13 @@ pub struct GcSection {
     /// the next; absent when the drive does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_ms: Option<Sourced<f64>>,
-    /// Free blocks a die that it works to then, more than `start_free_blocks` and up to 2^20; given
-    /// with `idle_ms` only.
+    /// Free blocks a die that it works to then, more than `start_free_blocks`, that leave 1 % spare in
+    /// the others; given with `idle_ms` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_free_blocks: Option<Sourced<u32>>,
-    /// Free blocks a die, more than `start_free_blocks` and up to 2^20, that
-    /// `delayed_until_sequential` restores while the host writes in order; it needs this and the next
-    /// two, which nothing else uses.
+    /// Free blocks a die, more than `start_free_blocks`, that `delayed_until_sequential` restores while
+    /// the host writes in order; they leave 1 % spare in the others. It needs this and the next two,
+    /// which nothing else uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sequential_free_blocks: Option<Sourced<u32>>,
     /// Units of space that it wins back for each that a write in order takes, until there is that
@@ -46,8 +46,8 @@ pub struct GcSection {
     /// than one lets several files be written in turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sequential_commands: Option<Sourced<u32>>,
-    /// Free blocks a die on average, more than `start_free_blocks` and up to 2^20, with which a
-    /// `batched` drive ends a batch; it needs this and the next, which nothing else uses.
+    /// Free blocks a die on average, more than `start_free_blocks`, with which a `batched` drive ends a
+    /// batch; they leave 1 % spare in the others. It needs this and the next, which nothing else uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch_free_blocks: Option<Sourced<u32>>,
     /// Units that it moves in a batch for each the host writes, 1 to 1000; more where that does not
@@ -142,6 +142,22 @@ impl GcSection {
             }
         }
         Ok(())
+    }
+
+    /// Free blocks a die that collection works to, by key, of a section that has passed its check.
+    pub(super) fn worked_to(&self) -> impl Iterator<Item = (&'static str, u32)> {
+        let pacing = self.pacing.value;
+        let used = |key, blocks: &Option<Sourced<u32>>, when: bool| {
+            blocks.as_ref().filter(|_| when).map(|blocks| (key, blocks.value))
+        };
+        let in_order = pacing == Pacing::DelayedUntilSequential;
+        [
+            used("gc.idle_free_blocks", &self.idle_free_blocks, true),
+            used("gc.sequential_free_blocks", &self.sequential_free_blocks, in_order),
+            used("gc.batch_free_blocks", &self.batch_free_blocks, pacing == Pacing::Batched),
+        ]
+        .into_iter()
+        .flatten()
     }
 }
 

@@ -278,6 +278,27 @@ impl SsdProfile {
                 ),
             ));
         }
+        self.check_worked_to(kept - self.gc.start_free_blocks.value)
+    }
+
+    /// Refuses to work to more free blocks than leave 1 % spare in the others: what is won beyond
+    /// costs ever more, and what is not there is never won.
+    fn check_worked_to(&self, kept_blocks: u32) -> Result<(), ProfileError> {
+        let [block_bytes, unit_bytes] = self.sure_bytes();
+        let user = self.user_units() * unit_bytes;
+        let data_blocks =
+            (user + user / 100).div_ceil(block_bytes * u64::from(self.nand.dies.value));
+        let blocks = u64::from(self.nand.blocks_per_plane.value);
+        let most = blocks.saturating_sub(data_blocks + u64::from(kept_blocks));
+        for (key, free_blocks) in self.gc.worked_to() {
+            if u64::from(free_blocks) > most {
+                let must = format_args!(
+                    "it must be at most {most}: of the {blocks} blocks a die the user's data and 1 % \
+                     spare fill {data_blocks}, and {kept_blocks} are kept open or for other uses"
+                );
+                return Err(ProfileError::new(key, free_blocks, must));
+            }
+        }
         Ok(())
     }
 }
