@@ -130,7 +130,7 @@ const GROUPS: [(&[Method], &[&str]); 4] = [
         &[
             "crucial-m4-64gb",
             "ocz-vertex-3-120gb",
-            "intel-x25-m-g2-160gb",
+            "intel-x25-m-g2-80gb",
             "crucial-c300-64gb",
             "ocz-vertex-2-100gb",
             "intel-x25-e-32gb",
@@ -142,7 +142,7 @@ const GROUPS: [(&[Method], &[&str]); 4] = [
         &[Method::Compressible, Method::FillLevel],
         &[
             "ocz-vertex-3-120gb",
-            "intel-x25-m-g2-160gb",
+            "intel-x25-m-g2-80gb",
             "crucial-m4-64gb",
             "intel-x25-e-32gb",
             "crucial-c300-64gb",
