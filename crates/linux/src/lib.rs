@@ -19,8 +19,10 @@ pub mod device;
 pub mod doctor;
 pub mod guard;
 mod huge_pages;
+mod ours;
 pub mod overhead;
 mod uring;
 
 pub use huge_pages::HugePages;
+pub use ours::sign;
 pub use uring::{Granted, Modes, Purged, Setup, SubmissionThread, Uring, UringError};

@@ -2,13 +2,16 @@
 
 use rustix::fs::StatFs;
 
+const PROC: u32 = 0x9fa0;
+const SYSFS: u32 = 0x6265_6572;
+
 /// Whether its files are the kernel's variables, some as large as a disk, such as a graphics card's
 /// memory.
 pub fn is_kernels_own(file_system: &StatFs) -> bool {
     matches!(
         magic(file_system),
-        0x9fa0 // proc
-            | 0x6265_6572 // sysfs
+        PROC
+            | SYSFS
             | 0x6462_6720 // debugfs
             | 0x7472_6163 // tracefs
             | 0x7363_6673 // securityfs
@@ -29,6 +32,16 @@ pub fn is_in_memory(file_system: &StatFs) -> bool {
         0x0102_1994 // tmpfs
             | 0x8584_58f6 // ramfs
     )
+}
+
+/// Whether it is sysfs.
+pub fn is_sysfs(file_system: &StatFs) -> bool {
+    magic(file_system) == SYSFS
+}
+
+/// Whether it is /proc.
+pub fn is_proc(file_system: &StatFs) -> bool {
+    magic(file_system) == PROC
 }
 
 /// `f_type`, which is signed on some machines and 32 bits wide on others.

@@ -275,8 +275,9 @@ fn real_drive(
     (setup, modes): (Setup, Modes),
 ) -> Result<Ready, String> {
     let info = real_info(target, Some(opened.direct));
-    let uring = Uring::with_modes(opened.file, target.geometry, setup, modes)
+    let mut uring = Uring::with_modes(opened.file, target.geometry, setup, modes)
         .map_err(|error| format!("{}: {error}", info.name))?;
+    uring.hold(opened.lease);
     let host = Host { overhead_ns_per_io: overhead::ns_per_io(), ..host::describe() };
     Ok(Ready { drive: Drive::Real(Box::new(uring)), target: info, host: Some(host) })
 }

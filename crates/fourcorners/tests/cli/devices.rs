@@ -83,6 +83,49 @@ fn a_mounted_device_is_never_written() {
     assert!(line.contains(&device.node), "{line}");
 }
 
+/// `/sys` and its parts say what is in use; something else may be mounted over any of them.
+#[test]
+fn what_cannot_be_asked_is_not_written() {
+    let Some(device) = ext4() else { return };
+    let at = mount_point(&device.image);
+    if let Err(error) = tool(&["mount", &device.node, &at]) {
+        return println!("skipped: {error}");
+    }
+    let _mounted = Undo::with(&["umount", &at]);
+    let unused = Image::new(32 * MIB);
+    let before = [device.image.sha256(), unused.sha256()];
+    let review = |hidden: &str, image: &Image| {
+        let hide = match hidden {
+            "" => String::new(),
+            place => format!("mount -t tmpfs none {place} && "),
+        };
+        let review = format!(
+            "{hide}exec {} review {1} --quick --destroy {1} --force {1} --methods lba-pass --json",
+            env!("CARGO_BIN_EXE_fourcorners"),
+            image.text()
+        );
+        tool(&["unshare", "--mount", "--propagation", "private", "sh", "-c", &review])
+    };
+    if let Err(error) = tool(&["unshare", "--mount", "true"]) {
+        return println!("skipped: {error}");
+    }
+    let lines = |hidden: &str, image: &Image| review(hidden, image).expect_err("it is refused");
+    let line = lines("", &device.image);
+    assert!(line.contains(&format!("backs the loop device {}", device.node)), "{line}");
+    for hidden in ["/sys", "/sys/block", "/sys/dev/block"] {
+        for image in [&device.image, &unused] {
+            let line = lines(hidden, image);
+            assert!(line.contains("cannot be checked") || line.contains("backs the"), "{line}");
+        }
+    }
+    // What sysfs does not tell the device itself does.
+    let line = lines("/sys/devices/virtual/block", &device.image);
+    assert!(line.contains(&format!("backs the loop device {}", device.node)), "{line}");
+    assert!([device.image.sha256(), unused.sha256()] == before);
+    review("/sys/devices/virtual/block", &unused).expect("nobody uses it");
+    assert!(unused.sha256() != before[1]);
+}
+
 #[test]
 fn a_file_system_is_not_written() {
     let Some(device) = ext4() else { return };

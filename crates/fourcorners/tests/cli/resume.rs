@@ -5,7 +5,6 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use fourcorners_record::{Document, Ended, Record};
-use rustix::fs::{FlockOperation, flock};
 use rustix::process::Signal;
 
 use crate::bench::{M4, folder, obeys_the_laws, refused, run, saved, start, wait_for};
@@ -35,7 +34,8 @@ impl Moments {
 
 /// Runs a review and kills it at a moment before `most`, again and again, until it is whole or was
 /// killed often enough: then it may end. How often it was killed. Nobody reads its output meanwhile,
-/// so it must not ask for much.
+/// so it must not ask for much. The next begins at once, while the kernel still takes the files of the
+/// killed one away.
 fn killed_until_whole(
     dir: &Path,
     args: &[&str],
@@ -54,7 +54,6 @@ fn killed_until_whole(
             review.signal(Signal::KILL);
         }
         let ran = review.finish();
-        wait_until_free(&dir.join("k.img"));
         match ran.code {
             None => kills += 1,
             Some(code) => {
@@ -63,14 +62,6 @@ fn killed_until_whole(
             }
         }
     }
-}
-
-/// The kernel lets go of a killed process's file in the background.
-fn wait_until_free(file: &Path) {
-    wait_for("a free file", || {
-        let Ok(file) = fs::File::open(file) else { return Some(()) };
-        flock(&file, FlockOperation::NonBlockingLockExclusive).ok()
-    });
 }
 
 fn ids(document: &Document) -> Vec<&str> {
@@ -195,7 +186,6 @@ fn a_file_goes_on_where_it_was() {
     first.signal(Signal::KILL);
     assert_eq!(first.finish().code, None);
     let before = saved(&out).expect("it saves every figure");
-    wait_until_free(&dir.path().join("k.img"));
     let ran = run(dir.path(), &[&args[..], &["--resume", "out"]].concat());
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let after = saved(&out).expect("there is a document");

@@ -174,7 +174,7 @@ fn words(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-/// Bytes that nobody else writes: SplitMix64 of the seed.
+/// Bytes that nobody else writes: SplitMix64 of the seed, known as ours.
 fn pattern(seed: u64, length: usize) -> Vec<u8> {
     let word = |index: u64| {
         let mut z = seed.wrapping_add((index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -182,7 +182,10 @@ fn pattern(seed: u64, length: usize) -> Vec<u8> {
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
     };
-    (0..length as u64 / 8).flat_map(|index| word(index).to_le_bytes()).collect()
+    let mut bytes: Vec<u8> =
+        (0..length as u64 / 8).flat_map(|index| word(index).to_le_bytes()).collect();
+    fourcorners_linux::sign(&mut bytes);
+    bytes
 }
 
 pub(super) fn conclude(record: &mut Record) {

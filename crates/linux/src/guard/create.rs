@@ -1,22 +1,16 @@
-//! Scratch files: what `--size` creates, and how they are known again.
-//!
-//! A scratch file carries the attribute [`MARK`] with its inode number and size. A copy that
-//! kept its attributes is another inode, and a file that something else was copied over has
-//! another size as a rule; neither is then a scratch file.
+//! Creating the scratch file that `--size` asks for.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use fourcorners_machine::file_system;
-use rustix::fs::{Access, FallocateFlags, FileType, Mode, OFlags, XattrFlags};
+use rustix::fs::{Access, FallocateFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
 use super::refusal::{Refusal, os_refusal, quoted, size_text};
+use super::scratch::mark;
 use super::target::{LEAST_BYTES, RealTarget, inspect};
-
-/// The extended attribute of a scratch file.
-const MARK: &str = "user.fourcorners.scratch";
 
 /// Whether [`create_file`] can be expected to succeed. Changes nothing.
 ///
@@ -112,56 +106,5 @@ fn parent_of(path: &Path) -> PathBuf {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
         _ => PathBuf::from("."),
-    }
-}
-
-fn mark(file: &File) -> Result<(), Errno> {
-    let text = mark_text(&rustix::fs::fstat(file)?);
-    rustix::fs::fsetxattr(file, MARK, text.as_bytes(), XattrFlags::empty())
-}
-
-fn mark_text(stat: &rustix::fs::Stat) -> String {
-    format!("1 inode {} bytes {}", stat.st_ino, stat.st_size)
-}
-
-/// Whether this is a scratch file of ours under its only name. What it holds is asked elsewhere.
-pub(super) fn is_scratch(file: &File) -> bool {
-    let Ok(stat) = rustix::fs::fstat(file) else { return false };
-    let mut value = [0; 64];
-    let length = rustix::fs::fgetxattr(file, MARK, &mut value[..]).unwrap_or(0);
-    stat.st_nlink == 1 && value[..length] == *mark_text(&stat).as_bytes()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_mark_is_void_on_a_copy_after_a_change_of_size_and_under_a_second_name() {
-        let dir = tempfile::tempdir().expect("a temporary directory");
-        let path = dir.path().join("scratch");
-        create_file(&path, LEAST_BYTES).expect("it can be created");
-        let file = File::options().read(true).write(true).open(&path).expect("it is there");
-        if rustix::fs::fgetxattr_query(&file, MARK).is_err() {
-            println!("skipped: the file system has no extended attributes");
-            return;
-        }
-        assert!(is_scratch(&file));
-
-        let copy = File::create(dir.path().join("copy")).expect("it can be created");
-        copy.set_len(LEAST_BYTES).expect("it can be sized");
-        let mut value = [0; 64];
-        let length = rustix::fs::fgetxattr(&file, MARK, &mut value[..]).expect("it is marked");
-        rustix::fs::fsetxattr(&copy, MARK, &value[..length], XattrFlags::empty())
-            .expect("it can be marked");
-        assert!(!is_scratch(&copy));
-
-        file.set_len(LEAST_BYTES + 1).expect("it can be sized");
-        assert!(!is_scratch(&file));
-        file.set_len(LEAST_BYTES).expect("it can be sized");
-        assert!(is_scratch(&file));
-
-        std::fs::hard_link(&path, dir.path().join("second")).expect("it can be linked");
-        assert!(!is_scratch(&file));
     }
 }

@@ -19,7 +19,8 @@ impl Machine {
     }
 
     pub(super) fn system(&self) -> System {
-        System { sys: self.dir.path().join("sys"), proc: self.dir.path().join("proc") }
+        let [sys, proc] = ["sys", "proc"].map(|name| self.dir.path().join(name));
+        System { sys, proc, genuine: false }
     }
 
     /// A file in sysfs.

@@ -2,6 +2,9 @@
 //! built on it, and what else it backs. Writing below any of these damages the system whatever
 //! the user says, so no option overrides it.
 //!
+//! Where the kernel's account cannot be had, the answer is that nothing is known; and loop devices are asked a
+//! second way.
+//!
 //! An exclusive open ([`super::open`]) is the kernel's own answer and covers mounts in other
 //! name spaces as well; this comes first because it can say who and what to do. What neither
 //! finds is a program that has the device open without a claim and without a lock, and a loop
@@ -12,6 +15,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::describe::{Node, node_path};
+use super::loops;
 use super::refusal::{Usage, UsageKind, quoted};
 use super::system::{Devno, System, Thing, Unknown, attribute, children, name_of, unescape};
 
@@ -60,7 +64,8 @@ impl Subject {
 
 /// The first use of the target that is found.
 pub(super) fn find(system: &System, subject: &Subject) -> Result<Option<Usage>, Unknown> {
-    let checks = [mounted, btrfs_member, swap, held, backing];
+    system.answers()?;
+    let checks = [mounted, btrfs_member, swap, held, backing, backing_by_itself];
     for check in checks {
         if let Some(usage) = check(system, subject)? {
             return Ok(Some(usage));
@@ -259,6 +264,19 @@ fn backing(system: &System, subject: &Subject) -> Result<Option<Usage>, Unknown>
         }
     }
     Ok(None)
+}
+
+/// Loop devices that say themselves what they are over, whatever sysfs says.
+fn backing_by_itself(system: &System, subject: &Subject) -> Result<Option<Usage>, Unknown> {
+    let Some((file, path)) = &subject.file else { return Ok(None) };
+    let itself = subject.itself.as_deref().map(name_of);
+    let mut others = loops::bound(system)?.into_iter();
+    let other = others.find(|it| it.below == Some(*file) && Some(&it.name) != itself.as_ref());
+    Ok(other.map(|other| Usage {
+        kind: UsageKind::Backing,
+        how: format!("{} backs the loop device /dev/{}", quoted(path), other.name),
+        undo: format!("losetup -d /dev/{}", other.name),
+    }))
 }
 
 /// What the kernel appends to the path of an unlinked file (`d_path` in fs/d_path.c).

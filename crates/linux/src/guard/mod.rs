@@ -16,10 +16,12 @@
 //! | the target | `--destroy` names it | `--force` names it too |
 //! |---|---|---|
 //! | mounted, swap, below device mapper, MD, bcache, a loop device or an export | refused | refused |
+//! | locked by another program, itself or the file below a loop device | refused | refused |
+//! | any, where sysfs or /proc does not answer | refused | refused |
 //! | read-only, host-managed zoned, unreadable where signatures are | refused | refused |
 //! | partitioned, or carries a known signature | refused | allowed |
 //! | any other block device or existing file | allowed | allowed |
-//! | a file that `--size` created, still without content of value | allowed without | |
+//! | a file that `--size` created, as we left it | allowed without | |
 //!
 //! The checks cannot see content without a signature (plain dm-crypt, VeraCrypt, a tar on the
 //! bare device); that is what naming it with `--destroy` is for.
@@ -29,16 +31,19 @@ mod describe;
 #[cfg(test)]
 mod fake;
 mod in_use;
+mod lock;
+mod loops;
 mod open;
 mod permit;
 mod refusal;
 mod scan;
+mod scratch;
 mod signatures;
 mod system;
 mod target;
 
 pub use create::{create_file, may_create};
-pub use open::{Opened, open_for_reading, open_for_writing};
+pub use open::{Lease, Opened, open_for_reading, open_for_writing};
 pub use permit::{Permission, may_write};
 pub use refusal::{Refusal, Usage, UsageKind};
 pub use target::{Kind, LEAST_BYTES, RealTarget, inspect};

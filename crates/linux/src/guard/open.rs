@@ -2,11 +2,13 @@
 
 use std::fs::File;
 
-use rustix::fs::{FlockOperation, OFlags};
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 
+use super::lock::{Share, lock};
 use super::permit::{Checks, Permission, may_write, open_refusal, same, unchanged};
-use super::refusal::Refusal;
+use super::refusal::{Refusal, os_refusal};
+use super::scratch;
 use super::target::{Kind, RealTarget};
 
 /// An open target. A device opened for writing stays claimed, and a file locked, until `file`
@@ -16,9 +18,28 @@ use super::target::{Kind, RealTarget};
 pub struct Opened {
     /// The device or file.
     pub file: File,
+    /// What has to be kept as long as it is written.
+    pub lease: Lease,
     /// Whether I/O bypasses the page cache. False only where the file system has no direct I/O;
     /// then memory is measured, which a report has to say.
     pub direct: bool,
+}
+
+/// The right to write a target: the lock on the file below a loop device, and the mark of a scratch file,
+/// which is taken away meanwhile and given again when this is dropped, after the last write.
+#[derive(Debug, Default)]
+pub struct Lease {
+    scratch: Option<File>,
+    _below: Option<File>,
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        if let Some(file) = &self.scratch {
+            // Without it the file has to be named the next time.
+            let _ = scratch::mark(file);
+        }
+    }
 }
 
 /// Opens for writing what [`may_write`] allows.
@@ -39,11 +60,21 @@ pub fn open_for_writing(target: &RealTarget, permission: &Permission) -> Result<
         handle.reopen(OFlags::RDONLY).map_err(|errno| open_refusal(target, "read", errno))?;
     checks.all(&handle, &reader, permission)?;
     // Keeps a second run off a file, as the claim does for a device. Last, because NFS makes it
-    // a lock that the checks would find. A file system without locks has nobody who holds one.
-    let locked = target.kind == Kind::File
-        && rustix::fs::flock(&opened.file, FlockOperation::NonBlockingLockExclusive)
-            == Err(Errno::WOULDBLOCK);
-    if locked { Err(checks.locked("another program has locked it")) } else { Ok(opened) }
+    // a lock that the checks would find.
+    if target.kind == Kind::File {
+        lock(&opened.file, Share::No).map_err(|holder| checks.locked(&holder))?;
+    }
+    let below = checks.below(&reader)?;
+    if let Some((file, share)) = &below {
+        lock(file, *share).map_err(|holder| checks.locked(&holder))?;
+    }
+    let is_scratch = target.kind == Kind::File && scratch::was_created(&reader);
+    if is_scratch {
+        scratch::mark_in_use(&opened.file)
+            .map_err(|errno| os_refusal(target.to_string(), "written", errno))?;
+    }
+    let lease = Lease { scratch: is_scratch.then_some(reader), _below: below.map(|it| it.0) };
+    Ok(Opened { lease, ..opened })
 }
 
 /// Opens for reading, for which no permission is needed and nothing is claimed.
@@ -66,11 +97,11 @@ fn open(target: &RealTarget, access: OFlags) -> Result<Opened, Refusal> {
         false => handle.reopen(flags),
     });
     match file {
-        Ok(file) => Ok(Opened { file, direct: true }),
+        Ok(file) => Ok(Opened { file, lease: Lease::default(), direct: true }),
         // open(2): the file system does not support O_DIRECT.
         Err(Errno::INVAL) if target.kind == Kind::File => {
             let file = untimed(access, |flags| handle.reopen(flags)).map_err(refusal)?;
-            Ok(Opened { file, direct: false })
+            Ok(Opened { file, lease: Lease::default(), direct: false })
         }
         Err(errno) => Err(refusal(errno)),
     }

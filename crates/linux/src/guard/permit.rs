@@ -5,14 +5,15 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 use rustix::io::Errno;
-use rustix::process::{Flock, FlockType, fcntl_getlk};
 
-use super::create::is_scratch;
 use super::describe::{Disk, namesakes, node_path};
 use super::in_use::{self, Subject};
+use super::lock::{Holder, Share, unlocked};
+use super::loops;
 use super::refusal::{Refusal, Usage, UsageKind, os_refusal, quoted};
 use super::scan;
-use super::system::{System, Thing};
+use super::scratch::is_scratch;
+use super::system::{System, Thing, Unknown};
 use super::target::{Handle, Kind, RealTarget, device_bytes, unknown};
 
 /// What the user has named, each a path or a serial number exactly as typed.
@@ -166,7 +167,34 @@ impl<'a> Checks<'a> {
         self.writable(handle)?;
         self.in_use()?;
         self.unlocked(reader)?;
+        if let Some((below, _)) = self.below(reader)? {
+            self.unlocked(&below)?;
+        }
         self.allowed(reader, permission)
+    }
+
+    /// The file below a loop device, open to be locked, and whether others may write other parts of it.
+    /// `None` where there is none, or it has no name any more by which anybody could open it.
+    pub(super) fn below(&self, device: &File) -> Result<Option<(File, Share)>, Refusal> {
+        let Some(disk) = &self.disk else { return Ok(None) };
+        let Some(path) = disk.backing() else { return Ok(None) };
+        let cannot = |errno| {
+            let unknown_file = Unknown { path: (&path).into(), errno };
+            unknown(self.target.to_string(), unknown_file)
+        };
+        let below = loops::file_below(device).map_err(cannot)?;
+        let handle = match Handle::get(Path::new(&path)) {
+            Ok(handle) => handle,
+            Err(_) if path.ends_with(" (deleted)") => return Ok(None),
+            Err(_) => return Err(cannot(Errno::NOENT)),
+        };
+        if Thing::of(&handle.stat) != Some(below) {
+            // It is behind this path in another name space.
+            return Err(cannot(Errno::NOENT));
+        }
+        let file = handle.reopen(OFlags::RDONLY).map_err(cannot)?;
+        let share = if disk.whole.is_some() { Share::OtherParts } else { Share::No };
+        Ok(Some((file, share)))
     }
 
     fn writable(&self, handle: &Handle) -> Result<(), Refusal> {
@@ -188,27 +216,17 @@ impl<'a> Checks<'a> {
         })
     }
 
-    /// A running virtual machine locks the image or device it uses (QEMU docs/devel/
-    /// "image locking": shared locks on bytes from 100), so a lock on any byte is asked for.
-    fn unlocked(&self, reader: &File) -> Result<(), Refusal> {
-        match fcntl_getlk(reader, &Flock::from(FlockType::WriteLock)) {
-            Ok(Some(lock)) => {
-                let by = match lock.pid {
-                    Some(pid) => format!("process {}", pid.as_raw_nonzero()),
-                    None => "another program, such as a virtual machine,".into(),
-                };
-                Err(self.locked(&format!("{by} has locked it")))
-            }
-            // A file system without locks has nobody who holds one.
-            Ok(None) | Err(_) => Ok(()),
-        }
+    fn unlocked(&self, file: &File) -> Result<(), Refusal> {
+        unlocked(file).map_err(|holder| self.locked(&holder))
     }
 
-    pub(super) fn locked(&self, how: &str) -> Refusal {
-        let undo = format!("end what fuser -v {} shows", quoted(&self.target.canonical));
+    pub(super) fn locked(&self, holder: &Holder) -> Refusal {
+        // The file below a loop device is where the lock is.
+        let path = self.subject.file.as_ref().map_or(&self.target.canonical, |file| &file.1);
+        let undo = format!("end what fuser -v {} shows", quoted(path));
         Refusal::InUse {
             target: self.target.to_string(),
-            usage: Usage { kind: UsageKind::Locked, how: how.into(), undo },
+            usage: Usage { kind: UsageKind::Locked, how: holder.words(), undo },
         }
     }
 

@@ -8,7 +8,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FileType, Stat, major, minor};
+use fourcorners_machine::file_system;
+use rustix::fs::{FileType, Stat, StatFs, major, minor};
 use rustix::io::Errno;
 
 /// A block device's number, `major:minor`.
@@ -72,12 +73,37 @@ pub(super) struct Unknown {
 pub(super) struct System {
     pub(super) sys: PathBuf,
     pub(super) proc: PathBuf,
+    /// Whether they are the kernel's, and not a test's.
+    pub(super) genuine: bool,
 }
 
 impl System {
     /// The machine this runs on.
     pub(super) fn real() -> System {
-        System { sys: "/sys".into(), proc: "/proc".into() }
+        System { sys: "/sys".into(), proc: "/proc".into(), genuine: true }
+    }
+
+    /// Finds the kernel's own file systems where they are expected: what is mounted over them says
+    /// nothing of what is in use.
+    pub(super) fn answers(&self) -> Result<(), Unknown> {
+        if !self.genuine {
+            return Ok(());
+        }
+        let [devices, numbers] = ["block", "dev/block"].map(|name| self.sys.join(name));
+        let tables = self.proc.join("self");
+        for (path, kernels) in [
+            (devices, file_system::is_sysfs as fn(&StatFs) -> bool),
+            (numbers, file_system::is_sysfs),
+            (tables, file_system::is_proc),
+        ] {
+            let errno = match rustix::fs::statfs(&path) {
+                Ok(found) if kernels(&found) => continue,
+                Ok(_) => Errno::NOENT,
+                Err(errno) => errno,
+            };
+            return Err(Unknown { path, errno });
+        }
+        Ok(())
     }
 
     /// The directory that describes a block device, links resolved, so that its parent is the

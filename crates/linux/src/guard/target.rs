@@ -4,7 +4,6 @@ use std::fmt;
 use std::fs::{self, File};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use fourcorners_drive::{Geometry, SECTOR_BYTES};
 use fourcorners_machine::file_system;
@@ -12,6 +11,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, SeekFrom, Stat, StatxFlags};
 use rustix::io::Errno;
 
 use super::describe::{DEFAULT_QUEUE_DEPTH, Disk, node_path};
+use super::lock::patiently;
 use super::refusal::{Refusal, os_refusal, quoted, size_text};
 use super::system::{Devno, System, Thing, Unknown, children, name_of};
 
@@ -283,15 +283,7 @@ impl Handle {
     /// Opens a device for this program alone. Another program that looks at every disk may have
     /// it for a moment, so that busy is taken for an answer only when it lasts.
     pub(super) fn claim(&self, flags: OFlags) -> Result<File, Errno> {
-        const TRIES: u32 = 10;
-        const PAUSE: Duration = Duration::from_millis(20);
-        for _ in 1..TRIES {
-            match self.reopen(flags | OFlags::EXCL) {
-                Err(Errno::BUSY) => std::thread::sleep(PAUSE),
-                result => return result,
-            }
-        }
-        self.reopen(flags | OFlags::EXCL)
+        patiently(|| self.reopen(flags | OFlags::EXCL), |errno| *errno == Errno::BUSY)
     }
 
     /// Whether this user may write it, by mode, mount and attributes.

@@ -19,6 +19,7 @@ use super::enter::FIRST_REFILL;
 use super::here::Here;
 use super::setup::{self, BEST_FIRST, Completions, Modes, Setup};
 use super::{Uring, UringError, polled};
+use crate::guard::Lease;
 
 /// File offsets are signed 64-bit numbers; no sector lies beyond them.
 const MAX_SECTORS: u64 = i64::MAX as u64 / SECTOR_BYTES;
@@ -138,6 +139,7 @@ impl Uring {
             alarm: (plan.asked == Modes::default()).then(Alarm::new),
             broken: None,
             now: Cell::new(clock()),
+            lease: Lease::default(),
         })
     }
 }

@@ -36,6 +36,7 @@ pub use discard::Purged;
 pub use error::UringError;
 pub use setup::{Granted, Modes, Setup, SubmissionThread};
 
+use crate::guard::Lease;
 use alarm::Alarm;
 use brief::Brief;
 use buffers::{Buffer, Buffers};
@@ -85,9 +86,16 @@ pub struct Uring {
     /// The ring itself failed with this error number: nothing can complete any more.
     broken: Option<i32>,
     now: Cell<Nanos>,
+    /// Kept until the last I/O is answered.
+    lease: Lease,
 }
 
 impl Uring {
+    /// Keeps the right to write the file until this is dropped.
+    pub fn hold(&mut self, lease: Lease) {
+        self.lease = lease;
+    }
+
     /// What the kernel granted.
     pub fn granted(&self) -> Granted {
         Granted {

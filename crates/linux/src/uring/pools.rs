@@ -16,6 +16,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use super::UringError;
 use super::buffers::{Buffer, register};
 use super::memory::{ALIGNMENT, Mapping, aligned};
+use crate::ours::{REPEATED, mixed, sign};
 
 /// Random bytes of all tags together, if their blocks are not longer: less than a processor's second
 /// cache, and far more than a drive compresses as one.
@@ -28,9 +29,6 @@ const MOST_BYTES: usize = 32 << 20;
 /// The share of repeating bytes is kept in every block of this size, the unit in which drives
 /// compress and map.
 const SHARE_BYTES: usize = 4096;
-
-/// The repeated byte. Not 0, which thin provisioning and some drives store as a hole.
-const REPEATED: u8 = 0x55;
 
 /// Step of a Weyl sequence over all 64-bit numbers (SplitMix64).
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -144,20 +142,13 @@ impl Pool {
     }
 }
 
-/// SplitMix64's output: each number once, and no pattern to compress.
-#[inline]
-fn mixed(number: u64) -> u64 {
-    let number = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let number = (number ^ (number >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    number ^ (number >> 31)
-}
-
 fn repeating_bytes(percent: u8) -> usize {
     SHARE_BYTES * usize::from(percent.min(100)) / 100
 }
 
 /// Every block of [`SHARE_BYTES`] begins with `percent` % repeating bytes; the rest is random.
-/// A pool's seed is its percentage, so the bytes are the same on every run.
+/// A pool's seed is its percentage, so the bytes are the same on every run. All of it is signed: numbering
+/// changes the ends of blocks only.
 fn fill(memory: &mut [u8], percent: u8) {
     let repeating = repeating_bytes(percent);
     let mut random = Xoshiro256PlusPlus::seed_from_u64(u64::from(percent));
@@ -166,6 +157,7 @@ fn fill(memory: &mut [u8], percent: u8) {
         repeated.fill(REPEATED);
         random.fill_bytes(incompressible);
     }
+    sign(memory);
 }
 
 #[cfg(test)]
@@ -173,6 +165,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
+    use crate::ours::is_ours;
 
     /// Order-0 entropy of the bytes, in bits a byte.
     fn entropy(bytes: &[u8]) -> f64 {
@@ -216,6 +209,18 @@ mod tests {
         assert!(
             (0..8).all(|tag| written(&mut pool, tag % 4, 65536).iter().all(|&b| b == REPEATED))
         );
+    }
+
+    #[test]
+    fn whatever_is_written_is_known_as_ours() {
+        for percent in [0, 1, 13, 50, 99, 100] {
+            let mut pool = Pool::new(percent, 4, 1 << 16).expect("memory");
+            for turn in 0..256u32 {
+                let bytes = [512, 4096, 5120, 1 << 16][turn as usize % 4];
+                let written = written(&mut pool, turn % 4, bytes);
+                assert!(is_ours(&written), "{percent} % of {bytes} bytes");
+            }
+        }
     }
 
     #[test]

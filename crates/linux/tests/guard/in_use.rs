@@ -254,6 +254,73 @@ fn a_file_that_another_program_has_locked() {
     assert!(refusal.to_string().contains("has locked it"), "{refusal}");
 }
 
+#[test]
+fn a_file_that_is_locked_is_not_written_through_a_loop_device() {
+    let Some(device) = Loop::blank(16 * MIB) else { return };
+    let file = File::open(&device.image.path).expect("it is there");
+    rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).expect("it is free");
+    let permission = Permission { destroy: vec![device.node.clone()], ..Permission::default() };
+    let target = inspect(device.path()).expect("it can be inspected");
+    let line = open_for_writing(&target, &permission).expect_err("it is locked").to_string();
+    assert!(line.contains("has locked it; to free it: end what fuser -v"), "{line}");
+    assert!(line.contains(device.image.text()), "{line}");
+    drop(file);
+
+    // And ours is on the file until the last write.
+    let opened = open_for_writing(&target, &permission).expect("it is free");
+    let file = File::open(&device.image.path).expect("it is there");
+    let lock = || rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive);
+    drop(opened.file);
+    assert_eq!(lock(), Err(rustix::io::Errno::WOULDBLOCK));
+    drop(opened.lease);
+    assert_eq!(lock(), Ok(()));
+}
+
+#[test]
+fn two_partitions_of_a_loop_device_may_be_written_at_a_time() {
+    let Some(device) = partitioned() else { return };
+    let [one, two] = ["p1", "p2"].map(|part| format!("{}{part}", device.node));
+    let open = |part: &String| {
+        let permission = Permission { destroy: vec![part.clone()], ..Permission::default() };
+        let target = inspect(Path::new(part)).expect("it can be inspected");
+        open_for_writing(&target, &permission).expect("it is free")
+    };
+    let both = (open(&one), open(&two));
+    drop(both);
+}
+
+#[test]
+fn a_loop_device_over_a_file_without_a_name_has_no_lock_to_take() {
+    let Some(device) = Loop::blank(16 * MIB) else { return };
+    fs::remove_file(&device.image.path).expect("it is ours");
+    let permission = Permission { destroy: vec![device.node.clone()], ..Permission::default() };
+    let target = inspect(device.path()).expect("it can be inspected");
+    drop(open_for_writing(&target, &permission).expect("nobody else can open it"));
+    // Another file of that name is not what would be written.
+    let other = device.image.path.with_file_name(format!(
+        "{} (deleted)",
+        device.image.path.file_name().expect("it has one").to_string_lossy()
+    ));
+    File::create(other).expect("a file");
+    let refusal = open_for_writing(&target, &permission).expect_err("it is another file");
+    assert!(matches!(refusal, Refusal::Unknown { .. }), "{refusal}");
+}
+
+#[test]
+fn a_lock_whose_holder_is_about_to_go_is_waited_for() {
+    let image = Image::new(16 * MIB);
+    let file = File::open(&image.path).expect("it is there");
+    rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).expect("it is free");
+    let permission = Permission { destroy: vec![image.text().into()], ..Permission::default() };
+    let target = inspect(&image.path).expect("it can be inspected");
+    let goes = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        drop(file);
+    });
+    drop(open_for_writing(&target, &permission).expect("it is free by then"));
+    goes.join().expect("it ends");
+}
+
 /// The one device that every machine has in use. It is only asked about, never opened to write.
 #[test]
 fn the_disk_that_this_machine_runs_from() {

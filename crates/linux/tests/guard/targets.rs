@@ -1,7 +1,6 @@
 //! What may be a target, by which name, and what comes of opening it.
 
 use std::fs::{self, File, FileTimes, OpenOptions};
-use std::io::Write;
 use std::os::unix::fs::{FileExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
@@ -265,15 +264,30 @@ fn a_scratch_file_may_be_written_again_while_it_is_nothing_else() {
     .take(2 << 20)
     .flatten()
     .collect();
-    let mut file = OpenOptions::new().write(true).open(&path).expect("it is ours");
-    file.write_all(&noise).expect("it can be written");
-    open().expect("it is still a scratch file");
+    let opened = open().expect("it is ours");
+    // By another way than the direct one, which wants aligned memory.
+    let file = OpenOptions::new().write(true).open(&path).expect("it is ours");
+    file.write_all_at(&noise, 0).expect("it can be written");
+    drop(opened);
+    drop(open().expect("it is still a scratch file"));
 
     let hard = dir.path().join("hard");
     fs::hard_link(&path, &hard).expect("a link");
     assert!(matches!(open(), Err(Refusal::NotNamed { .. })), "it has a second name");
     fs::remove_file(hard).expect("it is ours");
     open().expect("it is a scratch file again");
+
+    // Its owner has written since, then named it, and it is ours once more.
+    file.write_all_at(b"letter", 1 << 20).expect("it can be written");
+    assert!(matches!(open(), Err(Refusal::NotNamed { .. })), "it was written");
+    let target = inspect(&path).expect("it can be inspected");
+    drop(open_for_writing(&target, &destroy(&name)).expect("it is named"));
+    let opened = open().expect("it is a scratch file again");
+    // A killed program closes its file without a word.
+    std::mem::forget(opened.lease);
+    drop(opened.file);
+    assert!(matches!(open(), Err(Refusal::NotNamed { .. })), "nobody knows what was written");
+    drop(open_for_writing(&target, &destroy(&name)).expect("it is named"));
 
     run(&["mkfs.ext4", "-q", "-F", &name]).expect("it is part of e2fsprogs");
     let refusal = open().expect_err("it is a file system");
