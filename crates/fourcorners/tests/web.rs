@@ -33,7 +33,11 @@ impl Server {
     }
 
     fn over(folder: TempDir, more: &[&str]) -> Server {
-        let mut child = command(folder.path(), more).spawn().expect("the binary is there");
+        Server::from(command(folder.path(), more), folder)
+    }
+
+    fn from(mut command: Command, folder: TempDir) -> Server {
+        let mut child = command.spawn().expect("the binary is there");
         let mut line = String::new();
         let stdout = child.stdout.take().expect("a pipe");
         BufReader::new(stdout).read_line(&mut line).expect("a line");
@@ -198,6 +202,7 @@ fn only_who_may_ask_is_answered() {
     for (more, expected) in [
         (format!("{form}Origin: http://evil.example\r\n"), 403),
         (format!("{form}Origin: null\r\n"), 403),
+        (format!("{form}Origin: http://{0}\r\nOrigin: http://{0}\r\n", server.address), 403),
         (format!("{form}Sec-Fetch-Site: cross-site\r\n"), 403),
         ("Content-Type: text/plain\r\n".into(), 415),
         (String::new(), 415),
@@ -340,11 +345,94 @@ fn what_cannot_be_served_is_said() {
         assert_eq!((ran.status.code(), said.lines().count()), (Some(2), 1), "{args:?}: {said}");
         said
     };
+    let few = Command::new("sh")
+        .args(["-c", "ulimit -n 24 && exec \"$0\" web --db x.db --listen 127.0.0.1:0"])
+        .arg(env!("CARGO_BIN_EXE_fourcorners"))
+        .current_dir(folder.path())
+        .output()
+        .expect("there is a shell");
+    let said = String::from_utf8_lossy(&few.stderr);
+    assert!(few.status.code() == Some(2) && said.contains("24 open files"), "{said}");
     let server = Server::start(&[]);
     let taken = server.address.to_string();
     assert!(refused(&["--db", "x.db", "--listen", &taken]).contains(&taken));
     assert!(refused(&["--db", "x.db", "--listen", "0.0.0.0:0"]).contains("--read-only"));
     assert!(refused(&["--db", "x.db", "--listen", "nowhere"]).contains("nowhere"));
+    server.end();
+}
+
+/// The most memory that a process has had, MB.
+fn most_memory(child: &Child) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).expect("it runs");
+    let line = status.lines().find(|line| line.starts_with("VmHWM")).expect("it is there");
+    let kib = line.split_whitespace().nth(1).and_then(|kib| kib.parse::<u64>().ok());
+    kib.expect("a number") / 1024
+}
+
+#[test]
+fn who_asks_slowly_or_for_much_does_not_lock_others_out() {
+    let server = Server::over(with_firmware(), &["--read-only"]);
+    let id = server.get("/api/records").1["records"][0]["id"].as_str().expect("an id").to_owned();
+    let connect = || TcpStream::connect(server.address).expect("it listens");
+    let slow: Vec<TcpStream> = (0..400)
+        .map(|number| {
+            let mut stream = connect();
+            let begun = if number % 2 == 0 { "GET / HTTP/1.1\r\nHost: loc" } else { "" };
+            stream.write_all(begun.as_bytes()).expect("it reads");
+            stream
+        })
+        .collect();
+    // Reports that nobody takes, of as many records as are allowed.
+    let ids = vec![format!("id={id}"); 64].join("&");
+    let untaken: Vec<TcpStream> = (0..200)
+        .map(|_| {
+            let mut stream = connect();
+            let head = format!("GET /report?{ids} HTTP/1.1\r\nHost: localhost\r\n\r\n");
+            stream.write_all(head.as_bytes()).expect("it reads");
+            stream
+        })
+        .collect();
+    let began = Instant::now();
+    assert_eq!(server.get("/").0, 200);
+    assert_eq!(server.get("/api/records").0, 200);
+    println!("others are answered in {:?}", began.elapsed());
+    // Some get theirs, the others are told to come again.
+    let mut busy = 0;
+    for mut stream in untaken {
+        stream.set_read_timeout(Some(PATIENCE)).expect("a socket");
+        let mut head = [0; 256];
+        let read = stream.read(&mut head).expect("it answers");
+        let head = String::from_utf8_lossy(&head[..read]).to_ascii_lowercase();
+        if head.starts_with("http/1.1 503 ") {
+            assert!(head.contains("retry-after: "), "{head}");
+            busy += 1;
+        } else {
+            assert!(head.starts_with("http/1.1 200 "), "{head}");
+        }
+    }
+    println!("{busy} of 200 were told to come again");
+    let memory = most_memory(&server.child);
+    assert!(memory < 300, "{memory} MB");
+    assert_eq!(server.get(&format!("/report?id={id}")).0, 200);
+    drop(slow);
+    server.end();
+}
+
+#[test]
+fn idle_connections_make_room_for_others() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let plain = command(folder.path(), &[]);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "ulimit -n 128 && exec \"$0\" \"$@\""]).arg(plain.get_program());
+    shell.args(plain.get_args()).current_dir(folder.path());
+    shell.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let server = Server::from(shell, folder);
+    let idle: Vec<TcpStream> =
+        (0..300).map(|_| TcpStream::connect(server.address).expect("it listens")).collect();
+    for _ in 0..3 {
+        assert_eq!(server.get("/api/methods").0, 200);
+    }
+    drop(idle);
     server.end();
 }
 

@@ -22,7 +22,7 @@ pub(super) fn run(args: WebArgs) -> Result<End, Failure> {
     });
     match served {
         Ok(()) => Ok(End::Done),
-        Err(error @ (WebError::Listen { .. } | WebError::Open(_))) => {
+        Err(error @ (WebError::Listen { .. } | WebError::Open(_) | WebError::Files(_))) => {
             Err(Failure::Usage(error.to_string()))
         }
         Err(error) => Err(Failure::Failed(error.into())),

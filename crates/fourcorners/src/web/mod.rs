@@ -5,6 +5,8 @@
 
 mod access;
 mod assets;
+mod budget;
+mod connections;
 mod drives;
 mod error;
 mod results;
@@ -20,17 +22,31 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware;
 use axum::routing::get;
+use rustix::process::{Resource, getrlimit};
 use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Semaphore;
 
 pub(crate) use access::Access;
+use budget::Budget;
 use reviews::Reviews;
 
 /// A request to start a review is some hundred bytes.
 const MOST_BODY_BYTES: usize = 64 << 10;
 /// How long an answer that is being sent may hold up the end.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
+
+/// Files that it takes to serve anything.
+const LEAST_FILES: u64 = connections::OTHER_FILES as u64 + 16;
+/// Reports that are waited for or being sent at a time: some MB each.
+const REPORTS: usize = 16;
+/// Those that are being made: with their records and charts some ten times as much.
+const MADE: usize = 2;
+/// The same of lists and records.
+const LISTS: usize = 16;
+/// Threads that ask the database and make pages.
+const THREADS_THAT_WAIT: usize = 4;
 
 /// What is served, where and to whom.
 #[derive(Clone, Debug)]
@@ -61,6 +77,9 @@ pub(crate) enum WebError {
     /// Others could start reviews here.
     #[error("{0} can be reached by other machines: add --read-only, so that they start nothing")]
     Open(SocketAddr),
+    /// No connection could be had.
+    #[error("this shell allows {0} open files, and the server takes {LEAST_FILES}: ulimit -n 1024")]
+    Files(u64),
     /// The system refused something else.
     #[error("{0}")]
     System(#[from] std::io::Error),
@@ -71,6 +90,8 @@ pub(crate) enum WebError {
 struct Shared {
     options: Options,
     reviews: Reviews,
+    /// Reports that may be made at a time.
+    made: Semaphore,
 }
 
 /// Serves until SIGINT or SIGTERM; `ready` is told the address once it can be called. A review that is
@@ -83,8 +104,14 @@ pub(crate) fn serve(options: Options, ready: impl FnOnce(SocketAddr)) -> Result<
     if !options.read_only && !options.listen.ip().is_loopback() {
         return Err(WebError::Open(options.listen));
     }
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    if let Some(files) = getrlimit(Resource::Nofile).current.filter(|it| *it < LEAST_FILES) {
+        return Err(WebError::Files(files));
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .max_blocking_threads(THREADS_THAT_WAIT)
+        .enable_all()
+        .build()?;
     runtime
         .block_on(async {
             let listen = options.listen;
@@ -93,10 +120,14 @@ pub(crate) fn serve(options: Options, ready: impl FnOnce(SocketAddr)) -> Result<
             let (mut interrupted, mut ended) =
                 (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
             ready(listener.local_addr()?);
-            let shared = Arc::new(Shared { options, reviews: Reviews::default() });
-            let serving = axum::serve(listener, router(Arc::clone(&shared)));
+            let shared = Arc::new(Shared {
+                options,
+                reviews: Reviews::default(),
+                made: Semaphore::new(MADE),
+            });
+            let serving = connections::serve(listener, router(Arc::clone(&shared)));
             tokio::select! {
-                served = serving.into_future() => served?,
+                never = serving => match never {},
                 _ = interrupted.recv() => {}
                 _ = ended.recv() => {}
             }
@@ -108,17 +139,21 @@ pub(crate) fn serve(options: Options, ready: impl FnOnce(SocketAddr)) -> Result<
 
 fn router(shared: Arc<Shared>) -> Router {
     let access = Access::new(shared.options.read_only, shared.options.names.clone());
-    let api = Router::new()
+    let bounded = |answers| middleware::from_fn_with_state(Budget::new(answers), budget::keep);
+    let lists = Router::new()
         .route("/drives", get(drives::drives))
-        .route("/methods", get(results::methods))
         .route("/records", get(results::records))
         .route("/records/{id}", get(results::record))
+        .layer(bounded(LISTS));
+    let reports = Router::new().route("/report", get(results::report)).layer(bounded(REPORTS));
+    let api = lists
+        .route("/methods", get(results::methods))
         .route("/reviews", get(reviews::all).post(reviews::start))
         .route("/reviews/{number}", get(reviews::one).delete(reviews::stop))
         .fallback(error::not_found);
     Router::new()
         .nest("/api", api)
-        .route("/report", get(results::report))
+        .merge(reports)
         .route("/", get(assets::index))
         .route("/assets/{name}", get(assets::asset))
         .fallback(error::not_found)

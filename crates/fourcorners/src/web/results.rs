@@ -118,6 +118,7 @@ pub(super) async fn report(
             "give 1 to {MOST_REPORTED} records, as /report?id=ID&id=ID"
         )));
     }
+    let _turn = shared.made.acquire().await.map_err(Refused::ours)?;
     let mut records = Vec::new();
     for id in ids {
         records.push(get(Arc::clone(&shared), id).await?);
