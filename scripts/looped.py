@@ -1,7 +1,11 @@
 """A loop device over a file, for as long as it is wanted. For root."""
 import contextlib
+import signal
 import subprocess
 import sys
+
+# `timeout` and service managers end a script by this; what it set up is to be taken down then, too.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
 
 
 @contextlib.contextmanager

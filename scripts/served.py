@@ -14,6 +14,9 @@ import sys
 import tempfile
 import time
 
+# `timeout` and service managers end a script by this; what is mounted is to be taken down then, too.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+
 LOOKUP, FORGET, GETATTR, OPEN, READ, WRITE, RELEASE = 1, 2, 3, 14, 15, 16, 18
 FSYNC, FLUSH, INIT, OPENDIR, BATCH_FORGET = 20, 25, 26, 27, 42
 
@@ -63,6 +66,7 @@ class Served:
             sys.exit(f"cannot mount a FUSE file system, which takes root: {os.strerror(ctypes.get_errno())}")
         self.process = os.fork()
         if self.process == 0:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
             try:
                 self._serve(device)
             finally:

@@ -9,6 +9,7 @@ use fourcorners_drive::Geometry;
 use fourcorners_drive::profile::{FlashSection, Sourced, SsdProfile};
 use fourcorners_machine::{host, workers};
 use fourcorners_record::{Ended, FlashRating, Record, Retention, TargetInfo, TargetKind};
+use fourcorners_words::size;
 
 use crate::drive::Drive;
 use crate::review::{
@@ -203,10 +204,10 @@ pub fn check_memory(mut needs: Vec<u64>, at_a_time: usize) -> Result<(), String>
     let need: u64 = needs.iter().rev().take(at_a_time).sum();
     match host::available_memory_bytes() {
         Some(available) if need > available => Err(format!(
-            "the virtual drives would take {:.1} GB of memory, and {:.1} GB is available: take fewer \
-             at a time, or smaller ones",
-            need as f64 / 1e9,
-            available as f64 / 1e9
+            "the virtual drives would take {} of memory, and {} is available: take fewer at a time, \
+             or smaller ones",
+            size(need),
+            size(available)
         )),
         _ => Ok(()),
     }

@@ -10,12 +10,15 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use rustix::mm::{Advice, madvise};
 
 /// Below this an allocation holds hardly a whole huge page (2 MiB on x86-64 and most of AArch64).
 const LARGE: usize = 4 << 20;
 
-/// The system's allocator, which asks for huge pages for what is large.
+/// The system's allocator, which asks for huge pages for what is large. Where there is no memory left
+/// the process says so and exits with 1, as it does for other reasons that are not its fault.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HugePages;
 
@@ -48,7 +51,10 @@ unsafe impl GlobalAlloc for HugePages {
 /// block is as good as before.
 #[inline]
 fn advise(block: *mut u8, size: usize) -> *mut u8 {
-    if size >= LARGE && !block.is_null() {
+    if block.is_null() {
+        exhausted();
+    }
+    if size >= LARGE {
         let page = rustix::param::page_size();
         let skipped = block.align_offset(page);
         let length = (size - skipped) / page * page;
@@ -58,4 +64,20 @@ fn advise(block: *mut u8, size: usize) -> *mut u8 {
             unsafe { madvise(block.wrapping_add(skipped).cast(), length, Advice::LinuxHugepage) };
     }
     block
+}
+
+/// Ends the process. It cannot go on, and unwinding would take memory.
+#[cold]
+fn exhausted() {
+    const WORDS: &[u8] =
+        b"fourcorners: there is no memory left: end other programs, raise the limit \
+                           (ulimit -v), or take fewer drives at a time\n";
+    static ENDING: AtomicBool = AtomicBool::new(false);
+    if ENDING.swap(true, Ordering::Relaxed) {
+        // By what is done at the end, or in another thread: the first one ends all.
+        return;
+    }
+    // Nobody may be there to read it.
+    let _ = rustix::io::write(rustix::stdio::stderr(), WORDS);
+    std::process::exit(1);
 }

@@ -1,6 +1,7 @@
 //! The machine we run on.
 
 use fourcorners_record::Host;
+use rustix::process::{Resource, getrlimit};
 
 /// What the kernel tells about this machine.
 pub fn describe() -> Host {
@@ -23,8 +24,24 @@ pub fn load() -> Option<f64> {
     std::fs::read_to_string("/proc/loadavg").ok()?.split_whitespace().next()?.parse().ok()
 }
 
-/// Memory that can be had without swapping, bytes (proc(5), `MemAvailable`).
+/// Memory that can be had without swapping (proc(5), `MemAvailable`) and within this process's limit of
+/// addresses (`ulimit -v`), bytes.
 pub fn available_memory_bytes() -> Option<u64> {
+    match (free_memory_bytes(), addresses_left_bytes()) {
+        (Some(free), Some(left)) => Some(free.min(left)),
+        (free, left) => free.or(left),
+    }
+}
+
+/// None where there is no limit.
+fn addresses_left_bytes() -> Option<u64> {
+    let limit = getrlimit(Resource::As).current?;
+    let pages = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let taken: u64 = pages.split_whitespace().next()?.parse().ok()?;
+    Some(limit.saturating_sub(taken * rustix::param::page_size() as u64))
+}
+
+fn free_memory_bytes() -> Option<u64> {
     let info = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

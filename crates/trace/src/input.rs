@@ -21,13 +21,15 @@ pub(super) struct Input {
     failed: Option<io::Error>,
     /// The line that was read last, from 1.
     line: u64,
+    /// Whether the rest of that line is still to be passed over.
+    within_line: bool,
 }
 
 /// The next line of a trace.
 pub(super) enum Line<'a> {
     /// Without its end.
     Whole(&'a [u8]),
-    /// It was too long and is passed over.
+    /// It was too long. It is passed over when the next is asked for: it may have no end.
     TooLong,
     /// There is none.
     End,
@@ -36,7 +38,17 @@ pub(super) enum Line<'a> {
 impl Input {
     pub(super) fn new(source: Box<dyn Read + Send>) -> Input {
         let window = vec![0; WINDOW_BYTES].into_boxed_slice();
-        Input { source, window, start: 0, end: 0, offset: 0, ended: false, failed: None, line: 0 }
+        Input {
+            source,
+            window,
+            start: 0,
+            end: 0,
+            offset: 0,
+            ended: false,
+            failed: None,
+            line: 0,
+            within_line: false,
+        }
     }
 
     /// Where the next record begins.
@@ -111,6 +123,9 @@ impl Input {
 
     /// The next line.
     pub(super) fn line(&mut self) -> io::Result<Line<'_>> {
+        if std::mem::take(&mut self.within_line) {
+            self.pass_line()?;
+        }
         let mut searched = 0;
         loop {
             let here = &self.window[self.start + searched..self.end];
@@ -126,7 +141,8 @@ impl Input {
             }
             searched = self.end - self.start;
             if searched > MOST_LINE_BYTES {
-                self.pass_line()?;
+                self.within_line = true;
+                self.line += 1;
                 return Ok(Line::TooLong);
             }
             if self.ended {
@@ -144,7 +160,6 @@ impl Input {
 
     /// Passes over the rest of a line, however long.
     fn pass_line(&mut self) -> io::Result<()> {
-        self.line += 1;
         loop {
             let here = self.look(1)?;
             let (count, found) = match memchr(here) {

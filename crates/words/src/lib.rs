@@ -19,5 +19,5 @@ mod sizes;
 mod suggestion;
 
 pub use numbers::{capitalised, count, percent, three_digits, time};
-pub use sizes::bytes_of;
+pub use sizes::{bytes_of, size};
 pub use suggestion::{LONGEST_NAME, nearest};

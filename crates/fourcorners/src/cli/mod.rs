@@ -38,6 +38,7 @@ mod web;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Parser;
 use clap::error::ErrorKind;
@@ -71,6 +72,8 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
 /// Runs a command line, whose first word is the program's name. What it says goes to standard output
 /// and standard error; 0 is done, 1 failed or stopped, 2 not begun.
 pub fn run<T: Into<OsString> + Clone>(line: impl IntoIterator<Item = T>) -> ExitCode {
+    // A file that may not grow is an error of a write then, and no sudden end (setrlimit(2)).
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
     let result = match Args::try_parse_from(line).map(|args| args.command) {
         Ok(Command::Review(args)) => review::run(args),
         Ok(Command::Report(args)) => report::run(&args),

@@ -17,6 +17,8 @@ const RESULTS: &str = "fourcorners-results";
 const MOST_NAME: usize = 60;
 const JSON: &str = "review.json";
 const PAGE: &str = "review.html";
+/// What is in it.
+pub(super) const FILES: [&str; 2] = [JSON, PAGE];
 
 /// The folder that results go into, if they are to be kept.
 pub(super) struct Out {

@@ -86,14 +86,14 @@ impl Planned {
         }
     }
 
-    /// Whether both are the same drive, whatever the words that lead to it.
+    /// Whether both are the same drive or parts of it, whatever the words that lead to it.
     pub(super) fn is_same(&self, other: &Planned) -> bool {
         match (self, other) {
             (Planned::Virtual(a), Planned::Virtual(b)) => a.name == b.name,
             (
                 Planned::Real(a, _) | Planned::ToRead(a),
                 Planned::Real(b, _) | Planned::ToRead(b),
-            ) => a.is_same(b),
+            ) => a.overlaps(b),
             (Planned::New(a, _), Planned::New(b, _)) => place(a) == place(b),
             _ => false,
         }
@@ -208,7 +208,7 @@ impl Planned {
     /// Where it cannot be purged so.
     pub(super) fn erase(&self, with: EraseWith) -> Result<Erase, String> {
         match self {
-            Planned::Real(target, _) => Erase::of(with, target),
+            Planned::Real(target, _) | Planned::ToRead(target) => Erase::of(with, target),
             _ => Err(format!("{} is no real drive: leave --purge out", self.name())),
         }
     }

@@ -48,9 +48,21 @@ pub(super) struct Kept {
 }
 
 impl Kept {
+    /// The folder beside `results`, which need not be there; not what a link of its name leads to.
+    fn at(results: &Path) -> io::Result<Kept> {
+        let folder = results.join(FOLDER);
+        match folder.symlink_metadata() {
+            Ok(there) if !there.is_dir() => Err(io::Error::other(format!(
+                "{} is no folder of a review: remove it, or choose another folder for the results",
+                folder.display()
+            ))),
+            _ => Ok(Kept { folder }),
+        }
+    }
+
     /// A new folder for a review that begins; what an earlier one left is replaced.
     pub(super) fn begin(results: &Path, sessions: &[Session]) -> io::Result<Kept> {
-        let kept = Kept { folder: results.join(FOLDER) };
+        let kept = Kept::at(results)?;
         kept.remove();
         match fs::create_dir(&kept.folder) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
@@ -66,7 +78,7 @@ impl Kept {
         results: &Path,
         sessions: &[Session],
     ) -> Result<(Kept, Vec<Option<Begun>>), String> {
-        let kept = Kept { folder: results.join(FOLDER) };
+        let kept = Kept::at(results).map_err(|error| error.to_string())?;
         let place = results.display();
         let Some(found) = read::<Plan>(&kept.folder.join(PLAN))? else {
             return Err(format!(

@@ -14,12 +14,12 @@ use fourcorners_record::{Document, Ended};
 use super::args::{ProgressAs, PurgeHow, ReviewArgs};
 use super::dry_run;
 use super::interrupt::Interrupt;
-use super::keeper::Keeper;
-use super::out::Out;
+use super::keeper::{self, Keeper};
+use super::out::{self, Out};
 use super::planned::Planned;
 use super::print;
 use super::progress::Progress;
-use super::resume::Kept;
+use super::resume::{self, Kept};
 use super::session::{self, Keep, Session};
 use super::targets;
 use super::terminal::say;
@@ -39,6 +39,7 @@ pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
         Some(folder) => Some(Kept::open(folder, &plan.sessions()?).map_err(Failure::Usage)?),
         None => None,
     };
+    keep_results(&args, &plan.targets).map_err(Failure::Usage)?;
     // From here on an interrupt is ours, so that nothing is left half made.
     let interrupt = Interrupt::listen()?;
     let out = Out::open(&args, &plan.targets).map_err(Failure::Usage)?;
@@ -98,6 +99,34 @@ pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
     }
     saved.map_err(Failure::Failed)?;
     Ok(if whole { End::Done } else { End::Incomplete })
+}
+
+/// Refuses targets that are what this review writes its results to, or reads.
+fn keep_results(args: &ReviewArgs, targets: &[Planned]) -> Result<(), String> {
+    let place = |path: PathBuf| path.canonicalize().unwrap_or(path);
+    let out = args.resume.as_ref().or(args.out.as_ref()).map(|folder| place(folder.clone()));
+    let database = (!args.keep.no_db).then(|| keeper::path(args.keep.db.as_ref())).flatten();
+    let beside = |path: PathBuf| {
+        // SQLite keeps these beside a database.
+        ["", "-wal", "-shm", "-journal"]
+            .map(|end| PathBuf::from(format!("{}{end}", path.display())))
+    };
+    let results = out.iter().flat_map(|out| out::FILES.map(|name| out.join(name)));
+    let database = database.into_iter().flat_map(|path| beside(place(path)));
+    let read = args.state.iter().cloned().chain(args.methods.iter().map(PathBuf::from)).map(place);
+    let kept: Vec<PathBuf> = results.chain(database).chain(read).collect();
+    for target in targets {
+        let Some(path) = target.place() else { continue };
+        let resumed = out.as_ref().is_some_and(|out| path.starts_with(out.join(resume::FOLDER)));
+        if resumed || kept.contains(&path) {
+            return Err(format!(
+                "{} is what this review reads, or writes its results to: name another target, or \
+                 another --out or --db",
+                target.name()
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// The files this review has created, to be removed if nothing comes of it.
@@ -328,7 +357,9 @@ fn account(document: &Document, reviews: usize, began: Instant, quiet: bool) {
     let figures = document.records.iter().flat_map(|record| record.figures.values());
     let replays = document.records.iter().flat_map(|record| record.replays.values());
     let replayed = replays.flat_map(|replay| replay.figures.values());
-    let measured = figures.map(|figure| figure.duration_s).sum::<f64>()
+    // Nothing adds up to -0.
+    let measured = 0.0
+        + figures.map(|figure| figure.duration_s).sum::<f64>()
         + replayed.map(|figure| figure.elapsed_s).sum::<f64>();
     let took = began.elapsed().as_secs_f64();
     say(&format!("{measured:.0} s of measurements on the drives' clocks in {took:.1} s"));

@@ -28,7 +28,9 @@ struct Changes<'a> {
 
 /// Finds all targets; the first that may not be tested refuses the whole review.
 pub(super) fn plan(args: &ReviewArgs) -> Result<Vec<Planned>, String> {
-    let mut planned = find_all(&Asked { targets: &args.targets, on: &args.on, writes: true })?;
+    // What is only to be told of need not be named.
+    let writes = !args.dry_run;
+    let mut planned = find_all(&Asked { targets: &args.targets, on: &args.on, writes })?;
     if let Some(state) = &args.state {
         planned = vec![used(planned, state)?];
     }
@@ -71,14 +73,18 @@ fn find_each<'a>(
             false => find_to_read(target, size, changes, &permission)?,
             true => find(target, size, changes, &permission)?,
         };
-        if planned.iter().any(|other| other.is_same(&found)) {
+        if let Some(other) = planned.iter().find(|other| other.is_same(&found)) {
             let name = found.name();
             return Err(match found {
                 // Figures go by the name in the profile; two of one name could not be told apart.
                 Planned::Virtual(_) if *target != name => format!(
                     "{target} is a second drive called {name}: change the name in one of them"
                 ),
-                _ => format!("{target} is named twice: name it once"),
+                _ if name == other.name() => format!("{target} is named twice: name it once"),
+                _ => format!(
+                    "{target} and {} are the same drive or parts of it: name one of them",
+                    other.name()
+                ),
             });
         }
         planned.push(found);

@@ -18,6 +18,7 @@ mod hosts;
 mod interrupt;
 mod jobs;
 mod kept;
+mod limits;
 // Loop devices and mounts are made and taken apart as in the guard's tests, which use all of it.
 #[allow(dead_code, unused_imports, unused_macros)]
 #[path = "../../../linux/tests/guard/bench.rs"]

@@ -13,6 +13,7 @@ use fourcorners_record::{
 };
 use fourcorners_run::{JobEnd, Observer, PartObserver};
 use fourcorners_trace::{AddressMap, Options};
+use fourcorners_words::size;
 
 use crate::drive::{Drive, Purge};
 
@@ -90,11 +91,11 @@ impl Addresses {
             Addresses::Into(limit) => Ok(Some(into(limit.min(bytes)))),
             Addresses::Wrapped => Ok(Some(AddressMap::Wrapped { bytes })),
             _ if extent > bytes => Err(format!(
-                "{} reaches to {:.1} GB and the target has {:.1} GB: add --rescale-address to \
-                 shrink its addresses, or --wrap-address to begin again at the start",
+                "{} reaches to {} and the target has {}: add --rescale-address to shrink its \
+                 addresses, or --wrap-address to begin again at the start",
                 card.trace,
-                extent as f64 / 1e9,
-                bytes as f64 / 1e9
+                size(extent),
+                size(bytes)
             )),
             _ => Ok(None),
         }

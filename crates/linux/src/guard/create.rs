@@ -8,7 +8,7 @@ use rustix::fs::{Access, FallocateFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
-use super::refusal::{Refusal, os_refusal, quoted, size_text};
+use super::refusal::{Refusal, os_refusal, quoted};
 use super::scratch::mark;
 use super::target::{LEAST_BYTES, RealTarget, inspect};
 
@@ -20,7 +20,7 @@ pub fn may_create(path: &Path, bytes: u64) -> Result<(), Refusal> {
     let shown = || quoted(path);
     let size = |why: String| Refusal::Size { path: shown(), bytes, why };
     if bytes < LEAST_BYTES {
-        return Err(size(format!("give at least {}", size_text(LEAST_BYTES))));
+        return Err(size(format!("give at least {}", fourcorners_words::size(LEAST_BYTES))));
     }
     match rustix::fs::lstat(path) {
         Ok(_) => return Err(Refusal::Exists { path: shown() }),
@@ -46,7 +46,7 @@ pub fn may_create(path: &Path, bytes: u64) -> Result<(), Refusal> {
     let space = rustix::fs::statvfs(&parent).map_err(os)?;
     let free_bytes = space.f_bavail.saturating_mul(space.f_frsize);
     if free_bytes < bytes {
-        let free = size_text(free_bytes);
+        let free = fourcorners_words::size(free_bytes);
         return Err(size(format!(
             "{} has {free} free; give less or another place",
             quoted(&parent)
@@ -56,7 +56,7 @@ pub fn may_create(path: &Path, bytes: u64) -> Result<(), Refusal> {
     match getrlimit(Resource::Fsize).current {
         Some(limit) if limit < bytes => Err(size(format!(
             "this shell allows files of {}; ulimit -f unlimited",
-            size_text(limit)
+            fourcorners_words::size(limit)
         ))),
         _ => Ok(()),
     }

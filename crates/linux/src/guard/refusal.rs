@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
+use fourcorners_words::size;
 use rustix::io::Errno;
 
 /// Why a target may not be used.
@@ -54,7 +55,7 @@ pub enum Refusal {
     #[error(
         "{target} is {}: give one of at least {}, or a new path and --size 2G",
         if *bytes == 0 { "empty" } else { "too small" },
-        size_text(*least_bytes)
+        size(*least_bytes)
     )]
     TooSmall {
         /// The target.
@@ -173,7 +174,7 @@ pub enum Refusal {
         parent: String,
     },
     /// `--size` asks for too little, or for more than there is room for.
-    #[error("{path} cannot be created with {}: {why}", size_text(*bytes))]
+    #[error("{path} cannot be created with {}: {why}", size(*bytes))]
     Size {
         /// The path.
         path: String,
@@ -247,16 +248,6 @@ pub(super) fn one_line(text: &str) -> String {
     plain.trim().to_owned()
 }
 
-/// A size in decimal units, as drives are sold.
-pub(super) fn size_text(bytes: u64) -> String {
-    match bytes {
-        0..1_000_000 => format!("{bytes} bytes"),
-        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
-        1_000_000_000..1_000_000_000_000 => format!("{:.1} GB", bytes as f64 / 1e9),
-        _ => format!("{:.2} TB", bytes as f64 / 1e12),
-    }
-}
-
 /// Who could, where this user may not.
 fn instead_of_this_user() -> &'static str {
     match rustix::process::geteuid().is_root() {
@@ -283,14 +274,6 @@ mod tests {
         assert_eq!(quoted(Path::new("it's")), r"$'it\'s'");
         assert_eq!(quoted(Path::new(OsStr::from_bytes(b"\xff"))), r"$'\xff'");
         assert_eq!(quoted(Path::new("")), "''");
-    }
-
-    #[test]
-    fn sizes_are_decimal() {
-        assert_eq!(size_text(512), "512 bytes");
-        assert_eq!(size_text(16 << 20), "16.8 MB");
-        assert_eq!(size_text(120_034_123_776), "120.0 GB");
-        assert_eq!(size_text(4_000_787_030_016), "4.00 TB");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use rustix::io::Errno;
 
 use super::describe::{DEFAULT_QUEUE_DEPTH, Disk, node_path};
 use super::lock::patiently;
-use super::refusal::{Refusal, os_refusal, quoted, size_text};
+use super::refusal::{Refusal, os_refusal, quoted};
 use super::system::{Devno, System, Thing, Unknown, children, name_of};
 
 /// Smallest target, 16 MiB. Below it the places of signatures at both ends are most of the
@@ -67,9 +67,16 @@ pub struct RealTarget {
 }
 
 impl RealTarget {
-    /// Whether both are the same device or the same file, by whatever path or link.
-    pub fn is_same(&self, other: &RealTarget) -> bool {
-        self.thing == other.thing
+    /// Whether a write to one of them may change the other: they are the same by whatever path or link, a
+    /// disk and its partition, or a loop device and its file.
+    pub fn overlaps(&self, other: &RealTarget) -> bool {
+        let within = |part: &RealTarget, whole: &RealTarget| {
+            [&part.partition_of, &part.backing]
+                .into_iter()
+                .flatten()
+                .any(|path| Thing::at(path) == Some(whole.thing))
+        };
+        self.thing == other.thing || within(self, other) || within(other, self)
     }
 }
 
@@ -91,7 +98,7 @@ impl fmt::Display for RealTarget {
         if self.kind == Kind::File {
             facts.push("file".into());
         }
-        facts.push(size_text(self.bytes));
+        facts.push(fourcorners_words::size(self.bytes));
         write!(f, "{} ({})", quoted(&self.path), facts.join(", "))
     }
 }

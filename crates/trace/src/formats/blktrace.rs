@@ -52,6 +52,8 @@ struct File {
     input: Input,
     next: Option<Record>,
     ended: bool,
+    /// What comes next is no record.
+    lost: bool,
 }
 
 /// What is used of a record.
@@ -67,7 +69,7 @@ struct Record {
 
 impl Blktrace {
     pub(crate) fn new(inputs: Vec<Input>, event: Event) -> Blktrace {
-        let file = |input| File { input, next: None, ended: false };
+        let file = |input| File { input, next: None, ended: false, lost: false };
         Blktrace {
             files: inputs.into_iter().map(file).collect(),
             event,
@@ -175,6 +177,9 @@ fn operation(action: u32, bytes: u32) -> Option<Op> {
 impl File {
     #[inline]
     fn read(&mut self) -> Result<Option<Record>, Bad> {
+        if self.lost {
+            self.find_record().map_err(|error| Bad::io(Place::Byte(self.input.offset()), error))?;
+        }
         let place = self.input.offset();
         let io = |error| Bad::io(Place::Byte(place), error);
         let bytes = self.input.look(RECORD).map_err(io)?;
@@ -223,24 +228,32 @@ impl File {
         Ok(Some(record))
     }
 
-    /// Finds the next record after one that does not begin like one.
+    /// Something does not begin like a record. The next is looked for when it is asked for: the file may be
+    /// long, and something else altogether.
     #[cold]
     fn lost(&mut self, place: u64, magic: u32) -> Bad {
+        self.lost = true;
         let reason = Reason::Other(format!(
             "a record begins with {magic:08x}, not with the magic {MAGIC:08x} of version 7"
         ));
-        let goes_on = loop {
+        Bad { place: Place::Byte(place), reason, goes_on: true }
+    }
+
+    /// Passes over what is no record, up to one or the end.
+    #[cold]
+    fn find_record(&mut self) -> std::io::Result<()> {
+        self.lost = false;
+        loop {
             self.input.pass(1);
-            match self.input.look(4) {
-                Ok(head) if begins(head) => break true,
-                Ok(head) if head.len() < 4 => {
-                    self.ended = true;
-                    break true;
-                }
-                Ok(_) => {}
-                Err(_) => break false,
+            let head = self.input.look(4)?;
+            let (begins, left) = (begins(head), head.len());
+            if begins {
+                return Ok(());
             }
-        };
-        Bad { place: Place::Byte(place), reason, goes_on }
+            if left < 4 {
+                self.input.pass(left);
+                return Ok(());
+            }
+        }
     }
 }

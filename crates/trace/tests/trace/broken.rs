@@ -158,3 +158,22 @@ fn a_line_without_end_is_passed_over_in_little_memory() {
     assert!(line.contains("line 3: a line of more than 65536 bytes"), "{line}");
     assert_eq!((left, skipped), (2, 1));
 }
+
+/// A terabyte of nothing, as a sparse file has it: its first line is refused before the rest is read.
+#[test]
+fn what_has_no_end_is_refused_by_its_beginning() {
+    let file = tempfile::NamedTempFile::new().expect("a temporary file");
+    file.as_file().set_len(1 << 40).expect("it can be sized");
+    let named = [Format::Csv, Format::FioIolog, Format::Msr, Format::Blkparse, Format::Blktrace];
+    for format in named {
+        let options = Options { format: Some(format), ..Options::default() };
+        let mut trace = fourcorners_trace::open(file.path(), &options).expect("it can be opened");
+        let line = trace.next().expect("a line").expect_err("it is no I/O").to_string();
+        let told = if format == Format::Blktrace {
+            "byte 0: a record begins"
+        } else {
+            "line 1: a line of"
+        };
+        assert!(line.contains(told), "{line}");
+    }
+}
