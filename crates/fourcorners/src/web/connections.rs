@@ -7,7 +7,7 @@
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use axum::Router;
@@ -180,15 +180,21 @@ impl Drop for Answered {
     }
 }
 
-/// The content of an answer, with what is to be kept until it is sent.
+/// Bytes of an answer that are handed over at a time: who is handed all of a page keeps it in memory until it
+/// is taken, and nobody could tell.
+const PIECE: usize = 64 << 10;
+
+/// The content of an answer, with what is to be kept until nearly all of it is sent.
 pub(super) struct Held<T> {
     body: Body,
+    /// What the body gave and is not handed over yet.
+    rest: Bytes,
     _held: T,
 }
 
 impl<T> Held<T> {
     pub(super) fn new(body: Body, held: T) -> Held<T> {
-        Held { body, _held: held }
+        Held { body, rest: Bytes::new(), _held: held }
     }
 }
 
@@ -200,15 +206,31 @@ impl<T: Unpin> HttpBody for Held<T> {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
+        if self.rest.is_empty() {
+            match ready!(Pin::new(&mut self.body).poll_frame(context)) {
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(data) => self.rest = data,
+                    Err(other) => return Poll::Ready(Some(Ok(other))),
+                },
+                end => return Poll::Ready(end),
+            }
+        }
+        let piece = self.rest.len().min(PIECE);
+        Poll::Ready(Some(Ok(Frame::data(self.rest.split_to(piece)))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.rest.is_empty() && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        let (body, rest) = (self.body.size_hint(), self.rest.len() as u64);
+        let mut hint = SizeHint::new();
+        hint.set_lower(body.lower() + rest);
+        if let Some(upper) = body.upper() {
+            hint.set_upper(upper + rest);
+        }
+        hint
     }
 }
 

@@ -133,8 +133,8 @@ fn graded(
     for &method in drawn.methods() {
         let seed = drawn.seed;
         // The same drive on a quiet machine at full length, with other random numbers: of what may settle in
-        // more than one way, twice.
-        let looks = if method == Method::Consistency { 2 } else { 1 };
+        // more than one way, and of what goes up and down by itself, twice.
+        let looks = if matches!(method, Method::Consistency | Method::FillLevel) { 2 } else { 1 };
         let quiet = (1..=looks).map(|look| {
             reviewed(&drawn.profile, method, seed.wrapping_add(look), false, None, go_on)
         });

@@ -19,6 +19,9 @@ pub(super) struct Truth {
     pub(super) right: Vec<Outcome>,
     /// Whether the effect is more than three times the noise.
     pub(super) strong: bool,
+    /// How far it is beyond the threshold, on the scale on which noise is a share; `None` where that is no
+    /// number.
+    pub(super) effect: Option<f64>,
 }
 
 /// A ratio this far on one side of its threshold is on that side: the seeds of two runs differ.
@@ -40,20 +43,31 @@ pub(super) fn of(drawn: &Drawn, id: &str, quiet: &Record, noise: f64) -> Truth {
             right: vec![Outcome::No],
             // It has no effect.
             strong: false,
+            effect: None,
         },
         _ => slower(value, 0.9, noise),
     }
 }
 
-/// What several looks at the same drive agree on; nobody has to know what they do not.
+/// What several looks at the same drive agree on; nobody has to know what they do not. How far they are from
+/// each other is noise, too: the drive's own.
 pub(super) fn agreed(truths: Vec<Truth>) -> Truth {
     let mut truths = truths.into_iter();
     let first = truths.next().expect("it was looked at");
     truths.fold(first, |one, other| match one.right == other.right {
-        true => Truth { strong: one.strong && other.strong, ..one },
-        false => {
-            Truth { label: "settles in more than one way".into(), right: Vec::new(), strong: false }
+        true => {
+            let beyond_its_own = match (one.effect, other.effect) {
+                (Some(one), Some(other)) => one.min(other) > STRONG * (one - other).abs(),
+                _ => true,
+            };
+            Truth { strong: one.strong && other.strong && beyond_its_own, ..one }
         }
+        false => Truth {
+            label: "settles in more than one way".into(),
+            right: Vec::new(),
+            strong: false,
+            effect: None,
+        },
     })
 }
 
@@ -65,14 +79,11 @@ fn compresses(drawn: &Drawn) -> bool {
     matches!(&drawn.profile.model, Model::Ssd(ssd) if ssd.compression.is_some())
 }
 
-/// Whether collection takes blocks as they come, and not first those that a TRIM has emptied.
+/// Whether collection takes blocks as they come, or the best of a few, and not first those that a TRIM has
+/// emptied: it goes on moving what is valid beside them.
 fn collects_at_random(drawn: &Drawn) -> bool {
     let Model::Ssd(ssd) = &drawn.profile.model else { return false };
-    match ssd.gc.policy.value {
-        VictimPolicy::Random => true,
-        VictimPolicy::DChoices => ssd.gc.choices.value == 1,
-        _ => false,
-    }
+    matches!(ssd.gc.policy.value, VictimPolicy::Random | VictimPolicy::DChoices)
 }
 
 fn trim_works(drawn: &Drawn, found: Option<&Verdict>, quiet: &Record, noise: f64) -> Truth {
@@ -102,7 +113,7 @@ fn trim_works(drawn: &Drawn, found: Option<&Verdict>, quiet: &Record, noise: f64
         true => format!("{}{collected}", trim.name()),
         false => format!("{}, no mark", trim.name()),
     };
-    Truth { label, right, strong: marked && strong }
+    Truth { label, right, strong: marked && strong, effect: None }
 }
 
 fn trim_reaches(trim: Trim) -> Truth {
@@ -112,7 +123,7 @@ fn trim_reaches(trim: Trim) -> Truth {
         Trim::TooLate | Trim::Ignored | Trim::Refused => Outcome::No,
     };
     // The map is looked at, whatever the machine does meanwhile.
-    Truth { label: trim.name().into(), right: vec![right], strong: true }
+    Truth { label: trim.name().into(), right: vec![right], strong: true, effect: None }
 }
 
 fn holds_up(drawn: &Drawn, found: Option<&Verdict>, quiet: &Record) -> Truth {
@@ -120,9 +131,9 @@ fn holds_up(drawn: &Drawn, found: Option<&Verdict>, quiet: &Record) -> Truth {
     let limited = matches!(&drawn.profile.model, Model::Ssd(ssd) if ssd.map.is_some());
     let right = match drawn.trim {
         // There is none to wait for.
-        Trim::Refused => return Truth { label, right: Vec::new(), strong: false },
+        Trim::Refused => return unknowable(label),
         // What has to be fetched of the map takes its time, too.
-        _ if limited => return Truth { label, right: Vec::new(), strong: false },
+        _ if limited => return unknowable(label),
         Trim::Blocking => Outcome::Yes,
         _ => Outcome::No,
     };
@@ -139,7 +150,12 @@ fn holds_up(drawn: &Drawn, found: Option<&Verdict>, quiet: &Record) -> Truth {
     };
     let right = if hidden { Vec::new() } else { vec![right] };
     // It takes 50 ms and more, which no machine here stands still for.
-    Truth { label, strong: !right.is_empty() && drawn.trim == Trim::Blocking, right }
+    let strong = !right.is_empty() && drawn.trim == Trim::Blocking;
+    Truth { label, strong, right, effect: None }
+}
+
+fn unknowable(label: String) -> Truth {
+    Truth { label, right: Vec::new(), strong: false, effect: None }
 }
 
 /// A ratio that is claimed to be below a threshold.
@@ -150,7 +166,7 @@ fn slower(ratio: Option<f64>, threshold: f64, noise: f64) -> Truth {
         beyond if beyond < -CLEARLY => ("as fast", vec![Outcome::No]),
         _ => ("near the threshold", Vec::new()),
     };
-    Truth { label: label.into(), right, strong: beyond > STRONG * noise }
+    Truth { label: label.into(), right, strong: beyond > STRONG * noise, effect: Some(beyond) }
 }
 
 /// How much seconds vary, that are claimed to vary by less than a fifth.
@@ -161,7 +177,8 @@ fn steady(variation: Option<f64>, noise: f64) -> Truth {
         _ => ("near the threshold", Vec::new()),
     };
     let effect = variation.map_or(0.0, |variation| (variation - 0.2).abs());
-    Truth { label: label.into(), strong: !right.is_empty() && effect > STRONG * noise, right }
+    let strong = !right.is_empty() && effect > STRONG * noise;
+    Truth { label: label.into(), strong, right, effect: Some(effect) }
 }
 
 #[cfg(test)]
@@ -174,5 +191,14 @@ mod tests {
         assert_eq!(agreed(vec![look(0.05), look(0.06)]).right, [Outcome::Yes]);
         assert!(agreed(vec![look(0.05), look(0.40)]).right.is_empty());
         assert!(agreed(vec![look(0.05), look(0.19)]).right.is_empty());
+    }
+
+    #[test]
+    fn what_two_looks_differ_by_is_the_drives_own_noise() {
+        let look = |ratio| slower(Some(ratio), 0.5, 0.01);
+        assert!(look(0.28).strong && look(0.45).strong);
+        assert!(agreed(vec![look(0.28), look(0.285)]).strong);
+        assert!(!agreed(vec![look(0.28), look(0.45)]).strong, "it is either, by chance");
+        assert_eq!(agreed(vec![look(0.28), look(0.45)]).right, [Outcome::Yes]);
     }
 }
