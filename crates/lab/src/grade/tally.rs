@@ -150,6 +150,7 @@ mod tests {
             label: "slow".into(),
             right: right.to_vec(),
             strong,
+            effect: None,
         };
         let mut grade = Grade::default();
         let mistake = || "command".to_string();
