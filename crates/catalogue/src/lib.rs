@@ -494,11 +494,6 @@ mod tests {
             ("trim.mode=sometimes", "it must be one of instant, queued, blocking, ignored"),
             ("gc.idle_ms=soon", "\"soon\" for gc.idle_ms"),
             ("gc.idle_ms=100", "gc.idle_free_blocks"),
-            // More free blocks than there are to spare would never be reached.
-            (
-                "gc.sequential_free_blocks=400",
-                "gc.sequential_free_blocks = 400 is not possible: it must be",
-            ),
             ("gc.idel_ms=100", "did you mean gc.idle_ms?"),
             ("mechanics.rpm=7200", "no parameter \"mechanics.rpm\""),
             ("map.unit_bytes=big", "\"big\" for map.unit_bytes: invalid digit found in string"),

@@ -2,7 +2,7 @@
 
 use super::Ftl;
 use super::die::DieSpace;
-use crate::profile::{GcSection, Pacing};
+use crate::profile::{Pacing, SsdProfile};
 
 /// How a drive collects once one of its dies is about to run out.
 #[derive(Clone, Copy, Debug)]
@@ -15,10 +15,12 @@ pub(super) struct Batch {
 
 impl Batch {
     /// Of a profile that has passed its check, if it works so.
-    pub(super) fn new(gc: &GcSection) -> Option<Batch> {
+    pub(super) fn new(profile: &SsdProfile) -> Option<Batch> {
+        let gc = &profile.gc;
         let (blocks, moves) = (gc.batch_free_blocks.as_ref()?, gc.batch_moves.as_ref()?);
         let works_so = gc.pacing.value == Pacing::Batched;
-        works_so.then_some(Batch { free_blocks: blocks.value, moves: moves.value })
+        let free_blocks = profile.free_blocks_worked_to(blocks.value);
+        works_so.then_some(Batch { free_blocks, moves: moves.value })
     }
 }
 

@@ -9,7 +9,7 @@ use super::pace::Pace;
 use super::streams::{Space, Stream};
 use super::{Ftl, Shape, live};
 use crate::nand::{Chores, PageKinds};
-use crate::profile::{GcSection, Pacing, Stall};
+use crate::profile::{GcSection, Pacing, SsdProfile, Stall};
 
 /// A block that was emptied, and is free once the time for that has been spent.
 ///
@@ -46,10 +46,12 @@ pub(super) struct Ahead {
 
 impl Ahead {
     /// Of a profile that has passed its check, if it works ahead.
-    pub(super) fn new(gc: &GcSection) -> Option<Ahead> {
+    pub(super) fn new(profile: &SsdProfile) -> Option<Ahead> {
+        let gc = &profile.gc;
         let (blocks, gain) = (gc.sequential_free_blocks.as_ref()?, gc.sequential_gain.as_ref()?);
         let works_ahead = gc.pacing.value == Pacing::DelayedUntilSequential;
-        works_ahead.then_some(Ahead { free_blocks: blocks.value, gain: gain.value })
+        let free_blocks = profile.free_blocks_worked_to(blocks.value);
+        works_ahead.then_some(Ahead { free_blocks, gain: gain.value })
     }
 }
 

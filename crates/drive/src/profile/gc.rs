@@ -29,12 +29,12 @@ pub struct GcSection {
     /// the next; absent when the drive does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_ms: Option<Sourced<f64>>,
-    /// Free blocks a die that it works to then, more than `start_free_blocks`, that leave 1 % spare in
-    /// the others; given with `idle_ms` only.
+    /// Free blocks a die that it works to then, more than `start_free_blocks`, up to 2^20; a value that leaves
+    /// less than 1 % spare in the others counts as one that does. Given with `idle_ms` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_free_blocks: Option<Sourced<u32>>,
     /// Free blocks a die, more than `start_free_blocks`, that `delayed_until_sequential` restores while
-    /// the host writes in order; they leave 1 % spare in the others. It needs this and the next two,
+    /// the host writes in order, up to 2^20 and limited as `idle_free_blocks` is. It needs this and the next two,
     /// which nothing else uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sequential_free_blocks: Option<Sourced<u32>>,
@@ -47,7 +47,7 @@ pub struct GcSection {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sequential_commands: Option<Sourced<u32>>,
     /// Free blocks a die on average, more than `start_free_blocks`, with which a `batched` drive ends a
-    /// batch; they leave 1 % spare in the others. It needs this and the next, which nothing else uses.
+    /// batch, up to 2^20 and limited as `idle_free_blocks` is. It needs this and the next, which nothing else uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch_free_blocks: Option<Sourced<u32>>,
     /// Units that it moves in a batch for each the host writes, 1 to 1000; more where that does not
@@ -142,22 +142,6 @@ impl GcSection {
             }
         }
         Ok(())
-    }
-
-    /// Free blocks a die that collection works to, by key, of a section that has passed its check.
-    pub(super) fn worked_to(&self) -> impl Iterator<Item = (&'static str, u32)> {
-        let pacing = self.pacing.value;
-        let used = |key, blocks: &Option<Sourced<u32>>, when: bool| {
-            blocks.as_ref().filter(|_| when).map(|blocks| (key, blocks.value))
-        };
-        let in_order = pacing == Pacing::DelayedUntilSequential;
-        [
-            used("gc.idle_free_blocks", &self.idle_free_blocks, true),
-            used("gc.sequential_free_blocks", &self.sequential_free_blocks, in_order),
-            used("gc.batch_free_blocks", &self.batch_free_blocks, pacing == Pacing::Batched),
-        ]
-        .into_iter()
-        .flatten()
     }
 }
 

@@ -278,28 +278,25 @@ impl SsdProfile {
                 ),
             ));
         }
-        self.check_worked_to(kept - self.gc.start_free_blocks.value)
+        Ok(())
     }
 
-    /// Refuses to work to more free blocks than leave 1 % spare in the others: what is won beyond
-    /// costs ever more, and what is not there is never won.
-    fn check_worked_to(&self, kept_blocks: u32) -> Result<(), ProfileError> {
+    /// Free blocks a die that collection works to, where `wanted` are asked for: no more than leave 1 % spare
+    /// in the others, and more than it begins at. What is won beyond costs ever more, and what is not there
+    /// is never won.
+    pub fn free_blocks_worked_to(&self, wanted: u32) -> u32 {
+        if self.log_blocks.is_some() {
+            return wanted;
+        }
         let [block_bytes, unit_bytes] = self.sure_bytes();
         let user = self.user_units() * unit_bytes;
-        let data_blocks =
-            (user + user / 100).div_ceil(block_bytes * u64::from(self.nand.dies.value));
+        let data = (user + user / 100).div_ceil(block_bytes * u64::from(self.nand.dies.value));
+        let other =
+            self.open_blocks_per_die() + self.map_blocks_per_die() + self.slc_blocks_per_die();
         let blocks = u64::from(self.nand.blocks_per_plane.value);
-        let most = blocks.saturating_sub(data_blocks + u64::from(kept_blocks));
-        for (key, free_blocks) in self.gc.worked_to() {
-            if u64::from(free_blocks) > most {
-                let must = format_args!(
-                    "it must be at most {most}: of the {blocks} blocks a die the user's data and 1 % \
-                     spare fill {data_blocks}, and {kept_blocks} are kept open or for other uses"
-                );
-                return Err(ProfileError::new(key, free_blocks, must));
-            }
-        }
-        Ok(())
+        let most = blocks.saturating_sub(data + u64::from(other));
+        let least = self.gc.start_free_blocks.value.saturating_add(1);
+        wanted.min(u32::try_from(most).unwrap_or(u32::MAX)).max(least)
     }
 }
 

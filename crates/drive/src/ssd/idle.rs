@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Ssd;
 use crate::Nanos;
-use crate::profile::{GcSection, SlcBufferSection, SsdProfile};
+use crate::profile::{SlcBufferSection, SsdProfile};
 use crate::state::LATEST;
 
 /// What the drive uses idle time for, and for how long it has had nothing to do.
@@ -36,7 +36,7 @@ struct Folding {
 impl IdleTime {
     /// Of a profile that has passed its check, if it uses any.
     pub(super) fn new(profile: &SsdProfile) -> Option<IdleTime> {
-        let collecting = Collecting::new(&profile.gc);
+        let collecting = Collecting::new(profile);
         let unit_bytes = profile.unit_bytes();
         let folding = profile.slc_buffer.as_ref().map(|slc| Folding::new(slc, unit_bytes));
         let uses_any = collecting.is_some() || folding.is_some();
@@ -58,10 +58,12 @@ impl IdleTime {
 }
 
 impl Collecting {
-    fn new(gc: &GcSection) -> Option<Collecting> {
+    fn new(profile: &SsdProfile) -> Option<Collecting> {
+        let gc = &profile.gc;
         let (after, blocks) = (gc.idle_ms.as_ref()?, gc.idle_free_blocks.as_ref()?);
         let after = Nanos::from_micros(after.value * 1000.0);
-        Some(Collecting { after, free_blocks: blocks.value })
+        let free_blocks = profile.free_blocks_worked_to(blocks.value);
+        Some(Collecting { after, free_blocks })
     }
 }
 

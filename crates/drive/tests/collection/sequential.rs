@@ -25,6 +25,26 @@ fn tenth(drive: &Ssd) -> u64 {
     drive.geometry().sectors / 8 / 10 / 32 * 32
 }
 
+/// What is asked for beyond the spare is never there: such a drive collected for ever.
+#[test]
+fn more_free_blocks_than_there_are_to_spare_are_not_worked_to() {
+    let wants = |blocks: u32| {
+        let mut profile = waiting();
+        profile.gc.sequential_free_blocks = Some(set(blocks));
+        profile
+    };
+    let most = wants(100_000).free_blocks_worked_to(100_000);
+    assert!((TARGET as u32..1000).contains(&most), "{most}");
+    assert_eq!(wants(most).free_blocks_worked_to(most - 1), most - 1);
+    let written = |blocks: u32| {
+        let mut drive = tortured(&wants(blocks), &mut Random(1));
+        let tenth = tenth(&drive);
+        in_order_us(&mut drive, 0, tenth)
+    };
+    assert_eq!(written(100_000), written(most));
+    assert!(written(most) > written(most / 4), "it works to what it is given");
+}
+
 #[test]
 fn a_pass_in_order_is_slow_at_first_and_nearly_fresh_at_its_end() {
     let mut random = Random(1);

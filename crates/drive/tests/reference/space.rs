@@ -147,7 +147,7 @@ impl Space {
                     .gc
                     .sequential_free_blocks
                     .as_ref()
-                    .map_or(0, |blocks| blocks.value as usize),
+                    .map_or(0, |blocks| profile.free_blocks_worked_to(blocks.value) as usize),
                 profile.gc.sequential_gain.as_ref().map_or(0, |gain| gain.value as usize),
             ),
             in_order: false,

@@ -86,14 +86,25 @@ impl Planned {
         }
     }
 
-    /// Whether both are the same drive or parts of it, whatever the words that lead to it.
+    /// Whether a write to one may change the other: a drive and a partition of it, a loop device and its file.
+    pub(super) fn overlaps(&self, other: &Planned) -> bool {
+        match (self, other) {
+            (
+                Planned::Real(a, _) | Planned::ToRead(a),
+                Planned::Real(b, _) | Planned::ToRead(b),
+            ) => a.overlaps(b),
+            _ => self.is_same(other),
+        }
+    }
+
+    /// Whether both are the same drive, whatever the words that lead to it.
     pub(super) fn is_same(&self, other: &Planned) -> bool {
         match (self, other) {
             (Planned::Virtual(a), Planned::Virtual(b)) => a.name == b.name,
             (
                 Planned::Real(a, _) | Planned::ToRead(a),
                 Planned::Real(b, _) | Planned::ToRead(b),
-            ) => a.overlaps(b),
+            ) => a.is_same(b),
             (Planned::New(a, _), Planned::New(b, _)) => place(a) == place(b),
             _ => false,
         }

@@ -73,14 +73,14 @@ fn find_each<'a>(
             false => find_to_read(target, size, changes, &permission)?,
             true => find(target, size, changes, &permission)?,
         };
-        if let Some(other) = planned.iter().find(|other| other.is_same(&found)) {
+        if let Some(other) = planned.iter().find(|other| other.overlaps(&found)) {
             let name = found.name();
             return Err(match found {
                 // Figures go by the name in the profile; two of one name could not be told apart.
                 Planned::Virtual(_) if *target != name => format!(
                     "{target} is a second drive called {name}: change the name in one of them"
                 ),
-                _ if name == other.name() => format!("{target} is named twice: name it once"),
+                _ if found.is_same(other) => format!("{target} is named twice: name it once"),
                 _ => format!(
                     "{target} and {} are the same drive or parts of it: name one of them",
                     other.name()

@@ -193,8 +193,7 @@ fn a_drive_that_wears_out_fails_with_what_was_measured_before() {
     let dir = folder();
     let small = M4_TOML
         .replace("name = \"crucial-m4-256gb\"", "name = \"mine\"")
-        .replace("sectors = { value = 500118192", "sectors = { value = 2700000")
-        .replace("sequential_free_blocks = { value = 16", "sequential_free_blocks = { value = 3")
+        .replace("sectors = { value = 500118192", "sectors = { value = 3000000")
         .replace("blocks_per_plane = { value = 2048", "blocks_per_plane = { value = 16");
     let value =
         |text: &str| format!("{{ value = {text}, standing = \"fitted\", source = \"model\" }}");

@@ -15,7 +15,7 @@ fn reviewed(args: &[&str]) -> Vec<Record> {
 
 #[test]
 fn the_storage_bench_of_a_review_is_what_trace_replay_measures() {
-    let record = reviewed(&[M4, "--methods", "storage-bench"]).remove(0);
+    let record = reviewed(&[M4, "--methods", "storage-bench", "--ios", "200000"]).remove(0);
     let names: Vec<&str> = record.replays.keys().map(String::as_str).collect();
     assert_eq!(names, ["desktop", "heavy", "light", "2013"]);
     let dir = folder();

@@ -67,6 +67,11 @@ pub struct RealTarget {
 }
 
 impl RealTarget {
+    /// Whether both are the same device or the same file, by whatever path or link.
+    pub fn is_same(&self, other: &RealTarget) -> bool {
+        self.thing == other.thing
+    }
+
     /// Whether a write to one of them may change the other: they are the same by whatever path or link, a
     /// disk and its partition, or a loop device and its file.
     pub fn overlaps(&self, other: &RealTarget) -> bool {
@@ -76,7 +81,7 @@ impl RealTarget {
                 .flatten()
                 .any(|path| Thing::at(path) == Some(whole.thing))
         };
-        self.thing == other.thing || within(self, other) || within(other, self)
+        self.is_same(other) || within(self, other) || within(other, self)
     }
 }
 
