@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use fourcorners_drive::profile::HostControllerProfile;
+use fourcorners_drive::profile::{HostControllerProfile, PortTrim};
 use include_dir::File;
 use toml::{Table, Value};
 
@@ -100,6 +100,21 @@ impl HostController {
                 *entry = self.cited(limit);
             }
         }
+        if let Some(trim) = self.table.get("ports").and_then(|ports| ports.get("trim"))
+            && let Some(Value::Table(section)) = drive.get_mut("trim")
+        {
+            // A drive that takes none keeps refusing it.
+            let takes = section.get("supported").and_then(|it| it.get("value")?.as_bool());
+            match self.model.ports.trim() {
+                PortTrim::Dropped if takes == Some(true) => {
+                    section.insert("mode".into(), self.worth(trim, "ignored".into()));
+                }
+                PortTrim::Refused => {
+                    section.insert("supported".into(), self.worth(trim, false.into()));
+                }
+                _ => {}
+            }
+        }
         if let Some(Value::Table(sources)) = drive.get_mut("sources") {
             for (key, citation) in &self.sources {
                 sources.insert(self.source_key(key), Value::String(citation.clone()));
@@ -111,6 +126,15 @@ impl HostController {
     /// The key of one of its sources among those of a drive.
     fn source_key(&self, key: &str) -> String {
         format!("{}/{key}", self.name)
+    }
+
+    /// What an entry of its own makes of one of the drive's, as sure as it is itself.
+    fn worth(&self, entry: &Value, value: Value) -> Value {
+        let mut entry = self.cited(entry);
+        if let Some(table) = entry.as_table_mut() {
+            table.insert("value".into(), value);
+        }
+        entry
     }
 
     /// An entry, or a section of them, whose sources are looked up in a drive's.
@@ -138,7 +162,7 @@ fn number(entry: &Value) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::{Model, built_in, built_in_behind, parse};
-    use fourcorners_drive::profile::{LinkSection, SsdProfile};
+    use fourcorners_drive::profile::{LinkSection, SsdProfile, TrimMode};
 
     fn ssd(drive: &str, host: &HostController, set: &[String]) -> SsdProfile {
         let profile = built_in_behind(drive, Some(host), set).expect("a drive");
@@ -182,13 +206,48 @@ mod tests {
         assert!(matches!(x25.link, LinkSection::Sata(sata) if sata.gbps.value == 3.0));
     }
 
+    /// The built-in one, with another word on what becomes of a TRIM.
+    fn with_trim(word: &str) -> HostController {
+        let text = files().find(|file| name_of(file) == Some("intel-6gbps"));
+        let text = text.and_then(File::contents_utf8).expect("built in");
+        let with = text.replacen(
+            "trim = { value = \"passed\"",
+            &format!("trim = {{ value = \"{word}\""),
+            1,
+        );
+        assert_eq!(word == "passed", with == text, "it says that it passes TRIM");
+        HostController::parse(&with, "mine.toml").unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn a_trim_that_does_not_get_through_is_one_that_the_drive_ignores_or_refuses() {
+        let trim = |drive: &str, word: &str| {
+            let SsdProfile { trim, .. } = ssd(drive, &with_trim(word), &[]);
+            (trim.supported.value, trim.mode.map(|mode| mode.value).unwrap_or_default())
+        };
+        let m4 = "crucial-m4-256gb";
+        assert_eq!(trim(m4, "passed"), (true, TrimMode::Immediate));
+        assert_eq!(trim(m4, "unknown"), (true, TrimMode::Immediate));
+        assert_eq!(trim(m4, "dropped"), (true, TrimMode::Ignored));
+        assert!(!trim(m4, "refused").0);
+        let without = "intel-x25-m-g1-80gb";
+        for word in ["passed", "dropped", "refused", "unknown"] {
+            assert!(!trim(without, word).0, "no controller gives {without} a TRIM");
+        }
+        let disk = built_in_behind("seagate-momentus-5400.6", Some(&with_trim("dropped")), &[]);
+        assert_eq!(disk.expect("a disk").host_trim, Some(PortTrim::Dropped));
+        let set = ["trim.mode=instant".to_string()];
+        let by_hand = ssd(m4, &with_trim("dropped"), &set).trim.mode.expect("it was set");
+        assert_eq!(by_hand.value, TrimMode::Immediate);
+    }
+
     #[test]
     fn a_drive_written_out_behind_its_host_is_the_same_drive() {
         let slow = host("intel-ich10r-3gbps").expect("built in");
         let behind = built_in_behind("crucial-m4-256gb", Some(&slow), &[]).expect("a drive");
         let table = table_of(&behind.to_toml(), "mine.toml").expect("TOML");
         let again = parse(table, "mine.toml", None, &[]).expect("a drive");
-        assert_eq!(again, crate::Profile { host_controller: None, ..behind });
+        assert_eq!(again, crate::Profile { host_controller: None, host_trim: None, ..behind });
     }
 
     #[test]

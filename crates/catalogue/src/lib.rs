@@ -28,7 +28,7 @@ mod written;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use fourcorners_drive::profile::{HddProfile, ProfileError, SsdProfile, Standing};
+use fourcorners_drive::profile::{HddProfile, PortTrim, ProfileError, SsdProfile, Standing};
 use fourcorners_drive::{Geometry, SECTOR_BYTES};
 use include_dir::{Dir, File, include_dir};
 use sha2::{Digest, Sha256};
@@ -56,6 +56,8 @@ pub struct Profile {
     pub model: Model,
     /// The host controller it was put behind.
     pub host_controller: Option<String>,
+    /// What that one does with a TRIM.
+    pub host_trim: Option<PortTrim>,
     /// What was changed with `--set`, as typed.
     pub set: Vec<String>,
     /// Every value with its section and key, for printing.

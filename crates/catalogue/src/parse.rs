@@ -80,7 +80,9 @@ pub(super) fn parse(
         other => return Err(form(format!("kind = \"{other}\" must be \"ssd\" or \"hdd\""))),
     };
     let host_controller = host.map(|host| host.name.clone());
-    Ok(Profile { name, title, sources, model, host_controller, set: set.to_vec(), values })
+    let host_trim = host.map(|host| host.model.ports.trim());
+    let set = set.to_vec();
+    Ok(Profile { name, title, sources, model, host_controller, host_trim, set, values })
 }
 
 /// A syntax error on one line, with the line it is on.

@@ -105,6 +105,7 @@ mod tests {
             fitted: Vec::new(),
             set: Vec::new(),
             host_controller: None,
+            host_trim: None,
             loaded_state: None,
         };
         let job = Job {

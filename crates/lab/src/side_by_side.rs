@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use fourcorners_catalogue::{Model, Profile};
 use fourcorners_drive::Geometry;
-use fourcorners_drive::profile::{FlashSection, Sourced, SsdProfile};
+use fourcorners_drive::profile::{FlashSection, PortTrim, Sourced, SsdProfile};
 use fourcorners_machine::{host, workers};
-use fourcorners_record::{Ended, FlashRating, Record, Retention, TargetInfo, TargetKind};
+use fourcorners_record::{Ended, FlashRating, HostTrim, Record, Retention, TargetInfo, TargetKind};
 use fourcorners_words::size;
 
 use crate::drive::Drive;
@@ -167,7 +167,17 @@ pub fn target_info(profile: &Profile, geometry: Geometry) -> TargetInfo {
         fitted: profile.fitted(),
         set: profile.set.clone(),
         host_controller: profile.host_controller.clone(),
+        host_trim: profile.host_trim.map(host_trim),
         loaded_state: None,
+    }
+}
+
+fn host_trim(trim: PortTrim) -> HostTrim {
+    match trim {
+        PortTrim::Passed => HostTrim::Passed,
+        PortTrim::Dropped => HostTrim::Dropped,
+        PortTrim::Refused => HostTrim::Refused,
+        PortTrim::Unknown => HostTrim::Unknown,
     }
 }
 

@@ -42,6 +42,7 @@ fn drive(name: &str, set: &[&str]) -> (Drive, TargetInfo) {
         fitted: Vec::new(),
         set: Vec::new(),
         host_controller: None,
+        host_trim: None,
         loaded_state: None,
     };
     (drive, target)

@@ -305,10 +305,39 @@ pub struct TargetInfo {
     /// it has the host of its own profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_controller: Option<String>,
+    /// What that host controller does with a TRIM.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_trim: Option<HostTrim>,
     /// A virtual drive that was not new: first 16 hexadecimal digits of the SHA-256 of the state
     /// it was loaded from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loaded_state: Option<String>,
+}
+
+/// What a host controller does with a TRIM.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HostTrim {
+    /// Hands it to the drive.
+    Passed,
+    /// Answers it, and the drive never sees it.
+    Dropped,
+    /// Answers it with an error.
+    Refused,
+    /// Nobody has shown which.
+    Unknown,
+}
+
+impl HostTrim {
+    /// What it does, in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            HostTrim::Passed => "passes TRIM",
+            HostTrim::Dropped => "drops TRIM",
+            HostTrim::Refused => "refuses TRIM",
+            HostTrim::Unknown => "not known to pass TRIM",
+        }
+    }
 }
 
 /// What the flash of a virtual SSD is rated for.

@@ -79,6 +79,7 @@ fn facts(record: &Record) -> Vec<(&'static str, String)> {
         fitted,
         set,
         host_controller,
+        host_trim,
         loaded_state,
     } = &record.target;
     let list = |values: &Vec<String>| (!values.is_empty()).then(|| values.join(", "));
@@ -106,7 +107,13 @@ fn facts(record: &Record) -> Vec<(&'static str, String)> {
         ("Rated cycles", rated_cycles.map(|cycles| thousands(cycles.into()))),
         ("Fitted parameters", list(fitted).or(profile_hash.as_ref().map(|_| "none".into()))),
         ("Set by hand", list(set)),
-        ("Host controller", host_controller.clone()),
+        (
+            "Host controller",
+            host_controller.as_ref().map(|name| match host_trim {
+                Some(trim) => format!("{name}, {}", trim.words()),
+                None => name.clone(),
+            }),
+        ),
         ("Loaded state", loaded_state.clone()),
         ("Clock", Some(clock_words(record.clock).into())),
         ("Method", Some(record.method.clone())),

@@ -26,6 +26,31 @@ pub struct PortsSection {
     pub max_gbps: Sourced<f64>,
     /// Commands it gives a drive at once, 1 (no NCQ) to 32.
     pub queue_depth: Sourced<u32>,
+    /// What becomes of a TRIM on the way to a drive; unknown where it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trim: Option<Sourced<PortTrim>>,
+}
+
+/// What a host controller, with its driver, does with a TRIM.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PortTrim {
+    /// Hands it to the drive.
+    Passed,
+    /// Answers it, and the drive never sees it.
+    Dropped,
+    /// Answers it with an error.
+    Refused,
+    /// Nobody has shown which.
+    #[default]
+    Unknown,
+}
+
+impl PortsSection {
+    /// What becomes of a TRIM.
+    pub fn trim(&self) -> PortTrim {
+        self.trim.as_ref().map(|trim| trim.value).unwrap_or_default()
+    }
 }
 
 impl HostControllerProfile {

@@ -39,7 +39,7 @@ pub use hdd::{
     HddCacheSection, HddCapacitySection, HddMechanicsSection, HddMediaSection, HddNcqSection,
     HddProfile,
 };
-pub use host_controller::{HostControllerProfile, PortsSection};
+pub use host_controller::{HostControllerProfile, PortTrim, PortsSection};
 pub(crate) use interface::check_gbps;
 pub use interface::{HostSection, SataLinkSection};
 pub use log_blocks::{LogBlocksSection, LogReplacement};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use comfy_table::{ColumnConstraint, ContentArrangement, LineStyle, Table, presets};
 use fourcorners_catalogue::{self as catalogue, HostController, Profile, ProfileValue};
-use fourcorners_drive::profile::{Sourced, Standing};
+use fourcorners_drive::profile::{PortTrim, Sourced, Standing};
 use serde_json::json;
 
 use super::args::DrivesArgs;
@@ -73,7 +73,7 @@ fn all_hosts(json: bool) -> Result<String, Failure> {
         return Ok(serde_json::to_string_pretty(&document)?);
     }
     let mut table = table();
-    table.set_header(["name", "host controller", "ports", "upstream", "read us", "write us"]);
+    table.set_header(["name", "host controller", "ports", "upstream", "read, write us", "TRIM"]);
     for host in &hosts {
         let model = &host.model;
         let upstream = model.upstream.as_ref().map_or("any".into(), |link| {
@@ -86,15 +86,28 @@ fn all_hosts(json: bool) -> Result<String, Failure> {
             host.title.clone(),
             format!("{} Gb/s", model.ports.max_gbps.value),
             upstream,
-            host_us(&model.host.read_command_us).to_string(),
-            host_us(&model.host.write_command_us).to_string(),
+            format!(
+                "{}, {}",
+                host_us(&model.host.read_command_us),
+                host_us(&model.host.write_command_us)
+            ),
+            trim(model.ports.trim()).into(),
         ]);
     }
     // What is looked for as it stands here.
-    [0, 2, 3].into_iter().for_each(|column| keep_whole(&mut table, column));
+    [0, 2, 3, 5].into_iter().for_each(|column| keep_whole(&mut table, column));
     let hint = "`fourcorners review DRIVE --host NAME` puts a virtual drive behind one, `fourcorners \
                 drives --hosts NAME` prints it with the source of every value.";
     Ok(format!("{table}\n{}", paragraph(hint)))
+}
+
+fn trim(port: PortTrim) -> &'static str {
+    match port {
+        PortTrim::Passed => "passed",
+        PortTrim::Dropped => "dropped",
+        PortTrim::Refused => "refused",
+        PortTrim::Unknown => "unknown",
+    }
 }
 
 /// What is printed of a drive or a host controller.

@@ -314,6 +314,7 @@ fn real_info(target: &RealTarget, direct: Option<bool>) -> TargetInfo {
         fitted: Vec::new(),
         set: Vec::new(),
         host_controller: None,
+        host_trim: None,
         loaded_state: None,
     }
 }

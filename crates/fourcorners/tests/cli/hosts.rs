@@ -1,6 +1,6 @@
 //! `review --host` and `drives --hosts`.
 
-use fourcorners_record::Record;
+use fourcorners_record::{HostTrim, Outcome, Record};
 use serde_json::Value;
 
 use crate::bench::{HDD, M4, folder, printed, refused, run};
@@ -65,6 +65,38 @@ fn a_host_controller_of_ones_own() {
 }
 
 #[test]
+fn a_host_controller_says_what_becomes_of_a_trim_and_the_verdict_follows() {
+    let dir = folder();
+    let intel = include_str!("../../../../drives/hosts/intel-6gbps.toml");
+    for word in ["dropped", "refused"] {
+        let mine =
+            intel.replace("trim = { value = \"passed\"", &format!("trim = {{ value = \"{word}\""));
+        assert_ne!(mine, intel);
+        std::fs::write(dir.path().join(format!("{word}.toml")), mine).expect("it can be written");
+    }
+    let verdict = |host: &str, set: &str| {
+        let args =
+            ["review", M4, "--methods", "trim-reaches", "--json", "--host", host, "--set", set];
+        let ran = run(dir.path(), &args);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        let record = ran.document().records.remove(0);
+        let [verdict] = &record.verdicts[..] else { panic!("{:?}", record.verdicts) };
+        (verdict.outcome, verdict.words(&record), record.target.host_trim)
+    };
+    let as_it_is = "trim.supported=true";
+    assert_eq!(verdict("intel-6gbps", as_it_is).0, Outcome::Yes);
+    assert_eq!(verdict("./dropped.toml", as_it_is).0, Outcome::No);
+    // What is set by hand comes last, so that the drive takes what the controller would have refused.
+    assert_eq!(verdict("./refused.toml", "trim.mode=instant").0, Outcome::No);
+    assert_eq!(verdict("./refused.toml", as_it_is).0, Outcome::Yes);
+    // Of the Marvell nobody has shown it; but behind none does a drive take what it ignores itself.
+    let (outcome, words, trim) = verdict("marvell-9128", as_it_is);
+    assert_eq!((outcome, trim), (Outcome::Undetermined, Some(HostTrim::Unknown)));
+    assert!(words.contains("nobody has shown whether marvell-9128 passes TRIM"), "{words}");
+    assert_eq!(verdict("marvell-9128", "trim.mode=ignored").0, Outcome::No);
+}
+
+#[test]
 fn what_cannot_be_behind_a_host_controller_is_refused() {
     let dir = folder();
     let marvell = ["--host", "marvell-9128"];
@@ -102,7 +134,9 @@ fn what_cannot_be_behind_a_host_controller_is_refused() {
 #[test]
 fn host_controllers_are_listed_and_printed_with_the_source_of_every_value() {
     let text = printed(&["drives", "--hosts"]);
-    for part in ["intel-ich10r-3gbps", "intel-6gbps", "marvell-9128", "PCIe 2.0 x1", "3 Gb/s"] {
+    for part in
+        ["intel-ich10r-3gbps", "intel-6gbps", "marvell-9128", "PCIe 2.0 x1", "3 Gb/s", "unknown"]
+    {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert!(!printed(&["drives"]).contains("marvell-9128"), "it is no drive");

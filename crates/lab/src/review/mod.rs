@@ -9,6 +9,7 @@ mod figure;
 mod fill_level;
 mod four_corners;
 mod generator;
+mod host_trim;
 mod irregular;
 mod lba_pass;
 mod past;
@@ -171,6 +172,7 @@ impl Method {
             Method::Snia => snia::conclude(record),
         }
         generator::conclude(record);
+        host_trim::conclude(record);
     }
 }
 
