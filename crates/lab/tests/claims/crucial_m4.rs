@@ -1,51 +1,21 @@
 //! Crucial m4 (AnandTech's review; Tom's comparison of its capacities).
 
-use std::sync::LazyLock;
-
 use super::*;
 
 const M4: &str = "crucial-m4-256gb";
 const PACED: &str = "gc.pacing=paced";
 
-struct Tortured {
-    ssd: Ssd,
-    torture: Measured,
-}
-
-impl Tortured {
-    fn new(set: &[&str]) -> Tortured {
-        let mut ssd = drive(M4, set);
-        let torture = torture(&mut ssd);
-        Tortured { ssd, torture }
-    }
-
-    /// The pass after it, depth 1: MB/s of its seconds.
-    fn pass(&self) -> Vec<f64> {
-        let mut ssd = self.ssd.clone();
-        let bytes = ssd.geometry().bytes();
-        seconds_mb(&measure(&mut ssd, &pass(0, 1, bytes)))
-    }
-}
-
-static TORTURED: LazyLock<Tortured> = LazyLock::new(|| Tortured::new(&[]));
-static PACED_TORTURED: LazyLock<Tortured> = LazyLock::new(|| Tortured::new(&[PACED]));
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
 #[test]
 fn random_writes_at_depth_3_stay_above_200_mb_per_s_at_0_06_ms_with_a_few_ms_at_most() {
-    let run =
-        |set: &[&str]| measure(&mut drive(M4, set), &random(0, 3, 8 * GB, Until::Seconds(180)));
-    let measured = run(&[]);
-    assert!(seconds_mb(&measured).iter().all(|&rate| rate > 200.0));
-    assert!((mean_ms(&measured) / 0.06 - 1.0).abs() < 0.1, "{} ms", mean_ms(&measured));
+    let review = reviewed(M4, &[], Method::FourCorners);
+    assert!(review.seconds_mb(FRESH_QD3).iter().all(|&rate| rate > 200.0));
+    let (mean, max) = (review.mean_ms(FRESH_QD3), review.max_ms(FRESH_QD3));
+    assert!((mean / 0.06 - 1.0).abs() < 0.1, "{mean} ms");
     // 4.3 ms were measured: an erase, and what waits for it.
-    assert!((1.0..=5.0).contains(&max_ms(&measured)), "{} ms", max_ms(&measured));
+    assert!((1.0..=5.0).contains(&max), "{max} ms");
     // A buffer that hides erases.
-    let hidden = run(&["buffer.write_kib=8192"]);
-    assert!(max_ms(&hidden) < 0.2, "{} ms", max_ms(&hidden));
+    let hidden = reviewed(M4, &["buffer.write_kib=8192"], Method::FourCorners).max_ms(FRESH_QD3);
+    assert!(hidden < 0.2, "{hidden} ms");
 }
 
 /// An hour writes 256 GB nearly three times over. So do ten minutes of an eighth of the drive.
@@ -65,75 +35,70 @@ fn so_they_do_for_an_hour() {
 
 #[test]
 fn after_torture_a_write_takes_up_to_about_1_4_s() {
-    let longest = max_ms(&TORTURED.torture);
-    assert!((1000.0..=1800.0).contains(&longest), "{longest} ms");
-    let paced = max_ms(&PACED_TORTURED.torture);
+    let longest = |set: &[&str]| reviewed(M4, set, Method::Consistency).max_ms(ALL_OVER);
+    let (as_it_is, paced) = (longest(&[]), longest(&[PACED]));
+    assert!((1000.0..=1800.0).contains(&as_it_is), "{as_it_is} ms");
     assert!(paced < 200.0, "{paced} ms");
 }
 
 /// As fast as new until the spare is used up, and then hardly at all.
 #[test]
 fn it_cleans_late() {
-    let fall = |tortured: &Tortured| {
-        let seconds = seconds_mb(&tortured.torture);
-        (mean(&seconds[..60]), mean(&seconds[600..1200]))
+    let fall = |set: &[&str]| {
+        let review = reviewed(M4, set, Method::Consistency);
+        let seconds = review.seconds_mb(ALL_OVER);
+        (average(&seconds[..60]), average(&seconds[600..1200]))
     };
-    let (early, late) = fall(&TORTURED);
+    let (early, late) = fall(&[]);
     assert!(early > 200.0 && late < 0.03 * early, "{early}, then {late} MB/s");
-    let (_, paced) = fall(&PACED_TORTURED);
+    let (_, paced) = fall(&[PACED]);
     assert!(paced > 3.0 * late, "{paced}, {late} MB/s");
 }
 
 #[test]
 fn a_fresh_pass_reads_400_and_writes_240_mb_per_s() {
-    let mut ssd = drive(M4, &[]);
-    let written = measure(&mut ssd, &pass(0, 1, 20 * GB));
-    let read = measure(&mut ssd, &pass(100, 1, 20 * GB));
-    let (written, read) = (mb_per_s(&written), mb_per_s(&read));
+    let review = reviewed(M4, &[], Method::Trim);
+    let written = review.mb_per_s(CLEAN);
+    let read = review.mb_per_s("sequential_read_128k_qd1_clean");
     assert!((written / 240.0 - 1.0).abs() < 0.1, "{written} MB/s");
     assert!((read / 400.0 - 1.0).abs() < 0.1, "{read} MB/s");
 }
 
 #[test]
 fn a_pass_after_torture_falls_to_2_mb_per_s_and_rises_all_along() {
-    let seconds = TORTURED.pass();
-    let least = seconds.iter().copied().fold(f64::INFINITY, f64::min);
-    assert!((1.0..=3.0).contains(&least), "{least} MB/s");
-    let first = mean(&seconds[..60]);
+    let least = |seconds: &[f64]| seconds.iter().copied().fold(f64::INFINITY, f64::min);
+    let review = reviewed(M4, &[], Method::Trim);
+    let seconds = review.seconds_mb(TORTURED);
+    assert!((1.0..=3.0).contains(&least(seconds)), "{} MB/s", least(seconds));
+    let first = average(&seconds[..60]);
     assert!(first < 4.0, "{first} MB/s in the first minute");
-    let tenths: Vec<f64> = seconds.chunks(seconds.len().div_ceil(10)).map(mean).collect();
+    let tenths: Vec<f64> = seconds.chunks(seconds.len().div_ceil(10)).map(average).collect();
     assert!(tenths.is_sorted_by(|before, after| before < after), "{tenths:?}");
     assert!(tenths[9] > 10.0 * first, "{tenths:?}");
     // A drive that collects as it goes is slower than fresh, but never that slow.
-    let paced = PACED_TORTURED.pass();
-    let least = paced.iter().copied().fold(f64::INFINITY, f64::min);
-    assert!(least > 10.0, "{least} MB/s");
+    let paced = reviewed(M4, &[PACED], Method::Trim);
+    let paced = least(paced.seconds_mb(TORTURED));
+    assert!(paced > 10.0, "{paced} MB/s");
 }
 
 #[test]
 fn trim_brings_all_of_it_back() {
-    // Of how fast it was when fresh, on a tortured drive that is told to trim.
-    let kept = |tortured: &Ssd, name: &str| {
-        let fresh = mb_per_s(&measure(&mut drive(name, &[]), &pass(0, 1, 10 * GB)));
-        let mut ssd = tortured.clone();
-        ssd.settle();
-        ssd.discard_all().expect("it takes TRIM");
-        mb_per_s(&measure(&mut ssd, &pass(0, 1, 10 * GB))) / fresh
-    };
-    let trimmed = kept(&TORTURED.ssd, M4);
+    let review = reviewed(M4, &[], Method::Trim);
+    let trimmed = review.mb_per_s(TRIMMED) / review.mb_per_s(CLEAN);
     assert!((trimmed - 1.0).abs() < 0.03, "{trimmed}");
-    let mut deaf = drive("crucial-m4-64gb", &["trim.mode=ignored"]);
-    torture(&mut deaf);
-    let ignored = kept(&deaf, "crucial-m4-64gb");
+    assert_eq!(review.outcome("trim-works"), Outcome::Yes);
+    let deaf = reviewed("crucial-m4-64gb", &["trim.mode=ignored"], Method::Trim);
+    let ignored = deaf.mb_per_s(TRIMMED) / deaf.mb_per_s(CLEAN);
     assert!(ignored < 0.2, "{ignored}");
+    assert_eq!(deaf.outcome("trim-works"), Outcome::No);
 }
 
 /// With data that repeats.
 #[test]
 fn it_beats_the_vertex_3_at_depth_3_and_loses_to_it_at_depth_32() {
-    let rate = |name, depth, set: &[&str]| {
-        let job = Job { data: Data::Repeating, ..random(0, depth, 8 * GB, Until::Seconds(5)) };
-        mb_per_s(&measure(&mut drive(name, set), &job))
+    let rate = |name, depth: u32, set: &[&str]| {
+        let figure = format!("random_write_4k_qd{depth}_repeating");
+        quickly_reviewed(name, set, Method::FourCorners).mb_per_s(&figure)
     };
     let vertex = |depth, set: &[&str]| rate("ocz-vertex-3-240gb", depth, set);
     let ours = [3, 32].map(|depth| rate(M4, depth, &[]));
@@ -166,21 +131,23 @@ const PAGES_OF_4_KIB: [&str; 4] = [
 
 #[test]
 fn random_reads_at_depth_3_are_below_the_c300s() {
-    let c300 = random_read(&mut drive("crucial-c300-256gb", &[]), 3, 8 * GB);
-    let ours = random_read(&mut drive(M4, &[]), 3, 8 * GB);
+    let rate =
+        |name, set: &[&str]| quickly_reviewed(name, set, Method::FourCorners).mb_per_s(READ_QD3);
+    let (c300, ours) = (rate("crucial-c300-256gb", &[]), rate(M4, &[]));
     assert!(ours < 0.9 * c300, "{ours} MB/s, the C300 {c300}");
     // Its larger pages are most of why, and what a command costs its controller is the rest.
-    let small = random_read(&mut drive(M4, &PAGES_OF_4_KIB), 3, 8 * GB);
+    let small = rate(M4, &PAGES_OF_4_KIB);
     assert!(small - ours > 0.6 * (c300 - ours), "{small} MB/s, {ours}, the C300 {c300}");
     let both = [&PAGES_OF_4_KIB[..], &["controller.read_command_us=13.7"]].concat();
-    let both = random_read(&mut drive(M4, &both), 3, 8 * GB);
+    let both = rate(M4, &both);
     assert!((both / c300 - 1.0).abs() < 0.05, "{both} MB/s, the C300 {c300}");
 }
 
 #[test]
 fn random_reads_at_depth_1_of_256_gb_are_slower_than_of_64_and_128() {
     let rate = |gb: u32, set: &[&str]| {
-        random_read(&mut drive(&format!("crucial-m4-{gb}gb"), set), 1, 16 * GB)
+        let name = format!("crucial-m4-{gb}gb");
+        quickly_reviewed(&name, set, Method::Toms).mb_per_s("random_read_4k_qd1")
     };
     let (small, middle, large) = (rate(64, &[]), rate(128, &[]), rate(256, &[]));
     assert!((small / middle - 1.0).abs() < 0.02, "{small}, {middle} MB/s");

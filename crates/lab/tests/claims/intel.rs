@@ -1,42 +1,40 @@
 //! Intel: the X25-M of both generations, the 320 and the 730.
 
-use fourcorners_drive::Target;
-use fourcorners_record::Until;
+use super::{
+    ALL_OVER, CLEAN, FRESH_QD3, Method, Outcome, TORTURED, average, fresh_and_used, reviewed,
+};
 
-use super::{GB, drive, fresh_and_used, max_ms, mb_per_s, measure, pass, random, torture};
+fn used_state(name: &str, set: &[&str]) -> (f64, f64) {
+    fresh_and_used(&reviewed(name, set, Method::UsedState))
+}
 
 #[test]
 fn the_first_x25_m_falls_from_41_to_26_mb_per_s_when_used() {
-    let (fresh, used) = fresh_and_used(|| drive("intel-x25-m-g1-160gb", &[]), 60);
+    let (fresh, used) = used_state("intel-x25-m-g1-160gb", &[]);
     assert!((fresh / 40.8 - 1.0).abs() < 0.05, "{fresh}");
     assert!((used / 26.3 - 1.0).abs() < 0.10, "{used}");
     // Collection is what it costs: with twice the flash there is next to none.
-    let (fresh, used) =
-        fresh_and_used(|| drive("intel-x25-m-g1-160gb", &["nand.blocks_per_plane=8152"]), 60);
+    let (fresh, used) = used_state("intel-x25-m-g1-160gb", &["nand.blocks_per_plane=8152"]);
     assert!(used > fresh * 0.95, "{used} of {fresh}");
 }
 
 #[test]
 fn the_second_x25_m_loses_next_to_nothing_and_passes_the_x25_e() {
-    let (fresh, used) = fresh_and_used(|| drive("intel-x25-m-g2-160gb", &[]), 60);
+    let (fresh, used) = used_state("intel-x25-m-g2-160gb", &[]);
     assert!((fresh / 36.1 - 1.0).abs() < 0.05, "{fresh}");
     assert!((used / 35.8 - 1.0).abs() < 0.05 && used > fresh * 0.97, "{used} of {fresh}");
-    let (_, slc) = fresh_and_used(|| drive("intel-x25-e-64gb", &[]), 60);
+    let (_, slc) = used_state("intel-x25-e-64gb", &[]);
     assert!(used > slc, "{used} against {slc}");
     // With channels as slow as the first one's, collection takes its part again.
-    let (fresh, used) =
-        fresh_and_used(|| drive("intel-x25-m-g2-160gb", &["nand.bus_mb_per_s=40"]), 60);
+    let (fresh, used) = used_state("intel-x25-m-g2-160gb", &["nand.bus_mb_per_s=40"]);
     assert!(used < fresh * 0.85, "{used} of {fresh}");
 }
 
 #[test]
 fn the_first_x25_m_writes_all_over_itself_at_a_third_of_its_speed_for_want_of_memory() {
     let all_over = |set: &[&str]| {
-        let mut ssd = drive("intel-x25-m-g1-80gb", set);
-        torture(&mut ssd);
-        let span = ssd.geometry().bytes();
-        let measured = measure(&mut ssd, &random(0, 32, span, Until::Seconds(20)));
-        measured.writes as f64 / measured.elapsed.as_secs()
+        let review = reviewed("intel-x25-m-g1-80gb", set, Method::Consistency);
+        average(&review.seconds_ios(ALL_OVER)[1400..])
     };
     let (limited, whole) = (all_over(&[]), all_over(&["map.memory_kib=131072"]));
     // Up to 3,300 a second are promised.
@@ -46,11 +44,8 @@ fn the_first_x25_m_writes_all_over_itself_at_a_third_of_its_speed_for_want_of_me
 
 /// The part of its fresh speed at which the drive is written in order after the torture.
 fn kept(name: &str, set: &[&str]) -> f64 {
-    let mut ssd = drive(name, set);
-    let job = pass(0, 1, ssd.geometry().bytes());
-    let fresh = mb_per_s(&measure(&mut drive(name, set), &job));
-    torture(&mut ssd);
-    mb_per_s(&measure(&mut ssd, &job)) / fresh
+    let review = reviewed(name, set, Method::Trim);
+    review.mb_per_s(TORTURED) / review.mb_per_s(CLEAN)
 }
 
 #[test]
@@ -64,10 +59,8 @@ fn the_320_degrades_less_than_the_m4() {
 
 #[test]
 fn the_320_takes_longer_for_its_longest_write_than_the_m4() {
-    let longest = |name: &str, set: &[&str]| {
-        let job = random(0, 3, 8 * GB, Until::Seconds(180));
-        max_ms(&measure(&mut drive(name, set), &job))
-    };
+    let longest =
+        |name: &str, set: &[&str]| reviewed(name, set, Method::FourCorners).max_ms(FRESH_QD3);
     let (ours, m4) = (longest("intel-320-300gb", &[]), longest("crucial-m4-256gb", &[]));
     assert!(ours > m4, "{ours} ms, the m4 {m4}");
     // Its firmware pauses to save the map.
@@ -75,24 +68,19 @@ fn the_320_takes_longer_for_its_longest_write_than_the_m4() {
     assert!(without < m4, "{without} ms");
 }
 
-/// Standard deviation over mean of the I/Os of each second once the drive is in its steady state. An
-/// eighth of it, which gets there in an eighth of the time.
-fn unsteadiness(set: &[&str]) -> f64 {
+/// An eighth of the 730, which is in its steady state in an eighth of the time: the verdict on its
+/// steadiness, and the standard deviation over the mean of the I/Os of each second.
+fn steadiness(set: &[&str]) -> (Outcome, f64) {
     let eighth = ["capacity.sectors=117212880", "nand.blocks_per_plane=256"];
-    let mut ssd = drive("intel-730-480gb", &[&eighth, set].concat());
-    let span = ssd.geometry().bytes();
-    measure(&mut ssd, &pass(0, 32, span));
-    let measured = measure(&mut ssd, &random(0, 32, span, Until::Seconds(800)));
-    let seconds: Vec<f64> = measured.seconds[600..800].iter().map(|s| s.ios as f64).collect();
-    let mean = seconds.iter().sum::<f64>() / seconds.len() as f64;
-    let variance = seconds.iter().map(|ios| (ios - mean).powi(2)).sum::<f64>();
-    (variance / seconds.len() as f64).sqrt() / mean
+    let review = reviewed("intel-730-480gb", &[&eighth, set].concat(), Method::Consistency);
+    let late = &review.0.steadiness[&format!("{ALL_OVER}_from_1400_s")];
+    (review.outcome("steady-random-write"), late.variation)
 }
 
 #[test]
 fn the_730_is_a_steady_line() {
-    let paced = unsteadiness(&[]);
-    assert!(paced < 0.05, "{paced}");
-    let delayed = unsteadiness(&["gc.pacing=delayed"]);
+    let (steady, paced) = steadiness(&[]);
+    assert!(steady == Outcome::Yes && paced < 0.05, "{steady:?}, {paced}");
+    let (_, delayed) = steadiness(&["gc.pacing=delayed"]);
     assert!(delayed > paced * 3.0, "{delayed} against {paced}");
 }

@@ -1,5 +1,6 @@
 //! What the reviews say of the drives, each a test on its virtual drive, and each with the mechanism
-//! that produces it turned off.
+//! that produces it turned off. Where the page's test is a method, the drive is reviewed by it, as a user
+//! would; jobs of their own have what no method does.
 
 mod crucial_m4;
 mod crucial_others;
@@ -7,19 +8,38 @@ mod disks;
 mod indilinx;
 mod intel;
 mod nvme;
+mod reviewed;
 mod samsung;
 mod sandforce;
 
-use fourcorners_catalogue::{Model, built_in};
+use fourcorners_catalogue::{Model, Profile, built_in};
 use fourcorners_drive::{Ssd, Target};
-use fourcorners_record::{Data, Job, Pattern, Until};
+use fourcorners_lab::review::Method;
+use fourcorners_record::{Data, Job, Outcome, Pattern, Until};
 use fourcorners_run::{JobEnd, Measured, Unobserved, run};
+
+use reviewed::{Review, quickly_reviewed, reviewed};
+
+const FRESH_QD3: &str = "random_write_4k_qd3_incompressible";
+const READ_QD3: &str = "random_read_4k_qd3";
+const ALL_OVER: &str = "random_write_4k_qd32_incompressible_default";
+const WITH_SPARE: &str = "random_write_4k_qd32_incompressible_spare25";
+const CLEAN: &str = "sequential_write_128k_qd1_clean";
+const TORTURED: &str = "sequential_write_128k_qd1_tortured";
+const TRIMMED: &str = "sequential_write_128k_qd1_trimmed";
+
+fn profile(name: &str, set: &[&str]) -> Profile {
+    let set: Vec<String> = set.iter().map(|set| set.to_string()).collect();
+    built_in(name, &set).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn average(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
 
 /// A drive of the catalogue, with these values changed as by `--set`.
 fn drive(name: &str, set: &[&str]) -> Ssd {
-    let set: Vec<String> = set.iter().map(|set| set.to_string()).collect();
-    let profile = built_in(name, &set).unwrap_or_else(|error| panic!("{error}"));
-    match profile.model {
+    match profile(name, set).model {
         Model::Ssd(profile) => Ssd::new(&profile).expect("it was checked"),
         Model::Hdd(_) => panic!("a hard disk"),
     }
@@ -68,29 +88,14 @@ fn torture(ssd: &mut Ssd) -> Measured {
     measure(ssd, &Job { seed: 3, ..random(0, 32, bytes, Until::Seconds(20 * 60)) })
 }
 
-/// 4 KiB random writes over 8 GB at depth 3 for so many seconds, MB/s, of a fresh drive and of one in
-/// the review's used state: filled, then written at random once its size or for 20 minutes.
-fn fresh_and_used(new: impl Fn() -> Ssd, seconds: u64) -> (f64, f64) {
-    let job = random(0, 3, 8 * GB, Until::Seconds(seconds));
-    let fresh = mb_per_s(&measure(&mut new(), &job));
-    let mut used = new();
-    let bytes = used.geometry().bytes();
-    measure(&mut used, &pass(0, 32, bytes));
-    let until = Until::SecondsOrBytes(20 * 60, bytes);
-    measure(&mut used, &Job { seed: 3, ..random(0, 32, bytes, until) });
-    (fresh, mb_per_s(&measure(&mut used, &job)))
+/// MB/s of random writes to a fresh and to a used drive.
+fn fresh_and_used(review: &Review) -> (f64, f64) {
+    let used = format!("{FRESH_QD3}_used");
+    (review.mb_per_s(FRESH_QD3), review.mb_per_s(&used))
 }
 
 fn mb_per_s(measured: &Measured) -> f64 {
     measured.bytes as f64 / 1e6 / measured.elapsed.as_secs()
-}
-
-fn mean_ms(measured: &Measured) -> f64 {
-    measured.latency.mean() / 1e6
-}
-
-fn max_ms(measured: &Measured) -> f64 {
-    measured.latency.max() as f64 / 1e6
 }
 
 /// MB/s of every second.

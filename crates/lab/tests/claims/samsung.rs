@@ -1,24 +1,18 @@
 //! Samsung 840 EVO (AnandTech's review of the 850 EVO). Its SLC buffer is in `tests/turbowrite.rs`.
 
-use fourcorners_drive::Target;
-use fourcorners_record::Until;
+use super::{ALL_OVER, Method, average, reviewed};
 
-use super::{drive, measure, pass, random};
-
-/// A quarter of the 250 GB drive, with all of its dies: what takes 2000 s there takes 500 s.
+/// A quarter of the 250 GB drive, with all of its dies, which is in its steady state all the sooner.
 const QUARTER: [&str; 3] =
     ["nand.blocks_per_plane=1024", "capacity.sectors=122099296", "slc_buffer.fixed_mib=715"];
 
 /// I/Os a second on average once it is in its steady state, and the least and the most of a second.
 fn steady(set: &[&str]) -> [f64; 3] {
-    let mut ssd = drive("samsung-840-evo-250gb", &[&QUARTER, set].concat());
-    let bytes = ssd.geometry().bytes();
-    measure(&mut ssd, &pass(0, 32, bytes));
-    let measured = measure(&mut ssd, &random(0, 32, bytes, Until::Seconds(500)));
-    let ios: Vec<f64> = measured.seconds[350..500].iter().map(|second| second.ios as f64).collect();
-    let mean = ios.iter().sum::<f64>() / ios.len() as f64;
+    let name = "samsung-840-evo-250gb";
+    let review = reviewed(name, &[&QUARTER, set].concat(), Method::Consistency);
+    let ios = &review.seconds_ios(ALL_OVER)[1400..];
     let ends = |end: fn(f64, f64) -> f64| ios.iter().copied().reduce(end).expect("there are some");
-    [mean, ends(f64::min), ends(f64::max)]
+    [average(ios), ends(f64::min), ends(f64::max)]
 }
 
 #[test]

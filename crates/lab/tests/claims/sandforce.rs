@@ -6,8 +6,9 @@ const VERTEX_2: &str = "ocz-vertex-2-100gb";
 
 /// 4 KiB random writes over 8 GB, MB/s.
 fn writes(name: &str, set: &[&str], depth: u32, data: Data) -> f64 {
-    let job = Job { data, ..random(0, depth, 8 * GB, Until::Seconds(20)) };
-    mb_per_s(&measure(&mut drive(name, set), &job))
+    let data = if data == Data::Repeating { "repeating" } else { "incompressible" };
+    let figure = format!("random_write_4k_qd{depth}_{data}");
+    quickly_reviewed(name, set, Method::FourCorners).mb_per_s(&figure)
 }
 
 #[test]

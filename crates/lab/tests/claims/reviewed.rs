@@ -1,0 +1,84 @@
+//! Drives reviewed by a method, as `fourcorners review` does it, each once for all tests.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, OnceLock};
+
+use fourcorners_catalogue::Profile;
+use fourcorners_lab::review::{Checkpoint, Method, Step, Watch};
+use fourcorners_lab::side_by_side::{Wanted, review_all};
+use fourcorners_record::{Ended, Outcome, Record};
+
+use super::profile;
+
+/// Watches nothing and never stops.
+struct Patient;
+
+impl Watch for Patient {
+    fn step(&mut self, _: &Step<'_>) {}
+    fn go_on(&mut self, _: f64) -> bool {
+        true
+    }
+    fn measured(&mut self, _: &Record) {}
+    fn reached(&mut self, _: &Checkpoint) {}
+}
+
+/// What a method's record says of a drive.
+#[derive(Clone)]
+pub(super) struct Review(pub(super) Arc<Record>);
+
+impl Review {
+    pub(super) fn of(profile: Profile, method: Method, quick: bool) -> Review {
+        let methods = vec![method];
+        let wanted =
+            Wanted { profile, methods, quick, spare_percent: 0.0, seed: 5, most_ios: None };
+        let record = review_all(&[wanted], &|_, _| Patient).remove(0);
+        assert_eq!(record.ended, Ended::Complete, "{}", record.target.name);
+        Review(record.into())
+    }
+
+    pub(super) fn mb_per_s(&self, figure: &str) -> f64 {
+        self.0.figures[figure].mb_per_s
+    }
+
+    pub(super) fn mean_ms(&self, figure: &str) -> f64 {
+        self.0.figures[figure].latency_us.mean / 1e3
+    }
+
+    pub(super) fn max_ms(&self, figure: &str) -> f64 {
+        self.0.figures[figure].latency_us.max / 1e3
+    }
+
+    /// MB/s of every second.
+    pub(super) fn seconds_mb(&self, figure: &str) -> &[f64] {
+        &self.0.series[figure].mb_per_s
+    }
+
+    /// I/Os of every second.
+    pub(super) fn seconds_ios(&self, figure: &str) -> Vec<f64> {
+        self.0.series[figure].iops_of_seconds()
+    }
+
+    pub(super) fn outcome(&self, id: &str) -> Outcome {
+        let verdict = self.0.verdicts.iter().find(|verdict| verdict.id == id);
+        verdict.unwrap_or_else(|| panic!("{id}: {:?}", self.0.verdicts)).outcome
+    }
+}
+
+/// A drive of the catalogue with these values changed, reviewed by a method: once for all tests.
+pub(super) fn reviewed(name: &str, set: &[&str], method: Method) -> Review {
+    kept(name, set, method, false)
+}
+
+/// The same in seconds instead of minutes.
+pub(super) fn quickly_reviewed(name: &str, set: &[&str], method: Method) -> Review {
+    kept(name, set, method, true)
+}
+
+fn kept(name: &str, set: &[&str], method: Method, quick: bool) -> Review {
+    type Kept = HashMap<String, Arc<OnceLock<Review>>>;
+    static KEPT: LazyLock<Mutex<Kept>> = LazyLock::new(Mutex::default);
+    let key = format!("{name} {set:?} {} {quick}", method.name());
+    let slot = KEPT.lock().expect("no holder panics").entry(key).or_default().clone();
+    let review = slot.get_or_init(|| Review::of(profile(name, set), method, quick));
+    review.clone()
+}
