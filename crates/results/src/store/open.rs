@@ -84,6 +84,10 @@ impl Store {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
         let opened = Store::connect(path, path.as_os_str(), flags).and_then(|store| {
             store.knows_its_form()?;
+            // Whoever began it was killed before its first commit, which opening it has undone.
+            if schema::is_empty(&store.connection).map_err(|error| store.error(&error))? {
+                return Err(StoreError::Missing { path: path.into() });
+            }
             let reads = store.connection.pragma_update(None, "query_only", true);
             reads.map_err(|error| store.error(&error)).map(|()| store)
         });

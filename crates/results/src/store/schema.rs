@@ -66,6 +66,11 @@ pub(super) fn form(connection: &Connection) -> rusqlite::Result<i64> {
     connection.query_row("PRAGMA user_version", [], |row| row.get(0))
 }
 
+/// Whether there is not one table in it.
+pub(super) fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get(0))
+}
+
 /// Takes a database to the form of today, all the way or not at all. Of two that want to at the same
 /// time, one waits for the other.
 pub(super) fn migrate(connection: &Connection) -> rusqlite::Result<()> {

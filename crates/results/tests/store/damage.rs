@@ -55,6 +55,14 @@ fn a_file_of_somebody_else_is_left_as_it_is() {
     // A new file that nothing was written to yet is nobody's.
     fs::write(&missing, "").expect("it can be written");
     assert!(matches!(Store::open_read_only(&missing), Err(StoreError::Missing { .. })));
+    // Nor is one whose first commit was undone, since whoever made it was killed.
+    let begun = rusqlite::Connection::open(&missing).expect("it can be opened");
+    begun
+        .execute_batch("PRAGMA application_id = 0x34636e72; CREATE TABLE t (x); DROP TABLE t;")
+        .expect("it can be written");
+    drop(begun);
+    assert!(missing.metadata().is_ok_and(|it| it.len() > 0));
+    assert!(matches!(Store::open_read_only(&missing), Err(StoreError::Missing { .. })));
     assert_eq!(
         Store::open(&missing).expect("it is ours now").list(&Filter::default()).ok(),
         Some(vec![])
