@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use fourcorners_catalogue::{Model, Profile};
 use fourcorners_machine::workers;
-use fourcorners_record::{Ended, Record};
+use fourcorners_record::{Ended, Outcome, Record};
 
 use crate::disturbed::Disturbance;
 use crate::drive::Drive;
@@ -87,6 +87,16 @@ pub struct Options {
     pub only: Option<usize>,
     /// How many drives are reviewed at a time.
     pub workers: usize,
+}
+
+/// The outcomes that a verdict which is graded may have.
+pub fn declared(id: &str) -> &'static [Outcome] {
+    match id {
+        "trim-works" | "trim-reaches" => {
+            &[Outcome::Yes, Outcome::No, Outcome::Partly, Outcome::Undetermined]
+        }
+        _ => &[Outcome::Yes, Outcome::No, Outcome::Undetermined],
+    }
 }
 
 /// Draws the drives, reviews them and grades the verdicts: the grades of each condition. `watch` is told how

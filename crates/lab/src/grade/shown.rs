@@ -1,8 +1,11 @@
 //! Grades as a page of the documentation.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::{Grade, Grades};
+use fourcorners_record::Outcome;
+
+use super::{Grade, Grades, declared};
 
 /// The grades of one seed at several noise levels, as Markdown.
 pub fn markdown(all: &[Grades]) -> String {
@@ -39,6 +42,30 @@ pub fn markdown(all: &[Grades]) -> String {
             worst.iter().for_each(|command| text.push_str(&format!("- `{command}`\n")));
         }
     }
+    text.push_str(&outcomes(all));
+    text
+}
+
+/// How often each outcome was given, of those that a verdict has.
+fn outcomes(all: &[Grades]) -> String {
+    let mut counts: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
+    for grade in all.iter().flat_map(|grades| &grades.verdicts) {
+        let of_verdict = counts.entry(&grade.id).or_default();
+        for (outcome, count) in grade.by_truth.values().flatten() {
+            *of_verdict.entry(outcome).or_default() += count;
+        }
+    }
+    let mut text = String::from(OUTCOMES);
+    for (id, counts) in counts {
+        let _ = write!(text, "| `{id}` |");
+        for outcome in [Outcome::Yes, Outcome::No, Outcome::Partly, Outcome::Undetermined] {
+            let _ = match declared(id).contains(&outcome) {
+                true => write!(text, " {} |", counts.get(outcome.word()).unwrap_or(&0)),
+                false => write!(text, " - |"),
+            };
+        }
+        text.push('\n');
+    }
     text
 }
 
@@ -63,6 +90,15 @@ const TABLE: &str = "\
 |---|---|---|---|---|---|---|---|
 ";
 
+const OUTCOMES: &str = "
+## Each outcome
+
+How often each was given, under all conditions together; `-` is one that a verdict does not have.
+
+| verdict | yes | no | partly | undetermined |
+|---|---|---|---|---|
+";
+
 fn row(grade: &Grade) -> String {
     format!(
         "| `{}` | {} | {} | {} | {} | {} | {} | {} |\n",
@@ -79,4 +115,35 @@ fn row(grade: &Grade) -> String {
 
 fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outcome_that_was_never_given_stands_there_with_0() {
+        let said = BTreeMap::from([("yes", 3), ("undetermined", 1)]);
+        let of = |id: &str| Grade {
+            id: id.into(),
+            by_truth: BTreeMap::from([
+                ("slow".into(), said.clone()),
+                ("fast".into(), said.clone()),
+            ]),
+            ..Grade::default()
+        };
+        let grades = Grades {
+            schema: "fourcorners.grade/1",
+            noise: "none",
+            noise_size: 0.0,
+            quick: false,
+            drives: 8,
+            seed: 1,
+            stopped: false,
+            verdicts: vec![of("too-full"), of("trim-works")],
+        };
+        let text = outcomes(&[grades.clone(), grades]);
+        assert!(text.contains("| `too-full` | 12 | 0 | - | 4 |\n"), "{text}");
+        assert!(text.contains("| `trim-works` | 12 | 0 | 0 | 4 |\n"), "{text}");
+    }
 }
