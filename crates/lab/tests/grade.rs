@@ -6,7 +6,14 @@ use fourcorners_lab::grade::{Condition, Grades, NoiseLevel, Options, draw, grade
 /// In full and quick.
 fn graded(only: usize, noise: NoiseLevel) -> Vec<Grades> {
     let conditions = [false, true].map(|quick| Condition { noise, quick }).to_vec();
-    let options = Options { conditions, drives: 300, seed: 1, only: Some(only), workers: 1 };
+    let options = Options {
+        conditions,
+        drives: 300,
+        seed: 1,
+        only: Some(only),
+        methods: Vec::new(),
+        workers: 1,
+    };
     grade(&options, &|_| true)
 }
 
@@ -45,7 +52,8 @@ fn a_grade_is_the_same_each_time_and_ends_when_it_is_asked_to() {
     assert_eq!(once, graded(7, NoiseLevel::Lab));
     assert_eq!(once[0].verdicts.len(), 2, "{:?}", once[0].verdicts);
     let conditions = vec![Condition { noise: NoiseLevel::None, quick: false }];
-    let options = Options { conditions, drives: 8, seed: 1, only: None, workers: 2 };
+    let options =
+        Options { conditions, drives: 8, seed: 1, only: None, methods: Vec::new(), workers: 2 };
     let stopped = grade(&options, &|_| false);
     assert!(stopped[0].stopped && stopped[0].verdicts.is_empty());
 }

@@ -4,7 +4,10 @@ use std::io::{IsTerminal, Write, stderr, stdout};
 
 use clap::{Args as ClapArgs, ValueEnum};
 use comfy_table::{ContentArrangement, Table, presets};
-use fourcorners_lab::grade::{Condition, Grades, NoiseLevel, Options, draw, grade, markdown};
+use fourcorners_lab::grade::{
+    Condition, Grades, NoiseLevel, Options, draw, grade, markdown, methods,
+};
+use fourcorners_lab::review::Method;
 
 use super::interrupt::Interrupt;
 use super::terminal::columns;
@@ -33,6 +36,9 @@ pub(super) struct GradeArgs {
     /// Only the drive of this number, from 0
     #[arg(long, value_name = "N")]
     only: Option<usize>,
+    /// Only these methods [default: all that are graded]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = graded)]
+    methods: Vec<Method>,
     /// Print JSON
     #[arg(long, conflicts_with = "markdown")]
     json: bool,
@@ -55,6 +61,13 @@ enum NoiseArg {
 fn up_to_a_million(text: &str) -> Result<usize, String> {
     let number = text.parse().map_err(|_| "this is no number of drives".to_string())?;
     (1..=1_000_000).contains(&number).then_some(number).ok_or("from 1 to 1,000,000".into())
+}
+
+fn graded(text: &str) -> Result<Method, String> {
+    methods().find(|method| method.name() == text).ok_or_else(|| {
+        let names: Vec<&str> = methods().map(Method::name).collect();
+        format!("no verdict of it is graded; those that are: {}", names.join(", "))
+    })
 }
 
 pub(super) fn run(args: &GradeArgs) -> Result<End, Failure> {
@@ -80,6 +93,7 @@ pub(super) fn run(args: &GradeArgs) -> Result<End, Failure> {
         drives: args.drives,
         seed: args.seed,
         only: args.only,
+        methods: args.methods.clone(),
         workers: workers(),
     };
     let interrupt = Interrupt::listen()?;

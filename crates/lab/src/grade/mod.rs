@@ -20,7 +20,7 @@ use crate::review::{
 };
 use crate::side_by_side::target_info;
 
-pub use population::{Drawn, Trim, draw};
+pub use population::{Drawn, Trim, draw, methods};
 pub use shown::markdown;
 pub use tally::{Grade, Grades};
 
@@ -85,6 +85,8 @@ pub struct Options {
     pub seed: u64,
     /// Only this one of them, from 0.
     pub only: Option<usize>,
+    /// Only these methods; all that are graded where there is none.
+    pub methods: Vec<Method>,
     /// How many drives are reviewed at a time.
     pub workers: usize,
 }
@@ -140,7 +142,8 @@ fn graded(
 ) -> Option<Vec<tally::Graded>> {
     let none = |_: &Condition| tally::Graded { index: drawn.index, verdicts: Vec::new() };
     let mut graded: Vec<tally::Graded> = options.conditions.iter().map(none).collect();
-    for &method in drawn.methods() {
+    let asked = |method: &&Method| options.methods.is_empty() || options.methods.contains(method);
+    for &method in drawn.methods().iter().filter(asked) {
         let seed = drawn.seed;
         // The same drive on a quiet machine at full length, with other random numbers: of what may settle in
         // more than one way, and of what goes up and down by itself, twice.

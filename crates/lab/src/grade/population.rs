@@ -166,6 +166,11 @@ const HARD_DISKS: [&str; 2] = ["seagate-momentus-5400.6", "wd-velociraptor-300gb
 /// One drive in so many is a hard disk: the number has no divisor in common with that of the groups.
 const HARD_DISK_EACH: usize = 25;
 
+/// The methods whose verdicts are graded.
+pub fn methods() -> impl Iterator<Item = Method> {
+    GROUPS.iter().flat_map(|(methods, _)| *methods).copied()
+}
+
 impl Drawn {
     /// The methods it is reviewed by.
     pub fn methods(&self) -> &'static [Method] {

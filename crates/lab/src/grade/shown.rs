@@ -76,11 +76,12 @@ Made by `scripts/evidence verdicts`. Drives are drawn from the catalogue with se
 (what a TRIM does, spare area, collection), put on a machine that is as noisy as stated, and reviewed by
 the methods that a user runs, at full length and quick. A verdict is held against what the profile says of TRIM and
 compression, and otherwise against what the same drive does on a quiet machine at full length with other random
-numbers; consistency and the fill level are looked at twice. Not identifiable is what no review can find out: what a
-TRIM restores where the torture left no mark, what lies within 5 % of a threshold, and what settles in one way or
-another by chance. Where collection takes blocks at random, or the best of a few, a TRIM that frees all may restore a
-part. Strong is an effect of more than three times the noise, the machine's or what two looks at the same drive differ
-by. A quick review leaves open what seconds cannot tell.
+numbers; consistency and the fill level are looked at twice. A TRIM holds others up where the profile has the drive
+stand still for it, whatever the drive was drawn as. Where collection takes blocks at random, or the best of a few, a
+TRIM that frees all may restore little of the speed: what counts there is what comes back on the quiet machine. Not
+identifiable is what no review can find out: what a TRIM restores where the torture left no mark, what lies near a
+threshold, and what settles in one way or another by chance. Strong is an effect of more than three times the noise,
+the machine's or what two looks at the same drive differ by. A quick review leaves open what seconds cannot tell.
 
 Not graded: `steady-state` of `snia`, which takes a day of the drive's time.
 ";

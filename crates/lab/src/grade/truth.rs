@@ -5,10 +5,11 @@
 //! numbers: clearly to one side of the threshold, or so near to it that nobody has to know.
 
 use fourcorners_catalogue::Model;
-use fourcorners_drive::profile::VictimPolicy;
+use fourcorners_drive::profile::{Sourced, TrimMode, VictimPolicy};
 use fourcorners_record::{Figure, Outcome, Record, Verdict};
 
 use super::population::{Drawn, Trim};
+use crate::review::{HELD_US, NOTHING, RECOVERED};
 
 /// What a verdict has to be.
 #[derive(Clone, PartialEq, Debug)]
@@ -26,6 +27,8 @@ pub(super) struct Truth {
 
 /// A ratio this far on one side of its threshold is on that side: the seeds of two runs differ.
 const CLEARLY: f64 = 0.05;
+/// MiB of one command of the review's TRIM.
+const COMMAND_MIB: f64 = 2047.0;
 /// An effect so many times the noise has to be found.
 const STRONG: f64 = 3.0;
 
@@ -88,32 +91,45 @@ fn collects_at_random(drawn: &Drawn) -> bool {
 
 fn trim_works(drawn: &Drawn, found: Option<&Verdict>, quiet: &Record, noise: f64) -> Truth {
     let trim = drawn.trim;
+    let rate = |name: &str| quiet.figures.get(name).map_or(0.0, |figure: &Figure| figure.mb_per_s);
+    let [clean, tortured, trimmed] = ["clean", "tortured", "trimmed"]
+        .map(|pass| rate(&format!("sequential_write_128k_qd1_{pass}")));
     let right = match trim {
-        Trim::Instant | Trim::Queued | Trim::Slow | Trim::Blocking | Trim::Deferred
-            if collects_at_random(drawn) =>
-        {
-            vec![Outcome::Partly, Outcome::Yes]
-        }
+        Trim::TooLate | Trim::Ignored | Trim::Refused => vec![Outcome::No],
+        // It frees what it is given, and what that is worth to later writes is what collection makes of it.
+        _ if collects_at_random(drawn) => restored(clean, tortured, trimmed),
+        // It restores some, and on some drives that is enough.
+        Trim::Partial => vec![Outcome::Partly, Outcome::Yes],
         Trim::Instant | Trim::Queued | Trim::Slow | Trim::Blocking | Trim::Deferred => {
             vec![Outcome::Yes]
         }
-        // It restores some, and on some drives that is enough.
-        Trim::Partial => vec![Outcome::Partly, Outcome::Yes],
-        Trim::TooLate | Trim::Ignored | Trim::Refused => vec![Outcome::No],
     };
-    let rate = |name: &str| quiet.figures.get(name).map_or(0.0, |figure: &Figure| figure.mb_per_s);
-    let [clean, tortured] =
-        ["clean", "tortured"].map(|pass| rate(&format!("sequential_write_128k_qd1_{pass}")));
     // What a torture leaves no mark on has nothing to restore.
     let marked = found.is_some_and(|verdict| verdict.outcome != Outcome::Undetermined);
-    let strong = trim == Trim::Refused || 1.0 - tortured / clean > STRONG * noise;
     let right = if marked { right } else { Vec::new() };
+    let strong = trim == Trim::Refused || 1.0 - tortured / clean > STRONG * noise;
+    let strong = strong && !right.is_empty();
     let collected = if collects_at_random(drawn) { ", collected at random" } else { "" };
     let label = match marked {
         true => format!("{}{collected}", trim.name()),
         false => format!("{}, no mark", trim.name()),
     };
-    Truth { label, right, strong: marked && strong, effect: None }
+    Truth { label, right, strong, effect: None }
+}
+
+/// What a TRIM gave back of a rate, in a word; none where that is near to another word.
+fn restored(clean: f64, tortured: f64, trimmed: f64) -> Vec<Outcome> {
+    let of_clean = trimmed / clean;
+    let of_lost = (trimmed - tortured) / (clean - tortured);
+    let near = |value: f64, threshold: f64| (value - threshold).abs() < CLEARLY;
+    if near(of_clean, RECOVERED) || near(of_lost, NOTHING) {
+        return Vec::new();
+    }
+    vec![match of_clean {
+        _ if of_clean > RECOVERED => Outcome::Yes,
+        _ if of_lost < NOTHING => Outcome::No,
+        _ => Outcome::Partly,
+    }]
 }
 
 fn trim_reaches(trim: Trim) -> Truth {
@@ -127,31 +143,40 @@ fn trim_reaches(trim: Trim) -> Truth {
 }
 
 fn holds_up(drawn: &Drawn, found: Option<&Verdict>, quiet: &Record) -> Truth {
-    let label = drawn.trim.name().into();
-    let limited = matches!(&drawn.profile.model, Model::Ssd(ssd) if ssd.map.is_some());
-    let right = match drawn.trim {
-        // There is none to wait for.
-        Trim::Refused => return unknowable(label),
-        // What has to be fetched of the map takes its time, too.
-        _ if limited => return unknowable(label),
-        Trim::Blocking => Outcome::Yes,
-        _ => Outcome::No,
+    let label = drawn.trim.name().to_string();
+    let Model::Ssd(ssd) = &drawn.profile.model else { return unknowable(label) };
+    // There is none to wait for; or what has to be fetched of the map takes its time, too.
+    if drawn.trim == Trim::Refused || ssd.map.is_some() {
+        return unknowable(label);
+    }
+    let held_us = match ssd.trim.mode.as_ref().map(|mode| mode.value) {
+        Some(TrimMode::Blocking) => {
+            let us = |time: &Option<Sourced<f64>>| time.as_ref().map_or(0.0, |us| us.value);
+            us(&ssd.trim.command_us) + COMMAND_MIB * us(&ssd.trim.us_per_mib)
+        }
+        _ => 0.0,
     };
+    let label = if held_us > HELD_US { format!("{label}, held up") } else { label };
     // What waits as long without a TRIM hides it.
     let longest = |when: usize| {
         let name = found.and_then(|verdict| verdict.figures.get(when));
         let figure = name.and_then(|name| quiet.figures.get(name));
         figure.map_or(f64::INFINITY, |figure| figure.latency_us.max)
     };
-    let without = longest(0).max(longest(2));
-    let hidden = match right {
-        Outcome::Yes => longest(1) < 10.0 * without,
-        _ => without > 1000.0,
-    };
-    let right = if hidden { Vec::new() } else { vec![right] };
-    // It takes 50 ms and more, which no machine here stands still for.
-    let strong = !right.is_empty() && drawn.trim == Trim::Blocking;
+    let right = held_up(held_us, longest(0).max(longest(2)), longest(1));
+    // A machine here does not stand still for 50 ms.
+    let strong = right.contains(&Outcome::Yes) && held_us >= 5.0 * HELD_US;
     Truth { label, strong, right, effect: None }
+}
+
+/// What is true of a drive that does nothing else for `held_us` while it trims, and whose commands took up to
+/// `without` µs before and after and up to `with` µs beside a TRIM.
+fn held_up(held_us: f64, without: f64, with: f64) -> Vec<Outcome> {
+    match held_us {
+        _ if held_us > 2.0 * HELD_US && with >= 10.0 * without => vec![Outcome::Yes],
+        _ if held_us < HELD_US / 2.0 && without <= HELD_US / 10.0 => vec![Outcome::No],
+        _ => Vec::new(),
+    }
 }
 
 fn unknowable(label: String) -> Truth {
@@ -184,6 +209,26 @@ fn steady(variation: Option<f64>, noise: f64) -> Truth {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_drive_that_stands_still_for_a_trim_holds_others_up_by_whatever_name_it_was_drawn() {
+        // As a Crucial C300, whose every TRIM command takes 0.1 s: drawn as a slow one it is a blocking one.
+        assert_eq!(held_up(103_000.0, 900.0, 104_000.0), [Outcome::Yes]);
+        assert_eq!(held_up(2_000.0, 900.0, 3_000.0), [Outcome::No]);
+        // Near the threshold, hidden by a drive that stands still anyway, and not to be told from it.
+        assert!(held_up(11_000.0, 900.0, 12_000.0).is_empty());
+        assert!(held_up(103_000.0, 60_000.0, 110_000.0).is_empty());
+        assert!(held_up(2_000.0, 60_000.0, 60_000.0).is_empty());
+    }
+
+    #[test]
+    fn what_a_trim_restores_goes_by_what_comes_back() {
+        assert_eq!(restored(100.0, 20.0, 23.0), [Outcome::No], "3 of the 80 that were lost");
+        assert_eq!(restored(100.0, 20.0, 60.0), [Outcome::Partly]);
+        assert_eq!(restored(100.0, 20.0, 105.0), [Outcome::Yes]);
+        assert!(restored(100.0, 20.0, 30.0).is_empty());
+        assert!(restored(100.0, 20.0, 93.0).is_empty());
+    }
 
     #[test]
     fn what_two_looks_do_not_agree_on_nobody_has_to_know() {

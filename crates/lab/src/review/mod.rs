@@ -46,6 +46,8 @@ pub use replayed::Replayed;
 pub use runner::{Bench, Reviewed, Step, Watch, not_begun, review};
 pub use scope::{MOST_SPARE_PERCENT, Medium, Scope};
 pub use shelf::Shelf;
+pub(crate) use trim_under_load::HELD_US;
+pub(crate) use trim_works::{NOTHING, RECOVERED};
 
 /// A test of the reviewers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

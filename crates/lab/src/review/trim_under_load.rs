@@ -17,7 +17,7 @@ pub(super) const METHOD: &str = "trim-under-load";
 const SECONDS: u64 = 10;
 const QUICK_SECONDS: u64 = 2;
 /// A command that waits this much longer than without a TRIM is held up by it, microseconds.
-const HELD_US: f64 = 10_000.0;
+pub(crate) const HELD_US: f64 = 10_000.0;
 /// As long as this, times the longest without a TRIM, is no chance.
 const TIMES: f64 = 3.0;
 

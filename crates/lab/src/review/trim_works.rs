@@ -38,9 +38,9 @@ const QUICK_REST_SECONDS: u64 = 2;
 /// A torture that leaves more than this part of the clean speed leaves nothing to restore.
 const MARKED: f64 = 0.8;
 /// From this part of the clean speed on, TRIM works.
-const RECOVERED: f64 = 0.95;
+pub(crate) const RECOVERED: f64 = 0.95;
 /// Up to this part of what the torture took, TRIM gives nothing back.
-const NOTHING: f64 = 0.1;
+pub(crate) const NOTHING: f64 = 0.1;
 
 pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
     if let Some(why) = not_trimmed(scope.medium) {
