@@ -145,6 +145,10 @@ impl Target for Disturbed {
         self.drive.now()
     }
 
+    fn hint(&mut self, ahead: &[Io]) {
+        self.drive.hint(ahead);
+    }
+
     fn submit(&mut self, tag: Tag, io: Io) {
         self.drive.submit(tag, io);
     }
@@ -191,6 +195,13 @@ impl Virtual {
         match self {
             Virtual::Ssd(ssd) => ssd.now(),
             Virtual::Hdd(hdd) => hdd.now(),
+        }
+    }
+
+    fn hint(&mut self, ahead: &[Io]) {
+        match self {
+            Virtual::Ssd(ssd) => ssd.hint(ahead),
+            Virtual::Hdd(hdd) => hdd.hint(ahead),
         }
     }
 

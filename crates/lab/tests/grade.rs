@@ -14,7 +14,7 @@ fn graded(only: usize, noise: NoiseLevel) -> Vec<Grades> {
         methods: Vec::new(),
         workers: 1,
     };
-    grade(&options, &|_| true)
+    grade(&options, &|_| true, &|_| ())
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn a_grade_is_the_same_each_time_and_ends_when_it_is_asked_to() {
     let conditions = vec![Condition { noise: NoiseLevel::None, quick: false }];
     let options =
         Options { conditions, drives: 8, seed: 1, only: None, methods: Vec::new(), workers: 2 };
-    let stopped = grade(&options, &|_| false);
+    let stopped = grade(&options, &|_| false, &|_| ());
     assert!(stopped[0].stopped && stopped[0].verdicts.is_empty());
 }
 

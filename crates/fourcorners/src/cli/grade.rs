@@ -1,6 +1,7 @@
 //! `fourcorners grade`: how often verdicts are right.
 
 use std::io::{IsTerminal, Write, stderr, stdout};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::{Args as ClapArgs, ValueEnum};
 use comfy_table::{ContentArrangement, Table, presets};
@@ -46,6 +47,9 @@ pub(super) struct GradeArgs {
     #[arg(long)]
     markdown: bool,
 }
+
+/// Into a pipe, how far it is after so many drives.
+const SAID_EACH: usize = 10;
 
 /// A noise level of `grade`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -98,14 +102,21 @@ pub(super) fn run(args: &GradeArgs) -> Result<End, Failure> {
     };
     let interrupt = Interrupt::listen()?;
     let terminal = stderr().is_terminal();
+    // Progress that cannot be shown is no reason to stop.
+    let said = AtomicUsize::new(0);
     let watch = |done: usize| {
         if terminal {
-            // Progress that cannot be shown is no reason to stop.
             let _ = write!(stderr(), "\rgrade: {done} of {} drives", args.drives);
+        } else if done / SAID_EACH > said.fetch_max(done / SAID_EACH, Ordering::Relaxed) {
+            let _ = writeln!(stderr(), "grade: {done} of {} drives", args.drives);
         }
         !interrupt.asked()
     };
-    let all = grade(&options, &watch);
+    let mistaken = |line: &str| {
+        let clear = if terminal { "\r\x1b[K" } else { "" };
+        let _ = writeln!(stderr(), "{clear}grade: {line}");
+    };
+    let all = grade(&options, &watch, &mistaken);
     if terminal {
         let _ = write!(stderr(), "\r\x1b[K");
     }

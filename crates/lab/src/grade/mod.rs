@@ -103,8 +103,13 @@ pub fn declared(id: &str) -> &'static [Outcome] {
 
 /// Draws the drives, reviews them and grades the verdicts: the grades of each condition. `watch` is told how
 /// many drives are done, and stops it by `false`; what was graded by then is given, and said to be stopped.
+/// `mistaken` is told of each wrong verdict as soon as its drive is done: which, and the command that repeats it.
 /// The result does not depend on how many are reviewed at a time.
-pub fn grade(options: &Options, watch: &(dyn Fn(usize) -> bool + Sync)) -> Vec<Grades> {
+pub fn grade(
+    options: &Options,
+    watch: &(dyn Fn(usize) -> bool + Sync),
+    mistaken: &(dyn Fn(&str) + Sync),
+) -> Vec<Grades> {
     let all = 0..options.drives;
     let indices: Vec<usize> =
         all.filter(|it| options.only.is_none_or(|only| only == *it)).collect();
@@ -119,6 +124,9 @@ pub fn grade(options: &Options, watch: &(dyn Fn(usize) -> bool + Sync)) -> Vec<G
     let one = |(index, slot): &(usize, Mutex<Option<Vec<tally::Graded>>>)| {
         let drawn = population::draw(options.seed, *index);
         let graded = if go_on() { graded(&drawn, options, &go_on) } else { None };
+        for (&condition, graded) in options.conditions.iter().zip(graded.iter().flatten()) {
+            tally::mistakes(options, condition, graded).for_each(|line| mistaken(&line));
+        }
         *slot.lock().expect("no holder panics") = graded;
         done.fetch_add(1, Ordering::Relaxed);
         Ok::<(), std::convert::Infallible>(())

@@ -113,15 +113,41 @@ impl Grade {
                 self.undetermined += 1;
                 self.strong_undetermined += usize::from(truth.strong);
             }
-            outcome if truth.right.contains(&outcome) => self.right += 1,
-            _ => {
+            outcome if wrong(outcome, truth) => {
                 self.wrong += 1;
                 if self.worst.len() < MOST_TOLD {
                     self.worst.push(mistake());
                 }
             }
+            _ => self.right += 1,
         }
     }
+}
+
+/// A line for each wrong verdict of a drive, with the command that shows it again.
+pub(super) fn mistakes(
+    options: &Options,
+    condition: Condition,
+    graded: &Graded,
+) -> impl Iterator<Item = String> {
+    graded.verdicts.iter().filter(|(verdict, truth)| wrong(verdict.outcome, truth)).map(
+        move |(verdict, truth)| {
+            let right: Vec<&str> = truth.right.iter().map(|outcome| outcome.word()).collect();
+            format!(
+                "{} is {} where {} is right ({}): {}",
+                verdict.id,
+                verdict.outcome.word(),
+                right.join(" or "),
+                truth.label,
+                mistake(options, condition, graded.index)
+            )
+        },
+    )
+}
+
+fn wrong(outcome: Outcome, truth: &Truth) -> bool {
+    let known = !truth.right.is_empty() && outcome != Outcome::Undetermined;
+    known && !truth.right.contains(&outcome)
 }
 
 /// The command that shows a drive's verdicts again.
