@@ -8,11 +8,11 @@
 //! arguments. The same profile and the same sequence of I/Os give the same answers on any machine.
 //!
 //! ```
-//! use fourcorners_drive::{Io, Lba, Nanos, Op, Null, Tag, Target};
+//! use fourcorners_drive::{Io, Lba, Nanos, Null, Tag, Target};
 //!
 //! // A drive that answers everything after 10 us, whatever is asked of it.
 //! let mut drive = Null::new(1 << 21, Nanos::from_micros(10.0));
-//! let read = Io { op: Op::Read, lba: Lba(8), sectors: 8, ..Io::FLUSH };
+//! let read = Io::read(Lba(8), 8);
 //! drive.submit(Tag(0), read);
 //! let done = drive.reap(Nanos::MAX)?.expect("one I/O is in flight");
 //! assert_eq!((done.tag, done.at), (Tag(0), Nanos(10_000)));

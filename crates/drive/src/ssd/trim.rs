@@ -145,7 +145,7 @@ impl Ssd {
         let mut next = 0;
         while next < sectors {
             let piece = (sectors - next).min(u64::from(ATA_RANGES * range)) as u32;
-            let io = Io { op: Op::Trim, lba: Lba(next), sectors: piece, ..Io::FLUSH };
+            let io = Io::trim(Lba(next), piece);
             self.submit(Tag(0), io);
             self.reap(Nanos::MAX)?;
             next += u64::from(piece);

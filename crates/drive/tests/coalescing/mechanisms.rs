@@ -13,7 +13,7 @@ fn a_part_of_a_unit_in_the_row_needs_no_read() {
     let mut drive = make(&profile);
     fill(&mut drive);
     alone(&mut drive, Io::FLUSH);
-    let part = Io { op: Op::Write, lba: Lba(5 * 32 + 3), sectors: 8, ..Io::FLUSH };
+    let part = Io::write(Lba(5 * 32 + 3), 8);
     let before = counters(&drive);
     let read = alone(&mut drive, part);
     assert!(read > Nanos::from_micros(50.0), "the rest of the unit was read in {read}");

@@ -122,7 +122,7 @@ fn a_row_that_was_never_written_is_read_once() {
     };
     assert_eq!(took(true), took(false));
     let mut drive = make(&profile);
-    let trimmed = Io { op: Op::Trim, lba: Lba(0), sectors: 512, ..Io::FLUSH };
+    let trimmed = Io::trim(Lba(0), 512);
     fill(&mut drive);
     one(&mut drive, trimmed);
     idle(&mut drive);

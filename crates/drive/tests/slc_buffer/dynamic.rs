@@ -74,7 +74,7 @@ fn what_was_trimmed_is_used_again() {
     let new = burst(&mut drive, 0);
     fill(&mut drive);
     let sectors = drive.geometry().sectors;
-    let all = fourcorners_drive::Io { op: Op::Trim, sectors: sectors as u32, ..io(Op::Trim, 0, 1) };
+    let all = Io::trim(Lba(0), sectors as u32);
     closed_loop(&mut drive, 1, times(1, |_| all));
     pause(&mut drive, 1e9);
     let again = burst(&mut drive, 0);

@@ -8,7 +8,7 @@ mod refusals;
 
 use common::*;
 use fourcorners_drive::profile::*;
-use fourcorners_drive::{Nanos, Op, Ssd, Target};
+use fourcorners_drive::{Io, Lba, Nanos, Op, Ssd, Target};
 
 const DIES: u64 = 4;
 
@@ -83,7 +83,7 @@ fn write(drive: &mut Ssd, first: u64, units: u64) -> f64 {
     let began = drive.now();
     let rows = units / ROW;
     closed_loop(drive, 8, times(rows, |row| io(Op::Write, first + row * ROW, ROW as u32)));
-    closed_loop(drive, 1, times(1, |_| fourcorners_drive::Io::FLUSH));
+    closed_loop(drive, 1, times(1, |_| Io::FLUSH));
     (drive.now() - began).0 as f64 / 1e3
 }
 
@@ -91,7 +91,7 @@ fn write(drive: &mut Ssd, first: u64, units: u64) -> f64 {
 fn pause(drive: &mut Ssd, us: f64) {
     let until = drive.now() + Nanos::from_micros(us);
     assert_eq!(drive.reap(until), Ok(None));
-    closed_loop(drive, 1, times(1, |_| fourcorners_drive::Io::FLUSH));
+    closed_loop(drive, 1, times(1, |_| Io::FLUSH));
     drive.settle();
 }
 
