@@ -29,9 +29,9 @@ mod wear;
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::{Pacing, SsdConfig};
 use crate::nand::{Chores, PageKinds};
 use crate::prefetch::prefetch;
-use crate::profile::{Pacing, SsdProfile};
 use batch::Batch;
 use blocks::Block;
 use collect::{Ahead, collects_by_victim};
@@ -132,9 +132,9 @@ pub(crate) struct Placed {
 
 impl Ftl {
     /// The map of a drive that was never written. `profile` has passed its check.
-    pub(crate) fn new(profile: &SsdProfile) -> Ftl {
+    pub(crate) fn new(profile: &SsdConfig) -> Ftl {
         let shape = Shape::new(profile);
-        let pages = profile.nand.pages_per_block.value;
+        let pages = profile.nand.pages_per_block;
         let mut dies = wear::new_dies(shape, profile.wear.as_ref());
         if profile.streams.is_some() {
             dies.iter_mut().for_each(|die| die.labels = Some(Labels::new(shape.blocks_per_die)));
@@ -147,9 +147,9 @@ impl Ftl {
         Ftl {
             shape,
             page_kinds: PageKinds::new(profile.nand_cells.as_ref(), pages),
-            start_free_blocks: profile.gc.start_free_blocks.value,
+            start_free_blocks: profile.gc.start_free_blocks,
             open_blocks: profile.open_blocks_per_die(),
-            pacing: profile.gc.pacing.value,
+            pacing: profile.gc.pacing,
             ahead: Ahead::new(profile),
             in_order: false,
             by_victim: collects_by_victim(&profile.gc),

@@ -18,7 +18,7 @@ use super::streams::{FRONTS, Stream};
 use super::{
     Fragments, Ftl, FtlCounts, LiveBits, OpenRow, PhysicalUnit, Shape, Slot, VictimChooser,
 };
-use crate::profile::{Pacing, SsdProfile};
+use crate::config::{Pacing, SsdConfig};
 use crate::state::{MOST_MOVED, StateError};
 
 /// Where no unit is.
@@ -161,7 +161,7 @@ impl Ftl {
     ///
     /// # Errors
     /// The first reason why no such drive can remember that.
-    pub(crate) fn restore(profile: &SsdProfile, state: FtlState<'_>) -> Result<Ftl, StateError> {
+    pub(crate) fn restore(profile: &SsdConfig, state: FtlState<'_>) -> Result<Ftl, StateError> {
         let FtlState {
             shape,
             start_free_blocks,

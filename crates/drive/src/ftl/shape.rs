@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::PhysicalUnit;
 use super::blocks::Block;
+use crate::config::SsdConfig;
 use crate::divide::Divider;
-use crate::profile::SsdProfile;
 
 /// How the NAND's space is cut up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -40,11 +40,11 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    pub(super) fn new(profile: &SsdProfile) -> Shape {
+    pub(super) fn new(profile: &SsdConfig) -> Shape {
         let nand = &profile.nand;
-        let (page_bytes, granule_bytes) = (nand.page_bytes.value, profile.granule_bytes());
+        let (page_bytes, granule_bytes) = (nand.page_bytes, profile.granule_bytes());
         let units_per_page = (page_bytes / granule_bytes).max(1);
-        let units_per_row = page_bytes * nand.planes.value / granule_bytes;
+        let units_per_row = page_bytes * nand.planes / granule_bytes;
         let units_per_block = units_per_row * profile.data_rows_per_block();
         Shape {
             unit_bytes: profile.unit_bytes(),
@@ -54,8 +54,8 @@ impl Shape {
             pages_per_unit: (granule_bytes / page_bytes).max(1),
             rows_per_parity: profile.parity_rows().map_or(0, |rows| rows - 1),
             ..Shape::of(
-                nand.dies.value,
-                nand.blocks_per_plane.value - profile.map_blocks_per_die(),
+                nand.dies,
+                nand.blocks_per_plane - profile.map_blocks_per_die(),
                 [units_per_page, units_per_row, units_per_block],
             )
         }

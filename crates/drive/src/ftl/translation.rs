@@ -4,8 +4,8 @@ use super::log_block::{LogBlockMap, MergeCounts};
 use super::{
     Block, FoldWork, Ftl, FtlCounts, FtlState, LogicalUnit, PhysicalUnit, Placed, Shape, Stream,
 };
+use crate::config::SsdConfig;
 use crate::nand::Chores;
-use crate::profile::SsdProfile;
 use crate::state::StateError;
 
 /// The translation layer of a drive, chosen by its profile. Which it is never changes, so a match
@@ -24,7 +24,7 @@ use Translation::{LogBlock, PageMap};
 
 impl Translation {
     /// The layer of a drive that was never written. `profile` has passed its check.
-    pub(crate) fn new(profile: &SsdProfile) -> Translation {
+    pub(crate) fn new(profile: &SsdConfig) -> Translation {
         match &profile.log_blocks {
             None => PageMap(Ftl::new(profile)),
             Some(section) => LogBlock(Box::new(LogBlockMap::new(profile, section))),
@@ -108,7 +108,7 @@ impl Translation {
     /// # Errors
     /// The first reason why no such drive can remember that.
     pub(crate) fn restore(
-        profile: &SsdProfile,
+        profile: &SsdConfig,
         state: FtlState<'_>,
     ) -> Result<Translation, StateError> {
         match &profile.log_blocks {

@@ -10,9 +10,9 @@ mod times;
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
+use crate::config::SsdConfig;
 use crate::divide::Divider;
 use crate::lane::Lane;
-use crate::profile::SsdProfile;
 use crate::state::{LATEST, MOST_MOVED};
 use agenda::{Agenda, Opening, Operation};
 use suspension::Suspension;
@@ -65,19 +65,19 @@ struct Die {
 
 impl Nand {
     /// The NAND of a drive, idle. `profile` has passed its check.
-    pub(crate) fn new(profile: &SsdProfile) -> Nand {
+    pub(crate) fn new(profile: &SsdConfig) -> Nand {
         let section = &profile.nand;
-        let kinds = PageKinds::new(profile.nand_cells.as_ref(), section.pages_per_block.value);
+        let kinds = PageKinds::new(profile.nand_cells.as_ref(), section.pages_per_block);
         let told_apart = profile.nand_cells.is_some()
             || profile.nand_suspend.is_some()
             || profile.slc_buffer.is_some();
-        let dies = section.dies.value as usize;
+        let dies = section.dies as usize;
         Nand {
             times: Times::new(profile, &kinds),
             kinds,
             suspension: profile.nand_suspend.as_ref().map(Suspension::new),
-            channels: vec![Lane::default(); section.channels.value as usize],
-            by_channels: Divider::new(section.channels.value),
+            channels: vec![Lane::default(); section.channels as usize],
+            by_channels: Divider::new(section.channels),
             dies: vec![Die::default(); dies],
             agendas: vec![Agenda::default(); if told_apart { dies } else { 0 }],
             counts: NandCounts::default(),

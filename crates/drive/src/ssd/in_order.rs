@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use crate::Io;
-use crate::profile::{GcSection, Pacing};
+use crate::config::{GcSection, Pacing};
 
 /// Where the latest write commands ended.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -31,8 +31,8 @@ fn class_of(end: u64) -> usize {
 impl InOrder {
     /// Of a profile that has passed its check, if it matters to the drive.
     pub(super) fn new(gc: &GcSection) -> Option<InOrder> {
-        let most = gc.sequential_commands.as_ref()?.value as usize;
-        let matters = gc.pacing.value == Pacing::DelayedUntilSequential;
+        let most = gc.sequential_commands? as usize;
+        let matters = gc.pacing == Pacing::DelayedUntilSequential;
         matters.then(|| InOrder::watching(most))
     }
 

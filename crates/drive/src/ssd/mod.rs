@@ -26,12 +26,12 @@ mod wear;
 use serde::{Deserialize, Serialize};
 
 use crate::cache::WriteBuffer;
+use crate::config::{CompressionSection, ConfigError, HostSection, SsdConfig};
 use crate::energy::{SsdEnergy, SsdMeter};
 use crate::ftl::{FRONTS, MergeCounts, Translation};
 use crate::lane::Lane;
 use crate::link::Link;
 use crate::nand::{Chores, Nand};
-use crate::profile::{CompressionSection, HostSection, ProfileError, Sourced, SsdProfile};
 use crate::queue::Queue;
 use crate::read_ahead::ReadAhead;
 use crate::{
@@ -150,23 +150,23 @@ impl Ssd {
     /// A drive as it left the factory: never written, at time zero.
     ///
     /// # Errors
-    /// When [`SsdProfile::check`] refuses the profile.
-    pub fn new(profile: &SsdProfile) -> Result<Ssd, ProfileError> {
+    /// When [`SsdConfig::check`] refuses the profile.
+    pub fn new(profile: &SsdConfig) -> Result<Ssd, ConfigError> {
         profile.check()?;
         Ok(Ssd::around(profile, Translation::new(profile)))
     }
 
     /// A drive with this map and nothing else in its past. `profile` has passed its check.
-    fn around(profile: &SsdProfile, ftl: Translation) -> Ssd {
+    fn around(profile: &SsdConfig, ftl: Translation) -> Ssd {
         let open_rows = 1 + usize::from(ftl.has_streams()) + usize::from(ftl.has_slc());
         let fronts = if open_rows > 1 { FRONTS } else { 1 };
         let shape = ftl.shape();
         let rows_per_block = (shape.units_per_block / shape.units_per_row) as usize;
         let mut link = Link::new(&profile.link, profile.upstream.as_ref());
         let geometry = Geometry {
-            sectors: profile.capacity.sectors.value,
+            sectors: profile.capacity.sectors,
             logical_block_bytes: SECTOR_BYTES as u32,
-            queue_depth: profile.capacity.queue_depth.value,
+            queue_depth: profile.capacity.queue_depth,
         };
         let grain = Grain::new(shape, geometry.sectors);
         let costs = CommandCosts::new(profile);
@@ -180,7 +180,7 @@ impl Ssd {
             grain,
             raw_bytes: profile.raw_bytes(),
             trim: Trim::new(&profile.trim, link.is_pcie()),
-            power_loss_protected: profile.buffer.power_loss_protected.value,
+            power_loss_protected: profile.buffer.power_loss_protected,
             coalesces: profile.buffer.coalesces(),
             plain,
             // Others ask for what is deferred, and have no short way.
@@ -199,7 +199,7 @@ impl Ssd {
                 .map_layout()
                 .map(|layout| Box::new(LimitedMap::new(layout, shape.dies))),
             buffer: WriteBuffer::new(
-                u64::from(profile.buffer.write_kib.value) * 1024,
+                u64::from(profile.buffer.write_kib) * 1024,
                 profile.row_bytes(),
                 open_rows,
             ),
@@ -207,8 +207,8 @@ impl Ssd {
             row_ends: vec![Nanos::ZERO; rows_per_block * shape.dies as usize * fronts],
             rows_per_block,
             read_ahead: ReadAhead::new(profile.read_ahead_units()),
-            ahead_contiguous: is_on(&profile.controller.read_ahead_contiguous),
-            reads_unwritten: is_on(&profile.nand.reads_unwritten),
+            ahead_contiguous: is_on(profile.controller.read_ahead_contiguous),
+            reads_unwritten: is_on(profile.nand.reads_unwritten),
             look_ahead: LookAhead::default(),
             compression: profile.compression.clone(),
             checkpoint: profile.checkpoint.as_ref().map(Checkpoint::new),
@@ -436,13 +436,13 @@ impl Target for Ssd {
 }
 
 /// Whether something that a profile need not have is there and on.
-fn is_on(given: &Option<Sourced<bool>>) -> bool {
-    given.as_ref().is_some_and(|given| given.value)
+fn is_on(given: Option<bool>) -> bool {
+    given == Some(true)
 }
 
 impl HostCost {
     fn by_operation(section: &HostSection) -> [HostCost; 4] {
-        let mut costs = [HostCost::of(section.command_us.value); 4];
+        let mut costs = [HostCost::of(section.command_us); 4];
         costs[Op::Read as usize] = HostCost::of(section.read_us());
         costs[Op::Write as usize] = HostCost::of(section.write_us());
         costs
@@ -465,17 +465,17 @@ impl CommandCosts {
         controller.serve(at, Nanos(self.moved_row.0 * rows)).max(ready)
     }
 
-    fn new(profile: &SsdProfile) -> CommandCosts {
+    fn new(profile: &SsdConfig) -> CommandCosts {
         let section = &profile.controller;
-        let move_4k_us = section.move_4k_us.as_ref().map_or(0.0, |moves| moves.value);
+        let move_4k_us = section.move_4k_us.unwrap_or(0.0);
         let compression = profile.compression.as_ref();
-        let store_4k_us = compression.and_then(|c| c.store_4k_us.as_ref()).map_or(0.0, |s| s.value);
+        let store_4k_us = compression.and_then(|c| c.store_4k_us).unwrap_or(0.0);
         let granule_4k = f64::from(profile.granule_bytes()) / 4096.0;
         CommandCosts {
-            read: Nanos::from_micros(section.read_command_us.value),
-            write: Nanos::from_micros(section.write_command_us.value),
-            read_4k: Nanos::from_micros(section.read_4k_us.value),
-            write_4k: Nanos::from_micros(section.write_4k_us.value),
+            read: Nanos::from_micros(section.read_command_us),
+            write: Nanos::from_micros(section.write_command_us),
+            read_4k: Nanos::from_micros(section.read_4k_us),
+            write_4k: Nanos::from_micros(section.write_4k_us),
             stored_granule: Nanos::from_micros(store_4k_us * granule_4k),
             moved_row: Nanos::from_micros(move_4k_us * (profile.row_bytes() / 4096) as f64),
         }

@@ -10,11 +10,11 @@ use super::in_order::InOrder;
 use super::{HostWrites, Ssd};
 use crate::Nanos;
 use crate::cache::WriteBuffer;
+use crate::config::SsdConfig;
 use crate::energy::SsdMeter;
 use crate::ftl::{FRONTS, FtlState, Translation};
 use crate::lane::Lane;
 use crate::nand::Nand;
-use crate::profile::SsdProfile;
 use crate::read_ahead::ReadAhead;
 use crate::state::{LATEST, MOST_MOVED, StateError};
 
@@ -109,9 +109,9 @@ impl Ssd {
     /// would have done whose state it is.
     ///
     /// # Errors
-    /// When [`SsdProfile::check`] refuses the profile, or `state` is none that a drive of it can
+    /// When [`SsdConfig::check`] refuses the profile, or `state` is none that a drive of it can
     /// have. Whatever a state says, it makes no drive that fails later.
-    pub fn restore(profile: &SsdProfile, state: SsdState<'_>) -> Result<Ssd, StateError> {
+    pub fn restore(profile: &SsdConfig, state: SsdState<'_>) -> Result<Ssd, StateError> {
         profile.check().map_err(|error| StateError::new(error.to_string()))?;
         let limited = profile.map_layout().is_some();
         StateError::unless(!limited, "its map has limited memory, which keeps no state")?;

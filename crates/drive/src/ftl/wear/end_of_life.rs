@@ -2,7 +2,7 @@
 
 use super::super::die::DieSpace;
 use super::DieWear;
-use crate::profile::SsdProfile;
+use crate::config::SsdConfig;
 
 /// When a drive stops taking writes.
 #[derive(Clone, Debug)]
@@ -15,17 +15,17 @@ pub(in super::super) struct EndOfLife {
 }
 
 impl EndOfLife {
-    pub(in super::super) fn new(profile: &SsdProfile) -> EndOfLife {
+    pub(in super::super) fn new(profile: &SsdConfig) -> EndOfLife {
         let nand = &profile.nand;
         let granule = u64::from(profile.granule_bytes());
         let [block_bytes, unit_bytes] = profile.sure_bytes();
-        let block_on_every_die = block_bytes * u64::from(nand.dies.value) / granule;
+        let block_on_every_die = block_bytes * u64::from(nand.dies) / granule;
         let user = profile.user_units() * (unit_bytes / granule);
-        let kept = profile.gc.start_free_blocks.value
+        let kept = profile.gc.start_free_blocks
             + profile.open_blocks_per_die()
             + profile.slc_blocks_per_die();
         EndOfLife {
-            rated_cycles: profile.wear.as_ref().map(|wear| wear.endurance_cycles.value),
+            rated_cycles: profile.wear.as_ref().map(|wear| wear.endurance_cycles),
             least_blocks_per_die: u64::from(kept)
                 + (user + user / 100).div_ceil(block_on_every_die),
             reached: false,
