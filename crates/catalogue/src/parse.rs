@@ -162,3 +162,52 @@ pub(super) fn values_of(
     }
     Ok(values)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::built_in;
+
+    /// What is told of the m4 with another text in place of one of its own.
+    fn told(old: &str, new: &str) -> String {
+        let text = built_in("crucial-m4-256gb", &[]).expect("built in").to_toml();
+        assert!(text.contains(old), "{old}");
+        let table = table_of(&text.replacen(old, new, 1), "mine.toml").expect("TOML");
+        parse(table, "mine.toml", None, &[]).expect_err(new).to_string()
+    }
+
+    #[test]
+    fn what_is_no_config_is_refused_by_its_place_in_the_file() {
+        for (old, new, message) in [
+            // A value stands beside its source, and is not what its key takes.
+            (
+                "dies = { value = 32",
+                "dies = { value = \"many\"",
+                "nand.dies.value: invalid type: string",
+            ),
+            (
+                "gbps = { value = 6.0",
+                "gbps = { value = [1]",
+                "link.gbps.value: invalid type: sequence",
+            ),
+            ("{ value = \"greedy\"", "{ value = \"x\"", "gc.policy.value: unknown variant `x`"),
+            (
+                "{ value = \"greedy\"",
+                "{ value = { greedy = 3 }",
+                "gc.policy.value.greedy: expected table",
+            ),
+            // The key or the section itself is none, is missing, or says nothing of its source.
+            (
+                "\ndies = ",
+                "\ndeis = ",
+                "nand.deis: unknown field `deis`, expected one of `channels`",
+            ),
+            ("\ngbps = ", "\ngbsp = ", "link.gbsp: unknown field `gbsp`"),
+            ("[nand]", "[nnad]", "nnad: unknown field `nnad`"),
+            ("{ value = 32, standing", "{ standing", "missing field `value`; a value is written {"),
+        ] {
+            let told = told(old, new);
+            assert!(told.starts_with("mine.toml: ") && told.contains(message), "{told}");
+        }
+    }
+}
