@@ -62,23 +62,23 @@ impl CompressionSection {
     }
 
     /// Checks the section; NAND and map have been.
-    pub(super) fn check(&self, profile: &SsdConfig) -> Result<(), ConfigError> {
+    pub(super) fn check(&self, config: &SsdConfig) -> Result<(), ConfigError> {
         const GRANULE: &str = "compression.granule_bytes";
         let refuse = |key: &str, value: u32, must: String| Err(ConfigError::new(key, value, must));
-        let unit = profile.unit_bytes();
+        let unit = config.unit_bytes();
         let granule = self.granule_bytes;
         within(GRANULE, self.granule_bytes, 512..=unit)?;
         if !granule.is_power_of_two() {
             return refuse(GRANULE, granule, format!("it must be a power of two, 512 to {unit}"));
         }
-        if !profile.nand.page_bytes.is_multiple_of(granule) {
-            let page = profile.nand.page_bytes;
+        if !config.nand.page_bytes.is_multiple_of(granule) {
+            let page = config.nand.page_bytes;
             let must = format!("a NAND page of {page} bytes must hold whole granules");
             return refuse(GRANULE, granule, must);
         }
         within("compression.least_stored_percent", self.least_stored_percent, 1..=100)?;
         within("compression.overhead_bytes", self.overhead_bytes, 0..=unit)?;
-        let row = profile.row_bytes();
+        let row = config.row_bytes();
         let most = u64::from(self.granules(unit, 0)) * u64::from(granule);
         if most > row {
             let must = format!(
@@ -89,7 +89,7 @@ impl CompressionSection {
         }
         if let Some(rows) = self.parity_rows {
             within("compression.parity_rows", rows, 2..=65_536)?;
-            if profile.nand.pages_per_block < 2 {
+            if config.nand.pages_per_block < 2 {
                 let must = "a block of one row cannot hold parity beside data";
                 return refuse("compression.parity_rows", rows, must.into());
             }
@@ -97,18 +97,18 @@ impl CompressionSection {
         if let Some(store) = self.store_4k_us {
             within("compression.store_4k_us", store, 0.0..=1e6)?;
         }
-        if profile.log_blocks.is_some() {
+        if config.log_blocks.is_some() {
             let must =
                 "compression is a page map's: leave out [compression] or [log_blocks]".to_string();
             return refuse(GRANULE, granule, must);
         }
-        if profile.raw_bytes() / u64::from(granule) > MOST_GRANULES {
+        if config.raw_bytes() / u64::from(granule) > MOST_GRANULES {
             let must =
-                format!("NAND of {} bytes must hold 2^31 granules at most", profile.raw_bytes());
+                format!("NAND of {} bytes must hold 2^31 granules at most", config.raw_bytes());
             return refuse(GRANULE, granule, must);
         }
-        if profile.user_units() > MOST_UNITS {
-            let sectors = profile.capacity.sectors;
+        if config.user_units() > MOST_UNITS {
+            let sectors = config.capacity.sectors;
             let most = MOST_UNITS * u64::from(unit) / 512;
             let must = format!(
                 "with [compression] it must be at most {most} ({MOST_UNITS} units of the map)"

@@ -54,9 +54,9 @@ pub enum LogReplacement {
 }
 
 impl LogBlocksSection {
-    pub(super) fn check(&self, profile: &SsdConfig) -> Result<(), ConfigError> {
-        let nand = &profile.nand;
-        if let Some(memory) = profile.map.as_ref().and_then(|map| map.memory_kib) {
+    pub(super) fn check(&self, config: &SsdConfig) -> Result<(), ConfigError> {
+        let nand = &config.nand;
+        if let Some(memory) = config.map.as_ref().and_then(|map| map.memory_kib) {
             let must = "a log-block map is all in memory: map.memory_kib and [log_blocks] exclude each other";
             return Err(ConfigError::new("map.memory_kib", memory, must));
         }
@@ -68,16 +68,16 @@ impl LogBlocksSection {
         }
         within("log_blocks.associativity", self.associativity, 1..=u32::MAX)?;
         let blocks = u64::from(nand.dies / stripe) * u64::from(nand.blocks_per_plane);
-        let block_bytes = profile.raw_bytes() / blocks;
-        let unit = u64::from(profile.unit_bytes());
-        let user_bytes = profile.user_units() * unit;
+        let block_bytes = config.raw_bytes() / blocks;
+        let unit = u64::from(config.unit_bytes());
+        let user_bytes = config.user_units() * unit;
         let data_blocks = user_bytes.div_ceil(block_bytes);
         // One log block at least, and one block to merge into.
         if data_blocks + 2 > blocks {
             let most = blocks.saturating_sub(2) * block_bytes / 512;
             return Err(ConfigError::new(
                 "capacity.sectors",
-                profile.capacity.sectors,
+                config.capacity.sectors,
                 format_args!(
                     "it must be at most {most}, which leaves two of the {blocks} blocks of {} units \
                      for a log block and to merge into",

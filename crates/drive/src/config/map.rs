@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ConfigError, SsdConfig, within};
 
-/// Bytes of a map's unit unless the profile says otherwise.
+/// Bytes of a map's unit unless the config says otherwise.
 const DEFAULT_UNIT_BYTES: u32 = 4096;
 
 /// The map from the user's addresses to the NAND. A drive without the section maps by 4 KiB and

@@ -138,7 +138,7 @@ impl LinkSection {
 }
 
 impl PcieLinkSection {
-    /// `section` is the name it goes by in the profile.
+    /// `section` is the name it goes by in the config.
     pub(crate) fn check(&self, section: &str) -> Result<(), ConfigError> {
         within(&format!("{section}.generation"), self.generation, 1..=5)?;
         let lanes = self.lanes;

@@ -71,7 +71,7 @@ pub enum WhenSlcFull {
 }
 
 impl SlcBufferSection {
-    pub(super) fn check(&self, profile: &SsdConfig) -> Result<(), ConfigError> {
+    pub(super) fn check(&self, config: &SsdConfig) -> Result<(), ConfigError> {
         for (key, mib) in
             [("slc_buffer.fixed_mib", self.fixed_mib), ("slc_buffer.dynamic_mib", self.dynamic_mib)]
         {
@@ -82,15 +82,15 @@ impl SlcBufferSection {
             return Err(ConfigError::new("slc_buffer.fixed_mib", "absent", must));
         }
         within("slc_buffer.cell_bits", self.cell_bits, 2..=4)?;
-        let kind = profile.nand_cells.as_ref().map(|cells| cells.kind);
+        let kind = config.nand_cells.as_ref().map(|cells| cells.kind);
         let bits = kind.map_or(self.cell_bits, CellKind::bits);
         if bits != self.cell_bits {
             let must = format_args!("it must be {bits}, which nand_cells.kind says");
             return Err(ConfigError::new("slc_buffer.cell_bits", self.cell_bits, must));
         }
-        if profile.nand.pages_per_block < self.cell_bits {
+        if config.nand.pages_per_block < self.cell_bits {
             let must = format_args!("it must be at least {bits} with [slc_buffer]");
-            let pages = profile.nand.pages_per_block;
+            let pages = config.nand.pages_per_block;
             return Err(ConfigError::new("nand.pages_per_block", pages, must));
         }
         within("slc_buffer.program_us", self.program_us, 0.0..=1e6)?;
@@ -99,51 +99,51 @@ impl SlcBufferSection {
         if let Some(rate) = self.fold_mb_per_s {
             within("slc_buffer.fold_mb_per_s", rate, 0.001..=1e6)?;
         }
-        if profile.log_blocks.is_some() {
+        if config.log_blocks.is_some() {
             let must =
                 "a log-block map has no place for it: leave out [slc_buffer] or [log_blocks]";
             return Err(ConfigError::new("slc_buffer.cell_bits", self.cell_bits, must));
         }
-        if profile.compression.is_some() {
+        if config.compression.is_some() {
             // Blocks of both kinds would hold parity of their own, and no such drive is known.
             let must =
                 "it is not for a drive that compresses: leave out [slc_buffer] or [compression]";
             return Err(ConfigError::new("slc_buffer.cell_bits", self.cell_bits, must));
         }
         // A row of it and one of each stream are being filled, and one is programmed.
-        let rows = if profile.streams.is_some() { 4 } else { 3 };
-        let rows_kib = (profile.row_bytes() * rows).div_ceil(1024) as u32;
-        within("buffer.write_kib", profile.buffer.write_kib, rows_kib..=1 << 22)
+        let rows = if config.streams.is_some() { 4 } else { 3 };
+        let rows_kib = (config.row_bytes() * rows).div_ceil(1024) as u32;
+        within("buffer.write_kib", config.buffer.write_kib, rows_kib..=1 << 22)
     }
 
-    /// Bytes that it holds at most, its blocks being whole ones; of `profile`, whose section this is
+    /// Bytes that it holds at most, its blocks being whole ones; of `config`, whose section this is
     /// and which has passed its check.
-    pub fn most_bytes(&self, profile: &SsdConfig) -> u64 {
-        let blocks = self.fixed_blocks(profile).saturating_add(self.dynamic_blocks(profile));
-        let block = profile.row_bytes() * u64::from(self.rows_per_block(profile));
-        let on_every_die = block * u64::from(profile.nand.dies);
+    pub fn most_bytes(&self, config: &SsdConfig) -> u64 {
+        let blocks = self.fixed_blocks(config).saturating_add(self.dynamic_blocks(config));
+        let block = config.row_bytes() * u64::from(self.rows_per_block(config));
+        let on_every_die = block * u64::from(config.nand.dies);
         on_every_die.saturating_mul(u64::from(blocks))
     }
 
     /// Rows of a block that is used so.
-    pub(crate) fn rows_per_block(&self, profile: &SsdConfig) -> u32 {
-        profile.nand.pages_per_block / self.cell_bits
+    pub(crate) fn rows_per_block(&self, config: &SsdConfig) -> u32 {
+        config.nand.pages_per_block / self.cell_bits
     }
 
     /// Blocks of each die that are used for nothing else.
-    pub(crate) fn fixed_blocks(&self, profile: &SsdConfig) -> u32 {
-        self.fixed_mib.map_or(0, |mib| self.blocks(mib, profile))
+    pub(crate) fn fixed_blocks(&self, config: &SsdConfig) -> u32 {
+        self.fixed_mib.map_or(0, |mib| self.blocks(mib, config))
     }
 
     /// Blocks of each die that are used so at most besides.
-    pub(crate) fn dynamic_blocks(&self, profile: &SsdConfig) -> u32 {
-        self.dynamic_mib.map_or(0, |mib| self.blocks(mib, profile))
+    pub(crate) fn dynamic_blocks(&self, config: &SsdConfig) -> u32 {
+        self.dynamic_mib.map_or(0, |mib| self.blocks(mib, config))
     }
 
     /// Blocks a die that hold this much.
-    fn blocks(&self, mib: u32, profile: &SsdConfig) -> u32 {
-        let block = profile.row_bytes() * u64::from(self.rows_per_block(profile));
-        let block_on_every_die = block * u64::from(profile.nand.dies);
+    fn blocks(&self, mib: u32, config: &SsdConfig) -> u32 {
+        let block = config.row_bytes() * u64::from(self.rows_per_block(config));
+        let block_on_every_die = block * u64::from(config.nand.dies);
         (u64::from(mib) << 20).div_ceil(block_on_every_die).try_into().unwrap_or(u32::MAX)
     }
 }

@@ -14,12 +14,12 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// Of a profile that has passed its check, if it works so.
-    pub(super) fn new(profile: &SsdConfig) -> Option<Batch> {
-        let gc = &profile.gc;
+    /// Of a config that has passed its check, if it works so.
+    pub(super) fn new(config: &SsdConfig) -> Option<Batch> {
+        let gc = &config.gc;
         let (blocks, moves) = (gc.batch_free_blocks?, gc.batch_moves?);
         let works_so = gc.pacing == Pacing::Batched;
-        let free_blocks = profile.free_blocks_worked_to(blocks);
+        let free_blocks = config.free_blocks_worked_to(blocks);
         works_so.then_some(Batch { free_blocks, moves })
     }
 }

@@ -45,12 +45,12 @@ pub(super) struct Ahead {
 }
 
 impl Ahead {
-    /// Of a profile that has passed its check, if it works ahead.
-    pub(super) fn new(profile: &SsdConfig) -> Option<Ahead> {
-        let gc = &profile.gc;
+    /// Of a config that has passed its check, if it works ahead.
+    pub(super) fn new(config: &SsdConfig) -> Option<Ahead> {
+        let gc = &config.gc;
         let (blocks, gain) = (gc.sequential_free_blocks?, gc.sequential_gain?);
         let works_ahead = gc.pacing == Pacing::DelayedUntilSequential;
-        let free_blocks = profile.free_blocks_worked_to(blocks);
+        let free_blocks = config.free_blocks_worked_to(blocks);
         works_ahead.then_some(Ahead { free_blocks, gain })
     }
 }
@@ -64,7 +64,7 @@ pub(super) fn collects_by_victim(gc: &GcSection) -> bool {
 impl Ftl {
     /// The next die, in turn, that can take a row of host data.
     ///
-    /// One always can while blocks do not fail: the profile's check leaves more space than the user
+    /// One always can while blocks do not fail: the config's check leaves more space than the user
     /// can fill beyond what every die keeps open or free, so not every die can be full of valid
     /// data. `None` once the drive is worn out.
     #[inline]

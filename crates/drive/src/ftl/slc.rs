@@ -54,13 +54,13 @@ pub(crate) struct FoldWork {
 }
 
 impl SlcBuffer {
-    /// `profile` has passed its check.
-    pub(super) fn new(profile: &SsdConfig, section: &SlcBufferSection, shape: Shape) -> SlcBuffer {
+    /// `config` has passed its check.
+    pub(super) fn new(config: &SsdConfig, section: &SlcBufferSection, shape: Shape) -> SlcBuffer {
         SlcBuffer {
-            units_per_block: section.rows_per_block(profile) * shape.units_per_row,
-            fixed_blocks: section.fixed_blocks(profile),
-            dynamic_blocks: section.dynamic_blocks(profile),
-            left_free: profile.gc.start_free_blocks + profile.open_blocks_per_die(),
+            units_per_block: section.rows_per_block(config) * shape.units_per_row,
+            fixed_blocks: section.fixed_blocks(config),
+            dynamic_blocks: section.dynamic_blocks(config),
+            left_free: config.gc.start_free_blocks + config.open_blocks_per_die(),
             waits_for_folding: section.when_full == WhenSlcFull::Fold,
             exhausted: false,
         }

@@ -62,15 +62,15 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    /// `profile` has passed its check.
-    pub(super) fn new(profile: &SsdConfig, section: &StreamsSection) -> Streams {
-        let user_bytes = profile.capacity.sectors * 512;
+    /// `config` has passed its check.
+    pub(super) fn new(config: &SsdConfig, section: &StreamsSection) -> Streams {
+        let user_bytes = config.capacity.sectors * 512;
         let region_bytes = u64::from(section.region_kib) * 1024;
-        let user_units = profile.user_units();
+        let user_units = config.user_units();
         let period_units = (user_units * u64::from(section.period_percent) / 100).max(1);
         let hot_spare = section.hot_spare_percent.unwrap_or(0);
         Streams {
-            by_region: Divider::new((region_bytes / u64::from(profile.unit_bytes())) as u32),
+            by_region: Divider::new((region_bytes / u64::from(config.unit_bytes())) as u32),
             counters: vec![0; user_bytes.div_ceil(region_bytes) as usize],
             hot_factor: section.hot_factor,
             period_units,

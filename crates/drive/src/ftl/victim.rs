@@ -10,7 +10,7 @@ use super::blocks::{Block, DieBlocks};
 use crate::config::{GcSection, VictimPolicy};
 use crate::random::SplitMix64;
 
-/// Chooses victims by one policy; deterministic for a given profile.
+/// Chooses victims by one policy; deterministic for a given config.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct VictimChooser {
     policy: VictimPolicy,

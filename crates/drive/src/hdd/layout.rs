@@ -44,11 +44,11 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// The layout of a checked profile; refuses one of more cylinders than 32 bits count.
-    pub(super) fn new(profile: &HddConfig, spindle: Spindle) -> Result<Layout, ConfigError> {
-        let (media, mechanics) = (&profile.media, &profile.mechanics);
+    /// The layout of a checked config; refuses one of more cylinders than 32 bits count.
+    pub(super) fn new(config: &HddConfig, spindle: Spindle) -> Result<Layout, ConfigError> {
+        let (media, mechanics) = (&config.media, &config.mechanics);
         let revolution_ns = 60e9 / mechanics.rpm;
-        let sectors = profile.capacity.sectors;
+        let sectors = config.capacity.sectors;
         let heads = u64::from(mechanics.heads);
         let count = media.zones;
         let tracks: Vec<u64> = (0..count)

@@ -86,7 +86,7 @@ impl SeekCurve {
     #[inline]
     fn seek(&self, distance: u32) -> u64 {
         let x = f64::from(distance - 1) * self.per_cylinder;
-        // A checked profile makes it positive; the conversion saturates in any case.
+        // A checked config makes it positive; the conversion saturates in any case.
         (self.track_ns + self.root_ns * x.sqrt() + self.linear_ns * x) as i64 as u64
     }
 }

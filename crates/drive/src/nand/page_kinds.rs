@@ -31,7 +31,7 @@ pub(crate) struct PageKinds {
 
 impl PageKinds {
     /// The kinds of a block of `pages` rows; all are alike when nothing is said of the cells. The
-    /// profile's check has seen to it that word lines fill the block.
+    /// config's check has seen to it that word lines fill the block.
     pub(crate) fn new(cells: Option<&NandCellsSection>, pages: u32) -> PageKinds {
         let Some(cells) = cells else {
             return PageKinds { by_row: Box::default() };

@@ -42,15 +42,15 @@ pub(super) struct ChoreTimes {
 }
 
 impl Times {
-    pub(super) fn new(profile: &SsdConfig, kinds: &PageKinds) -> Times {
-        let nand = &profile.nand;
+    pub(super) fn new(config: &SsdConfig, kinds: &PageKinds) -> Times {
+        let nand = &config.nand;
         let bytes_per_ns = nand.bus_mb_per_s * 1e6 / 1e9;
         let page_ns = f64::from(nand.page_bytes) / bytes_per_ns;
         let page_transfer = Nanos(page_ns.round() as u64);
         let rows = kinds.count(0, nand.pages_per_block);
         let by_kind = |mean_us: f64, ratios: [f64; PAGE_KINDS]| by_kind(mean_us, ratios, rows);
-        let cells = profile.nand_cells.as_ref();
-        let slc = profile.slc_buffer.as_ref();
+        let cells = config.nand_cells.as_ref();
+        let slc = config.slc_buffer.as_ref();
         let is_set = |flag: Option<bool>| flag == Some(true);
         Times {
             mean_read: Nanos::from_micros(nand.read_us),

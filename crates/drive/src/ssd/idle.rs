@@ -34,11 +34,11 @@ struct Folding {
 }
 
 impl IdleTime {
-    /// Of a profile that has passed its check, if it uses any.
-    pub(super) fn new(profile: &SsdConfig) -> Option<IdleTime> {
-        let collecting = Collecting::new(profile);
-        let unit_bytes = profile.unit_bytes();
-        let folding = profile.slc_buffer.as_ref().map(|slc| Folding::new(slc, unit_bytes));
+    /// Of a config that has passed its check, if it uses any.
+    pub(super) fn new(config: &SsdConfig) -> Option<IdleTime> {
+        let collecting = Collecting::new(config);
+        let unit_bytes = config.unit_bytes();
+        let folding = config.slc_buffer.as_ref().map(|slc| Folding::new(slc, unit_bytes));
         let uses_any = collecting.is_some() || folding.is_some();
         uses_any.then_some(IdleTime { collecting, folding, since: Nanos::ZERO })
     }
@@ -58,11 +58,11 @@ impl IdleTime {
 }
 
 impl Collecting {
-    fn new(profile: &SsdConfig) -> Option<Collecting> {
-        let gc = &profile.gc;
+    fn new(config: &SsdConfig) -> Option<Collecting> {
+        let gc = &config.gc;
         let (after, blocks) = (gc.idle_ms?, gc.idle_free_blocks?);
         let after = Nanos::from_micros(after * 1000.0);
-        let free_blocks = profile.free_blocks_worked_to(blocks);
+        let free_blocks = config.free_blocks_worked_to(blocks);
         Some(Collecting { after, free_blocks })
     }
 }

@@ -29,7 +29,7 @@ fn class_of(end: u64) -> usize {
 }
 
 impl InOrder {
-    /// Of a profile that has passed its check, if it matters to the drive.
+    /// Of a config that has passed its check, if it matters to the drive.
     pub(super) fn new(gc: &GcSection) -> Option<InOrder> {
         let most = gc.sequential_commands? as usize;
         let matters = gc.pacing == Pacing::DelayedUntilSequential;

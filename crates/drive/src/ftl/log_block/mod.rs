@@ -85,15 +85,15 @@ enum Destination {
 }
 
 impl LogBlockMap {
-    /// The map of a drive that was never written. `profile` has passed its check.
-    pub(crate) fn new(profile: &SsdConfig, section: &LogBlocksSection) -> LogBlockMap {
-        let shape = Shape::new(profile);
+    /// The map of a drive that was never written. `config` has passed its check.
+    pub(crate) fn new(config: &SsdConfig, section: &LogBlocksSection) -> LogBlockMap {
+        let shape = Shape::new(config);
         let stripe = Stripe::new(shape, section.stripe_dies);
         let units = stripe.units_per_superblock;
-        let user_units = profile.user_units() as u32;
+        let user_units = config.user_units() as u32;
         let logical_blocks = user_units.div_ceil(units) as usize;
         let count = section.count;
-        let page_kinds = PageKinds::new(profile.nand_cells.as_ref(), profile.nand.pages_per_block);
+        let page_kinds = PageKinds::new(config.nand_cells.as_ref(), config.nand.pages_per_block);
         LogBlockMap {
             stripe,
             by_units: Divider::new(units),
@@ -325,7 +325,7 @@ impl LogBlockMap {
     /// Takes a free block, which is erased just before it is written.
     fn open_superblock(&mut self) -> Superblock {
         let superblock = self.free.pop_front().expect(
-            "the profile's check leaves one block beyond all data blocks and log blocks to merge into",
+            "the config's check leaves one block beyond all data blocks and log blocks to merge into",
         );
         self.erases[superblock as usize] += 1;
         self.errands.erase(self.stripe, superblock);

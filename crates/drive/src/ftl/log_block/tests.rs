@@ -23,7 +23,7 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
         },
         sequential: random.below(4) > 0,
     };
-    let profile = SsdConfig {
+    let config = SsdConfig {
         capacity: CapacitySection { sectors: u64::from(user_units) * 8, queue_depth: 32 },
         buffer: BufferSection { write_kib: 256, ..BufferSection::default() },
         nand: NandSection {
@@ -37,8 +37,8 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
         log_blocks: Some(section.clone()),
         ..SsdConfig::default()
     };
-    profile.check().unwrap_or_else(|error| panic!("{error}"));
-    LogBlockMap::new(&profile, &section)
+    config.check().unwrap_or_else(|error| panic!("{error}"));
+    LogBlockMap::new(&config, &section)
 }
 
 /// What is found is what was written, each in a place of its own.
