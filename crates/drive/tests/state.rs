@@ -68,7 +68,7 @@ fn profile(random: &mut Random) -> SsdConfig {
         profile.gc.idle_free_blocks = Some(profile.gc.start_free_blocks + 2);
     }
     if random.below(2) == 0 {
-        let mut mib = || (random.below(2) == 0).then(|| 1);
+        let mut mib = || (random.below(2) == 0).then_some(1);
         let (fixed_mib, dynamic_mib) = (mib(), mib());
         profile.slc_buffer = Some(SlcBufferSection {
             dynamic_mib: if fixed_mib.is_none() { Some(1) } else { dynamic_mib },
@@ -78,7 +78,7 @@ fn profile(random: &mut Random) -> SsdConfig {
             read_us: 20.0,
             when_full: [WhenSlcFull::Direct, WhenSlcFull::Fold][random.below(2) as usize],
             idle_ms: 1.0,
-            fold_mb_per_s: (random.below(2) == 0).then(|| 50.0),
+            fold_mb_per_s: (random.below(2) == 0).then_some(50.0),
         });
         // On top of the blocks for data.
         let row = profile.nand.planes * profile.nand.page_bytes;
@@ -90,8 +90,8 @@ fn profile(random: &mut Random) -> SsdConfig {
             granule_bytes: 512 << random.below(3),
             least_stored_percent: 20,
             overhead_bytes: 0,
-            parity_rows: (random.below(2) == 0).then(|| 4),
-            store_4k_us: (random.below(2) == 0).then(|| 3.0),
+            parity_rows: (random.below(2) == 0).then_some(4),
+            store_4k_us: (random.below(2) == 0).then_some(3.0),
         };
         let sectors = profile.capacity.sectors;
         profile.compression = Some(section);

@@ -52,7 +52,7 @@ fn every_part_of_a_real_drives_read_is_accounted_for() {
     // One zone, so that addresses are uniform over the cylinders; everything else as it is.
     let mut profile = momentus();
     profile.media.zones = 1;
-    profile.media.inner_mb_per_s = profile.media.outer_mb_per_s.clone();
+    profile.media.inner_mb_per_s = profile.media.outer_mb_per_s;
     let seen =
         run(&mut drive(&profile), 1, 100_000, random_4k(Op::Read, profile.capacity.sectors, 4));
     let transfer_ms = 4096.0 / (profile.media.outer_mb_per_s * 1e3);

@@ -472,7 +472,7 @@ proptest! {
         profile.controller.read_ahead_kib = if read_ahead { 128 } else { 0 };
         profile.nand.cache_reads = Some(cache);
         profile.nand.cache_programs = Some(cache);
-        profile.nand_suspend = suspends.then(|| NandSuspendSection {
+        profile.nand_suspend = suspends.then_some(NandSuspendSection {
             program_suspend_us: Some(30.0),
             erase_suspend_us: Some(30.0),
             resume_us: 10.0,

@@ -137,8 +137,8 @@ fn collection_uses_cache_registers_too() {
         let transfer_us = TRANSFER.0 as f64 / 1000.0;
         profile.nand.program_us = transfer_us;
         profile.nand.read_us = transfer_us;
-        profile.nand.cache_reads = cache_reads.then(|| true);
-        profile.nand.cache_programs = cache_programs.then(|| true);
+        profile.nand.cache_reads = cache_reads.then_some(true);
+        profile.nand.cache_programs = cache_programs.then_some(true);
         let mut drive = make(&profile);
         let units = drive.geometry().sectors / 8;
         fill(&mut drive);

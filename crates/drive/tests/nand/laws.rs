@@ -17,8 +17,8 @@ fn any_cells() -> impl Strategy<Value = (CellKind, PageOrder, u32)> {
 fn any_suspension() -> impl Strategy<Value = NandSuspendSection> {
     (0.0..300.0, 0.0..3000.0, 0.0..100.0, 1u32..20, 0..3).prop_map(
         |(program, erase, resume, most, which)| NandSuspendSection {
-            program_suspend_us: (which != 0).then(|| program),
-            erase_suspend_us: (which != 1).then(|| erase),
+            program_suspend_us: (which != 0).then_some(program),
+            erase_suspend_us: (which != 1).then_some(erase),
             resume_us: resume,
             most_suspensions: most,
         },
@@ -49,7 +49,7 @@ proptest! {
         profile.nand.cache_programs = cached.1;
         profile.nand_suspend = suspend;
         profile.nand_cells = cells_of.map(|_| {
-            let ratio = |least, ratio| -> Option<f64> { (bits >= least).then(|| ratio) };
+            let ratio = |least, ratio| -> Option<f64> { (bits >= least).then_some(ratio) };
             let mut section = cells(kind, order);
             section.pages_per_level = pages_per_level;
             section.middle_program_ratio = ratio(3, ratios.0);
