@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use fourcorners_drive::profile::{HostControllerProfile, PortTrim};
+use fourcorners_drive::config::{HostControllerConfig, PortTrim};
 use include_dir::File;
 use toml::{Table, Value};
 
-use super::parse::{Head, sections, table_of, values_of};
+use super::parse::{Head, config_of, table_of, values_of};
 use super::{CatalogueError, DRIVES, ProfileValue, form, name_of, nearest_of, read};
 
 /// A host controller as data, read and checked.
@@ -18,7 +18,7 @@ pub struct HostController {
     /// The name a reader knows it by.
     pub title: String,
     /// The parameters.
-    pub model: HostControllerProfile,
+    pub model: HostControllerConfig,
     /// Every value with its section and key, for printing.
     pub values: Vec<ProfileValue>,
     sources: BTreeMap<String, String>,
@@ -62,7 +62,7 @@ impl HostController {
             return Err(form(place, message));
         }
         let values = values_of(&table, &sources, place)?;
-        let model: HostControllerProfile = sections(table.clone(), place)?;
+        let model: HostControllerConfig = config_of(table.clone(), place)?;
         model.check().map_err(|cause| CatalogueError::Value { place: place.into(), cause })?;
         Ok(HostController { name, title, model, values, sources, table })
     }
@@ -162,9 +162,9 @@ fn number(entry: &Value) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::{Model, built_in, built_in_behind, parse};
-    use fourcorners_drive::profile::{LinkSection, SsdProfile, TrimMode};
+    use fourcorners_drive::config::{LinkSection, SsdConfig, TrimMode};
 
-    fn ssd(drive: &str, host: &HostController, set: &[String]) -> SsdProfile {
+    fn ssd(drive: &str, host: &HostController, set: &[String]) -> SsdConfig {
         let profile = built_in_behind(drive, Some(host), set).expect("a drive");
         let Model::Ssd(ssd) = profile.model else { panic!("{drive} is an SSD") };
         *ssd
@@ -198,12 +198,12 @@ mod tests {
         assert_eq!(gbps, ProfileValue { key, source_key, ..port });
         assert_eq!(gbps.value, Value::Float(3.0));
         let m4 = ssd("crucial-m4-256gb", &slow, &[]);
-        assert_eq!(m4.host.command_us.value, slow.model.host.command_us.value);
-        assert_eq!(m4.upstream.map(|upstream| upstream.lanes.value), Some(4));
+        assert_eq!(m4.host.command_us, slow.model.host.command_us);
+        assert_eq!(m4.upstream.map(|upstream| upstream.lanes), Some(4));
         // A 3 Gb/s drive on a 6 Gb/s port stays one.
         let fast = host("intel-6gbps").expect("built in");
         let x25 = ssd("intel-x25-m-g2-160gb", &fast, &[]);
-        assert!(matches!(x25.link, LinkSection::Sata(sata) if sata.gbps.value == 3.0));
+        assert!(matches!(x25.link, LinkSection::Sata(sata) if sata.gbps == 3.0));
     }
 
     /// The built-in one, with another word on what becomes of a TRIM.
@@ -222,8 +222,8 @@ mod tests {
     #[test]
     fn a_trim_that_does_not_get_through_is_one_that_the_drive_ignores_or_refuses() {
         let trim = |drive: &str, word: &str| {
-            let SsdProfile { trim, .. } = ssd(drive, &with_trim(word), &[]);
-            (trim.supported.value, trim.mode.map(|mode| mode.value).unwrap_or_default())
+            let SsdConfig { trim, .. } = ssd(drive, &with_trim(word), &[]);
+            (trim.supported, trim.mode.unwrap_or_default())
         };
         let m4 = "crucial-m4-256gb";
         assert_eq!(trim(m4, "passed"), (true, TrimMode::Immediate));
@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(disk.expect("a disk").host_trim, Some(PortTrim::Dropped));
         let set = ["trim.mode=instant".to_string()];
         let by_hand = ssd(m4, &with_trim("dropped"), &set).trim.mode.expect("it was set");
-        assert_eq!(by_hand.value, TrimMode::Immediate);
+        assert_eq!(by_hand, TrimMode::Immediate);
     }
 
     #[test]
@@ -263,8 +263,8 @@ mod tests {
         let host = host("marvell-9128").expect("built in");
         let set = ["upstream.lanes=4".to_string(), "host.command_us=1".to_string()];
         let m4 = ssd("crucial-m4-256gb", &host, &set);
-        assert_eq!(m4.upstream.map(|upstream| upstream.lanes.value), Some(4));
-        assert_eq!(m4.host.command_us.value, 1.0);
+        assert_eq!(m4.upstream.map(|upstream| upstream.lanes), Some(4));
+        assert_eq!(m4.host.command_us, 1.0);
     }
 
     #[test]

@@ -23,12 +23,13 @@ mod hosts;
 mod outline;
 mod parse;
 mod set;
+mod sourced;
 mod written;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use fourcorners_drive::profile::{HddProfile, PortTrim, ProfileError, SsdProfile, Standing};
+use fourcorners_drive::config::{ConfigError, HddConfig, PortTrim, SsdConfig};
 use fourcorners_drive::{Geometry, SECTOR_BYTES};
 use include_dir::{Dir, File, include_dir};
 use sha2::{Digest, Sha256};
@@ -37,6 +38,7 @@ use toml::{Table, Value};
 pub use family::Published;
 pub use hosts::{HostController, host, host_names};
 use parse::{parse, table_of};
+pub use sourced::Standing;
 
 static DRIVES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/drives");
 
@@ -68,9 +70,9 @@ pub struct Profile {
 #[derive(Clone, PartialEq, Debug)]
 pub enum Model {
     /// A solid-state drive.
-    Ssd(Box<SsdProfile>),
+    Ssd(Box<SsdConfig>),
     /// A hard disk.
-    Hdd(Box<HddProfile>),
+    Hdd(Box<HddConfig>),
 }
 
 impl Model {
@@ -149,7 +151,7 @@ pub enum CatalogueError {
         /// The file or the drive.
         place: String,
         /// Which, and what it must be.
-        cause: ProfileError,
+        cause: ConfigError,
     },
     /// A `--set` that changes nothing there is.
     #[error("--set {given}: {message}")]
@@ -333,8 +335,8 @@ impl Profile {
     /// Addressable bytes.
     pub fn capacity_bytes(&self) -> u64 {
         match &self.model {
-            Model::Ssd(ssd) => ssd.capacity.sectors.value * 512,
-            Model::Hdd(hdd) => hdd.capacity.sectors.value * 512,
+            Model::Ssd(ssd) => ssd.capacity.sectors * 512,
+            Model::Hdd(hdd) => hdd.capacity.sectors * 512,
         }
     }
 
@@ -342,14 +344,14 @@ impl Profile {
     pub fn geometry(&self) -> Geometry {
         match &self.model {
             Model::Ssd(ssd) => Geometry {
-                sectors: ssd.capacity.sectors.value,
+                sectors: ssd.capacity.sectors,
                 logical_block_bytes: SECTOR_BYTES as u32,
-                queue_depth: ssd.capacity.queue_depth.value,
+                queue_depth: ssd.capacity.queue_depth,
             },
             Model::Hdd(hdd) => Geometry {
-                sectors: hdd.capacity.sectors.value,
-                logical_block_bytes: hdd.capacity.logical_block_bytes.value,
-                queue_depth: hdd.ncq.depth.value,
+                sectors: hdd.capacity.sectors,
+                logical_block_bytes: hdd.capacity.logical_block_bytes,
+                queue_depth: hdd.ncq.depth,
             },
         }
     }
@@ -390,7 +392,7 @@ impl Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fourcorners_drive::profile::{LinkSection, TrimMode};
+    use fourcorners_drive::config::{LinkSection, TrimMode};
 
     #[test]
     fn every_built_in_drive_is_a_drive_under_its_own_name() {
@@ -446,7 +448,9 @@ mod tests {
         let profile = set("link.gbps=3").expect("3 Gb/s is a link");
         let Model::Ssd(ssd) = &profile.model else { panic!("the m4 is an SSD") };
         let LinkSection::Sata(sata) = &ssd.link else { panic!("the m4 is SATA") };
-        assert_eq!((sata.gbps.value, sata.gbps.standing), (3.0, Standing::Set));
+        assert_eq!(sata.gbps, 3.0);
+        let gbps = profile.values.iter().find(|value| value.key == "link.gbps").expect("there");
+        assert_eq!(gbps.standing, Standing::Set);
         assert_ne!(profile.hash(), built_in("crucial-m4-256gb", &[]).expect("there").hash());
     }
 
@@ -461,16 +465,15 @@ mod tests {
         let plain = given(&[]);
         assert!(plain.trim.mode.is_none() && plain.nand_suspend.is_none() && plain.map.is_none());
         let ssd = given(&["trim.mode=ignored", "map.unit_bytes=4096"]);
-        let mode = ssd.trim.mode.expect("it was set");
-        assert_eq!((mode.value, mode.standing), (TrimMode::Ignored, Standing::Set));
-        assert_eq!(ssd.map.and_then(|map| map.unit_bytes).map(|unit| unit.value), Some(4096));
+        assert_eq!(ssd.trim.mode, Some(TrimMode::Ignored));
+        assert_eq!(ssd.map.and_then(|map| map.unit_bytes), Some(4096));
         let ssd = given(&["gc.idle_ms=100", "gc.idle_free_blocks=20"]);
-        assert_eq!(ssd.gc.idle_ms.map(|ms| ms.value), Some(100.0));
+        assert_eq!(ssd.gc.idle_ms, Some(100.0));
         // In any order, and a section is whole once all of it is set.
         let suspend = ["resume_us=20", "most_suspensions=8", "erase_suspend_us=100"];
         let suspend = suspend.map(|key| format!("nand_suspend.{key}"));
         let ssd = given(&suspend.each_ref().map(String::as_str));
-        assert_eq!(ssd.nand_suspend.map(|it| it.most_suspensions.value), Some(8));
+        assert_eq!(ssd.nand_suspend.map(|it| it.most_suspensions), Some(8));
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! Which sections and keys a kind of profile has, and what each takes, as the types themselves say.
 //!
-//! A profile's types are read by serde, and serde asks a deserializer for a type's fields before it
-//! has any. So a deserializer that only listens learns them: one that is led to a section, a key, or
-//! a value, notes what it is asked for there and stops. Nothing has to be kept in step with the types.
+//! A config's types are read by serde, and serde asks a deserializer for a type's fields before it
+//! has any. So a deserializer that only listens learns them: one that is led to a section or a key
+//! notes what it is asked for there and stops. Nothing has to be kept in step with the types.
 
 use std::cell::Cell;
 
-use fourcorners_drive::profile::{HddProfile, SsdProfile};
+use fourcorners_drive::config::{HddConfig, SsdConfig};
 use serde::de::value::{BorrowedStrDeserializer, Error};
 use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error as _, MapAccess, Visitor};
 
@@ -49,10 +49,16 @@ impl std::fmt::Display for Takes {
 /// The sections of a kind of profile, in the order of its type; none of an unknown kind.
 pub(super) fn outline(kind: &str) -> Vec<Section> {
     match kind {
-        "ssd" => sections::<SsdProfile>(),
-        "hdd" => sections::<HddProfile>(),
+        "ssd" => sections::<SsdConfig>(),
+        "hdd" => sections::<HddConfig>(),
         _ => Vec::new(),
     }
+}
+
+/// Whether a config has such a key.
+pub(super) fn has_key<T: DeserializeOwned>(section: &str, key: &str) -> bool {
+    let sections = fields::<T>(&[]).iter().filter(|name| **name == section);
+    sections.flat_map(|name| fields::<T>(&[name])).any(|name| *name == key)
 }
 
 fn sections<T: DeserializeOwned>() -> Vec<Section> {
@@ -62,12 +68,12 @@ fn sections<T: DeserializeOwned>() -> Vec<Section> {
 
 fn keys<T: DeserializeOwned>(section: &'static str) -> Vec<Key> {
     let key = |&name: &&'static str| {
-        let takes = match listen::<T>(&[section, name, "value"]).asked {
+        let heard = listen::<T>(&[section, name]);
+        let takes = match heard.asked {
             Some(Asked::For(takes)) => takes,
             Some(Asked::Fields(_)) | None => return None,
         };
-        let required = !listen::<T>(&[section, name]).optional;
-        Some(Key { name, required, takes })
+        Some(Key { name, required: !heard.optional, takes })
     };
     fields::<T>(&[section]).iter().filter_map(key).collect()
 }

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use fourcorners_drive::profile::{HddProfile, SsdProfile, Standing};
+use fourcorners_drive::config::{HddConfig, SsdConfig};
 use toml::{Table, Value};
 
+use super::outline::has_key;
 use super::set::apply;
+use super::sourced::{Sourced, Standing, plain};
 use super::{CatalogueError, HostController, Model, Profile, ProfileValue, form};
 
 /// Reads TOML; `place` names it in errors.
@@ -68,14 +70,14 @@ pub(super) fn parse(
     let value = |cause| CatalogueError::Value { place: place.into(), cause };
     let model = match kind.as_str() {
         "ssd" => {
-            let profile: SsdProfile = sections(table, place)?;
-            profile.check().map_err(value)?;
-            Model::Ssd(Box::new(profile))
+            let config: SsdConfig = config_of(table, place)?;
+            config.check().map_err(value)?;
+            Model::Ssd(Box::new(config))
         }
         "hdd" => {
-            let profile: HddProfile = sections(table, place)?;
-            profile.check().map_err(value)?;
-            Model::Hdd(Box::new(profile))
+            let config: HddConfig = config_of(table, place)?;
+            config.check().map_err(value)?;
+            Model::Hdd(Box::new(config))
         }
         other => return Err(form(format!("kind = \"{other}\" must be \"ssd\" or \"hdd\""))),
     };
@@ -94,17 +96,30 @@ fn located(text: &str, error: &toml::de::Error) -> String {
     }
 }
 
-pub(super) fn sections<T: serde::de::DeserializeOwned>(
-    table: Table,
+/// The config that sections whose entries are values with their sources have.
+pub(super) fn config_of<T: serde::de::DeserializeOwned>(
+    sections: Table,
     place: &str,
 ) -> Result<T, CatalogueError> {
-    serde_path_to_error::deserialize(Value::Table(table)).map_err(|error| CatalogueError::Form {
-        place: place.into(),
-        message: match error.path().to_string().as_str() {
-            "." => error.inner().message().to_string(),
-            path => format!("{path}: {}", error.inner().message()),
-        },
+    serde_path_to_error::deserialize(Value::Table(plain(sections))).map_err(|error| {
+        let message = error.inner().message();
+        form(
+            place,
+            match error.path().to_string().as_str() {
+                "." => message.to_string(),
+                path => format!("{}: {message}", path_in_file::<T>(path)),
+            },
+        )
     })
+}
+
+/// A path in a config as one in the file it was read from, where each value stands beside its source.
+fn path_in_file<T: serde::de::DeserializeOwned>(path: &str) -> String {
+    let known = path.split_once('.').and_then(|(section, rest)| {
+        let (key, within) = rest.split_at(rest.find('.').unwrap_or(rest.len()));
+        has_key::<T>(section, key).then(|| format!("{section}.{key}.value{within}"))
+    });
+    known.unwrap_or_else(|| path.to_string())
 }
 
 /// Every value with its standing and the text of its source.
@@ -118,7 +133,7 @@ pub(super) fn values_of(
         let Some(content) = content.as_table() else { continue };
         for (key, entry) in content {
             let key = format!("{section}.{key}");
-            let sourced: fourcorners_drive::profile::Sourced<Value> =
+            let sourced: Sourced =
                 serde_path_to_error::deserialize(entry.clone()).map_err(|error| {
                     let message = format!(
                         "{key}: {}; a value is written {{ value = ..., standing = \"...\", source = \"...\" }}",
@@ -146,4 +161,53 @@ pub(super) fn values_of(
         }
     }
     Ok(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::built_in;
+
+    /// What is told of the m4 with another text in place of one of its own.
+    fn told(old: &str, new: &str) -> String {
+        let text = built_in("crucial-m4-256gb", &[]).expect("built in").to_toml();
+        assert!(text.contains(old), "{old}");
+        let table = table_of(&text.replacen(old, new, 1), "mine.toml").expect("TOML");
+        parse(table, "mine.toml", None, &[]).expect_err(new).to_string()
+    }
+
+    #[test]
+    fn what_is_no_config_is_refused_by_its_place_in_the_file() {
+        for (old, new, message) in [
+            // A value stands beside its source, and is not what its key takes.
+            (
+                "dies = { value = 32",
+                "dies = { value = \"many\"",
+                "nand.dies.value: invalid type: string",
+            ),
+            (
+                "gbps = { value = 6.0",
+                "gbps = { value = [1]",
+                "link.gbps.value: invalid type: sequence",
+            ),
+            ("{ value = \"greedy\"", "{ value = \"x\"", "gc.policy.value: unknown variant `x`"),
+            (
+                "{ value = \"greedy\"",
+                "{ value = { greedy = 3 }",
+                "gc.policy.value.greedy: expected table",
+            ),
+            // The key or the section itself is none, is missing, or says nothing of its source.
+            (
+                "\ndies = ",
+                "\ndeis = ",
+                "nand.deis: unknown field `deis`, expected one of `channels`",
+            ),
+            ("\ngbps = ", "\ngbsp = ", "link.gbsp: unknown field `gbsp`"),
+            ("[nand]", "[nnad]", "nnad: unknown field `nnad`"),
+            ("{ value = 32, standing", "{ standing", "missing field `value`; a value is written {"),
+        ] {
+            let told = told(old, new);
+            assert!(told.starts_with("mine.toml: ") && told.contains(message), "{told}");
+        }
+    }
 }

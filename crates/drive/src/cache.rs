@@ -19,7 +19,7 @@ pub(crate) struct WriteBuffer {
 }
 
 impl WriteBuffer {
-    /// A buffer of `bytes`, of which `open` rows are being filled; the profile's check has seen to
+    /// A buffer of `bytes`, of which `open` rows are being filled; the config's check has seen to
     /// it that one more fits.
     pub(crate) fn new(bytes: u64, row_bytes: u64, open: usize) -> WriteBuffer {
         let rows = (bytes / row_bytes).max(open as u64 + 1) as usize - open;

@@ -11,8 +11,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
+use crate::config::{HddPowerSection, NandSection, PowerSection};
 use crate::nand::NandCounts;
-use crate::profile::{HddPowerSection, NandSection, PowerSection};
 use crate::state::{LATEST, MOST_COUNTED};
 
 /// The joules of a virtual SSD since it was made, by where they went.
@@ -90,16 +90,14 @@ pub(crate) struct SsdMeter {
 impl SsdMeter {
     pub(crate) fn new(power: &PowerSection, nand: &NandSection) -> SsdMeter {
         SsdMeter {
-            idle_w: power.idle_w.value,
-            active_w: power.active_w.value - power.idle_w.value,
-            read_j: power.read_uj.value * 1e-6,
-            program_j: power.program_uj.value * 1e-6,
-            erase_j: power.erase_uj.value * 1e-6,
-            page_transfer_j: power.transfer_nj_per_byte.value
-                * 1e-9
-                * f64::from(nand.page_bytes.value),
-            link_j_per_byte: power.link_pj_per_bit.value * 8.0 * 1e-12,
-            planes: u64::from(nand.planes.value),
+            idle_w: power.idle_w,
+            active_w: power.active_w - power.idle_w,
+            read_j: power.read_uj * 1e-6,
+            program_j: power.program_uj * 1e-6,
+            erase_j: power.erase_uj * 1e-6,
+            page_transfer_j: power.transfer_nj_per_byte * 1e-9 * f64::from(nand.page_bytes),
+            link_j_per_byte: power.link_pj_per_bit * 8.0 * 1e-12,
+            planes: u64::from(nand.planes),
             link_bytes: 0,
             active: Nanos::ZERO,
             active_from: Nanos::ZERO,
@@ -165,12 +163,12 @@ pub(crate) struct HddMeter {
 
 impl HddMeter {
     pub(crate) fn new(power: &HddPowerSection) -> HddMeter {
-        let idle_w = power.idle_w.value;
+        let idle_w = power.idle_w;
         HddMeter {
             idle_w,
-            seek_w: power.seek_w.value - idle_w,
-            read_w: power.read_w.value - idle_w,
-            write_w: power.write_w.value - idle_w,
+            seek_w: power.seek_w - idle_w,
+            read_w: power.read_w - idle_w,
+            write_w: power.write_w - idle_w,
             seeking: Nanos::ZERO,
             reading: Nanos::ZERO,
             writing: Nanos::ZERO,

@@ -5,19 +5,27 @@
 //! in virtual time and a real device in wall time.
 //!
 //! This crate is pure. It has no OS interface, no wall clock, no threads; time and randomness are
-//! arguments. The same profile and the same sequence of I/Os give the same answers on any machine.
+//! arguments. The same config and the same sequence of I/Os give the same answers on any machine.
 //!
 //! ```
-//! use fourcorners_drive::{Io, Lba, Nanos, Op, Null, Tag, Target};
+//! use fourcorners_drive::config::SsdConfig;
+//! use fourcorners_drive::{Io, Lba, Nanos, Ssd, Tag, Target};
 //!
-//! // A drive that answers everything after 10 us, whatever is asked of it.
-//! let mut drive = Null::new(1 << 21, Nanos::from_micros(10.0));
-//! let read = Io { op: Op::Read, lba: Lba(8), sectors: 8, ..Io::FLUSH };
-//! drive.submit(Tag(0), read);
-//! let done = drive.reap(Nanos::MAX)?.expect("one I/O is in flight");
-//! assert_eq!((done.tag, done.at), (Tag(0), Nanos(10_000)));
-//! # Ok::<(), fourcorners_drive::Fault>(())
+//! let mut config = SsdConfig::default();
+//! config.nand.read_us = 80.0;
+//! let mut ssd = Ssd::new(&config)?;
+//! ssd.submit(Tag(0), Io::write(Lba(8), 8));
+//! let written = ssd.reap(Nanos::MAX)?.expect("one I/O is in flight").at;
+//! ssd.settle(); // What was written goes from the buffer to the flash.
+//! let asked = ssd.now();
+//! ssd.submit(Tag(0), Io::read(Lba(8), 8));
+//! let read = ssd.reap(Nanos::MAX)?.expect("one I/O is in flight").at - asked;
+//! assert!(written < Nanos::from_micros(10.0) && read > Nanos::from_micros(80.0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! What a drive is made of is data ([`config`]): an [`SsdConfig`](config::SsdConfig) or an
+//! [`HddConfig`](config::HddConfig), of which a test or a program writes what matters to it.
 
 #![deny(unsafe_code)]
 
@@ -39,7 +47,7 @@ mod ssd;
 mod state;
 mod vocabulary;
 
-pub mod profile;
+pub mod config;
 
 pub use energy::{HddEnergy, SsdEnergy};
 pub use ftl::MergeCounts;

@@ -9,8 +9,8 @@
 //! read from the host's memory), and the latency of the fabric, which is the host's cost.
 
 use crate::Nanos;
+use crate::config::{LinkSection, PcieLinkSection, SataLinkSection};
 use crate::lane::Lane;
-use crate::profile::{LinkSection, PcieLinkSection, SataLinkSection};
 
 /// Payload of one SATA data frame, bytes (Serial ATA specification, data FIS).
 const FRAME_BYTES: u64 = 8192;
@@ -42,17 +42,17 @@ impl Wire {
     fn sata(section: &SataLinkSection) -> Wire {
         Wire {
             // 8b/10b coding sends ten bits for eight.
-            bytes_per_second: section.gbps.value * 1e9 / 10.0,
+            bytes_per_second: section.gbps * 1e9 / 10.0,
             packet_shift: FRAME_BYTES.trailing_zeros(),
             header_bytes: 0,
-            turnaround: Nanos::from_micros(section.frame_us.value),
+            turnaround: Nanos::from_micros(section.frame_us),
         }
     }
 
     fn pcie(section: &PcieLinkSection) -> Wire {
         Wire {
             bytes_per_second: section.bytes_per_second(),
-            packet_shift: section.max_payload_bytes.value.trailing_zeros(),
+            packet_shift: section.max_payload_bytes.trailing_zeros(),
             header_bytes: PACKET_HEADER_BYTES,
             turnaround: Nanos::ZERO,
         }
@@ -107,7 +107,7 @@ impl Link {
             wire: Wire::sata(section),
             upstream: upstream.map(Wire::pcie),
             request: None,
-            status: Nanos::from_micros(section.command_us.value),
+            status: Nanos::from_micros(section.command_us),
             lanes: [Lane::default(); 2],
             to_host: TO_DRIVE,
             last: (0, Nanos::ZERO),
@@ -225,23 +225,13 @@ impl Link {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{Sourced, Standing};
-
-    fn value<T>(value: T) -> Sourced<T> {
-        Sourced { value, standing: Standing::Set, source: "test".into(), note: None }
-    }
 
     fn sata(gbps: f64, frame_us: f64) -> SataLinkSection {
-        SataLinkSection { gbps: value(gbps), command_us: value(0.0), frame_us: value(frame_us) }
+        SataLinkSection { gbps, command_us: 0.0, frame_us }
     }
 
     fn pcie(generation: u32, lanes: u32, max_payload_bytes: u32) -> PcieLinkSection {
-        PcieLinkSection {
-            generation: value(generation),
-            lanes: value(lanes),
-            max_payload_bytes: value(max_payload_bytes),
-            dllp_percent: None,
-        }
+        PcieLinkSection { generation, lanes, max_payload_bytes, dllp_percent: None }
     }
 
     fn mb_per_s(mut link: Link, bytes: u64) -> f64 {
@@ -279,7 +269,7 @@ mod tests {
 
     #[test]
     fn acknowledgements_take_their_share() {
-        let section = PcieLinkSection { dllp_percent: Some(value(4.0)), ..pcie(3, 4, 128) };
+        let section = PcieLinkSection { dllp_percent: Some(4.0), ..pcie(3, 4, 128) };
         let speed = mb_per_s(Link::pcie(&section), 1 << 30);
         assert!((speed - 3317.0 * 0.96).abs() < 1.0, "{speed}");
     }

@@ -31,7 +31,7 @@ struct Completion(u128);
 /// latest of all; to ask that alone would be to toss a coin for each.
 const ORDER: u64 = 100;
 
-/// Tags are below a queue depth, which a profile's check limits to 65,536.
+/// Tags are below a queue depth, which a config's check limits to 65,536.
 const TAG_BITS: u32 = 17;
 
 impl Completion {

@@ -1,7 +1,7 @@
 //! What a drive's state may hold at most, so that a loaded one can be reckoned with.
 //!
 //! A state comes from a file, and a file may say anything. What is loaded is held against what the
-//! profile makes, and every number is bounded before it is used.
+//! config makes, and every number is bounded before it is used.
 
 use crate::Nanos;
 

@@ -142,6 +142,21 @@ impl Io {
     pub const FLUSH: Io =
         Io { op: Op::Flush, lba: Lba(0), sectors: 0, compressible_percent: 0, fua: false };
 
+    /// Reads `sectors` from `lba` on.
+    pub const fn read(lba: Lba, sectors: u32) -> Io {
+        Io { op: Op::Read, lba, sectors, ..Io::FLUSH }
+    }
+
+    /// Writes `sectors` from `lba` on, of data that does not compress, without force unit access.
+    pub const fn write(lba: Lba, sectors: u32) -> Io {
+        Io { op: Op::Write, lba, sectors, ..Io::FLUSH }
+    }
+
+    /// Trims `sectors` from `lba` on.
+    pub const fn trim(lba: Lba, sectors: u32) -> Io {
+        Io { op: Op::Trim, lba, sectors, ..Io::FLUSH }
+    }
+
     /// Length in bytes.
     pub const fn bytes(self) -> u64 {
         self.sectors as u64 * SECTOR_BYTES
@@ -334,7 +349,7 @@ mod tests {
         Geometry { sectors: 1000, logical_block_bytes: 4096, queue_depth: 32 };
 
     fn read(lba: u64, sectors: u32) -> Io {
-        Io { op: Op::Read, lba: Lba(lba), sectors, ..Io::FLUSH }
+        Io::read(Lba(lba), sectors)
     }
 
     #[test]

@@ -3,20 +3,19 @@
 mod common;
 
 use common::*;
-use fourcorners_drive::profile::*;
+use fourcorners_drive::config::*;
 use fourcorners_drive::{Io, Nanos, Op, Ssd, Target};
 
 const EVERY: u32 = 100;
 
 /// A controller that takes 10 us for a write and pauses for 2 ms before every 101st, and a buffer
 /// that keeps the NAND out of it.
-fn drive() -> SsdProfile {
+fn drive() -> SsdConfig {
     let mut profile =
         ssd(Shape { dies: 4, blocks_per_die: 512, pages_per_block: 16, effective_op: 0.15 });
-    profile.buffer.write_kib = set(1 << 17);
-    profile.controller.write_command_us = set(10.0);
-    profile.checkpoint =
-        Some(CheckpointSection { every_writes: set(EVERY), pause_us: set(2000.0) });
+    profile.buffer.write_kib = 1 << 17;
+    profile.controller.write_command_us = 10.0;
+    profile.checkpoint = Some(CheckpointSection { every_writes: EVERY, pause_us: 2000.0 });
     profile
 }
 
@@ -78,17 +77,17 @@ fn a_purged_drive_begins_anew() {
 /// A pause of no length is the drive without the section, to the nanosecond.
 #[test]
 fn no_pause_is_no_section() {
-    let latencies = |change: fn(&mut SsdProfile)| {
+    let latencies = |change: fn(&mut SsdConfig)| {
         let mut profile = drive();
         change(&mut profile);
         let mut random = Random(7);
-        let units = profile.capacity.sectors.value / 8;
+        let units = profile.capacity.sectors / 8;
         closed_loop(&mut make(&profile), 8, times(5000, |_| write(random.below(units))))
     };
     let without = latencies(|profile| profile.checkpoint = None);
     let empty = latencies(|profile| {
-        let every_writes = set(EVERY);
-        profile.checkpoint = Some(CheckpointSection { every_writes, pause_us: set(0.0) });
+        let every_writes = EVERY;
+        profile.checkpoint = Some(CheckpointSection { every_writes, pause_us: 0.0 });
     });
     assert_eq!(without, empty);
     assert_ne!(without, latencies(|_| ()));
@@ -98,8 +97,7 @@ fn no_pause_is_no_section() {
 fn each_value_has_its_range() {
     let refused = |every: u32, pause: f64| {
         let mut profile = drive();
-        profile.checkpoint =
-            Some(CheckpointSection { every_writes: set(every), pause_us: set(pause) });
+        profile.checkpoint = Some(CheckpointSection { every_writes: every, pause_us: pause });
         let error = profile.check().expect_err("it is refused");
         assert_eq!(Ssd::new(&profile).err(), Some(error.clone()));
         error.to_string()

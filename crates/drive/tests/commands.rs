@@ -28,7 +28,7 @@ fn ten_million_commands_lose_no_unit_and_map_none_twice() {
         if seed % 2 == 1 {
             mechanisms::add(&mut random, &mut profile);
         }
-        let sectors = profile.capacity.sectors.value;
+        let sectors = profile.capacity.sectors;
         let depth = random.between(1, 32) as u32;
         let mut drive = Ssd::new(&profile).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         for _ in 0..10 {

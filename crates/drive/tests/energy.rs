@@ -3,12 +3,12 @@
 mod common;
 
 use common::*;
-use fourcorners_drive::profile::{MapSection, PowerSection, SsdProfile};
+use fourcorners_drive::config::{MapSection, PowerSection, SsdConfig};
 use fourcorners_drive::{Io, Nanos, Op, Ssd, SsdEnergy, Tag, Target};
 
 const SMALL: Shape = Shape { dies: 4, blocks_per_die: 64, pages_per_block: 16, effective_op: 0.15 };
 
-fn metered(shape: Shape) -> SsdProfile {
+fn metered(shape: Shape) -> SsdConfig {
     let mut profile = ssd(shape);
     profile.power = Some(power());
     profile
@@ -43,7 +43,7 @@ fn an_idle_hour_is_idle_power_for_an_hour() {
 fn writes_cost_their_pages_blocks_and_bytes() {
     for planes in [1u32, 2] {
         let mut profile = metered(SMALL);
-        profile.nand.planes = set(planes);
+        profile.nand.planes = planes;
         let mut drive = make(&profile);
         // As many rows as the four dies' first blocks have: each die opens one block.
         let rows = 4 * 16;
@@ -66,8 +66,8 @@ fn writes_cost_their_pages_blocks_and_bytes() {
 #[test]
 fn the_power_of_random_reads_is_idle_power_and_their_rate_times_a_read() {
     let mut profile = metered(SMALL);
-    profile.host.command_us = set(10.0);
-    profile.controller.read_command_us = set(5.0);
+    profile.host.command_us = 10.0;
+    profile.controller.read_command_us = 5.0;
     let mut drive = make(&profile);
     fill(&mut drive);
     drive.settle();
@@ -126,7 +126,7 @@ fn readings_never_fall() {
     for seed in 0..20 {
         let mut random = Random(seed);
         let mut profile = metered(SMALL);
-        profile.host.command_us = set(random.below(50) as f64);
+        profile.host.command_us = random.below(50) as f64;
         let mut drive = make(&profile);
         let units = drive.geometry().sectors / 8;
         let mut last = drive.energy_j(Nanos::ZERO).expect("metered");
@@ -152,16 +152,16 @@ fn readings_never_fall() {
 fn nonsense_is_refused_by_key_value_and_range() {
     type Change = fn(&mut PowerSection);
     let cases: [(&str, Change); 8] = [
-        ("power.idle_w = -1 is not possible: it must be 0 to 1000", |p| p.idle_w = set(-1.0)),
+        ("power.idle_w = -1 is not possible: it must be 0 to 1000", |p| p.idle_w = -1.0),
         ("power.active_w = 0.25 is not possible: it must be 0.5 to 1000", |p| {
-            p.active_w = set(0.25);
+            p.active_w = 0.25;
         }),
-        ("power.active_w = NaN is not possible", |p| p.active_w = set(f64::NAN)),
-        ("power.idle_w = NaN is not possible", |p| p.idle_w = set(f64::NAN)),
-        ("power.read_uj = inf is not possible", |p| p.read_uj = set(f64::INFINITY)),
-        ("power.program_uj = -0.5 is not possible", |p| p.program_uj = set(-0.5)),
-        ("power.transfer_nj_per_byte = NaN is", |p| p.transfer_nj_per_byte = set(f64::NAN)),
-        ("power.link_pj_per_bit = 10000000 is", |p| p.link_pj_per_bit = set(1e7)),
+        ("power.active_w = NaN is not possible", |p| p.active_w = f64::NAN),
+        ("power.idle_w = NaN is not possible", |p| p.idle_w = f64::NAN),
+        ("power.read_uj = inf is not possible", |p| p.read_uj = f64::INFINITY),
+        ("power.program_uj = -0.5 is not possible", |p| p.program_uj = -0.5),
+        ("power.transfer_nj_per_byte = NaN is", |p| p.transfer_nj_per_byte = f64::NAN),
+        ("power.link_pj_per_bit = 10000000 is", |p| p.link_pj_per_bit = 1e7),
     ];
     for (told, change) in cases {
         let mut profile = metered(SMALL);
@@ -174,7 +174,7 @@ fn nonsense_is_refused_by_key_value_and_range() {
 #[test]
 fn a_map_with_limited_memory_costs_the_pages_it_reads_and_writes_back() {
     let mut profile = metered(SMALL);
-    let memory_kib = Some(set(8));
+    let memory_kib = Some(8);
     profile.map = Some(MapSection { memory_kib, ..MapSection::default() });
     set_effective_op(&mut profile, 0.15);
     // One plane and units of a page: units are pages.

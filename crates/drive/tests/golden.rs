@@ -5,9 +5,9 @@ mod common;
 
 use common::jobs::Job;
 use common::play::play;
-use common::{Random, Shape, make, sata, set, set_effective_op, ssd};
+use common::{Random, Shape, make, sata, set_effective_op, ssd};
 use fourcorners_drive::Target;
-use fourcorners_drive::profile::{Pacing, SsdProfile, VictimPolicy};
+use fourcorners_drive::config::{Pacing, SsdConfig, VictimPolicy};
 
 /// FNV-1a over 64-bit words (Fowler, Noll, Vo): enough to tell times apart, and never to change.
 struct Hash(u64);
@@ -24,25 +24,25 @@ impl Hash {
 struct Golden {
     name: &'static str,
     job: Job,
-    change: fn(&mut SsdProfile),
+    change: fn(&mut SsdConfig),
 }
 
 /// Four dies with two planes of 8 KiB pages, a host, a controller and a link that take their time.
-fn base() -> SsdProfile {
+fn base() -> SsdConfig {
     let mut profile =
         ssd(Shape { dies: 4, blocks_per_die: 48, pages_per_block: 12, effective_op: 0.15 });
-    profile.host.command_us = set(8.1);
+    profile.host.command_us = 8.1;
     profile.link = sata(6.0, 1.3, 0.98);
-    profile.controller.read_command_us = set(9.7);
-    profile.controller.write_command_us = set(12.3);
-    profile.controller.read_4k_us = set(0.9);
-    profile.controller.write_4k_us = set(1.1);
-    profile.controller.read_ahead_kib = set(128);
-    profile.buffer.write_kib = set(200);
-    profile.nand.channels = set(2);
-    profile.nand.planes = set(2);
-    profile.nand.page_bytes = set(8192);
-    profile.nand.bus_mb_per_s = set(166.0);
+    profile.controller.read_command_us = 9.7;
+    profile.controller.write_command_us = 12.3;
+    profile.controller.read_4k_us = 0.9;
+    profile.controller.write_4k_us = 1.1;
+    profile.controller.read_ahead_kib = 128;
+    profile.buffer.write_kib = 200;
+    profile.nand.channels = 2;
+    profile.nand.planes = 2;
+    profile.nand.page_bytes = 8192;
+    profile.nand.bus_mb_per_s = 166.0;
     set_effective_op(&mut profile, 0.15);
     profile
 }
@@ -89,48 +89,38 @@ const GOLDEN: [Golden; 10] = [
         },
         change: |_| {},
     },
-    Golden {
-        name: "delayed",
-
-        job: MIXED,
-        change: |profile| profile.gc.pacing = set(Pacing::Delayed),
-    },
-    Golden {
-        name: "fifo",
-
-        job: MIXED,
-        change: |profile| profile.gc.policy = set(VictimPolicy::Fifo),
-    },
+    Golden { name: "delayed", job: MIXED, change: |profile| profile.gc.pacing = Pacing::Delayed },
+    Golden { name: "fifo", job: MIXED, change: |profile| profile.gc.policy = VictimPolicy::Fifo },
     Golden {
         name: "cost_benefit",
 
         job: MIXED,
-        change: |profile| profile.gc.policy = set(VictimPolicy::CostBenefit),
+        change: |profile| profile.gc.policy = VictimPolicy::CostBenefit,
     },
     Golden {
         name: "d_choices",
 
         job: Job::OVERWRITE,
         change: |profile| {
-            profile.gc.policy = set(VictimPolicy::DChoices);
-            profile.gc.choices = set(5);
+            profile.gc.policy = VictimPolicy::DChoices;
+            profile.gc.choices = 5;
         },
     },
     Golden {
         name: "random",
 
         job: Job { depth: 1, ..Job::OVERWRITE },
-        change: |profile| profile.gc.policy = set(VictimPolicy::Random),
+        change: |profile| profile.gc.policy = VictimPolicy::Random,
     },
     Golden {
         name: "odd_shape",
 
         job: MIXED,
         change: |profile| {
-            profile.nand.dies = set(5);
-            profile.nand.planes = set(3);
-            profile.nand.page_bytes = set(12_288);
-            profile.nand.pages_per_block = set(7);
+            profile.nand.dies = 5;
+            profile.nand.planes = 3;
+            profile.nand.page_bytes = 12_288;
+            profile.nand.pages_per_block = 7;
             profile.link = sata(1.5, 1.3, 0.98);
             set_effective_op(profile, 0.28);
         },
@@ -139,7 +129,7 @@ const GOLDEN: [Golden; 10] = [
         name: "protected",
 
         job: Job { flushes_per_1000: 100, read_percent: 20, ..Job::OVERWRITE },
-        change: |profile| profile.buffer.power_loss_protected = set(true),
+        change: |profile| profile.buffer.power_loss_protected = true,
     },
 ];
 
@@ -156,7 +146,7 @@ impl Golden {
             hash.add(answer.at.0);
         }
         let counters = drive.counters();
-        let blocks = u64::from(profile.nand.dies.value * profile.nand.blocks_per_plane.value);
+        let blocks = u64::from(profile.nand.dies * profile.nand.blocks_per_plane);
         assert!(counters.blocks_erased > blocks, "{} uses no block twice", self.name);
         hash.add(counters.moved_units);
         hash.add(counters.programmed_units);

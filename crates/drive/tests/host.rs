@@ -4,7 +4,7 @@
 mod common;
 
 use common::*;
-use fourcorners_drive::profile::*;
+use fourcorners_drive::config::*;
 use fourcorners_drive::{FaultCause, Io, Lba, Nanos, Op, Ssd, Tag, Target};
 
 const SMALL: Shape = Shape { dies: 4, blocks_per_die: 64, pages_per_block: 16, effective_op: 0.15 };
@@ -19,7 +19,7 @@ fn alone(drive: &mut Ssd, io: Io) -> Nanos {
     closed_loop(drive, 1, times(1, |_| io))[0]
 }
 
-fn filled(profile: &SsdProfile) -> Ssd {
+fn filled(profile: &SsdConfig) -> Ssd {
     let mut drive = make(profile);
     fill(&mut drive);
     drive.reap(drive.now() + Nanos::from_secs(100)).expect("nothing in flight, nothing to fail");
@@ -41,10 +41,10 @@ fn near(measured: f64, expected: f64, within: f64) {
 
 /// Reads of what was never written and writes into a buffer that holds all of it meet nothing but
 /// the link.
-fn link_only(link: LinkSection) -> SsdProfile {
+fn link_only(link: LinkSection) -> SsdConfig {
     let mut profile = ssd(Shape { blocks_per_die: 512, ..SMALL });
     profile.link = link;
-    profile.buffer.write_kib = set(1 << 17);
+    profile.buffer.write_kib = 1 << 17;
     profile
 }
 
@@ -53,16 +53,16 @@ fn a_lone_command_over_nvme_takes_the_sum_of_its_parts() {
     // Generation 2, one lane: 2 ns a byte. Request 144 bytes, 4096 in 32 packets, answer 68.
     let mut profile = ssd(SMALL);
     profile.link = pcie(2, 1, 128);
-    profile.host.command_us = set(10.0);
-    profile.controller.read_command_us = set(20.0);
-    profile.controller.write_command_us = set(30.0);
+    profile.host.command_us = 10.0;
+    profile.controller.read_command_us = 20.0;
+    profile.controller.write_command_us = 30.0;
     let mut drive = filled(&profile);
     let transfer = 2 * (144 + 4096 + 32 * 24 + 68);
     let read = alone(&mut drive, io(Op::Read, 7, 1));
     assert_eq!(read, Nanos(10_000 + 20_000 + 50_000 + 10_240 + transfer));
     let write = alone(&mut drive, io(Op::Write, 7, 1));
     assert_eq!(write, Nanos(10_000 + 30_000 + transfer));
-    profile.buffer.power_loss_protected = set(true);
+    profile.buffer.power_loss_protected = true;
     let flush = alone(&mut make(&profile), Io::FLUSH);
     assert_eq!(flush, Nanos(10_000 + 30_000 + 2 * (144 + 68)));
 }
@@ -96,7 +96,7 @@ fn small_commands_over_nvme_are_limited_by_their_packets() {
 #[test]
 fn a_queue_can_be_as_deep_as_nvme_has_it() {
     let mut profile = link_only(pcie(3, 4, 256));
-    profile.capacity.queue_depth = set(65_535);
+    profile.capacity.queue_depth = 65_535;
     let mut drive = make(&profile);
     let latencies = closed_loop(&mut drive, 65_535, times(65_535, |i| io(Op::Read, i % 1000, 1)));
     assert_eq!(latencies.len(), 65_535);
@@ -105,7 +105,7 @@ fn a_queue_can_be_as_deep_as_nvme_has_it() {
     near(together.as_secs(), 65_535.0 * (4096.0 + 16.0 * 24.0 + 68.0) / 3938.46e6, 0.001);
 }
 
-fn refused(change: impl FnOnce(&mut SsdProfile)) -> String {
+fn refused(change: impl FnOnce(&mut SsdConfig)) -> String {
     let mut profile = ssd(SMALL);
     change(&mut profile);
     profile.check().expect_err("it is nonsense").to_string()
@@ -137,7 +137,7 @@ fn links_that_cannot_be_are_refused_by_key_value_and_range() {
     let deep = |link, depth| {
         refused(|profile| {
             profile.link = link;
-            profile.capacity.queue_depth = set(depth);
+            profile.capacity.queue_depth = depth;
         })
     };
     let told = "capacity.queue_depth = 33 is not possible: it must be 1 to 32";
@@ -156,9 +156,7 @@ fn links_that_cannot_be_are_refused_by_key_value_and_range() {
 
 #[test]
 fn a_link_is_told_by_its_keys() {
-    let key = |key: &str, value: &str| {
-        format!("{key} = {{ value = {value}, standing = \"set\", source = \"test\" }}\n")
-    };
+    let key = |key: &str, value: &str| format!("{key} = {value}\n");
     let sata = key("gbps", "6.0") + &key("command_us", "1.0") + &key("frame_us", "0.98");
     let pcie = key("generation", "3") + &key("lanes", "4") + &key("max_payload_bytes", "256");
     let parse = |text: &str| toml::from_str::<LinkSection>(text);
@@ -168,8 +166,8 @@ fn a_link_is_told_by_its_keys() {
         let again = toml::to_string(&link).expect("it is data");
         assert_eq!(parse(&again).expect("the same link"), link);
     }
-    assert!(matches!(parse(&sata), Ok(LinkSection::Sata(link)) if link.gbps.value == 6.0));
-    assert!(matches!(parse(&pcie), Ok(LinkSection::Pcie(link)) if link.lanes.value == 4));
+    assert!(matches!(parse(&sata), Ok(LinkSection::Sata(link)) if link.gbps == 6.0));
+    assert!(matches!(parse(&pcie), Ok(LinkSection::Pcie(link)) if link.lanes == 4));
     assert_eq!(told(String::new()), "missing field `gbps`");
     assert_eq!(told(key("gbps", "6.0") + &key("frame_us", "1.0")), "missing field `command_us`");
     assert_eq!(told(key("lanes", "4")), "missing field `generation`");
@@ -182,10 +180,10 @@ fn a_host_controller_costs_by_direction_and_by_its_link() {
     let mut profile = link_only(sata(6.0, 0.0, 0.98));
     let LinkSection::Pcie(upstream) = pcie(2, 1, 128) else { unreachable!("it is PCIe") };
     profile.upstream = Some(upstream);
-    profile.host.command_us = set(1.0);
-    profile.host.read_command_us = Some(set(10.0));
-    profile.host.write_command_us = Some(set(25.0));
-    profile.trim.supported = set(true);
+    profile.host.command_us = 1.0;
+    profile.host.read_command_us = Some(10.0);
+    profile.host.write_command_us = Some(25.0);
+    profile.trim.supported = true;
     // 4096 bytes in 32 packets of 152 bytes at 500 MB/s take longer than the SATA link needs.
     let transfer = 9728;
     let mut drive = make(&profile);
@@ -215,8 +213,8 @@ fn a_forced_write_is_answered_when_its_row_is_on_the_nand() {
 #[test]
 fn a_forced_write_pads_its_row_and_takes_with_it_what_is_there() {
     let mut profile = ssd(SMALL);
-    profile.nand.page_bytes = set(16_384);
-    profile.nand.pages_per_block = set(4);
+    profile.nand.page_bytes = 16_384;
+    profile.nand.pages_per_block = 4;
     let mut drive = filled(&profile);
     alone(&mut drive, Io::FLUSH);
     let before = drive.counters();
@@ -236,7 +234,7 @@ fn a_forced_write_pads_its_row_and_takes_with_it_what_is_there() {
 #[test]
 fn with_power_loss_protection_force_costs_nothing() {
     let mut profile = ssd(SMALL);
-    profile.buffer.power_loss_protected = set(true);
+    profile.buffer.power_loss_protected = true;
     let mut drive = make(&profile);
     assert_eq!(alone(&mut drive, fua(4, 1)), Nanos(6827));
     assert_eq!(drive.counters().padded_units, 0);
@@ -249,24 +247,21 @@ fn force_means_nothing_to_a_read() {
     assert_eq!(alone(&mut drive, Io { fua: true, ..io(Op::Read, 9, 1) }), read);
 }
 
-fn trimming(mode: TrimMode) -> SsdProfile {
+fn trimming(mode: TrimMode) -> SsdConfig {
     let mut profile = ssd(Shape { blocks_per_die: 512, ..SMALL });
-    profile.controller.write_command_us = set(20.0);
-    profile.trim.mode = Some(set(mode));
-    profile.trim.range_us = Some(set(40.0));
-    profile.trim.command_us = Some(set(1500.0));
-    profile.trim.us_per_mib = Some(set(300.0));
+    profile.controller.write_command_us = 20.0;
+    profile.trim.mode = Some(mode);
+    profile.trim.range_us = Some(40.0);
+    profile.trim.command_us = Some(1500.0);
+    profile.trim.us_per_mib = Some(300.0);
     profile
 }
 
 #[test]
 fn the_ways_to_take_trim_have_their_names() {
     let parse = |mode: &str| {
-        let set = |key: &str, value: &str| {
-            format!("{key} = {{ value = {value}, standing = \"set\", source = \"test\" }}\n")
-        };
-        let text = set("supported", "true") + &set("mode", &format!("\"{mode}\""));
-        toml::from_str::<TrimSection>(&text).map(|trim| trim.mode.expect("it is given").value)
+        let text = format!("supported = true\nmode = \"{mode}\"");
+        toml::from_str::<TrimSection>(&text).map(|trim| trim.mode.expect("it is given"))
     };
     for (name, mode) in [
         ("instant", TrimMode::Immediate),
@@ -294,9 +289,9 @@ fn each_way_to_take_trim_has_its_time() {
     assert_eq!(alone(&mut make(&nvme), trim), Nanos(20_000 + 40_000 + 2 * (144 + 68)));
     // Without keys of its own, the mode alone: as it was before there were modes, and no time.
     let mut profile = trimming(TrimMode::Immediate);
-    profile.trim = TrimSection { supported: set(true), ..ssd(SMALL).trim };
+    profile.trim = TrimSection { supported: true, ..ssd(SMALL).trim };
     assert_eq!(alone(&mut make(&profile), trim), Nanos(20_000));
-    profile.trim.mode = Some(set(TrimMode::Blocking));
+    profile.trim.mode = Some(TrimMode::Blocking);
     assert_eq!(alone(&mut make(&profile), trim), Nanos(0));
 }
 
@@ -316,7 +311,7 @@ fn a_partial_trim_frees_its_part_and_another_no_more() {
     const UNITS: u64 = 8192;
     let left = |percent: Option<f64>, times: usize| {
         let mut profile = trimming(TrimMode::Immediate);
-        profile.trim.partial_percent = percent.map(set);
+        profile.trim.partial_percent = percent;
         let mut drive = filled(&profile);
         for _ in 0..times {
             alone(&mut drive, io(Op::Trim, 0, UNITS as u32));
@@ -336,7 +331,7 @@ fn a_partial_trim_frees_its_part_and_another_no_more() {
 fn a_deferred_trim_takes_effect_later_and_spares_what_is_written_meanwhile() {
     const UNITS: u64 = 4096;
     let mut profile = trimming(TrimMode::Immediate);
-    profile.trim.deferred_s = Some(set(60.0));
+    profile.trim.deferred_s = Some(60.0);
     let mut drive = filled(&profile);
     let now = alone(&mut drive, io(Op::Trim, 0, UNITS as u32));
     assert_eq!(now, Nanos(20_000), "it is answered at once");
@@ -365,7 +360,7 @@ fn a_deferred_trim_takes_effect_later_and_spares_what_is_written_meanwhile() {
 fn a_trim_deferred_by_nothing_is_one_that_is_not_deferred() {
     let answered = |deferred: Option<f64>| {
         let mut profile = trimming(TrimMode::Queued);
-        profile.trim.deferred_s = deferred.map(set);
+        profile.trim.deferred_s = deferred;
         let mut drive = filled(&profile);
         let ios = [io(Op::Trim, 0, 512), io(Op::Write, 3, 9), io(Op::Read, 0, 64)];
         (ios.map(|io| alone(&mut drive, io)), mapped(&drive, 512))
@@ -377,7 +372,7 @@ fn a_trim_deferred_by_nothing_is_one_that_is_not_deferred() {
 /// Eight reads, a TRIM of 1 MiB and eight more reads, submitted at once: when each is answered.
 fn around_a_trim(mode: TrimMode) -> (Vec<u64>, u64, Vec<u64>) {
     let mut profile = trimming(mode);
-    profile.capacity.queue_depth = set(32);
+    profile.capacity.queue_depth = 32;
     let mut drive = filled(&profile);
     let start = drive.now();
     for tag in 0..17 {
@@ -450,10 +445,10 @@ fn a_full_discard_works_in_every_mode() {
 fn a_large_drive_is_discarded_in_pieces() {
     // 5 GB are three commands of at most 64 ranges of 65,528 sectors.
     let mut profile = trimming(TrimMode::Blocking);
-    profile.nand.blocks_per_plane = set(20_000);
-    profile.nand.page_bytes = set(16_384);
-    profile.capacity.sectors = set(10_000_000);
-    profile.buffer.write_kib = set(256);
+    profile.nand.blocks_per_plane = 20_000;
+    profile.nand.page_bytes = 16_384;
+    profile.capacity.sectors = 10_000_000;
+    profile.buffer.write_kib = 256;
     let mut drive = make(&profile);
     drive.discard_all().expect("it takes TRIM");
     let each_mib = 10_000_000.0 / 2048.0 * 300_000.0;
@@ -463,7 +458,7 @@ fn a_large_drive_is_discarded_in_pieces() {
 #[test]
 fn a_drive_without_trim_cannot_be_discarded_in_any_mode() {
     let mut profile = trimming(TrimMode::Blocking);
-    profile.trim.supported = set(false);
+    profile.trim.supported = false;
     let mut drive = make(&profile);
     let fault = drive.discard_all().expect_err("not supported");
     assert_eq!(fault.cause, FaultCause::Unsupported);
@@ -474,7 +469,7 @@ fn a_drive_without_trim_cannot_be_discarded_in_any_mode() {
 fn a_secure_erase_takes_the_time_the_profile_gives_it() {
     let purge = |seconds: Option<f64>| {
         let mut profile = ssd(SMALL);
-        profile.trim.secure_erase_s = seconds.map(set);
+        profile.trim.secure_erase_s = seconds;
         let mut drive = filled(&profile);
         let started = drive.now();
         drive.purge();
@@ -488,15 +483,15 @@ fn a_secure_erase_takes_the_time_the_profile_gives_it() {
 #[test]
 fn trims_that_cannot_be_are_refused_by_key_value_and_range() {
     for (told, wrong) in [
-        ("trim.range_us = -1 ", refused(|p| p.trim.range_us = Some(set(-1.0)))),
-        ("trim.partial_percent = 101", refused(|p| p.trim.partial_percent = Some(set(101.0)))),
-        ("trim.deferred_s = -1 ", refused(|p| p.trim.deferred_s = Some(set(-1.0)))),
-        ("trim.command_us = NaN ", refused(|p| p.trim.command_us = Some(set(f64::NAN)))),
-        ("trim.us_per_mib = 100001 ", refused(|p| p.trim.us_per_mib = Some(set(100_001.0)))),
-        ("trim.secure_erase_s = -2 ", refused(|p| p.trim.secure_erase_s = Some(set(-2.0)))),
-        ("host.read_command_us = -1 ", refused(|p| p.host.read_command_us = Some(set(-1.0)))),
+        ("trim.range_us = -1 ", refused(|p| p.trim.range_us = Some(-1.0))),
+        ("trim.partial_percent = 101", refused(|p| p.trim.partial_percent = Some(101.0))),
+        ("trim.deferred_s = -1 ", refused(|p| p.trim.deferred_s = Some(-1.0))),
+        ("trim.command_us = NaN ", refused(|p| p.trim.command_us = Some(f64::NAN))),
+        ("trim.us_per_mib = 100001 ", refused(|p| p.trim.us_per_mib = Some(100_001.0))),
+        ("trim.secure_erase_s = -2 ", refused(|p| p.trim.secure_erase_s = Some(-2.0))),
+        ("host.read_command_us = -1 ", refused(|p| p.host.read_command_us = Some(-1.0))),
         ("host.write_command_us = inf ", {
-            refused(|p| p.host.write_command_us = Some(set(f64::INFINITY)))
+            refused(|p| p.host.write_command_us = Some(f64::INFINITY))
         }),
     ] {
         assert!(wrong.starts_with(told), "{told}: {wrong}");
@@ -510,7 +505,7 @@ fn space_the_host_leaves_alone_is_spare_area() {
     let shape = Shape { dies: 1, blocks_per_die: 2000, pages_per_block: 64, effective_op: 0.07 };
     let usable = usable_units(&ssd(shape)) as f64;
     let span = (usable / 1.28) as u64;
-    let steady = |profile: &SsdProfile| {
+    let steady = |profile: &SsdConfig| {
         let mut drive = make(profile);
         let mut random = Random(11);
         closed_loop(&mut drive, 32, times(span, |unit| io(Op::Write, unit, 1)));
@@ -521,7 +516,7 @@ fn space_the_host_leaves_alone_is_spare_area() {
     };
     near(steady(&ssd(shape)), 2.4028, 0.015);
     let mut limited = ssd(shape);
-    limited.capacity.sectors = set(span * 8);
+    limited.capacity.sectors = span * 8;
     near(steady(&limited), 2.4028, 0.015);
     assert!((make(&limited).effective_op() - 0.28).abs() < 1e-4);
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use fourcorners_drive::profile::{Pacing, VictimPolicy};
+use fourcorners_drive::config::{Pacing, VictimPolicy};
 use fourcorners_drive::{FaultCause, Io, Lba, Nanos, Op, Tag, Target};
 use proptest::prelude::*;
 
@@ -43,7 +43,7 @@ fn sequential_overwrites_move_nothing() {
 fn delayed_collection_stalls_longer_than_paced() {
     let longest = |pacing| {
         let mut profile = ssd(Shape { blocks_per_die: 128, pages_per_block: 256, ..SMALL });
-        profile.gc.pacing = set(pacing);
+        profile.gc.pacing = pacing;
         let mut drive = make(&profile);
         let units = drive.geometry().sectors / 8;
         fill(&mut drive);
@@ -57,10 +57,10 @@ fn delayed_collection_stalls_longer_than_paced() {
 #[test]
 fn a_lone_read_takes_the_sum_of_its_parts() {
     let mut profile = ssd(SMALL);
-    profile.host.command_us = set(10.0);
+    profile.host.command_us = 10.0;
     profile.link = sata(6.0, 1.0, 0.5);
-    profile.controller.read_command_us = set(20.0);
-    profile.controller.read_4k_us = set(2.0);
+    profile.controller.read_command_us = 20.0;
+    profile.controller.read_4k_us = 2.0;
     let mut drive = make(&profile);
     fill(&mut drive);
     drive.reap(Nanos::from_secs(100)).expect("nothing in flight, nothing to fail");
@@ -88,8 +88,8 @@ fn a_read_of_what_is_still_in_the_buffer_touches_no_nand() {
 fn a_4_kib_read_costs_the_whole_page() {
     let latency = |page_bytes| {
         let mut profile = ssd(SMALL);
-        profile.nand.page_bytes = set(page_bytes);
-        profile.nand.pages_per_block = set(16 * 4096 / page_bytes);
+        profile.nand.page_bytes = page_bytes;
+        profile.nand.pages_per_block = 16 * 4096 / page_bytes;
         let mut drive = make(&profile);
         fill(&mut drive);
         drive.reap(Nanos::from_secs(100)).expect("nothing in flight, nothing to fail");
@@ -115,7 +115,7 @@ fn reads_pass_waiting_programs_but_not_the_one_in_progress() {
 fn a_flush_waits_for_the_nand_unless_power_loss_is_covered() {
     let latency = |covered| {
         let mut profile = ssd(SMALL);
-        profile.buffer.power_loss_protected = set(covered);
+        profile.buffer.power_loss_protected = covered;
         let mut drive = make(&profile);
         closed_loop(&mut drive, 1, times(1, |_| io(Op::Write, 7, 1)));
         closed_loop(&mut drive, 1, times(1, |_| Io::FLUSH))[0]
@@ -160,7 +160,7 @@ fn purge_makes_it_new_but_for_its_history() {
 #[test]
 fn a_drive_without_trim_says_so() {
     let mut profile = ssd(SMALL);
-    profile.trim.supported = set(false);
+    profile.trim.supported = false;
     let mut drive = make(&profile);
     drive.submit(Tag(5), io(Op::Trim, 0, 8));
     let fault = drive.reap(Nanos::MAX).expect_err("not supported");
@@ -196,15 +196,15 @@ proptest! {
         let mut profile = ssd(Shape {
             dies, blocks_per_die: blocks, pages_per_block, effective_op: 0.12,
         });
-        profile.nand.planes = set(planes);
-        profile.nand.page_bytes = set(pages_in_4k * 4096);
-        profile.buffer.write_kib = set(256);
-        profile.capacity.sectors.value *= u64::from(planes * pages_in_4k);
-        profile.gc.policy = set(policy);
+        profile.nand.planes = planes;
+        profile.nand.page_bytes = pages_in_4k * 4096;
+        profile.buffer.write_kib = 256;
+        profile.capacity.sectors *= u64::from(planes * pages_in_4k);
+        profile.gc.policy = policy;
         if delayed {
-            profile.gc.pacing = set(Pacing::Delayed);
+            profile.gc.pacing = Pacing::Delayed;
         }
-        profile.buffer.coalesce = Some(set(coalesces));
+        profile.buffer.coalesce = Some(coalesces);
         let mut drive = make(&profile);
         let sectors = drive.geometry().sectors;
         let (mut asked, mut answered) = (0, 0);
@@ -236,9 +236,9 @@ fn no_more_is_admitted_than_the_buffer_holds() {
     // drive writes a row a program operation.
     let rate = |depth| {
         let mut profile = ssd(Shape { dies: 8, ..SMALL });
-        profile.nand.page_bytes = set(16_384);
-        profile.nand.pages_per_block = set(4);
-        profile.buffer.write_kib = set(32);
+        profile.nand.page_bytes = 16_384;
+        profile.nand.pages_per_block = 4;
+        profile.buffer.write_kib = 32;
         let mut drive = make(&profile);
         let units = drive.geometry().sectors / 8;
         let mut random = Random(9);
@@ -258,9 +258,9 @@ fn no_more_is_admitted_than_the_buffer_holds() {
 #[test]
 fn a_buffer_of_less_than_two_rows_is_refused() {
     let mut profile = ssd(SMALL);
-    profile.nand.planes = set(4);
-    profile.capacity.sectors.value *= 4;
-    profile.buffer.write_kib = set(31);
+    profile.nand.planes = 4;
+    profile.capacity.sectors *= 4;
+    profile.buffer.write_kib = 31;
     let error = profile.check().expect_err("a row is 16 KiB");
     assert!(error.to_string().starts_with("buffer.write_kib = 31 is not possible: it must be 32"));
 }
@@ -268,11 +268,11 @@ fn a_buffer_of_less_than_two_rows_is_refused() {
 #[test]
 fn more_nand_than_can_be_counted_is_refused() {
     let mut profile = ssd(SMALL);
-    profile.nand.dies = set(4096);
-    profile.nand.planes = set(16);
-    profile.nand.page_bytes = set(65_536);
-    profile.nand.pages_per_block = set(65_281);
-    profile.nand.blocks_per_plane = set(65_792);
-    profile.buffer.write_kib = set(1 << 22);
+    profile.nand.dies = 4096;
+    profile.nand.planes = 16;
+    profile.nand.page_bytes = 65_536;
+    profile.nand.pages_per_block = 65_281;
+    profile.nand.blocks_per_plane = 65_792;
+    profile.buffer.write_kib = 1 << 22;
     assert!(profile.check().is_err());
 }

@@ -4,25 +4,24 @@
 mod common;
 
 use common::*;
-use fourcorners_drive::profile::*;
+use fourcorners_drive::config::*;
 use fourcorners_drive::{Done, Fault, FaultCause, Io, Lba, Nanos, Op, Ssd, SsdState, Tag, Target};
 use serde_json::Value;
 
 const SMALL: Shape = Shape { dies: 3, blocks_per_die: 24, pages_per_block: 8, effective_op: 0.2 };
 
 /// A drive in which every kind of state there is is used.
-fn profile(random: &mut Random) -> SsdProfile {
+fn profile(random: &mut Random) -> SsdConfig {
     use VictimPolicy::*;
     let mut profile = ssd(SMALL);
-    profile.nand.planes = set(1 + random.below(2) as u32);
-    profile.nand.page_bytes = set(4096 << random.below(2));
-    profile.gc.policy =
-        set([Greedy, Fifo, CostBenefit, DChoices, Random][random.below(5) as usize]);
-    profile.gc.pacing = set([Pacing::Paced, Pacing::Delayed][random.below(2) as usize]);
-    profile.controller.read_ahead_kib = set(32);
-    profile.controller.write_command_us = set(3.0);
-    profile.host.command_us = set(7.0);
-    profile.buffer.write_kib = set(128);
+    profile.nand.planes = 1 + random.below(2) as u32;
+    profile.nand.page_bytes = 4096 << random.below(2);
+    profile.gc.policy = [Greedy, Fifo, CostBenefit, DChoices, Random][random.below(5) as usize];
+    profile.gc.pacing = [Pacing::Paced, Pacing::Delayed][random.below(2) as usize];
+    profile.controller.read_ahead_kib = 32;
+    profile.controller.write_command_us = 3.0;
+    profile.host.command_us = 7.0;
+    profile.buffer.write_kib = 128;
     set_effective_op(&mut profile, 0.2);
     if random.below(2) == 0 {
         profile.power = Some(power());
@@ -32,8 +31,8 @@ fn profile(random: &mut Random) -> SsdProfile {
     }
     if random.below(2) == 0 {
         let unit = [4096, 8192, 16384][random.below(3) as usize];
-        let row = profile.nand.planes.value * profile.nand.page_bytes.value;
-        let unit_bytes = Some(set(unit.min(row)));
+        let row = profile.nand.planes * profile.nand.page_bytes;
+        let unit_bytes = Some(unit.min(row));
         profile.map = Some(MapSection { unit_bytes, ..MapSection::default() });
     }
     if random.below(2) == 0 {
@@ -42,87 +41,87 @@ fn profile(random: &mut Random) -> SsdProfile {
         profile.wear = Some(wear(random));
     }
     if random.below(2) == 0 {
-        profile.trim.mode = Some(set(TrimMode::Blocking));
-        profile.trim.command_us = Some(set(900.0));
+        profile.trim.mode = Some(TrimMode::Blocking);
+        profile.trim.command_us = Some(900.0);
     }
     if random.below(2) == 0 {
         profile.nand_cells = Some(NandCellsSection {
-            kind: set(CellKind::Mlc),
-            order: set(PageOrder::Shadow),
-            pages_per_level: set(1),
+            kind: CellKind::Mlc,
+            order: PageOrder::Shadow,
+            pages_per_level: 1,
             middle_program_ratio: None,
-            upper_program_ratio: Some(set(2.5)),
+            upper_program_ratio: Some(2.5),
             middle_read_ratio: None,
             upper_read_ratio: None,
         });
         profile.nand_suspend = Some(NandSuspendSection {
-            program_suspend_us: Some(set(30.0)),
-            erase_suspend_us: Some(set(40.0)),
-            resume_us: set(20.0),
-            most_suspensions: set(3),
+            program_suspend_us: Some(30.0),
+            erase_suspend_us: Some(40.0),
+            resume_us: 20.0,
+            most_suspensions: 3,
         });
-        profile.nand.cache_reads = Some(set(true));
-        profile.nand.cache_programs = Some(set(true));
+        profile.nand.cache_reads = Some(true);
+        profile.nand.cache_programs = Some(true);
     }
     if random.below(2) == 0 {
-        profile.gc.idle_ms = Some(set(1.0));
-        profile.gc.idle_free_blocks = Some(set(profile.gc.start_free_blocks.value + 2));
+        profile.gc.idle_ms = Some(1.0);
+        profile.gc.idle_free_blocks = Some(profile.gc.start_free_blocks + 2);
     }
     if random.below(2) == 0 {
-        let mut mib = || (random.below(2) == 0).then(|| set(1));
+        let mut mib = || (random.below(2) == 0).then_some(1);
         let (fixed_mib, dynamic_mib) = (mib(), mib());
         profile.slc_buffer = Some(SlcBufferSection {
-            dynamic_mib: if fixed_mib.is_none() { Some(set(1)) } else { dynamic_mib },
+            dynamic_mib: if fixed_mib.is_none() { Some(1) } else { dynamic_mib },
             fixed_mib,
-            cell_bits: set(2),
-            program_us: set(90.0),
-            read_us: set(20.0),
-            when_full: set([WhenSlcFull::Direct, WhenSlcFull::Fold][random.below(2) as usize]),
-            idle_ms: set(1.0),
-            fold_mb_per_s: (random.below(2) == 0).then(|| set(50.0)),
+            cell_bits: 2,
+            program_us: 90.0,
+            read_us: 20.0,
+            when_full: [WhenSlcFull::Direct, WhenSlcFull::Fold][random.below(2) as usize],
+            idle_ms: 1.0,
+            fold_mb_per_s: (random.below(2) == 0).then_some(50.0),
         });
         // On top of the blocks for data.
-        let row = profile.nand.planes.value * profile.nand.page_bytes.value;
-        let rows = profile.nand.dies.value * (profile.nand.pages_per_block.value / 2);
-        profile.nand.blocks_per_plane.value += (1u32 << 20).div_ceil(rows * row);
+        let row = profile.nand.planes * profile.nand.page_bytes;
+        let rows = profile.nand.dies * (profile.nand.pages_per_block / 2);
+        profile.nand.blocks_per_plane += (1u32 << 20).div_ceil(rows * row);
     }
     if random.below(3) == 0 {
         let section = CompressionSection {
-            granule_bytes: set(512 << random.below(3)),
-            least_stored_percent: set(20),
-            overhead_bytes: set(0),
-            parity_rows: (random.below(2) == 0).then(|| set(4)),
-            store_4k_us: (random.below(2) == 0).then(|| set(3.0)),
+            granule_bytes: 512 << random.below(3),
+            least_stored_percent: 20,
+            overhead_bytes: 0,
+            parity_rows: (random.below(2) == 0).then_some(4),
+            store_4k_us: (random.below(2) == 0).then_some(3.0),
         };
-        let sectors = profile.capacity.sectors.value;
+        let sectors = profile.capacity.sectors;
         profile.compression = Some(section);
         // What is left of a die's blocks for parity and at their ends.
-        profile.capacity.sectors = set(sectors * 6 / 10 / 8 * 8);
+        profile.capacity.sectors = sectors * 6 / 10 / 8 * 8;
         if profile.check().is_err() {
             profile.compression = None;
-            profile.capacity.sectors = set(sectors);
+            profile.capacity.sectors = sectors;
         }
     }
-    if profile.gc.pacing.value == Pacing::Delayed && random.below(2) == 0 {
-        profile.gc.pacing = set(Pacing::DelayedUntilSequential);
-        profile.gc.sequential_free_blocks = Some(set(profile.gc.start_free_blocks.value + 3));
-        profile.gc.sequential_gain = Some(set(2));
-        profile.gc.sequential_commands = Some(set(3));
+    if profile.gc.pacing == Pacing::Delayed && random.below(2) == 0 {
+        profile.gc.pacing = Pacing::DelayedUntilSequential;
+        profile.gc.sequential_free_blocks = Some(profile.gc.start_free_blocks + 3);
+        profile.gc.sequential_gain = Some(2);
+        profile.gc.sequential_commands = Some(3);
     }
     if profile.compression.is_none() && random.0.is_multiple_of(2) {
-        profile.buffer.coalesce = Some(set(true));
+        profile.buffer.coalesce = Some(true);
     }
-    if profile.gc.pacing.value == Pacing::Paced && random.below(2) == 0 {
-        profile.gc.pacing = set(Pacing::Batched);
-        profile.gc.batch_free_blocks = Some(set(profile.gc.start_free_blocks.value + 3));
-        profile.gc.batch_moves = Some(set(4));
+    if profile.gc.pacing == Pacing::Paced && random.below(2) == 0 {
+        profile.gc.pacing = Pacing::Batched;
+        profile.gc.batch_free_blocks = Some(profile.gc.start_free_blocks + 3);
+        profile.gc.batch_moves = Some(4);
     }
-    profile.gc.stall = Some(set([Stall::Block, Stall::Victim][random.below(2) as usize]));
+    profile.gc.stall = Some([Stall::Block, Stall::Victim][random.below(2) as usize]);
     if random.below(2) == 0 {
-        let every_writes = set(1 + random.below(1000) as u32);
-        profile.checkpoint = Some(CheckpointSection { every_writes, pause_us: set(700.0) });
+        let every_writes = 1 + random.below(1000) as u32;
+        profile.checkpoint = Some(CheckpointSection { every_writes, pause_us: 700.0 });
     }
-    profile.controller.move_4k_us = Some(set(random.below(3) as f64));
+    profile.controller.move_4k_us = Some(random.below(3) as f64);
     profile
 }
 
@@ -130,12 +129,12 @@ fn profile(random: &mut Random) -> SsdProfile {
 fn wear(random: &mut Random) -> WearSection {
     use Levelling::*;
     WearSection {
-        endurance_cycles: set([5, 8, 12, 1000][random.below(4) as usize]),
-        endurance_sigma_percent: set(20.0),
-        seed: set(random.below(1000)),
-        levelling: set([None, Dynamic, Static][random.below(3) as usize]),
-        threshold_cycles: set(2),
-        interval_blocks: set(2),
+        endurance_cycles: [5, 8, 12, 1000][random.below(4) as usize],
+        endurance_sigma_percent: 20.0,
+        seed: random.below(1000),
+        levelling: [None, Dynamic, Static][random.below(3) as usize],
+        threshold_cycles: 2,
+        interval_blocks: 2,
     }
 }
 
@@ -207,7 +206,7 @@ fn fill_if_it_takes_it(drive: &mut Ssd) {
     each_ended(drive, 32, &mut times(writes, write));
 }
 
-fn used(profile: &SsdProfile, random: &mut Random) -> Ssd {
+fn used(profile: &SsdConfig, random: &mut Random) -> Ssd {
     let mut drive = make(profile);
     fill(&mut drive);
     let count = 500 + random.below(1500);
@@ -220,7 +219,7 @@ fn state(drive: &Ssd) -> String {
     serde_json::to_string(&state).expect("a state has only string keys")
 }
 
-fn restore(profile: &SsdProfile, json: &str) -> Result<Ssd, String> {
+fn restore(profile: &SsdConfig, json: &str) -> Result<Ssd, String> {
     let state: SsdState<'_> = serde_json::from_str(json).map_err(|error| error.to_string())?;
     Ssd::restore(profile, state).map_err(|error| error.to_string())
 }
@@ -269,18 +268,18 @@ fn another_drive_refuses_it() {
     let mut random = Random(1);
     let profile = profile(&mut random);
     let json = state(&used(&profile, &mut random));
-    type Change = fn(&mut SsdProfile);
+    type Change = fn(&mut SsdConfig);
     let cases: [(&str, Change); 9] = [
-        ("its NAND has another shape", |p| p.nand.pages_per_block = set(16)),
-        ("its map is of another length", |p| p.capacity.sectors.value -= 8),
-        ("its collection is another", |p| p.gc.start_free_blocks = set(1)),
-        ("its NAND is another", |p| p.nand.program_us = set(501.0)),
-        ("its NAND is another", |p| p.nand.channels = set(1)),
-        ("its write buffer is another", |p| p.buffer.write_kib = set(64)),
-        ("its read-ahead is another", |p| p.controller.read_ahead_kib = set(16)),
+        ("its NAND has another shape", |p| p.nand.pages_per_block = 16),
+        ("its map is of another length", |p| p.capacity.sectors -= 8),
+        ("its collection is another", |p| p.gc.start_free_blocks = 1),
+        ("its NAND is another", |p| p.nand.program_us = 501.0),
+        ("its NAND is another", |p| p.nand.channels = 1),
+        ("its write buffer is another", |p| p.buffer.write_kib = 64),
+        ("its read-ahead is another", |p| p.controller.read_ahead_kib = 16),
         ("its idle time is another", |p| {
-            p.gc.idle_ms = Some(set(7.0));
-            p.gc.idle_free_blocks = Some(set(9));
+            p.gc.idle_ms = Some(7.0);
+            p.gc.idle_free_blocks = Some(9);
         }),
         ("it has streams, which keep no state", |p| p.streams = Some(streams())),
     ];
@@ -425,10 +424,10 @@ fn a_spoiled_state_is_refused_or_makes_a_drive_that_works() {
 #[test]
 fn whether_writes_are_in_order_is_remembered() {
     let mut profile = ssd(SMALL);
-    profile.gc.pacing = set(Pacing::DelayedUntilSequential);
-    profile.gc.sequential_free_blocks = Some(set(9));
-    profile.gc.sequential_gain = Some(set(2));
-    profile.gc.sequential_commands = Some(set(1));
+    profile.gc.pacing = Pacing::DelayedUntilSequential;
+    profile.gc.sequential_free_blocks = Some(9);
+    profile.gc.sequential_gain = Some(2);
+    profile.gc.sequential_commands = Some(1);
     let mut drive = make(&profile);
     fill(&mut drive);
     let units = drive.geometry().sectors / 8;
@@ -444,7 +443,7 @@ fn whether_writes_are_in_order_is_remembered() {
     assert_eq!(state(&restored), state(&drive));
     assert!(restored.counters().moved_units > before);
     // It is told by nothing else: a drive that watches two commands is another.
-    profile.gc.sequential_commands = Some(set(2));
+    profile.gc.sequential_commands = Some(2);
     let error = restore(&profile, &json).expect_err("it watches another number");
     assert!(error.ends_with("its writes in order are others"), "{error}");
 }
@@ -465,7 +464,7 @@ fn a_drive_whose_map_is_not_all_in_memory_has_no_state() {
     let mut profile = ssd(SMALL);
     let all = make(&profile);
     let json = state(&all);
-    profile.map = Some(MapSection { memory_kib: Some(set(8)), ..MapSection::default() });
+    profile.map = Some(MapSection { memory_kib: Some(8), ..MapSection::default() });
     assert!(make(&profile).state().is_none());
     let error = restore(&profile, &json).expect_err("it has no state");
     assert!(error.ends_with("its map has limited memory, which keeps no state"), "{error}");

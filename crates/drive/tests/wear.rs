@@ -3,14 +3,14 @@
 mod common;
 
 use common::*;
-use fourcorners_drive::profile::*;
+use fourcorners_drive::config::*;
 use fourcorners_drive::{Fault, FaultCause, Io, Nanos, Op, Ssd, Tag, Target};
 use proptest::prelude::*;
 
 const SMALL: Shape = Shape { dies: 4, blocks_per_die: 64, pages_per_block: 16, effective_op: 0.15 };
 
 /// The drive of that shape whose blocks bear `cycles`.
-fn wearing(levelling: Levelling, cycles: u32) -> SsdProfile {
+fn wearing(levelling: Levelling, cycles: u32) -> SsdConfig {
     let mut profile = ssd(SMALL);
     profile.wear = Some(wear(levelling, cycles));
     profile
@@ -56,7 +56,7 @@ fn an_erase_is_counted_when_a_block_is_opened() {
 fn the_nand_erased_what_the_blocks_count() {
     for (pacing, waiting) in [(Pacing::Delayed, 0), (Pacing::Paced, 1)] {
         let mut profile = ssd(Shape { dies: 1, ..SMALL });
-        profile.gc.pacing = set(pacing);
+        profile.gc.pacing = pacing;
         let mut drive = make(&profile);
         let units = units_of(&drive);
         fill(&mut drive);
@@ -138,7 +138,7 @@ fn the_refusal_says_so() {
 fn blocks_fail_one_after_the_other_and_the_spare_shrinks_with_each() {
     let mut profile = wearing(Levelling::Dynamic, 60);
     let section = profile.wear.as_mut().expect("just given");
-    section.endurance_sigma_percent = set(15.0);
+    section.endurance_sigma_percent = 15.0;
     let mut drive = make(&profile);
     let units = units_of(&drive);
     let (nameplate, per_block) = (drive.nameplate_op(), 16.0 / units as f64);
@@ -166,8 +166,8 @@ fn the_endurance_of_blocks_is_drawn_from_the_seed() {
     let life = |seed, sigma| {
         let mut profile = wearing(Levelling::Dynamic, 40);
         let section = profile.wear.as_mut().expect("just given");
-        section.endurance_sigma_percent = set(sigma);
-        section.seed = set(seed);
+        section.endurance_sigma_percent = sigma;
+        section.seed = seed;
         let mut drive = make(&profile);
         fill(&mut drive);
         write_to_death(&mut drive, 1);
@@ -201,16 +201,16 @@ fn nonsense_is_refused_by_key_value_and_range() {
         profile.check().expect_err("it makes no drive").to_string()
     };
     assert_eq!(
-        refused(|wear| wear.endurance_cycles = set(0)),
+        refused(|wear| wear.endurance_cycles = 0),
         "wear.endurance_cycles = 0 is not possible: it must be 1 to 10000000"
     );
     assert_eq!(
-        refused(|wear| wear.endurance_sigma_percent = set(f64::NAN)),
+        refused(|wear| wear.endurance_sigma_percent = f64::NAN),
         "wear.endurance_sigma_percent = NaN is not possible: it must be 0 to 25"
     );
-    assert!(refused(|wear| wear.endurance_sigma_percent = set(-1.0)).contains("-1 is not"));
-    assert!(refused(|wear| wear.threshold_cycles = set(0)).contains("wear.threshold_cycles = 0"));
-    assert!(refused(|wear| wear.interval_blocks = set(0)).contains("wear.interval_blocks = 0"));
+    assert!(refused(|wear| wear.endurance_sigma_percent = -1.0).contains("-1 is not"));
+    assert!(refused(|wear| wear.threshold_cycles = 0).contains("wear.threshold_cycles = 0"));
+    assert!(refused(|wear| wear.interval_blocks = 0).contains("wear.interval_blocks = 0"));
 }
 
 fn any_levelling() -> impl Strategy<Value = Levelling> {
@@ -236,26 +236,26 @@ proptest! {
         let mut profile = ssd(Shape {
             dies, blocks_per_die: blocks, pages_per_block, effective_op: 0.12,
         });
-        profile.nand.planes = set(planes);
-        profile.capacity.sectors.value *= u64::from(planes);
-        profile.gc.policy = set(policy);
-        profile.gc.start_free_blocks = set(start_free);
-        profile.capacity.sectors.value = profile.capacity.sectors.value * 3 / 4 / 8 * 8;
+        profile.nand.planes = planes;
+        profile.capacity.sectors *= u64::from(planes);
+        profile.gc.policy = policy;
+        profile.gc.start_free_blocks = start_free;
+        profile.capacity.sectors = profile.capacity.sectors * 3 / 4 / 8 * 8;
         if delayed {
-            profile.gc.pacing = set(Pacing::Delayed);
+            profile.gc.pacing = Pacing::Delayed;
         }
         let mut section = wear(levelling, cycles);
-        section.endurance_sigma_percent = set(sigma);
-        section.threshold_cycles = set(threshold);
-        section.interval_blocks = set(interval);
-        section.seed = set(seed);
+        section.endurance_sigma_percent = sigma;
+        section.threshold_cycles = threshold;
+        section.interval_blocks = interval;
+        section.seed = seed;
         profile.wear = Some(section);
         if streams {
             profile.streams = Some(common::streams());
         }
         if idle {
-            profile.gc.idle_ms = Some(set(1.0));
-            profile.gc.idle_free_blocks = Some(set(start_free + 3));
+            profile.gc.idle_ms = Some(1.0);
+            profile.gc.idle_free_blocks = Some(start_free + 3);
         }
         prop_assume!(profile.check().is_ok());
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use fourcorners_catalogue::{Model, Profile};
 use fourcorners_drive::Geometry;
-use fourcorners_drive::profile::{FlashSection, PortTrim, Sourced, SsdProfile};
+use fourcorners_drive::config::{FlashSection, PortTrim, SsdConfig};
 use fourcorners_machine::{host, workers};
 use fourcorners_record::{Ended, FlashRating, HostTrim, Record, Retention, TargetInfo, TargetKind};
 use fourcorners_words::size;
@@ -182,24 +182,23 @@ fn host_trim(trim: PortTrim) -> HostTrim {
 }
 
 /// The cycles that its blocks bear in the model, else those that its flash is rated for.
-fn rated_cycles(ssd: &SsdProfile) -> Option<u32> {
-    let modelled = ssd.wear.as_ref().map(|wear| wear.endurance_cycles.value);
-    let rated = || Some(ssd.flash.as_ref()?.rated_cycles.as_ref()?.value);
+fn rated_cycles(ssd: &SsdConfig) -> Option<u32> {
+    let modelled = ssd.wear.as_ref().map(|wear| wear.endurance_cycles);
+    let rated = || ssd.flash.as_ref()?.rated_cycles;
     modelled.or_else(rated)
 }
 
 fn flash_rating(flash: &FlashSection) -> FlashRating {
-    let value = |key: &Option<Sourced<f64>>| key.as_ref().map(|sourced| sourced.value);
     let retention = || {
         Some(Retention {
-            days: value(&flash.retention_days)?,
-            celsius: value(&flash.retention_celsius)?,
-            activation_ev: value(&flash.activation_ev)?,
+            days: flash.retention_days?,
+            celsius: flash.retention_celsius?,
+            activation_ev: flash.activation_ev?,
         })
     };
     FlashRating {
-        cells: flash.cells.value.name().into(),
-        rated_tb: value(&flash.rated_tb),
+        cells: flash.cells.name().into(),
+        rated_tb: flash.rated_tb,
         retention: retention(),
     }
 }

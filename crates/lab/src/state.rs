@@ -14,7 +14,7 @@ use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use fourcorners_catalogue::{Model, Profile};
-use fourcorners_drive::profile::SsdProfile;
+use fourcorners_drive::config::SsdConfig;
 use fourcorners_drive::{Ssd, SsdState, StateError};
 use fourcorners_machine::save::write_atomically_with;
 use lz4_flex::frame::{FrameDecoder, FrameEncoder};
@@ -215,7 +215,7 @@ pub fn check(path: &Path, profile: &Profile) -> Result<(), StateFileError> {
 }
 
 /// The drive's model if it has a state that can be kept.
-fn has_state(profile: &Profile) -> Result<&SsdProfile, StateFileError> {
+fn has_state(profile: &Profile) -> Result<&SsdConfig, StateFileError> {
     let why = match &profile.model {
         Model::Hdd(_) => HARD_DISK,
         Model::Ssd(model) if model.log_blocks.is_some() => LOG_BLOCKS,

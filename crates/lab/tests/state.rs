@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use fourcorners_catalogue::{Model, Profile, built_in};
-use fourcorners_drive::profile::{
-    LogBlocksSection, LogReplacement, MapSection, Sourced, Standing, StreamVictims, StreamsSection,
+use fourcorners_drive::config::{
+    LogBlocksSection, LogReplacement, MapSection, StreamVictims, StreamsSection,
 };
 use fourcorners_drive::{Ssd, Target};
 use fourcorners_lab::state::{StateFileError, check, load, save};
@@ -191,9 +191,6 @@ fn content_of_another_drive_behind_the_right_header_is_refused() {
 
 #[test]
 fn a_drive_with_a_log_block_map_keeps_none() {
-    fn set<T>(value: T) -> Sourced<T> {
-        Sourced { value, standing: Standing::Set, source: "test".into(), note: None }
-    }
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("whole");
     let page_map = profile(&[]);
@@ -201,11 +198,11 @@ fn a_drive_with_a_log_block_map_keeps_none() {
     let mut profile = page_map.clone();
     let Model::Ssd(model) = &mut profile.model else { panic!("the m4 is an SSD") };
     model.log_blocks = Some(LogBlocksSection {
-        count: set(2),
-        associativity: set(1),
-        stripe_dies: set(1),
-        replacement: set(LogReplacement::Oldest),
-        sequential: set(false),
+        count: 2,
+        associativity: 1,
+        stripe_dies: 1,
+        replacement: LogReplacement::Oldest,
+        sequential: false,
     });
     let drive = new(&profile);
     assert!(drive.state().is_none());
@@ -241,20 +238,17 @@ fn a_drive_with_limited_map_memory_keeps_none() {
 
 #[test]
 fn a_drive_with_streams_keeps_none() {
-    fn set<T>(value: T) -> Sourced<T> {
-        Sourced { value, standing: Standing::Set, source: "test".into(), note: None }
-    }
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("whole");
     let mut profile = profile(&["capacity.sectors=400000"]);
     let Model::Ssd(model) = &mut profile.model else { panic!("the m4 is an SSD") };
     model.streams = Some(StreamsSection {
-        region_kib: set(64),
-        period_percent: set(100),
-        hot_factor: set(2.0),
+        region_kib: 64,
+        period_percent: 100,
+        hot_factor: 2.0,
         hot_spare_percent: None,
-        cool_turns: set(5.0),
-        victims: set(StreamVictims::OverShare),
+        cool_turns: 5.0,
+        victims: StreamVictims::OverShare,
     });
     for error in [
         save(&new(&profile), &profile, &path).expect_err("it has no state"),
@@ -269,9 +263,7 @@ fn a_drive_with_streams_keeps_none() {
 
 fn with_limited_map(mut profile: Profile) -> Profile {
     let Model::Ssd(model) = &mut profile.model else { panic!("the m4 is an SSD") };
-    let memory_kib =
-        Sourced { value: 64, standing: Standing::Set, source: "test".into(), note: None };
-    model.map = Some(MapSection { memory_kib: Some(memory_kib), ..MapSection::default() });
+    model.map = Some(MapSection { memory_kib: Some(64), ..MapSection::default() });
     profile
 }
 

@@ -2,7 +2,7 @@
 //! 15 to 30 s of idle time later they are again.
 
 use fourcorners_catalogue::{self as catalogue, Model};
-use fourcorners_drive::{Io, Lba, Nanos, Op, Ssd, Tag, Target};
+use fourcorners_drive::{Io, Lba, Nanos, Ssd, Tag, Target};
 
 const MB: u64 = 1_000_000;
 const BLOCK_SECTORS: u32 = 256;
@@ -21,7 +21,7 @@ fn write(drive: &mut Ssd, first: u64, bytes: u64) -> f64 {
     let began = drive.now();
     let block = u64::from(BLOCK_SECTORS) * 512;
     for lba in (first / block..(first + bytes) / block).map(|n| n * u64::from(BLOCK_SECTORS)) {
-        let io = Io { op: Op::Write, lba: Lba(lba), sectors: BLOCK_SECTORS, ..Io::FLUSH };
+        let io = Io::write(Lba(lba), BLOCK_SECTORS);
         drive.submit(Tag(0), io);
         drive.reap(Nanos::MAX).expect("no fault");
     }

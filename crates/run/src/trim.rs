@@ -1,8 +1,6 @@
 //! TRIM of a range, alone or beside a job.
 
-use fourcorners_drive::{
-    Clock, Done, Fault, Geometry, Io, Lba, Nanos, Op, SECTOR_BYTES, Tag, Target,
-};
+use fourcorners_drive::{Clock, Done, Fault, Geometry, Io, Lba, Nanos, SECTOR_BYTES, Tag, Target};
 
 /// Sectors of one command, 2.1 GB: 64 ranges, as many as a data block of the ATA command has, each
 /// of the most whole 16 KiB that its 16 bits can count.
@@ -24,7 +22,7 @@ fn pieces(range: Range) -> Vec<Io> {
     let mut pieces = Vec::new();
     while next < end {
         let sectors = (end - next).min(u64::from(PIECE_SECTORS)) as u32;
-        pieces.push(Io { op: Op::Trim, lba: Lba(next), sectors, ..Io::FLUSH });
+        pieces.push(Io::trim(Lba(next), sectors));
         next += u64::from(sectors);
     }
     pieces.reverse();

@@ -2,7 +2,7 @@
 
 use super::Ftl;
 use super::die::DieSpace;
-use crate::profile::{Pacing, SsdProfile};
+use crate::config::{Pacing, SsdConfig};
 
 /// How a drive collects once one of its dies is about to run out.
 #[derive(Clone, Copy, Debug)]
@@ -14,13 +14,13 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// Of a profile that has passed its check, if it works so.
-    pub(super) fn new(profile: &SsdProfile) -> Option<Batch> {
-        let gc = &profile.gc;
-        let (blocks, moves) = (gc.batch_free_blocks.as_ref()?, gc.batch_moves.as_ref()?);
-        let works_so = gc.pacing.value == Pacing::Batched;
-        let free_blocks = profile.free_blocks_worked_to(blocks.value);
-        works_so.then_some(Batch { free_blocks, moves: moves.value })
+    /// Of a config that has passed its check, if it works so.
+    pub(super) fn new(config: &SsdConfig) -> Option<Batch> {
+        let gc = &config.gc;
+        let (blocks, moves) = (gc.batch_free_blocks?, gc.batch_moves?);
+        let works_so = gc.pacing == Pacing::Batched;
+        let free_blocks = config.free_blocks_worked_to(blocks);
+        works_so.then_some(Batch { free_blocks, moves })
     }
 }
 

@@ -8,8 +8,8 @@ use super::fragments::Target;
 use super::pace::Pace;
 use super::streams::{Space, Stream};
 use super::{Ftl, Shape, live};
+use crate::config::{GcSection, Pacing, SsdConfig, Stall};
 use crate::nand::{Chores, PageKinds};
-use crate::profile::{GcSection, Pacing, SsdProfile, Stall};
 
 /// A block that was emptied, and is free once the time for that has been spent.
 ///
@@ -45,26 +45,26 @@ pub(super) struct Ahead {
 }
 
 impl Ahead {
-    /// Of a profile that has passed its check, if it works ahead.
-    pub(super) fn new(profile: &SsdProfile) -> Option<Ahead> {
-        let gc = &profile.gc;
-        let (blocks, gain) = (gc.sequential_free_blocks.as_ref()?, gc.sequential_gain.as_ref()?);
-        let works_ahead = gc.pacing.value == Pacing::DelayedUntilSequential;
-        let free_blocks = profile.free_blocks_worked_to(blocks.value);
-        works_ahead.then_some(Ahead { free_blocks, gain: gain.value })
+    /// Of a config that has passed its check, if it works ahead.
+    pub(super) fn new(config: &SsdConfig) -> Option<Ahead> {
+        let gc = &config.gc;
+        let (blocks, gain) = (gc.sequential_free_blocks?, gc.sequential_gain?);
+        let works_ahead = gc.pacing == Pacing::DelayedUntilSequential;
+        let free_blocks = config.free_blocks_worked_to(blocks);
+        works_ahead.then_some(Ahead { free_blocks, gain })
     }
 }
 
 /// Whether a delayed drive empties one victim at a time.
 pub(super) fn collects_by_victim(gc: &GcSection) -> bool {
-    let delayed = matches!(gc.pacing.value, Pacing::Delayed | Pacing::DelayedUntilSequential);
-    delayed && gc.stall.as_ref().is_some_and(|stall| stall.value == Stall::Victim)
+    let delayed = matches!(gc.pacing, Pacing::Delayed | Pacing::DelayedUntilSequential);
+    delayed && gc.stall == Some(Stall::Victim)
 }
 
 impl Ftl {
     /// The next die, in turn, that can take a row of host data.
     ///
-    /// One always can while blocks do not fail: the profile's check leaves more space than the user
+    /// One always can while blocks do not fail: the config's check leaves more space than the user
     /// can fill beyond what every die keeps open or free, so not every die can be full of valid
     /// data. `None` once the drive is worn out.
     #[inline]

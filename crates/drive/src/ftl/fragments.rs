@@ -45,7 +45,7 @@ fn most(shape: Shape) -> usize {
     (GATHER_AT * fewest(shape)).min(MOST) as usize
 }
 
-/// Fragments of a full drive after gathering. The profile's check keeps it to half of [`MOST`].
+/// Fragments of a full drive after gathering. The config's check keeps it to half of [`MOST`].
 fn fewest(shape: Shape) -> u64 {
     let slots = SLOTS * shape.granules_per_unit;
     u64::from(shape.blocks()) * u64::from(shape.units_per_block.div_ceil(slots))

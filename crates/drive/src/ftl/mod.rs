@@ -29,9 +29,9 @@ mod wear;
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::{Pacing, SsdConfig};
 use crate::nand::{Chores, PageKinds};
 use crate::prefetch::prefetch;
-use crate::profile::{Pacing, SsdProfile};
 use batch::Batch;
 use blocks::Block;
 use collect::{Ahead, collects_by_victim};
@@ -131,37 +131,36 @@ pub(crate) struct Placed {
 }
 
 impl Ftl {
-    /// The map of a drive that was never written. `profile` has passed its check.
-    pub(crate) fn new(profile: &SsdProfile) -> Ftl {
-        let shape = Shape::new(profile);
-        let pages = profile.nand.pages_per_block.value;
-        let mut dies = wear::new_dies(shape, profile.wear.as_ref());
-        if profile.streams.is_some() {
+    /// The map of a drive that was never written. `config` has passed its check.
+    pub(crate) fn new(config: &SsdConfig) -> Ftl {
+        let shape = Shape::new(config);
+        let pages = config.nand.pages_per_block;
+        let mut dies = wear::new_dies(shape, config.wear.as_ref());
+        if config.streams.is_some() {
             dies.iter_mut().for_each(|die| die.labels = Some(Labels::new(shape.blocks_per_die)));
         }
-        let slc =
-            profile.slc_buffer.as_ref().map(|section| SlcBuffer::new(profile, section, shape));
+        let slc = config.slc_buffer.as_ref().map(|section| SlcBuffer::new(config, section, shape));
         if let Some(slc) = &slc {
             dies.iter_mut().for_each(|die| die.slc = Some(Box::new(slc.of_die(&mut die.blocks))));
         }
         Ftl {
             shape,
-            page_kinds: PageKinds::new(profile.nand_cells.as_ref(), pages),
-            start_free_blocks: profile.gc.start_free_blocks.value,
-            open_blocks: profile.open_blocks_per_die(),
-            pacing: profile.gc.pacing.value,
-            ahead: Ahead::new(profile),
+            page_kinds: PageKinds::new(config.nand_cells.as_ref(), pages),
+            start_free_blocks: config.gc.start_free_blocks,
+            open_blocks: config.open_blocks_per_die(),
+            pacing: config.gc.pacing,
+            ahead: Ahead::new(config),
             in_order: false,
-            by_victim: collects_by_victim(&profile.gc),
-            batch: Batch::new(profile),
+            by_victim: collects_by_victim(&config.gc),
+            batch: Batch::new(config),
             in_batch: false,
-            map: vec![Slot::NOWHERE; profile.user_units() as usize],
+            map: vec![Slot::NOWHERE; config.user_units() as usize],
             fragments: Fragments::none(shape),
             live: vec![0; live::words_of_block(shape)],
             dies,
-            victims: VictimChooser::new(&profile.gc),
-            end_of_life: EndOfLife::new(profile),
-            streams: profile.streams.as_ref().map(|section| Streams::new(profile, section)),
+            victims: VictimChooser::new(&config.gc),
+            end_of_life: EndOfLife::new(config),
+            streams: config.streams.as_ref().map(|section| Streams::new(config, section)),
             slc,
             rows: [OpenRow::default(); FRONTS],
             counts: FtlCounts::default(),

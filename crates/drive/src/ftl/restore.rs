@@ -18,7 +18,7 @@ use super::streams::{FRONTS, Stream};
 use super::{
     Fragments, Ftl, FtlCounts, LiveBits, OpenRow, PhysicalUnit, Shape, Slot, VictimChooser,
 };
-use crate::profile::{Pacing, SsdProfile};
+use crate::config::{Pacing, SsdConfig};
 use crate::state::{MOST_MOVED, StateError};
 
 /// Where no unit is.
@@ -127,7 +127,7 @@ impl Ftl {
             slc,
             rows,
             counts,
-            // These follow from the profile ...
+            // These follow from the config ...
             page_kinds: _,
             open_blocks: _,
             ahead: _,
@@ -157,11 +157,11 @@ impl Ftl {
         streams.is_none().then(state)
     }
 
-    /// The map of a drive of `profile`, which has passed its check, that remembers `state`.
+    /// The map of a drive of `config`, which has passed its check, that remembers `state`.
     ///
     /// # Errors
     /// The first reason why no such drive can remember that.
-    pub(crate) fn restore(profile: &SsdProfile, state: FtlState<'_>) -> Result<Ftl, StateError> {
+    pub(crate) fn restore(config: &SsdConfig, state: FtlState<'_>) -> Result<Ftl, StateError> {
         let FtlState {
             shape,
             start_free_blocks,
@@ -177,15 +177,15 @@ impl Ftl {
             slc_exhausted,
             counts,
         } = state;
-        StateError::unless(profile.streams.is_none(), "it has streams, which keep no state")?;
-        let made = Ftl::new(profile);
+        StateError::unless(config.streams.is_none(), "it has streams, which keep no state")?;
+        let made = Ftl::new(config);
         StateError::unless(shape == made.shape, "its NAND has another shape")?;
         let collects_alike = (start_free_blocks, pacing) == (made.start_free_blocks, made.pacing)
             && victims.fits(&made.victims);
         StateError::unless(collects_alike, "its collection is another")?;
         let places = places.into_owned();
         let lengths = (places.len() as u64, dies.len());
-        let as_many = (profile.user_units(), shape.dies as usize);
+        let as_many = (config.user_units(), shape.dies as usize);
         StateError::unless(lengths == as_many, "its map is of another length")?;
         let weights = weights.map(Weights::into_owned);
         let live = live_at(&places, weights.as_deref(), shape)?;

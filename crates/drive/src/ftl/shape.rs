@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::PhysicalUnit;
 use super::blocks::Block;
+use crate::config::SsdConfig;
 use crate::divide::Divider;
-use crate::profile::SsdProfile;
 
 /// How the NAND's space is cut up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -40,22 +40,22 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    pub(super) fn new(profile: &SsdProfile) -> Shape {
-        let nand = &profile.nand;
-        let (page_bytes, granule_bytes) = (nand.page_bytes.value, profile.granule_bytes());
+    pub(super) fn new(config: &SsdConfig) -> Shape {
+        let nand = &config.nand;
+        let (page_bytes, granule_bytes) = (nand.page_bytes, config.granule_bytes());
         let units_per_page = (page_bytes / granule_bytes).max(1);
-        let units_per_row = page_bytes * nand.planes.value / granule_bytes;
-        let units_per_block = units_per_row * profile.data_rows_per_block();
+        let units_per_row = page_bytes * nand.planes / granule_bytes;
+        let units_per_block = units_per_row * config.data_rows_per_block();
         Shape {
-            unit_bytes: profile.unit_bytes(),
-            compresses: profile.compression.is_some(),
-            granules_per_unit: profile.unit_bytes() / granule_bytes,
-            most_granules: profile.most_granules(),
+            unit_bytes: config.unit_bytes(),
+            compresses: config.compression.is_some(),
+            granules_per_unit: config.unit_bytes() / granule_bytes,
+            most_granules: config.most_granules(),
             pages_per_unit: (granule_bytes / page_bytes).max(1),
-            rows_per_parity: profile.parity_rows().map_or(0, |rows| rows - 1),
+            rows_per_parity: config.parity_rows().map_or(0, |rows| rows - 1),
             ..Shape::of(
-                nand.dies.value,
-                nand.blocks_per_plane.value - profile.map_blocks_per_die(),
+                nand.dies,
+                nand.blocks_per_plane - config.map_blocks_per_die(),
                 [units_per_page, units_per_row, units_per_block],
             )
         }

@@ -13,8 +13,8 @@ use super::collect::Victim;
 use super::die::{DieSpace, Fronts, NO_BLOCK};
 use super::streams::Stream;
 use super::{Ftl, Shape};
+use crate::config::{SlcBufferSection, SsdConfig, WhenSlcFull};
 use crate::nand::Chores;
-use crate::profile::{SlcBufferSection, SsdProfile, WhenSlcFull};
 
 /// The SLC buffer of a drive.
 #[derive(Clone, Copy, Debug)]
@@ -54,14 +54,14 @@ pub(crate) struct FoldWork {
 }
 
 impl SlcBuffer {
-    /// `profile` has passed its check.
-    pub(super) fn new(profile: &SsdProfile, section: &SlcBufferSection, shape: Shape) -> SlcBuffer {
+    /// `config` has passed its check.
+    pub(super) fn new(config: &SsdConfig, section: &SlcBufferSection, shape: Shape) -> SlcBuffer {
         SlcBuffer {
-            units_per_block: section.rows_per_block(profile) * shape.units_per_row,
-            fixed_blocks: section.fixed_blocks(profile),
-            dynamic_blocks: section.dynamic_blocks(profile),
-            left_free: profile.gc.start_free_blocks.value + profile.open_blocks_per_die(),
-            waits_for_folding: section.when_full.value == WhenSlcFull::Fold,
+            units_per_block: section.rows_per_block(config) * shape.units_per_row,
+            fixed_blocks: section.fixed_blocks(config),
+            dynamic_blocks: section.dynamic_blocks(config),
+            left_free: config.gc.start_free_blocks + config.open_blocks_per_die(),
+            waits_for_folding: section.when_full == WhenSlcFull::Fold,
             exhausted: false,
         }
     }

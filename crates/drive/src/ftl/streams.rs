@@ -3,8 +3,8 @@
 
 use super::LogicalUnit;
 use super::die::DieSpace;
+use crate::config::{SsdConfig, StreamVictims, StreamsSection};
 use crate::divide::Divider;
-use crate::profile::{SsdProfile, StreamVictims, StreamsSection};
 
 /// Data that is kept apart from other data. A drive without streams or SLC buffer has the first only.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -62,23 +62,23 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    /// `profile` has passed its check.
-    pub(super) fn new(profile: &SsdProfile, section: &StreamsSection) -> Streams {
-        let user_bytes = profile.capacity.sectors.value * 512;
-        let region_bytes = u64::from(section.region_kib.value) * 1024;
-        let user_units = profile.user_units();
-        let period_units = (user_units * u64::from(section.period_percent.value) / 100).max(1);
-        let hot_spare = section.hot_spare_percent.as_ref().map_or(0, |percent| percent.value);
+    /// `config` has passed its check.
+    pub(super) fn new(config: &SsdConfig, section: &StreamsSection) -> Streams {
+        let user_bytes = config.capacity.sectors * 512;
+        let region_bytes = u64::from(section.region_kib) * 1024;
+        let user_units = config.user_units();
+        let period_units = (user_units * u64::from(section.period_percent) / 100).max(1);
+        let hot_spare = section.hot_spare_percent.unwrap_or(0);
         Streams {
-            by_region: Divider::new((region_bytes / u64::from(profile.unit_bytes())) as u32),
+            by_region: Divider::new((region_bytes / u64::from(config.unit_bytes())) as u32),
             counters: vec![0; user_bytes.div_ceil(region_bytes) as usize],
-            hot_factor: section.hot_factor.value,
+            hot_factor: section.hot_factor,
             period_units,
             left: period_units,
             written: [0; STREAMS],
             hot_spare: (hot_spare > 0).then(|| f64::from(hot_spare) / 100.0),
-            cool_turns: section.cool_turns.value,
-            victims: section.victims.value,
+            cool_turns: section.cool_turns,
+            victims: section.victims,
         }
     }
 

@@ -4,11 +4,11 @@ use super::log_block::{LogBlockMap, MergeCounts};
 use super::{
     Block, FoldWork, Ftl, FtlCounts, FtlState, LogicalUnit, PhysicalUnit, Placed, Shape, Stream,
 };
+use crate::config::SsdConfig;
 use crate::nand::Chores;
-use crate::profile::SsdProfile;
 use crate::state::StateError;
 
-/// The translation layer of a drive, chosen by its profile. Which it is never changes, so a match
+/// The translation layer of a drive, chosen by its config. Which it is never changes, so a match
 /// is a branch that is always predicted.
 // A drive has one, so its size costs nothing, where a box would cost the page map a load a unit.
 #[allow(clippy::large_enum_variant)]
@@ -23,11 +23,11 @@ pub(crate) enum Translation {
 use Translation::{LogBlock, PageMap};
 
 impl Translation {
-    /// The layer of a drive that was never written. `profile` has passed its check.
-    pub(crate) fn new(profile: &SsdProfile) -> Translation {
-        match &profile.log_blocks {
-            None => PageMap(Ftl::new(profile)),
-            Some(section) => LogBlock(Box::new(LogBlockMap::new(profile, section))),
+    /// The layer of a drive that was never written. `config` has passed its check.
+    pub(crate) fn new(config: &SsdConfig) -> Translation {
+        match &config.log_blocks {
+            None => PageMap(Ftl::new(config)),
+            Some(section) => LogBlock(Box::new(LogBlockMap::new(config, section))),
         }
     }
 
@@ -103,16 +103,16 @@ impl Translation {
         }
     }
 
-    /// The layer of a drive of `profile`, which has passed its check, that remembers `state`.
+    /// The layer of a drive of `config`, which has passed its check, that remembers `state`.
     ///
     /// # Errors
     /// The first reason why no such drive can remember that.
     pub(crate) fn restore(
-        profile: &SsdProfile,
+        config: &SsdConfig,
         state: FtlState<'_>,
     ) -> Result<Translation, StateError> {
-        match &profile.log_blocks {
-            None => Ftl::restore(profile, state).map(PageMap),
+        match &config.log_blocks {
+            None => Ftl::restore(config, state).map(PageMap),
             Some(_) => Err(StateError::new("it has a log-block map, which keeps no state")),
         }
     }

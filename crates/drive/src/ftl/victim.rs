@@ -7,10 +7,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::blocks::{Block, DieBlocks};
-use crate::profile::{GcSection, VictimPolicy};
+use crate::config::{GcSection, VictimPolicy};
 use crate::random::SplitMix64;
 
-/// Chooses victims by one policy; deterministic for a given profile.
+/// Chooses victims by one policy; deterministic for a given config.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct VictimChooser {
     policy: VictimPolicy,
@@ -20,11 +20,7 @@ pub(super) struct VictimChooser {
 
 impl VictimChooser {
     pub(super) fn new(gc: &GcSection) -> VictimChooser {
-        VictimChooser {
-            policy: gc.policy.value,
-            choices: gc.choices.value,
-            random: SplitMix64::new(gc.seed.value),
-        }
+        VictimChooser { policy: gc.policy, choices: gc.choices, random: SplitMix64::new(gc.seed) }
     }
 
     /// Whether a loaded one chooses as `made` does.
@@ -122,30 +118,11 @@ fn draw(random: &mut SplitMix64, blocks: &DieBlocks) -> Block {
 mod tests {
     use super::super::wear::DieWear;
     use super::*;
-    use crate::profile::{Sourced, Standing};
 
     const UNITS: u32 = 8;
 
-    fn set<T>(value: T) -> Sourced<T> {
-        Sourced { value, standing: Standing::Set, source: "test".into(), note: None }
-    }
-
     fn chooser(policy: VictimPolicy, choices: u32) -> VictimChooser {
-        VictimChooser::new(&GcSection {
-            start_free_blocks: set(2),
-            pacing: set(crate::profile::Pacing::Paced),
-            policy: set(policy),
-            stall: None,
-            choices: set(choices),
-            seed: set(1),
-            idle_ms: None,
-            idle_free_blocks: None,
-            sequential_free_blocks: None,
-            sequential_gain: None,
-            sequential_commands: None,
-            batch_free_blocks: None,
-            batch_moves: None,
-        })
+        VictimChooser::new(&GcSection { policy, choices, ..GcSection::default() })
     }
 
     /// Blocks with these valid units, closed in this order; two more are free and one is open.

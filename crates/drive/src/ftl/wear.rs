@@ -19,7 +19,7 @@ use super::die::{DieSpace, WriteFront};
 use super::streams::Stream;
 use super::victim::VictimChooser;
 use super::{Ftl, Shape};
-use crate::profile::{Levelling, WearSection};
+use crate::config::{Levelling, WearSection};
 use crate::random::SplitMix64;
 
 pub(super) use end_of_life::EndOfLife;
@@ -62,9 +62,9 @@ impl DieWear {
     fn new(blocks: u32, section: &WearSection, random: &mut SplitMix64) -> DieWear {
         DieWear {
             endurance: (0..blocks).map(|_| draw_endurance(section, random)).collect(),
-            levelling: section.levelling.value,
-            threshold_cycles: section.threshold_cycles.value,
-            interval_blocks: u64::from(section.interval_blocks.value),
+            levelling: section.levelling,
+            threshold_cycles: section.threshold_cycles,
+            interval_blocks: u64::from(section.interval_blocks),
             ..DieWear::lasting(blocks)
         }
     }
@@ -204,15 +204,15 @@ impl DieWear {
 fn draw_endurance(section: &WearSection, random: &mut SplitMix64) -> u32 {
     let sum: u64 = (0..12).map(|_| random.next() >> 32).sum();
     let deviations = sum as f64 / (1u64 << 32) as f64 - 6.0;
-    let sigma = section.endurance_sigma_percent.value / 100.0;
-    let cycles = f64::from(section.endurance_cycles.value) * (1.0 + sigma * deviations);
+    let sigma = section.endurance_sigma_percent / 100.0;
+    let cycles = f64::from(section.endurance_cycles) * (1.0 + sigma * deviations);
     cycles.round().max(1.0) as u32
 }
 
 /// The dies of a new drive.
 pub(super) fn new_dies(shape: Shape, section: Option<&WearSection>) -> Vec<DieSpace> {
     let blocks = shape.blocks_per_die;
-    let mut random = SplitMix64::new(section.map_or(0, |section| section.seed.value));
+    let mut random = SplitMix64::new(section.map_or(0, |section| section.seed));
     let mut wear = || match section {
         Some(section) => DieWear::new(blocks, section, &mut random),
         None => DieWear::lasting(blocks),

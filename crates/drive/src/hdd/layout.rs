@@ -1,7 +1,7 @@
 //! Where a sector is: zones, cylinders, heads, skew.
 
 use crate::SECTOR_BYTES;
-use crate::profile::{HddProfile, ProfileError};
+use crate::config::{ConfigError, HddConfig};
 
 use super::mechanics::{Spindle, Track, Turn};
 
@@ -44,27 +44,27 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// The layout of a checked profile; refuses one of more cylinders than 32 bits count.
-    pub(super) fn new(profile: &HddProfile, spindle: Spindle) -> Result<Layout, ProfileError> {
-        let (media, mechanics) = (&profile.media, &profile.mechanics);
-        let revolution_ns = 60e9 / mechanics.rpm.value;
-        let sectors = profile.capacity.sectors.value;
-        let heads = u64::from(mechanics.heads.value);
-        let count = media.zones.value;
+    /// The layout of a checked config; refuses one of more cylinders than 32 bits count.
+    pub(super) fn new(config: &HddConfig, spindle: Spindle) -> Result<Layout, ConfigError> {
+        let (media, mechanics) = (&config.media, &config.mechanics);
+        let revolution_ns = 60e9 / mechanics.rpm;
+        let sectors = config.capacity.sectors;
+        let heads = u64::from(mechanics.heads);
+        let count = media.zones;
         let tracks: Vec<u64> = (0..count)
             .map(|zone| {
                 // At a constant density along the track its length, so its rate, falls linearly
                 // from the outer edge to the inner.
                 let inward = f64::from(zone) / f64::from((count - 1).max(1));
-                let mb_per_s = media.outer_mb_per_s.value
-                    + (media.inner_mb_per_s.value - media.outer_mb_per_s.value) * inward;
+                let mb_per_s =
+                    media.outer_mb_per_s + (media.inner_mb_per_s - media.outer_mb_per_s) * inward;
                 let bytes = mb_per_s * 1e6 * revolution_ns / 1e9;
                 ((bytes / SECTOR_BYTES as f64).round() as u64).max(1)
             })
             .collect();
         let cylinders_a_zone = sectors.div_ceil(heads * tracks.iter().sum::<u64>());
         if cylinders_a_zone.saturating_mul(u64::from(count)) > u64::from(u32::MAX) {
-            return Err(ProfileError::new(
+            return Err(ConfigError::new(
                 "capacity.sectors",
                 sectors,
                 "the tracks are too short for it: more than 2^32 cylinders",
@@ -83,9 +83,9 @@ impl Layout {
             first_sector += cylinders_a_zone * heads * sectors_per_track;
             first_cylinder += cylinders_a_zone;
         }
-        let settle_ms = mechanics.write_settle_ms.value;
-        let head_skew_ns = ((mechanics.head_switch_ms.value + settle_ms) * 1e6).round();
-        let cylinder_skew_ns = ((mechanics.track_to_track_ms.value + settle_ms) * 1e6).round();
+        let settle_ms = mechanics.write_settle_ms;
+        let head_skew_ns = ((mechanics.head_switch_ms + settle_ms) * 1e6).round();
+        let cylinder_skew_ns = ((mechanics.track_to_track_ms + settle_ms) * 1e6).round();
         Ok(Layout {
             zones,
             heads,
@@ -182,14 +182,15 @@ mod tests {
 
     use super::*;
     use crate::Nanos;
+    use crate::config::HddMediaSection;
 
-    fn momentus() -> HddProfile {
-        let text = include_str!("../../../../drives/seagate-momentus-5400.6.toml");
-        let mut table: toml::Table = text.parse().expect("TOML");
-        for key in ["name", "title", "kind", "sources"] {
-            table.remove(key);
-        }
-        table.try_into().expect("a hard disk's sections")
+    /// What the default disk has not of a Seagate Momentus 5400.6 as drives/ has it.
+    fn momentus() -> HddConfig {
+        let mut config = HddConfig::default();
+        config.mechanics.rpm = 5400.0;
+        config.mechanics.write_settle_ms = 1.0;
+        config.media = HddMediaSection { outer_mb_per_s: 95.0, inner_mb_per_s: 48.0, zones: 30 };
+        config
     }
 
     fn layout() -> (Layout, Spindle) {

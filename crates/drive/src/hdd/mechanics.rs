@@ -1,7 +1,7 @@
 //! Spindle and arm: where the platters stand at a time, and how long the arm takes.
 
 use crate::Nanos;
-use crate::profile::HddMechanicsSection;
+use crate::config::HddMechanicsSection;
 
 use super::layout::Place;
 
@@ -69,9 +69,9 @@ pub(super) struct SeekCurve {
 
 impl SeekCurve {
     fn new(mechanics: &HddMechanicsSection, cylinders: u64) -> SeekCurve {
-        let track = mechanics.track_to_track_ms.value * 1e6;
-        let average = mechanics.average_seek_ms.value * 1e6;
-        let full = mechanics.full_stroke_ms.value * 1e6;
+        let track = mechanics.track_to_track_ms * 1e6;
+        let average = mechanics.average_seek_ms * 1e6;
+        let full = mechanics.full_stroke_ms * 1e6;
         let root = 5.0 * (average - track - (full - track) / 3.0);
         SeekCurve {
             track_ns: track,
@@ -86,7 +86,7 @@ impl SeekCurve {
     #[inline]
     fn seek(&self, distance: u32) -> u64 {
         let x = f64::from(distance - 1) * self.per_cylinder;
-        // A checked profile makes it positive; the conversion saturates in any case.
+        // A checked config makes it positive; the conversion saturates in any case.
         (self.track_ns + self.root_ns * x.sqrt() + self.linear_ns * x) as i64 as u64
     }
 }
@@ -134,10 +134,10 @@ pub(super) struct Mechanism {
 impl Mechanism {
     pub(super) fn new(mechanics: &HddMechanicsSection, cylinders: u64) -> Mechanism {
         Mechanism {
-            spindle: Spindle::new(mechanics.rpm.value),
+            spindle: Spindle::new(mechanics.rpm),
             curve: SeekCurve::new(mechanics, cylinders),
-            head_switch_ns: (mechanics.head_switch_ms.value * 1e6).round() as u64,
-            write_settle_ns: (mechanics.write_settle_ms.value * 1e6).round() as u64,
+            head_switch_ns: (mechanics.head_switch_ms * 1e6).round() as u64,
+            write_settle_ns: (mechanics.write_settle_ms * 1e6).round() as u64,
             at: Track::default(),
         }
     }
@@ -167,21 +167,16 @@ impl Mechanism {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{Sourced, Standing};
-
-    fn set<T>(value: T) -> Sourced<T> {
-        Sourced { value, standing: Standing::Set, source: "test".into(), note: None }
-    }
 
     fn mechanics(track: f64, average: f64, full: f64) -> HddMechanicsSection {
         HddMechanicsSection {
-            rpm: set(7200.0),
-            heads: set(2),
-            track_to_track_ms: set(track),
-            average_seek_ms: set(average),
-            full_stroke_ms: set(full),
-            head_switch_ms: set(0.8),
-            write_settle_ms: set(0.5),
+            rpm: 7200.0,
+            heads: 2,
+            track_to_track_ms: track,
+            average_seek_ms: average,
+            full_stroke_ms: full,
+            head_switch_ms: 0.8,
+            write_settle_ms: 0.5,
         }
     }
 

@@ -22,9 +22,9 @@ mod write_cache;
 
 use std::collections::VecDeque;
 
+use crate::config::{ConfigError, HddConfig, HostSection};
 use crate::energy::{HddEnergy, HddMeter};
 use crate::link::Link;
-use crate::profile::{HddProfile, HostSection, ProfileError};
 use crate::queue::Queue;
 use crate::{Clock, Done, Fault, FaultCause, Geometry, Io, Nanos, Op, SECTOR_BYTES, Tag, Target};
 
@@ -95,62 +95,54 @@ enum Arm {
 }
 
 fn host_times(section: &HostSection) -> [Nanos; 4] {
-    let mut times = [Nanos::from_micros(section.command_us.value); 4];
+    let mut times = [Nanos::from_micros(section.command_us); 4];
     times[Op::Read as usize] = Nanos::from_micros(section.read_us());
     times[Op::Write as usize] = Nanos::from_micros(section.write_us());
     times
 }
 
-/// Whether the tracks of a profile, checked otherwise, hold its sectors.
-pub(crate) fn check_layout(profile: &HddProfile) -> Result<(), ProfileError> {
-    Layout::new(profile, Spindle::new(profile.mechanics.rpm.value)).map(|_| ())
+/// Whether the tracks of a config, checked otherwise, hold its sectors.
+pub(crate) fn check_layout(config: &HddConfig) -> Result<(), ConfigError> {
+    Layout::new(config, Spindle::new(config.mechanics.rpm)).map(|_| ())
 }
 
 impl Hdd {
     /// A drive at time zero, its heads over the outermost cylinder, its cache empty.
     ///
     /// # Errors
-    /// The profile describes no drive; see [`HddProfile::check`].
-    pub fn new(profile: &HddProfile) -> Result<Hdd, ProfileError> {
-        profile.check()?;
-        let layout = Layout::new(profile, Spindle::new(profile.mechanics.rpm.value))?;
-        let cache = &profile.cache;
+    /// The config describes no drive; see [`HddConfig::check`].
+    pub fn new(config: &HddConfig) -> Result<Hdd, ConfigError> {
+        config.check()?;
+        let layout = Layout::new(config, Spindle::new(config.mechanics.rpm))?;
+        let cache = &config.cache;
         let sectors = |kib: u64| kib * 1024 / SECTOR_BYTES;
-        let write_kib = if cache.write_cache.value {
-            cache.size_kib.value - cache.read_ahead_kib.value
-        } else {
-            0
-        };
-        let depth = profile.ncq.depth.value;
+        let write_kib = if cache.write_cache { cache.size_kib - cache.read_ahead_kib } else { 0 };
+        let depth = config.ncq.depth;
         Ok(Hdd {
             geometry: Geometry {
-                sectors: profile.capacity.sectors.value,
-                logical_block_bytes: profile.capacity.logical_block_bytes.value,
+                sectors: config.capacity.sectors,
+                logical_block_bytes: config.capacity.logical_block_bytes,
                 queue_depth: depth,
             },
-            mechanism: Mechanism::new(&profile.mechanics, layout.cylinders()),
-            host: host_times(&profile.host),
-            link: Link::sata(&profile.link, profile.upstream.as_ref()),
+            mechanism: Mechanism::new(&config.mechanics, layout.cylinders()),
+            host: host_times(&config.host),
+            link: Link::sata(&config.link, config.upstream.as_ref()),
             link_free: Nanos::ZERO,
             queue: Queue::with_depth(depth),
             in_flight: 0,
-            max_wait: Nanos::from_micros(profile.ncq.max_wait_ms.value * 1e3),
+            max_wait: Nanos::from_micros(config.ncq.max_wait_ms * 1e3),
             commands: Vec::with_capacity(depth as usize),
             cache: WriteCache::new(sectors(write_kib), cache),
-            write_cache_on: cache.write_cache.value,
+            write_cache_on: cache.write_cache,
             blocked: VecDeque::with_capacity(depth as usize),
             flushes: VecDeque::new(),
             draining: false,
-            destage_idle: Nanos::from_micros(cache.destage_idle_ms.value * 1e3),
+            destage_idle: Nanos::from_micros(cache.destage_idle_ms * 1e3),
             last_submit: Nanos::ZERO,
-            ahead: ReadAhead::new(
-                sectors(cache.read_ahead_kib.value),
-                profile.power.is_some(),
-                &layout,
-            ),
+            ahead: ReadAhead::new(sectors(cache.read_ahead_kib), config.power.is_some(), &layout),
             arm: Arm::Idle,
             arm_free: Nanos::ZERO,
-            power: profile.power.as_ref().map(HddMeter::new),
+            power: config.power.as_ref().map(HddMeter::new),
             layout,
         })
     }
@@ -169,7 +161,7 @@ impl Hdd {
     }
 
     /// What it has used since it was made until `at`, which is not before the last submit nor after
-    /// [`Target::now`]. `None` for a drive whose profile has no `[power]`. A transfer counts from
+    /// [`Target::now`]. `None` for a drive whose config has no `[power]`. A transfer counts from
     /// when the arm sets out for it, though it may end later.
     pub fn energy(&self, at: Nanos) -> Option<HddEnergy> {
         self.power.as_ref().map(|meter| meter.energy(at, self.ahead.spent(at, &self.layout)))

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::Nanos;
-use crate::profile::HddCacheSection;
+use crate::config::HddCacheSection;
 
 use super::layout::{Layout, Place};
 use super::mechanics::Aim;
@@ -59,8 +59,8 @@ pub(super) struct WriteCache {
 impl WriteCache {
     /// An empty cache for `capacity_sectors`; of 0 it takes nothing.
     pub(super) fn new(capacity_sectors: u64, section: &HddCacheSection) -> WriteCache {
-        let most_segments = section.write_segments.value as usize;
-        let most_in_window = most_segments.min(section.reorder_segments.value as usize);
+        let most_segments = section.write_segments as usize;
+        let most_in_window = most_segments.min(section.reorder_segments as usize);
         WriteCache {
             window: Vec::with_capacity(most_in_window),
             most_in_window,

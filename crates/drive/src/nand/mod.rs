@@ -10,9 +10,9 @@ mod times;
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
+use crate::config::SsdConfig;
 use crate::divide::Divider;
 use crate::lane::Lane;
-use crate::profile::SsdProfile;
 use crate::state::{LATEST, MOST_MOVED};
 use agenda::{Agenda, Opening, Operation};
 use suspension::Suspension;
@@ -30,7 +30,7 @@ pub(crate) struct Nand {
     channels: Vec<Lane>,
     by_channels: Divider,
     dies: Vec<Die>,
-    /// By die: its operations one by one. Empty when the profile says nothing of the cells, of an SLC
+    /// By die: its operations one by one. Empty when the config says nothing of the cells, of an SLC
     /// buffer or of suspending; then all operations are taken to be mean programs.
     agendas: Vec<Agenda>,
     counts: NandCounts,
@@ -64,20 +64,20 @@ struct Die {
 }
 
 impl Nand {
-    /// The NAND of a drive, idle. `profile` has passed its check.
-    pub(crate) fn new(profile: &SsdProfile) -> Nand {
-        let section = &profile.nand;
-        let kinds = PageKinds::new(profile.nand_cells.as_ref(), section.pages_per_block.value);
-        let told_apart = profile.nand_cells.is_some()
-            || profile.nand_suspend.is_some()
-            || profile.slc_buffer.is_some();
-        let dies = section.dies.value as usize;
+    /// The NAND of a drive, idle. `config` has passed its check.
+    pub(crate) fn new(config: &SsdConfig) -> Nand {
+        let section = &config.nand;
+        let kinds = PageKinds::new(config.nand_cells.as_ref(), section.pages_per_block);
+        let told_apart = config.nand_cells.is_some()
+            || config.nand_suspend.is_some()
+            || config.slc_buffer.is_some();
+        let dies = section.dies as usize;
         Nand {
-            times: Times::new(profile, &kinds),
+            times: Times::new(config, &kinds),
             kinds,
-            suspension: profile.nand_suspend.as_ref().map(Suspension::new),
-            channels: vec![Lane::default(); section.channels.value as usize],
-            by_channels: Divider::new(section.channels.value),
+            suspension: config.nand_suspend.as_ref().map(Suspension::new),
+            channels: vec![Lane::default(); section.channels as usize],
+            by_channels: Divider::new(section.channels),
             dies: vec![Die::default(); dies],
             agendas: vec![Agenda::default(); if told_apart { dies } else { 0 }],
             counts: NandCounts::default(),

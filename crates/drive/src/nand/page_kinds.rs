@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::profile::{CellKind, NandCellsSection, PageOrder};
+use crate::config::{CellKind, NandCellsSection, PageOrder};
 
 /// The place of a page among those that share its cells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -31,19 +31,19 @@ pub(crate) struct PageKinds {
 
 impl PageKinds {
     /// The kinds of a block of `pages` rows; all are alike when nothing is said of the cells. The
-    /// profile's check has seen to it that word lines fill the block.
+    /// config's check has seen to it that word lines fill the block.
     pub(crate) fn new(cells: Option<&NandCellsSection>, pages: u32) -> PageKinds {
         let Some(cells) = cells else {
             return PageKinds { by_row: Box::default() };
         };
-        let levels = levels(cells.kind.value);
+        let levels = levels(cells.kind);
         if levels.len() == 1 {
             return PageKinds { by_row: Box::default() };
         }
-        let alike = cells.pages_per_level.value as usize;
+        let alike = cells.pages_per_level as usize;
         let word_lines = pages as usize / (levels.len() * alike);
         // At each step the order goes one level up and so many word lines back.
-        let (steps, back) = match cells.order.value {
+        let (steps, back) = match cells.order {
             PageOrder::InTurn => (word_lines, 0),
             PageOrder::Shadow => (word_lines + levels.len() - 1, 1),
         };
@@ -96,22 +96,11 @@ fn levels(cells: CellKind) -> &'static [PageKind] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{Sourced, Standing};
 
     /// The kinds of a block, a letter a row.
     fn letters(kind: CellKind, order: PageOrder, pages_per_level: u32, pages: u32) -> String {
-        fn set<T>(value: T) -> Sourced<T> {
-            Sourced { value, standing: Standing::Set, source: "test".into(), note: None }
-        }
-        let cells = NandCellsSection {
-            kind: set(kind),
-            order: set(order),
-            pages_per_level: set(pages_per_level),
-            middle_program_ratio: None,
-            upper_program_ratio: None,
-            middle_read_ratio: None,
-            upper_read_ratio: None,
-        };
+        let cells =
+            NandCellsSection { kind, order, pages_per_level, ..NandCellsSection::default() };
         let kinds = PageKinds::new(Some(&cells), pages);
         let letter = |row| ['L', 'M', 'U'][kinds.of(row) as usize];
         let counts = kinds.count(1, pages);

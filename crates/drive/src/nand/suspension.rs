@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::agenda::Operation;
 use crate::Nanos;
-use crate::profile::NandSuspendSection;
+use crate::config::NandSuspendSection;
 
 /// How a die suspends an operation for reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -23,10 +23,10 @@ impl Suspension {
     pub(super) fn new(section: &NandSuspendSection) -> Suspension {
         let nanos = |value: f64| Nanos::from_micros(value);
         Suspension {
-            program: section.program_suspend_us.as_ref().map(|wait| nanos(wait.value)),
-            erase: section.erase_suspend_us.as_ref().map(|wait| nanos(wait.value)),
-            resume: nanos(section.resume_us.value),
-            most: section.most_suspensions.value,
+            program: section.program_suspend_us.map(nanos),
+            erase: section.erase_suspend_us.map(nanos),
+            resume: nanos(section.resume_us),
+            most: section.most_suspensions,
         }
     }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::chores::Chores;
 use super::page_kinds::{PAGE_KINDS, PageKind, PageKinds};
 use crate::Nanos;
-use crate::profile::{NandCellsSection, Sourced, SsdProfile};
+use crate::config::{NandCellsSection, SsdConfig};
 
 /// The times of a die and its channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -42,28 +42,28 @@ pub(super) struct ChoreTimes {
 }
 
 impl Times {
-    pub(super) fn new(profile: &SsdProfile, kinds: &PageKinds) -> Times {
-        let nand = &profile.nand;
-        let bytes_per_ns = nand.bus_mb_per_s.value * 1e6 / 1e9;
-        let page_ns = f64::from(nand.page_bytes.value) / bytes_per_ns;
+    pub(super) fn new(config: &SsdConfig, kinds: &PageKinds) -> Times {
+        let nand = &config.nand;
+        let bytes_per_ns = nand.bus_mb_per_s * 1e6 / 1e9;
+        let page_ns = f64::from(nand.page_bytes) / bytes_per_ns;
         let page_transfer = Nanos(page_ns.round() as u64);
-        let rows = kinds.count(0, nand.pages_per_block.value);
+        let rows = kinds.count(0, nand.pages_per_block);
         let by_kind = |mean_us: f64, ratios: [f64; PAGE_KINDS]| by_kind(mean_us, ratios, rows);
-        let cells = profile.nand_cells.as_ref();
-        let slc = profile.slc_buffer.as_ref();
-        let is_set = |flag: &Option<Sourced<bool>>| flag.as_ref().is_some_and(|flag| flag.value);
+        let cells = config.nand_cells.as_ref();
+        let slc = config.slc_buffer.as_ref();
+        let is_set = |flag: Option<bool>| flag == Some(true);
         Times {
-            mean_read: Nanos::from_micros(nand.read_us.value),
-            read: by_kind(nand.read_us.value, read_ratios(cells)),
-            mean_program: Nanos::from_micros(nand.program_us.value),
-            program: by_kind(nand.program_us.value, program_ratios(cells)),
-            slc_read: slc.map_or(Nanos::ZERO, |slc| Nanos::from_micros(slc.read_us.value)),
-            slc_program: slc.map_or(Nanos::ZERO, |slc| Nanos::from_micros(slc.program_us.value)),
-            erase: Nanos::from_micros(nand.erase_us.value),
+            mean_read: Nanos::from_micros(nand.read_us),
+            read: by_kind(nand.read_us, read_ratios(cells)),
+            mean_program: Nanos::from_micros(nand.program_us),
+            program: by_kind(nand.program_us, program_ratios(cells)),
+            slc_read: slc.map_or(Nanos::ZERO, |slc| Nanos::from_micros(slc.read_us)),
+            slc_program: slc.map_or(Nanos::ZERO, |slc| Nanos::from_micros(slc.program_us)),
+            erase: Nanos::from_micros(nand.erase_us),
             page_transfer,
-            row_transfer: Nanos(page_transfer.0 * u64::from(nand.planes.value)),
-            cache_reads: is_set(&nand.cache_reads),
-            cache_programs: is_set(&nand.cache_programs),
+            row_transfer: Nanos(page_transfer.0 * u64::from(nand.planes)),
+            cache_reads: is_set(nand.cache_reads),
+            cache_programs: is_set(nand.cache_programs),
         }
     }
 
@@ -146,14 +146,14 @@ fn ratios(middle: Option<f64>, upper: Option<f64>) -> [f64; PAGE_KINDS] {
 
 fn program_ratios(cells: Option<&NandCellsSection>) -> [f64; PAGE_KINDS] {
     ratios(
-        cells.and_then(|cells| cells.middle_program_ratio.as_ref()).map(|ratio| ratio.value),
-        cells.and_then(|cells| cells.upper_program_ratio.as_ref()).map(|ratio| ratio.value),
+        cells.and_then(|cells| cells.middle_program_ratio),
+        cells.and_then(|cells| cells.upper_program_ratio),
     )
 }
 
 fn read_ratios(cells: Option<&NandCellsSection>) -> [f64; PAGE_KINDS] {
     ratios(
-        cells.and_then(|cells| cells.middle_read_ratio.as_ref()).map(|ratio| ratio.value),
-        cells.and_then(|cells| cells.upper_read_ratio.as_ref()).map(|ratio| ratio.value),
+        cells.and_then(|cells| cells.middle_read_ratio),
+        cells.and_then(|cells| cells.upper_read_ratio),
     )
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
-use crate::profile::CheckpointSection;
+use crate::config::CheckpointSection;
 
 /// When the next pause is due.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -17,8 +17,8 @@ pub(super) struct Checkpoint {
 impl Checkpoint {
     /// Of a checked section.
     pub(super) fn new(section: &CheckpointSection) -> Checkpoint {
-        let every_writes = section.every_writes.value;
-        let pause = Nanos::from_micros(section.pause_us.value);
+        let every_writes = section.every_writes;
+        let pause = Nanos::from_micros(section.pause_us);
         Checkpoint { every_writes, pause, left: every_writes }
     }
 

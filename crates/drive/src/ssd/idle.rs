@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Ssd;
 use crate::Nanos;
-use crate::profile::{SlcBufferSection, SsdProfile};
+use crate::config::{SlcBufferSection, SsdConfig};
 use crate::state::LATEST;
 
 /// What the drive uses idle time for, and for how long it has had nothing to do.
@@ -34,11 +34,11 @@ struct Folding {
 }
 
 impl IdleTime {
-    /// Of a profile that has passed its check, if it uses any.
-    pub(super) fn new(profile: &SsdProfile) -> Option<IdleTime> {
-        let collecting = Collecting::new(profile);
-        let unit_bytes = profile.unit_bytes();
-        let folding = profile.slc_buffer.as_ref().map(|slc| Folding::new(slc, unit_bytes));
+    /// Of a config that has passed its check, if it uses any.
+    pub(super) fn new(config: &SsdConfig) -> Option<IdleTime> {
+        let collecting = Collecting::new(config);
+        let unit_bytes = config.unit_bytes();
+        let folding = config.slc_buffer.as_ref().map(|slc| Folding::new(slc, unit_bytes));
         let uses_any = collecting.is_some() || folding.is_some();
         uses_any.then_some(IdleTime { collecting, folding, since: Nanos::ZERO })
     }
@@ -58,11 +58,11 @@ impl IdleTime {
 }
 
 impl Collecting {
-    fn new(profile: &SsdProfile) -> Option<Collecting> {
-        let gc = &profile.gc;
-        let (after, blocks) = (gc.idle_ms.as_ref()?, gc.idle_free_blocks.as_ref()?);
-        let after = Nanos::from_micros(after.value * 1000.0);
-        let free_blocks = profile.free_blocks_worked_to(blocks.value);
+    fn new(config: &SsdConfig) -> Option<Collecting> {
+        let gc = &config.gc;
+        let (after, blocks) = (gc.idle_ms?, gc.idle_free_blocks?);
+        let after = Nanos::from_micros(after * 1000.0);
+        let free_blocks = config.free_blocks_worked_to(blocks);
         Some(Collecting { after, free_blocks })
     }
 }
@@ -70,9 +70,9 @@ impl Collecting {
 impl Folding {
     fn new(section: &SlcBufferSection, unit_bytes: u32) -> Folding {
         let unit_us = |mb_per_s: f64| f64::from(unit_bytes) / mb_per_s;
-        let unit = section.fold_mb_per_s.as_ref().map_or(0.0, |rate| unit_us(rate.value));
+        let unit = section.fold_mb_per_s.map_or(0.0, unit_us);
         Folding {
-            after: Nanos::from_micros(section.idle_ms.value * 1000.0),
+            after: Nanos::from_micros(section.idle_ms * 1000.0),
             unit: Nanos::from_micros(unit),
             next: Nanos::ZERO,
         }

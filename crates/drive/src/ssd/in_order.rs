@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use crate::Io;
-use crate::profile::{GcSection, Pacing};
+use crate::config::{GcSection, Pacing};
 
 /// Where the latest write commands ended.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -29,10 +29,10 @@ fn class_of(end: u64) -> usize {
 }
 
 impl InOrder {
-    /// Of a profile that has passed its check, if it matters to the drive.
+    /// Of a config that has passed its check, if it matters to the drive.
     pub(super) fn new(gc: &GcSection) -> Option<InOrder> {
-        let most = gc.sequential_commands.as_ref()?.value as usize;
-        let matters = gc.pacing.value == Pacing::DelayedUntilSequential;
+        let most = gc.sequential_commands? as usize;
+        let matters = gc.pacing == Pacing::DelayedUntilSequential;
         matters.then(|| InOrder::watching(most))
     }
 
@@ -71,7 +71,7 @@ impl InOrder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Lba, Op};
+    use crate::Lba;
     use proptest::prelude::*;
 
     #[test]
@@ -81,7 +81,7 @@ mod tests {
             for round in 0..5 {
                 for file in 0..files {
                     let lba = Lba(file * 1000 + round * 16);
-                    let io = Io { op: Op::Write, lba, sectors: 16, ..Io::FLUSH };
+                    let io = Io::write(lba, 16);
                     assert_eq!(watch.goes_on(io), in_order && round > 0, "{files} of {most}");
                 }
             }
@@ -100,7 +100,7 @@ mod tests {
                 if number == writes.len() / 2 {
                     watch.in_class.clear();
                 }
-                let io = Io { op: Op::Write, lba: Lba(lba), sectors, ..Io::FLUSH };
+                let io = Io::write(Lba(lba), sectors);
                 let latest = &ends[ends.len().saturating_sub(most)..];
                 prop_assert_eq!(watch.goes_on(io), latest.contains(&lba));
                 ends.push(io.end());

@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use crate::Nanos;
+use crate::config::MapLayout;
 use crate::divide::Divider;
 use crate::ftl::LogicalUnit;
 use crate::map_memory::{Access, MapMemory, MapPage, Miss};
 use crate::nand::Nand;
-use crate::profile::MapLayout;
 
 /// The pages of the map in memory, and those on the NAND.
 ///

@@ -26,12 +26,12 @@ mod wear;
 use serde::{Deserialize, Serialize};
 
 use crate::cache::WriteBuffer;
+use crate::config::{CompressionSection, ConfigError, HostSection, SsdConfig};
 use crate::energy::{SsdEnergy, SsdMeter};
 use crate::ftl::{FRONTS, MergeCounts, Translation};
 use crate::lane::Lane;
 use crate::link::Link;
 use crate::nand::{Chores, Nand};
-use crate::profile::{CompressionSection, HostSection, ProfileError, Sourced, SsdProfile};
 use crate::queue::Queue;
 use crate::read_ahead::ReadAhead;
 use crate::{
@@ -150,38 +150,38 @@ impl Ssd {
     /// A drive as it left the factory: never written, at time zero.
     ///
     /// # Errors
-    /// When [`SsdProfile::check`] refuses the profile.
-    pub fn new(profile: &SsdProfile) -> Result<Ssd, ProfileError> {
-        profile.check()?;
-        Ok(Ssd::around(profile, Translation::new(profile)))
+    /// When [`SsdConfig::check`] refuses the config.
+    pub fn new(config: &SsdConfig) -> Result<Ssd, ConfigError> {
+        config.check()?;
+        Ok(Ssd::around(config, Translation::new(config)))
     }
 
-    /// A drive with this map and nothing else in its past. `profile` has passed its check.
-    fn around(profile: &SsdProfile, ftl: Translation) -> Ssd {
+    /// A drive with this map and nothing else in its past. `config` has passed its check.
+    fn around(config: &SsdConfig, ftl: Translation) -> Ssd {
         let open_rows = 1 + usize::from(ftl.has_streams()) + usize::from(ftl.has_slc());
         let fronts = if open_rows > 1 { FRONTS } else { 1 };
         let shape = ftl.shape();
         let rows_per_block = (shape.units_per_block / shape.units_per_row) as usize;
-        let mut link = Link::new(&profile.link, profile.upstream.as_ref());
+        let mut link = Link::new(&config.link, config.upstream.as_ref());
         let geometry = Geometry {
-            sectors: profile.capacity.sectors.value,
+            sectors: config.capacity.sectors,
             logical_block_bytes: SECTOR_BYTES as u32,
-            queue_depth: profile.capacity.queue_depth.value,
+            queue_depth: config.capacity.queue_depth,
         };
         let grain = Grain::new(shape, geometry.sectors);
-        let costs = CommandCosts::new(profile);
-        let plain = profile.map_layout().is_none()
-            && profile.checkpoint.is_none()
-            && !profile.buffer.coalesces()
+        let costs = CommandCosts::new(config);
+        let plain = config.map_layout().is_none()
+            && config.checkpoint.is_none()
+            && !config.buffer.coalesces()
             && matches!(&ftl, Translation::PageMap(map) if map.is_plain());
-        let deferred = Trim::deferred(&profile.trim);
+        let deferred = Trim::deferred(&config.trim);
         Ssd {
             geometry,
             grain,
-            raw_bytes: profile.raw_bytes(),
-            trim: Trim::new(&profile.trim, link.is_pcie()),
-            power_loss_protected: profile.buffer.power_loss_protected.value,
-            coalesces: profile.buffer.coalesces(),
+            raw_bytes: config.raw_bytes(),
+            trim: Trim::new(&config.trim, link.is_pcie()),
+            power_loss_protected: config.buffer.power_loss_protected,
+            coalesces: config.buffer.coalesces(),
             plain,
             // Others ask for what is deferred, and have no short way.
             one: OneUnit::new(
@@ -190,36 +190,36 @@ impl Ssd {
                 &costs,
                 &mut link,
             ),
-            host: HostCost::by_operation(&profile.host),
+            host: HostCost::by_operation(&config.host),
             costs,
             link,
             controller: Lane::default(),
-            nand: Nand::new(profile),
-            limited_map: profile
+            nand: Nand::new(config),
+            limited_map: config
                 .map_layout()
                 .map(|layout| Box::new(LimitedMap::new(layout, shape.dies))),
             buffer: WriteBuffer::new(
-                u64::from(profile.buffer.write_kib.value) * 1024,
-                profile.row_bytes(),
+                u64::from(config.buffer.write_kib) * 1024,
+                config.row_bytes(),
                 open_rows,
             ),
             row_ready: [Nanos::ZERO; FRONTS],
             row_ends: vec![Nanos::ZERO; rows_per_block * shape.dies as usize * fronts],
             rows_per_block,
-            read_ahead: ReadAhead::new(profile.read_ahead_units()),
-            ahead_contiguous: is_on(&profile.controller.read_ahead_contiguous),
-            reads_unwritten: is_on(&profile.nand.reads_unwritten),
+            read_ahead: ReadAhead::new(config.read_ahead_units()),
+            ahead_contiguous: is_on(config.controller.read_ahead_contiguous),
+            reads_unwritten: is_on(config.nand.reads_unwritten),
             look_ahead: LookAhead::default(),
-            compression: profile.compression.clone(),
-            checkpoint: profile.checkpoint.as_ref().map(Checkpoint::new),
+            compression: config.compression.clone(),
+            checkpoint: config.checkpoint.as_ref().map(Checkpoint::new),
             host_writes: HostWrites::default(),
             answered_until: Nanos::ZERO,
             blocked_until: Nanos::ZERO,
             deferred,
-            idle: IdleTime::new(profile),
-            in_order: InOrder::new(&profile.gc),
+            idle: IdleTime::new(config),
+            in_order: InOrder::new(&config.gc),
             queue: Queue::with_depth(geometry.queue_depth),
-            power: profile.power.as_ref().map(|power| SsdMeter::new(power, &profile.nand)),
+            power: config.power.as_ref().map(|power| SsdMeter::new(power, &config.nand)),
             ftl,
         }
     }
@@ -261,7 +261,7 @@ impl Ssd {
     }
 
     /// What it has used since it was made until `at`, which is not before the last submit nor after
-    /// [`Target::now`]. `None` for a drive whose profile has no `[power]`. An operation counts from
+    /// [`Target::now`]. `None` for a drive whose config has no `[power]`. An operation counts from
     /// when it is ordered, though it may end later.
     pub fn energy(&self, at: Nanos) -> Option<SsdEnergy> {
         self.power.as_ref().map(|meter| meter.energy(at, self.nand.counts()))
@@ -314,7 +314,7 @@ impl Ssd {
     }
 
     /// Secure erase: the drive is as new but for its counters and its clock. It takes the time the
-    /// buffer needs to drain and the profile's `trim.secure_erase_s`; without that no more, because
+    /// buffer needs to drain and the config's `trim.secure_erase_s`; without that no more, because
     /// a block is erased when it is opened, and that is charged then. Blocks stay as worn as they
     /// are, and a read-only drive stays as it is. Nothing may be in flight.
     pub fn purge(&mut self) {
@@ -435,14 +435,14 @@ impl Target for Ssd {
     }
 }
 
-/// Whether something that a profile need not have is there and on.
-fn is_on(given: &Option<Sourced<bool>>) -> bool {
-    given.as_ref().is_some_and(|given| given.value)
+/// Whether something that a config need not have is there and on.
+fn is_on(given: Option<bool>) -> bool {
+    given == Some(true)
 }
 
 impl HostCost {
     fn by_operation(section: &HostSection) -> [HostCost; 4] {
-        let mut costs = [HostCost::of(section.command_us.value); 4];
+        let mut costs = [HostCost::of(section.command_us); 4];
         costs[Op::Read as usize] = HostCost::of(section.read_us());
         costs[Op::Write as usize] = HostCost::of(section.write_us());
         costs
@@ -465,19 +465,19 @@ impl CommandCosts {
         controller.serve(at, Nanos(self.moved_row.0 * rows)).max(ready)
     }
 
-    fn new(profile: &SsdProfile) -> CommandCosts {
-        let section = &profile.controller;
-        let move_4k_us = section.move_4k_us.as_ref().map_or(0.0, |moves| moves.value);
-        let compression = profile.compression.as_ref();
-        let store_4k_us = compression.and_then(|c| c.store_4k_us.as_ref()).map_or(0.0, |s| s.value);
-        let granule_4k = f64::from(profile.granule_bytes()) / 4096.0;
+    fn new(config: &SsdConfig) -> CommandCosts {
+        let section = &config.controller;
+        let move_4k_us = section.move_4k_us.unwrap_or(0.0);
+        let compression = config.compression.as_ref();
+        let store_4k_us = compression.and_then(|c| c.store_4k_us).unwrap_or(0.0);
+        let granule_4k = f64::from(config.granule_bytes()) / 4096.0;
         CommandCosts {
-            read: Nanos::from_micros(section.read_command_us.value),
-            write: Nanos::from_micros(section.write_command_us.value),
-            read_4k: Nanos::from_micros(section.read_4k_us.value),
-            write_4k: Nanos::from_micros(section.write_4k_us.value),
+            read: Nanos::from_micros(section.read_command_us),
+            write: Nanos::from_micros(section.write_command_us),
+            read_4k: Nanos::from_micros(section.read_4k_us),
+            write_4k: Nanos::from_micros(section.write_4k_us),
             stored_granule: Nanos::from_micros(store_4k_us * granule_4k),
-            moved_row: Nanos::from_micros(move_4k_us * (profile.row_bytes() / 4096) as f64),
+            moved_row: Nanos::from_micros(move_4k_us * (config.row_bytes() / 4096) as f64),
         }
     }
 }

@@ -8,7 +8,7 @@ use super::{CommandCosts, Ssd};
 use crate::ftl::{LogicalUnit, Stream, Translation};
 use crate::link::Link;
 use crate::nand::Chores;
-use crate::{FaultCause, Io, Nanos, Op, SECTOR_BYTES, Tag};
+use crate::{FaultCause, Io, Lba, Nanos, Op, SECTOR_BYTES, Tag};
 
 /// The one stream there is.
 const ONLY: usize = 0;
@@ -50,7 +50,7 @@ impl OneUnit {
     ) -> OneUnit {
         let unit = grain.unit_sectors();
         let has_them = plain && grain.pages_per_unit == 1 && drive >= u64::from(unit);
-        let touched = in_4k(Io { op: Op::Write, sectors: unit, ..Io::FLUSH });
+        let touched = in_4k(Io::write(Lba(0), unit));
         let touched_4k = touched.end - touched.start;
         let handling = Nanos(costs.write_4k.0 * touched_4k);
         let data = link.data(u64::from(unit) * SECTOR_BYTES);

@@ -1,4 +1,4 @@
-//! The state of a drive, to be kept and put into a drive of the same profile again.
+//! The state of a drive, to be kept and put into a drive of the same config again.
 
 use std::borrow::Cow;
 
@@ -10,11 +10,11 @@ use super::in_order::InOrder;
 use super::{HostWrites, Ssd};
 use crate::Nanos;
 use crate::cache::WriteBuffer;
+use crate::config::SsdConfig;
 use crate::energy::SsdMeter;
 use crate::ftl::{FRONTS, FtlState, Translation};
 use crate::lane::Lane;
 use crate::nand::Nand;
-use crate::profile::SsdProfile;
 use crate::read_ahead::ReadAhead;
 use crate::state::{LATEST, MOST_MOVED, StateError};
 
@@ -64,7 +64,7 @@ impl Ssd {
             checkpoint,
             queue,
             power,
-            // These follow from the profile.
+            // These follow from the config.
             geometry: _,
             grain: _,
             raw_bytes: _,
@@ -105,15 +105,15 @@ impl Ssd {
         })
     }
 
-    /// A drive of `profile` that remembers `state`: from here on it does exactly what the drive
+    /// A drive of `config` that remembers `state`: from here on it does exactly what the drive
     /// would have done whose state it is.
     ///
     /// # Errors
-    /// When [`SsdProfile::check`] refuses the profile, or `state` is none that a drive of it can
+    /// When [`SsdConfig::check`] refuses the config, or `state` is none that a drive of it can
     /// have. Whatever a state says, it makes no drive that fails later.
-    pub fn restore(profile: &SsdProfile, state: SsdState<'_>) -> Result<Ssd, StateError> {
-        profile.check().map_err(|error| StateError::new(error.to_string()))?;
-        let limited = profile.map_layout().is_some();
+    pub fn restore(config: &SsdConfig, state: SsdState<'_>) -> Result<Ssd, StateError> {
+        config.check().map_err(|error| StateError::new(error.to_string()))?;
+        let limited = config.map_layout().is_some();
         StateError::unless(!limited, "its map has limited memory, which keeps no state")?;
         let SsdState {
             now,
@@ -133,7 +133,7 @@ impl Ssd {
             host_writes,
             ftl,
         } = state;
-        let made = Ssd::around(profile, Translation::restore(profile, ftl)?);
+        let made = Ssd::around(config, Translation::restore(config, ftl)?);
         let rows_ready = row_ready.into_iter().fold(Nanos::ZERO, Nanos::max);
         let latest = now.max(rows_ready).max(answered_until).max(blocked_until);
         let lanes = [link[0], link[1], controller];

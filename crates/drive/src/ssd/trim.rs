@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::Ssd;
 use super::deferred::Deferred;
+use crate::config::{TrimMode, TrimSection};
 use crate::ftl::LogicalUnit;
-use crate::profile::{Sourced, TrimMode, TrimSection};
 use crate::{Fault, Io, Lba, Nanos, Op, Tag, Target};
 
 /// Sectors a range of an ATA DATA SET MANAGEMENT command can have: a count of 16 bits.
@@ -30,25 +30,25 @@ pub(super) struct Trim {
 
 impl Trim {
     pub(super) fn new(section: &TrimSection, pcie: bool) -> Trim {
-        let value = |key: &Option<Sourced<f64>>| key.as_ref().map_or(0.0, |it| it.value);
+        let value = |key: Option<f64>| key.unwrap_or(0.0);
         Trim {
-            supported: section.supported.value,
-            mode: section.mode.as_ref().map_or(TrimMode::default(), |mode| mode.value),
+            supported: section.supported,
+            mode: section.mode.unwrap_or_default(),
             // A range of an NVMe Dataset Management command has a length of 32 bits.
             range_sectors: if pcie { u32::MAX } else { ATA_RANGE_SECTORS },
-            range: Nanos::from_micros(value(&section.range_us)),
-            command: Nanos::from_micros(value(&section.command_us)),
-            ns_per_byte: value(&section.us_per_mib) * 1e3 / f64::from(1 << 20),
-            frees: section.partial_percent.as_ref().map_or(1 << 32, |percent| {
-                (percent.value / 100.0 * (1_u64 << 32) as f64).round() as u64
-            }),
-            secure_erase: Nanos::from_micros(value(&section.secure_erase_s) * 1e6),
+            range: Nanos::from_micros(value(section.range_us)),
+            command: Nanos::from_micros(value(section.command_us)),
+            ns_per_byte: value(section.us_per_mib) * 1e3 / f64::from(1 << 20),
+            frees: section
+                .partial_percent
+                .map_or(1 << 32, |percent| (percent / 100.0 * (1_u64 << 32) as f64).round() as u64),
+            secure_erase: Nanos::from_micros(value(section.secure_erase_s) * 1e6),
         }
     }
 
     /// What there is to remember of a TRIM that takes effect later, if it does.
     pub(super) fn deferred(section: &TrimSection) -> Option<Box<Deferred>> {
-        let seconds = section.deferred_s.as_ref().map_or(0.0, |seconds| seconds.value);
+        let seconds = section.deferred_s.unwrap_or(0.0);
         let wait = Nanos::from_micros(seconds * 1e6);
         (wait > Nanos::ZERO).then(|| Box::new(Deferred::new(wait)))
     }
@@ -145,7 +145,7 @@ impl Ssd {
         let mut next = 0;
         while next < sectors {
             let piece = (sectors - next).min(u64::from(ATA_RANGES * range)) as u32;
-            let io = Io { op: Op::Trim, lba: Lba(next), sectors: piece, ..Io::FLUSH };
+            let io = Io::trim(Lba(next), piece);
             self.submit(Tag(0), io);
             self.reap(Nanos::MAX)?;
             next += u64::from(piece);

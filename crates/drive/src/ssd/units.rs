@@ -156,10 +156,9 @@ pub(super) fn in_4k(io: Io) -> Range<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Op;
 
     fn io(lba: u64, sectors: u32) -> Io {
-        Io { op: Op::Write, lba: Lba(lba), sectors, ..Io::FLUSH }
+        Io::write(Lba(lba), sectors)
     }
 
     /// Units of 16 KiB on pages of 8 KiB; the last unit lies in the drive by half.

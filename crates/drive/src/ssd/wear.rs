@@ -34,7 +34,7 @@ impl Ssd {
             least = least.min(erases);
             most = most.max(erases);
         }
-        // A profile has eight blocks or more.
+        // A config has eight blocks or more.
         let mean = sum as f64 / blocks as f64;
         // In whole numbers up to here: equal counts deviate by exactly 0.
         let scatter = u128::from(blocks) * squares - u128::from(sum) * u128::from(sum);

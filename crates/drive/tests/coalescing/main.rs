@@ -5,7 +5,7 @@ mod common;
 mod mechanisms;
 
 use common::*;
-use fourcorners_drive::profile::SsdProfile;
+use fourcorners_drive::config::SsdConfig;
 use fourcorners_drive::{Io, Lba, Nanos, Op, Ssd, SsdCounters};
 
 /// Nanoseconds of 4 KiB over the link, and of a row of 32 KiB from the buffer onto the NAND.
@@ -13,13 +13,13 @@ const LINK: Nanos = Nanos(6827);
 const PROGRAM: Nanos = Nanos(81_920 + 500_000);
 
 /// A drive of four dies with rows of so many units, a multiple of 4, that coalesces.
-fn profile(row: u32) -> SsdProfile {
+fn profile(row: u32) -> SsdConfig {
     let shape = Shape { dies: 4, blocks_per_die: 64, pages_per_block: 16, effective_op: 0.2 };
     let mut profile = ssd(shape);
-    profile.nand.planes = set(row / 4);
-    profile.nand.page_bytes = set(16_384);
-    profile.buffer.write_kib = set(16 * row * 4);
-    profile.buffer.coalesce = Some(set(true));
+    profile.nand.planes = row / 4;
+    profile.nand.page_bytes = 16_384;
+    profile.buffer.write_kib = 16 * row * 4;
+    profile.buffer.coalesce = Some(true);
     set_effective_op(&mut profile, 0.2);
     profile
 }
@@ -59,7 +59,7 @@ fn one_unit_written_again_and_again_is_one_row_a_flush() {
             .collect();
         (latencies, counters(&drive))
     };
-    let (latencies, count) = run(Some(set(true)));
+    let (latencies, count) = run(Some(true));
     assert_eq!((count.host_units, count.absorbed_units), (3 * TIMES, 3 * (TIMES - 1)));
     assert_eq!((count.programmed_units, count.padded_units), (3 * 8, 3 * 7));
     // Nothing but the link is in the way of any of them, 32 of which are in flight.
@@ -69,7 +69,7 @@ fn one_unit_written_again_and_again_is_one_row_a_flush() {
     let (slower, without) = run(None);
     assert_eq!((without.absorbed_units, without.programmed_units), (0, 3 * TIMES));
     assert!(slower.iter().max() > latencies.iter().max());
-    assert_eq!(run(Some(set(false))), (slower, without));
+    assert_eq!(run(Some(false)), (slower, without));
 }
 
 /// A row of r units is full when r different ones were written. With j of k there, the next write is a
@@ -119,7 +119,7 @@ fn a_hot_set_smaller_than_a_row_is_programmed_only_by_flushes() {
 #[test]
 fn a_protected_buffer_is_not_even_programmed_by_a_flush() {
     let mut profile = profile(8);
-    profile.buffer.power_loss_protected = set(true);
+    profile.buffer.power_loss_protected = true;
     let mut drive = make(&profile);
     for _ in 0..100 {
         closed_loop(&mut drive, 1, times(7, write));
@@ -196,9 +196,9 @@ fn a_forced_write_programs_the_row_that_absorbed_it() {
 fn an_absorbed_write_waits_for_the_space_of_its_row() {
     // Two rows: one is programmed while the other is filled.
     let mut profile = profile(8);
-    profile.nand.dies = set(1);
-    profile.nand.channels = set(1);
-    profile.buffer.write_kib = set(2 * 32);
+    profile.nand.dies = 1;
+    profile.nand.channels = 1;
+    profile.buffer.write_kib = 2 * 32;
     set_effective_op(&mut profile, 0.2);
     let mut drive = make(&profile);
     let latencies = closed_loop(&mut drive, 4, times(18, |i| write(i.min(16))));

@@ -1,6 +1,6 @@
 //! Coalescing where there is more than one row open, or another kind of map.
 
-use fourcorners_drive::profile::*;
+use fourcorners_drive::config::*;
 use fourcorners_drive::{Io, Lba, MergeCounts, Nanos, Op, Ssd, Target};
 
 use super::{LINK, alone, counters, profile, write};
@@ -9,11 +9,11 @@ use crate::common::*;
 #[test]
 fn a_part_of_a_unit_in_the_row_needs_no_read() {
     let mut profile = profile(16);
-    profile.map = Some(MapSection { unit_bytes: Some(set(16_384)), ..MapSection::default() });
+    profile.map = Some(MapSection { unit_bytes: Some(16_384), ..MapSection::default() });
     let mut drive = make(&profile);
     fill(&mut drive);
     alone(&mut drive, Io::FLUSH);
-    let part = Io { op: Op::Write, lba: Lba(5 * 32 + 3), sectors: 8, ..Io::FLUSH };
+    let part = Io::write(Lba(5 * 32 + 3), 8);
     let before = counters(&drive);
     let read = alone(&mut drive, part);
     assert!(read > Nanos::from_micros(50.0), "the rest of the unit was read in {read}");
@@ -28,14 +28,10 @@ fn a_part_of_a_unit_in_the_row_needs_no_read() {
 #[test]
 fn a_unit_stays_in_the_row_of_the_stream_it_was_of() {
     let mut profile = profile(16);
-    profile.nand.blocks_per_plane = set(64);
-    profile.capacity.sectors = set(2000 * 8);
-    profile.streams = Some(StreamsSection {
-        region_kib: set(4),
-        period_percent: set(1),
-        hot_factor: set(2.0),
-        ..streams()
-    });
+    profile.nand.blocks_per_plane = 64;
+    profile.capacity.sectors = 2000 * 8;
+    profile.streams =
+        Some(StreamsSection { region_kib: 4, period_percent: 1, hot_factor: 2.0, ..streams() });
     let mut drive = make(&profile);
     const HOT: u64 = 7;
     // A period is 20 units placed: seven times the one, the last of them in the open row, and
@@ -69,16 +65,16 @@ fn a_unit_stays_in_the_row_of_the_stream_it_was_of() {
 fn the_row_of_an_slc_buffer_absorbs_and_is_folded_once() {
     let mut profile = profile(8);
     profile.slc_buffer = Some(SlcBufferSection {
-        fixed_mib: Some(set(4)),
+        fixed_mib: Some(4),
         dynamic_mib: None,
-        cell_bits: set(2),
-        program_us: set(100.0),
-        read_us: set(20.0),
-        when_full: set(WhenSlcFull::Direct),
-        idle_ms: set(10.0),
+        cell_bits: 2,
+        program_us: 100.0,
+        read_us: 20.0,
+        when_full: WhenSlcFull::Direct,
+        idle_ms: 10.0,
         fold_mb_per_s: None,
     });
-    profile.nand.blocks_per_plane.value += 8;
+    profile.nand.blocks_per_plane += 8;
     let mut drive = make(&profile);
     for round in 1..=3 {
         closed_loop(&mut drive, 4, times(900, |i| write(i % 6)));
@@ -98,15 +94,15 @@ fn the_row_of_an_slc_buffer_absorbs_and_is_folded_once() {
 #[test]
 fn a_log_block_map_absorbs_and_keeps_the_order_it_has() {
     let mut profile = profile(8);
-    profile.nand.dies = set(1);
-    profile.nand.channels = set(1);
-    profile.capacity.sectors = set(20 * 128 * 8);
+    profile.nand.dies = 1;
+    profile.nand.channels = 1;
+    profile.capacity.sectors = 20 * 128 * 8;
     profile.log_blocks = Some(LogBlocksSection {
-        count: set(2),
-        associativity: set(1),
-        stripe_dies: set(1),
-        replacement: set(LogReplacement::Oldest),
-        sequential: set(true),
+        count: 2,
+        associativity: 1,
+        stripe_dies: 1,
+        replacement: LogReplacement::Oldest,
+        sequential: true,
     });
     // A logical block in order, each row of it with units written again before it is full.
     let mut drive = make(&profile);
@@ -129,9 +125,9 @@ fn an_absorbed_write_changes_no_page_of_a_limited_map() {
     // Memory for two pages of the map, of 4096 units each.
     let written_back = |coalesce| {
         let mut profile = profile(8);
-        profile.map = Some(MapSection { memory_kib: Some(set(32)), ..MapSection::default() });
-        profile.nand.blocks_per_plane.value += 16;
-        profile.buffer.coalesce = Some(set(coalesce));
+        profile.map = Some(MapSection { memory_kib: Some(32), ..MapSection::default() });
+        profile.nand.blocks_per_plane += 16;
+        profile.buffer.coalesce = Some(coalesce);
         let mut drive = make(&profile);
         fill(&mut drive);
         let pages = drive.geometry().sectors / 8 / 4096;
@@ -176,15 +172,15 @@ fn it_is_saved_and_goes_on() {
 fn compression_and_coalescing_exclude_each_other() {
     let mut profile = profile(8);
     profile.compression = Some(CompressionSection {
-        granule_bytes: set(512),
-        least_stored_percent: set(10),
-        overhead_bytes: set(0),
+        granule_bytes: 512,
+        least_stored_percent: 10,
+        overhead_bytes: 0,
         parity_rows: None,
         store_4k_us: None,
     });
     let error = profile.check().expect_err("a unit has the room it was given").to_string();
     assert!(error.starts_with("buffer.coalesce = true is not possible: "), "{error}");
     assert!(error.ends_with("leave out buffer.coalesce or [compression]"), "{error}");
-    profile.buffer.coalesce = Some(set(false));
+    profile.buffer.coalesce = Some(false);
     assert_eq!(profile.check(), Ok(()));
 }

@@ -1,16 +1,16 @@
 //! Collection in batches, what collection costs the controller, and how long a delayed drive stalls.
 
 use super::*;
-use fourcorners_drive::profile::Stall;
+use fourcorners_drive::config::Stall;
 
 const MOVES: u32 = 6;
 const ENOUGH: u32 = 30;
 
-fn batched(effective_op: f64) -> SsdProfile {
+fn batched(effective_op: f64) -> SsdConfig {
     let mut profile = profile();
-    profile.gc.pacing = set(Pacing::Batched);
-    profile.gc.batch_free_blocks = Some(set(ENOUGH));
-    profile.gc.batch_moves = Some(set(MOVES));
+    profile.gc.pacing = Pacing::Batched;
+    profile.gc.batch_free_blocks = Some(ENOUGH);
+    profile.gc.batch_moves = Some(MOVES);
     set_effective_op(&mut profile, effective_op);
     profile
 }
@@ -41,7 +41,7 @@ fn with_much_spare_it_moves_as_much_with_every_write_or_nothing() {
 
     // A paced drive moves the same all the time.
     let mut paced = profile;
-    paced.gc.pacing = set(Pacing::Paced);
+    paced.gc.pacing = Pacing::Paced;
     let mut drive = tortured(&paced, &mut random);
     let windows = moved(&mut drive, &mut random, 100);
     let mean = windows.iter().sum::<f64>() / 100.0;
@@ -50,7 +50,7 @@ fn with_much_spare_it_moves_as_much_with_every_write_or_nothing() {
 
 #[test]
 fn with_little_spare_a_batch_never_ends_and_a_die_never_runs_out() {
-    let write_amplification = |profile: &SsdProfile| {
+    let write_amplification = |profile: &SsdConfig| {
         let mut random = Random(2);
         let mut drive = tortured(profile, &mut random);
         let windows = moved(&mut drive, &mut random, 200);
@@ -59,9 +59,9 @@ fn with_little_spare_a_batch_never_ends_and_a_die_never_runs_out() {
     };
     let mut batched = batched(0.12);
     // Less than it takes: made up for at the pace of a paced drive.
-    batched.gc.batch_moves = Some(set(1));
+    batched.gc.batch_moves = Some(1);
     let mut paced = batched.clone();
-    paced.gc.pacing = set(Pacing::Paced);
+    paced.gc.pacing = Pacing::Paced;
     let (ours, theirs) = (write_amplification(&batched), write_amplification(&paced));
     assert!((ours / theirs - 1.0).abs() < 0.02, "{ours}, paced {theirs}");
 }
@@ -72,10 +72,10 @@ fn what_is_moved_takes_the_controller_its_time() {
     let each_us = |move_us: Option<f64>| {
         let mut profile = profile();
         // NAND that is never waited for.
-        profile.nand.program_us = set(1.0);
-        profile.nand.read_us = set(1.0);
-        profile.nand.erase_us = set(1.0);
-        profile.controller.move_4k_us = move_us.map(set);
+        profile.nand.program_us = 1.0;
+        profile.nand.read_us = 1.0;
+        profile.nand.erase_us = 1.0;
+        profile.controller.move_4k_us = move_us;
         let mut random = Random(3);
         let mut drive = tortured(&profile, &mut random);
         let before = drive.counters();
@@ -95,8 +95,8 @@ fn what_is_moved_takes_the_controller_its_time() {
 fn a_drive_that_stalls_for_one_victim_stalls_for_less() {
     let run = |stall: Stall| {
         let mut profile = profile();
-        profile.gc.pacing = set(Pacing::Delayed);
-        profile.gc.stall = Some(set(stall));
+        profile.gc.pacing = Pacing::Delayed;
+        profile.gc.stall = Some(stall);
         let mut random = Random(4);
         let mut drive = tortured(&profile, &mut random);
         let units = drive.geometry().sectors / 8;

@@ -7,10 +7,10 @@ const HOUR: Nanos = Nanos(3_600_000_000_000);
 /// Free blocks a die that the drive works to when idle.
 const TARGET: u64 = 12;
 
-fn idle_profile() -> SsdProfile {
+fn idle_profile() -> SsdConfig {
     let mut profile = profile();
-    profile.gc.idle_ms = Some(set(100.0));
-    profile.gc.idle_free_blocks = Some(set(TARGET as u32));
+    profile.gc.idle_ms = Some(100.0);
+    profile.gc.idle_free_blocks = Some(TARGET as u32);
     profile
 }
 
@@ -21,7 +21,7 @@ fn idle_profile() -> SsdProfile {
 fn after_an_idle_hour_a_burst_is_as_fast_as_fresh_for_as_long_as_the_space_lasts() {
     for pacing in [Pacing::Paced, Pacing::Delayed] {
         let mut profile = idle_profile();
-        profile.gc.pacing = set(pacing);
+        profile.gc.pacing = pacing;
         let mut random = Random(1);
         let mut drive = tortured(&profile, &mut random);
         let used = random_write_us(&mut drive, &mut random, 20_000);
@@ -55,7 +55,7 @@ fn idle_time_is_used_to_the_end_and_no_further() {
         let mut random = Random(2);
         let mut profile = idle_profile();
         // More than there is time for.
-        profile.gc.idle_free_blocks = Some(set(30));
+        profile.gc.idle_free_blocks = Some(30);
         let mut drive = tortured(&profile, &mut random);
         // What was written last is on the NAND before the time is used.
         drive.settle();
@@ -113,7 +113,7 @@ fn a_short_pause_and_a_drive_with_space_move_nothing() {
 /// have to begin.
 #[test]
 fn idle_collection_amplifies_writes() {
-    let amplification = |profile: &SsdProfile| {
+    let amplification = |profile: &SsdConfig| {
         let mut random = Random(4);
         let mut drive = tortured(profile, &mut random);
         let (units, before) = (drive.geometry().sectors / 8, drive.counters());
@@ -127,7 +127,7 @@ fn idle_collection_amplifies_writes() {
     let busy = amplification(&profile());
     // As if it kept the target all the time, and no reserve.
     let mut least_spare = profile();
-    least_spare.gc.start_free_blocks = set(TARGET as u32 + 1);
+    least_spare.gc.start_free_blocks = TARGET as u32 + 1;
     let most = amplification(&least_spare);
     assert!(busy * 1.05 < idle && idle < most, "{busy} without, {idle} with, {most} at most");
 }
@@ -136,9 +136,9 @@ fn idle_collection_amplifies_writes() {
 fn the_last_die_gets_as_much_of_a_shared_channel_as_the_first() {
     // Four dies on one channel that is the bottleneck: 410 us a page, 50 and 100 in the die.
     let mut profile = idle_profile();
-    profile.nand.channels = set(1);
-    profile.nand.bus_mb_per_s = set(10.0);
-    profile.nand.program_us = set(100.0);
+    profile.nand.channels = 1;
+    profile.nand.bus_mb_per_s = 10.0;
+    profile.nand.program_us = 100.0;
     set_effective_op(&mut profile, 0.12);
     let mut random = Random(5);
     let mut drive = tortured(&profile, &mut random);

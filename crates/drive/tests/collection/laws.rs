@@ -16,7 +16,7 @@ fn no_unit_is_lost_or_mapped_twice_and_every_page_is_accounted_for() {
         let mut profile = draw::profile(&mut random, most_units);
         draw::beyond_the_reference(&mut random, &mut profile);
         let mut drive = Ssd::new(&profile).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-        let sectors = profile.capacity.sectors.value;
+        let sectors = profile.capacity.sectors;
         let depth = random.between(1, 32) as u32;
         for round in 0..8 {
             // Half of the rounds keep to a part of the drive, so that something becomes hot.
@@ -48,7 +48,7 @@ fn the_same_seed_gives_the_same_times() {
             draw::beyond_the_reference(&mut random, &mut profile);
             let mut drive = make(&profile);
             let commands =
-                (0..20_000).map(|_| draw::command(&mut random, profile.capacity.sectors.value));
+                (0..20_000).map(|_| draw::command(&mut random, profile.capacity.sectors));
             let commands: Vec<Command> = commands.collect();
             let answers = play(&mut drive, 8, commands).unwrap_or_else(|error| panic!("{error}"));
             (answers, drive.counters())

@@ -10,8 +10,8 @@ mod laws;
 mod refusals;
 mod sequential;
 
-use common::{Random, closed_loop, fill, io, make, overwrite, set, set_effective_op, ssd, times};
-use fourcorners_drive::profile::{Pacing, SsdProfile};
+use common::{Random, closed_loop, fill, io, make, overwrite, set_effective_op, ssd, times};
+use fourcorners_drive::config::{Pacing, SsdConfig};
 use fourcorners_drive::{Nanos, Op, Ssd, Target};
 
 const DIES: u32 = 4;
@@ -21,7 +21,7 @@ const PAGES: u32 = 64;
 const BLOCKS_OF_ALL: u64 = (DIES * PAGES) as u64;
 
 /// 4 dies of 400 blocks: 2 are kept free, and the open ones take another.
-fn profile() -> SsdProfile {
+fn profile() -> SsdConfig {
     let shape = common::Shape {
         dies: DIES,
         blocks_per_die: 400,
@@ -32,7 +32,7 @@ fn profile() -> SsdProfile {
 }
 
 /// Filled, and overwritten at random until that makes no difference.
-fn tortured(profile: &SsdProfile, random: &mut Random) -> Ssd {
+fn tortured(profile: &SsdConfig, random: &mut Random) -> Ssd {
     let mut drive = make(profile);
     fill(&mut drive);
     let units = drive.geometry().sectors / 8;
@@ -49,10 +49,10 @@ fn random_write_us(drive: &mut Ssd, random: &mut Random, count: u64) -> f64 {
 
 /// The same on a drive that has never anything to collect: programs with their transfers, an erase a
 /// block.
-fn fresh_us(profile: &SsdProfile) -> f64 {
+fn fresh_us(profile: &SsdConfig) -> f64 {
     let nand = &profile.nand;
-    let transfer_us = 4096.0 / nand.bus_mb_per_s.value;
-    let row_us = nand.program_us.value + transfer_us + nand.erase_us.value / f64::from(PAGES);
+    let transfer_us = 4096.0 / nand.bus_mb_per_s;
+    let row_us = nand.program_us + transfer_us + nand.erase_us / f64::from(PAGES);
     row_us / f64::from(DIES)
 }
 

@@ -1,10 +1,10 @@
 //! What makes no drive is refused by key, value and range.
 
 use super::*;
-use fourcorners_drive::profile::{LogBlocksSection, LogReplacement, StreamsSection};
+use fourcorners_drive::config::{LogBlocksSection, LogReplacement, StreamsSection};
 
 #[track_caller]
-fn refused(change: impl Fn(&mut SsdProfile), message: &str) {
+fn refused(change: impl Fn(&mut SsdConfig), message: &str) {
     let mut profile = profile();
     profile.check().unwrap_or_else(|error| panic!("before the change: {error}"));
     change(&mut profile);
@@ -12,7 +12,7 @@ fn refused(change: impl Fn(&mut SsdProfile), message: &str) {
     assert_eq!(error.to_string(), message);
 }
 
-fn in_streams(change: impl Fn(&mut StreamsSection)) -> impl Fn(&mut SsdProfile) {
+fn in_streams(change: impl Fn(&mut StreamsSection)) -> impl Fn(&mut SsdConfig) {
     move |profile| {
         let mut streams = common::streams();
         change(&mut streams);
@@ -25,33 +25,33 @@ fn nonsense_in_streams() {
     let refused_in =
         |change: fn(&mut StreamsSection), message| refused(in_streams(change), message);
     refused_in(
-        |streams| streams.region_kib = set(0),
+        |streams| streams.region_kib = 0,
         "streams.region_kib = 0 is not possible: it must be 4 to 1048576",
     );
     refused_in(
-        |streams| streams.region_kib = set(6),
+        |streams| streams.region_kib = 6,
         "streams.region_kib = 6 is not possible: it must be a multiple of 4, the map's unit",
     );
     refused_in(
-        |streams| streams.period_percent = set(0),
+        |streams| streams.period_percent = 0,
         "streams.period_percent = 0 is not possible: it must be 1 to 10000",
     );
     refused_in(
-        |streams| streams.hot_factor = set(f64::NAN),
+        |streams| streams.hot_factor = f64::NAN,
         "streams.hot_factor = NaN is not possible: it must be 1 to 1000",
     );
     refused_in(
-        |streams| streams.hot_spare_percent = Some(set(100)),
+        |streams| streams.hot_spare_percent = Some(100),
         "streams.hot_spare_percent = 100 is not possible: it must be 0 to 99",
     );
     refused_in(
-        |streams| streams.cool_turns = set(0.5),
+        |streams| streams.cool_turns = 0.5,
         "streams.cool_turns = 0.5 is not possible: it must be 1 to 1000000",
     );
     refused(
         |profile| {
             profile.streams = Some(common::streams());
-            profile.buffer.write_kib = set(11);
+            profile.buffer.write_kib = 11;
         },
         "buffer.write_kib = 11 is not possible: it must be 12 to 4194304",
     );
@@ -59,11 +59,11 @@ fn nonsense_in_streams() {
         |profile| {
             profile.streams = Some(common::streams());
             profile.log_blocks = Some(LogBlocksSection {
-                count: set(1),
-                associativity: set(1),
-                stripe_dies: set(1),
-                replacement: set(LogReplacement::Oldest),
-                sequential: set(true),
+                count: 1,
+                associativity: 1,
+                stripe_dies: 1,
+                replacement: LogReplacement::Oldest,
+                sequential: true,
             });
         },
         "streams.victims = given is not possible: streams are a page map's: leave out [streams] or \
@@ -76,11 +76,11 @@ fn nonsense_in_streams() {
 fn streams_take_space() {
     let mut profile = profile();
     let most = |open: u64| (400 - 2 - open) * BLOCKS_OF_ALL * 4096 * 100 / 101 / 512 / 8 * 8;
-    profile.capacity.sectors = set(most(2));
+    profile.capacity.sectors = most(2);
     assert_eq!(profile.check(), Ok(()));
     profile.streams = Some(common::streams());
     assert!(profile.check().is_err());
-    profile.capacity.sectors = set(most(4));
+    profile.capacity.sectors = most(4);
     assert_eq!(profile.check(), Ok(()));
     let usable = (400 - 2 - 2) * BLOCKS_OF_ALL;
     let op = usable as f64 / (most(4) / 8) as f64 - 1.0;
@@ -89,47 +89,47 @@ fn streams_take_space() {
 
 #[test]
 fn nonsense_in_collection() {
-    let ahead = |profile: &mut SsdProfile| {
-        profile.gc.pacing = set(Pacing::DelayedUntilSequential);
-        profile.gc.sequential_free_blocks = Some(set(20));
-        profile.gc.sequential_gain = Some(set(2));
-        profile.gc.sequential_commands = Some(set(4));
+    let ahead = |profile: &mut SsdConfig| {
+        profile.gc.pacing = Pacing::DelayedUntilSequential;
+        profile.gc.sequential_free_blocks = Some(20);
+        profile.gc.sequential_gain = Some(2);
+        profile.gc.sequential_commands = Some(4);
     };
     refused(
-        |profile| profile.gc.idle_ms = Some(set(1.0)),
+        |profile| profile.gc.idle_ms = Some(1.0),
         "gc.idle_free_blocks = absent is not possible: gc.idle_ms needs it",
     );
     refused(
-        |profile| profile.gc.idle_free_blocks = Some(set(9)),
+        |profile| profile.gc.idle_free_blocks = Some(9),
         "gc.idle_free_blocks = 9 is not possible: gc.idle_ms must be given with it",
     );
     refused(
         |profile| {
-            profile.gc.idle_ms = Some(set(-1.0));
-            profile.gc.idle_free_blocks = Some(set(9));
+            profile.gc.idle_ms = Some(-1.0);
+            profile.gc.idle_free_blocks = Some(9);
         },
         "gc.idle_ms = -1 is not possible: it must be 0 to 1000000000",
     );
     refused(
         |profile| {
-            profile.gc.idle_ms = Some(set(1.0));
-            profile.gc.idle_free_blocks = Some(set(2));
+            profile.gc.idle_ms = Some(1.0);
+            profile.gc.idle_free_blocks = Some(2);
         },
         "gc.idle_free_blocks = 2 is not possible: it must be 3 to 1048576",
     );
     refused(
         |profile| {
-            profile.gc.pacing = set(Pacing::Batched);
-            profile.gc.batch_moves = Some(set(4));
+            profile.gc.pacing = Pacing::Batched;
+            profile.gc.batch_moves = Some(4);
         },
         "gc.batch_free_blocks = absent is not possible: gc.pacing = batched needs it",
     );
     refused(
-        |profile| profile.gc.batch_moves = Some(set(0)),
+        |profile| profile.gc.batch_moves = Some(0),
         "gc.batch_moves = 0 is not possible: it must be 1 to 1000",
     );
     refused(
-        |profile| profile.controller.move_4k_us = Some(set(-0.5)),
+        |profile| profile.controller.move_4k_us = Some(-0.5),
         "controller.move_4k_us = -0.5 is not possible: it must be 0 to 1000000",
     );
     refused(
@@ -142,14 +142,14 @@ fn nonsense_in_collection() {
     refused(
         |profile| {
             ahead(profile);
-            profile.gc.sequential_free_blocks = Some(set(1));
+            profile.gc.sequential_free_blocks = Some(1);
         },
         "gc.sequential_free_blocks = 1 is not possible: it must be 3 to 1048576",
     );
     refused(
         |profile| {
             ahead(profile);
-            profile.gc.sequential_commands = Some(set(257));
+            profile.gc.sequential_commands = Some(257);
         },
         "gc.sequential_commands = 257 is not possible: it must be 1 to 256",
     );

@@ -4,12 +4,12 @@ use super::*;
 
 const TARGET: u64 = 20;
 
-fn waiting() -> SsdProfile {
+fn waiting() -> SsdConfig {
     let mut profile = profile();
-    profile.gc.pacing = set(Pacing::DelayedUntilSequential);
-    profile.gc.sequential_free_blocks = Some(set(TARGET as u32));
-    profile.gc.sequential_gain = Some(set(2));
-    profile.gc.sequential_commands = Some(set(4));
+    profile.gc.pacing = Pacing::DelayedUntilSequential;
+    profile.gc.sequential_free_blocks = Some(TARGET as u32);
+    profile.gc.sequential_gain = Some(2);
+    profile.gc.sequential_commands = Some(4);
     profile
 }
 
@@ -30,7 +30,7 @@ fn tenth(drive: &Ssd) -> u64 {
 fn more_free_blocks_than_there_are_to_spare_are_not_worked_to() {
     let wants = |blocks: u32| {
         let mut profile = waiting();
-        profile.gc.sequential_free_blocks = Some(set(blocks));
+        profile.gc.sequential_free_blocks = Some(blocks);
         profile
     };
     let most = wants(100_000).free_blocks_worked_to(100_000);
@@ -90,7 +90,7 @@ fn a_part_written_in_order_restores_random_writes() {
 fn other_drives_have_no_such_recovery() {
     for pacing in [Pacing::Paced, Pacing::Delayed] {
         let mut profile = profile();
-        profile.gc.pacing = set(pacing);
+        profile.gc.pacing = pacing;
         let mut random = Random(1);
         let mut drive = tortured(&profile, &mut random);
         let used = random_write_us(&mut drive, &mut random, 20_000);
@@ -104,7 +104,7 @@ fn other_drives_have_no_such_recovery() {
 /// At random it is a delayed drive, to the nanosecond.
 #[test]
 fn at_random_nothing_is_done_ahead() {
-    let run = |profile: &SsdProfile| {
+    let run = |profile: &SsdConfig| {
         let mut random = Random(2);
         let mut drive = make(profile);
         let units = drive.geometry().sectors / 8;
@@ -114,7 +114,7 @@ fn at_random_nothing_is_done_ahead() {
         (latencies, drive.counters())
     };
     let mut delayed = profile();
-    delayed.gc.pacing = set(Pacing::Delayed);
+    delayed.gc.pacing = Pacing::Delayed;
     assert!(run(&waiting()) == run(&delayed));
 }
 

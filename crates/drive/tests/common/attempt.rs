@@ -34,9 +34,9 @@ pub fn attempt(bytes: &[u8]) -> Result<Option<usize>, String> {
     if profile.check().is_err() || profile.raw_bytes() > MOST_RAW_BYTES {
         return Ok(None);
     }
-    let depth = numbers.between(1, u64::from(profile.capacity.queue_depth.value.min(64))) as u32;
+    let depth = numbers.between(1, u64::from(profile.capacity.queue_depth.min(64))) as u32;
     let mut drive = Ssd::new(&profile).map_err(|error| error.to_string())?;
-    let sectors = profile.capacity.sectors.value;
+    let sectors = profile.capacity.sectors;
     let more =
         |numbers: &mut Bytes| (!numbers.0.is_empty()).then(|| draw::command(numbers, sectors));
     let commands = std::iter::from_fn(|| more(&mut numbers)).take(MOST_COMMANDS);

@@ -1,10 +1,10 @@
 //! Drives and commands drawn from numbers: those of a seed, or the bytes a fuzzer tries.
 
-use fourcorners_drive::profile::*;
+use fourcorners_drive::config::*;
 use fourcorners_drive::{Io, Lba, Nanos, Op};
 
 use super::play::Command;
-use super::{Random, Shape, sata, set, ssd};
+use super::{Random, Shape, sata, ssd};
 
 /// Where a choice comes from.
 pub trait Numbers {
@@ -49,7 +49,7 @@ impl Numbers for Bytes<'_> {
 
 /// Draws a drive that can be, small enough to be filled and overwritten often: about `most_units`
 /// of 4 KiB. A new section of the profile is drawn here and nowhere else.
-pub fn profile(numbers: &mut impl Numbers, most_units: u64) -> SsdProfile {
+pub fn profile(numbers: &mut impl Numbers, most_units: u64) -> SsdConfig {
     let dies = numbers.between(1, 8);
     let planes = numbers.between(1, 4);
     let page_units = numbers.one_of(&[1, 2, 3, 4]);
@@ -62,21 +62,21 @@ pub fn profile(numbers: &mut impl Numbers, most_units: u64) -> SsdProfile {
         effective_op: 0.0,
     });
     let nand = &mut profile.nand;
-    nand.channels = set(numbers.between(1, 8) as u32);
-    nand.planes = set(planes as u32);
-    nand.page_bytes = set(page_units as u32 * 4096);
-    nand.read_us = set(micros(numbers, 100));
-    nand.program_us = set(micros(numbers, 2000));
-    nand.erase_us = set(micros(numbers, 5000));
-    nand.bus_mb_per_s = set(numbers.between(40, 800) as f64);
+    nand.channels = numbers.between(1, 8) as u32;
+    nand.planes = planes as u32;
+    nand.page_bytes = page_units as u32 * 4096;
+    nand.read_us = micros(numbers, 100);
+    nand.program_us = micros(numbers, 2000);
+    nand.erase_us = micros(numbers, 5000);
+    nand.bus_mb_per_s = numbers.between(40, 800) as f64;
     interface(numbers, &mut profile);
     controller(numbers, &mut profile);
     let row_kib = (planes * page_units * 4) as u32;
     let buffer_kib = row_kib * numbers.between(2, 40) as u32 + numbers.below(4) as u32;
-    profile.buffer.write_kib = set(buffer_kib);
-    profile.buffer.power_loss_protected = set(numbers.percent(20));
+    profile.buffer.write_kib = buffer_kib;
+    profile.buffer.power_loss_protected = numbers.percent(20);
     collection(numbers, &mut profile);
-    profile.trim.supported = set(numbers.percent(90));
+    profile.trim.supported = numbers.percent(90);
     let op_percent = numbers.between(5, 50);
     give_to_user(&mut profile, op_percent);
     sequential(numbers, &mut profile);
@@ -84,42 +84,42 @@ pub fn profile(numbers: &mut impl Numbers, most_units: u64) -> SsdProfile {
 }
 
 /// Sometimes collection that waits for writes in order.
-fn sequential(numbers: &mut impl Numbers, profile: &mut SsdProfile) {
+fn sequential(numbers: &mut impl Numbers, profile: &mut SsdConfig) {
     if numbers.percent(20) {
         let gc = &mut profile.gc;
-        gc.pacing = set(Pacing::DelayedUntilSequential);
-        let blocks = u64::from(gc.start_free_blocks.value) + numbers.between(1, 12);
-        gc.sequential_free_blocks = Some(set(blocks as u32));
-        gc.sequential_gain = Some(set(numbers.between(1, 8) as u32));
-        gc.sequential_commands = Some(set(numbers.between(1, 32) as u32));
+        gc.pacing = Pacing::DelayedUntilSequential;
+        let blocks = u64::from(gc.start_free_blocks) + numbers.between(1, 12);
+        gc.sequential_free_blocks = Some(blocks as u32);
+        gc.sequential_gain = Some(numbers.between(1, 8) as u32);
+        gc.sequential_commands = Some(numbers.between(1, 32) as u32);
     }
 }
 
 /// Adds what the reference lacks: streams, and collection in idle time.
-pub fn beyond_the_reference(numbers: &mut impl Numbers, profile: &mut SsdProfile) {
-    let kept = profile.gc.start_free_blocks.value;
+pub fn beyond_the_reference(numbers: &mut impl Numbers, profile: &mut SsdConfig) {
+    let kept = profile.gc.start_free_blocks;
     if numbers.percent(60) {
-        profile.gc.idle_ms = Some(set(numbers.one_of(&[0.0, 0.1, 2.0])));
-        profile.gc.idle_free_blocks = Some(set(kept + numbers.between(1, 8) as u32));
+        profile.gc.idle_ms = Some(numbers.one_of(&[0.0, 0.1, 2.0]));
+        profile.gc.idle_free_blocks = Some(kept + numbers.between(1, 8) as u32);
     }
     if numbers.percent(60) {
         let percent = numbers.one_of(&[None, Some(0), Some(5), Some(50), Some(99)]);
         profile.streams = Some(StreamsSection {
-            region_kib: set(4 * numbers.between(1, 64) as u32),
-            period_percent: set(numbers.between(1, 200) as u32),
-            hot_factor: set(numbers.one_of(&[1.0, 1.5, 4.0])),
-            hot_spare_percent: percent.map(set),
-            cool_turns: set(numbers.between(1, 10) as f64),
-            victims: set(numbers.one_of(&[StreamVictims::OverShare, StreamVictims::Any])),
+            region_kib: 4 * numbers.between(1, 64) as u32,
+            period_percent: numbers.between(1, 200) as u32,
+            hot_factor: numbers.one_of(&[1.0, 1.5, 4.0]),
+            hot_spare_percent: percent,
+            cool_turns: numbers.between(1, 10) as f64,
+            victims: numbers.one_of(&[StreamVictims::OverShare, StreamVictims::Any]),
         });
         let nand = &profile.nand;
-        let row_kib = nand.planes.value * nand.page_bytes.value / 1024;
-        profile.buffer.write_kib.value = profile.buffer.write_kib.value.max(3 * row_kib);
+        let row_kib = nand.planes * nand.page_bytes / 1024;
+        profile.buffer.write_kib = profile.buffer.write_kib.max(3 * row_kib);
         // Of each die, four blocks are open.
-        let blocks = u64::from(nand.blocks_per_plane.value);
+        let blocks = u64::from(nand.blocks_per_plane);
         let usable = profile.raw_bytes() / blocks * (blocks - u64::from(kept) - 4);
         let most = (usable / 4096 * 100 / 101).max(1) * 8;
-        profile.capacity.sectors.value = profile.capacity.sectors.value.min(most);
+        profile.capacity.sectors = profile.capacity.sectors.min(most);
     }
 }
 
@@ -131,54 +131,52 @@ fn micros(numbers: &mut impl Numbers, most: u64) -> f64 {
     }
 }
 
-fn interface(numbers: &mut impl Numbers, profile: &mut SsdProfile) {
-    profile.host.command_us = set(micros(numbers, 30));
+fn interface(numbers: &mut impl Numbers, profile: &mut SsdConfig) {
+    profile.host.command_us = micros(numbers, 30);
     let gbps = numbers.one_of(&[1.5, 3.0, 6.0]);
     profile.link = sata(gbps, micros(numbers, 5), micros(numbers, 2));
 }
 
-fn controller(numbers: &mut impl Numbers, profile: &mut SsdProfile) {
+fn controller(numbers: &mut impl Numbers, profile: &mut SsdConfig) {
     let controller = &mut profile.controller;
-    controller.read_command_us = set(micros(numbers, 40));
-    controller.write_command_us = set(micros(numbers, 40));
-    controller.read_4k_us = set(micros(numbers, 5));
-    controller.write_4k_us = set(micros(numbers, 5));
-    controller.read_ahead_kib = set(numbers.one_of(&[0, 0, 4, 16, 128, 512]));
+    controller.read_command_us = micros(numbers, 40);
+    controller.write_command_us = micros(numbers, 40);
+    controller.read_4k_us = micros(numbers, 5);
+    controller.write_4k_us = micros(numbers, 5);
+    controller.read_ahead_kib = numbers.one_of(&[0, 0, 4, 16, 128, 512]);
 }
 
-fn collection(numbers: &mut impl Numbers, profile: &mut SsdProfile) {
+fn collection(numbers: &mut impl Numbers, profile: &mut SsdConfig) {
     use VictimPolicy::*;
     let gc = &mut profile.gc;
-    gc.start_free_blocks = set(numbers.between(1, 4) as u32);
-    gc.pacing = set(numbers.one_of(&[Pacing::Paced, Pacing::Delayed]));
-    gc.policy = set(numbers.one_of(&[Greedy, Fifo, CostBenefit, DChoices, Random]));
-    gc.choices = set(numbers.between(1, 10) as u32);
-    gc.seed = set(numbers.below(1 << 32));
+    gc.start_free_blocks = numbers.between(1, 4) as u32;
+    gc.pacing = numbers.one_of(&[Pacing::Paced, Pacing::Delayed]);
+    gc.policy = numbers.one_of(&[Greedy, Fifo, CostBenefit, DChoices, Random]);
+    gc.choices = numbers.between(1, 10) as u32;
+    gc.seed = numbers.below(1 << 32);
 }
 
 /// Leaves so much spare over the user's space for collection to work with, or the least there has
 /// to be: 1 % beyond what each die keeps free or open.
-fn give_to_user(profile: &mut SsdProfile, op_percent: u64) {
+fn give_to_user(profile: &mut SsdConfig, op_percent: u64) {
     let nand = &profile.nand;
-    let kept = u64::from(profile.gc.start_free_blocks.value);
+    let kept = u64::from(profile.gc.start_free_blocks);
     let units = profile.raw_bytes() / 4096;
-    let per_block = units / u64::from(nand.blocks_per_plane.value);
+    let per_block = units / u64::from(nand.blocks_per_plane);
     let usable = units - (kept + 1) * per_block;
     let most = (usable - per_block) * 100 / 101;
     let user = (usable * 100 / (100 + op_percent)).min(most);
-    profile.capacity.sectors = set(user.max(1) * 8);
+    profile.capacity.sectors = user.max(1) * 8;
 }
 
 /// Draws a value that may be nonsense for one of the profile's keys, whatever they are. None when
 /// it is not even of the key's type.
-pub fn disturb(numbers: &mut impl Numbers, profile: &SsdProfile) -> Option<SsdProfile> {
+pub fn disturb(numbers: &mut impl Numbers, profile: &SsdConfig) -> Option<SsdConfig> {
     let mut json = serde_json::to_value(profile).expect("a profile is JSON");
     let mut keys = Vec::new();
     for (section, content) in json.as_object().expect("sections") {
-        for (key, sourced) in content.as_object().into_iter().flatten() {
-            if sourced.get("value").is_some() {
-                keys.push(format!("/{section}/{key}/value"));
-            }
+        for (key, _) in content.as_object().into_iter().flatten() {
+            keys.push(format!("/{section}/{key}"));
         }
     }
     let key = &keys[numbers.below(keys.len() as u64) as usize];

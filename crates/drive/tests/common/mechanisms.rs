@@ -1,13 +1,12 @@
 //! Mechanisms that a drive need not have, drawn for a drive that has none.
 
-use fourcorners_drive::profile::*;
+use fourcorners_drive::config::*;
 
 use super::draw::Numbers;
-use super::set;
 
 /// Gives a drive some of the mechanisms that the reference model does not know, each if it makes a
 /// drive with what there is already.
-pub fn add(numbers: &mut impl Numbers, profile: &mut SsdProfile) {
+pub fn add(numbers: &mut impl Numbers, profile: &mut SsdConfig) {
     // Log blocks come before what they exclude.
     let mechanisms: [(u64, Mechanism); 16] = [
         (30, cells),
@@ -41,96 +40,96 @@ pub fn add(numbers: &mut impl Numbers, profile: &mut SsdProfile) {
 /// Draws numbers below a bound.
 type Below<'a> = &'a mut dyn FnMut(u64) -> u64;
 
-type Mechanism = fn(&mut SsdProfile, Below<'_>);
+type Mechanism = fn(&mut SsdConfig, Below<'_>);
 
-fn cells(profile: &mut SsdProfile, below: Below<'_>) {
+fn cells(profile: &mut SsdConfig, below: Below<'_>) {
     let kinds = [CellKind::Slc, CellKind::Mlc, CellKind::Tlc];
     let bits = 1 + below(3) as u32;
     let orders = [PageOrder::InTurn, PageOrder::Shadow];
     let pages_per_level = 1 + below(2) as u32;
-    let mut ratio = |from_bits| (bits >= from_bits).then(|| set(0.5 + below(80) as f64 / 10.0));
+    let mut ratio = |from_bits| (bits >= from_bits).then(|| 0.5 + below(80) as f64 / 10.0);
     profile.nand_cells = Some(NandCellsSection {
-        kind: set(kinds[bits as usize - 1]),
+        kind: kinds[bits as usize - 1],
         middle_program_ratio: ratio(3),
         upper_program_ratio: ratio(2),
         middle_read_ratio: ratio(3),
         upper_read_ratio: ratio(2),
-        order: set(orders[below(2) as usize]),
-        pages_per_level: set(pages_per_level),
+        order: orders[below(2) as usize],
+        pages_per_level,
     });
     // Word lines fill a block.
     let word_line = bits * pages_per_level;
-    let pages = profile.nand.pages_per_block.value;
-    profile.nand.pages_per_block = set(pages.next_multiple_of(word_line));
+    let pages = profile.nand.pages_per_block;
+    profile.nand.pages_per_block = pages.next_multiple_of(word_line);
 }
 
-fn suspend(profile: &mut SsdProfile, below: Below<'_>) {
-    let mut wait = |percent| (below(100) < percent).then(|| set(below(1000) as f64 / 10.0));
+fn suspend(profile: &mut SsdConfig, below: Below<'_>) {
+    let mut wait = |percent| (below(100) < percent).then(|| below(1000) as f64 / 10.0);
     profile.nand_suspend = Some(NandSuspendSection {
         program_suspend_us: wait(50),
         erase_suspend_us: wait(90),
-        resume_us: set(below(500) as f64 / 10.0),
-        most_suspensions: set(1 + below(10) as u32),
+        resume_us: below(500) as f64 / 10.0,
+        most_suspensions: 1 + below(10) as u32,
     });
 }
 
-fn registers(profile: &mut SsdProfile, below: Below<'_>) {
-    profile.nand.cache_reads = Some(set(below(2) == 0));
-    profile.nand.cache_programs = Some(set(below(2) == 0));
+fn registers(profile: &mut SsdConfig, below: Below<'_>) {
+    profile.nand.cache_reads = Some(below(2) == 0);
+    profile.nand.cache_programs = Some(below(2) == 0);
 }
 
-fn contiguous(profile: &mut SsdProfile, below: Below<'_>) {
-    profile.controller.read_ahead_contiguous = Some(set(below(3) > 0));
+fn contiguous(profile: &mut SsdConfig, below: Below<'_>) {
+    profile.controller.read_ahead_contiguous = Some(below(3) > 0);
 }
 
-fn unwritten(profile: &mut SsdProfile, below: Below<'_>) {
-    profile.nand.reads_unwritten = Some(set(below(3) > 0));
+fn unwritten(profile: &mut SsdConfig, below: Below<'_>) {
+    profile.nand.reads_unwritten = Some(below(3) > 0);
 }
 
-fn unit(profile: &mut SsdProfile, below: Below<'_>) {
-    let unit_bytes = Some(set(4096 << below(5)));
+fn unit(profile: &mut SsdConfig, below: Below<'_>) {
+    let unit_bytes = Some(4096 << below(5));
     profile.map = Some(MapSection { unit_bytes, ..MapSection::default() });
 }
 
-fn map_memory(profile: &mut SsdProfile, below: Below<'_>) {
-    let page = profile.nand.page_bytes.value * (1 + below(4) as u32);
-    let memory_kib = Some(set((page * (2 + below(6) as u32)).div_ceil(1024)));
+fn map_memory(profile: &mut SsdConfig, below: Below<'_>) {
+    let page = profile.nand.page_bytes * (1 + below(4) as u32);
+    let memory_kib = Some((page * (2 + below(6) as u32)).div_ceil(1024));
     let map = profile.map.take().unwrap_or_default();
-    profile.map = Some(MapSection { memory_kib, page_bytes: Some(set(page)), ..map });
+    profile.map = Some(MapSection { memory_kib, page_bytes: Some(page), ..map });
     // The map's blocks come on top of those for data.
-    profile.nand.blocks_per_plane.value += 16;
+    profile.nand.blocks_per_plane += 16;
 }
 
-fn log_blocks(profile: &mut SsdProfile, below: Below<'_>) {
+fn log_blocks(profile: &mut SsdConfig, below: Below<'_>) {
     let replacements = [LogReplacement::Oldest, LogReplacement::LeastRecentlyWritten];
-    let dies = u64::from(profile.nand.dies.value);
+    let dies = u64::from(profile.nand.dies);
     profile.log_blocks = Some(LogBlocksSection {
-        count: set(1 + below(6) as u32),
-        associativity: set([1, 2, 4, u32::MAX][below(4) as usize]),
-        stripe_dies: set(1 + below(dies) as u32),
-        replacement: set(replacements[below(2) as usize]),
-        sequential: set(below(2) == 0),
+        count: 1 + below(6) as u32,
+        associativity: [1, 2, 4, u32::MAX][below(4) as usize],
+        stripe_dies: 1 + below(dies) as u32,
+        replacement: replacements[below(2) as usize],
+        sequential: below(2) == 0,
     });
 }
 
-fn batches(profile: &mut SsdProfile, below: Below<'_>) {
+fn batches(profile: &mut SsdConfig, below: Below<'_>) {
     let gc = &mut profile.gc;
-    gc.pacing = set(Pacing::Batched);
-    gc.batch_free_blocks = Some(set(gc.start_free_blocks.value + 1 + below(12) as u32));
-    gc.batch_moves = Some(set(1 + below(12) as u32));
+    gc.pacing = Pacing::Batched;
+    gc.batch_free_blocks = Some(gc.start_free_blocks + 1 + below(12) as u32);
+    gc.batch_moves = Some(1 + below(12) as u32);
 }
 
 /// Of delayed drives only; others do not use it.
-fn stall(profile: &mut SsdProfile, below: Below<'_>) {
-    profile.gc.stall = Some(set([Stall::Block, Stall::Victim][below(2) as usize]));
+fn stall(profile: &mut SsdConfig, below: Below<'_>) {
+    profile.gc.stall = Some([Stall::Block, Stall::Victim][below(2) as usize]);
 }
 
-fn moves(profile: &mut SsdProfile, below: Below<'_>) {
-    profile.controller.move_4k_us = Some(set(below(500) as f64 / 10.0));
+fn moves(profile: &mut SsdConfig, below: Below<'_>) {
+    profile.controller.move_4k_us = Some(below(500) as f64 / 10.0);
 }
 
-fn slc_buffer(profile: &mut SsdProfile, below: Below<'_>) {
-    let given = profile.nand_cells.as_ref().map(|cells| cells.kind.value);
+fn slc_buffer(profile: &mut SsdConfig, below: Below<'_>) {
+    let given = profile.nand_cells.as_ref().map(|cells| cells.kind);
     let cell_bits = match given {
         Some(CellKind::Slc) => return,
         Some(CellKind::Mlc) => 2,
@@ -138,66 +137,65 @@ fn slc_buffer(profile: &mut SsdProfile, below: Below<'_>) {
         None => 2 + below(3) as u32,
     };
     let nand = &mut profile.nand;
-    let pages = nand.pages_per_block.value.max(cell_bits).next_multiple_of(cell_bits);
-    nand.pages_per_block = set(pages);
-    let row_bytes = u64::from(nand.planes.value) * u64::from(nand.page_bytes.value);
-    let mib_per_block = row_bytes * u64::from(pages / cell_bits * nand.dies.value) / (1 << 20);
-    let mut mib = || (below(3) > 0).then(|| set((mib_per_block * (1 + below(4))).max(1) as u32));
+    let pages = nand.pages_per_block.max(cell_bits).next_multiple_of(cell_bits);
+    nand.pages_per_block = pages;
+    let row_bytes = u64::from(nand.planes) * u64::from(nand.page_bytes);
+    let mib_per_block = row_bytes * u64::from(pages / cell_bits * nand.dies) / (1 << 20);
+    let mut mib = || (below(3) > 0).then(|| (mib_per_block * (1 + below(4))).max(1) as u32);
     let (fixed_mib, dynamic_mib) = (mib(), mib());
     let policies = [WhenSlcFull::Direct, WhenSlcFull::Fold];
     profile.slc_buffer = Some(SlcBufferSection {
-        dynamic_mib: if fixed_mib.is_none() { Some(set(1)) } else { dynamic_mib },
+        dynamic_mib: if fixed_mib.is_none() { Some(1) } else { dynamic_mib },
         fixed_mib,
-        cell_bits: set(cell_bits),
-        program_us: set(below(4000) as f64 / 10.0),
-        read_us: set(below(500) as f64 / 10.0),
-        when_full: set(policies[below(2) as usize]),
-        idle_ms: set([0.0, 0.1, 2.0][below(3) as usize]),
-        fold_mb_per_s: (below(2) == 0).then(|| set(1.0 + below(500) as f64)),
+        cell_bits,
+        program_us: below(4000) as f64 / 10.0,
+        read_us: below(500) as f64 / 10.0,
+        when_full: policies[below(2) as usize],
+        idle_ms: [0.0, 0.1, 2.0][below(3) as usize],
+        fold_mb_per_s: (below(2) == 0).then(|| 1.0 + below(500) as f64),
     });
     // Its blocks come on top of those for data, and so do its rows.
     let block = row_bytes * u64::from(pages / cell_bits);
-    let on_top = profile.slc_buffer.as_ref().and_then(|slc| slc.fixed_mib.as_ref());
-    let on_top = on_top.map_or(0, |mib| (u64::from(mib.value) << 20).div_ceil(block));
-    profile.nand.blocks_per_plane.value +=
-        on_top.div_ceil(u64::from(profile.nand.dies.value)) as u32;
+    let on_top = profile.slc_buffer.as_ref().and_then(|slc| slc.fixed_mib);
+    let on_top = on_top.map_or(0, |mib| (u64::from(mib) << 20).div_ceil(block));
+    profile.nand.blocks_per_plane += on_top.div_ceil(u64::from(profile.nand.dies)) as u32;
     let row_kib = row_bytes.div_ceil(1024) as u32;
-    profile.buffer.write_kib = set(profile.buffer.write_kib.value.max(4 * row_kib));
+    profile.buffer.write_kib = profile.buffer.write_kib.max(4 * row_kib);
 }
 
-fn coalesce(profile: &mut SsdProfile, below: Below<'_>) {
-    profile.buffer.coalesce = Some(set(below(4) > 0));
+fn coalesce(profile: &mut SsdConfig, below: Below<'_>) {
+    profile.buffer.coalesce = Some(below(4) > 0);
 }
 
-fn compression(profile: &mut SsdProfile, below: Below<'_>) {
+fn compression(profile: &mut SsdConfig, below: Below<'_>) {
     // A drive does not have both.
     profile.slc_buffer = None;
     profile.compression = Some(CompressionSection {
-        granule_bytes: set(512 << below(4)),
-        least_stored_percent: set(1 + below(100) as u32),
-        overhead_bytes: set([0, 0, 16, below(2000) as u32][below(4) as usize]),
-        parity_rows: (below(2) == 0).then(|| set(2 + below(40) as u32)),
-        store_4k_us: (below(2) == 0).then(|| set(below(300) as f64 / 10.0)),
+        granule_bytes: 512 << below(4),
+        least_stored_percent: 1 + below(100) as u32,
+        overhead_bytes: [0, 0, 16, below(2000) as u32][below(4) as usize],
+        parity_rows: (below(2) == 0).then(|| 2 + below(40) as u32),
+        store_4k_us: (below(2) == 0).then(|| below(300) as f64 / 10.0),
     });
     // Parity, overhead and what is left over at the ends of blocks come on top of the data.
-    profile.nand.blocks_per_plane.value *= 3;
+    profile.nand.blocks_per_plane *= 3;
 }
 
-fn checkpoint(profile: &mut SsdProfile, below: Below<'_>) {
+fn checkpoint(profile: &mut SsdConfig, below: Below<'_>) {
     profile.checkpoint = Some(CheckpointSection {
-        every_writes: set(1 + below(300) as u32),
-        pause_us: set(below(50_000) as f64 / 10.0),
+        every_writes: 1 + below(300) as u32,
+        pause_us: below(50_000) as f64 / 10.0,
     });
 }
 
-fn wear(profile: &mut SsdProfile, below: Below<'_>) {
+fn wear(profile: &mut SsdConfig, below: Below<'_>) {
     let levellings = [Levelling::None, Levelling::Dynamic, Levelling::Static];
     profile.wear = Some(WearSection {
-        endurance_cycles: set([5, 50, 1000, 1_000_000][below(4) as usize]),
-        endurance_sigma_percent: set(below(250) as f64 / 10.0),
-        seed: set(below(1 << 32)),
-        levelling: set(levellings[below(3) as usize]),
-        threshold_cycles: set(1 + below(20) as u32),
-        interval_blocks: set(1 + below(20) as u32),
+        endurance_cycles: [5, 50, 1000, 1_000_000][below(4) as usize],
+        endurance_sigma_percent: below(250) as f64 / 10.0,
+        seed: below(1 << 32),
+        levelling: levellings[below(3) as usize],
+        threshold_cycles: 1 + below(20) as u32,
+        interval_blocks: 1 + below(20) as u32,
     });
 }

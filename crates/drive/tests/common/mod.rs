@@ -7,29 +7,21 @@ pub mod jobs;
 pub mod mechanisms;
 pub mod play;
 
-use fourcorners_drive::profile::*;
+use fourcorners_drive::config::*;
 use fourcorners_drive::{Io, Lba, Nanos, Op, Ssd, Tag, Target};
-
-pub fn set<T>(value: T) -> Sourced<T> {
-    Sourced { value, standing: Standing::Set, source: "test".into(), note: None }
-}
 
 /// A SATA link.
 pub fn sata(gbps: f64, command_us: f64, frame_us: f64) -> LinkSection {
-    LinkSection::Sata(SataLinkSection {
-        gbps: set(gbps),
-        command_us: set(command_us),
-        frame_us: set(frame_us),
-    })
+    LinkSection::Sata(SataLinkSection { gbps, command_us, frame_us })
 }
 
 /// A PCIe link.
 pub fn pcie(generation: u32, lanes: u32, max_payload_bytes: u32) -> LinkSection {
     LinkSection::Pcie(PcieLinkSection {
-        generation: set(generation),
-        lanes: set(lanes),
-        max_payload_bytes: set(max_payload_bytes),
-        dllp_percent: None,
+        generation,
+        lanes,
+        max_payload_bytes,
+        ..PcieLinkSection::default()
     })
 }
 
@@ -43,79 +35,14 @@ pub struct Shape {
     pub effective_op: f64,
 }
 
-/// An SSD of that shape with one plane and 4 KiB pages, round times and no host in front.
-pub fn ssd(shape: Shape) -> SsdProfile {
-    let mut profile = SsdProfile {
-        host: HostSection { command_us: set(0.0), read_command_us: None, write_command_us: None },
-        link: sata(6.0, 0.0, 0.0),
-        upstream: None,
-        capacity: CapacitySection { sectors: set(8), queue_depth: set(32) },
-        controller: ControllerSection {
-            read_command_us: set(0.0),
-            write_command_us: set(0.0),
-            read_4k_us: set(0.0),
-            write_4k_us: set(0.0),
-            move_4k_us: None,
-            read_ahead_kib: set(0),
-            read_ahead_contiguous: None,
-        },
-        buffer: BufferSection {
-            write_kib: set(64),
-            power_loss_protected: set(false),
-            coalesce: None,
-        },
-        nand: NandSection {
-            channels: set(shape.dies.min(8)),
-            dies: set(shape.dies),
-            planes: set(1),
-            page_bytes: set(4096),
-            pages_per_block: set(shape.pages_per_block),
-            blocks_per_plane: set(shape.blocks_per_die),
-            read_us: set(50.0),
-            program_us: set(500.0),
-            erase_us: set(2000.0),
-            bus_mb_per_s: set(400.0),
-            cache_reads: None,
-            cache_programs: None,
-            reads_unwritten: None,
-        },
-        nand_cells: None,
-        nand_suspend: None,
-        gc: GcSection {
-            start_free_blocks: set(2),
-            pacing: set(Pacing::Paced),
-            policy: set(VictimPolicy::Greedy),
-            stall: None,
-            choices: set(2),
-            seed: set(1),
-            idle_ms: None,
-            idle_free_blocks: None,
-            sequential_free_blocks: None,
-            sequential_gain: None,
-            sequential_commands: None,
-            batch_free_blocks: None,
-            batch_moves: None,
-        },
-        trim: TrimSection {
-            supported: set(true),
-            mode: None,
-            range_us: None,
-            command_us: None,
-            us_per_mib: None,
-            partial_percent: None,
-            deferred_s: None,
-            secure_erase_s: None,
-        },
-        log_blocks: None,
-        streams: None,
-        slc_buffer: None,
-        wear: None,
-        flash: None,
-        map: None,
-        compression: None,
-        checkpoint: None,
-        power: None,
-    };
+/// An SSD of that shape, otherwise the default one: one plane, 4 KiB pages, round times and no host in
+/// front.
+pub fn ssd(shape: Shape) -> SsdConfig {
+    let mut profile = SsdConfig::default();
+    profile.nand.channels = shape.dies.min(8);
+    profile.nand.dies = shape.dies;
+    profile.nand.blocks_per_plane = shape.blocks_per_die;
+    profile.nand.pages_per_block = shape.pages_per_block;
     set_effective_op(&mut profile, shape.effective_op);
     profile
 }
@@ -123,44 +50,44 @@ pub fn ssd(shape: Shape) -> SsdProfile {
 /// Blocks that all bear this many cycles.
 pub fn wear(levelling: Levelling, endurance_cycles: u32) -> WearSection {
     WearSection {
-        endurance_cycles: set(endurance_cycles),
-        endurance_sigma_percent: set(0.0),
-        seed: set(1),
-        levelling: set(levelling),
-        threshold_cycles: set(20),
-        interval_blocks: set(10),
+        endurance_cycles,
+        endurance_sigma_percent: 0.0,
+        seed: 1,
+        levelling,
+        threshold_cycles: 20,
+        interval_blocks: 10,
     }
 }
 
 /// 4 KiB units that data can occupy: a die keeps its reserve free, and of its two open blocks, half
 /// full on average, as much as one; with streams, of four, as much as two.
-pub fn usable_units(profile: &SsdProfile) -> u64 {
+pub fn usable_units(profile: &SsdConfig) -> u64 {
     let nand = &profile.nand;
     let open = if profile.streams.is_some() { 2 } else { 1 };
-    let blocks = nand.blocks_per_plane.value - profile.gc.start_free_blocks.value - open;
-    let pages = u64::from(blocks * nand.dies.value) * u64::from(nand.pages_per_block.value);
-    pages * u64::from(nand.planes.value) * u64::from(nand.page_bytes.value / 4096)
+    let blocks = nand.blocks_per_plane - profile.gc.start_free_blocks - open;
+    let pages = u64::from(blocks * nand.dies) * u64::from(nand.pages_per_block);
+    pages * u64::from(nand.planes) * u64::from(nand.page_bytes / 4096)
 }
 
 /// Gives the user so much of the space that collection has this spare to work with.
-pub fn set_effective_op(profile: &mut SsdProfile, effective_op: f64) {
+pub fn set_effective_op(profile: &mut SsdConfig, effective_op: f64) {
     let user_units = (usable_units(profile) as f64 / (1.0 + effective_op)).round() as u64;
-    profile.capacity.sectors = set(user_units * 8);
+    profile.capacity.sectors = user_units * 8;
 }
 
 /// Hot and cold apart, told by 64 units and every drive write, with spares near the optimum.
 pub fn streams() -> StreamsSection {
     StreamsSection {
-        region_kib: set(256),
-        period_percent: set(100),
-        hot_factor: set(2.0),
+        region_kib: 256,
+        period_percent: 100,
+        hot_factor: 2.0,
         hot_spare_percent: None,
-        cool_turns: set(6.0),
-        victims: set(StreamVictims::OverShare),
+        cool_turns: 6.0,
+        victims: StreamVictims::OverShare,
     }
 }
 
-pub fn make(profile: &SsdProfile) -> Ssd {
+pub fn make(profile: &SsdConfig) -> Ssd {
     Ssd::new(profile).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -267,12 +194,12 @@ pub fn drain(drive: &mut Ssd) -> Result<u32, String> {
 /// Round powers and energies.
 pub fn power() -> PowerSection {
     PowerSection {
-        idle_w: set(0.5),
-        active_w: set(1.25),
-        read_uj: set(3.0),
-        program_uj: set(70.0),
-        erase_uj: set(200.0),
-        transfer_nj_per_byte: set(0.25),
-        link_pj_per_bit: set(20.0),
+        idle_w: 0.5,
+        active_w: 1.25,
+        read_uj: 3.0,
+        program_uj: 70.0,
+        erase_uj: 200.0,
+        transfer_nj_per_byte: 0.25,
+        link_pj_per_bit: 20.0,
     }
 }

@@ -9,13 +9,13 @@ fn hold_balance(count: &SsdCounters) {
 }
 
 /// Rows of 16 granules, units of up to 9.
-fn drive(dies: u32, op: f64) -> SsdProfile {
+fn drive(dies: u32, op: f64) -> SsdConfig {
     let mut profile =
         ssd(Shape { dies, blocks_per_die: 40, pages_per_block: 24, effective_op: op });
-    profile.nand.planes = set(2);
+    profile.nand.planes = 2;
     profile.compression = Some(CompressionSection {
-        overhead_bytes: set(24),
-        parity_rows: Some(set(8)),
+        overhead_bytes: 24,
+        parity_rows: Some(8),
         store_4k_us: None,
         ..compression(512)
     });
@@ -30,7 +30,7 @@ fn units_of_every_weight_are_kept_apart_and_none_is_lost() {
     for streams in [false, true] {
         let mut profile = drive(3, 0.0);
         // Parity takes an eighth, and what does not compress an eighth more than its size.
-        profile.capacity.sectors.value = 2 * profile.capacity.sectors.value * 6 / 10 / 8 * 8;
+        profile.capacity.sectors = 2 * profile.capacity.sectors * 6 / 10 / 8 * 8;
         profile.streams = streams.then(common::streams);
         let mut drive = make(&profile);
         let sectors = drive.geometry().sectors;
@@ -76,7 +76,7 @@ fn after_a_flush_all_of_a_unit_is_on_the_nand() {
 fn the_rest_of_a_unit_is_read_from_the_buffer() {
     // A unit of 9 granules on rows of 16: the second one ends in the next row of its die.
     let mut profile = drive(1, 0.3);
-    profile.nand.program_us = set(1e5);
+    profile.nand.program_us = 1e5;
     let mut drive = make(&profile);
     closed_loop(&mut drive, 1, times(2, |i| write(i, 1, 0)));
     drive.reap(Nanos::from_secs(1)).expect("nothing in flight, nothing to fail");

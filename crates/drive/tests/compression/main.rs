@@ -14,15 +14,15 @@ mod spare;
 mod speed;
 
 use common::*;
-use fourcorners_drive::profile::*;
+use fourcorners_drive::config::*;
 use fourcorners_drive::{Io, Op, Ssd, Target};
 
 /// Stores in so many bytes, all that compresses, and nothing besides.
 fn compression(granule_bytes: u32) -> CompressionSection {
     CompressionSection {
-        granule_bytes: set(granule_bytes),
-        least_stored_percent: set(1),
-        overhead_bytes: set(0),
+        granule_bytes,
+        least_stored_percent: 1,
+        overhead_bytes: 0,
         parity_rows: None,
         store_4k_us: None,
     }

@@ -6,13 +6,13 @@ use super::*;
 const BLOCKS: u32 = 1000;
 
 /// 64 pages of 4 KiB a block, one die.
-fn drive(effective_op: f64) -> SsdProfile {
+fn drive(effective_op: f64) -> SsdConfig {
     ssd(Shape { dies: 1, blocks_per_die: BLOCKS + 3, pages_per_block: 64, effective_op })
 }
 
 /// Write amplification of uniform 4 KiB writes of data that compresses so far, all of the drive
 /// holding such data.
-fn uniform(profile: &SsdProfile, compressible_percent: u8) -> f64 {
+fn uniform(profile: &SsdConfig, compressible_percent: u8) -> f64 {
     let mut drive = make(profile);
     let units = drive.geometry().sectors / 8;
     let mut random = Random(20_120_101);
@@ -91,10 +91,10 @@ fn a_fill_in_order_writes_what_is_stored() {
     {
         let mut profile = drive(0.3);
         // Rows of 8 KiB: a unit with its overhead is more than a page.
-        profile.nand.planes = set(2);
-        profile.capacity.sectors.value = profile.capacity.sectors.value / 8 * 8;
+        profile.nand.planes = 2;
+        profile.capacity.sectors = profile.capacity.sectors / 8 * 8;
         let section = compression(512);
-        profile.compression = Some(CompressionSection { overhead_bytes: set(overhead), ..section });
+        profile.compression = Some(CompressionSection { overhead_bytes: overhead, ..section });
         let mut drive = make(&profile);
         fill_with(&mut drive, percent);
         let count = drive.counters();
@@ -121,11 +121,10 @@ fn parity_takes_its_space_and_its_writes() {
     for stripe in [2, 8, 32] {
         let mut profile = plain.clone();
         let section = compression(512);
-        profile.compression =
-            Some(CompressionSection { parity_rows: Some(set(stripe)), ..section });
+        profile.compression = Some(CompressionSection { parity_rows: Some(stripe), ..section });
         let data = 1.0 - 1.0 / f64::from(stripe);
-        let sectors = profile.capacity.sectors.value as f64 * data;
-        profile.capacity.sectors = set(sectors as u64 / 8 * 8);
+        let sectors = profile.capacity.sectors as f64 * data;
+        profile.capacity.sectors = sectors as u64 / 8 * 8;
         let (fresh, without) = (make(&profile), make(&plain));
         hold("effective", 1.0 + fresh.effective_op(), 1.0 + without.effective_op(), 1e-4);
         hold("nameplate", 1.0 + fresh.nameplate_op(), (1.0 + without.nameplate_op()) / data, 1e-4);

@@ -4,19 +4,19 @@ use super::*;
 use fourcorners_drive::Nanos;
 
 /// Four dies on a channel each, rows of 8 KiB: 16 KiB a 500 us + 40.96 us a die.
-fn drive(op: f64) -> SsdProfile {
+fn drive(op: f64) -> SsdConfig {
     let mut profile =
         ssd(Shape { dies: 4, blocks_per_die: 60, pages_per_block: 64, effective_op: op });
-    profile.nand.planes = set(2);
-    profile.nand.erase_us = set(0.0);
-    profile.capacity.sectors.value *= 2;
-    profile.buffer.write_kib = set(1024);
+    profile.nand.planes = 2;
+    profile.nand.erase_us = 0.0;
+    profile.capacity.sectors *= 2;
+    profile.buffer.write_kib = 1024;
     profile.compression = Some(compression(512));
     profile
 }
 
 /// Bytes a second of a fill in order.
-fn fill_rate(profile: &SsdProfile, percent: u8) -> f64 {
+fn fill_rate(profile: &SsdConfig, percent: u8) -> f64 {
     let mut drive = make(profile);
     fill_with(&mut drive, percent);
     drive.settle();
@@ -49,8 +49,8 @@ fn writes_in_order_are_faster_by_what_is_not_stored_until_the_link_is_full() {
     // With a row of parity for every three of data, the dies do a quarter more.
     let mut parity = profile;
     let section = compression(512);
-    parity.compression = Some(CompressionSection { parity_rows: Some(set(4)), ..section });
-    parity.capacity.sectors.value = parity.capacity.sectors.value / 32 * 24;
+    parity.compression = Some(CompressionSection { parity_rows: Some(4), ..section });
+    parity.capacity.sectors = parity.capacity.sectors / 32 * 24;
     hold("parity", fill_rate(&parity, 50), nand * 2.0 * 3.0 / 4.0, 0.01);
 }
 
@@ -59,11 +59,10 @@ fn writes_in_order_are_faster_by_what_is_not_stored_until_the_link_is_full() {
 #[test]
 fn what_is_stored_takes_the_controller_its_time() {
     let mut profile = drive(0.2);
-    profile.nand.program_us = set(10.0);
-    profile.controller.write_command_us = set(5.0);
-    profile.controller.write_4k_us = set(1.0);
-    profile.compression =
-        Some(CompressionSection { store_4k_us: Some(set(16.0)), ..compression(512) });
+    profile.nand.program_us = 10.0;
+    profile.controller.write_command_us = 5.0;
+    profile.controller.write_4k_us = 1.0;
+    profile.compression = Some(CompressionSection { store_4k_us: Some(16.0), ..compression(512) });
     for (percent, stored) in [(0, 1.0), (25, 0.75), (50, 0.5), (100, 0.125)] {
         let us: f64 = 5.0 / 32.0 + 1.0 + 16.0 * stored;
         let what = format!("in order, {percent} % removed");
@@ -80,7 +79,7 @@ fn what_is_stored_takes_the_controller_its_time() {
     }
     // Left out, it is nothing.
     let left_out = CompressionSection { store_4k_us: None, ..compression(512) };
-    let nothing = CompressionSection { store_4k_us: Some(set(0.0)), ..compression(512) };
+    let nothing = CompressionSection { store_4k_us: Some(0.0), ..compression(512) };
     let rates = [left_out, nothing].map(|section| {
         profile.compression = Some(section);
         fill_rate(&profile, 0)
@@ -97,9 +96,9 @@ fn read(drive: &mut Ssd, unit: u64) -> Nanos {
 #[test]
 fn a_read_fetches_the_pages_that_a_unit_lies_in() {
     let mut profile = drive(0.3);
-    profile.nand.dies = set(1);
-    profile.nand.channels = set(1);
-    profile.capacity.sectors.value = profile.capacity.sectors.value / 32 * 8;
+    profile.nand.dies = 1;
+    profile.nand.channels = 1;
+    profile.capacity.sectors = profile.capacity.sectors / 32 * 8;
     let mut drive = make(&profile);
     // Units of 6 granules on pages of 8: the second lies in two pages of one row, the third in two
     // rows, the fourth within one page again.
@@ -130,7 +129,7 @@ fn a_read_fetches_the_pages_that_a_unit_lies_in() {
 fn incompressible_units_of_one_granule_are_as_without_the_section_to_the_nanosecond() {
     let run = |section: Option<CompressionSection>| {
         let mut profile = drive(0.1);
-        profile.nand.erase_us = set(2000.0);
+        profile.nand.erase_us = 2000.0;
         profile.compression = section;
         let mut drive = make(&profile);
         let units = drive.geometry().sectors / 8;

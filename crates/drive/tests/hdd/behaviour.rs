@@ -1,9 +1,9 @@
 //! What the buffer, the queue and the edges of the disk do.
 
-use fourcorners_drive::profile::PcieLinkSection;
+use fourcorners_drive::config::PcieLinkSection;
 use fourcorners_drive::{FaultCause, Hdd, Io, Nanos, Op, Tag, Target};
 
-use crate::support::{Random, drive, io, momentus, random_4k, run, sequential_128k, set};
+use crate::support::{Random, drive, io, momentus, random_4k, run, sequential_128k};
 
 const MS: u64 = 1_000_000;
 
@@ -23,9 +23,9 @@ fn pass(drive: &mut Hdd, time: Nanos) {
 #[test]
 fn scattered_writes_are_answered_at_once_until_the_segments_are_taken() {
     let profile = momentus();
-    let segments = u64::from(profile.cache.write_segments.value);
+    let segments = u64::from(profile.cache.write_segments);
     let mut drive = drive(&profile);
-    let mut next = random_4k(Op::Write, profile.capacity.sectors.value, 5);
+    let mut next = random_4k(Op::Write, profile.capacity.sectors, 5);
     let burst = run(&mut drive, 1, segments, &mut next);
     assert!(burst.latency_max < Nanos(MS), "{}", burst.latency_max);
     assert_eq!(drive.unwritten_bytes(), segments * 4096);
@@ -37,7 +37,7 @@ fn scattered_writes_are_answered_at_once_until_the_segments_are_taken() {
 #[test]
 fn sequential_writes_are_answered_at_once_until_the_bytes_are_taken() {
     let profile = momentus();
-    let fits = (profile.cache.size_kib.value - profile.cache.read_ahead_kib.value) / 128;
+    let fits = (profile.cache.size_kib - profile.cache.read_ahead_kib) / 128;
     let mut drive = drive(&profile);
     let mut next = sequential_128k(Op::Write, 0);
     let burst = run(&mut drive, 1, fits, &mut next);
@@ -53,26 +53,25 @@ fn sequential_writes_are_answered_at_once_until_the_bytes_are_taken() {
 #[test]
 fn without_a_write_cache_every_write_waits_for_the_media() {
     let mut profile = momentus();
-    profile.cache.write_cache = set(false);
-    let whole = profile.capacity.sectors.value;
+    profile.cache.write_cache = false;
+    let whole = profile.capacity.sectors;
     let seen = run(&mut drive(&profile), 1, 20_000, random_4k(Op::Write, whole, 1));
     // Zones put more of the addresses outside, so that seeks are a little shorter than average.
-    let expected = profile.mechanics.average_seek_ms.value
-        + profile.mechanics.write_settle_ms.value
-        + 30.0 / 5.4;
+    let expected =
+        profile.mechanics.average_seek_ms + profile.mechanics.write_settle_ms + 30.0 / 5.4;
     assert!((0.95..1.01).contains(&(seen.mean_ms() / expected)), "{}", seen.mean_ms());
 }
 
 #[test]
 fn a_forced_write_passes_the_cache_by() {
     let profile = momentus();
-    let whole = profile.capacity.sectors.value;
+    let whole = profile.capacity.sectors;
     let mut next = random_4k(Op::Write, whole, 1);
     let mut cached = drive(&profile);
     let forced = run(&mut cached, 4, 5000, || Io { fua: true, ..next() });
     assert_eq!(cached.unwritten_bytes(), 0);
     let mut uncached = momentus();
-    uncached.cache.write_cache = set(false);
+    uncached.cache.write_cache = false;
     let plain = run(&mut drive(&uncached), 4, 5000, random_4k(Op::Write, whole, 1));
     assert_eq!(forced.latency_sum, plain.latency_sum);
 }
@@ -80,17 +79,17 @@ fn a_forced_write_passes_the_cache_by() {
 #[test]
 fn a_host_controller_stands_in_front_of_a_disk_as_well() {
     let mut profile = momentus();
-    profile.host.command_us = set(1.0);
-    profile.host.read_command_us = Some(set(200.0));
-    profile.host.write_command_us = Some(set(700.0));
+    profile.host.command_us = 1.0;
+    profile.host.read_command_us = Some(200.0);
+    profile.host.write_command_us = Some(700.0);
     // 250 MB/s and packets of 128 bytes: slower than the 3 Gb/s behind it.
     profile.upstream = Some(PcieLinkSection {
-        generation: set(1),
-        lanes: set(1),
-        max_payload_bytes: set(128),
+        generation: 1,
+        lanes: 1,
+        max_payload_bytes: 128,
         dllp_percent: None,
     });
-    let link = profile.link.command_us.value;
+    let link = profile.link.command_us;
     let mut drive = drive(&profile);
     let written = latency(&mut drive, Op::Write, 0, 256);
     let crossed = 131_072.0 * 152.0 / 128.0 / 250.0;
@@ -157,7 +156,7 @@ fn a_flush_waits_for_what_came_before_it_and_only_that() {
 #[test]
 fn a_flush_without_a_write_cache_has_nothing_to_do() {
     let mut profile = momentus();
-    profile.cache.write_cache = set(false);
+    profile.cache.write_cache = false;
     let mut drive = drive(&profile);
     latency(&mut drive, Op::Write, 1 << 20, 8);
     assert!(latency(&mut drive, Op::Flush, 0, 0) < Nanos(MS));
@@ -210,9 +209,9 @@ fn a_host_slower_than_the_media_never_waits_for_them() {
 #[test]
 fn a_nearer_command_that_comes_later_goes_first() {
     let mut profile = momentus();
-    profile.cache.read_ahead_kib = set(0);
+    profile.cache.read_ahead_kib = 0;
     let mut drive = drive(&profile);
-    let far = profile.capacity.sectors.value - 8;
+    let far = profile.capacity.sectors - 8;
     drive.submit(Tag(0), io(Op::Read, 1 << 22, 8));
     // The arm is on its way to the first when the others come.
     assert_eq!(drive.reap(Nanos(100_000)), Ok(None));
@@ -228,9 +227,9 @@ fn a_nearer_command_that_comes_later_goes_first() {
 fn a_far_command_does_not_starve() {
     let wait = |max_wait_ms: f64| {
         let mut profile = momentus();
-        profile.ncq.max_wait_ms = set(max_wait_ms);
+        profile.ncq.max_wait_ms = max_wait_ms;
         let mut drive = drive(&profile);
-        let far = profile.capacity.sectors.value - 8;
+        let far = profile.capacity.sectors - 8;
         let mut random = Random(1);
         let mut near = || io(Op::Read, random.below(20_000) * 8, 8);
         for tag in 0..31 {
@@ -265,8 +264,8 @@ fn trim_is_no_command_of_it() {
 fn every_size_at_both_ends_of_the_disk() {
     for write_cache in [false, true] {
         let mut profile = momentus();
-        profile.cache.write_cache = set(write_cache);
-        let sectors = profile.capacity.sectors.value;
+        profile.cache.write_cache = write_cache;
+        let sectors = profile.capacity.sectors;
         let mut drive = drive(&profile);
         let whole = u32::try_from(sectors).expect("500 GB");
         for op in [Op::Read, Op::Write, Op::Flush, Op::Read] {
@@ -289,8 +288,8 @@ fn every_size_at_both_ends_of_the_disk() {
 #[test]
 fn a_disk_of_one_sector() {
     let mut profile = momentus();
-    profile.capacity.sectors = set(1);
-    profile.mechanics.heads = set(1);
+    profile.capacity.sectors = 1;
+    profile.mechanics.heads = 1;
     let mut drive = drive(&profile);
     for op in [Op::Write, Op::Read, Op::Flush, Op::Read] {
         latency(&mut drive, op, 0, 1);

@@ -1,10 +1,10 @@
 //! The energy of a hard disk: sums that can be done by hand.
 
-use fourcorners_drive::profile::{HddPowerSection, HddProfile};
+use fourcorners_drive::config::{HddConfig, HddPowerSection};
 use fourcorners_drive::{Hdd, HddEnergy, Nanos, Op, Tag, Target};
 
 use crate::support::{
-    drive, io, momentus, random_4k, run, seek_and_rotation_only, sequential_128k, set,
+    drive, io, momentus, random_4k, run, seek_and_rotation_only, sequential_128k,
 };
 
 const IDLE_W: f64 = 2.0;
@@ -13,12 +13,12 @@ const SEEK_W: f64 = 1.5;
 const READ_W: f64 = 0.5;
 const WRITE_W: f64 = 0.75;
 
-fn metered(mut profile: HddProfile) -> HddProfile {
+fn metered(mut profile: HddConfig) -> HddConfig {
     profile.power = Some(HddPowerSection {
-        idle_w: set(IDLE_W),
-        seek_w: set(IDLE_W + SEEK_W),
-        read_w: set(IDLE_W + READ_W),
-        write_w: set(IDLE_W + WRITE_W),
+        idle_w: IDLE_W,
+        seek_w: IDLE_W + SEEK_W,
+        read_w: IDLE_W + READ_W,
+        write_w: IDLE_W + WRITE_W,
     });
     profile
 }
@@ -46,7 +46,7 @@ fn an_idle_hour_is_idle_power_for_an_hour() {
 fn a_read_across_the_disk_is_its_seek_and_its_time_on_the_track() {
     let profile = metered(seek_and_rotation_only());
     let mut drive = drive(&profile);
-    let last = profile.capacity.sectors.value - 8;
+    let last = profile.capacity.sectors - 8;
     let seen = run(&mut drive, 1, 1, || io(Op::Read, last, 8));
     let used = energy(&drive);
     // A full stroke takes 18 ms; then it waits for the sectors and reads them. Then 4 KiB cross
@@ -63,7 +63,7 @@ fn a_read_across_the_disk_is_its_seek_and_its_time_on_the_track() {
 #[test]
 fn random_reads_draw_by_the_mean_seek_and_half_a_turn() {
     let profile = metered(seek_and_rotation_only());
-    let span = profile.capacity.sectors.value;
+    let span = profile.capacity.sectors;
     let mut drive = drive(&profile);
     let seen = run(&mut drive, 1, 20_000, random_4k(Op::Read, span, 9));
     let watts = drive.energy_j(drive.now()).expect("metered") / seen.elapsed.as_secs();
@@ -130,7 +130,7 @@ fn cached_writes_cost_when_they_are_written_out() {
 fn the_arm_is_never_busy_for_longer_than_there_was_time() {
     for seed in 0..10 {
         let profile = metered(momentus());
-        let span = profile.capacity.sectors.value;
+        let span = profile.capacity.sectors;
         let mut drive = drive(&profile);
         let mut random = crate::support::Random(seed);
         let mut last = 0.0;

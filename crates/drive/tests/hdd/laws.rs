@@ -1,13 +1,13 @@
 //! What holds for any job on any disk.
 
-use fourcorners_drive::profile::HddProfile;
+use fourcorners_drive::config::HddConfig;
 use fourcorners_drive::{Io, Nanos, Op, Tag, Target};
 use proptest::prelude::*;
 
-use crate::support::{Random, drive, io, momentus, run, set};
+use crate::support::{Random, drive, io, momentus, run};
 
 /// A disk within wide limits.
-fn any_profile() -> impl Strategy<Value = HddProfile> {
+fn any_profile() -> impl Strategy<Value = HddConfig> {
     let mechanics = (1000.0..20_000.0f64, 1u32..9, 0.0..5.0f64, 0.0..30.0f64, 0.34..0.73f64);
     let cache = (0u64..9000, 0.0..1.0f64, any::<bool>(), 1u32..130, 1u32..130);
     (1u64..1 << 24, mechanics, cache, 1u32..40, 1.0..200.0f64).prop_map(
@@ -19,20 +19,20 @@ fn any_profile() -> impl Strategy<Value = HddProfile> {
             rate,
         )| {
             let mut profile = momentus();
-            profile.capacity.sectors = set(blocks);
-            profile.mechanics.rpm = set(rpm);
-            profile.mechanics.heads = set(heads);
-            profile.mechanics.track_to_track_ms = set(track);
-            profile.mechanics.average_seek_ms = set(track + range * mean);
-            profile.mechanics.full_stroke_ms = set(track + range);
-            profile.media.outer_mb_per_s = set(rate);
-            profile.media.inner_mb_per_s = set(1.0 + (rate - 1.0) / 2.0);
-            profile.media.zones = set(zones);
-            profile.cache.size_kib = set(kib + 1);
-            profile.cache.read_ahead_kib = set((kib as f64 * ahead) as u64);
-            profile.cache.write_cache = set(writes);
-            profile.cache.write_segments = set(held);
-            profile.cache.reorder_segments = set(picked);
+            profile.capacity.sectors = blocks;
+            profile.mechanics.rpm = rpm;
+            profile.mechanics.heads = heads;
+            profile.mechanics.track_to_track_ms = track;
+            profile.mechanics.average_seek_ms = track + range * mean;
+            profile.mechanics.full_stroke_ms = track + range;
+            profile.media.outer_mb_per_s = rate;
+            profile.media.inner_mb_per_s = 1.0 + (rate - 1.0) / 2.0;
+            profile.media.zones = zones;
+            profile.cache.size_kib = kib + 1;
+            profile.cache.read_ahead_kib = (kib as f64 * ahead) as u64;
+            profile.cache.write_cache = writes;
+            profile.cache.write_segments = held;
+            profile.cache.reorder_segments = picked;
             profile
         },
     )
@@ -56,7 +56,7 @@ fn any_step() -> impl Strategy<Value = Step> {
 
 /// Does the steps with at most `depth` in flight; returns the answers in order. Panics if a tag is
 /// answered twice or never, or if time goes back.
-fn answers(profile: &HddProfile, depth: u32, steps: &[Step]) -> Vec<(u32, u64, bool)> {
+fn answers(profile: &HddConfig, depth: u32, steps: &[Step]) -> Vec<(u32, u64, bool)> {
     let mut drive = drive(profile);
     let depth = depth.min(drive.geometry().queue_depth);
     let mut busy = vec![false; depth as usize];
@@ -115,7 +115,7 @@ proptest! {
         profile in any_profile(), depth in 1u32..33, seed in any::<u64>(), reads in 0u64..101,
     ) {
         let mut random = Random(seed);
-        let sectors = profile.capacity.sectors.value;
+        let sectors = profile.capacity.sectors;
         let seen = run(&mut drive(&profile), depth, 300, || {
             let op = if random.below(100) < reads { Op::Read } else { Op::Write };
             io(op, random.below(sectors), 1)
@@ -129,17 +129,17 @@ proptest! {
         profile in any_profile(), depth in 1u32..9, start in 0u64..1000,
     ) {
         // What a sequential pass moves, less what the buffer may still hold.
-        let sectors = profile.capacity.sectors.value;
+        let sectors = profile.capacity.sectors;
         let mut next = start;
         for op in [Op::Read, Op::Write] {
             let seen = run(&mut drive(&profile), depth, 2000, || {
                 next = (next + 8) % sectors;
                 io(op, next, u32::try_from((sectors - next).min(8)).unwrap_or(8))
             });
-            let buffer = 1024.0 * profile.cache.size_kib.value as f64;
-            let least = (seen.bytes as f64 - buffer) / profile.media.outer_mb_per_s.value / 1e6;
+            let buffer = 1024.0 * profile.cache.size_kib as f64;
+            let least = (seen.bytes as f64 - buffer) / profile.media.outer_mb_per_s / 1e6;
             // A span that fits in the buffer never needs the media.
-            if sectors * 512 > 2 * profile.cache.size_kib.value * 1024 + seen.bytes {
+            if sectors * 512 > 2 * profile.cache.size_kib * 1024 + seen.bytes {
                 prop_assert!(seen.elapsed.as_secs() >= least * 0.999);
             }
         }
@@ -150,7 +150,7 @@ proptest! {
 fn the_answers_of_a_mixed_job_are_these() {
     // A golden hash: a change of it is a change of every result of a virtual hard disk.
     let mut random = Random(42);
-    let sectors = momentus().capacity.sectors.value;
+    let sectors = momentus().capacity.sectors;
     let mut next = 0;
     let steps: Vec<Step> = (0..20_000)
         .map(|_| {

@@ -1,6 +1,9 @@
 //! The virtual hard disk against closed forms, published figures and laws, through its public
 //! interface only.
 
+#[path = "../common/catalogue.rs"]
+mod catalogue;
+
 mod behaviour;
 mod closed_forms;
 mod energy;

@@ -1,20 +1,11 @@
 //! Profiles to start from and a closed loop to drive them with.
 
-use fourcorners_drive::profile::{HddProfile, Sourced, Standing};
+use fourcorners_drive::config::HddConfig;
 use fourcorners_drive::{Hdd, Io, Lba, Nanos, Op, Tag, Target};
 
 /// The catalogue's drive.
-pub(crate) fn momentus() -> HddProfile {
-    let text = include_str!("../../../../drives/seagate-momentus-5400.6.toml");
-    let mut table: toml::Table = text.parse().expect("TOML");
-    for key in ["name", "title", "kind", "sources"] {
-        assert!(table.remove(key).is_some(), "{key}");
-    }
-    table.try_into().expect("a hard disk's sections")
-}
-
-pub(crate) fn set<T>(value: T) -> Sourced<T> {
-    Sourced { value, standing: Standing::Set, source: "test".into(), note: None }
+pub(crate) fn momentus() -> HddConfig {
+    crate::catalogue::config(include_str!("../../../../drives/seagate-momentus-5400.6.toml"))
 }
 
 /// A drive of which only seek and rotation are left: 7200 rpm, `1 + 17 sqrt(x)` ms.
@@ -23,28 +14,28 @@ pub(crate) fn set<T>(value: T) -> Sourced<T> {
 /// uniform over the addresses is uniform over the cylinders), the other heads, the transfer
 /// itself (1000 MB/s: 0.5 us a sector), the host, all of the link but its rate (6.8 us for 4 KiB),
 /// both caches, write settle, and ageing (an hour).
-pub(crate) fn seek_and_rotation_only() -> HddProfile {
+pub(crate) fn seek_and_rotation_only() -> HddConfig {
     let mut profile = momentus();
-    profile.host.command_us = set(0.0);
-    profile.link.gbps = set(6.0);
-    profile.link.command_us = set(0.0);
-    profile.link.frame_us = set(0.0);
-    profile.mechanics.rpm = set(7200.0);
-    profile.mechanics.heads = set(1);
-    profile.mechanics.track_to_track_ms = set(1.0);
-    profile.mechanics.average_seek_ms = set(1.0 + 17.0 * 8.0 / 15.0);
-    profile.mechanics.full_stroke_ms = set(18.0);
-    profile.mechanics.write_settle_ms = set(0.0);
-    profile.media.outer_mb_per_s = set(1000.0);
-    profile.media.inner_mb_per_s = set(1000.0);
-    profile.media.zones = set(1);
-    profile.cache.write_cache = set(false);
-    profile.cache.read_ahead_kib = set(0);
-    profile.ncq.max_wait_ms = set(600_000.0);
+    profile.host.command_us = 0.0;
+    profile.link.gbps = 6.0;
+    profile.link.command_us = 0.0;
+    profile.link.frame_us = 0.0;
+    profile.mechanics.rpm = 7200.0;
+    profile.mechanics.heads = 1;
+    profile.mechanics.track_to_track_ms = 1.0;
+    profile.mechanics.average_seek_ms = 1.0 + 17.0 * 8.0 / 15.0;
+    profile.mechanics.full_stroke_ms = 18.0;
+    profile.mechanics.write_settle_ms = 0.0;
+    profile.media.outer_mb_per_s = 1000.0;
+    profile.media.inner_mb_per_s = 1000.0;
+    profile.media.zones = 1;
+    profile.cache.write_cache = false;
+    profile.cache.read_ahead_kib = 0;
+    profile.ncq.max_wait_ms = 600_000.0;
     profile
 }
 
-pub(crate) fn drive(profile: &HddProfile) -> Hdd {
+pub(crate) fn drive(profile: &HddConfig) -> Hdd {
     Hdd::new(profile).expect("a drive")
 }
 

@@ -100,7 +100,7 @@ fn least_recently_written_keeps_what_is_written_often() {
     // Nine of ten writes go to four logical blocks: their log blocks stay if use counts.
     let amplification = |replacement| {
         let mut profile = profile(Shape { logs: 8, sequential: false, ..ONE_DIE });
-        profile.log_blocks.as_mut().expect("set").replacement = set(replacement);
+        profile.log_blocks.as_mut().expect("set").replacement = replacement;
         let mut drive = make(&profile);
         fill(&mut drive);
         let mut random = Random(11);

@@ -10,24 +10,24 @@ use fourcorners_drive::Target;
 /// on four channels of 16 bits, here eight of 8. tR, tPROG and tBERS are those of MLC flash of that
 /// time; 40 MB/s is an asynchronous bus of 25 ns. A stripe of sixteen dies is the smallest that
 /// can write the 135 MB/s of the data sheet.
-fn vertex(log_share: f64, associativity: u32) -> SsdProfile {
+fn vertex(log_share: f64, associativity: u32) -> SsdConfig {
     let any = Shape { dies: 64, stripe_dies: 16, logs: 1, associativity, ..ONE_DIE };
     let mut profile = profile(any);
-    profile.host.command_us = set(15.0);
+    profile.host.command_us = 15.0;
     profile.link = sata(3.0, 0.0, 0.0);
-    profile.controller.write_command_us = set(20.0);
-    profile.buffer.write_kib = set(1024);
-    profile.capacity.sectors = set(234_441_648);
-    profile.nand.channels = set(8);
-    profile.nand.planes = set(2);
-    profile.nand.pages_per_block = set(128);
-    profile.nand.blocks_per_plane = set(2048);
-    profile.nand.program_us = set(800.0);
-    profile.nand.erase_us = set(3000.0);
-    profile.nand.bus_mb_per_s = set(40.0);
+    profile.controller.write_command_us = 20.0;
+    profile.buffer.write_kib = 1024;
+    profile.capacity.sectors = 234_441_648;
+    profile.nand.channels = 8;
+    profile.nand.planes = 2;
+    profile.nand.pages_per_block = 128;
+    profile.nand.blocks_per_plane = 2048;
+    profile.nand.program_us = 800.0;
+    profile.nand.erase_us = 3000.0;
+    profile.nand.bus_mb_per_s = 40.0;
     let data_blocks = (234_441_648.0 * 512.0 / f64::from(16 << 20)).ceil();
     let section = profile.log_blocks.as_mut().expect("set");
-    section.count = set((data_blocks * log_share) as u32);
+    section.count = (data_blocks * log_share) as u32;
     profile
 }
 
@@ -41,7 +41,7 @@ fn mb_per_s(drive: &mut Ssd, units: u64, work: impl FnOnce(&mut Ssd)) -> f64 {
 }
 
 /// MB/s of 128 KiB sequential writes at QD 1, and then of 4 KiB random writes at QD 3, used.
-fn rates(profile: &SsdProfile, writes: u64) -> (f64, f64) {
+fn rates(profile: &SsdConfig, writes: u64) -> (f64, f64) {
     let mut drive = make(profile);
     let mut random = Random(1);
     let sequential = mb_per_s(&mut drive, SPAN, |drive| {

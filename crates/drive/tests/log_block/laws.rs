@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::common::drain;
-use fourcorners_drive::profile::MapSection;
+use fourcorners_drive::config::MapSection;
 use fourcorners_drive::{Io, Lba, Tag, Target};
 use proptest::prelude::*;
 
@@ -32,21 +32,21 @@ proptest! {
             associativity, sequential,
         };
         let mut profile = profile(shape);
-        profile.nand.planes = set(planes);
-        profile.nand.page_bytes = set(pages_in_4k * 4096);
-        profile.buffer.write_kib = set(256);
-        profile.buffer.coalesce = Some(set(coalesces));
-        profile.capacity.sectors.value *= u64::from(planes * pages_in_4k);
-        if short && profile.capacity.sectors.value > 8 {
+        profile.nand.planes = planes;
+        profile.nand.page_bytes = pages_in_4k * 4096;
+        profile.buffer.write_kib = 256;
+        profile.buffer.coalesce = Some(coalesces);
+        profile.capacity.sectors *= u64::from(planes * pages_in_4k);
+        if short && profile.capacity.sectors > 8 {
             // The last logical block is not whole.
-            profile.capacity.sectors.value -= 8;
+            profile.capacity.sectors -= 8;
         }
         if recent {
             let section = profile.log_blocks.as_mut().expect("set");
-            section.replacement = set(LogReplacement::LeastRecentlyWritten);
+            section.replacement = LogReplacement::LeastRecentlyWritten;
         }
         // Units of as many pages, or pages of as many units, as that makes.
-        let unit_bytes = Some(set(4096 << unit_power));
+        let unit_bytes = Some(4096 << unit_power);
         profile.map = Some(MapSection { unit_bytes, ..MapSection::default() });
         prop_assume!(profile.check().is_ok());
         let mut drive = make(&profile);

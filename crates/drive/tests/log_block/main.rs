@@ -10,8 +10,8 @@ mod laws;
 mod merges;
 mod refusals;
 
-use common::{Random, closed_loop, fill, io, make, sata, set, times};
-use fourcorners_drive::profile::{LogBlocksSection, LogReplacement, SsdProfile};
+use common::{Random, closed_loop, fill, io, make, sata, times};
+use fourcorners_drive::config::{LogBlocksSection, LogReplacement, SsdConfig};
 use fourcorners_drive::{Op, Ssd};
 
 /// Fully associative.
@@ -43,15 +43,15 @@ const ONE_DIE: Shape = Shape {
 
 fn section(shape: Shape) -> LogBlocksSection {
     LogBlocksSection {
-        count: set(shape.logs),
-        associativity: set(shape.associativity),
-        stripe_dies: set(shape.stripe_dies),
-        replacement: set(LogReplacement::Oldest),
-        sequential: set(shape.sequential),
+        count: shape.logs,
+        associativity: shape.associativity,
+        stripe_dies: shape.stripe_dies,
+        replacement: LogReplacement::Oldest,
+        sequential: shape.sequential,
     }
 }
 
-fn profile(shape: Shape) -> SsdProfile {
+fn profile(shape: Shape) -> SsdConfig {
     let groups = shape.dies / shape.stripe_dies;
     let mut profile = common::ssd(common::Shape {
         dies: shape.dies,
@@ -60,7 +60,7 @@ fn profile(shape: Shape) -> SsdProfile {
         effective_op: 0.15,
     });
     let units = shape.logical_blocks * shape.pages_per_block * shape.stripe_dies;
-    profile.capacity.sectors = set(u64::from(units) * 8);
+    profile.capacity.sectors = u64::from(units) * 8;
     profile.log_blocks = Some(section(shape));
     profile
 }

@@ -1,7 +1,7 @@
 //! Merges one by one, what they move and what they take.
 
 use super::*;
-use fourcorners_drive::profile::MapSection;
+use fourcorners_drive::config::MapSection;
 use fourcorners_drive::{Io, MergeCounts, Nanos, Target};
 
 /// Blocks of 16 units.
@@ -84,8 +84,8 @@ fn trimmed_units_are_not_copied() {
 #[test]
 fn rows_of_several_units_are_copied_whole_and_cut_when_the_log_block_changes() {
     let mut profile = profile(SMALL);
-    profile.nand.planes = set(2);
-    profile.capacity.sectors.value *= 2;
+    profile.nand.planes = 2;
+    profile.capacity.sectors *= 2;
     let mut drive = make(&profile);
     // Never written before: a merge has two units of one row of block 0 and one of another.
     write_units(&mut drive, &[4, 5, 9]);
@@ -129,9 +129,9 @@ fn a_merge_takes_the_sum_of_its_parts() {
 fn a_unit_of_several_pages_is_merged_with_all_of_them() {
     // Rows of two planes are one unit of 8 KiB, and a block holds sixteen of them.
     let mut profile = profile(SMALL);
-    profile.nand.planes = set(2);
-    profile.capacity.sectors.value *= 2;
-    profile.map = Some(MapSection { unit_bytes: Some(set(8192)), ..MapSection::default() });
+    profile.nand.planes = 2;
+    profile.capacity.sectors *= 2;
+    profile.map = Some(MapSection { unit_bytes: Some(8192), ..MapSection::default() });
     let mut drive = make(&profile);
     fill(&mut drive);
     closed_loop(&mut drive, 1, times(1, |_| io(Op::Write, (2 * 16 + 3) * 2, 2)));

@@ -1,5 +1,7 @@
 //! What the map costs: memory that does not hold all of it, units larger than the host's writes.
 
+#[path = "../common/catalogue.rs"]
+mod catalogue;
 #[path = "../common/mod.rs"]
 mod common;
 

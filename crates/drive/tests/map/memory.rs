@@ -1,13 +1,13 @@
 //! A map with limited memory: hits, misses, what is written back, and what all of it takes.
 
-use fourcorners_drive::profile::{
-    CellKind, MapSection, NandCellsSection, NandSuspendSection, PageOrder, SsdProfile,
+use fourcorners_drive::config::{
+    CellKind, MapSection, NandCellsSection, NandSuspendSection, PageOrder, SsdConfig,
 };
 use fourcorners_drive::{Nanos, Op, Ssd, SsdCounters, Tag, Target};
 use proptest::prelude::*;
 
 use crate::common::{
-    Random, Shape, closed_loop, fill, io, make, overwrite, set, set_effective_op, ssd, times,
+    Random, Shape, closed_loop, fill, io, make, overwrite, set_effective_op, ssd, times,
 };
 use crate::{alone, hold_identities, sectors};
 
@@ -24,16 +24,15 @@ const PAGE_READ: Nanos = Nanos(50_000 + 10_240);
 /// 4 KiB over the link.
 const LINK: Nanos = Nanos(6827);
 
-fn limited(map_pages: u32) -> SsdProfile {
+fn limited(map_pages: u32) -> SsdConfig {
     let mut profile = ssd(SHAPE);
-    profile.map =
-        Some(MapSection { memory_kib: Some(set(map_pages * 4)), ..MapSection::default() });
+    profile.map = Some(MapSection { memory_kib: Some(map_pages * 4), ..MapSection::default() });
     // Its blocks on the NAND come on top of those for data: three times 232 pages over 8 dies.
-    profile.nand.blocks_per_plane.value += 2;
+    profile.nand.blocks_per_plane += 2;
     profile
 }
 
-fn filled(profile: &SsdProfile) -> Ssd {
+fn filled(profile: &SsdConfig) -> Ssd {
     let mut drive = make(profile);
     fill(&mut drive);
     drive.settle();
@@ -70,7 +69,7 @@ fn anywhere(drive: &mut Ssd, random: &mut Random, span: u64, count: u64, write_p
 
 #[test]
 fn a_memory_for_all_of_the_map_costs_nothing_but_its_blocks() {
-    let run = |profile: &SsdProfile| {
+    let run = |profile: &SsdConfig| {
         let mut drive = make(profile);
         let units = drive.geometry().sectors / 8;
         let mut random = Random(3);
@@ -196,21 +195,21 @@ fn a_miss_takes_the_read_of_a_page_more_and_no_write_back() {
 fn a_map_page_takes_the_mean_time_of_all_kinds() {
     let mut profile = limited(4);
     profile.nand_cells = Some(NandCellsSection {
-        kind: set(CellKind::Mlc),
-        order: set(PageOrder::InTurn),
-        pages_per_level: set(1),
+        kind: CellKind::Mlc,
+        order: PageOrder::InTurn,
+        pages_per_level: 1,
         middle_program_ratio: None,
-        upper_program_ratio: Some(set(3.0)),
+        upper_program_ratio: Some(3.0),
         middle_read_ratio: None,
-        upper_read_ratio: Some(set(4.0)),
+        upper_read_ratio: Some(4.0),
     });
     // On a die that is idle neither matters.
-    profile.nand.cache_reads = Some(set(true));
+    profile.nand.cache_reads = Some(true);
     profile.nand_suspend = Some(NandSuspendSection {
-        program_suspend_us: Some(set(30.0)),
-        erase_suspend_us: Some(set(30.0)),
-        resume_us: set(10.0),
-        most_suspensions: set(4),
+        program_suspend_us: Some(30.0),
+        erase_suspend_us: Some(30.0),
+        resume_us: 10.0,
+        most_suspensions: 4,
     });
     let mut drive = filled(&profile);
     for page in 90..94 {
@@ -249,7 +248,7 @@ fn a_page_on_its_way_is_not_read_twice() {
 #[test]
 fn a_page_that_leaves_waits_for_the_one_before_it_on_its_die() {
     let mut profile = limited(2);
-    profile.nand.erase_us = set(0.0);
+    profile.nand.erase_us = 0.0;
     let mut drive = filled(&profile);
     let write = |drive: &mut Ssd, page: u64| {
         closed_loop(drive, 1, times(1, |_| io(Op::Write, page * PAGE_UNITS + 7, 1)))[0]
@@ -270,7 +269,7 @@ fn a_page_that_leaves_waits_for_the_one_before_it_on_its_die() {
 fn a_sequential_pass_misses_once_a_map_page() {
     for read_ahead_kib in [0, 128] {
         let mut profile = limited(4);
-        profile.controller.read_ahead_kib = set(read_ahead_kib);
+        profile.controller.read_ahead_kib = read_ahead_kib;
         let mut drive = filled(&profile);
         let units = drive.geometry().sectors / 8;
         let pages = units.div_ceil(PAGE_UNITS);
@@ -302,7 +301,7 @@ fn a_fill_writes_the_map_once() {
 /// Blocks of map pages are erased when they are begun, every 64 pages of a die.
 #[test]
 fn map_blocks_are_erased() {
-    let run = |profile: &SsdProfile| {
+    let run = |profile: &SsdConfig| {
         let mut drive = filled(profile);
         let units = drive.geometry().sectors / 8;
         anywhere(&mut drive, &mut Random(8), units, 20_000, 100);
@@ -318,7 +317,7 @@ fn map_blocks_are_erased() {
 /// Write amplification in the steady state is that of collection and the map's pages on top.
 #[test]
 fn write_amplification_has_the_map_in_it() {
-    let steady = |profile: &SsdProfile| {
+    let steady = |profile: &SsdConfig| {
         let mut drive = filled(profile);
         let units = drive.geometry().sectors / 8;
         let mut random = Random(9);
@@ -328,7 +327,7 @@ fn write_amplification_has_the_map_in_it() {
         drive.counters().write_amplification_since(&before).expect("the host wrote")
     };
     let (all, some) = (steady(&limited(1 << 16)), steady(&limited(48)));
-    let units = ssd(SHAPE).capacity.sectors.value / 8;
+    let units = ssd(SHAPE).capacity.sectors / 8;
     let misses = 1.0 - 48.0 * PAGE_UNITS as f64 / units as f64;
     assert!((some - all - misses).abs() < 0.01, "{some} - {all} against {misses}");
 }
@@ -386,9 +385,9 @@ fn purge_empties_map_and_memory() {
 #[test]
 fn a_map_page_may_take_several_nand_pages() {
     let mut profile = limited(8);
-    profile.nand.planes = set(2);
-    profile.nand.blocks_per_plane = set(512);
-    profile.map.as_mut().expect("it is set").page_bytes = set(8192).into();
+    profile.nand.planes = 2;
+    profile.nand.blocks_per_plane = 512;
+    profile.map.as_mut().expect("it is set").page_bytes = 8192.into();
     let mut drive = filled(&profile);
     // Two transfers for the map page of 2048 units, then the data.
     assert_eq!(
@@ -405,14 +404,10 @@ fn a_map_page_may_take_several_nand_pages() {
 fn a_memory_that_makes_no_map_is_refused() {
     let refused = |memory_kib: Option<u32>, page_bytes: Option<u32>, planes: u32| {
         let mut profile = ssd(SHAPE);
-        profile.nand.planes = set(planes);
-        profile.nand.page_bytes = set(8192);
-        profile.buffer.write_kib = set(4096);
-        profile.map = Some(MapSection {
-            memory_kib: memory_kib.map(set),
-            page_bytes: page_bytes.map(set),
-            ..MapSection::default()
-        });
+        profile.nand.planes = planes;
+        profile.nand.page_bytes = 8192;
+        profile.buffer.write_kib = 4096;
+        profile.map = Some(MapSection { memory_kib, page_bytes, ..MapSection::default() });
         profile.check().expect_err("no such drive").to_string()
     };
     for (memory_kib, page_bytes, planes, expected) in [
@@ -454,7 +449,7 @@ fn a_memory_that_makes_no_map_is_refused() {
     // Without the blocks of the map, the user's space fits; with them, it does not.
     let mut profile = ssd(SHAPE);
     set_effective_op(&mut profile, 0.0125);
-    profile.map = Some(MapSection { memory_kib: Some(set(64)), ..MapSection::default() });
+    profile.map = Some(MapSection { memory_kib: Some(64), ..MapSection::default() });
     let error = profile.check().expect_err("no room for the map").to_string();
     assert!(error.contains("capacity.sectors") && error.contains("or for the map"), "{error}");
     profile.map = None;
@@ -471,23 +466,23 @@ proptest! {
     ) {
         let mut profile =
             ssd(Shape { dies, blocks_per_die: 48, pages_per_block: 64, effective_op: 0.4 });
-        profile.nand.planes = set(4);
-        profile.buffer.write_kib = set(1024);
-        profile.capacity.sectors.value = profile.capacity.sectors.value * 4 - odd_end * 8;
-        profile.controller.read_ahead_kib = set(if read_ahead { 128 } else { 0 });
-        profile.nand.cache_reads = Some(set(cache));
-        profile.nand.cache_programs = Some(set(cache));
-        profile.nand_suspend = suspends.then(|| NandSuspendSection {
-            program_suspend_us: Some(set(30.0)),
-            erase_suspend_us: Some(set(30.0)),
-            resume_us: set(10.0),
-            most_suspensions: set(4),
+        profile.nand.planes = 4;
+        profile.buffer.write_kib = 1024;
+        profile.capacity.sectors = profile.capacity.sectors * 4 - odd_end * 8;
+        profile.controller.read_ahead_kib = if read_ahead { 128 } else { 0 };
+        profile.nand.cache_reads = Some(cache);
+        profile.nand.cache_programs = Some(cache);
+        profile.nand_suspend = suspends.then_some(NandSuspendSection {
+            program_suspend_us: Some(30.0),
+            erase_suspend_us: Some(30.0),
+            resume_us: 10.0,
+            most_suspensions: 4,
         });
         let page_bytes = 4096 << map_page_power;
         profile.map = Some(MapSection {
-            unit_bytes: Some(set(4096 << unit_power)),
-            memory_kib: Some(set(slots * page_bytes / 1024)),
-            page_bytes: Some(set(page_bytes)),
+            unit_bytes: Some(4096 << unit_power),
+            memory_kib: Some(slots * page_bytes / 1024),
+            page_bytes: Some(page_bytes),
         });
         let mut drive = make(&profile);
         let all = drive.geometry().sectors;

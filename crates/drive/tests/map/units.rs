@@ -1,10 +1,10 @@
 //! Map units of 4 KiB and more, and writes of less than a unit.
 
-use fourcorners_drive::profile::{MapSection, SsdProfile};
+use fourcorners_drive::config::{MapSection, SsdConfig};
 use fourcorners_drive::{Nanos, Op, Tag, Target};
 use proptest::prelude::*;
 
-use crate::common::{Random, Shape, closed_loop, fill, io, make, overwrite, set, ssd, times};
+use crate::common::{Random, Shape, closed_loop, fill, io, make, overwrite, ssd, times};
 use crate::{alone, hold_identities, sectors};
 
 const SMALL: Shape = Shape { dies: 4, blocks_per_die: 64, pages_per_block: 16, effective_op: 0.15 };
@@ -13,20 +13,20 @@ const SMALL: Shape = Shape { dies: 4, blocks_per_die: 64, pages_per_block: 16, e
 const PAGE_READ: Nanos = Nanos(50_000 + 40_960);
 
 /// The same drive with so large a unit, and pages of the same size.
-fn with_unit(unit_bytes: u32) -> SsdProfile {
+fn with_unit(unit_bytes: u32) -> SsdConfig {
     let mut profile = ssd(SMALL);
-    profile.map = Some(MapSection { unit_bytes: Some(set(unit_bytes)), ..MapSection::default() });
-    profile.nand.page_bytes = set(unit_bytes);
-    profile.capacity.sectors.value *= u64::from(unit_bytes) / 4096;
-    profile.buffer.write_kib = set(unit_bytes / 1024 * 16);
+    profile.map = Some(MapSection { unit_bytes: Some(unit_bytes), ..MapSection::default() });
+    profile.nand.page_bytes = unit_bytes;
+    profile.capacity.sectors *= u64::from(unit_bytes) / 4096;
+    profile.buffer.write_kib = unit_bytes / 1024 * 16;
     profile
 }
 
 #[test]
 fn a_unit_of_4_kib_is_what_there_is_without_the_section() {
     let mut with = ssd(SMALL);
-    with.map = Some(MapSection { unit_bytes: Some(set(4096)), ..MapSection::default() });
-    let run = |profile: &SsdProfile| {
+    with.map = Some(MapSection { unit_bytes: Some(4096), ..MapSection::default() });
+    let run = |profile: &SsdConfig| {
         let mut drive = make(profile);
         let units = drive.geometry().sectors / 8;
         fill(&mut drive);
@@ -42,7 +42,7 @@ fn a_write_of_less_than_a_unit_writes_the_unit() {
     for (unit_bytes, write_sectors) in [(4096, 1), (4096, 8), (8192, 8), (16_384, 8), (65_536, 16)]
     {
         let mut profile = with_unit(unit_bytes);
-        profile.capacity.sectors.value -= 8;
+        profile.capacity.sectors -= 8;
         let mut drive = make(&profile);
         let places = drive.geometry().sectors / u64::from(write_sectors) / 2;
         let mut random = Random(4);
@@ -148,9 +148,9 @@ fn a_unit_that_was_never_written_has_no_rest() {
 #[test]
 fn the_rest_of_a_unit_that_is_still_in_the_buffer_is_not_read() {
     let mut profile = with_unit(16_384);
-    profile.nand.page_bytes = set(65_536);
-    profile.capacity.sectors.value *= 4;
-    profile.buffer.write_kib = set(1024);
+    profile.nand.page_bytes = 65_536;
+    profile.capacity.sectors *= 4;
+    profile.buffer.write_kib = 1024;
     let mut drive = make(&profile);
     fill(&mut drive);
     // Opens a row: the unit's rest comes from the NAND (a page of 64 KiB).
@@ -177,8 +177,8 @@ fn a_row_being_programmed_is_still_in_the_buffer() {
 #[test]
 fn part_of_a_unit_of_several_pages_costs_the_pages_it_touches() {
     let mut profile = with_unit(16_384);
-    profile.nand.page_bytes = set(4096);
-    profile.nand.planes = set(4);
+    profile.nand.page_bytes = 4096;
+    profile.nand.planes = 4;
     let mut drive = make(&profile);
     fill(&mut drive);
     // tR 50 us, 10.24 us a page, and the link.
@@ -202,8 +202,8 @@ fn part_of_a_unit_of_several_pages_costs_the_pages_it_touches() {
 fn the_controller_is_paid_by_4_kib_whatever_the_unit() {
     let latency = |unit_bytes, op, lba, count| {
         let mut profile = with_unit(unit_bytes);
-        profile.controller.read_4k_us = set(100.0);
-        profile.controller.write_4k_us = set(200.0);
+        profile.controller.read_4k_us = 100.0;
+        profile.controller.write_4k_us = 200.0;
         alone(&mut make(&profile), sectors(op, lba, count))
     };
     for unit_bytes in [4096, 16_384, 65_536] {
@@ -219,7 +219,7 @@ fn the_controller_is_paid_by_4_kib_whatever_the_unit() {
 fn a_sequential_reader_of_parts_of_units_is_read_ahead_of() {
     let mean = |read_ahead_kib| {
         let mut profile = with_unit(16_384);
-        profile.controller.read_ahead_kib = set(read_ahead_kib);
+        profile.controller.read_ahead_kib = read_ahead_kib;
         let mut drive = make(&profile);
         fill(&mut drive);
         drive.reap(Nanos::from_secs(100)).expect("nothing in flight, nothing to fail");
@@ -235,7 +235,7 @@ fn a_sequential_reader_of_parts_of_units_is_read_ahead_of() {
 #[test]
 fn the_last_unit_may_end_beyond_the_drive() {
     let mut profile = with_unit(16_384);
-    profile.capacity.sectors.value -= 8;
+    profile.capacity.sectors -= 8;
     let mut drive = make(&profile);
     let end = drive.geometry().sectors;
     fill(&mut drive);
@@ -262,11 +262,10 @@ fn trim_of_part_of_a_unit_keeps_it() {
 fn a_unit_that_fits_no_page_and_no_row_is_refused() {
     let refused = |unit_bytes: u32, page_bytes: u32, planes: u32| {
         let mut profile = ssd(SMALL);
-        profile.nand.page_bytes = set(page_bytes);
-        profile.nand.planes = set(planes);
-        profile.buffer.write_kib = set(4096);
-        profile.map =
-            Some(MapSection { unit_bytes: Some(set(unit_bytes)), ..MapSection::default() });
+        profile.nand.page_bytes = page_bytes;
+        profile.nand.planes = planes;
+        profile.buffer.write_kib = 4096;
+        profile.map = Some(MapSection { unit_bytes: Some(unit_bytes), ..MapSection::default() });
         profile.check().expect_err("no such drive").to_string()
     };
     for (unit, page, planes, must) in [
@@ -286,7 +285,7 @@ fn a_unit_that_fits_no_page_and_no_row_is_refused() {
         assert_eq!(refused(unit, page, planes), expected);
     }
     let mut profile = with_unit(16_384);
-    profile.controller.read_ahead_kib = set(40);
+    profile.controller.read_ahead_kib = 40;
     let error = profile.check().expect_err("40 KiB are two units and a half").to_string();
     assert!(
         error.contains("controller.read_ahead_kib = 40") && error.contains("16 KiB"),
@@ -305,12 +304,12 @@ proptest! {
         let (page, planes) = (4096 << page_power, 1 << plane_power);
         let unit = (4096u32 << unit_power).min(page * planes);
         let mut profile = ssd(Shape { dies, blocks_per_die: 24, pages_per_block: 8, effective_op: 0.3 });
-        profile.nand.page_bytes = set(page);
-        profile.nand.planes = set(planes);
-        profile.buffer.write_kib = set(1024);
-        profile.capacity.sectors.value *= u64::from(page * planes / 4096);
-        profile.capacity.sectors.value -= odd_end * 8;
-        profile.map = Some(MapSection { unit_bytes: Some(set(unit)), ..MapSection::default() });
+        profile.nand.page_bytes = page;
+        profile.nand.planes = planes;
+        profile.buffer.write_kib = 1024;
+        profile.capacity.sectors *= u64::from(page * planes / 4096);
+        profile.capacity.sectors -= odd_end * 8;
+        profile.map = Some(MapSection { unit_bytes: Some(unit), ..MapSection::default() });
         let mut drive = make(&profile);
         let all = drive.geometry().sectors;
         let mut random = Random(seed);
@@ -339,12 +338,12 @@ fn the_most_flash_grows_with_the_unit() {
     for (unit, tib) in [(4096, 8), (16_384, 32)] {
         // 64 dies of 1024 pages of a unit a block.
         let mut profile = with_unit(unit);
-        profile.nand.dies = set(64);
-        profile.nand.pages_per_block = set(1024);
-        profile.nand.blocks_per_plane = set(32_769);
+        profile.nand.dies = 64;
+        profile.nand.pages_per_block = 1024;
+        profile.nand.blocks_per_plane = 32_769;
         let error = profile.check().expect_err("too much").to_string();
         assert!(error.contains(&format!("must be at most {tib} TiB")), "{error}");
-        profile.nand.blocks_per_plane = set(32_768);
+        profile.nand.blocks_per_plane = 32_768;
         profile.check().unwrap_or_else(|error| panic!("{error}"));
     }
 }

@@ -4,23 +4,18 @@
 //! of 39 million units takes 153 MB with entries of 4 bytes, so 32 MiB hold 8192 pages of 4 KiB,
 //! the map of 32 GiB.
 
-use fourcorners_drive::profile::{MapSection, SsdProfile};
+use fourcorners_drive::config::{MapSection, SsdConfig};
 use fourcorners_drive::{Nanos, Op, SsdCounters, Target};
 
-use crate::common::{Random, closed_loop, fill, io, make, set, times};
-use crate::hold_identities;
+use crate::common::{Random, closed_loop, fill, io, make, times};
+use crate::{catalogue, hold_identities};
 
 /// 8 GB, the span of the reviewers' random tests, in units.
 const SPAN: u64 = 8_000_000_000 / 4096;
 
-fn x25_m(memory_kib: u32) -> SsdProfile {
-    let text = include_str!("x25-m-g2-160gb.toml");
-    let mut table: toml::Table = text.parse().expect("TOML");
-    for key in ["name", "title", "kind", "sources"] {
-        assert!(table.remove(key).is_some(), "{key}");
-    }
-    let mut profile: SsdProfile = table.try_into().expect("an SSD's sections");
-    profile.map = Some(MapSection { memory_kib: Some(set(memory_kib)), ..MapSection::default() });
+fn x25_m(memory_kib: u32) -> SsdConfig {
+    let mut profile: SsdConfig = catalogue::config(include_str!("x25-m-g2-160gb.toml"));
+    profile.map = Some(MapSection { memory_kib: Some(memory_kib), ..MapSection::default() });
     profile
 }
 

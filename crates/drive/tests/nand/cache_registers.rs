@@ -1,31 +1,31 @@
 //! Cache reads and cache programs: transfers beside the array's work.
 
-use fourcorners_drive::profile::SsdProfile;
+use fourcorners_drive::config::SsdConfig;
 use fourcorners_drive::{Io, Nanos, Op, Tag, Target};
 
 use crate::common::{
-    Random, closed_loop, fill, io, make, overwrite, pcie, set, set_effective_op, times,
+    Random, closed_loop, fill, io, make, overwrite, pcie, set_effective_op, times,
 };
 use crate::{LINK, TRANSFER, assert_near, idle, lone_die, one, us, write_in_order};
 
 /// One die of `planes` planes with 16 KiB pages and 64 pages a block, behind a link that hardly takes
 /// any time.
-fn large_pages(planes: u32) -> SsdProfile {
+fn large_pages(planes: u32) -> SsdConfig {
     let mut profile = lone_die(64);
     profile.link = pcie(5, 16, 4096);
-    profile.nand.planes = set(planes);
-    profile.nand.page_bytes = set(16_384);
-    profile.buffer.write_kib = set(4096);
+    profile.nand.planes = planes;
+    profile.nand.page_bytes = 16_384;
+    profile.buffer.write_kib = 4096;
     set_effective_op(&mut profile, 0.15);
     profile
 }
 
 /// How long one read of the first `rows` rows takes; they are in one block.
-fn read_rows(profile: &SsdProfile, rows: u32) -> Nanos {
+fn read_rows(profile: &SsdConfig, rows: u32) -> Nanos {
     let mut drive = make(profile);
     fill(&mut drive);
     idle(&mut drive);
-    let units = rows * profile.nand.planes.value * 4;
+    let units = rows * profile.nand.planes * 4;
     one(&mut drive, io(Op::Read, 0, units))
 }
 
@@ -35,15 +35,15 @@ fn a_row_is_read_while_the_one_before_goes_out() {
     // tR below, between and above the transfers of a row: 40.96 us on one plane, 81.92 on two.
     for (planes, read_us) in [(1, 30.0), (1, 50.0), (2, 50.0), (2, 100.0)] {
         let mut profile = large_pages(planes);
-        profile.nand.read_us = set(read_us);
+        profile.nand.read_us = read_us;
         let (read, out) = (us(read_us), Nanos(u64::from(planes) * 4 * TRANSFER.0));
         // The link takes 65 ns for each of the last page's units.
         let slack = 4 * 65 + 3 + 1;
         let apart = Nanos(ROWS * (read + out).0);
         assert_near(read_rows(&profile, ROWS as u32), apart, slack);
-        profile.nand.cache_reads = Some(set(false));
+        profile.nand.cache_reads = Some(false);
         assert_near(read_rows(&profile, ROWS as u32), apart, slack);
-        profile.nand.cache_reads = Some(set(true));
+        profile.nand.cache_reads = Some(true);
         let together = Nanos(ROWS * read.max(out).0) + read.min(out);
         assert_near(read_rows(&profile, ROWS as u32), together, slack);
     }
@@ -52,7 +52,7 @@ fn a_row_is_read_while_the_one_before_goes_out() {
 #[test]
 fn reads_of_several_commands_overlap_on_a_die_too() {
     let mut profile = lone_die(64);
-    profile.nand.cache_reads = Some(set(true));
+    profile.nand.cache_reads = Some(true);
     let mut drive = make(&profile);
     write_in_order(&mut drive, 64);
     idle(&mut drive);
@@ -67,9 +67,9 @@ fn reads_of_several_commands_overlap_on_a_die_too() {
 }
 
 /// How long it takes to write the first `rows` rows, up to the end of the last program.
-fn write_rows(profile: &SsdProfile, rows: u32) -> Nanos {
+fn write_rows(profile: &SsdConfig, rows: u32) -> Nanos {
     let mut drive = make(profile);
-    let units = rows * profile.nand.planes.value * 4;
+    let units = rows * profile.nand.planes * 4;
     one(&mut drive, io(Op::Write, 0, units));
     one(&mut drive, Io::FLUSH);
     drive.now()
@@ -82,14 +82,14 @@ fn a_rows_data_comes_in_while_the_one_before_is_programmed() {
     // tPROG above and below the transfer of a row, 40.96 us a plane.
     for (planes, program_us) in [(1, 500.0), (2, 500.0), (4, 100.0), (1, 20.0)] {
         let mut profile = large_pages(planes);
-        profile.nand.program_us = set(program_us);
+        profile.nand.program_us = program_us;
         let (program, data_in) = (us(program_us), Nanos(u64::from(planes) * 4 * TRANSFER.0));
         let erases = us(2.0 * 2000.0);
         // All of the data crosses the link first, at most 66 ns for each 4 KiB.
         let slack = u64::from(planes) * 4 * ROWS * 66 + 66;
         let apart = erases + Nanos(ROWS * (program + data_in).0);
         assert_near(write_rows(&profile, ROWS as u32), apart, slack);
-        profile.nand.cache_programs = Some(set(true));
+        profile.nand.cache_programs = Some(true);
         // Nothing is programmed while the first row of a block comes in, after its erase.
         let seen = Nanos(2 * program.min(data_in).0);
         let together = erases + Nanos(ROWS * program.max(data_in).0) + seen;
@@ -100,7 +100,7 @@ fn a_rows_data_comes_in_while_the_one_before_is_programmed() {
 #[test]
 fn a_program_follows_right_behind_reads_that_overlapped() {
     let mut profile = lone_die(64);
-    profile.nand.cache_reads = Some(set(true));
+    profile.nand.cache_reads = Some(true);
     let mut drive = make(&profile);
     write_in_order(&mut drive, 32);
     idle(&mut drive);
@@ -112,7 +112,7 @@ fn a_program_follows_right_behind_reads_that_overlapped() {
 #[test]
 fn data_does_not_come_in_while_a_read_has_the_registers() {
     let mut profile = lone_die(64);
-    profile.nand.cache_programs = Some(set(true));
+    profile.nand.cache_programs = Some(true);
     let mut drive = make(&profile);
     write_in_order(&mut drive, 32);
     idle(&mut drive);
@@ -135,10 +135,10 @@ fn collection_uses_cache_registers_too() {
     let cost = |cache_reads: bool, cache_programs: bool| {
         let mut profile = lone_die(64);
         let transfer_us = TRANSFER.0 as f64 / 1000.0;
-        profile.nand.program_us = set(transfer_us);
-        profile.nand.read_us = set(transfer_us);
-        profile.nand.cache_reads = cache_reads.then(|| set(true));
-        profile.nand.cache_programs = cache_programs.then(|| set(true));
+        profile.nand.program_us = transfer_us;
+        profile.nand.read_us = transfer_us;
+        profile.nand.cache_reads = cache_reads.then_some(true);
+        profile.nand.cache_programs = cache_programs.then_some(true);
         let mut drive = make(&profile);
         let units = drive.geometry().sectors / 8;
         fill(&mut drive);

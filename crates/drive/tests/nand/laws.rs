@@ -1,11 +1,11 @@
 //! What must hold of any drive, whatever its cells, registers and suspensions.
 
-use fourcorners_drive::profile::{CellKind, NandSuspendSection, PageOrder, Sourced};
+use fourcorners_drive::config::{CellKind, NandSuspendSection, PageOrder};
 use fourcorners_drive::{Io, Lba, Nanos, Op, Tag, Target};
 use proptest::prelude::*;
 
 use crate::cells;
-use crate::common::{Random, Shape, fill, make, set, ssd};
+use crate::common::{Random, Shape, fill, make, ssd};
 
 fn any_cells() -> impl Strategy<Value = (CellKind, PageOrder, u32)> {
     use CellKind::*;
@@ -17,10 +17,10 @@ fn any_cells() -> impl Strategy<Value = (CellKind, PageOrder, u32)> {
 fn any_suspension() -> impl Strategy<Value = NandSuspendSection> {
     (0.0..300.0, 0.0..3000.0, 0.0..100.0, 1u32..20, 0..3).prop_map(
         |(program, erase, resume, most, which)| NandSuspendSection {
-            program_suspend_us: (which != 0).then(|| set(program)),
-            erase_suspend_us: (which != 1).then(|| set(erase)),
-            resume_us: set(resume),
-            most_suspensions: set(most),
+            program_suspend_us: (which != 0).then_some(program),
+            erase_suspend_us: (which != 1).then_some(erase),
+            resume_us: resume,
+            most_suspensions: most,
         },
     )
 }
@@ -41,17 +41,17 @@ proptest! {
         let bits = match kind { CellKind::Slc => 1, CellKind::Mlc => 2, CellKind::Tlc => 3 };
         let pages_per_block = word_lines * bits * pages_per_level;
         let mut profile = ssd(Shape { dies, blocks_per_die: blocks, pages_per_block, effective_op: 0.15 });
-        profile.nand.planes = set(planes);
-        profile.capacity.sectors.value *= u64::from(planes);
+        profile.nand.planes = planes;
+        profile.capacity.sectors *= u64::from(planes);
         (profile.nand.read_us, profile.nand.program_us, profile.nand.erase_us) =
-            (set(times_us.0), set(times_us.1), set(times_us.2));
-        profile.nand.cache_reads = cached.0.map(set);
-        profile.nand.cache_programs = cached.1.map(set);
+            (times_us.0, times_us.1, times_us.2);
+        profile.nand.cache_reads = cached.0;
+        profile.nand.cache_programs = cached.1;
         profile.nand_suspend = suspend;
         profile.nand_cells = cells_of.map(|_| {
-            let ratio = |least, ratio| -> Option<Sourced<f64>> { (bits >= least).then(|| set(ratio)) };
+            let ratio = |least, ratio| -> Option<f64> { (bits >= least).then_some(ratio) };
             let mut section = cells(kind, order);
-            section.pages_per_level = set(pages_per_level);
+            section.pages_per_level = pages_per_level;
             section.middle_program_ratio = ratio(3, ratios.0);
             section.upper_program_ratio = ratio(2, ratios.1);
             section.upper_read_ratio = ratio(2, ratios.0);

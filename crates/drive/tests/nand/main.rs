@@ -10,13 +10,13 @@ mod refusals;
 mod suspension;
 mod where_it_lies;
 
-use common::{closed_loop, io, set, ssd, times};
-use fourcorners_drive::profile::*;
+use common::{closed_loop, io, ssd, times};
+use fourcorners_drive::config::*;
 use fourcorners_drive::{Io, Nanos, Op, Ssd, Target};
 
 /// A drive of one die and one plane where only the NAND takes time; a 4 KiB page crosses the
 /// channel in 10.24 us and the link in `LINK`.
-fn lone_die(pages_per_block: u32) -> SsdProfile {
+fn lone_die(pages_per_block: u32) -> SsdConfig {
     ssd(common::Shape { dies: 1, blocks_per_die: 64, pages_per_block, effective_op: 0.15 })
 }
 
@@ -27,34 +27,26 @@ const LINK: Nanos = Nanos(6827);
 const TRANSFER: Nanos = Nanos(10_240);
 
 fn cells(kind: CellKind, order: PageOrder) -> NandCellsSection {
-    NandCellsSection {
-        kind: set(kind),
-        order: set(order),
-        pages_per_level: set(1),
-        middle_program_ratio: None,
-        upper_program_ratio: None,
-        middle_read_ratio: None,
-        upper_read_ratio: None,
-    }
+    NandCellsSection { kind, order, ..NandCellsSection::default() }
 }
 
 fn mlc(upper_program_ratio: f64) -> NandCellsSection {
     NandCellsSection {
-        upper_program_ratio: Some(set(upper_program_ratio)),
+        upper_program_ratio: Some(upper_program_ratio),
         ..cells(CellKind::Mlc, PageOrder::Shadow)
     }
 }
 
 /// TLC with the times of the SimpleSSD paper, as FEMU quotes them: reads of 56.5, 77.5 and 106 us,
 /// programs of 820.5, 2225 and 5734 us.
-fn set_tlc(profile: &mut SsdProfile) {
-    profile.nand.read_us = set(80.0);
-    profile.nand.program_us = set(2926.5);
+fn set_tlc(profile: &mut SsdConfig) {
+    profile.nand.read_us = 80.0;
+    profile.nand.program_us = 2926.5;
     profile.nand_cells = Some(NandCellsSection {
-        middle_program_ratio: Some(set(2225.0 / 820.5)),
-        upper_program_ratio: Some(set(5734.0 / 820.5)),
-        middle_read_ratio: Some(set(77.5 / 56.5)),
-        upper_read_ratio: Some(set(106.0 / 56.5)),
+        middle_program_ratio: Some(2225.0 / 820.5),
+        upper_program_ratio: Some(5734.0 / 820.5),
+        middle_read_ratio: Some(77.5 / 56.5),
+        upper_read_ratio: Some(106.0 / 56.5),
         ..cells(CellKind::Tlc, PageOrder::Shadow)
     });
 }

@@ -1,22 +1,22 @@
 //! Lower, middle and upper pages: each its own time, and all together the mean.
 
-use fourcorners_drive::profile::{CellKind, NandCellsSection, PageOrder, SsdProfile};
+use fourcorners_drive::config::{CellKind, NandCellsSection, PageOrder, SsdConfig};
 use fourcorners_drive::{Io, Nanos, Op, Target};
 
 use crate::common::{
-    Random, closed_loop, fill, io, make, overwrite, pcie, set, set_effective_op, ssd, times,
+    Random, closed_loop, fill, io, make, overwrite, pcie, set_effective_op, ssd, times,
 };
 use crate::{LINK, TRANSFER, assert_near, cells, idle, lone_die, mlc, one, set_tlc, us};
 
 /// How long each of the first `rows` programs of a new drive takes: a flush waits for it.
-fn program_times(profile: &SsdProfile, rows: u64) -> Vec<Nanos> {
+fn program_times(profile: &SsdConfig, rows: u64) -> Vec<Nanos> {
     let mut drive = make(profile);
     (0..rows)
         .map(|row| {
             one(&mut drive, io(Op::Write, row, 1));
             let flushed = one(&mut drive, Io::FLUSH);
-            let opens_block = row % u64::from(profile.nand.pages_per_block.value) == 0;
-            let erase = if opens_block { us(profile.nand.erase_us.value) } else { Nanos::ZERO };
+            let opens_block = row % u64::from(profile.nand.pages_per_block) == 0;
+            let erase = if opens_block { us(profile.nand.erase_us) } else { Nanos::ZERO };
             flushed - erase - TRANSFER
         })
         .collect()
@@ -38,12 +38,12 @@ fn lower_and_upper_pages_alternate_in_single_programs() {
 fn the_mean_over_a_block_is_the_mean() {
     for (pages, section) in [
         (256, mlc(2300.0 / 850.0)),
-        (256, NandCellsSection { pages_per_level: set(2), ..mlc(2.5) }),
+        (256, NandCellsSection { pages_per_level: 2, ..mlc(2.5) }),
         (
             768,
             NandCellsSection {
-                middle_program_ratio: Some(set(2.7)),
-                upper_program_ratio: Some(set(7.0)),
+                middle_program_ratio: Some(2.7),
+                upper_program_ratio: Some(7.0),
                 ..cells(CellKind::Tlc, PageOrder::InTurn)
             },
         ),
@@ -62,7 +62,7 @@ fn the_mean_over_a_block_is_the_mean() {
 fn known_times_come_back_from_their_mean_and_ratio() {
     // Micron L95B, measured: 850 and 2300 us.
     let mut profile = lone_die(256);
-    profile.nand.program_us = set((850.0 + 2300.0) / 2.0);
+    profile.nand.program_us = (850.0 + 2300.0) / 2.0;
     profile.nand_cells = Some(mlc(2300.0 / 850.0));
     assert_eq!(program_times(&profile, 3), [us(850.0), us(850.0), us(2300.0)]);
 }
@@ -71,8 +71,8 @@ fn known_times_come_back_from_their_mean_and_ratio() {
 fn a_read_takes_as_long_as_its_kind_of_page() {
     // A block of 768 pages of 16 KiB, of which 4 KiB are read.
     let mut profile = lone_die(768);
-    profile.nand.blocks_per_plane = set(16);
-    profile.nand.page_bytes = set(16_384);
+    profile.nand.blocks_per_plane = 16;
+    profile.nand.page_bytes = 16_384;
     set_effective_op(&mut profile, 0.15);
     set_tlc(&mut profile);
     let mut drive = make(&profile);
@@ -99,9 +99,9 @@ fn a_sequential_write_is_as_fast_as_the_mean_program() {
         pages_per_block: 768,
         effective_op: 0.15,
     });
-    profile.nand.planes = set(2);
-    profile.nand.page_bytes = set(16_384);
-    profile.buffer.write_kib = set(1024);
+    profile.nand.planes = 2;
+    profile.nand.page_bytes = 16_384;
+    profile.buffer.write_kib = 1024;
     profile.link = pcie(5, 16, 4096);
     set_effective_op(&mut profile, 0.15);
     set_tlc(&mut profile);
@@ -138,8 +138,8 @@ fn collection_programs_all_kinds_in_their_turn() {
         (drive.now() - start).as_secs()
     };
     let tlc = |middle, upper| NandCellsSection {
-        middle_program_ratio: Some(set(middle)),
-        upper_program_ratio: Some(set(upper)),
+        middle_program_ratio: Some(middle),
+        upper_program_ratio: Some(upper),
         ..cells(CellKind::Tlc, PageOrder::Shadow)
     };
     let alike = elapsed(None);

@@ -1,19 +1,19 @@
 //! Reads that find their die at work: what they wait for, and what suspension spares them.
 
-use fourcorners_drive::profile::{CellKind, NandSuspendSection, PageOrder, SsdProfile};
+use fourcorners_drive::config::{CellKind, NandSuspendSection, PageOrder, SsdConfig};
 use fourcorners_drive::{Io, Nanos, Op, Ssd, Tag, Target};
 
-use crate::common::{Random, Shape, closed_loop, fill, io, make, overwrite, pcie, set, ssd, times};
+use crate::common::{Random, Shape, closed_loop, fill, io, make, overwrite, pcie, ssd, times};
 use crate::{LINK, TRANSFER, cells, idle, lone_die, mlc, one, us, write_in_order};
 
 const ERASE: Nanos = Nanos(2_000_000);
 
 fn suspend(program_us: Option<f64>, erase_us: Option<f64>, most: u32) -> NandSuspendSection {
     NandSuspendSection {
-        program_suspend_us: program_us.map(set),
-        erase_suspend_us: erase_us.map(set),
-        resume_us: set(20.0),
-        most_suspensions: set(most),
+        program_suspend_us: program_us,
+        erase_suspend_us: erase_us,
+        resume_us: 20.0,
+        most_suspensions: most,
     }
 }
 
@@ -23,7 +23,7 @@ fn read() -> Nanos {
 }
 
 /// A drive whose only die has just begun to erase its second block, for one row of data.
-fn erasing(profile: &SsdProfile) -> Ssd {
+fn erasing(profile: &SsdConfig) -> Ssd {
     let mut drive = make(profile);
     write_in_order(&mut drive, 16);
     idle(&mut drive);
@@ -140,10 +140,10 @@ fn a_program_that_waits_for_the_channel_is_not_in_progress() {
         ssd(Shape { dies: 2, blocks_per_die: 64, pages_per_block: 16, effective_op: 0.15 });
     // 63 bytes a nanosecond.
     profile.link = pcie(5, 16, 4096);
-    profile.nand.channels = set(1);
-    profile.nand.planes = set(4);
-    profile.nand.page_bytes = set(16_384);
-    profile.buffer.write_kib = set(1024);
+    profile.nand.channels = 1;
+    profile.nand.planes = 4;
+    profile.nand.page_bytes = 16_384;
+    profile.buffer.write_kib = 1024;
     profile.nand_cells = Some(cells(CellKind::Slc, PageOrder::Shadow));
     let mut drive = make(&profile);
     let row = 16;
@@ -161,7 +161,7 @@ fn a_program_that_waits_for_the_channel_is_not_in_progress() {
 }
 
 /// Reads and writes anywhere: latencies of the reads, sorted, and how long all took.
-fn mixed(profile: &SsdProfile) -> (Vec<Nanos>, Nanos) {
+fn mixed(profile: &SsdConfig) -> (Vec<Nanos>, Nanos) {
     let mut drive = make(profile);
     let units = drive.geometry().sectors / 8;
     fill(&mut drive);
@@ -195,7 +195,7 @@ fn mixed(profile: &SsdProfile) -> (Vec<Nanos>, Nanos) {
 fn suspension_shortens_the_tail_of_reads_among_writes() {
     let mut profile =
         ssd(Shape { dies: 4, blocks_per_die: 64, pages_per_block: 64, effective_op: 0.28 });
-    profile.buffer.write_kib = set(512);
+    profile.buffer.write_kib = 512;
     profile.nand_cells = Some(mlc(2300.0 / 850.0));
     let percentile = |reads: &[Nanos], percent: usize| reads[reads.len() * percent / 100];
     let (waiting, plain_took) = mixed(&profile);

@@ -1,23 +1,23 @@
 //! Reads that depend on where data lies on the NAND, or on whether it does at all.
 
-use fourcorners_drive::profile::SsdProfile;
+use fourcorners_drive::config::SsdConfig;
 use fourcorners_drive::{Io, Lba, Nanos, Op, Ssd, Target};
 
-use crate::common::{Random, Shape, fill, io, make, overwrite, set, ssd};
+use crate::common::{Random, Shape, fill, io, make, overwrite, ssd};
 use crate::{idle, one, us};
 
 const WINDOW_UNITS: u64 = 32;
 
 /// Eight dies of two planes with 8 KiB pages: four units a row, 50 us and 10.24 us a page away.
-fn striped(contiguous: Option<bool>) -> SsdProfile {
+fn striped(contiguous: Option<bool>) -> SsdConfig {
     let mut profile =
         ssd(Shape { dies: 8, blocks_per_die: 40, pages_per_block: 32, effective_op: 0.15 });
-    profile.nand.planes = set(2);
-    profile.nand.page_bytes = set(8192);
-    profile.nand.bus_mb_per_s = set(800.0);
-    profile.buffer.write_kib = set(1024);
-    profile.controller.read_ahead_kib = set(WINDOW_UNITS as u32 * 4);
-    profile.controller.read_ahead_contiguous = contiguous.map(set);
+    profile.nand.planes = 2;
+    profile.nand.page_bytes = 8192;
+    profile.nand.bus_mb_per_s = 800.0;
+    profile.buffer.write_kib = 1024;
+    profile.controller.read_ahead_kib = WINDOW_UNITS as u32 * 4;
+    profile.controller.read_ahead_contiguous = contiguous;
     profile
 }
 
@@ -79,7 +79,7 @@ fn the_part_in_order_is_fetched() {
 /// Reads of 4 KiB one at a time, of a drive of which the first half is written.
 fn halves(reads_unwritten: Option<bool>) -> [Nanos; 2] {
     let mut profile = striped(None);
-    profile.nand.reads_unwritten = reads_unwritten.map(set);
+    profile.nand.reads_unwritten = reads_unwritten;
     let mut drive = make(&profile);
     let units = drive.geometry().sectors / 8;
     for unit in 0..units / 2 {
@@ -109,10 +109,10 @@ fn what_was_never_written_is_answered_without_the_nand_unless_it_is_read() {
 #[test]
 fn a_row_that_was_never_written_is_read_once() {
     let mut profile = striped(None);
-    profile.controller.read_ahead_kib = set(0);
+    profile.controller.read_ahead_kib = 0;
     let took = |write: bool| {
         let mut profile = profile.clone();
-        profile.nand.reads_unwritten = Some(set(true));
+        profile.nand.reads_unwritten = Some(true);
         let mut drive = make(&profile);
         if write {
             fill(&mut drive);
@@ -122,7 +122,7 @@ fn a_row_that_was_never_written_is_read_once() {
     };
     assert_eq!(took(true), took(false));
     let mut drive = make(&profile);
-    let trimmed = Io { op: Op::Trim, lba: Lba(0), sectors: 512, ..Io::FLUSH };
+    let trimmed = Io::trim(Lba(0), 512);
     fill(&mut drive);
     one(&mut drive, trimmed);
     idle(&mut drive);

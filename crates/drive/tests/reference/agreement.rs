@@ -1,12 +1,12 @@
 //! Both models on random small drives and jobs.
 
-use fourcorners_drive::profile::SsdProfile;
+use fourcorners_drive::config::SsdConfig;
 use fourcorners_drive::{Lba, Ssd, Target};
 
 use crate::common::draw::{self, Numbers};
 use crate::common::jobs::Job;
 use crate::common::play::{Answer, Command, Drive, play};
-use crate::common::{Random, make, set};
+use crate::common::{Random, make};
 use crate::model::Reference;
 
 /// Drives and jobs; each has its number as its seed.
@@ -14,7 +14,7 @@ const CASES: u64 = 1000;
 
 /// One drive and what it is asked.
 struct Case {
-    profile: SsdProfile,
+    profile: SsdConfig,
     depth: u32,
     commands: Vec<Command>,
     what: String,
@@ -24,8 +24,8 @@ fn case(seed: u64) -> Case {
     let mut random = Random(seed);
     let most_units = random.one_of(&[500, 2000, 8000, 20_000]);
     let mut profile = draw::profile(&mut random, most_units);
-    profile.buffer.coalesce = random.percent(50).then(|| set(random.percent(90)));
-    let sectors = profile.capacity.sectors.value;
+    profile.buffer.coalesce = random.percent(50).then(|| random.percent(90));
+    let sectors = profile.capacity.sectors;
     let job = Job::draw(&mut random);
     // A tenth is no job that makes sense, but all that can be asked.
     let (depth, commands) = match seed % 10 {

@@ -1,6 +1,6 @@
 //! The NAND of the reference as times, in whole nanoseconds: dies, channels and what they do.
 
-use fourcorners_drive::profile::NandSection;
+use fourcorners_drive::config::NandSection;
 
 /// A microsecond value of a profile in whole nanoseconds.
 pub(crate) fn ns(micros: f64) -> u64 {
@@ -61,16 +61,16 @@ pub(crate) struct Flash {
 
 impl Flash {
     pub(crate) fn new(nand: &NandSection) -> Flash {
-        let page = f64::from(nand.page_bytes.value) * 1000.0 / nand.bus_mb_per_s.value;
+        let page = f64::from(nand.page_bytes) * 1000.0 / nand.bus_mb_per_s;
         let page = page.round() as u64;
         Flash {
-            read: ns(nand.read_us.value),
-            program: ns(nand.program_us.value),
-            erase: ns(nand.erase_us.value),
+            read: ns(nand.read_us),
+            program: ns(nand.program_us),
+            erase: ns(nand.erase_us),
             page,
-            row: page * u64::from(nand.planes.value),
-            channels: vec![Lane::default(); nand.channels.value as usize],
-            dies: vec![Die::default(); nand.dies.value as usize],
+            row: page * u64::from(nand.planes),
+            channels: vec![Lane::default(); nand.channels as usize],
+            dies: vec![Die::default(); nand.dies as usize],
             rows_programmed: 0,
             blocks_erased: 0,
         }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use fourcorners_drive::profile::{LinkSection, SataLinkSection, SsdProfile};
+use fourcorners_drive::config::{LinkSection, SataLinkSection, SsdConfig};
 use fourcorners_drive::{
     Clock, Done, Fault, FaultCause, Geometry, Io, Lba, Nanos, Op, SsdCounters, Tag, Target,
 };
@@ -13,7 +13,7 @@ use crate::space::{FullRow, Space, Written};
 
 /// A plain model of the virtual SSD.
 pub(crate) struct Reference {
-    profile: SsdProfile,
+    profile: SsdConfig,
     space: Space,
     flash: Flash,
     controller: Lane,
@@ -46,7 +46,7 @@ type Registers = Option<(usize, usize, usize, usize, u64)>;
 
 impl Reference {
     /// The profile must have passed its check.
-    pub(crate) fn new(profile: &SsdProfile) -> Reference {
+    pub(crate) fn new(profile: &SsdConfig) -> Reference {
         Reference {
             space: Space::new(profile),
             flash: Flash::new(&profile.nand),
@@ -56,7 +56,7 @@ impl Reference {
             row_ready: 0,
             host_sectors: 0,
             purged_units: 0,
-            row_ends: vec![Vec::new(); profile.nand.dies.value as usize],
+            row_ends: vec![Vec::new(); profile.nand.dies as usize],
             written_to: Vec::new(),
             expected: None,
             fetched: BTreeMap::new(),
@@ -87,34 +87,34 @@ impl Reference {
 
     /// The command's own frames on the link.
     fn frames(&self) -> u64 {
-        ns(self.sata().command_us.value)
+        ns(self.sata().command_us)
     }
 
     /// Data on the link: ten bits a byte, and a pause for every frame of 8 KiB.
     fn data(&self, sectors: u32) -> u64 {
         let bytes = u64::from(sectors) * 512;
         let sata = self.sata();
-        let bytes_per_second = sata.gbps.value * 1e9 / 10.0;
+        let bytes_per_second = sata.gbps * 1e9 / 10.0;
         let wire = (bytes as f64 * 1e9 / bytes_per_second).round() as u64;
-        wire + bytes.div_ceil(8192) * ns(sata.frame_us.value)
+        wire + bytes.div_ceil(8192) * ns(sata.frame_us)
     }
 
     /// Rows the buffer holds besides the one being filled.
     fn buffer_rows(&self) -> usize {
         let row_kib = self.space.sizes().row * 4;
-        self.profile.buffer.write_kib.value as usize / row_kib - 1
+        self.profile.buffer.write_kib as usize / row_kib - 1
     }
 
     fn write(&mut self, io: Io, arrives: u64) -> u64 {
-        let watched = self.profile.gc.sequential_commands.as_ref().map_or(0, |most| most.value);
+        let watched = self.profile.gc.sequential_commands.unwrap_or(0);
         let mut latest = self.written_to.iter().rev().take(watched as usize);
         self.space.in_order = latest.any(|&end| end == io.lba.0);
         self.written_to.push(io.end());
         let (first, last) = units(io);
         self.host_sectors += u64::from(io.sectors);
         let count = (last - first + 1) as u64;
-        let command = ns(self.profile.controller.write_command_us.value);
-        let handling = ns(self.profile.controller.write_4k_us.value) * count;
+        let command = ns(self.profile.controller.write_command_us);
+        let handling = ns(self.profile.controller.write_4k_us) * count;
         let handled = self.controller.serve(arrives, arrives, command + handling);
         let accepted = handled - handling;
         let transfer = self.frames() + self.data(io.sectors);
@@ -163,8 +163,8 @@ impl Reference {
         let (first, last) = units(io);
         let count = (last - first + 1) as u64;
         let controller = &self.profile.controller;
-        let cost = ns(controller.read_command_us.value) + ns(controller.read_4k_us.value) * count;
-        let window = controller.read_ahead_kib.value as usize / 4;
+        let cost = ns(controller.read_command_us) + ns(controller.read_4k_us) * count;
+        let window = controller.read_ahead_kib as usize / 4;
         let accepted = self.controller.serve(arrives, arrives, cost);
         let mut sent = self.link.free(arrives).max(accepted);
         let transfer = self.frames() + self.data(io.sectors);
@@ -221,7 +221,7 @@ impl Reference {
     }
 
     fn trim(&mut self, io: Io, arrives: u64) -> u64 {
-        let command = ns(self.profile.controller.write_command_us.value);
+        let command = ns(self.profile.controller.write_command_us);
         let accepted = self.controller.serve(arrives, arrives, command);
         for unit in 0..self.space.user_units() as u64 {
             if io.lba.0 <= unit * 8 && unit * 8 + 8 <= io.end() {
@@ -233,10 +233,10 @@ impl Reference {
     }
 
     fn flush(&mut self, arrives: u64) -> u64 {
-        let command = ns(self.profile.controller.write_command_us.value);
+        let command = ns(self.profile.controller.write_command_us);
         let accepted = self.controller.serve(arrives, arrives, command);
         let answered = self.link.serve(arrives, accepted, self.frames());
-        if self.profile.buffer.power_loss_protected.value {
+        if self.profile.buffer.power_loss_protected {
             return answered;
         }
         if let Some(full) = self.space.pad() {
@@ -261,9 +261,9 @@ impl Target for Reference {
 
     fn geometry(&self) -> Geometry {
         Geometry {
-            sectors: self.profile.capacity.sectors.value,
+            sectors: self.profile.capacity.sectors,
             logical_block_bytes: 512,
-            queue_depth: self.profile.capacity.queue_depth.value,
+            queue_depth: self.profile.capacity.queue_depth,
         }
     }
 
@@ -273,14 +273,14 @@ impl Target for Reference {
 
     fn submit(&mut self, tag: Tag, io: Io) {
         let mut cause = self.geometry().refuses(io);
-        if cause.is_none() && io.op == Op::Trim && !self.profile.trim.supported.value {
+        if cause.is_none() && io.op == Op::Trim && !self.profile.trim.supported {
             cause = Some(FaultCause::Unsupported);
         }
         if let Some(cause) = cause {
             self.refused.push_back(Fault { tag, io, at: Nanos(self.now), cause });
             return;
         }
-        let host = ns(self.profile.host.command_us.value);
+        let host = ns(self.profile.host.command_us);
         let arrives = self.now + host / 2;
         let answered = match io.op {
             Op::Read => self.read(io, arrives),

@@ -1,6 +1,6 @@
 //! Which closed block of a die is collected, by the definitions of the policies.
 
-use fourcorners_drive::profile::{GcSection, VictimPolicy};
+use fourcorners_drive::config::{GcSection, VictimPolicy};
 
 use crate::common::Random;
 
@@ -22,7 +22,7 @@ pub(crate) struct Policy {
 
 impl Policy {
     pub(crate) fn new(gc: &GcSection) -> Policy {
-        Policy { kind: gc.policy.value, choices: gc.choices.value, random: Random(gc.seed.value) }
+        Policy { kind: gc.policy, choices: gc.choices, random: Random(gc.seed) }
     }
 
     /// The block to collect of `closed`, which are in the order of their numbers, on a die of

@@ -1,20 +1,20 @@
 //! What the reference does where it can be told to, by hand.
 
-use fourcorners_drive::profile::SsdProfile;
+use fourcorners_drive::config::SsdConfig;
 use fourcorners_drive::{Lba, Op};
 
 use crate::common::play::{Command, Drive, play};
-use crate::common::{Shape, io, set, set_effective_op, ssd};
+use crate::common::{Shape, io, set_effective_op, ssd};
 use crate::model::Reference;
 use crate::space::{Space, Written};
 
 /// One die with rows of four units, four rows a block.
-fn rows_of_four(coalesce: bool) -> SsdProfile {
+fn rows_of_four(coalesce: bool) -> SsdConfig {
     let mut profile =
         ssd(Shape { dies: 1, blocks_per_die: 16, pages_per_block: 4, effective_op: 0.2 });
-    profile.nand.page_bytes = set(16_384);
+    profile.nand.page_bytes = 16_384;
     set_effective_op(&mut profile, 0.2);
-    profile.buffer.coalesce = Some(set(coalesce));
+    profile.buffer.coalesce = Some(coalesce);
     profile
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use fourcorners_drive::profile::{Pacing, SsdProfile};
+use fourcorners_drive::config::{Pacing, SsdConfig};
 
 use crate::flash::Chores;
 use crate::policy::{Candidate, Policy};
@@ -131,29 +131,28 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    pub(crate) fn new(profile: &SsdProfile) -> Space {
+    pub(crate) fn new(profile: &SsdConfig) -> Space {
         let nand = &profile.nand;
-        let page = nand.page_bytes.value as usize / 4096;
-        let row = page * nand.planes.value as usize;
-        let block = row * nand.pages_per_block.value as usize;
-        let blocks = nand.blocks_per_plane.value as usize;
+        let page = nand.page_bytes as usize / 4096;
+        let row = page * nand.planes as usize;
+        let block = row * nand.pages_per_block as usize;
+        let blocks = nand.blocks_per_plane as usize;
         Space {
-            absorbs: profile.buffer.coalesce.as_ref().is_some_and(|key| key.value),
+            absorbs: profile.buffer.coalesce == Some(true),
             sizes: Sizes { page, row, block },
-            start_free_blocks: profile.gc.start_free_blocks.value as usize,
-            pacing: profile.gc.pacing.value,
+            start_free_blocks: profile.gc.start_free_blocks as usize,
+            pacing: profile.gc.pacing,
             ahead: (
                 profile
                     .gc
                     .sequential_free_blocks
-                    .as_ref()
-                    .map_or(0, |blocks| profile.free_blocks_worked_to(blocks.value) as usize),
-                profile.gc.sequential_gain.as_ref().map_or(0, |gain| gain.value as usize),
+                    .map_or(0, |blocks| profile.free_blocks_worked_to(blocks) as usize),
+                profile.gc.sequential_gain.map_or(0, |gain| gain as usize),
             ),
             in_order: false,
             policy: Policy::new(&profile.gc),
-            map: vec![None; profile.capacity.sectors.value as usize / 8],
-            dies: (0..nand.dies.value).map(|_| Die::new(blocks, block)).collect(),
+            map: vec![None; profile.capacity.sectors as usize / 8],
+            dies: (0..nand.dies).map(|_| Die::new(blocks, block)).collect(),
             filling: None,
             next_die: 0,
             host_units: 0,

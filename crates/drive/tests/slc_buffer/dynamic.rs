@@ -49,7 +49,7 @@ fn it_shrinks_as_the_drive_fills() {
 #[test]
 fn no_more_is_used_than_stated() {
     let mut slc = dynamic_buffer();
-    slc.dynamic_mib = Some(set(40));
+    slc.dynamic_mib = Some(40);
     let mut drive = make(&profile(Some(slc)));
     assert_eq!(burst(&mut drive, 0), 10 * SLC_BLOCKS);
     check(&drive);
@@ -58,7 +58,7 @@ fn no_more_is_used_than_stated() {
 #[test]
 fn both_parts_are_used_one_after_the_other() {
     let mut slc = dynamic_buffer();
-    slc.dynamic_mib = Some(set(40));
+    slc.dynamic_mib = Some(40);
     slc.fixed_mib = fixed_buffer().fixed_mib;
     let mut drive = make(&profile(Some(slc)));
     assert_eq!(burst(&mut drive, 0), 10 * SLC_BLOCKS + BUFFER);
@@ -74,7 +74,7 @@ fn what_was_trimmed_is_used_again() {
     let new = burst(&mut drive, 0);
     fill(&mut drive);
     let sectors = drive.geometry().sectors;
-    let all = fourcorners_drive::Io { op: Op::Trim, sectors: sectors as u32, ..io(Op::Trim, 0, 1) };
+    let all = Io::trim(Lba(0), sectors as u32);
     closed_loop(&mut drive, 1, times(1, |_| all));
     pause(&mut drive, 1e9);
     let again = burst(&mut drive, 0);
@@ -93,10 +93,10 @@ fn a_drive_without_a_pause_can_be_filled_and_overwritten() {
         (Pacing::Delayed, WhenSlcFull::Fold),
     ] {
         let mut slc = dynamic_buffer();
-        slc.when_full = set(when_full);
+        slc.when_full = when_full;
         let mut profile = profile(Some(slc));
-        profile.gc.pacing = set(pacing);
-        profile.capacity.sectors = set(55 * DIES * ROWS * ROW * 8);
+        profile.gc.pacing = pacing;
+        profile.capacity.sectors = 55 * DIES * ROWS * ROW * 8;
         let mut drive = make(&profile);
         fill(&mut drive);
         check(&drive);

@@ -34,7 +34,7 @@ fn without_it_a_burst_is_as_slow_as_the_rest() {
 #[test]
 fn none_of_it_is_none() {
     let mut slc = fixed_buffer();
-    slc.fixed_mib = Some(set(0));
+    slc.fixed_mib = Some(0);
     let (mut with, mut without) = (make(&profile(Some(slc))), make(&profile(None)));
     assert_eq!(with.effective_op(), without.effective_op());
     for _ in 0..3 {
@@ -99,7 +99,7 @@ fn before_the_idle_time_nothing_is_folded() {
 #[test]
 fn a_stated_rate_is_kept() {
     let mut slc = fixed_buffer();
-    slc.fold_mb_per_s = Some(set(20.0));
+    slc.fold_mb_per_s = Some(20.0);
     let all_us = (BUFFER * 4096) as f64 / 20.0;
     for part in [0.1, 0.25, 0.5, 0.9] {
         let mut drive = make(&profile(Some(slc.clone())));
@@ -159,7 +159,7 @@ fn its_blocks_are_no_spare() {
 #[test]
 fn a_drive_that_waits_for_folding_writes_all_data_twice() {
     let mut slc = fixed_buffer();
-    slc.when_full = set(WhenSlcFull::Fold);
+    slc.when_full = WhenSlcFull::Fold;
     let mut drive = make(&profile(Some(slc)));
     assert_about(write(&mut drive, 0, BUFFER), slc_us(BUFFER), "burst");
     let expected = slc_us(BUFFER) + fold_us(FIXED * SLC_ROWS);
@@ -173,9 +173,9 @@ fn a_drive_that_waits_for_folding_writes_all_data_twice() {
 fn a_full_and_tortured_drive_folds_and_collects_for_it() {
     for pacing in [Pacing::Paced, Pacing::Delayed] {
         let mut profile = profile(Some(fixed_buffer()));
-        profile.gc.pacing = set(pacing);
+        profile.gc.pacing = pacing;
         set_effective_op(&mut profile, 0.1);
-        profile.nand.blocks_per_plane.value += FIXED as u32;
+        profile.nand.blocks_per_plane += FIXED as u32;
         let mut drive = make(&profile);
         fill(&mut drive);
         let units = drive.geometry().sectors / 8;

@@ -7,8 +7,8 @@ mod fixed;
 mod refusals;
 
 use common::*;
-use fourcorners_drive::profile::*;
-use fourcorners_drive::{Nanos, Op, Ssd, Target};
+use fourcorners_drive::config::*;
+use fourcorners_drive::{Io, Lba, Nanos, Op, Ssd, Target};
 
 const DIES: u64 = 4;
 
@@ -43,38 +43,38 @@ const ERASE: f64 = 2000.0;
 const AFTER_MS: f64 = 50.0;
 
 /// A TLC drive of four dies with pages of 16 KiB and an SLC buffer, or none.
-fn profile(slc: Option<SlcBufferSection>) -> SsdProfile {
+fn profile(slc: Option<SlcBufferSection>) -> SsdConfig {
     let mut profile = ssd(Shape {
         dies: DIES as u32,
         blocks_per_die: 64,
         pages_per_block: ROWS as u32,
         effective_op: 1.0,
     });
-    profile.nand.page_bytes = set(16_384);
-    profile.nand.program_us = set(1000.0);
-    profile.buffer.write_kib = set(16 * 16);
+    profile.nand.page_bytes = 16_384;
+    profile.nand.program_us = 1000.0;
+    profile.buffer.write_kib = 16 * 16;
     profile.slc_buffer = slc;
-    profile.capacity.sectors = set(USER * DIES * ROWS * ROW * 8);
+    profile.capacity.sectors = USER * DIES * ROWS * ROW * 8;
     profile
 }
 
 /// The fixed buffer.
 fn fixed_buffer() -> SlcBufferSection {
     SlcBufferSection {
-        fixed_mib: Some(set((FIXED * DIES) as u32)),
+        fixed_mib: Some((FIXED * DIES) as u32),
         dynamic_mib: None,
-        cell_bits: set(3),
-        program_us: set(200.0),
-        read_us: set(25.0),
-        when_full: set(WhenSlcFull::Direct),
-        idle_ms: set(AFTER_MS),
+        cell_bits: 3,
+        program_us: 200.0,
+        read_us: 25.0,
+        when_full: WhenSlcFull::Direct,
+        idle_ms: AFTER_MS,
         fold_mb_per_s: None,
     }
 }
 
 /// As much as there are free blocks for.
 fn dynamic_buffer() -> SlcBufferSection {
-    SlcBufferSection { fixed_mib: None, dynamic_mib: Some(set(1 << 20)), ..fixed_buffer() }
+    SlcBufferSection { fixed_mib: None, dynamic_mib: Some(1 << 20), ..fixed_buffer() }
 }
 
 /// Writes `units` in order from `first` on and waits until they are on the NAND. Returns the
@@ -83,7 +83,7 @@ fn write(drive: &mut Ssd, first: u64, units: u64) -> f64 {
     let began = drive.now();
     let rows = units / ROW;
     closed_loop(drive, 8, times(rows, |row| io(Op::Write, first + row * ROW, ROW as u32)));
-    closed_loop(drive, 1, times(1, |_| fourcorners_drive::Io::FLUSH));
+    closed_loop(drive, 1, times(1, |_| Io::FLUSH));
     (drive.now() - began).0 as f64 / 1e3
 }
 
@@ -91,7 +91,7 @@ fn write(drive: &mut Ssd, first: u64, units: u64) -> f64 {
 fn pause(drive: &mut Ssd, us: f64) {
     let until = drive.now() + Nanos::from_micros(us);
     assert_eq!(drive.reap(until), Ok(None));
-    closed_loop(drive, 1, times(1, |_| fourcorners_drive::Io::FLUSH));
+    closed_loop(drive, 1, times(1, |_| Io::FLUSH));
     drive.settle();
 }
 

@@ -12,29 +12,29 @@ mod streams;
 mod uniform;
 mod wear;
 
-use common::{Random, fill, make, overwrite, set};
-use fourcorners_drive::profile::{SsdProfile, VictimPolicy};
+use common::{Random, fill, make, overwrite};
+use fourcorners_drive::config::{SsdConfig, VictimPolicy};
 use fourcorners_drive::{Ssd, Target};
 
 /// Blocks of the drives below. The closed forms are limits of many blocks.
 const BLOCKS: u32 = 2000;
 
 /// A drive of one die with `BLOCKS` blocks of `pages` that data can occupy.
-fn drive(policy: VictimPolicy, pages: u32, effective_op: f64) -> SsdProfile {
+fn drive(policy: VictimPolicy, pages: u32, effective_op: f64) -> SsdConfig {
     let mut profile = common::ssd(common::Shape {
         dies: 1,
         blocks_per_die: BLOCKS + 3,
         pages_per_block: pages,
         effective_op,
     });
-    profile.gc.policy = set(policy);
+    profile.gc.policy = policy;
     profile
 }
 
 /// Write amplification over `measured` times the user's space, after a sequential fill and
 /// `warm_up` times the user's space. `write` writes so many units.
 fn write_amplification(
-    profile: &SsdProfile,
+    profile: &SsdConfig,
     [warm_up, measured]: [u64; 2],
     mut write: impl FnMut(&mut Ssd, u64),
 ) -> f64 {
@@ -48,14 +48,14 @@ fn write_amplification(
 }
 
 /// The same under writes anywhere, each of one unit.
-fn uniform_write_amplification(profile: &SsdProfile) -> f64 {
+fn uniform_write_amplification(profile: &SsdConfig) -> f64 {
     // A small spare takes longer to settle.
-    let small = profile.capacity.sectors.value * 11 / 10 > common::usable_units(profile) * 8;
+    let small = profile.capacity.sectors * 11 / 10 > common::usable_units(profile) * 8;
     uniform_write_amplification_over(profile, [if small { 10 } else { 6 }, 3])
 }
 
-fn uniform_write_amplification_over(profile: &SsdProfile, drive_writes: [u64; 2]) -> f64 {
-    let units = profile.capacity.sectors.value / 8;
+fn uniform_write_amplification_over(profile: &SsdConfig, drive_writes: [u64; 2]) -> f64 {
+    let units = profile.capacity.sectors / 8;
     let mut random = Random(20_120_101);
     write_amplification(profile, drive_writes, |drive, count| {
         overwrite(drive, &mut random, units, count);

@@ -1,15 +1,15 @@
 //! When collection begins, what a steady random write costs a die, and how reads queue at dies.
 
-use fourcorners_drive::profile::{Pacing, SsdProfile};
+use fourcorners_drive::config::{Pacing, SsdConfig};
 use fourcorners_drive::{Io, Nanos, Op, Ssd, Tag, Target};
 
 use crate::common::{
-    Random, Shape, fill, io, make, overwrite, pcie, set, set_effective_op, ssd, usable_units,
+    Random, Shape, fill, io, make, overwrite, pcie, set_effective_op, ssd, usable_units,
 };
 use crate::{Comparison, closed_forms, published};
 
 /// Units the host wrote, in all, when collection moved its first.
-fn written_before_the_first_move(profile: &SsdProfile) -> u64 {
+fn written_before_the_first_move(profile: &SsdConfig) -> u64 {
     let mut drive = make(profile);
     let units = drive.geometry().sectors / 8;
     let mut random = Random(6);
@@ -27,7 +27,7 @@ fn the_cliff_is_where_the_spare_ends() {
     for (dies, start_free_blocks, op) in [(1, 2, 0.07), (4, 2, 0.28), (8, 6, 0.07)] {
         let shape = Shape { dies, blocks_per_die: 256, pages_per_block: 64, effective_op: op };
         let mut profile = ssd(shape);
-        profile.gc.start_free_blocks = set(start_free_blocks);
+        profile.gc.start_free_blocks = start_free_blocks;
         set_effective_op(&mut profile, op);
         let usable = usable_units(&profile);
         // Then each die in turn chooses its first victim; a unit of it is due with one of the next
@@ -40,7 +40,7 @@ fn the_cliff_is_where_the_spare_ends() {
         );
         // Delayed collection first uses up the rest of its open blocks: the host's, and the one that
         // it would itself have half full.
-        profile.gc.pacing = set(Pacing::Delayed);
+        profile.gc.pacing = Pacing::Delayed;
         let full = usable + u64::from(dies) * 64;
         assert_eq!(written_before_the_first_move(&profile), full + 1, "delayed");
     }
@@ -51,21 +51,21 @@ fn the_cliff_is_where_the_spare_ends() {
 ///
 /// Of the rows (pages) of a victim with a share u of valid units, those are read (moved out) that
 /// have at least one: 1 - (1 - u)^units.
-fn closed_form(profile: &SsdProfile, write_amplification: f64) -> f64 {
+fn closed_form(profile: &SsdConfig, write_amplification: f64) -> f64 {
     let nand = &profile.nand;
-    let page_units = f64::from(nand.page_bytes.value) / 4096.0;
-    let planes = f64::from(nand.planes.value);
-    let (row_units, rows) = (page_units * planes, f64::from(nand.pages_per_block.value));
-    let transfer_us = f64::from(nand.page_bytes.value) / nand.bus_mb_per_s.value;
+    let page_units = f64::from(nand.page_bytes) / 4096.0;
+    let planes = f64::from(nand.planes);
+    let (row_units, rows) = (page_units * planes, f64::from(nand.pages_per_block));
+    let transfer_us = f64::from(nand.page_bytes) / nand.bus_mb_per_s;
     let valid = 1.0 - 1.0 / write_amplification;
     let touched = |units: f64| 1.0 - (1.0 - valid).powf(units);
-    let victim_us = rows * touched(row_units) * nand.read_us.value
+    let victim_us = rows * touched(row_units) * nand.read_us
         + rows * planes * touched(page_units) * transfer_us
-        + nand.erase_us.value;
-    let program_us = nand.program_us.value + planes * transfer_us;
+        + nand.erase_us;
+    let program_us = nand.program_us + planes * transfer_us;
     let unit_us = write_amplification / row_units * program_us
         + write_amplification / (rows * row_units) * victim_us;
-    f64::from(nand.dies.value) * 1e6 / unit_us
+    f64::from(nand.dies) * 1e6 / unit_us
 }
 
 /// By how much of its even share the fullest of `dies` holds more, on average over time.
@@ -99,13 +99,13 @@ fn steady_random_write_is_what_the_dies_can_do() {
         let shape =
             Shape { dies, blocks_per_die: blocks, pages_per_block: pages, effective_op: op };
         let mut profile = ssd(shape);
-        profile.nand.planes = set(planes);
-        profile.nand.page_bytes = set(page_bytes);
+        profile.nand.planes = planes;
+        profile.nand.page_bytes = page_bytes;
         set_effective_op(&mut profile, op);
         // A channel a die, so that no die waits for another's transfers, and a buffer of 64 rows a
         // die, so that no die runs dry while another is behind.
-        profile.nand.channels = set(dies);
-        profile.buffer.write_kib = set(dies * planes * page_bytes / 1024 * 64);
+        profile.nand.channels = dies;
+        profile.buffer.write_kib = dies * planes * page_bytes / 1024 * 64;
         let mut drive = make(&profile);
         let units = drive.geometry().sectors / 8;
         let mut random = Random(1);
@@ -172,12 +172,12 @@ fn reads_queue_at_the_dies_as_customers_at_deterministic_servers() {
         let mut profile = ssd(shape);
         // More than NCQ has, and next to no time on the link.
         profile.link = pcie(5, 16, 4096);
-        profile.capacity.queue_depth = set(128);
-        profile.nand.channels = set(dies);
-        profile.nand.read_us = set(READ_US);
-        profile.nand.bus_mb_per_s = set(1e5);
+        profile.capacity.queue_depth = 128;
+        profile.nand.channels = dies;
+        profile.nand.read_us = READ_US;
+        profile.nand.bus_mb_per_s = 1e5;
         // As many units on every die.
-        profile.capacity.sectors.value -= profile.capacity.sectors.value % u64::from(dies * 8);
+        profile.capacity.sectors -= profile.capacity.sectors % u64::from(dies * 8);
         let mut drive = make(&profile);
         fill(&mut drive);
         drive

@@ -1,14 +1,14 @@
 //! Write amplification where data is not all alike: hot and cold, never written, trimmed, in order.
 
-use fourcorners_drive::profile::{SsdProfile, VictimPolicy};
+use fourcorners_drive::config::{SsdConfig, VictimPolicy};
 use fourcorners_drive::{Op, Ssd};
 
 use crate::common::{Random, closed_loop, fill, io, make, overwrite, times};
 use crate::{Comparison, closed_forms, drive, published, write_amplification};
 
 /// A share `writes` of the writes goes to the first share `size` of the user's space.
-pub(crate) fn hot_and_cold(profile: &SsdProfile, size: f64, writes: f64) -> f64 {
-    let units = profile.capacity.sectors.value / 8;
+pub(crate) fn hot_and_cold(profile: &SsdConfig, size: f64, writes: f64) -> f64 {
+    let units = profile.capacity.sectors / 8;
     let hot = (units as f64 * size) as u64;
     let mut random = Random(80_20);
     write_amplification(profile, [10, 3], |drive, count| {
@@ -66,7 +66,7 @@ fn cold_blocks_are_pinned_by_greedy_and_copied_by_fifo() {
     for (op, part) in [(0.1, 0.5), (0.25, 0.25)] {
         let overwrite_part = |policy| {
             let profile = drive(policy, 64, op);
-            let span = (profile.capacity.sectors.value as f64 / 8.0 * part) as u64;
+            let span = (profile.capacity.sectors as f64 / 8.0 * part) as u64;
             let mut random = Random(3);
             // FIFO copies all cold blocks in one go, once a turn of the log: measured over many turns.
             write_amplification(&profile, [6, 30], |drive, count| {
@@ -90,8 +90,8 @@ fn cold_blocks_are_pinned_by_greedy_and_copied_by_fifo() {
 }
 
 /// Writes anywhere, and a share `trims` of the requests trims a unit that is in use.
-fn trimming(profile: &SsdProfile, trims: f64) -> f64 {
-    let units = profile.capacity.sectors.value / 8;
+fn trimming(profile: &SsdConfig, trims: f64) -> f64 {
+    let units = profile.capacity.sectors / 8;
     let mut random = Random(4);
     // The units in use, and where each is in that list.
     let mut used: Vec<u32> = (0..units as u32).collect();
@@ -141,7 +141,7 @@ fn writing_all_in_order_moves_nothing() {
     for policy in [Greedy, Fifo, CostBenefit] {
         let mut profile = drive(policy, 64, 0.07);
         // Whole blocks, so that the passes do not share one.
-        profile.capacity.sectors.value -= profile.capacity.sectors.value % (64 * 8);
+        profile.capacity.sectors -= profile.capacity.sectors % (64 * 8);
         let mut drive = make(&profile);
         (0..5).for_each(|_| fill(&mut drive));
         assert_eq!(drive.counters().moved_units, 0, "{policy:?}");

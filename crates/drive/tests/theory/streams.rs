@@ -1,11 +1,11 @@
 //! Hot and cold data apart, each with its own spare.
 
-use fourcorners_drive::profile::{SsdProfile, StreamVictims, VictimPolicy};
+use fourcorners_drive::config::{SsdConfig, StreamVictims, VictimPolicy};
 
 use fourcorners_drive::{Op, Ssd, Target};
 
 use crate::closed_forms::Class;
-use crate::common::{self, Random, closed_loop, fill, io, make, set, set_effective_op, times};
+use crate::common::{self, Random, closed_loop, fill, io, make, set_effective_op, times};
 use crate::skewed::hot_and_cold;
 use crate::{Comparison, closed_forms, drive};
 
@@ -22,9 +22,9 @@ const APART: [(f64, f64, f64, f64, f64); 5] = [
 /// Of the drives below: half as many as elsewhere, as it takes many drive writes to settle.
 const BLOCKS: u32 = 1000;
 
-fn with_streams(policy: VictimPolicy, op: f64) -> SsdProfile {
+fn with_streams(policy: VictimPolicy, op: f64) -> SsdConfig {
     let mut profile = drive(policy, 64, op);
-    profile.nand.blocks_per_plane = set(BLOCKS);
+    profile.nand.blocks_per_plane = BLOCKS;
     profile.streams = Some(common::streams());
     set_effective_op(&mut profile, op);
     profile
@@ -66,7 +66,7 @@ fn the_hot_streams_share_of_the_spare_can_be_given() {
     let mut comparison = Comparison::default();
     for percent in [25, 75] {
         let mut profile = with_streams(VictimPolicy::Greedy, 0.12);
-        profile.streams.as_mut().expect("set").hot_spare_percent = Some(set(percent));
+        profile.streams.as_mut().expect("set").hot_spare_percent = Some(percent);
         let share = 0.12 * f64::from(percent) / 100.0;
         let hot = Class { size: 0.2, writes: 0.8, spare: share };
         let cold = Class { size: 0.8, writes: 0.2, spare: 0.12 - share };
@@ -82,7 +82,7 @@ fn the_hot_streams_share_of_the_spare_can_be_given() {
 #[test]
 fn streams_without_a_spare_of_their_own_gain_nothing() {
     let mut profile = with_streams(VictimPolicy::Greedy, 0.07);
-    profile.streams.as_mut().expect("set").victims = set(StreamVictims::Any);
+    profile.streams.as_mut().expect("set").victims = StreamVictims::Any;
     let measured = hot_and_cold(&profile, 0.2, 0.8);
     let mut comparison = Comparison::default();
     comparison.add("80 % to 20 %, op 0.07, greedy over both", measured, 6.945, 0.02);

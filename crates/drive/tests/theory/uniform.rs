@@ -1,8 +1,7 @@
 //! Write amplification of writes anywhere, 4 KiB each, by victim policy.
 
-use fourcorners_drive::profile::{Pacing, VictimPolicy};
+use fourcorners_drive::config::{Pacing, VictimPolicy};
 
-use crate::common::set;
 use crate::published::UNIFORM_OPS;
 use crate::{
     Comparison, closed_forms, drive, published, uniform_write_amplification,
@@ -17,7 +16,7 @@ fn hold(policy: VictimPolicy, choices: u32, expected: impl Fn(f64, u32) -> f64) 
     for pages in PAGES_PER_BLOCK {
         for op in UNIFORM_OPS {
             let mut profile = drive(policy, pages, op);
-            profile.gc.choices = set(choices);
+            profile.gc.choices = choices;
             let measured = uniform_write_amplification(&profile);
             let what = format!("{policy:?} of {choices}, {pages} pages, op {op}");
             comparison.add(what, measured, expected(op, pages), 0.015);
@@ -92,8 +91,8 @@ fn effective_over_provisioning_is_exact() {
     for start_free_blocks in [2, 8] {
         for blocks in [250, 1000] {
             let mut profile = drive(VictimPolicy::Greedy, 64, 0.07);
-            profile.nand.blocks_per_plane = set(blocks);
-            profile.gc.start_free_blocks = set(start_free_blocks);
+            profile.nand.blocks_per_plane = blocks;
+            profile.gc.start_free_blocks = start_free_blocks;
             crate::common::set_effective_op(&mut profile, 0.07);
             let said = crate::make(&profile).effective_op();
             assert!((said - 0.07).abs() < 1e-3, "{said}");
@@ -107,7 +106,7 @@ fn effective_over_provisioning_is_exact() {
     }
     // Half a block more is 0.7 % of the spare here.
     let mut delayed = drive(VictimPolicy::Greedy, 64, 0.07);
-    delayed.gc.pacing = set(Pacing::Delayed);
+    delayed.gc.pacing = Pacing::Delayed;
     let measured = uniform_write_amplification(&delayed);
     comparison.add("delayed", measured, closed_forms::greedy(1.07, 64), 0.01);
     comparison.finish();

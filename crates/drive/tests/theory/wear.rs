@@ -1,36 +1,36 @@
 //! Wear levelling and the end of life: how far blocks differ, what levelling costs, and how much
 //! can be written before the drive is worn out.
 
-use fourcorners_drive::profile::{Levelling, SsdProfile, VictimPolicy};
+use fourcorners_drive::config::{Levelling, SsdConfig, VictimPolicy};
 use fourcorners_drive::{Nanos, Op, Ssd, Tag, Target};
 
-use crate::common::{Random, fill, io, make, overwrite, set, wear};
+use crate::common::{Random, fill, io, make, overwrite, wear};
 use crate::{Comparison, closed_forms, drive, uniform_write_amplification};
 
 const PAGES: u32 = 64;
 
 /// A drive of 500 blocks that data can occupy, which a few hundred drive writes wear out.
-fn wearing(levelling: Levelling, endurance_cycles: u32, effective_op: f64) -> SsdProfile {
+fn wearing(levelling: Levelling, endurance_cycles: u32, effective_op: f64) -> SsdConfig {
     let mut profile = drive(VictimPolicy::Greedy, PAGES, effective_op);
-    profile.nand.blocks_per_plane = set(503);
+    profile.nand.blocks_per_plane = 503;
     crate::common::set_effective_op(&mut profile, effective_op);
     profile.wear = Some(wear(levelling, endurance_cycles));
     profile
 }
 
-fn units_of(profile: &SsdProfile) -> u64 {
-    profile.capacity.sectors.value / 8
+fn units_of(profile: &SsdConfig) -> u64 {
+    profile.capacity.sectors / 8
 }
 
 /// The whole share of blocks that hold data which is never written again.
-fn cold_share(profile: &SsdProfile, span: u64) -> f64 {
-    let blocks = f64::from(profile.nand.blocks_per_plane.value * PAGES);
+fn cold_share(profile: &SsdConfig, span: u64) -> f64 {
+    let blocks = f64::from(profile.nand.blocks_per_plane * PAGES);
     (units_of(profile) - span) as f64 / blocks
 }
 
 /// Write amplification of greedy where only the first `span` units are written: blocks of the rest
 /// are all valid and never chosen, so the spare is all the span's.
-fn pinned(profile: &SsdProfile, effective_op: f64, span: u64) -> f64 {
+fn pinned(profile: &SsdConfig, effective_op: f64, span: u64) -> f64 {
     let part = span as f64 / units_of(profile) as f64;
     closed_forms::greedy((1.0 + effective_op - (1.0 - part)) / part, PAGES)
 }
@@ -77,7 +77,7 @@ fn static_levelling_wears_cold_blocks_too_for_a_share_of_the_writes() {
         let run = |levelling, threshold| {
             let mut profile = wearing(levelling, 1_000_000, op);
             let section = profile.wear.as_mut().expect("just given");
-            section.threshold_cycles = set(threshold);
+            section.threshold_cycles = threshold;
             let mut drive = make(&profile);
             let span = units_of(&profile) / 2;
             let mut random = Random(7);
@@ -134,8 +134,7 @@ fn write_to_death(drive: &mut Ssd, span: u64) -> u64 {
 fn what_can_be_written_is_cycles_over_write_amplification() {
     let mut comparison = Comparison::default();
     let (cycles, op) = (300, 0.25);
-    let total =
-        |profile: &SsdProfile| f64::from(profile.nand.blocks_per_plane.value * PAGES * cycles);
+    let total = |profile: &SsdConfig| f64::from(profile.nand.blocks_per_plane * PAGES * cycles);
     for levelling in [Levelling::Dynamic, Levelling::Static] {
         let profile = wearing(levelling, cycles, op);
         let mut drive = make(&profile);
@@ -171,7 +170,7 @@ fn blocks_of_different_endurance_use_up_the_spare_one_by_one() {
     for sigma_percent in [5.0, 15.0] {
         let mut profile = wearing(Levelling::Dynamic, cycles, op);
         let section = profile.wear.as_mut().expect("just given");
-        section.endurance_sigma_percent = set(sigma_percent);
+        section.endurance_sigma_percent = sigma_percent;
         let mut drive = make(&profile);
         let fresh_op = drive.effective_op();
         let written = write_to_death(&mut drive, units_of(&profile)) as f64;

@@ -4,8 +4,8 @@ use std::io::{Write, stdout};
 use std::path::Path;
 
 use comfy_table::{ColumnConstraint, ContentArrangement, LineStyle, Table, presets};
-use fourcorners_catalogue::{self as catalogue, HostController, Profile, ProfileValue};
-use fourcorners_drive::profile::{PortTrim, Sourced, Standing};
+use fourcorners_catalogue::{self as catalogue, HostController, Profile, ProfileValue, Standing};
+use fourcorners_drive::config::PortTrim;
 use serde_json::json;
 
 use super::args::DrivesArgs;
@@ -76,20 +76,20 @@ fn all_hosts(json: bool) -> Result<String, Failure> {
     table.set_header(["name", "host controller", "ports", "upstream", "read, write us", "TRIM"]);
     for host in &hosts {
         let model = &host.model;
-        let upstream = model.upstream.as_ref().map_or("any".into(), |link| {
-            format!("PCIe {}.0 x{}", link.generation.value, link.lanes.value)
-        });
-        let host_us =
-            |by: &Option<Sourced<f64>>| by.as_ref().unwrap_or(&model.host.command_us).value;
+        let upstream = model
+            .upstream
+            .as_ref()
+            .map_or("any".into(), |link| format!("PCIe {}.0 x{}", link.generation, link.lanes));
+        let host_us = |by: Option<f64>| by.unwrap_or(model.host.command_us);
         table.add_row([
             host.name.clone(),
             host.title.clone(),
-            format!("{} Gb/s", model.ports.max_gbps.value),
+            format!("{} Gb/s", model.ports.max_gbps),
             upstream,
             format!(
                 "{}, {}",
-                host_us(&model.host.read_command_us),
-                host_us(&model.host.write_command_us)
+                host_us(model.host.read_command_us),
+                host_us(model.host.write_command_us)
             ),
             trim(model.ports.trim()).into(),
         ]);

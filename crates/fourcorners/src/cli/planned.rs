@@ -264,7 +264,7 @@ impl Planned {
 fn virtual_geometry(profile: &Profile) -> Geometry {
     let logical_block_bytes = match &profile.model {
         Model::Ssd(_) => SECTOR_BYTES as u32,
-        Model::Hdd(disk) => disk.capacity.logical_block_bytes.value,
+        Model::Hdd(disk) => disk.capacity.logical_block_bytes,
     };
     let sectors = profile.capacity_bytes() / SECTOR_BYTES;
     Geometry { sectors, logical_block_bytes, queue_depth: u32::MAX }

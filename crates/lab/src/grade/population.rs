@@ -224,7 +224,7 @@ pub fn draw(seed: u64, index: usize) -> Drawn {
         // Less for the user is more spare.
         let least = if methods.contains(&Method::Trim) { 0.5 } else { 0.75 };
         let kept = [1.0, 1.0, 0.9, least][(random.next() % 4) as usize];
-        let sectors = (ssd.capacity.sectors.value as f64 * kept) as u64 / 4096 * 4096;
+        let sectors = (ssd.capacity.sectors as f64 * kept) as u64 / 4096 * 4096;
         if kept < 1.0 {
             set.push(format!("capacity.sectors={sectors}"));
         }

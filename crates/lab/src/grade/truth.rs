@@ -5,7 +5,7 @@
 //! numbers: clearly to one side of the threshold, or so near to it that nobody has to know.
 
 use fourcorners_catalogue::Model;
-use fourcorners_drive::profile::{Sourced, TrimMode, VictimPolicy};
+use fourcorners_drive::config::{TrimMode, VictimPolicy};
 use fourcorners_record::{Figure, Outcome, Record, Verdict};
 
 use super::population::{Drawn, Trim};
@@ -86,7 +86,7 @@ fn compresses(drawn: &Drawn) -> bool {
 /// emptied: it goes on moving what is valid beside them.
 fn collects_at_random(drawn: &Drawn) -> bool {
     let Model::Ssd(ssd) = &drawn.profile.model else { return false };
-    matches!(ssd.gc.policy.value, VictimPolicy::Random | VictimPolicy::DChoices)
+    matches!(ssd.gc.policy, VictimPolicy::Random | VictimPolicy::DChoices)
 }
 
 fn trim_works(drawn: &Drawn, found: Option<&Verdict>, quiet: &Record, noise: f64) -> Truth {
@@ -149,10 +149,10 @@ fn holds_up(drawn: &Drawn, found: Option<&Verdict>, quiet: &Record) -> Truth {
     if drawn.trim == Trim::Refused || ssd.map.is_some() {
         return unknowable(label);
     }
-    let held_us = match ssd.trim.mode.as_ref().map(|mode| mode.value) {
+    let held_us = match ssd.trim.mode {
         Some(TrimMode::Blocking) => {
-            let us = |time: &Option<Sourced<f64>>| time.as_ref().map_or(0.0, |us| us.value);
-            us(&ssd.trim.command_us) + COMMAND_MIB * us(&ssd.trim.us_per_mib)
+            let us = |time: Option<f64>| time.unwrap_or(0.0);
+            us(ssd.trim.command_us) + COMMAND_MIB * us(ssd.trim.us_per_mib)
         }
         _ => 0.0,
     };

@@ -26,7 +26,7 @@ mod tests;
 
 use fourcorners_catalogue::Model;
 use fourcorners_drive::SECTOR_BYTES;
-use fourcorners_drive::profile::{LinkSection, PcieLinkSection};
+use fourcorners_drive::config::{LinkSection, PcieLinkSection};
 use fourcorners_record::{Data, Job, Pattern, Until};
 use past::{AFTER_CACHE, TORTURE_SECONDS, state};
 use serde_json::Value;
@@ -209,7 +209,7 @@ fn pcie(found: Found<'_>) -> Option<&PcieLinkSection> {
 /// all that is in the drive.
 fn threads(figure: &Figure, link: &PcieLinkSection) -> u32 {
     let named = !figure.test.queue_depth.is_null();
-    match link.generation.value {
+    match link.generation {
         _ if named && figure.kind != "spec" => 1,
         ..=3 => 4,
         _ => 16,
@@ -222,7 +222,7 @@ fn never_empty(figure: &Figure, found: Found<'_>) -> bool {
     let test = &figure.test;
     let open = test.span_gb.is_null() && test.state.is_none() && test.precondition.is_none();
     let Model::Ssd(ssd) = &found.profile.model else { return false };
-    let trim = ssd.trim.supported.value;
+    let trim = ssd.trim.supported;
     figure.kind == "spec" && test.pattern == "random write" && open && !trim
 }
 
@@ -277,7 +277,7 @@ fn interface(
         Some(text) if text.starts_with("SATA 6Gbps") => 6.0,
         Some(other) => return Err(format!("the host controller is not modelled: {other}")),
     };
-    let own = link.ok_or("a drive with a PCIe link has no SATA interface")?.gbps.value;
+    let own = link.ok_or("a drive with a PCIe link has no SATA interface")?.gbps;
     Ok((host, (gbps < own).then(|| line_rate(gbps)).into_iter().collect()))
 }
 

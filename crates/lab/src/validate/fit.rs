@@ -6,8 +6,7 @@
 //! takes one parameter after the other, a factor up or down as long as that helps, first in large
 //! steps, then in small ones: the same figures and the same file always give the same values.
 
-use fourcorners_catalogue as catalogue;
-use fourcorners_drive::profile::Standing;
+use fourcorners_catalogue::{self as catalogue, Standing};
 
 use super::figure::Figure;
 use super::names::Names;

@@ -47,7 +47,7 @@ mod tests {
                 let note = value.note.as_deref().unwrap_or_default();
                 let cited = figures.iter().filter(|figure| note.contains(&figure.id));
                 for figure in cited {
-                    let fitted = value.standing == fourcorners_drive::profile::Standing::Fitted;
+                    let fitted = value.standing == fourcorners_catalogue::Standing::Fitted;
                     assert!(
                         !fitted || may_be_fitted(figure) || note.contains("not fitted"),
                         "{name}: {}: {}",

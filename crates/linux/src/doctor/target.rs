@@ -4,7 +4,7 @@ use std::fs::Metadata;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use fourcorners_drive::{Io, Lba, Nanos, Op, Tag, Target};
+use fourcorners_drive::{Io, Lba, Nanos, Tag, Target};
 
 use super::machine::SETUP;
 use super::{Finding, Roots, attribute};
@@ -59,8 +59,7 @@ fn reads(target: &RealTarget) -> Finding {
         }
     };
     let bytes = target.geometry.logical_block_bytes.max(4096);
-    let read =
-        Io { op: Op::Read, lba: Lba(0), sectors: bytes / 512, compressible_percent: 0, fua: false };
+    let read = Io::read(Lba(0), bytes / 512);
     ring.submit(Tag(0), read);
     let until = ring.now().saturating_add(PATIENCE);
     match (ring.reap(until), direct) {

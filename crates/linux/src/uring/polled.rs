@@ -3,7 +3,7 @@
 
 use std::fs::File;
 
-use fourcorners_drive::{FaultCause, Io, Nanos, Op, SECTOR_BYTES, Tag, Target};
+use fourcorners_drive::{FaultCause, Io, Lba, Nanos, SECTOR_BYTES, Tag, Target};
 use rustix::io::Errno;
 
 use super::discard::block_device;
@@ -17,7 +17,7 @@ pub(super) fn may_be(file: &File) -> Result<bool, UringError> {
 /// Reads one block of a polled ring.
 pub(super) fn try_one(uring: &mut Uring) -> Result<(), UringError> {
     let sectors = (u64::from(uring.geometry.logical_block_bytes) / SECTOR_BYTES) as u32;
-    uring.submit(Tag(0), Io { op: Op::Read, sectors, ..Io::FLUSH });
+    uring.submit(Tag(0), Io::read(Lba(0), sectors));
     match uring.reap(Nanos::MAX) {
         Ok(_) => Ok(()),
         Err(fault) => Err(match fault.cause {

@@ -1,6 +1,6 @@
 //! Reading back what was written, in order of place.
 
-use fourcorners_drive::{Clock, Fault, Io, Lba, Nanos, Op, SECTOR_BYTES, Tag, Target};
+use fourcorners_drive::{Clock, Fault, Io, Lba, Nanos, SECTOR_BYTES, Tag, Target};
 
 use super::stamp::{SECTOR, Tag as StampTag};
 use super::{Contents, Findings, Verifying};
@@ -81,7 +81,7 @@ impl<T: Contents> Verifying<'_, T> {
                 submitted[tag.0 as usize] = (self.now(), bytes);
                 let lba = Lba(offset / SECTOR_BYTES);
                 let sectors = (bytes / SECTOR_BYTES) as u32;
-                self.submit(tag, Io { op: Op::Read, lba, sectors, ..Io::FLUSH });
+                self.submit(tag, Io::read(lba, sectors));
             }
             if free.len() == depth as usize {
                 break;
@@ -127,12 +127,7 @@ impl<T: Contents> Verifying<'_, T> {
         let mut from = start;
         while let Some((offset, _)) = self.ledger.next_run(from, end, block, |_| true) {
             from = offset + step;
-            let io = Io {
-                op: Op::Read,
-                lba: Lba(offset / SECTOR_BYTES),
-                sectors: (block / SECTOR_BYTES) as u32,
-                ..Io::FLUSH
-            };
+            let io = Io::read(Lba(offset / SECTOR_BYTES), (block / SECTOR_BYTES) as u32);
             self.target.submit(Tag(0), io);
             if !matches!(self.target.reap(Nanos::MAX), Ok(Some(_))) {
                 continue;

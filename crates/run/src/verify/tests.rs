@@ -124,7 +124,7 @@ fn spec(kind: Kind) -> Spec {
 }
 
 fn write(block: u64, blocks: u32) -> Io {
-    Io { op: Op::Write, lba: Lba(block * 8), sectors: blocks * 8, ..Io::FLUSH }
+    Io::write(Lba(block * 8), blocks * 8)
 }
 
 /// Carries writes out, so many at once, and reads everything back.

@@ -25,10 +25,10 @@ mod tests;
 
 use super::blocks::Block;
 use super::{FtlCounts, LogicalUnit, PhysicalUnit, Placed, Shape, Stream};
+use crate::config::{LogBlocksSection, SsdConfig};
 use crate::divide::Divider;
 use crate::nand::{Chores, PageKinds};
 use crate::prefetch::prefetch;
-use crate::profile::{LogBlocksSection, SsdProfile};
 use errands::Errands;
 use pool::{LogId, LogPlace, LogPool};
 use std::collections::VecDeque;
@@ -85,27 +85,26 @@ enum Destination {
 }
 
 impl LogBlockMap {
-    /// The map of a drive that was never written. `profile` has passed its check.
-    pub(crate) fn new(profile: &SsdProfile, section: &LogBlocksSection) -> LogBlockMap {
-        let shape = Shape::new(profile);
-        let stripe = Stripe::new(shape, section.stripe_dies.value);
+    /// The map of a drive that was never written. `config` has passed its check.
+    pub(crate) fn new(config: &SsdConfig, section: &LogBlocksSection) -> LogBlockMap {
+        let shape = Shape::new(config);
+        let stripe = Stripe::new(shape, section.stripe_dies);
         let units = stripe.units_per_superblock;
-        let user_units = profile.user_units() as u32;
+        let user_units = config.user_units() as u32;
         let logical_blocks = user_units.div_ceil(units) as usize;
-        let count = section.count.value;
-        let page_kinds =
-            PageKinds::new(profile.nand_cells.as_ref(), profile.nand.pages_per_block.value);
+        let count = section.count;
+        let page_kinds = PageKinds::new(config.nand_cells.as_ref(), config.nand.pages_per_block);
         LogBlockMap {
             stripe,
             by_units: Divider::new(units),
             user_units,
-            associativity: section.associativity.value,
-            sequential: section.sequential.value,
+            associativity: section.associativity,
+            sequential: section.sequential,
             data: vec![NOWHERE; logical_blocks],
             in_data: vec![0; (user_units as usize).div_ceil(64)],
             logged: vec![NOWHERE; user_units as usize],
             current: vec![NOWHERE; logical_blocks],
-            pool: LogPool::new(count, units, section.replacement.value),
+            pool: LogPool::new(count, units, section.replacement),
             shared: NOWHERE,
             free: (0..stripe.superblocks()).collect(),
             erases: vec![0; stripe.superblocks() as usize],
@@ -326,7 +325,7 @@ impl LogBlockMap {
     /// Takes a free block, which is erased just before it is written.
     fn open_superblock(&mut self) -> Superblock {
         let superblock = self.free.pop_front().expect(
-            "the profile's check leaves one block beyond all data blocks and log blocks to merge into",
+            "the config's check leaves one block beyond all data blocks and log blocks to merge into",
         );
         self.erases[superblock as usize] += 1;
         self.errands.erase(self.stripe, superblock);

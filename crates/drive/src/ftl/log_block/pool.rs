@@ -2,8 +2,8 @@
 
 use super::NOWHERE;
 use super::stripe::Superblock;
+use crate::config::LogReplacement;
 use crate::ftl::LogicalUnit;
-use crate::profile::LogReplacement;
 
 /// The number of a log block.
 pub(super) type LogId = u32;

@@ -1,12 +1,8 @@
 //! The map against a list of what was written.
 
 use super::*;
-use crate::profile::*;
+use crate::config::*;
 use crate::random::SplitMix64;
-
-fn set<T>(value: T) -> Sourced<T> {
-    Sourced { value, standing: Standing::Set, source: "test".into(), note: None }
-}
 
 /// A small drive: dies, stripe, planes, pages a block, user units, log blocks, associativity.
 fn map(random: &mut SplitMix64) -> LogBlockMap {
@@ -18,92 +14,31 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
     let user_units = 1 + random.below(12 * block);
     let needed = user_units.div_ceil(block) + logs + 1;
     let section = LogBlocksSection {
-        count: set(logs),
-        associativity: set([1, 2, u32::MAX][random.below(3) as usize]),
-        stripe_dies: set(stripe),
-        replacement: set(match random.below(2) {
+        count: logs,
+        associativity: [1, 2, u32::MAX][random.below(3) as usize],
+        stripe_dies: stripe,
+        replacement: match random.below(2) {
             0 => LogReplacement::Oldest,
             _ => LogReplacement::LeastRecentlyWritten,
-        }),
-        sequential: set(random.below(4) > 0),
+        },
+        sequential: random.below(4) > 0,
     };
-    let profile = SsdProfile {
-        host: HostSection { command_us: set(0.0), read_command_us: None, write_command_us: None },
-        link: LinkSection::Sata(SataLinkSection {
-            gbps: set(6.0),
-            command_us: set(0.0),
-            frame_us: set(0.0),
-        }),
-        upstream: None,
-        capacity: CapacitySection { sectors: set(u64::from(user_units) * 8), queue_depth: set(32) },
-        controller: ControllerSection {
-            read_command_us: set(0.0),
-            write_command_us: set(0.0),
-            read_4k_us: set(0.0),
-            write_4k_us: set(0.0),
-            move_4k_us: None,
-            read_ahead_kib: set(0),
-            read_ahead_contiguous: None,
-        },
-        buffer: BufferSection {
-            write_kib: set(256),
-            power_loss_protected: set(false),
-            coalesce: None,
-        },
+    let config = SsdConfig {
+        capacity: CapacitySection { sectors: u64::from(user_units) * 8, queue_depth: 32 },
+        buffer: BufferSection { write_kib: 256, ..BufferSection::default() },
         nand: NandSection {
-            channels: set(1),
-            dies: set(dies),
-            planes: set(planes),
-            page_bytes: set(4096),
-            pages_per_block: set(pages),
-            blocks_per_plane: set(needed.div_ceil(dies / stripe).max(8)),
-            read_us: set(50.0),
-            program_us: set(500.0),
-            erase_us: set(2000.0),
-            bus_mb_per_s: set(400.0),
-            cache_reads: None,
-            cache_programs: None,
-            reads_unwritten: None,
+            channels: 1,
+            dies,
+            planes,
+            pages_per_block: pages,
+            blocks_per_plane: needed.div_ceil(dies / stripe).max(8),
+            ..NandSection::default()
         },
-        gc: GcSection {
-            start_free_blocks: set(2),
-            pacing: set(Pacing::Paced),
-            policy: set(VictimPolicy::Greedy),
-            stall: None,
-            choices: set(2),
-            seed: set(1),
-            idle_ms: None,
-            idle_free_blocks: None,
-            sequential_free_blocks: None,
-            sequential_gain: None,
-            sequential_commands: None,
-            batch_free_blocks: None,
-            batch_moves: None,
-        },
-        trim: TrimSection {
-            supported: set(true),
-            mode: None,
-            range_us: None,
-            command_us: None,
-            us_per_mib: None,
-            partial_percent: None,
-            deferred_s: None,
-            secure_erase_s: None,
-        },
-        nand_cells: None,
-        nand_suspend: None,
         log_blocks: Some(section.clone()),
-        streams: None,
-        slc_buffer: None,
-        wear: None,
-        flash: None,
-        map: None,
-        compression: None,
-        checkpoint: None,
-        power: None,
+        ..SsdConfig::default()
     };
-    profile.check().unwrap_or_else(|error| panic!("{error}"));
-    LogBlockMap::new(&profile, &section)
+    config.check().unwrap_or_else(|error| panic!("{error}"));
+    LogBlockMap::new(&config, &section)
 }
 
 /// What is found is what was written, each in a place of its own.

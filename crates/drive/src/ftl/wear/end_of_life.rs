@@ -2,30 +2,30 @@
 
 use super::super::die::DieSpace;
 use super::DieWear;
-use crate::profile::SsdProfile;
+use crate::config::SsdConfig;
 
 /// When a drive stops taking writes.
 #[derive(Clone, Debug)]
 pub(in super::super) struct EndOfLife {
     rated_cycles: Option<u32>,
     /// Blocks that a die needs to hold its share of the user's data, what is kept open or free or for
-    /// an SLC buffer, and a spare of 1 %: what the profile's check asks of a new drive.
+    /// an SLC buffer, and a spare of 1 %: what the config's check asks of a new drive.
     least_blocks_per_die: u64,
     reached: bool,
 }
 
 impl EndOfLife {
-    pub(in super::super) fn new(profile: &SsdProfile) -> EndOfLife {
-        let nand = &profile.nand;
-        let granule = u64::from(profile.granule_bytes());
-        let [block_bytes, unit_bytes] = profile.sure_bytes();
-        let block_on_every_die = block_bytes * u64::from(nand.dies.value) / granule;
-        let user = profile.user_units() * (unit_bytes / granule);
-        let kept = profile.gc.start_free_blocks.value
-            + profile.open_blocks_per_die()
-            + profile.slc_blocks_per_die();
+    pub(in super::super) fn new(config: &SsdConfig) -> EndOfLife {
+        let nand = &config.nand;
+        let granule = u64::from(config.granule_bytes());
+        let [block_bytes, unit_bytes] = config.sure_bytes();
+        let block_on_every_die = block_bytes * u64::from(nand.dies) / granule;
+        let user = config.user_units() * (unit_bytes / granule);
+        let kept = config.gc.start_free_blocks
+            + config.open_blocks_per_die()
+            + config.slc_blocks_per_die();
         EndOfLife {
-            rated_cycles: profile.wear.as_ref().map(|wear| wear.endurance_cycles.value),
+            rated_cycles: config.wear.as_ref().map(|wear| wear.endurance_cycles),
             least_blocks_per_die: u64::from(kept)
                 + (user + user / 100).div_ceil(block_on_every_die),
             reached: false,

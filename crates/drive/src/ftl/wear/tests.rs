@@ -1,20 +1,15 @@
 //! Which block is next, which data is cold, and how long blocks last.
 
 use super::*;
-use crate::profile::{Sourced, Standing};
-
-fn set<T>(value: T) -> Sourced<T> {
-    Sourced { value, standing: Standing::Set, source: "test".into(), note: None }
-}
 
 fn section(levelling: Levelling, sigma_percent: f64) -> WearSection {
     WearSection {
-        endurance_cycles: set(1000),
-        endurance_sigma_percent: set(sigma_percent),
-        seed: set(1),
-        levelling: set(levelling),
-        threshold_cycles: set(3),
-        interval_blocks: set(2),
+        endurance_cycles: 1000,
+        endurance_sigma_percent: sigma_percent,
+        seed: 1,
+        levelling,
+        threshold_cycles: 3,
+        interval_blocks: 2,
     }
 }
 
@@ -53,7 +48,7 @@ fn cold_is_what_stayed_for_two_turns_of_the_die() {
     // closing; with 1 the third, at the 8th, but two turns of four blocks end with the 9th.
     for (threshold, expected) in [(3, 14), (1, 9)] {
         let mut section = section(Levelling::Static, 0.0);
-        section.threshold_cycles = set(threshold);
+        section.threshold_cycles = threshold;
         let wear = DieWear::new(4, &section, &mut SplitMix64::new(1));
         let mut blocks = DieBlocks::all_free(wear);
         let cold = blocks.open().expect("four are free");

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ProfileError, Sourced, within};
+use super::{ConfigError, within};
 
 /// Saving what changed of the map.
 ///
@@ -13,14 +13,21 @@ use super::{ProfileError, Sourced, within};
 #[serde(deny_unknown_fields)]
 pub struct CheckpointSection {
     /// Write commands from one to the next, 1 to 2^30.
-    pub every_writes: Sourced<u32>,
+    pub every_writes: u32,
     /// Microseconds for which the controller takes no command, 0 to 10^7.
-    pub pause_us: Sourced<f64>,
+    pub pause_us: f64,
+}
+
+impl Default for CheckpointSection {
+    /// A millisecond every thousand writes.
+    fn default() -> CheckpointSection {
+        CheckpointSection { every_writes: 1000, pause_us: 1000.0 }
+    }
 }
 
 impl CheckpointSection {
-    pub(super) fn check(&self) -> Result<(), ProfileError> {
-        within("checkpoint.every_writes", &self.every_writes, 1..=1 << 30)?;
-        within("checkpoint.pause_us", &self.pause_us, 0.0..=1e7)
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        within("checkpoint.every_writes", self.every_writes, 1..=1 << 30)?;
+        within("checkpoint.pause_us", self.pause_us, 0.0..=1e7)
     }
 }

@@ -3,12 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{HostSection, PcieLinkSection, ProfileError, Sourced, check_gbps, within};
+use super::{ConfigError, HostSection, PcieLinkSection, check_gbps, within};
 
 /// A SATA host controller with the operating system in front of it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct HostControllerProfile {
+pub struct HostControllerConfig {
     /// What a command costs; takes the place of the drive's own section.
     pub host: HostSection,
     /// What its ports can do.
@@ -23,12 +23,12 @@ pub struct HostControllerProfile {
 #[serde(deny_unknown_fields)]
 pub struct PortsSection {
     /// Fastest line rate in Gb/s: 1.5, 3 or 6.
-    pub max_gbps: Sourced<f64>,
+    pub max_gbps: f64,
     /// Commands it gives a drive at once, 1 (no NCQ) to 32.
-    pub queue_depth: Sourced<u32>,
+    pub queue_depth: u32,
     /// What becomes of a TRIM on the way to a drive; unknown where it is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trim: Option<Sourced<PortTrim>>,
+    pub trim: Option<PortTrim>,
 }
 
 /// What a host controller, with its driver, does with a TRIM.
@@ -49,19 +49,19 @@ pub enum PortTrim {
 impl PortsSection {
     /// What becomes of a TRIM.
     pub fn trim(&self) -> PortTrim {
-        self.trim.as_ref().map(|trim| trim.value).unwrap_or_default()
+        self.trim.unwrap_or_default()
     }
 }
 
-impl HostControllerProfile {
+impl HostControllerConfig {
     /// Whether such a controller can be.
     ///
     /// # Errors
     /// The first value that is out of its range.
-    pub fn check(&self) -> Result<(), ProfileError> {
+    pub fn check(&self) -> Result<(), ConfigError> {
         self.host.check()?;
-        check_gbps("ports.max_gbps", &self.ports.max_gbps)?;
-        within("ports.queue_depth", &self.ports.queue_depth, 1..=32)?;
+        check_gbps("ports.max_gbps", self.ports.max_gbps)?;
+        within("ports.queue_depth", self.ports.queue_depth, 1..=32)?;
         self.upstream.as_ref().map_or(Ok(()), |upstream| upstream.check("upstream"))
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ProfileError, Sourced, within};
+use super::{ConfigError, within};
 
 /// The cells of the flash, and what follows for its times.
 ///
@@ -14,26 +14,41 @@ use super::{ProfileError, Sourced, within};
 #[serde(deny_unknown_fields)]
 pub struct NandCellsSection {
     /// How many bits a cell holds, and so how many pages share it.
-    pub kind: Sourced<CellKind>,
+    pub kind: CellKind,
     /// In which order the pages of a block are programmed; SLC does not use it.
-    pub order: Sourced<PageOrder>,
+    pub order: PageOrder,
     /// Pages of one kind that a word line has, 1 to 64: 1 when all bit lines are programmed at once,
     /// 2 when the even and the odd ones are programmed apart. SLC does not use it.
-    pub pages_per_level: Sourced<u32>,
+    pub pages_per_level: u32,
     /// Program time of a middle page over that of a lower one, 0.01 to 100; 1 when absent. TLC only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub middle_program_ratio: Option<Sourced<f64>>,
+    pub middle_program_ratio: Option<f64>,
     /// Program time of an upper page over that of a lower one, 0.01 to 100; 1 when absent. MLC and
     /// TLC only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub upper_program_ratio: Option<Sourced<f64>>,
+    pub upper_program_ratio: Option<f64>,
     /// Read time of a middle page over that of a lower one, 0.01 to 100; 1 when absent. TLC only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub middle_read_ratio: Option<Sourced<f64>>,
+    pub middle_read_ratio: Option<f64>,
     /// Read time of an upper page over that of a lower one, 0.01 to 100; 1 when absent. MLC and TLC
     /// only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub upper_read_ratio: Option<Sourced<f64>>,
+    pub upper_read_ratio: Option<f64>,
+}
+
+impl Default for NandCellsSection {
+    /// MLC, of which lower and upper pages take as long.
+    fn default() -> NandCellsSection {
+        NandCellsSection {
+            kind: CellKind::Mlc,
+            order: PageOrder::Shadow,
+            pages_per_level: 1,
+            middle_program_ratio: None,
+            upper_program_ratio: None,
+            middle_read_ratio: None,
+            upper_read_ratio: None,
+        }
+    }
 }
 
 /// How many bits a cell holds.
@@ -72,27 +87,27 @@ pub enum PageOrder {
 }
 
 impl NandCellsSection {
-    pub(super) fn check(&self, pages_per_block: &Sourced<u32>) -> Result<(), ProfileError> {
-        within("nand_cells.pages_per_level", &self.pages_per_level, 1..=64)?;
-        let bits = self.kind.value.bits();
+    pub(super) fn check(&self, pages_per_block: u32) -> Result<(), ConfigError> {
+        within("nand_cells.pages_per_level", self.pages_per_level, 1..=64)?;
+        let bits = self.kind.bits();
         for (key, ratio, needs) in [
-            ("nand_cells.middle_program_ratio", &self.middle_program_ratio, 3),
-            ("nand_cells.upper_program_ratio", &self.upper_program_ratio, 2),
-            ("nand_cells.middle_read_ratio", &self.middle_read_ratio, 3),
-            ("nand_cells.upper_read_ratio", &self.upper_read_ratio, 2),
+            ("nand_cells.middle_program_ratio", self.middle_program_ratio, 3),
+            ("nand_cells.upper_program_ratio", self.upper_program_ratio, 2),
+            ("nand_cells.middle_read_ratio", self.middle_read_ratio, 3),
+            ("nand_cells.upper_read_ratio", self.upper_read_ratio, 2),
         ] {
             let Some(ratio) = ratio else { continue };
             within(key, ratio, 0.01..=100.0)?;
             if bits < needs {
                 let must = "it must be left out: cells of this nand_cells.kind have no such page";
-                return Err(ProfileError::new(key, ratio.value, must));
+                return Err(ConfigError::new(key, ratio, must));
             }
         }
-        let word_line = bits * self.pages_per_level.value;
-        if bits > 1 && !pages_per_block.value.is_multiple_of(word_line) {
-            return Err(ProfileError::new(
+        let word_line = bits * self.pages_per_level;
+        if bits > 1 && !pages_per_block.is_multiple_of(word_line) {
+            return Err(ConfigError::new(
                 "nand.pages_per_block",
-                pages_per_block.value,
+                pages_per_block,
                 format_args!(
                     "it must be a multiple of {word_line}, the pages of a word line by [nand_cells]"
                 ),

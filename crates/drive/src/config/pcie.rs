@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ProfileError, SataLinkSection, Sourced, within};
+use super::{ConfigError, SataLinkSection, within};
 
 /// The link between host and drive. In TOML both kinds are the section `[link]`, told apart by
 /// their keys: `gbps` is SATA's, `generation` and `lanes` are PCIe's.
@@ -21,16 +21,23 @@ pub enum LinkSection {
 pub struct PcieLinkSection {
     /// Generation, 1 to 5: 2.5, 5, 8, 16 and 32 GT/s a lane, with 8b/10b coding up to 2 and
     /// 128b/130b from 3 on.
-    pub generation: Sourced<u32>,
+    pub generation: u32,
     /// Lanes: 1, 2, 4, 8, 12 or 16.
-    pub lanes: Sourced<u32>,
+    pub lanes: u32,
     /// Most bytes of data a transaction layer packet, a power of two from 128 to 4096. Each packet
     /// adds 24 bytes of framing, header and CRC.
-    pub max_payload_bytes: Sourced<u32>,
+    pub max_payload_bytes: u32,
     /// Percent of the link that acknowledgements and flow control credits take, 0 to 50; none
     /// where it is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dllp_percent: Option<Sourced<f64>>,
+    pub dllp_percent: Option<f64>,
+}
+
+impl Default for PcieLinkSection {
+    /// Third generation, four lanes.
+    fn default() -> PcieLinkSection {
+        PcieLinkSection { generation: 3, lanes: 4, max_payload_bytes: 256, dllp_percent: None }
+    }
 }
 
 /// The keys of `[link]`, of whichever kind.
@@ -38,19 +45,19 @@ pub struct PcieLinkSection {
 #[serde(deny_unknown_fields)]
 struct LinkKeys {
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    gbps: Option<Sourced<f64>>,
+    gbps: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    command_us: Option<Sourced<f64>>,
+    command_us: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    frame_us: Option<Sourced<f64>>,
+    frame_us: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    generation: Option<Sourced<u32>>,
+    generation: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    lanes: Option<Sourced<u32>>,
+    lanes: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    max_payload_bytes: Option<Sourced<u32>>,
+    max_payload_bytes: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    dllp_percent: Option<Sourced<f64>>,
+    dllp_percent: Option<f64>,
 }
 
 impl TryFrom<LinkKeys> for LinkSection {
@@ -113,7 +120,7 @@ impl From<LinkSection> for LinkKeys {
 }
 
 impl LinkSection {
-    pub(crate) fn check(&self) -> Result<(), ProfileError> {
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
         match self {
             LinkSection::Sata(sata) => sata.check(),
             LinkSection::Pcie(pcie) => pcie.check("link"),
@@ -131,21 +138,21 @@ impl LinkSection {
 }
 
 impl PcieLinkSection {
-    /// `section` is the name it goes by in the profile.
-    pub(crate) fn check(&self, section: &str) -> Result<(), ProfileError> {
-        within(&format!("{section}.generation"), &self.generation, 1..=5)?;
-        let lanes = self.lanes.value;
+    /// `section` is the name it goes by in the config.
+    pub(crate) fn check(&self, section: &str) -> Result<(), ConfigError> {
+        within(&format!("{section}.generation"), self.generation, 1..=5)?;
+        let lanes = self.lanes;
         if ![1, 2, 4, 8, 12, 16].contains(&lanes) {
             let must = "it must be 1, 2, 4, 8, 12 or 16";
-            return Err(ProfileError::new(&format!("{section}.lanes"), lanes, must));
+            return Err(ConfigError::new(&format!("{section}.lanes"), lanes, must));
         }
-        let payload = self.max_payload_bytes.value;
+        let payload = self.max_payload_bytes;
         if !payload.is_power_of_two() || !(128..=4096).contains(&payload) {
             let must = "it must be 128, 256, 512, 1024, 2048 or 4096";
             let key = format!("{section}.max_payload_bytes");
-            return Err(ProfileError::new(&key, payload, must));
+            return Err(ConfigError::new(&key, payload, must));
         }
-        match &self.dllp_percent {
+        match self.dllp_percent {
             Some(percent) => within(&format!("{section}.dllp_percent"), percent, 0.0..=50.0),
             None => Ok(()),
         }
@@ -154,14 +161,14 @@ impl PcieLinkSection {
     /// Bytes a second in one direction after line coding, what DLLPs take left out.
     pub(crate) fn bytes_per_second(&self) -> f64 {
         // PCI Express Base Specification: the bits of a lane and the share of them that is data.
-        let (transfers, coding) = match self.generation.value {
+        let (transfers, coding) = match self.generation {
             1 => (2.5e9, 0.8),
             2 => (5e9, 0.8),
             3 => (8e9, 128.0 / 130.0),
             4 => (16e9, 128.0 / 130.0),
             _ => (32e9, 128.0 / 130.0),
         };
-        let dllp = self.dllp_percent.as_ref().map_or(0.0, |percent| percent.value);
-        transfers * coding / 8.0 * f64::from(self.lanes.value) * (1.0 - dllp / 100.0)
+        let dllp = self.dllp_percent.unwrap_or(0.0);
+        transfers * coding / 8.0 * f64::from(self.lanes) * (1.0 - dllp / 100.0)
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ProfileError, Sourced, SsdProfile, within};
+use super::{ConfigError, SsdConfig, within};
 
 /// Two streams of data, hot and cold, each with write fronts of its own in every die, for the host
 /// and for collection, with its own blocks and its own share of the spare.
@@ -15,25 +15,39 @@ use super::{ProfileError, Sourced, SsdProfile, within};
 pub struct StreamsSection {
     /// KiB of the user's space that share a write counter and a temperature: a multiple of 4, 4 to
     /// 2^20.
-    pub region_kib: Sourced<u32>,
+    pub region_kib: u32,
     /// Written by the host, in percent of the user's space, before temperatures are told anew and
     /// the counters halved, 1 to 10,000.
-    pub period_percent: Sourced<u32>,
+    pub period_percent: u32,
     /// How many times the mean counter a hot region's is above, 1 to 1000.
-    pub hot_factor: Sourced<f64>,
+    pub hot_factor: f64,
     /// The hot stream's share of the spare in percent, 0 to 99. 0 or absent: near the optimum,
     /// spares in proportion to the root of size x writes of a stream, both as measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hot_spare_percent: Option<Sourced<u32>>,
+    pub hot_spare_percent: Option<u32>,
     /// When data that lies in the hot stream and is not overwritten counts as cold: after so many
     /// times as long as the stream takes on average to be overwritten, 1 to 10^6. A block whose data
     /// is that old, on average, is from then on a block of the cold stream; nothing is moved for
     /// that. Of data that is written at random a share exp(-this) is as old. Below 5 or so blocks of
     /// survivors that are still hot are let go (1.5 costs a third more writes at 80/20 and 12 % spare),
     /// above 10 what is hot no more keeps its spare for many drive writes.
-    pub cool_turns: Sourced<f64>,
+    pub cool_turns: f64,
     /// Where victims are looked for.
-    pub victims: Sourced<StreamVictims>,
+    pub victims: StreamVictims,
+}
+
+impl Default for StreamsSection {
+    /// Told by 256 KiB and every drive write, with spares near the optimum.
+    fn default() -> StreamsSection {
+        StreamsSection {
+            region_kib: 256,
+            period_percent: 100,
+            hot_factor: 2.0,
+            hot_spare_percent: None,
+            cool_turns: 6.0,
+            victims: StreamVictims::OverShare,
+        }
+    }
 }
 
 /// In which stream of a die a victim is looked for.
@@ -48,25 +62,25 @@ pub enum StreamVictims {
 }
 
 impl StreamsSection {
-    pub(super) fn check(&self, profile: &SsdProfile) -> Result<(), ProfileError> {
-        within("streams.region_kib", &self.region_kib, 4..=1 << 20)?;
-        let unit_kib = profile.unit_bytes() / 1024;
-        if !self.region_kib.value.is_multiple_of(unit_kib) {
+    pub(super) fn check(&self, config: &SsdConfig) -> Result<(), ConfigError> {
+        within("streams.region_kib", self.region_kib, 4..=1 << 20)?;
+        let unit_kib = config.unit_bytes() / 1024;
+        if !self.region_kib.is_multiple_of(unit_kib) {
             let must = format_args!("it must be a multiple of {unit_kib}, the map's unit");
-            return Err(ProfileError::new("streams.region_kib", self.region_kib.value, must));
+            return Err(ConfigError::new("streams.region_kib", self.region_kib, must));
         }
-        within("streams.period_percent", &self.period_percent, 1..=10_000)?;
-        within("streams.hot_factor", &self.hot_factor, 1.0..=1000.0)?;
-        if let Some(percent) = &self.hot_spare_percent {
+        within("streams.period_percent", self.period_percent, 1..=10_000)?;
+        within("streams.hot_factor", self.hot_factor, 1.0..=1000.0)?;
+        if let Some(percent) = self.hot_spare_percent {
             within("streams.hot_spare_percent", percent, 0..=99)?;
         }
-        within("streams.cool_turns", &self.cool_turns, 1.0..=1e6)?;
-        if profile.log_blocks.is_some() {
+        within("streams.cool_turns", self.cool_turns, 1.0..=1e6)?;
+        if config.log_blocks.is_some() {
             let must = "streams are a page map's: leave out [streams] or [log_blocks]";
-            return Err(ProfileError::new("streams.victims", "given", must));
+            return Err(ConfigError::new("streams.victims", "given", must));
         }
         // One row of each stream is being filled, and one is programmed.
-        let three_rows_kib = (profile.row_bytes() * 3).div_ceil(1024) as u32;
-        within("buffer.write_kib", &profile.buffer.write_kib, three_rows_kib..=1 << 22)
+        let three_rows_kib = (config.row_bytes() * 3).div_ceil(1024) as u32;
+        within("buffer.write_kib", config.buffer.write_kib, three_rows_kib..=1 << 22)
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ProfileError, Sourced, SsdProfile, within};
+use super::{ConfigError, SsdConfig, within};
 
 /// A hybrid log-block map (BAST, Kim et al. 2002; FAST, Lee et al. 2007; associativity as in KAST,
 /// Cho et al. 2009) in place of the page map. Absent, the drive maps by page.
@@ -15,18 +15,31 @@ use super::{ProfileError, Sourced, SsdProfile, within};
 pub struct LogBlocksSection {
     /// Log blocks in all, each `stripe_dies` blocks of NAND, 1 to what the data blocks and one
     /// block to merge into leave.
-    pub count: Sourced<u32>,
+    pub count: u32,
     /// Logical blocks whose units may share a log block: 1 is a log block for one data block
     /// (BAST), as many as a block has units is full associativity (FAST). 1 to 2^32 - 1.
-    pub associativity: Sourced<u32>,
+    pub associativity: u32,
     /// Dies over which a block is striped, row by row; dies must be a multiple of it.
-    pub stripe_dies: Sourced<u32>,
+    pub stripe_dies: u32,
     /// Which log block is merged when none is left.
-    pub replacement: Sourced<LogReplacement>,
+    pub replacement: LogReplacement,
     /// Whether a log block that holds a logical block's units in order from the first on is
     /// recognised: whole, it becomes the data block (switch merge); else the rest is copied
     /// behind it (partial merge). If not, every merge copies everything.
-    pub sequential: Sourced<bool>,
+    pub sequential: bool,
+}
+
+impl Default for LogBlocksSection {
+    /// Eight log blocks, each of one data block and recognised when it is written in order.
+    fn default() -> LogBlocksSection {
+        LogBlocksSection {
+            count: 8,
+            associativity: 1,
+            stripe_dies: 1,
+            replacement: LogReplacement::Oldest,
+            sequential: true,
+        }
+    }
 }
 
 /// Which log block is merged when none is left. One that holds nothing valid any more goes before
@@ -41,31 +54,30 @@ pub enum LogReplacement {
 }
 
 impl LogBlocksSection {
-    pub(super) fn check(&self, profile: &SsdProfile) -> Result<(), ProfileError> {
-        let nand = &profile.nand;
-        if let Some(memory) = profile.map.as_ref().and_then(|map| map.memory_kib.as_ref()) {
+    pub(super) fn check(&self, config: &SsdConfig) -> Result<(), ConfigError> {
+        let nand = &config.nand;
+        if let Some(memory) = config.map.as_ref().and_then(|map| map.memory_kib) {
             let must = "a log-block map is all in memory: map.memory_kib and [log_blocks] exclude each other";
-            return Err(ProfileError::new("map.memory_kib", memory.value, must));
+            return Err(ConfigError::new("map.memory_kib", memory, must));
         }
-        let stripe = self.stripe_dies.value;
-        within("log_blocks.stripe_dies", &self.stripe_dies, 1..=nand.dies.value)?;
-        if !nand.dies.value.is_multiple_of(stripe) {
-            let must =
-                format!("the {} dies of nand.dies must be a multiple of it", nand.dies.value);
-            return Err(ProfileError::new("log_blocks.stripe_dies", stripe, must));
+        let stripe = self.stripe_dies;
+        within("log_blocks.stripe_dies", self.stripe_dies, 1..=nand.dies)?;
+        if !nand.dies.is_multiple_of(stripe) {
+            let must = format!("the {} dies of nand.dies must be a multiple of it", nand.dies);
+            return Err(ConfigError::new("log_blocks.stripe_dies", stripe, must));
         }
-        within("log_blocks.associativity", &self.associativity, 1..=u32::MAX)?;
-        let blocks = u64::from(nand.dies.value / stripe) * u64::from(nand.blocks_per_plane.value);
-        let block_bytes = profile.raw_bytes() / blocks;
-        let unit = u64::from(profile.unit_bytes());
-        let user_bytes = profile.user_units() * unit;
+        within("log_blocks.associativity", self.associativity, 1..=u32::MAX)?;
+        let blocks = u64::from(nand.dies / stripe) * u64::from(nand.blocks_per_plane);
+        let block_bytes = config.raw_bytes() / blocks;
+        let unit = u64::from(config.unit_bytes());
+        let user_bytes = config.user_units() * unit;
         let data_blocks = user_bytes.div_ceil(block_bytes);
         // One log block at least, and one block to merge into.
         if data_blocks + 2 > blocks {
             let most = blocks.saturating_sub(2) * block_bytes / 512;
-            return Err(ProfileError::new(
+            return Err(ConfigError::new(
                 "capacity.sectors",
-                profile.capacity.sectors.value,
+                config.capacity.sectors,
                 format_args!(
                     "it must be at most {most}, which leaves two of the {blocks} blocks of {} units \
                      for a log block and to merge into",
@@ -75,6 +87,6 @@ impl LogBlocksSection {
         }
         // Fewer than 2^32, as units are.
         let most = (blocks - data_blocks - 1) as u32;
-        within("log_blocks.count", &self.count, 1..=most)
+        within("log_blocks.count", self.count, 1..=most)
     }
 }

@@ -3,16 +3,16 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CheckpointSection, CompressionSection, FlashSection, GcSection, HostSection, LinkSection,
-    LogBlocksSection, MapSection, NandCellsSection, NandSection, NandSuspendSection,
-    PcieLinkSection, PowerSection, ProfileError, SlcBufferSection, Sourced, StreamsSection,
-    TrimSection, WearSection, within,
+    CheckpointSection, CompressionSection, ConfigError, FlashSection, GcSection, HostSection,
+    LinkSection, LogBlocksSection, MapSection, NandCellsSection, NandSection, NandSuspendSection,
+    PcieLinkSection, PowerSection, SataLinkSection, SlcBufferSection, StreamsSection, TrimSection,
+    WearSection, within,
 };
 
 /// An SSD as data.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SsdProfile {
+pub struct SsdConfig {
     /// The host in front of it.
     pub host: HostSection,
     /// The link to it.
@@ -67,40 +67,76 @@ pub struct SsdProfile {
     pub power: Option<PowerSection>,
 }
 
+impl Default for SsdConfig {
+    /// A small drive of no model: 1 GB behind SATA of 6 Gb/s, with one GiB of flash on eight dies, a host
+    /// and a controller that cost nothing, and none of the optional mechanisms.
+    fn default() -> SsdConfig {
+        SsdConfig {
+            host: HostSection::default(),
+            link: LinkSection::Sata(SataLinkSection::default()),
+            upstream: None,
+            capacity: CapacitySection::default(),
+            controller: ControllerSection::default(),
+            buffer: BufferSection::default(),
+            nand: NandSection::default(),
+            nand_cells: None,
+            nand_suspend: None,
+            gc: GcSection::default(),
+            trim: TrimSection::default(),
+            map: None,
+            log_blocks: None,
+            streams: None,
+            slc_buffer: None,
+            compression: None,
+            checkpoint: None,
+            wear: None,
+            flash: None,
+            power: None,
+        }
+    }
+}
+
 /// What the user sees of an SSD.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CapacitySection {
     /// Addressable sectors of 512 bytes.
-    pub sectors: Sourced<u64>,
+    pub sectors: u64,
     /// Commands it takes at once: up to 32 on SATA (NCQ), up to 65,535 on PCIe (NVMe).
-    pub queue_depth: Sourced<u32>,
+    pub queue_depth: u32,
+}
+
+impl Default for CapacitySection {
+    /// 1 GB, which leaves 6 % of the default flash to collection, and all that NCQ allows at once.
+    fn default() -> CapacitySection {
+        CapacitySection { sectors: 1_953_120, queue_depth: 32 }
+    }
 }
 
 /// What the drive's processor spends on a command. It handles one at a time, so these are also
 /// the drive's limits in commands and bytes a second.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ControllerSection {
     /// Microseconds for a read command.
-    pub read_command_us: Sourced<f64>,
+    pub read_command_us: f64,
     /// Microseconds for a write command.
-    pub write_command_us: Sourced<f64>,
+    pub write_command_us: f64,
     /// Microseconds more for each 4 KiB read.
-    pub read_4k_us: Sourced<f64>,
+    pub read_4k_us: f64,
     /// Microseconds more for each 4 KiB written.
-    pub write_4k_us: Sourced<f64>,
+    pub write_4k_us: f64,
     /// Microseconds for each 4 KiB that collection or a merge moves, 0 to 10^6: to find out that it is
     /// valid, to move it and to note where it is. None where it is left out; collection in idle time
     /// does not pay it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub move_4k_us: Option<Sourced<f64>>,
+    pub move_4k_us: Option<f64>,
     /// KiB fetched from NAND ahead of a sequential reader; 0 for none.
-    pub read_ahead_kib: Sourced<u32>,
+    pub read_ahead_kib: u32,
     /// Whether it fetches ahead only as far as data lies in order on the NAND as well, and nothing of
     /// what was written at random; false when absent. Not with `[compression]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub read_ahead_contiguous: Option<Sourced<bool>>,
+    pub read_ahead_contiguous: Option<bool>,
 }
 
 /// The memory in which writes wait for the NAND.
@@ -109,32 +145,39 @@ pub struct ControllerSection {
 pub struct BufferSection {
     /// KiB of data it holds, counted from admission to the end of the program operation; at
     /// least two rows (pages times planes of a die), one to fill and one to program.
-    pub write_kib: Sourced<u32>,
+    pub write_kib: u32,
     /// Whether its content survives a power cut, so that a flush need not wait for the NAND.
-    pub power_loss_protected: Sourced<bool>,
+    pub power_loss_protected: bool,
     /// Whether a unit of the map that is written again while its row is not full takes the place it has
     /// there, so that only the last of such writes is programmed (coalescing); false when absent. What
     /// programs a row before it is full, as a flush does, ends it for the units of the row. Not with `[compression]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub coalesce: Option<Sourced<bool>>,
+    pub coalesce: Option<bool>,
+}
+
+impl Default for BufferSection {
+    /// 64 KiB that a power cut loses.
+    fn default() -> BufferSection {
+        BufferSection { write_kib: 64, power_loss_protected: false, coalesce: None }
+    }
 }
 
 impl BufferSection {
     /// Whether writes are coalesced.
     pub fn coalesces(&self) -> bool {
-        self.coalesce.as_ref().is_some_and(|coalesce| coalesce.value)
+        self.coalesce == Some(true)
     }
 }
 
 /// Groups of up to 64 neighbouring units that the map can name.
 const MAP_GROUPS: u64 = 1 << 25;
 
-impl SsdProfile {
+impl SsdConfig {
     /// Whether such a drive can be.
     ///
     /// # Errors
     /// Names the first key whose value makes no drive, the value and its range.
-    pub fn check(&self) -> Result<(), ProfileError> {
+    pub fn check(&self) -> Result<(), ConfigError> {
         self.host.check()?;
         self.link.check()?;
         self.check_upstream()?;
@@ -142,7 +185,7 @@ impl SsdProfile {
         self.controller.check()?;
         self.nand.check()?;
         if let Some(cells) = &self.nand_cells {
-            cells.check(&self.nand.pages_per_block)?;
+            cells.check(self.nand.pages_per_block)?;
         }
         if let Some(suspend) = &self.nand_suspend {
             suspend.check()?;
@@ -153,11 +196,11 @@ impl SsdProfile {
             self.check_not_compressed()?;
         }
         let two_rows_kib = (self.row_bytes() * 2).div_ceil(1024) as u32;
-        within("buffer.write_kib", &self.buffer.write_kib, two_rows_kib..=1 << 22)?;
+        within("buffer.write_kib", self.buffer.write_kib, two_rows_kib..=1 << 22)?;
         if self.buffer.coalesces() && self.compression.is_some() {
             let must = "data that compresses less does not fit where a unit is: leave out \
                         buffer.coalesce or [compression]";
-            return Err(ProfileError::new("buffer.coalesce", true, must));
+            return Err(ConfigError::new("buffer.coalesce", true, must));
         }
         self.gc.check()?;
         if let Some(streams) = &self.streams {
@@ -181,15 +224,15 @@ impl SsdProfile {
     }
 
     /// Refuses what needs to know where a unit lies without asking how much is stored of it.
-    fn check_not_compressed(&self) -> Result<(), ProfileError> {
+    fn check_not_compressed(&self) -> Result<(), ConfigError> {
         for (key, value) in [
-            ("controller.read_ahead_contiguous", &self.controller.read_ahead_contiguous),
-            ("nand.reads_unwritten", &self.nand.reads_unwritten),
+            ("controller.read_ahead_contiguous", self.controller.read_ahead_contiguous),
+            ("nand.reads_unwritten", self.nand.reads_unwritten),
         ] {
-            if value.as_ref().is_some_and(|value| value.value) {
+            if value == Some(true) {
                 let must =
                     format!("data that compresses lies anywhere: leave out {key} or [compression]");
-                return Err(ProfileError::new(key, true, must));
+                return Err(ConfigError::new(key, true, must));
             }
         }
         Ok(())
@@ -198,15 +241,15 @@ impl SsdProfile {
     /// Raw bytes of NAND that hold data; `u64::MAX` for more than a u64 counts.
     pub fn raw_bytes(&self) -> u64 {
         let nand = &self.nand;
-        [nand.dies.value, nand.planes.value, nand.blocks_per_plane.value]
+        [nand.dies, nand.planes, nand.blocks_per_plane]
             .into_iter()
-            .chain([nand.pages_per_block.value, nand.page_bytes.value])
+            .chain([nand.pages_per_block, nand.page_bytes])
             .fold(1, |bytes: u64, factor| bytes.saturating_mul(u64::from(factor)))
     }
 
     /// Bytes that one program operation writes: a page on every plane of a die.
     pub(crate) fn row_bytes(&self) -> u64 {
-        u64::from(self.nand.page_bytes.value) * u64::from(self.nand.planes.value)
+        u64::from(self.nand.page_bytes) * u64::from(self.nand.planes)
     }
 
     /// Blocks of each die that are being written: of each stream, one takes host writes and one what
@@ -220,23 +263,23 @@ impl SsdProfile {
         self.slc_buffer.as_ref().map_or(0, |slc| slc.fixed_blocks(self))
     }
 
-    fn check_upstream(&self) -> Result<(), ProfileError> {
+    fn check_upstream(&self) -> Result<(), ConfigError> {
         match (&self.link, &self.upstream) {
             (_, None) => Ok(()),
             (LinkSection::Sata(_), Some(upstream)) => upstream.check("upstream"),
-            (LinkSection::Pcie(_), Some(upstream)) => Err(ProfileError::new(
+            (LinkSection::Pcie(_), Some(upstream)) => Err(ConfigError::new(
                 "upstream.lanes",
-                upstream.lanes.value,
+                upstream.lanes,
                 "a drive on PCIe has no host controller in front of it; leave [upstream] out",
             )),
         }
     }
 
-    fn check_space(&self) -> Result<(), ProfileError> {
+    fn check_space(&self) -> Result<(), ConfigError> {
         let raw = self.raw_bytes();
         let unit = u64::from(self.granule_bytes());
         // The map names groups of 64 neighbours by 26 bits, and needs twice as many names as there are.
-        let blocks_in_all = raw / (self.row_bytes() * u64::from(self.nand.pages_per_block.value));
+        let blocks_in_all = raw / (self.row_bytes() * u64::from(self.nand.pages_per_block));
         let block_units = raw / unit / blocks_in_all;
         if blocks_in_all.saturating_mul(block_units.div_ceil(64)) > MAP_GROUPS {
             let most = format!(
@@ -244,31 +287,29 @@ impl SsdProfile {
                  there must be at most 2^25 blocks",
                 (MAP_GROUPS * 64 * unit) >> 40
             );
-            return Err(ProfileError::new(
+            return Err(ConfigError::new(
                 "nand.blocks_per_plane",
-                self.nand.blocks_per_plane.value,
+                self.nand.blocks_per_plane,
                 most,
             ));
         }
         if let Some(log_blocks) = &self.log_blocks {
             return log_blocks.check(self);
         }
-        let blocks = self.nand.blocks_per_plane.value;
+        let blocks = self.nand.blocks_per_plane;
         let (for_map, for_slc) = (self.map_blocks_per_die(), self.slc_blocks_per_die());
         let open = self.open_blocks_per_die();
-        let kept = (self.gc.start_free_blocks.value + open)
-            .saturating_add(for_map)
-            .saturating_add(for_slc);
+        let kept =
+            (self.gc.start_free_blocks + open).saturating_add(for_map).saturating_add(for_slc);
         let [block_bytes, unit_bytes] = self.sure_bytes();
-        let blocks_of_data =
-            u64::from(self.nand.dies.value) * u64::from(blocks.saturating_sub(kept));
+        let blocks_of_data = u64::from(self.nand.dies) * u64::from(blocks.saturating_sub(kept));
         let usable = block_bytes * blocks_of_data;
         let user = self.user_units() * unit_bytes;
         // Collection needs blocks that are not all valid: a spare of 1 % beyond what is kept free.
         if user + user / 100 > usable {
-            return Err(ProfileError::new(
+            return Err(ConfigError::new(
                 "capacity.sectors",
-                self.capacity.sectors.value,
+                self.capacity.sectors,
                 format_args!(
                     "it must be at most {}, which leaves 1 % spare of the {raw} bytes of NAND less {kept} \
                      blocks a die kept open or free{}{}",
@@ -290,40 +331,40 @@ impl SsdProfile {
         }
         let [block_bytes, unit_bytes] = self.sure_bytes();
         let user = self.user_units() * unit_bytes;
-        let data = (user + user / 100).div_ceil(block_bytes * u64::from(self.nand.dies.value));
+        let data = (user + user / 100).div_ceil(block_bytes * u64::from(self.nand.dies));
         let other =
             self.open_blocks_per_die() + self.map_blocks_per_die() + self.slc_blocks_per_die();
-        let blocks = u64::from(self.nand.blocks_per_plane.value);
+        let blocks = u64::from(self.nand.blocks_per_plane);
         let most = blocks.saturating_sub(data + u64::from(other));
-        let least = self.gc.start_free_blocks.value.saturating_add(1);
+        let least = self.gc.start_free_blocks.saturating_add(1);
         wanted.min(u32::try_from(most).unwrap_or(u32::MAX)).max(least)
     }
 }
 
 impl CapacitySection {
-    fn check(&self, most_commands: u32) -> Result<(), ProfileError> {
-        within("capacity.sectors", &self.sectors, 8..=1 << 36)?;
-        if !self.sectors.value.is_multiple_of(8) {
-            let value = self.sectors.value;
-            return Err(ProfileError::new(
+    fn check(&self, most_commands: u32) -> Result<(), ConfigError> {
+        within("capacity.sectors", self.sectors, 8..=1 << 36)?;
+        if !self.sectors.is_multiple_of(8) {
+            let value = self.sectors;
+            return Err(ConfigError::new(
                 "capacity.sectors",
                 value,
                 "it must be a multiple of 8 (4 KiB)",
             ));
         }
-        within("capacity.queue_depth", &self.queue_depth, 1..=most_commands)
+        within("capacity.queue_depth", self.queue_depth, 1..=most_commands)
     }
 }
 
 impl ControllerSection {
-    fn check(&self) -> Result<(), ProfileError> {
-        within("controller.read_command_us", &self.read_command_us, 0.0..=1e6)?;
-        within("controller.write_command_us", &self.write_command_us, 0.0..=1e6)?;
-        within("controller.read_4k_us", &self.read_4k_us, 0.0..=1e6)?;
-        within("controller.write_4k_us", &self.write_4k_us, 0.0..=1e6)?;
-        if let Some(moves) = &self.move_4k_us {
+    fn check(&self) -> Result<(), ConfigError> {
+        within("controller.read_command_us", self.read_command_us, 0.0..=1e6)?;
+        within("controller.write_command_us", self.write_command_us, 0.0..=1e6)?;
+        within("controller.read_4k_us", self.read_4k_us, 0.0..=1e6)?;
+        within("controller.write_4k_us", self.write_4k_us, 0.0..=1e6)?;
+        if let Some(moves) = self.move_4k_us {
             within("controller.move_4k_us", moves, 0.0..=1e6)?;
         }
-        within("controller.read_ahead_kib", &self.read_ahead_kib, 0..=65_536)
+        within("controller.read_ahead_kib", self.read_ahead_kib, 0..=65_536)
     }
 }
