@@ -6,7 +6,9 @@
 //!
 //! Times count from the first I/O that is kept. A record that is no I/O (a message, a queue event,
 //! an inquiry) is passed over; one that cannot be one is an error with its place, or counted when
-//! [`Options::skip_bad`] is set.
+//! [`Options::skip_bad`] is set. What has to be remembered (issues without completion, file names) is
+//! bounded. A replay reads a trace twice: for its card, which decides what is refused, and then on a thread of
+//! its own (`ahead.rs`). The formats are in `docs/TRACES.md`.
 //!
 //! ```
 //! use std::io::Write;
