@@ -5,8 +5,8 @@
 //!
 //! This is an abi3 extension (PyO3, maturin) with no method of its own. Arrays are views of the data that
 //! a frozen class owns (`arrays.rs`, with the one `unsafe`). The calling thread looks for signals between
-//! chunks of I/Os (`watch.rs`). Drives are virtual ones: the guard and its questions belong to the command. The workspace
-//! excludes `python/`, so `cargo test --workspace` needs no Python; `fourcorners sweep` only starts the
+//! chunks of I/Os (`watch.rs`). Drives are virtual ones: the guard and its questions belong to the command.
+//! The workspace excludes `python/`, so `cargo test --workspace` needs no Python; `fourcorners sweep` only starts the
 //! package (`cli/sweep.rs`).
 //!
 //! In the package, a run of a sweep is a `Cell` (`_task.py`): its result depends on nothing else, neither on

@@ -167,7 +167,7 @@ pub fn open(path: &Path, options: &Options) -> Result<Trace, TraceError> {
 
 fn task_reader(name: &str, options: &Options) -> Result<Reader, String> {
     if options.ios.is_some() {
-        return Err("a task is as long as it is: leave --ios out".into());
+        return Err("--ios does not apply to a task: leave it out".into());
     }
     let task = Task::named(name)?;
     Ok(Reader::Task(Box::new(task::Drawn::new(&task, options.seed))))

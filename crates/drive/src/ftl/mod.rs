@@ -25,8 +25,8 @@
 //!   is chosen. Overwriting makes fragments sparse; one pass over the map regroups them when there are
 //!   four times as many as needed. Every place is the one a plain map would give: `tests/reference/`, a
 //!   model of one page at a time, has the same completion times to the nanosecond on 1,000 random drives.
-//! - **A victim is searched, not kept ready** (`gc.policy`, `victim.rs`): the policy scans the die's blocks once
-//!   per victim. Lists by valid count or age would change with every overwrite, which is the hot path. A
+//! - **A victim is searched, not kept ready** (`gc.policy`, `victim.rs`): the policy scans the die's
+//!   blocks once per victim. Lists by valid count or age would change with every overwrite, which is the hot path. A
 //!   block's age is noted only when it is closed. A policy may choose a block without free space (FIFO
 //!   does, with cold data): the copy gains nothing, which is the real cost of such a policy.
 

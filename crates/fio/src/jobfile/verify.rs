@@ -32,7 +32,7 @@ pub(super) fn check(described: &Described) -> Result<(), JobFileError> {
     if let Some(bytes) = options.verify.block_bytes
         && !u64::from(bytes).is_multiple_of(LEAST_BLOCK)
     {
-        let what = format!("verify_interval={bytes} is no multiple of {LEAST_BLOCK} bytes");
+        let what = format!("verify_interval={bytes} is not a multiple of {LEAST_BLOCK} bytes");
         return Err(described.wrong(&["verify_interval"], what));
     }
     Ok(())
