@@ -61,7 +61,8 @@ pub(super) fn span(
     let most = u64::from(sizes.iter().map(|size| size.most()).max().unwrap_or(0));
     let align_bytes = options.align_bytes.unwrap_or(least);
     if !u64::from(align_bytes).is_multiple_of(block) {
-        let what = format!("blockalign={align_bytes} is not a multiple of the logical block, {block}");
+        let what =
+            format!("blockalign={align_bytes} is not a multiple of the logical block, {block}");
         return Err(described.wrong(&["blockalign", "ba"], what));
     }
     if !options.rw.step_bytes.unsigned_abs().is_multiple_of(block) {

@@ -225,7 +225,9 @@ fn zoned(text: &str) -> Result<Distribution, String> {
     let mut parts = text.split(',');
     let first = parts.next().unwrap_or_default();
     if parts.any(|part| part != first) {
-        return Err("zones that differ by direction are not supported: give one list for all".into());
+        return Err(
+            "zones that differ by direction are not supported: give one list for all".into()
+        );
     }
     let share = |text: &str| match text.trim() {
         "" => Ok(None),

@@ -349,7 +349,9 @@ fn account(document: &Document, reviews: usize, began: Instant, quiet: bool) {
     }
     match reviews - document.records.len() {
         0 => {}
-        missing => say(&format!("fourcorners: stopped; {missing} of {reviews} reviews were not started")),
+        missing => {
+            say(&format!("fourcorners: stopped; {missing} of {reviews} reviews were not started"))
+        }
     }
     if quiet {
         return;

@@ -6,8 +6,7 @@ use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use fourcorners_record::ClockName;
 
 #[derive(Debug, ClapArgs)]
-#[command(
-    after_help = "Every review and every replay is stored here automatically. An id may be \
+#[command(after_help = "Every review and every replay is stored here automatically. An id may be \
 shortened as long as it is unique.
 
 Examples:
@@ -15,8 +14,7 @@ Examples:
   fourcorners results show 6287de5
   fourcorners results export --method four-corners --csv -o corners.csv
   fourcorners results import fourcorners-results/20260301-100000-crucial-m4-256gb
-  fourcorners compare crucial-m4-256gb 6287de5"
-)]
+  fourcorners compare crucial-m4-256gb 6287de5")]
 pub(in crate::cli) struct ResultsArgs {
     /// Database [default: fourcorners/results.db in $XDG_DATA_HOME or ~/.local/share]
     #[arg(long, value_name = "FILE", global = true)]

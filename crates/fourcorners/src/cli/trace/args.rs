@@ -6,7 +6,8 @@ use crate::cli::args::{KeepArgs, TargetArgs};
 use clap::{Args as ClapArgs, Subcommand};
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Formats, recognised by content: compact, blktrace, vscsi, fio-iolog, csv, msr, \
+#[command(
+    after_help = "Formats, recognised by content: compact, blktrace, vscsi, fio-iolog, csv, msr, \
 blkreplay, blkparse, mqsim; also compressed with gzip, zstd or LZ4.
 Generated: generated:desktop, generated:heavy, generated:light, generated:2013.
 Tasks: task:boot and others (`fourcorners tasks` lists them), or task:./mine.toml.
@@ -18,7 +19,8 @@ Examples:
   fourcorners trace convert web.load.gz --from 600 --to 1200 --ops read --as fio-iolog -o read.log
   fourcorners trace record /dev/sdX -o sdx --seconds 60
   fourcorners trace replay web.load.gz crucial-m4-256gb --rescale-address
-  fourcorners trace replay generated:light ./test.img --size 40G")]
+  fourcorners trace replay generated:light ./test.img --size 40G"
+)]
 pub(in crate::cli) struct TraceArgs {
     #[command(subcommand)]
     pub(super) command: TraceCommand,
