@@ -22,7 +22,8 @@ fn read(name: &str) -> String {
 
 /// Every document that a person writes or reads, with its text; paths from the root.
 fn documents() -> Vec<(PathBuf, String)> {
-    let top = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "python/README.md"];
+    let top =
+        ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "python/README.md"];
     let docs = fs::read_dir(root().join("docs")).expect("docs/");
     let docs = docs.map(|entry| PathBuf::from("docs").join(entry.expect("an entry").file_name()));
     let docs = docs.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
@@ -190,7 +191,8 @@ fn readme_has_the_sums_of_the_generated_documents() {
     for row in rows {
         assert!(readme.contains(&row), "docs/FIDELITY.md has {row}, and README.md has not");
     }
-    let run = fidelity.lines().find(|line| line.ends_with(" figures were run.")).expect("its first sum");
+    let run =
+        fidelity.lines().find(|line| line.ends_with(" figures were run.")).expect("its first sum");
     let run = run.trim_start_matches("- ").trim_end_matches(" were run.");
     assert!(readme.contains(run), "docs/FIDELITY.md has {run}, and README.md has not");
 

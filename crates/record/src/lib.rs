@@ -1,4 +1,4 @@
-//! What was measured, as data: the JSON document `fourcorners.review/2`.
+//! Measurements as data: the JSON document `fourcorners.review/2`.
 //!
 //! A [`Record`] is what one method measured on one target: figures by name, one-second series,
 //! curves, verdicts. Everything that shows, stores or compares results sees records and nothing

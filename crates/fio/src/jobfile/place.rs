@@ -1,4 +1,4 @@
-//! Which part of a target a job covers, and how much it moves there.
+//! The part of a target that a job covers, and the amount it moves there.
 
 use fourcorners_drive::Geometry;
 use fourcorners_run::streams::{BlockSizes, Direction, Distribution, Stream, Zones};

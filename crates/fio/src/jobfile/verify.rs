@@ -1,4 +1,4 @@
-//! How the jobs of a file are verified together: one account of one target.
+//! Verification of all jobs of a file together, with one ledger per target.
 
 use fourcorners_run::streams::{BlockSizes, Operations, Plan, Stream};
 use fourcorners_run::verify::{LEDGER_BYTES_A_BLOCK, Spec};

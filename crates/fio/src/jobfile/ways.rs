@@ -1,4 +1,4 @@
-//! How the loop that runs the jobs is to run itself: its CPUs and its ring.
+//! Options of the loop itself: its CPUs and its ring.
 
 use fourcorners_run::streams::{Direction, Plan};
 

@@ -1,4 +1,4 @@
-//! Why a target may not be used: one line each, with what it is, why not, and what to type.
+//! Refusals: one line each, with the target, the reason, and what to type.
 
 use std::fmt;
 use std::path::Path;

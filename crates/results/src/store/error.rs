@@ -1,4 +1,4 @@
-//! What can go wrong with a database of results: where, why, and what to do.
+//! Errors of a database of results: where, why, and what to do.
 
 use std::io;
 use std::path::{Path, PathBuf};
