@@ -2,6 +2,21 @@
 //!
 //! What is measured stays where the library put it: arrays are views of it, owned by the object
 //! they came from. Python's lock is released while a drive is at work.
+//!
+//! This is an abi3 extension (PyO3, maturin) with no method of its own. Arrays are views of the data that
+//! a frozen class owns (`arrays.rs`, with the one `unsafe`). The calling thread looks for signals between
+//! chunks of I/Os (`watch.rs`). Drives are virtual ones: the guard and its questions belong to the command.
+//! The workspace excludes `python/`, so `cargo test --workspace` needs no Python; `fourcorners sweep` only starts the
+//! package (`cli/sweep.rs`).
+//!
+//! In the package, a run of a sweep is a `Cell` (`_task.py`): its result depends on nothing else, neither on
+//! the engine nor on the number of workers or the order. `_sweep.py` gives some hundreds of cells at a time to
+//! an executor, and again where one was lost; `_parquet.py` writes rows that arrived together to a file,
+//! synced and renamed. A twin compares only what a real drive reports as well (`_features.py`: means of parts
+//! of the latency distribution, rates, their course; `_objective.py`: a candidate and its distance).
+//! `_search.py` climbs from combinations of pages and dies and their neighbours (SciPy), most promising first.
+//! `_ranges.py` reads uncertainty from the slopes and from nearby candidates that are as good: a
+//! parameter is determined if at most half of what its prior left open remains.
 
 mod arrays;
 mod catalogue;

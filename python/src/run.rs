@@ -1,4 +1,4 @@
-//! What one job did.
+//! The result of one job.
 
 use std::sync::Arc;
 use std::sync::OnceLock;

@@ -1,4 +1,4 @@
-//! What is listed of a record in a database.
+//! The summary of a record in a database.
 
 use fourcorners_results::store::Summary as LabSummary;
 use pyo3::prelude::*;

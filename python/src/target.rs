@@ -1,4 +1,4 @@
-//! What records are of.
+//! The target of a record.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a run is asked while it goes on: Ctrl-C, and how far it is.
+//! Checks during a run: Ctrl-C, and progress.
 
 use std::time::{Duration, Instant};
 

@@ -170,7 +170,7 @@ def test_what_is_no_database_is_refused_and_left_alone(records, tmp_path):
     assert not os.listdir(tmp_path)
     foreign = tmp_path / "notes.txt"
     foreign.write_text("something else entirely " * 20)
-    with pytest.raises(fc.ResultsError, match="no database of results"):
+    with pytest.raises(fc.ResultsError, match="not a database of results"):
         fc.Results(foreign).add(records)
     assert foreign.read_text() == "something else entirely " * 20
     results = fc.Results(tmp_path / "results.db")

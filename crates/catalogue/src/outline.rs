@@ -1,4 +1,4 @@
-//! Which sections and keys a kind of profile has, and what each takes, as the types themselves say.
+//! The sections and keys of a profile by kind, with the values each key takes, derived from the types.
 //!
 //! A config's types are read by serde, and serde asks a deserializer for a type's fields before it
 //! has any. So a deserializer that only listens learns them: one that is led to a section or a key

@@ -6,7 +6,14 @@
 //!
 //! Resources are charged when a command is issued (see [`crate::lane`]), and so is energy: an
 //! operation counts as soon as it is ordered, though it may end later. What depends on time
-//! alone (idle, a command being in the drive, reading on) is exact at every moment.
+//! alone (idle, a command being in the drive, reading on) is exact at every moment. An operation that
+//! crosses the end of a second therefore counts in the first of the two.
+//!
+//! An SSD draws `idle_w`, `active_w` while a command is in the drive, and a fixed energy for each page
+//! read or programmed, block erased, byte on a channel and bit on the link. A hard disk draws according to
+//! its arm; the spindle never stops. The run loop reads the meter when a job begins and ends, and at the
+//! end of each second. Data in a hard disk's cache at the end of a job is not in the figure. Low-power
+//! states of link and drive, spin-up and temperature are not modelled.
 
 use serde::{Deserialize, Serialize};
 

@@ -4,6 +4,9 @@
 //! says what they did in fio's text, JSON and logs; [`command`] is the fio command that repeats a job
 //! of a review. What fio itself would say of an option, and what we refuse, is in docs/FIO.md.
 //!
+//! An option is typed (`options.rs`), known to have no effect or refused (`known.rs`), or unknown. To
+//! add one, add a line to `set` and to `TYPED` (`assign.rs`), from which a property test draws.
+//!
 //! ```
 //! use std::path::Path;
 //!

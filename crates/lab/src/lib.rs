@@ -45,3 +45,8 @@ pub mod side_by_side;
 pub mod state;
 mod statistic;
 pub mod validate;
+
+/// The Rust of README.md is compiled and run with the other documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+mod readme {}

@@ -6,8 +6,11 @@
 //!
 //! Numbers are little-endian. The header ([`Header`]) and the payload (a
 //! [`SsdState`]) are in postcard's format, the payload in an LZ4 frame; the digest is of everything
-//! before it. A state says where every page is in terms of this version's model, so that no other
+//! before it. A state says where every page is in terms of this version's model, so no other
 //! version reads it: ageing a drive again takes seconds, a wrong figure is worse.
+//!
+//! `fourcorners age` makes one. `review --state` tests that drive and leaves out the purges of the
+//! methods, as on a device that cannot be purged, because the saved past is the reason for loading it.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};

@@ -1,4 +1,4 @@
-//! What our loop takes itself: the same loop on a target that does nothing.
+//! The overhead of our loop, measured on a target that does nothing.
 
 use std::sync::OnceLock;
 

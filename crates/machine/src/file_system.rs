@@ -1,4 +1,4 @@
-//! What kind of file system a file is on, by the numbers of the kernel's include/uapi/linux/magic.h.
+//! The kind of a file's file system, by the numbers of the kernel's include/uapi/linux/magic.h.
 
 use rustix::fs::StatFs;
 

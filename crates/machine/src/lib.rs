@@ -1,4 +1,4 @@
-//! What any program asks of the machine it runs on: files that are whole, CPU time, memory, threads.
+//! Services of the machine for any program: atomic file writes, CPU time, memory, threads.
 //!
 //! Nothing in here knows of drives. What a drive needs of the machine (io_uring, block devices,
 //! their health) is in `fourcorners-linux`.

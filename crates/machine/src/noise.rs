@@ -1,4 +1,4 @@
-//! What else the machine was doing while something was measured.
+//! Other activity of the machine during a measurement.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Where verdicts of several methods about one target differ, and which of them to believe.
+//! Conflicts between verdicts of several methods about one target, and the one to believe.
 
 use crate::{Outcome, Record, Verdict};
 

@@ -1,4 +1,4 @@
-//! What a job measured: as a whole, second by second, and against what was varied.
+//! The result of a job: as a whole, second by second, and along a varied quantity.
 
 use super::Job;
 use schemars::JsonSchema;

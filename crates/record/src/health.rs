@@ -1,4 +1,4 @@
-//! What a real drive told of itself before and after.
+//! Health of a real drive, as it reported it before and after.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,9 +1,19 @@
-//! What was measured, as data: the JSON document `fourcorners.review/2`.
+//! Measurements as data: the JSON document `fourcorners.review/2`.
 //!
 //! A [`Record`] is what one method measured on one target: figures by name, one-second series,
 //! curves, verdicts. Everything that shows, stores or compares results sees records and nothing
 //! else, so this crate knows no drive, and an old record renders without its own. A [`Job`] and
-//! the [`Card`] of a trace are data of a record, too: what was asked, beside what came of it.
+//! the [`Card`] of a trace are data of a record, too: the request beside its result.
+//!
+//! - **Verdicts** (`verdict.rs`) are a claim with its outcome, the figures it rests on, its threshold and
+//!   its control; whoever shows one makes the words from that. A note states a fact and claims nothing.
+//! - **Figures** are named
+//!   `{random|sequential}_{read|write}_{4k|128k}_qd{N}[_repeating|_incompressible][_used]`.
+//! - **Ids**: a record's `id` is a hash of its content without the times of day, so equal results have
+//!   equal ids.
+//! - **Clocks**: a record names its clock; nothing averages or compares across clocks silently.
+//! - **Earlier forms**: `first_form.rs` reads records of `/1`, in which verdicts were sentences. These
+//!   become notes, and keep their ids.
 //!
 //! ```
 //! use fourcorners_record::{Document, from_json, to_json};

@@ -1,4 +1,4 @@
-//! What a method says beside its verdicts: facts with their numbers, and what could not be measured.
+//! Notes of a method beside its verdicts: facts with their numbers, and measurements that were impossible.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What a replayed trace measured.
+//! The result of a replayed trace.
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! How steady a drive was from second to second.
+//! Steadiness of a drive from second to second.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

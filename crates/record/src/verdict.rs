@@ -1,4 +1,4 @@
-//! What a method concludes: a claim that could have come out otherwise, and whether it did.
+//! Verdicts of a method: a claim that could have come out otherwise, and its outcome.
 
 use fourcorners_words::three_digits;
 use schemars::JsonSchema;

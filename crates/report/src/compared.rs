@@ -22,14 +22,14 @@ pub(super) fn section(comparison: &Comparison) -> Option<Markup> {
             section #compared aria-labelledby="compared-heading" {
                 h2 #compared-heading { "Side by side" }
                 p {
-                    "Ratios are to " strong { (first.label) } ". ≈ makes no difference that matters: it \
-                     is within " (whole_percent(comparison.no_matter)) ", or within what repeats leave open."
+                    "Ratios are to " strong { (first.label) } ". ≈ marks a difference that does not matter: \
+                     it is within " (whole_percent(comparison.no_matter)) ", or within the scatter of repeats."
                     @if repeated(comparison) {
-                        " ± is how far the mean of the repeats may lie from the true one, with "
-                        (whole_percent(comparison.confidence)) " confidence, beside a ratio how far that may."
+                        " ± is the confidence interval of the mean of the repeats, or of the ratio ("
+                        (whole_percent(comparison.confidence)) ")."
                     }
                     @if comparison.mixed_clocks {
-                        " Virtual time is of a model, wall time of hardware."
+                        " Virtual time comes from a model, wall time from hardware."
                     }
                 }
                 ul { @for (place, side) in comparison.sides.iter().enumerate().skip(1) {

@@ -1,4 +1,4 @@
-//! What was measured against something else than time: place, compressibility, fill level, warmth.
+//! Figures measured along something other than time: place, compressibility, fill level, temperature.
 
 use fourcorners_record::Curve;
 

@@ -1,4 +1,4 @@
-//! What a document holds: each record with the name it is shown under and its place in the colours.
+//! The records of a document, each with its display name and its colour.
 
 use std::collections::HashMap;
 

@@ -6,6 +6,15 @@
 //! A page is a single file with its style, script, data and chart library inside. It names no
 //! address to load anything from, and a content security policy in its head forbids the rest.
 //!
+//! A chapter (`chapter.rs`) is a list of parts. A chart among them is data (`chart/`), from which the
+//! page's plotly JSON, the SVG and PNG of `report --svg` and `--png`, its table and its words are made, so
+//! they cannot differ. A new method gets its charts by a file with `parts(&Entries) -> Vec<Part>` and a
+//! line in `contents.rs`; an unknown method is drawn from what it has: bars, curves, seconds. Colours are in
+//! `style.css` alone. A line of more than 4,000 points is drawn by the lowest and highest of equal parts.
+//! PNG is the SVG through resvg, with a font that is in the binary. A chart is drawn when it comes near the
+//! window, otherwise in idle time, and a hidden chart when a button shows it; until then its table holds
+//! the same data.
+//!
 //! ```
 //! use fourcorners_record::Document;
 //!

@@ -1,4 +1,4 @@
-//! What was run on what, enough of it to run the same again elsewhere.
+//! Provenance: target, versions, seed and method, enough to repeat the run elsewhere.
 
 use fourcorners_record::{Record, TargetInfo};
 use maud::{Markup, html};

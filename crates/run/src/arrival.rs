@@ -1,4 +1,4 @@
-//! When the next I/O is due: what a source of I/Os tells the loop that runs them.
+//! The due time of the next I/O, as a source of I/Os tells the loop that runs them.
 
 use fourcorners_drive::{Io, Nanos};
 

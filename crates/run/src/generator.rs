@@ -1,4 +1,4 @@
-//! Whether the load generator, our own loop, was what limited a run.
+//! Detects whether the load generator, our own loop, limited a run.
 
 /// A loop that used at least this part of a CPU's time was what limited a run, rather than its target.
 const BUSY: f64 = 0.95;

@@ -1,4 +1,4 @@
-//! What running a job or a trace came to.
+//! The result of running a job or a trace.
 
 use fourcorners_drive::{Fault, Nanos};
 use fourcorners_record::Series;

@@ -1,4 +1,4 @@
-//! Who watches a run.
+//! The observer of a run: progress, and interruption.
 
 use crate::measured::Second;
 

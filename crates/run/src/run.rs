@@ -1,4 +1,8 @@
 //! The one loop that runs a job on a target, whatever the target is.
+//!
+//! It keeps one closed loop full and is the hot path of every review; [`crate::streams`] also waits for rates,
+//! think time and other jobs. A replay gives it a [`Source`] with due times; for jobs that waiting is compiled
+//! out, and a latency then counts from the recorded time.
 
 #[cfg(test)]
 mod tests;

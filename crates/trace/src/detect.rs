@@ -1,4 +1,4 @@
-//! Which format a trace is in, by its first bytes.
+//! Detects the format of a trace by its first bytes.
 
 use super::formats::{
     Format, blkparse, blkreplay, blktrace, compact, csv, iolog, mqsim, msr, vscsi,

@@ -1,4 +1,4 @@
-//! What is wrong with a trace: which format, where, and why.
+//! Errors in a trace: format, place and reason.
 
 use std::fmt;
 use std::io;

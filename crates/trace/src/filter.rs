@@ -1,4 +1,4 @@
-//! Which I/Os of a trace are kept, and how their times and addresses are changed.
+//! Filters for the I/Os of a trace, and changes of their times and addresses.
 
 use fourcorners_drive::{Nanos, Op};
 use serde::{Deserialize, Serialize};

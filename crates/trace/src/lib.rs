@@ -6,7 +6,9 @@
 //!
 //! Times count from the first I/O that is kept. A record that is no I/O (a message, a queue event,
 //! an inquiry) is passed over; one that cannot be one is an error with its place, or counted when
-//! [`Options::skip_bad`] is set.
+//! [`Options::skip_bad`] is set. What has to be remembered (issues without completion, file names) is
+//! bounded. A replay reads a trace twice: for its card, which decides what is refused, and then on a thread of
+//! its own (`ahead.rs`). The formats are in `docs/TRACES.md`.
 //!
 //! ```
 //! use std::io::Write;
@@ -165,7 +167,7 @@ pub fn open(path: &Path, options: &Options) -> Result<Trace, TraceError> {
 
 fn task_reader(name: &str, options: &Options) -> Result<Reader, String> {
     if options.ios.is_some() {
-        return Err("a task is as long as it is: leave --ios out".into());
+        return Err("--ios does not apply to a task: leave it out".into());
     }
     let task = Task::named(name)?;
     Ok(Reader::Task(Box::new(task::Drawn::new(&task, options.seed))))

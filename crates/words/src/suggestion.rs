@@ -1,4 +1,4 @@
-//! What somebody may have meant who mistyped a name.
+//! Suggestions for a mistyped name.
 
 /// Longest name that is looked for among those there are.
 pub const LONGEST_NAME: usize = 64;

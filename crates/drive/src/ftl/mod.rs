@@ -1,10 +1,34 @@
 //! The flash translation layer: where each unit of the user's space is on the NAND, and how
 //! space is won back. It knows no time.
 //!
-//! Placement: host data fills one row (one page on every plane of a die) after the other, die
-//! after die, so that consecutive data lies on as many dies as there are. Collection moves data
-//! within a die, into a block of its own. Words: a *unit* is the grain of the map, 4
-//! KiB mostly; a *row* is what one program operation writes; a *block* is what one erase frees.
+//! Words: a *unit* is the grain of the map, mostly 4 KiB; a *row* is written by one program operation;
+//! a *block* is freed by one erase.
+//!
+//! - **Placement**: host data fills one row (one page on every plane of a die) after the other, die after
+//!   die, so that consecutive data lies on all dies. Dies are filled in turn and emptied by chance, so a drive
+//!   of several small dies is as fast as its fullest one.
+//! - **Units** (`map.unit_bytes`, 4 KiB by default) are written whole. A write of part of a unit reads the
+//!   rest, unless that is still in the buffer or was never written. A unit may be smaller or larger than a
+//!   NAND page; of a larger one only the needed pages are transferred. `ssd/units.rs` alone knows how sectors,
+//!   units and pages relate.
+//! - **Collection stays within a die**: the victim is a closed block of the die, and its data goes to a
+//!   collection block of the same die, so its cost is one addition to one die's time. The map moves a victim's
+//!   valid data at once; the work is charged little by little. `paced` charges valid / invalid units of the
+//!   victim for every unit the host writes, and carries over what one victim did not take, so that the
+//!   die's free space, open blocks included, stays at the reserve (`pace.rs`). `delayed` does nothing until a
+//!   die is about to run out, and then empties whole blocks. Data that the host overwrites or trims while its
+//!   victim is being charged is copied all the same: up to a block per die, a third of a second after a TRIM
+//!   of the whole drive.
+//! - **The map points to fragments** (`fragments.rs`): up to 64 units written one after the other. Collection
+//!   moves some tens of fragments per block instead of rewriting some hundred map entries all over memory.
+//!   Overwriting touches a fragment and a count; the live places of a victim follow from its fragments when it
+//!   is chosen. Overwriting makes fragments sparse; one pass over the map regroups them when there are
+//!   four times as many as needed. Every place is the one a plain map would give: `tests/reference/`, a
+//!   model of one page at a time, has the same completion times to the nanosecond on 1,000 random drives.
+//! - **A victim is searched, not kept ready** (`gc.policy`, `victim.rs`): the policy scans the die's
+//!   blocks once per victim. Lists by valid count or age would change with every overwrite, which is the hot path. A
+//!   block's age is noted only when it is closed. A policy may choose a block without free space (FIFO
+//!   does, with cold data): the copy gains nothing, which is the real cost of such a policy.
 
 mod batch;
 mod blocks;

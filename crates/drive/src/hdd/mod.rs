@@ -10,6 +10,11 @@
 //! - [`schedule`]: which transfer is next;
 //! - [`write_cache`], [`read_ahead`]: the two uses of the buffer.
 //!
+//! Rotation is a function of absolute time, so nothing about it is averaged. Seek time is
+//! `t + r sqrt(x) + l x` through track-to-track, average and full stroke (Lee and Katz 1993). NCQ takes
+//! the shortest access time first, with ageing (Seltzer, Chen, Ousterhout 1990), so no command starves. The
+//! write cache joins adjacent writes and sends the arm to the nearest of its oldest segments.
+//!
 //! What it leaves out: defects and their spare sectors, thermal recalibration, retries, the
 //! rotational gap of a physical sector larger than the logical one, and clean cached data other
 //! than one read-ahead buffer.

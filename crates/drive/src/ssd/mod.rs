@@ -7,6 +7,39 @@
 //! write: host -> controller -> link -> write buffer (done) ...> row full: channel -> die
 //! read:  host -> controller -> die -> channel -> link (done)
 //! ```
+//!
+//! - **Lanes** (link, controller, channels) are charged in the order of submission; a command waits for
+//!   the backlog it finds ([`crate::lane`] says why).
+//! - **A row**, one page on every plane of a die, is the unit of programming. Host data fills row after
+//!   row, die after die. Rows leave the write buffer in order, so a die that erases or collects delays
+//!   the host as soon as the buffer is full. This causes the longest latencies.
+//! - **Reads go ahead of waiting programs**, but not of the operation in progress.
+//! - **Links**: SATA is one lane for both directions. PCIe has a lane each way; a packet costs 24 bytes
+//!   besides its payload, and a command costs its queue entries, doorbells and interrupt. A host controller
+//!   (`--host`, `[upstream]`) does not store and forward: data takes the time of the slower link. `--host`
+//!   changes the drive's TOML before `--set` does, so values, sources and the profile's hash are those of
+//!   the run.
+//! - **Force unit access** programs the row in which a write ends, padded, and answers when the whole write
+//!   is on the NAND. With power-loss protection it answers at once.
+//! - **TRIM** (`trim.mode`) is instant, queued (controller time per range), blocking (it waits for all
+//!   commands before it and holds back all commands after it) or ignored. A secure erase ([`Ssd::purge`])
+//!   takes `trim.secure_erase_s`; [`Ssd::discard_all`] does the same by TRIM.
+//! - **Erase before use**: a block is erased when it is opened, not when it is emptied, on a new and on a
+//!   purged drive, too. A purge itself therefore takes no time.
+//! - **Over-provisioning**: nameplate is raw over user space. Effective leaves out the space each die keeps
+//!   free in whole blocks (`gc.start_free_blocks`) and its two open blocks, which are half full on average:
+//!   one block more. Write amplification follows the effective value to within 0.5 % of theory, even on
+//!   drives of 250 blocks. Space that the host never writes, and a smaller `capacity.sectors`, are spare
+//!   area to collection.
+//! - **Counters** ([`SsdCounters`]) are in 4 KiB units. `host_sectors` counts the host's own writes,
+//!   `rmw_sectors` the rest of units that were written along with them.
+//! - **Optional mechanisms**, and what each leaves out, are in `docs/MECHANISMS.md`. A drive without a
+//!   section behaves, to the bit, as if the mechanism did not exist. A drive whose map and buffer have none of
+//!   them takes a short path for whole units (`ssd/plain.rs`, `ftl/plain.rs`). A change of common behaviour has
+//!   to be made in both paths.
+//!
+//! `tests/reference/` is the same drive in plain code and decides what is right; `tests/theory/` holds
+//! the model against closed forms, fixed points and queueing tables.
 
 mod checkpoint;
 mod commands;

@@ -1,4 +1,15 @@
-//! The state of a drive, to be kept and put into a drive of the same config again.
+//! The state of a drive, to be saved and restored into a drive of the same config.
+//!
+//! [`Ssd::state`] borrows everything an idle drive remembers; [`Ssd::restore`] makes a drive of the
+//! config from it. Structs are serialised whole, with their constants. A loaded state is checked against a
+//! drive made from the config (`fits`, which destructures each struct so that a new field cannot be
+//! forgotten); every number is bounded; and the map, the blocks and the collection in progress must be ones
+//! that can continue (`ftl/restore.rs`).
+//!
+//! The map is saved as places; fragments and live bits are made anew, which changes no answer. Saved as well:
+//! an SLC buffer, wear with failed blocks and end of life, idle time, and whether the host writes in
+//! order. Not saved: a log-block map, a map with limited memory, streams. A hard disk has no state: only
+//! its cache remembers anything.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,6 @@
-//! The virtual SSD against theory: write amplification by victim policy, skewed writes, TRIM,
-//! service rates and queueing at the dies.
+//! The virtual SSD against theory (closed forms, fixed points, queueing tables): write amplification by
+//! victim policy within 1.5 %, also skewed and with TRIM, and with streams within 2 % of their optimum;
+//! steady random write, and reads queueing at dies, within 2 %.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -380,7 +380,7 @@ impl Options {
                 self.without_effect.push(format!("ioengine={name}"));
                 false
             }
-            Engine::Refused(why) => return Err(format!("{name} is no block I/O: {why}")),
+            Engine::Refused(why) => return Err(format!("{name} does no block I/O: {why}")),
             Engine::Unknown => {
                 return Err(match nearest(name, known::engines()) {
                     Some(near) => format!("fio has no engine {name}; did you mean {near}?"),

@@ -1,4 +1,4 @@
-//! What is wrong with a job file, and where.
+//! Errors in a job file, with their place.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -44,7 +44,7 @@ impl Described {
         for setting in settings.iter().filter(|setting| setting.key == "ioengine") {
             let name = setting.value.as_deref().unwrap_or_default();
             if let Engine::Refused(why) = known::engine(name) {
-                let what = format!("ioengine={name} is no block I/O: {why}");
+                let what = format!("ioengine={name} does no block I/O: {why}");
                 return Err(JobFileError::new(&setting.at, what));
             }
         }

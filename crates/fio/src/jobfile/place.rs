@@ -1,4 +1,4 @@
-//! Which part of a target a job covers, and how much it moves there.
+//! The part of a target that a job covers, and the amount it moves there.
 
 use fourcorners_drive::Geometry;
 use fourcorners_run::streams::{BlockSizes, Direction, Distribution, Stream, Zones};
@@ -61,11 +61,12 @@ pub(super) fn span(
     let most = u64::from(sizes.iter().map(|size| size.most()).max().unwrap_or(0));
     let align_bytes = options.align_bytes.unwrap_or(least);
     if !u64::from(align_bytes).is_multiple_of(block) {
-        let what = format!("blockalign={align_bytes} is no multiple of the logical block, {block}");
+        let what =
+            format!("blockalign={align_bytes} is not a multiple of the logical block, {block}");
         return Err(described.wrong(&["blockalign", "ba"], what));
     }
     if !options.rw.step_bytes.unsigned_abs().is_multiple_of(block) {
-        let what = format!("the step of rw is no multiple of the logical block, {block}");
+        let what = format!("the step of rw is not a multiple of the logical block, {block}");
         return Err(described.wrong(&["rw", "readwrite"], what));
     }
     let increment = options.offset_increment.of(whole).saturating_mul(u64::from(copy));
@@ -76,7 +77,7 @@ pub(super) fn span(
     let unit = options.offset_align.max(if a_share { u64::from(align_bytes) } else { 1 });
     start -= start % unit.max(1);
     if !start.is_multiple_of(block) {
-        let what = format!("offset={start} is no multiple of the logical block, {block}");
+        let what = format!("offset={start} is not a multiple of the logical block, {block}");
         return Err(described.wrong(&["offset", "offset_increment"], what));
     }
     let room = whole.saturating_sub(start);

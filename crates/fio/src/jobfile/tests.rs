@@ -136,14 +136,14 @@ fn what_cannot_be_done_is_refused_with_its_line() {
         ("[a]\nbs=1000\n", "line 2: blocks have to be multiples"),
         (
             "[a]\n\nioengine=net\nhostname=x\n",
-            "line 3: ioengine=net is no block I/O: it moves data",
+            "line 3: ioengine=net does no block I/O: it moves data",
         ),
         ("[a]\nioengine=libaoi\n", "did you mean libaio?"),
         ("[a]\nlatency_target=5\n", "the queue depth that meets a latency"),
         ("[a]\nzonemode=zbd\n", "zoned block devices"),
         ("[a]\nwait_for=b\n[b]\n", "line 2: wait_for=b: no job before this one"),
         ("[a]\noffset=2g\n", "line 2: offset=2147483648 leaves no room"),
-        ("[a]\noffset=100\n", "line 2: offset=100 is no multiple"),
+        ("[a]\noffset=100\n", "line 2: offset=100 is not a multiple"),
         ("[a]\nsize=1k\n", "line 2: size=1024 is less than a block of 4096"),
         ("[a]\nnumjobs=2000\n", "line 2: more than 1024 jobs"),
         ("[a]\nioengine=libaio\niodepth=40000\n", "line 3: more than 32768 I/Os in flight"),
@@ -330,7 +330,7 @@ fn one_loop_has_one_way_to_run() {
             "[a]\nrw=write\nhipri\nend_fsync=1\n",
             "line 3: a polled ring takes reads and writes only",
         ),
-        ("[a]\nrw=read\ncpus_allowed=x\n", "line 3: cpus_allowed=x: \"x\" is no CPU"),
+        ("[a]\nrw=read\ncpus_allowed=x\n", "line 3: cpus_allowed=x: \"x\" is not a CPU"),
     ] {
         let error = on_real(text).expect_err(text);
         assert!(error.contains(said), "{text:?}: {error}");

@@ -213,7 +213,7 @@ pub(super) fn distribution(text: &str) -> Result<Distribution, String> {
         },
         "zoned" => zoned(rest),
         "zoned_abs" => {
-            Err("zones in bytes are not there: give them in per cent, zoned:50/5:...".into())
+            Err("zones in bytes are not supported: give percentages, zoned:50/5:...".into())
         }
         "sequence" => Err(known::SEQUENCE.into()),
         _ => Err(format!("\"{name}\" is none of random, zipf, pareto, normal and zoned")),
@@ -225,7 +225,9 @@ fn zoned(text: &str) -> Result<Distribution, String> {
     let mut parts = text.split(',');
     let first = parts.next().unwrap_or_default();
     if parts.any(|part| part != first) {
-        return Err("zones that differ by direction are not there: give one list for all".into());
+        return Err(
+            "zones that differ by direction are not supported: give one list for all".into()
+        );
     }
     let share = |text: &str| match text.trim() {
         "" => Ok(None),
@@ -287,7 +289,7 @@ pub(super) fn criterion(text: &str) -> Result<Criterion, String> {
         Ok(limit) if limit.is_finite() && limit > 0.0 => {
             Ok(Criterion { watched, slope, limit, percent })
         }
-        _ => Err(format!("the limit \"{limit}\" is none: give one such as {name}:5%")),
+        _ => Err(format!("\"{limit}\" is not a limit: give one such as {name}:5%")),
     }
 }
 

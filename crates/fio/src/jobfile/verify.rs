@@ -1,4 +1,4 @@
-//! How the jobs of a file are verified together: one account of one target.
+//! Verification of all jobs of a file together, with one ledger per target.
 
 use fourcorners_run::streams::{BlockSizes, Operations, Plan, Stream};
 use fourcorners_run::verify::{LEDGER_BYTES_A_BLOCK, Spec};
@@ -32,7 +32,7 @@ pub(super) fn check(described: &Described) -> Result<(), JobFileError> {
     if let Some(bytes) = options.verify.block_bytes
         && !u64::from(bytes).is_multiple_of(LEAST_BLOCK)
     {
-        let what = format!("verify_interval={bytes} is no multiple of {LEAST_BLOCK} bytes");
+        let what = format!("verify_interval={bytes} is not a multiple of {LEAST_BLOCK} bytes");
         return Err(described.wrong(&["verify_interval"], what));
     }
     Ok(())

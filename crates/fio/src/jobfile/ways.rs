@@ -1,4 +1,4 @@
-//! How the loop that runs the jobs is to run itself: its CPUs and its ring.
+//! Options of the loop itself: its CPUs and its ring.
 
 use fourcorners_run::streams::{Direction, Plan};
 
@@ -72,7 +72,7 @@ pub fn cpu_list(text: &str) -> Result<Vec<u32>, String> {
     for part in text.split(',').map(str::trim) {
         let number = |text: &str| {
             text.trim().parse::<u32>().ok().filter(|&cpu| cpu <= MOST_CPU).ok_or_else(|| {
-                format!("\"{part}\" is no CPU: give numbers from 0 and ranges, as in 0,2-4")
+                format!("\"{part}\" is not a CPU: give numbers from 0 and ranges, as in 0,2-4")
             })
         };
         // fio takes a colon, too.

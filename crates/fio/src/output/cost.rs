@@ -1,4 +1,4 @@
-//! What a run cost this process.
+//! The CPU time, context switches and faults of a run.
 
 /// CPU time and the like.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]

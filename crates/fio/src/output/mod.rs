@@ -1,4 +1,4 @@
-//! What jobs did, the way fio tells it: text, JSON and logs that fio's tools read.
+//! Reports in fio's form: text, JSON and logs that fio's tools read.
 //!
 //! Keys and units are those of fio 3.33. Two things differ, and both because the truth does: `clat`
 //! and `lat` are the same distribution, submit to completion, counted from when an I/O was *due*

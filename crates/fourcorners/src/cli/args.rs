@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
 
-/// The drive lab: reviewers' tests on real drives and on virtual ones.
+/// A drive lab: the tests of storage reviews, on real and on virtual drives.
 #[derive(Debug, Parser)]
 #[command(name = "fourcorners", version, about, max_term_width = 100)]
 #[command(after_help = "Examples:
@@ -29,37 +29,37 @@ pub(super) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Test drives, print the figures and write a page
+    /// Test drives, print the figures, and write a page
     Review(ReviewArgs),
-    /// Show earlier results again, without their drives: as a page, as pictures, as tables
+    /// Show earlier results without their drives: as a page, pictures or tables
     Report(ReportArgs),
     // Described at its arguments: a comment here would take the place of that.
     Run(RunArgs),
     /// List the virtual drives, or print one with the source of every value
     Drives(DrivesArgs),
-    /// Measure how fast the virtual drives are on this machine
+    /// Measure the speed of the simulation on this machine
     Bench(BenchArgs),
-    /// Hold the virtual drives against published figures, each in its own test
+    /// Compare the virtual drives with published figures, each in its own test
     Validate(ValidateArgs),
-    /// Hold verdicts against the truth, on virtual drives whose truth is known
+    /// Grade verdicts on virtual drives for which the truth is known
     Grade(super::grade::GradeArgs),
-    /// Write a virtual SSD full and on, and keep its state for reviews of a used drive
+    /// Precondition a virtual SSD (fill, then overwrite) and save its state for later reviews
     Age(AgeArgs),
-    /// List, show, export, import and remove the results of the database
+    /// List, show, export, import and remove results in the database
     Results(super::results::ResultsArgs),
-    /// Compare drives: their results side by side, with ratios and what does not matter
+    /// Compare results side by side, with ratios; differences within noise are marked
     Compare(super::compare::CompareArgs),
-    /// Say what is in an I/O trace, convert it, or replay it on drives
+    /// Describe an I/O trace, convert it, record one, or replay it on drives
     Trace(super::trace::TraceArgs),
-    /// List the tasks that reviews measure in seconds, print one, or do three of them on a file system
+    /// List the tasks that reviews measure in seconds, print one, or run three of them on a file system
     Tasks(TasksArgs),
-    /// Run jobs on every drive of a grid, on this machine or a Dask cluster (in Python)
+    /// Run jobs on a grid of drives, on this machine or on a Dask cluster (needs Python)
     Sweep(SweepArgs),
-    /// Say what this machine and a target can and cannot measure, and why; nothing is written
+    /// Check what this machine and a target can measure, and why not; writes nothing
     Doctor(DoctorArgs),
-    /// Serve a page over the results to this machine's browser, and review virtual drives from it
+    /// Serve a local page to browse results and review virtual drives
     Web(WebArgs),
-    /// Print the completions of a shell
+    /// Print shell completions
     Completions(CompletionsArgs),
     /// Print the manual page: fourcorners man | man -l -
     Man,
@@ -75,19 +75,19 @@ pub(super) struct CompletionsArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct WebArgs {
-    /// Where to listen; port 0 takes any that is free. Other machines reach only --read-only ones
+    /// Address to listen on; port 0 takes any free port. Other machines are answered only with --read-only
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8642")]
     pub(super) listen: SocketAddr,
 
-    /// The database of results [default: fourcorners/results.db in the folder of user data]
+    /// Database of results [default: fourcorners/results.db in $XDG_DATA_HOME or ~/.local/share]
     #[arg(long, value_name = "FILE")]
     pub(super) db: Option<PathBuf>,
 
-    /// Show results only: nothing can be started
+    /// Show results only; no review can be started
     #[arg(long)]
     pub(super) read_only: bool,
 
-    /// A name that browsers may call this machine by, besides localhost and its addresses
+    /// Another host name under which browsers may reach this machine
     #[arg(long, value_name = "HOST")]
     pub(super) name: Vec<String>,
 }
@@ -98,36 +98,36 @@ pub(super) struct ReviewArgs {
     #[arg(required = true, value_name = "TARGET")]
     pub(super) targets: Vec<String>,
 
-    /// Methods, separated by commas, or all, or plan files (./mine.toml, see docs/PLANS.md);
+    /// Methods separated by commas, plan files (./mine.toml, see docs/PLANS.md), or all;
     /// --dry-run shows what they do
-    /// [default: all but those that take days; with --quick: four-corners]
+    /// [default: all except those that take days; with --quick: four-corners]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(super) methods: Vec<String>,
 
-    /// Show what would be done, what would be written and how long it takes, and do nothing
+    /// Show each phase, what it writes and how long it takes, and stop there
     #[arg(long)]
     pub(super) dry_run: bool,
 
-    /// Seconds instead of minutes, a few GB instead of the whole drive, no used state
+    /// Measure seconds instead of minutes and a few GB instead of the whole drive; leave out the used state
     #[arg(long)]
     pub(super) quick: bool,
 
-    /// Replay at most this many I/Os of each trace of storage-bench, or all of them
-    /// [default: all of a virtual drive's, 4,000,000 where there are more than 11,000,000; 200,000 of a real
-    /// drive's, whose think times last]
+    /// Replay at most this many I/Os of each trace of storage-bench, or all
+    /// [default: all on a virtual drive, but 4,000,000 of traces over 11,000,000; 200,000 on a real drive,
+    /// which waits through the think times]
     #[arg(long, value_name = "N|all", value_parser = most_ios)]
     pub(super) ios: Option<u64>,
 
-    /// Leave this percentage of each target's space untouched, at its end, as spare area
+    /// Leave this percentage at the end of each target untouched, as spare area
     #[arg(long, value_name = "PCT", default_value_t = 0.0, allow_negative_numbers = true)]
     pub(super) spare: f64,
 
-    /// Write review.html and review.json into this folder, replacing those there
+    /// Write review.html and review.json into this folder, replacing earlier ones
     /// [default: a new folder in ./fourcorners-results; with --json: none]
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
 
-    /// Go on with the review in this folder, which was stopped or killed: with the same arguments
+    /// Continue the stopped or killed review in this folder; give the same arguments again
     #[arg(long, value_name = "DIR", conflicts_with = "out")]
     pub(super) resume: Option<PathBuf>,
 
@@ -135,12 +135,12 @@ pub(super) struct ReviewArgs {
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     pub(super) seed: u64,
 
-    /// Measure everything so many times, with seeds N, N + 1 and so on: `compare` then knows how far
-    /// results are to be trusted
+    /// Measure everything this many times, with seeds N, N + 1 and so on, so that `compare` can give
+    /// confidence intervals
     #[arg(long, value_name = "TIMES", default_value_t = 1, allow_negative_numbers = true)]
     pub(super) repeat: u32,
 
-    /// How real drives are purged: the erasing commands need nvme-cli or hdparm and a whole drive
+    /// How to purge real drives; the erase commands need nvme-cli or hdparm, and a whole drive
     #[arg(long, value_name = "HOW", value_enum, default_value = "discard")]
     pub(super) purge: PurgeHow,
 
@@ -148,18 +148,18 @@ pub(super) struct ReviewArgs {
     #[arg(long)]
     pub(super) json: bool,
 
-    /// How far it is, on stderr: bars if that is a terminal, or json, an object a line for programs
+    /// Progress on stderr: bars (on a terminal only), or json, one object per line for programs
     #[arg(long, value_name = "FORM", default_value = "bars")]
     pub(super) progress: ProgressAs,
 
-    /// Print nothing but errors (and what --json prints): the results are in their files
+    /// Print errors only (and the document with --json); results are in their files
     #[arg(long, short)]
     pub(super) quiet: bool,
 
     #[command(flatten)]
     pub(super) keep: KeepArgs,
 
-    /// Test the virtual SSD in the state that `fourcorners age` kept in this file; no test purges it
+    /// Test the virtual SSD in the state that `fourcorners age` saved in this file; no test purges it
     #[arg(long, value_name = "FILE")]
     pub(super) state: Option<PathBuf>,
 
@@ -176,8 +176,8 @@ pub(super) enum ProgressAs {
 
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "The first record's drive is the drive under test; all others are what it is \
-compared with.
+    after_help = "The drive of the first record is the drive under test; it is compared with \
+all others.
 
 Examples:
   fourcorners report fourcorners-results/20260301-crucial-m4-256gb -o page.html
@@ -185,8 +185,8 @@ Examples:
   fourcorners report fourcorners-results/*"
 )]
 pub(super) struct ReportArgs {
-    /// A drive by its name or serial number (its latest results), the id of a result, or a file or
-    /// folder that `review` or `trace replay` has written
+    /// Drive name or serial number (its latest results), id of a result, or a file or folder
+    /// written by `review` or `trace replay`
     #[arg(required = true, value_name = "RESULT")]
     pub(super) results: Vec<String>,
 
@@ -194,15 +194,15 @@ pub(super) struct ReportArgs {
     #[arg(long, short, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
 
-    /// Replace whatever else is there
+    /// Replace any other file of that name as well
     #[arg(long, requires = "output")]
     pub(super) overwrite: bool,
 
-    /// Draw every chart of the page into this folder as PNG, 1600 pixels wide
+    /// Write every chart of the page to this folder as PNG, 1600 pixels wide
     #[arg(long, value_name = "DIR")]
     pub(super) png: Option<PathBuf>,
 
-    /// Draw every chart of the page into this folder as SVG
+    /// Write every chart of the page to this folder as SVG
     #[arg(long, value_name = "DIR")]
     pub(super) svg: Option<PathBuf>,
 
@@ -210,11 +210,11 @@ pub(super) struct ReportArgs {
     #[arg(long)]
     pub(super) json: bool,
 
-    /// Show records of a file, too, that were changed since they were measured, with a mark
+    /// Also show records of a file that were changed after they were measured; they are marked
     #[arg(long)]
     pub(super) as_is: bool,
 
-    /// The database [default: fourcorners/results.db in $XDG_DATA_HOME or ~/.local/share]
+    /// Database [default: fourcorners/results.db in $XDG_DATA_HOME or ~/.local/share]
     #[arg(long, value_name = "FILE")]
     pub(super) db: Option<PathBuf>,
 }
@@ -222,12 +222,12 @@ pub(super) struct ReportArgs {
 /// In which database results are kept.
 #[derive(Debug, ClapArgs)]
 pub(super) struct KeepArgs {
-    /// Keep the results in this database, made if it is not there
+    /// Store the results in this database, created if missing
     /// [default: fourcorners/results.db in $XDG_DATA_HOME or ~/.local/share]
     #[arg(long, value_name = "FILE")]
     pub(super) db: Option<PathBuf>,
 
-    /// Keep them in no database
+    /// Store the results in no database
     #[arg(long, conflicts_with = "db")]
     pub(super) no_db: bool,
 }
@@ -258,33 +258,34 @@ pub(super) struct TargetArgs {
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
     pub(super) size: Option<String>,
 
-    /// Allow all data on this real target, named by its path or serial number, to be overwritten
+    /// Allow all data on this real target to be overwritten; name it by path or serial number
     #[arg(long, value_name = "TARGET")]
     pub(super) destroy: Vec<String>,
 
-    /// Allow it even if it carries a file system or a partition table (never if it is in use)
+    /// Allow it even with a file system or a partition table on it (never while it is in use)
     #[arg(long, value_name = "TARGET")]
     pub(super) force: Vec<String>,
 }
 
-/// Run a fio job file on real and virtual drives, and report as fio does.
+/// Run a fio job file on real and virtual drives, with fio's reports.
 ///
-/// Every job works on the TARGET, as if its filename were that. A filename in the job file counts
-/// where it names one of the TARGETs, or where no TARGET is given; nothing else is ever written.
-/// Several TARGETs are run one after the other.
+/// Every job works on the TARGET, as if that were its filename. A filename in the job file counts
+/// only if it names one of the TARGETs, or if no TARGET is given; nothing else is ever written.
+/// Several TARGETs run one after the other.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Differences from fio:
-  The drive is always read and written directly (direct=1), by this program's own loop; ioengine
-  only says whether the queue depth counts (libaio, io_uring) or is one (sync, psync).
-  A new file and a virtual SSD, which is new, are written once where the jobs read (--as-is: not).
-  Latency (lat, clat) is from submission to completion; with rate or rate_iops from when the I/O
-  was due, so that a drive that stalls cannot hide it.
-  verify finds, on a real drive, flipped bits, lost, torn and misplaced writes, and names them.
-  read_iolog replays fio's logs and any other trace, at its times or (replay_no_stall) as fast as it goes.
-  Refused, with a reason: engines that do no block I/O, zoned devices, latency_target.
+  I/O is always direct (direct=1), by this program's own loop. ioengine only decides whether
+  iodepth counts (libaio, io_uring) or is one (sync, psync).
+  A new file and a new virtual SSD are written once where the jobs read (not with --as-is).
+  Latency (lat, clat) runs from submission to completion; with rate or rate_iops it runs from when
+  the I/O was due, so that a stall shows in every I/O it delayed.
+  On a real drive, verify finds and names flipped bits and lost, torn and misplaced writes.
+  read_iolog replays fio's logs and any other trace, at the recorded times or at full speed
+  (replay_no_stall).
+  Refused, with a reason: engines without block I/O, zoned devices, latency_target.
 
-Exit codes, as fio's: 0 all jobs done; 1 a job failed, or the job file is wrong; 128 stopped by a
-signal. 2: wrong usage, or a target that may not be used.
+Exit codes: as fio, 0 all jobs done; 1 a job failed, or the job file is wrong; 128 stopped by a
+signal. Also 2: wrong usage, or a target that may not be used.
 
 Examples:
   fourcorners run job.fio crucial-m4-256gb
@@ -296,11 +297,11 @@ pub(super) struct RunArgs {
     pub(super) job_file: PathBuf,
 
     /// A drive of the catalogue, a profile (./mine.toml), a block device (/dev/sdX) or a file
-    /// [default: what the job file names with filename]
+    /// [default: filename in the job file]
     #[arg(value_name = "TARGET")]
     pub(super) targets: Vec<String>,
 
-    /// How the result is printed
+    /// Format of the report
     #[arg(long, value_name = "FORMAT", value_enum, default_value = "normal")]
     pub(super) output_format: OutputFormat,
 
@@ -308,11 +309,11 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
 
-    /// Replace whatever else is there
+    /// Replace any other file of that name as well
     #[arg(long, requires = "output")]
     pub(super) overwrite: bool,
 
-    /// Do not write what the jobs read beforehand (a new file, or a virtual SSD without --state)
+    /// Do not write a new file, or a virtual SSD without --state, before the jobs read it
     #[arg(long)]
     pub(super) as_is: bool,
 
@@ -320,12 +321,12 @@ pub(super) struct RunArgs {
     #[arg(long)]
     pub(super) parse_only: bool,
 
-    /// Keep the loop that runs the jobs on these CPUs, for example 0,2-4 (cpus_allowed of the job file
-    /// otherwise)
+    /// Pin the loop that runs the jobs to these CPUs, for example 0,2-4
+    /// [default: cpus_allowed in the job file]
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     pub(super) cpus: Option<String>,
 
-    /// Run on the virtual SSD in the state that `fourcorners age` kept in this file
+    /// Run on the virtual SSD in the state that `fourcorners age` saved in this file
     #[arg(long, value_name = "FILE")]
     pub(super) state: Option<PathBuf>,
 
@@ -340,7 +341,7 @@ pub(super) enum OutputFormat {
     Normal,
     /// JSON
     Json,
-    /// JSON with the bins of every latency
+    /// JSON with the latency histograms
     #[value(name = "json+")]
     JsonPlus,
 }
@@ -351,11 +352,11 @@ pub(super) struct DrivesArgs {
     #[arg(value_name = "NAME")]
     pub(super) name: Option<String>,
 
-    /// Print the drive's profile as a file to change and to use: mine.toml
+    /// Print the drive's profile as TOML, to change and use as ./mine.toml
     #[arg(long, requires = "name", conflicts_with_all = ["json", "hosts"])]
     pub(super) toml: bool,
 
-    /// List the host controllers for `review --host` instead, or print the one named
+    /// List the host controllers for `review --host`, or print the one named, instead of drives
     #[arg(long)]
     pub(super) hosts: bool,
 
@@ -370,12 +371,12 @@ pub(super) struct AgeArgs {
     #[arg(value_name = "DRIVE")]
     pub(super) drive: String,
 
-    /// File for the state
+    /// File to save the state to
     #[arg(long, short, value_name = "FILE")]
     pub(super) output: PathBuf,
 
-    /// After all of its space was written in order: how many times as much is written in 4 KiB
-    /// pieces anywhere, 0 to 1000
+    /// Amount of 4 KiB random writes after the sequential fill, in multiples of the capacity, 0 to
+    /// 1000
     #[arg(long, value_name = "N", default_value_t = 1.0, allow_negative_numbers = true)]
     pub(super) drive_writes: f64,
 
@@ -399,16 +400,16 @@ pub(super) struct AgeArgs {
   fourcorners trace replay task:./mine.toml crucial-m4-256gb
   fourcorners tasks --real /mnt/disk/scratch --size 2G")]
 pub(super) struct TasksArgs {
-    /// Print the file of a task
+    /// Print the TOML file of a task
     #[arg(long, value_name = "TASK", conflicts_with_all = ["real", "json"])]
     pub(super) show: Option<String>,
 
-    /// Unpack an archive, copy its tree and install its files in this folder, by the clock on the wall;
-    /// it must be empty or not exist, and is left as it was found
+    /// Unpack an archive, copy its tree and install its files in this folder, in wall time; the folder
+    /// must be empty or missing, and is left as it was found
     #[arg(long, value_name = "DIR")]
     pub(super) real: Option<PathBuf>,
 
-    /// Bytes of the tree, for example 2G; about four times as much has to be free
+    /// Size of the tree, for example 2G; four times that must be free
     #[arg(
         long,
         value_name = "SIZE",
@@ -418,7 +419,7 @@ pub(super) struct TasksArgs {
     )]
     pub(super) size: String,
 
-    /// Seed of the files' lengths and content
+    /// Seed of the lengths and the content of the files
     #[arg(
         long,
         value_name = "N",
@@ -434,31 +435,33 @@ pub(super) struct TasksArgs {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "A plan is TOML: [grid] maps drive, spare, host, seed and parameters of a \
-profile to values, [[job]] (or fio, or [review]) says what is run on every combination.
-Results go into a folder as Parquet as they arrive; the same command goes on where it was stopped.
-It needs Python and the package: pip install './python[sweep]'")]
+#[command(
+    after_help = "A plan is TOML: [grid] maps drive, spare, host, seed and profile parameters \
+to values; [[job]], fio or [review] names what runs on every combination.
+Results are written to a folder as Parquet while they arrive; the same command continues a stopped
+sweep. It needs Python and the package: pip install './python[sweep]'"
+)]
 pub(super) struct SweepArgs {
     /// The plan
     #[arg(value_name = "PLAN.toml")]
     pub(super) plan: PathBuf,
 
-    /// A Dask scheduler, for example tcp://10.0.0.1:8786 [default: processes of this machine]
+    /// A Dask scheduler, for example tcp://10.0.0.1:8786 [default: processes on this machine]
     #[arg(long, value_name = "ADDR", conflicts_with = "workers")]
     pub(super) scheduler: Option<String>,
 
-    /// Processes of this machine [default: one a CPU]
+    /// Number of processes on this machine [default: one per CPU]
     #[arg(long, value_name = "N")]
     pub(super) workers: Option<u32>,
 
-    /// Folder of the results [default: what the plan says, or its name without .toml]
+    /// Folder for the results [default: the plan's own, or its name without .toml]
     #[arg(long, value_name = "DIR")]
     pub(super) into: Option<PathBuf>,
 }
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct DoctorArgs {
-    /// A block device or a file, which is read from
+    /// A block device or a file; it is only read
     #[arg(value_name = "PATH")]
     pub(super) path: Option<PathBuf>,
 
@@ -476,16 +479,16 @@ pub(super) struct BenchArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct ValidateArgs {
-    /// A JSON list of figures instead of the built-in ones, in their form (figures/published.json)
+    /// JSON list of figures to use instead of the built-in ones (form: figures/published.json)
     #[arg(long, value_name = "FILE")]
     pub(super) figures: Option<PathBuf>,
 
-    /// Fit the fitted values of this file of drives/ to the figures they may be fitted to, and print
-    /// them
+    /// Fit the values marked as fitted in this file of drives/ to the figures allowed for that, and
+    /// print them
     #[arg(long, value_name = "FAMILY", conflicts_with_all = ["json", "markdown"])]
     pub(super) fit: Option<String>,
 
-    /// Only the figures of these ids, separated by commas
+    /// Only the figures with these ids, separated by commas
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(super) only: Vec<String>,
 
@@ -493,15 +496,15 @@ pub(super) struct ValidateArgs {
     #[arg(long)]
     pub(super) json: bool,
 
-    /// Print Markdown: docs/FIDELITY.md
+    /// Print Markdown, as in docs/FIDELITY.md
     #[arg(long, conflicts_with = "json")]
     pub(super) markdown: bool,
 
-    /// Draw published against simulated into this SVG file as well, replacing an earlier chart
+    /// Also draw published against simulated into this SVG file, replacing an earlier chart
     #[arg(long, value_name = "FILE", conflicts_with = "fit")]
     pub(super) chart: Option<PathBuf>,
 
-    /// Replace whatever else is there
+    /// Replace any other file of that name as well
     #[arg(long, requires = "chart")]
     pub(super) overwrite: bool,
 }

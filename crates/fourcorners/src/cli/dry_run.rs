@@ -14,13 +14,13 @@ pub(super) fn print(sessions: &[Session], times: u32) -> anyhow::Result<()> {
     }
     if let (Some(session), 2..) = (sessions.first(), times) {
         let last = session.seed + u64::from(times - 1);
-        writeln!(out, "All of it {times} times, with seeds {} to {last}.", session.seed)?;
+        writeln!(out, "Everything {times} times, with seeds {} to {last}.", session.seed)?;
     }
     let rate = ASSUMED_BYTES_PER_SECOND / 1e6;
     writeln!(
         out,
-        "Nothing was written. A ~ is what a drive of {rate:.0} MB/s would write or take; a virtual \
-         one takes that time on its own clock, a few seconds of yours for an hour."
+        "Nothing was written. ~ marks estimates for a drive of {rate:.0} MB/s. A virtual drive takes \
+         that time on its own clock: a few seconds of CPU time for an hour."
     )?;
     Ok(())
 }

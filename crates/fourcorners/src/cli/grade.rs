@@ -15,29 +15,30 @@ use super::terminal::columns;
 use super::validate::workers;
 use super::{End, Failure};
 
-/// Hold verdicts against the truth, on virtual drives whose truth is known
+/// Grade verdicts on virtual drives for which the truth is known
 ///
-/// Drives are drawn, put on a machine that is as noisy as asked, and reviewed by the methods of
-/// `review`: some twenty seconds of CPU time each, with the reviews that tell the truth.
+/// Draws drives from the catalogue at random, reviews them on a simulated machine with the given noise, and
+/// compares the verdicts with the truth. It takes about 20 s of CPU time per drive, including the
+/// quiet reviews that establish the truth.
 #[derive(Debug, ClapArgs)]
 pub(super) struct GradeArgs {
-    /// How noisy the machine is on which they are reviewed: 0, 1.5 or 12 % of the time is lost
+    /// Noise of the simulated machine: 0, 1.5 or 12 % of the time is lost
     /// [default: none; with --markdown all three]
     #[arg(long, value_name = "LEVEL")]
     noise: Option<NoiseArg>,
-    /// Grade quick reviews [default: with --markdown both kinds]
+    /// Grade quick reviews [default: full reviews; with --markdown both]
     #[arg(long)]
     quick: bool,
-    /// How many drives are drawn
+    /// Number of drives to draw
     #[arg(long, default_value_t = 100, value_name = "N", value_parser = up_to_a_million)]
     drives: usize,
-    /// What they are drawn with
+    /// Seed of the draw
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
-    /// Only the drive of this number, from 0
+    /// Only the drive with this number, counted from 0
     #[arg(long, value_name = "N")]
     only: Option<usize>,
-    /// Only these methods [default: all that are graded]
+    /// Only these methods, separated by commas [default: all that can be graded]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = graded)]
     methods: Vec<Method>,
     /// Print JSON
@@ -56,21 +57,21 @@ const SAID_EACH: usize = 10;
 enum NoiseArg {
     /// A quiet machine
     None,
-    /// One that has nothing else to do
+    /// A machine with nothing else to do
     Lab,
-    /// One that is shared
+    /// A shared machine
     Host,
 }
 
 fn up_to_a_million(text: &str) -> Result<usize, String> {
-    let number = text.parse().map_err(|_| "this is no number of drives".to_string())?;
+    let number = text.parse().map_err(|_| "give a whole number".to_string())?;
     (1..=1_000_000).contains(&number).then_some(number).ok_or("from 1 to 1,000,000".into())
 }
 
 fn graded(text: &str) -> Result<Method, String> {
     methods().find(|method| method.name() == text).ok_or_else(|| {
         let names: Vec<&str> = methods().map(Method::name).collect();
-        format!("no verdict of it is graded; those that are: {}", names.join(", "))
+        format!("its verdicts cannot be graded; choose from: {}", names.join(", "))
     })
 }
 

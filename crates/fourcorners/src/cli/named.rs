@@ -115,7 +115,7 @@ fn unknown(what: &str, store: Option<&Store>) -> String {
     match nearest.filter(|name| likeness(name) >= ALIKE) {
         Some(name) => format!("{none}: did you mean {name:?}?"),
         None => format!(
-            "{none}: it is no drive that was reviewed, no id and no file; `fourcorners results list` \
+            "{none} is neither a reviewed drive nor an id nor a file; `fourcorners results list` \
              lists what there is"
         ),
     }

@@ -1,4 +1,4 @@
-//! Where a review is kept: a folder with `review.html` and `review.json`.
+//! The output folder of a review, with `review.html` and `review.json`.
 
 use std::io;
 use std::path::{Path, PathBuf};

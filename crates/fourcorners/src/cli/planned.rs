@@ -220,7 +220,7 @@ impl Planned {
     pub(super) fn erase(&self, with: EraseWith) -> Result<Erase, String> {
         match self {
             Planned::Real(target, _) | Planned::ToRead(target) => Erase::of(with, target),
-            _ => Err(format!("{} is no real drive: leave --purge out", self.name())),
+            _ => Err(format!("{} is not a real drive: leave --purge out", self.name())),
         }
     }
 

@@ -95,7 +95,7 @@ pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
     account(&document, reviews, began, args.quiet);
     if let (Some(folder), false) = (out.folder(), whole) {
         let folder = folder.display();
-        say(&format!("to go on: the same command with --resume {folder} (and no --out)"));
+        say(&format!("to continue: the same command with --resume {folder} (and without --out)"));
     }
     saved.map_err(Failure::Failed)?;
     Ok(if whole { End::Done } else { End::Incomplete })
@@ -349,7 +349,9 @@ fn account(document: &Document, reviews: usize, began: Instant, quiet: bool) {
     }
     match reviews - document.records.len() {
         0 => {}
-        missing => say(&format!("fourcorners: stopped; {missing} of {reviews} were not begun")),
+        missing => {
+            say(&format!("fourcorners: stopped; {missing} of {reviews} reviews were not started"))
+        }
     }
     if quiet {
         return;

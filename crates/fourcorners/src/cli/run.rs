@@ -215,7 +215,7 @@ fn elsewhere(file: &JobFile, sought: &Sought) -> Option<String> {
 fn may_take_a_log(path: &Path) -> Result<(), String> {
     let refused = || {
         let path = path.display();
-        Err(format!("{path} is there and is no log: move it away, or log to another file"))
+        Err(format!("{path} exists and is not a log: move it away, or log to another file"))
     };
     let Ok(metadata) = path.metadata() else { return Ok(()) };
     if !metadata.is_file() {

@@ -52,7 +52,7 @@ fn find_all(asked: &Asked<'_>) -> Result<Vec<Planned>, String> {
     if let (Some(host), Some(real)) = (&on.host, planned.iter().find(|it| it.is_real())) {
         let name = real.name();
         return Err(format!(
-            "--host {host} is for virtual drives, and {name} is none: leave it out"
+            "--host {host} is for virtual drives, and {name} is not one: leave it out"
         ));
     }
     Ok(planned)

@@ -1,4 +1,4 @@
-//! What is said to the person at the terminal, or to whatever reads in a person's place.
+//! Messages to the person at the terminal, or to a program that reads in their place.
 
 use std::io::{Write, stderr, stdout};
 

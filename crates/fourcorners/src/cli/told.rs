@@ -1,4 +1,4 @@
-//! How far a review is, for programs: a JSON object a line on stderr (`--progress json`).
+//! Progress of a review for programs: one JSON object per line on stderr (`--progress json`).
 
 use std::io::{Write, stderr};
 use std::time::{Duration, Instant};

@@ -34,7 +34,7 @@ pub(super) fn run(args: &ValidateArgs) -> Result<End, Failure> {
     };
     if !args.only.is_empty() {
         if let Some(id) = args.only.iter().find(|id| !figures.iter().any(|f| f.id == **id)) {
-            return Err(Failure::Usage(format!("--only {id}: there is no figure of that id")));
+            return Err(Failure::Usage(format!("--only {id}: no figure has this id")));
         }
         figures.retain(|figure| args.only.contains(&figure.id));
     }

@@ -1,4 +1,4 @@
-//! Who may ask: no page of another site, and nobody under a name that is not this machine's.
+//! Access control: no page of another site, and no host name that is not this machine's.
 
 use std::net::IpAddr;
 use std::sync::Arc;

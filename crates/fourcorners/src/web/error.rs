@@ -1,4 +1,4 @@
-//! What is answered when a request cannot be: a status and one sentence, as JSON.
+//! Error answers: a status and one sentence, as JSON.
 
 use axum::Json;
 use axum::http::{StatusCode, Uri};

@@ -1,7 +1,12 @@
 //! `fourcorners web`: a page over the database, served to the browser of this machine.
 //!
-//! It shows what was measured and starts reviews of virtual drives, each a process of its own. Real
-//! drives are never started from here: a browser cannot confirm what is overwritten.
+//! It shows results and starts reviews of virtual drives. Reviews of real drives are never started from
+//! here: a browser cannot confirm what is overwritten.
+//!
+//! A review is a process of its own, `review --progress json --db FILE`, whose progress arrives in `event.rs`,
+//! so a review is the same wherever it was started. Only names of the catalogue are accepted. `access.rs`
+//! answers hosts that are addresses, `localhost` or `--name` (against DNS rebinding), and lets only our own
+//! page change anything (Origin, Sec-Fetch-Site, JSON alone).
 
 mod access;
 mod assets;

@@ -1,4 +1,4 @@
-//! What was measured: lists, records and the page of a report.
+//! Results: lists, records and the page of a report.
 
 use std::sync::Arc;
 

@@ -58,7 +58,7 @@ fn virtual_and_wall_time_are_told_apart() {
     fs::write(at.join("all.json"), to_json(&fixture::review())).expect("it can be written");
     let text = printed(at, &["compare", "all.json"]);
     assert!(text.contains(", virtual time") && text.contains(", wall time"), "{text}");
-    assert!(text.contains("Virtual time is of a model, wall time of hardware."), "{text}");
+    assert!(text.contains("Virtual time comes from a model, wall time from hardware."), "{text}");
     assert!(text.contains("incomplete"), "{text}");
     let json: Value =
         serde_json::from_str(&printed(at, &["compare", "all.json", "--json"])).expect("JSON");

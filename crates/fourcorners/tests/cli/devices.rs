@@ -240,5 +240,5 @@ fn what_is_done_to_a_device_is_recorded() {
     let card: serde_json::Value = serde_json::from_str(&card.stdout).expect("JSON");
     assert_eq!(card["ios"], 500, "{card}");
     let again = refused(dir.path(), &["trace", "record", node, "-o", "it", "--seconds", "0.1"]);
-    assert!(again.contains("is there already"), "{again}");
+    assert!(again.contains("already exists"), "{again}");
 }

@@ -76,7 +76,7 @@ fn an_erasing_command_is_for_the_drives_that_have_it() {
     let dir = folder();
     for how in ["nvme-format", "ata-secure-erase"] {
         let line = refused(dir.path(), &["review", M4, "--purge", how]);
-        assert!(line.contains("is no real drive: leave --purge out"), "{line}");
+        assert!(line.contains("is not a real drive: leave --purge out"), "{line}");
         let args = ["review", "./f.img", "--size", "64M", "--purge", how];
         assert!(refused(dir.path(), &args).contains("leave --purge out"));
     }

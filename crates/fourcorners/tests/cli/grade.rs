@@ -38,7 +38,7 @@ fn a_hard_disk_that_is_drawn_has_no_verdict_on_flash() {
 fn slips_are_refused_in_a_line() {
     for (slip, named) in [
         (&["--drives", "0"][..], "from 1 to 1,000,000"),
-        (&["--drives", "many"], "no number of drives"),
+        (&["--drives", "many"], "give a whole number"),
         (&["--noise", "loud"], "host"),
         (&["--drives", "10", "--only", "10"], "counted from 0"),
         (&["--json", "--markdown"], "--markdown"),

@@ -111,7 +111,7 @@ fn what_cannot_be_behind_a_host_controller_is_refused() {
         (vec!["review", "marvell-9128"], "there is no drive"),
         (
             [&["review"], &file[..], &marvell].concat(),
-            "--host marvell-9128 is for virtual drives, and ./x.img is none: leave it out",
+            "--host marvell-9128 is for virtual drives, and ./x.img is not one: leave it out",
         ),
         ([&["review", M4], &file[..], &marvell].concat(), "./x.img is none"),
         (

@@ -206,7 +206,7 @@ fn a_job_file_that_is_wrong_is_refused_with_its_line() {
         "fourcorners: job.fio, line 3: iodeph=4: fio has no such option; did you mean iodepth?\n"
     );
     let line = refused_as_fio(dir.path(), "[a]\nioengine=cpuio\ncpuload=50\n", &[M4]);
-    assert!(line.contains("line 2: ioengine=cpuio is no block I/O"), "{line}");
+    assert!(line.contains("line 2: ioengine=cpuio does no block I/O"), "{line}");
     let line = refused_as_fio(dir.path(), "[a]\nrw=read\noffset=99t\n", &[M4]);
     assert!(line.contains("line 3: offset="), "{line}");
     let ran = run(dir.path(), &["run", "nowhere.fio", M4]);
@@ -285,12 +285,12 @@ fn results_take_the_place_of_older_results_only() {
     assert_eq!(job(dir.path(), text, &[M4]).code, Some(0), "a log of before");
     fs::write(at("x_bw.1.log"), "my thesis").expect("a folder of ours");
     let line = refused(dir.path(), &["run", "job.fio", M4]);
-    assert!(line.contains("is there and is no log"), "{line}");
+    assert!(line.contains("exists and is not a log"), "{line}");
     assert_eq!(fs::read(at("x_bw.1.log")).expect("it stays"), b"my thesis");
     fs::remove_file(at("x_bw.1.log")).expect("it is ours");
     std::os::unix::fs::symlink("/dev/full", at("x_bw.1.log")).expect("a folder of ours");
     let line = refused(dir.path(), &["run", "job.fio", M4]);
-    assert!(line.contains("is there and is no log"), "{line}");
+    assert!(line.contains("exists and is not a log"), "{line}");
     fs::remove_file(at("x_bw.1.log")).expect("it is ours");
     let line = refused(dir.path(), &["run", "job.fio", M4, "--output", "x_bw.1.log"]);
     assert!(line.contains("is one of the logs"), "{line}");
@@ -460,7 +460,7 @@ fn the_loop_runs_as_it_is_asked_to_or_says_why_not() {
     assert!(polled.code == Some(0) || polled.stderr.contains("leave hipri out"), "{polled:?}");
     fs::write(dir.path().join("job.fio"), text).expect("a folder of ours");
     for (list, why) in
-        [("0-x", "--cpus 0-x: \"0-x\" is no CPU"), ("8000", "may use"), ("", "is no CPU")]
+        [("0-x", "--cpus 0-x: \"0-x\" is not a CPU"), ("8000", "may use"), ("", "is not a CPU")]
     {
         let line = refused(dir.path(), &["run", "job.fio", "it.img", "--cpus", list]);
         assert!(line.contains(why), "{line}");

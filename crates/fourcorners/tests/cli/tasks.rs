@@ -120,7 +120,7 @@ fn real_tasks_leave_a_folder_as_it_was() {
     fs::write(dir.path().join("empty/letter"), "Dear reader").expect("it can be written");
     for (args, told) in [
         (&["empty"][..], "is not empty"),
-        (&["empty/letter"], "is no folder"),
+        (&["empty/letter"], "is not a folder"),
         (&["none/new"], "cannot be used"),
         (&["new", "--size", "3X"], "--size 3X"),
         (&["new", "--size", "5"], "--size 5"),

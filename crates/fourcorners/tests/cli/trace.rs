@@ -160,7 +160,7 @@ fn what_cannot_be_done_is_refused_in_a_line() {
         (&["info", "far.csv", "--range", "10G"], "--range 10G"),
         (&["info", "far.csv", "--range", "10G-1G"], "--range 10G-1G"),
         (&["info", "far.csv", "--from", "-1"], "--from -1"),
-        (&["info", "far.csv", "--from", "2", "--to", "1"], "nothing is between"),
+        (&["info", "far.csv", "--from", "2", "--to", "1"], "this range is empty"),
         (&["info", "far.csv", "--time-scale", "NaN"], "--time-scale NaN"),
         (&["info", "far.csv", "--address-scale", "-2"], "--address-scale -2"),
         (&["info", "far.csv", "--device", "8:0"], "--device 8:0"),

@@ -149,7 +149,7 @@ fn what_is_no_list_of_figures_is_refused() {
         (["--figures", "mine.json"], "mine.json: this is not a JSON list"),
         (["--figures", "folder.json"], "folder.json: this is not a file"),
         (["--figures", "none.json"], "none.json: cannot read"),
-        (["--only", "m999"], "no figure of that id"),
+        (["--only", "m999"], "no figure has this id"),
     ] {
         let line = refused(path, &["validate", args[0], args[1]]);
         assert!(line.contains(told), "{told}: {line}");

@@ -1,4 +1,4 @@
-//! What is true of a drive, and whether a review could find it out.
+//! The truth about a drive, and whether a review could find it out.
 //!
 //! What a drive does with a TRIM is what its profile says. Whether it is slower used, or full, or with
 //! data that does not compress is what the same drive does on a quiet machine with other random

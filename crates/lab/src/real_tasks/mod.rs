@@ -104,7 +104,7 @@ impl Plan {
             Err(error) if error.kind() == io::ErrorKind::NotFound => true,
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
                 return Err(format!(
-                    "{shown} is no folder: name an empty folder, or one that does not exist yet"
+                    "{shown} is not a folder: name an empty folder, or one that does not exist yet"
                 ));
             }
             Err(error) => return Err(cannot(error)),

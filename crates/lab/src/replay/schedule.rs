@@ -1,4 +1,4 @@
-//! When each I/O of a trace is due, and where it goes on a target.
+//! The due time of each I/O of a trace, and its address on a target.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

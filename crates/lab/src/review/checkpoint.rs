@@ -1,4 +1,4 @@
-//! How far a review is, so that it can go on after it was ended.
+//! The progress of a review, saved so that it can continue after it was ended.
 
 use fourcorners_record::Record;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Whether one figure is slower than another, as far as the seconds of the two runs tell.
+//! Decides whether one figure is slower than another, as far as the seconds of the two runs show.
 
 use fourcorners_record::note::finished;
 use fourcorners_record::{Figure, Outcome, Record, Series, Verdict};

@@ -1,4 +1,4 @@
-//! How full is too full: random write while 10, 20, ... 100 % of the LBAs hold data.
+//! Method `fill-level`: random write while 10, 20, ... 100 % of the LBAs hold data.
 //!
 //! At each level the next tenth of the drive is written in order, then as much again at random over all
 //! that is written so far, and then the figure is taken for a minute. So the drive comes to each

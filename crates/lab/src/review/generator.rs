@@ -1,4 +1,4 @@
-//! Whether it was the drive that a figure is of, or the program that made the I/Os.
+//! Checks whether the drive limited a figure, or the program that made the I/Os.
 
 use fourcorners_record::{Note, Record};
 use fourcorners_run::generator_was_the_limit;

@@ -1,4 +1,23 @@
 //! The reviewers' tests: each method is a plan of phases, and one runner carries plans out.
+//!
+//! A method is a list of phases (`phase.rs`), built in or from a plan file (`plan_file/`, `docs/PLANS.md`);
+//! a [`Protocol`] is either.
+//!
+//! - **Virtual SSDs**: a purged virtual SSD is a new one of its profile, so the jobs since its purge name
+//!   its state. `shelf.rs` makes a state once and copies it for all methods that begin in it, and a record
+//!   does not depend on which other methods were run. With `[wear]`, with a loaded state, and on a hard disk
+//!   this does not hold: there each method gets a new drive and goes through all its phases on it.
+//! - **Real drives** go through all methods one after the other. Where the drive is still in the state that a
+//!   purge and fill would lead to, both are left out ([`Past`]).
+//! - **Parallel runs**: virtual drives run on all cores, as many as memory allows, cached states included.
+//! - **Resume**: `review.resume/` beside the results holds a file for each record, with a checksum, bound to
+//!   targets, plan and version. A cached state continues at a purge. A real drive continues at the
+//!   interrupted phase if that phase only reads, otherwise at the purge before it. Other virtual
+//!   drives begin the method again. Results that are being saved also stay there until they are complete.
+//! - **Differences** (`difference.rs`) are judged by what the seconds of both runs leave open, each run by
+//!   itself or second beside second, and by the time the machine took from them: at most all of it, at least
+//!   nothing. `trim` asks whether its outcome would be the same if the drive stood still while the loop waited,
+//!   and if it worked on.
 
 mod checkpoint;
 mod compressible;

@@ -1,4 +1,4 @@
-//! What was done to a drive since it was purged, so that what would only be done again is spared.
+//! The history of a drive since its purge, so that a preparation it already had is not repeated.
 
 use fourcorners_record::Job;
 

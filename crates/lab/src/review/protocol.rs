@@ -1,4 +1,4 @@
-//! What a review carries out: a method of ours, or one from a plan file.
+//! A protocol: a built-in method, or one from a plan file.
 
 use std::sync::Arc;
 

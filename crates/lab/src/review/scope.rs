@@ -1,4 +1,4 @@
-//! What a plan is made for, and the jobs that all plans are made of.
+//! The scope of a plan (target, quick, spare, seed), and the jobs that all plans share.
 
 use fourcorners_drive::Geometry;
 use fourcorners_record::{Data, Job, Pattern, Until};

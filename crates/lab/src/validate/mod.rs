@@ -3,6 +3,19 @@
 //!
 //! A figure is read (`figure`), its drive found (`names`), its test filled in (`conventions`), what
 //! it asks worked out (`question`), all tests run (`runs`) and the answers judged (here).
+//!
+//! - A drive is found by its published name. A word that is left over makes it another drive, so a
+//!   Vertex LE is never taken for a Vertex.
+//! - `conventions` is one table for all figures; it fills in what a test leaves open. `articles` holds
+//!   what an article says once for all of its figures.
+//! - `question` turns a figure into a value, a ratio or an ordering.
+//! - Tests that begin in the same used state share its preparation. Drives run on all cores; results do
+//!   not depend on how many.
+//! - One figure in three, by a hash of its id, is kept out of every fit (`split`). A test refuses a fitted
+//!   value whose note cites one of those.
+//!
+//! The result is `docs/FIDELITY.md`. A test compares the rows that take a moment, `.ci/run` compares all of
+//! them. Where sources disagree, `docs/SOURCES.md` has the decision and its reason.
 
 mod articles;
 pub mod chart;

@@ -1,4 +1,4 @@
-//! Which figures profiles may be fitted to, and which are kept out to check the fit.
+//! The split of figures into those that profiles may be fitted to, and those kept out to check the fit.
 
 use super::figure::Figure;
 

@@ -39,7 +39,7 @@ pub enum RecordError {
     },
     /// A file or something else.
     #[error(
-        "{path} is no block device: name one (lsblk lists them); what is done to a file is recorded \
+        "{path} is not a block device: name one (lsblk lists them); what is done to a file is recorded \
          from the device it is on"
     )]
     NoDevice {
@@ -80,7 +80,7 @@ pub enum RecordError {
         path: String,
     },
     /// A file of that name is there.
-    #[error("{path} is there already: name another trace, or move it away")]
+    #[error("{path} already exists: name another trace, or move it away")]
     Exists {
         /// The file.
         path: String,
@@ -279,7 +279,7 @@ mod tests {
         fs::write(&file, "x").expect("a file");
         let stem = folder.path().join("it");
         let refused = |path: &Path| record(path, &stem, || false).expect_err("refused").to_string();
-        assert!(refused(&file).contains("is no block device"));
+        assert!(refused(&file).contains("is not a block device"));
         assert!(refused(&folder.path().join("absent")).contains("cannot open"));
         assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
     }

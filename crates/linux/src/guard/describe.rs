@@ -1,4 +1,4 @@
-//! What sysfs says a block device is. Nothing is opened but attributes.
+//! A block device as sysfs describes it. Only attributes are opened.
 
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,6 @@
-//! What loop devices are over, asked of the devices themselves.
+//! The files and devices below loop devices, asked of the devices themselves.
 //!
-//! Sysfs says it by a path, which may lead elsewhere in another name space, and may itself be hidden
+//! Sysfs names them by a path, which may lead elsewhere in another name space, and may itself be hidden
 //! from this one. A device says the file system and the inode (`LOOP_GET_STATUS64` in
 //! include/uapi/linux/loop.h), where this user may open it.
 

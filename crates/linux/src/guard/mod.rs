@@ -23,6 +23,9 @@
 //! | any other block device or existing file | allowed | allowed |
 //! | a file that `--size` created, as we left it | allowed without | |
 //!
+//! `--force` overrides signatures and partition tables. It never overrides being in use (mounted, swap,
+//! held, below a loop device): writing under a live file system harms the running system and measures nothing.
+//!
 //! The checks cannot see content without a signature (plain dm-crypt, VeraCrypt, a tar on the
 //! bare device); that is what naming it with `--destroy` is for.
 

@@ -1,4 +1,4 @@
-//! Whether the user has allowed this target to be written.
+//! Permission of the user to write a target.
 
 use std::fs::File;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Why a target may not be used: one line each, with what it is, why not, and what to type.
+//! Refusals: one line each, with the target, the reason, and what to type.
 
 use std::fmt;
 use std::path::Path;
@@ -82,7 +82,7 @@ pub enum Refusal {
         target: String,
     },
     /// The system is using it. No option allows this.
-    #[error("{target} is in use and never written then: {usage}; to free it: {}", .usage.undo)]
+    #[error("{target} is in use, so it is never written: {usage}; to free it: {}", .usage.undo)]
     InUse {
         /// The target.
         target: String,
@@ -287,8 +287,8 @@ mod tests {
         let messages = [
             (
                 Refusal::InUse { target: target(), usage },
-                "/dev/sdb (Samsung SSD 840, serial S1D, 120.0 GB) is in use and never written \
-                 then: /dev/sdb1 is mounted at /mnt/x; to free it: umount /mnt/x",
+                "/dev/sdb (Samsung SSD 840, serial S1D, 120.0 GB) is in use, so it is never \
+                 written: /dev/sdb1 is mounted at /mnt/x; to free it: umount /mnt/x",
             ),
             (
                 Refusal::NotNamed {

@@ -1,4 +1,4 @@
-//! How scratch files, which `--size` creates, are known again: by what we left in them.
+//! Scratch files, created by `--size`, recognised by the content we left in them.
 //!
 //! A scratch file carries the attribute [`MARK`]: its inode number and size, when it was written last, and a
 //! digest of samples of what it holds. So a copy that kept its attributes is none, nor is a file that

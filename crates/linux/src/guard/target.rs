@@ -1,4 +1,4 @@
-//! What a path leads to.
+//! The target behind a path.
 
 use std::fmt;
 use std::fs::{self, File};

@@ -1,4 +1,4 @@
-//! What is stored on a real drive, byte by byte: for tests of content, where nothing is measured.
+//! Content of a real drive, byte by byte, for tests of content in which nothing is measured.
 
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};

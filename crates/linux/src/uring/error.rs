@@ -1,4 +1,4 @@
-//! Why a real drive could not be set up or purged.
+//! Errors of setting up or purging a real drive.
 
 use std::io;
 

@@ -3,6 +3,21 @@
 //! The one module with `unsafe` code: it lends memory to the kernel. Two rules make that sound.
 //! The memory is reached by raw pointers only, never by a reference, while the kernel has it; and
 //! it is unmapped only after every I/O on it has been answered (see `Drop`).
+//!
+//! One ring with registered file and buffers serves a drive, with `SINGLE_ISSUER` and `DEFER_TASKRUN`
+//! where the kernel has them.
+//!
+//! - **Write data** comes from blocks of the tag that stay in a processor's cache; each block is numbered
+//!   before it is written, so none repeats (`pools.rs`).
+//! - **I/O that the kernel cannot begin without waiting** (writes to the page cache of some file systems, all
+//!   I/O of a file in memory) is done by the loop itself (`here.rs`).
+//! - **Waiting**: before an I/O is due the loop looks at the clock, because waking up would be late
+//!   (`clock.rs`); it looks for completions where a wait would be shorter than two wake-ups (`brief.rs`). A
+//!   distant time is an entry of the ring, and waits have no limit of their own (`alarm.rs`).
+//! - **Latency** runs from submission to when the batch of completions was noticed, so our own queueing is in
+//!   it. The clock is read once per batch, and before a submit when nothing is in flight.
+//! - **A file is written once before it is measured** (`laid out`): blocks that were never written would
+//!   be answered from memory.
 
 #![allow(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! What the kernel has moved to and from the drive that a target is on, whoever asked for it.
+//! Bytes that the kernel moved to and from the drive of a target, for any process.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! What was concluded of several sides, one beneath the other.
+//! Conclusions of several sides, one below the other.
 
 use fourcorners_record::{Note, Record};
 use serde::Serialize;

@@ -1,8 +1,11 @@
-//! Drives against each other: figures, curves, seconds and conclusions that they have in common, their
-//! ratios, how sure these are, and which of them make no difference.
+//! Compares drives: the figures, curves, seconds and conclusions that they have in common, their ratios,
+//! confidence intervals, and which differences do not matter.
 //!
-//! All ratios are to the first side. Results in virtual and in wall time may stand side by side, and
-//! say so: one comes from a model, the other from hardware.
+//! A side is a drive set up one way on one clock; repeats differ in their seed and have the same job. All
+//! ratios are to the first side. Statistics are of logarithms, so that a ratio is a difference. Figures,
+//! curves (over the places that all sides reach), seconds and conclusions are rows of one kind (`rows.rs`).
+//! Results in virtual and in wall time may stand side by side, and say so: one comes from a model, the
+//! other from hardware.
 
 mod cell;
 mod conclusion;

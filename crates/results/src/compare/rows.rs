@@ -1,4 +1,4 @@
-//! What several sides have under one name, in the order it first comes, by method.
+//! Values of several sides under one name, in order of first appearance, by method.
 
 use std::collections::HashMap;
 use std::hash::Hash;

@@ -1,4 +1,4 @@
-//! Who is compared.
+//! The sides of a comparison.
 
 use fourcorners_record::{Record, TargetInfo};
 

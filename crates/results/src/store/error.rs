@@ -1,4 +1,4 @@
-//! What can go wrong with a database of results: where, why, and what to do.
+//! Errors of a database of results: where, why, and what to do.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub enum StoreError {
         why: String,
     },
     /// A file that is no database of results, and may be anything.
-    #[error("{} is no database of results ({why}); it is left as it is: name another file", path.display())]
+    #[error("{} is not a database of results ({why}) and was not changed: name another file", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
@@ -81,7 +81,7 @@ pub enum StoreError {
         id: String,
     },
     /// Several records' ids begin like this.
-    #[error("the id {id:?} may be {}: give more of it", found.join(" or "))]
+    #[error("the id {id:?} is ambiguous, it may be {}: give more characters", found.join(" or "))]
     Ambiguous {
         /// As given.
         id: String,

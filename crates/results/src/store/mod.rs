@@ -4,6 +4,19 @@
 //! filtered stands in columns beside it. Any number of processes may read and write at a time; each
 //! call is done all the way or not at all, whenever a process is killed or a disk is full.
 //!
+//! - **Tables**: `records` has the columns to list and filter by, `contents` the JSON packed by zlib,
+//!   `figures` a row per figure; the id is the key. `user_version` counts the steps of `schema.rs`, which
+//!   never change once released; a later form is refused.
+//! - **Durability**: one transaction per call, a write-ahead log, `synchronous = FULL`. A call that returned
+//!   is on the disk.
+//! - **Damage** is found by the header, by `quick_check` (up to 64 MB, before a review writes), by SQLite
+//!   while reading, and by zlib's checksum and the id of each record; `results check` reads everything,
+//!   hashes included. A database is set aside only if it is proven ours: it has our application id, or is at
+//!   our default path. To open one takes a shared lock on its folder, to set one aside an
+//!   exclusive lock (`lock.rs`); the file that was open is renamed, or none.
+//!
+//! The command never lets a database stop a review (`cli/keeper.rs`). `tests/golden/` has what 0.1.0 wrote.
+//!
 //! ```
 //! use fourcorners_results::store::{Filter, Store};
 //!

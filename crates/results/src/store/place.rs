@@ -1,4 +1,4 @@
-//! Where results are kept when nobody says where.
+//! The default place of the database.
 
 use std::env;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What is in a database: lists by filter, records by id.
+//! Queries of a database: lists by filter, records by id.
 
 use fourcorners_record::{ClockName, Ended, Record, TargetInfo};
 use rusqlite::types::Value;

@@ -1,4 +1,4 @@
-//! What changes a database. Each call is one transaction.
+//! Changes to a database. Each call is one transaction.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! How large the next I/O is.
+//! The size of the next I/O.
 
 use super::random::below;
 

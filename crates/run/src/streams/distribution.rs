@@ -1,4 +1,4 @@
-//! Which block is wanted how often: the distributions of fio's `random_distribution`.
+//! The frequency of each block: the distributions of fio's `random_distribution`.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;

@@ -1,4 +1,4 @@
-//! Which units of a span were covered, and which is the next that was not.
+//! The units of a span that were covered, and the next one that was not.
 
 /// A bit a unit, and above each 64 words of bits one that says which of them are full, so that the
 /// next free unit is found in a few steps however full the map is.

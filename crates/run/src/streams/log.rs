@@ -1,4 +1,4 @@
-//! What a stream did over time, row by row.
+//! A stream's log over time, row by row.
 
 use fourcorners_drive::Nanos;
 

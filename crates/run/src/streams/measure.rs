@@ -1,4 +1,4 @@
-//! What is measured of a stream.
+//! The measurements of a stream.
 
 use fourcorners_drive::Nanos;
 

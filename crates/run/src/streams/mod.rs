@@ -4,6 +4,12 @@
 //! mixed block sizes, distributions, a pace, think time, flushes, an order of starting. [`run`]
 //! carries a [`Plan`] of them out in one loop, interleaved by the target's clock, so that on a
 //! virtual drive the result is the same every time and on a real one no thread waits for another.
+//!
+//! A job's latency runs from when its I/O was due or submitted, and includes the wait in front of a drive
+//! that takes fewer commands than all jobs together have in flight. fio's random map is a keyed permutation
+//! where I/Os are one unit, and a bit table with a tree over it, filled as fio fills it, where they are
+//! several. All streams are examined only when one has ended or the earliest of their times (`wake`) has
+//! come, so a thousand idle jobs cost nothing per I/O.
 
 mod blocks;
 mod distribution;

@@ -1,4 +1,4 @@
-//! When the next I/O is due.
+//! The due time of the next I/O.
 
 use fourcorners_drive::Nanos;
 

@@ -1,4 +1,4 @@
-//! Where the next I/O of a stream goes.
+//! The address of a stream's next I/O.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;

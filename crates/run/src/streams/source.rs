@@ -1,4 +1,4 @@
-//! What a stream asks for next.
+//! The next I/O of a stream.
 
 use fourcorners_drive::{Io, Lba, Nanos, Op, SECTOR_BYTES};
 use rand_xoshiro::Xoshiro256PlusPlus;

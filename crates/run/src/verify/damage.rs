@@ -1,4 +1,4 @@
-//! What is wrong with a block, by what should be in it and what is.
+//! The kind of damage of a block, from its expected and its actual content.
 
 use fourcorners_drive::SECTOR_BYTES;
 

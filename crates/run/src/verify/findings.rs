@@ -1,4 +1,4 @@
-//! What was found wrong, and how it is said.
+//! Findings of a verification, and their wording.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Which write every block of a span holds.
+//! The ledger: the last write of every block of a span.
 
 use super::Sequence;
 

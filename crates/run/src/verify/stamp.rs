@@ -1,4 +1,4 @@
-//! What a verified block looks like, byte by byte.
+//! The stamp of a verified block, byte by byte.
 //!
 //! Everything in a block follows from five numbers: the run, the sequence of the write, its place, the
 //! length of a block and how compressible it is. So what should be somewhere can be made again and

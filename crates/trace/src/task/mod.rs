@@ -138,7 +138,7 @@ impl Task {
         let metadata = path.metadata().map_err(cannot)?;
         // A pipe or a device by a slip of the hand would be read for ever.
         if !metadata.is_file() {
-            return Err("a task is a file of TOML, and this is none".into());
+            return Err("a task is a TOML file, and this is not".into());
         }
         if metadata.len() > MOST_FILE_BYTES {
             let bytes = metadata.len();

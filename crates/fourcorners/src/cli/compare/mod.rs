@@ -19,10 +19,10 @@ use super::replaced::{Inputs, Kind};
 use super::terminal::{columns, say};
 use super::{End, Failure};
 
-/// Compare drives: their results side by side, with ratios and what does not matter.
+/// Compare results side by side, with ratios; differences within noise are marked.
 ///
-/// Ratios are to the first one. Several results of a drive that differ in the seed only (`review
-/// --repeat`) are taken together, and say how far a ratio is to be trusted.
+/// Ratios are to the first drive. Several results of a drive that differ only in the seed (`review
+/// --repeat`) are combined and give a confidence interval for each ratio.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   fourcorners compare crucial-m4-256gb intel-x25-m-g2-160gb
@@ -30,8 +30,8 @@ use super::{End, Failure};
   fourcorners compare 6287de5 0550938 -o page.html
   fourcorners compare before/review.json after/ --json")]
 pub(super) struct CompareArgs {
-    /// A drive by its name or serial number (its latest results), the id of a result, or a file or
-    /// folder of results
+    /// Drive name or serial number (its latest results), id of a result, or a file or folder of
+    /// results
     #[arg(required = true, value_name = "WHAT")]
     what: Vec<String>,
 
@@ -43,7 +43,7 @@ pub(super) struct CompareArgs {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Replace whatever else is there
+    /// Replace any other file of that name as well
     #[arg(long, requires = "output")]
     overwrite: bool,
 
@@ -51,11 +51,11 @@ pub(super) struct CompareArgs {
     #[arg(long)]
     json: bool,
 
-    /// Show records of a file, too, that were changed since they were measured, with a mark
+    /// Also show records of a file that were changed after they were measured; they are marked
     #[arg(long)]
     as_is: bool,
 
-    /// The database [default: fourcorners/results.db in $XDG_DATA_HOME or ~/.local/share]
+    /// Database [default: fourcorners/results.db in $XDG_DATA_HOME or ~/.local/share]
     #[arg(long, value_name = "FILE")]
     db: Option<PathBuf>,
 }
@@ -71,7 +71,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<End, Failure> {
         let has = |side: &Side| side.records.iter().any(|record| record.method == *method);
         if !sides.iter().any(has) {
             return Err(Failure::Usage(format!(
-                "--methods {method}: none of them has results of it; there are: {}",
+                "--methods {method}: none of these has results of that method; there are: {}",
                 all_methods(&sides).join(", ")
             )));
         }
@@ -84,7 +84,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<End, Failure> {
         };
         let each: Vec<String> = sides.iter().map(of).collect();
         return Err(Failure::Usage(format!(
-            "they have no figure and no curve in common: {}; review them with the same --methods",
+            "these have no figure and no curve in common: {}; review them with the same --methods",
             each.join("; ")
         )));
     }

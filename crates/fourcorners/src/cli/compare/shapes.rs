@@ -1,4 +1,4 @@
-//! What of a comparison is more than a number: curves, seconds, conclusions.
+//! The parts of a comparison that are more than a number: curves, seconds, conclusions.
 
 use fourcorners_report::{
     against, curve_heading, figure_words, iops, percent, plain, rate, wrapped,

@@ -104,25 +104,25 @@ fn notes(comparison: &Comparison) -> String {
     let curves = comparison.curves.iter().flat_map(|row| row.sides.iter().flatten());
     if figures.chain(curves.map(|cell| &cell.mean)).any(|it| it.matters == Some(false)) {
         notes.push(format!(
-            "{NO_MATTER}: no difference that matters, within {:.0} % or within what repeats leave \
-             open.",
+            "{NO_MATTER}: the difference does not matter; it is within {:.0} % or within the scatter of \
+             repeats.",
             comparison.no_matter * 100.0
         ));
     }
     if cells(comparison).any(|cell| cell.mb_per_s.interval.is_some()) {
         notes.push(format!(
-            "±: where the mean of the repeats lies, with {:.0} % confidence.",
+            "±: confidence interval of the mean of the repeats, {:.0} %.",
             comparison.confidence * 100.0
         ));
     }
     if cells(comparison).any(|cell| !cell.same_job) {
-        notes.push("*: not the same job (time, span or data): see what was run.".into());
+        notes.push("*: not the same job (time, span or data).".into());
     }
     if comparison.mixed_clocks {
-        notes.push("Virtual time is of a model, wall time of hardware.".into());
+        notes.push("Virtual time comes from a model, wall time from hardware.".into());
     }
     if comparison.alone > 0 {
-        notes.push(format!("{} figures that only one of them has are left out.", comparison.alone));
+        notes.push(format!("{} figures that only one side has are left out.", comparison.alone));
     }
     format!("{}\n", notes.join("\n"))
 }

@@ -6,19 +6,17 @@ use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use fourcorners_record::ClockName;
 
 #[derive(Debug, ClapArgs)]
-#[command(
-    after_help = "Every review and every replay goes in by itself. An id may be cut short as \
-long as it is one record's.
+#[command(after_help = "Every review and every replay is stored here automatically. An id may be \
+shortened as long as it is unique.
 
 Examples:
   fourcorners results list --drive m4 --since 2026-03-01
   fourcorners results show 6287de5
   fourcorners results export --method four-corners --csv -o corners.csv
   fourcorners results import fourcorners-results/20260301-100000-crucial-m4-256gb
-  fourcorners compare crucial-m4-256gb 6287de5"
-)]
+  fourcorners compare crucial-m4-256gb 6287de5")]
 pub(in crate::cli) struct ResultsArgs {
-    /// The database [default: fourcorners/results.db in $XDG_DATA_HOME or ~/.local/share]
+    /// Database [default: fourcorners/results.db in $XDG_DATA_HOME or ~/.local/share]
     #[arg(long, value_name = "FILE", global = true)]
     pub(super) db: Option<PathBuf>,
 
@@ -38,7 +36,7 @@ pub(super) enum ResultsCommand {
     Import(ImportArgs),
     /// Remove results
     Rm(RmArgs),
-    /// Read all of the database and say what is damaged
+    /// Read the whole database and report damage
     Check,
 }
 
@@ -57,19 +55,19 @@ pub(super) struct Chosen {
     #[arg(long, value_name = "NAME")]
     pub(super) firmware: Option<String>,
 
-    /// Begun then or later: 2026-03-01, 2026-03-01T10:00:00Z (UTC), or 12h or 30d before now
+    /// Started at or after this time: 2026-03-01, 2026-03-01T10:00:00Z (UTC), or 12h or 30d ago
     #[arg(long, value_name = "TIME")]
     pub(super) since: Option<String>,
 
-    /// Begun before that, or on that day
+    /// Started before this time, or on this day
     #[arg(long, value_name = "TIME")]
     pub(super) until: Option<String>,
 
-    /// In virtual or in wall time
+    /// Results in virtual or in wall time
     #[arg(long, value_name = "CLOCK", value_enum)]
     pub(super) clock: Option<Clock>,
 
-    /// At most so many, the latest
+    /// At most this many, the latest
     #[arg(long, value_name = "N")]
     pub(super) limit: Option<u64>,
 }
@@ -107,7 +105,7 @@ pub(super) struct ListArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct ShowArgs {
-    /// Ids of results, or how they begin
+    /// Ids of results, or their beginnings
     #[arg(required = true, value_name = "ID")]
     pub(super) ids: Vec<String>,
 
@@ -118,7 +116,7 @@ pub(super) struct ShowArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct ExportArgs {
-    /// Ids of results, or how they begin [default: all that the filters let through]
+    /// Ids of results, or their beginnings [default: all that match the filters]
     #[arg(value_name = "ID")]
     pub(super) ids: Vec<String>,
 
@@ -133,21 +131,21 @@ pub(super) struct ExportArgs {
     #[arg(long, short, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
 
-    /// Replace whatever else is there
+    /// Replace any other file of that name as well
     #[arg(long, requires = "output")]
     pub(super) overwrite: bool,
 }
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct ImportArgs {
-    /// A document of review --json, a folder that a review or a replay wrote, or a database
+    /// A document from review --json, a folder of a review or a replay, or a database
     #[arg(required = true, value_name = "PATH")]
     pub(super) from: Vec<PathBuf>,
 }
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct RmArgs {
-    /// Ids of results, or how they begin
+    /// Ids of results, or their beginnings
     #[arg(required = true, value_name = "ID")]
     pub(super) ids: Vec<String>,
 }

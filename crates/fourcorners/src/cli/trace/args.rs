@@ -6,10 +6,11 @@ use crate::cli::args::{KeepArgs, TargetArgs};
 use clap::{Args as ClapArgs, Subcommand};
 
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Formats, seen by content: compact, blktrace, vscsi, fio-iolog, csv, msr, \
-blkreplay, blkparse, mqsim; packed with gzip, zstd or LZ4, too.
+#[command(
+    after_help = "Formats, recognised by content: compact, blktrace, vscsi, fio-iolog, csv, msr, \
+blkreplay, blkparse, mqsim; also compressed with gzip, zstd or LZ4.
 Generated: generated:desktop, generated:heavy, generated:light, generated:2013.
-Tasks: task:boot and those that `fourcorners tasks` lists, or task:./mine.toml.
+Tasks: task:boot and others (`fourcorners tasks` lists them), or task:./mine.toml.
 
 Examples:
   fourcorners trace info web.load.gz
@@ -18,7 +19,8 @@ Examples:
   fourcorners trace convert web.load.gz --from 600 --to 1200 --ops read --as fio-iolog -o read.log
   fourcorners trace record /dev/sdX -o sdx --seconds 60
   fourcorners trace replay web.load.gz crucial-m4-256gb --rescale-address
-  fourcorners trace replay generated:light ./test.img --size 40G")]
+  fourcorners trace replay generated:light ./test.img --size 40G"
+)]
 pub(in crate::cli) struct TraceArgs {
     #[command(subcommand)]
     pub(super) command: TraceCommand,
@@ -26,11 +28,11 @@ pub(in crate::cli) struct TraceArgs {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum TraceCommand {
-    /// Say what is in a trace: the card
+    /// Summarise a trace
     Info(InfoArgs),
     /// Write a trace in another format, filtered or rescaled
     Convert(ConvertArgs),
-    /// Record what is done to a block device, by the kernel's blktrace (root, debugfs)
+    /// Record the I/O of a block device with the kernel's blktrace (needs root and debugfs)
     Record(RecordArgs),
     /// Replay a trace on drives and measure data rate, service time and busy time (storage bench)
     Replay(Box<ReplayArgs>),
@@ -46,7 +48,7 @@ pub(super) struct RecordArgs {
     #[arg(long, short, value_name = "NAME")]
     pub(super) output: PathBuf,
 
-    /// End after so long; Ctrl-C ends it, too, and keeps what was recorded
+    /// Stop after this time; Ctrl-C stops it, too, and keeps the recording
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub(super) seconds: Option<f64>,
 }
@@ -54,7 +56,7 @@ pub(super) struct RecordArgs {
 /// Which I/Os of a trace are taken, and how.
 #[derive(Debug, ClapArgs)]
 pub(super) struct Taken {
-    /// The trace's format, if it is not to be seen by its content
+    /// Format of the trace [default: recognised by content]
     #[arg(long, value_name = "FORMAT")]
     pub(super) format: Option<String>,
 
@@ -62,7 +64,7 @@ pub(super) struct Taken {
     #[arg(long)]
     pub(super) skip_bad: bool,
 
-    /// Kernel traces: take I/Os from the issue to the drive or from the entry into the queue
+    /// Kernel traces: take an I/O at its issue to the drive or at its entry into the queue
     #[arg(long, value_name = "issue|queue", default_value = "issue")]
     pub(super) event: String,
 
@@ -90,11 +92,11 @@ pub(super) struct Taken {
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, allow_negative_numbers = true)]
     pub(super) time_scale: f64,
 
-    /// Multiply addresses by this, in pieces of 1 MiB
+    /// Multiply addresses by this, in units of 1 MiB
     #[arg(long, value_name = "FACTOR", allow_negative_numbers = true)]
     pub(super) address_scale: Option<f64>,
 
-    /// A generated trace: this many I/Os instead of all, in the same proportions
+    /// Generated traces: this many I/Os instead of all, in the same proportions
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(super) ios: Option<u64>,
 
@@ -127,15 +129,15 @@ pub(super) struct ConvertArgs {
     #[arg(long, short, value_name = "FILE")]
     pub(super) output: PathBuf,
 
-    /// Replace the file if there is one
+    /// Replace an existing file
     #[arg(long)]
     pub(super) overwrite: bool,
 
-    /// Its format: fio-iolog (version 3), csv or compact
+    /// Format of the new trace: fio-iolog (version 3), csv or compact
     #[arg(long = "as", value_name = "FORMAT", default_value = "compact")]
     pub(super) output_format: String,
 
-    /// What a fio-iolog calls the drive: the file or device that fio is to use
+    /// Name of the drive in a fio-iolog: the file or device that fio will use
     #[arg(long, value_name = "PATH", default_value = "/dev/DEVICE")]
     pub(super) drive: String,
 
@@ -153,9 +155,9 @@ pub(super) struct ReplayArgs {
     #[arg(required = true, value_name = "TARGET")]
     pub(super) targets: Vec<String>,
 
-    /// When I/Os are issued: think (after the recorded think time, idle cut to --idle-cap), recorded
-    /// (at the recorded times, whatever the drive does; latency counts from when each was due), or
-    /// fast (as soon as there is a place in the queue)
+    /// When to issue I/Os: think (after the recorded think time, at most --idle-cap), recorded (at
+    /// the recorded times; latency counts from when each was due), or fast (as soon as the queue has
+    /// room)
     #[arg(long, value_name = "PACE", default_value = "think")]
     pub(super) pace: String,
 
@@ -167,7 +169,7 @@ pub(super) struct ReplayArgs {
     #[arg(long, value_name = "N", default_value_t = 32, allow_negative_numbers = true)]
     pub(super) depth: u32,
 
-    /// State of the drive before: empty, full, or both one after the other
+    /// State of the drive before the replay: empty, full, or both, one after the other
     #[arg(long = "drive-state", value_name = "STATE", default_value = "both")]
     pub(super) drive_state: String,
 
@@ -175,14 +177,14 @@ pub(super) struct ReplayArgs {
     #[arg(long, conflicts_with_all = ["wrap_address", "address_scale"])]
     pub(super) rescale_address: bool,
 
-    /// Let addresses beyond the end of a target begin again at its start
+    /// Wrap addresses beyond the end of a target around to its start
     #[arg(long, conflicts_with = "address_scale")]
     pub(super) wrap_address: bool,
 
     #[command(flatten)]
     pub(super) taken: Taken,
 
-    /// Write replay.html and replay.json into this folder, replacing those there
+    /// Write replay.html and replay.json into this folder, replacing earlier ones
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
 

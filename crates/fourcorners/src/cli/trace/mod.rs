@@ -87,7 +87,7 @@ fn filter(taken: &Taken) -> Result<Filter, String> {
     if let Some(to) = taken.to {
         filter.to = seconds("--to", to)?;
         if filter.to <= filter.from {
-            return Err(format!("--from {} --to {to}: nothing is between them", taken.from));
+            return Err(format!("--from {} --to {to}: this range is empty", taken.from));
         }
     }
     if !taken.ops.is_empty() {

@@ -1,4 +1,4 @@
-//! Where a phase goes: sizes in bytes or in percent of what may be touched.
+//! The span of a phase: sizes in bytes or in percent of the usable space.
 
 use fourcorners_run::trim::Range;
 use fourcorners_words::bytes_of;

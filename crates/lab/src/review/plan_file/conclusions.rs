@@ -1,4 +1,4 @@
-//! What a plan file says of its figures: a number each, a limit that it has to keep, and curves.
+//! Checks and curves of a plan file: a number each, with optional limits.
 
 use fourcorners_record::note::{finished, note};
 use fourcorners_record::{Curve, Figure, Note, Record, Steadiness, Threshold};

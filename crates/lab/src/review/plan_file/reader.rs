@@ -224,7 +224,9 @@ impl<'t> Section<'t> {
             found.push(next);
         }
         if found.is_empty() {
-            return Err(self.error_at(line, format!("{key} = [] must have a value at least")));
+            return Err(
+                self.error_at(line, format!("{key} = [] is empty: give at least one value"))
+            );
         }
         Ok(Some(found))
     }

@@ -1,4 +1,4 @@
-//! What was done to a drive before its test, from the words of a publication for its state.
+//! The state of a drive before its test, from the words of a publication.
 
 use super::super::articles::{self, Article};
 use super::super::figure::PublishedTest;

@@ -1,4 +1,4 @@
-//! What is taken where a publication leaves something open, and what is refused.
+//! Defaults for what a publication leaves open, and refusals.
 
 use super::*;
 use crate::validate::names::Names;

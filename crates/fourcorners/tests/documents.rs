@@ -1,0 +1,216 @@
+//! README.md, ARCHITECTURE.md and docs/ against the program: their length, their links, the commands and
+//! options they name, and the figures that README.md repeats from generated documents.
+//!
+//! A rule is a function that lists what breaks it. Each is held against the documents, and against a planted
+//! violation that it has to find.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A line that breaks a rule, with its document.
+type Violation = String;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(name: &str) -> String {
+    fs::read_to_string(root().join(name)).expect("a document in UTF-8")
+}
+
+/// Every document that a person writes or reads, with its text; paths from the root.
+fn documents() -> Vec<(PathBuf, String)> {
+    let top =
+        ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "python/README.md"];
+    let docs = fs::read_dir(root().join("docs")).expect("docs/");
+    let docs = docs.map(|entry| PathBuf::from("docs").join(entry.expect("an entry").file_name()));
+    let docs = docs.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
+    let paths: Vec<PathBuf> = top.map(PathBuf::from).into_iter().chain(docs).collect();
+    assert!(paths.len() > 10, "docs/ is looked for where it is");
+    paths.into_iter().map(|path| (path.clone(), read(&path.to_string_lossy()))).collect()
+}
+
+fn too_long(name: &str, text: &str, most: usize) -> Option<Violation> {
+    let lines = text.lines().count();
+    (lines > most).then(|| format!("{name} has {lines} lines, and {most} are the limit"))
+}
+
+#[test]
+fn readme_and_architecture_are_short() {
+    assert_eq!(too_long("README.md", &read("README.md"), 150), None);
+    assert_eq!(too_long("ARCHITECTURE.md", &read("ARCHITECTURE.md"), 200), None);
+    assert!(too_long("x", "a\nb\nc", 2).is_some(), "three lines are more than two");
+}
+
+/// Links of a document to files that are not there. Addresses and places within a page are not looked at.
+fn broken_links(path: &Path, text: &str) -> Vec<Violation> {
+    let folder = path.parent().expect("a document has a folder");
+    let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    let files = targets.map(|target| target.split('#').next().unwrap_or_default());
+    let files = files.filter(|file| !file.is_empty() && !file.contains("://"));
+    let broken = files.filter(|file| !root().join(folder).join(file).exists());
+    broken.map(|file| format!("{}: there is no {file}", path.display())).collect()
+}
+
+#[test]
+fn links_lead_to_files() {
+    let broken: Vec<Violation> =
+        documents().iter().flat_map(|(path, text)| broken_links(path, text)).collect();
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+    let planted = "[a](README.md), [b](https://x.example/none), [c](none.md#part)";
+    assert_eq!(broken_links(Path::new("README.md"), planted).len(), 1);
+}
+
+/// Files of the way from `review` to a die, in ARCHITECTURE.md: second column of a table with numbered rows.
+fn steps_of_the_way(text: &str) -> Vec<String> {
+    let cells = text.lines().map(|line| line.split('|').map(str::trim).collect::<Vec<_>>());
+    let numbered = cells.filter(|cells| cells.len() > 3 && cells[1].parse::<u32>().is_ok());
+    numbered.map(|cells| cells[2].trim_matches('`').to_string()).collect()
+}
+
+#[test]
+fn the_way_from_review_to_a_die_is_fourteen_files_or_fewer() {
+    let way = steps_of_the_way(&read("ARCHITECTURE.md"));
+    assert!((5..=14).contains(&way.len()), "{way:?}");
+    for file in &way {
+        assert!(root().join("crates").join(file).exists(), "there is no crates/{file}");
+    }
+    assert_eq!(steps_of_the_way("| # | file |\n| 1 | `a/b.rs` | x |\n"), ["a/b.rs"]);
+}
+
+/// What is typed in a document after `fourcorners`: lines of shells, and code in tables.
+fn commands(text: &str) -> Vec<String> {
+    let typed = text.lines().filter_map(|line| line.trim_start().strip_prefix("$ fourcorners "));
+    let typed = typed.map(|line| line.split(" #").next().unwrap_or_default());
+    let rows = text.lines().filter(|line| line.starts_with('|'));
+    let quoted = rows.flat_map(|row| row.split('`').skip(1).step_by(2));
+    let quoted = quoted.filter_map(|code| code.strip_prefix("fourcorners "));
+    typed.chain(quoted).map(|line| line.trim().to_string()).collect()
+}
+
+/// The help of a command, once asked for.
+#[derive(Default)]
+struct Help(BTreeMap<Vec<String>, Option<String>>);
+
+impl Help {
+    fn of(&mut self, command: &[&str]) -> Option<&str> {
+        let key: Vec<String> = command.iter().map(ToString::to_string).collect();
+        let ask = || {
+            let mut program = Command::new(env!("CARGO_BIN_EXE_fourcorners"));
+            let ran = program.args(command).arg("--help").output().expect("the program runs");
+            ran.status.success().then(|| String::from_utf8_lossy(&ran.stdout).into_owned())
+        };
+        self.0.entry(key).or_insert_with(ask).as_deref()
+    }
+}
+
+/// Commands that the program does not have, or that do not take an option they are given.
+fn unknown_commands(path: &Path, text: &str, help: &mut Help) -> Vec<Violation> {
+    let mut found = Vec::new();
+    for command in commands(text) {
+        let words: Vec<&str> = command.split_whitespace().collect();
+        let Some(&first) = words.first() else { continue };
+        let nested = matches!(first, "results" | "trace") && words.len() > 1;
+        let name = if nested { &words[..2] } else { &words[..1] };
+        let Some(text) = help.of(name) else {
+            found.push(format!("{}: there is no command {}", path.display(), name.join(" ")));
+            continue;
+        };
+        let options = words.iter().filter(|word| word.starts_with("--"));
+        let options = options.map(|word| word.split('=').next().unwrap_or(word));
+        let unknown = options.filter(|option| !text.split([' ', '\n']).any(|word| word == *option));
+        found.extend(unknown.map(|option| format!("{}: {command}: no {option}", path.display())));
+    }
+    found
+}
+
+#[test]
+fn commands_of_the_documents_are_those_of_the_program() {
+    let mut help = Help::default();
+    let mut checked = 0;
+    let mut unknown = Vec::new();
+    for (path, text) in documents() {
+        checked += commands(&text).len();
+        unknown.extend(unknown_commands(&path, &text, &mut help));
+    }
+    assert!(unknown.is_empty(), "{}", unknown.join("\n"));
+    assert!(checked > 100, "{checked} commands were found");
+    let planted = "$ fourcorners review m4 --quick # yes\n$ fourcorners review m4 --fast\n| `fourcorners brew` |";
+    assert_eq!(unknown_commands(Path::new("x"), planted, &mut help).len(), 2);
+}
+
+/// The rows of README.md's tables that repeat sums of docs/FIDELITY.md.
+fn fidelity_rows(fidelity: &str) -> Vec<String> {
+    let row = |line: &str| {
+        let (kind, rest) = line.strip_prefix("- ")?.split_once(": ")?;
+        let (count, rest) = rest.split_once(" figures, median error ")?;
+        let (median, ninth) = rest.split_once(", 90th percentile ")?;
+        let kind = kind.to_lowercase();
+        matches!(&kind[..], "fitted" | "predicted")
+            .then(|| format!("| {kind} | {count} | {median} | {ninth} |"))
+    };
+    fidelity.lines().filter_map(row).collect()
+}
+
+/// The same of docs/VERDICTS.md: a level of noise, and over all verdicts how many are identifiable, right,
+/// wrong and undetermined.
+fn verdict_rows(verdicts: &str) -> Vec<(String, String)> {
+    let mut sums: Vec<(String, [u32; 4])> = Vec::new();
+    let mut counted = false;
+    for line in verdicts.lines() {
+        if let Some(level) = line.strip_prefix("## Noise: ") {
+            let level = level.split_whitespace().next().unwrap_or_default();
+            sums.push((level.to_string(), [0; 4]));
+        }
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        match (&cells[..], sums.last_mut()) {
+            ([_, "verdict", second, ..], _) => counted = *second == "drives",
+            ([_, verdict, _, numbers @ ..], Some((_, sum)))
+                if counted && verdict.starts_with('`') && numbers.len() >= 4 =>
+            {
+                for (sum, number) in sum.iter_mut().zip(numbers) {
+                    *sum += number.parse::<u32>().expect("a count");
+                }
+            }
+            _ => {}
+        }
+    }
+    let row = |(level, [all, right, wrong, open]): (String, [u32; 4])| {
+        (level, format!(" | {all} | {right} | {wrong} | {open} |"))
+    };
+    sums.into_iter().map(row).collect()
+}
+
+#[test]
+fn readme_has_the_sums_of_the_generated_documents() {
+    let (readme, fidelity) = (read("README.md"), read("docs/FIDELITY.md"));
+    let rows = fidelity_rows(&fidelity);
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    for row in rows {
+        assert!(readme.contains(&row), "docs/FIDELITY.md has {row}, and README.md has not");
+    }
+    let run =
+        fidelity.lines().find(|line| line.ends_with(" figures were run.")).expect("its first sum");
+    let run = run.trim_start_matches("- ").trim_end_matches(" were run.");
+    assert!(readme.contains(run), "docs/FIDELITY.md has {run}, and README.md has not");
+
+    let levels = verdict_rows(&read("docs/VERDICTS.md"));
+    assert_eq!(levels.len(), 3, "{levels:?}");
+    for (level, row) in levels {
+        let line = readme.lines().find(|line| line.starts_with(&format!("| {level} ")));
+        let line = line.unwrap_or_else(|| panic!("README.md has no noise level {level}"));
+        assert!(line.ends_with(&row), "docs/VERDICTS.md has {level}{row}, README.md {line}");
+    }
+
+    let planted = "- Fitted: 2 figures, median error 3 %, 90th percentile 4 %\n- All: 9 figures";
+    assert_eq!(fidelity_rows(planted), ["| fitted | 2 | 3 % | 4 % |"]);
+}
+
+#[test]
+fn readme_counts_the_drives_of_the_catalogue() {
+    let count = fourcorners_catalogue::names().len();
+    let told = format!("The catalogue has {count} drives");
+    assert!(read("README.md").contains(&told), "{told}");
+}
