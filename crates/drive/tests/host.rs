@@ -5,7 +5,7 @@ mod common;
 
 use common::*;
 use fourcorners_drive::profile::*;
-use fourcorners_drive::{FaultCause, Io, Lba, Nanos, Op, Ssd, Tag, Target};
+use fourcorners_drive::{FaultCause, Io, Lba, Nanos, Op, Ssd, SsdCounters, Tag, Target};
 
 const SMALL: Shape = Shape { dies: 4, blocks_per_die: 64, pages_per_block: 16, effective_op: 0.15 };
 
@@ -240,6 +240,73 @@ fn with_power_loss_protection_force_costs_nothing() {
     let mut drive = make(&profile);
     assert_eq!(alone(&mut drive, fua(4, 1)), Nanos(6827));
     assert_eq!(drive.counters().padded_units, 0);
+}
+
+/// The same drive with its volatile write cache off.
+fn writing_through(profile: &SsdProfile) -> SsdProfile {
+    let mut profile = profile.clone();
+    profile.buffer.write_cache = Some(set(false));
+    profile
+}
+
+/// Latencies of writes of several lengths at several places, some of them parts of units, at queue depth
+/// `depth`, and what the drive counted.
+fn latencies(profile: &SsdProfile, depth: u32, force: bool) -> (Vec<Nanos>, SsdCounters) {
+    let mut drive = make(profile);
+    let write = |i: u64| {
+        let (unit, units) = (i * 7 % 500, 1 + (i % 3) as u32);
+        let io = Io { fua: force, ..io(Op::Write, unit, units) };
+        if i.is_multiple_of(5) { Io { sectors: 3, ..io } } else { io }
+    };
+    let latencies = closed_loop(&mut drive, depth, times(3000, write));
+    (latencies, drive.counters())
+}
+
+#[test]
+fn without_a_write_cache_every_write_is_a_forced_one() {
+    for pages in [4096, 16_384] {
+        let mut profile = ssd(Shape { pages_per_block: 64, ..SMALL });
+        profile.nand.page_bytes = set(pages);
+        profile.host.command_us = set(10.0);
+        let off = writing_through(&profile);
+        for depth in [1, 8] {
+            let forced = latencies(&profile, depth, true);
+            assert_eq!(latencies(&off, depth, false), forced, "{pages} bytes, QD {depth}");
+            assert_eq!(latencies(&off, depth, true), forced, "{pages} bytes, QD {depth}");
+            // The cache makes the difference, and one that is given as on is that of a drive without the key.
+            let cached = latencies(&profile, depth, false);
+            let mean =
+                |of: &(Vec<Nanos>, SsdCounters)| of.0.iter().copied().sum::<Nanos>().0 / 3000;
+            assert!(mean(&cached) < mean(&forced), "{pages} bytes, QD {depth}");
+            let mut on = profile.clone();
+            on.buffer.write_cache = Some(set(true));
+            assert_eq!(latencies(&on, depth, false), cached, "{pages} bytes, QD {depth}");
+        }
+        // Nothing waits for a flush.
+        let mut drive = make(&off);
+        alone(&mut drive, io(Op::Write, 3, 1));
+        assert_eq!(drive.counters().pending_units, 0);
+        assert_eq!(alone(&mut drive, Io::FLUSH), Nanos(10_000));
+    }
+}
+
+#[test]
+fn a_buffer_that_survives_a_power_cut_needs_no_cache_to_be_off() {
+    let mut profile = ssd(SMALL);
+    profile.buffer.power_loss_protected = set(true);
+    let cached = latencies(&profile, 1, false);
+    assert_eq!(latencies(&writing_through(&profile), 1, false), cached);
+    assert_eq!(latencies(&profile, 1, true), cached);
+}
+
+#[test]
+fn reads_are_the_same_without_a_write_cache() {
+    let profile = ssd(SMALL);
+    let [mut on, mut off] = [&profile, &writing_through(&profile)].map(filled);
+    for unit in 0..200 {
+        let read = io(Op::Read, unit * 37 % 500, 1 + (unit % 4) as u32);
+        assert_eq!(alone(&mut on, read), alone(&mut off, read), "unit {unit}");
+    }
 }
 
 #[test]

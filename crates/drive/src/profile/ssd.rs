@@ -112,6 +112,11 @@ pub struct BufferSection {
     pub write_kib: Sourced<u32>,
     /// Whether its content survives a power cut, so that a flush need not wait for the NAND.
     pub power_loss_protected: Sourced<bool>,
+    /// Whether the volatile write cache is on: a write is answered when the buffer has it; true when absent.
+    /// Off, as `hdparm -W 0` sets it, every write is answered as one with FUA, which makes no difference
+    /// where the content survives a power cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_cache: Option<Sourced<bool>>,
     /// Whether a unit of the map that is written again while its row is not full takes the place it has
     /// there, so that only the last of such writes is programmed (coalescing); false when absent. What
     /// programs a row before it is full, as a flush does, ends it for the units of the row. Not with `[compression]`.
@@ -120,6 +125,11 @@ pub struct BufferSection {
 }
 
 impl BufferSection {
+    /// Whether a write may be answered before it is safe.
+    pub fn write_cache_is_on(&self) -> bool {
+        self.write_cache.as_ref().is_none_or(|on| on.value)
+    }
+
     /// Whether writes are coalesced.
     pub fn coalesces(&self) -> bool {
         self.coalesce.as_ref().is_some_and(|coalesce| coalesce.value)

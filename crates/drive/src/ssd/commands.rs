@@ -99,7 +99,7 @@ impl Ssd {
         self.host_writes.add(self.grain, io);
         // The data is in the buffer already; it counts as written when the map can say where it is.
         admitted = admitted.max(mapped);
-        if io.fua && !self.power_loss_protected {
+        if self.writes_through || io.fua && !self.power_loss_protected {
             admitted = durable.max(self.program_open_rows(arrives, admitted)).max(admitted);
         }
         Some(self.link.confirm(arrives, admitted))

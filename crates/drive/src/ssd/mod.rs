@@ -59,6 +59,8 @@ pub struct Ssd {
     raw_bytes: u64,
     trim: Trim,
     power_loss_protected: bool,
+    /// Whether every write is answered as one with FUA: the volatile write cache is off.
+    writes_through: bool,
     /// Whether the write buffer coalesces.
     coalesces: bool,
     /// Whether whole units are written the short way: see [`Ssd::write_plain`].
@@ -170,7 +172,10 @@ impl Ssd {
         };
         let grain = Grain::new(shape, geometry.sectors);
         let costs = CommandCosts::new(profile);
+        let power_loss_protected = profile.buffer.power_loss_protected.value;
+        let writes_through = !profile.buffer.write_cache_is_on() && !power_loss_protected;
         let plain = profile.map_layout().is_none()
+            && !writes_through
             && profile.checkpoint.is_none()
             && !profile.buffer.coalesces()
             && matches!(&ftl, Translation::PageMap(map) if map.is_plain());
@@ -180,7 +185,8 @@ impl Ssd {
             grain,
             raw_bytes: profile.raw_bytes(),
             trim: Trim::new(&profile.trim, link.is_pcie()),
-            power_loss_protected: profile.buffer.power_loss_protected.value,
+            power_loss_protected,
+            writes_through,
             coalesces: profile.buffer.coalesces(),
             plain,
             // Others ask for what is deferred, and have no short way.

@@ -9,7 +9,7 @@ use super::set;
 /// drive with what there is already.
 pub fn add(numbers: &mut impl Numbers, profile: &mut SsdProfile) {
     // Log blocks come before what they exclude.
-    let mechanisms: [(u64, Mechanism); 16] = [
+    let mechanisms: [(u64, Mechanism); 17] = [
         (30, cells),
         (30, suspend),
         (30, registers),
@@ -26,6 +26,7 @@ pub fn add(numbers: &mut impl Numbers, profile: &mut SsdProfile) {
         (30, checkpoint),
         (20, contiguous),
         (20, unwritten),
+        (15, write_cache),
     ];
     for (percent, mechanism) in mechanisms {
         if numbers.percent(percent) {
@@ -167,6 +168,10 @@ fn slc_buffer(profile: &mut SsdProfile, below: Below<'_>) {
 
 fn coalesce(profile: &mut SsdProfile, below: Below<'_>) {
     profile.buffer.coalesce = Some(set(below(4) > 0));
+}
+
+fn write_cache(profile: &mut SsdProfile, below: Below<'_>) {
+    profile.buffer.write_cache = Some(set(below(4) == 0));
 }
 
 fn compression(profile: &mut SsdProfile, below: Below<'_>) {

@@ -63,6 +63,7 @@ pub fn ssd(shape: Shape) -> SsdProfile {
             write_kib: set(64),
             power_loss_protected: set(false),
             coalesce: None,
+            write_cache: None,
         },
         nand: NandSection {
             channels: set(shape.dies.min(8)),

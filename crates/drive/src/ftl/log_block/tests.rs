@@ -49,6 +49,7 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
             write_kib: set(256),
             power_loss_protected: set(false),
             coalesce: None,
+            write_cache: None,
         },
         nand: NandSection {
             channels: set(1),
