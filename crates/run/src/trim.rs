@@ -157,6 +157,8 @@ mod tests {
             until: Until::Bytes(bytes),
             seed: 1,
             fua: false,
+            flush: false,
+            jobs: 1,
         }
     }
 

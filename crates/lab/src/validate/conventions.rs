@@ -153,6 +153,8 @@ pub(super) fn test(figure: &Figure, found: Found<'_>) -> Result<Test, String> {
             until,
             seed: SEED,
             fua: false,
+            flush: false,
+            jobs: 1,
         },
         usable_bytes: usable - usable % 131_072,
     })
