@@ -309,6 +309,55 @@ fn reads_are_the_same_without_a_write_cache() {
     }
 }
 
+/// A drive whose controller is what bounds it, with so much latency besides.
+fn latent(read_us: f64, write_us: f64) -> SsdProfile {
+    let mut profile = link_only(pcie(3, 4, 256));
+    profile.controller.read_command_us = set(20.0);
+    profile.controller.write_command_us = set(30.0);
+    profile.controller.read_latency_us = Some(set(read_us));
+    profile.controller.write_latency_us = Some(set(write_us));
+    profile
+}
+
+#[test]
+fn a_controllers_latency_adds_to_a_lone_command_and_takes_nothing_from_the_next() {
+    let commands = [io(Op::Read, 7, 1), io(Op::Write, 7, 1), fua(9, 1), Io::FLUSH];
+    let lone = |profile: &SsdProfile| {
+        let mut drive = make(profile);
+        commands.map(|io| alone(&mut drive, io))
+    };
+    let without = lone(&latent(0.0, 0.0));
+    let with = lone(&latent(100.0, 70.0));
+    let more: Vec<u64> =
+        with.iter().zip(without).map(|(with, without)| (*with - without).0).collect();
+    assert_eq!(more, [100_000, 70_000, 70_000, 70_000]);
+    // 32 in flight hide 100 us beside 20 of the controller's, and 70 beside 30.
+    for (op, us) in [(Op::Read, 20.0), (Op::Write, 30.0)] {
+        let rate =
+            |profile: &SsdProfile| mb_per_s(&mut make(profile), 4000, |i| io(op, i % 1000, 1));
+        let bound = 4096.0 / us;
+        near(rate(&latent(0.0, 0.0)), bound, 0.01);
+        near(rate(&latent(100.0, 70.0)), bound, 0.01);
+        // As occupancy, the same time is paid by every command.
+        let mut occupied = latent(0.0, 0.0);
+        occupied.controller.read_command_us = set(120.0);
+        occupied.controller.write_command_us = set(100.0);
+        near(rate(&occupied), 4096.0 / if op == Op::Read { 120.0 } else { 100.0 }, 0.01);
+    }
+}
+
+#[test]
+fn no_latency_is_that_of_a_drive_without_the_key() {
+    let mut profile = ssd(SMALL);
+    let without = latencies(&profile, 4, false);
+    profile.controller.read_latency_us = Some(set(0.0));
+    profile.controller.write_latency_us = Some(set(0.0));
+    assert_eq!(latencies(&profile, 4, false), without);
+    profile.controller.write_latency_us = Some(set(1e6 + 1.0));
+    let refused = profile.check().expect_err("longer than a second").to_string();
+    assert!(refused.contains("controller.write_latency_us"), "{refused}");
+}
+
 #[test]
 fn force_means_nothing_to_a_read() {
     let mut drive = filled(&ssd(SMALL));

@@ -95,6 +95,13 @@ pub struct ControllerSection {
     /// does not pay it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub move_4k_us: Option<Sourced<f64>>,
+    /// Microseconds from when a read command has been handled to when the drive goes on with it, 0 to 10^6:
+    /// latency in which the processor handles other commands. None where it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_latency_us: Option<Sourced<f64>>,
+    /// The same of a write, and of a flush.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_latency_us: Option<Sourced<f64>>,
     /// KiB fetched from NAND ahead of a sequential reader; 0 for none.
     pub read_ahead_kib: Sourced<u32>,
     /// Whether it fetches ahead only as far as data lies in order on the NAND as well, and nothing of
@@ -333,6 +340,14 @@ impl ControllerSection {
         within("controller.write_4k_us", &self.write_4k_us, 0.0..=1e6)?;
         if let Some(moves) = &self.move_4k_us {
             within("controller.move_4k_us", moves, 0.0..=1e6)?;
+        }
+        for (key, latency) in [
+            ("controller.read_latency_us", &self.read_latency_us),
+            ("controller.write_latency_us", &self.write_latency_us),
+        ] {
+            if let Some(latency) = latency {
+                within(key, latency, 0.0..=1e6)?;
+            }
         }
         within("controller.read_ahead_kib", &self.read_ahead_kib, 0..=65_536)
     }

@@ -142,6 +142,9 @@ struct CommandCosts {
     write: Nanos,
     read_4k: Nanos,
     write_4k: Nanos,
+    /// Between a command that is handled and what the drive does for it; it keeps no other waiting.
+    read_latency: Nanos,
+    write_latency: Nanos,
     /// For a granule of what is stored compressed.
     stored_granule: Nanos,
     /// For a row that collection or a merge programs.
@@ -176,6 +179,7 @@ impl Ssd {
         let writes_through = !profile.buffer.write_cache_is_on() && !power_loss_protected;
         let plain = profile.map_layout().is_none()
             && !writes_through
+            && costs.read_latency + costs.write_latency == Nanos::ZERO
             && profile.checkpoint.is_none()
             && !profile.buffer.coalesces()
             && matches!(&ftl, Translation::PageMap(map) if map.is_plain());
@@ -477,11 +481,16 @@ impl CommandCosts {
         let compression = profile.compression.as_ref();
         let store_4k_us = compression.and_then(|c| c.store_4k_us.as_ref()).map_or(0.0, |s| s.value);
         let granule_4k = f64::from(profile.granule_bytes()) / 4096.0;
+        let latency = |given: &Option<Sourced<f64>>| {
+            Nanos::from_micros(given.as_ref().map_or(0.0, |given| given.value))
+        };
         CommandCosts {
             read: Nanos::from_micros(section.read_command_us.value),
             write: Nanos::from_micros(section.write_command_us.value),
             read_4k: Nanos::from_micros(section.read_4k_us.value),
             write_4k: Nanos::from_micros(section.write_4k_us.value),
+            read_latency: latency(&section.read_latency_us),
+            write_latency: latency(&section.write_latency_us),
             stored_granule: Nanos::from_micros(store_4k_us * granule_4k),
             moved_row: Nanos::from_micros(move_4k_us * (profile.row_bytes() / 4096) as f64),
         }

@@ -9,7 +9,7 @@ use super::set;
 /// drive with what there is already.
 pub fn add(numbers: &mut impl Numbers, profile: &mut SsdProfile) {
     // Log blocks come before what they exclude.
-    let mechanisms: [(u64, Mechanism); 17] = [
+    let mechanisms: [(u64, Mechanism); 18] = [
         (30, cells),
         (30, suspend),
         (30, registers),
@@ -27,6 +27,7 @@ pub fn add(numbers: &mut impl Numbers, profile: &mut SsdProfile) {
         (20, contiguous),
         (20, unwritten),
         (15, write_cache),
+        (20, latency),
     ];
     for (percent, mechanism) in mechanisms {
         if numbers.percent(percent) {
@@ -168,6 +169,11 @@ fn slc_buffer(profile: &mut SsdProfile, below: Below<'_>) {
 
 fn coalesce(profile: &mut SsdProfile, below: Below<'_>) {
     profile.buffer.coalesce = Some(set(below(4) > 0));
+}
+
+fn latency(profile: &mut SsdProfile, below: Below<'_>) {
+    profile.controller.read_latency_us = Some(set(below(300) as f64 / 10.0));
+    profile.controller.write_latency_us = Some(set(below(300) as f64 / 10.0));
 }
 
 fn write_cache(profile: &mut SsdProfile, below: Below<'_>) {

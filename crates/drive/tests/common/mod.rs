@@ -58,6 +58,8 @@ pub fn ssd(shape: Shape) -> SsdProfile {
             move_4k_us: None,
             read_ahead_kib: set(0),
             read_ahead_contiguous: None,
+            read_latency_us: None,
+            write_latency_us: None,
         },
         buffer: BufferSection {
             write_kib: set(64),

@@ -44,6 +44,8 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
             move_4k_us: None,
             read_ahead_kib: set(0),
             read_ahead_contiguous: None,
+            read_latency_us: None,
+            write_latency_us: None,
         },
         buffer: BufferSection {
             write_kib: set(256),
