@@ -95,7 +95,7 @@ fn synchronous_writes_cost_what_the_drive_has_to_do_for_them() {
     };
     // With capacitors FUA costs nothing, and a flush no more than a command.
     let [plain, flush, fua] = means(&["intel-s3700-200gb"]);
-    assert_eq!(fua, plain);
+    assert!((fua / plain - 1.0).abs() < 1e-3, "{fua} and {plain}");
     assert!(flush > plain && flush < 3.0 * plain, "{flush} and {plain}");
     // The same drive without them.
     let without = ["intel-s3700-200gb", "--set", "buffer.power_loss_protected=false"];
