@@ -280,6 +280,8 @@ impl Drive {
             until: fourcorners_record::Until::Bytes(self.usable_bytes()),
             seed: 1,
             fua: false,
+            flush: false,
+            jobs: 1,
         };
         let run = self.run_lab_job(py, job, progress.as_ref())?;
         self.settle(py)?;

@@ -259,6 +259,8 @@ impl Job {
             until,
             seed: self.seed,
             fua: self.fua,
+            flush: false,
+            jobs: 1,
         })
     }
 }

@@ -5,7 +5,7 @@ mod common;
 
 use common::*;
 use fourcorners_drive::config::*;
-use fourcorners_drive::{FaultCause, Io, Lba, Nanos, Op, Ssd, Tag, Target};
+use fourcorners_drive::{FaultCause, Io, Lba, Nanos, Op, Ssd, SsdCounters, Tag, Target};
 
 const SMALL: Shape = Shape { dies: 4, blocks_per_die: 64, pages_per_block: 16, effective_op: 0.15 };
 
@@ -238,6 +238,122 @@ fn with_power_loss_protection_force_costs_nothing() {
     let mut drive = make(&profile);
     assert_eq!(alone(&mut drive, fua(4, 1)), Nanos(6827));
     assert_eq!(drive.counters().padded_units, 0);
+}
+
+/// The same drive with its volatile write cache off.
+fn writing_through(profile: &SsdConfig) -> SsdConfig {
+    let mut profile = profile.clone();
+    profile.buffer.write_cache = Some(false);
+    profile
+}
+
+/// Latencies of writes of several lengths at several places, some of them parts of units, at queue depth
+/// `depth`, and what the drive counted.
+fn latencies(profile: &SsdConfig, depth: u32, force: bool) -> (Vec<Nanos>, SsdCounters) {
+    let mut drive = make(profile);
+    let write = |i: u64| {
+        let (unit, units) = (i * 7 % 500, 1 + (i % 3) as u32);
+        let io = Io { fua: force, ..io(Op::Write, unit, units) };
+        if i.is_multiple_of(5) { Io { sectors: 3, ..io } } else { io }
+    };
+    let latencies = closed_loop(&mut drive, depth, times(3000, write));
+    (latencies, drive.counters())
+}
+
+#[test]
+fn without_a_write_cache_every_write_is_a_forced_one() {
+    for pages in [4096, 16_384] {
+        let mut profile = ssd(Shape { pages_per_block: 64, ..SMALL });
+        profile.nand.page_bytes = pages;
+        profile.host.command_us = 10.0;
+        let off = writing_through(&profile);
+        for depth in [1, 8] {
+            let forced = latencies(&profile, depth, true);
+            assert_eq!(latencies(&off, depth, false), forced, "{pages} bytes, QD {depth}");
+            assert_eq!(latencies(&off, depth, true), forced, "{pages} bytes, QD {depth}");
+            // The cache makes the difference, and one that is given as on is that of a drive without the key.
+            let cached = latencies(&profile, depth, false);
+            let mean =
+                |of: &(Vec<Nanos>, SsdCounters)| of.0.iter().copied().sum::<Nanos>().0 / 3000;
+            assert!(mean(&cached) < mean(&forced), "{pages} bytes, QD {depth}");
+            let mut on = profile.clone();
+            on.buffer.write_cache = Some(true);
+            assert_eq!(latencies(&on, depth, false), cached, "{pages} bytes, QD {depth}");
+        }
+        // Nothing waits for a flush.
+        let mut drive = make(&off);
+        alone(&mut drive, io(Op::Write, 3, 1));
+        assert_eq!(drive.counters().pending_units, 0);
+        assert_eq!(alone(&mut drive, Io::FLUSH), Nanos(10_000));
+    }
+}
+
+#[test]
+fn a_buffer_that_survives_a_power_cut_needs_no_cache_to_be_off() {
+    let mut profile = ssd(SMALL);
+    profile.buffer.power_loss_protected = true;
+    let cached = latencies(&profile, 1, false);
+    assert_eq!(latencies(&writing_through(&profile), 1, false), cached);
+    assert_eq!(latencies(&profile, 1, true), cached);
+}
+
+#[test]
+fn reads_are_the_same_without_a_write_cache() {
+    let profile = ssd(SMALL);
+    let [mut on, mut off] = [&profile, &writing_through(&profile)].map(filled);
+    for unit in 0..200 {
+        let read = io(Op::Read, unit * 37 % 500, 1 + (unit % 4) as u32);
+        assert_eq!(alone(&mut on, read), alone(&mut off, read), "unit {unit}");
+    }
+}
+
+/// A drive whose controller is what bounds it, with so much latency besides.
+fn latent(read_us: f64, write_us: f64) -> SsdConfig {
+    let mut profile = link_only(pcie(3, 4, 256));
+    profile.controller.read_command_us = 20.0;
+    profile.controller.write_command_us = 30.0;
+    profile.controller.read_latency_us = Some(read_us);
+    profile.controller.write_latency_us = Some(write_us);
+    profile
+}
+
+#[test]
+fn a_controllers_latency_adds_to_a_lone_command_and_takes_nothing_from_the_next() {
+    let commands = [io(Op::Read, 7, 1), io(Op::Write, 7, 1), fua(9, 1), Io::FLUSH];
+    let lone = |profile: &SsdConfig| {
+        let mut drive = make(profile);
+        commands.map(|io| alone(&mut drive, io))
+    };
+    let without = lone(&latent(0.0, 0.0));
+    let with = lone(&latent(100.0, 70.0));
+    let more: Vec<u64> =
+        with.iter().zip(without).map(|(with, without)| (*with - without).0).collect();
+    assert_eq!(more, [100_000, 70_000, 70_000, 70_000]);
+    // 32 in flight hide 100 us beside 20 of the controller's, and 70 beside 30.
+    for (op, us) in [(Op::Read, 20.0), (Op::Write, 30.0)] {
+        let rate =
+            |profile: &SsdConfig| mb_per_s(&mut make(profile), 4000, |i| io(op, i % 1000, 1));
+        let bound = 4096.0 / us;
+        near(rate(&latent(0.0, 0.0)), bound, 0.01);
+        near(rate(&latent(100.0, 70.0)), bound, 0.01);
+        // As occupancy, the same time is paid by every command.
+        let mut occupied = latent(0.0, 0.0);
+        occupied.controller.read_command_us = 120.0;
+        occupied.controller.write_command_us = 100.0;
+        near(rate(&occupied), 4096.0 / if op == Op::Read { 120.0 } else { 100.0 }, 0.01);
+    }
+}
+
+#[test]
+fn no_latency_is_that_of_a_drive_without_the_key() {
+    let mut profile = ssd(SMALL);
+    let without = latencies(&profile, 4, false);
+    profile.controller.read_latency_us = Some(0.0);
+    profile.controller.write_latency_us = Some(0.0);
+    assert_eq!(latencies(&profile, 4, false), without);
+    profile.controller.write_latency_us = Some(1e6 + 1.0);
+    let refused = profile.check().expect_err("longer than a second").to_string();
+    assert!(refused.contains("controller.write_latency_us"), "{refused}");
 }
 
 #[test]

@@ -39,8 +39,16 @@ pub fn command(name: &str, job: &Job, target: &TargetInfo) -> String {
         // Every write with RWF_DSYNC, as O_DSYNC has it.
         options.push("--sync=dsync".into());
     }
+    if job.flush {
+        options.push("--fdatasync=1".into());
+    }
+    let jobs = u64::from(job.jobs.max(1));
+    if jobs > 1 {
+        options.push(format!("--numjobs={jobs} --group_reporting"));
+    }
     if job.until.bytes() < u64::MAX {
-        options.push(format!("--io_size={}", job.until.bytes()));
+        // Of each job.
+        options.push(format!("--io_size={}", job.until.bytes() / jobs));
     }
     if let Some(seconds) = job.until.seconds() {
         options.push(format!("--time_based --runtime={seconds}"));
@@ -120,14 +128,26 @@ mod tests {
             // The largest seed a review gives a figure.
             seed: u64::MAX >> 1,
             fua: true,
+            flush: false,
+            jobs: 1,
         };
-        let command = command("a_job", &job, &target).replace("io_uring", "psync");
-        let ran = std::process::Command::new("sh")
-            .args(["-c", &format!("{command} --output-format=terse")])
-            .current_dir(folder.path())
-            .output()
-            .expect("a shell");
-        assert!(ran.status.success(), "{command}: {ran:?}");
+        let flushed =
+            Job { pattern: Pattern::Sequential, fua: false, flush: true, jobs: 2, ..job.clone() };
+        for job in [&job, &flushed] {
+            let command = command("a_job", job, &target).replace("io_uring", "psync");
+            let ran = std::process::Command::new("sh")
+                .args(["-c", &format!("{command} --output-format=terse")])
+                .current_dir(folder.path())
+                .output()
+                .expect("a shell");
+            assert!(ran.status.success(), "{command}: {ran:?}");
+            // One line of results for a group of jobs; fio has notes beside it.
+            let printed = String::from_utf8_lossy(&ran.stdout);
+            assert_eq!(printed.lines().filter(|line| line.starts_with("3;")).count(), 1, "{ran:?}");
+            let durable = ["--sync=dsync", "--fdatasync=1"].map(|option| command.contains(option));
+            assert_eq!(durable, [job.fua, job.flush], "{command}");
+            assert_eq!(command.contains("--numjobs=2 --group_reporting"), job.jobs == 2);
+        }
         let files = std::fs::read_dir(folder.path()).expect("the folder");
         let files: Vec<_> = files.map(|file| file.expect("an entry").path()).collect();
         assert_eq!(files, [path]);

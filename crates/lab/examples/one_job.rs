@@ -52,6 +52,8 @@ fn main() -> anyhow::Result<()> {
         until: Until::Seconds(seconds.parse()?),
         seed: 1,
         fua: false,
+        flush: false,
+        jobs: 1,
     };
     let setup = Setup { queue_depth, max_block_bytes: job.block_bytes };
     let mut drive = Drive::Real(Box::new(Uring::new(opened.file, found.geometry, setup)?));

@@ -166,6 +166,8 @@ pub fn job(pattern: Pattern, read_percent: u8, span_bytes: u64, bytes: u64) -> J
         until: Until::Bytes(bytes),
         seed: 1,
         fua: false,
+        flush: false,
+        jobs: 1,
     }
 }
 

@@ -283,6 +283,8 @@ mod tests {
             until: Until::Seconds(60),
             seed: 1,
             fua: false,
+            flush: false,
+            jobs: 1,
         };
         let all = Job { read_percent: 0, until: Until::Bytes(1 << 30), ..job.clone() };
         drive.run(&all, &mut Unobserved);

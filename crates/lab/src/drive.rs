@@ -393,6 +393,8 @@ impl Drive {
             until: Until::Bytes(end - start),
             seed: 1,
             fua: false,
+            flush: false,
+            jobs: 1,
         };
         let ended = self.run(&job, observer).measured.ended;
         if !matches!(ended, JobEnd::Failed(_)) {

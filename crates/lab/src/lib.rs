@@ -25,6 +25,8 @@
 //!     until: Until::Seconds(1),
 //!     seed: 1,
 //!     fua: false,
+//!     flush: false,
+//!     jobs: 1,
 //! };
 //! let outcome = drive.run(&job, &mut Unobserved);
 //! // New, an m4 takes some 50,000 random writes a second.

@@ -1,7 +1,7 @@
 //! A number of a run: of what the loop measured, and the same of a record.
 
 use fourcorners_record::{Figure, Record, Series};
-use fourcorners_run::Measured;
+use fourcorners_run::{Histogram, Measured};
 
 /// Four digits: more would only be the simulation's.
 pub(crate) fn four_digits(value: f64) -> f64 {
@@ -105,6 +105,21 @@ fn whole_seconds_j(measured: &Measured) -> Option<impl Iterator<Item = f64>> {
     Some(seconds.iter().take(measured.elapsed.as_secs() as usize).copied())
 }
 
+/// A percentile that a record has no name for, from its histogram, as [`Histogram::percentile`] tells it.
+fn percentile_ms(figure: &Figure, percent: f64) -> Option<f64> {
+    let bins = &figure.latency_bins_ns;
+    let total: u128 = bins.iter().map(|&(_, count)| u128::from(count)).sum();
+    let millionths = (percent.clamp(0.0, 100.0) * 1e4).round() as u128;
+    let rank = (millionths * total).div_ceil(1_000_000).max(1);
+    let mut below = 0;
+    let (low, _) = bins.iter().find(|&&(_, count)| {
+        below += u128::from(count);
+        below >= rank
+    })?;
+    let high = Histogram::bucket_lows().find(|next| next > low).map(|next| (next - 1) as f64 / 1e6);
+    Some(high.unwrap_or(f64::INFINITY).min(figure.latency_us.max / 1e3))
+}
+
 impl Statistic {
     /// Its value of a figure of a record; `None` where the record does not have it.
     pub(crate) fn of(self, record: &Record, name: &str) -> Option<f64> {
@@ -147,7 +162,8 @@ impl Statistic {
                     (99.9, latency.p999),
                     (99.99, latency.p9999),
                 ];
-                known.iter().find(|(of, _)| *of == percent).map(|(_, us)| us / 1e3)
+                let known = known.iter().find(|(of, _)| *of == percent).map(|(_, us)| us / 1e3);
+                known.or_else(|| percentile_ms(figure, percent))
             }
             Statistic::MeanW => figure.mean_power_w,
             Statistic::LeastW => watts().reduce(f64::min),

@@ -37,6 +37,8 @@ fn job(read_percent: u8, drive_writes: u64, seed: u64) -> Job {
         span_bytes,
         data: Data::Incompressible,
         fua: false,
+        flush: false,
+        jobs: 1,
         until: Until::Bytes(span_bytes * drive_writes),
         seed,
     }

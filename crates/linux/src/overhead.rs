@@ -34,6 +34,8 @@ fn measure() -> Option<u64> {
         until: Until::Bytes(IOS * 4096),
         seed: 1,
         fua: false,
+        flush: false,
+        jobs: 1,
     };
     let mut null = Uring::null(setup, Modes::default()).ok()?;
     let each = (0..TIMES).map(|_| run(&mut null, &job, &mut Unobserved).elapsed.0 / IOS);

@@ -108,6 +108,8 @@ fn littles_law_holds_on_a_real_drive() {
             until: Until::Bytes(4 << 20),
             seed: 5,
             fua: read_percent == 0,
+            flush: false,
+            jobs: 1,
         };
         for _ in 0..2 {
             let measured = run(&mut drive, &job, &mut Unobserved);

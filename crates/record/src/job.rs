@@ -91,4 +91,26 @@ pub struct Job {
     /// Force unit access: every write is answered only when it is durable.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fua: bool,
+    /// Every write is followed by a flush, and done when that is answered: its latency is that of both.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub flush: bool,
+    /// How many such jobs are run at a time, each with `queue_depth` I/Os in flight. Sequential ones each
+    /// begin at the start of the span, as fio's `numjobs` does it. Seconds and bytes are of all together.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub jobs: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(jobs: &u32) -> bool {
+    *jobs == 1
+}
+
+impl Job {
+    /// I/Os that all of its jobs keep in flight together.
+    pub fn in_flight(&self) -> u32 {
+        self.queue_depth.saturating_mul(self.jobs.max(1))
+    }
 }

@@ -8,8 +8,8 @@ use super::entries::{Entries, Entry, figure_names, has_bars, having};
 use super::latency::{CurveOf, percentile_curves};
 use super::words::{figure_words, method_words};
 use super::{
-    bench, consistency, curves, endurance, power, seconds, snia, speed, sweep, tables, tasks, trim,
-    used,
+    bench, consistency, curves, endurance, power, seconds, snia, speed, sweep, sync_writes, tables,
+    tasks, trim, used,
 };
 
 /// Methods whose curves have a chapter of another kind.
@@ -23,6 +23,7 @@ pub(super) fn chapters(all: &Entries) -> Vec<Chapter> {
         Chapter { id: "speed", heading: "Data rate", parts: speed::parts(all) },
         Chapter { id: "used", heading: "Fresh and used", parts: used::parts(all) },
         Chapter { id: "sweep", heading: "Queue depth", parts: sweep::parts(all) },
+        Chapter { id: "sync", heading: "Synchronous writes", parts: sync_writes::parts(all) },
         Chapter { id: "snia", heading: "Steady state", parts: snia::parts(all) },
         Chapter { id: "consistency", heading: "Consistency", parts: consistency::parts(all) },
         of_curves(all, "lba-pass", "Across the LBAs", "lba-pass"),

@@ -12,7 +12,7 @@ const LABEL_CHARS: usize = 64;
 /// Methods whose figures do not each get a bar, a curve of latencies and their seconds: a method has
 /// a chapter with charts of its own, or tables and conclusions say it all: a page with three charts
 /// for each of a hundred figures would say nothing. What is not known is shown in full.
-const WITHOUT_BARS: [&str; 12] = [
+const WITHOUT_BARS: [&str; 13] = [
     "toms",
     "consistency",
     "lba-pass",
@@ -24,6 +24,7 @@ const WITHOUT_BARS: [&str; 12] = [
     "trim-reaches",
     "endurance",
     "power",
+    "sync-writes",
     "snia",
 ];
 

@@ -45,6 +45,7 @@ mod seconds;
 mod snia;
 mod speed;
 mod sweep;
+mod sync_writes;
 mod table;
 mod tables;
 mod tasks;

@@ -74,6 +74,10 @@ impl<'a> FigureName<'a> {
         for word in self.rest.split('_').filter(|word| !word.is_empty()) {
             how.push_str(", ");
             let percent = |prefix| word.strip_prefix(prefix).filter(|rest| is_number(rest));
+            if let Some(jobs) = percent("jobs") {
+                how.push_str(&format!("{jobs} jobs"));
+                continue;
+            }
             let share = [("spare", "spare"), ("compressible", "compressible"), ("full", "full")]
                 .into_iter()
                 .find_map(|(prefix, what)| Some(format!("{} % {what}", percent(prefix)?)));
@@ -81,7 +85,11 @@ impl<'a> FigureName<'a> {
                 how.push_str(&share);
                 continue;
             }
-            how.push_str(word);
+            how.push_str(match word {
+                "flush" => "a flush after each",
+                "fua" => "FUA",
+                word => word,
+            });
             if matches!(word, "used" | "fresh" | "filled" | "steady") {
                 how.push_str(" state");
             }
@@ -129,6 +137,7 @@ pub fn method_words(method: &str) -> String {
         "endurance" => "Endurance".into(),
         "power" => "Power".into(),
         "snia" => "SNIA steady state".into(),
+        "sync-writes" => "Synchronous writes".into(),
         other => other.replace(['-', '_'], " "),
     }
 }
@@ -320,9 +329,17 @@ pub(super) fn job_words(job: &Job) -> String {
             format!("for {seconds} s or {}, whichever comes first", bytes(count))
         }
     };
-    let forced = if job.fua { ", each write durable (FUA)" } else { "" };
+    let durable = match (job.fua, job.flush) {
+        (true, _) => ", each write durable (FUA)",
+        (false, true) => ", a flush after each write",
+        (false, false) => "",
+    };
+    let jobs = match job.jobs {
+        0 | 1 => String::new(),
+        jobs => format!(" in each of {jobs} jobs"),
+    };
     format!(
-        "{} {pattern} {op} over {span}, QD {}{data}{forced}, {until}, seed {}",
+        "{} {pattern} {op} over {span}, QD {}{jobs}{data}{durable}, {until}, seed {}",
         block(job.block_bytes),
         job.queue_depth,
         job.seed
@@ -407,6 +424,11 @@ mod tests {
             ("sequential_write_1m_qd8", "1 MiB sequential write, QD 8"),
             ("random_mixed65_512_qd32_steady", "512 bytes random, 65 % reads, QD 32, steady state"),
             ("random_mixed165_4k_qd32_steady", "random mixed165 4k qd32 steady"),
+            (
+                "sequential_write_4k_qd1_flush_jobs10",
+                "4 KiB sequential write, QD 1, a flush after each, 10 jobs",
+            ),
+            ("sequential_write_4k_qd1_fua", "4 KiB sequential write, QD 1, FUA"),
             ("trim_time", "trim time"),
             ("random_write_4k_qd", "random write 4k qd"),
             ("random_write_k_qd1", "random write k qd1"),

@@ -6,7 +6,7 @@ mod fixture;
 use std::path::Path;
 
 use fourcorners_record::{
-    Document, Ended, Figure, Latency, Record, from_json, json_schema, to_json,
+    Document, Ended, Figure, Job, Latency, Record, from_json, json_schema, to_json,
 };
 use fourcorners_report::{comparison_page, page, pictures, table};
 use fourcorners_results::compare::{Comparison, document, sides};
@@ -95,6 +95,38 @@ fn a_steady_state_is_drawn_by_block_size_mix_and_round() {
     records[0].curves.clear();
     records[0].series.clear();
     assert_eq!(pictures(&Document::new(records)).len(), 1);
+}
+
+#[test]
+fn synchronous_writes_are_a_table_by_what_makes_them_durable() {
+    let mut record = fixture::m4();
+    record.method = "sync-writes".into();
+    let (_, mut figure) = record.figures.shift_remove_index(0).expect("a figure");
+    record.figures.clear();
+    record.series.clear();
+    for (name, jobs, flush, fua) in [
+        ("sequential_write_4k_qd1", 1, false, false),
+        ("sequential_write_4k_qd1_flush_jobs5", 5, true, false),
+        ("sequential_write_4k_qd1_fua_jobs10", 10, false, true),
+    ] {
+        figure.job = Job { jobs, flush, fua, ..figure.job.clone() };
+        record.figures.insert(name.into(), figure.clone());
+    }
+    let html = page(&Document::new(vec![record.clone()]));
+    let (_, chapter) = html.split_once("id=\"sync\"").expect("it has a chapter");
+    for needle in
+        [">not made durable<", ">a flush after each<", ">FUA<", "<td>5</td>", "<td>10</td>"]
+    {
+        assert!(chapter.contains(needle), "no {needle}: {chapter}");
+    }
+    // What was run says the same in words.
+    for needle in [
+        "QD 3 in each of 5 jobs, repeating data, a flush after each write",
+        "QD 3 in each of 10 jobs, repeating data, each write durable (FUA)",
+    ] {
+        assert!(html.contains(needle), "no {needle}");
+    }
+    assert!(!page(&fixture::review()).contains("id=\"sync\""), "no chapter of nothing");
 }
 
 #[test]

@@ -21,6 +21,8 @@
 //!     until: Until::Seconds(1),
 //!     seed: 1,
 //!     fua: false,
+//!     flush: false,
+//!     jobs: 1,
 //! };
 //! // A drive that answers everything after 100 us has 10,000 turns a second for each in flight.
 //! let mut drive = Null::new(1 << 30, Nanos::from_micros(100.0));
@@ -40,6 +42,7 @@ mod observer;
 mod paced;
 mod run;
 pub mod streams;
+mod sync_writers;
 pub mod trim;
 pub mod verify;
 mod workload;

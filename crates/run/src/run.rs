@@ -15,6 +15,7 @@ use crate::histogram::Histogram;
 use crate::look_ahead::LookAhead;
 use crate::measured::{EnergyUsed, JobEnd, Measured, Second};
 use crate::observer::Observer;
+use crate::sync_writers::SyncWriters;
 use crate::workload::{Stream, time_limit};
 
 /// On a real drive the loop wakes up this often to notice an interrupt while nothing completes.
@@ -43,6 +44,18 @@ pub fn run_marked<T: Target>(
     mark_bytes: u64,
     observer: &mut impl Observer,
 ) -> Measured {
+    match SyncWriters::<T>::are_in(job) {
+        true => run_as_it_is(&mut SyncWriters::new(target, job), job, mark_bytes, observer),
+        false => run_as_it_is(target, job, mark_bytes, observer),
+    }
+}
+
+fn run_as_it_is<T: Target>(
+    target: &mut T,
+    job: &Job,
+    mark_bytes: u64,
+    observer: &mut impl Observer,
+) -> Measured {
     let mark_bytes = mark_bytes.max(1);
     let start = target.now();
     let limits = Limits {
@@ -50,7 +63,7 @@ pub fn run_marked<T: Target>(
         bytes: job.until.bytes(),
         ios: u64::MAX,
     };
-    let mut marked = Loop::new(target, Stream::new(job), job.queue_depth, limits);
+    let mut marked = Loop::new(target, Stream::new(job), job.in_flight(), limits);
     (marked.mark_bytes, marked.next_mark) = (mark_bytes, mark_bytes);
     marked.run(target, observer)
 }

@@ -155,6 +155,8 @@ mod tests {
             until: Until::Bytes(bytes),
             seed: 1,
             fua: false,
+            flush: false,
+            jobs: 1,
         }
     }
 

@@ -102,6 +102,8 @@ mod tests {
             until: Until::Seconds(1),
             seed: 7,
             fua: false,
+            flush: false,
+            jobs: 1,
         }
     }
 

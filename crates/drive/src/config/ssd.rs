@@ -131,6 +131,13 @@ pub struct ControllerSection {
     /// does not pay it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub move_4k_us: Option<f64>,
+    /// Microseconds from when a read command has been handled to when the drive goes on with it, 0 to 10^6:
+    /// latency in which the processor handles other commands. None where it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_latency_us: Option<f64>,
+    /// The same of a write, and of a flush.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_latency_us: Option<f64>,
     /// KiB fetched from NAND ahead of a sequential reader; 0 for none.
     pub read_ahead_kib: u32,
     /// Whether it fetches ahead only as far as data lies in order on the NAND as well, and nothing of
@@ -148,6 +155,11 @@ pub struct BufferSection {
     pub write_kib: u32,
     /// Whether its content survives a power cut, so that a flush need not wait for the NAND.
     pub power_loss_protected: bool,
+    /// Whether the volatile write cache is on: a write is answered when the buffer has it; true when absent.
+    /// Off, as `hdparm -W 0` sets it, every write is answered as one with FUA, which makes no difference
+    /// where the content survives a power cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_cache: Option<bool>,
     /// Whether a unit of the map that is written again while its row is not full takes the place it has
     /// there, so that only the last of such writes is programmed (coalescing); false when absent. What
     /// programs a row before it is full, as a flush does, ends it for the units of the row. Not with `[compression]`.
@@ -158,11 +170,21 @@ pub struct BufferSection {
 impl Default for BufferSection {
     /// 64 KiB that a power cut loses.
     fn default() -> BufferSection {
-        BufferSection { write_kib: 64, power_loss_protected: false, coalesce: None }
+        BufferSection {
+            write_kib: 64,
+            power_loss_protected: false,
+            coalesce: None,
+            write_cache: None,
+        }
     }
 }
 
 impl BufferSection {
+    /// Whether a write may be answered before it is safe.
+    pub fn write_cache_is_on(&self) -> bool {
+        self.write_cache != Some(false)
+    }
+
     /// Whether writes are coalesced.
     pub fn coalesces(&self) -> bool {
         self.coalesce == Some(true)
@@ -364,6 +386,14 @@ impl ControllerSection {
         within("controller.write_4k_us", self.write_4k_us, 0.0..=1e6)?;
         if let Some(moves) = self.move_4k_us {
             within("controller.move_4k_us", moves, 0.0..=1e6)?;
+        }
+        for (key, latency) in [
+            ("controller.read_latency_us", self.read_latency_us),
+            ("controller.write_latency_us", self.write_latency_us),
+        ] {
+            if let Some(latency) = latency {
+                within(key, latency, 0.0..=1e6)?;
+            }
         }
         within("controller.read_ahead_kib", self.read_ahead_kib, 0..=65_536)
     }

@@ -48,6 +48,7 @@ impl Ssd {
         );
         let pause = self.checkpoint.as_mut().map_or(Nanos::ZERO, Checkpoint::before_write);
         let handled = self.controller.serve(arrives, pause + self.costs.write + handling);
+        let handled = handled + self.costs.write_latency;
         let accepted = handled - handling;
         let mapped = self.look_up(units.iter(), true, accepted);
         let received = self.link.receive(arrives, accepted, io.bytes());
@@ -99,7 +100,7 @@ impl Ssd {
         self.host_writes.add(self.grain, io);
         // The data is in the buffer already; it counts as written when the map can say where it is.
         admitted = admitted.max(mapped);
-        if io.fua && !self.power_loss_protected {
+        if self.writes_through || io.fua && !self.power_loss_protected {
             admitted = durable.max(self.program_open_rows(arrives, admitted)).max(admitted);
         }
         Some(self.link.confirm(arrives, admitted))
@@ -177,7 +178,7 @@ impl Ssd {
         let units = self.grain.units_of(io);
         let asked = in_4k(io);
         let cost = self.costs.read + Nanos(self.costs.read_4k.0 * (asked.end - asked.start));
-        let accepted = self.controller.serve(arrives, cost);
+        let accepted = self.controller.serve(arrives, cost) + self.costs.read_latency;
         // Data crosses the link in order, each part as soon as it and the link are there, and the
         // command's own frames close it.
         let mut sent = self.link.send(arrives, accepted, io.bytes());
@@ -324,7 +325,7 @@ impl Ssd {
     }
 
     pub(super) fn flush(&mut self, arrives: Nanos) -> Nanos {
-        let accepted = self.controller.serve(arrives, self.costs.write);
+        let accepted = self.controller.serve(arrives, self.costs.write) + self.costs.write_latency;
         let answered = self.link.answer(arrives, accepted);
         if self.power_loss_protected {
             return answered;

@@ -92,6 +92,8 @@ pub struct Ssd {
     raw_bytes: u64,
     trim: Trim,
     power_loss_protected: bool,
+    /// Whether every write is answered as one with FUA: the volatile write cache is off.
+    writes_through: bool,
     /// Whether the write buffer coalesces.
     coalesces: bool,
     /// Whether whole units are written the short way: see [`Ssd::write_plain`].
@@ -173,6 +175,9 @@ struct CommandCosts {
     write: Nanos,
     read_4k: Nanos,
     write_4k: Nanos,
+    /// Between a command that is handled and what the drive does for it; it keeps no other waiting.
+    read_latency: Nanos,
+    write_latency: Nanos,
     /// For a granule of what is stored compressed.
     stored_granule: Nanos,
     /// For a row that collection or a merge programs.
@@ -203,7 +208,11 @@ impl Ssd {
         };
         let grain = Grain::new(shape, geometry.sectors);
         let costs = CommandCosts::new(config);
+        let power_loss_protected = config.buffer.power_loss_protected;
+        let writes_through = !config.buffer.write_cache_is_on() && !power_loss_protected;
         let plain = config.map_layout().is_none()
+            && !writes_through
+            && costs.read_latency + costs.write_latency == Nanos::ZERO
             && config.checkpoint.is_none()
             && !config.buffer.coalesces()
             && matches!(&ftl, Translation::PageMap(map) if map.is_plain());
@@ -213,7 +222,8 @@ impl Ssd {
             grain,
             raw_bytes: config.raw_bytes(),
             trim: Trim::new(&config.trim, link.is_pcie()),
-            power_loss_protected: config.buffer.power_loss_protected,
+            power_loss_protected,
+            writes_through,
             coalesces: config.buffer.coalesces(),
             plain,
             // Others ask for what is deferred, and have no short way.
@@ -504,11 +514,14 @@ impl CommandCosts {
         let compression = config.compression.as_ref();
         let store_4k_us = compression.and_then(|c| c.store_4k_us).unwrap_or(0.0);
         let granule_4k = f64::from(config.granule_bytes()) / 4096.0;
+        let latency = |given: Option<f64>| Nanos::from_micros(given.unwrap_or(0.0));
         CommandCosts {
             read: Nanos::from_micros(section.read_command_us),
             write: Nanos::from_micros(section.write_command_us),
             read_4k: Nanos::from_micros(section.read_4k_us),
             write_4k: Nanos::from_micros(section.write_4k_us),
+            read_latency: latency(section.read_latency_us),
+            write_latency: latency(section.write_latency_us),
             stored_granule: Nanos::from_micros(store_4k_us * granule_4k),
             moved_row: Nanos::from_micros(move_4k_us * (config.row_bytes() / 4096) as f64),
         }

@@ -81,6 +81,7 @@ impl Ssd {
             raw_bytes: _,
             trim: _,
             power_loss_protected: _,
+            writes_through: _,
             coalesces: _,
             plain: _,
             one: _,

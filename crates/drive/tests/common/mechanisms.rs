@@ -8,7 +8,7 @@ use super::draw::Numbers;
 /// drive with what there is already.
 pub fn add(numbers: &mut impl Numbers, profile: &mut SsdConfig) {
     // Log blocks come before what they exclude.
-    let mechanisms: [(u64, Mechanism); 16] = [
+    let mechanisms: [(u64, Mechanism); 18] = [
         (30, cells),
         (30, suspend),
         (30, registers),
@@ -25,6 +25,8 @@ pub fn add(numbers: &mut impl Numbers, profile: &mut SsdConfig) {
         (30, checkpoint),
         (20, contiguous),
         (20, unwritten),
+        (15, write_cache),
+        (20, latency),
     ];
     for (percent, mechanism) in mechanisms {
         if numbers.percent(percent) {
@@ -165,6 +167,15 @@ fn slc_buffer(profile: &mut SsdConfig, below: Below<'_>) {
 
 fn coalesce(profile: &mut SsdConfig, below: Below<'_>) {
     profile.buffer.coalesce = Some(below(4) > 0);
+}
+
+fn latency(profile: &mut SsdConfig, below: Below<'_>) {
+    profile.controller.read_latency_us = Some(below(300) as f64 / 10.0);
+    profile.controller.write_latency_us = Some(below(300) as f64 / 10.0);
+}
+
+fn write_cache(profile: &mut SsdConfig, below: Below<'_>) {
+    profile.buffer.write_cache = Some(below(4) == 0);
 }
 
 fn compression(profile: &mut SsdConfig, below: Below<'_>) {

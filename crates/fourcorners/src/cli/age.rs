@@ -81,6 +81,8 @@ fn jobs(args: &AgeArgs, bytes: u64) -> Vec<Job> {
             span_bytes: whole(bytes),
             data: Data::Incompressible,
             fua: false,
+            flush: false,
+            jobs: 1,
             until: Until::Bytes(whole((bytes as f64 * amount) as u64)),
             seed: args.seed,
         }

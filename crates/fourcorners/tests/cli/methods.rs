@@ -21,6 +21,11 @@ fn value(record: &Record, about: &str) -> f64 {
     found.value.unwrap_or_else(|| panic!("{about} has no number: {found:?}"))
 }
 
+/// Mean latency of a method's figure that was named `figure`, microseconds.
+fn mean_us(record: &Record, figure: &str) -> f64 {
+    record.figures[figure].latency_us.mean
+}
+
 /// How the one verdict of a record came out.
 fn outcome(record: &Record, id: &str) -> Outcome {
     let [verdict] = &record.verdicts[..] else { panic!("{:#?}", record.verdicts) };
@@ -63,9 +68,49 @@ fn all_methods_say_something_of_a_virtual_drive() {
     for (method, figures) in [("storage-bench", 8), ("tasks", 8)] {
         assert_eq!(of(method).figure_count(), figures, "{method}");
     }
+    // An m4 has no capacitors: a write that has to be durable waits for its row, whichever way it asks.
+    let sync = &of("sync-writes").figures;
+    let mean = |figure: &str| mean_us(of("sync-writes"), figure);
+    let plain = mean("sequential_write_4k_qd1");
+    for durable in ["sequential_write_4k_qd1_flush", "sequential_write_4k_qd1_fua"] {
+        assert!(mean(durable) > 10.0 * plain, "{durable}: {} and {plain}", mean(durable));
+        for jobs in [5, 10] {
+            let several = &sync[&format!("{durable}_jobs{jobs}")];
+            assert!((several.mean_queue_depth - f64::from(jobs)).abs() < 0.01, "{durable}");
+            assert!(several.iops > sync[durable].iops, "{durable}, {jobs} jobs");
+        }
+    }
     let steadiness = of("consistency").steadiness["random_write_4k_qd32_incompressible_default"];
     let series = &of("consistency").series["random_write_4k_qd32_incompressible_default"];
     assert_eq!(steadiness.seconds as usize, series.iops.len());
+}
+
+#[test]
+fn synchronous_writes_cost_what_the_drive_has_to_do_for_them() {
+    let figures = ["", "_flush", "_fua"].map(|how| format!("sequential_write_4k_qd1{how}"));
+    let means = |args: &[&str]| {
+        let document = reviewed(&[args, &["--methods", "sync-writes"]].concat());
+        let record = &document.records[0];
+        figures.each_ref().map(|figure| mean_us(record, figure))
+    };
+    // With capacitors FUA costs nothing, and a flush no more than a command.
+    let [plain, flush, fua] = means(&["intel-s3700-200gb"]);
+    assert!((fua / plain - 1.0).abs() < 1e-3, "{fua} and {plain}");
+    assert!(flush > plain && flush < 3.0 * plain, "{flush} and {plain}");
+    // The same drive without them.
+    let without = ["intel-s3700-200gb", "--set", "buffer.power_loss_protected=false"];
+    let [plain, flush, fua] = means(&without);
+    assert!(flush > 5.0 * plain && fua > 5.0 * plain, "{plain}, {flush}, {fua}");
+    // Without a write cache no write is quicker than a forced one; with capacitors that changes nothing.
+    let off = |set: &[&str]| means(&[set, &["--set", "buffer.write_cache=false"]].concat());
+    let [through, _, forced] = off(&without);
+    assert!((through / forced - 1.0).abs() < 0.05, "{through} and {forced}");
+    assert_eq!(off(&["intel-s3700-200gb"]), means(&["intel-s3700-200gb"]));
+    // A disk waits for its platters.
+    let [plain, flush, fua] = means(&[HDD]);
+    assert!(flush > 50.0 * plain && fua > 50.0 * plain, "{plain}, {flush}, {fua}");
+    let [through, _, forced] = means(&[HDD, "--set", "cache.write_cache=false"]);
+    assert!((through / forced - 1.0).abs() < 0.05, "{through} and {forced}");
 }
 
 #[test]

@@ -344,5 +344,7 @@ fn fill(geometry: Geometry) -> Job {
         until: Until::Bytes(whole),
         seed: 1,
         fua: false,
+        flush: false,
+        jobs: 1,
     }
 }

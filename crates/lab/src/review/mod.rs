@@ -43,6 +43,7 @@ mod scope;
 mod shelf;
 mod snia;
 mod storage_bench;
+mod sync_writes;
 mod tasks;
 mod toms;
 mod trim_reaches;
@@ -99,13 +100,15 @@ pub enum Method {
     Endurance,
     /// Power idle and at work, and energy of a task.
     Power,
+    /// Writes that are durable one by one: with a flush behind each, and with FUA.
+    SyncWrites,
     /// Steady state, IOPS matrix and write saturation (SNIA).
     Snia,
 }
 
 impl Method {
     /// All methods, in the order `--methods all` runs them.
-    pub const ALL: [Method; 15] = [
+    pub const ALL: [Method; 16] = [
         Method::FourCorners,
         Method::Toms,
         Method::Consistency,
@@ -120,6 +123,7 @@ impl Method {
         Method::Tasks,
         Method::Endurance,
         Method::Power,
+        Method::SyncWrites,
         Method::Snia,
     ];
 
@@ -148,6 +152,7 @@ impl Method {
             Method::Tasks => tasks::METHOD,
             Method::Endurance => endurance::METHOD,
             Method::Power => power::METHOD,
+            Method::SyncWrites => sync_writes::METHOD,
             Method::Snia => snia::METHOD,
         }
     }
@@ -169,6 +174,7 @@ impl Method {
             Method::Tasks => tasks::plan(scope),
             Method::Endurance => endurance::plan(scope),
             Method::Power => power::plan(scope),
+            Method::SyncWrites => sync_writes::plan(scope),
             Method::Snia => snia::plan(scope),
         }
     }
@@ -190,6 +196,7 @@ impl Method {
             Method::Tasks => tasks::conclude(record),
             Method::Endurance => endurance::conclude(record),
             Method::Power => power::conclude(record),
+            Method::SyncWrites => sync_writes::conclude(record),
             Method::Snia => snia::conclude(record),
         }
         generator::conclude(record);

@@ -125,7 +125,7 @@ impl Phase {
 
     /// Most commands it has in flight.
     pub fn in_flight(&self) -> u32 {
-        let deepest = self.jobs().map(|job| job.queue_depth).max().unwrap_or(1);
+        let deepest = self.jobs().map(Job::in_flight).max().unwrap_or(1);
         // The TRIM is a command, too.
         deepest + u32::from(matches!(self, Phase::BesideTrim { .. }))
     }
@@ -196,7 +196,7 @@ impl Phase {
         };
         match self {
             Phase::Measure { figure, job } | Phase::Pass { figure, job, .. }
-                if job.queue_depth > most =>
+                if job.in_flight() > most =>
             {
                 left_out(&figure)
             }

@@ -89,6 +89,8 @@ impl Scope {
             until: Until::Seconds(seconds),
             seed: self.seed,
             fua: false,
+            flush: false,
+            jobs: 1,
         }
     }
 
@@ -111,6 +113,8 @@ impl Scope {
             until,
             seed: self.seed,
             fua: false,
+            flush: false,
+            jobs: 1,
         }
     }
 

@@ -13,6 +13,7 @@
 //! | state | fresh; what is read was written before |
 //! | a maker's sequential writes to a drive with an SLC buffer | no more than it holds |
 //! | after the cache, or its exhaustion | what the SLC buffer holds was written before, and the test goes on behind it |
+//! | write cache off | every write with FUA, which is what such a drive answers; jobs each begin at the span's start |
 //! | used, not how | the review's used state: filled, then 20 minutes of 4 KiB random writes over all of it at depth 32 or once its size, whichever is first; after HD Tach the 20 minutes in full |
 //! | what holds for all of an article | `articles.rs` |
 //! | span and state of random writes that a data sheet promises of a drive without TRIM | all of it, in the used state: no host can ever empty it |
@@ -48,6 +49,8 @@ const STEADY_SECONDS: u64 = 2000;
 const SEED: u64 = 2;
 /// Commands that a thread of a data sheet's test keeps in a PCIe drive.
 const THREAD_DEPTH: u32 = 32;
+/// Most jobs of a published test.
+const MOST_JOBS: u32 = 1024;
 /// Largest block of a published test.
 const MOST_BLOCK_BYTES: u64 = 1 << 26;
 
@@ -152,7 +155,9 @@ pub(super) fn test(figure: &Figure, found: Found<'_>) -> Result<Test, String> {
             data,
             until,
             seed: SEED,
-            fua: false,
+            fua: published.sync,
+            flush: false,
+            jobs: jobs(published.jobs)?,
         },
         usable_bytes: usable - usable % 131_072,
     })
@@ -232,6 +237,13 @@ fn spare(test: &PublishedTest) -> Result<f64, String> {
     let percent = text.trim_end_matches('%').trim().parse::<f64>().ok();
     let percent = percent.filter(|percent| (0.0..=90.0).contains(percent));
     percent.map(|percent| percent / 100.0).ok_or_else(|| format!("spare of {text} is not clear"))
+}
+
+/// Jobs at a time.
+fn jobs(published: Option<u32>) -> Result<u32, String> {
+    let jobs = published.unwrap_or(1);
+    let known = (1..=MOST_JOBS).contains(&jobs);
+    known.then_some(jobs).ok_or_else(|| format!("{jobs} jobs at a time are too many or none"))
 }
 
 fn depth(published: &Value) -> Result<Option<u32>, String> {

@@ -75,6 +75,11 @@ pub struct PublishedTest {
     pub precondition: Option<String>,
     /// Space left unmapped, of all: `25%`.
     pub extra_op: Option<String>,
+    /// How many such jobs were run at a time; one unless given.
+    pub jobs: Option<u32>,
+    /// Whether the drive's volatile write cache was off: every write is answered as with FUA.
+    #[serde(default)]
+    pub sync: bool,
 }
 
 impl Figure {
@@ -104,6 +109,8 @@ impl PublishedTest {
         words.extend(self.block_size.map(kib));
         let depth = Some(&self.queue_depth).filter(|depth| !depth.is_null());
         words.extend(depth.map(|depth| format!("QD {}", Plain(depth))));
+        words.extend(self.jobs.filter(|&jobs| jobs > 1).map(|jobs| format!("{jobs} jobs")));
+        words.extend(self.sync.then(|| "write cache off".to_string()));
         words.extend(match &self.span_gb {
             Value::Null => None,
             Value::Number(gb) => Some(format!("{gb} GB")),

@@ -45,7 +45,7 @@ use runs::{State, Test, run_all};
 use serde::Serialize;
 use serde_json::Value;
 pub use split::{is_kept_out, may_be_fitted};
-pub use summary::{FamilySummary, Part, Summary};
+pub use summary::{FamilySummary, Group, GroupSummary, Part, Summary};
 
 use crate::statistic::{Statistic, four_digits};
 
@@ -97,6 +97,9 @@ pub struct Row {
     /// The commands that repeat it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
+    /// The group that the summary counts it in, if it is in one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<Group>,
     /// The test in words, as it was published.
     #[serde(skip)]
     pub test: String,
@@ -200,6 +203,7 @@ fn row(figure: &Figure, asked: Result<Asked, String>, results: &Results<'_>, kno
         why: None,
         model: None,
         commands: Vec::new(),
+        group: None,
         test: figure.test.words(),
         published_text: figure.published(),
         family: String::new(),
@@ -231,6 +235,10 @@ fn row(figure: &Figure, asked: Result<Asked, String>, results: &Results<'_>, kno
     notes.extend(reason.map(|reason| format!("likely: {reason}")));
     row.why = (!notes.is_empty()).then(|| notes.join("; "));
     row.commands = plan::commands(&figure.id, &asked.question);
+    row.group = match &asked.question {
+        Question::Value { test, statistic, .. } => Group::of(test, *statistic),
+        Question::Ratio { .. } | Question::Ordering { .. } => None,
+    };
     row.model = Some(asked.drive);
     row.family = asked.family;
     row

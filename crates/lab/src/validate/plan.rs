@@ -114,7 +114,7 @@ pub(super) fn commands(id: &str, question: &Question) -> Vec<String> {
 
 /// The figure's name in a record: as those of our own methods, with the state it was measured in.
 fn name(test: &Test) -> String {
-    let Job { pattern, read_percent, block_bytes, queue_depth, data, .. } = test.job;
+    let Job { pattern, read_percent, block_bytes, queue_depth, data, fua, jobs, .. } = test.job;
     let pattern = match pattern {
         Pattern::Random => "random",
         Pattern::Sequential => "sequential",
@@ -138,7 +138,9 @@ fn name(test: &Test) -> String {
         State::BufferFull { .. } => "_buffer_full",
         State::Steady => "_steady",
     };
-    format!("{pattern}_{op}_{block}_qd{queue_depth}{data}{state}")
+    let fua = if fua { "_fua" } else { "" };
+    let jobs = if jobs > 1 { format!("_jobs{jobs}") } else { String::new() };
+    format!("{pattern}_{op}_{block}_qd{queue_depth}{data}{state}{fua}{jobs}")
 }
 
 impl Test {

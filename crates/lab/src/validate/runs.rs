@@ -170,6 +170,8 @@ impl Test {
             until: Until::Bytes(bytes),
             seed: SEED,
             fua: false,
+            flush: false,
+            jobs: 1,
         }
     }
 
@@ -280,6 +282,8 @@ mod tests {
             until: Until::Seconds(1),
             seed: 2,
             fua: false,
+            flush: false,
+            jobs: 1,
         };
         Test { drive: drive.into(), host: None, set: Vec::new(), state, job, usable_bytes: 1 << 32 }
     }

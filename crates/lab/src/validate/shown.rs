@@ -73,6 +73,7 @@ pub fn sum(summary: &Summary) -> Vec<String> {
     let mut lines = vec![format!("{} of {} figures were run.", summary.run, summary.figures)];
     lines.push(part("Fitted", &summary.fitted));
     lines.push(part("Predicted", &summary.predicted));
+    lines.extend(summary.groups.iter().map(|group| part(group.group.words(), &group.errors)));
     lines.extend(summary.families.iter().map(|family| part(&family.family, &family.errors)));
     let all = Part {
         figures: summary.fitted.figures + summary.predicted.figures,
@@ -194,7 +195,9 @@ its source) is held against the drive of the catalogue it is about, in the test 
 publication leaves open (the span, the depth, the capacity) is filled in by the rules at the top of
 `crates/lab/src/validate/conventions.rs`, the same for all. *Fitted*: the drive has fitted values, and the figure is among
 those they may be fitted to; one figure in three is kept out of every fit, by a hash of its id
-(`crates/lab/src/validate/split.rs`), and ratios and orderings are never fitted. *Predicted*: all others. The command of a row
+(`crates/lab/src/validate/split.rs`), and ratios and orderings are never fitted. *Predicted*: all others. *Random QD 1* are rates
+and mean latencies of one random command at a time, *synchronous writes* those of a drive whose write cache is off; both say more of
+a drive's latency than of its throughput. The command of a row
 repeats it, with what was done to the drive before, the span, the depth and the data (`--dry-run` shows them), and prints the
 row's number of each drive; on another drive it is the same test by the same rules.
 

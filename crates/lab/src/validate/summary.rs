@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use fourcorners_record::Pattern;
 use serde::Serialize;
 
 use super::figure::Figure;
+use super::runs::Test;
 use super::{Row, Standing};
+use crate::statistic::Statistic;
 
 /// How many figures are named as the worst.
 const WORST: usize = 10;
@@ -37,6 +40,8 @@ pub struct Summary {
     pub fitted: Part,
     /// Of all others.
     pub predicted: Part,
+    /// Tests that say more of a drive's latency than of its throughput; a figure may be in none.
+    pub groups: Vec<GroupSummary>,
     /// By file of the catalogue.
     pub families: Vec<FamilySummary>,
     /// Ids of the figures with the largest errors, the largest first.
@@ -52,6 +57,52 @@ pub struct Part {
     pub median_abs_error: Option<f64>,
     /// Nine in ten are below it.
     pub p90_abs_error: Option<f64>,
+}
+
+/// What kind of test a figure is of, as far as the summary tells it apart.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Group {
+    /// Random, one command at a time: a rate or a mean latency, which say the same.
+    RandomQd1,
+    /// Writes that are durable one by one.
+    Sync,
+}
+
+impl Group {
+    const ALL: [Group; 2] = [Group::RandomQd1, Group::Sync];
+
+    /// That of an absolute figure.
+    pub(super) fn of(test: &Test, statistic: Statistic) -> Option<Group> {
+        let job = &test.job;
+        let of_the_mean = matches!(
+            statistic,
+            Statistic::Iops | Statistic::MbPerS | Statistic::MibPerS | Statistic::MeanMs
+        );
+        if job.fua || job.flush {
+            return Some(Group::Sync);
+        }
+        let one = job.pattern == Pattern::Random && job.in_flight() == 1;
+        (one && of_the_mean).then_some(Group::RandomQd1)
+    }
+
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Group::RandomQd1 => "Random QD 1",
+            Group::Sync => "Synchronous writes",
+        }
+    }
+}
+
+/// The errors of a group.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct GroupSummary {
+    /// Which.
+    pub group: Group,
+    /// Its errors.
+    #[serde(flatten)]
+    pub errors: Part,
 }
 
 /// The errors of the drives of one file.
@@ -89,6 +140,10 @@ impl Summary {
         let (ratios_held, ratios) = held(&|figure| figure.metric == "ratio");
         let (bounds_held, bounds) =
             held(&|figure| !matches!(figure.metric.as_str(), "ordering" | "ratio"));
+        let groups = Group::ALL.map(|group| GroupSummary {
+            group,
+            errors: Part::of(rows.iter().filter(|row| row.group == Some(group))),
+        });
         let mut families: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
         for row in rows.iter().filter(|row| row.error.is_some()) {
             families.entry(&row.family).or_default().push(row);
@@ -113,6 +168,7 @@ impl Summary {
             bounds,
             fitted: standing(Standing::Fitted),
             predicted: standing(Standing::Predicted),
+            groups: groups.into(),
             families: families.collect(),
             worst: worst.iter().take(WORST).map(|row| row.id.clone()).collect(),
         }
@@ -128,7 +184,31 @@ fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::quantile;
+    use super::super::figure::built_in;
+    use super::super::names::Names;
+    use super::super::question::{Question, ask};
+    use super::{Group, quantile};
+
+    #[test]
+    fn groups_are_told_by_the_test_that_is_run() {
+        let names = Names::new();
+        let group = |id: &str| {
+            let figure = built_in().into_iter().find(|it| it.id == id).expect("it is a figure");
+            let Ok(Question::Value { test, statistic, .. }) =
+                ask(&figure, &names).map(|asked| asked.question)
+            else {
+                panic!("{id} has no value")
+            };
+            Group::of(&test, statistic)
+        };
+        // At QD 1: a rate, a mean latency; a percentile, which is none of the mean; at QD 2, at QD 32.
+        assert_eq!(group("n002"), Some(Group::RandomQd1));
+        assert_eq!(group("n053"), Some(Group::RandomQd1));
+        for id in ["n058", "n012", "n018", "n009"] {
+            assert_eq!(group(id), None, "{id}");
+        }
+        assert_eq!(group("y001"), Some(Group::Sync));
+    }
 
     #[test]
     fn a_quantile_lies_between_its_neighbours() {

@@ -58,6 +58,8 @@ fn random(read_percent: u8, queue_depth: u32, span_bytes: u64, until: Until) -> 
         until,
         seed: 2,
         fua: false,
+        flush: false,
+        jobs: 1,
     }
 }
 

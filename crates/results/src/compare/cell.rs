@@ -101,7 +101,8 @@ pub(super) fn row(sides: &[Vec<Value<'_>>]) -> Vec<Option<Cell>> {
 /// over a share of the drive, the drive's size.
 fn same_job(left: &Value<'_>, right: &Value<'_>) -> bool {
     let kind = |job: &Job| {
-        (job.pattern, job.read_percent, job.block_bytes, job.queue_depth, job.data, job.fua)
+        let place = (job.pattern, job.block_bytes, job.queue_depth, job.jobs);
+        (place, job.read_percent, job.data, job.fua, job.flush)
     };
     let alike = |a: f64, b: f64| a == b || (a - b).abs() <= SAME_AMOUNT * a.max(b);
     // The same number of bytes, or the same share of both drives.

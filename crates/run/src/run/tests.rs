@@ -19,6 +19,8 @@ fn job(queue_depth: u32, until: Until) -> Job {
         until,
         seed: 1,
         fua: false,
+        flush: false,
+        jobs: 1,
     }
 }
 

@@ -250,6 +250,8 @@ impl Jobs {
             until: self.limit.on(scope, area.bytes),
             seed: scope.seed,
             fua: self.fua,
+            flush: false,
+            jobs: 1,
         };
         Ok(match self.random.as_deref().or(figure) {
             Some(name) => scope.seeded(name, job),

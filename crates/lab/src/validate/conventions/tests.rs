@@ -126,6 +126,24 @@ fn an_article_says_what_its_figures_do_not() {
 }
 
 #[test]
+fn with_the_write_cache_off_every_write_is_forced() {
+    let job = |json: &str| {
+        let test = format!(r#""test":{{"pattern":"sequential write","block_size":4096,{json}}}"#);
+        read(&test).map(|test| test.job)
+    };
+    let sync =
+        job(r#""queue_depth":1,"jobs":5,"sync":true,"duration_s":60"#).expect("it can be run");
+    assert_eq!((sync.fua, sync.flush, sync.jobs, sync.queue_depth), (true, false, 5, 1));
+    assert_eq!((sync.until, sync.in_flight()), (Until::Seconds(60), 5));
+    let cached = job(r#""queue_depth":1"#).expect("it can be run");
+    assert_eq!((cached.fua, cached.jobs), (false, 1));
+    for jobs in ["0", "100000"] {
+        let why = job(&format!(r#""jobs":{jobs},"sync":true"#)).expect_err("nobody has so many");
+        assert!(why.contains("jobs at a time"), "{why}");
+    }
+}
+
+#[test]
 fn hd_tach_writes_data_of_its_own() {
     let data = |tool: &str| {
         let test = r#""pattern":"sequential write","data":"incompressible","state":"used""#;
