@@ -72,7 +72,7 @@ fn bars(choice: &Choice) -> Markup {
     let share = |time: f64| (time / scale).clamp(0.0, 1.0) * 100.0;
     html! {
         section aria-labelledby="bars-heading" {
-            h2 #bars-heading { "Time waited for the drive, seconds" }
+            h2 #bars-heading { "Time waited for the drive" }
             p.note {
                 "Shorter is better. The line through a bar's end is where the real drive is expected. \
                  Drives of one rank cannot be told apart."
