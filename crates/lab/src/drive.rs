@@ -403,7 +403,7 @@ impl Drive {
         Ok(ended)
     }
 
-    fn counters(&self) -> Option<SsdCounters> {
+    pub(crate) fn counters(&self) -> Option<SsdCounters> {
         self.ssd().map(Ssd::counters)
     }
 }

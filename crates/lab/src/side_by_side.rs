@@ -182,7 +182,7 @@ fn host_trim(trim: PortTrim) -> HostTrim {
 }
 
 /// The cycles that its blocks bear in the model, else those that its flash is rated for.
-fn rated_cycles(ssd: &SsdConfig) -> Option<u32> {
+pub(crate) fn rated_cycles(ssd: &SsdConfig) -> Option<u32> {
     let modelled = ssd.wear.as_ref().map(|wear| wear.endurance_cycles);
     let rated = || ssd.flash.as_ref()?.rated_cycles;
     modelled.or_else(rated)

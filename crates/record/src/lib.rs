@@ -36,6 +36,7 @@ use sha2::{Digest, Sha256};
 
 mod agreement;
 mod card;
+mod choice;
 mod figure;
 mod first_form;
 mod health;
@@ -50,6 +51,7 @@ use first_form::FirstRecord;
 
 pub use agreement::{Disagreement, disagreements};
 pub use card::{Bin, Card, Share, Spread};
+pub use choice::{CHOICE_SCHEMA, Choice, ChosenWork, LeftOut, RankedDrive};
 pub use figure::{Curve, Figure, FlashWear, Latency, Noise, Series};
 pub use health::{Health, HealthReading};
 pub use job::{Data, Job, Pattern, Until};

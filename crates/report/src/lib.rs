@@ -27,6 +27,7 @@
 mod bench;
 mod chapter;
 mod chart;
+mod choice;
 mod compared;
 mod conclusions;
 mod consistency;
@@ -53,6 +54,7 @@ mod trim;
 mod used;
 mod words;
 
+pub use choice::{choice_page, choice_sentences, choice_table};
 pub use compared::curve_heading;
 pub use entries::shortened;
 pub use page::{comparison_page, page};

@@ -20,6 +20,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand};
   fourcorners review crucial-m4-256gb --state used.state
   fourcorners results list --drive m4
   fourcorners compare crucial-m4-256gb intel-x25-m-g2-160gb
+  fourcorners choose task:boot --have intel-x25-m-g2-160gb --gb-per-day 20
   fourcorners trace info web.load.gz
   fourcorners trace replay generated:light crucial-m4-256gb")]
 pub(super) struct Args {
@@ -49,6 +50,8 @@ pub(super) enum Command {
     Results(super::results::ResultsArgs),
     /// Compare results side by side, with ratios; differences within noise are marked
     Compare(super::compare::CompareArgs),
+    // Described at its arguments.
+    Choose(super::choose::ChooseArgs),
     /// Describe an I/O trace, convert it, record one, or replay it on drives
     Trace(super::trace::TraceArgs),
     /// List the tasks that reviews measure in seconds, print one, or run three of them on a file system
@@ -504,13 +507,18 @@ pub(super) struct ValidateArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "fit")]
     pub(super) chart: Option<PathBuf>,
 
+    /// Write the error of each figure into this JSON file as well, for the bands of `choose`:
+    /// figures/errors.json
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["fit", "figures", "only"])]
+    pub(super) errors: Option<PathBuf>,
+
     /// Replace any other file of that name as well
-    #[arg(long, requires = "chart")]
+    #[arg(long)]
     pub(super) overwrite: bool,
 }
 
 /// A number of I/Os, or all there are.
-fn most_ios(text: &str) -> Result<u64, String> {
+pub(super) fn most_ios(text: &str) -> Result<u64, String> {
     match text {
         "all" => Ok(u64::MAX),
         _ => text

@@ -6,6 +6,7 @@
 mod age;
 mod args;
 mod bench;
+mod choose;
 mod compare;
 mod doctor;
 mod drives;
@@ -85,6 +86,7 @@ pub fn run<T: Into<OsString> + Clone>(line: impl IntoIterator<Item = T>) -> Exit
         Ok(Command::Age(args)) => age::run(&args),
         Ok(Command::Results(args)) => results::run(args),
         Ok(Command::Compare(args)) => compare::run(&args),
+        Ok(Command::Choose(args)) => choose::run(&args),
         Ok(Command::Trace(args)) => trace::run(args),
         Ok(Command::Tasks(args)) => tasks::run(&args),
         Ok(Command::Sweep(args)) => sweep::run(&args),

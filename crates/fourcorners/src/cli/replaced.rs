@@ -12,7 +12,7 @@ const BEGINNING: u64 = 64 << 10;
 /// What is to be written.
 #[derive(Clone, Copy)]
 pub(super) enum Kind {
-    /// A page of a review or of a comparison.
+    /// A page of a review, a comparison or a choice.
     Page,
     /// Records as JSON.
     Json,
@@ -22,6 +22,8 @@ pub(super) enum Kind {
     Svg,
     /// What `run` reports, in any of its formats.
     Report,
+    /// The errors of the published figures.
+    Errors,
     /// A trace; nobody can tell whose one is.
     Trace,
 }
@@ -34,6 +36,7 @@ impl Kind {
             Kind::Csv => "CSV of fourcorners",
             Kind::Svg => "an SVG chart",
             Kind::Report => "a report of run",
+            Kind::Errors => "a table of errors of fourcorners",
             Kind::Trace => "known to be ours",
         }
     }
@@ -42,7 +45,8 @@ impl Kind {
     fn begins(self, text: &str) -> bool {
         match self {
             Kind::Page => {
-                text.starts_with("<!DOCTYPE html>") && text.contains(" – drive review</title>")
+                let titles = [" – drive review</title>", " – which drive</title>"];
+                text.starts_with("<!DOCTYPE html>") && titles.iter().any(|it| text.contains(it))
             }
             Kind::Json => text.starts_with("{\"schema\":\"fourcorners.review/"),
             Kind::Csv => text.starts_with(&fourcorners_results::store::csv_header()),
@@ -51,6 +55,7 @@ impl Kind {
                 text.starts_with('{') && text.contains("\"fio version\"")
                     || text.contains("(groupid=")
             }
+            Kind::Errors => text.starts_with("{\n  \"catalogue\": \""),
             Kind::Trace => false,
         }
     }

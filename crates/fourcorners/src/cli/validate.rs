@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use anyhow::Context;
 use comfy_table::{ContentArrangement, Table, presets};
 use fourcorners_lab::validate::{
-    self, Figure, Fit, Parameter, Row, Standing, Validation, chart, shown,
+    self, ErrorTable, Figure, Fit, Parameter, Row, Standing, Validation, chart, shown,
 };
 use fourcorners_machine::{host, save};
 
@@ -23,10 +23,16 @@ const MOST_FIGURES_BYTES: u64 = 64 << 20;
 const MOST_DRIVE_BYTES: u64 = 5 << 30;
 
 pub(super) fn run(args: &ValidateArgs) -> Result<End, Failure> {
-    if let Some(path) = &args.chart {
-        checked(path).map_err(Failure::Usage)?;
-        let inputs = Inputs::of(args.figures.as_deref());
-        inputs.may_write(path, Kind::Svg, args.overwrite).map_err(Failure::Usage)?;
+    let outputs = [("--chart", &args.chart, Kind::Svg), ("--errors", &args.errors, Kind::Errors)];
+    for (option, path, kind) in outputs {
+        if let Some(path) = path {
+            checked(option, path).map_err(Failure::Usage)?;
+            let inputs = Inputs::of(args.figures.as_deref());
+            inputs.may_write(path, kind, args.overwrite).map_err(Failure::Usage)?;
+        }
+    }
+    if args.overwrite && args.chart.is_none() && args.errors.is_none() {
+        return Err(Failure::Usage("--overwrite is for --chart and --errors: add one".into()));
     }
     let mut figures = match &args.figures {
         Some(path) => read(path).map_err(Failure::Usage)?,
@@ -63,22 +69,27 @@ pub(super) fn run(args: &ValidateArgs) -> Result<End, Failure> {
         save::write_atomically(path, svg.as_bytes())
             .with_context(|| format!("{}: cannot write the chart", path.display()))?;
     }
+    if let Some(path) = args.errors.as_ref().filter(|_| !validation.stopped) {
+        let table = ErrorTable::of(&validation).to_json()?;
+        save::write_atomically(path, table.as_bytes())
+            .with_context(|| format!("{}: cannot write the errors", path.display()))?;
+    }
     writeln!(stdout().lock(), "{text}")?;
     Ok(if validation.stopped { End::Incomplete } else { End::Done })
 }
 
-/// Looks at where the chart is to go before minutes of work.
-fn checked(path: &Path) -> Result<(), String> {
+/// Looks at where an output is to go before minutes of work.
+pub(super) fn checked(option: &str, path: &Path) -> Result<(), String> {
     let folder = match path.parent() {
         Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
         Some(folder) => folder,
-        None => return Err(format!("--chart {}: this is no file name", path.display())),
+        None => return Err(format!("{option} {}: this is no file name", path.display())),
     };
     match folder.is_dir() {
-        _ if path.is_dir() => Err(format!("--chart {}: this is a folder", path.display())),
+        _ if path.is_dir() => Err(format!("{option} {}: this is a folder", path.display())),
         true => Ok(()),
         false => {
-            Err(format!("--chart {}: there is no folder {}", path.display(), folder.display()))
+            Err(format!("{option} {}: there is no folder {}", path.display(), folder.display()))
         }
     }
 }

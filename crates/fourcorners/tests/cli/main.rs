@@ -3,6 +3,7 @@
 //! Tests that need root, a tool or a kernel feature that is not there say so and pass.
 
 mod bench;
+mod choose;
 mod compare;
 mod compressing;
 mod devices;

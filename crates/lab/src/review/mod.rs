@@ -68,6 +68,7 @@ pub use scope::{MOST_SPARE_PERCENT, Medium, Scope};
 pub use shelf::Shelf;
 pub(crate) use trim_under_load::HELD_US;
 pub(crate) use trim_works::{NOTHING, RECOVERED};
+pub(crate) use used_state::wear_in;
 
 /// A test of the reviewers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -1,10 +1,12 @@
 //! New against used: the random write of a purged drive and of one whose every LBA was written and
 //! then randomly overwritten, as a pair and as the percentage that is kept (AnandTech 2009).
 
-use fourcorners_record::{Outcome, Record, Verdict};
+use fourcorners_drive::Geometry;
+use fourcorners_record::{Job, Outcome, Record, Verdict};
 
 use super::difference::{MATTERS, Slower, left_open};
-use super::{Phase, Scope};
+use super::phase::preparation;
+use super::{Medium, Phase, Scope};
 
 pub(super) const METHOD: &str = "used-state";
 
@@ -29,6 +31,20 @@ pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
         scope.torture(whole),
         scope.measure(USED, job()),
     ]
+}
+
+/// The jobs that bring a new solid-state drive into the used state: filled, then overwritten at random.
+pub(crate) fn wear_in(geometry: Geometry) -> Vec<Job> {
+    let scope = Scope {
+        geometry,
+        spare_percent: 0.0,
+        quick: false,
+        seed: 1,
+        medium: Medium::Ssd,
+        most_ios: None,
+    };
+    let whole = scope.whole();
+    preparation(&[scope.fill("filled", whole), scope.torture(whole)])
 }
 
 pub(super) fn conclude(record: &mut Record) {

@@ -20,6 +20,7 @@
 mod articles;
 pub mod chart;
 mod conventions;
+mod errors;
 mod figure;
 mod fit;
 mod names;
@@ -33,6 +34,7 @@ mod summary;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+pub use errors::{ErrorTable, FigureError, TestKind, catalogue_hash};
 pub use figure::{Figure, PublishedTest, built_in, parse};
 pub use fit::{Fit, Parameter, fit};
 use fourcorners_catalogue as catalogue;
@@ -45,6 +47,7 @@ use runs::{State, Test, run_all};
 use serde::Serialize;
 use serde_json::Value;
 pub use split::{is_kept_out, may_be_fitted};
+pub(crate) use summary::quantile;
 pub use summary::{FamilySummary, Group, GroupSummary, Part, Summary};
 
 use crate::statistic::{Statistic, four_digits};
@@ -109,6 +112,9 @@ pub struct Row {
     /// The file of that drive.
     #[serde(skip)]
     pub family: String,
+    /// What was measured, of a figure whose error says something of others.
+    #[serde(skip)]
+    pub kind: Option<TestKind>,
 }
 
 /// The catalogue held against figures.
@@ -207,6 +213,7 @@ fn row(figure: &Figure, asked: Result<Asked, String>, results: &Results<'_>, kno
         test: figure.test.words(),
         published_text: figure.published(),
         family: String::new(),
+        kind: None,
     };
     let asked = match asked {
         Ok(asked) => asked,
@@ -239,6 +246,7 @@ fn row(figure: &Figure, asked: Result<Asked, String>, results: &Results<'_>, kno
         Question::Value { test, statistic, .. } => Group::of(test, *statistic),
         Question::Ratio { .. } | Question::Ordering { .. } => None,
     };
+    row.kind = TestKind::of(&asked.question);
     row.model = Some(asked.drive);
     row.family = asked.family;
     row

@@ -1,0 +1,89 @@
+//! Arguments of `fourcorners choose`, and what they mean.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, ValueEnum};
+use fourcorners_lab::choose::State;
+
+/// Rank the catalogue's drives by the time that a work of yours waits for each
+///
+/// Every drive does the work in virtual time. A trace, a task or a generated workload is replayed closed
+/// loop, with its think time; a job file does the same I/Os on every drive. The time waited is the time
+/// with at least one I/O in the drive.
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "WORK is a trace in any format that `trace info` reads, a job file (JOB.fio), \
+task:NAME (`fourcorners tasks` lists them) or generated:NAME.
+The band is the 90th percentile of the model's errors for such work (docs/FIDELITY.md); drives \
+within each other's band share a rank.
+PRICES is CSV, a line for each drive: drive,price.
+
+Examples:
+  fourcorners choose task:boot
+  fourcorners choose web.load.gz --capacity 200-300GB --have intel-x25-m-g2-160gb --gb-per-day 20
+  fourcorners choose database.fio --state used --prices prices.csv -o page.html"
+)]
+pub(in crate::cli) struct ChooseArgs {
+    /// A trace, a job file, task:NAME or generated:NAME
+    #[arg(value_name = "WORK")]
+    pub(super) work: PathBuf,
+
+    /// The drives' state before the work: new and holding what it touches, or full and overwritten
+    #[arg(long, value_name = "STATE", default_value = "written")]
+    pub(super) state: StateArg,
+
+    /// The drive that you have, of the catalogue or a profile (./mine.toml): hours are against it
+    #[arg(long, value_name = "DRIVE")]
+    pub(super) have: Option<String>,
+
+    /// Only drives of this capacity, for example 200-300GB, 1TB, or 500GB- for at least that
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
+    pub(super) capacity: Option<String>,
+
+    /// What the work reads and writes a day, 10^9 bytes: for hours and years
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(super) gb_per_day: Option<f64>,
+
+    /// Prices, a CSV file of drive,price
+    #[arg(long, value_name = "CSV")]
+    pub(super) prices: Option<PathBuf>,
+
+    /// Of a generated workload or of a job file at most this many I/Os, or all of them
+    /// [default: 200,000]
+    #[arg(long, value_name = "N|all", value_parser = crate::cli::args::most_ios)]
+    pub(super) ios: Option<u64>,
+
+    /// Seed of a task or a generated workload
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
+    pub(super) seed: u64,
+
+    /// Print one JSON document instead of a table
+    #[arg(long)]
+    pub(super) json: bool,
+
+    /// Write a page into this file, replacing an earlier page
+    #[arg(long, short, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+
+    /// Replace whatever else is there
+    #[arg(long, requires = "output")]
+    pub(super) overwrite: bool,
+}
+
+/// A state of the drives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(super) enum StateArg {
+    /// New, then what the work touches was written
+    Written,
+    /// New, then filled in order, then overwritten at random
+    Used,
+}
+
+impl From<StateArg> for State {
+    fn from(state: StateArg) -> State {
+        match state {
+            StateArg::Written => State::Written,
+            StateArg::Used => State::Used,
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! `fourcorners choose`: which drive for a work. Everything is checked, then every drive does it, then
+//! the ranking is written.
+
+mod args;
+mod capacity;
+mod prices;
+
+use std::collections::BTreeMap;
+use std::io::{IsTerminal, Write, stderr, stdout};
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::Context;
+use fourcorners_catalogue as catalogue;
+use fourcorners_lab::choose::{
+    Candidate, ChooseError, Jobs, Recording, Request, Work, candidates, choose,
+};
+use fourcorners_machine::{cpu, save};
+use fourcorners_report as report;
+use fourcorners_trace::{Composition, Options};
+use fourcorners_words::size;
+
+use super::interrupt::Interrupt;
+use super::replaced::{Inputs, Kind};
+use super::terminal::{columns, say};
+use super::validate::checked;
+use super::{End, Failure};
+
+pub(super) use args::ChooseArgs;
+use capacity::Capacity;
+
+/// I/Os of a generated workload or a job file, unless told otherwise: some seconds a drive.
+const USUAL_IOS: u64 = 200_000;
+/// What stands before the names of works that are no files.
+const TASK: &str = "task:";
+const GENERATED: &str = "generated:";
+/// More a day than any drive moves.
+const MOST_GB_PER_DAY: f64 = 1e9;
+
+pub(super) fn run(args: &ChooseArgs) -> Result<End, Failure> {
+    let (candidates, have, prices) = drives(args).map_err(Failure::Usage)?;
+    check(args).map_err(Failure::Usage)?;
+    let interrupt = Interrupt::listen()?;
+    let Some(work) = work(args, &interrupt).map_err(Failure::Usage)? else {
+        say("fourcorners: stopped; nothing was ranked");
+        return Ok(End::Incomplete);
+    };
+    let all = candidates.len();
+    let request = Request {
+        work,
+        state: args.state.into(),
+        candidates,
+        have,
+        gb_per_day: args.gb_per_day,
+        prices,
+    };
+    let (began, cpu_before) = (Instant::now(), cpu::process_seconds());
+    let terminal = stderr().is_terminal();
+    let watch = |done: usize| {
+        if terminal {
+            // Progress that cannot be shown is no reason to stop.
+            let _ = write!(stderr(), "\rchoose: {done} of {all} drives");
+        }
+        !interrupt.asked()
+    };
+    let chosen = choose(&request, &watch);
+    if terminal {
+        let _ = write!(stderr(), "\r\x1b[K");
+    }
+    let choice = match chosen {
+        Ok(choice) => choice,
+        Err(ChooseError::Stopped) => {
+            say("fourcorners: stopped; nothing was ranked");
+            return Ok(End::Incomplete);
+        }
+        Err(error @ ChooseError::NoDrive { .. }) => return Err(Failure::Usage(error.to_string())),
+    };
+    if let Some(path) = &args.output {
+        save::write_atomically(path, report::choice_page(&choice).as_bytes())
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    let text = match args.json {
+        true => serde_json::to_string(&choice)?,
+        false => report::choice_table(&choice, columns()),
+    };
+    writeln!(stdout().lock(), "{}", text.trim_end())?;
+    say(&format!(
+        "{all} drives in {:.1} s, {:.1} s of CPU time",
+        began.elapsed().as_secs_f64(),
+        cpu::process_seconds() - cpu_before
+    ));
+    if let Some(path) = &args.output {
+        say(&format!("page: {}", path.display()));
+    }
+    Ok(End::Done)
+}
+
+/// The arguments that are of no drive.
+fn check(args: &ChooseArgs) -> Result<(), String> {
+    if let Some(gb) = args.gb_per_day.filter(|gb| !(*gb > 0.0 && *gb <= MOST_GB_PER_DAY)) {
+        return Err(format!("--gb-per-day {gb}: give 10^9 bytes a day, a number above 0"));
+    }
+    if let Some(path) = &args.output {
+        checked("--output", path)?;
+        let read = [&args.prices, &args.have.as_ref().map(Into::into)];
+        let read = read.into_iter().flatten().map(std::path::PathBuf::as_path);
+        let inputs = Inputs::of(read.chain([args.work.as_path()]));
+        inputs.may_write(path, Kind::Page, args.overwrite)?;
+    }
+    Ok(())
+}
+
+/// The drives to choose from, the name of the one that the user has, and the prices.
+type Drives = (Vec<Candidate>, Option<String>, BTreeMap<String, f64>);
+
+fn drives(args: &ChooseArgs) -> Result<Drives, String> {
+    let mut all = candidates();
+    let have = args.have.as_deref().map(|name| had(name, &mut all)).transpose()?;
+    let names: Vec<&str> = all.iter().map(|it| it.profile.name.as_str()).collect();
+    let prices = args.prices.as_deref().map(|path| prices::read(path, &names)).transpose()?;
+    if let Some(text) = &args.capacity {
+        let capacity = Capacity::parse(text)?;
+        let bytes = all.iter().map(|it| it.profile.capacity_bytes());
+        if !bytes.clone().any(|bytes| capacity.has(bytes)) {
+            let (least, most) = (bytes.clone().min(), bytes.max());
+            return Err(format!(
+                "--capacity {text}: no drive has that; they have {} to {}",
+                size(least.unwrap_or(0)),
+                size(most.unwrap_or(0))
+            ));
+        }
+        // What a drive is compared with stays, whatever its capacity.
+        all.retain(|it| {
+            let is_had = Some(&it.profile.name) == have.as_ref();
+            is_had || capacity.has(it.profile.capacity_bytes())
+        });
+    }
+    Ok((all, have, prices.unwrap_or_default()))
+}
+
+/// The drive that the user has: one of `all`, or a profile that is added to them.
+fn had(name: &str, all: &mut Vec<Candidate>) -> Result<String, String> {
+    if !name.ends_with(".toml") {
+        let found = catalogue::built_in(name, &[]).map_err(|error| format!("--have: {error}"))?;
+        return Ok(found.name);
+    }
+    let profile = catalogue::from_file(Path::new(name), &[]).map_err(|error| error.to_string())?;
+    let own = profile.name.clone();
+    if all.iter().any(|candidate| candidate.profile.name == own) {
+        return Err(format!(
+            "--have {name}: the catalogue has a drive called {own}: change the name in the file"
+        ));
+    }
+    all.push(Candidate { profile, family: None });
+    Ok(own)
+}
+
+/// Reads the work; `None` when it was stopped.
+fn work(args: &ChooseArgs, interrupt: &Interrupt) -> Result<Option<Work>, String> {
+    let path = args.work.as_path();
+    let name = path.display().to_string();
+    let ios = args.ios.unwrap_or(USUAL_IOS);
+    let is_file = !name.starts_with(TASK) && !name.starts_with(GENERATED);
+    // It is read once for each drive: a pipe would be empty then, and a device has no end.
+    if is_file && path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+        return Err(format!(
+            "{name}: this is not a file: a trace or a job file is one; `fourcorners trace record` \
+             records what is done to a device"
+        ));
+    }
+    if path.extension().is_some_and(|extension| extension == "fio") {
+        let jobs = Jobs::read(path, ios).map_err(|error| error.to_string())?;
+        return Ok(Some(Work::Jobs(jobs)));
+    }
+    let mut options = Options { seed: args.seed, ..Options::default() };
+    match name.strip_prefix(GENERATED) {
+        Some(generated) => {
+            // Who opens it says that there is none of another name.
+            let known = Composition::all().iter().find(|known| known.name == generated);
+            options.ios = known.map(|known| known.ios().min(ios));
+        }
+        None if args.ios.is_some() => {
+            return Err(format!(
+                "--ios is for generated workloads and job files, and {name} is as long as it is: \
+                 leave it out"
+            ));
+        }
+        None => {}
+    }
+    let read = Recording::read(path, &options, &mut || !interrupt.asked());
+    Ok(read.map_err(|error| error.to_string())?.map(Work::Recording))
+}

@@ -1,0 +1,191 @@
+//! A job file as the work of a choice. A job that ends after a time would do more on a faster drive,
+//! and one of the whole drive more on a larger one: here each job does the same I/Os on every drive.
+
+use std::path::Path;
+
+use fourcorners_catalogue::Profile;
+use fourcorners_drive::{Geometry, Nanos, Target};
+use fourcorners_fio::jobfile::{JobFile, JobFileError, Placed};
+use fourcorners_record::ChosenWork;
+use fourcorners_run::streams::{self, Direction, Plan, RunResult, Stream};
+use fourcorners_run::{Histogram, Observer};
+
+use super::busy::Busy;
+use super::footprint::Footprint;
+use super::measure::{Measured, prepared, with_amplification};
+use super::{STOPPED, State};
+use crate::drive::Drive;
+
+/// Seed of jobs with `randrepeat=0`: a choice is the same every time.
+const SEED: u64 = 1;
+
+/// A job file.
+#[derive(Clone, Debug)]
+pub struct Jobs {
+    name: String,
+    file: JobFile,
+    most_ios: u64,
+}
+
+impl Jobs {
+    /// Reads a job file. Its jobs do at most `most_ios` I/Os together, each the same number.
+    ///
+    /// # Errors
+    /// For the first line that cannot be understood or done.
+    pub fn read(path: &Path, most_ios: u64) -> Result<Jobs, JobFileError> {
+        let file = JobFile::read(path, &|name| std::env::var(name).ok())?;
+        Ok(Jobs { name: path.display().to_string(), file, most_ios })
+    }
+
+    /// As they are done on each of these drives, where they can be done at all, with the warnings of
+    /// the file.
+    pub(super) fn on<'a>(
+        &self,
+        geometries: impl Iterator<Item = &'a Geometry>,
+    ) -> (Vec<Result<Plan, String>>, Vec<String>) {
+        let mut warnings = Vec::new();
+        let plan = |geometry: &Geometry| {
+            let placed = Placed { geometry: *geometry, is_virtual: true, seed: SEED, first_job: 0 };
+            let jobs = self.file.on(placed, |_| true).map_err(|error| error.to_string())?;
+            for warning in jobs.warnings {
+                if !warnings.contains(&warning) {
+                    warnings.push(warning);
+                }
+            }
+            Ok(jobs.plan)
+        };
+        let mut plans: Vec<Result<Plan, String>> = geometries.map(plan).collect();
+        make_equal(&mut plans, self.most_ios);
+        (plans, warnings)
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn described(&self, on: &Measured) -> ChosenWork {
+        let [read, written] = on.bytes.map(|bytes| bytes as f64 / 1e9);
+        ChosenWork {
+            name: self.name.clone(),
+            kind: "job_file".into(),
+            ios: on.ios,
+            read_gb: read,
+            written_gb: written,
+            extent_gb: None,
+            duration_s: None,
+        }
+    }
+}
+
+/// Gives every stream the same end on all drives: the fewest I/Os and bytes that any of them has, and
+/// never a time.
+fn make_equal(plans: &mut [Result<Plan, String>], most_ios: u64) {
+    let streams = plans.iter().flatten().map(|plan| plan.streams.len()).max().unwrap_or(0);
+    for place in 0..streams {
+        let of = || plans.iter().flatten().filter_map(|plan| plan.streams.get(place));
+        let bytes = of().map(|stream| stream.limits.bytes).min().unwrap_or(u64::MAX);
+        let ios = of().map(|stream| stream.limits.ios).min().unwrap_or(u64::MAX);
+        let ios = ios.min((most_ios / streams as u64).max(1));
+        for stream in plans.iter_mut().flatten().filter_map(|plan| plan.streams.get_mut(place)) {
+            stream.limits = streams::Limits { bytes, ios, time: Nanos::MAX };
+            stream.ramp = Nanos::ZERO;
+            // Whom it would take along has its own work to do.
+            stream.takes_along = None;
+        }
+    }
+    for plan in plans.iter_mut().flatten() {
+        plan.steady.clear();
+        plan.verify = None;
+    }
+}
+
+/// Whether two plans reach equally far into their drives.
+pub(super) fn same_places(one: &Plan, other: &Plan) -> bool {
+    let place = |stream: &Stream| (stream.span_start_bytes, stream.span_bytes);
+    one.streams.iter().map(place).eq(other.streams.iter().map(place))
+}
+
+/// Runs a plan on a new drive.
+///
+/// # Errors
+/// Why this drive cannot do it.
+pub(super) fn measure(
+    plan: &Plan,
+    profile: &Profile,
+    state: State,
+    observer: &mut impl Observer,
+) -> Result<Measured, String> {
+    let mut footprint = Footprint::default();
+    for stream in &plan.streams {
+        footprint.add(stream.span_start_bytes, stream.span_bytes);
+    }
+    footprint.join();
+    let mut drive = prepared(profile, state, &footprint, observer)?;
+    let run = |drive: &mut Drive| {
+        let ran = match drive {
+            Drive::Ssd(ssd) => run(&mut **ssd, plan, observer),
+            Drive::Hdd(hdd) => run(&mut **hdd, plan, observer),
+            Drive::Disturbed(_) | Drive::Real(_) => return Err("it is no virtual drive".into()),
+        };
+        match (ran.result.interrupted, failure(plan, &ran.result)) {
+            (true, _) => Err(STOPPED.into()),
+            (false, Some(why)) => Err(why),
+            (false, None) => Ok(ran),
+        }
+    };
+    let (ran, write_amplification) = with_amplification(&mut drive, run)?;
+    let (mut all, mut shares, mut bytes) = (Histogram::new(), [0.0; 4], [0; 2]);
+    for (stream, result) in plan.streams.iter().zip(&ran.result.streams) {
+        for direction in Direction::ALL {
+            let tally = &result.measure.tallies[direction as usize];
+            all.merge(&tally.latency);
+            let place = match direction {
+                Direction::Read => 0,
+                Direction::Write => 1,
+                Direction::Trim => continue,
+            };
+            bytes[place] += tally.bytes;
+            let random = f64::from(stream.access.random_percent[direction as usize]) / 100.0;
+            let took = tally.latency.sum() as f64;
+            shares[place] += took * random;
+            shares[place + 2] += took * (1.0 - random);
+        }
+        all.merge(&result.measure.flushes.latency);
+    }
+    if all.count() == 0 {
+        return Err("its jobs did no I/O".into());
+    }
+    Ok(Measured {
+        waited_s: ran.busy.as_secs(),
+        p99_us: all.percentile(99.0) as f64 / 1e3,
+        write_amplification,
+        joules: ran.joules,
+        shares,
+        ios: all.count(),
+        bytes,
+        rescaled: false,
+    })
+}
+
+/// What running a plan came to.
+struct Ran {
+    result: RunResult,
+    busy: Nanos,
+    joules: Option<f64>,
+}
+
+fn run<T: Target>(target: &mut T, plan: &Plan, observer: &mut impl Observer) -> Ran {
+    let before = target.energy_j(target.now());
+    let mut busy = Busy::new(target);
+    let result = streams::run(&mut busy, plan, observer);
+    let time = busy.time();
+    let joules = before.zip(target.energy_j(target.now())).map(|(before, after)| after - before);
+    Ran { result, busy: time, joules }
+}
+
+fn failure(plan: &Plan, result: &RunResult) -> Option<String> {
+    let failed = plan.streams.iter().zip(&result.streams).find_map(|(stream, result)| {
+        result.failed.filter(|_| !stream.survives_errors).map(|(fault, _)| fault)
+    });
+    failed.map(|fault| format!("during the work: {fault}"))
+}

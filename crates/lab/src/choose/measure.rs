@@ -1,0 +1,88 @@
+//! One drive does the work: brought into a state, then measured.
+
+use fourcorners_catalogue::{Model, Profile};
+use fourcorners_run::{JobEnd, Observer};
+
+use super::band::Shares;
+use super::footprint::Footprint;
+use super::{STOPPED, State};
+use crate::drive::Drive;
+use crate::review::wear_in;
+
+/// Most I/Os in flight in preparation.
+const DEPTH: u32 = 32;
+
+/// What a drive needed for a work.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Measured {
+    /// Time with at least one I/O in the drive, seconds.
+    pub(super) waited_s: f64,
+    /// 99th percentile of the latency of all I/Os, microseconds.
+    pub(super) p99_us: f64,
+    /// NAND writes over host writes.
+    pub(super) write_amplification: Option<f64>,
+    /// Energy, joules.
+    pub(super) joules: Option<f64>,
+    /// How long each kind of I/O took.
+    pub(super) shares: Shares,
+    /// I/Os, TRIMs and flushes included.
+    pub(super) ios: u64,
+    /// Bytes read and written.
+    pub(super) bytes: [u64; 2],
+    /// Whether the addresses were changed to fit the drive.
+    pub(super) rescaled: bool,
+}
+
+/// A new drive in the state that the work finds it in. A hard disk is the same in all.
+///
+/// # Errors
+/// Why it cannot be brought there.
+pub(super) fn prepared(
+    profile: &Profile,
+    state: State,
+    footprint: &Footprint,
+    observer: &mut impl Observer,
+) -> Result<Drive, String> {
+    let mut drive = Drive::from_profile(profile);
+    if matches!(profile.model, Model::Hdd(_)) {
+        return Ok(drive);
+    }
+    match state {
+        State::Written => {
+            let mut writes = footprint.writes(drive.geometry().bytes());
+            let depth = DEPTH.min(drive.geometry().queue_depth);
+            let ended = drive.run_source(&mut writes, (depth, 1), observer).measured.ended;
+            complete(ended, "while its data was written before")?;
+        }
+        State::Used => {
+            for job in wear_in(drive.geometry()) {
+                complete(drive.run(&job, observer).measured.ended, "while it was used before")?;
+            }
+        }
+    }
+    drive.settle().map_err(|error| error.to_string())?;
+    Ok(drive)
+}
+
+/// Whether it came to its end.
+pub(super) fn complete(ended: JobEnd, place: &str) -> Result<(), String> {
+    match ended {
+        JobEnd::Complete => Ok(()),
+        JobEnd::Interrupted => Err(STOPPED.into()),
+        JobEnd::Failed(fault) => Err(format!("{place}: {fault}")),
+    }
+}
+
+/// Measures something with the write amplification of all that it wrote, once that is on the NAND.
+pub(super) fn with_amplification<T>(
+    drive: &mut Drive,
+    measure: impl FnOnce(&mut Drive) -> Result<T, String>,
+) -> Result<(T, Option<f64>), String> {
+    let before = drive.counters();
+    let measured = measure(drive)?;
+    drive.settle().map_err(|error| error.to_string())?;
+    let amplification = before
+        .zip(drive.counters())
+        .and_then(|(before, after)| after.write_amplification_since(&before));
+    Ok((measured, amplification))
+}

@@ -1,0 +1,201 @@
+//! A trace, a task or a generated workload as the work of a choice: replayed closed loop, with all of
+//! its think time, as the tasks of a review are.
+
+use std::path::{Path, PathBuf};
+
+use fourcorners_catalogue::{Model, Profile};
+use fourcorners_drive::{Nanos, Op};
+use fourcorners_record::{Card, ChosenWork, ReplayPart};
+use fourcorners_run::Observer;
+use fourcorners_trace::{self as trace, AddressMap, Options, TraceError};
+
+use super::footprint::Footprint;
+use super::measure::{Measured, complete, prepared, with_amplification};
+use super::{State, WorkError};
+use crate::drive::Drive;
+use crate::replay::{Addresses, Pace, Script};
+
+/// Most I/Os in flight, as `trace replay` has it.
+const DEPTH: u32 = 32;
+/// A recording is asked whether to go on after so many I/Os.
+const ASK_AFTER: u32 = 1 << 16;
+
+/// A recording, and what is in it.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    path: PathBuf,
+    options: Options,
+    card: Card,
+    footprint: Footprint,
+}
+
+impl Recording {
+    /// Reads a trace (any format), `task:NAME` or `generated:NAME` to its end, twice. `None` when
+    /// `go_on` said no.
+    ///
+    /// # Errors
+    /// When it cannot be read, or there is no I/O in it.
+    pub fn read(
+        path: &Path,
+        options: &Options,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Recording>, WorkError> {
+        let Some(card) = trace::card(trace::open(path, options)?, go_on)? else { return Ok(None) };
+        if card.ios == 0 {
+            return Err(WorkError::Empty { name: card.trace });
+        }
+        let Some(footprint) = touched(path, options, go_on)? else { return Ok(None) };
+        let (path, options) = (path.to_path_buf(), options.clone());
+        Ok(Some(Recording { path, options, card, footprint }))
+    }
+
+    /// What is in it.
+    pub fn card(&self) -> &Card {
+        &self.card
+    }
+
+    /// Bytes that it reads or writes, each counted once.
+    pub(super) fn touched_bytes(&self) -> u64 {
+        self.footprint.bytes()
+    }
+
+    pub(super) fn described(&self) -> ChosenWork {
+        let card = &self.card;
+        let kind = match card.format.as_str() {
+            kind @ ("task" | "generated") => kind,
+            _ => "trace",
+        };
+        ChosenWork {
+            name: card.trace.clone(),
+            kind: kind.into(),
+            ios: card.ios,
+            read_gb: card.read_bytes as f64 / 1e9,
+            written_gb: card.write_bytes as f64 / 1e9,
+            extent_gb: Some(card.extent_bytes as f64 / 1e9),
+            duration_s: Some(card.duration_s),
+        }
+    }
+
+    /// Replays it on a new drive.
+    ///
+    /// # Errors
+    /// Why this drive cannot do it.
+    pub(super) fn measure(
+        &self,
+        profile: &Profile,
+        state: State,
+        observer: &mut impl Observer,
+    ) -> Result<Measured, String> {
+        let capacity = profile.capacity_bytes();
+        self.check_room(capacity)?;
+        let mut options = self.options.clone();
+        if !takes_trim(profile) {
+            options.filter.ops.trim = false;
+        }
+        let rescaled = self.card.extent_bytes > capacity;
+        let addresses = if rescaled { Addresses::Rescaled } else { Addresses::AsRecorded };
+        let moved;
+        let footprint = match rescaled && state == State::Written {
+            false => &self.footprint,
+            true => {
+                moved = self.moved_footprint(capacity, observer)?;
+                &moved
+            }
+        };
+        let mut drive = prepared(profile, state, footprint, observer)?;
+        let script = Script {
+            trace: &self.path,
+            options: &options,
+            card: &self.card,
+            pace: Pace::Think { cap: Nanos::MAX },
+            depth: DEPTH,
+            addresses,
+        };
+        let play = |drive: &mut Drive| {
+            let played = script.play(drive, observer)?;
+            complete(played.outcome.measured.ended, "during the work")?;
+            match &played.broken {
+                // It was read to its end before.
+                Some(why) => Err(format!("the trace has changed since it was read: {why}")),
+                None => Ok(played),
+            }
+        };
+        let (played, write_amplification) = with_amplification(&mut drive, play)?;
+        let figure = played.figure("", &drive, true);
+        let sequential = self.card.sequential;
+        let took = |part: &ReplayPart| part.service_us * part.ios as f64;
+        let split =
+            |part: &ReplayPart, share: f64| [took(part) * (1.0 - share), took(part) * share];
+        let [random_read, sequential_read] = split(&figure.reads, sequential.reads);
+        let [random_write, sequential_write] = split(&figure.writes, sequential.writes);
+        Ok(Measured {
+            waited_s: figure.busy_s,
+            p99_us: figure.all.latency_us.p99,
+            write_amplification,
+            joules: figure.joules,
+            shares: [random_read, random_write, sequential_read, sequential_write],
+            ios: figure.all.ios,
+            bytes: [figure.reads.bytes, figure.writes.bytes],
+            rescaled,
+        })
+    }
+
+    fn check_room(&self, capacity: u64) -> Result<(), String> {
+        let gb = |bytes: u64| fourcorners_words::size(bytes);
+        let touched = self.touched_bytes();
+        match touched > capacity {
+            true => {
+                Err(format!("the work touches {}, and the drive has {}", gb(touched), gb(capacity)))
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// The footprint on a drive that is smaller than the trace's addresses reach.
+    fn moved_footprint(
+        &self,
+        capacity: u64,
+        observer: &mut impl Observer,
+    ) -> Result<Footprint, String> {
+        let mut options = self.options.clone();
+        options.filter.addresses = AddressMap::Stretched {
+            factor: capacity as f64 / self.card.extent_bytes as f64,
+            limit_bytes: Some(capacity),
+        };
+        let touched = touched(&self.path, &options, &mut || observer.go_on(0.0));
+        touched.map_err(|error| error.to_string())?.ok_or_else(|| super::STOPPED.to_string())
+    }
+}
+
+/// Whether a drive takes the TRIMs of a work.
+pub(super) fn takes_trim(profile: &Profile) -> bool {
+    match &profile.model {
+        Model::Ssd(ssd) => ssd.trim.supported,
+        Model::Hdd(_) => false,
+    }
+}
+
+/// What a trace reads and writes.
+fn touched(
+    path: &Path,
+    options: &Options,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Option<Footprint>, TraceError> {
+    let mut footprint = Footprint::default();
+    let mut since_asked = 0;
+    for io in trace::open(path, options)? {
+        let io = io?;
+        if matches!(io.op, Op::Read | Op::Write) {
+            footprint.add(io.offset_bytes, io.bytes);
+        }
+        since_asked += 1;
+        if since_asked == ASK_AFTER {
+            since_asked = 0;
+            if !go_on() {
+                return Ok(None);
+            }
+        }
+    }
+    footprint.join();
+    Ok(Some(footprint))
+}

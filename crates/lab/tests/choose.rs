@@ -1,0 +1,210 @@
+//! Choices: the ranking of drives by a work, and that it could have come out otherwise.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+
+use fourcorners_lab::choose::{
+    Candidate, ChooseError, Jobs, Recording, Request, State, Work, candidates, choose,
+};
+use fourcorners_record::{Choice, RankedDrive};
+use fourcorners_trace::Options;
+
+const M4: &str = "crucial-m4-256gb";
+const EVO: &str = "samsung-840-evo-250gb";
+const RAPTOR: &str = "wd-velociraptor-300gb";
+const X25M: &str = "intel-x25-m-g2-160gb";
+const VERTEX: &str = "ocz-vertex-120gb";
+
+fn drives(names: &[&str]) -> Vec<Candidate> {
+    let mut all = candidates();
+    all.retain(|candidate| names.contains(&candidate.profile.name.as_str()));
+    assert_eq!(all.len(), names.len(), "{names:?}");
+    all
+}
+
+fn recording(path: &Path) -> Work {
+    let read = Recording::read(path, &Options { seed: 1, ..Options::default() }, &mut || true);
+    Work::Recording(read.unwrap_or_else(|error| panic!("{error}")).expect("not stopped"))
+}
+
+fn request(work: Work, names: &[&str]) -> Request {
+    Request {
+        work,
+        state: State::Written,
+        candidates: drives(names),
+        have: None,
+        gb_per_day: None,
+        prices: BTreeMap::new(),
+    }
+}
+
+fn chosen(request: &Request) -> Choice {
+    choose(request, &|_| true).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn names(choice: &Choice) -> Vec<&str> {
+    choice.ranking.iter().map(|drive| drive.drive.as_str()).collect()
+}
+
+fn of<'a>(choice: &'a Choice, name: &str) -> &'a RankedDrive {
+    choice.ranking.iter().find(|drive| drive.drive == name).expect("it did the work")
+}
+
+/// A trace of I/Os without thought: operation, offset and length.
+fn trace(ios: impl Iterator<Item = (&'static str, u64, u64)>) -> tempfile::NamedTempFile {
+    let mut file = tempfile::Builder::new().suffix(".csv").tempfile().expect("a temporary file");
+    let mut text = String::from("time_us,op,offset_bytes,length_bytes\n");
+    for (op, offset, bytes) in ios {
+        text += &format!("0,{op},{offset},{bytes}\n");
+    }
+    file.write_all(text.as_bytes()).expect("it can be written");
+    file
+}
+
+/// Places of 4 KiB all over some bytes, each once.
+fn anywhere(count: u64, bytes: u64) -> impl Iterator<Item = u64> {
+    let units = bytes / 4096;
+    (0..count).map(move |place| place * 48_271 % units * 4096)
+}
+
+#[test]
+fn drives_that_truly_swap_places_swap_them() {
+    // The Vertex writes in order faster than the X25-M, and at random much slower (AnandTech 2009).
+    let in_order = trace((0..20_000).map(|at| ("write", at * 131_072, 131_072)));
+    let random = trace(anywhere(20_000, 8_000_000_000).map(|at| ("write", at, 4096)));
+    let both = [VERTEX, X25M];
+    let in_order = chosen(&request(recording(in_order.path()), &both));
+    let random = chosen(&request(recording(random.path()), &both));
+    assert_eq!(names(&in_order), [VERTEX, X25M]);
+    assert_eq!(names(&random), [X25M, VERTEX]);
+    assert!(random.ranking[1].waited_s > 2.0 * random.ranking[0].waited_s, "{random:?}");
+    assert_eq!((random.ranking[0].tier, random.ranking[1].tier), (1, 2));
+}
+
+#[test]
+fn drives_come_in_the_order_of_the_pages_and_twice_the_same() {
+    let request = Request {
+        have: Some(RAPTOR.into()),
+        gb_per_day: Some(20.0),
+        prices: BTreeMap::from([(M4.to_string(), 100.0), (RAPTOR.to_string(), 50.0)]),
+        ..request(recording(Path::new("task:boot")), &[M4, EVO, RAPTOR])
+    };
+    let choice = chosen(&request);
+    assert_eq!(names(&choice), [EVO, M4, RAPTOR]);
+    assert_eq!(choice, chosen(&request));
+    let (m4, raptor) = (of(&choice, M4), of(&choice, RAPTOR));
+    assert!(raptor.waited_s > 5.0 * m4.waited_s, "{choice:?}");
+    assert_eq!((raptor.rank, raptor.tier > m4.tier), (3, true));
+    // Every number that follows from others does.
+    let moved = choice.work.read_gb + choice.work.written_gb;
+    let times_a_year = 20.0 * 365.25 / moved;
+    let hours = (raptor.waited_s - m4.waited_s) * times_a_year / 3600.0;
+    let near = |a: Option<f64>, b: f64| a.is_some_and(|a| (a / b - 1.0).abs() < 1e-9);
+    assert!(near(m4.hours_a_year_vs_have, hours) && hours > 0.0, "{hours}: {m4:?}");
+    assert_eq!(raptor.hours_a_year_vs_have, Some(0.0));
+    let amplification = m4.write_amplification.expect("it wrote");
+    // Boot writes little, and all of it is on the NAND in the end, padded to whole rows.
+    assert!(amplification >= 1.0, "{amplification}");
+    let written_gb = choice.work.written_gb * amplification * times_a_year;
+    assert!(near(m4.years, m4.capacity_gb * 3000.0 / written_gb), "{m4:?}");
+    assert!(near(m4.price_per_performance, 100.0 * m4.waited_s));
+    assert_eq!((raptor.years, raptor.write_amplification), (None, None));
+    assert!(m4.energy_wh.is_some_and(|wh| wh > 0.0) || !drives(&[M4])[0].profile.has_power());
+    for drive in &choice.ranking {
+        let [low, high] = drive.band_s;
+        assert!(low < drive.waited_s && drive.waited_s < high, "{drive:?}");
+        assert!(["family", "catalogue", "family and catalogue"].contains(&&*drive.band_standing));
+    }
+}
+
+#[test]
+fn what_is_read_was_written_before_and_a_used_drive_is_slower() {
+    let reads = trace(anywhere(5000, 4_000_000_000).map(|at| ("read", at, 4096)));
+    let written = chosen(&request(recording(reads.path()), &[M4]));
+    // A page of NAND takes 50 µs and more; 32 at a time are in 32 dies at best.
+    let least = 5000.0 * 50e-6 / 32.0;
+    assert!(written.ranking[0].waited_s > least, "{written:?}");
+    assert!(written.ranking[0].p99_us > 50.0, "{written:?}");
+    assert_eq!(written.ranking[0].write_amplification, None);
+
+    let writes = trace(anywhere(50_000, 200_000_000_000).map(|at| ("write", at, 4096)));
+    let new = request(recording(writes.path()), &[M4]);
+    let used = Request { state: State::Used, ..new.clone() };
+    let (new, used) = (chosen(&new), chosen(&used));
+    assert!(used.ranking[0].waited_s > 5.0 * new.ranking[0].waited_s, "{new:?} {used:?}");
+    let amplification = |choice: &Choice| choice.ranking[0].write_amplification.expect("it wrote");
+    assert!(amplification(&used) > 1.5 * amplification(&new), "{new:?} {used:?}");
+}
+
+#[test]
+fn a_work_is_shrunk_to_a_drive_if_its_data_has_room_and_else_left_out() {
+    // 200 GB apart, and little in between.
+    let far = trace([0u64, 200_000_000_000].into_iter().map(|at| ("read", at, 4096)));
+    let choice = chosen(&request(recording(far.path()), &[VERTEX, M4]));
+    assert!(choice.rescaled && choice.left_out.is_empty());
+    assert!(of(&choice, VERTEX).rescaled && !of(&choice, M4).rescaled);
+
+    let large = trace((0..1300).map(|at| ("write", at * 100_000_256, 100_000_256)));
+    let choice = chosen(&request(recording(large.path()), &[VERTEX, M4]));
+    assert_eq!(names(&choice), [M4]);
+    assert!(!choice.rescaled);
+    let why = &choice.left_out[0].why;
+    assert_eq!(choice.left_out[0].drive, VERTEX);
+    assert!(why.contains("touches 130.0 GB") && why.contains("120.0 GB"), "{why}");
+
+    match choose(&request(recording(large.path()), &[VERTEX]), &|_| true) {
+        Err(error @ ChooseError::NoDrive { .. }) => {
+            assert!(error.to_string().contains("touches 130.0 GB"), "{error}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_hard_disk_does_it_without_trim_and_that_is_said() {
+    let trims = trace([("write", 0, 4096), ("trim", 0, 4096), ("read", 8192, 4096)].into_iter());
+    let choice = chosen(&request(recording(trims.path()), &[RAPTOR, M4]));
+    assert_eq!(choice.ranking.len(), 2, "{choice:?}");
+    assert!(choice.notes.iter().any(|note| note.contains(RAPTOR) && !note.contains(M4)));
+    let none = trace([("write", 0, 4096)].into_iter());
+    let choice = chosen(&request(recording(none.path()), &[RAPTOR, M4]));
+    assert_eq!(choice.notes, [""; 0]);
+}
+
+#[test]
+fn a_job_file_does_the_same_on_every_drive() {
+    let jobs = |text: &str| {
+        let mut file = tempfile::Builder::new().suffix(".fio").tempfile().expect("a file");
+        file.write_all(text.as_bytes()).expect("it can be written");
+        Work::Jobs(Jobs::read(file.path(), 6000).unwrap_or_else(|error| panic!("{error}")))
+    };
+    // By the clock a faster drive would do more, and a larger one would be filled further.
+    let timed = jobs(
+        "[global]\nruntime=30\ntime_based\nbs=4k\nrw=randwrite\n[a]\niodepth=4\nioengine=libaio\n\
+         [b]\nrw=randread\n",
+    );
+    let choice = chosen(&request(timed, &[M4, RAPTOR]));
+    assert_eq!(names(&choice), [M4, RAPTOR]);
+    assert_eq!((choice.work.ios, choice.work.kind.as_str()), (6000, "job_file"));
+    assert!((choice.work.read_gb - 3000.0 * 4096.0 / 1e9).abs() < 1e-9, "{choice:?}");
+    assert!(choice.rescaled, "the whole of a drive is not that of another");
+    let same = jobs("[a]\nbs=4k\nrw=randread\nsize=1g\n");
+    let choice = chosen(&request(same, &[M4, RAPTOR]));
+    assert!(!choice.rescaled);
+    assert_eq!(choice.work.ios, 6000);
+    // One at a time: the drive is busy all the time, and the time is that of the latencies.
+    let m4 = of(&choice, M4);
+    assert!((50e-6..300e-6).contains(&(m4.waited_s / 6000.0)), "{m4:?}");
+    let large = jobs("[a]\nbs=4k\nrw=randread\nsize=280g\n");
+    // What is larger than a drive covers all of it, which is not the same place on each.
+    let choice = chosen(&request(large, &[M4, RAPTOR]));
+    assert!(of(&choice, M4).rescaled && !of(&choice, RAPTOR).rescaled, "{choice:?}");
+    assert!(choice.notes.iter().any(|note| note.contains("is more than")), "{choice:?}");
+}
+
+#[test]
+fn it_stops_when_it_is_told_to() {
+    let stopped = choose(&request(recording(Path::new("task:boot")), &[M4]), &|_| false);
+    assert_eq!(stopped, Err(ChooseError::Stopped));
+}

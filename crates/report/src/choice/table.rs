@@ -1,0 +1,120 @@
+//! A choice for a terminal.
+
+use comfy_table::{
+    Cell, CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, presets,
+};
+use fourcorners_record::{Choice, RankedDrive};
+use fourcorners_words::{count, three_digits};
+
+use super::super::table::plain;
+use super::{COSTS, Column, TIMES, choice_sentences, known};
+
+/// The work, the answer in sentences, and the ranking, no wider than `width` columns.
+pub fn choice_table(choice: &Choice, width: u16) -> String {
+    let work = &choice.work;
+    let about = format!(
+        "{}: {} I/Os, {} GB read, {} GB written; drives {}",
+        work.name,
+        count(work.ios as f64),
+        three_digits(work.read_gb),
+        three_digits(work.written_gb),
+        state_words(&choice.state)
+    );
+    let mut blocks = vec![paragraph(&about, width)];
+    blocks.push(paragraph(&choice_sentences(choice).join(" "), width));
+    // Side by side they would not fit 80 columns.
+    for columns in [known(choice, &TIMES), known(choice, &COSTS)] {
+        if !columns.is_empty() {
+            blocks.push(lines(&ranking(choice, &columns, width)));
+        }
+    }
+    let mut rest = choice.notes.clone();
+    rest.extend(choice.left_out.iter().map(|it| format!("Left out: {}: {}", it.drive, it.why)));
+    rest.extend(hint(choice));
+    blocks.push(rest.iter().map(|text| paragraph(text, width)).collect::<Vec<_>>().join("\n"));
+    blocks.retain(|block| !block.is_empty());
+    blocks.join("\n\n")
+}
+
+/// What the state means.
+pub(super) fn state_words(state: &str) -> String {
+    match state {
+        "written" => "hold what it touches".into(),
+        "used" => "were filled and overwritten before".into(),
+        other => format!("are {other}"),
+    }
+}
+
+/// What was not asked for and would say more.
+fn hint(choice: &Choice) -> Option<String> {
+    choice.gb_per_day.is_none().then(|| {
+        "--gb-per-day N gives years of flash, and with --have DRIVE hours a year.".to_string()
+    })
+}
+
+fn ranking(choice: &Choice, columns: &[&Column], width: u16) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.style_mut().header_separator = LineStyle::none().fill('─').junction('─');
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+    let right = |text: &str| Cell::new(plain(text)).set_alignment(CellAlignment::Right);
+    let mut head = vec![right("rank"), Cell::new("drive")];
+    head.extend(columns.iter().map(|column| right(column.short)));
+    table.set_header(head);
+    for drive in &choice.ranking {
+        let mut row =
+            vec![right(&drive.rank.to_string()), Cell::new(plain(&marked(choice, drive)))];
+        row.extend(columns.iter().map(|column| right(&column.of(drive))));
+        table.add_row(row);
+    }
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 1));
+    }
+    if let Some(column) = table.column_mut(1) {
+        // What is typed again is not broken over lines.
+        column.set_constraint(ColumnConstraint::ContentWidth);
+    }
+    table
+}
+
+/// A drive's name, with a mark if it is the one that the reader has or if addresses were changed.
+pub(super) fn marked(choice: &Choice, drive: &RankedDrive) -> String {
+    let star = if drive.rescaled { "*" } else { "" };
+    let yours = if choice.have.as_ref() == Some(&drive.drive) { " (yours)" } else { "" };
+    format!("{}{star}{yours}", drive.drive)
+}
+
+fn paragraph(text: &str, width: u16) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+    table.add_row([plain(text)]);
+    if let Some(column) = table.column_mut(0) {
+        column.set_padding((0, 0));
+    }
+    lines(&table)
+}
+
+fn lines(table: &Table) -> String {
+    table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{choice, drive};
+    use super::*;
+
+    #[test]
+    fn the_table_has_the_answer_the_ranking_and_what_was_left_out() {
+        let mut choice = choice(vec![drive("a\u{1b}[31m", 1, 1, 1.0), drive("b", 2, 2, 20.0)]);
+        choice.have = Some("b".into());
+        choice.ranking[1].rescaled = true;
+        choice.rescaled = true;
+        let text = choice_table(&choice, 80);
+        for told in ["20,000 I/Os", "b* (yours)", "Left out: small: it is <small>", "A remark."] {
+            assert!(text.contains(told), "{told}: {text}");
+        }
+        assert!(!text.contains('\u{1b}'), "a name cannot steer the terminal");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+}
