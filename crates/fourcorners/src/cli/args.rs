@@ -57,6 +57,8 @@ pub(super) enum Command {
     Sweep(SweepArgs),
     /// Say what this machine and a target can and cannot measure, and why; nothing is written
     Doctor(DoctorArgs),
+    // Described at its arguments, as Run is.
+    Serve(super::serve::ServeArgs),
     /// Serve a page over the results to this machine's browser, and review virtual drives from it
     Web(WebArgs),
     /// Print the completions of a shell

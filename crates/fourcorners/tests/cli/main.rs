@@ -31,6 +31,7 @@ mod replaced;
 mod report;
 mod results;
 mod resume;
+mod serve;
 mod state;
 mod sweep;
 mod tasks;
