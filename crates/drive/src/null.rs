@@ -41,4 +41,8 @@ impl Target for Null {
     fn reap(&mut self, until: Nanos) -> Result<Option<Done>, Fault> {
         self.queue.reap(until)
     }
+
+    fn due(&mut self) -> Option<Nanos> {
+        self.queue.due()
+    }
 }

@@ -273,6 +273,15 @@ impl Queue {
         Ok(Some(Done { tag: next.tag(), at: next.at() }))
     }
 
+    /// [`crate::Target::due`] for such a drive.
+    pub(crate) fn due(&mut self) -> Option<Nanos> {
+        if !self.refused.is_empty() {
+            return Some(self.now);
+        }
+        let next = self.in_order.first().min(self.overtaking.first());
+        (next != Completion::NONE).then(|| next.at())
+    }
+
     /// Whether nothing is in flight.
     pub(crate) fn is_idle(&self) -> bool {
         self.in_order.is_empty() && self.overtaking.count == 0 && self.refused.is_empty()

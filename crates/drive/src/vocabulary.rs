@@ -255,6 +255,14 @@ pub trait Target {
     /// stay so.
     fn reap(&mut self, until: Nanos) -> Result<Option<Done>, Fault>;
 
+    /// The earliest time at which [`Target::reap`] may have something if nothing more is submitted: an answer, a fault,
+    /// or a decision of a drive that decides late, after which it can say more. Never earlier than [`Target::now`],
+    /// and before it there is no answer. `None` when nothing is in flight, and of a drive that cannot know, as real ones
+    /// cannot. Does not move the clock.
+    fn due(&mut self) -> Option<Nanos> {
+        None
+    }
+
     /// Joules the drive has used until `at`, which is not before the last submit nor after
     /// [`Target::now`]; `None` when it cannot tell. Only differences of two readings mean anything.
     fn energy_j(&self, _at: Nanos) -> Option<f64> {

@@ -178,6 +178,14 @@ impl Target for Disturbed {
         self.held.pop_front().transpose()
     }
 
+    fn due(&mut self) -> Option<Nanos> {
+        match self.held.front() {
+            Some(Ok(done)) => Some(done.at),
+            Some(Err(fault)) => Some(fault.at),
+            None => self.drive.due(),
+        }
+    }
+
     fn energy_j(&self, at: Nanos) -> Option<f64> {
         self.drive.energy_j(at)
     }
@@ -216,6 +224,13 @@ impl Virtual {
         match self {
             Virtual::Ssd(ssd) => ssd.reap(until),
             Virtual::Hdd(hdd) => hdd.reap(until),
+        }
+    }
+
+    fn due(&mut self) -> Option<Nanos> {
+        match self {
+            Virtual::Ssd(ssd) => ssd.due(),
+            Virtual::Hdd(hdd) => hdd.due(),
         }
     }
 

@@ -25,4 +25,6 @@ mod uring;
 
 pub use huge_pages::HugePages;
 pub use ours::sign;
-pub use uring::{Granted, Modes, Purged, Setup, SubmissionThread, Uring, UringError};
+pub use uring::{
+    Granted, Modes, Purged, Setup, SubmissionThread, Uring, UringError, Waking, clock,
+};

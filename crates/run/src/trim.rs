@@ -120,6 +120,10 @@ impl<T: Target> Target for Trimming<'_, T> {
         }
     }
 
+    fn due(&mut self) -> Option<Nanos> {
+        self.target.due()
+    }
+
     fn energy_j(&self, at: Nanos) -> Option<f64> {
         self.target.energy_j(at)
     }

@@ -115,7 +115,15 @@ pub(super) fn io(at: Nanos, op: Op, offset_bytes: u64, bytes: u64) -> Result<Tra
         return Err(beyond("time", at.0, "at most 73 years in nanoseconds"));
     }
     if op == Op::Flush {
-        return Ok(TraceIo { at, op, offset_bytes: 0, bytes: 0, duration: None, device: 0 });
+        return Ok(TraceIo {
+            at,
+            op,
+            offset_bytes: 0,
+            bytes: 0,
+            duration: None,
+            device: 0,
+            flags: Default::default(),
+        });
     }
     if bytes == 0 {
         return Err(Reason::Other("an I/O of no bytes".into()));
@@ -126,7 +134,15 @@ pub(super) fn io(at: Nanos, op: Op, offset_bytes: u64, bytes: u64) -> Result<Tra
     if offset_bytes > MOST_OFFSET {
         return Err(beyond("offset", offset_bytes, "below 2^62 bytes"));
     }
-    Ok(TraceIo { at, op, offset_bytes, bytes, duration: None, device: 0 })
+    Ok(TraceIo {
+        at,
+        op,
+        offset_bytes,
+        bytes,
+        duration: None,
+        device: 0,
+        flags: Default::default(),
+    })
 }
 
 #[cold]

@@ -168,7 +168,15 @@ mod tests {
     use proptest::prelude::*;
 
     fn io(offset_bytes: u64, bytes: u64) -> TraceIo {
-        TraceIo { at: Nanos(1), op: Op::Read, offset_bytes, bytes, duration: None, device: 0 }
+        TraceIo {
+            at: Nanos(1),
+            op: Op::Read,
+            offset_bytes,
+            bytes,
+            duration: None,
+            device: 0,
+            flags: Default::default(),
+        }
     }
 
     #[test]

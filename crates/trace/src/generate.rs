@@ -312,6 +312,14 @@ impl Iterator for Generated {
         let at = Nanos(self.at);
         self.burst -= 1;
         self.at += GAP_NS;
-        Some(TraceIo { at, op, offset_bytes, bytes, duration, device: 0 })
+        Some(TraceIo {
+            at,
+            op,
+            offset_bytes,
+            bytes,
+            duration,
+            device: 0,
+            flags: Default::default(),
+        })
     }
 }

@@ -48,7 +48,7 @@ pub use filter::{AddressMap, Filter, OpSet};
 pub use formats::Format;
 pub use generate::{Composition, Generated};
 pub use task::{Step, TASK_NAMES, Task};
-pub use write::{Output, WriteError, Written, write};
+pub use write::{Output, Recorder, WriteError, Written, write};
 
 use reader::Reader;
 
@@ -82,6 +82,19 @@ pub struct TraceIo {
     /// Which of the trace's devices: the kernel's number of it (blktrace, blkparse), the trace's
     /// own (MSR Cambridge, MQSim, CSV), or the files of an iolog from 0 in the order they appear.
     pub device: u32,
+    /// What else the trace says of it.
+    pub flags: IoFlags,
+}
+
+/// What only the compact form tells of an I/O.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct IoFlags {
+    /// Force unit access: a write that was answered when it was durable.
+    pub fua: bool,
+    /// A write of zeros.
+    pub zeroes: bool,
+    /// The drive failed it.
+    pub failed: bool,
 }
 
 impl TraceIo {

@@ -108,6 +108,43 @@ pub fn write(
     Ok(written)
 }
 
+/// Writes a compact trace as it happens: what was written so far can be read if it ends without [`Recorder::finish`].
+#[derive(Debug)]
+pub struct Recorder<W: Write> {
+    to: W,
+    encoder: Encoder,
+}
+
+impl<W: Write> Recorder<W> {
+    /// Begins one. `about` says where it is from; it is kept in the file for people and passed over by readers.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn new(mut to: W, about: &str) -> io::Result<Recorder<W>> {
+        to.write_all(&Encoder::head())?;
+        to.write_all(&Encoder::text(about))?;
+        Ok(Recorder { to, encoder: Encoder::default() })
+    }
+
+    /// Adds an I/O; they come in the order they were issued in.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn put(&mut self, io: &TraceIo) -> io::Result<()> {
+        self.encoder.put(io).map_or(Ok(()), |block| self.to.write_all(&block))
+    }
+
+    /// Writes what is left, and the end; returns what it was written to.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.to.write_all(&self.encoder.finish())?;
+        self.to.flush()?;
+        Ok(self.to)
+    }
+}
+
 fn op_name(op: Op) -> &'static str {
     match op {
         Op::Read => "read",

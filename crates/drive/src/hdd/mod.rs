@@ -441,6 +441,12 @@ impl Target for Hdd {
         }
     }
 
+    fn due(&mut self) -> Option<Nanos> {
+        // What is cached is written out while nobody waits; it answers nothing.
+        let event = self.next_event().filter(|_| self.in_flight > 0);
+        [self.queue.due(), event].into_iter().flatten().min()
+    }
+
     fn energy_j(&self, at: Nanos) -> Option<f64> {
         self.energy(at).map(|energy| energy.total_j())
     }

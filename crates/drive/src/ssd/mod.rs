@@ -473,6 +473,10 @@ impl Target for Ssd {
         self.queue.reap(until)
     }
 
+    fn due(&mut self) -> Option<Nanos> {
+        self.queue.due()
+    }
+
     fn energy_j(&self, at: Nanos) -> Option<f64> {
         self.energy(at).map(|energy| energy.total_j())
     }

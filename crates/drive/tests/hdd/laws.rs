@@ -179,3 +179,58 @@ fn the_answers_of_a_mixed_job_are_these() {
     }
     assert_eq!(hash, 0x8bff_6a27_6300_d12b, "{hash:#018x}");
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Of a disk `due` may be a decision of the arm and no answer. Waiting from one to the next must give the answers
+    /// that waiting without an end gives, each no earlier than it was said to be due.
+    #[test]
+    fn waiting_until_it_is_due_again_and_again_gives_the_same_answers(
+        profile in any_profile(), seed in any::<u64>(), depth in 1u32..33,
+    ) {
+        if profile.check().is_err() {
+            return Ok(());
+        }
+        let mut disk = drive(&profile);
+        let mut unasked = disk.clone();
+        let (depth, sectors) = (depth.min(disk.geometry().queue_depth), disk.geometry().sectors);
+        let mut random = Random(seed);
+        let mut free: Vec<Tag> = (0..depth).map(Tag).collect();
+        for _ in 0..200 {
+            while free.is_empty() || (free.len() < depth as usize && random.below(3) == 0) {
+                let mut waits = 0;
+                let answer = loop {
+                    let before = disk.now();
+                    let due = disk.due().expect("something is in flight");
+                    prop_assert_eq!(disk.now(), before);
+                    prop_assert!(due >= before);
+                    waits += 1;
+                    prop_assert!(waits < 100_000, "it is due for ever");
+                    match disk.reap(due) {
+                        Ok(Some(done)) => {
+                            prop_assert_eq!(done.at, due, "an answer is due at its time");
+                            break done;
+                        }
+                        Ok(None) => {}
+                        Err(fault) => prop_assert!(false, "{fault}"),
+                    }
+                };
+                prop_assert_eq!(Ok(Some(answer)), unasked.reap(Nanos::MAX));
+                free.push(answer.tag);
+            }
+            if free.len() == depth as usize {
+                prop_assert_eq!(disk.due(), None, "nothing is in flight");
+            }
+            let op = [Op::Read, Op::Write, Op::Write, Op::Flush][random.below(4) as usize];
+            let length = 1 + random.below(64.min(sectors)) as u32;
+            let io = match op {
+                Op::Flush => Io::FLUSH,
+                op => io(op, random.below(sectors - u64::from(length) + 1), length),
+            };
+            let tag = free.pop().expect("one is free");
+            disk.submit(tag, io);
+            unasked.submit(tag, io);
+        }
+    }
+}

@@ -12,8 +12,9 @@ use fourcorners_run::{JobEnd, run as run_job};
 
 use super::args::AgeArgs;
 use super::interrupt::Interrupt;
+use super::targets::{self, VirtualDrive};
 use super::terminal::say;
-use super::{End, Failure, targets};
+use super::{End, Failure};
 
 /// Most times a drive is written: a large one takes this machine hours then.
 const MOST_DRIVE_WRITES: f64 = 1000.0;
@@ -29,7 +30,9 @@ pub(super) fn run(args: &AgeArgs) -> Result<End, Failure> {
             "--drive-writes {given}: give a number from 0 to {MOST_DRIVE_WRITES}"
         )));
     }
-    let profile = targets::find_virtual(args).map_err(Failure::Usage)?;
+    let (name, host) = (args.drive.as_str(), args.host.as_deref());
+    let drive = VirtualDrive { name, host, set: &args.set, why: "aged" };
+    let profile = targets::find_virtual(&drive).map_err(Failure::Usage)?;
     state::may_save(&profile, &args.output).map_err(|error| Failure::Usage(error.to_string()))?;
     let Model::Ssd(model) = &profile.model else {
         return Err(Failure::Usage(format!("{} is not an SSD", profile.name)));

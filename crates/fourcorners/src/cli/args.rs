@@ -60,6 +60,8 @@ pub(super) enum Command {
     Sweep(SweepArgs),
     /// Check what this machine and a target can measure, and why not; writes nothing
     Doctor(DoctorArgs),
+    // Described at its arguments, as Run is.
+    Serve(super::serve::ServeArgs),
     /// Serve a local page to browse results and review virtual drives
     Web(WebArgs),
     /// Print shell completions

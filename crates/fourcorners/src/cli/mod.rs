@@ -26,6 +26,7 @@ mod results;
 mod resume;
 mod review;
 mod run;
+mod serve;
 mod session;
 mod size;
 mod sweep;
@@ -91,6 +92,7 @@ pub fn run<T: Into<OsString> + Clone>(line: impl IntoIterator<Item = T>) -> Exit
         Ok(Command::Tasks(args)) => tasks::run(&args),
         Ok(Command::Sweep(args)) => sweep::run(&args),
         Ok(Command::Doctor(args)) => doctor::run(&args),
+        Ok(Command::Serve(args)) => serve::run(&args),
         Ok(Command::Web(args)) => web::run(args),
         Ok(Command::Completions(args)) => manual::completions(&args),
         Ok(Command::Man) => manual::man(),

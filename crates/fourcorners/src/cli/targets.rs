@@ -7,7 +7,7 @@ use fourcorners_catalogue::{self as catalogue, CatalogueError, HostController, P
 use fourcorners_lab::{side_by_side, state};
 use fourcorners_linux::guard::{self, LEAST_BYTES, Permission, RealTarget};
 
-use super::args::{AgeArgs, ReviewArgs, RunArgs, TargetArgs};
+use super::args::{ReviewArgs, RunArgs, TargetArgs};
 use super::planned::Planned;
 use super::size::parse_size;
 
@@ -128,11 +128,21 @@ fn large_enough(profile: Profile) -> Result<Planned, String> {
     }
 }
 
+/// A virtual drive as typed.
+pub(super) struct VirtualDrive<'a> {
+    /// A name of the catalogue or a profile.
+    pub(super) name: &'a str,
+    pub(super) host: Option<&'a str>,
+    pub(super) set: &'a [String],
+    /// What is done to virtual drives only: `aged`.
+    pub(super) why: &'static str,
+}
+
 /// The virtual drive of a name or a profile.
-pub(super) fn find_virtual(args: &AgeArgs) -> Result<Box<Profile>, String> {
-    let target = &args.drive;
-    let host = host_controller(args.host.as_deref())?;
-    let changes = Changes { host: host.as_ref(), set: &args.set };
+pub(super) fn find_virtual(asked: &VirtualDrive<'_>) -> Result<Box<Profile>, String> {
+    let target = asked.name;
+    let host = host_controller(asked.host)?;
+    let changes = Changes { host: host.as_ref(), set: asked.set };
     let nothing = Permission { destroy: Vec::new(), force: Vec::new() };
     match find(target, None, changes, &nothing)? {
         Planned::Virtual(profile) => {
@@ -140,7 +150,7 @@ pub(super) fn find_virtual(args: &AgeArgs) -> Result<Box<Profile>, String> {
             check_memory(&planned, 1)?;
             Ok(profile)
         }
-        _ => Err(format!("{target} is a real drive: only virtual ones are aged")),
+        _ => Err(format!("{target} is a real drive: only virtual ones are {}", asked.why)),
     }
 }
 

@@ -32,6 +32,7 @@ mod replaced;
 mod report;
 mod results;
 mod resume;
+mod serve;
 mod state;
 mod sweep;
 mod tasks;

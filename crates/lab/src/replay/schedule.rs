@@ -115,7 +115,13 @@ impl<I> Schedule<I> {
         let end = io.end_bytes().next_multiple_of(block);
         self.widened += u64::from(end - start != io.bytes);
         let sectors = u32::try_from((end - start) / SECTOR_BYTES).unwrap_or(u32::MAX);
-        Io { op: io.op, lba: Lba(start / SECTOR_BYTES), sectors, ..Io::FLUSH }
+        Io {
+            op: io.op,
+            lba: Lba(start / SECTOR_BYTES),
+            sectors,
+            compressible_percent: if io.flags.zeroes { 100 } else { 0 },
+            fua: io.flags.fua,
+        }
     }
 }
 
@@ -136,7 +142,15 @@ mod tests {
 
     fn io(at: u64, duration: Option<u64>) -> TraceIo {
         let duration = duration.map(Nanos);
-        TraceIo { at: Nanos(at), op: Op::Read, offset_bytes: 700, bytes: 100, duration, device: 0 }
+        TraceIo {
+            at: Nanos(at),
+            op: Op::Read,
+            offset_bytes: 700,
+            bytes: 100,
+            duration,
+            device: 0,
+            flags: Default::default(),
+        }
     }
 
     fn dues(pace: Pace, ios: Vec<TraceIo>) -> Vec<Due> {

@@ -10,9 +10,9 @@ const FIRST_GUESS: Nanos = Nanos(20_000);
 /// Never more than this is spent looking at the clock: later wakings are those of a busy machine.
 const MOST_LEAD: Nanos = Nanos(100_000);
 
-/// `CLOCK_MONOTONIC`.
+/// `CLOCK_MONOTONIC` now.
 #[inline]
-pub(super) fn clock() -> Nanos {
+pub fn clock() -> Nanos {
     let time = clock_gettime(ClockId::Monotonic);
     Nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
@@ -20,27 +20,34 @@ pub(super) fn clock() -> Nanos {
 /// How late this machine wakes who sleeps until a time: an I/O that is due at it would be late by as
 /// much. So we sleep for less and look at the clock for the rest, as fio does.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Waking {
+pub struct Waking {
     /// A mean of the last wakings, those of a busy machine left out.
     late: Nanos,
     /// Time spent looking at the clock.
     looked: Nanos,
 }
 
+impl Default for Waking {
+    fn default() -> Waking {
+        Waking::new()
+    }
+}
+
 impl Waking {
-    pub(super) fn new() -> Waking {
+    /// Of a machine that was not late yet.
+    pub fn new() -> Waking {
         Waking { late: FIRST_GUESS, looked: Nanos::ZERO }
     }
 
     /// How much of a time that is left may be slept: some wakings are later than the mean.
     #[inline]
-    pub(super) fn asleep(&self, left: Nanos) -> Nanos {
+    pub fn asleep(&self, left: Nanos) -> Nanos {
         left.since(Nanos((2 * self.late.0).min(MOST_LEAD.0)))
     }
 
     /// We were to be woken at a time and were at another.
     #[inline]
-    pub(super) fn woke(&mut self, asked: Nanos, at: Nanos) {
+    pub fn woke(&mut self, asked: Nanos, at: Nanos) {
         if at < asked {
             // A kernel's thread is waited for in steps.
             return;
@@ -51,17 +58,17 @@ impl Waking {
 
     /// We looked at the clock for so long.
     #[inline]
-    pub(super) fn looked(&mut self, time: Nanos) {
+    pub fn looked(&mut self, time: Nanos) {
         self.looked += time;
     }
 
     /// Time spent looking at the clock so far.
-    pub(super) fn total_looked(&self) -> Nanos {
+    pub fn total_looked(&self) -> Nanos {
         self.looked
     }
 
     /// Waits until the clock shows `until`, through signals; returns what it shows then.
-    pub(super) fn sleep(&mut self, until: Nanos) -> Nanos {
+    pub fn sleep(&mut self, until: Nanos) -> Nanos {
         loop {
             let now = clock();
             let left = until.since(now);

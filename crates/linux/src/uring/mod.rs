@@ -55,7 +55,7 @@ use crate::guard::Lease;
 use alarm::Alarm;
 use brief::Brief;
 use buffers::{Buffer, Buffers};
-use clock::{Waking, clock};
+pub use clock::{Waking, clock};
 use discard::Discard;
 use enter::Wait;
 use here::Here;

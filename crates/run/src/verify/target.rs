@@ -246,6 +246,10 @@ impl<T: Contents> Target for Verifying<'_, T> {
         }
     }
 
+    fn due(&mut self) -> Option<Nanos> {
+        self.target.due()
+    }
+
     fn energy_j(&self, at: Nanos) -> Option<f64> {
         self.target.energy_j(at)
     }

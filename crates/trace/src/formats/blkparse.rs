@@ -135,7 +135,15 @@ fn parse(line: &[u8], event: Event) -> Result<What, Reason> {
         };
     };
     let offset_bytes = sectors("sector", sector)?;
-    let io = TraceIo { at, op: Op::Read, offset_bytes, bytes: 0, duration: None, device };
+    let io = TraceIo {
+        at,
+        op: Op::Read,
+        offset_bytes,
+        bytes: 0,
+        duration: None,
+        device,
+        flags: Default::default(),
+    };
     match action {
         b"C" => return Ok(What::Completed(io)),
         b"R" if event == Event::Issue => return Ok(What::Requeued(io)),

@@ -6,21 +6,25 @@ use fourcorners_drive::{Nanos, Op};
 use crate::error::{Bad, Place, Reason};
 use crate::fields;
 use crate::input::Input;
-use crate::{MOST_TIME, TraceIo};
+use crate::{IoFlags, MOST_TIME, TraceIo};
 
 /// The first bytes: one that is no text, the name, and the ends of line that a transfer as text
 /// would change.
 pub(crate) const MAGIC: [u8; 12] = *b"\x89FCTRACE\r\n\x1a\n";
-/// The version that is written, and the only one there is.
-pub(crate) const VERSION: u32 = 1;
+/// The version that is written. Version 1, which is read as well, knows no flags of an I/O beyond [`DURATION`] and no
+/// blocks of text.
+pub(crate) const VERSION: u32 = 2;
 /// Bytes of magic and version.
 const HEAD: usize = 16;
-/// Bytes before each block: length, I/Os, checksum, and zero.
+/// Bytes before each block: length, I/Os, checksum, and what is in it.
 const BLOCK_HEAD: usize = 16;
 /// Most bytes of a block's content.
 const MOST_BLOCK: usize = 64 << 10;
-/// Most bytes of an I/O: flags and five numbers of up to ten bytes.
-const MOST_RECORD: usize = 1 + 5 * 10;
+/// Most bytes of an I/O: flags twice and five numbers of up to ten bytes.
+const MOST_RECORD: usize = 2 + 5 * 10;
+/// What is in a block: I/Os, or, since version 2, text about the trace.
+const IOS: u32 = 0;
+const TEXT: u32 = 1;
 
 /// Flags of an I/O. The lowest two bits are what it does.
 const OP: u8 = 0b11;
@@ -32,7 +36,16 @@ const SAME_LENGTH: u8 = 1 << 3;
 const SAME_DEVICE: u8 = 1 << 4;
 /// It has a duration.
 const DURATION: u8 = 1 << 5;
-const KNOWN: u8 = OP | NEXT | SAME_LENGTH | SAME_DEVICE | DURATION;
+/// Force unit access; since version 2.
+const FUA: u8 = 1 << 6;
+/// A byte of [`ZEROES`] and [`FAILED`] follows the flags; since version 2.
+const FURTHER: u8 = 1 << 7;
+const KNOWN_IN_1: u8 = OP | NEXT | SAME_LENGTH | SAME_DEVICE | DURATION;
+
+/// Further flags: the write was one of zeros.
+const ZEROES: u8 = 1;
+/// The drive failed it.
+const FAILED: u8 = 2;
 
 /// Whether a trace of this format begins like this.
 pub(crate) fn begins(head: &[u8]) -> bool {
@@ -91,8 +104,15 @@ impl Encoder {
         flags |= if addressed && io.bytes == before.bytes { SAME_LENGTH } else { 0 };
         flags |= if io.device == before.device { SAME_DEVICE } else { 0 };
         flags |= if io.duration.is_some() { DURATION } else { 0 };
+        flags |= if io.flags.fua { FUA } else { 0 };
+        let further = if io.flags.zeroes { ZEROES } else { 0 };
+        let further = further | if io.flags.failed { FAILED } else { 0 };
+        flags |= if further != 0 { FURTHER } else { 0 };
         let content = &mut self.content;
         content.push(flags);
+        if further != 0 {
+            content.push(further);
+        }
         put_signed(content, io.at.0.wrapping_sub(before.at) as i64);
         if addressed && !next {
             put_signed(content, io.offset_bytes.wrapping_sub(before.end) as i64);
@@ -119,14 +139,28 @@ impl Encoder {
         rest
     }
 
-    fn block(&mut self) -> Vec<u8> {
-        let content = std::mem::take(&mut self.content);
+    /// A block of text about the trace, cut at 64 KiB; it may stand before any other.
+    pub(crate) fn text(text: &str) -> Vec<u8> {
+        let mut end = text.len().min(MOST_BLOCK);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        Encoder::framed(&text.as_bytes()[..end], 0, TEXT)
+    }
+
+    fn framed(content: &[u8], ios: u32, what: u32) -> Vec<u8> {
         let mut block = Vec::with_capacity(BLOCK_HEAD + content.len());
         block.extend_from_slice(&(content.len() as u32).to_le_bytes());
-        block.extend_from_slice(&self.ios.to_le_bytes());
-        block.extend_from_slice(&checksum(self.ios, &content).to_le_bytes());
-        block.extend_from_slice(&[0; 4]);
-        block.extend_from_slice(&content);
+        block.extend_from_slice(&ios.to_le_bytes());
+        block.extend_from_slice(&checksum(ios, content).to_le_bytes());
+        block.extend_from_slice(&what.to_le_bytes());
+        block.extend_from_slice(content);
+        block
+    }
+
+    fn block(&mut self) -> Vec<u8> {
+        let content = std::mem::take(&mut self.content);
+        let block = Encoder::framed(&content, self.ios, IOS);
         self.total += u64::from(self.ios);
         (self.ios, self.before) = (0, Before::default());
         block
@@ -165,7 +199,8 @@ pub(crate) struct Compact {
     before: Before,
     /// Where the block is that is being read.
     place: u64,
-    begun: bool,
+    /// 0 until the beginning was read.
+    version: u32,
     ended: bool,
     read: u64,
     /// Whether a block was left out, so that the total at the end cannot be met.
@@ -182,7 +217,7 @@ impl Compact {
             left: 0,
             before: Before::default(),
             place: 0,
-            begun: false,
+            version: 0,
             ended: false,
             read: 0,
             damaged: false,
@@ -219,7 +254,7 @@ impl Compact {
 
     /// Reads the next block.
     fn block(&mut self) -> Result<(), Bad> {
-        if !self.begun {
+        if self.version == 0 {
             self.begin()?;
         }
         self.place = self.input.offset();
@@ -237,7 +272,9 @@ impl Compact {
         };
         let word = |at: usize| u32::from_le_bytes([0, 1, 2, 3].map(|byte| head[at + byte]));
         let (length, ios, expected) = (word(0) as usize, word(4), word(8));
-        if length > MOST_BLOCK || word(12) != 0 {
+        let what = word(12);
+        let most = if self.version == 1 { IOS } else { TEXT };
+        if length > MOST_BLOCK || what > most {
             self.ended = true;
             return Err(bad(Reason::Other("a block's beginning is damaged".into())));
         }
@@ -253,6 +290,9 @@ impl Compact {
         let found = checksum(ios, &self.content[..length]);
         if found != expected {
             return Err(bad(Reason::Checksum { expected, found }));
+        }
+        if what == TEXT {
+            return Ok(());
         }
         (self.at, self.length, self.left, self.before) = (0, length, ios, Before::default());
         if ios == 0 {
@@ -272,13 +312,13 @@ impl Compact {
             return Err(fatal(Reason::Other("it does not begin like one".into())));
         }
         let version = u32::from_le_bytes([12, 13, 14, 15].map(|at| head[at]));
-        if version != VERSION {
+        if !(1..=VERSION).contains(&version) {
             return Err(fatal(Reason::Other(format!(
-                "it is of version {version}; this fourcorners reads version {VERSION}"
+                "it is of version {version}; this fourcorners reads versions 1 to {VERSION}"
             ))));
         }
         self.input.pass(HEAD);
-        self.begun = true;
+        self.version = version;
         Ok(())
     }
 
@@ -301,8 +341,17 @@ impl Compact {
     fn io(&mut self) -> Result<TraceIo, Reason> {
         let flags = *self.content[..self.length].get(self.at).ok_or_else(too_short)?;
         self.at += 1;
-        if flags & !KNOWN != 0 {
+        if self.version == 1 && flags & !KNOWN_IN_1 != 0 {
             return Err(Reason::Other(format!("an I/O with unknown flags {flags:#04x}")));
+        }
+        let mut more = IoFlags { fua: flags & FUA != 0, ..IoFlags::default() };
+        if flags & FURTHER != 0 {
+            let further = *self.content[..self.length].get(self.at).ok_or_else(too_short)?;
+            self.at += 1;
+            if further & !(ZEROES | FAILED) != 0 {
+                return Err(Reason::Other(format!("an I/O with unknown flags {further:#04x}")));
+            }
+            (more.zeroes, more.failed) = (further & ZEROES != 0, further & FAILED != 0);
         }
         let op = match flags & OP {
             0 => Op::Read,
@@ -335,7 +384,8 @@ impl Compact {
         if duration.is_some_and(|duration| duration > MOST_TIME) {
             return Err(Reason::Other("an I/O that takes more than 73 years".into()));
         }
-        Ok(TraceIo { duration, device, ..fields::io(Nanos(at), op, offset, bytes)? })
+        let io = fields::io(Nanos(at), op, offset, bytes)?;
+        Ok(TraceIo { duration, device, flags: more, ..io })
     }
 
     #[inline]

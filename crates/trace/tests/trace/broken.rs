@@ -1,7 +1,7 @@
 //! What is said of broken traces: format, place and reason in one line; and what is left of them.
 
-use fourcorners_drive::Op;
-use fourcorners_trace::{Format, Options, Output, write};
+use fourcorners_drive::{Nanos, Op};
+use fourcorners_trace::{Format, IoFlags, Options, Output, Recorder, TraceIo, write};
 
 use crate::{io, read, some, writers};
 
@@ -108,9 +108,27 @@ fn damage_to_a_compact_trace_is_seen_and_kept_to_its_block() {
         assert!(read(&bytes[..length], &Options::default()).is_err(), "{length} bytes");
     }
     let mut newer = bytes;
-    newer[12] = 2;
-    let line = read(&newer, &Options::default()).expect_err("another version").to_string();
-    assert!(line.contains("version 2"), "{line}");
+    // A trace without what version 2 brought is one of version 1 but for that number.
+    newer[12] = 1;
+    assert_eq!(read(&newer, &Options::default()).expect("version 1 is read"), ios);
+    newer[12] = 3;
+    let line = read(&newer, &Options::default()).map(|ios| ios.len());
+    let line = line.expect_err("another version").to_string();
+    assert!(line.contains("version 3"), "{line}");
+}
+
+#[test]
+fn flags_and_text_are_of_version_2_and_damage_in_version_1() {
+    let flags = IoFlags { fua: true, zeroes: true, failed: false };
+    let ios = [TraceIo { flags, ..io(5, Op::Write, 4096, 512) }, io(9, Op::Flush, 0, 0)];
+    let mut recorder = Recorder::new(Vec::new(), "from a test").expect("memory can be written");
+    ios.iter().for_each(|io| recorder.put(io).expect("memory can be written"));
+    let mut bytes = recorder.finish().expect("memory can be written");
+    let begun_at_0: Vec<TraceIo> =
+        ios.iter().map(|io| TraceIo { at: Nanos(io.at.0 - 5), ..*io }).collect();
+    assert_eq!(read(&bytes, &Options::default()).expect("it is whole"), begun_at_0);
+    bytes[12] = 1;
+    assert!(read(&bytes, &Options::default()).is_err());
 }
 
 #[test]

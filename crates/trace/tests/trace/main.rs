@@ -16,7 +16,15 @@ use fourcorners_trace::{Options, TraceError, TraceIo, from_bytes};
 
 /// An I/O of device 0 without a duration.
 fn io(at: u64, op: Op, offset_bytes: u64, bytes: u64) -> TraceIo {
-    TraceIo { at: Nanos(at), op, offset_bytes, bytes, duration: None, device: 0 }
+    TraceIo {
+        at: Nanos(at),
+        op,
+        offset_bytes,
+        bytes,
+        duration: None,
+        device: 0,
+        flags: Default::default(),
+    }
 }
 
 /// All I/Os of a trace of these bytes.

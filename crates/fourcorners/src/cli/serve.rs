@@ -1,0 +1,308 @@
+//! `fourcorners serve`: a virtual drive behind a socket, for programs that know nothing of it.
+
+use std::io::{Write, stdout};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+use clap::Args as ClapArgs;
+use fourcorners_catalogue::{Model, Profile};
+use fourcorners_drive::{Hdd, Io, Lba, Nanos, Op, Ssd, Tag, Target};
+use fourcorners_lab::state;
+use fourcorners_linux::guard::Permission;
+use fourcorners_machine::host;
+use fourcorners_serve::contents::{Contents, ContentsFile, Memory};
+use fourcorners_serve::nbd::Export;
+use fourcorners_serve::{
+    Address, Listener, Pace, Recording, Report, Server, Settings, Turn, TurnSettings, door,
+};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use super::interrupt::Interrupt;
+use super::targets::{self, VirtualDrive};
+use super::terminal::say;
+use super::{End, Failure};
+
+/// Of the memory that is available, contents may take so much.
+const MEMORY_PERCENT: u64 = 75;
+
+/// A drive whose answers cannot be had as early as it has them is asked for this much at a time to tell so.
+const PROBE_BYTES: u64 = 4096;
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  fourcorners serve crucial-m4-256gb --at unix:m4.sock
+  nbdinfo 'nbd+unix:///?socket=m4.sock'
+  fourcorners serve intel-x25-m-g2-160gb --at tcp:127.0.0.1:10809 --contents x25.img --record x25.trace")]
+/// Serve a virtual drive to real programs over NBD, with its contents and its times
+pub(super) struct ServeArgs {
+    /// A drive of the catalogue or a profile (./mine.toml)
+    #[arg(value_name = "DRIVE")]
+    drive: String,
+
+    /// Where clients connect: unix:PATH, for you only, or tcp:HOST:PORT of the loopback interface
+    #[arg(long, value_name = "ADDRESS", default_value = "unix:fourcorners.sock")]
+    at: Address,
+
+    /// Where the bytes are: memory, as long as it is served, or a sparse file of the drive's size, which is
+    /// created if it is not there
+    #[arg(long, value_name = "memory|FILE", default_value = "memory")]
+    contents: PathBuf,
+
+    /// Allow clients to overwrite this file, which --contents names and serve did not create
+    #[arg(long, value_name = "FILE")]
+    destroy: Vec<String>,
+
+    /// Allow it also if it carries partitions or a file system
+    #[arg(long, value_name = "FILE")]
+    force: Vec<String>,
+
+    /// The drive's state, from fourcorners age
+    #[arg(long, value_name = "FILE")]
+    state: Option<PathBuf>,
+
+    /// How time goes by: real; xN, N times as slow, for drives faster than a socket; virtual: answers at once,
+    /// times only in the report and the recording
+    #[arg(long, value_name = "real|xN|virtual", default_value = "real")]
+    time: Pace,
+
+    /// Record all I/Os in this new file, as a trace: trace replay takes it
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+
+    /// Answer so many microseconds early, for the way to the client; auto measures it. 0 over TCP, whose way is not
+    /// known, and in virtual time [default: auto over a unix socket]
+    #[arg(long, value_name = "auto|US", value_parser = door_of, allow_negative_numbers = true)]
+    door: Option<DoorArg>,
+
+    /// Refuse writes
+    #[arg(long)]
+    read_only: bool,
+
+    /// End when the last client has disconnected
+    #[arg(long)]
+    until_last_disconnect: bool,
+
+    /// Print an event a second and one in the end, JSON in a line each, instead of words in the end
+    #[arg(long, value_name = "json", value_parser = ["json"])]
+    progress: Option<String>,
+
+    /// Change a parameter of the drive, for example --set trim.supported=false
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum DoorArg {
+    Auto,
+    Fixed(Nanos),
+}
+
+fn door_of(text: &str) -> Result<DoorArg, String> {
+    if text == "auto" {
+        return Ok(DoorArg::Auto);
+    }
+    let micros = text.parse::<f64>().ok().filter(|us| (0.0..=100_000.0).contains(us));
+    micros
+        .map(|us| DoorArg::Fixed(Nanos::from_micros(us)))
+        .ok_or_else(|| "give auto or microseconds from 0 to 100000".into())
+}
+
+pub(super) fn run(args: &ServeArgs) -> Result<End, Failure> {
+    let as_sold = find(args, &[])?;
+    let bare = find(args, &host_to_zero(&as_sold))?;
+    let usage = |error: &dyn std::fmt::Display| Failure::Usage(error.to_string());
+    match &bare.model {
+        Model::Ssd(model) => {
+            let mut ssd = Ssd::new(model).map_err(|error| usage(&error))?;
+            if let Some(path) = &args.state {
+                ssd = used(path, &as_sold, &bare)?;
+            }
+            let settings = TurnSettings {
+                trims: model.trim.supported.value,
+                compresses: model.compression.is_some(),
+                records: args.record.is_some(),
+            };
+            let before = ssd.counters();
+            let probe = Ssd::new(model).map_err(|error| usage(&error))?;
+            let amplification = move |ssd: &Ssd| ssd.counters().write_amplification_since(&before);
+            serve(args, &bare, (ssd, settings), Some(probe), amplification)
+        }
+        Model::Hdd(model) => {
+            if let Some(path) = &args.state {
+                state::check(path, &as_sold).map_err(|error| usage(&error))?;
+            }
+            let hdd = Hdd::new(model).map_err(|error| usage(&error))?;
+            let records = args.record.is_some();
+            let settings = TurnSettings { records, ..TurnSettings::default() };
+            serve(args, &bare, (hdd, settings), None, |_: &Hdd| None)
+        }
+    }
+}
+
+fn find(args: &ServeArgs, more: &[String]) -> Result<Box<Profile>, Failure> {
+    let set = [&args.set[..], more].concat();
+    let drive = VirtualDrive { name: &args.drive, host: None, set: &set, why: "served" };
+    targets::find_virtual(&drive).map_err(Failure::Usage)
+}
+
+/// The real host is in front of the drive now; what its profile takes for one is left out.
+fn host_to_zero(profile: &Profile) -> Vec<String> {
+    let host = match &profile.model {
+        Model::Ssd(model) => &model.host,
+        Model::Hdd(model) => &model.host,
+    };
+    let mut set = vec!["host.command_us=0".to_string()];
+    set.extend(host.read_command_us.as_ref().map(|_| "host.read_command_us=0".into()));
+    set.extend(host.write_command_us.as_ref().map(|_| "host.write_command_us=0".into()));
+    set
+}
+
+/// The drive in this state, without its profile's host.
+fn used(path: &Path, as_sold: &Profile, bare: &Profile) -> Result<Ssd, Failure> {
+    let loaded = state::load(path, as_sold).map_err(|error| Failure::Usage(error.to_string()))?;
+    let Model::Ssd(model) = &bare.model else { return Ok(loaded.ssd) };
+    let state = loaded.ssd.state().ok_or_else(|| {
+        Failure::Usage(format!("{} holds a drive that is at work", path.display()))
+    })?;
+    Ok(Ssd::restore(model, state).map_err(anyhow::Error::from)?)
+}
+
+fn serve<T: Target>(
+    args: &ServeArgs,
+    profile: &Profile,
+    (target, turn): (T, TurnSettings),
+    probe: Option<T>,
+    amplification: impl Fn(&T) -> Option<f64> + 'static,
+) -> Result<End, Failure> {
+    let geometry = target.geometry();
+    let export = Export {
+        name: profile.name.clone(),
+        description: profile.title.clone(),
+        bytes: geometry.bytes(),
+        block_bytes: geometry.logical_block_bytes,
+        read_only: args.read_only,
+        trims: turn.trims,
+        rotational: matches!(profile.model, Model::Hdd(_)),
+    };
+    let contents = contents(args, geometry.bytes())?;
+    let listener = Listener::open(&args.at).map_err(|error| Failure::Usage(error.to_string()))?;
+    let address = listener.address().to_string();
+    let door = door(args)?;
+    let as_json = args.progress.is_some();
+    let settings = Settings {
+        export,
+        pace: args.time,
+        door,
+        until_last_disconnect: args.until_last_disconnect,
+        every: as_json.then_some(Nanos::from_secs(1)),
+    };
+    let mut server = Server::new(Turn::new(target, contents, turn), settings);
+    server.tell_write_amplification(amplification);
+    if let Some(path) = &args.record {
+        let about = about(args, profile);
+        let recording = Recording::create(path, &about);
+        server.record(recording.map_err(|error| Failure::Usage(error.to_string()))?);
+    }
+    // A second signal ends us at once.
+    let _interrupt = Interrupt::listen()?;
+    let (stop, signals) = UnixStream::pair()?;
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::low_level::pipe::register(signal, signals.try_clone()?)?;
+    }
+    server.stop_at(stop.into());
+    server.listen(listener);
+    let size = fourcorners_words::size(geometry.bytes());
+    let name = &profile.name;
+    let begin = format!(
+        "{name} ({size}) at {address} (Ctrl-C ends it)\ntime {}; door {:.1} us; [host] of the profile is 0: the real \
+         host is in front of the drive now",
+        args.time,
+        door.as_micros(),
+    );
+    if as_json {
+        say(&begin);
+    } else {
+        writeln!(stdout(), "{begin}")?;
+    }
+    if let (Some(probe), Pace::Dilated(factor)) = (probe, args.time) {
+        warn_of_the_floor(probe, factor, door);
+    }
+    let observe = |report: &Report| {
+        if as_json && let Ok(line) = serde_json::to_string(report) {
+            // Nobody reading it is no reason not to serve.
+            let _ = writeln!(stdout(), "{line}");
+        }
+    };
+    let (_, report) = server.run(observe)?;
+    if !as_json {
+        write!(stdout(), "{}", report.words())?;
+    }
+    match report.recorded.is_some_and(|recorded| recorded.lost > 0 || recorded.error.is_some()) {
+        true => Ok(End::Incomplete),
+        false => Ok(End::Done),
+    }
+}
+
+fn contents(args: &ServeArgs, bytes: u64) -> Result<Contents, Failure> {
+    if args.contents == Path::new("memory") {
+        let available = host::available_memory_bytes().unwrap_or(u64::MAX / 100);
+        return Ok(Contents::Memory(Memory::new(available / 100 * MEMORY_PERCENT)));
+    }
+    let permission = Permission { destroy: args.destroy.clone(), force: args.force.clone() };
+    let file = match args.read_only {
+        true => ContentsFile::open_to_read(&args.contents, bytes),
+        false => ContentsFile::open(&args.contents, bytes, &permission),
+    };
+    file.map(Contents::File).map_err(|error| Failure::Usage(error.to_string()))
+}
+
+fn door(args: &ServeArgs) -> Result<Nanos, Failure> {
+    let unix = matches!(args.at, Address::Unix(_));
+    let by_itself = if unix { DoorArg::Auto } else { DoorArg::Fixed(Nanos::ZERO) };
+    match (args.time, args.door.unwrap_or(by_itself)) {
+        (Pace::Virtual { .. }, _) => Ok(Nanos::ZERO),
+        (_, DoorArg::Fixed(door)) => Ok(door),
+        (_, DoorArg::Auto) => Ok(door::measure()?),
+    }
+}
+
+/// What a recording says of where it is from.
+fn about(args: &ServeArgs, profile: &Profile) -> String {
+    serde_json::json!({
+        "recorded_by": format!("fourcorners {}", env!("CARGO_PKG_VERSION")),
+        "drive": profile.name,
+        "profile": profile.hash(),
+        "state": args.state.as_ref().map(|path| path.display().to_string()),
+        "time": args.time.to_string(),
+    })
+    .to_string()
+}
+
+/// Says which of the drive's shortest times are shorter than the way to a client.
+fn warn_of_the_floor<T: Target>(mut probe: T, factor: f64, door: Nanos) {
+    let mut one = |op, number: u64| {
+        let began = probe.now();
+        let (lba, sectors) = (Lba(number * PROBE_BYTES / 512), (PROBE_BYTES / 512) as u32);
+        probe.submit(Tag(0), Io { op, lba, sectors, ..Io::FLUSH });
+        probe.reap(Nanos::MAX).ok().flatten().map(|done| done.at.since(began))
+    };
+    let mut median = |op| {
+        let mut times: Vec<Nanos> = (0..201).filter_map(|number| one(op, number * 97)).collect();
+        times.sort_unstable();
+        times.get(times.len() / 2).copied()
+    };
+    // Written first, for a drive may know what never was.
+    for (name, op) in [("write", Op::Write), ("read", Op::Read)] {
+        if let Some(time) = median(op)
+            && (time.0 as f64) * factor < door.0 as f64
+        {
+            let enough = (door.0 as f64 / time.0 as f64).ceil();
+            say(&format!(
+                "fourcorners: a {name} of 4 KiB takes this drive {:.1} us, less than the way to a client and back \
+                 ({:.1} us): clients will see such times only from --time x{enough} on",
+                time.as_micros(),
+                door.as_micros(),
+            ));
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! One connection of the loop: bytes that came, requests on their way, bytes to go.
+
+use std::io;
+
+use fourcorners_drive::Nanos;
+use rustix::event::PollFlags;
+
+use crate::contents::Contents;
+use crate::nbd::{Closing, Command, Errno, Export, Reply, Request, Session, Step};
+use crate::stream::Stream;
+use crate::turn::{Answer, Outcome};
+
+/// Bytes of requests on their way and of replies not taken at which no more requests of a client are looked at; one
+/// request may always be on its way, whatever its size.
+const MOST_OUTSTANDING_BYTES: u64 = 16 << 20;
+
+/// Requests on their way at which no more of a client's are looked at.
+const MOST_OUTSTANDING: usize = 4096;
+
+/// Room for replies that stays taken.
+const ROOM_KEPT: usize = 1 << 20;
+
+/// A connection. It takes at most the bytes of a request that is not whole (32 MiB), those of what is outstanding (16 MiB
+/// or one request) and its replies.
+pub(crate) struct Client {
+    pub(crate) id: u64,
+    pub(crate) stream: Stream,
+    session: Session,
+    out: Vec<u8>,
+    /// Of `out`, what is sent.
+    sent: usize,
+    outstanding: usize,
+    outstanding_bytes: u64,
+    /// When its last bytes were read.
+    stamp: Nanos,
+    /// Whole requests may wait in the session because too much is outstanding.
+    held_back: bool,
+    /// It said goodbye or broke the protocol; what is on its way is still answered.
+    closing: Option<Closing>,
+    /// It is gone.
+    gone: bool,
+    /// Its socket has something to be read.
+    readable: bool,
+    /// When answers in `out` were due on the wall, and whether they were below the floor.
+    dues: Vec<(Nanos, bool)>,
+}
+
+/// What became of reading.
+pub(crate) enum Read {
+    Something,
+    Nothing,
+}
+
+impl Client {
+    pub(crate) fn new(id: u64, stream: Stream, export: &Export) -> Client {
+        let mut out = Vec::new();
+        let session = Session::new(export.clone(), &mut out);
+        Client {
+            id,
+            stream,
+            session,
+            out,
+            sent: 0,
+            outstanding: 0,
+            outstanding_bytes: 0,
+            stamp: Nanos::ZERO,
+            held_back: false,
+            closing: None,
+            gone: false,
+            readable: false,
+            dues: Vec::new(),
+        }
+    }
+
+    /// Whether its socket is to be read.
+    pub(crate) fn wants_read(&self) -> bool {
+        !self.gone && self.closing.is_none() && !self.held_back
+    }
+
+    /// What its socket was found to be ready for.
+    pub(crate) fn came(&mut self, flags: PollFlags) {
+        self.readable = flags.intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR);
+        // Nobody is there to be answered, and its socket would be ready for ever.
+        self.gone |= !self.wants_read() && flags.intersects(PollFlags::HUP | PollFlags::ERR);
+    }
+
+    /// Whether reading may give something.
+    pub(crate) fn is_readable(&self) -> bool {
+        self.readable && self.wants_read()
+    }
+
+    /// Whether there are bytes to go.
+    pub(crate) fn wants_write(&self) -> bool {
+        !self.gone && self.sent < self.out.len()
+    }
+
+    /// Whether nothing is left to be done for it.
+    pub(crate) fn is_over(&self) -> bool {
+        self.gone || (self.closing.is_some() && self.outstanding == 0 && !self.wants_write())
+    }
+
+    /// Whether it ended by breaking the protocol.
+    pub(crate) fn broke_the_protocol(&self) -> bool {
+        self.closing.is_some_and(|why| why != Closing::Disconnected)
+    }
+
+    /// Whether requests may wait in it that could be looked at now.
+    pub(crate) fn is_held_back(&self) -> bool {
+        self.held_back && !self.is_full()
+    }
+
+    fn is_full(&self) -> bool {
+        let bytes = self.outstanding_bytes + (self.out.len() - self.sent) as u64;
+        self.outstanding >= MOST_OUTSTANDING
+            || (bytes >= MOST_OUTSTANDING_BYTES && (self.outstanding > 0 || self.wants_write()))
+    }
+
+    /// Reads what there is, as much as `buffer` holds.
+    pub(crate) fn read(&mut self, buffer: &mut [u8], clock: impl Fn() -> Nanos) -> Read {
+        match self.stream.read(buffer) {
+            Ok(0) => {
+                self.gone = true;
+                Read::Something
+            }
+            Ok(count) => {
+                self.stamp = clock();
+                self.session.take(&buffer[..count]);
+                Read::Something
+            }
+            Err(error) if is_later(&error) => Read::Nothing,
+            Err(_) => {
+                self.gone = true;
+                Read::Something
+            }
+        }
+    }
+
+    /// Its next request, and when that came.
+    pub(crate) fn request(&mut self) -> Option<(Nanos, Request)> {
+        if self.gone || self.closing.is_some() {
+            return None;
+        }
+        if self.is_full() {
+            self.held_back = true;
+            return None;
+        }
+        self.held_back = false;
+        match self.session.next(&mut self.out) {
+            Step::Starved => None,
+            Step::Close(why) => {
+                self.closing = Some(why);
+                None
+            }
+            Step::Request(request) => {
+                self.outstanding += 1;
+                self.outstanding_bytes += weight(&request);
+                Some((self.stamp, request))
+            }
+        }
+    }
+
+    /// Takes an answer to one of its requests. `due` is on the wall. Whether the reply is a failure.
+    pub(crate) fn answer(
+        &mut self,
+        answer: &Answer,
+        contents: &Contents,
+        room: &mut Vec<u8>,
+        due: Option<(Nanos, bool)>,
+    ) -> bool {
+        let request = &answer.request;
+        self.outstanding = self.outstanding.saturating_sub(1);
+        self.outstanding_bytes = self.outstanding_bytes.saturating_sub(weight(request));
+        if self.gone {
+            return false;
+        }
+        let mut failed = false;
+        let mut fail = |errno, why: &str, session: &Session, out: &mut Vec<u8>| {
+            failed = true;
+            session.reply(request, Reply::Failed(errno, why), out);
+        };
+        let (session, out) = (&self.session, &mut self.out);
+        match (&answer.outcome, request.command) {
+            (Outcome::Failed(errno, why), _) => fail(*errno, why, session, out),
+            (Outcome::Status(extents), _) => session.reply(request, Reply::Status(extents), out),
+            (Outcome::Done, Command::Read { .. }) => {
+                room.clear();
+                room.resize(request.length as usize, 0);
+                match contents.read(request.offset, room) {
+                    Ok(true) => session.reply(request, Reply::Data(room), out),
+                    Ok(false) => session.reply(request, Reply::Hole, out),
+                    Err(error) => fail(Errno::Io, &error.to_string(), session, out),
+                }
+            }
+            (Outcome::Done, _) => session.reply(request, Reply::Done, out),
+        }
+        self.dues.extend(due);
+        failed
+    }
+
+    /// Sends what it can. Whether anything went.
+    pub(crate) fn send(&mut self) -> bool {
+        let mut moved = false;
+        while self.wants_write() {
+            match self.stream.write(&self.out[self.sent..]) {
+                Ok(0) => self.gone = true,
+                Ok(count) => {
+                    self.sent += count;
+                    moved = true;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if is_later(&error) => break,
+                Err(_) => self.gone = true,
+            }
+        }
+        if self.sent == self.out.len() || self.gone {
+            if self.out.capacity() > ROOM_KEPT {
+                self.out = Vec::new();
+            }
+            self.out.clear();
+            self.sent = 0;
+        }
+        moved
+    }
+
+    /// What was due of the answers that have been sent, once all have.
+    pub(crate) fn sent_dues(&mut self) -> impl Iterator<Item = (Nanos, bool)> + '_ {
+        let count = if self.out.is_empty() { self.dues.len() } else { 0 };
+        self.dues.drain(..count)
+    }
+}
+
+/// Bytes that a request keeps in memory, its own or its reply's.
+fn weight(request: &Request) -> u64 {
+    match request.command {
+        Command::Read { .. } | Command::Write { .. } => request.length,
+        _ => 0,
+    }
+}
+
+fn is_later(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+}

@@ -1,0 +1,170 @@
+//! The bytes of a served drive. A model has none: it knows times only.
+
+mod file;
+mod memory;
+
+use std::io;
+
+pub use file::{ContentsError, ContentsFile};
+pub use memory::Memory;
+
+use crate::nbd::Extent;
+
+/// Extents that a block status tells at most; a client asks again for the rest.
+const MOST_EXTENTS: usize = 1024;
+
+/// Where the bytes are. What never was written, and what was trimmed, reads as zero.
+#[derive(Debug)]
+pub enum Contents {
+    /// In memory, as long as it is served.
+    Memory(Memory),
+    /// In a sparse file.
+    File(ContentsFile),
+}
+
+impl Contents {
+    /// Reads into `data`, which is zero. Whether anything is stored there.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn read(&self, offset: u64, data: &mut [u8]) -> io::Result<bool> {
+        match self {
+            Contents::Memory(memory) => Ok(memory.read(offset, data)),
+            Contents::File(file) => file.read(offset, data),
+        }
+    }
+
+    /// Stores `data`.
+    ///
+    /// # Errors
+    /// When there is no space, or what the file system says.
+    pub fn write(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
+        match self {
+            Contents::Memory(memory) => memory.write(offset, data),
+            Contents::File(file) => file.write(offset, data),
+        }
+    }
+
+    /// Makes a range read as zero, and gives its space back.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn discard(&mut self, offset: u64, length: u64) -> io::Result<()> {
+        match self {
+            Contents::Memory(memory) => {
+                memory.discard(offset, length);
+                Ok(())
+            }
+            Contents::File(file) => file.discard(offset, length),
+        }
+    }
+
+    /// What is stored from `offset` on, in `length` bytes: at least one extent, or more until all is told or there
+    /// are 1,024. Neighbours differ.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn extents(&self, offset: u64, length: u64) -> io::Result<Vec<Extent>> {
+        let end = offset + length;
+        let mut extents: Vec<Extent> = Vec::new();
+        let mut at = offset;
+        while at < end {
+            let (hole, until) = match self {
+                Contents::Memory(memory) => memory.alike(at, end),
+                Contents::File(file) => file.alike(at, end)?,
+            };
+            let more = until.min(end) - at;
+            at += more;
+            let full = extents.len() == MOST_EXTENTS;
+            match extents.last_mut() {
+                Some(last) if last.hole == hole => last.length += more,
+                _ if full => break,
+                _ => extents.push(Extent { length: more, hole }),
+            }
+        }
+        Ok(extents)
+    }
+
+    /// Bytes that are stored.
+    pub fn stored_bytes(&self) -> u64 {
+        match self {
+            Contents::Memory(memory) => memory.stored_bytes(),
+            Contents::File(file) => file.stored_bytes(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const BYTES: u64 = 1 << 20;
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Write(u64, u64, u8),
+        Discard(u64, u64),
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let range = (0..BYTES / 512, 1..300u64)
+            .prop_map(|(at, sectors)| (at * 512, (sectors * 512).min(BYTES - at * 512)));
+        let step = (range, any::<bool>(), 1..255u8).prop_map(|((at, length), writes, byte)| {
+            if writes { Step::Write(at, length, byte) } else { Step::Discard(at, length) }
+        });
+        proptest::collection::vec(step, 1..40)
+    }
+
+    /// Against a plain array.
+    fn holds(mut contents: Contents, steps: Vec<Step>) -> Result<(), TestCaseError> {
+        let mut plain = vec![0u8; BYTES as usize];
+        for step in steps {
+            let (at, length, byte) = match step {
+                Step::Write(at, length, byte) => (at, length, byte),
+                Step::Discard(at, length) => (at, length, 0),
+            };
+            plain[at as usize..][..length as usize].fill(byte);
+            match step {
+                Step::Write(..) => contents.write(at, &vec![byte; length as usize])?,
+                Step::Discard(..) => contents.discard(at, length)?,
+            }
+        }
+        let mut all = vec![0; BYTES as usize];
+        contents.read(0, &mut all)?;
+        prop_assert!(all == plain);
+        let extents = contents.extents(0, BYTES)?;
+        prop_assert_eq!(extents.iter().map(|extent| extent.length).sum::<u64>(), BYTES);
+        let mut at = 0;
+        for pair in extents.windows(2) {
+            prop_assert!(pair[0].hole != pair[1].hole, "neighbours differ");
+        }
+        for extent in extents {
+            let part = &plain[at..][..extent.length as usize];
+            prop_assert!(!extent.hole || part.iter().all(|&byte| byte == 0), "a hole is zero");
+            let mut read = vec![0; part.len()];
+            prop_assert!(contents.read(at as u64, &mut read)? || extent.hole);
+            at += part.len();
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(100))]
+
+        #[test]
+        fn memory_holds_what_a_plain_array_holds(steps in steps()) {
+            holds(Contents::Memory(Memory::new(u64::MAX)), steps)?;
+        }
+
+        #[test]
+        fn a_file_holds_what_a_plain_array_holds(steps in steps()) {
+            let dir = tempfile::tempdir()?;
+            // No target is smaller.
+            let made = ContentsFile::open(&dir.path().join("contents"), 16 << 20, &Default::default());
+            let file = made.map_err(|error| TestCaseError::fail(error.to_string()))?;
+            holds(Contents::File(file), steps)?;
+        }
+    }
+}

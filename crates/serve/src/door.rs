@@ -1,0 +1,88 @@
+//! The way from a client to the drive and back, measured: sockets, wakings and the loop.
+
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+
+use fourcorners_drive::{Nanos, Null};
+use fourcorners_linux::clock;
+
+use crate::contents::{Contents, Memory};
+use crate::nbd::Export;
+use crate::server::{Server, Settings};
+use crate::stream::Stream;
+use crate::time::Pace;
+use crate::turn::{Turn, TurnSettings};
+
+/// Requests of a measurement.
+const REQUESTS: usize = 2000;
+
+const BYTES: u64 = 16 << 20;
+
+/// The median time of a read of 4 KiB, one at a time, from a drive that takes no time, over a unix socket on this
+/// machine: what a client waits beyond the drive. A client's own library comes on top.
+///
+/// # Errors
+/// When sockets or a thread cannot be had.
+pub fn measure() -> io::Result<Nanos> {
+    let (ours, theirs) = UnixStream::pair()?;
+    let client = std::thread::Builder::new().name("door".into()).spawn(move || ask(theirs))?;
+    let export = Export {
+        name: "door".into(),
+        description: String::new(),
+        bytes: BYTES,
+        block_bytes: 512,
+        read_only: true,
+        trims: false,
+        rotational: false,
+    };
+    let settings = Settings {
+        export,
+        pace: Pace::Dilated(1.0),
+        door: Nanos::ZERO,
+        until_last_disconnect: true,
+        every: None,
+    };
+    let null = Null::new(BYTES / 512, Nanos::ZERO);
+    let contents = Contents::Memory(Memory::new(BYTES));
+    let mut server = Server::new(Turn::new(null, contents, TurnSettings::default()), settings);
+    server.adopt(Stream::Unix(ours))?;
+    server.run(|_| {}).map_err(io::Error::other)?;
+    let mut times = client.join().map_err(|_| io::Error::other("the client has ended"))??;
+    times.sort_unstable();
+    Ok(times[times.len() / 2])
+}
+
+fn ask(mut stream: UnixStream) -> io::Result<Vec<Nanos>> {
+    let mut greeting = [0; 18];
+    stream.read_exact(&mut greeting)?;
+    // Fixed newstyle without zeros; EXPORT_NAME of the default export.
+    let mut hello = 3u32.to_be_bytes().to_vec();
+    hello.extend_from_slice(b"IHAVEOPT\0\0\0\x01\0\0\0\0");
+    stream.write_all(&hello)?;
+    stream.read_exact(&mut [0; 10])?;
+    let mut times = Vec::with_capacity(REQUESTS);
+    let mut reply = vec![0; 16 + 4096];
+    for number in 0..REQUESTS as u64 {
+        let mut request = 0x2560_9513u32.to_be_bytes().to_vec();
+        request.extend_from_slice(&[0; 4]);
+        request.extend_from_slice(&number.to_be_bytes());
+        request.extend_from_slice(&(number % (BYTES / 4096) * 4096).to_be_bytes());
+        request.extend_from_slice(&4096u32.to_be_bytes());
+        let began = clock();
+        stream.write_all(&request)?;
+        stream.read_exact(&mut reply)?;
+        times.push(clock().since(began));
+    }
+    Ok(times)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_door_takes_some_time_and_not_a_second() {
+        let door = measure().expect("it can be measured");
+        assert!(door > Nanos(1000) && door < Nanos::from_secs(1), "{door}");
+    }
+}

@@ -1,0 +1,27 @@
+//! Virtual drives for real programs: a drive of the catalogue behind a socket, with its size, contents and times.
+//!
+//! - [`nbd`]: the protocol of network block devices, bytes in and bytes out, without any I/O;
+//! - [`contents`]: what is stored, in memory or in a sparse file;
+//! - [`Turn`]: requests on a drive in virtual time, without sockets or a clock;
+//! - [`Server`]: the one loop of sockets, drive and clock; [`Pace`] says how virtual time goes by;
+//! - [`door`]: how long the way to a client is; [`Recording`]: what was asked, as a trace.
+
+#![forbid(unsafe_code)]
+
+mod client;
+pub mod contents;
+pub mod door;
+pub mod nbd;
+mod recorder;
+mod server;
+mod stream;
+mod tally;
+mod time;
+mod turn;
+
+pub use recorder::{RecordError, Recording};
+pub use server::{MOST_CONNECTIONS, ServeError, Server, Settings};
+pub use stream::{Address, ListenError, Listener, Stream};
+pub use tally::{Late, Latencies, Operation, Pacing, Recorded, Report, SCHEMA};
+pub use time::{GRACE, Pace};
+pub use turn::{Answer, Outcome, Turn, TurnSettings};

@@ -1,0 +1,432 @@
+//! The one loop: sockets, the drive and the clock, on one thread.
+//!
+//! ```text
+//! read all sockets, stamp what came -> in order of stamps: answer what is due before it, submit it
+//!   -> answer what is due by now plus the door -> send -> again, if any of this did something
+//!   -> otherwise wait for a socket or for the next answer: sleep until shortly before it, then look at clock and sockets
+//! ```
+
+use std::collections::BTreeMap;
+use std::os::fd::{AsFd, OwnedFd};
+
+use fourcorners_drive::{Nanos, Target};
+use fourcorners_linux::{Waking, clock};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno as OsErrno;
+
+use crate::client::{Client, Read};
+use crate::nbd::{Export, Request};
+use crate::recorder::Recording;
+use crate::stream::{Listener, Stream};
+use crate::tally::{Beside, Report, Tally};
+use crate::time::{Anchor, Pace};
+use crate::turn::{Answer, Turn};
+
+/// Connections at a time. A client opens a few; more are refused by closing them.
+pub const MOST_CONNECTIONS: usize = 64;
+
+/// Read at once from a socket.
+const READ_BYTES: usize = 256 << 10;
+
+/// How long clients are waited for in the end to take their answers.
+const FAREWELL: Nanos = Nanos(1_000_000_000);
+
+/// How a drive is served.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// What clients are offered.
+    pub export: Export,
+    /// How time goes by.
+    pub pace: Pace,
+    /// Answers go out so much earlier than they are due.
+    pub door: Nanos,
+    /// End when the last of the clients has gone.
+    pub until_last_disconnect: bool,
+    /// Time between calls of `observe`; `None`: only in the end.
+    pub every: Option<Nanos>,
+}
+
+/// What the loop ended with that was no end.
+#[derive(Debug, thiserror::Error)]
+#[error("waiting for sockets failed: {0}")]
+pub struct ServeError(std::io::Error);
+
+/// A drive that is served.
+pub struct Server<T> {
+    turn: Turn<T>,
+    settings: Settings,
+    listener: Option<Listener>,
+    stop: Option<OwnedFd>,
+    recording: Option<Recording>,
+    clients: BTreeMap<u64, Client>,
+    next_id: u64,
+    tally: Tally,
+    waking: Waking,
+    /// Both times at the first request; before it virtual time stands still.
+    anchor: Option<Anchor>,
+    /// When a client was heard of last, for virtual time.
+    heard: Nanos,
+    began: Nanos,
+    stopping: bool,
+    buffer: Vec<u8>,
+    room: Vec<u8>,
+    answers: Vec<Answer>,
+    arrived: Vec<(Nanos, u64, Request)>,
+    write_amplification: Box<dyn Fn(&T) -> Option<f64>>,
+}
+
+impl<T: Target> Server<T> {
+    /// A server of this drive; nobody can connect yet.
+    pub fn new(turn: Turn<T>, settings: Settings) -> Server<T> {
+        let began = clock();
+        Server {
+            turn,
+            settings,
+            listener: None,
+            stop: None,
+            recording: None,
+            clients: BTreeMap::new(),
+            next_id: 0,
+            tally: Tally::default(),
+            waking: Waking::new(),
+            anchor: None,
+            heard: began,
+            began,
+            stopping: false,
+            buffer: vec![0; READ_BYTES],
+            room: Vec::new(),
+            answers: Vec::new(),
+            arrived: Vec::new(),
+            write_amplification: Box::new(|_| None),
+        }
+    }
+
+    /// Clients connect here.
+    pub fn listen(&mut self, listener: Listener) {
+        self.listener = Some(listener);
+    }
+
+    /// It ends when this can be read.
+    pub fn stop_at(&mut self, stop: OwnedFd) {
+        self.stop = Some(stop);
+    }
+
+    /// I/Os are recorded here.
+    pub fn record(&mut self, recording: Recording) {
+        self.recording = Some(recording);
+    }
+
+    /// Reports say what this says of the drive.
+    pub fn tell_write_amplification(&mut self, tell: impl Fn(&T) -> Option<f64> + 'static) {
+        self.write_amplification = Box::new(tell);
+    }
+
+    /// A client that is connected already.
+    ///
+    /// # Errors
+    /// When its socket cannot be used.
+    pub fn adopt(&mut self, stream: Stream) -> std::io::Result<()> {
+        let stream = stream.prepared()?;
+        self.welcome(stream);
+        Ok(())
+    }
+
+    /// Serves until it is told to stop, or the last client has gone if that is the end. `observe` gets a report each
+    /// second, if that is set. The drive, and the report of all.
+    ///
+    /// # Errors
+    /// When sockets cannot be waited for.
+    pub fn run(
+        mut self,
+        mut observe: impl FnMut(&Report),
+    ) -> Result<(Turn<T>, Report), ServeError> {
+        // Where it is refused, wakings are later by the usual 50 us.
+        let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+        let mut tick = self.settings.every.map(|every| self.began + every);
+        let mut until = None;
+        loop {
+            self.wait(until)?;
+            let mut moved = self.read_all();
+            moved |= self.take_requests();
+            self.pass();
+            moved |= self.send_all();
+            self.bury();
+            if let (Some(at), Some(every)) = (tick, self.settings.every)
+                && clock() >= at
+            {
+                observe(&self.report("second"));
+                tick = Some(at + every);
+            }
+            if self.stopping || self.is_over() {
+                break;
+            }
+            // Whatever did something may have made something else possible: look again before sleeping.
+            until = if moved { Some(Nanos::ZERO) } else { self.sleep_until(tick) };
+        }
+        self.farewell();
+        let report = self.report("end");
+        observe(&report);
+        Ok((self.turn, report))
+    }
+
+    fn is_over(&self) -> bool {
+        self.settings.until_last_disconnect && self.tally.connections > 0 && self.clients.is_empty()
+    }
+
+    /// Until when nothing is to be done, if no socket is heard of; `None`: for ever.
+    fn sleep_until(&mut self, tick: Option<Nanos>) -> Option<Nanos> {
+        let due = self.turn.due();
+        let answer = due.map(|due| match (self.settings.pace, &self.anchor) {
+            (Pace::Virtual { grace }, _) => self.heard.saturating_add(grace),
+            (Pace::Dilated(_), Some(anchor)) => {
+                Nanos(anchor.wall_at(due).0.saturating_sub(self.settings.door.0))
+            }
+            (Pace::Dilated(_), None) => Nanos::ZERO,
+        });
+        // A tick may be late; it is nothing that the clock is looked at for.
+        [answer, tick].into_iter().flatten().min()
+    }
+
+    /// Waits for sockets until a time: asleep until shortly before it, then by looking again and again.
+    fn wait(&mut self, until: Option<Nanos>) -> Result<(), ServeError> {
+        let now = clock();
+        let asleep = until.map(|until| self.waking.asleep(until.since(now)));
+        let timeout = asleep.map(|asleep| Timespec {
+            tv_sec: (asleep.0 / 1_000_000_000) as i64,
+            tv_nsec: (asleep.0 % 1_000_000_000) as i64,
+        });
+        let mut fds: Vec<PollFd<'_>> = Vec::with_capacity(self.clients.len() + 2);
+        for client in self.clients.values() {
+            let mut flags = PollFlags::empty();
+            flags.set(PollFlags::IN, client.wants_read());
+            flags.set(PollFlags::OUT, client.wants_write());
+            fds.push(PollFd::from_borrowed_fd(client.stream.as_fd(), flags));
+        }
+        let of_clients = fds.len();
+        if let Some(stop) = &self.stop {
+            fds.push(PollFd::from_borrowed_fd(stop.as_fd(), PollFlags::IN));
+        }
+        let stop = fds.len();
+        if let Some(listener) = &self.listener {
+            fds.push(PollFd::from_borrowed_fd(listener.as_fd(), PollFlags::IN));
+        }
+        let woken = match poll(&mut fds, timeout.as_ref()) {
+            Ok(count) => count,
+            Err(OsErrno::INTR) => 0,
+            Err(errno) => return Err(ServeError(errno.into())),
+        };
+        let ready = |fd: &PollFd<'_>| !fd.revents().is_empty();
+        self.stopping |= fds[of_clients..stop].iter().any(ready);
+        let connects = fds[stop..].iter().any(ready);
+        let came: Vec<PollFlags> = fds[..of_clients].iter().map(PollFd::revents).collect();
+        for (client, came) in self.clients.values_mut().zip(came) {
+            client.came(came);
+        }
+        if let (0, Some(asleep)) = (woken, asleep)
+            && asleep > Nanos::ZERO
+        {
+            self.waking.woke(now + asleep, clock());
+        }
+        if connects {
+            self.accept();
+        }
+        Ok(())
+    }
+
+    fn accept(&mut self) {
+        // As many as there is room for; an error concerns a client that has gone again.
+        while let Some(Ok(Some(stream))) = self.listener.as_ref().map(Listener::accept) {
+            if self.clients.len() == MOST_CONNECTIONS {
+                self.tally.refused_connections += 1;
+            } else {
+                self.welcome(stream);
+            }
+        }
+    }
+
+    fn welcome(&mut self, stream: Stream) {
+        let client = Client::new(self.next_id, stream, &self.settings.export);
+        self.clients.insert(self.next_id, client);
+        self.next_id += 1;
+        self.tally.connections += 1;
+    }
+
+    /// Reads every socket once. Whether anything came.
+    fn read_all(&mut self) -> bool {
+        let mut moved = false;
+        for client in self.clients.values_mut().filter(|client| client.is_readable()) {
+            if matches!(client.read(&mut self.buffer, clock), Read::Something) {
+                moved = true;
+            }
+        }
+        moved
+    }
+
+    /// Takes whole requests, those that were held back among them, in the order they came in.
+    fn take_requests(&mut self) -> bool {
+        for client in self.clients.values_mut() {
+            while let Some((stamp, request)) = client.request() {
+                self.arrived.push((stamp, client.id, request));
+            }
+        }
+        self.arrived.sort_by_key(|(stamp, ..)| *stamp);
+        let moved = !self.arrived.is_empty();
+        for (wall, id, request) in std::mem::take(&mut self.arrived) {
+            self.heard = self.heard.max(wall);
+            let stamp = self.drive_time(wall);
+            let mut answers = std::mem::take(&mut self.answers);
+            self.turn.arrive(stamp, id, request, &mut answers);
+            self.hand_out(&mut answers);
+            self.answers = answers;
+        }
+        moved
+    }
+
+    /// Virtual time of a request that came at `wall`.
+    fn drive_time(&mut self, wall: Nanos) -> Nanos {
+        let now = self.turn.now();
+        match (self.settings.pace, &self.anchor) {
+            // Something is in flight: time stands still.
+            (Pace::Virtual { .. }, Some(_)) if !self.turn.is_idle() => now,
+            (_, Some(anchor)) => anchor.drive_at(wall),
+            (pace, None) => {
+                let factor = match pace {
+                    Pace::Dilated(factor) => factor,
+                    Pace::Virtual { .. } => 1.0,
+                };
+                self.anchor = Some(Anchor::new(wall, now, factor));
+                now
+            }
+        }
+    }
+
+    /// Lets virtual time go on to where it is by now.
+    fn pass(&mut self) {
+        let until = match (self.settings.pace, &self.anchor) {
+            (_, None) => return,
+            (Pace::Dilated(_), Some(anchor)) => {
+                // Without anything in flight time goes on at the next request.
+                if self.turn.is_idle() {
+                    return;
+                }
+                anchor.drive_at(clock().saturating_add(self.settings.door))
+            }
+            (Pace::Virtual { grace }, Some(_)) => match self.turn.due() {
+                Some(due) if clock() >= self.heard.saturating_add(grace) => due,
+                _ => return,
+            },
+        };
+        let mut answers = std::mem::take(&mut self.answers);
+        match self.settings.pace {
+            // No further than to the next answer, so that time does not run ahead of who asks.
+            Pace::Dilated(_) => {
+                while let Some(due) = self.turn.due().filter(|due| *due <= until) {
+                    self.turn.pass_until(due, &mut answers);
+                }
+            }
+            Pace::Virtual { .. } => {
+                self.turn.pass_until(until, &mut answers);
+                if !answers.is_empty() {
+                    self.heard = clock();
+                }
+                if self.turn.is_idle() {
+                    // From here on it goes by with the wall again.
+                    self.anchor = Some(Anchor::new(clock(), self.turn.now(), 1.0));
+                }
+            }
+        }
+        self.hand_out(&mut answers);
+        self.answers = answers;
+    }
+
+    /// Gives answers to their clients.
+    fn hand_out(&mut self, answers: &mut Vec<Answer>) {
+        let paced = matches!(self.settings.pace, Pace::Dilated(_));
+        for answer in answers.drain(..) {
+            let asked = answer.due.map(|due| due.since(answer.at));
+            let wall = match (&self.anchor, answer.due) {
+                (Some(anchor), Some(due)) if paced => {
+                    let (due, came) = (anchor.wall_at(due), anchor.wall_at(answer.at));
+                    // An answer cannot go out before its request has come.
+                    let early = Nanos(due.0.saturating_sub(self.settings.door.0));
+                    Some((early.max(came), early < came))
+                }
+                _ => None,
+            };
+            let failed = match self.clients.get_mut(&answer.client) {
+                Some(client) => client.answer(&answer, self.turn.contents(), &mut self.room, wall),
+                None => false,
+            };
+            let request = &answer.request;
+            self.tally.answered(request.command, request.length, asked, failed);
+        }
+        if let Some(recording) = &mut self.recording {
+            self.turn.recorded().for_each(|io| recording.put(io));
+        }
+    }
+
+    fn send_all(&mut self) -> bool {
+        let mut moved = false;
+        for client in self.clients.values_mut() {
+            if client.wants_write() {
+                moved |= client.send();
+            }
+            let mut dues = client.sent_dues().peekable();
+            if dues.peek().is_some() {
+                let now = clock();
+                dues.for_each(|(due, below)| self.tally.sent(now.since(due), below));
+            }
+        }
+        // What was held back may be looked at now.
+        moved || self.clients.values().any(Client::is_held_back)
+    }
+
+    /// Lets go of clients that are done with.
+    fn bury(&mut self) {
+        let tally = &mut self.tally;
+        self.clients.retain(|_, client| {
+            let over = client.is_over();
+            tally.broken_connections += u64::from(over && client.broke_the_protocol());
+            !over
+        });
+    }
+
+    /// Nothing more is taken; what is in flight is answered at once, and clients have a second to take it.
+    fn farewell(&mut self) {
+        self.listener = None;
+        let mut answers = std::mem::take(&mut self.answers);
+        while let Some(due) = self.turn.due() {
+            self.turn.pass_until(due, &mut answers);
+        }
+        self.hand_out(&mut answers);
+        let end = clock() + FAREWELL;
+        while self.clients.values().any(Client::wants_write) && clock() < end {
+            if !self.send_all() {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+        }
+    }
+
+    fn report(&mut self, event: &'static str) -> Report {
+        let recorded = match (event, &mut self.recording) {
+            ("end", Some(recording)) => Some(recording.finish()),
+            (_, Some(recording)) => Some(recording.counted()),
+            (_, None) => None,
+        };
+        self.tally.report(Beside {
+            event,
+            elapsed: clock().since(self.began),
+            time: self.settings.pace.to_string(),
+            factor: match self.settings.pace {
+                Pace::Dilated(factor) => factor,
+                Pace::Virtual { .. } => 0.0,
+            },
+            door: self.settings.door,
+            backlog_most: self.turn.backlog_most() as u64,
+            open: self.clients.len() as u64,
+            stored_bytes: self.turn.contents().stored_bytes(),
+            write_amplification: (self.write_amplification)(self.turn.target()),
+            recorded,
+        })
+    }
+}

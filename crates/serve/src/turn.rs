@@ -1,0 +1,439 @@
+//! A drive and its contents as requests see them, in virtual time and without any I/O: which request is submitted when,
+//! and what it is answered with when.
+
+use std::collections::VecDeque;
+
+use fourcorners_drive::{Fault, FaultCause, Io, Lba, Nanos, Op, SECTOR_BYTES, Tag, Target};
+use fourcorners_trace::{IoFlags, TraceIo};
+
+use crate::contents::Contents;
+use crate::nbd::{Command, Errno, Extent, MOST_PAYLOAD, Request};
+
+/// Longest TRIM that is handed to a drive at once; longer ones are taken in pieces.
+const MOST_TRIM_BYTES: u64 = 2 << 30;
+
+/// Of a write's data, so much is compressed to know how far it can be.
+const SAMPLE_BYTES: usize = 16 << 10;
+
+/// A drive that is served.
+#[derive(Debug)]
+pub struct Turn<T> {
+    target: T,
+    contents: Contents,
+    settings: TurnSettings,
+    /// By tag.
+    flights: Vec<Option<Flight>>,
+    free: Vec<Tag>,
+    jobs: Vec<Option<Job>>,
+    free_jobs: Vec<usize>,
+    /// Jobs with parts that are not submitted yet, in order of arrival.
+    waiting: VecDeque<usize>,
+    log: Log,
+    backlog_most: usize,
+}
+
+/// What a turn has to know of its drive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TurnSettings {
+    /// It takes TRIM.
+    pub trims: bool,
+    /// Its times depend on how far data can be compressed.
+    pub compresses: bool,
+    /// [`Turn::recorded`] gives the I/Os.
+    pub records: bool,
+}
+
+/// A request on its way.
+#[derive(Debug)]
+struct Job {
+    client: u64,
+    request: Request,
+    at: Nanos,
+    /// Where the next part begins.
+    next: u64,
+    compressible_percent: u8,
+    /// A flush is still to be submitted behind its parts.
+    flush_behind: bool,
+    in_flight: u32,
+    failed: Option<(Errno, String)>,
+}
+
+/// A part of a job in the drive.
+#[derive(Clone, Copy, Debug)]
+struct Flight {
+    job: usize,
+    entry: u64,
+}
+
+/// A request's end.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Answer {
+    /// Whose it is, as told to [`Turn::arrive`].
+    pub client: u64,
+    /// What was asked; the data of a write are gone.
+    pub request: Request,
+    /// When it was taken, in virtual time.
+    pub at: Nanos,
+    /// When it is due, in virtual time; `None` for what takes no time of a drive.
+    pub due: Option<Nanos>,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// How a request ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// Done. The data of a read are in the contents.
+    Done,
+    /// Block status.
+    Status(Vec<Extent>),
+    /// Failed, and why.
+    Failed(Errno, String),
+}
+
+impl<T: Target> Turn<T> {
+    /// A drive with nothing in flight and what it holds.
+    pub fn new(target: T, contents: Contents, settings: TurnSettings) -> Turn<T> {
+        let depth = target.geometry().queue_depth;
+        Turn {
+            target,
+            contents,
+            settings,
+            flights: vec![None; depth as usize],
+            free: (0..depth).rev().map(Tag).collect(),
+            jobs: Vec::new(),
+            free_jobs: Vec::new(),
+            waiting: VecDeque::new(),
+            log: Log::default(),
+            backlog_most: 0,
+        }
+    }
+
+    /// The drive.
+    pub fn target(&self) -> &T {
+        &self.target
+    }
+
+    /// What it holds.
+    pub fn contents(&self) -> &Contents {
+        &self.contents
+    }
+
+    /// Whether nothing is in flight and nothing waits.
+    pub fn is_idle(&self) -> bool {
+        self.free.len() == self.flights.len() && self.waiting.is_empty()
+    }
+
+    /// The most requests that waited for a place in the drive's queue.
+    pub fn backlog_most(&self) -> usize {
+        self.backlog_most
+    }
+
+    /// Virtual time.
+    pub fn now(&self) -> Nanos {
+        self.target.now()
+    }
+
+    /// When [`Turn::pass_until`] may have an answer, if nothing arrives.
+    pub fn due(&mut self) -> Option<Nanos> {
+        if self.free.len() == self.flights.len() { None } else { self.target.due() }
+    }
+
+    /// I/Os that ended since this was called last, in the order they were issued in.
+    pub fn recorded(&mut self) -> impl Iterator<Item = TraceIo> + '_ {
+        self.log.finished()
+    }
+
+    /// A request arrives at `stamp`, or now if that is past. Answers that are due before it come first.
+    pub fn arrive(
+        &mut self,
+        stamp: Nanos,
+        client: u64,
+        mut request: Request,
+        answers: &mut Vec<Answer>,
+    ) {
+        self.pass_until(stamp, answers);
+        let at = self.target.now();
+        let mut at_once = |request: Request, outcome: Outcome| {
+            answers.push(Answer { client, request, at, due: None, outcome });
+        };
+        let (offset, length) = (request.offset, request.length);
+        match request.command {
+            Command::Cache => return at_once(request, Outcome::Done),
+            Command::BlockStatus { one } => {
+                let outcome = match self.contents.extents(offset, length) {
+                    Ok(mut extents) => {
+                        extents.truncate(if one { 1 } else { usize::MAX });
+                        Outcome::Status(extents)
+                    }
+                    Err(error) => Outcome::Failed(Errno::Io, error.to_string()),
+                };
+                return at_once(request, outcome);
+            }
+            Command::WriteZeroes { no_hole, fast: true, .. } if no_hole || !self.settings.trims => {
+                let why = "zeroes are no faster than a write here".to_string();
+                return at_once(request, Outcome::Failed(Errno::NotSup, why));
+            }
+            _ => {}
+        }
+        if let Err(error) = self.store(&request) {
+            request.data = Vec::new();
+            let errno = match error.kind() {
+                std::io::ErrorKind::StorageFull => Errno::NoSpc,
+                _ => Errno::Io,
+            };
+            return at_once(request, Outcome::Failed(errno, error.to_string()));
+        }
+        let flush_behind = match request.command {
+            Command::Trim { fua } => fua,
+            Command::WriteZeroes { fua, no_hole, .. } => fua && self.is_trim(no_hole),
+            _ => false,
+        };
+        let compressible_percent = match request.command {
+            Command::WriteZeroes { .. } => 100,
+            Command::Write { .. } if self.settings.compresses => compressible(&request.data),
+            _ => 0,
+        };
+        // They are in the contents now.
+        request.data = Vec::new();
+        let job = Job {
+            compressible_percent,
+            client,
+            request,
+            at,
+            next: offset,
+            flush_behind,
+            in_flight: 0,
+            failed: None,
+        };
+        let index = match self.free_jobs.pop() {
+            Some(index) => {
+                self.jobs[index] = Some(job);
+                index
+            }
+            None => {
+                self.jobs.push(Some(job));
+                self.jobs.len() - 1
+            }
+        };
+        self.waiting.push_back(index);
+        self.submit_waiting();
+        self.backlog_most = self.backlog_most.max(self.waiting.len());
+    }
+
+    /// Lets virtual time go on until `until`; what is answered by then is added to `answers`.
+    pub fn pass_until(&mut self, until: Nanos, answers: &mut Vec<Answer>) {
+        if until < self.target.now() {
+            return;
+        }
+        loop {
+            let (tag, at, failed) = match self.target.reap(until) {
+                Ok(None) => return,
+                Ok(Some(done)) => (done.tag, done.at, None),
+                Err(fault) => (fault.tag, fault.at, Some(fault)),
+            };
+            self.ended(tag, at, failed, answers);
+            // The place that is free now is taken at this moment, not at the next arrival.
+            self.submit_waiting();
+        }
+    }
+
+    fn ended(&mut self, tag: Tag, at: Nanos, failed: Option<Fault>, answers: &mut Vec<Answer>) {
+        let Some(flight) = self.flights.get_mut(tag.0 as usize).and_then(Option::take) else {
+            return;
+        };
+        self.free.push(tag);
+        self.log.end(flight.entry, at, failed.is_some());
+        let Some(job) = self.jobs[flight.job].as_mut() else { return };
+        job.in_flight -= 1;
+        if let Some(fault) = failed {
+            job.failed = Some((errno_of(&fault), fault.to_string()));
+        }
+        if job.in_flight > 0 || !job.is_submitted(self.settings) {
+            return;
+        }
+        if let Some(job) = self.jobs[flight.job].take() {
+            self.free_jobs.push(flight.job);
+            let outcome = match job.failed {
+                None => Outcome::Done,
+                Some((errno, why)) => Outcome::Failed(errno, why),
+            };
+            let Job { client, request, at: arrived, .. } = job;
+            answers.push(Answer { client, request, at: arrived, due: Some(at), outcome });
+        }
+    }
+
+    fn submit_waiting(&mut self) {
+        while let Some(&index) = self.waiting.front() {
+            let Some(job) = self.jobs[index].as_mut() else {
+                self.waiting.pop_front();
+                continue;
+            };
+            if job.is_submitted(self.settings) {
+                self.waiting.pop_front();
+                continue;
+            }
+            let Some(tag) = self.free.pop() else { return };
+            let Some(io) = job.next_part(self.settings) else { return };
+            job.in_flight += 1;
+            let zeroes = matches!(job.request.command, Command::WriteZeroes { .. });
+            let entry = self.log.begin(self.settings.records, job.at, io, zeroes);
+            self.flights[tag.0 as usize] = Some(Flight { job: index, entry });
+            self.target.submit(tag, io);
+        }
+    }
+
+    /// Does to the contents what a request says. The data are seen by whatever arrives later, and stay there if the
+    /// drive fails the request, as they may on any drive.
+    fn store(&mut self, request: &Request) -> std::io::Result<()> {
+        let (offset, length) = (request.offset, request.length);
+        match request.command {
+            Command::Write { .. } => self.contents.write(offset, &request.data),
+            Command::Trim { .. } | Command::WriteZeroes { no_hole: false, .. } => {
+                self.contents.discard(offset, length)
+            }
+            Command::WriteZeroes { no_hole: true, .. } => {
+                let zeros = vec![0; length.min(1 << 20) as usize];
+                let (mut at, end) = (offset, offset + length);
+                while at < end {
+                    let part = (zeros.len() as u64).min(end - at);
+                    self.contents.write(at, &zeros[..part as usize])?;
+                    at += part;
+                }
+                Ok(())
+            }
+            Command::Read { .. }
+            | Command::Flush
+            | Command::BlockStatus { .. }
+            | Command::Cache => Ok(()),
+        }
+    }
+
+    fn is_trim(&self, no_hole: bool) -> bool {
+        self.settings.trims && !no_hole
+    }
+}
+
+impl Job {
+    /// Whether a drive was given all of it.
+    fn is_submitted(&self, settings: TurnSettings) -> bool {
+        self.rest(settings).is_none()
+    }
+
+    /// What is still to be submitted: operation, bytes.
+    fn rest(&self, settings: TurnSettings) -> Option<(Op, u64)> {
+        if self.request.command == Command::Flush {
+            return (self.next == 0).then_some((Op::Flush, 0));
+        }
+        let left = self.request.offset + self.request.length - self.next;
+        let (op, most) = match self.request.command {
+            Command::Read { .. } => (Op::Read, u64::from(MOST_PAYLOAD)),
+            Command::Write { .. } => (Op::Write, u64::from(MOST_PAYLOAD)),
+            Command::Trim { .. } => (Op::Trim, MOST_TRIM_BYTES),
+            Command::WriteZeroes { no_hole: false, .. } if settings.trims => {
+                (Op::Trim, MOST_TRIM_BYTES)
+            }
+            Command::WriteZeroes { .. } => (Op::Write, u64::from(MOST_PAYLOAD)),
+            Command::Flush | Command::BlockStatus { .. } | Command::Cache => return None,
+        };
+        match left {
+            0 => self.flush_behind.then_some((Op::Flush, 0)),
+            left => Some((op, left.min(most))),
+        }
+    }
+
+    fn next_part(&mut self, settings: TurnSettings) -> Option<Io> {
+        let (op, bytes) = self.rest(settings)?;
+        if op == Op::Flush {
+            // A flush of its own has no length: one byte further means that it was submitted.
+            self.next += u64::from(self.request.command == Command::Flush);
+            self.flush_behind = false;
+            return Some(Io::FLUSH);
+        }
+        let lba = Lba(self.next / SECTOR_BYTES);
+        self.next += bytes;
+        let fua = match self.request.command {
+            Command::Write { fua } => fua,
+            Command::WriteZeroes { fua, .. } => fua && op == Op::Write,
+            _ => false,
+        };
+        let compressible_percent = if op == Op::Write { self.compressible_percent } else { 0 };
+        let sectors = (bytes / SECTOR_BYTES) as u32;
+        Some(Io { op, lba, sectors, compressible_percent, fua })
+    }
+}
+
+fn errno_of(fault: &Fault) -> Errno {
+    match fault.cause {
+        FaultCause::OutOfRange { .. } | FaultCause::Unaligned { .. } => Errno::Inval,
+        FaultCause::Unsupported => Errno::NotSup,
+        FaultCause::WornOut => Errno::Perm,
+        _ => Errno::Io,
+    }
+}
+
+/// How much of these data LZ4 removes, in percent, by a sample from their beginning.
+fn compressible(data: &[u8]) -> u8 {
+    let sample = &data[..data.len().min(SAMPLE_BYTES)];
+    let stored = lz4_flex::block::compress(sample).len().min(sample.len());
+    match sample.len() {
+        0 => 0,
+        bytes => (100 - stored * 100 / bytes) as u8,
+    }
+}
+
+/// I/Os in the order they were issued in, until all before them have ended.
+#[derive(Debug, Default)]
+struct Log {
+    entries: VecDeque<Entry>,
+    /// The number of the first of them.
+    first: u64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    io: TraceIo,
+    ended: bool,
+}
+
+impl Log {
+    /// Number of the entry; when nothing is recorded a number of none.
+    fn begin(&mut self, records: bool, at: Nanos, io: Io, zeroes: bool) -> u64 {
+        if records {
+            let flush = io.op == Op::Flush;
+            self.entries.push_back(Entry {
+                io: TraceIo {
+                    at,
+                    op: io.op,
+                    offset_bytes: if flush { 0 } else { io.lba.bytes() },
+                    bytes: if flush { 0 } else { io.bytes() },
+                    duration: None,
+                    device: 0,
+                    flags: IoFlags { fua: io.fua, zeroes, failed: false },
+                },
+                ended: false,
+            });
+        }
+        match records {
+            true => self.first + self.entries.len() as u64 - 1,
+            false => u64::MAX,
+        }
+    }
+
+    fn end(&mut self, entry: u64, at: Nanos, failed: bool) {
+        let place = entry.checked_sub(self.first).and_then(|place| usize::try_from(place).ok());
+        if let Some(entry) = place.and_then(|place| self.entries.get_mut(place)) {
+            entry.io.duration = Some(at.since(entry.io.at));
+            entry.io.flags.failed = failed;
+            entry.ended = true;
+        }
+    }
+
+    fn finished(&mut self) -> impl Iterator<Item = TraceIo> + '_ {
+        std::iter::from_fn(|| {
+            self.entries.front().filter(|entry| entry.ended)?;
+            self.first += 1;
+            self.entries.pop_front().map(|entry| entry.io)
+        })
+    }
+}
