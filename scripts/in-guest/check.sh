@@ -84,11 +84,11 @@ unchanged() {
   if [ "$code" = 0 ] && [ -s /tmp/bystanders ]; then verdict ok "checksum as before, after: $1"; else verdict FAIL "checksum as before, after: $1"; fi
 }
 
-# Until a condition holds, for ten seconds at most.
+# Until a condition holds, for a minute at most.
 until_holds() {
   local tries=0
   until "$@" >/dev/null 2>&1; do
-    tries=$((tries + 1)); [ $tries -lt 100 ] || return 1
+    tries=$((tries + 1)); [ $tries -lt 600 ] || return 1
     usleep 100000
   done
 }

@@ -22,15 +22,15 @@ holds 'after it, it is empty' is_empty "$nvme"
 fill "$nvme"
 mkdir -p /tmp/tools
 printf '#!/bin/sh\necho "NVMe status: Access Denied" >&2\nexit 1\n' >/tmp/tools/nvme; chmod +x /tmp/tools/nvme
-PATH=/tmp/tools:$PATH purge 'nvme fails' 1 'NVMe format.* failed: .*NVMe status: Access Denied' "$nvme" nvme-format
+PATH=/tmp/tools:$PATH purge 'nvme-format that the drive refuses: said' 1 'NVMe format.* failed: .*NVMe status: Access Denied' "$nvme" nvme-format
 holds 'after that, it is not empty' is_kept "$nvme"
 mv /usr/sbin/nvme /usr/sbin/away
-purge 'nvme is not installed' 2 'nvme is not installed' "$nvme" nvme-format
+purge 'refused: nvme is not installed' 2 'nvme is not installed' "$nvme" nvme-format
 mv /usr/sbin/away /usr/sbin/nvme
-purge 'ata-secure-erase' 2 'is no ATA drive' "$nvme" ata-secure-erase
+purge 'refused: purge by ata-secure-erase' 2 'is no ATA drive' "$nvme" ata-secure-erase
 printf 'n\np\n1\n\n\nw\n' | fdisk "$nvme" >/dev/null 2>&1
 until_holds test -e "${nvme}p1"
-purge 'nvme-format of a partition' 2 'is a partition, and NVMe format' "${nvme}p1" nvme-format
+purge 'refused: nvme-format of a partition' 2 'is a partition, and NVMe format' "${nvme}p1" nvme-format
 
 on 'NVMe, 4Kn'
 purge 'purge by nvme-format' 0 'Purged by NVMe format' "$four" nvme-format
@@ -38,16 +38,16 @@ holds 'after it, it is empty' is_empty "$four"
 expect 'its blocks are of 4096 bytes still' 0 '^4096' cat /sys/block/"${four#/dev/}"/queue/logical_block_size
 
 on 'NVMe, two namespaces'
-purge 'purge by nvme-format' 2 'is one of 2 namespaces of nvme' "$two" nvme-format
+purge 'refused: purge by nvme-format' 2 'is one of 2 namespaces of nvme' "$two" nvme-format
 holds 'neither is empty' is_kept "$other"
 
 on 'SATA (AHCI) without the security feature'
-purge 'ata-secure-erase' 2 'has no ATA security feature' "$sata" ata-secure-erase
+purge 'refused: purge by ata-secure-erase' 2 'has no ATA security feature' "$sata" ata-secure-erase
 on 'SCSI (virtio-scsi)'
-purge 'ata-secure-erase' 2 'has no ATA security feature' "$(virtio_scsi)" ata-secure-erase
+purge 'refused: purge by ata-secure-erase' 2 'has no ATA security feature' "$(virtio_scsi)" ata-secure-erase
 on 'virtio-blk'
-purge 'ata-secure-erase' 2 'is no ATA drive' "$virtio" ata-secure-erase
-purge 'nvme-format' 2 'is no NVMe drive' "$virtio" nvme-format
+purge 'refused: purge by ata-secure-erase' 2 'is no ATA drive' "$virtio" ata-secure-erase
+purge 'refused: purge by nvme-format' 2 'is no NVMe drive' "$virtio" nvme-format
 
 fill "$nvme"; blockdev --rereadpt "$nvme"
 unchanged 'purges'

@@ -82,27 +82,5 @@ mdadm --stop /dev/md0 >/dev/null 2>&1
 refused 'a former member that --force does not name' 'RAID|md' "$two" --destroy "$two"
 allowed 'a former member, named by --force' "$two" --destroy "$two" --force "$two"
 
-on 'null_blk, zoned'
-modprobe null_blk nr_devices=1 gb=1 zoned=1 zone_size=64 memory_backed=1
-refused 'host-managed zones' 'host-managed zoned' /dev/nullb0 --destroy /dev/nullb0 --force /dev/nullb0
-rmmod null_blk
-
-on 'scsi_debug'
-modprobe scsi_debug dev_size_mb=32 wp=1
-until_holds scsi_debug; debug=$(scsi_debug)
-refused 'write protected by the drive' 'is read-only' "$debug" --destroy "$debug"
-rmmod scsi_debug; modprobe scsi_debug dev_size_mb=32
-until_holds scsi_debug; debug=$(scsi_debug)
-allowed 'without write protection' "$debug" --destroy "$debug"
-rmmod scsi_debug
-
-on 'zram'
-modprobe zram num_devices=1; echo 64M >/sys/block/zram0/disksize
-mkswap /dev/zram0 >/dev/null; swapon /dev/zram0
-refused 'swap' 'swap' /dev/zram0 --destroy /dev/zram0 --force /dev/zram0
-swapoff /dev/zram0
-allowed 'no longer swap, named by --force' /dev/zram0 --destroy /dev/zram0 --force /dev/zram0
-rmmod zram
-
 unchanged 'refusals'
 exit $failed
