@@ -293,6 +293,14 @@ fn op_name(op: Op) -> &'static str {
     }
 }
 
+/// Linux answers 0 bytes for what lies beyond a device's end, and a device that was removed ends at 0.
+fn of_moved(moved_bytes: u64) -> String {
+    match moved_bytes {
+        0 => "no byte was moved: the drive was removed, or has become smaller".into(),
+        _ => format!("only {moved_bytes} bytes were moved"),
+    }
+}
+
 /// Why an I/O failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum FaultCause {
@@ -303,7 +311,7 @@ pub enum FaultCause {
         errno: i32,
     },
     /// Fewer bytes were moved than asked, and the rest would not come.
-    #[error("only {moved_bytes} bytes were moved")]
+    #[error("{}", of_moved(*moved_bytes))]
     Short {
         /// Bytes that were moved.
         moved_bytes: u64,
@@ -367,6 +375,13 @@ mod tests {
         assert!(matches!(GEOMETRY.refuses(read(0, 0)), Some(FaultCause::OutOfRange { .. })));
         assert!(matches!(GEOMETRY.refuses(read(u64::MAX, 8)), Some(FaultCause::OutOfRange { .. })));
         assert!(matches!(GEOMETRY.refuses(read(4, 8)), Some(FaultCause::Unaligned { .. })));
+    }
+
+    #[test]
+    fn a_drive_that_answers_nothing_is_said_to_be_gone_and_a_short_answer_is_not() {
+        let said = |moved_bytes| FaultCause::Short { moved_bytes }.to_string();
+        assert!(said(0).contains("was removed"), "{}", said(0));
+        assert_eq!(said(4096), "only 4096 bytes were moved");
     }
 
     #[test]
