@@ -20,7 +20,7 @@ fn a_virtual_ssd_answers_when_it_is_due_and_not_before() {
         if seed % 2 == 1 {
             mechanisms::add(&mut random, &mut profile);
         }
-        let sectors = profile.capacity.sectors.value;
+        let sectors = profile.capacity.sectors;
         let depth = random.between(1, 32) as usize;
         let mut drive = Ssd::new(&profile).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         // The same drive, which nobody asks.
