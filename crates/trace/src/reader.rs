@@ -100,9 +100,9 @@ type Opened = Result<(Format, Reader), (Option<Format>, Reason)>;
 /// Opens a file, or those of all CPUs.
 pub(super) fn open(path: &Path, options: &Options) -> Opened {
     let nothing = |error: io::Error| (None, Reason::Io(error));
-    let file = regular(path).map_err(nothing)?;
-    let (format, reader) = of(file, options)?;
     let others = siblings(path);
+    let file = regular(that_holds_any(path, &others)).map_err(nothing)?;
+    let (format, reader) = of(file, options)?;
     if format != Format::Blktrace || others.len() < 2 {
         return Ok((format, reader));
     }
@@ -116,6 +116,14 @@ pub(super) fn open(path: &Path, options: &Options) -> Opened {
         }
     }
     Ok((format, Reader::Blktrace(Box::new(Blktrace::new(inputs, options.event)))))
+}
+
+/// The file that was named, or where its CPU had nothing to do, the first of the others that holds anything: by it the
+/// format is known.
+fn that_holds_any<'a>(path: &'a Path, others: &'a [PathBuf]) -> &'a Path {
+    let holds = |path: &&Path| path.metadata().is_ok_and(|it| it.len() > 0);
+    let mut all = std::iter::once(path).chain(others.iter().map(PathBuf::as_path));
+    all.find(holds).unwrap_or(path)
 }
 
 /// What is not a file to be read is not opened: a trace may be named by a slip of the hand.

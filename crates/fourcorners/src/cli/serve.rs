@@ -118,7 +118,7 @@ pub(super) fn run(args: &ServeArgs) -> Result<End, Failure> {
                 ssd = used(path, &as_sold, &bare)?;
             }
             let settings = TurnSettings {
-                trims: model.trim.supported.value,
+                trims: model.trim.supported,
                 compresses: model.compression.is_some(),
                 records: args.record.is_some(),
             };

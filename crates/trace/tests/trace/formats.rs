@@ -2,7 +2,7 @@
 
 use fourcorners_drive::{Nanos, Op};
 use fourcorners_trace::{
-    Event, Filter, Format, OpSet, Options, Output, TraceIo, from_bytes, write,
+    Event, Filter, Format, OpSet, Options, Output, TraceIo, from_bytes, open, write,
 };
 
 use crate::{io, read, some, whole, writers};
@@ -86,6 +86,25 @@ fn blktrace_of_both_byte_orders_and_blkparse() {
     ios.push(TraceIo { device: 8 << 20 | 3, ..io(999_000_000, Op::Flush, 0, 0) });
     comes_back(Format::Blktrace, &writers::blktrace(&ios, false), &ios);
     comes_back(Format::Blkparse, &writers::blkparse(&ios), &ios);
+}
+
+#[test]
+fn the_file_of_a_processor_that_had_nothing_to_do_brings_those_of_the_others() {
+    let ios = timed(some(), 0);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let of = |cpu: u32| folder.path().join(format!("sda.blktrace.{cpu}"));
+    let opened = |cpu| open(&of(cpu), &Options::default());
+    for cpu in [0, 1, 2] {
+        std::fs::write(of(cpu), b"").expect("it can be written");
+    }
+    // The control: where all are empty there is no trace.
+    assert!(opened(0).is_err_and(|error| error.to_string().contains("it is empty")));
+    std::fs::write(of(2), writers::blktrace(&ios, false)).expect("it can be written");
+    for cpu in [0, 1, 2] {
+        let trace = opened(cpu).unwrap_or_else(|error| panic!("CPU {cpu}: {error}"));
+        assert_eq!(trace.format(), Some(Format::Blktrace));
+        assert_eq!(trace.count(), ios.len());
+    }
 }
 
 #[test]
