@@ -154,21 +154,25 @@ fn fidelity_rows(fidelity: &str) -> Vec<String> {
     fidelity.lines().filter_map(row).collect()
 }
 
-/// The same of docs/VERDICTS.md: a level of noise, and over all verdicts how many are identifiable, right,
-/// wrong and undetermined.
+/// The same of docs/VERDICTS.md: a level of noise, and over all verdicts of reviews at full length how many are
+/// identifiable, right, wrong and undetermined.
 fn verdict_rows(verdicts: &str) -> Vec<(String, String)> {
     let mut sums: Vec<(String, [u32; 4])> = Vec::new();
-    let mut counted = false;
+    let (mut counted, mut full) = (false, false);
     for line in verdicts.lines() {
-        if let Some(level) = line.strip_prefix("## Noise: ") {
+        if line.starts_with("## ") {
+            full = false;
+        }
+        if let Some(level) = line.strip_prefix("## Reviews at full length, noise: ") {
             let level = level.split_whitespace().next().unwrap_or_default();
             sums.push((level.to_string(), [0; 4]));
+            full = true;
         }
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
         match (&cells[..], sums.last_mut()) {
             ([_, "verdict", second, ..], _) => counted = *second == "drives",
             ([_, verdict, _, numbers @ ..], Some((_, sum)))
-                if counted && verdict.starts_with('`') && numbers.len() >= 4 =>
+                if full && counted && verdict.starts_with('`') && numbers.len() >= 4 =>
             {
                 for (sum, number) in sum.iter_mut().zip(numbers) {
                     *sum += number.parse::<u32>().expect("a count");
@@ -206,6 +210,14 @@ fn readme_has_the_sums_of_the_generated_documents() {
 
     let planted = "- Fitted: 2 figures, median error 3 %, 90th percentile 4 %\n- All: 9 figures";
     assert_eq!(fidelity_rows(planted), ["| fitted | 2 | 3 % | 4 % |"]);
+    // Quick reviews and other tables do not count.
+    let table = "| verdict | drives | x |\n|---|---|---|\n| `a` | 9 | 8 | 5 | 1 | 2 | 3 | 0 |\n";
+    let other = "| verdict | truth | said |\n| `a` | 1 | 2 | 3 | 4 | 5 |\n";
+    let planted = format!(
+        "## Reviews at full length, noise: lab (1.5 % of a rate)\n{table}{other}## Quick reviews, noise: lab\n{table}"
+    );
+    let sums = [("lab".to_string(), " | 8 | 5 | 1 | 2 |".to_string())];
+    assert_eq!(verdict_rows(&planted), sums);
 }
 
 #[test]
