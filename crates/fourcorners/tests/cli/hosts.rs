@@ -113,7 +113,7 @@ fn what_cannot_be_behind_a_host_controller_is_refused() {
             [&["review"], &file[..], &marvell].concat(),
             "--host marvell-9128 is for virtual drives, and ./x.img is not one: leave it out",
         ),
-        ([&["review", M4], &file[..], &marvell].concat(), "./x.img is none"),
+        ([&["review", M4], &file[..], &marvell].concat(), "./x.img is not one"),
         (
             vec!["review", M4, "--set", "upstream.lanes=1"],
             "has no section upstream; to give it one, set upstream.generation",

@@ -104,8 +104,7 @@ fn notes(comparison: &Comparison) -> String {
     let curves = comparison.curves.iter().flat_map(|row| row.sides.iter().flatten());
     if figures.chain(curves.map(|cell| &cell.mean)).any(|it| it.matters == Some(false)) {
         notes.push(format!(
-            "{NO_MATTER}: the difference does not matter; it is within {:.0} % or within the scatter of \
-             repeats.",
+            "{NO_MATTER}: the difference does not matter (within {:.0} %, or the scatter of repeats).",
             comparison.no_matter * 100.0
         ));
     }
