@@ -189,7 +189,10 @@ fn what_cannot_be_verified_says_why() {
     let only = "verify_only has to know";
     for (text, said) in [
         ("verify=crc16\nrw=write\n", "line 2: verify=crc16: that checksum is not there"),
-        ("rw=write\nverify=md5\nverify_interval=1000\n", "line 4: verify_interval=1000 is no mu"),
+        (
+            "rw=write\nverify=md5\nverify_interval=1000\n",
+            "line 4: verify_interval=1000 is not a mu",
+        ),
         ("rw=write\nverify=md5\n[b]\nrw=read\nverify=crc32\n", "line 3: jobs on one target ver"),
         ("rw=read\nverify=md5\nverify_only\n", only),
         ("rw=write\nverify=md5\nverify_only\nruntime=3\n", "leave runtime out"),

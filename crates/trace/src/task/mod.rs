@@ -371,7 +371,7 @@ mod tests {
         assert!(Task::parse("title = 1").is_err());
         assert!(Task::named("boots").expect_err("none").contains("task:boot"));
         assert!(Task::named("./missing.toml").expect_err("none").contains("cannot read"));
-        assert!(Task::named("/dev/null").expect_err("none").contains("this is none"));
+        assert!(Task::named("/dev/null").expect_err("none").contains("and this is not"));
     }
 
     #[test]
