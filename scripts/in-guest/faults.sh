@@ -26,7 +26,7 @@ broken() {
   eval "$4"
   wait $reviewer
   code=$? said=$(cat /tmp/said)
-  if [ $code = 1 ] && says "$pattern" && says 'the [1-4] figures measured before are kept' && says 'to go on: the same command with --resume /tmp/out'
+  if [ $code = 1 ] && says "$pattern" && says 'the [1-4] figures measured before are kept' && says 'to continue: the same command with --resume /tmp/out'
   then verdict ok "$what: said"; else verdict FAIL "$what: said (wanted 1: $pattern)"; fi
   holds "$what: what was measured is in the files" kept
   eval "$5"
@@ -48,7 +48,7 @@ broken 'removed from its slot' 'no such device|input/output error|no byte was mo
 
 on 'device mapper'
 modprobe dm-flakey
-broken 'I/Os fail for a second (dm-flakey)' 'input/output error' /dev/mapper/fc "table 'flakey $virtio 0 1 1'" "table 'linear $virtio 0'"
+broken 'I/Os fail for a second (dm-flakey)' '[Ii]nput/output error' /dev/mapper/fc "table 'flakey $virtio 0 1 1'" "table 'linear $virtio 0'"
 begin /dev/mapper/fc
 dmsetup suspend --noflush fc; sleep 4; dmsetup resume fc
 wait $reviewer; code=$? said=$(cat /tmp/said)
