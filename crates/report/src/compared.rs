@@ -32,10 +32,7 @@ pub(super) fn section(comparison: &Comparison) -> Option<Markup> {
                         " Virtual time comes from a model, wall time from hardware."
                     }
                 }
-                ul { @for (place, side) in comparison.sides.iter().enumerate().skip(1) {
-                    @let counts = Counts::of(comparison, place);
-                    @if counts.all() > 0 { li { (side.label) ": " (counts.words()) } }
-                } }
+                ul { @for said in comparison_sentences(comparison) { li { (said) } } }
                 @for (index, method) in methods.enumerate() {
                     details open[index == 0] {
                         summary { (method_words(method)) }
@@ -47,6 +44,19 @@ pub(super) fn section(comparison: &Comparison) -> Option<Markup> {
             }
         }
     })
+}
+
+/// A sentence for each side but the first: how many of its data rates are higher or lower than those of
+/// the first side, and how many make no difference.
+pub fn comparison_sentences(comparison: &Comparison) -> Vec<String> {
+    let Some(first) = comparison.sides.first() else { return Vec::new() };
+    let sides = comparison.sides.iter().enumerate().skip(1);
+    let said = sides.filter_map(|(place, side)| {
+        let counts = Counts::of(comparison, place);
+        (counts.all() > 0)
+            .then(|| format!("{} against {}: {}", side.label, first.label, counts.words()))
+    });
+    said.collect()
 }
 
 fn repeated(comparison: &Comparison) -> bool {

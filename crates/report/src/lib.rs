@@ -41,10 +41,12 @@ mod pictures;
 mod plot;
 mod power;
 mod provenance;
+mod ranking;
 mod replay;
 mod seconds;
 mod snia;
 mod speed;
+mod standings;
 mod sweep;
 mod sync_writes;
 mod table;
@@ -55,11 +57,11 @@ mod used;
 mod words;
 
 pub use choice::{choice_page, choice_sentences, choice_table};
-pub use compared::curve_heading;
+pub use compared::{comparison_sentences, curve_heading};
 pub use entries::shortened;
 pub use page::{comparison_page, page};
 pub use pictures::{Picture, PictureError, pictures};
-pub use table::{plain, table};
+pub use table::{plain, standings_table, table};
 pub use words::{
     against, clock_words, figure_words, iops, method_words, micros, percent, rate, spread, wrapped,
 };

@@ -8,7 +8,7 @@ use super::chart::library;
 use super::contents::chapters;
 use super::entries::Entries;
 use super::words::{bytes, ended_words, kind_words, method_words};
-use super::{STYLE, compared, conclusions, provenance, tables};
+use super::{STYLE, compared, conclusions, provenance, ranking, tables};
 
 const SCRIPT: &str = include_str!("page.js");
 
@@ -49,6 +49,7 @@ pub fn comparison_page(document: &Document, comparison: &Comparison) -> String {
             body {
                 a.skip href="#content" { "Skip to the results" }
                 (masthead(&all, &title))
+                @if let Some(ranking) = ranking::section(&all) { (ranking) }
                 (tables::summary(&all))
                 main #content tabindex="-1" { (content(&all, comparison)) }
                 footer {

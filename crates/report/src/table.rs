@@ -7,13 +7,15 @@ use fourcorners_record::{Document, disagreements};
 use super::entries::{Entries, Entry};
 use super::plot::plots;
 use super::replay;
+use super::standings::{Column, Standings};
 use super::tasks;
 use super::words::{
     NO_VALUE, bytes, clock_words, ended_words, figure_words, iops, kind_words, method_words,
     micros, rate, watts,
 };
 
-/// Each record as a table no wider than `width` columns, with what it concludes beneath.
+/// Each record as a table no wider than `width` columns, with what it concludes beneath; of several drives
+/// the ranking comes last.
 ///
 /// At 80 columns every figure has MB/s (10^6 bytes per second), IOPS, and its latency: mean,
 /// 99 %, 99.9 % and the longest. With `colour`, headings are bold and what is not complete is
@@ -39,7 +41,16 @@ pub fn table(document: &Document, width: usize, colour: bool) -> String {
         table.add_row([Cell::new(plain(&found.text))]);
         blocks.push(page.print(table));
     }
+    blocks.extend(Standings::of(&all).map(|standings| page.standings(&standings)));
     blocks.join("\n")
+}
+
+/// The ranking of several drives: one table no wider than `width` columns and at most three sentences;
+/// empty if no measure is of two drives.
+pub fn standings_table(document: &Document, width: usize, colour: bool) -> String {
+    let page = Page { width: u16::try_from(width).unwrap_or(u16::MAX).max(1), colour };
+    let standings = Standings::of(&Entries::of(document));
+    standings.map_or_else(String::new, |standings| page.standings(&standings))
 }
 
 /// What all tables are set on.
@@ -92,6 +103,44 @@ impl Page {
             blocks.push(self.print(lines));
         }
         blocks.join("\n")
+    }
+
+    /// The drives in one table, the best first, and the sentences beneath.
+    fn standings(self, standings: &Standings) -> String {
+        let mut heading = self.text();
+        let title = "All drives by their mean place: MB/s, worst second in IOPS";
+        heading.add_row([Cell::new(title).add_attribute(Attribute::Bold)]);
+        if standings.mixed_clocks {
+            let clocks = "Virtual time comes from a model, wall time from hardware.";
+            heading.add_row([Cell::new(clocks)]);
+        }
+        let mut table = self.text();
+        table.style_mut().header_separator = LineStyle::none().fill('─').junction('─');
+        let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
+        let headings = standings
+            .columns
+            .iter()
+            .map(|column| right(column.measure.heading.join("\n")).add_attribute(Attribute::Bold));
+        table.set_header(std::iter::once(Cell::new("")).chain(headings));
+        for (drive, (label, rank)) in standings.drives.iter().zip(&standings.ranks).enumerate() {
+            let cell = |column: &Column| {
+                let value = column.values[drive].map(|value| column.measure.value(value));
+                let cell = right(value.unwrap_or_else(|| NO_VALUE.into()));
+                let leads = column.is_first_alone(drive);
+                if leads { cell.add_attribute(Attribute::Bold) } else { cell }
+            };
+            let rank = rank.map_or_else(|| NO_VALUE.into(), |rank| rank.to_string());
+            let name = std::iter::once(Cell::new(format!("{rank}\u{a0}{}", plain(label))));
+            table.add_row(name.chain(standings.columns.iter().map(cell)));
+        }
+        for column in table.column_iter_mut().skip(1) {
+            column.set_padding((1, 0));
+        }
+        let mut sentences = self.text();
+        for sentence in standings.sentences() {
+            sentences.add_row([Cell::new(plain(&sentence))]);
+        }
+        [self.print(heading), self.print(table), self.print(sentences)].join("\n")
     }
 
     fn figures(self, entry: &Entry) -> Table {

@@ -95,13 +95,28 @@ pub(super) fn run(args: &CompareArgs) -> Result<End, Failure> {
     }
     let text = match args.json {
         true => serde_json::to_string(&comparison)?,
-        false => table::table(&comparison, usize::from(columns())),
+        false => {
+            let width = usize::from(columns());
+            let all = document(&sides, &methods);
+            let standings = report::standings_table(&all, width, false);
+            summary(&comparison, standings) + &table::table(&comparison, width)
+        }
     };
     writeln!(stdout().lock(), "{}", text.trim_end())?;
     if let Some(path) = &args.output {
         say(&format!("page: {}", path.display()));
     }
     Ok(End::Done)
+}
+
+/// The ranking and a sentence for each side, printed before the tables.
+fn summary(comparison: &Comparison, standings: String) -> String {
+    let lines = |said: &String| report::wrapped(&report::plain(said), columns().into());
+    let sentences = report::comparison_sentences(comparison);
+    let sentences: String =
+        sentences.iter().flat_map(lines).map(|line| format!("{line}\n")).collect();
+    let blocks = [standings, sentences].into_iter().filter(|block| !block.is_empty());
+    blocks.map(|block| block + "\n").collect()
 }
 
 fn find_all(args: &CompareArgs) -> Result<Vec<Side>, Failure> {

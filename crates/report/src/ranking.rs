@@ -1,0 +1,50 @@
+//! The first thing on a page of several drives: how they rank, in sentences and one table.
+
+use maud::{Markup, html};
+
+use super::entries::Entries;
+use super::standings::Standings;
+use super::tables::clocks_note;
+use super::words::NO_VALUE;
+
+/// The section; nothing where there is nothing to rank.
+pub(super) fn section(all: &Entries) -> Option<Markup> {
+    let standings = Standings::of(all)?;
+    Some(html! {
+        section.ranking #ranking aria-labelledby="ranking-heading" {
+            h2 #ranking-heading { "All drives" }
+            @for sentence in standings.sentences() { p { (sentence) } }
+            div.wide tabindex="0" role="region" aria-label="All drives, ranked" {
+                table {
+                    caption { span {
+                        "By mean place: MB/s, worst second in IOPS." (clocks_note(all))
+                    } }
+                    thead { tr {
+                        th scope="col" { "Drive" }
+                        @for column in &standings.columns {
+                            @let [first, second] = column.measure.heading;
+                            th scope="col" { (first) br; (second) }
+                        }
+                    } }
+                    tbody { @for (drive, label) in standings.drives.iter().enumerate() { tr {
+                        th scope="row" {
+                            @match standings.ranks[drive] {
+                                Some(rank) => (rank),
+                                None => (NO_VALUE),
+                            }
+                            " " (label)
+                        }
+                        @for column in &standings.columns {
+                            td.main[column.is_first_alone(drive)] {
+                                @match column.values[drive] {
+                                    Some(value) => (column.measure.value(value)),
+                                    None => (NO_VALUE),
+                                }
+                            }
+                        }
+                    } } }
+                }
+            }
+        }
+    })
+}

@@ -1,0 +1,385 @@
+//! The ranking of the drives of a document: one table across drives and methods, and at most three
+//! sentences with figures: the fastest drive, the most consistent and the best in the used state, and the
+//! drive to avoid. Differences of 10 % or less share a place.
+
+use fourcorners_record::Record;
+use fourcorners_results::compare::NO_MATTER;
+
+use super::entries::{Entries, Entry, has_bars, same_drive};
+use super::words::{iops, rate};
+
+/// A quantity that drives are ranked by; more is better.
+pub(super) struct Measure {
+    /// The two lines of its heading.
+    pub(super) heading: [&'static str; 2],
+    /// Its name within a sentence.
+    what: &'static str,
+    unit: &'static str,
+    kind: Kind,
+    /// Its value in a record that has it complete.
+    of: fn(&Record) -> Option<f64>,
+}
+
+/// The property of a drive that a measure shows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Corner,
+    Shallow,
+    Used,
+    Consistency,
+}
+
+const MEASURES: [Measure; 8] = [
+    Measure {
+        heading: ["random", "read"],
+        what: "random read",
+        unit: "MB/s",
+        kind: Kind::Corner,
+        of: |record| corner(record, &["random_read_4k_qd3"]),
+    },
+    Measure {
+        heading: ["random", "write"],
+        what: "random write",
+        unit: "MB/s",
+        kind: Kind::Corner,
+        of: |record| corner(record, &["random_write_4k_qd3_incompressible", "random_write_4k_qd3"]),
+    },
+    Measure {
+        heading: ["seq.", "read"],
+        what: "sequential read",
+        unit: "MB/s",
+        kind: Kind::Corner,
+        of: |record| corner(record, &["sequential_read_128k_qd1"]),
+    },
+    Measure {
+        heading: ["seq.", "write"],
+        what: "sequential write",
+        unit: "MB/s",
+        kind: Kind::Corner,
+        of: |record| {
+            corner(
+                record,
+                &["sequential_write_128k_qd1_incompressible", "sequential_write_128k_qd1"],
+            )
+        },
+    },
+    Measure {
+        heading: ["QD\u{a0}1", "read"],
+        what: "random read at QD 1",
+        unit: "MB/s",
+        kind: Kind::Shallow,
+        of: |record| figure(record, &["random_read_4k_qd1"]),
+    },
+    Measure {
+        heading: ["QD\u{a0}1", "write"],
+        what: "random write at QD 1",
+        unit: "MB/s",
+        kind: Kind::Shallow,
+        of: |record| figure(record, &["random_write_4k_qd1_incompressible", "random_write_4k_qd1"]),
+    },
+    Measure {
+        heading: ["used", "write"],
+        what: "random write in the used state",
+        unit: "MB/s",
+        kind: Kind::Used,
+        of: |record| figure(record, &["random_write_4k_qd3_incompressible_used"]),
+    },
+    Measure {
+        heading: ["worst", "second"],
+        what: "worst second",
+        unit: "IOPS",
+        kind: Kind::Consistency,
+        of: worst_second,
+    },
+];
+
+/// The first of these figures in a record, MB/s; `None` if it was cut short.
+fn figure(record: &Record, names: &[&str]) -> Option<f64> {
+    let found = names.iter().find_map(|name| record.figures.get(*name))?;
+    found.complete.then_some(found.mb_per_s)
+}
+
+/// The first of these figures of a method whose figures count among the four corners, MB/s.
+fn corner(record: &Record, names: &[&str]) -> Option<f64> {
+    figure(record, names).filter(|_| has_bars(&record.method))
+}
+
+/// The lowest IOPS of any second of the long random write without spare area.
+fn worst_second(record: &Record) -> Option<f64> {
+    let is_default = |name: &&String| record.method == "consistency" && name.ends_with("_default");
+    let name = record.figures.keys().find(is_default)?;
+    let figure = record.figures.get(name).filter(|figure| figure.complete)?;
+    let series = record.series.get(name)?;
+    let worst = *series.iops.iter().min()? as f64;
+    (figure.ios > 0).then_some(worst)
+}
+
+/// A measure across all drives.
+pub(super) struct Column {
+    pub(super) measure: &'static Measure,
+    /// By drive; `None` where it was not measured.
+    pub(super) values: Vec<Option<f64>>,
+    /// By drive, from 1; values within 10 % of the first of a place share it.
+    pub(super) places: Vec<Option<usize>>,
+}
+
+/// The ranking of a document's drives.
+pub(super) struct Standings {
+    /// Labels, the best mean place first; drives without a rank come last, in the document's order.
+    pub(super) drives: Vec<String>,
+    /// By drive, from 1, by the mean of its places; `None` if it lacks one of the columns.
+    pub(super) ranks: Vec<Option<usize>>,
+    /// The measures that at least two drives have.
+    pub(super) columns: Vec<Column>,
+    /// Whether models in virtual time stand beside hardware in wall time.
+    pub(super) mixed_clocks: bool,
+}
+
+impl Standings {
+    /// The ranking of several drives; `None` if no measure is of two of them.
+    pub(super) fn of(all: &Entries) -> Option<Standings> {
+        let mut drives: Vec<&Entry> = Vec::new();
+        for entry in &all.all {
+            if drives.iter().all(|drive| !same_drive(drive.record, entry.record)) {
+                drives.push(entry);
+            }
+        }
+        let column = |measure| Column::of(measure, all, &drives);
+        let columns: Vec<Column> = MEASURES.iter().filter_map(column).collect();
+        if columns.is_empty() {
+            return None;
+        }
+        let of_all: Vec<&Column> = columns.iter().collect();
+        let sums: Vec<Option<usize>> =
+            (0..drives.len()).map(|drive| place_sum(&of_all, drive)).collect();
+        let mut order: Vec<usize> = (0..drives.len()).collect();
+        // The sort is stable.
+        order.sort_by_key(|&drive| (sums[drive].is_none(), sums[drive]));
+        let rank = |&drive: &usize| {
+            let sum = sums[drive]?;
+            Some(1 + sums.iter().flatten().filter(|other| **other < sum).count())
+        };
+        Some(Standings {
+            drives: order.iter().map(|&at| drives[at].label_with_clock(all)).collect(),
+            ranks: order.iter().map(rank).collect(),
+            columns: columns.into_iter().map(|column| column.in_order(&order)).collect(),
+            mixed_clocks: all.mixed_clocks,
+        })
+    }
+
+    /// At most three sentences with figures.
+    pub(super) fn sentences(&self) -> Vec<String> {
+        let fastest = self.fastest();
+        let avoid = self.to_avoid(fastest);
+        let said = [
+            fastest.map(|drive| self.fastest_words(drive)),
+            self.best_beyond_the_corners(),
+            avoid.map(|drive| self.avoid_words(drive)),
+        ];
+        let mut said: Vec<String> = said.into_iter().flatten().collect();
+        if said.is_empty() {
+            said.push(self.no_winner());
+        }
+        said
+    }
+
+    /// The drive with the lowest sum of places in the corners, if no other has the same and it is alone in
+    /// first place in one of them.
+    fn fastest(&self) -> Option<usize> {
+        let corners = self.of_kind(Kind::Corner);
+        let drives = 0..self.drives.len();
+        let sums: Vec<(usize, usize)> =
+            drives.filter_map(|drive| Some((place_sum(&corners, drive)?, drive))).collect();
+        let &(least, best) = sums.iter().min()?;
+        let is_alone = sums.iter().filter(|(sum, _)| *sum == least).count() == 1;
+        let leads = corners.iter().any(|column| column.is_first_alone(best));
+        (is_alone && leads).then_some(best)
+    }
+
+    fn fastest_words(&self, drive: usize) -> String {
+        let corners = self.of_kind(Kind::Corner);
+        let led: Vec<&&Column> =
+            corners.iter().filter(|column| column.is_first_alone(drive)).collect();
+        format!(
+            "Fastest: {}, first in {} of {} corners ({}).",
+            self.drives[drive],
+            led.len(),
+            corners.len(),
+            figures(led.into_iter().copied(), drive)
+        )
+    }
+
+    /// The drives alone in first place in consistency and in the used state.
+    fn best_beyond_the_corners(&self) -> Option<String> {
+        let best = |kind| {
+            let column = *self.of_kind(kind).first()?;
+            let best = (0..self.drives.len()).find(|&drive| column.is_first_alone(drive))?;
+            let others = column.values.iter().enumerate().filter(|(drive, _)| *drive != best);
+            let next = others.filter_map(|(_, value)| *value).fold(0.0, f64::max);
+            let next = column.measure.with_unit(next);
+            Some(format!("{} ({}; next {next})", self.drives[best], column.said(best)?))
+        };
+        let consistent = best(Kind::Consistency).map(|said| format!("ost consistent: {said}"));
+        let used = best(Kind::Used).map(|said| format!("est in the used state: {said}"));
+        match (consistent, used) {
+            (Some(consistent), Some(used)) => Some(format!("M{consistent}; b{used}.")),
+            (Some(consistent), None) => Some(format!("M{consistent}.")),
+            (None, Some(used)) => Some(format!("B{used}.")),
+            (None, None) => None,
+        }
+    }
+
+    /// The drive alone in last place in half of the columns or more, and in more of them than any other.
+    fn to_avoid(&self, fastest: Option<usize>) -> Option<usize> {
+        let lasts: Vec<usize> =
+            (0..self.drives.len()).map(|drive| self.lasts(drive).len()).collect();
+        let most = *lasts.iter().max()?;
+        let is_alone = lasts.iter().filter(|number| **number == most).count() == 1;
+        let drive = lasts.iter().position(|number| *number == most)?;
+        let is_told = is_alone && most * 2 >= self.columns.len() && fastest != Some(drive);
+        is_told.then_some(drive)
+    }
+
+    fn avoid_words(&self, drive: usize) -> String {
+        let lasts = self.lasts(drive);
+        format!(
+            "To avoid: {}, last in {} of {} measures ({}).",
+            self.drives[drive],
+            lasts.len(),
+            self.columns.len(),
+            figures(lasts.into_iter(), drive)
+        )
+    }
+
+    /// The columns in which a drive is alone in last place.
+    fn lasts(&self, drive: usize) -> Vec<&Column> {
+        self.columns.iter().filter(|column| column.is_last_alone(drive)).collect()
+    }
+
+    /// How far the drives differ, where none of them stands out.
+    fn no_winner(&self) -> String {
+        let most = NO_MATTER * 100.0;
+        let apart: Vec<&Column> =
+            self.columns.iter().filter(|column| column.last_place() > 1).collect();
+        match apart.first() {
+            None => format!("Nothing here sets them apart by more than {most:.0} %."),
+            Some(column) => format!(
+                "No drive stands out: they differ by more than {most:.0} % in {} of {} measures, among \
+                 them {}.",
+                apart.len(),
+                self.columns.len(),
+                column.range()
+            ),
+        }
+    }
+
+    fn of_kind(&self, kind: Kind) -> Vec<&Column> {
+        self.columns.iter().filter(|column| column.measure.kind == kind).collect()
+    }
+}
+
+impl Measure {
+    /// A value as it is printed, without its unit.
+    pub(super) fn value(&self, value: f64) -> String {
+        if self.unit == "IOPS" { iops(value) } else { rate(value) }
+    }
+
+    fn with_unit(&self, value: f64) -> String {
+        format!("{} {}", self.value(value), self.unit)
+    }
+}
+
+impl Column {
+    /// The values of the method that most drives have the measure of; `None` if fewer than two have it.
+    /// Figures of another method, or of a quick run beside full ones, are not of the same work.
+    fn of(measure: &'static Measure, all: &Entries, drives: &[&Entry]) -> Option<Column> {
+        let mut works: Vec<(&str, bool)> = Vec::new();
+        for entry in &all.all {
+            let work = (entry.record.method.as_str(), entry.record.quick);
+            if !works.contains(&work) {
+                works.push(work);
+            }
+        }
+        let values = |&(method, quick): &(&str, bool)| -> Vec<Option<f64>> {
+            let value = |drive: &&Entry| {
+                let records = all.all.iter().map(|entry| entry.record);
+                records
+                    .filter(|it| it.method == method && it.quick == quick)
+                    .filter(|it| same_drive(drive.record, it))
+                    .find_map(measure.of)
+                    .filter(|value| value.is_finite())
+            };
+            drives.iter().map(value).collect()
+        };
+        let known = |values: &Vec<Option<f64>>| values.iter().flatten().count();
+        // Of several with the most, `max_by_key` takes the last: the first of the document here.
+        let values = works.iter().rev().map(values).max_by_key(known)?;
+        (known(&values) > 1).then(|| Column { measure, places: places(&values), values })
+    }
+
+    fn in_order(self, order: &[usize]) -> Column {
+        Column {
+            values: order.iter().map(|&at| self.values[at]).collect(),
+            places: order.iter().map(|&at| self.places[at]).collect(),
+            ..self
+        }
+    }
+
+    fn said(&self, drive: usize) -> Option<String> {
+        Some(format!("{} {}", self.measure.what, self.measure.with_unit(self.values[drive]?)))
+    }
+
+    /// Its lowest and highest value.
+    fn range(&self) -> String {
+        let values = self.values.iter().flatten();
+        let (low, high) = values
+            .fold((f64::MAX, f64::MIN), |(low, high), &value| (low.min(value), high.max(value)));
+        let measure = self.measure;
+        format!("{} ({} to {})", measure.what, measure.value(low), measure.with_unit(high))
+    }
+
+    pub(super) fn is_first_alone(&self, drive: usize) -> bool {
+        self.places[drive] == Some(1) && self.sharing(1) == 1
+    }
+
+    fn is_last_alone(&self, drive: usize) -> bool {
+        let last = self.last_place();
+        last > 1 && self.places[drive] == Some(last) && self.sharing(last) == 1
+    }
+
+    fn last_place(&self) -> usize {
+        self.places.iter().flatten().max().copied().unwrap_or(0)
+    }
+
+    fn sharing(&self, place: usize) -> usize {
+        self.places.iter().filter(|other| **other == Some(place)).count()
+    }
+}
+
+/// The first two figures of a drive in these columns, in words.
+fn figures<'c>(columns: impl Iterator<Item = &'c Column>, drive: usize) -> String {
+    let figures: Vec<String> = columns.take(2).filter_map(|column| column.said(drive)).collect();
+    figures.join(", ")
+}
+
+/// Places by value, the highest first; values within 10 % of the first of a place share it.
+fn places(values: &[Option<f64>]) -> Vec<Option<usize>> {
+    let mut order: Vec<(usize, f64)> =
+        values.iter().enumerate().filter_map(|(at, value)| Some((at, (*value)?))).collect();
+    order.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let mut places = vec![None; values.len()];
+    let (mut place, mut first) = (0, f64::NAN);
+    for (number, (at, value)) in order.into_iter().enumerate() {
+        let is_near = first == value || first <= value * (1.0 + NO_MATTER);
+        if !is_near {
+            (place, first) = (number + 1, value);
+        }
+        places[at] = Some(place);
+    }
+    places
+}
+
+/// The sum of a drive's places; `None` if it lacks one of the columns, or there are none.
+fn place_sum(columns: &[&Column], drive: usize) -> Option<usize> {
+    (!columns.is_empty()).then(|| columns.iter().map(|column| column.places[drive]).sum())?
+}
