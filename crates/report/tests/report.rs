@@ -61,7 +61,7 @@ fn several_drives_have_their_ratios_beneath_each_other() {
         "± 0.20 %",
         "0.0039",
         "&lt;b&gt;other",
-        "95 % confidence",
+        "or of the ratio (95 %)",
     ] {
         assert!(part.contains(needle), "no {needle:?}: {part}");
     }
