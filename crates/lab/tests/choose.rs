@@ -25,7 +25,7 @@ fn drives(names: &[&str]) -> Vec<Candidate> {
 
 fn recording(path: &Path) -> Work {
     let read = Recording::read(path, &Options { seed: 1, ..Options::default() }, &mut || true);
-    Work::Recording(read.unwrap_or_else(|error| panic!("{error}")).expect("not stopped"))
+    Work::Recording(Box::new(read.unwrap_or_else(|error| panic!("{error}")).expect("not stopped")))
 }
 
 fn request(work: Work, names: &[&str]) -> Request {

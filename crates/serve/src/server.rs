@@ -72,8 +72,11 @@ pub struct Server<T> {
     room: Vec<u8>,
     answers: Vec<Answer>,
     arrived: Vec<(Nanos, u64, Request)>,
-    write_amplification: Box<dyn Fn(&T) -> Option<f64>>,
+    write_amplification: Box<Amplification<T>>,
 }
+
+/// How much more than the host a drive has written to its NAND, if it tells.
+type Amplification<T> = dyn Fn(&T) -> Option<f64>;
 
 impl<T: Target> Server<T> {
     /// A server of this drive; nobody can connect yet.

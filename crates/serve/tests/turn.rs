@@ -83,7 +83,7 @@ fn serve<T: Target>(
 ) -> (Vec<Answer>, Vec<TraceIo>) {
     let geometry = target.geometry();
     let settings = TurnSettings {
-        trims: geometry.queue_depth != 0 && seed % 2 == 0,
+        trims: geometry.queue_depth != 0 && seed.is_multiple_of(2),
         compresses: false,
         records: true,
     };

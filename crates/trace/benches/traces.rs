@@ -4,7 +4,7 @@
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use fourcorners_drive::{Nanos, Op};
-use fourcorners_trace::{Options, Output, TraceIo, from_bytes, open, write};
+use fourcorners_trace::{IoFlags, Options, Output, TraceIo, from_bytes, open, write};
 
 /// I/Os of one measurement.
 const IOS: u64 = 200_000;
@@ -22,6 +22,7 @@ fn ios() -> impl Iterator<Item = TraceIo> {
         bytes: 4096,
         duration: Some(Nanos(300_000)),
         device: 0,
+        flags: IoFlags::default(),
     })
 }
 

@@ -44,7 +44,7 @@ const STOPPED: &str = "it was stopped";
 #[derive(Clone, Debug)]
 pub enum Work {
     /// A trace, a task or a generated workload.
-    Recording(Recording),
+    Recording(Box<Recording>),
     /// A job file.
     Jobs(Jobs),
 }

@@ -188,5 +188,5 @@ fn work(args: &ChooseArgs, interrupt: &Interrupt) -> Result<Option<Work>, String
         None => {}
     }
     let read = Recording::read(path, &options, &mut || !interrupt.asked());
-    Ok(read.map_err(|error| error.to_string())?.map(Work::Recording))
+    Ok(read.map_err(|error| error.to_string())?.map(|read| Work::Recording(Box::new(read))))
 }
