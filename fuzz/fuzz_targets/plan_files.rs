@@ -13,7 +13,8 @@ fuzz_target!(|text: &str| {
     let plan = [Protocol::Plan(Arc::new(plan))];
     for medium in [Medium::Ssd, Medium::HardDisk, Medium::Device, Medium::File] {
         let geometry = Geometry { sectors: 1 << 26, logical_block_bytes: 512, queue_depth: 32 };
-        let scope = Scope { geometry, spare_percent: 7.0, quick: false, seed: 1, medium };
+        let scope =
+            Scope { geometry, spare_percent: 7.0, quick: false, seed: 1, medium, most_ios: None };
         if let Ok(phases) = plans(&plan, &scope) {
             assert!(phases.iter().all(|phases| !phases.is_empty()));
         }
