@@ -17,7 +17,7 @@ pub(super) fn section(all: &Entries) -> Option<Markup> {
             div.wide tabindex="0" role="region" aria-label="All drives, ranked" {
                 table {
                     caption { span {
-                        "By mean place: MB/s, worst second in IOPS." (clocks_note(all))
+                        "By mean place: " (standings.units()) "." (clocks_note(all))
                     } }
                     thead { tr {
                         th scope="col" { "Drive" }

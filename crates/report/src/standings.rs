@@ -136,6 +136,16 @@ pub(super) struct Standings {
 }
 
 impl Standings {
+    /// The units of the columns that are there.
+    pub(super) fn units(&self) -> &'static str {
+        let is_worst = |column: &Column| column.measure.unit == "IOPS";
+        match (self.columns.iter().any(is_worst), self.columns.iter().all(is_worst)) {
+            (_, true) => "worst second in IOPS",
+            (true, false) => "MB/s, worst second in IOPS",
+            (false, false) => "MB/s",
+        }
+    }
+
     /// The ranking of several drives; `None` if no measure is of two of them.
     pub(super) fn of(all: &Entries) -> Option<Standings> {
         let mut drives: Vec<&Entry> = Vec::new();

@@ -140,7 +140,7 @@ fn consistency_is_by_the_worst_second_of_the_run_without_spare_area() {
     };
     let text = flat(vec![of("Alpha", 40), of("Beta", 700)]);
     let most = "Most consistent: Beta (worst second 700.0 IOPS; next 40.0 IOPS).";
-    assert!(text.contains(most), "{text}");
+    assert!(text.contains(most) && text.contains("place: worst second in IOPS "), "{text}");
     let text = flat(vec![of("Alpha", 700), of("Beta", 680)]);
     assert!(!text.contains("Most consistent"), "within 10 %: {text}");
 }
