@@ -132,7 +132,7 @@ mod tests {
         use TestKind::{RandomRead, RandomWrite};
         let mut figures: Vec<FigureError> =
             [0.0, 0.01, -0.02, 0.03, 0.10].map(|e| figure("a", RandomRead, false, e)).into();
-        figures.extend([0.5, 1.0, -0.5].map(|e| figure("b", RandomRead, false, e)));
+        figures.extend([0.2, 0.5, -0.6].map(|e| figure("b", RandomRead, false, e)));
         // What was fitted is not looked at where there is enough else.
         figures.push(figure("a", RandomRead, true, 9.0));
         let table = table(figures);
@@ -142,9 +142,10 @@ mod tests {
         let c = of_kind(&table, Some("c"), RandomRead);
         assert_eq!(c.standing, Standing::Catalogue);
         assert!((1.5..=2.0).contains(&c.factor), "{c:?}");
-        // Its own worst figure, half or twice, is not hidden behind the others.
+        // Its own worst figure, too low or too high, is not hidden behind the others.
         let b = of_kind(&table, Some("b"), RandomRead);
-        assert_eq!((b.factor, b.standing), (2.0, Standing::Family));
+        assert_eq!(b.standing, Standing::Family);
+        assert!((b.factor - 2.5).abs() < 1e-9, "{b:?}");
         assert_eq!(of_kind(&table, None, RandomRead), c);
         assert_eq!(of_kind(&table, Some("a"), RandomWrite).factor, 1.0);
     }

@@ -395,7 +395,7 @@ mod tests {
         fs::write(&file, "Dear reader").expect("it can be written");
         let refused = |path: &Path, bytes| Plan::check(path, bytes, 1).expect_err("refused");
         assert!(refused(dir.path(), LEAST_BYTES).contains("letter"));
-        assert!(refused(&file, LEAST_BYTES).contains("is no folder"));
+        assert!(refused(&file, LEAST_BYTES).contains("is not a folder"));
         assert!(refused(&dir.path().join("a/b"), LEAST_BYTES).contains("cannot be used"));
         assert!(refused(&dir.path().join("a"), 5).contains("--size 5"));
         assert!(refused(&dir.path().join("a"), MOST_BYTES).contains("free"));

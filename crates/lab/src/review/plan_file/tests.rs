@@ -194,7 +194,7 @@ fn what_is_wrong_has_its_line_and_what_to_do() {
         (&with("[[chekc]]"), "line 7: a plan has no key \"chekc\"; did you mean check?"),
         (&with("depth = 0"), "line 7: depth = 0 must be 1 to 1024"),
         (&with("depth = [1, 2, 1]"), "depth has 1 twice"),
-        (&with("depth = []"), "depth = [] must have"),
+        (&with("depth = []"), "depth = [] is empty"),
         (&with("depth = [1, 2]\nfigure = \"same\""), "two of its figures are called same"),
         (&with("figure = \"No Name\""), "a figure's name is"),
         (&with("figure = \"a\"\nsuffix = \"b\""), "leave suffix out"),
