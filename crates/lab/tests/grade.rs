@@ -27,7 +27,7 @@ const SAMPLE: [usize; 12] = [
     296, // TRIM partial, on a torture with a mark
     1,   // slower used than fresh
     5,   // as fast used as fresh
-    21,  // slower with data that does not compress
+    97,  // slower with data that does not compress
     2,   // no gap between data, and never too full
     10,  // a gap between data, and too full
     51,  // unsteady
