@@ -154,6 +154,44 @@ fn fidelity_rows(fidelity: &str) -> Vec<String> {
     fidelity.lines().filter_map(row).collect()
 }
 
+/// The ends of the rows of README.md's table that repeat the groups of docs/FIDELITY.md.
+fn group_sums(fidelity: &str) -> Vec<String> {
+    let sum = |group: &str| {
+        let line = fidelity.lines().find_map(|line| line.strip_prefix(&format!("- {group}: ")))?;
+        let (count, rest) = line.split_once(" figures, median error ")?;
+        let (median, ninth) = rest.split_once(", 90th percentile ")?;
+        Some(format!(" | {count} | {median} | {ninth} |"))
+    };
+    ["Random QD 1", "Synchronous writes"].map(|group| sum(group).expect("a group")).into()
+}
+
+/// How many orderings, ratios and bounds hold, in the words of docs/FIDELITY.md.
+fn holding(fidelity: &str) -> Vec<String> {
+    let line = fidelity.lines().find_map(|line| line.strip_prefix("- Hold: ")).expect("a sum");
+    let held = line.split('.').next().unwrap_or_default();
+    held.split(", ").map(ToString::to_string).collect()
+}
+
+/// How many figures are off by more than 30 %, by the marks of the distribution in docs/FIDELITY.md.
+fn far_off(fidelity: &str) -> String {
+    let marks = |line: &str| line.chars().rev().take_while(|mark| "#o".contains(*mark)).count();
+    let rows = fidelity.lines().filter_map(|line| {
+        let from = line.trim_start();
+        let is_row = from.starts_with("to ") || from.starts_with("more ");
+        is_row.then(|| (from, marks(line)))
+    });
+    let (mut all, mut far) = (0, 0);
+    for (from, marks) in rows {
+        all += marks;
+        far += if ["to 60", "to 100", "more"].iter().any(|it| from.starts_with(it)) {
+            marks
+        } else {
+            0
+        };
+    }
+    format!("{far} of {all} figures are off by more than 30 %")
+}
+
 /// The same of docs/VERDICTS.md: a level of noise, and over all verdicts of reviews at full length how many are
 /// identifiable, right, wrong and undetermined.
 fn verdict_rows(verdicts: &str) -> Vec<(String, String)> {
@@ -195,6 +233,11 @@ fn readme_has_the_sums_of_the_generated_documents() {
     for row in rows {
         assert!(readme.contains(&row), "docs/FIDELITY.md has {row}, and README.md has not");
     }
+    for sum in
+        group_sums(&fidelity).into_iter().chain(holding(&fidelity)).chain([far_off(&fidelity)])
+    {
+        assert!(readme.contains(&sum), "docs/FIDELITY.md has {sum:?}, and README.md has not");
+    }
     let run =
         fidelity.lines().find(|line| line.ends_with(" figures were run.")).expect("its first sum");
     let run = run.trim_start_matches("- ").trim_end_matches(" were run.");
@@ -210,6 +253,13 @@ fn readme_has_the_sums_of_the_generated_documents() {
 
     let planted = "- Fitted: 2 figures, median error 3 %, 90th percentile 4 %\n- All: 9 figures";
     assert_eq!(fidelity_rows(planted), ["| fitted | 2 | 3 % | 4 % |"]);
+    let planted = "- Random QD 1: 2 figures, median error 3 %, 90th percentile 4 %\n\
+                   - Synchronous writes: 5 figures, median error 6 %, 90th percentile 7 %\n\
+                   - Hold: 1 of 2 orderings, 3 of 4 ratios. The worst: a.\n\
+                   to 30 % ##o\n   to 60 % #o\n more o\n";
+    assert_eq!(group_sums(planted), [" | 2 | 3 % | 4 % |", " | 5 | 6 % | 7 % |"]);
+    assert_eq!(holding(planted), ["1 of 2 orderings", "3 of 4 ratios"]);
+    assert_eq!(far_off(planted), "3 of 6 figures are off by more than 30 %");
     // Quick reviews and other tables do not count.
     let table = "| verdict | drives | x |\n|---|---|---|\n| `a` | 9 | 8 | 5 | 1 | 2 | 3 | 0 |\n";
     let other = "| verdict | truth | said |\n| `a` | 1 | 2 | 3 | 4 | 5 |\n";
