@@ -37,15 +37,7 @@ pub fn comparison_page(document: &Document, comparison: &Comparison) -> String {
     html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (title) " – drive review" }
-                link rel="icon" href="data:,";
-                style { (PreEscaped(STYLE)) }
-            }
+            (head(&format!("{title} – drive review"), POLICY, ""))
             body {
                 a.skip href="#content" { "Skip to the results" }
                 (masthead(&all, &title))
@@ -54,8 +46,7 @@ pub fn comparison_page(document: &Document, comparison: &Comparison) -> String {
                 main #content tabindex="-1" { (content(&all, comparison)) }
                 footer {
                     p {
-                        "Made by fourcorners " (env!("CARGO_PKG_VERSION")) ". Everything shown is in \
-                         this file; it loads nothing. Charts are drawn by plotly.js (MIT licence)."
+                        (made_by()) " Charts are drawn by plotly.js (MIT licence)."
                     }
                 }
                 script { (PreEscaped(SCRIPT)) }
@@ -64,6 +55,30 @@ pub fn comparison_page(document: &Document, comparison: &Comparison) -> String {
         }
     }
     .into_string()
+}
+
+/// The head of a page: nothing but what the policy names may load. `more` is style beyond that of all pages.
+pub(super) fn head(title: &str, policy: &str, more: &str) -> Markup {
+    html! {
+        head {
+            meta charset="utf-8";
+            meta http-equiv="Content-Security-Policy" content=(policy);
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta name="color-scheme" content="light dark";
+            title { (title) }
+            link rel="icon" href="data:,";
+            style { (PreEscaped(STYLE)) (PreEscaped(more)) }
+        }
+    }
+}
+
+/// What made a page, and that it is whole.
+pub(super) fn made_by() -> &'static str {
+    concat!(
+        "Made by fourcorners ",
+        env!("CARGO_PKG_VERSION"),
+        ". Everything shown is in this file; it loads nothing."
+    )
 }
 
 fn masthead(all: &Entries, title: &str) -> Markup {

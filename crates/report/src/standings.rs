@@ -138,7 +138,7 @@ pub(super) struct Standings {
 impl Standings {
     /// The units of the columns that are there.
     pub(super) fn units(&self) -> &'static str {
-        let is_worst = |column: &Column| column.measure.unit == "IOPS";
+        let is_worst = |column: &Column| column.measure.kind == Kind::Consistency;
         match (self.columns.iter().any(is_worst), self.columns.iter().all(is_worst)) {
             (_, true) => "worst second in IOPS",
             (true, false) => "MB/s, worst second in IOPS",

@@ -218,7 +218,7 @@ mod tests {
             }
             fn submit(&mut self, tag: Tag, io: Io) {
                 // A null drive refuses what is beyond its end.
-                let beyond = Io { op: Op::Read, lba: Lba(u64::MAX), sectors: 1, ..Io::FLUSH };
+                let beyond = Io::read(Lba(u64::MAX), 1);
                 self.0.submit(tag, if io.op == Op::Flush { beyond } else { io });
             }
             fn reap(&mut self, until: Nanos) -> Result<Option<Done>, Fault> {

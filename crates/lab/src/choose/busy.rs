@@ -62,6 +62,10 @@ impl<T: Target> Target for Busy<'_, T> {
         reaped
     }
 
+    fn due(&mut self) -> Option<Nanos> {
+        self.target.due()
+    }
+
     fn energy_j(&self, at: Nanos) -> Option<f64> {
         self.target.energy_j(at)
     }
@@ -69,7 +73,7 @@ impl<T: Target> Target for Busy<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use fourcorners_drive::{Lba, Null, Op};
+    use fourcorners_drive::{Lba, Null};
 
     use super::*;
 
@@ -77,7 +81,7 @@ mod tests {
     fn time_counts_once_whatever_is_in_flight_and_not_between() {
         let mut null = Null::new(1 << 20, Nanos(100));
         let mut drive = Busy::new(&mut null);
-        let io = Io { op: Op::Read, lba: Lba(0), sectors: 8, ..Io::FLUSH };
+        let io = Io::read(Lba(0), 8);
         drive.submit(Tag(0), io);
         drive.submit(Tag(1), io);
         while drive.reap(Nanos::MAX).expect("it does not fail").is_some() {}

@@ -1,7 +1,7 @@
 //! The places that a work touches, and how they are written before it: a read of what never was
 //! written would be answered without the medium.
 
-use fourcorners_drive::{Io, Lba, Op, SECTOR_BYTES};
+use fourcorners_drive::{Io, Lba, SECTOR_BYTES};
 use fourcorners_run::{Due, Source};
 
 /// Places are kept in whole units of this.
@@ -93,8 +93,7 @@ impl Source for Writes<'_> {
             let bytes = BLOCK.min(self.end - start);
             self.at = start + bytes;
             let sectors = (bytes / SECTOR_BYTES) as u32;
-            let io = Io { op: Op::Write, lba: Lba(start / SECTOR_BYTES), sectors, ..Io::FLUSH };
-            return Some((io, Due::Now));
+            return Some((Io::write(Lba(start / SECTOR_BYTES), sectors), Due::Now));
         }
     }
 }

@@ -3,9 +3,9 @@
 
 use fourcorners_record::{Choice, RankedDrive};
 use fourcorners_words::{capitalised, count, three_digits};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{DOCTYPE, Markup, html};
 
-use super::super::STYLE;
+use super::super::page::{head, made_by};
 use super::table::{marked, state_words};
 use super::{COSTS, TIMES, choice_sentences, known, seconds};
 
@@ -27,15 +27,7 @@ pub fn choice_page(choice: &Choice) -> String {
     html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (work.name) " – " (KIND) }
-                link rel="icon" href="data:,";
-                style { (PreEscaped(STYLE)) (PreEscaped(CHOICE_STYLE)) }
-            }
+            (head(&format!("{} – {KIND}", work.name), POLICY, CHOICE_STYLE))
             body {
                 a.skip href="#content" { "Skip to the ranking" }
                 header.masthead {
@@ -55,10 +47,7 @@ pub fn choice_page(choice: &Choice) -> String {
                     (method(choice))
                 }
                 footer {
-                    p {
-                        "Made by fourcorners " (env!("CARGO_PKG_VERSION")) ". Everything shown is in \
-                         this file; it loads nothing."
-                    }
+                    p { (made_by()) }
                 }
             }
         }
