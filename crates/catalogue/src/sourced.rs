@@ -13,6 +13,8 @@ pub enum Standing {
     Stated,
     /// Concluded from other facts; the note says how.
     Inferred,
+    /// Nobody published it, and nothing it could be concluded from is known; the note says what it is taken from.
+    Assumed,
     /// Chosen so that the model meets published measurements; the note says which.
     Fitted,
     /// Given by whoever runs the tool.

@@ -45,6 +45,7 @@ mod random;
 mod read_ahead;
 mod ssd;
 mod state;
+mod variation;
 mod vocabulary;
 
 pub mod config;

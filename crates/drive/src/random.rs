@@ -10,17 +10,28 @@ pub(crate) struct SplitMix64 {
     state: u64,
 }
 
+/// From one state to the next: 2^64 over the golden ratio.
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The number that [`SplitMix64`] gives in a state: equally likely any, and nothing like that of its
+/// neighbour.
+#[inline(always)]
+pub(crate) fn scramble(state: u64) -> u64 {
+    let mut z = state.wrapping_add(STEP);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
 impl SplitMix64 {
     pub(crate) fn new(seed: u64) -> SplitMix64 {
         SplitMix64 { state: seed }
     }
 
     pub(crate) fn next(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        let number = scramble(self.state);
+        self.state = self.state.wrapping_add(STEP);
+        number
     }
 
     /// A number below `bound`, 1 or more. The share of the 64 random bits that decides favours no

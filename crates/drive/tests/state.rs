@@ -418,7 +418,7 @@ fn a_spoiled_state_is_refused_or_makes_a_drive_that_works() {
     }
     println!("{refused} refused, {taken} taken");
     // What is stale (what dead places held, when a block was closed) may be anything.
-    assert!(refused > 2000 && taken > 200, "{refused} refused, {taken} taken");
+    assert!(refused > 1500 && taken > 200, "{refused} refused, {taken} taken");
 }
 
 #[test]

@@ -37,6 +37,7 @@ mod slc_buffer;
 mod ssd;
 mod streams;
 mod trim;
+mod variation;
 mod wear;
 
 use std::fmt::Display;
@@ -65,6 +66,7 @@ pub use slc_buffer::{SlcBufferSection, WhenSlcFull};
 pub use ssd::{BufferSection, CapacitySection, ControllerSection, SsdConfig};
 pub use streams::{StreamVictims, StreamsSection};
 pub use trim::{TrimMode, TrimSection};
+pub use variation::{VariationMode, VariationSection};
 pub use wear::{Levelling, WearSection};
 
 /// A value of a config that makes no drive.

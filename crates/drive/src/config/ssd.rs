@@ -6,7 +6,7 @@ use super::{
     CheckpointSection, CompressionSection, ConfigError, FlashSection, GcSection, HostSection,
     LinkSection, LogBlocksSection, MapSection, NandCellsSection, NandSection, NandSuspendSection,
     PcieLinkSection, PowerSection, SataLinkSection, SlcBufferSection, StreamsSection, TrimSection,
-    WearSection, within,
+    VariationSection, WearSection, within,
 };
 
 /// An SSD as data.
@@ -65,6 +65,9 @@ pub struct SsdConfig {
     /// What it draws; without it the drive has no energy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<PowerSection>,
+    /// How its times vary; without it each operation of a kind takes the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variation: Option<VariationSection>,
 }
 
 impl Default for SsdConfig {
@@ -92,6 +95,7 @@ impl Default for SsdConfig {
             wear: None,
             flash: None,
             power: None,
+            variation: None,
         }
     }
 }
@@ -138,6 +142,11 @@ pub struct ControllerSection {
     /// The same of a write, and of a flush.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_latency_us: Option<f64>,
+    /// Microseconds from when the data of a flush, or of a write that has to be safe (FUA, or the write cache is
+    /// off), is safe to when the drive says so, 0 to 10^6: the firmware notes where it is so that a power cut
+    /// does not lose that. Other commands go on meanwhile. None where it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync_latency_us: Option<f64>,
     /// KiB fetched from NAND ahead of a sequential reader; 0 for none.
     pub read_ahead_kib: u32,
     /// Whether it fetches ahead only as far as data lies in order on the NAND as well, and nothing of
@@ -242,6 +251,7 @@ impl SsdConfig {
         }
         self.trim.check()?;
         self.power.as_ref().map_or(Ok(()), PowerSection::check)?;
+        self.variation.as_ref().map_or(Ok(()), VariationSection::check)?;
         self.check_space()
     }
 
@@ -390,6 +400,7 @@ impl ControllerSection {
         for (key, latency) in [
             ("controller.read_latency_us", self.read_latency_us),
             ("controller.write_latency_us", self.write_latency_us),
+            ("controller.sync_latency_us", self.sync_latency_us),
         ] {
             if let Some(latency) = latency {
                 within(key, latency, 0.0..=1e6)?;

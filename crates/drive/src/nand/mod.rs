@@ -14,6 +14,7 @@ use crate::config::SsdConfig;
 use crate::divide::Divider;
 use crate::lane::Lane;
 use crate::state::{LATEST, MOST_MOVED};
+use crate::variation::FlashVariation;
 use agenda::{Agenda, Opening, Operation};
 use suspension::Suspension;
 use times::{ChoreTimes, Times};
@@ -34,6 +35,8 @@ pub(crate) struct Nand {
     /// buffer or of suspending; then all operations are taken to be mean programs.
     agendas: Vec<Agenda>,
     counts: NandCounts,
+    /// Only if its times vary.
+    variation: Option<FlashVariation>,
 }
 
 /// Operations carried out since the drive was made.
@@ -81,6 +84,10 @@ impl Nand {
             dies: vec![Die::default(); dies],
             agendas: vec![Agenda::default(); if told_apart { dies } else { 0 }],
             counts: NandCounts::default(),
+            variation: config.variation_that_is_on().map(|variation| {
+                let blocks = u64::from(section.dies) * u64::from(section.blocks_per_plane);
+                FlashVariation::new(variation, blocks, section.pages_per_block)
+            }),
         }
     }
 
@@ -101,12 +108,29 @@ impl Nand {
             Some(row) => self.times.read[self.kinds.of(row) as usize],
             None => self.times.mean_read,
         };
-        self.read_for(die, read, at, known)
+        self.read_for(die, self.varied_read(read, row), at, known)
     }
 
     /// The same of a row that is written with one bit a cell.
     pub(crate) fn read_slc(&mut self, die: u32, at: Nanos, known: Nanos) -> Nanos {
-        self.read_for(die, self.times.slc_read, at, known)
+        self.read_for(die, self.varied_read(self.times.slc_read, None), at, known)
+    }
+
+    /// What a read takes this time that takes `read` on average, of a row of a block.
+    #[inline(always)]
+    fn varied_read(&self, read: Nanos, row: Option<u32>) -> Nanos {
+        let NandCounts { pages_read, blocks_erased, .. } = self.counts;
+        match &self.variation {
+            None => read,
+            Some(variation) => variation.read(read, row, pages_read, blocks_erased),
+        }
+    }
+
+    /// From now on all that the NAND does takes so many parts of 2^20 longer.
+    pub(crate) fn drifts(&mut self, drift: i64) {
+        if let Some(variation) = &mut self.variation {
+            variation.drifts(drift);
+        }
     }
 
     #[inline(always)]
@@ -178,6 +202,10 @@ impl Nand {
 
     #[inline(always)]
     fn program_for(&mut self, die: u32, program: Nanos, at: Nanos, ready: Nanos) -> Nanos {
+        let program = match &self.variation {
+            None => program,
+            Some(variation) => variation.program(program, self.counts.rows_programmed),
+        };
         let times = &self.times;
         let data_in = times.row_transfer;
         let channel = self.channel_of(die);
@@ -249,7 +277,10 @@ impl Nand {
         let channel = self.channel_of(die);
         let rows_programmed = u64::from(chores.rows_programmed());
         self.channels[channel].serve(at, self.times.transfers(chores));
-        let times = self.times.of_chores(chores);
+        let mut times = self.times.of_chores(chores);
+        if let Some(variation) = &self.variation {
+            times.vary(variation.collection(self.counts.rows_programmed));
+        }
         let slot = &mut self.dies[die as usize];
         let start = slot.busy_until.max(ready);
         slot.busy_until = start + times.sum();
@@ -275,8 +306,12 @@ impl Nand {
             + times.mean_read.0 * u64::from(chores.rows_read)
             + times.program[0].0 * rows;
         self.channels[channel].serve(at, Nanos(transfers));
+        let mut takes = Nanos(array + transfers);
+        if let Some(variation) = &self.variation {
+            takes = variation.collection(self.counts.rows_programmed).of(takes);
+        }
         let slot = &mut self.dies[die as usize];
-        slot.busy_until = slot.busy_until.max(ready) + Nanos(array + transfers);
+        slot.busy_until = slot.busy_until.max(ready) + takes;
         slot.last_program = if rows > 0 { times.program[0] } else { Nanos::ZERO };
         self.counts.pages_read += u64::from(chores.pages_out);
         self.counts.rows_programmed += rows;
@@ -286,7 +321,17 @@ impl Nand {
 
     /// Whether a loaded NAND is one that `made`, which is new, could have become.
     pub(crate) fn fits(&self, made: &Nand) -> bool {
-        let Nand { times, kinds, suspension, channels, by_channels, dies, agendas, counts } = self;
+        let Nand {
+            times,
+            kinds,
+            suspension,
+            channels,
+            by_channels,
+            dies,
+            agendas,
+            counts,
+            variation,
+        } = self;
         let NandCounts { pages_read, rows_programmed, single_pages_programmed, blocks_erased } =
             *counts;
         let counted = pages_read.max(rows_programmed).max(single_pages_programmed);
@@ -299,6 +344,11 @@ impl Nand {
             && agendas.len() == made.agendas.len()
             && agendas.iter().all(Agenda::is_sane)
             && counted.max(blocks_erased) <= MOST_MOVED
+            && match (variation, &made.variation) {
+                (None, None) => true,
+                (Some(variation), Some(made)) => variation.fits(made),
+                _ => false,
+            }
     }
 
     /// When a die can begin another operation of its own, from `from` on: its channel is then free,

@@ -6,6 +6,7 @@ use super::chores::Chores;
 use super::page_kinds::{PAGE_KINDS, PageKind, PageKinds};
 use crate::Nanos;
 use crate::config::{NandCellsSection, SsdConfig};
+use crate::variation::Factor;
 
 /// The times of a die and its channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -115,6 +116,13 @@ impl Times {
 }
 
 impl ChoreTimes {
+    /// All of them are longer or shorter by the same factor.
+    pub(super) fn vary(&mut self, factor: Factor) {
+        self.erases = factor.of(self.erases);
+        self.reads = factor.of(self.reads);
+        self.programs = self.programs.map(|time| factor.of(time));
+    }
+
     pub(super) fn sum(&self) -> Nanos {
         self.programs.iter().fold(self.erases + self.reads, |sum, &programs| sum + programs)
     }

@@ -103,6 +103,9 @@ impl Ssd {
         if self.writes_through || io.fua && !self.power_loss_protected {
             admitted = durable.max(self.program_open_rows(arrives, admitted)).max(admitted);
         }
+        if self.writes_sync || io.fua {
+            admitted += self.costs.sync_latency;
+        }
         Some(self.link.confirm(arrives, admitted))
     }
 
@@ -328,9 +331,9 @@ impl Ssd {
         let accepted = self.controller.serve(arrives, self.costs.write) + self.costs.write_latency;
         let answered = self.link.answer(arrives, accepted);
         if self.power_loss_protected {
-            return answered;
+            return answered + self.costs.sync_latency;
         }
         self.program_open_rows(arrives, accepted);
-        self.buffer.drained(answered)
+        self.buffer.drained(answered) + self.costs.sync_latency
     }
 }

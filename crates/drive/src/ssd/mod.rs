@@ -67,6 +67,7 @@ use crate::link::Link;
 use crate::nand::{Chores, Nand};
 use crate::queue::Queue;
 use crate::read_ahead::ReadAhead;
+use crate::variation::CommandVariation;
 use crate::{
     Clock, Done, Fault, FaultCause, Geometry, Io, Lba, Nanos, Op, SECTOR_BYTES, Tag, Target,
 };
@@ -92,7 +93,9 @@ pub struct Ssd {
     raw_bytes: u64,
     trim: Trim,
     power_loss_protected: bool,
-    /// Whether every write is answered as one with FUA: the volatile write cache is off.
+    /// Whether every write has to be safe before it is answered: the volatile write cache is off.
+    writes_sync: bool,
+    /// Whether that means to be on the NAND.
     writes_through: bool,
     /// Whether the write buffer coalesces.
     coalesces: bool,
@@ -138,6 +141,8 @@ pub struct Ssd {
     in_order: Option<InOrder>,
     queue: Queue,
     power: Option<SsdMeter>,
+    /// How the times of its host and its firmware vary, if they do.
+    variation: Option<CommandVariation>,
 }
 
 /// Sectors written since the drive was made.
@@ -178,6 +183,8 @@ struct CommandCosts {
     /// Between a command that is handled and what the drive does for it; it keeps no other waiting.
     read_latency: Nanos,
     write_latency: Nanos,
+    /// Between data that is safe and the answer that says so.
+    sync_latency: Nanos,
     /// For a granule of what is stored compressed.
     stored_granule: Nanos,
     /// For a row that collection or a merge programs.
@@ -209,10 +216,10 @@ impl Ssd {
         let grain = Grain::new(shape, geometry.sectors);
         let costs = CommandCosts::new(config);
         let power_loss_protected = config.buffer.power_loss_protected;
-        let writes_through = !config.buffer.write_cache_is_on() && !power_loss_protected;
+        let writes_sync = !config.buffer.write_cache_is_on();
+        let writes_through = writes_sync && !power_loss_protected;
         let plain = config.map_layout().is_none()
-            && !writes_through
-            && costs.read_latency + costs.write_latency == Nanos::ZERO
+            && !writes_sync
             && config.checkpoint.is_none()
             && !config.buffer.coalesces()
             && matches!(&ftl, Translation::PageMap(map) if map.is_plain());
@@ -223,6 +230,7 @@ impl Ssd {
             raw_bytes: config.raw_bytes(),
             trim: Trim::new(&config.trim, link.is_pcie()),
             power_loss_protected,
+            writes_sync,
             writes_through,
             coalesces: config.buffer.coalesces(),
             plain,
@@ -263,6 +271,7 @@ impl Ssd {
             in_order: InOrder::new(&config.gc),
             queue: Queue::with_depth(geometry.queue_depth),
             power: config.power.as_ref().map(|power| SsdMeter::new(power, &config.nand)),
+            variation: config.variation_that_is_on().map(CommandVariation::new),
             ftl,
         }
     }
@@ -424,7 +433,23 @@ impl Ssd {
         if let Some(idle) = self.idle {
             self.work_while_idle(idle, arrives);
         }
+        if let Some(variation) = &self.variation
+            && variation.is_due(arrives)
+        {
+            self.vary(arrives);
+        }
         arrives
+    }
+
+    /// The firmware does what it does by itself, and everything takes longer or shorter from now on.
+    #[cold]
+    fn vary(&mut self, arrives: Nanos) {
+        let Some(variation) = &mut self.variation else { return };
+        let (tick, drift) = variation.at(arrives);
+        self.nand.drifts(drift);
+        if let Some((begins, takes)) = tick {
+            self.controller.serve(begins, takes);
+        }
     }
 
     /// The drive answers a command that came at `arrives` and moved so many bytes at `answered`.
@@ -437,7 +462,12 @@ impl Ssd {
         if let Some(idle) = &mut self.idle {
             idle.answered(answered);
         }
-        self.queue.finish(tag, answered + self.host[op as usize].after);
+        let host = self.host[op as usize];
+        let noticed = match &mut self.variation {
+            None => answered + host.after,
+            Some(variation) => variation.noticed(answered, host.before + host.after),
+        };
+        self.queue.finish(tag, noticed);
     }
 }
 
@@ -526,6 +556,7 @@ impl CommandCosts {
             write_4k: Nanos::from_micros(section.write_4k_us),
             read_latency: latency(section.read_latency_us),
             write_latency: latency(section.write_latency_us),
+            sync_latency: latency(section.sync_latency_us),
             stored_granule: Nanos::from_micros(store_4k_us * granule_4k),
             moved_row: Nanos::from_micros(move_4k_us * (config.row_bytes() / 4096) as f64),
         }

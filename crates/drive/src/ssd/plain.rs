@@ -101,7 +101,7 @@ impl Ssd {
     #[inline(always)]
     fn read_one(&mut self, io: Io, unit: LogicalUnit, arrives: Nanos) -> Nanos {
         let begin = in_4k(io).start;
-        let accepted = self.controller.serve(arrives, self.one.read);
+        let accepted = self.controller.serve(arrives, self.one.read) + self.costs.read_latency;
         let data = self.one.data;
         let sent = self.link.send_for(arrives, accepted, self.link.command() + data);
         let sequential = self.read_ahead.begins(begin);
@@ -201,7 +201,7 @@ impl Ssd {
     /// When the data of a write is in the drive and handled.
     #[inline(always)]
     fn take_plain(&mut self, arrives: Nanos, times: WriteTimes) -> Nanos {
-        let handled = self.controller.serve(arrives, times.controller);
+        let handled = self.controller.serve(arrives, times.controller) + self.costs.write_latency;
         let received = self.link.receive_for(arrives, handled - times.handling, times.link);
         self.read_ahead.clear();
         // The controller handles the data while the rest of it arrives.

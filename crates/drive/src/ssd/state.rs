@@ -28,6 +28,7 @@ use crate::lane::Lane;
 use crate::nand::Nand;
 use crate::read_ahead::ReadAhead;
 use crate::state::{LATEST, MOST_MOVED, StateError};
+use crate::variation::CommandVariation;
 
 /// All that a drive without streams that maps by page remembers with nothing in flight: its time, map, blocks, what
 /// its lanes are busy with and what it counted. Serialised with any format of serde; as large as the map.
@@ -43,6 +44,7 @@ pub struct SsdState<'a> {
     in_order: Option<Cow<'a, InOrder>>,
     checkpoint: Option<Checkpoint>,
     power: Option<Cow<'a, SsdMeter>>,
+    variation: Option<Cow<'a, CommandVariation>>,
     buffer: Cow<'a, WriteBuffer>,
     read_ahead: Cow<'a, ReadAhead>,
     nand: Cow<'a, Nand>,
@@ -75,12 +77,14 @@ impl Ssd {
             checkpoint,
             queue,
             power,
+            variation,
             // These follow from the config.
             geometry: _,
             grain: _,
             raw_bytes: _,
             trim: _,
             power_loss_protected: _,
+            writes_sync: _,
             writes_through: _,
             coalesces: _,
             plain: _,
@@ -108,6 +112,7 @@ impl Ssd {
             in_order: in_order.as_ref().map(Cow::Borrowed),
             checkpoint: *checkpoint,
             power: power.as_ref().map(Cow::Borrowed),
+            variation: variation.as_ref().map(Cow::Borrowed),
             buffer: Cow::Borrowed(buffer),
             read_ahead: Cow::Borrowed(read_ahead),
             nand: Cow::Borrowed(nand),
@@ -138,6 +143,7 @@ impl Ssd {
             in_order,
             checkpoint,
             power,
+            variation,
             buffer,
             read_ahead,
             nand,
@@ -151,6 +157,7 @@ impl Ssd {
         let lanes = [link[0], link[1], controller];
         let power = power.map(Cow::into_owned);
         let in_order = in_order.map(Cow::into_owned);
+        let variation = variation.map(Cow::into_owned);
         let (user_units, sectors) = (made.ftl.user_units(), made.geometry.sectors);
         let written = host_writes.sectors.max(host_writes.rmw_sectors);
         let fits = [
@@ -166,6 +173,7 @@ impl Ssd {
             (both(&in_order, &made.in_order, InOrder::fits), "its writes in order are others"),
             (both(&checkpoint, &made.checkpoint, Checkpoint::fits), "its checkpoints are others"),
             (both(&power, &made.power, SsdMeter::fits), "its power is another"),
+            (both(&variation, &made.variation, CommandVariation::fits), "its variation is another"),
         ];
         for (holds, what) in fits {
             StateError::unless(holds, what)?;
@@ -180,6 +188,7 @@ impl Ssd {
             in_order,
             checkpoint,
             power,
+            variation,
             buffer: buffer.into_owned(),
             read_ahead: read_ahead.into_owned(),
             nand: nand.into_owned(),

@@ -8,7 +8,7 @@ use super::draw::Numbers;
 /// drive with what there is already.
 pub fn add(numbers: &mut impl Numbers, profile: &mut SsdConfig) {
     // Log blocks come before what they exclude.
-    let mechanisms: [(u64, Mechanism); 18] = [
+    let mechanisms: [(u64, Mechanism); 19] = [
         (30, cells),
         (30, suspend),
         (30, registers),
@@ -27,6 +27,7 @@ pub fn add(numbers: &mut impl Numbers, profile: &mut SsdConfig) {
         (20, unwritten),
         (15, write_cache),
         (20, latency),
+        (40, variation),
     ];
     for (percent, mechanism) in mechanisms {
         if numbers.percent(percent) {
@@ -169,9 +170,31 @@ fn coalesce(profile: &mut SsdConfig, below: Below<'_>) {
     profile.buffer.coalesce = Some(below(4) > 0);
 }
 
-fn latency(profile: &mut SsdConfig, below: Below<'_>) {
+pub fn latency(profile: &mut SsdConfig, below: Below<'_>) {
     profile.controller.read_latency_us = Some(below(300) as f64 / 10.0);
     profile.controller.write_latency_us = Some(below(300) as f64 / 10.0);
+    profile.controller.sync_latency_us = Some(below(3000) as f64 / 10.0);
+}
+
+pub fn variation(profile: &mut SsdConfig, below: Below<'_>) {
+    let mut up_to = |most: f64| below(101) as f64 / 100.0 * most;
+    profile.variation = Some(VariationSection {
+        mode: VariationMode::On,
+        read_spread: up_to(0.25),
+        retries_per_million: up_to(10_000.0),
+        retries_per_million_worn: up_to(10_000.0),
+        program_spread: up_to(0.25),
+        collection_spread: up_to(0.25),
+        host_spread: up_to(0.5),
+        host_delays_per_million: up_to(10_000.0),
+        host_delay_us: up_to(100.0),
+        tick_ms: up_to(5.0),
+        tick_us: up_to(20.0),
+        drift: up_to(0.05),
+        seed: below(1 << 32) as u32,
+        upper_read_ratio: (below(4) > 0).then(|| 0.5 + below(151) as f64 / 100.0),
+        middle_read_ratio: (below(2) > 0).then(|| 0.5 + below(151) as f64 / 100.0),
+    });
 }
 
 fn write_cache(profile: &mut SsdConfig, below: Below<'_>) {

@@ -5,6 +5,7 @@ use fourcorners_drive::{Lba, Ssd, Target};
 
 use crate::common::draw::{self, Numbers};
 use crate::common::jobs::Job;
+use crate::common::mechanisms;
 use crate::common::play::{Answer, Command, Drive, play};
 use crate::common::{Random, make};
 use crate::model::Reference;
@@ -25,6 +26,11 @@ fn case(seed: u64) -> Case {
     let most_units = random.one_of(&[500, 2000, 8000, 20_000]);
     let mut profile = draw::profile(&mut random, most_units);
     profile.buffer.coalesce = random.percent(50).then(|| random.percent(90));
+    for mechanism in [mechanisms::latency, mechanisms::variation] {
+        if random.percent(50) {
+            mechanism(&mut profile, &mut |bound| Numbers::below(&mut random, bound));
+        }
+    }
     let sectors = profile.capacity.sectors;
     let job = Job::draw(&mut random);
     // A tenth is no job that makes sense, but all that can be asked.

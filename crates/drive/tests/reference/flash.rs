@@ -1,6 +1,8 @@
 //! The NAND of the reference as times, in whole nanoseconds: dies, channels and what they do.
 
-use fourcorners_drive::config::NandSection;
+use fourcorners_drive::config::SsdConfig;
+
+use crate::vary::Vary;
 
 /// A microsecond value of a profile in whole nanoseconds.
 pub(crate) fn ns(micros: f64) -> u64 {
@@ -55,12 +57,17 @@ pub(crate) struct Flash {
     row: u64,
     channels: Vec<Lane>,
     dies: Vec<Die>,
+    pub(crate) vary: Option<Vary>,
+    pages_read: u64,
     pub(crate) rows_programmed: u64,
     pub(crate) blocks_erased: u64,
 }
 
 impl Flash {
-    pub(crate) fn new(nand: &NandSection) -> Flash {
+    pub(crate) fn new(profile: &SsdConfig) -> Flash {
+        let nand = &profile.nand;
+        let blocks = u64::from(nand.dies) * u64::from(nand.blocks_per_plane);
+        let rows = u64::from(nand.pages_per_block);
         let page = f64::from(nand.page_bytes) * 1000.0 / nand.bus_mb_per_s;
         let page = page.round() as u64;
         Flash {
@@ -71,13 +78,19 @@ impl Flash {
             row: page * u64::from(nand.planes),
             channels: vec![Lane::default(); nand.channels as usize],
             dies: vec![Die::default(); nand.dies as usize],
+            vary: Vary::new(profile.variation.as_ref(), rows, blocks),
+            pages_read: 0,
             rows_programmed: 0,
             blocks_erased: 0,
         }
     }
 
-    /// Reads a row and brings one page of it to the controller; when it is there.
-    pub(crate) fn read(&mut self, die: usize, at: u64) -> u64 {
+    /// Reads a row of a block and brings one page of it to the controller; when it is there.
+    pub(crate) fn read(&mut self, die: usize, row: usize, at: u64) -> u64 {
+        let read = match &self.vary {
+            None => self.read,
+            Some(vary) => vary.read(self.read, row as u64, self.pages_read, self.blocks_erased),
+        };
         let Die { free_at, reads_end } = self.dies[die];
         // Behind reads; else behind the one operation in progress, as if all waiting ones were
         // programs.
@@ -85,7 +98,8 @@ impl Flash {
             true => reads_end,
             false => at + free_at.saturating_sub(at) % self.program.max(1),
         };
-        let arrived = self.transfer(die, at, start + self.read, self.page);
+        let arrived = self.transfer(die, at, start + read, self.page);
+        self.pages_read += 1;
         self.dies[die].free_at = free_at.max(start) + (arrived - start);
         self.dies[die].reads_end = arrived;
         arrived
@@ -94,6 +108,7 @@ impl Flash {
     /// Brings another page of the row read last, which is ready to go at `ready`.
     pub(crate) fn read_more(&mut self, die: usize, at: u64, ready: u64) -> u64 {
         let arrived = self.transfer(die, at, ready, self.page);
+        self.pages_read += 1;
         self.dies[die].free_at += arrived - ready;
         self.dies[die].reads_end = arrived;
         arrived
@@ -103,7 +118,11 @@ impl Flash {
     pub(crate) fn program(&mut self, die: usize, at: u64, ready: u64) -> u64 {
         let start = self.dies[die].free_at.max(ready);
         let loaded = self.transfer(die, at, start, self.row);
-        self.dies[die].free_at = loaded + self.program;
+        self.dies[die].free_at = loaded
+            + match &self.vary {
+                None => self.program,
+                Some(vary) => vary.program(self.program, self.rows_programmed),
+            };
         self.rows_programmed += 1;
         self.dies[die].free_at
     }
@@ -118,7 +137,12 @@ impl Flash {
         self.transfer(die, at, at, transfers);
         let array =
             rows_read * self.read + rows_programmed * self.program + blocks_erased * self.erase;
-        self.dies[die].free_at = self.dies[die].free_at.max(ready) + transfers + array;
+        let takes = match &self.vary {
+            None => transfers + array,
+            Some(vary) => vary.collection(transfers + array, self.rows_programmed),
+        };
+        self.dies[die].free_at = self.dies[die].free_at.max(ready) + takes;
+        self.pages_read += pages_out;
         self.rows_programmed += rows_programmed;
         self.blocks_erased += blocks_erased;
     }

@@ -16,3 +16,4 @@ mod model;
 mod policy;
 mod semantics;
 mod space;
+mod vary;

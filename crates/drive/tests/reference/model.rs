@@ -49,7 +49,7 @@ impl Reference {
     pub(crate) fn new(profile: &SsdConfig) -> Reference {
         Reference {
             space: Space::new(profile),
-            flash: Flash::new(&profile.nand),
+            flash: Flash::new(profile),
             controller: Lane::default(),
             link: Lane::default(),
             buffer: VecDeque::new(),
@@ -116,6 +116,7 @@ impl Reference {
         let command = ns(self.profile.controller.write_command_us);
         let handling = ns(self.profile.controller.write_4k_us) * count;
         let handled = self.controller.serve(arrives, arrives, command + handling);
+        let handled = handled + ns(self.profile.controller.write_latency_us.unwrap_or(0.0));
         let accepted = handled - handling;
         let transfer = self.frames() + self.data(io.sectors);
         let received = self.link.serve(arrives, accepted, transfer);
@@ -166,6 +167,7 @@ impl Reference {
         let cost = ns(controller.read_command_us) + ns(controller.read_4k_us) * count;
         let window = controller.read_ahead_kib as usize / 4;
         let accepted = self.controller.serve(arrives, arrives, cost);
+        let accepted = accepted + ns(controller.read_latency_us.unwrap_or(0.0));
         let mut sent = self.link.free(arrives).max(accepted);
         let transfer = self.frames() + self.data(io.sectors);
         self.link.serve(arrives, arrives, transfer);
@@ -214,7 +216,7 @@ impl Reference {
                     false => self.flash.read_more(die, at, ready),
                 }
             }
-            _ => self.flash.read(place.die, at),
+            _ => self.flash.read(place.die, row, at),
         };
         *registers = Some((place.die, place.block, row, page, ready));
         ready
@@ -235,14 +237,16 @@ impl Reference {
     fn flush(&mut self, arrives: u64) -> u64 {
         let command = ns(self.profile.controller.write_command_us);
         let accepted = self.controller.serve(arrives, arrives, command);
+        let accepted = accepted + ns(self.profile.controller.write_latency_us.unwrap_or(0.0));
         let answered = self.link.serve(arrives, accepted, self.frames());
+        let noted = ns(self.profile.controller.sync_latency_us.unwrap_or(0.0));
         if self.profile.buffer.power_loss_protected {
-            return answered;
+            return answered + noted;
         }
         if let Some(full) = self.space.pad() {
             self.program(full, arrives, accepted.max(self.row_ready));
         }
-        self.drained(answered)
+        self.drained(answered) + noted
     }
 
     /// When all in the buffer is on the NAND.
@@ -282,13 +286,22 @@ impl Target for Reference {
         }
         let host = ns(self.profile.host.command_us);
         let arrives = self.now + host / 2;
+        if let Some(vary) = &mut self.flash.vary
+            && let Some((begins, takes)) = vary.before(arrives)
+        {
+            self.controller.serve(begins, begins, takes);
+        }
         let answered = match io.op {
             Op::Read => self.read(io, arrives),
             Op::Write => self.write(io, arrives),
             Op::Trim => self.trim(io, arrives),
             Op::Flush => self.flush(arrives),
         };
-        self.completions.push((answered + (host - host / 2), self.submitted, tag));
+        let noticed = match &mut self.flash.vary {
+            None => answered + (host - host / 2),
+            Some(vary) => vary.noticed(answered, host),
+        };
+        self.completions.push((noticed, self.submitted, tag));
         self.completions.sort();
         self.submitted += 1;
     }

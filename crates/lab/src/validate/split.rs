@@ -15,11 +15,11 @@ pub fn is_kept_out(id: &str) -> bool {
     (hash >> 32).is_multiple_of(3)
 }
 
-/// Whether profiles may be fitted to the figure: an absolute number that somebody stated or a data
-/// sheet gives, and that is not kept out. Ratios and orderings are never fitted.
+/// Whether profiles may be fitted to the figure: an absolute number that somebody stated, in a text or in a table
+/// of what was measured with which command, or that a data sheet gives, and that is not kept out. Ratios and orderings are never fitted.
 pub fn may_be_fitted(figure: &Figure) -> bool {
     let absolute = !matches!(figure.metric.as_str(), "ratio" | "ordering" | "shape" | "behaviour");
-    let sound = matches!(figure.confidence.as_str(), "stated" | "datasheet")
+    let sound = matches!(figure.confidence.as_str(), "stated" | "datasheet" | "user post, table")
         && matches!(figure.kind.as_str(), "measured" | "spec");
     absolute && sound && !is_kept_out(&figure.id)
 }
