@@ -1,7 +1,7 @@
 //! The catalogue of virtual drives and the profiles users bring: from TOML to a checked profile.
 //!
 //! The files of `drives/` are compiled in: named SSDs, hard disks and host controllers, every value
-//! with its unit, its standing (stated, from a data sheet, inferred, fitted) and its source. A
+//! with its unit, its standing (stated, from a data sheet, inferred, assumed, fitted) and its source. A
 //! [`Profile`] is what such a file becomes once everything in it was checked; `fourcorners-drive`
 //! makes a drive of it.
 //!

@@ -12,7 +12,7 @@ use crate::state::LATEST;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ReadAhead {
     window: u32,
-    /// Where the last read ended, in 4 KiB; a read that begins there continues it.
+    /// The sector where the last read ended; a read that begins there continues it, of whatever size.
     expected: Option<u64>,
     /// Consecutive units and when each is in the controller.
     fetched: VecDeque<(LogicalUnit, Nanos)>,
@@ -29,7 +29,7 @@ impl ReadAhead {
         self.window
     }
 
-    /// Whether a read from `first` on, in 4 KiB, continues the last one.
+    /// Whether a read from the sector `first` on continues the last one.
     #[inline]
     pub(crate) fn begins(&mut self, first: u64) -> bool {
         let sequential = self.window > 0 && self.expected == Some(first);
@@ -39,7 +39,7 @@ impl ReadAhead {
         sequential
     }
 
-    /// The reader is at `next`, in 4 KiB.
+    /// The reader is at the sector `next`.
     #[inline]
     pub(crate) fn expect(&mut self, next: u64) {
         self.expected = Some(next);
@@ -72,7 +72,7 @@ impl ReadAhead {
         let ReadAhead { window, expected, fetched } = self;
         let units = || fetched.iter().map(|&(unit, _)| unit);
         *window == made.window
-            && expected.is_none_or(|next| next <= sectors.div_ceil(8))
+            && expected.is_none_or(|next| next <= sectors)
             // The unit read last is kept beside the window.
             && fetched.len() <= *window as usize + 1
             && units().all(|unit| unit < user_units)

@@ -280,8 +280,8 @@ impl CommandVariation {
         let mut at = at.0 + fixed.saturating_sub(share) + own;
         let chance = bits.wrapping_mul(RETRY);
         if chance >> 32 < self.host_delays {
-            let half = self.host_delay.0 / 2;
-            at += half + ((half * exponential(chance << 32)) >> 20);
+            let fifth = self.host_delay.0 / 5;
+            at += 4 * fifth + ((fifth * exponential(chance << 32)) >> 20);
         }
         Nanos(at)
     }

@@ -63,14 +63,14 @@ const MIXED: Job = Job {
 /// The hashes of all times and counters of [`GOLDEN`], in its order.
 const PINNED: [u64; 10] = [
     0x1d5dca6b917c8fc8,
-    0x19289d31af473ce8,
+    0x04782d9ce50a5f7c,
     0xde51be6fcc152a63,
-    0x97bddbea0cb49fa9,
-    0xa9dd6bc1de1bcbff,
-    0xd0b6be5116d694e6,
+    0x40e12e34c14f35dd,
+    0xd909a972bdcbf3e9,
+    0x412451da44ba823c,
     0xe7d87b64b2bf9034,
     0xba5f8e78634dc2f2,
-    0x787c1b02cb973050,
+    0xac62c399e613be40,
     0x69390c399a93f232,
 ];
 

@@ -111,6 +111,7 @@ mod tests {
             rated_cycles: None,
             flash: None,
             fitted: Vec::new(),
+            variation: None,
             set: Vec::new(),
             host_controller: None,
             host_trim: None,

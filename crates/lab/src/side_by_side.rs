@@ -8,7 +8,9 @@ use fourcorners_catalogue::{Model, Profile};
 use fourcorners_drive::Geometry;
 use fourcorners_drive::config::{FlashSection, PortTrim, SsdConfig};
 use fourcorners_machine::{host, workers};
-use fourcorners_record::{Ended, FlashRating, HostTrim, Record, Retention, TargetInfo, TargetKind};
+use fourcorners_record::{
+    Ended, FlashRating, HostTrim, Record, Retention, TargetInfo, TargetKind, Variation,
+};
 use fourcorners_words::size;
 
 use crate::drive::Drive;
@@ -165,11 +167,20 @@ pub fn target_info(profile: &Profile, geometry: Geometry) -> TargetInfo {
             Model::Hdd(_) => None,
         },
         fitted: profile.fitted(),
+        variation: variation(profile),
         set: profile.set.clone(),
         host_controller: profile.host_controller.clone(),
         host_trim: profile.host_trim.map(host_trim),
         loaded_state: None,
     }
+}
+
+/// Whether its times vary, and whether anything of how was fitted to it.
+fn variation(profile: &Profile) -> Option<Variation> {
+    let Model::Ssd(ssd) = &profile.model else { return None };
+    ssd.variation_that_is_on()?;
+    let fitted = profile.fitted().iter().any(|key| key.starts_with("variation."));
+    Some(if fitted { Variation::Fitted } else { Variation::Inferred })
 }
 
 fn host_trim(trim: PortTrim) -> HostTrim {

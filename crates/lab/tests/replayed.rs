@@ -40,6 +40,7 @@ fn drive(name: &str, set: &[&str]) -> (Drive, TargetInfo) {
         firmware: None,
         profile_hash: None,
         fitted: Vec::new(),
+        variation: None,
         set: Vec::new(),
         host_controller: None,
         host_trim: None,

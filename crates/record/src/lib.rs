@@ -310,6 +310,9 @@ pub struct TargetInfo {
     /// A virtual drive's parameters that were fitted to measurements.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fitted: Vec<String>,
+    /// How it is known by how much the times of a virtual drive vary; without it they do not, or it is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variation: Option<Variation>,
     /// A virtual drive's parameters that were given with `--set`, as `key=value`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub set: Vec<String>,
@@ -324,6 +327,17 @@ pub struct TargetInfo {
     /// it was loaded from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loaded_state: Option<String>,
+}
+
+/// How it is known by how much the times of a virtual drive vary from page to page, command to command and
+/// second to second.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Variation {
+    /// From other drives of its class.
+    Inferred,
+    /// From measurements of this model.
+    Fitted,
 }
 
 /// What a host controller does with a TRIM.

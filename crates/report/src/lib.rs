@@ -54,6 +54,7 @@ mod tables;
 mod tasks;
 mod trim;
 mod used;
+mod variation;
 mod words;
 
 pub use choice::{choice_page, choice_sentences, choice_table};

@@ -4,6 +4,7 @@ use fourcorners_record::{Record, TargetInfo};
 use maud::{Markup, html};
 
 use super::entries::Entry;
+use super::variation;
 use super::words::{
     bytes, clock_words, ended_words, figure_words, job_words, kind_words, method_words, micros,
     thousands,
@@ -77,6 +78,7 @@ fn facts(record: &Record) -> Vec<(&'static str, String)> {
         rated_cycles,
         flash,
         fitted,
+        variation: how_it_varies,
         set,
         host_controller,
         host_trim,
@@ -106,6 +108,7 @@ fn facts(record: &Record) -> Vec<(&'static str, String)> {
         ),
         ("Rated cycles", rated_cycles.map(|cycles| thousands(cycles.into()))),
         ("Fitted parameters", list(fitted).or(profile_hash.as_ref().map(|_| "none".into()))),
+        ("Variation", how_it_varies.map(|how| variation::known_from(how).into())),
         ("Set by hand", list(set)),
         (
             "Host controller",

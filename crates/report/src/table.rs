@@ -9,6 +9,7 @@ use super::plot::plots;
 use super::replay;
 use super::standings::{Column, Standings};
 use super::tasks;
+use super::variation;
 use super::words::{
     NO_VALUE, bytes, clock_words, ended_words, figure_words, iops, kind_words, method_words,
     micros, rate, watts,
@@ -39,6 +40,11 @@ pub fn table(document: &Document, width: usize, colour: bool) -> String {
             Cell::new(plain(&format!("{}: verdicts differ", found.target))).fg(Color::Yellow)
         ]);
         table.add_row([Cell::new(plain(&found.text))]);
+        blocks.push(page.print(table));
+    }
+    if let Some(sentence) = variation::sentence(&document.records) {
+        let mut table = page.text();
+        table.add_row([Cell::new(plain(&sentence))]);
         blocks.push(page.print(table));
     }
     blocks.extend(Standings::of(&all).map(|standings| page.standings(&standings)));

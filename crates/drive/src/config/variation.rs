@@ -42,7 +42,7 @@ pub struct VariationSection {
     pub host_spread: f64,
     /// Commands in a million that the host notices late, because it does something else, 0 to 10^5.
     pub host_delays_per_million: f64,
-    /// By how many microseconds, on average, 0 to 10^5: half of it fixed, half exponential.
+    /// By how many microseconds, on average, 0 to 10^5: four fifths of it fixed, the rest exponential.
     pub host_delay_us: f64,
     /// Milliseconds from one tick of the firmware to the next, on average, 0 to 10^6; 0 for none. It does what it
     /// has to do by itself: refresh, map, wear levelling.

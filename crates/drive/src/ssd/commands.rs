@@ -185,7 +185,7 @@ impl Ssd {
         // Data crosses the link in order, each part as soon as it and the link are there, and the
         // command's own frames close it.
         let mut sent = self.link.send(arrives, accepted, io.bytes());
-        let sequential = self.read_ahead.begins(asked.start);
+        let sequential = self.read_ahead.begins(io.lba.0);
         let mapped = self.look_up(units.iter(), false, accepted);
         let mut reads = Reads::new(accepted, mapped);
         let per_unit = Nanos(self.link.data(io.bytes()).0 / u64::from(units.count));
@@ -202,7 +202,7 @@ impl Ssd {
         if sequential {
             self.fetch_ahead(self.grain.unit_of_4k(asked.end), accepted);
         }
-        self.read_ahead.expect(asked.end);
+        self.read_ahead.expect(io.end());
         sent + self.link.command()
     }
 

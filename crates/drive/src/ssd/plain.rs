@@ -104,7 +104,7 @@ impl Ssd {
         let accepted = self.controller.serve(arrives, self.one.read) + self.costs.read_latency;
         let data = self.one.data;
         let sent = self.link.send_for(arrives, accepted, self.link.command() + data);
-        let sequential = self.read_ahead.begins(begin);
+        let sequential = self.read_ahead.begins(io.lba.0);
         let ready = match self.read_ahead.find(unit) {
             Some(fetched) => fetched,
             None => self.fetch_one(unit, accepted),
@@ -114,7 +114,7 @@ impl Ssd {
         if sequential {
             self.fetch_ahead(self.grain.unit_of_4k(end), accepted);
         }
-        self.read_ahead.expect(end);
+        self.read_ahead.expect(io.end());
         sent + self.link.command()
     }
 

@@ -30,8 +30,8 @@ pub(crate) struct Reference {
     row_ends: Vec<Vec<u64>>,
     /// Where each write ended.
     written_to: Vec<u64>,
-    /// Where the last read ended.
-    expected: Option<usize>,
+    /// The sector where the last read ended.
+    expected: Option<u64>,
     /// Units fetched for a sequential reader, and when each was there.
     fetched: BTreeMap<usize, u64>,
     now: u64,
@@ -171,18 +171,20 @@ impl Reference {
         let mut sent = self.link.free(arrives).max(accepted);
         let transfer = self.frames() + self.data(io.sectors);
         self.link.serve(arrives, arrives, transfer);
-        let sequential = window > 0 && self.expected == Some(first);
+        let sequential = window > 0 && self.expected == Some(io.lba.0);
         if !sequential {
             self.fetched.clear();
         }
         let mut registers = None;
         for unit in first..=last {
-            let ready = match self.fetched.remove(&unit) {
-                Some(ready) => ready,
+            let ready = match self.fetched.get(&unit) {
+                Some(&ready) => ready,
                 None => self.read_unit(unit, accepted, &mut registers),
             };
             sent = sent.max(ready) + self.data(io.sectors) / count;
         }
+        // A read may end within a unit, and the next begin there.
+        self.fetched = self.fetched.split_off(&last);
         if sequential {
             let from = self.fetched.last_key_value().map_or(last + 1, |(&unit, _)| unit + 1);
             let end = (last + 1 + window).min(self.space.user_units());
@@ -192,7 +194,7 @@ impl Reference {
                 self.fetched.insert(unit, ready);
             }
         }
-        self.expected = Some(last + 1);
+        self.expected = Some(io.end());
         sent + self.frames()
     }
 

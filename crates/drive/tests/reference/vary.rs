@@ -138,8 +138,8 @@ impl Vary {
         let chance = bits.wrapping_mul(0xd6e8_feb8_6659_fd93);
         let delayed = (self.section.host_delays_per_million / 1e6 * 2f64.powi(32)).round() as u64;
         if chance >> 32 < delayed {
-            let half = ns(self.section.host_delay_us) / 2;
-            at += half + ((u128::from(half) * Vary::exponential(chance << 32)) >> 20) as u64;
+            let fifth = ns(self.section.host_delay_us) / 5;
+            at += 4 * fifth + ((u128::from(fifth) * Vary::exponential(chance << 32)) >> 20) as u64;
         }
         at
     }

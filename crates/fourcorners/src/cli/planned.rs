@@ -312,6 +312,7 @@ fn real_info(target: &RealTarget, direct: Option<bool>) -> TargetInfo {
         rated_cycles: None,
         flash: None,
         fitted: Vec::new(),
+        variation: None,
         set: Vec::new(),
         host_controller: None,
         host_trim: None,
