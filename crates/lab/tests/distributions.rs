@@ -2,8 +2,7 @@
 //! and rates that rise with the size.
 
 use fourcorners_catalogue::{Model, built_in, families};
-use fourcorners_drive::Ssd;
-use fourcorners_drive::Target;
+use fourcorners_drive::{Ssd, Target};
 use fourcorners_record::{Data, Job, Pattern, Until};
 use fourcorners_run::{Measured, Unobserved, run};
 
@@ -108,15 +107,16 @@ fn reads_in_order_get_faster_with_their_size_on_every_drive() {
         };
         sizes.iter().map(rate).collect()
     };
-    let mut small = Vec::new();
+    let (mut small, mut slower) = (Vec::new(), Vec::new());
     for name in drives() {
         let rates = rates(&name);
-        for pair in rates.windows(2) {
-            // What begins the stream is a larger part of few large reads.
-            assert!(pair[1] >= pair[0] * 0.98, "{name}: {rates:?}");
+        // What begins the stream is a larger part of few large reads.
+        if rates.windows(2).any(|pair| pair[1] < pair[0] * 0.98) {
+            slower.push(format!("{name}: {rates:.3?}"));
         }
         small.push((name, rates[0], rates[2]));
     }
+    assert!(slower.is_empty(), "GB/s from 512 B to 4 MiB: {slower:#?}");
     // From 512 B to 2 KiB flash that reads ahead over NVMe leads the medium that is written in place.
     let of = |name: &str| small.iter().find(|(it, ..)| it.starts_with(name)).expect("it is there");
     let (flash, optane) = (of("samsung-970-evo-plus"), of("intel-optane-p4800x"));
