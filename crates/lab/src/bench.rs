@@ -3,7 +3,8 @@
 //!
 //! The drive is the catalogue's Crucial m4 256 GB, whose effective spare is 7 %. Random writes in
 //! the steady state are measured after four drive writes: just after a fill its order still helps
-//! the caches of the machine and flatters us.
+//! the caches of the machine and flatters us. Every part of a case is run on the drive as it is and on one whose
+//! times do not vary, in turn, so that the ratio of the two is what variation costs.
 
 use fourcorners_catalogue::{self as catalogue, CatalogueError, Model};
 use fourcorners_drive::{Ssd, Target};
@@ -33,13 +34,15 @@ pub struct Case {
     pub name: &'static str,
     /// Host I/Os a second of this thread's CPU time, the median of 15 parts. Of `fill_256gb`: 4 KiB units.
     pub ios_per_cpu_second: f64,
+    /// The same of a drive with `variation.mode=off`, measured in turn with it.
+    pub ios_per_cpu_second_without_variation: f64,
     /// Memory of the process that the drive took, over the user's 4 KiB pages.
     pub bytes_per_page: f64,
     /// NAND writes over host writes while it was measured; `None` when nothing was written.
     pub write_amplification: Option<f64>,
 }
 
-/// Runs all cases one after the other, telling `report` of each; a minute or two. Stops early, with
+/// Runs all cases one after the other, telling `report` of each; three minutes or four. Stops early, with
 /// what there is, when `observer` says so.
 ///
 /// # Errors
@@ -48,15 +51,11 @@ pub fn run_all(
     observer: &mut impl Observer,
     mut report: impl FnMut(&Case),
 ) -> Result<Vec<Case>, CatalogueError> {
-    let profile = catalogue::built_in(DRIVE, &[SET.to_string()])?;
-    let Model::Ssd(ssd) = &profile.model else {
-        unreachable!("the catalogue's tests hold it to be an SSD");
-    };
     let resident = resident_bytes();
-    let drive =
-        Ssd::new(ssd).map_err(|cause| CatalogueError::Value { place: DRIVE.into(), cause })?;
-    let mut bench = Bench { drive, resident, observer, cases: Vec::new(), stopped: false };
-    let user = bench.drive.geometry().bytes();
+    let drives = [drive("variation.mode=on")?, drive("variation.mode=off")?];
+    let user = drives[0].geometry().bytes();
+    let effective_op = drives[0].effective_op();
+    let mut bench = Bench { drives, resident, observer, cases: Vec::new(), stopped: false };
     let fill = job(Pattern::Sequential, 0, user, user);
     let random = |read_percent, bytes| job(Pattern::Random, read_percent, user, bytes);
 
@@ -64,17 +63,17 @@ pub fn run_all(
     // Some seconds here, too; a mix of so many would come to collect.
     bench.measure("random_read_qd32_256gb", &random(100, user / 2 * 3), &mut report);
     bench.measure("mixed_70_30_256gb", &random(70, user / 4), &mut report);
-    bench.drive.purge();
+    bench.purge();
     bench.measure("random_write_fresh_256gb", &random(0, user / 2), &mut report);
-    bench.drive.purge();
+    bench.purge();
     bench.prepare(&fill);
     bench.prepare(&random(0, WARM_UP_DRIVE_WRITES * user));
     // One and a half drive writes, some seconds: it is what noise is in.
     bench.measure("random_write_steady_256gb", &random(0, user / 2 * 3), &mut report);
     // The same drive with spare area: so much of its end is never written that the rest has 28 %.
-    let usable = (1.0 + bench.drive.effective_op()) * user as f64;
+    let usable = (1.0 + effective_op) * user as f64;
     let span = (usable / 1.28 / 131_072.0) as u64 * 131_072;
-    bench.drive.purge();
+    bench.purge();
     bench.prepare(&job(Pattern::Sequential, 0, span, span));
     bench.prepare(&job(Pattern::Random, 0, span, WARM_UP_DRIVE_WRITES * span));
     let spare = job(Pattern::Random, 0, span, span / 2 * 3);
@@ -82,8 +81,18 @@ pub fn run_all(
     Ok(bench.cases)
 }
 
+/// The drive of all cases, with one thing more that is set.
+fn drive(set: &str) -> Result<Ssd, CatalogueError> {
+    let profile = catalogue::built_in(DRIVE, &[SET.to_string(), set.to_string()])?;
+    let Model::Ssd(ssd) = &profile.model else {
+        unreachable!("the catalogue's tests hold it to be an SSD");
+    };
+    Ssd::new(ssd).map_err(|cause| CatalogueError::Value { place: DRIVE.into(), cause })
+}
+
 struct Bench<'a, O> {
-    drive: Ssd,
+    /// With variation and without.
+    drives: [Ssd; 2],
     /// Memory of the process before there was a drive.
     resident: u64,
     observer: &'a mut O,
@@ -92,9 +101,16 @@ struct Bench<'a, O> {
 }
 
 impl<O: Observer> Bench<'_, O> {
+    fn purge(&mut self) {
+        self.drives.iter_mut().for_each(Ssd::purge);
+    }
+
     fn prepare(&mut self, job: &Job) {
-        if !self.stopped {
-            self.stopped = run(&mut self.drive, job, self.observer).ended != JobEnd::Complete;
+        for drive in &mut self.drives {
+            self.stopped |= run(drive, job, self.observer).ended != JobEnd::Complete;
+            if self.stopped {
+                return;
+            }
         }
     }
 
@@ -102,25 +118,31 @@ impl<O: Observer> Bench<'_, O> {
         if self.stopped {
             return;
         }
-        let before = self.drive.counters();
-        let mut rates = Vec::new();
+        let before = self.drives[0].counters();
+        let mut rates = [Vec::new(), Vec::new()];
         for part in parts_of(job) {
-            let cpu = cpu::thread_seconds();
-            let measured = run(&mut self.drive, &part, self.observer);
-            let cpu = cpu::thread_seconds() - cpu;
-            if measured.ended != JobEnd::Complete {
-                self.stopped = true;
-                return;
+            for (drive, rates) in self.drives.iter_mut().zip(&mut rates) {
+                let cpu = cpu::thread_seconds();
+                let measured = run(drive, &part, self.observer);
+                let cpu = cpu::thread_seconds() - cpu;
+                if measured.ended != JobEnd::Complete {
+                    self.stopped = true;
+                    return;
+                }
+                rates.push((measured.bytes / 4096) as f64 / cpu.max(1e-9));
             }
-            rates.push((measured.bytes / 4096) as f64 / cpu.max(1e-9));
         }
-        rates.sort_by(f64::total_cmp);
-        let pages = self.drive.geometry().bytes() / 4096;
+        let [with, without] = rates.map(|mut rates| {
+            rates.sort_by(f64::total_cmp);
+            rates[rates.len() / 2]
+        });
+        let pages = 2 * (self.drives[0].geometry().bytes() / 4096);
         let case = Case {
             name,
-            ios_per_cpu_second: rates[rates.len() / 2],
+            ios_per_cpu_second: with,
+            ios_per_cpu_second_without_variation: without,
             bytes_per_page: resident_bytes().saturating_sub(self.resident) as f64 / pages as f64,
-            write_amplification: self.drive.counters().write_amplification_since(&before),
+            write_amplification: self.drives[0].counters().write_amplification_since(&before),
         };
         report(&case);
         self.cases.push(case);

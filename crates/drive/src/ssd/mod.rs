@@ -33,6 +33,8 @@
 //!   area to collection.
 //! - **Counters** ([`SsdCounters`]) are in 4 KiB units. `host_sectors` counts the host's own writes,
 //!   `rmw_sectors` the rest of units that were written along with them.
+//! - **Variation** (`[variation]`, `variation.rs`): factors on the times of flash, host and firmware. They are
+//!   put on where a time is used, after the resource is chosen, so that both paths have them.
 //! - **Optional mechanisms**, and what each leaves out, are in `docs/MECHANISMS.md`. A drive without a
 //!   section behaves, to the bit, as if the mechanism did not exist. A drive whose map and buffer have none of
 //!   them takes a short path for whole units (`ssd/plain.rs`, `ftl/plain.rs`). A change of common behaviour has

@@ -35,9 +35,10 @@ fn line(case: &Case) -> String {
         .map(|wa| format!(", write amplification {wa:.2}"))
         .unwrap_or_default();
     format!(
-        "{:<34} {:>7.1} M/s, {:.1} bytes a page{amplification}",
+        "{:<34} {:>7.1} M/s, {:.2} of that without variation, {:.1} bytes a page{amplification}",
         case.name,
         case.ios_per_cpu_second / 1e6,
+        case.ios_per_cpu_second / case.ios_per_cpu_second_without_variation,
         case.bytes_per_page,
     )
 }
