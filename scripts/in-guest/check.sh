@@ -116,11 +116,11 @@ unchanged() {
 # The end of a topic.
 finish() { unchanged; exit $failed; }
 
-# Until a condition holds, for a minute at most.
+# Until a condition holds, for five minutes at most: the machine may be busy.
 until_holds() {
   local tries=0
   until "$@" >/dev/null 2>&1; do
-    tries=$((tries + 1)); [ $tries -lt 600 ] || return 1
+    tries=$((tries + 1)); [ $tries -lt 3000 ] || return 1
     usleep 100000
   done
 }

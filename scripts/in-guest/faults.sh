@@ -61,7 +61,7 @@ dmsetup suspend --noflush fc; sleep 1; kill -TERM $reviewer; sleep 3
 kill -0 $reviewer 2>/dev/null; said="alive: $?; $(cat /tmp/said)"
 dmsetup resume fc
 wait $reviewer; code=$? said="$said; $(cat /tmp/said)"
-if [ $code = 1 ] && says 'stopped; the [1-4] figures measured before are kept'; then verdict ok 'SIGTERM while it does not answer'; else verdict FAIL 'SIGTERM while it does not answer'; fi
+if [ $code = 1 ] && says 'alive: 0' && says 'stopped; the [1-4] figures measured before are kept'; then verdict ok 'SIGTERM while it does not answer: ends when it does'; else verdict FAIL 'SIGTERM while it does not answer: ends when it does'; fi
 expect 'SIGTERM while it does not answer: goes on with --resume' 0 '' review /dev/mapper/fc --destroy /dev/mapper/fc --methods $here/$plan.toml --resume /tmp/out
 on 'device mapper, written' "$virtio" "$(readlink -f /dev/mapper/fc)"
 plan=writes

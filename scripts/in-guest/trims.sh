@@ -1,6 +1,6 @@
 # Does a TRIM reach the drive: devices of which it is known.
 . /with/in-guest/check.sh
-modprobe -a dm-mod dm-crypt
+modprobe -a dm-mod dm-crypt raid0 raid1 raid456
 nvme=$(disk nvme) virtio=$(disk virtio) two=$(disk nvme-two)
 other=${two%n2}n1
 fill_all
@@ -24,9 +24,25 @@ also_on 'dm-crypt with discards'
 echo "0 32768 crypt aes-xts-plain64 $key$key 0 $virtio 0 1 allow_discards" | dmsetup create fc
 reaches 'a TRIM reaches it' '"outcome":"yes"' /dev/mapper/fc
 dmsetup remove fc
-on 'RAID 1' "$two" "$other"
-yes | mdadm --create /dev/md0 --run --assume-clean --metadata=1.2 --level=1 --raid-devices=2 "$other" "$two" >/dev/null 2>&1
+# raid LEVEL NUMBER DISK...: an array of so many disks.
+raid() {
+  local level=$1 number=$2 clean=--assume-clean
+  shift 2
+  [ "$level" != 0 ] || clean=
+  # shellcheck disable=SC2086
+  yes | mdadm --create /dev/md0 --run --metadata=1.2 --level="$level" --raid-devices="$number" $clean "$@" >/dev/null 2>&1
+}
+on 'RAID 1' "$two" "$other" "$virtio"
+raid 1 2 "$other" "$two"
 reaches 'a TRIM reaches it' '"outcome":"yes"' /dev/md0
+mdadm --stop /dev/md0 >/dev/null 2>&1
+also_on 'RAID 0'
+raid 0 2 "$other" "$two"
+reaches 'a TRIM reaches it' '"outcome":"yes"' /dev/md0
+mdadm --stop /dev/md0 >/dev/null 2>&1
+also_on 'RAID 5'   # which passes none on unless it is told that its disks return zeroes
+raid 5 3 "$other" "$two" "$virtio"
+reaches 'it takes no TRIM' '"outcome":"no"' /dev/md0
 mdadm --stop /dev/md0 >/dev/null 2>&1
 on 'null_blk with discard'
 null_blk 64 memory_backed discard
