@@ -1,9 +1,11 @@
-//! TRIMs of a block device where io_uring has none, before Linux 6.12: `BLKDISCARD`, by a thread of their own.
+//! TRIMs of a block device where io_uring has none, before Linux 6.12: `BLKDISCARD`, by a thread of
+//! their own.
 //!
-//! That call returns when the device is done, so the loop cannot make it. The thread takes the ranges in the order of
-//! their submission. What the ring has in flight under the tag is a read of the tag's eventfd, which the thread writes
-//! when it is done: the completion is noticed, counted and timed as any other's. The kernel does one `BLKDISCARD` of a
-//! device at a time (`blk_ioctl_discard` locks its page cache, Linux 5.16), so more threads would have to wait there.
+//! That call returns when the device is done, so the loop cannot make it. The thread takes the ranges in
+//! the order of their submission. What the ring has in flight under the tag is a read of the tag's
+//! eventfd, which the thread writes when it is done: the completion is noticed, counted and timed as any
+//! other's. The kernel does one `BLKDISCARD` of a device at a time (`blk_ioctl_discard` locks its page
+//! cache, Linux 5.16), so more threads would have to wait there.
 
 use std::fs::File;
 use std::io;
@@ -55,7 +57,8 @@ impl DiscardThread {
         DiscardThread { running: None, events: vec![None; queue_depth as usize] }
     }
 
-    /// Begins to discard what `io` is about, on the block device `file`; returns the eventfd that tells of its end.
+    /// Begins to discard what `io` is about, on the block device `file`; returns the eventfd that tells
+    /// of its end.
     ///
     /// # Errors
     /// When there are not as many files or threads to be had.
