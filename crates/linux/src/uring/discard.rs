@@ -16,10 +16,12 @@ const BLKDISCARD: Opcode = opcode::none(0x12, 119);
 pub(super) enum Discard {
     /// A block device's own asynchronous discard, Linux 6.12 and later.
     Command,
-    /// A hole punched: in a file it frees the blocks; a block device before Linux 6.12 gets
-    /// "write zeroes, may unmap", the nearest that io_uring offers there.
+    /// `BLKDISCARD` by a thread, on older kernels. io_uring's nearest there would be a hole punched, which a block
+    /// device gets as "write zeroes, may unmap": some refuse that, and some write the zeroes.
+    Ioctl,
+    /// A hole punched in a file, which frees its blocks.
     PunchHole,
-    /// The device says that it cannot discard. A hole is not tried: it could be written as zeroes.
+    /// The device says that it cannot discard.
     No,
 }
 
@@ -37,7 +39,7 @@ impl Discard {
     /// than the command: EINVAL before Linux 5.19, EOPNOTSUPP before 6.12.
     pub(super) fn after(self, result: i32) -> Option<Discard> {
         let old = [Errno::INVAL, Errno::OPNOTSUPP].map(|errno| -errno.raw_os_error());
-        (self == Discard::Command && old.contains(&result)).then_some(Discard::PunchHole)
+        (self == Discard::Command && old.contains(&result)).then_some(Discard::Ioctl)
     }
 }
 
@@ -98,13 +100,18 @@ pub(super) fn purge(file: &File, bytes: u64) -> Result<Purged, UringError> {
     if !device.can_discard() {
         return Err(unsupported);
     }
-    // SAFETY: BLKDISCARD reads two u64 from its argument and keeps no pointer; the file is known
-    // to be a block device, so the number cannot mean another request.
-    match unsafe { ioctl(file, Setter::<BLKDISCARD, [u64; 2]>::new([0, bytes])) } {
+    match discard(file, [0, bytes]) {
         Ok(()) => Ok(Purged { bytes }),
         Err(Errno::OPNOTSUPP) => Err(unsupported),
         Err(errno) => Err(UringError::File { doing: "discard", source: errno.into() }),
     }
+}
+
+/// Discards a range of a block device, given by its first byte and its length; returns when it is done.
+pub(super) fn discard(file: &File, range: [u64; 2]) -> Result<(), Errno> {
+    // SAFETY: BLKDISCARD reads two u64 from its argument and keeps no pointer. Of what is no block device the number is
+    // no request (ENOTTY).
+    unsafe { ioctl(file, Setter::<BLKDISCARD, [u64; 2]>::new(range)) }
 }
 
 #[cfg(test)]
@@ -113,14 +120,13 @@ mod tests {
 
     #[test]
     fn only_the_answers_of_an_older_kernel_fall_back() {
-        assert_eq!(
-            Discard::Command.after(-Errno::OPNOTSUPP.raw_os_error()),
-            Some(Discard::PunchHole)
-        );
-        assert_eq!(Discard::Command.after(-Errno::INVAL.raw_os_error()), Some(Discard::PunchHole));
+        assert_eq!(Discard::Command.after(-Errno::OPNOTSUPP.raw_os_error()), Some(Discard::Ioctl));
+        assert_eq!(Discard::Command.after(-Errno::INVAL.raw_os_error()), Some(Discard::Ioctl));
         assert_eq!(Discard::Command.after(-Errno::IO.raw_os_error()), None);
         assert_eq!(Discard::Command.after(0), None);
-        assert_eq!(Discard::PunchHole.after(-Errno::OPNOTSUPP.raw_os_error()), None);
+        for last in [Discard::Ioctl, Discard::PunchHole] {
+            assert_eq!(last.after(-Errno::OPNOTSUPP.raw_os_error()), None);
+        }
     }
 
     #[test]

@@ -15,6 +15,7 @@ use super::brief::Brief;
 use super::buffers::{Buffers, Shape};
 use super::clock::{Waking, clock};
 use super::discard::Discard;
+use super::discard_thread::DiscardThread;
 use super::enter::FIRST_REFILL;
 use super::here::Here;
 use super::setup::{self, BEST_FIRST, Completions, Modes, Setup};
@@ -125,6 +126,7 @@ impl Uring {
             null: false,
             direct,
             discard,
+            discards: DiscardThread::new(setup.queue_depth),
             buffers: ManuallyDrop::new(buffers),
             in_flight: vec![None; setup.queue_depth as usize].into_boxed_slice(),
             flying: 0,

@@ -27,6 +27,7 @@ mod buffers;
 mod clock;
 mod content;
 mod discard;
+mod discard_thread;
 mod enter;
 mod error;
 mod here;
@@ -57,6 +58,7 @@ use brief::Brief;
 use buffers::{Buffer, Buffers};
 pub use clock::{Waking, clock};
 use discard::Discard;
+use discard_thread::DiscardThread;
 use enter::Wait;
 use here::Here;
 use request::{Outcome, Request};
@@ -76,6 +78,7 @@ pub struct Uring {
     null: bool,
     direct: bool,
     discard: Discard,
+    discards: DiscardThread,
     buffers: ManuallyDrop<Buffers>,
     /// By tag: what is in flight under it.
     in_flight: Box<[Option<Request>]>,
@@ -209,7 +212,14 @@ impl Uring {
     /// Queues an I/O that was checked.
     #[inline]
     fn send(&mut self, tag: Tag, io: Io, buffer: Buffer) {
-        let request = Request { io, buffer, moved_bytes: 0, discard: self.discard };
+        let mut request =
+            Request { io, buffer, moved_bytes: 0, discard: self.discard, event: None };
+        if io.op == Op::Trim && self.discard == Discard::Ioctl {
+            match self.discards.begin(&self.file, tag, io) {
+                Ok(event) => request.event = Some(event),
+                Err(errno) => return self.refuse(tag, io, os(errno)),
+            }
+        }
         if self.asked.submission_thread.is_some() {
             // It takes what is queued at any time.
             self.buffers.number();
@@ -267,16 +277,25 @@ impl Uring {
         let slot = self.in_flight.get_mut(tag.0 as usize)?;
         let mut request = (*slot)?;
         let direct_block_bytes = if self.direct { self.geometry.logical_block_bytes } else { 1 };
-        let mut outcome = match self.null {
-            false => request.answered(result, direct_block_bytes),
-            true => Outcome::Done,
+        let mut outcome = match (self.null, request.event) {
+            (false, None) => request.answered(result, direct_block_bytes),
+            (false, Some(_)) => self.discards.answered(tag, &mut request, result),
+            (true, _) => Outcome::Done,
         };
         if request.io.op == Op::Trim
             && let Some(next) = request.discard.after(result)
+            // A polled ring has no entry that could tell of its end.
+            && !self.asked.polled
         {
             request.discard = next;
             self.discard = next;
-            outcome = Outcome::Again;
+            outcome = match self.discards.begin(&self.file, tag, request.io) {
+                Ok(event) => {
+                    request.event = Some(event);
+                    Outcome::Again
+                }
+                Err(errno) => Outcome::Failed(os(errno)),
+            };
         }
         let at = self.now.get();
         let result = match outcome {

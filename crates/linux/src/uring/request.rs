@@ -1,5 +1,7 @@
 //! One I/O on its way through the kernel: what is asked next, and what an answer means.
 
+use std::os::fd::RawFd;
+
 use fourcorners_drive::{FaultCause, Io, Op};
 use io_uring::{opcode, squeue, types};
 use rustix::io::Errno;
@@ -34,6 +36,8 @@ pub(super) struct Request {
     pub(super) moved_bytes: u64,
     /// How it is asked for, if it is a TRIM.
     pub(super) discard: Discard,
+    /// The eventfd that tells of its end, if the thread for discards has it.
+    pub(super) event: Option<RawFd>,
 }
 
 /// What to do about an answer.
@@ -50,7 +54,7 @@ pub(super) enum Outcome {
 impl Request {
     /// The submission entry for what is left of the I/O.
     pub(super) fn entry(&self) -> squeue::Entry {
-        let Request { io, buffer, moved_bytes, discard } = *self;
+        let Request { io, buffer, moved_bytes, discard, event } = *self;
         if io.op == Op::Flush {
             return opcode::Fsync::new(FILE).flags(types::FsyncFlags::DATASYNC).build();
         }
@@ -71,8 +75,11 @@ impl Request {
                 let write = opcode::Write::new(FILE, address, length);
                 write.offset(offset).rw_flags(durability(io)).build()
             }
-            (Op::Trim | Op::Flush, _) => match discard {
-                Discard::Command => {
+            (Op::Trim | Op::Flush, _) => match (discard, event) {
+                (_, Some(event)) => {
+                    opcode::Read::new(types::Fd(event), address, size_of::<u64>() as u32).build()
+                }
+                (Discard::Command, None) => {
                     // blkdev_uring_cmd takes the start from `addr` and the length from `addr3`,
                     // which is where a command's own bytes begin.
                     let mut command = [0; 16];
@@ -82,7 +89,7 @@ impl Request {
                         .cmd(command)
                         .build()
                 }
-                Discard::PunchHole | Discard::No => {
+                (Discard::Ioctl | Discard::PunchHole | Discard::No, None) => {
                     opcode::Fallocate::new(FILE, left).offset(offset).mode(PUNCH_HOLE).build()
                 }
             },
@@ -135,6 +142,7 @@ mod tests {
             buffer: Buffer { address: std::ptr::null_mut(), registered: None },
             moved_bytes: 0,
             discard: Discard::PunchHole,
+            event: None,
         }
     }
 

@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::OwnedFd;
+use std::process::Command;
 use std::time::Duration;
 
 use fourcorners_drive::{Lba, SECTOR_BYTES};
@@ -206,19 +207,117 @@ fn a_broken_ring_fails_what_is_in_flight_and_what_comes() {
 
 #[test]
 fn trims_in_flight_together_all_fall_back_on_an_older_kernel() {
-    // A file answers the block device's discard command as an older kernel's device does.
+    // A file answers the block device's discard command as an older kernel's device does, and the ioctl by ENOTTY.
     let file = numbered_file();
     let mut drive = Uring::new(file.try_clone().expect("dup"), GEOMETRY, SETUP).expect("drive");
     drive.discard = Discard::Command;
-    for tag in 0..4 {
-        drive.submit(Tag(tag), io(Op::Trim, 64 * u64::from(tag), 8));
+    for round in 0..3 {
+        for tag in 0..4 {
+            drive.submit(Tag(tag), io(Op::Trim, 64 * u64::from(tag), 8));
+        }
+        for _ in 0..4 {
+            let fault = drive.reap(Nanos::MAX).expect_err("a file takes no such request");
+            assert_eq!(fault.cause, os(Errno::NOTTY), "round {round}");
+        }
+        assert_eq!((drive.discard, drive.flying), (Discard::Ioctl, 0));
     }
-    for _ in 0..4 {
-        assert!(drive.reap(Nanos::MAX).expect("trimmed").is_some());
-    }
-    assert_eq!(drive.discard, Discard::PunchHole);
+    // What the kernel would do as a write of zeroes is not tried.
     assert!(only(&mut drive, io(Op::Read, 192, 8)).expect("read").is_some());
-    assert!(read_bytes(&drive, 1, 4096).iter().all(|&byte| byte == 0));
+    assert_eq!(read_bytes(&drive, 1, 8), 192u64.to_le_bytes());
+}
+
+/// A loop device over a file, which is taken away again; `None`, and a line that says why, where there is none.
+struct Loop {
+    device: String,
+    _file: tempfile::NamedTempFile,
+}
+
+impl Loop {
+    fn new() -> Option<Loop> {
+        let file = tempfile::NamedTempFile::new().expect("temporary file");
+        numbered(file.reopen().expect("open"));
+        let made = Command::new("losetup").args(["--find", "--show"]).arg(file.path()).output();
+        let device = match &made {
+            Ok(output) => String::from_utf8_lossy(&output.stdout).trim().to_string(),
+            Err(_) => String::new(),
+        };
+        if !device.starts_with("/dev/loop") {
+            println!("skipped: no loop device: {made:?}");
+            return None;
+        }
+        Some(Loop { device, _file: file })
+    }
+
+    /// Discards and writes that its driver was given (Documentation/block/stat.rst).
+    fn discards_and_writes(&self) -> [u64; 2] {
+        let path = format!("/sys/block/{}/stat", &self.device["/dev/".len()..]);
+        let stat = std::fs::read_to_string(path).expect("sysfs");
+        [11, 4].map(|at| {
+            stat.split_whitespace().nth(at).and_then(|word| word.parse().ok()).expect("a number")
+        })
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").arg("-d").arg(&self.device).status();
+    }
+}
+
+#[test]
+fn where_io_uring_has_no_discard_a_trim_is_one_nevertheless_and_no_write() {
+    let Some(device) = Loop::new() else { return };
+    let open = || {
+        let file = File::options().read(true).write(true).open(&device.device);
+        file.expect("it can be opened")
+    };
+    let old = -Errno::OPNOTSUPP.raw_os_error();
+    let mut drive = Uring::new(open(), GEOMETRY, SETUP).expect("drive");
+    drive.discard = Discard::Command.after(old).expect("there is another way");
+    let before = device.discards_and_writes();
+    for round in 0..8u64 {
+        // Reads beside them are answered as ever.
+        let op = |tag: u64| if tag == 3 { Op::Read } else { Op::Trim };
+        for tag in 0..4 {
+            drive.submit(Tag(tag as u32), io(op(tag), 256 * tag + 8 * round, 8));
+        }
+        let began = clock();
+        for _ in 0..4 {
+            let done = drive.reap(Nanos::MAX).expect("discarded").expect("four are in flight");
+            assert!(done.at >= began);
+        }
+        assert_eq!(drive.reap(Nanos::MAX), Ok(None));
+    }
+    let after = device.discards_and_writes();
+    assert_eq!([after[0] - before[0], after[1] - before[1]], [24, 0]);
+    for (sector, zeroes) in
+        [(0, true), (63, true), (64, false), (256, true), (575, true), (576, false), (768, false)]
+    {
+        assert!(only(&mut drive, io(Op::Read, sector, 1)).expect("read").is_some());
+        let expected = if zeroes { 0 } else { sector };
+        assert_eq!(read_bytes(&drive, 1, 8), expected.to_le_bytes(), "sector {sector}");
+    }
+    // The control: a hole punched is told from a discard.
+    drive.discard = Discard::PunchHole;
+    assert!(only(&mut drive, io(Op::Trim, 64, 8)).expect("a hole").is_some());
+    let hole = device.discards_and_writes();
+    assert_eq!([hole[0] - after[0], hole[1] - after[1]], [0, 1]);
+    drive.discard = Discard::Ioctl;
+    // One that the device refuses is an error; what is beyond its end is no range of it.
+    drive.geometry.sectors += 8;
+    let fault = only(&mut drive, io(Op::Trim, GEOMETRY.sectors, 8)).expect_err("beyond the end");
+    assert_eq!(fault.cause, os(Errno::INVAL));
+    assert!(only(&mut drive, io(Op::Trim, 0, 8)).expect("discarded").is_some());
+    // Dropped with some in flight, it has let go of the device.
+    for tag in 0..4 {
+        drive.submit(Tag(tag), io(Op::Trim, 512 + 8 * u64::from(tag), 8));
+    }
+    drop(drive);
+    let mut read_only =
+        Uring::new(File::open(&device.device).expect("open"), GEOMETRY, SETUP).expect("drive");
+    read_only.discard = Discard::Ioctl;
+    let fault = only(&mut read_only, io(Op::Trim, 0, 8)).expect_err("it is not open for writing");
+    assert_eq!(fault.cause, os(Errno::BADF));
 }
 
 #[test]
