@@ -28,7 +28,8 @@ use fourcorners_run::streams::Plan;
 use fourcorners_trace::TraceError;
 use fourcorners_words::size;
 
-use crate::side_by_side::{Need, Room, rated_cycles};
+use crate::memory::{Need, Room};
+use crate::target_info::rated_cycles;
 use crate::validate::{ErrorTable, TestKind};
 use band::Band;
 pub use jobs::Jobs;

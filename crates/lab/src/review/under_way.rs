@@ -15,7 +15,7 @@ use super::phase::preparation;
 use super::runner::Reviewed;
 use super::trim_reaches::{NotProbed, Probe};
 use super::trim_works::{REFUSED, TIME};
-use super::{Method, Phase, Reached, Replayed, Shelf, irregular, power, snia, trim_reaches};
+use super::{Method, Phase, Reached, Replayed, StateCache, irregular, power, snia, trim_reaches};
 use crate::drive::{Drive, Outcome, Purge};
 
 /// A review whose plan is being carried out.
@@ -65,13 +65,13 @@ impl Review {
     /// A drive in the state these phases lead to: a purge and what follows it.
     pub(super) fn take(
         &mut self,
-        shelf: &Shelf<'_>,
+        states: &StateCache<'_>,
         phases: &[Phase],
         observer: &mut impl Observer,
     ) -> Option<Drive> {
         let jobs = preparation(phases.get(1..).unwrap_or_default());
         self.state = "fresh".into();
-        match shelf.take(&jobs, observer) {
+        match states.take(&jobs, observer) {
             Ok(drive) => {
                 phases.iter().for_each(|phase| self.is_in_state(phase));
                 Some(drive)
