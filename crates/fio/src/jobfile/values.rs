@@ -7,11 +7,22 @@ use fourcorners_run::streams::{
 use fourcorners_words::nearest;
 
 use super::known;
-use super::options::Rw;
 use super::units;
 
 /// Largest block; a buffer of this size is made for each I/O in flight.
 const MOST_BLOCK_BYTES: u64 = 1 << 30;
+
+/// What `rw` says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Rw {
+    /// Its name, for reports.
+    pub(super) name: &'static str,
+    pub(super) operations: Operations,
+    pub(super) random: bool,
+    /// What follows a colon: I/Os at a place when random, bytes skipped when sequential.
+    pub(super) run: u32,
+    pub(super) step_bytes: i64,
+}
 
 /// Yes when it stands alone or is a number other than 0.
 pub(super) fn flag(value: Option<&str>) -> Result<bool, String> {

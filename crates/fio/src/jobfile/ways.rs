@@ -2,8 +2,8 @@
 
 use fourcorners_run::streams::{Direction, Plan};
 
+use super::described::Described;
 use super::error::JobFileError;
-use super::jobs::Described;
 
 /// What a job file asks of the one loop that runs all its jobs. It counts on real targets only.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -17,12 +17,12 @@ use super::dry_run;
 use super::interrupt::Interrupt;
 use super::keeper::{self, Keeper};
 use super::out;
+use super::outcome::{End, Failure};
 use super::print;
 use super::progress::Progress;
 use super::sink::TerminalSink;
 use super::targets;
 use super::terminal::say;
-use super::{End, Failure};
 
 /// Most times a review is repeated.
 const MOST_REPEATS: u32 = 1000;

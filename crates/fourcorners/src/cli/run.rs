@@ -20,11 +20,11 @@ use jiff::Timestamp;
 
 use super::args::{OutputFormat, RunArgs};
 use super::interrupt::Interrupt;
+use super::outcome::{End, Failure};
 use super::progress::{Progress, ReviewProgress};
 use super::replaced::{Inputs, Kind};
 use super::targets;
 use super::terminal::say;
-use super::{End, Failure};
 
 /// What fio exits with when a signal stopped it.
 const STOPPED: u8 = 128;

@@ -11,9 +11,9 @@ use serde_json::json;
 
 use super::args::TasksArgs;
 use super::interrupt::Interrupt;
+use super::outcome::{End, Failure};
 use super::size::parse_size;
 use super::terminal::{columns, say};
-use super::{End, Failure};
 
 pub(super) fn run(args: &TasksArgs) -> Result<End, Failure> {
     match (&args.show, &args.real) {

@@ -13,8 +13,8 @@ use fourcorners_results::store::{Filter, Store, StoreError, Summary, dates};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::Shared;
 use super::error::Refused;
+use super::shared::Shared;
 
 /// Records of a list, unless fewer are asked for.
 const MOST_LISTED: u64 = 200;

@@ -14,9 +14,9 @@ use fourcorners_report as report;
 use fourcorners_results::store::{Filter, Store, StoreError, dates};
 
 use super::keeper;
+use super::outcome::{End, Failure};
 use super::replaced::{Inputs, Kind};
 use super::terminal::{columns, say};
-use super::{End, Failure};
 
 pub(super) use args::ResultsArgs;
 use args::{Chosen, ExportArgs, ImportArgs, ResultsCommand, RmArgs, ShowArgs};

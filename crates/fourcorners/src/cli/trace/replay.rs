@@ -21,11 +21,11 @@ use super::{cannot_open, options, tell_skipped};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::keeper::Keeper;
 use crate::cli::out::make_writable;
+use crate::cli::outcome::{End, Failure};
 use crate::cli::print;
 use crate::cli::progress::{Progress, ReviewProgress};
 use crate::cli::targets::{self, Asked};
 use crate::cli::terminal::say;
-use crate::cli::{End, Failure};
 
 /// Longest idle cap, an hour: with more nothing is cut.
 const MOST_IDLE_MS: f64 = 3_600_000.0;

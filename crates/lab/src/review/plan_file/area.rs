@@ -4,7 +4,7 @@ use fourcorners_run::trim::Range;
 use fourcorners_words::bytes_of;
 use toml::de::DeValue;
 
-use super::PlanError;
+use super::error::PlanError;
 use super::reader::{At, Section};
 use crate::review::Scope;
 use crate::review::scope::{SEQUENTIAL_BLOCK, whole_blocks};

@@ -4,7 +4,7 @@ use fourcorners_record::note::{finished, note};
 use fourcorners_record::{Curve, Figure, Note, Record, Steadiness, Threshold};
 use fourcorners_words::{count, nearest, three_digits};
 
-use super::PlanError;
+use super::error::PlanError;
 use super::reader::{At, Section, number};
 
 /// A number of a figure.

@@ -4,8 +4,8 @@ use fourcorners_record::{Data, Job, Pattern, Until};
 use fourcorners_words::bytes_of;
 use toml::de::DeValue;
 
-use super::PlanError;
 use super::area::Area;
+use super::error::PlanError;
 use super::reader::{Section, number};
 use crate::review::Scope;
 use crate::review::scope::{RANDOM_BLOCK, SEQUENTIAL_BLOCK};

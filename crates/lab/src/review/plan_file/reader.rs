@@ -8,7 +8,7 @@ use fourcorners_words::{LONGEST_NAME, nearest};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::PlanError;
+use super::error::PlanError;
 
 /// The text that is read, and what it is called.
 #[derive(Clone, Copy, Debug)]
