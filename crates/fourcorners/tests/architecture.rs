@@ -205,6 +205,28 @@ fn a_circle_is_found_through_uses_paths_and_names_that_are_handed_on() {
     assert_eq!(circle(&apart), [vec![module("x"); 0]; 0]);
 }
 
+/// Lines that say themselves that a test is skipped, and so pass in CI.
+fn skipped_by_itself(path: &Path, text: &str) -> Vec<Violation> {
+    let said = |(_, code): &(usize, &str)| code.contains(concat!("println!(\"skip", "ped"));
+    let found = code(text).filter(said);
+    found.map(|(line, _)| format!("{}:{line} skips by itself", path.display())).collect()
+}
+
+#[test]
+fn tests_are_skipped_in_one_way() {
+    for folder in source_folders() {
+        let tests = folder.with_file_name("tests");
+        let of_tests = if tests.is_dir() { sources(&tests) } else { Vec::new() };
+        for (path, text) in sources(&folder).into_iter().chain(of_tests) {
+            if !path.ends_with("testing/src/lib.rs") {
+                assert_eq!(skipped_by_itself(&path, &text), [""; 0]);
+            }
+        }
+    }
+    let planted = concat!("return println!(\"skip", "ped: no fio\");\n// println!\n");
+    assert_eq!(skipped_by_itself(Path::new("a.rs"), planted), ["a.rs:1 skips by itself"]);
+}
+
 /// Packages that a lock file has and may not have.
 fn locked(lock: &str, unwanted: &[&str]) -> Vec<Violation> {
     let names = lock.lines().filter_map(|line| line.strip_prefix("name = \""));
