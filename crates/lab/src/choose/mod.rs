@@ -40,7 +40,6 @@ pub use recording::Recording;
 
 /// Days of a year.
 const DAYS: f64 = 365.25;
-/// What a drive that was stopped failed with.
 
 /// The work that every drive does.
 #[derive(Clone, Debug)]
@@ -177,7 +176,7 @@ pub fn choose(
     }
     let results = results.into_iter().map(|result| {
         let result = result.into_inner().expect("no holder panics");
-        result.unwrap_or_else(|| Err(Obstacle::Stopped))
+        result.unwrap_or(Err(Obstacle::Stopped))
     });
     concluded(request, results.collect(), tasks.notes)
 }
