@@ -6,7 +6,8 @@ use std::sync::Mutex;
 use fourcorners_catalogue::{self as catalogue, Profile};
 use fourcorners_drive::{Hdd, Ssd};
 use fourcorners_lab::drive::{Drive as LabDrive, Purge};
-use fourcorners_lab::side_by_side;
+use fourcorners_lab::memory::check_memory;
+use fourcorners_lab::target_info::target_info;
 use fourcorners_run::{JobEnd, trim};
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -383,8 +384,8 @@ impl Drive {
             PyRuntimeError::new_err("the drive is at work in another thread: give each its own")
         })?;
         if made.drive.is_none() {
-            side_by_side::check_memory(vec![self.profile.memory_bytes()], 1)
-                .map_err(PyMemoryError::new_err)?;
+            check_memory(vec![self.profile.memory_bytes()], 1)
+                .map_err(|error| PyMemoryError::new_err(error.to_string()))?;
         }
         made.is_used |= uses_it;
         let place = &mut made.drive;
@@ -454,7 +455,7 @@ impl Drive {
         if let Some(raised) = watched.raised {
             return Err(raised);
         }
-        let target = side_by_side::target_info(&self.profile, self.profile.geometry());
+        let target = target_info(&self.profile, self.profile.geometry());
         Ok(FioResult::of(jobs, placed, target, result?))
     }
 }

@@ -6,8 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use fourcorners_lab::review::{Checkpoint, Method, Step, Watch};
-use fourcorners_lab::side_by_side::{Wanted, check_memory, review_all};
+use fourcorners_lab::campaign::{ChosenMethod, Session, Settings, Sink, measure};
+use fourcorners_lab::device_under_test::DeviceUnderTest;
+use fourcorners_lab::memory::check_memory;
+use fourcorners_lab::review::{Checkpoint, Method, Step, UnknownMethod, Watch};
 use fourcorners_linux::guard::LEAST_BYTES;
 use fourcorners_record::Record as LabRecord;
 use pyo3::exceptions::{PyMemoryError, PyValueError};
@@ -52,7 +54,8 @@ pub(crate) fn review(
         Ok(list) if drives.cast::<pyo3::types::PyString>().is_err() => list,
         _ => vec![drives.clone()],
     };
-    let mut wanted = Vec::new();
+    let chosen: Vec<ChosenMethod> = methods.iter().copied().map(ChosenMethod::from).collect();
+    let (mut sessions, mut needs) = (Vec::new(), Vec::new());
     for drive in &drives {
         let (profile, spare) = Drive::of(drive)?;
         let bytes = profile.capacity_bytes();
@@ -63,28 +66,28 @@ pub(crate) fn review(
                 LEAST_BYTES / 512
             )));
         }
-        let (methods, spare_percent) = (methods.clone(), spare * 100.0);
-        wanted.push(Wanted { profile, methods, quick, spare_percent, seed, most_ios: ios });
+        needs.push(profile.memory_bytes());
+        let spare_percent = spare * 100.0;
+        let settings = Settings { quick, spare_percent, seed, most_ios: ios, erase: None };
+        let target = DeviceUnderTest::Virtual(Box::new(profile));
+        let session = Session::new(target, &chosen, &settings);
+        sessions.push(session.map_err(|error| Error::new_err(error.to_string()))?);
     }
-    check_memory(wanted.iter().map(|wanted| wanted.profile.memory_bytes()).collect(), 1)
-        .map_err(PyMemoryError::new_err)?;
-    let reviews = wanted.len() * methods.len();
+    check_memory(needs, 1).map_err(|error| PyMemoryError::new_err(error.to_string()))?;
+    let reviews = sessions.len() * methods.len();
     let told = Arc::new(Told { parts: Mutex::default(), stop: AtomicBool::new(false) });
-    let watch = {
-        let told = Arc::clone(&told);
-        move |_: &Wanted, _: Method| Progress::new(&told)
-    };
+    let sink = Reviews(Arc::clone(&told));
     let (done, mut finished) = channel();
     let worker = std::thread::spawn(move || {
-        let records = review_all(&wanted, &watch);
+        let measured = measure(&sessions, &sink);
         // Whoever asked is gone only if it was stopped.
-        let _ = done.send(records);
+        let _ = done.send(measured);
     });
     let mut raised = None;
-    let records = loop {
+    let measured = loop {
         let waiting = &mut finished;
         match py.detach(move || waiting.recv_timeout(BETWEEN_LOOKS)) {
-            Ok(records) => break records,
+            Ok(measured) => break measured,
             Err(RecvTimeoutError::Timeout) if raised.is_none() => {
                 let part = told.part_of(reviews);
                 if let Err(error) = look(py, progress.as_ref(), part) {
@@ -105,7 +108,8 @@ pub(crate) fn review(
     if let Some(progress) = &progress {
         progress.call1(py, (1.0,))?;
     }
-    Ok(records.into_iter().map(|record| Record(Arc::new(record))).collect())
+    let document = measured.map_err(|error| Error::new_err(error.to_string()))?;
+    Ok(document.records.into_iter().map(|record| Record(Arc::new(record))).collect())
 }
 
 fn methods_of(names: &Bound<'_, PyAny>) -> PyResult<Vec<Method>> {
@@ -117,7 +121,10 @@ fn methods_of(names: &Bound<'_, PyAny>) -> PyResult<Vec<Method>> {
     for name in &names {
         let named = match name.as_str() {
             "all" => Method::ALL.to_vec(),
-            name => vec![name.parse().map_err(PyValueError::new_err)?],
+            name => {
+                let method: Result<Method, UnknownMethod> = name.parse();
+                vec![method.map_err(|error| PyValueError::new_err(error.to_string()))?]
+            },
         };
         for method in named {
             if !methods.contains(&method) {
@@ -142,6 +149,21 @@ impl Told {
     fn part_of(&self, reviews: usize) -> f64 {
         let parts = self.parts.lock().expect("no holder panics");
         (parts.iter().sum::<f64>() / reviews.max(1) as f64).min(1.0)
+    }
+}
+
+/// The reviews of one call, told to the thread that waits for them.
+struct Reviews(Arc<Told>);
+
+impl Sink for Reviews {
+    type Watch = Progress;
+
+    fn watch(&self, _target: &str, _method: &str) -> Progress {
+        Progress::new(&self.0)
+    }
+
+    fn stopped(&self) -> bool {
+        self.0.stop.load(Ordering::Relaxed)
     }
 }
 

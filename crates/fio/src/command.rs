@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn fio_takes_the_command_and_touches_no_other_file() {
         if std::process::Command::new("fio").arg("--version").output().is_err() {
-            println!("skipped: fio is not installed");
+            fourcorners_testing::skipped("fio", "fio is not installed");
             return;
         }
         let folder = tempfile::tempdir().expect("a temporary folder");

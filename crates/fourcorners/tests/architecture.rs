@@ -7,6 +7,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+#[path = "architecture/imports.rs"]
+mod imports;
+
+use imports::Module;
+
 /// A line that breaks a rule, with its file.
 type Violation = String;
 
@@ -123,6 +128,103 @@ fn a_file_with_a_line_too_many_is_found() {
     let path = Path::new("a.rs");
     assert_eq!(too_long(path, &"\n".repeat(MOST_LINES)), None);
     assert!(too_long(path, &"\n".repeat(MOST_LINES + 1)).is_some());
+}
+
+/// The most files that take names from each other in a circle: these few can be read together.
+const MOST_IN_A_CIRCLE: usize = 4;
+
+/// Circles that are larger: a crate, the folder or file that they are in, and how many files they have.
+const LARGER_CIRCLES: [(&str, &str, usize); 5] = [
+    // The parts of one map share its state; a cut would hand the same fields through arguments.
+    ("drive", "ftl", 16),
+    // A hard disk's geometry, mechanics and caches, with the section of its config.
+    ("drive", "config::hdd", 7),
+    // The sections of an SSD, and the SSD that they are checked against.
+    ("drive", "config::compression", 6),
+    // One SSD, a file for each kind of command.
+    ("drive", "ssd", 5),
+    // A profile, its family, and what is read behind a host controller.
+    ("catalogue", "", 5),
+];
+
+/// Circles of a source folder with too many files, by the crate's name, its first file and their number.
+fn large_circles(folder: &Path, sources: &[(PathBuf, String)]) -> Vec<(String, usize)> {
+    let circles = imports::circles(&imports::arrows(folder, sources));
+    let large = circles.into_iter().filter(|circle| circle.len() > MOST_IN_A_CIRCLE);
+    large.map(|circle: Vec<Module>| (circle[0].join("::"), circle.len())).collect()
+}
+
+#[test]
+fn no_circle_of_imports_has_more_files_than_can_be_read_together() {
+    let mut found: Vec<(String, String, usize)> = Vec::new();
+    for folder in source_folders() {
+        let name = folder.iter().rev().nth(1).expect("a crate's folder").to_string_lossy();
+        let circles = large_circles(&folder, &sources(&folder));
+        found.extend(circles.into_iter().map(|(first, files)| (name.to_string(), first, files)));
+    }
+    for (name, first, files) in &found {
+        let known = LARGER_CIRCLES.iter().find(|known| (known.0, known.1) == (name, first));
+        let most = known.map_or(MOST_IN_A_CIRCLE, |known| known.2);
+        assert!(*files <= most, "crates/{name}: {files} files use each other, {first} among them");
+    }
+    // One that is cut is taken off the list.
+    for (name, first, _) in LARGER_CIRCLES {
+        let there = found.iter().any(|it| (it.0.as_str(), it.1.as_str()) == (name, first));
+        assert!(there, "crates/{name}: the circle of {first} is gone, and still listed");
+    }
+}
+
+#[test]
+fn a_circle_is_found_through_uses_paths_and_names_that_are_handed_on() {
+    let circle = |texts: &[(&str, &str)]| {
+        let sources: Vec<(PathBuf, String)> = texts
+            .iter()
+            .map(|(file, text)| (Path::new("src").join(file), (*text).into()))
+            .collect();
+        imports::circles(&imports::arrows(Path::new("src"), &sources))
+    };
+    let module = |name: &str| -> Module { name.split("::").map(String::from).collect() };
+    let planted = [
+        ("lib.rs", "mod a;\nmod b;\nmod c;\npub use c::Thing;\n"),
+        ("a.rs", "use crate::{\n    b::{One as First, Two},\n};\n"),
+        ("b.rs", "fn b() { super::Thing::new(); }\n"),
+        ("c/mod.rs", "mod d;\npub(super) use d::Thing;\n"),
+        ("c/d.rs", "use super::super::a::A;\n"),
+    ];
+    assert_eq!(circle(&planted), [vec![module("a"), module("b"), module("c::d")]]);
+    // Not a comment, a text, a unit test, or who may see an item.
+    let apart = [
+        ("lib.rs", "mod a;\nmod b;\n"),
+        ("a.rs", "use crate::b::B;\n"),
+        (
+            "b.rs",
+            "// crate::a::A\npub(in crate::a) fn b() { \"crate::a::A\"; }\n\
+             #[cfg(test)]\nmod tests {\n    use crate::a::A;\n}\n",
+        ),
+    ];
+    assert!(circle(&apart).is_empty());
+}
+
+/// Lines that say themselves that a test is skipped, and so pass in CI.
+fn skipped_by_itself(path: &Path, text: &str) -> Vec<Violation> {
+    let said = |(_, code): &(usize, &str)| code.contains(concat!("println!(\"skip", "ped"));
+    let found = code(text).filter(said);
+    found.map(|(line, _)| format!("{}:{line} skips by itself", path.display())).collect()
+}
+
+#[test]
+fn tests_are_skipped_in_one_way() {
+    for folder in source_folders() {
+        let tests = folder.with_file_name("tests");
+        let of_tests = if tests.is_dir() { sources(&tests) } else { Vec::new() };
+        for (path, text) in sources(&folder).into_iter().chain(of_tests) {
+            if !path.ends_with("testing/src/lib.rs") {
+                assert_eq!(skipped_by_itself(&path, &text), [""; 0]);
+            }
+        }
+    }
+    let planted = concat!("return println!(\"skip", "ped: no fio\");\n// println!\n");
+    assert_eq!(skipped_by_itself(Path::new("a.rs"), planted), ["a.rs:1 skips by itself"]);
 }
 
 /// Packages that a lock file has and may not have.

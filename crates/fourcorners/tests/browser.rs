@@ -2,7 +2,7 @@
 //! dark, on a phone and on paper, and axe finds nothing serious.
 //!
 //! Playwright drives Debian's Chromium. Both come with `npm ci --prefix crates/fourcorners/tests/browser`, as
-//! `.ci/run` does it; without them the tests say so and pass.
+//! `.ci/run` does it; without them the tests say so and pass, except in CI.
 
 #[path = "../../results/tests/fixture/mod.rs"]
 mod fixture;

@@ -1,8 +1,8 @@
 //! The methods of the drive lab: what a review measures, on a real drive and on a virtual one.
 //!
 //! A [`review::Method`] is a plan of jobs, a [`drive::Drive`] is what they run on, and a
-//! [`Record`](fourcorners_record::Record) is what comes of it; [`side_by_side`] reviews several
-//! drives at once. [`replay`] is the storage bench, [`validate`] holds virtual drives against what
+//! [`Record`](fourcorners_record::Record) is what comes of it; [`campaign`] reviews one drive
+//! or several, and keeps what comes of it. [`replay`] is the storage bench, [`validate`] holds virtual drives against what
 //! was published, [`choose`] ranks drives by a work, [`state`] keeps a used drive in a file, [`real_tasks`] does tasks on a file system,
 //! [`bench`] measures our own speed. Nothing in here parses arguments, draws or serves: the command
 //! is the crate `fourcorners`, and Python binds this one.
@@ -37,16 +37,19 @@
 #![forbid(unsafe_code)]
 
 pub mod bench;
+pub mod campaign;
 pub mod choose;
+pub mod device_under_test;
 pub mod disturbed;
 pub mod drive;
 pub mod grade;
+pub mod memory;
 pub mod real_tasks;
 pub mod replay;
 pub mod review;
-pub mod side_by_side;
 pub mod state;
 mod statistic;
+pub mod target_info;
 pub mod validate;
 
 /// The Rust of README.md is compiled and run with the other documentation tests.

@@ -2,7 +2,7 @@
 //! and rates that rise with the size.
 
 use fourcorners_catalogue::{Model, built_in, families};
-use fourcorners_drive::{Ssd, Target};
+use fourcorners_drive::Ssd;
 use fourcorners_record::{Data, Job, Pattern, Until};
 use fourcorners_run::{Measured, Unobserved, run};
 

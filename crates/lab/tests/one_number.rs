@@ -1,27 +1,13 @@
 //! One test, one number: a row of the fidelity table is what its command measures.
 
 use fourcorners_catalogue::built_in;
+use fourcorners_lab::campaign::Unwatched;
 use fourcorners_lab::drive::Drive;
 use fourcorners_lab::review::{
-    Bench, Checkpoint, Medium, Past, Protocol, Reviewed, Scope, Step, Watch, plans, review,
+    DriveSource, Medium, Past, Protocol, Reviewed, Scope, plans, review,
 };
-use fourcorners_lab::side_by_side::target_info;
+use fourcorners_lab::target_info::target_info;
 use fourcorners_lab::validate::{self, PublishedFigure, validate};
-use fourcorners_record::Record;
-
-struct Patient;
-
-impl Watch for Patient {
-    fn step(&mut self, _: &Step<'_>) {}
-
-    fn go_on(&mut self, _: f64) -> bool {
-        true
-    }
-
-    fn measured(&mut self, _: &Record) {}
-
-    fn reached(&mut self, _: &Checkpoint) {}
-}
 
 /// The numbers that `fourcorners review NAME --set SET --methods ID` prints.
 fn reviewed(id: &str, name: &str, set: &[String]) -> Vec<f64> {
@@ -45,7 +31,8 @@ fn reviewed(id: &str, name: &str, set: &[String]) -> Vec<f64> {
         erase: None,
     };
     let drive = &mut Drive::from_profile(&profile);
-    let record = review(reviewed, &mut Bench::One(drive, &mut Past::default()), None, &mut Patient);
+    let record =
+        review(reviewed, &mut DriveSource::One(drive, &mut Past::default()), None, &mut Unwatched);
     let said = record.notes.iter().filter(|note| note.about == "published");
     said.filter_map(|note| note.value).collect()
 }

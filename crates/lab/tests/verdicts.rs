@@ -2,37 +2,22 @@
 //! outcome where it must come out, beside a drive on which the opposite must.
 
 use fourcorners_catalogue::built_in;
-use fourcorners_lab::review::{Checkpoint, Method, Step, Watch};
-use fourcorners_lab::side_by_side::{Wanted, review_all};
+use fourcorners_lab::campaign::{Session, Settings, Unwatched, measure};
+use fourcorners_lab::device_under_test::DeviceUnderTest;
+use fourcorners_lab::review::Method;
 use fourcorners_record::{Ended, Outcome, Record};
-
-/// Watches nothing and never stops.
-struct Patient;
-
-impl Watch for Patient {
-    fn step(&mut self, _: &Step<'_>) {}
-    fn go_on(&mut self, _: f64) -> bool {
-        true
-    }
-    fn measured(&mut self, _: &Record) {}
-    fn reached(&mut self, _: &Checkpoint) {}
-}
 
 /// The records of a method on drives with these settings, at full length.
 fn reviewed(method: Method, drives: &[(&str, &[&str])]) -> Vec<Record> {
-    let wanted = drives.iter().map(|(name, set)| {
+    let settings = Settings { seed: 5, ..Settings::default() };
+    let sessions = drives.iter().map(|(name, set)| {
         let set: Vec<String> = set.iter().map(ToString::to_string).collect();
         let profile = built_in(name, &set).unwrap_or_else(|error| panic!("{error}"));
-        Wanted {
-            profile,
-            methods: vec![method],
-            quick: false,
-            spare_percent: 0.0,
-            seed: 5,
-            most_ios: None,
-        }
+        let target = DeviceUnderTest::Virtual(Box::new(profile));
+        Session::new(target, &[method.into()], &settings).expect("ours fit all targets")
     });
-    let records = review_all(&wanted.collect::<Vec<_>>(), &|_, _| Patient);
+    let sessions: Vec<Session> = sessions.collect();
+    let records = measure(&sessions, &Unwatched).expect("virtual drives are ready").records;
     assert_eq!(records.len(), drives.len());
     for record in &records {
         assert_eq!(record.ended, Ended::Complete, "{}", record.target.name);

@@ -13,6 +13,7 @@ use fourcorners_drive::{FaultCause, Geometry, Io, Lba, Nanos, Op, Tag, Target};
 use fourcorners_linux::{Setup, Uring, UringError};
 use fourcorners_record::{Data, Job, Pattern, Until};
 use fourcorners_run::{JobEnd, Unobserved, run};
+use fourcorners_testing::skipped;
 use rustix::fs::OFlags;
 
 const SETUP: Setup = Setup { queue_depth: 8, max_block_bytes: 131_072 };
@@ -315,7 +316,7 @@ fn a_loop_device_reads_writes_trims_and_purges() {
     let file = filled_file(16 << 20);
     let device = match loop_device(file.path()) {
         Ok(device) => device,
-        Err(reason) => return println!("skipped: {reason}"),
+        Err(reason) => return skipped("loop-devices", reason),
     };
     let all = geometry(16 << 20);
     let mut drive = Uring::new(open(&device.target, true), all, SETUP).expect("drive");
@@ -338,7 +339,7 @@ fn a_device_that_fails_is_an_input_output_error() {
     let file = filled_file(1 << 20);
     let device = match loop_device(file.path()) {
         Ok(device) => device,
-        Err(reason) => return println!("skipped: {reason}"),
+        Err(reason) => return skipped("loop-devices", reason),
     };
     let mut drive =
         Uring::new(open(&device.target, true), geometry(1 << 20), SETUP).expect("drive");
@@ -361,7 +362,7 @@ fn a_full_file_system_says_so() {
         .output();
     match mount {
         Ok(output) if output.status.success() => {}
-        _ => return println!("skipped: cannot mount a tmpfs (not root?)"),
+        _ => return skipped("mount", "cannot mount a tmpfs (not root?)"),
     }
     let target = directory.path().to_path_buf();
     let _mounted = Undo { target, command: &["umount"], _one_at_a_time: guard };

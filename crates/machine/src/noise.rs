@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn waiting_for_a_processor_is_seen_and_sleeping_is_none() {
         let Some(meter) = NoiseMeter::begin() else {
-            return println!("skipped: this kernel has no schedstat");
+            return fourcorners_testing::skipped("schedstat", "this kernel has no schedstat");
         };
         std::thread::sleep(Duration::from_millis(300));
         let asleep = meter.end(0.3).expect("it told before").cpu_wait_share;

@@ -11,6 +11,7 @@ use std::process::Command;
 use fourcorners_machine::save::write_atomically;
 use fourcorners_record::Document;
 use fourcorners_report::page;
+use fourcorners_testing::skipped;
 
 /// A headless browser where one is installed.
 fn chromium() -> Option<PathBuf> {
@@ -38,7 +39,7 @@ fn open(name: &str, document: &Document) -> Option<Opened> {
 
 fn open_html(name: &str, html: &str) -> Option<Opened> {
     let Some(browser) = chromium() else {
-        println!("skipped: chromium is not installed");
+        skipped("chromium", "chromium is not installed");
         return None;
     };
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);

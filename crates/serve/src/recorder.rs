@@ -131,7 +131,7 @@ mod tests {
     fn a_disk_that_is_full_is_said_and_stops_nobody() {
         let full = Path::new("/dev/full");
         let Ok(file) = File::options().write(true).open(full) else {
-            return println!("skipped: there is no /dev/full");
+            return fourcorners_testing::skipped("dev-full", "there is no /dev/full");
         };
         let writer = Writer::new(BufWriter::with_capacity(64 << 10, file), "").expect("buffered");
         let (ring, ios) = sync_channel::<TraceIo>(16);

@@ -15,6 +15,7 @@ use fourcorners_serve::{
     Address, Listener, MOST_CONNECTIONS, Pace, Recording, Report, Server, Settings, Turn,
     TurnSettings,
 };
+use fourcorners_testing::skipped;
 
 /// Bytes of the drives here: 64 MiB, so that all of it is copied in a moment.
 const BYTES: u64 = 64 << 20;
@@ -95,7 +96,7 @@ impl Served {
         let output = match Command::new(program).args(args).current_dir(self.dir.path()).output() {
             Ok(output) => output,
             Err(error) => {
-                println!("skipped: {program}: {error}");
+                skipped(program, format!("{program}: {error}"));
                 return None;
             }
         };
@@ -231,7 +232,7 @@ fn fio_finds_by_its_checksums_what_it_wrote() {
     let has_nbd =
         engines.is_ok_and(|engines| String::from_utf8_lossy(&engines.stdout).contains("nbd"));
     if !has_nbd {
-        return println!("skipped: no fio with the engine nbd");
+        return skipped("fio-nbd", "no fio with the engine nbd");
     }
     served.client("fio", &job);
     let report = served.end();

@@ -31,6 +31,8 @@ mod filter;
 mod formats;
 mod generate;
 mod input;
+mod io;
+mod options;
 mod reader;
 mod task;
 mod unpack;
@@ -38,99 +40,25 @@ mod write;
 
 use std::path::Path;
 
-use fourcorners_drive::{Nanos, Op};
-use serde::{Deserialize, Serialize};
+use fourcorners_drive::Nanos;
 
 pub use ahead::Ahead;
 pub use card::card;
 pub use error::{Place, Reason, TraceError};
 pub use filter::{AddressMap, Filter, OpSet};
-pub use formats::Format;
-pub use generate::{Composition, Generated};
-pub use task::{Step, TASK_NAMES, Task};
-pub use write::{Output, Recorder, WriteError, Written, write};
+pub use formats::{Format, UnknownFormat};
+pub use generate::{Composition, Generated, UnknownGenerated};
+pub use io::{IoFlags, MOST_BYTES, MOST_OFFSET, MOST_TIME, TraceIo};
+pub use options::{Event, Options};
+pub use task::{Step, StepError, TASK_NAMES, Task, TaskError};
+pub use write::{Output, Recorder, UnknownOutput, WriteError, Written, write};
 
 use reader::Reader;
-
-/// The latest time of a trace, 73 years: sums of a few such times are still times.
-pub const MOST_TIME: Nanos = Nanos(1 << 61);
-
-/// The highest byte offset at which an I/O may begin.
-pub const MOST_OFFSET: u64 = (1 << 62) - 1;
-
-/// Most bytes of one I/O: the sectors of an [`fourcorners_drive::Io`] are a 32-bit number.
-pub const MOST_BYTES: u64 = u32::MAX as u64 * 512;
 
 /// What stands before the name of a generated trace.
 const GENERATED: &str = "generated:";
 /// What stands before the name or the file of a task.
 const TASK: &str = "task:";
-
-/// One I/O of a trace.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct TraceIo {
-    /// When it was issued, counted from the first I/O of the trace.
-    pub at: Nanos,
-    /// What it does.
-    pub op: Op,
-    /// First byte; 0 for a flush.
-    pub offset_bytes: u64,
-    /// Length; 0 for a flush.
-    pub bytes: u64,
-    /// From issue to completion, where the trace tells.
-    pub duration: Option<Nanos>,
-    /// Which of the trace's devices: the kernel's number of it (blktrace, blkparse), the trace's
-    /// own (MSR Cambridge, MQSim, CSV), or the files of an iolog from 0 in the order they appear.
-    pub device: u32,
-    /// What else the trace says of it.
-    pub flags: IoFlags,
-}
-
-/// What only the compact form tells of an I/O.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct IoFlags {
-    /// Force unit access: a write that was answered when it was durable.
-    pub fua: bool,
-    /// A write of zeros.
-    pub zeroes: bool,
-    /// The drive failed it.
-    pub failed: bool,
-}
-
-impl TraceIo {
-    /// The first byte after it.
-    pub fn end_bytes(&self) -> u64 {
-        self.offset_bytes + self.bytes
-    }
-}
-
-/// How a trace is read.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Options {
-    /// Its format, if it is not to be seen by its content.
-    pub format: Option<Format>,
-    /// Leave out records that cannot be read, and count them.
-    pub skip_bad: bool,
-    /// The event of a kernel trace that an I/O is taken from.
-    pub event: Event,
-    /// Which I/Os are kept, and how they are changed.
-    pub filter: Filter,
-    /// A generated trace: so many I/Os instead of its full number.
-    pub ios: Option<u64>,
-    /// A generated trace: seed of its random numbers.
-    pub seed: u64,
-}
-
-/// Which event of a kernel trace is the beginning of an I/O.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Event {
-    /// `D`: handed to the drive. Durations are the drive's.
-    #[default]
-    Issue,
-    /// `Q`: handed to the block layer. Durations have what it waited there.
-    Queue,
-}
 
 /// A trace that is being read.
 pub struct Trace {
@@ -158,14 +86,13 @@ pub fn open(path: &Path, options: &Options) -> Result<Trace, TraceError> {
     let name = path.display().to_string();
     let wrong = |format, place, reason| TraceError { name: name.clone(), format, place, reason };
     if let Some(task) = name.strip_prefix(TASK) {
-        let reader = task_reader(task, options)
-            .map_err(|why| wrong(None, Place::Whole, Reason::Other(why)))?;
+        let reader = task_reader(task, options).map_err(|why| wrong(None, Place::Whole, why))?;
         return Ok(Trace::new(name, None, reader, options));
     }
     let (format, reader) = match name.strip_prefix(GENERATED) {
         Some(generated) => {
             let composition = Composition::named(generated)
-                .map_err(|why| wrong(None, Place::Whole, Reason::Other(why)))?;
+                .map_err(|why| wrong(None, Place::Whole, why.into()))?;
             let ios = options.ios.unwrap_or(composition.ios());
             (None, Reader::Generated(Box::new(Generated::new(composition, ios, options.seed))))
         }
@@ -178,11 +105,11 @@ pub fn open(path: &Path, options: &Options) -> Result<Trace, TraceError> {
     Ok(Trace::new(name, format, reader, options))
 }
 
-fn task_reader(name: &str, options: &Options) -> Result<Reader, String> {
+fn task_reader(name: &str, options: &Options) -> Result<Reader, Reason> {
     if options.ios.is_some() {
-        return Err("--ios does not apply to a task: leave it out".into());
+        return Err(Reason::IosOfTask);
     }
-    let task = Task::named(name)?;
+    let task = Task::named(name).map_err(Box::new)?;
     Ok(Reader::Task(Box::new(task::Drawn::new(&task, options.seed))))
 }
 

@@ -5,6 +5,7 @@
 //! is named in one warning.
 
 mod assign;
+mod described;
 mod error;
 mod iolog;
 mod jobs;
@@ -15,24 +16,28 @@ mod sections;
 #[cfg(test)]
 mod tests;
 mod units;
+mod value_error;
 mod values;
 mod verify;
 mod ways;
 
 use std::path::{Path, PathBuf};
 
+pub use described::Placed;
 pub use error::{JobFileError, Location};
-pub use jobs::{Job, Jobs, LogFiles, Percentiles, Placed};
+pub use jobs::{Job, Jobs, LogFiles, Percentiles};
 pub use sections::Environment;
+pub use value_error::ValueError;
 pub use ways::{Ways, cpu_list};
 
+use described::Described;
 use fourcorners_run::streams::Direction;
 use sections::Section;
 
 /// A job file that was understood.
 #[derive(Clone, PartialEq, Debug)]
 pub struct JobFile {
-    jobs: Vec<jobs::Described>,
+    jobs: Vec<Described>,
     /// The options of its `[global]` sections, as written.
     pub globals: Vec<(String, String)>,
     /// It, those that it includes, and the recordings that its jobs replay.
@@ -67,9 +72,8 @@ impl JobFile {
         };
         let globals =
             sections.last().map_or_else(Vec::new, |last| last.globals.iter().map(pair).collect());
-        let described = |section: &Section| jobs::Described::new(section);
-        let jobs: Vec<jobs::Described> =
-            sections.iter().map(described).collect::<Result<_, _>>()?;
+        let described = |section: &Section| Described::new(section);
+        let jobs: Vec<Described> = sections.iter().map(described).collect::<Result<_, _>>()?;
         // What is replayed may be written over no more than the job file.
         let recordings = jobs.iter().flat_map(|job| job.options.replay.paths.iter().cloned());
         let files = files.into_iter().chain(recordings).collect();
@@ -83,7 +87,7 @@ impl JobFile {
 
     /// Whether any job whose `filename` `belongs` here writes or trims.
     pub fn changes(&self, belongs: impl Fn(Option<&str>) -> bool) -> bool {
-        let changes = |job: &jobs::Described| {
+        let changes = |job: &Described| {
             let operations = job.operations();
             let verify = &job.options.verify;
             let runs = !(verify.only && verify.kind.is_some());

@@ -8,7 +8,7 @@ use fourcorners_run::verify::Kind;
 
 use super::iolog::Replay;
 use super::units::Size;
-use super::values;
+use super::values::{self, Rw};
 use super::ways::Ways;
 
 /// The percentiles that fio shows unless told otherwise.
@@ -16,18 +16,6 @@ const PERCENTILES: [f64; 17] = [
     1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95,
     99.99,
 ];
-
-/// What `rw` says.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Rw {
-    /// Its name, for reports.
-    pub(super) name: &'static str,
-    pub(super) operations: Operations,
-    pub(super) random: bool,
-    /// What follows a colon: I/Os at a place when random, bytes skipped when sequential.
-    pub(super) run: u32,
-    pub(super) step_bytes: i64,
-}
 
 /// When a job is steady.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -3,8 +3,8 @@
 use fourcorners_drive::Geometry;
 use fourcorners_run::streams::{BlockSizes, Direction, Distribution, Stream, Zones};
 
+use super::described::Described;
 use super::error::JobFileError;
-use super::jobs::Described;
 use super::units::Size;
 
 /// Most memory for maps of blocks.

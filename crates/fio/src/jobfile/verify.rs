@@ -3,8 +3,8 @@
 use fourcorners_run::streams::{BlockSizes, Operations, Plan, Stream};
 use fourcorners_run::verify::{LEDGER_BYTES_A_BLOCK, Spec};
 
+use super::described::{Described, Placed};
 use super::error::JobFileError;
-use super::jobs::{Described, Placed};
 use super::options::Verify;
 
 /// Most memory for the account of what was written where.

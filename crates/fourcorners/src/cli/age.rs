@@ -12,9 +12,9 @@ use fourcorners_run::{JobEnd, run as run_job};
 
 use super::args::AgeArgs;
 use super::interrupt::Interrupt;
+use super::outcome::{End, Failure};
 use super::targets::{self, VirtualDrive};
 use super::terminal::say;
-use super::{End, Failure};
 
 /// Most times a drive is written: a large one takes this machine hours then.
 const MOST_DRIVE_WRITES: f64 = 1000.0;

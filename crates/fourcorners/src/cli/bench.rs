@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::args::BenchArgs;
 use super::interrupt::Interrupt;
-use super::{End, Failure};
+use super::outcome::{End, Failure};
 
 pub(super) fn run(args: &BenchArgs) -> Result<End, Failure> {
     let mut interrupt = Interrupt::listen()?;

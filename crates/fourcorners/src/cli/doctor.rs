@@ -7,8 +7,8 @@ use fourcorners_linux::doctor::{Finding, Roots, Verdict, machine, target};
 use serde_json::json;
 
 use super::args::DoctorArgs;
+use super::outcome::{End, Failure};
 use super::terminal::columns;
-use super::{End, Failure};
 
 /// Looks, and tells. What limits a measurement is no failure.
 pub(super) fn run(args: &DoctorArgs) -> Result<End, Failure> {

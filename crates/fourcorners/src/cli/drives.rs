@@ -9,8 +9,8 @@ use fourcorners_drive::config::PortTrim;
 use serde_json::json;
 
 use super::args::DrivesArgs;
+use super::outcome::{End, Failure};
 use super::terminal::columns;
-use super::{End, Failure};
 
 pub(super) fn run(args: &DrivesArgs) -> Result<End, Failure> {
     let text = match (&args.name, args.hosts) {

@@ -2,9 +2,8 @@
 
 use std::io::{Write, stdout};
 
+use fourcorners_lab::campaign::Session;
 use fourcorners_lab::review::{ASSUMED_BYTES_PER_SECOND, Past, Phase, Protocol};
-
-use super::session::Session;
 
 /// Prints every phase of every session, all of which are to be carried out so many times.
 pub(super) fn print(sessions: &[Session], times: u32) -> anyhow::Result<()> {

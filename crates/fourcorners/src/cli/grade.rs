@@ -11,9 +11,9 @@ use fourcorners_lab::grade::{
 use fourcorners_lab::review::Method;
 
 use super::interrupt::Interrupt;
+use super::outcome::{End, Failure};
 use super::terminal::columns;
 use super::validate::workers;
-use super::{End, Failure};
 
 /// Grade verdicts on virtual drives for which the truth is known
 ///

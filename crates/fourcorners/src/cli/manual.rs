@@ -4,20 +4,21 @@ use std::io::{Write, stdout};
 
 use clap::CommandFactory;
 
-use super::args::{Args, CompletionsArgs};
-use super::{End, Failure};
+use super::args::CompletionsArgs;
+use super::command::CommandLine;
+use super::outcome::{End, Failure};
 
 /// Prints the completions of a shell.
 pub(super) fn completions(args: &CompletionsArgs) -> Result<End, Failure> {
     let mut text = Vec::new();
-    clap_complete::generate(args.shell, &mut Args::command(), "fourcorners", &mut text);
+    clap_complete::generate(args.shell, &mut CommandLine::command(), "fourcorners", &mut text);
     stdout().lock().write_all(&text)?;
     Ok(End::Done)
 }
 
 /// Prints the manual page, the commands' own pages after it.
 pub(super) fn man() -> Result<End, Failure> {
-    let mut command = Args::command();
+    let mut command = CommandLine::command();
     // So that the commands are called by their full names.
     command.build();
     let mut text = Vec::new();

@@ -7,6 +7,7 @@ mod age;
 mod args;
 mod bench;
 mod choose;
+mod command;
 mod compare;
 mod doctor;
 mod drives;
@@ -17,17 +18,16 @@ mod keeper;
 mod manual;
 mod named;
 mod out;
-mod planned;
+mod outcome;
 mod print;
 mod progress;
 mod replaced;
 mod report;
 mod results;
-mod resume;
 mod review;
 mod run;
 mod serve;
-mod session;
+mod sink;
 mod size;
 mod sweep;
 mod targets;
@@ -45,38 +45,16 @@ use std::sync::Arc;
 use clap::Parser;
 use clap::error::ErrorKind;
 
-use args::{Args, Command};
+use command::{Command, CommandLine};
+use outcome::{End, Failure};
 use terminal::say;
-
-/// What a command ended with.
-enum End {
-    Done,
-    /// Something was measured, but not all of it.
-    Incomplete,
-    /// What fio would exit with.
-    Code(u8),
-}
-
-/// Why a command did not end well.
-enum Failure {
-    /// Nothing was run; the message says what to type instead.
-    Usage(String),
-    /// It was begun and failed.
-    Failed(anyhow::Error),
-}
-
-impl<E: Into<anyhow::Error>> From<E> for Failure {
-    fn from(error: E) -> Failure {
-        Failure::Failed(error.into())
-    }
-}
 
 /// Runs a command line, whose first word is the program's name. What it says goes to standard output
 /// and standard error; 0 is done, 1 failed or stopped, 2 not begun.
 pub fn run<T: Into<OsString> + Clone>(line: impl IntoIterator<Item = T>) -> ExitCode {
     // A file that may not grow is an error of a write then, and no sudden end (setrlimit(2)).
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
-    let result = match Args::try_parse_from(line).map(|args| args.command) {
+    let result = match CommandLine::try_parse_from(line).map(|line| line.command) {
         Ok(Command::Review(args)) => review::run(args),
         Ok(Command::Report(args)) => report::run(&args),
         Ok(Command::Run(args)) => run::run(&args),

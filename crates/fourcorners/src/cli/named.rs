@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use fourcorners_record::{Document, Record};
 use fourcorners_results::store::{self, Store, StoreError};
 
-use super::Failure;
+use super::outcome::Failure;
 use super::results::failure;
 
 /// Fewest digits that are taken for the beginning of an id.

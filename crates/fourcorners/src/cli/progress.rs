@@ -31,9 +31,18 @@ impl Progress {
         Progress { bars: Some(MultiProgress::with_draw_target(target)), interrupt }
     }
 
-    /// What tells whether to stop.
-    pub(super) fn interrupt(&self) -> &Interrupt {
-        &self.interrupt
+    /// Whether it was interrupted.
+    pub(super) fn stopped(&self) -> bool {
+        self.interrupt.asked()
+    }
+
+    /// Says something without tearing the bars apart.
+    pub(super) fn warn(&self, message: &str) {
+        let message = format!("fourcorners: {message}");
+        match &self.bars {
+            Some(bars) => bars.suspend(|| say(&message)),
+            None => say(&message),
+        }
     }
 
     /// Tells a program.
@@ -94,17 +103,6 @@ enum Shown {
 pub(super) struct ReviewProgress {
     shown: Shown,
     interrupt: Interrupt,
-}
-
-impl ReviewProgress {
-    /// Says something without tearing the bars apart.
-    pub(super) fn warn(&self, message: &str) {
-        let message = format!("fourcorners: {message}");
-        match &self.shown {
-            Shown::Bar(bar) => bar.suspend(|| say(&message)),
-            Shown::Told(_) => say(&message),
-        }
-    }
 }
 
 impl Watch for ReviewProgress {

@@ -10,10 +10,10 @@ use fourcorners_report::{self as report, Picture, pictures};
 use super::args::ReportArgs;
 use super::named;
 use super::out::make_writable;
+use super::outcome::{End, Failure};
 use super::print;
 use super::replaced::{Inputs, Kind};
 use super::terminal::say;
-use super::{End, Failure};
 
 pub(super) fn run(args: &ReportArgs) -> Result<End, Failure> {
     if let Some(page) = &args.output {

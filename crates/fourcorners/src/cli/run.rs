@@ -8,6 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, anyhow};
 use fourcorners_fio::jobfile::{JobFile, Jobs, Placed, Ways, cpu_list};
 use fourcorners_fio::output::{Cost, Report, TargetRun, json, log_files, normal, write_logs};
+use fourcorners_lab::device_under_test::{DeviceUnderTest, Ready};
 use fourcorners_lab::drive::LAY_OUT_BLOCK;
 use fourcorners_lab::review::Watch;
 use fourcorners_linux::{Modes, Setup, SubmissionThread};
@@ -19,12 +20,11 @@ use jiff::Timestamp;
 
 use super::args::{OutputFormat, RunArgs};
 use super::interrupt::Interrupt;
-use super::planned::{Planned, Ready};
+use super::outcome::{End, Failure};
 use super::progress::{Progress, ReviewProgress};
 use super::replaced::{Inputs, Kind};
 use super::targets;
 use super::terminal::say;
-use super::{End, Failure};
 
 /// What fio exits with when a signal stopped it.
 const STOPPED: u8 = 128;
@@ -77,7 +77,7 @@ pub(super) fn run(args: &RunArgs) -> Result<End, Failure> {
                 };
                 run_on(&part, &planned, is_new, &progress)
             }
-            Err(why) => Err(Failure::Usage(why)),
+            Err(error) => Err(Failure::Usage(error.to_string())),
         };
         if let (Err(_), Some(path)) = (&run, created) {
             // Ours, and of no use to anybody.
@@ -145,7 +145,7 @@ fn check(
     args: &RunArgs,
     file: &JobFile,
     sought: &Sought,
-    planned: &[Planned],
+    planned: &[DeviceUnderTest],
     seed: u64,
 ) -> Result<Vec<usize>, Failure> {
     let name = args.job_file.display();
@@ -178,7 +178,7 @@ fn check(
     if sought.given {
         warnings.extend(elsewhere(file, sought));
     }
-    let mut targets: Vec<PathBuf> = planned.iter().filter_map(Planned::place).collect();
+    let mut targets: Vec<PathBuf> = planned.iter().filter_map(DeviceUnderTest::place).collect();
     // Profiles, and what the drives come from.
     targets.extend(sought.targets.iter().map(|target| resolved(Path::new(target))));
     targets.extend(file.files.iter().chain(&args.state).map(|path| resolved(path)));
@@ -275,7 +275,7 @@ struct Part<'a> {
 
 fn run_on(
     part: &Part<'_>,
-    planned: &Planned,
+    planned: &DeviceUnderTest,
     is_new: bool,
     progress: &Progress,
 ) -> Result<TargetRun, Failure> {
@@ -292,11 +292,12 @@ fn run_on(
     let cpus = part.cpus.unwrap_or(&jobs.ways.cpus);
     // Before anything is made, so that buffers are memory of the same node.
     let _pinned = match planned.is_real() && !cpus.is_empty() {
-        true => Some(cpu::pin(cpus).map_err(Failure::Usage)?),
+        true => Some(cpu::pin(cpus).map_err(|error| Failure::Usage(error.to_string()))?),
         false => None,
     };
+    let ready = planned.open_with(setup(&jobs, is_new), modes(&jobs.ways));
     let Ready { mut drive, target, host } =
-        planned.open_with(setup(&jobs, is_new), modes(&jobs.ways)).map_err(Failure::Usage)?;
+        ready.map_err(|error| Failure::Usage(error.to_string()))?;
     let mut shown = Shown(progress.of(&target.name));
     if is_new && !part.as_is {
         let laid_out = drive.lay_out(&jobs.plan, &mut shown)?;

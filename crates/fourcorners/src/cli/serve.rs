@@ -18,9 +18,9 @@ use fourcorners_serve::{
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::interrupt::Interrupt;
+use super::outcome::{End, Failure};
 use super::targets::{self, VirtualDrive};
 use super::terminal::say;
-use super::{End, Failure};
 
 /// Of the memory that is available, contents may take so much.
 const MEMORY_PERCENT: u64 = 75;

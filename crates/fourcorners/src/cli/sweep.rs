@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use anyhow::anyhow;
 
 use super::args::SweepArgs;
-use super::{End, Failure};
+use super::outcome::{End, Failure};
 
 /// Names the Python to use.
 const VARIABLE: &str = "FOURCORNERS_PYTHON";

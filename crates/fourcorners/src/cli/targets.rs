@@ -4,11 +4,11 @@
 use std::path::Path;
 
 use fourcorners_catalogue::{self as catalogue, CatalogueError, HostController, Profile};
-use fourcorners_lab::{side_by_side, state};
+use fourcorners_lab::device_under_test::DeviceUnderTest;
+use fourcorners_lab::{memory, state};
 use fourcorners_linux::guard::{self, LEAST_BYTES, Permission, RealTarget};
 
 use super::args::{ReviewArgs, RunArgs, TargetArgs};
-use super::planned::Planned;
 use super::size::parse_size;
 
 /// Targets of a replay as typed, with what goes for them.
@@ -27,7 +27,7 @@ struct Changes<'a> {
 }
 
 /// Finds all targets; the first that may not be tested refuses the whole review.
-pub(super) fn plan(args: &ReviewArgs) -> Result<Vec<Planned>, String> {
+pub(super) fn plan(args: &ReviewArgs) -> Result<Vec<DeviceUnderTest>, String> {
     // What is only to be told of need not be named.
     let writes = !args.dry_run;
     let mut planned = find_all(&Asked { targets: &args.targets, on: &args.on, writes })?;
@@ -40,13 +40,13 @@ pub(super) fn plan(args: &ReviewArgs) -> Result<Vec<Planned>, String> {
 }
 
 /// Finds all targets that are asked for, with one drive each.
-pub(super) fn plan_asked(asked: &Asked<'_>) -> Result<Vec<Planned>, String> {
+pub(super) fn plan_asked(asked: &Asked<'_>) -> Result<Vec<DeviceUnderTest>, String> {
     let planned = find_all(asked)?;
     check_memory(&planned, 1)?;
     Ok(planned)
 }
 
-fn find_all(asked: &Asked<'_>) -> Result<Vec<Planned>, String> {
+fn find_all(asked: &Asked<'_>) -> Result<Vec<DeviceUnderTest>, String> {
     let on = asked.on;
     let planned = find_each(asked.targets.iter().map(|target| (target, asked.writes)), on)?;
     if let (Some(host), Some(real)) = (&on.host, planned.iter().find(|it| it.is_real())) {
@@ -62,12 +62,12 @@ fn find_all(asked: &Asked<'_>) -> Result<Vec<Planned>, String> {
 fn find_each<'a>(
     targets: impl Iterator<Item = (&'a String, bool)>,
     on: &TargetArgs,
-) -> Result<Vec<Planned>, String> {
+) -> Result<Vec<DeviceUnderTest>, String> {
     let size = on.size.as_deref().map(parse_size).transpose()?;
     let host = host_controller(on.host.as_deref())?;
     let changes = Changes { host: host.as_ref(), set: &on.set };
     let permission = Permission { destroy: on.destroy.clone(), force: on.force.clone() };
-    let mut planned: Vec<Planned> = Vec::new();
+    let mut planned: Vec<DeviceUnderTest> = Vec::new();
     for (target, written) in targets {
         let found = match written {
             false => find_to_read(target, size, changes, &permission)?,
@@ -77,7 +77,7 @@ fn find_each<'a>(
             let name = found.name();
             return Err(match found {
                 // Figures go by the name in the profile; two of one name could not be told apart.
-                Planned::Virtual(_) if *target != name => format!(
+                DeviceUnderTest::Virtual(_) if *target != name => format!(
                     "{target} is a second drive called {name}: change the name in one of them"
                 ),
                 _ if found.is_same(other) => format!("{target} is named twice: name it once"),
@@ -89,7 +89,7 @@ fn find_each<'a>(
         }
         planned.push(found);
     }
-    let any = |wanted: fn(&Planned) -> bool| planned.iter().any(wanted);
+    let any = |wanted: fn(&DeviceUnderTest) -> bool| planned.iter().any(wanted);
     if size.is_some() && !any(|target| target.is_real()) {
         return Err("--size is the size of a file, and no target is one: leave it out".into());
     }
@@ -100,23 +100,24 @@ fn find_each<'a>(
 }
 
 /// The one drive that is to take a state.
-fn used(mut planned: Vec<Planned>, file: &Path) -> Result<Planned, String> {
+fn used(mut planned: Vec<DeviceUnderTest>, file: &Path) -> Result<DeviceUnderTest, String> {
     match (planned.pop(), planned.is_empty()) {
-        (Some(Planned::Virtual(profile)), true) => {
+        (Some(DeviceUnderTest::Virtual(profile)), true) => {
             state::check(file, &profile).map_err(|error| error.to_string())?;
-            Ok(Planned::Used(profile, file.to_path_buf()))
+            Ok(DeviceUnderTest::Used(profile, file.to_path_buf()))
         }
         _ => Err("--state is the state of one virtual drive: give it as the only target".into()),
     }
 }
 
 /// Refuses drives that have no room in memory, where so many are in it at a time.
-fn check_memory(planned: &[Planned], at_a_time: usize) -> Result<(), String> {
-    side_by_side::check_memory(planned.iter().map(Planned::memory_bytes).collect(), at_a_time)
+fn check_memory(planned: &[DeviceUnderTest], at_a_time: usize) -> Result<(), String> {
+    let needs = planned.iter().map(DeviceUnderTest::memory_bytes).collect();
+    memory::check_memory(needs, at_a_time).map_err(|error| error.to_string())
 }
 
 /// A virtual drive that is large enough for its figures to mean something, as a real one must be.
-fn large_enough(profile: Profile) -> Result<Planned, String> {
+fn large_enough(profile: Profile) -> Result<DeviceUnderTest, String> {
     let bytes = profile.capacity_bytes();
     match bytes < LEAST_BYTES {
         true => Err(format!(
@@ -124,7 +125,7 @@ fn large_enough(profile: Profile) -> Result<Planned, String> {
             profile.name,
             LEAST_BYTES / 512
         )),
-        false => Ok(Planned::Virtual(Box::new(profile))),
+        false => Ok(DeviceUnderTest::Virtual(Box::new(profile))),
     }
 }
 
@@ -145,8 +146,8 @@ pub(super) fn find_virtual(asked: &VirtualDrive<'_>) -> Result<Box<Profile>, Str
     let changes = Changes { host: host.as_ref(), set: asked.set };
     let nothing = Permission { destroy: Vec::new(), force: Vec::new() };
     match find(target, None, changes, &nothing)? {
-        Planned::Virtual(profile) => {
-            let planned = [Planned::Virtual(profile.clone())];
+        DeviceUnderTest::Virtual(profile) => {
+            let planned = [DeviceUnderTest::Virtual(profile.clone())];
             check_memory(&planned, 1)?;
             Ok(profile)
         }
@@ -163,7 +164,7 @@ fn find(
     size: Option<u64>,
     changes: Changes<'_>,
     permission: &Permission,
-) -> Result<Planned, String> {
+) -> Result<DeviceUnderTest, String> {
     let Changes { host, set } = changes;
     let words = |error: CatalogueError| error.to_string();
     if target.ends_with(".toml") {
@@ -187,21 +188,25 @@ fn find(
 }
 
 /// A device or a file that is there, or one that can be created.
-fn real(path: &Path, size: Option<u64>, permission: &Permission) -> Result<Planned, String> {
+fn real(
+    path: &Path,
+    size: Option<u64>,
+    permission: &Permission,
+) -> Result<DeviceUnderTest, String> {
     let there = guard::inspect(path).and_then(|target| {
         guard::may_write(&target, permission)?;
         Ok(target)
     });
     match (there, size) {
-        (Ok(target), None) => Ok(Planned::Real(Box::new(target), permission.clone())),
+        (Ok(target), None) => Ok(DeviceUnderTest::Real(Box::new(target), permission.clone())),
         // A scratch file of an earlier review, of the size that is asked for.
         (Ok(target), Some(bytes)) if target.geometry.bytes() == whole_blocks(&target, bytes) => {
-            Ok(Planned::Real(Box::new(target), permission.clone()))
+            Ok(DeviceUnderTest::Real(Box::new(target), permission.clone()))
         }
         (Err(refusal), None) => Err(refusal.to_string()),
         (_, Some(bytes)) => {
             guard::may_create(path, bytes).map_err(|refusal| refusal.to_string())?;
-            Ok(Planned::New(path.to_path_buf(), bytes))
+            Ok(DeviceUnderTest::New(path.to_path_buf(), bytes))
         }
     }
 }
@@ -212,10 +217,13 @@ fn whole_blocks(target: &RealTarget, bytes: u64) -> u64 {
 }
 
 /// The targets of a job file, each with whether its jobs change it.
-pub(super) fn plan_run(args: &RunArgs, targets: &[(String, bool)]) -> Result<Vec<Planned>, String> {
+pub(super) fn plan_run(
+    args: &RunArgs,
+    targets: &[(String, bool)],
+) -> Result<Vec<DeviceUnderTest>, String> {
     let targets = targets.iter().map(|(target, changed)| (target, *changed));
     let mut planned = find_each(targets, &args.on)?;
-    if planned.iter().all(Planned::is_real) && args.on.host.is_some() {
+    if planned.iter().all(DeviceUnderTest::is_real) && args.on.host.is_some() {
         return Err("--host is for virtual drives, and no target is one: leave it out".into());
     }
     if let Some(state) = &args.state {
@@ -232,7 +240,7 @@ fn find_to_read(
     size: Option<u64>,
     changes: Changes<'_>,
     permission: &Permission,
-) -> Result<Planned, String> {
+) -> Result<DeviceUnderTest, String> {
     let path = Path::new(target);
     let is_path = target.contains('/') || path.symlink_metadata().is_ok();
     // A name of the catalogue is that drive, whether it is written or only read.
@@ -248,7 +256,7 @@ fn find_to_read(
                 .map_err(|why| format!("{why} (or leave --size out: the jobs only read it)"));
         }
         let found = guard::inspect(path).map_err(|refusal| refusal.to_string())?;
-        return Ok(Planned::ToRead(Box::new(found)));
+        return Ok(DeviceUnderTest::ToRead(Box::new(found)));
     }
     find(target, size, changes, permission)
 }

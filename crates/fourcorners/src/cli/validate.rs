@@ -13,9 +13,9 @@ use fourcorners_machine::{host, save};
 
 use super::args::ValidateArgs;
 use super::interrupt::Interrupt;
+use super::outcome::{End, Failure};
 use super::replaced::{Inputs, Kind};
 use super::terminal::columns;
-use super::{End, Failure};
 
 /// A file larger than this is no list of figures.
 const MOST_FIGURES_BYTES: u64 = 64 << 20;

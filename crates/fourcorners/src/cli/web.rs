@@ -3,8 +3,8 @@
 use std::io::{Write, stdout};
 
 use super::args::WebArgs;
+use super::outcome::{End, Failure};
 use super::results::database;
-use super::{End, Failure};
 use crate::web::{Options, WebError, serve};
 
 pub(super) fn run(args: WebArgs) -> Result<End, Failure> {

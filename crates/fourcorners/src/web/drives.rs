@@ -8,9 +8,9 @@ use axum::response::{IntoResponse, Response};
 use fourcorners_catalogue::{self as catalogue, CatalogueError};
 use serde::Serialize;
 
-use super::Shared;
 use super::error::Refused;
 use super::results::with_store;
+use super::shared::Shared;
 
 /// A drive.
 #[derive(Clone, Serialize)]

@@ -17,9 +17,9 @@ mod error;
 mod results;
 mod reviews;
 mod running;
+mod shared;
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -36,6 +36,8 @@ use tokio::sync::Semaphore;
 pub(crate) use access::Access;
 use budget::Budget;
 use reviews::Reviews;
+pub(crate) use shared::Options;
+use shared::Shared;
 
 /// A request to start a review is some hundred bytes.
 const MOST_BODY_BYTES: usize = 64 << 10;
@@ -52,21 +54,6 @@ const MADE: usize = 2;
 const LISTS: usize = 16;
 /// Threads that ask the database and make pages.
 const THREADS_THAT_WAIT: usize = 4;
-
-/// What is served, where and to whom.
-#[derive(Clone, Debug)]
-pub(crate) struct Options {
-    /// Where to listen; port 0 takes any that is free.
-    pub listen: SocketAddr,
-    /// The database of results.
-    pub database: PathBuf,
-    /// Whether nothing can be started.
-    pub read_only: bool,
-    /// Names besides `localhost` and addresses that browsers may call this machine.
-    pub names: Vec<String>,
-    /// This program, which runs the reviews.
-    pub program: PathBuf,
-}
 
 /// Why nothing is served.
 #[derive(Debug, Error)]
@@ -88,15 +75,6 @@ pub(crate) enum WebError {
     /// The system refused something else.
     #[error("{0}")]
     System(#[from] std::io::Error),
-}
-
-/// What all handlers share.
-#[derive(Debug)]
-struct Shared {
-    options: Options,
-    reviews: Reviews,
-    /// Reports that may be made at a time.
-    made: Semaphore,
 }
 
 /// Serves until SIGINT or SIGTERM; `ready` is told the address once it can be called. A review that is

@@ -11,9 +11,9 @@ use fourcorners_catalogue as catalogue;
 use fourcorners_lab::review::{MOST_SPARE_PERCENT, Method};
 use serde::{Deserialize, Serialize};
 
-use super::Shared;
 use super::error::Refused;
 use super::running::{Running, Status};
+use super::shared::Shared;
 
 /// Most drives of one review.
 const MOST_DRIVES: usize = 16;

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use fourcorners_testing::skipped;
+
 /// Where the scripts are.
 pub(crate) fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser")
@@ -17,20 +19,18 @@ fn program(names: &[&str]) -> Option<PathBuf> {
 
 /// Node and a browser; none, and a word about it, where something is not installed.
 pub(crate) fn node_and_browser() -> Option<(PathBuf, PathBuf)> {
-    let skipped = |what: &str| println!("skipped: {what}");
     let Some(node) = program(&["node", "nodejs"]) else {
-        skipped("node is not installed");
+        skipped("node", "node is not installed");
         return None;
     };
     let Some(browser) = program(&["chromium", "chromium-browser", "google-chrome"]) else {
-        skipped("chromium is not installed");
+        skipped("chromium", "chromium is not installed");
         return None;
     };
     for module in ["playwright-core", "axe-core"] {
         if !folder().join("node_modules").join(module).is_dir() {
-            skipped(&format!(
-                "{module} is not there: npm ci --prefix crates/fourcorners/tests/browser"
-            ));
+            let why = "is not there: npm ci --prefix crates/fourcorners/tests/browser";
+            skipped(module, format!("{module} {why}"));
             return None;
         }
     }

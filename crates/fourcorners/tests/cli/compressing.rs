@@ -3,6 +3,7 @@
 use std::fs;
 
 use fourcorners_record::{Document, Ended};
+use fourcorners_testing::skipped;
 
 use crate::bench::{folder, obeys_the_laws, run};
 use crate::media::{Loop, MIB, is_root};
@@ -83,11 +84,11 @@ fn kept(document: &Document, about: &str) -> Vec<f64> {
 #[test]
 fn zram_has_a_gap_and_a_loop_device_has_none() {
     if !is_root() {
-        return println!("skipped: zram needs root");
+        return skipped("root", "zram needs root");
     }
     let zram = match Zram::new(64 * MIB) {
         Ok(zram) => zram,
-        Err(why) => return println!("skipped: {why}"),
+        Err(why) => return skipped("zram", why),
     };
     let Some(device) = Loop::blank(64 * MIB) else { return };
     let found = reviewed(&zram.node(), "compressible,./gap.toml");

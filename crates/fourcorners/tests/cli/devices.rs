@@ -5,6 +5,7 @@ use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fourcorners_record::{Ended, TargetKind};
+use fourcorners_testing::skipped;
 
 use crate::bench::{folder, obeys_the_laws, refused, run, saved, start, wait_for};
 use crate::files::is_a_good_quick_review;
@@ -35,7 +36,7 @@ fn ext4() -> Option<Loop> {
     match tool(&["mkfs.ext4", "-q", "-F", image.text()]) {
         Ok(_) => Loop::over(image, &[]),
         Err(error) => {
-            println!("skipped: {error}");
+            skipped("mkfs.ext4", error);
             None
         }
     }
@@ -70,7 +71,7 @@ fn a_mounted_device_is_never_written() {
     let Some(device) = ext4() else { return };
     let at = mount_point(&device.image);
     if let Err(error) = tool(&["mount", &device.node, &at]) {
-        return println!("skipped: {error}");
+        return skipped("ext4", error);
     }
     let _mounted = Undo::with(&["umount", &at]);
     let line = is_kept(&device, true);
@@ -89,7 +90,7 @@ fn what_cannot_be_asked_is_not_written() {
     let Some(device) = ext4() else { return };
     let at = mount_point(&device.image);
     if let Err(error) = tool(&["mount", &device.node, &at]) {
-        return println!("skipped: {error}");
+        return skipped("ext4", error);
     }
     let _mounted = Undo::with(&["umount", &at]);
     let unused = Image::new(32 * MIB);
@@ -107,7 +108,7 @@ fn what_cannot_be_asked_is_not_written() {
         tool(&["unshare", "--mount", "--propagation", "private", "sh", "-c", &review])
     };
     if let Err(error) = tool(&["unshare", "--mount", "true"]) {
-        return println!("skipped: {error}");
+        return skipped("mount-namespaces", error);
     }
     let lines = |hidden: &str, image: &Image| review(hidden, image).expect_err("it is refused");
     let line = lines("", &device.image);
@@ -139,7 +140,7 @@ fn a_partition_table_is_not_written() {
     let image = Image::new(64 * MIB);
     let made = run_with(&["sfdisk", "-q", "--no-reread", image.text()], "label: gpt\n,8M\n,8M\n");
     if let Err(error) = made {
-        return println!("skipped: {error}");
+        return skipped("sfdisk", error);
     }
     let Some(device) = Loop::over(image, &[]) else { return };
     let line = is_kept(&device, false);
@@ -159,21 +160,21 @@ fn take_all_space(path: &std::path::Path, stop: &AtomicBool) {
 #[test]
 fn a_device_that_fails_in_the_middle_keeps_what_was_measured() {
     if !is_root() {
-        return println!("skipped: loop devices need root");
+        return skipped("root", "loop devices need root");
     }
     // A loop device fails a write when the file system below has no room for it. It has until the
     // first figure is measured; then something else takes what each purge gives back.
     let image = Image::new(0);
     let at = mount_point(&image);
     if let Err(error) = tool(&["mount", "-t", "tmpfs", "-o", "size=48M", "none", &at]) {
-        return println!("skipped: {error}");
+        return skipped("mount", error);
     }
     let _mounted = Undo::with(&["umount", &at]);
     let path = std::path::Path::new(&at).join("sparse");
     File::create(&path).and_then(|file| file.set_len(32 * MIB)).expect("there is room");
     let node = match tool(&["losetup", "--find", "--show", path.to_str().expect("it is text")]) {
         Ok(node) => node,
-        Err(error) => return println!("skipped: {error}"),
+        Err(error) => return skipped("loop-devices", error),
     };
     let _device = Undo::with(&["losetup", "--detach", &node]);
     let dir = folder();
@@ -232,7 +233,7 @@ fn what_is_done_to_a_device_is_recorded() {
             ["debugfs", "CONFIG_BLK_DEV_IO_TRACE", "CAP_SYS_ADMIN", "already", "locked down"];
         assert!(known.iter().any(|why| ran.stderr.contains(why)), "{ran:?}");
         assert_eq!(std::fs::read_dir(dir.path()).expect("a folder").count(), 0, "nothing is left");
-        return println!("skipped: {}", ran.stderr);
+        return skipped("blktrace", ran.stderr);
     }
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let card = run(dir.path(), &["trace", "info", "it.blktrace.0", "--json", "--ops", "write"]);

@@ -4,6 +4,7 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 use fourcorners_record::{ClockName, Document, Ended, TargetKind, from_json, json_schema};
+use fourcorners_testing::skipped;
 
 use crate::bench::{HDD, M4, Ran, folder, listing, obeys_the_laws, run, start};
 
@@ -141,7 +142,7 @@ const GOLDEN: [&str; 2] = ["05ac9caf8edb5efb", "a8bf45e493eb1ed1"];
 #[test]
 fn fio_understands_every_command() {
     if Command::new("fio").arg("--version").output().is_err() {
-        return println!("skipped: fio is not installed");
+        return skipped("fio", "fio is not installed");
     }
     for (name, figure) in TWICE[0].document().records.iter().flat_map(|record| &record.figures) {
         let parsed =

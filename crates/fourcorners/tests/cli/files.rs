@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 
 use fourcorners_record::{ClockName, Ended, Record, TargetKind};
+use fourcorners_testing::skipped;
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::Signal;
 
@@ -90,7 +91,7 @@ fn small_disk(size: &str) -> Result<(tempfile::TempDir, Undo), String> {
 fn a_full_disk_is_said_before_anything_is_made() {
     let (disk, _mounted) = match small_disk("40M") {
         Ok(disk) => disk,
-        Err(reason) => return println!("skipped: {reason}"),
+        Err(reason) => return skipped("mount", reason),
     };
     let line = refused(disk.path(), &["review", "./big.img", "--size", "64M", "--quick"]);
     assert!(line.contains("big.img cannot be created with 64.0 MB"), "{line}");

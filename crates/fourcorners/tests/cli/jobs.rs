@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use fourcorners_testing::skipped;
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -96,8 +97,7 @@ fn missing(ours: &Value, theirs: &Value, place: &str, found: &mut Vec<String>) {
 #[test]
 fn the_json_has_every_key_of_fios() {
     if Command::new("fio").arg("--version").output().is_err() {
-        println!("skipped: fio is not installed");
-        return;
+        return skipped("fio", "fio is not installed");
     }
     let dir = folder();
     let text = "[global]\nioengine=null\nsize=1m\n[a]\nrw=randrw\n[b]\nnew_group\nrw=write\nfsync=4\n\

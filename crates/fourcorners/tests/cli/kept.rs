@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fourcorners_record::{Document, Ended};
+use fourcorners_testing::skipped;
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::Signal;
 
@@ -90,7 +91,7 @@ fn in_out_old_files_are_replaced_and_others_left_alone() {
 #[test]
 fn what_cannot_be_saved_is_still_printed() {
     if !is_root() {
-        return println!("skipped: mounting needs root");
+        return skipped("root", "mounting needs root");
     }
     let dir = folder();
     let at = dir.path().join("small");
@@ -98,7 +99,7 @@ fn what_cannot_be_saved_is_still_printed() {
     let at = at.to_str().expect("temporary paths are text");
     // Enough for the figures, not for the page.
     if let Err(error) = tool(&["mount", "-t", "tmpfs", "-o", "size=512k", "none", at]) {
-        return println!("skipped: {error}");
+        return skipped("mount", error);
     }
     let _mounted = Undo::with(&["umount", at]);
     let ran = run(dir.path(), &["review", HDD, "--quick", "--json", "--out", at]);

@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::{Command, Stdio};
 
+use fourcorners_testing::skipped;
+
 use crate::bench::{M4, Started, command, folder, listing, refused, run};
 use crate::media::{Image, Loop, MIB, run as tool, run_with};
 
@@ -86,11 +88,11 @@ fn a_drive_and_a_part_of_it_are_not_two_targets() {
     let image = Image::new(64 * MIB);
     let made = run_with(&["sfdisk", "-q", "--no-reread", image.text()], "label: dos\n,24M\n,24M\n");
     if let Err(error) = made {
-        return println!("skipped: {error}");
+        return skipped("sfdisk", error);
     }
     let Some(device) = Loop::over(image, &["--partscan"]) else { return };
     if let Err(error) = tool(&["partx", "--update", &device.node]) {
-        return println!("skipped: {error}");
+        return skipped("partitions", error);
     }
     let dir = folder();
     let (disk, part, other) =

@@ -1,6 +1,7 @@
 //! The `fourcorners` binary from end to end, as a careful, a clumsy and a hostile user run it.
 //!
-//! Tests that need root, a tool or a kernel feature that is not there say so and pass.
+//! Tests that need root, a tool or a kernel feature that is not there say so and pass; in CI they fail
+//! (`fourcorners_testing`).
 
 mod bench;
 mod choose;

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::process::Command;
 
 use fourcorners_record::{ClockName, Document, Ended, Outcome, Record};
+use fourcorners_testing::skipped;
 
 use crate::bench::{HDD, M4, folder, obeys_the_laws, run};
 use crate::media::{Loop, MIB, Undo, is_root, run as tool};
@@ -188,13 +189,13 @@ fn a_loop_device_gives_real_figures_of_passes_seconds_and_tasks() {
 #[test]
 fn trim_does_not_reach_a_loop_over_a_file_system_without_holes() {
     if !is_root() {
-        return println!("skipped: mounting needs root");
+        return skipped("root", "mounting needs root");
     }
     // ramfs has no fallocate, so that a loop device over it takes no discard.
     let dir = folder();
     let at = dir.path().to_str().expect("temporary paths are text");
     if let Err(error) = tool(&["mount", "-t", "ramfs", "none", at]) {
-        return println!("skipped: {error}");
+        return skipped("mount", error);
     }
     let _mounted = Undo::with(&["umount", at]);
     let image = dir.path().join("image");
@@ -202,7 +203,7 @@ fn trim_does_not_reach_a_loop_over_a_file_system_without_holes() {
     let image = image.to_str().expect("temporary paths are text");
     let node = match tool(&["losetup", "--find", "--show", image]) {
         Ok(node) => node,
-        Err(error) => return println!("skipped: {error}"),
+        Err(error) => return skipped("loop-devices", error),
     };
     let _attached = Undo::with(&["losetup", "--detach", &node]);
     let document = reviewed(&[&node, "--destroy", &node, "--methods", "trim-reaches"]);

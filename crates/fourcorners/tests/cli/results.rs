@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use fourcorners_record::{Document, from_json, to_json};
 use fourcorners_results::store::{Filter, Store};
+use fourcorners_testing::skipped;
 use rustix::process::Signal;
 
 use crate::bench::{HDD, M4, Ran, Started, command, folder, refused, saved};
@@ -233,14 +234,14 @@ fn killed_200_times_while_it_writes_nothing_is_lost_and_nothing_half_there() {
 #[test]
 fn a_review_outlives_a_database_that_cannot_be_written() {
     if !is_root() {
-        return println!("skipped: mounting needs root");
+        return skipped("root", "mounting needs root");
     }
     let dir = folder();
     let data = dir.path().join("data");
     fs::create_dir(&data).expect("it can be made");
     let at = data.to_str().expect("temporary paths are text");
     if let Err(error) = tool(&["mount", "-t", "tmpfs", "-o", "size=1m", "none", at]) {
-        return println!("skipped: {error}");
+        return skipped("mount", error);
     }
     let _mounted = Undo::with(&["umount", at]);
     let first = with_home(dir.path(), &["review", HDD, "--quick", "--json"]);

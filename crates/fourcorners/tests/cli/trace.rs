@@ -3,6 +3,7 @@
 use std::fs;
 
 use fourcorners_record::{Ended, TargetKind, json_schema};
+use fourcorners_testing::skipped;
 
 use crate::bench::{HDD, M4, folder, refused, run};
 
@@ -57,7 +58,7 @@ fn converted_there_and_back_it_is_the_same() {
 #[test]
 fn fio_reads_what_is_written_for_it() {
     if std::process::Command::new("fio").arg("--version").output().is_err() {
-        return println!("skipped: fio is not installed");
+        return skipped("fio", "fio is not installed");
     }
     let dir = folder();
     let file = dir.path().join("file.img");

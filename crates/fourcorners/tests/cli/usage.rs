@@ -4,6 +4,8 @@ use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
 
+use fourcorners_testing::skipped;
+
 use crate::bench::{HDD, M4, folder, refused, run};
 use crate::media::{Undo, is_root, run as tool};
 
@@ -161,7 +163,8 @@ fn a_drive_that_does_not_fit_into_memory() {
     let available = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let available = available.and_then(|text| text.trim().strip_suffix("kB")?.trim().parse().ok());
     if available.is_none_or(|kib: u64| kib > 18_000_000) {
-        return println!("skipped: this machine has the memory, or does not say");
+        let why = "this machine has the memory, or does not say";
+        return skipped("less-than-18-gb", why);
     }
     let dir = folder();
     let args =
@@ -191,14 +194,14 @@ fn places_for_results_that_cannot_be_written() {
 #[test]
 fn a_read_only_place_for_results() {
     if !is_root() {
-        return println!("skipped: mounting needs root");
+        return skipped("root", "mounting needs root");
     }
     let dir = folder();
     let at = dir.path().join("read-only");
     fs::create_dir(&at).expect("it can be made");
     let at = at.to_str().expect("temporary paths are text");
     if let Err(error) = tool(&["mount", "-t", "tmpfs", "-o", "ro,size=1M", "none", at]) {
-        return println!("skipped: {error}");
+        return skipped("mount", error);
     }
     let _mounted = Undo::with(&["umount", at]);
     for out in [at.to_string(), format!("{at}/deeper/down")] {

@@ -16,9 +16,9 @@ use fourcorners_record::{Ended, Outcome, Record};
 use crate::disturbed::Disturbance;
 use crate::drive::Drive;
 use crate::review::{
-    Bench, Checkpoint, Medium, Method, Past, Reviewed, Scope, Step, Watch, plans, review,
+    Checkpoint, DriveSource, Medium, Method, Past, Reviewed, Scope, Step, Watch, plans, review,
 };
-use crate::side_by_side::target_info;
+use crate::target_info::target_info;
 
 pub use population::{Drawn, Trim, draw, methods};
 pub use shown::markdown;
@@ -206,7 +206,8 @@ fn reviewed(
         None => Drive::from_profile(profile),
     };
     let past = &mut Past::default();
-    let record = review(reviewed, &mut Bench::One(&mut drive, past), None, &mut Going { go_on });
+    let record =
+        review(reviewed, &mut DriveSource::One(&mut drive, past), None, &mut Going { go_on });
     (record.ended != Ended::Interrupted).then_some(record)
 }
 

@@ -4,12 +4,13 @@
 //! a [`Protocol`] is either.
 //!
 //! - **Virtual SSDs**: a purged virtual SSD is a new one of its profile, so the jobs since its purge name
-//!   its state. `shelf.rs` makes a state once and copies it for all methods that begin in it, and a record
-//!   does not depend on which other methods were run. With `[wear]`, with a loaded state, and on a hard disk
+//!   its state. `state_cache.rs` makes a state once and copies it for all methods that begin in it, and a
+//!   record does not depend on which other methods were run. With `[wear]`, with a loaded state, and on a hard disk
 //!   this does not hold: there each method gets a new drive and goes through all its phases on it.
 //! - **Real drives** go through all methods one after the other. Where the drive is still in the state that a
 //!   purge and fill would lead to, both are left out ([`Past`]).
-//! - **Parallel runs**: virtual drives run on all cores, as many as memory allows, cached states included.
+//! - **Parallel runs**: virtual drives run on all cores, as many as memory allows, cached states included
+//!   ([`campaign`](crate::campaign)).
 //! - **Resume**: `review.resume/` beside the results holds a file for each record, with a checksum, bound to
 //!   targets, plan and version. A cached state continues at a purge. A real drive continues at the
 //!   interrupted phase if that phase only reads, otherwise at the purge before it. Other virtual
@@ -40,8 +41,8 @@ mod published;
 mod replayed;
 mod runner;
 mod scope;
-mod shelf;
 mod snia;
+mod state_cache;
 mod storage_bench;
 mod sync_writes;
 mod tasks;
@@ -63,9 +64,9 @@ pub use plan_file::{PlanError, PlanFile};
 pub use protocol::Protocol;
 pub use published::Published;
 pub use replayed::Replayed;
-pub use runner::{Bench, Reviewed, Step, Watch, not_begun, review};
+pub use runner::{DriveSource, Reviewed, Step, Watch, not_begun, review};
 pub use scope::{MOST_SPARE_PERCENT, Medium, Scope};
-pub use shelf::Shelf;
+pub use state_cache::StateCache;
 pub(crate) use trim_under_load::HELD_US;
 pub(crate) use trim_works::{NOTHING, RECOVERED};
 pub(crate) use used_state::wear_in;
@@ -205,13 +206,19 @@ impl Method {
     }
 }
 
+/// There is no method of ours of this name.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("there is no method \"{name}\"; there are: {}", Method::ALL.map(Method::name).join(", "))]
+pub struct UnknownMethod {
+    /// The name.
+    pub name: String,
+}
+
 impl FromStr for Method {
-    type Err = String;
-    fn from_str(name: &str) -> Result<Method, String> {
-        let known = || Method::ALL.map(Method::name);
-        Method::ALL.into_iter().find(|method| method.name() == name).ok_or_else(|| {
-            format!("there is no method \"{name}\"; there are: {}", known().join(", "))
-        })
+    type Err = UnknownMethod;
+    fn from_str(name: &str) -> Result<Method, UnknownMethod> {
+        let known = Method::ALL.into_iter().find(|method| method.name() == name);
+        known.ok_or_else(|| UnknownMethod { name: name.into() })
     }
 }
 

@@ -7,7 +7,7 @@ use fourcorners_run::{Observer, Second};
 use super::past::Past;
 use super::phase::preparation;
 use super::under_way::Review;
-use super::{Checkpoint, Phase, Protocol, Shelf};
+use super::{Checkpoint, Phase, Protocol, StateCache};
 use crate::drive::Drive;
 
 /// Who watches a review.
@@ -57,9 +57,9 @@ pub struct Reviewed {
 }
 
 /// What is under test.
-pub enum Bench<'a> {
+pub enum DriveSource<'a> {
     /// A virtual SSD: every purge takes a new one, in the state the phases after it ask for.
-    Shelf(&'a Shelf<'a>),
+    Cached(&'a StateCache<'a>),
     /// The one drive there is, and what was done to it since it was purged.
     One(&'a mut Drive, &'a mut Past),
 }
@@ -68,15 +68,15 @@ pub enum Bench<'a> {
 /// back: of all that was planned, or of what was measured before it was stopped or failed.
 pub fn review(
     reviewed: Reviewed,
-    bench: &mut Bench<'_>,
+    source: &mut DriveSource<'_>,
     from: Option<Checkpoint>,
     watch: &mut impl Watch,
 ) -> Record {
     let protocol = reviewed.protocol.clone();
     let mut phases = reviewed.plan.clone();
-    let clock = match bench {
-        Bench::Shelf(_) => ClockName::Virtual,
-        Bench::One(drive, _) => drive.clock(),
+    let clock = match source {
+        DriveSource::Cached(_) => ClockName::Virtual,
+        DriveSource::One(drive, _) => drive.clock(),
     };
     let mut review = Review::new(reviewed, clock);
     let seconds = |phases: &[Phase]| phases.iter().map(Phase::estimated_seconds).sum::<f64>();
@@ -100,18 +100,20 @@ pub fn review(
             continue;
         }
         // The longest that begins here: of a purge and what follows it, the last is the one to name.
-        let at_once = match bench {
-            Bench::Shelf(_) if *phase == Phase::Purge => 1 + preparation(&phases[next + 1..]).len(),
-            Bench::One(_, past) => past.spares(&phases[next..]),
-            Bench::Shelf(_) => 0,
+        let at_once = match source {
+            DriveSource::Cached(_) if *phase == Phase::Purge => {
+                1 + preparation(&phases[next + 1..]).len()
+            }
+            DriveSource::One(_, past) => past.spares(&phases[next..]),
+            DriveSource::Cached(_) => 0,
         };
         if *phase == Phase::Purge {
             purged = review.reached(next);
         }
         // A virtual drive that is not made anew by a purge goes through all of it again: it is fast.
-        let can_go_on = match bench {
-            Bench::Shelf(_) => *phase == Phase::Purge,
-            Bench::One(drive, _) => matches!(drive, Drive::Real(_)),
+        let can_go_on = match source {
+            DriveSource::Cached(_) => *phase == Phase::Purge,
+            DriveSource::One(drive, _) => matches!(drive, Drive::Real(_)),
         };
         if can_go_on && next > 0 && next < planned {
             let reached = review.reached(next);
@@ -123,19 +125,19 @@ pub fn review(
         let weight: f64 = now.iter().map(Phase::estimated_seconds).sum();
         let part = Part { from: before / total, share: weight / total };
         let observer = &mut Scaled { watch, part };
-        match bench {
-            Bench::Shelf(shelf) if at_once > 0 => {
+        match source {
+            DriveSource::Cached(states) if at_once > 0 => {
                 // The one before is gone before the next is made: two would take twice the memory.
                 drop(taken.take());
-                taken = review.take(shelf, now, observer);
+                taken = review.take(states, now, observer);
             }
-            Bench::Shelf(shelf) => {
-                let mut drive = taken.take().unwrap_or_else(|| shelf.new_drive());
+            DriveSource::Cached(states) => {
+                let mut drive = taken.take().unwrap_or_else(|| states.new_drive());
                 review.carry_out(phase, &mut drive, observer);
                 taken = Some(drive);
             }
-            Bench::One(..) if at_once > 0 => review.is_in_state(shown),
-            Bench::One(drive, past) => {
+            DriveSource::One(..) if at_once > 0 => review.is_in_state(shown),
+            DriveSource::One(drive, past) => {
                 review.carry_out(phase, drive, observer);
                 past.went_through(phase);
                 if review.record.ended != Ended::Complete {

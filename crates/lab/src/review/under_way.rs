@@ -15,7 +15,7 @@ use super::phase::preparation;
 use super::runner::Reviewed;
 use super::trim_reaches::{NotProbed, Probe};
 use super::trim_works::{REFUSED, TIME};
-use super::{Method, Phase, Reached, Replayed, Shelf, irregular, power, snia, trim_reaches};
+use super::{Method, Phase, Reached, Replayed, StateCache, irregular, power, snia, trim_reaches};
 use crate::drive::{Drive, Outcome, Purge};
 
 /// A review whose plan is being carried out.
@@ -65,13 +65,13 @@ impl Review {
     /// A drive in the state these phases lead to: a purge and what follows it.
     pub(super) fn take(
         &mut self,
-        shelf: &Shelf<'_>,
+        states: &StateCache<'_>,
         phases: &[Phase],
         observer: &mut impl Observer,
     ) -> Option<Drive> {
         let jobs = preparation(phases.get(1..).unwrap_or_default());
         self.state = "fresh".into();
-        match shelf.take(&jobs, observer) {
+        match states.take(&jobs, observer) {
             Ok(drive) => {
                 phases.iter().for_each(|phase| self.is_in_state(phase));
                 Some(drive)
@@ -137,7 +137,9 @@ impl Review {
                 match self.probe_trim(*range, drive, observer) {
                     Ok(()) => {}
                     Err(NotProbed::Found(note)) => self.record.notes.push(note),
-                    Err(NotProbed::Failed(why)) => self.record.ended = Ended::Failed(why),
+                    Err(NotProbed::Failed(error)) => {
+                        self.record.ended = Ended::Failed(error.to_string());
+                    }
                 }
                 self.state = "trimmed".into();
                 self.settle(drive);
@@ -264,7 +266,7 @@ impl Review {
     fn replay(&mut self, replayed: &Replayed, drive: &mut Drive, observer: &mut impl Observer) {
         let played = match replayed.play(drive, &mut self.record, observer) {
             Ok(played) => played,
-            Err(why) => return self.record.ended = Ended::Failed(why),
+            Err(error) => return self.record.ended = Ended::Failed(error.to_string()),
         };
         let place = format!("in {} of {}", replayed.figure, replayed.trace);
         self.note_end(played.outcome.measured.ended, &place);

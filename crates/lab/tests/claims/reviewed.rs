@@ -4,23 +4,12 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 
 use fourcorners_catalogue::Profile;
-use fourcorners_lab::review::{Checkpoint, Method, Step, Watch};
-use fourcorners_lab::side_by_side::{Wanted, review_all};
+use fourcorners_lab::campaign::{Session, Settings, Unwatched, measure};
+use fourcorners_lab::device_under_test::DeviceUnderTest;
+use fourcorners_lab::review::Method;
 use fourcorners_record::{Ended, Outcome, Record};
 
 use super::profile;
-
-/// Watches nothing and never stops.
-struct Patient;
-
-impl Watch for Patient {
-    fn step(&mut self, _: &Step<'_>) {}
-    fn go_on(&mut self, _: f64) -> bool {
-        true
-    }
-    fn measured(&mut self, _: &Record) {}
-    fn reached(&mut self, _: &Checkpoint) {}
-}
 
 /// What a method's record says of a drive.
 #[derive(Clone)]
@@ -28,10 +17,12 @@ pub(super) struct Review(pub(super) Arc<Record>);
 
 impl Review {
     pub(super) fn of(profile: Profile, method: Method, quick: bool) -> Review {
-        let methods = vec![method];
-        let wanted =
-            Wanted { profile, methods, quick, spare_percent: 0.0, seed: 5, most_ios: None };
-        let record = review_all(&[wanted], &|_, _| Patient).remove(0);
+        let settings = Settings { quick, seed: 5, ..Settings::default() };
+        let target = DeviceUnderTest::Virtual(Box::new(profile));
+        let session = Session::new(target, &[method.into()], &settings);
+        let session = session.expect("ours fit all targets");
+        let document = measure(&[session], &Unwatched).expect("a virtual drive is ready");
+        let record = document.records.into_iter().next().expect("one review");
         assert_eq!(record.ended, Ended::Complete, "{}", record.target.name);
         Review(record.into())
     }

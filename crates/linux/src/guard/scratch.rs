@@ -131,7 +131,8 @@ mod tests {
         create_file(&path, LEAST_BYTES).expect("it can be created");
         let file = File::options().read(true).write(true).open(&path).expect("it is there");
         if rustix::fs::fgetxattr(&file, MARK, &mut [0; MOST_BYTES][..]).is_err() {
-            println!("skipped: the file system has no extended attributes");
+            let why = "the file system has no extended attributes";
+            fourcorners_testing::skipped("extended-attributes", why);
             return None;
         }
         assert!(is_scratch(&file));

@@ -6,15 +6,15 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use fourcorners_testing::skipped;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
-/// Ends a test that cannot be run here, and says why.
+/// Ends a test that cannot be run here for want of a feature, and says why.
 macro_rules! skip_unless {
-    ($condition:expr, $($reason:tt)+) => {
+    ($condition:expr, $feature:literal, $($reason:tt)+) => {
         if !$condition {
-            println!("skipped: {}", format!($($reason)+));
-            return;
+            return fourcorners_testing::skipped($feature, format!($($reason)+));
         }
     };
 }
@@ -109,7 +109,7 @@ impl Loop {
     /// `None`, with the reason printed, where there can be none.
     pub(crate) fn over(image: Image, options: &[&str]) -> Option<Loop> {
         if !is_root() {
-            println!("skipped: loop devices need root");
+            skipped("root", "loop devices need root");
             return None;
         }
         let mut words = vec!["losetup", "--find", "--show"];
@@ -118,7 +118,7 @@ impl Loop {
         match run(&words) {
             Ok(node) => Some(Loop { node, image }),
             Err(error) => {
-                println!("skipped: {error}");
+                skipped("loop-devices", error);
                 None
             }
         }

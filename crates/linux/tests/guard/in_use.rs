@@ -7,6 +7,7 @@ use std::path::Path;
 use fourcorners_linux::guard::{
     Permission, Refusal, UsageKind, create_file, inspect, may_write, open_for_writing,
 };
+use fourcorners_testing::skipped;
 
 use crate::bench::{
     Beside, Image, Loop, MIB, Undo, command, mount_point, run, run_with, skip_unless,
@@ -34,7 +35,7 @@ fn is_used(path: &Path, kind: UsageKind, part: &str) {
 fn ext4() -> Option<Loop> {
     let image = Image::new(32 * MIB);
     if let Err(error) = run(&["mkfs.ext4", "-q", "-F", image.text()]) {
-        println!("skipped: {error}");
+        skipped("mkfs.ext4", error);
         return None;
     }
     Loop::over(image, &[])
@@ -44,7 +45,7 @@ fn ext4() -> Option<Loop> {
 fn a_mounted_device_its_file_and_nothing_else() {
     let Some(device) = ext4() else { return };
     let at = mount_point(&device.image);
-    skip_unless!(run(&["mount", &device.node, &at]).is_ok(), "ext4 cannot be mounted here");
+    skip_unless!(run(&["mount", &device.node, &at]).is_ok(), "ext4", "ext4 cannot be mounted here");
     let mounted = Undo::with(&["umount", &at]);
     is_used(device.path(), UsageKind::Mounted, &format!("umount {at}"));
     is_used(&device.image.path, UsageKind::Backing, &format!("losetup -d {}", device.node));
@@ -70,7 +71,7 @@ fn a_mount_in_another_name_space_is_a_claim() {
         device.node
     );
     let beside = Beside::script(&script);
-    skip_unless!(beside.is_some(), "no private mounts here");
+    skip_unless!(beside.is_some(), "mount-namespaces", "no private mounts here");
     is_used(device.path(), UsageKind::Claimed, "fuser -v");
 }
 
@@ -80,7 +81,7 @@ fn a_mounted_partition_keeps_its_disk() {
     let part = format!("{}p1", device.node);
     run(&["mkfs.ext4", "-q", "-F", &part]).expect("a file system");
     let at = mount_point(&device.image);
-    skip_unless!(run(&["mount", &part, &at]).is_ok(), "ext4 cannot be mounted here");
+    skip_unless!(run(&["mount", &part, &at]).is_ok(), "ext4", "ext4 cannot be mounted here");
     let mounted = Undo::with(&["umount", &at]);
     is_used(device.path(), UsageKind::Mounted, &format!("{part} is mounted at {at}"));
     is_used(Path::new(&part), UsageKind::Mounted, &format!("{part} is mounted at {at}"));
@@ -99,12 +100,12 @@ fn partitioned() -> Option<Loop> {
     let image = Image::new(64 * MIB);
     let table = "label: dos\n,24M\n,24M\n";
     if let Err(error) = run_with(&["sfdisk", "-q", "--no-reread", image.text()], table) {
-        println!("skipped: {error}");
+        skipped("sfdisk", error);
         return None;
     }
     let device = Loop::over(image, &[])?;
     if let Err(error) = run(&["partx", "--add", &device.node]) {
-        println!("skipped: {error}");
+        skipped("partitions", error);
         return None;
     }
     Some(device)
@@ -135,10 +136,10 @@ fn every_device_of_a_mounted_btrfs() {
         return;
     };
     let made = run(&["mkfs.btrfs", "-q", "-f", "-d", "raid1", &first.node, &second.node]);
-    skip_unless!(made.is_ok(), "{made:?}");
+    skip_unless!(made.is_ok(), "mkfs.btrfs", "{made:?}");
     let at = mount_point(&first.image);
     let mounted = run(&["mount", "-t", "btrfs", &first.node, &at]);
-    skip_unless!(mounted.is_ok(), "{mounted:?}");
+    skip_unless!(mounted.is_ok(), "btrfs", "{mounted:?}");
     let mounted = Undo::with(&["umount", &at]);
     is_used(first.path(), UsageKind::Mounted, &first.node);
     is_used(second.path(), UsageKind::Mounted, &second.node);
@@ -150,7 +151,7 @@ fn swap_on_a_device_and_in_a_file() {
     let Some(device) = Loop::blank(16 * MIB) else { return };
     run(&["mkswap", &device.node]).expect("it is part of util-linux");
     let on = run(&["swapon", &device.node]);
-    skip_unless!(on.is_ok(), "{on:?}");
+    skip_unless!(on.is_ok(), "swap", "{on:?}");
     let swap = Undo::with(&["swapoff", &device.node]);
     is_used(device.path(), UsageKind::Swap, &format!("swapoff {}", device.node));
     drop(swap);
@@ -160,7 +161,7 @@ fn swap_on_a_device_and_in_a_file() {
     run(&["chmod", "600", image.text()]).expect("it is ours");
     run(&["mkswap", image.text()]).expect("it is part of util-linux");
     let on = run(&["swapon", image.text()]);
-    skip_unless!(on.is_ok(), "{on:?}");
+    skip_unless!(on.is_ok(), "swap", "{on:?}");
     let swap = Undo::with(&["swapoff", image.text()]);
     is_used(&image.path, UsageKind::Swap, &format!("swapoff {}", image.text()));
     drop(swap);
@@ -172,7 +173,7 @@ fn a_device_below_device_mapper() {
     let name = format!("fourcorners-test-{}", std::process::id());
     let table = format!("0 16384 linear {} 0", device.node);
     let made = run_with(&["dmsetup", "create", &name], &table);
-    skip_unless!(made.is_ok(), "{made:?}");
+    skip_unless!(made.is_ok(), "device-mapper", "{made:?}");
     let mapped = Undo::with(&["dmsetup", "remove", &name]);
     is_used(device.path(), UsageKind::Held, &format!("dmsetup remove {name}"));
     drop(mapped);
@@ -184,7 +185,7 @@ fn an_unreadable_sector_where_a_signature_may_be() {
     let name = format!("fourcorners-bad-{}", std::process::id());
     let table = format!("0 128 linear {0} 0\n128 8 error\n136 65400 linear {0} 136\n", device.node);
     let made = run_with(&["dmsetup", "create", &name], &table);
-    skip_unless!(made.is_ok(), "{made:?}");
+    skip_unless!(made.is_ok(), "device-mapper", "{made:?}");
     let mapped = Undo::with(&["dmsetup", "remove", &name]);
     let refusal = refusal(Path::new(&format!("/dev/mapper/{name}")));
     assert!(matches!(refusal, Refusal::Unreadable { offset: 65536, .. }), "{refusal}");
@@ -213,7 +214,10 @@ fn a_device_that_another_has_claimed() {
 #[test]
 fn a_loop_device_over_a_block_device_is_a_window() {
     let Some(device) = Loop::blank(16 * MIB) else { return };
-    let Ok(window) = run(&["losetup", "--find", "--show", &device.node]) else { return };
+    let window = match run(&["losetup", "--find", "--show", &device.node]) {
+        Ok(window) => window,
+        Err(error) => return skipped("loop-devices", error),
+    };
     let undo = Undo::with(&["losetup", "--detach", &window]);
     let line = refusal(Path::new(&window)).to_string();
     assert!(line.ends_with(&format!("give {} itself", device.node)), "{line}");
@@ -224,7 +228,10 @@ fn a_loop_device_over_a_block_device_is_a_window() {
 #[test]
 fn two_loop_devices_over_one_file() {
     let Some(device) = Loop::blank(16 * MIB) else { return };
-    let Ok(second) = run(&["losetup", "--find", "--show", device.image.text()]) else { return };
+    let second = match run(&["losetup", "--find", "--show", device.image.text()]) {
+        Ok(second) => second,
+        Err(error) => return skipped("loop-devices", error),
+    };
     let undo = Undo::with(&["losetup", "--detach", &second]);
     is_used(device.path(), UsageKind::Backing, &format!("losetup -d {second}"));
     is_used(Path::new(&second), UsageKind::Backing, &format!("losetup -d {}", device.node));
@@ -243,7 +250,7 @@ fn a_file_that_another_program_has_locked() {
         is_used(&image.path, UsageKind::Locked, "has locked it");
         drop(beside);
     } else {
-        println!("skipped: no python3 to hold a lock");
+        skipped("python3", "no python3 to hold a lock");
     }
 
     let file = File::open(&image.path).expect("it is there");
@@ -327,11 +334,15 @@ fn the_disk_that_this_machine_runs_from() {
     let stat = rustix::fs::stat("/").expect("there is a root");
     let number = (rustix::fs::major(stat.st_dev), rustix::fs::minor(stat.st_dev));
     let dir = fs::canonicalize(format!("/sys/dev/block/{}:{}", number.0, number.1));
-    skip_unless!(dir.is_ok(), "the root file system is not on one block device");
+    skip_unless!(
+        dir.is_ok(),
+        "root-on-one-device",
+        "the root file system is not on one block device"
+    );
     let dir = dir.expect("just checked");
     let node = Path::new("/dev").join(dir.file_name().expect("it has a name"));
     let target = inspect(&node);
-    skip_unless!(target.is_ok(), "{target:?}");
+    skip_unless!(target.is_ok(), "root-on-one-device", "{target:?}");
     let name = node.to_str().expect("device names are text").to_owned();
     let permission = Permission { destroy: vec![name.clone()], force: vec![name] };
     let refusal = may_write(&target.expect("just checked"), &permission).expect_err("it is in use");

@@ -5,6 +5,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use fourcorners_linux::guard::{Permission, Refusal, inspect, may_write};
+use fourcorners_testing::skipped;
 
 use crate::bench::{Image, Loop, MIB, run_with};
 
@@ -129,7 +130,9 @@ fn make(case: &Case) -> Option<(Image, Option<Loop>)> {
     let act = |path: &str| {
         let line = case.command.replace("{dir}", &dir).replace("{}", path);
         let words: Vec<&str> = line.split(' ').collect();
-        run_with(&words, case.input).map_err(|error| println!("skipped: {}: {error}", case.name))
+        let feature = format!("signature-{}", case.name.replace(' ', "-"));
+        run_with(&words, case.input)
+            .map_err(|error| skipped(&feature, format!("{}: {error}", case.name)))
     };
     let (image, device) = match case.on {
         On::File => {
@@ -229,7 +232,7 @@ fn raid_members_are_refused_by_name() {
         let made = run_with(&[&words[..], members].concat(), "");
         let _ = run_with(&["mdadm", "--stop", &node], "");
         if let Err(error) = made {
-            println!("skipped: {error}");
+            skipped("md", error);
             continue;
         }
         let name = match metadata {

@@ -10,6 +10,7 @@ use fourcorners_linux::guard::{
     Kind, Permission, Refusal, create_file, inspect, may_create, may_write, open_for_reading,
     open_for_writing,
 };
+use fourcorners_testing::skipped;
 
 use crate::bench::{Image, Loop, MIB, Undo, is_root, run, skip_unless};
 
@@ -201,7 +202,7 @@ fn a_read_only_device_and_an_immutable_file() {
 
     let image = Image::new(16 * MIB);
     let made = run(&["chattr", "+i", image.text()]);
-    skip_unless!(made.is_ok(), "{made:?}");
+    skip_unless!(made.is_ok(), "immutable-files", "{made:?}");
     let immutable = Undo::with(&["chattr", "-i", image.text()]);
     let target = inspect(&image.path).expect("it can be inspected");
     let refusal = may_write(&target, &destroy(image.text())).expect_err("it is immutable");
@@ -216,7 +217,7 @@ fn reading_needs_no_name_and_cannot_write() {
     assert_eq!(target.geometry.bytes(), 16 * MIB);
     let opened = open_for_reading(&target).expect("it can be read");
     assert!(opened.file.write_at(b"x", 0).is_err());
-    skip_unless!(!is_root(), "root may read anything");
+    skip_unless!(!is_root(), "another-user", "root may read anything");
     let mut mode = fs::metadata(&image.path).expect("it is there").permissions();
     std::os::unix::fs::PermissionsExt::set_mode(&mut mode, 0);
     fs::set_permissions(&image.path, mode).expect("it is ours");
@@ -229,7 +230,7 @@ fn scratch(dir: &Path) -> Option<PathBuf> {
     create_file(&path, 16 * MIB).expect("there is room");
     let target = inspect(&path).expect("it can be inspected");
     if may_write(&target, &Permission::default()).is_err() {
-        println!("skipped: the file system has no extended attributes");
+        skipped("extended-attributes", "the file system has no extended attributes");
         return None;
     }
     Some(path)

@@ -227,7 +227,8 @@ mod tests {
         assert!(refused(&path, &nothing).contains("locked"), "{}", refused(&path, &nothing));
         drop(first);
         if rustix::fs::getxattr(&path, MARK, &mut [0u8; MOST_MARK_BYTES][..]).is_err() {
-            return println!("skipped: the file system has no extended attributes");
+            let why = "the file system has no extended attributes";
+            return fourcorners_testing::skipped("extended-attributes", why);
         }
         let again = ContentsFile::open(&path, BYTES, &nothing).expect("it is ours");
         let mut data = [0; 512];

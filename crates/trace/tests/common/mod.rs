@@ -3,13 +3,18 @@
 
 use std::path::{Path, PathBuf};
 
+use fourcorners_testing::skipped;
+
 /// The trace of this name, or why there is none.
 pub fn trace(name: &str) -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let folder = std::env::var_os("FOURCORNERS_TRACES").map_or(beside, PathBuf::from);
     let path = folder.join(name);
     if !path.is_file() {
-        println!("skipped: {name} is not in the folder that FOURCORNERS_TRACES names");
+        skipped(
+            "recorded-traces",
+            format!("{name} is not in the folder that FOURCORNERS_TRACES names"),
+        );
         return None;
     }
     Some(path)

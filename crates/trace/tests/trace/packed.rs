@@ -4,6 +4,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use fourcorners_drive::Op;
+use fourcorners_testing::skipped;
 use fourcorners_trace::Options;
 
 use crate::{io, read, some, whole, writers};
@@ -13,7 +14,7 @@ fn packed(tool: &str, args: &[&str], bytes: &[u8]) -> Option<Vec<u8>> {
     let mut command = Command::new(tool);
     let spawned = command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
     let Ok(mut child) = spawned else {
-        println!("skipped: {tool} is not installed");
+        skipped(tool, format!("{tool} is not installed"));
         return None;
     };
     let mut to = child.stdin.take().expect("it is piped");

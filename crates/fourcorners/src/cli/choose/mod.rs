@@ -21,10 +21,10 @@ use fourcorners_trace::{Composition, Options};
 use fourcorners_words::size;
 
 use super::interrupt::Interrupt;
+use super::outcome::{End, Failure};
 use super::replaced::{Inputs, Kind};
 use super::terminal::{columns, say};
 use super::validate::checked;
-use super::{End, Failure};
 
 pub(super) use args::ChooseArgs;
 use capacity::Capacity;

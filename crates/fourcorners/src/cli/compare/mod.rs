@@ -15,9 +15,9 @@ use fourcorners_report as report;
 use fourcorners_results::compare::{Comparison, Side, document, sides};
 
 use super::named;
+use super::outcome::{End, Failure};
 use super::replaced::{Inputs, Kind};
 use super::terminal::{columns, say};
-use super::{End, Failure};
 
 /// Compare results side by side, with ratios; differences within noise are marked.
 ///

@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use super::args::ListArgs;
 use super::failure;
+use crate::cli::outcome::{End, Failure};
 use crate::cli::terminal::{columns, say};
-use crate::cli::{End, Failure};
 
 /// The name and version of the JSON document's form.
 const SCHEMA: &str = "fourcorners.results/1";

@@ -11,9 +11,9 @@ use fourcorners_trace::{self as trace, Options, Output, WriteError, Written};
 use super::args::ConvertArgs;
 use super::{Interruptible, cannot_open, options, tell_skipped};
 use crate::cli::interrupt::Interrupt;
+use crate::cli::outcome::{End, Failure};
 use crate::cli::replaced::{Inputs, Kind};
 use crate::cli::terminal::say;
-use crate::cli::{End, Failure};
 
 pub(super) fn run(args: &ConvertArgs) -> Result<End, Failure> {
     let options = options(&args.taken).map_err(Failure::Usage)?;

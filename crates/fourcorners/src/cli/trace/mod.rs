@@ -14,9 +14,9 @@ use fourcorners_trace::{
 };
 
 use super::interrupt::Interrupt;
+use super::outcome::{End, Failure};
 use super::size::bytes_of;
 use super::terminal::{columns, say};
-use super::{End, Failure};
 
 pub(super) use args::TraceArgs;
 use args::{InfoArgs, Taken, TraceCommand};

@@ -7,8 +7,8 @@ use fourcorners_linux::block_trace::{RecordError, record};
 
 use super::args::RecordArgs;
 use crate::cli::interrupt::Interrupt;
+use crate::cli::outcome::{End, Failure};
 use crate::cli::terminal::say;
-use crate::cli::{End, Failure};
 
 /// Longest recording, a year.
 const MOST_SECONDS: f64 = 31_536_000.0;

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use anyhow::Context;
 use fourcorners_drive::Nanos;
+use fourcorners_lab::device_under_test::{DeviceError, DeviceUnderTest};
 use fourcorners_lab::replay::{Addresses, Before, Pace, Plan, replay};
 use fourcorners_lab::review::Watch;
 use fourcorners_linux::Setup;
@@ -20,12 +21,11 @@ use super::{cannot_open, options, tell_skipped};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::keeper::Keeper;
 use crate::cli::out::make_writable;
-use crate::cli::planned::Planned;
+use crate::cli::outcome::{End, Failure};
 use crate::cli::print;
 use crate::cli::progress::{Progress, ReviewProgress};
 use crate::cli::targets::{self, Asked};
 use crate::cli::terminal::say;
-use crate::cli::{End, Failure};
 
 /// Longest idle cap, an hour: with more nothing is cut.
 const MOST_IDLE_MS: f64 = 3_600_000.0;
@@ -126,7 +126,7 @@ fn check(args: &ReplayArgs) -> Result<Checked, String> {
     Ok(Checked { options: options(&args.taken)?, pace, addresses, states })
 }
 
-fn plan_targets(args: &ReplayArgs, plan: &Plan) -> Result<Vec<Planned>, String> {
+fn plan_targets(args: &ReplayArgs, plan: &Plan) -> Result<Vec<DeviceUnderTest>, String> {
     let planned = targets::plan_asked(&Asked {
         targets: &args.targets,
         on: &args.on,
@@ -157,14 +157,14 @@ fn buffer_bytes(plan: &Plan) -> u64 {
 /// Replays on all targets, virtual ones side by side, real ones after that and one at a time.
 fn replay_all(
     plan: &Plan,
-    planned: Vec<Planned>,
+    planned: Vec<DeviceUnderTest>,
     (interrupt, keeper): (&Interrupt, &Keeper),
     created: &mut Vec<PathBuf>,
 ) -> Result<Document, Failure> {
     let mut targets = Vec::new();
     for target in planned {
         let path = target.to_create().map(Path::to_path_buf);
-        targets.push(target.create().map_err(Failure::Usage)?);
+        targets.push(target.create().map_err(usage)?);
         created.extend(path);
     }
     let progress = Progress::new(interrupt.clone(), false);
@@ -178,7 +178,7 @@ fn replay_all(
         // Virtual drives take any I/O; what a real one is given was checked.
         let max_block_bytes = block.unwrap_or(u32::MAX).max(FILL_BYTES);
         let setup = Setup { queue_depth: plan.depth, max_block_bytes };
-        let mut ready = target.open_for(setup).map_err(Failure::Usage)?;
+        let mut ready = target.open_for(setup).map_err(usage)?;
         let mut watch = Seen(progress.of(&target.name()));
         let record = replay(plan, &mut ready.drive, (ready.target, ready.host), &mut watch);
         keeper.add(&record);
@@ -199,6 +199,11 @@ fn replay_all(
         other => other?,
     }
     Ok(Document::new(records.into_iter().flatten().collect()))
+}
+
+/// A target that is not ready is a matter of what was typed.
+fn usage(error: DeviceError) -> Failure {
+    Failure::Usage(error.to_string())
 }
 
 /// Shows progress and passes a Ctrl-C on.

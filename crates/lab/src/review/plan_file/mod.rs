@@ -6,6 +6,7 @@
 
 mod area;
 mod conclusions;
+mod error;
 mod job;
 mod reader;
 mod steps;
@@ -14,7 +15,8 @@ use std::path::Path;
 
 use fourcorners_record::{PlanInfo, Record};
 use sha2::{Digest, Sha256};
-use thiserror::Error;
+
+pub use self::error::PlanError;
 
 use self::conclusions::{CurveOf, Judgement};
 use self::reader::Text;
@@ -29,29 +31,6 @@ const MOST_PHASES: usize = 1000;
 const MOST_NAME: usize = 40;
 /// Names of records that are not ours to give.
 const TAKEN: [&str; 3] = ["all", "storage-bench", "validate"];
-
-/// Why a plan file cannot be carried out.
-#[derive(Debug, Error)]
-pub enum PlanError {
-    /// It cannot be read.
-    #[error("cannot read the plan {place}: {cause}")]
-    Read {
-        /// Its path.
-        place: String,
-        /// Why.
-        cause: std::io::Error,
-    },
-    /// What is wrong in a line, and what to do.
-    #[error("{place}, line {line}: {what}")]
-    Form {
-        /// Its path.
-        place: String,
-        /// The line, from 1.
-        line: usize,
-        /// What is wrong.
-        what: String,
-    },
-}
 
 /// A method from a file.
 #[derive(Clone, PartialEq, Debug)]

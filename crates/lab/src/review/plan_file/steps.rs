@@ -3,8 +3,8 @@
 use fourcorners_record::{Data, Pattern};
 use fourcorners_words::nearest;
 
-use super::PlanError;
 use super::area::Area;
+use super::error::PlanError;
 use super::job::{Defaults, Jobs, Limit, Much, NO_LIMIT, Seconds, Variant};
 use super::reader::Section;
 use crate::review::{Phase, Scope};

@@ -14,7 +14,7 @@ use super::phase::preparation;
 use crate::drive::Drive;
 
 /// The states of one virtual drive.
-pub struct Shelf<'a> {
+pub struct StateCache<'a> {
     new: Box<dyn Fn() -> Drive + Sync + 'a>,
     states: Vec<State>,
 }
@@ -31,10 +31,14 @@ struct Kept {
     ssd: Option<Box<Ssd>>,
 }
 
-impl<'a> Shelf<'a> {
-    /// A shelf for all the states that these plans begin in. `new` makes the drive as it left the
+impl<'a> StateCache<'a> {
+    /// A cache for all the states that these plans begin in. `new` makes the drive as it left the
     /// factory. Where memory is short, `keep` is false: every state is then made when it is wanted.
-    pub fn new(plans: &[Vec<Phase>], keep: bool, new: impl Fn() -> Drive + Sync + 'a) -> Shelf<'a> {
+    pub fn new(
+        plans: &[Vec<Phase>],
+        keep: bool,
+        new: impl Fn() -> Drive + Sync + 'a,
+    ) -> StateCache<'a> {
         let mut wanted: Vec<(Vec<Job>, usize)> = Vec::new();
         let purges = plans.iter().flat_map(|plan| {
             let is_purge = |(_, phase): &(usize, &Phase)| matches!(phase, Phase::Purge);
@@ -50,7 +54,7 @@ impl<'a> Shelf<'a> {
             let wanted = if keep { wanted } else { 1 };
             State { jobs, kept: Mutex::new(Kept { wanted, ssd: None }) }
         });
-        Shelf { new: Box::new(new), states: states.collect() }
+        StateCache { new: Box::new(new), states: states.collect() }
     }
 
     /// How many states are kept at most at a time.
@@ -142,7 +146,7 @@ mod tests {
     use crate::review::scope::Medium;
 
     #[test]
-    fn a_state_is_made_once_and_is_the_same_from_the_shelf() {
+    fn a_state_is_made_once_and_is_the_same_from_the_cache() {
         let profile = catalogue::built_in("crucial-m4-256gb", &[]).expect("it is in the catalogue");
         let scope = Scope {
             geometry: profile.geometry(),
@@ -159,20 +163,20 @@ mod tests {
         let made = AtomicUsize::new(0);
         let answers = |keep: bool| {
             made.store(0, Ordering::Relaxed);
-            let shelf = Shelf::new(&plans, keep, || {
+            let cache = StateCache::new(&plans, keep, || {
                 made.fetch_add(1, Ordering::Relaxed);
                 Drive::from_profile(&profile)
             });
             let latencies: Vec<u128> = plans
                 .iter()
                 .map(|plan| {
-                    let taken = shelf.take(&preparation(&plan[1..]), &mut Unobserved);
+                    let taken = cache.take(&preparation(&plan[1..]), &mut Unobserved);
                     let mut drive = taken.ok().expect("a small part of it can be written");
                     let job = scope.random(50, 4, span, 1);
                     drive.run(&job, &mut Unobserved).measured.latency.sum()
                 })
                 .collect();
-            assert!(shelf.states.iter().all(|state| state.lock().ssd.is_none()), "all were taken");
+            assert!(cache.states.iter().all(|state| state.lock().ssd.is_none()), "all were taken");
             (latencies, made.load(Ordering::Relaxed))
         };
         let (kept, once) = answers(true);

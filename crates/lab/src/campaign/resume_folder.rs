@@ -6,17 +6,17 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use fourcorners_lab::review::Checkpoint;
 use fourcorners_machine::save::write_atomically;
 use fourcorners_record::Record;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::session::Session;
+use super::Session;
+use crate::review::Checkpoint;
 
 /// Its name.
-pub(super) const FOLDER: &str = "review.resume";
+pub(super) const NAME: &str = "review.resume";
 const PLAN: &str = "plan.json";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -31,80 +31,135 @@ struct Plan {
     records: usize,
 }
 
+/// Why there is nothing to go on from.
+#[derive(Debug, thiserror::Error)]
+pub enum ResumeError {
+    /// There is something of its name that is no folder.
+    #[error("{0}")]
+    NoFolder(io::Error),
+    /// No folder, or none that a review has left.
+    #[error("there is nothing to resume in {}: its review is whole, or there is none", place.display())]
+    Nothing {
+        /// The folder of the results.
+        place: PathBuf,
+    },
+    /// A place in a plan means something to the version that made the plan only.
+    #[error(
+        "the review in {} was begun by fourcorners {version}, this is {VERSION}: begin anew without --resume",
+        place.display()
+    )]
+    Version {
+        /// The folder of the results.
+        place: PathBuf,
+        /// Which began it.
+        version: String,
+    },
+    /// It is of another review.
+    #[error(
+        "the review in {} has other targets, methods or options: give the same arguments, or begin anew without \
+         --resume",
+        place.display()
+    )]
+    Other {
+        /// The folder of the results.
+        place: PathBuf,
+    },
+    /// A file of it cannot be read.
+    #[error("cannot read {}: {error}", place.display())]
+    Read {
+        /// The file.
+        place: PathBuf,
+        /// What the file system answered.
+        error: io::Error,
+    },
+    /// A file of it is not what was written.
+    #[error(
+        "{} is damaged: remove it to measure that part anew, or begin without --resume",
+        place.display()
+    )]
+    Damaged {
+        /// The file.
+        place: PathBuf,
+    },
+}
+
 /// How far a record is.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Begun {
+pub(super) enum SavedProgress {
     /// Measured to its end.
     Done(Box<Record>),
     /// In the middle.
     At(Box<Checkpoint>),
 }
 
+/// The folder of a review that was ended, and how far each of its records is.
+#[derive(Debug)]
+pub struct Resumed {
+    pub(super) folder: ResumeFolder,
+    pub(super) progress: Vec<Option<SavedProgress>>,
+}
+
 /// The folder of a review.
 #[derive(Clone, Debug)]
-pub(super) struct Kept {
+pub struct ResumeFolder {
     folder: PathBuf,
 }
 
-impl Kept {
+impl ResumeFolder {
     /// The folder beside `results`, which need not be there; not what a link of its name leads to.
-    fn at(results: &Path) -> io::Result<Kept> {
-        let folder = results.join(FOLDER);
+    fn at(results: &Path) -> io::Result<ResumeFolder> {
+        let folder = results.join(NAME);
         match folder.symlink_metadata() {
             Ok(there) if !there.is_dir() => Err(io::Error::other(format!(
                 "{} is no folder of a review: remove it, or choose another folder for the results",
                 folder.display()
             ))),
-            _ => Ok(Kept { folder }),
+            _ => Ok(ResumeFolder { folder }),
         }
     }
 
     /// A new folder for a review that begins; what an earlier one left is replaced.
-    pub(super) fn begin(results: &Path, sessions: &[Session]) -> io::Result<Kept> {
-        let kept = Kept::at(results)?;
-        kept.remove();
-        match fs::create_dir(&kept.folder) {
+    pub(super) fn begin(results: &Path, sessions: &[Session]) -> io::Result<ResumeFolder> {
+        let folder = ResumeFolder::at(results)?;
+        folder.remove();
+        match fs::create_dir(&folder.folder) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             _ => {}
         }
-        write(&kept.folder.join(PLAN), &plan(sessions))?;
-        Ok(kept)
+        write(&folder.folder.join(PLAN), &plan(sessions))?;
+        Ok(folder)
     }
 
-    /// The folder of a review that was ended, if it is the review of these sessions, and how far each
-    /// of its records is.
-    pub(super) fn open(
-        results: &Path,
-        sessions: &[Session],
-    ) -> Result<(Kept, Vec<Option<Begun>>), String> {
-        let kept = Kept::at(results).map_err(|error| error.to_string())?;
-        let place = results.display();
-        let Some(found) = read::<Plan>(&kept.folder.join(PLAN))? else {
-            return Err(format!(
-                "there is nothing to resume in {place}: its review is whole, or there is none"
-            ));
+    /// The folder beside `results` of a review that was ended, if it is the review of these sessions.
+    ///
+    /// # Errors
+    /// [`ResumeError`]; nothing was changed.
+    pub fn open(results: &Path, sessions: &[Session]) -> Result<Resumed, ResumeError> {
+        let folder = ResumeFolder::at(results).map_err(ResumeError::NoFolder)?;
+        let place = || results.to_path_buf();
+        let Some(found) = read::<Plan>(&folder.folder.join(PLAN))? else {
+            return Err(ResumeError::Nothing { place: place() });
         };
         let wanted = plan(sessions);
         if found.version != wanted.version {
-            return Err(format!(
-                "the review in {place} was begun by fourcorners {}, this is {VERSION}: begin anew \
-                 without --resume",
-                found.version
-            ));
+            return Err(ResumeError::Version { place: place(), version: found.version });
         }
         if found != wanted {
-            return Err(format!(
-                "the review in {place} has other targets, methods or options: give the same \
-                 arguments, or begin anew without --resume"
-            ));
+            return Err(ResumeError::Other { place: place() });
         }
-        let begun = (0..found.records).map(|slot| read(&kept.place(slot)));
-        Ok((kept.clone(), begun.collect::<Result<_, _>>()?))
+        let progress = (0..found.records).map(|slot| read(&folder.place(slot)));
+        let progress = progress.collect::<Result<_, _>>()?;
+        Ok(Resumed { folder, progress })
+    }
+
+    /// Whether a file that is kept beside `results` would be in the way of one of its own.
+    pub fn holds(results: &Path, path: &Path) -> bool {
+        path.starts_with(results.join(NAME))
     }
 
     /// Keeps how far a record is.
-    pub(super) fn save(&self, slot: usize, begun: &Begun) -> io::Result<()> {
+    pub(super) fn save(&self, slot: usize, begun: &SavedProgress) -> io::Result<()> {
         write(&self.place(slot), begun)
     }
 
@@ -159,18 +214,14 @@ fn write(path: &Path, content: &impl Serialize) -> io::Result<()> {
 }
 
 /// The content of a file; none if there is no file.
-fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, String> {
-    let place = path.display();
+fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, ResumeError> {
+    let place = || path.to_path_buf();
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(format!("cannot read {place}: {error}")),
+        Err(error) => return Err(ResumeError::Read { place: place(), error }),
     };
     let whole = text.split_once('\n').filter(|(sum, json)| *sum == hex(&Sha256::digest(json)));
     let content = whole.and_then(|(_, json)| serde_json::from_str(json).ok());
-    content.map(Some).ok_or_else(|| {
-        format!(
-            "{place} is damaged: remove it to measure that part anew, or begin without --resume"
-        )
-    })
+    content.map(Some).ok_or_else(|| ResumeError::Damaged { place: place() })
 }

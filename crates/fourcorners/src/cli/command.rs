@@ -1,0 +1,73 @@
+//! The command line as typed: one command, with arguments of its own.
+
+use clap::{Parser, Subcommand};
+
+use super::args::{
+    AgeArgs, BenchArgs, CompletionsArgs, DoctorArgs, DrivesArgs, ReportArgs, ReviewArgs, RunArgs,
+    SweepArgs, TasksArgs, ValidateArgs, WebArgs,
+};
+
+/// A drive lab: the tests of storage reviews, on real and on virtual drives.
+#[derive(Debug, Parser)]
+#[command(name = "fourcorners", version, about, max_term_width = 100)]
+#[command(after_help = "Examples:
+  fourcorners review crucial-m4-256gb
+  fourcorners review crucial-m4-256gb seagate-momentus-5400.6 --json
+  fourcorners review ./test.img --size 2G --quick
+  fourcorners review /dev/sdX --destroy /dev/sdX
+  fourcorners report fourcorners-results/* -o all.html
+  fourcorners run job.fio crucial-m4-256gb --output-format json+
+  fourcorners drives crucial-m4-256gb
+  fourcorners age crucial-m4-256gb -o used.state
+  fourcorners review crucial-m4-256gb --state used.state
+  fourcorners results list --drive m4
+  fourcorners compare crucial-m4-256gb intel-x25-m-g2-160gb
+  fourcorners choose task:boot --have intel-x25-m-g2-160gb --gb-per-day 20
+  fourcorners trace info web.load.gz
+  fourcorners trace replay generated:light crucial-m4-256gb")]
+pub(super) struct CommandLine {
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Test drives, print the figures, and write a page
+    Review(ReviewArgs),
+    /// Show earlier results without their drives: as a page, pictures or tables
+    Report(ReportArgs),
+    // Described at its arguments: a comment here would take the place of that.
+    Run(RunArgs),
+    /// List the virtual drives, or print one with the source of every value
+    Drives(DrivesArgs),
+    /// Measure the speed of the simulation on this machine
+    Bench(BenchArgs),
+    /// Compare the virtual drives with published figures, each in its own test
+    Validate(ValidateArgs),
+    /// Grade verdicts on virtual drives for which the truth is known
+    Grade(super::grade::GradeArgs),
+    /// Precondition a virtual SSD (fill, then overwrite) and save its state for later reviews
+    Age(AgeArgs),
+    /// List, show, export, import and remove results in the database
+    Results(super::results::ResultsArgs),
+    /// Compare results side by side, with ratios; differences within noise are marked
+    Compare(super::compare::CompareArgs),
+    // Described at its arguments.
+    Choose(super::choose::ChooseArgs),
+    /// Describe an I/O trace, convert it, record one, or replay it on drives
+    Trace(super::trace::TraceArgs),
+    /// List the tasks that reviews measure in seconds, print one, or run three of them on a file system
+    Tasks(TasksArgs),
+    /// Run jobs on a grid of drives, on this machine or on a Dask cluster (needs Python)
+    Sweep(SweepArgs),
+    /// Check what this machine and a target can measure, and why not; writes nothing
+    Doctor(DoctorArgs),
+    // Described at its arguments, as Run is.
+    Serve(super::serve::ServeArgs),
+    /// Serve a local page to browse results and review virtual drives
+    Web(WebArgs),
+    /// Print shell completions
+    Completions(CompletionsArgs),
+    /// Print the manual page: fourcorners man | man -l -
+    Man,
+}

@@ -1,0 +1,114 @@
+//! A target, and the plan of each method on it.
+
+use fourcorners_linux::device::{Erase, EraseWith};
+use fourcorners_record::{Host, TargetInfo};
+
+use super::{CampaignError, ChosenMethod};
+use crate::device_under_test::{DeviceError, DeviceUnderTest, Ready};
+use crate::drive::Drive;
+use crate::memory::Need;
+use crate::review::{Phase, Protocol, Reviewed, Scope, StateCache, plans};
+use fourcorners_catalogue::Model;
+
+/// How targets are reviewed.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Settings {
+    /// Seconds instead of minutes, and no used state.
+    pub quick: bool,
+    /// Percent of a target's space, at its end, that is never touched.
+    pub spare_percent: f64,
+    /// Seed of all random numbers.
+    pub seed: u64,
+    /// Most I/Os of each trace of the storage bench; `None` for what the method has.
+    pub most_ios: Option<u64>,
+    /// How a real target is purged, if not by a discard.
+    pub erase: Option<EraseWith>,
+}
+
+impl Default for Settings {
+    /// At full length, everywhere, with seed 1.
+    fn default() -> Settings {
+        Settings { quick: false, spare_percent: 0.0, seed: 1, most_ios: None, erase: None }
+    }
+}
+
+/// What is to be done to a target.
+#[derive(Clone, Debug)]
+pub struct Session {
+    /// The target.
+    pub target: DeviceUnderTest,
+    /// The plan of each method, in the order they are carried out.
+    pub plans: Vec<(Protocol, Vec<Phase>)>,
+    /// Whether the plans are quick ones.
+    pub quick: bool,
+    /// The seed they were made with.
+    pub seed: u64,
+    /// How a real target is purged, if not by a discard.
+    pub erase: Option<Erase>,
+}
+
+impl Session {
+    /// The plans of these methods for this target.
+    ///
+    /// # Errors
+    /// [`CampaignError`] where one does not fit it, or where it cannot be purged as asked for. Our own methods fit
+    /// all targets.
+    pub fn new(
+        target: DeviceUnderTest,
+        methods: &[ChosenMethod],
+        settings: &Settings,
+    ) -> Result<Session, CampaignError> {
+        let depth = methods.iter().map(ChosenMethod::depth).max().unwrap_or(0);
+        let Settings { quick, spare_percent, seed, most_ios, erase } = *settings;
+        let scope = Scope {
+            geometry: target.reviewed_geometry(depth),
+            spare_percent,
+            quick,
+            seed,
+            medium: target.medium(),
+            most_ios,
+        };
+        let protocols = methods.iter().map(|method| method.on(&target));
+        let protocols: Vec<Protocol> = protocols.collect::<Result<_, _>>()?;
+        let plans = plans(&protocols, &scope)
+            .map_err(|error| CampaignError::Plan { target: target.name(), error })?;
+        let erase = erase.map(|with| target.erase(with)).transpose()?;
+        let plans = protocols.into_iter().zip(plans).collect();
+        Ok(Session { target, plans, quick, seed, erase })
+    }
+
+    /// The states of a virtual SSD, if a purge makes it new. It does not where flash wears out: such a
+    /// drive goes through each method as one.
+    pub(super) fn states(&self, keep: bool) -> Option<StateCache<'_>> {
+        let DeviceUnderTest::Virtual(profile) = &self.target else { return None };
+        let Model::Ssd(ssd) = &profile.model else { return None };
+        let plans: Vec<Vec<Phase>> = self.plans.iter().map(|(_, plan)| plan.clone()).collect();
+        let new = || Drive::from_profile(profile);
+        ssd.wear.is_none().then(|| StateCache::new(&plans, keep, new))
+    }
+
+    /// The memory it takes.
+    pub(super) fn need(&self) -> Need {
+        Need {
+            drive: self.target.memory_bytes(),
+            kept: self.states(true).map_or(0, |states| states.most_kept()),
+            methods: self.plans.len(),
+        }
+    }
+
+    /// The target, ready for all of its plans.
+    pub(super) fn open(&self) -> Result<Ready, DeviceError> {
+        self.target.open(self.plans.iter().flat_map(|(_, plan)| plan))
+    }
+
+    pub(super) fn reviewed(
+        &self,
+        method: usize,
+        target: TargetInfo,
+        host: Option<Host>,
+    ) -> Reviewed {
+        let (protocol, plan) = self.plans[method].clone();
+        let (quick, seed, erase) = (self.quick, self.seed, self.erase.clone());
+        Reviewed { protocol, plan, quick, seed, target, host, health: None, erase }
+    }
+}
