@@ -202,7 +202,7 @@ fn a_circle_is_found_through_uses_paths_and_names_that_are_handed_on() {
              #[cfg(test)]\nmod tests {\n    use crate::a::A;\n}\n",
         ),
     ];
-    assert_eq!(circle(&apart), [vec![module("x"); 0]; 0]);
+    assert!(circle(&apart).is_empty());
 }
 
 /// Lines that say themselves that a test is skipped, and so pass in CI.

@@ -1,5 +1,6 @@
 //! CPU time, that of the kernel on our behalf included.
 
+use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -18,13 +19,32 @@ fn seconds(clock: ClockId) -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
+/// Why a thread cannot be kept on some CPUs.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum PinError {
+    /// The system does not tell which there are.
+    #[error("cannot see CPUs: {0}")]
+    Unseen(Errno),
+    /// This process may not use one of them.
+    #[error("CPU {cpu} is not among those that this process may use: {may_use}")]
+    Absent {
+        /// Which.
+        cpu: u32,
+        /// Those that it may use.
+        may_use: String,
+    },
+    /// The system refuses it.
+    #[error("cannot stay on CPUs: {0}")]
+    Refused(Errno),
+}
+
 /// Keeps this thread on some CPUs, numbered from 0, until what is returned goes away. What it touches
 /// first from then on is memory of their node.
 ///
 /// # Errors
-/// A sentence, when this process may not use one of them.
-pub fn pin(cpus: &[u32]) -> Result<Pinned, String> {
-    let before = sched_getaffinity(None).map_err(|errno| format!("cannot see CPUs: {errno}"))?;
+/// [`PinError`], when this process may not use one of them.
+pub fn pin(cpus: &[u32]) -> Result<Pinned, PinError> {
+    let before = sched_getaffinity(None).map_err(PinError::Unseen)?;
     let mut wanted = CpuSet::new();
     for &cpu in cpus {
         let index = cpu as usize;
@@ -33,14 +53,11 @@ pub fn pin(cpus: &[u32]) -> Result<Pinned, String> {
                 .filter(|&cpu| before.is_set(cpu))
                 .map(|cpu| cpu.to_string())
                 .collect();
-            return Err(format!(
-                "CPU {cpu} is not among those that this process may use: {}",
-                there.join(",")
-            ));
+            return Err(PinError::Absent { cpu, may_use: there.join(",") });
         }
         wanted.set(index);
     }
-    sched_setaffinity(None, &wanted).map_err(|errno| format!("cannot stay on CPUs: {errno}"))?;
+    sched_setaffinity(None, &wanted).map_err(PinError::Refused)?;
     Ok(Pinned { before })
 }
 
@@ -72,6 +89,6 @@ mod tests {
         assert_eq!(sched_getaffinity(None).expect("it can be asked"), before);
         let absent = (0..2048).find(|&cpu| cpu >= CpuSet::MAX_CPU || !before.is_set(cpu));
         let error = pin(&[absent.expect("no machine has as many") as u32]).err().expect("refused");
-        assert!(error.contains("may use: "), "{error}");
+        assert!(error.to_string().contains("may use: "), "{error}");
     }
 }

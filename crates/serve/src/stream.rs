@@ -19,33 +19,48 @@ pub enum Address {
     Tcp(SocketAddr),
 }
 
-impl FromStr for Address {
-    type Err = String;
+/// Text that is no address to listen at.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum AddressError {
+    /// A unix socket without a path.
+    #[error("unix: give a path behind it, unix:./m4.sock")]
+    NoPath,
+    /// Neither kind of address.
+    #[error("{0}: give unix:PATH or tcp:HOST:PORT")]
+    Kind(String),
+    /// A TCP address that is none.
+    #[error("{0}: give an address and a port, tcp:127.0.0.1:10809 or tcp:[::1]:10809")]
+    Tcp(String),
+    /// An address that others can reach.
+    #[error(
+        "{0} can be reached by other machines, and nothing here asks who connects or encrypts: give \
+         127.0.0.1, or a unix socket and a tunnel to it (ssh -L)"
+    )]
+    Open(IpAddr),
+}
 
-    fn from_str(text: &str) -> Result<Address, String> {
+impl FromStr for Address {
+    type Err = AddressError;
+
+    fn from_str(text: &str) -> Result<Address, AddressError> {
         if let Some(path) = text.strip_prefix("unix:") {
             return match path {
-                "" => Err("unix: give a path behind it, unix:./m4.sock".into()),
+                "" => Err(AddressError::NoPath),
                 path => Ok(Address::Unix(path.into())),
             };
         }
         let Some(place) = text.strip_prefix("tcp:") else {
-            return Err(format!("{text}: give unix:PATH or tcp:HOST:PORT"));
+            return Err(AddressError::Kind(text.into()));
         };
         let address = match place.strip_prefix("localhost:") {
             Some(port) => format!("127.0.0.1:{port}").parse(),
             None => place.parse::<SocketAddr>(),
         };
-        let address = address.map_err(|_| {
-            format!("{text}: give an address and a port, tcp:127.0.0.1:10809 or tcp:[::1]:10809")
-        })?;
+        let address = address.map_err(|_| AddressError::Tcp(text.into()))?;
         match address.ip() {
             IpAddr::V4(ip) if ip.is_loopback() => Ok(Address::Tcp(address)),
             IpAddr::V6(ip) if ip.is_loopback() => Ok(Address::Tcp(address)),
-            ip => Err(format!(
-                "{ip} can be reached by other machines, and nothing here asks who connects or encrypts: give \
-                 127.0.0.1, or a unix socket and a tunnel to it (ssh -L)"
-            )),
+            ip => Err(AddressError::Open(ip)),
         }
     }
 }
@@ -245,7 +260,7 @@ mod tests {
         for wrong in ["", "unix:", "tcp:", "tcp:10809", "tcp:0.0.0.0:1", "tcp:10.0.0.1:10809"] {
             assert!(wrong.parse::<Address>().is_err(), "{wrong}");
         }
-        let why = "tcp:[::]:1".parse::<Address>().expect_err("it is everybody's");
+        let why = "tcp:[::]:1".parse::<Address>().expect_err("it is everybody's").to_string();
         assert!(why.contains("other machines"), "{why}");
     }
 

@@ -25,10 +25,18 @@ pub const GRACE: Nanos = Nanos(200_000);
 /// Factors beyond this make times that no program waits for.
 const MOST_FACTOR: f64 = 10_000.0;
 
-impl FromStr for Pace {
-    type Err = String;
+/// Text that is no pace.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{text}: give real, virtual, or x and a number from 1 to 10000 (x10)")]
+pub struct PaceError {
+    /// What is there.
+    pub text: String,
+}
 
-    fn from_str(text: &str) -> Result<Pace, String> {
+impl FromStr for Pace {
+    type Err = PaceError;
+
+    fn from_str(text: &str) -> Result<Pace, PaceError> {
         let factor = match text {
             "real" => Some(1.0),
             "virtual" => return Ok(Pace::Virtual { grace: GRACE }),
@@ -37,9 +45,7 @@ impl FromStr for Pace {
         factor
             .filter(|factor: &f64| (1.0..=MOST_FACTOR).contains(factor))
             .map(Pace::Dilated)
-            .ok_or_else(|| {
-                format!("{text}: give real, virtual, or x and a number from 1 to 10000 (x10)")
-            })
+            .ok_or_else(|| PaceError { text: text.into() })
     }
 }
 

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 
 use super::Format;
+use super::generate::UnknownGenerated;
+use super::task::TaskError;
 
 /// A trace that cannot be read on, or a record of it that is no I/O.
 #[derive(Debug, thiserror::Error)]
@@ -91,6 +93,15 @@ pub enum Reason {
         Format::names()
     )]
     UnknownFormat,
+    /// A generated trace that there is not.
+    #[error(transparent)]
+    Generated(#[from] UnknownGenerated),
+    /// A task that there is not, or that is none.
+    #[error(transparent)]
+    Task(#[from] Box<TaskError>),
+    /// A task has as many I/Os as it has.
+    #[error("--ios does not apply to a task: leave it out")]
+    IosOfTask,
     /// Something particular to one format.
     #[error("{0}")]
     Other(String),

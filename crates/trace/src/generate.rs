@@ -119,17 +119,20 @@ static ALL: [Composition; 4] = [
     },
 ];
 
+/// There is no generated trace of a name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("there is no such generated trace; there are: {}", generated_names())]
+pub struct UnknownGenerated;
+
+fn generated_names() -> String {
+    let names = ALL.iter().map(|known| format!("generated:{}", known.name));
+    names.collect::<Vec<_>>().join(", ")
+}
+
 impl Composition {
     /// The one of this name.
-    pub(super) fn named(name: &str) -> Result<&'static Composition, String> {
-        ALL.iter().find(|known| known.name == name).ok_or_else(|| {
-            let names = ALL
-                .iter()
-                .map(|known| format!("generated:{}", known.name))
-                .collect::<Vec<_>>()
-                .join(", ");
-            format!("there is no such generated trace; there are: {names}")
-        })
+    pub(super) fn named(name: &str) -> Result<&'static Composition, UnknownGenerated> {
+        ALL.iter().find(|known| known.name == name).ok_or(UnknownGenerated)
     }
 
     /// All there are.

@@ -46,12 +46,12 @@ pub use ahead::Ahead;
 pub use card::card;
 pub use error::{Place, Reason, TraceError};
 pub use filter::{AddressMap, Filter, OpSet};
-pub use formats::Format;
-pub use generate::{Composition, Generated};
+pub use formats::{Format, UnknownFormat};
+pub use generate::{Composition, Generated, UnknownGenerated};
 pub use io::{IoFlags, MOST_BYTES, MOST_OFFSET, MOST_TIME, TraceIo};
 pub use options::{Event, Options};
-pub use task::{Step, TASK_NAMES, Task};
-pub use write::{Output, Recorder, WriteError, Written, write};
+pub use task::{Step, StepError, TASK_NAMES, Task, TaskError};
+pub use write::{Output, Recorder, UnknownOutput, WriteError, Written, write};
 
 use reader::Reader;
 
@@ -86,14 +86,13 @@ pub fn open(path: &Path, options: &Options) -> Result<Trace, TraceError> {
     let name = path.display().to_string();
     let wrong = |format, place, reason| TraceError { name: name.clone(), format, place, reason };
     if let Some(task) = name.strip_prefix(TASK) {
-        let reader = task_reader(task, options)
-            .map_err(|why| wrong(None, Place::Whole, Reason::Other(why)))?;
+        let reader = task_reader(task, options).map_err(|why| wrong(None, Place::Whole, why))?;
         return Ok(Trace::new(name, None, reader, options));
     }
     let (format, reader) = match name.strip_prefix(GENERATED) {
         Some(generated) => {
             let composition = Composition::named(generated)
-                .map_err(|why| wrong(None, Place::Whole, Reason::Other(why)))?;
+                .map_err(|why| wrong(None, Place::Whole, why.into()))?;
             let ios = options.ios.unwrap_or(composition.ios());
             (None, Reader::Generated(Box::new(Generated::new(composition, ios, options.seed))))
         }
@@ -106,11 +105,11 @@ pub fn open(path: &Path, options: &Options) -> Result<Trace, TraceError> {
     Ok(Trace::new(name, format, reader, options))
 }
 
-fn task_reader(name: &str, options: &Options) -> Result<Reader, String> {
+fn task_reader(name: &str, options: &Options) -> Result<Reader, Reason> {
     if options.ios.is_some() {
-        return Err("--ios does not apply to a task: leave it out".into());
+        return Err(Reason::IosOfTask);
     }
-    let task = Task::named(name)?;
+    let task = Task::named(name).map_err(Box::new)?;
     Ok(Reader::Task(Box::new(task::Drawn::new(&task, options.seed))))
 }
 

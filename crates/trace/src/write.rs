@@ -25,14 +25,22 @@ impl Output {
 }
 
 impl FromStr for Output {
-    type Err = String;
-    fn from_str(name: &str) -> Result<Output, String> {
+    type Err = UnknownOutput;
+    fn from_str(name: &str) -> Result<Output, UnknownOutput> {
         let found = Output::ALL.into_iter().find(|(known, _)| *known == name);
-        found.map(|(_, output)| output).ok_or_else(|| {
-            let names = Output::ALL.map(|(name, _)| name).join(", ");
-            format!("traces are not written as \"{name}\"; there are: {names}")
-        })
+        found.map(|(_, output)| output).ok_or_else(|| UnknownOutput { name: name.into() })
     }
+}
+
+/// Traces are not written in a form of this name.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "traces are not written as \"{name}\"; there are: {}",
+    Output::ALL.map(|(name, _)| name).join(", ")
+)]
+pub struct UnknownOutput {
+    /// The name.
+    pub name: String,
 }
 
 /// What was written.

@@ -10,6 +10,7 @@ use fourcorners_words::nearest;
 use super::known::{self, Engine, Known};
 use super::options::Options;
 use super::units;
+use super::value_error::ValueError;
 use super::{values, ways};
 
 const SECOND: Nanos = Nanos::from_secs(1);
@@ -132,14 +133,14 @@ impl Options {
     /// Takes an option.
     ///
     /// # Errors
-    /// A sentence about the value, the name not included; or about the name.
-    pub(super) fn set(&mut self, key: &str, value: Option<&str>) -> Result<(), String> {
+    /// [`ValueError`], which is about the value, the name not included; or about the name.
+    pub(super) fn set(&mut self, key: &str, value: Option<&str>) -> Result<(), ValueError> {
         let key = key.to_ascii_lowercase();
         let kb = self.kb_base;
         // An option of yes or no is yes when it stands alone.
         let flag = || values::flag(value);
-        let text = || value.filter(|text| !text.is_empty()).ok_or("it needs a value".to_string());
-        let direction_sizes = |text: &str| -> Result<[Option<u64>; 3], String> {
+        let text = || value.filter(|text| !text.is_empty()).ok_or(ValueError::Missing);
+        let direction_sizes = |text: &str| -> Result<[Option<u64>; 3], ValueError> {
             values::by_direction(text, |part| units::bytes(part, kb))
         };
         match key.as_str() {
@@ -147,7 +148,12 @@ impl Options {
                 self.kb_base = match text()? {
                     "1024" => 1024,
                     "1000" => 1000,
-                    other => return Err(format!("\"{other}\" is neither 1024 nor 1000")),
+                    other => {
+                        return Err(ValueError::Neither {
+                            text: other.into(),
+                            choices: ["1024", "1000"],
+                        });
+                    }
                 };
             }
             "name" => self.name = Some(text()?.into()),
@@ -159,7 +165,10 @@ impl Options {
                     "sequential" => false,
                     "identical" => true,
                     other => {
-                        return Err(format!("\"{other}\" is neither sequential nor identical"));
+                        return Err(ValueError::Neither {
+                            text: other.into(),
+                            choices: ["sequential", "identical"],
+                        });
                     }
                 };
             }
@@ -235,7 +244,10 @@ impl Options {
                     "stonewall" => TakesAlong::Wave,
                     "all" => TakesAlong::All,
                     other => {
-                        return Err(format!("\"{other}\" is none of group, stonewall and all"));
+                        return Err(ValueError::NoneOf {
+                            text: other.into(),
+                            choices: "group, stonewall and all",
+                        });
                     }
                 };
             }
@@ -247,7 +259,12 @@ impl Options {
                 self.poisson = match text()? {
                     "linear" => false,
                     "poisson" => true,
-                    other => return Err(format!("\"{other}\" is neither linear nor poisson")),
+                    other => {
+                        return Err(ValueError::Neither {
+                            text: other.into(),
+                            choices: ["linear", "poisson"],
+                        });
+                    }
                 };
             }
             "thinktime" => self.think = units::time(text()?, MICROSECOND)?,
@@ -321,7 +338,12 @@ impl Options {
                 self.log_longest = match text()? {
                     "avg" => false,
                     "max" | "both" => true,
-                    other => return Err(format!("\"{other}\" is none of avg, max and both")),
+                    other => {
+                        return Err(ValueError::NoneOf {
+                            text: other.into(),
+                            choices: "avg, max and both",
+                        });
+                    }
                 };
             }
             "log_offset" => self.log_offset = flag()?,
@@ -339,8 +361,17 @@ impl Options {
                 self.strided = match text()? {
                     "none" => false,
                     "strided" => true,
-                    "zbd" => return Err("zoned block devices are not modelled yet".into()),
-                    other => return Err(format!("\"{other}\" is none of none, strided and zbd")),
+                    "zbd" => {
+                        return Err(ValueError::Unsupported(
+                            "zoned block devices are not modelled yet",
+                        ));
+                    }
+                    other => {
+                        return Err(ValueError::NoneOf {
+                            text: other.into(),
+                            choices: "none, strided and zbd",
+                        });
+                    }
                 };
             }
             "zonesize" => self.zone_bytes = units::bytes(text()?, kb)?,
@@ -351,7 +382,7 @@ impl Options {
         Ok(())
     }
 
-    fn untyped(&mut self, key: &str, value: Option<&str>) -> Result<(), String> {
+    fn untyped(&mut self, key: &str, value: Option<&str>) -> Result<(), ValueError> {
         match known::option(key) {
             Known::Silent => Ok(()),
             Known::NoEffect => {
@@ -361,18 +392,15 @@ impl Options {
                 }
                 Ok(())
             }
-            Known::Refused(why) => Err(why.into()),
+            Known::Refused(why) => Err(ValueError::Unsupported(why)),
             Known::Unknown => {
                 let names = TYPED.iter().copied().chain(known::names());
-                Err(match nearest(key, names) {
-                    Some(near) => format!("fio has no such option; did you mean {near}?"),
-                    None => "fio has no such option".into(),
-                })
+                Err(ValueError::UnknownOption { near: nearest(key, names) })
             }
         }
     }
 
-    fn engine(&mut self, name: &str) -> Result<(), String> {
+    fn engine(&mut self, name: &str) -> Result<(), ValueError> {
         self.synchronous = match known::engine(name) {
             Engine::Synchronous => true,
             Engine::Asynchronous => false,
@@ -380,12 +408,10 @@ impl Options {
                 self.without_effect.push(format!("ioengine={name}"));
                 false
             }
-            Engine::Refused(why) => return Err(format!("{name} does no block I/O: {why}")),
+            Engine::Refused(why) => return Err(ValueError::NoBlockIo { name: name.into(), why }),
             Engine::Unknown => {
-                return Err(match nearest(name, known::engines()) {
-                    Some(near) => format!("fio has no engine {name}; did you mean {near}?"),
-                    None => format!("fio has no engine {name}"),
-                });
+                let near = nearest(name, known::engines());
+                return Err(ValueError::UnknownEngine { name: name.into(), near });
             }
         };
         self.engine = name.into();

@@ -5,10 +5,31 @@ use std::sync::Arc;
 
 use fourcorners_drive::{Geometry, Io, Lba, Nanos, Op, SECTOR_BYTES};
 use fourcorners_run::streams::{Operations, Recorded};
-use fourcorners_trace::{self as trace, TraceIo};
+use fourcorners_trace::{self as trace, TraceError, TraceIo};
 
 /// Most I/Os of a recording that a job file replays: they are kept in memory, as fio keeps them.
 const MOST_IOS: usize = 1 << 24;
+
+/// Why a recording cannot be replayed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum IologError {
+    /// It cannot be read, or is no recording.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    #[error(
+        "{} has more than {MOST_IOS} I/Os: replay it with `fourcorners trace replay`",
+        path.display()
+    )]
+    TooLong { path: PathBuf },
+    #[error("{}: there is nothing to replay in it", path.display())]
+    Empty { path: PathBuf },
+    /// On a target of so many bytes.
+    #[error(
+        "an I/O ends at byte {end}, and the target has {bytes}: set replay_scale, or use \
+         `fourcorners trace replay --rescale-address`"
+    )]
+    Beyond { end: u64, bytes: u64 },
+}
 
 /// What is asked of a replay.
 #[derive(Clone, PartialEq, Debug)]
@@ -36,7 +57,7 @@ pub(super) struct Tapes(Vec<Arc<Vec<TraceIo>>>);
 
 impl Tapes {
     /// Reads what a job names.
-    pub(super) fn read(replay: &Replay) -> Result<Tapes, String> {
+    pub(super) fn read(replay: &Replay) -> Result<Tapes, IologError> {
         replay
             .paths
             .iter()
@@ -65,7 +86,7 @@ impl Tapes {
         copy: u32,
         replay: &Replay,
         geometry: Geometry,
-    ) -> Result<Option<Arc<Recorded>>, String> {
+    ) -> Result<Option<Arc<Recorded>>, IologError> {
         if self.0.is_empty() {
             return Ok(None);
         }
@@ -75,29 +96,26 @@ impl Tapes {
     }
 }
 
-fn read(path: &Path) -> Result<Vec<TraceIo>, String> {
-    let trace = trace::open(path, &trace::Options::default()).map_err(|error| error.to_string())?;
+fn read(path: &Path) -> Result<Vec<TraceIo>, IologError> {
+    let trace = trace::open(path, &trace::Options::default())?;
     let mut ios = Vec::new();
     let mut last = Nanos::ZERO;
     for io in trace {
-        let io = io.map_err(|error| error.to_string())?;
+        let io = io?;
         if ios.len() == MOST_IOS {
-            return Err(format!(
-                "{} has more than {MOST_IOS} I/Os: replay it with `fourcorners trace replay`",
-                path.display()
-            ));
+            return Err(IologError::TooLong { path: path.into() });
         }
         // One that is recorded late counts as issued with the one before it.
         last = last.max(io.at);
         ios.push(TraceIo { at: last, ..io });
     }
     match ios.is_empty() {
-        true => Err(format!("{}: there is nothing to replay in it", path.display())),
+        true => Err(IologError::Empty { path: path.into() }),
         false => Ok(ios),
     }
 }
 
-fn place(io: &TraceIo, replay: &Replay, geometry: Geometry) -> Result<(Nanos, Io), String> {
+fn place(io: &TraceIo, replay: &Replay, geometry: Geometry) -> Result<(Nanos, Io), IologError> {
     let at = u128::from(io.at.0) * 100 / u128::from(replay.time_scale);
     let at = Nanos(u64::try_from(at).unwrap_or(u64::MAX));
     if io.op == Op::Flush {
@@ -109,11 +127,7 @@ fn place(io: &TraceIo, replay: &Replay, geometry: Geometry) -> Result<(Nanos, Io
     let start_block = start - start % block;
     let end = start.saturating_add(io.bytes).checked_next_multiple_of(block).unwrap_or(u64::MAX);
     if end > geometry.bytes() {
-        return Err(format!(
-            "an I/O ends at byte {end}, and the target has {}: set replay_scale, or use \
-             `fourcorners trace replay --rescale-address`",
-            geometry.bytes()
-        ));
+        return Err(IologError::Beyond { end, bytes: geometry.bytes() });
     }
     let sectors = u32::try_from((end - start_block) / SECTOR_BYTES).unwrap_or(u32::MAX);
     Ok((at, Io { op: io.op, lba: Lba(start_block / SECTOR_BYTES), sectors, ..Io::FLUSH }))

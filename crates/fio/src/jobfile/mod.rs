@@ -16,6 +16,7 @@ mod sections;
 #[cfg(test)]
 mod tests;
 mod units;
+mod value_error;
 mod values;
 mod verify;
 mod ways;
@@ -26,6 +27,7 @@ pub use described::Placed;
 pub use error::{JobFileError, Location};
 pub use jobs::{Job, Jobs, LogFiles, Percentiles};
 pub use sections::Environment;
+pub use value_error::ValueError;
 pub use ways::{Ways, cpu_list};
 
 use described::Described;

@@ -1,5 +1,6 @@
 //! A job file's lines: sections, options, comments, includes, variables.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::error::{JobFileError, Location};
@@ -73,7 +74,7 @@ pub(super) fn read_text(
 ) -> Result<Read, JobFileError> {
     let mut reader = Reader::new(environment);
     if text.len() as u64 > MOST_BYTES {
-        return Err(JobFileError::whole(name, too_long()));
+        return Err(JobFileError::whole(name, FileError::TooLong.to_string()));
     }
     reader.lines(text, name, 0)?;
     reader.done(name)
@@ -123,7 +124,7 @@ impl<'a> Reader<'a> {
     ) -> Result<(), JobFileError> {
         let text = text(path).map_err(|why| match included_at {
             Some(at) => JobFileError::new(at, format!("cannot include {}: {why}", path.display())),
-            None => JobFileError::whole(path, why),
+            None => JobFileError::whole(path, why.to_string()),
         })?;
         self.files.push(path.to_path_buf());
         self.lines(&text, path, depth)
@@ -249,22 +250,31 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn too_long() -> String {
-    format!("it has more than {MOST_BYTES} bytes, which no job file has")
+/// Why a file is no job file.
+#[derive(Debug, thiserror::Error)]
+enum FileError {
+    #[error("{0}")]
+    Read(#[from] io::Error),
+    #[error("it is not a regular file")]
+    NoFile,
+    #[error("it has more than {MOST_BYTES} bytes, which no job file has")]
+    TooLong,
+    /// From this byte on.
+    #[error("byte {at} is not UTF-8: it is no job file")]
+    NoText { at: usize },
 }
 
-fn text(path: &Path) -> Result<String, String> {
-    let metadata = std::fs::metadata(path).map_err(|error| error.to_string())?;
+fn text(path: &Path) -> Result<String, FileError> {
+    let metadata = std::fs::metadata(path)?;
     if !metadata.is_file() {
-        return Err("it is not a regular file".into());
+        return Err(FileError::NoFile);
     }
     if metadata.len() > MOST_BYTES {
-        return Err(too_long());
+        return Err(FileError::TooLong);
     }
-    let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
-    String::from_utf8(bytes).map_err(|error| {
-        format!("byte {} is not UTF-8: it is no job file", error.utf8_error().valid_up_to())
-    })
+    let bytes = std::fs::read(path)?;
+    String::from_utf8(bytes)
+        .map_err(|error| FileError::NoText { at: error.utf8_error().valid_up_to() })
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use fourcorners_drive::Nanos;
 
+use super::value_error::ValueError;
+
 /// A size that may be a share of the target.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Size {
@@ -21,8 +23,8 @@ impl Size {
 
 /// `4k`, `1.5m`, `2GiB`, `0x200`: with a base of 1024, fio's default, `k` and `kb` are 1024 and `ki`
 /// and `kib` 1000; with 1000 the other way round, as the standard has it.
-pub(super) fn bytes(text: &str, kb_base: u64) -> Result<u64, String> {
-    let wrong = || format!("\"{text}\" is no size: give a number such as 4096, 4k, 1m or 10g");
+pub(super) fn bytes(text: &str, kb_base: u64) -> Result<u64, ValueError> {
+    let wrong = || ValueError::Size(text.into());
     // As fio's, sizes fit a signed number, so that none is out of range once its sign is turned.
     let fits = |bytes: &u64| *bytes <= i64::MAX as u64;
     let lower = text.trim().to_ascii_lowercase();
@@ -57,7 +59,7 @@ fn whole(number: &str) -> Option<u64> {
 }
 
 /// Bytes, or a percentage.
-pub(super) fn size(text: &str, kb_base: u64) -> Result<Size, String> {
+pub(super) fn size(text: &str, kb_base: u64) -> Result<Size, ValueError> {
     match text.trim().strip_suffix('%') {
         Some(percent) => Ok(Size::Percent(self::percent(percent)?)),
         None => bytes(text, kb_base).map(Size::Bytes),
@@ -65,21 +67,20 @@ pub(super) fn size(text: &str, kb_base: u64) -> Result<Size, String> {
 }
 
 /// 0 to 100, with or without a sign for per cent.
-pub(super) fn percent(text: &str) -> Result<f64, String> {
-    let wrong = || format!("\"{text}\" is no percentage: give a number from 0 to 100");
+pub(super) fn percent(text: &str) -> Result<f64, ValueError> {
+    let wrong = || ValueError::Percentage(text.into());
     let number: f64 = text.trim().trim_end_matches('%').trim().parse().map_err(|_| wrong())?;
     (0.0..=100.0).contains(&number).then_some(number).ok_or_else(wrong)
 }
 
 /// A count.
-pub(super) fn count(text: &str) -> Result<u64, String> {
-    bytes(text, 1024)
-        .map_err(|_| format!("\"{}\" is no number: give a whole one such as 16", text.trim()))
+pub(super) fn count(text: &str) -> Result<u64, ValueError> {
+    bytes(text, 1024).map_err(|_| ValueError::Count(text.trim().into()))
 }
 
 /// `30`, `30s`, `5m`, `500ms`, `100us`, `2h`, `1d`; `unit` is that of a number alone.
-pub(super) fn time(text: &str, unit: Nanos) -> Result<Nanos, String> {
-    let wrong = || format!("\"{text}\" is no time: give a number such as 30, 30s, 5m or 500ms");
+pub(super) fn time(text: &str, unit: Nanos) -> Result<Nanos, ValueError> {
+    let wrong = || ValueError::Time(text.into());
     let lower = text.trim().to_ascii_lowercase();
     let digits = lower.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(lower.len());
     let (number, name) = lower.split_at(digits);

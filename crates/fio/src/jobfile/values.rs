@@ -8,9 +8,10 @@ use fourcorners_words::nearest;
 
 use super::known;
 use super::units;
+use super::value_error::ValueError;
 
 /// Largest block; a buffer of this size is made for each I/O in flight.
-const MOST_BLOCK_BYTES: u64 = 1 << 30;
+pub(super) const MOST_BLOCK_BYTES: u64 = 1 << 30;
 
 /// What `rw` says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,30 +26,30 @@ pub(super) struct Rw {
 }
 
 /// Yes when it stands alone or is a number other than 0.
-pub(super) fn flag(value: Option<&str>) -> Result<bool, String> {
+pub(super) fn flag(value: Option<&str>) -> Result<bool, ValueError> {
     match value.map(str::trim) {
         None | Some("" | "on" | "true") => Ok(true),
         Some("off" | "false") => Ok(false),
         Some(number) => number
             .parse::<i64>()
             .map(|number| number != 0)
-            .map_err(|_| format!("\"{number}\" is neither 0 nor 1")),
+            .map_err(|_| ValueError::Neither { text: number.into(), choices: ["0", "1"] }),
     }
 }
 
 /// A count of 1 and more.
-pub(super) fn at_least_one(text: &str) -> Result<u32, String> {
+pub(super) fn at_least_one(text: &str) -> Result<u32, ValueError> {
     match u32::try_from(units::count(text)?) {
         Ok(count) if count > 0 => Ok(count),
-        _ => Err(format!("\"{text}\" is out of range: give 1 or more")),
+        _ => Err(ValueError::NotPositive(text.into())),
     }
 }
 
 /// A block size that I/Os can have.
-pub(super) fn block(bytes: u64) -> Result<u32, String> {
+pub(super) fn block(bytes: u64) -> Result<u32, ValueError> {
     match (1..=MOST_BLOCK_BYTES).contains(&bytes) {
         true => Ok(bytes as u32),
-        false => Err(format!("{bytes} bytes are out of range: give 512 to {MOST_BLOCK_BYTES}")),
+        false => Err(ValueError::BlockBytes(bytes)),
     }
 }
 
@@ -56,8 +57,8 @@ pub(super) fn block(bytes: u64) -> Result<u32, String> {
 /// writes and trims; what is left empty is left as it is.
 pub(super) fn by_direction<T: Copy>(
     text: &str,
-    parse: impl Fn(&str) -> Result<T, String>,
-) -> Result<[Option<T>; 3], String> {
+    parse: impl Fn(&str) -> Result<T, ValueError>,
+) -> Result<[Option<T>; 3], ValueError> {
     let parts: Vec<Option<T>> = text
         .split(',')
         .map(|part| match part.trim() {
@@ -69,7 +70,7 @@ pub(super) fn by_direction<T: Copy>(
         [all] => Ok([all; 3]),
         [read, write] => Ok([read, write, write]),
         [read, write, trim] => Ok([read, write, trim]),
-        _ => Err(format!("\"{text}\" has more than three parts, for reads, writes and trims")),
+        _ => Err(ValueError::Directions(text.into())),
     }
 }
 
@@ -77,11 +78,11 @@ pub(super) fn by_direction<T: Copy>(
 pub(super) fn split_directions(
     text: &str,
     blocks: &mut [BlockSizes; 3],
-    parse: impl Fn(&str) -> Result<BlockSizes, String>,
-) -> Result<(), String> {
+    parse: impl Fn(&str) -> Result<BlockSizes, ValueError>,
+) -> Result<(), ValueError> {
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
     if parts.len() > 3 {
-        return Err(format!("\"{text}\" has more than three parts, for reads, writes and trims"));
+        return Err(ValueError::Directions(text.into()));
     }
     for (direction, block) in blocks.iter_mut().enumerate() {
         let part = parts[direction.min(parts.len() - 1)];
@@ -93,8 +94,8 @@ pub(super) fn split_directions(
 }
 
 /// `4k-64k` or `4k:64k`.
-pub(super) fn range(text: &str, kb_base: u64) -> Result<BlockSizes, String> {
-    let wrong = || format!("\"{text}\" is no range: give one such as 4k-64k");
+pub(super) fn range(text: &str, kb_base: u64) -> Result<BlockSizes, ValueError> {
+    let wrong = || ValueError::Range(text.into());
     let (one, other) = text.split_once(['-', ':']).ok_or_else(wrong)?;
     let (one, other) = (units::bytes(one, kb_base)?, units::bytes(other, kb_base)?);
     let (least, most) = (block(one.min(other))?, block(one.max(other))?);
@@ -102,7 +103,7 @@ pub(super) fn range(text: &str, kb_base: u64) -> Result<BlockSizes, String> {
 }
 
 /// `4k/10:64k/50:32k/40`; sizes without a share divide what the others leave.
-pub(super) fn split(text: &str, kb_base: u64) -> Result<BlockSizes, String> {
+pub(super) fn split(text: &str, kb_base: u64) -> Result<BlockSizes, ValueError> {
     let mut sizes: Vec<(u32, Option<f64>)> = Vec::new();
     for part in text.split(':').filter(|part| !part.trim().is_empty()) {
         let (size, share) = part.split_once('/').unwrap_or((part, ""));
@@ -114,7 +115,7 @@ pub(super) fn split(text: &str, kb_base: u64) -> Result<BlockSizes, String> {
         sizes.push((size, share));
     }
     let shares = shares(sizes.iter().map(|size| size.1))
-        .map_err(|sum| format!("\"{text}\": the shares add up to {sum} % instead of 100"))?;
+        .map_err(|sum| ValueError::Shares { text: text.into(), sum })?;
     let mut parts: Vec<(u32, u32)> = sizes
         .iter()
         .zip(shares)
@@ -126,7 +127,7 @@ pub(super) fn split(text: &str, kb_base: u64) -> Result<BlockSizes, String> {
         largest.1 = (i64::from(largest.1) + rest).max(0) as u32;
     }
     match parts.is_empty() {
-        true => Err(format!("\"{text}\" names no size: give some such as 4k/50:64k/50")),
+        true => Err(ValueError::NoSizes(text.into())),
         false => Ok(BlockSizes::Split(parts)),
     }
 }
@@ -160,7 +161,7 @@ const RW: &[(&str, Operations, bool)] = &[
 ];
 
 /// What a name of `rw` means.
-pub(super) fn rw(text: &str) -> Result<Rw, String> {
+pub(super) fn rw(text: &str) -> Result<Rw, ValueError> {
     match RW.iter().find(|(name, ..)| *name == text) {
         Some(&(name, operations, random)) => {
             let name = if name == "readwrite" { "rw" } else { name };
@@ -169,14 +170,13 @@ pub(super) fn rw(text: &str) -> Result<Rw, String> {
         None => {
             let names: Vec<&str> = RW.iter().map(|(name, ..)| *name).collect();
             let near = nearest(text, names.iter().copied());
-            let near = near.map(|near| format!("did you mean {near}? ")).unwrap_or_default();
-            Err(format!("\"{text}\" is none of the patterns; {near}There are {}", names.join(", ")))
+            Err(ValueError::Pattern { text: text.into(), near, names: names.join(", ") })
         }
     }
 }
 
 /// The same with what may follow a colon: `randread:8`, `read:-8k`.
-pub(super) fn rw_with_run(text: &str, kb_base: u64) -> Result<Rw, String> {
+pub(super) fn rw_with_run(text: &str, kb_base: u64) -> Result<Rw, ValueError> {
     let (name, more) = match text.split_once(':') {
         Some((name, more)) => (name, Some(more)),
         None => (text, None),
@@ -198,13 +198,14 @@ pub(super) fn rw_with_run(text: &str, kb_base: u64) -> Result<Rw, String> {
 
 /// `zipf:1.2`, `pareto:0.2`, `normal:20`, `zoned:50/5:30/15:20/80`; a centre, `zipf:1.2:0.5`, changes
 /// nothing where hot blocks are scattered.
-pub(super) fn distribution(text: &str) -> Result<Distribution, String> {
+pub(super) fn distribution(text: &str) -> Result<Distribution, ValueError> {
     let (name, rest) = text.split_once(':').unwrap_or((text, ""));
-    let number = |default: f64| -> Result<f64, String> {
+    let number = |default: f64| -> Result<f64, ValueError> {
         match rest.split(':').next().unwrap_or_default().trim() {
             "" => Ok(default),
             number => {
-                number.parse().map_err(|_| format!("\"{number}\" in \"{text}\" is no number"))
+                let wrong = || ValueError::NumberIn { number: number.into(), text: text.into() };
+                number.parse().map_err(|_| wrong())
             }
         }
     };
@@ -212,33 +213,36 @@ pub(super) fn distribution(text: &str) -> Result<Distribution, String> {
         "random" => Ok(Distribution::Uniform),
         "zipf" => match number(1.1)? {
             theta if theta > 0.0 && theta <= 100.0 => Ok(Distribution::Zipf(theta)),
-            theta => Err(format!("an exponent of {theta} is out of range: above 0, at most 100")),
+            theta => Err(ValueError::Exponent(theta)),
         },
         "pareto" => match number(0.2)? {
             h if h > 0.0 && h < 1.0 => Ok(Distribution::Pareto(h)),
-            h => Err(format!("{h} is out of range: above 0 and below 1")),
+            h => Err(ValueError::Power(h)),
         },
         "normal" | "gauss" => match number(0.0)? {
             percent if (0.0..=100.0).contains(&percent) => Ok(Distribution::Normal(percent)),
-            percent => Err(format!("a deviation of {percent} is out of range: 0 to 100")),
+            percent => Err(ValueError::Deviation(percent)),
         },
         "zoned" => zoned(rest),
-        "zoned_abs" => {
-            Err("zones in bytes are not supported: give percentages, zoned:50/5:...".into())
-        }
-        "sequence" => Err(known::SEQUENCE.into()),
-        _ => Err(format!("\"{name}\" is none of random, zipf, pareto, normal and zoned")),
+        "zoned_abs" => Err(ValueError::Unsupported(
+            "zones in bytes are not supported: give percentages, zoned:50/5:...",
+        )),
+        "sequence" => Err(ValueError::Unsupported(known::SEQUENCE)),
+        _ => Err(ValueError::NoneOf {
+            text: name.into(),
+            choices: "random, zipf, pareto, normal and zoned",
+        }),
     }
 }
 
-fn zoned(text: &str) -> Result<Distribution, String> {
+fn zoned(text: &str) -> Result<Distribution, ValueError> {
     // Directions of their own are rare; they would need a map of their own, too.
     let mut parts = text.split(',');
     let first = parts.next().unwrap_or_default();
     if parts.any(|part| part != first) {
-        return Err(
-            "zones that differ by direction are not supported: give one list for all".into()
-        );
+        return Err(ValueError::Unsupported(
+            "zones that differ by direction are not supported: give one list for all",
+        ));
     }
     let share = |text: &str| match text.trim() {
         "" => Ok(None),
@@ -249,27 +253,26 @@ fn zoned(text: &str) -> Result<Distribution, String> {
         let (accesses, space) = zone.split_once('/').unwrap_or((zone, ""));
         zones.push((share(accesses)?, share(space)?));
     }
-    let wrong =
-        |of: &'static str| move |sum: f64| format!("the {of} of the zones add up to {sum} %");
+    let wrong = |of: &'static str| move |sum: f64| ValueError::ZoneShares { of, sum };
     let accesses = shares(zones.iter().map(|zone| zone.0)).map_err(wrong("accesses"))?;
     let space = shares(zones.iter().map(|zone| zone.1)).map_err(wrong("sizes"))?;
     match zones.is_empty() {
-        true => Err("zones need shares: zoned:50/5:30/15:20/80".into()),
+        true => Err(ValueError::NoZones),
         false => Ok(Distribution::Zoned(accesses.into_iter().zip(space).collect())),
     }
 }
 
 /// `99.0:99.9`.
-pub(super) fn percentiles(text: &str) -> Result<Vec<f64>, String> {
+pub(super) fn percentiles(text: &str) -> Result<Vec<f64>, ValueError> {
     let list: Vec<f64> = text.split(':').map(units::percent).collect::<Result<_, _>>()?;
     match list.len() <= 20 && !list.is_empty() {
         true => Ok(list),
-        false => Err(format!("{} percentiles are too many: fio takes 20", list.len())),
+        false => Err(ValueError::Percentiles(list.len())),
     }
 }
 
 /// `5`, or `5-10`: a delay anywhere in it, for which its middle is taken, the same on every run.
-pub(super) fn delay(text: &str) -> Result<Nanos, String> {
+pub(super) fn delay(text: &str) -> Result<Nanos, ValueError> {
     let second = Nanos::from_secs(1);
     match text.split_once('-') {
         None => units::time(text, second),
@@ -281,7 +284,7 @@ pub(super) fn delay(text: &str) -> Result<Nanos, String> {
 }
 
 /// `iops:5%`, `bw_slope:0.1%`, `lat:10`.
-pub(super) fn criterion(text: &str) -> Result<Criterion, String> {
+pub(super) fn criterion(text: &str) -> Result<Criterion, ValueError> {
     let (name, limit) = text.split_once(':').unwrap_or((text, "0.01%"));
     let (watched, slope) = match name {
         "iops" => (Watched::Iops, false),
@@ -290,7 +293,10 @@ pub(super) fn criterion(text: &str) -> Result<Criterion, String> {
         "bw_slope" => (Watched::Bandwidth, true),
         "lat" => (Watched::Latency, false),
         "lat_slope" => (Watched::Latency, true),
-        _ => return Err(format!("\"{name}\" is none of iops, bw and lat, with or without _slope")),
+        _ => {
+            let choices = "iops, bw and lat, with or without _slope";
+            return Err(ValueError::NoneOf { text: name.into(), choices });
+        }
     };
     let (number, percent) = match limit.trim().strip_suffix('%') {
         Some(number) => (number, true),
@@ -300,7 +306,7 @@ pub(super) fn criterion(text: &str) -> Result<Criterion, String> {
         Ok(limit) if limit.is_finite() && limit > 0.0 => {
             Ok(Criterion { watched, slope, limit, percent })
         }
-        _ => Err(format!("\"{limit}\" is not a limit: give one such as {name}:5%")),
+        _ => Err(ValueError::Limit { limit: limit.into(), name: name.into() }),
     }
 }
 
@@ -341,7 +347,7 @@ mod tests {
         let rw = rw_with_run("read:-8k", 1024).expect("a pattern");
         assert_eq!((rw.random, rw.run, rw.step_bytes), (false, 1, -8192));
         let error = rw_with_run("randred", 1024).expect_err("a slip");
-        assert!(error.contains("did you mean randread?"), "{error}");
+        assert!(error.to_string().contains("did you mean randread?"), "{error}");
         assert!(rw_with_run("randread:0", 1024).is_err());
     }
 

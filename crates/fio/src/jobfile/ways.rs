@@ -4,6 +4,7 @@ use fourcorners_run::streams::{Direction, Plan};
 
 use super::described::Described;
 use super::error::JobFileError;
+use super::value_error::ValueError;
 
 /// What a job file asks of the one loop that runs all its jobs. It counts on real targets only.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -67,13 +68,20 @@ impl Ways {
 }
 
 /// CPUs as fio lists them: `0,2-4`.
-pub fn cpu_list(text: &str) -> Result<Vec<u32>, String> {
+///
+/// # Errors
+/// [`ValueError`] of the first part that is no number or range of them.
+pub fn cpu_list(text: &str) -> Result<Vec<u32>, ValueError> {
+    number_list(text, "CPU")
+}
+
+/// Numbers of CPUs or nodes, in order.
+fn number_list(text: &str, of: &'static str) -> Result<Vec<u32>, ValueError> {
     let mut cpus = Vec::new();
     for part in text.split(',').map(str::trim) {
         let number = |text: &str| {
-            text.trim().parse::<u32>().ok().filter(|&cpu| cpu <= MOST_CPU).ok_or_else(|| {
-                format!("\"{part}\" is not a CPU: give numbers from 0 and ranges, as in 0,2-4")
-            })
+            let number = text.trim().parse::<u32>().ok().filter(|&number| number <= MOST_CPU);
+            number.ok_or_else(|| ValueError::Number { part: part.into(), of })
         };
         // fio takes a colon, too.
         let (from, to) = match part.split_once(['-', ':']) {
@@ -81,7 +89,7 @@ pub fn cpu_list(text: &str) -> Result<Vec<u32>, String> {
             None => (number(part)?, number(part)?),
         };
         if from > to {
-            return Err(format!("\"{part}\" ends before it begins"));
+            return Err(ValueError::Backwards(part.into()));
         }
         cpus.extend(from..=to);
     }
@@ -91,27 +99,26 @@ pub fn cpu_list(text: &str) -> Result<Vec<u32>, String> {
 }
 
 /// CPUs by the bits of a number.
-pub(super) fn cpu_mask(mask: u64) -> Result<Vec<u32>, String> {
+pub(super) fn cpu_mask(mask: u64) -> Result<Vec<u32>, ValueError> {
     match mask {
-        0 => Err("no CPU is left".into()),
+        0 => Err(ValueError::NoCpu),
         _ => Ok((0..64).filter(|bit| mask >> bit & 1 == 1).collect()),
     }
 }
 
 /// The CPUs of some NUMA nodes.
-pub(super) fn node_cpus(nodes: &str) -> Result<Vec<u32>, String> {
+pub(super) fn node_cpus(nodes: &str) -> Result<Vec<u32>, ValueError> {
     let mut cpus = Vec::new();
-    for node in cpu_list(nodes).map_err(|why| why.replace("CPU", "node"))? {
+    for node in number_list(nodes, "node")? {
         let path = format!("/sys/devices/system/node/node{node}/cpulist");
-        let list = std::fs::read_to_string(&path)
-            .map_err(|_| format!("this machine has no NUMA node {node}: there is no {path}"))?;
+        let list = std::fs::read_to_string(&path).map_err(|_| ValueError::NoNode { node, path })?;
         // A node may have memory only.
         if !list.trim().is_empty() {
             cpus.extend(cpu_list(list.trim())?);
         }
     }
     match cpus.is_empty() {
-        true => Err("these nodes have no CPUs".into()),
+        true => Err(ValueError::NodesWithoutCpus),
         false => Ok(cpus),
     }
 }
@@ -128,6 +135,6 @@ mod tests {
             assert!(cpu_list(wrong).is_err(), "{wrong}");
         }
         assert!(cpu_mask(0).is_err());
-        assert!(node_cpus("8000").is_err_and(|why| why.contains("no NUMA node 8000")));
+        assert!(node_cpus("8000").is_err_and(|why| why.to_string().contains("no NUMA node 8000")));
     }
 }

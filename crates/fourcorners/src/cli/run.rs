@@ -292,7 +292,7 @@ fn run_on(
     let cpus = part.cpus.unwrap_or(&jobs.ways.cpus);
     // Before anything is made, so that buffers are memory of the same node.
     let _pinned = match planned.is_real() && !cpus.is_empty() {
-        true => Some(cpu::pin(cpus).map_err(Failure::Usage)?),
+        true => Some(cpu::pin(cpus).map_err(|error| Failure::Usage(error.to_string()))?),
         false => None,
     };
     let ready = planned.open_with(setup(&jobs, is_new), modes(&jobs.ways));

@@ -37,8 +37,8 @@ fn show(name: &str) -> Result<End, Failure> {
 
 fn list(as_json: bool) -> Result<End, Failure> {
     let named = TASK_NAMES.map(|name| Task::named(name).map(|task| (name, task)));
-    let tasks: Vec<(&str, Task)> =
-        named.into_iter().collect::<Result<_, _>>().map_err(Failure::Usage)?;
+    let tasks: Result<Vec<(&str, Task)>, _> = named.into_iter().collect();
+    let tasks = tasks.map_err(|error| Failure::Usage(error.to_string()))?;
     let mut out = stdout().lock();
     if as_json {
         let told = tasks.iter().map(|(name, task)| {
@@ -77,9 +77,10 @@ fn list(as_json: bool) -> Result<End, Failure> {
 
 fn real(folder: &Path, args: &TasksArgs) -> Result<End, Failure> {
     let bytes = parse_size(&args.size).map_err(Failure::Usage)?;
-    let plan = Plan::check(folder, bytes, args.seed).map_err(Failure::Usage)?;
+    let plan = Plan::check(folder, bytes, args.seed);
+    let plan = plan.map_err(|error| Failure::Usage(error.to_string()))?;
     let interrupt = Interrupt::listen()?;
-    let outcome = plan.run(&mut || !interrupt.asked()).map_err(|why| anyhow::anyhow!(why))?;
+    let outcome = plan.run(&mut || !interrupt.asked())?;
     let Outcome { done, in_memory, whole, left } = &outcome;
     let mut out = stdout().lock();
     if args.json {

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use fourcorners_lab::review::Method;
 use fourcorners_record::{ClockName, Document, Record};
 use fourcorners_report as report;
-use fourcorners_results::store::{Filter, Store, StoreError, Summary, dates};
+use fourcorners_results::store::{Filter, Store, StoreError, Summary, dates, dates::DateError};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
@@ -67,7 +67,7 @@ pub(super) async fn records(
     asked: Result<Query<Asked>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Response, Refused> {
     let Query(asked) = asked.map_err(|error| Refused::bad(error.body_text()))?;
-    let named = |what: &'static str| move |why: String| Refused::bad(format!("{what}: {why}"));
+    let named = |what: &'static str| move |why: DateError| Refused::bad(format!("{what}: {why}"));
     let filter = Filter {
         drive: asked.drive.filter(|part| !part.is_empty()),
         name: asked.name,

@@ -58,9 +58,15 @@ fn paths_of(tree: &str) -> Vec<Vec<String>> {
     parts.flat_map(paths_of).map(|path| [head.clone(), path].concat()).collect()
 }
 
-/// What a file names: its `use` declarations (whether they hand a name on, and the path), and the paths
-/// in its code.
-fn names_of(text: &str) -> (Vec<(bool, Vec<String>)>, Vec<Vec<String>>) {
+/// What a file names.
+struct Names {
+    /// Its `use` declarations: whether they hand a name on, and the path.
+    uses: Vec<(bool, Vec<String>)>,
+    /// The paths in its code.
+    paths: Vec<Vec<String>>,
+}
+
+fn names_of(text: &str) -> Names {
     let (mut uses, mut code) = (Vec::new(), String::new());
     let mut rest = text;
     while let Some(at) = rest.find("use ") {
@@ -88,7 +94,7 @@ fn names_of(text: &str) -> (Vec<(bool, Vec<String>)>, Vec<Vec<String>>) {
     let paths = words.filter(|word| word.contains("::") && !word.starts_with(':'));
     let split =
         |word: &str| word.split("::").filter(|it| !it.is_empty()).map(String::from).collect();
-    (uses, paths.map(split).collect())
+    Names { uses, paths: paths.map(split).collect() }
 }
 
 /// The arrows between the files of a crate.
@@ -151,7 +157,7 @@ pub(crate) fn arrows(
     let mut arrows = Arrows { files, handed_on: BTreeMap::new() };
     let named: Vec<_> =
         arrows.files.iter().map(|(module, text)| (module.clone(), names_of(text))).collect();
-    for (module, (uses, _)) in &named {
+    for (module, Names { uses, .. }) in &named {
         for (_, path) in uses {
             if let (Some(from), Some(name)) = (arrows.absolute(module, path), path.last()) {
                 arrows.handed_on.insert((module.clone(), name.clone()), from);
@@ -159,7 +165,7 @@ pub(crate) fn arrows(
         }
     }
     let mut found = BTreeMap::new();
-    for (module, (uses, paths)) in &named {
+    for (module, Names { uses, paths }) in &named {
         let uses = uses.iter().filter(|(hands_on, _)| !hands_on).map(|(_, path)| path);
         let paths = uses.chain(paths).filter(|path| path.last().is_some_and(|last| last != "*"));
         let to = paths.filter_map(|path| arrows.file_of(arrows.absolute(module, path)?));

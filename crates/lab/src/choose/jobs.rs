@@ -4,16 +4,17 @@
 use std::path::Path;
 
 use fourcorners_catalogue::Profile;
-use fourcorners_drive::{Geometry, Nanos, Target};
+use fourcorners_drive::{Fault, Geometry, Nanos, Target};
 use fourcorners_fio::jobfile::{JobFile, JobFileError, Placed};
 use fourcorners_record::ChosenWork;
 use fourcorners_run::streams::{self, Direction, Plan, RunResult, Stream};
 use fourcorners_run::{Histogram, Observer};
 
+use super::State;
 use super::busy::Busy;
 use super::footprint::Footprint;
 use super::measure::{Measured, prepared, with_amplification};
-use super::{STOPPED, State};
+use super::obstacle::Obstacle;
 use crate::drive::Drive;
 
 /// Seed of jobs with `randrepeat=0`: a choice is the same every time.
@@ -42,11 +43,11 @@ impl Jobs {
     pub(super) fn on<'a>(
         &self,
         geometries: impl Iterator<Item = &'a Geometry>,
-    ) -> (Vec<Result<Plan, String>>, Vec<String>) {
+    ) -> (Vec<Result<Plan, JobFileError>>, Vec<String>) {
         let mut warnings = Vec::new();
         let plan = |geometry: &Geometry| {
             let placed = Placed { geometry: *geometry, is_virtual: true, seed: SEED, first_job: 0 };
-            let jobs = self.file.on(placed, |_| true).map_err(|error| error.to_string())?;
+            let jobs = self.file.on(placed, |_| true)?;
             for warning in jobs.warnings {
                 if !warnings.contains(&warning) {
                     warnings.push(warning);
@@ -54,7 +55,7 @@ impl Jobs {
             }
             Ok(jobs.plan)
         };
-        let mut plans: Vec<Result<Plan, String>> = geometries.map(plan).collect();
+        let mut plans: Vec<Result<Plan, JobFileError>> = geometries.map(plan).collect();
         make_equal(&mut plans, self.most_ios);
         (plans, warnings)
     }
@@ -79,7 +80,7 @@ impl Jobs {
 
 /// Gives every stream the same end on all drives: the fewest I/Os and bytes that any of them has, and
 /// never a time.
-fn make_equal(plans: &mut [Result<Plan, String>], most_ios: u64) {
+fn make_equal(plans: &mut [Result<Plan, JobFileError>], most_ios: u64) {
     let streams = plans.iter().flatten().map(|plan| plan.streams.len()).max().unwrap_or(0);
     for place in 0..streams {
         let of = || plans.iter().flatten().filter_map(|plan| plan.streams.get(place));
@@ -114,7 +115,7 @@ pub(super) fn measure(
     profile: &Profile,
     state: State,
     observer: &mut impl Observer,
-) -> Result<Measured, String> {
+) -> Result<Measured, Obstacle> {
     let mut footprint = Footprint::default();
     for stream in &plan.streams {
         footprint.add(stream.span_start_bytes, stream.span_bytes);
@@ -125,11 +126,11 @@ pub(super) fn measure(
         let ran = match drive {
             Drive::Ssd(ssd) => run(&mut **ssd, plan, observer),
             Drive::Hdd(hdd) => run(&mut **hdd, plan, observer),
-            Drive::Disturbed(_) | Drive::Real(_) => return Err("it is no virtual drive".into()),
+            Drive::Disturbed(_) | Drive::Real(_) => return Err(Obstacle::NotVirtual),
         };
         match (ran.result.interrupted, failure(plan, &ran.result)) {
-            (true, _) => Err(STOPPED.into()),
-            (false, Some(why)) => Err(why),
+            (true, _) => Err(Obstacle::Stopped),
+            (false, Some(fault)) => Err(Obstacle::Failed { part: "during the work", fault }),
             (false, None) => Ok(ran),
         }
     };
@@ -153,7 +154,7 @@ pub(super) fn measure(
         all.merge(&result.measure.flushes.latency);
     }
     if all.count() == 0 {
-        return Err("its jobs did no I/O".into());
+        return Err(Obstacle::NoIo);
     }
     Ok(Measured {
         waited_s: ran.busy.as_secs(),
@@ -183,9 +184,8 @@ fn run<T: Target>(target: &mut T, plan: &Plan, observer: &mut impl Observer) -> 
     Ran { result, busy: time, joules }
 }
 
-fn failure(plan: &Plan, result: &RunResult) -> Option<String> {
-    let failed = plan.streams.iter().zip(&result.streams).find_map(|(stream, result)| {
+fn failure(plan: &Plan, result: &RunResult) -> Option<Fault> {
+    plan.streams.iter().zip(&result.streams).find_map(|(stream, result)| {
         result.failed.filter(|_| !stream.survives_errors).map(|(fault, _)| fault)
-    });
-    failed.map(|fault| format!("during the work: {fault}"))
+    })
 }

@@ -3,9 +3,10 @@
 use fourcorners_catalogue::{Model, Profile};
 use fourcorners_run::{JobEnd, Observer};
 
+use super::State;
 use super::band::Shares;
 use super::footprint::Footprint;
-use super::{STOPPED, State};
+use super::obstacle::Obstacle;
 use crate::drive::Drive;
 use crate::review::wear_in;
 
@@ -42,7 +43,7 @@ pub(super) fn prepared(
     state: State,
     footprint: &Footprint,
     observer: &mut impl Observer,
-) -> Result<Drive, String> {
+) -> Result<Drive, Obstacle> {
     let mut drive = Drive::from_profile(profile);
     if matches!(profile.model, Model::Hdd(_)) {
         return Ok(drive);
@@ -60,27 +61,27 @@ pub(super) fn prepared(
             }
         }
     }
-    drive.settle().map_err(|error| error.to_string())?;
+    drive.settle()?;
     Ok(drive)
 }
 
 /// Whether it came to its end.
-pub(super) fn complete(ended: JobEnd, place: &str) -> Result<(), String> {
+pub(super) fn complete(ended: JobEnd, part: &'static str) -> Result<(), Obstacle> {
     match ended {
         JobEnd::Complete => Ok(()),
-        JobEnd::Interrupted => Err(STOPPED.into()),
-        JobEnd::Failed(fault) => Err(format!("{place}: {fault}")),
+        JobEnd::Interrupted => Err(Obstacle::Stopped),
+        JobEnd::Failed(fault) => Err(Obstacle::Failed { part, fault }),
     }
 }
 
 /// Measures something with the write amplification of all that it wrote, once that is on the NAND.
 pub(super) fn with_amplification<T>(
     drive: &mut Drive,
-    measure: impl FnOnce(&mut Drive) -> Result<T, String>,
-) -> Result<(T, Option<f64>), String> {
+    measure: impl FnOnce(&mut Drive) -> Result<T, Obstacle>,
+) -> Result<(T, Option<f64>), Obstacle> {
     let before = drive.counters();
     let measured = measure(drive)?;
-    drive.settle().map_err(|error| error.to_string())?;
+    drive.settle()?;
     let amplification = before
         .zip(drive.counters())
         .and_then(|(before, after)| after.write_amplification_since(&before));

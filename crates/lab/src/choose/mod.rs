@@ -12,6 +12,7 @@ mod busy;
 mod footprint;
 mod jobs;
 mod measure;
+mod obstacle;
 mod rank;
 mod recording;
 
@@ -21,12 +22,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use fourcorners_catalogue::{self as catalogue, Model, Profile};
 use fourcorners_drive::Geometry;
+use fourcorners_fio::jobfile::JobFileError;
 use fourcorners_machine::{host, workers};
 use fourcorners_record::{CHOICE_SCHEMA, Choice, ChosenWork, LeftOut, RankedDrive};
 use fourcorners_run::Observer;
 use fourcorners_run::streams::Plan;
 use fourcorners_trace::TraceError;
-use fourcorners_words::size;
 
 use crate::memory::{Need, Room};
 use crate::target_info::rated_cycles;
@@ -34,12 +35,11 @@ use crate::validate::{ErrorTable, TestKind};
 use band::Band;
 pub use jobs::Jobs;
 use measure::Measured;
+use obstacle::Obstacle;
 pub use recording::Recording;
 
 /// Days of a year.
 const DAYS: f64 = 365.25;
-/// What a drive that was stopped failed with.
-const STOPPED: &str = "it was stopped";
 
 /// The work that every drive does.
 #[derive(Clone, Debug)]
@@ -152,7 +152,7 @@ pub fn choose(
     watch: &(dyn Fn(usize) -> bool + Sync),
 ) -> Result<Choice, ChooseError> {
     let tasks = request.tasks();
-    let results: Vec<Mutex<Option<Result<Measured, String>>>> =
+    let results: Vec<Mutex<Option<Result<Measured, Obstacle>>>> =
         tasks.plans.iter().map(|_| Mutex::default()).collect();
     let (done, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
     let go_on = || {
@@ -176,7 +176,7 @@ pub fn choose(
     }
     let results = results.into_iter().map(|result| {
         let result = result.into_inner().expect("no holder panics");
-        result.unwrap_or_else(|| Err(STOPPED.into()))
+        result.unwrap_or(Err(Obstacle::Stopped))
     });
     concluded(request, results.collect(), tasks.notes)
 }
@@ -193,7 +193,7 @@ impl Observer for Asks<'_> {
 /// What is to be done on each drive, and in which order.
 struct Tasks {
     /// The plan of a job file on each drive; `None` for a recording.
-    plans: Vec<Option<Result<Plan, String>>>,
+    plans: Vec<Option<Result<Plan, JobFileError>>>,
     /// Whether the jobs reach elsewhere than on the largest drive.
     elsewhere: Vec<bool>,
     order: Vec<usize>,
@@ -238,15 +238,11 @@ impl Tasks {
         request: &Request,
         index: usize,
         observer: &mut impl Observer,
-    ) -> Result<Measured, String> {
+    ) -> Result<Measured, Obstacle> {
         let profile = &request.candidates[index].profile;
         let need = profile.memory_bytes();
         if let Some(available) = host::available_memory_bytes().filter(|&bytes| bytes < need) {
-            return Err(format!(
-                "its model takes {} of memory, and {} is available",
-                size(need),
-                size(available)
-            ));
+            return Err(Obstacle::Memory { need, available });
         }
         match (&request.work, &self.plans[index]) {
             (Work::Recording(recording), _) => recording.measure(profile, request.state, observer),
@@ -254,8 +250,8 @@ impl Tasks {
                 let measured = jobs::measure(plan, profile, request.state, observer)?;
                 Ok(Measured { rescaled: self.elsewhere[index], ..measured })
             }
-            (Work::Jobs(_), Some(Err(why))) => Err(why.clone()),
-            (Work::Jobs(_), None) => Err("there is no plan for it".into()),
+            (Work::Jobs(_), Some(Err(error))) => Err(error.clone().into()),
+            (Work::Jobs(_), None) => Err(Obstacle::NoPlan),
         }
     }
 }
@@ -270,7 +266,7 @@ struct Did<'a> {
 
 fn concluded(
     request: &Request,
-    results: Vec<Result<Measured, String>>,
+    results: Vec<Result<Measured, Obstacle>>,
     mut notes: Vec<String>,
 ) -> Result<Choice, ChooseError> {
     let table = ErrorTable::built_in();
@@ -284,7 +280,7 @@ fn concluded(
                 let latency = band::of_kind(&table, family, TestKind::LongLatency);
                 did.push(Did { candidate, measured, time, latency });
             }
-            Err(why) => left_out.push(LeftOut { drive, why }),
+            Err(obstacle) => left_out.push(LeftOut { drive, why: obstacle.to_string() }),
         }
     }
     did.sort_by(|a, b| {

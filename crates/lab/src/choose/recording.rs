@@ -11,6 +11,7 @@ use fourcorners_trace::{self as trace, AddressMap, Options, TraceError};
 
 use super::footprint::Footprint;
 use super::measure::{Measured, complete, prepared, with_amplification};
+use super::obstacle::Obstacle;
 use super::{State, WorkError};
 use crate::drive::Drive;
 use crate::replay::{Addresses, Pace, Script};
@@ -85,7 +86,7 @@ impl Recording {
         profile: &Profile,
         state: State,
         observer: &mut impl Observer,
-    ) -> Result<Measured, String> {
+    ) -> Result<Measured, Obstacle> {
         let capacity = profile.capacity_bytes();
         self.check_room(capacity)?;
         let mut options = self.options.clone();
@@ -116,7 +117,7 @@ impl Recording {
             complete(played.outcome.measured.ended, "during the work")?;
             match &played.broken {
                 // It was read to its end before.
-                Some(why) => Err(format!("the trace has changed since it was read: {why}")),
+                Some(why) => Err(Obstacle::Changed(why.clone())),
                 None => Ok(played),
             }
         };
@@ -140,13 +141,10 @@ impl Recording {
         })
     }
 
-    fn check_room(&self, capacity: u64) -> Result<(), String> {
-        let gb = |bytes: u64| fourcorners_words::size(bytes);
+    fn check_room(&self, capacity: u64) -> Result<(), Obstacle> {
         let touched = self.touched_bytes();
         match touched > capacity {
-            true => {
-                Err(format!("the work touches {}, and the drive has {}", gb(touched), gb(capacity)))
-            }
+            true => Err(Obstacle::NoRoom { touched, capacity }),
             false => Ok(()),
         }
     }
@@ -156,14 +154,14 @@ impl Recording {
         &self,
         capacity: u64,
         observer: &mut impl Observer,
-    ) -> Result<Footprint, String> {
+    ) -> Result<Footprint, Obstacle> {
         let mut options = self.options.clone();
         options.filter.addresses = AddressMap::Stretched {
             factor: capacity as f64 / self.card.extent_bytes as f64,
             limit_bytes: Some(capacity),
         };
         let touched = touched(&self.path, &options, &mut || observer.go_on(0.0));
-        touched.map_err(|error| error.to_string())?.ok_or_else(|| super::STOPPED.to_string())
+        touched?.ok_or(Obstacle::Stopped)
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod tree;
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -72,55 +73,106 @@ pub struct Outcome {
     pub left: Option<String>,
 }
 
+/// Why there are no tasks, or why they ended in the middle.
+#[derive(Debug, thiserror::Error)]
+pub enum TasksError {
+    /// A tree of another size.
+    #[error("--size {0}: give {LEAST_BYTES} to {MOST_BYTES} bytes")]
+    Size(u64),
+    /// Something is in the folder.
+    #[error(
+        "{} is not empty, there is {entry:?} in it: name an empty folder, or one that does not exist yet",
+        folder.display()
+    )]
+    NotEmpty {
+        /// The folder.
+        folder: PathBuf,
+        /// One thing in it.
+        entry: OsString,
+    },
+    /// It is no folder.
+    #[error(
+        "{} is not a folder: name an empty folder, or one that does not exist yet",
+        folder.display()
+    )]
+    NoFolder {
+        /// What was named.
+        folder: PathBuf,
+    },
+    /// It cannot be looked at.
+    #[error("{} cannot be used: {error}", path.display())]
+    Unusable {
+        /// It, or the folder that it would be made in.
+        path: PathBuf,
+        /// What the file system answered.
+        error: io::Error,
+    },
+    /// The tree would not fit.
+    #[error(
+        "{} has {:.2} GB free, and a tree of {:.2} GB needs {:.2}: give a smaller --size",
+        folder.display(),
+        *free as f64 / 1e9,
+        *bytes as f64 / 1e9,
+        *need as f64 / 1e9
+    )]
+    NoRoom {
+        /// The folder.
+        folder: PathBuf,
+        /// Bytes that are free there.
+        free: u64,
+        /// Bytes of the tree.
+        bytes: u64,
+        /// Bytes that all tasks with it take.
+        need: u64,
+    },
+    /// A file or a folder failed.
+    #[error("{}: {error}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// What the file system answered.
+        error: io::Error,
+    },
+}
+
 /// Why it did not go on.
 enum Stop {
     Asked,
-    Failed(String),
+    Failed(TasksError),
 }
 
 impl Plan {
     /// Tasks with a tree of so many bytes in `folder`, which is empty or is made. Changes nothing.
     ///
     /// # Errors
-    /// One line that says what is in the way and what to do.
-    pub fn check(folder: &Path, bytes: u64, seed: u64) -> Result<Plan, String> {
-        let shown = folder.display();
+    /// [`TasksError`], which says what is in the way and what to do.
+    pub fn check(folder: &Path, bytes: u64, seed: u64) -> Result<Plan, TasksError> {
         if !(LEAST_BYTES..=MOST_BYTES).contains(&bytes) {
-            return Err(format!("--size {bytes}: give {LEAST_BYTES} to {MOST_BYTES} bytes"));
+            return Err(TasksError::Size(bytes));
         }
-        let cannot = |error: io::Error| format!("{shown} cannot be used: {error}");
+        let unusable = |path: &Path, error| TasksError::Unusable { path: path.into(), error };
+        let folder_of = || folder.to_path_buf();
         let new = match fs::read_dir(folder) {
             Ok(mut entries) => match entries.next() {
                 None => false,
                 Some(Ok(entry)) => {
-                    let name = entry.file_name();
-                    return Err(format!(
-                        "{shown} is not empty, there is {name:?} in it: name an empty folder, or one \
-                         that does not exist yet"
-                    ));
+                    let entry = entry.file_name();
+                    return Err(TasksError::NotEmpty { folder: folder_of(), entry });
                 }
-                Some(Err(error)) => return Err(cannot(error)),
+                Some(Err(error)) => return Err(unusable(folder, error)),
             },
             Err(error) if error.kind() == io::ErrorKind::NotFound => true,
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-                return Err(format!(
-                    "{shown} is not a folder: name an empty folder, or one that does not exist yet"
-                ));
+                return Err(TasksError::NoFolder { folder: folder_of() });
             }
-            Err(error) => return Err(cannot(error)),
+            Err(error) => return Err(unusable(folder, error)),
         };
         let there = if new { parent(folder) } else { folder };
-        let space = rustix::fs::statvfs(there)
-            .map_err(|errno| format!("{} cannot be used: {errno}", there.display()))?;
+        let space = rustix::fs::statvfs(there).map_err(|errno| unusable(there, errno.into()))?;
         let free = space.f_bavail.saturating_mul(space.f_frsize);
         let need = (bytes as f64 * SPACE_TIMES) as u64;
         if free < need {
-            return Err(format!(
-                "{shown} has {:.2} GB free, and a tree of {:.2} GB needs {:.2}: give a smaller --size",
-                free as f64 / 1e9,
-                bytes as f64 / 1e9,
-                need as f64 / 1e9
-            ));
+            return Err(TasksError::NoRoom { folder: folder_of(), free, bytes, need });
         }
         Ok(Plan { folder: folder.to_path_buf(), new, bytes, seed })
     }
@@ -128,10 +180,9 @@ impl Plan {
     /// Does the tasks and removes all of it again. `go_on` is asked at every file.
     ///
     /// # Errors
-    /// One line: what the file system answered, and where. What was made is removed then, too.
-    pub fn run(&self, go_on: &mut dyn FnMut() -> bool) -> Result<Outcome, String> {
-        let shown = self.folder.display();
-        let words = |error: io::Error| format!("{shown}: {error}");
+    /// [`TasksError::File`]: what the file system answered, and where. What was made is removed then, too.
+    pub fn run(&self, go_on: &mut dyn FnMut() -> bool) -> Result<Outcome, TasksError> {
+        let words = |error: io::Error| TasksError::File { path: self.folder.clone(), error };
         if self.new {
             fs::create_dir(&self.folder).map_err(words)?;
         }
@@ -294,7 +345,7 @@ impl Bench<'_> {
 }
 
 fn failed(path: &Path, error: io::Error) -> Stop {
-    Stop::Failed(format!("{}: {error}", path.display()))
+    Stop::Failed(TasksError::File { path: path.into(), error })
 }
 
 fn make_folder(path: &Path) -> Result<(), Stop> {
@@ -383,7 +434,7 @@ mod tests {
         let plan = Plan::check(&folder, 3_000_000, 1).unwrap_or_else(|why| panic!("{why}"));
         // Somebody was there meanwhile.
         fs::write(&folder, "mine").expect("it can be written");
-        let why = plan.run(&mut || true).expect_err("it is no folder");
+        let why = plan.run(&mut || true).expect_err("it is no folder").to_string();
         assert!(why.contains("new"), "{why}");
         assert_eq!(fs::read_to_string(&folder).expect("it is there"), "mine");
     }
@@ -393,7 +444,8 @@ mod tests {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let file = dir.path().join("letter");
         fs::write(&file, "Dear reader").expect("it can be written");
-        let refused = |path: &Path, bytes| Plan::check(path, bytes, 1).expect_err("refused");
+        let refused =
+            |path: &Path, bytes| Plan::check(path, bytes, 1).expect_err("refused").to_string();
         assert!(refused(dir.path(), LEAST_BYTES).contains("letter"));
         assert!(refused(&file, LEAST_BYTES).contains("is not a folder"));
         assert!(refused(&dir.path().join("a/b"), LEAST_BYTES).contains("cannot be used"));

@@ -4,6 +4,7 @@ mod figure;
 mod once;
 mod schedule;
 
+use std::io;
 use std::path::PathBuf;
 
 use fourcorners_drive::Geometry;
@@ -12,7 +13,7 @@ use fourcorners_record::{
     Until,
 };
 use fourcorners_run::{JobEnd, Observer, PartObserver};
-use fourcorners_trace::{AddressMap, Options};
+use fourcorners_trace::{AddressMap, Options, TraceError};
 use fourcorners_words::size;
 
 use crate::drive::{Drive, Purge};
@@ -63,6 +64,45 @@ pub enum Addresses {
     Wrapped,
 }
 
+/// Why a trace cannot be replayed on a target.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// One I/O is larger than the target.
+    #[error("{trace} has an I/O of {largest} bytes, more than the target's {bytes}")]
+    TooLarge {
+        /// The trace.
+        trace: String,
+        /// Bytes of its largest I/O.
+        largest: u64,
+        /// Bytes of the target.
+        bytes: u64,
+    },
+    /// It reaches beyond the target.
+    #[error(
+        "{trace} reaches to {} and the target has {}: add --rescale-address to shrink its addresses, or \
+         --wrap-address to begin again at the start",
+        size(*extent),
+        size(*bytes)
+    )]
+    Beyond {
+        /// The trace.
+        trace: String,
+        /// The first byte that it does not touch.
+        extent: u64,
+        /// Bytes of the target.
+        bytes: u64,
+    },
+    /// It cannot be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// Its end was not seen.
+    #[error("the trace was not read to its end")]
+    Unread,
+    /// It is read on a thread of its own, and there is none.
+    #[error("no thread for the trace: {0}")]
+    Thread(io::Error),
+}
+
 impl Addresses {
     fn name(self) -> &'static str {
         match self {
@@ -74,13 +114,11 @@ impl Addresses {
     }
 
     /// The map of a trace of this card onto a target, or why there is none.
-    fn map(self, card: &Card, geometry: Geometry) -> Result<Option<AddressMap>, String> {
+    fn map(self, card: &Card, geometry: Geometry) -> Result<Option<AddressMap>, ReplayError> {
         let (extent, bytes) = (card.extent_bytes, geometry.bytes());
         if card.largest_bytes > bytes {
-            return Err(format!(
-                "{} has an I/O of {} bytes, more than the target's {bytes}",
-                card.trace, card.largest_bytes
-            ));
+            let (trace, largest) = (card.trace.clone(), card.largest_bytes);
+            return Err(ReplayError::TooLarge { trace, largest, bytes });
         }
         let into = |bytes: u64| AddressMap::Stretched {
             factor: bytes as f64 / extent.max(1) as f64,
@@ -90,13 +128,9 @@ impl Addresses {
             Addresses::Rescaled => Ok(Some(into(bytes))),
             Addresses::Into(limit) => Ok(Some(into(limit.min(bytes)))),
             Addresses::Wrapped => Ok(Some(AddressMap::Wrapped { bytes })),
-            _ if extent > bytes => Err(format!(
-                "{} reaches to {} and the target has {}: add --rescale-address to shrink its \
-                 addresses, or --wrap-address to begin again at the start",
-                card.trace,
-                size(extent),
-                size(bytes)
-            )),
+            _ if extent > bytes => {
+                Err(ReplayError::Beyond { trace: card.trace.clone(), extent, bytes })
+            }
             _ => Ok(None),
         }
     }
@@ -130,7 +164,7 @@ impl Plan {
     }
 
     /// Why the trace cannot be replayed on a target of this geometry, if it cannot.
-    pub fn refuses(&self, geometry: Geometry) -> Option<String> {
+    pub fn refuses(&self, geometry: Geometry) -> Option<ReplayError> {
         self.addresses.map(&self.card, geometry).err()
     }
 
@@ -257,7 +291,7 @@ impl Bench<'_> {
     ) {
         let played = match self.plan.script().play(drive, part) {
             Ok(played) => played,
-            Err(why) => return self.record.ended = Ended::Failed(why),
+            Err(error) => return self.record.ended = Ended::Failed(error.to_string()),
         };
         self.note(played.outcome.measured.ended, &format!("in {}", before.figure()));
         if let Some(error) = &played.broken

@@ -7,7 +7,7 @@ use fourcorners_trace::{self as trace, Ahead, Options};
 use indexmap::IndexMap;
 
 use super::schedule::Schedule;
-use super::{Addresses, Pace, figure};
+use super::{Addresses, Pace, ReplayError, figure};
 use crate::drive::{Drive, Outcome};
 
 /// A trace and how it is replayed.
@@ -62,15 +62,18 @@ impl Script<'_> {
     ///
     /// # Errors
     /// When nothing could be replayed: the trace does not fit, or cannot be opened.
-    pub fn play(&self, drive: &mut Drive, observer: &mut impl Observer) -> Result<Played, String> {
+    pub fn play(
+        &self,
+        drive: &mut Drive,
+        observer: &mut impl Observer,
+    ) -> Result<Played, ReplayError> {
         let geometry = drive.geometry();
         let mut options = self.options.clone();
         if let Some(map) = self.addresses.map(self.card, geometry)? {
             options.filter.addresses = map;
         }
-        let trace = trace::open(self.trace, &options).map_err(|error| error.to_string())?;
-        let ahead =
-            Ahead::of(trace).map_err(|error| format!("no thread for the trace: {error}"))?;
+        let trace = trace::open(self.trace, &options)?;
+        let ahead = Ahead::of(trace).map_err(ReplayError::Thread)?;
         let (timed, depth) = (self.card.has_durations(), self.depth_on(drive));
         let block = geometry.logical_block_bytes;
         let mut schedule = Schedule::new(ahead, self.pace, timed, depth, block);

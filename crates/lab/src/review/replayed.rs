@@ -9,7 +9,7 @@ use fourcorners_trace::{self as trace, Options};
 
 use super::{Medium, Phase, Scope};
 use crate::drive::Drive;
-use crate::replay::{Addresses, Pace, Played, Script};
+use crate::replay::{Addresses, Pace, Played, ReplayError, Script};
 
 /// Most I/Os in flight, as `trace replay` has it.
 const DEPTH: u32 = 32;
@@ -48,7 +48,7 @@ impl Replayed {
         drive: &mut Drive,
         record: &mut Record,
         observer: &mut impl Observer,
-    ) -> Result<Played, String> {
+    ) -> Result<Played, ReplayError> {
         let options = Options { ios: self.ios, seed: self.seed, ..Options::default() };
         let trace = Path::new(&self.trace);
         let card = match record.replays.get(&self.name) {
@@ -73,10 +73,9 @@ impl Replayed {
     }
 }
 
-fn card_of(trace: &Path, options: &Options) -> Result<Card, String> {
-    let trace = trace::open(trace, options).map_err(|error| error.to_string())?;
-    let card = trace::card(trace, &mut || true).map_err(|error| error.to_string())?;
-    card.ok_or_else(|| "the trace was not read to its end".to_string())
+fn card_of(trace: &Path, options: &Options) -> Result<Card, ReplayError> {
+    let card = trace::card(trace::open(trace, options)?, &mut || true)?;
+    card.ok_or(ReplayError::Unread)
 }
 
 /// How a method brings a target into the state of a drive that is full and in use. A hard disk is

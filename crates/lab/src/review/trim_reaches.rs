@@ -68,7 +68,7 @@ pub(super) enum NotProbed {
     /// A finding.
     Found(Note),
     /// A real drive could not write or read what is compared.
-    Failed(String),
+    Failed(UringError),
 }
 
 impl Probe {
@@ -81,12 +81,12 @@ impl Probe {
         let pattern = pattern(seed, length);
         let mut allocated = None;
         if let Drive::Real(uring) = drive {
-            uring.store(range.start_bytes, &pattern).map_err(failed)?;
-            if uring.stored(range.start_bytes, length).map_err(failed)? != pattern {
+            uring.store(range.start_bytes, &pattern).map_err(NotProbed::Failed)?;
+            if uring.stored(range.start_bytes, length).map_err(NotProbed::Failed)? != pattern {
                 let text = "What was written did not come back even before the TRIM.";
                 return Err(NotProbed::Found(note(NO_CONTROL, text.into(), 0.0)));
             }
-            allocated = uring.allocated_bytes().map_err(failed)?;
+            allocated = uring.allocated_bytes().map_err(NotProbed::Failed)?;
         }
         if let Some(mapped) = drive.mapped_share(range, SAMPLES).filter(|mapped| *mapped < 1.0) {
             let percent = mapped * 100.0;
@@ -98,7 +98,7 @@ impl Probe {
             return Err(NotProbed::Found(note(REFUSED, text, 0.0)));
         }
         if let Drive::Real(uring) = drive {
-            uring.sync().map_err(failed)?;
+            uring.sync().map_err(NotProbed::Failed)?;
         }
         Ok(Probe { range, pattern, allocated })
     }
@@ -107,7 +107,7 @@ impl Probe {
     ///
     /// # Errors
     /// When a real drive could not read.
-    pub(super) fn look(&self, drive: &mut Drive) -> Result<Vec<Note>, String> {
+    pub(super) fn look(&self, drive: &mut Drive) -> Result<Vec<Note>, UringError> {
         let mut found = Vec::new();
         if let Some(mapped) = drive.mapped_share(self.range, SAMPLES) {
             let percent = mapped * 100.0;
@@ -115,7 +115,7 @@ impl Probe {
             found.push(note(MAPPED, text, mapped));
         }
         let Drive::Real(uring) = drive else { return Ok(found) };
-        let now = uring.stored(self.range.start_bytes, self.pattern.len()).map_err(words)?;
+        let now = uring.stored(self.range.start_bytes, self.pattern.len())?;
         let blocks = || now.chunks(COMPARED_BLOCK).zip(self.pattern.chunks(COMPARED_BLOCK));
         let all = blocks().count().max(1) as f64;
         let gone = blocks().filter(|(now, old)| now != old).count() as f64 / all;
@@ -132,7 +132,7 @@ impl Probe {
         let text = format!("Read again, the first {} bytes of it are {text}.", now.len());
         found.push(note(CONTENT, text, gone));
         if let Some(before) = self.allocated
-            && let Some(after) = uring.allocated_bytes().map_err(words)?
+            && let Some(after) = uring.allocated_bytes()?
         {
             let freed = before.saturating_sub(after) as f64 / self.range.bytes as f64;
             let text = format!(
@@ -164,14 +164,6 @@ fn forgotten(found: &[Note]) -> impl Iterator<Item = (&'static str, f64)> {
 /// Whether anything of a TRIM was seen.
 pub(super) fn is_seen(found: &[Note]) -> bool {
     forgotten(found).next().is_some()
-}
-
-fn failed(error: UringError) -> NotProbed {
-    NotProbed::Failed(error.to_string())
-}
-
-fn words(error: impl std::fmt::Display) -> String {
-    error.to_string()
 }
 
 /// Bytes that nobody else writes: SplitMix64 of the seed, known as ours.

@@ -137,7 +137,9 @@ impl Review {
                 match self.probe_trim(*range, drive, observer) {
                     Ok(()) => {}
                     Err(NotProbed::Found(note)) => self.record.notes.push(note),
-                    Err(NotProbed::Failed(why)) => self.record.ended = Ended::Failed(why),
+                    Err(NotProbed::Failed(error)) => {
+                        self.record.ended = Ended::Failed(error.to_string());
+                    }
                 }
                 self.state = "trimmed".into();
                 self.settle(drive);
@@ -264,7 +266,7 @@ impl Review {
     fn replay(&mut self, replayed: &Replayed, drive: &mut Drive, observer: &mut impl Observer) {
         let played = match replayed.play(drive, &mut self.record, observer) {
             Ok(played) => played,
-            Err(why) => return self.record.ended = Ended::Failed(why),
+            Err(error) => return self.record.ended = Ended::Failed(error.to_string()),
         };
         let place = format!("in {} of {}", replayed.figure, replayed.trace);
         self.note_end(played.outcome.measured.ended, &place);

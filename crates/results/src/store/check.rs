@@ -48,7 +48,7 @@ impl Store {
     }
 
     fn is_its_id(&self, id: &str, packed: &[u8]) -> Result<(), StoreError> {
-        let record = unpack(packed).map_err(|why| self.damaged(id, &why))?;
+        let record = unpack(packed).map_err(|why| self.damaged(id, why))?;
         match record.id == id && record.is_as_sealed() {
             true => Ok(()),
             false => Err(self.damaged(id, "its content has another id")),

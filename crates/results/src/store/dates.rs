@@ -4,12 +4,20 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
+/// Text that is no time.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{text:?}: give a day (2026-03-01), a time (2026-03-01T10:00:00Z), or 12h or 30d")]
+pub struct DateError {
+    /// What is there.
+    pub text: String,
+}
+
 /// From when on: the beginning of a day, a time, or so long before now. Seconds since 1970.
 ///
 /// # Errors
 ///
-/// What such a text may be.
-pub fn since(text: &str) -> Result<i64, String> {
+/// [`DateError`], which says what such a text may be.
+pub fn since(text: &str) -> Result<i64, DateError> {
     time(text, 0).ok_or_else(|| wrong(text))
 }
 
@@ -17,13 +25,13 @@ pub fn since(text: &str) -> Result<i64, String> {
 ///
 /// # Errors
 ///
-/// What such a text may be.
-pub fn until(text: &str) -> Result<i64, String> {
+/// [`DateError`], which says what such a text may be.
+pub fn until(text: &str) -> Result<i64, DateError> {
     time(text, 1).ok_or_else(|| wrong(text))
 }
 
-fn wrong(text: &str) -> String {
-    format!("{text:?}: give a day (2026-03-01), a time (2026-03-01T10:00:00Z), or 12h or 30d")
+fn wrong(text: &str) -> DateError {
+    DateError { text: text.into() }
 }
 
 /// A day is counted from its beginning, `days` later.
@@ -58,7 +66,7 @@ mod tests {
         for wrong in
             ["", "yesterday", "2026-02-30", "2026-3-1", "d", "-1d", "99999999999d", "9999-99-99"]
         {
-            let error = since(wrong).expect_err(wrong);
+            let error = since(wrong).expect_err(wrong).to_string();
             assert!(error.starts_with(&format!("{wrong:?}: give")), "{error}");
         }
         assert!(until("9999-12-31").is_err(), "there is no day after it");

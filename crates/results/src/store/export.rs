@@ -67,7 +67,7 @@ impl Store {
                 out.write_all(b",")?;
             }
             let packed = self.packed(id.as_ref())?;
-            let json = json(&packed).map_err(|why| self.damaged(id.as_ref(), &why))?;
+            let json = json(&packed).map_err(|why| self.damaged(id.as_ref(), why))?;
             out.write_all(&json)?;
         }
         out.write_all(b"]}\n")?;
@@ -89,7 +89,7 @@ impl Store {
         csv.write_record(COLUMNS).map_err(io::Error::from)?;
         for id in ids {
             let packed = self.packed(id.as_ref())?;
-            let record = unpack(&packed).map_err(|why| self.damaged(id.as_ref(), &why))?;
+            let record = unpack(&packed).map_err(|why| self.damaged(id.as_ref(), why))?;
             for figure in figures(&record) {
                 csv.write_record(about(&record).into_iter().chain(figure).map(inert))
                     .map_err(io::Error::from)?;

@@ -44,6 +44,7 @@ mod query;
 mod schema;
 mod write;
 
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
@@ -81,7 +82,7 @@ impl Store {
     }
 
     /// A record that is there and is not what was written.
-    fn damaged(&self, id: &str, why: &str) -> StoreError {
+    fn damaged(&self, id: &str, why: impl Display) -> StoreError {
         StoreError::Damaged { path: self.path.clone(), why: format!("record {id}: {why}") }
     }
 }

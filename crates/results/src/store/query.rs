@@ -248,10 +248,10 @@ impl Store {
     pub fn get(&self, id: &str) -> Result<Record, StoreError> {
         let id = self.resolve(id)?;
         let packed = self.packed(&id)?;
-        let record = unpack(&packed).map_err(|why| self.damaged(&id, &why))?;
+        let record = unpack(&packed).map_err(|why| self.damaged(&id, why))?;
         match record.id == id {
             true => Ok(record),
-            false => Err(self.damaged(&id, &format!("it is that of {}", record.id))),
+            false => Err(self.damaged(&id, format!("it is that of {}", record.id))),
         }
     }
 

@@ -43,7 +43,7 @@ impl<'a> Ready<'a> {
                 sealed.id
             )));
         }
-        let packed = pack(record).map_err(refused)?;
+        let packed = pack(record).map_err(|error| refused(error.to_string()))?;
         let time = |key: &str, text: &str| {
             text.parse::<jiff::Timestamp>().map_err(|_| {
                 refused(format!(

@@ -31,6 +31,17 @@ pub enum Kind {
     Meta,
 }
 
+/// A name of a checksum that cannot be had.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum UnknownChecksum {
+    /// fio has it, and we do not.
+    #[error("that checksum is not there; there are {}", Kind::ALL.map(Kind::name).join(", "))]
+    NotHere,
+    /// fio does not have it either.
+    #[error("fio has no such checksum; there are {}", Kind::ALL.map(Kind::name).join(", "))]
+    NotFios,
+}
+
 /// Names of fio with no counterpart here.
 const WITHOUT: &[&str] = &[
     "crc16",
@@ -60,8 +71,8 @@ impl Kind {
     /// By the name that `verify=` has; `None` for the names that ask for no verification.
     ///
     /// # Errors
-    /// A sentence about a name that cannot be had.
-    pub fn named(name: &str) -> Result<Option<Kind>, String> {
+    /// [`UnknownChecksum`] for a name that cannot be had.
+    pub fn named(name: &str) -> Result<Option<Kind>, UnknownChecksum> {
         if ["0", "none", "null"].contains(&name) {
             return Ok(None);
         }
@@ -70,10 +81,9 @@ impl Kind {
         if let Some(kind) = Kind::ALL.into_iter().find(|kind| kind.name() == plain) {
             return Ok(Some(kind));
         }
-        let there = Kind::ALL.map(Kind::name).join(", ");
         Err(match WITHOUT.contains(&name) {
-            true => format!("that checksum is not there; there are {there}"),
-            false => format!("fio has no such checksum; there are {there}"),
+            true => UnknownChecksum::NotHere,
+            false => UnknownChecksum::NotFios,
         })
     }
 
@@ -162,7 +172,7 @@ mod tests {
         }
         assert_eq!(Kind::named("crc32c-intel"), Ok(Some(Kind::Crc32c)));
         assert_eq!(Kind::named("null"), Ok(None));
-        assert!(Kind::named("crc16").is_err_and(|why| why.contains("is not there")));
-        assert!(Kind::named("md55").is_err_and(|why| why.contains("fio has no such")));
+        assert!(Kind::named("crc16").is_err_and(|why| why == UnknownChecksum::NotHere));
+        assert!(Kind::named("md55").is_err_and(|why| why == UnknownChecksum::NotFios));
     }
 }

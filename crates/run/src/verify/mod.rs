@@ -23,7 +23,7 @@ mod tests;
 use fourcorners_drive::{Io, Tag, Target};
 
 pub use damage::{Damage, Holds};
-pub use digest::Kind;
+pub use digest::{Kind, UnknownChecksum};
 pub use findings::{Finding, Findings};
 pub use read_back::{ReadBack, Wanted};
 pub use target::Verifying;

@@ -92,13 +92,19 @@ impl Format {
 }
 
 impl FromStr for Format {
-    type Err = String;
-    fn from_str(name: &str) -> Result<Format, String> {
-        Format::ALL
-            .into_iter()
-            .find(|format| format.name() == name)
-            .ok_or_else(|| format!("there is no format \"{name}\"; there are: {}", Format::names()))
+    type Err = UnknownFormat;
+    fn from_str(name: &str) -> Result<Format, UnknownFormat> {
+        let known = Format::ALL.into_iter().find(|format| format.name() == name);
+        known.ok_or_else(|| UnknownFormat { name: name.into() })
     }
+}
+
+/// There is no format of this name.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("there is no format \"{name}\"; there are: {}", Format::names())]
+pub struct UnknownFormat {
+    /// The name.
+    pub name: String,
 }
 
 /// Times counted from the first one, for formats whose times begin anywhere. What was recorded

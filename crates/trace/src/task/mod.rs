@@ -6,12 +6,15 @@
 //! for what. The form is in docs/TASKS.md.
 
 mod draw;
+mod error;
 
 use std::path::Path;
 
 use fourcorners_drive::Op;
 use include_dir::{Dir, include_dir};
 use serde::Deserialize;
+
+pub use error::{StepError, TaskError};
 
 pub(super) use draw::Drawn;
 
@@ -112,17 +115,14 @@ impl Task {
     /// The built-in task of a name, or the one in a file (`./mine.toml`).
     ///
     /// # Errors
-    /// One line: what is wrong with the name, the file, or which value of it.
-    pub fn named(name: &str) -> Result<Task, String> {
+    /// [`TaskError`]: what is wrong with the name, the file, or which value of it.
+    pub fn named(name: &str) -> Result<Task, TaskError> {
         if name.ends_with(".toml") || name.contains('/') {
             return Task::in_file(Path::new(name));
         }
         match Task::built_in_text(name) {
             Some(text) => Task::parse(text),
-            None => Err(format!(
-                "there is no such task; there are: {}, and files ending in .toml",
-                TASK_NAMES.map(|known| format!("task:{known}")).join(", ")
-            )),
+            None => Err(TaskError::Unknown),
         }
     }
 
@@ -133,58 +133,51 @@ impl Task {
         file.and_then(|file| file.contents_utf8())
     }
 
-    fn in_file(path: &Path) -> Result<Task, String> {
-        let cannot = |error: std::io::Error| format!("cannot read the task: {error}");
-        let metadata = path.metadata().map_err(cannot)?;
+    fn in_file(path: &Path) -> Result<Task, TaskError> {
+        let metadata = path.metadata()?;
         // A pipe or a device by a slip of the hand would be read for ever.
         if !metadata.is_file() {
-            return Err("a task is a TOML file, and this is not".into());
+            return Err(TaskError::NoFile);
         }
         if metadata.len() > MOST_FILE_BYTES {
-            let bytes = metadata.len();
-            return Err(format!(
-                "a task has at most {MOST_FILE_BYTES} bytes, and this has {bytes}"
-            ));
+            return Err(TaskError::TooLong { bytes: metadata.len() });
         }
-        Task::parse(&std::fs::read_to_string(path).map_err(cannot)?)
+        Task::parse(&std::fs::read_to_string(path)?)
     }
 
     /// A task of this text.
     ///
     /// # Errors
-    /// One line that names the place, the value and what is allowed.
-    pub fn parse(text: &str) -> Result<Task, String> {
+    /// [`TaskError`], which names the place, the value and what is allowed.
+    pub fn parse(text: &str) -> Result<Task, TaskError> {
         let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
             let before = error.span().and_then(|span| text.get(..span.start));
             let message = error.message();
-            match before {
-                Some(before) => format!("line {}: {message}", before.matches('\n').count() + 1),
-                None => message.to_string(),
-            }
+            let line = before.map(|before| before.matches('\n').count() + 1);
+            TaskError::Toml { line, what: message.into() }
         })?;
-        let task: Task = serde_path_to_error::deserialize(toml::Value::Table(table)).map_err(
-            |error| match error.path().to_string().as_str() {
-                "." => error.inner().message().to_string(),
-                path => format!("{path}: {}", error.inner().message()),
-            },
-        )?;
+        let task: Task =
+            serde_path_to_error::deserialize(toml::Value::Table(table)).map_err(|error| {
+                let what = error.inner().message().into();
+                let path = Some(error.path().to_string()).filter(|path| path != ".");
+                TaskError::Form { path, what }
+            })?;
         task.check()?;
         Ok(task)
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), TaskError> {
         if self.title.trim().is_empty() || self.title.chars().any(char::is_control) {
-            return Err(format!("title = {:?} must be printable and not empty", self.title));
+            return Err(TaskError::Title(self.title.clone()));
         }
         if !(1..=MOST_STEPS).contains(&self.steps.len()) {
-            let count = self.steps.len();
-            return Err(format!("it has {count} [[step]]: give 1 to {MOST_STEPS}"));
+            return Err(TaskError::Steps(self.steps.len()));
         }
         for (index, step) in self.steps.iter().enumerate() {
-            step.check().map_err(|why| format!("step {}: {why}", index + 1))?;
+            step.check().map_err(|error| TaskError::Step { number: index + 1, error })?;
         }
         match self.ios() {
-            ios if ios > MOST_IOS => Err(format!("it has {ios} I/Os: give at most {MOST_IOS}")),
+            ios if ios > MOST_IOS => Err(TaskError::Ios(ios)),
             _ => Ok(()),
         }
     }
@@ -218,23 +211,25 @@ impl Task {
 }
 
 impl Step {
-    fn check(&self) -> Result<(), String> {
-        let within = |key: &str, value: f64, most: f64| match (0.0..=most).contains(&value) {
+    fn check(&self) -> Result<(), StepError> {
+        let within = |key: &'static str, value: f64, most: f64| match (0.0..=most).contains(&value)
+        {
             true => Ok(()),
-            false => Err(format!("{key} = {value}: give 0 to {most}")),
+            false => Err(StepError::Range { key, value, most }),
         };
         if !(1..=MOST_IOS).contains(&self.ios) {
-            return Err(format!("ios = {}: give 1 to {MOST_IOS}", self.ios));
+            return Err(StepError::Count { key: "ios", value: self.ios, most: MOST_IOS });
         }
         within("read_percent", self.read_percent, 100.0)?;
         within("sequential_percent", self.sequential_percent, 100.0)?;
         within("write_sequential_percent", self.write_sequential_percent.unwrap_or(0.0), 100.0)?;
         within("think_us", self.think_us, MOST_THINK_US)?;
         if !(1..=MOST_DEPTH).contains(&self.depth) {
-            return Err(format!("depth = {}: give 1 to {MOST_DEPTH}", self.depth));
+            let (value, most) = (self.depth.into(), MOST_DEPTH.into());
+            return Err(StepError::Count { key: "depth", value, most });
         }
         if self.burst == Some(0) {
-            return Err("burst = 0: give 1 or more, or leave it out for one burst".into());
+            return Err(StepError::NoBurst);
         }
         check_sizes("sizes_kib", &self.sizes_kib)?;
         if let Some(sizes) = &self.write_sizes_kib {
@@ -247,7 +242,7 @@ impl Step {
         let largest = self.sizes_kib.iter().chain(self.write_sizes_kib.iter().flatten());
         let largest = largest.map(|&(kib, _)| u64::from(kib) * 1024).max().unwrap_or(0);
         if end < start + largest {
-            return Err(format!("area_gb = [{from}, {to}] has no room for {largest} bytes"));
+            return Err(StepError::NoRoom { from, to, largest });
         }
         Ok(())
     }
@@ -281,19 +276,19 @@ impl Step {
     }
 }
 
-fn check_sizes(key: &str, sizes: &[(u32, f64)]) -> Result<(), String> {
+fn check_sizes(key: &'static str, sizes: &[(u32, f64)]) -> Result<(), StepError> {
     for &(kib, share) in sizes {
         if !(1..=MOST_SIZE_KIB).contains(&kib) {
-            return Err(format!("{key} has {kib} KiB: give 1 to {MOST_SIZE_KIB}"));
+            return Err(StepError::Size { key, kib });
         }
         if !(0.0..=100.0).contains(&share) {
-            return Err(format!("{key} has a share of {share}: give percent, 0 to 100"));
+            return Err(StepError::Share { key, share });
         }
     }
     let sum: f64 = sizes.iter().map(|(_, share)| share).sum();
     match (sum - 100.0).abs() <= PERCENT_SLACK {
         true => Ok(()),
-        false => Err(format!("{key}: the shares add up to {sum} %, and must to 100")),
+        false => Err(StepError::Shares { key, sum }),
     }
 }
 
@@ -345,7 +340,7 @@ mod tests {
 
     const SMALL: &str = "title = \"A\"\nabout = \"B\"\nsources = []\n[[step]]\nwhat = \"C\"\n";
 
-    fn step(more: &str) -> Result<Task, String> {
+    fn step(more: &str) -> Result<Task, TaskError> {
         Task::parse(&format!("{SMALL}ios = 100\nsizes_kib = [[4, 100]]\narea_gb = [0, 1]\n{more}"))
     }
 
@@ -363,15 +358,16 @@ mod tests {
             ("depth = \"x\"", "step[0].depth"),
             ("depth = ", "line 9"),
         ] {
-            let why = step(more).expect_err(more);
+            let why = step(more).expect_err(more).to_string();
             assert!(why.contains(told) && !why.contains('\n'), "{more}: {why}");
         }
         let tight = format!("{SMALL}ios = 1\nsizes_kib = [[128, 100]]\narea_gb = [0, 0.0001]\n");
-        assert!(Task::parse(&tight).expect_err("too small").contains("no room for 131072"));
+        let no = |task: Result<Task, TaskError>| task.expect_err("there is none").to_string();
+        assert!(no(Task::parse(&tight)).contains("no room for 131072"));
         assert!(Task::parse("title = 1").is_err());
-        assert!(Task::named("boots").expect_err("none").contains("task:boot"));
-        assert!(Task::named("./missing.toml").expect_err("none").contains("cannot read"));
-        assert!(Task::named("/dev/null").expect_err("none").contains("and this is not"));
+        assert!(no(Task::named("boots")).contains("task:boot"));
+        assert!(no(Task::named("./missing.toml")).contains("cannot read"));
+        assert!(no(Task::named("/dev/null")).contains("and this is not"));
     }
 
     #[test]
@@ -406,7 +402,7 @@ mod tests {
                  depth = {depth}\nburst = {burst}\nthink_us = {think}\nflush_every = {flush}\n\
                  area_gb = [1, {}.5]\n", 1 + gb)).collect();
             let text = format!("title = \"A\"\nabout = \"\"\nsources = []\n{steps}");
-            let task = Task::parse(&text).map_err(TestCaseError::fail)?;
+            let task = Task::parse(&text).map_err(|error| TestCaseError::fail(error.to_string()))?;
             let drawn: Vec<_> = Drawn::new(&task, seed).collect();
             let bytes = |op| drawn.iter().filter(|io| io.op == op).map(|io| io.bytes).sum::<u64>();
             prop_assert_eq!((bytes(Op::Read), bytes(Op::Write)), task.bytes());

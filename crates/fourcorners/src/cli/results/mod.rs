@@ -11,7 +11,7 @@ use anyhow::Context;
 use fourcorners_machine::save::write_atomically_with;
 use fourcorners_record::{Document, to_json};
 use fourcorners_report as report;
-use fourcorners_results::store::{Filter, Store, StoreError, dates};
+use fourcorners_results::store::{Filter, Store, StoreError, dates, dates::DateError};
 
 use super::keeper;
 use super::outcome::{End, Failure};
@@ -176,7 +176,7 @@ fn check(path: &std::path::Path) -> Result<End, Failure> {
 impl Chosen {
     /// What the arguments ask for.
     fn filter(&self) -> Result<Filter, String> {
-        let named = |name, why| format!("{name} {why}");
+        let named = |name, why: DateError| format!("{name} {why}");
         let since = self.since.as_deref().map(dates::since).transpose();
         let until = self.until.as_deref().map(dates::until).transpose();
         Ok(Filter {

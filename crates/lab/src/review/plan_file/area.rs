@@ -5,7 +5,7 @@ use fourcorners_words::bytes_of;
 use toml::de::DeValue;
 
 use super::error::PlanError;
-use super::reader::{At, Section};
+use super::reader::{At, Expected, Section};
 use crate::review::Scope;
 use crate::review::scope::{SEQUENTIAL_BLOCK, whole_blocks};
 
@@ -18,8 +18,8 @@ enum Extent {
 }
 
 impl Extent {
-    fn read(value: &DeValue<'_>) -> Result<Extent, String> {
-        let wanted = || "a size such as \"8 GB\", \"512 MiB\", \"25 %\" or \"all\"".to_string();
+    fn read(value: &DeValue<'_>) -> Result<Extent, Expected> {
+        let wanted = || "a size such as \"8 GB\", \"512 MiB\", \"25 %\" or \"all\"".into();
         let text = value.as_str().ok_or_else(wanted)?.trim();
         if text == "all" {
             return Ok(Extent::Percent(100.0));
@@ -27,7 +27,7 @@ impl Extent {
         if let Some(number) = text.strip_suffix('%') {
             let percent = number.trim().parse().ok();
             let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
-            return percent.map(Extent::Percent).ok_or_else(|| "0 % to 100 %".to_string());
+            return percent.map(Extent::Percent).ok_or_else(|| "0 % to 100 %".into());
         }
         match bytes_of(text) {
             Some(bytes) => Ok(Extent::Bytes(bytes)),

@@ -5,7 +5,7 @@ use fourcorners_record::{Curve, Figure, Note, Record, Steadiness, Threshold};
 use fourcorners_words::{count, nearest, three_digits};
 
 use super::error::PlanError;
-use super::reader::{At, Section, number};
+use super::reader::{At, Expected, Section, number};
 
 /// A number of a figure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -257,8 +257,16 @@ fn pieces(text: &str) -> impl Iterator<Item = Result<&str, &str>> {
     })
 }
 
+/// A word in braces that stands for nothing.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "{{{0}}} is not known: there are {{value}}, {{percent}}, {{of}}, {{of.state}}, and with over = ... \
+     {{over}} and {{over.state}}"
+)]
+struct UnknownPlaceholder(String);
+
 /// Whether all that stands in braces is known.
-fn placeholders(text: &str, has_over: bool) -> Result<(), String> {
+fn placeholders(text: &str, has_over: bool) -> Result<(), UnknownPlaceholder> {
     const ALONE: [&str; 4] = ["value", "percent", "of", "of.state"];
     const OVER: [&str; 2] = ["over", "over.state"];
     for piece in text.split('{').skip(1) {
@@ -268,10 +276,7 @@ fn placeholders(text: &str, has_over: bool) -> Result<(), String> {
         };
         if !known {
             let word = piece.split('}').next().unwrap_or_default();
-            return Err(format!(
-                "{{{word}}} is not known: there are {{value}}, {{percent}}, {{of}}, {{of.state}}, and \
-                 with over = ... {{over}} and {{over.state}}"
-            ));
+            return Err(UnknownPlaceholder(word.into()));
         }
     }
     Ok(())
@@ -289,7 +294,7 @@ impl CurveOf {
         let metric = section.word("value", &METRICS)?.unwrap_or(Metric::MbPerS);
         let points = section.one("points", |value| {
             let wanted =
-                || "a list of pairs such as [[1, \"random_read_4k_qd1\"], ...]".to_string();
+                || Expected::from("a list of pairs such as [[1, \"random_read_4k_qd1\"], ...]");
             let point = |pair: &toml::Spanned<toml::de::DeValue<'_>>| {
                 let pair = pair.get_ref().as_array()?;
                 let x = pair.first().and_then(|x| number(x.get_ref()))?;

@@ -6,7 +6,7 @@ use toml::de::DeValue;
 
 use super::area::Area;
 use super::error::PlanError;
-use super::reader::{Section, number};
+use super::reader::{Expected, Section, number};
 use crate::review::Scope;
 use crate::review::scope::{RANDOM_BLOCK, SEQUENTIAL_BLOCK};
 
@@ -72,7 +72,7 @@ impl Limit {
         let times = section.number("times", 0.001..=MOST_TIMES)?;
         let amount = section.one("amount", |value| {
             let bytes = value.as_str().and_then(bytes_of);
-            bytes.ok_or_else(|| "a size such as \"100 GB\"".to_string())
+            bytes.ok_or_else(|| "a size such as \"100 GB\"".into())
         })?;
         let much = match (times, amount) {
             (Some(_), Some(amount)) => {
@@ -155,9 +155,9 @@ impl Jobs {
         let read_percents = section.some("read_percent", |value| {
             let percent =
                 number(value).filter(|it| it.fract() == 0.0 && (0.0..=100.0).contains(it));
-            percent.map(|it| it as u8).ok_or_else(|| {
-                "a whole number from 0 (only writes) to 100 (only reads)".to_string()
-            })
+            percent
+                .map(|it| it as u8)
+                .ok_or_else(|| "a whole number from 0 (only writes) to 100 (only reads)".into())
         })?;
         let read_percents = read_percents.or(default.read_percent.map(|it| vec![it]));
         let read_percents = read_percents.ok_or_else(|| {
@@ -170,7 +170,9 @@ impl Jobs {
         let depths = section.some("depth", |value| {
             let depth = number(value).filter(|it| it.fract() == 0.0);
             let depth = depth.filter(|it| (1.0..=f64::from(MOST_DEPTH)).contains(it));
-            depth.map(|it| it as u32).ok_or_else(|| format!("1 to {MOST_DEPTH} I/Os in flight"))
+            depth
+                .map(|it| it as u32)
+                .ok_or_else(|| format!("1 to {MOST_DEPTH} I/Os in flight").into())
         })?;
         let depths = depths.unwrap_or_else(|| vec![DEPTH]);
         let data = section.some("data", data)?.unwrap_or_else(|| vec![Data::Incompressible]);
@@ -260,16 +262,16 @@ impl Jobs {
     }
 }
 
-fn block(value: &DeValue<'_>) -> Result<u32, String> {
+fn block(value: &DeValue<'_>) -> Result<u32, Expected> {
     let text = value.as_str();
     let bytes = text.and_then(bytes_of).or(number(value).map(|it| it as u64));
     let fits =
         bytes.filter(|it| it.is_multiple_of(512) && (512..=u64::from(MOST_BLOCK)).contains(it));
     fits.map(|it| it as u32)
-        .ok_or_else(|| "a block of whole 512 bytes to 4 MiB, such as \"4 KiB\"".to_string())
+        .ok_or_else(|| "a block of whole 512 bytes to 4 MiB, such as \"4 KiB\"".into())
 }
 
-fn data(value: &DeValue<'_>) -> Result<Data, String> {
+fn data(value: &DeValue<'_>) -> Result<Data, Expected> {
     match (value.as_str(), number(value)) {
         (Some("repeating"), _) => Ok(Data::Repeating),
         (Some("incompressible"), _) => Ok(Data::Incompressible),
@@ -277,6 +279,6 @@ fn data(value: &DeValue<'_>) -> Result<Data, String> {
             Ok(Data::Compressible(percent as u8))
         }
         _ => Err("\"incompressible\", \"repeating\", or 0 to 100 percent that compression removes"
-            .to_string()),
+            .into()),
     }
 }

@@ -67,6 +67,17 @@ struct Entry<'t> {
     value: Spanned<DeValue<'t>>,
 }
 
+/// What a value must be: the end of the sentence that refuses it.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct Expected(String);
+
+impl<T: Into<String>> From<T> for Expected {
+    fn from(text: T) -> Expected {
+        Expected(text.into())
+    }
+}
+
 /// A table of which every key has to be asked for.
 #[derive(Debug)]
 pub(super) struct Section<'t> {
@@ -206,11 +217,12 @@ impl<'t> Section<'t> {
     pub(super) fn some<T: PartialEq>(
         &mut self,
         key: &'static str,
-        of: impl Fn(&DeValue<'_>) -> Result<T, String>,
+        of: impl Fn(&DeValue<'_>) -> Result<T, Expected>,
     ) -> Result<Option<Vec<T>>, PlanError> {
         let Some(At { value, line }) = self.take(key) else { return Ok(None) };
-        let each =
-            |value: &DeValue<'_>| of(value).map_err(|wanted| self.wrong(key, line, value, &wanted));
+        let each = |value: &DeValue<'_>| {
+            of(value).map_err(|expected| self.wrong(key, line, value, &expected.0))
+        };
         let DeValue::Array(list) = value.get_ref() else {
             return Ok(Some(vec![each(value.get_ref())?]));
         };
@@ -235,12 +247,12 @@ impl<'t> Section<'t> {
     pub(super) fn one<T: PartialEq>(
         &mut self,
         key: &'static str,
-        of: impl Fn(&DeValue<'_>) -> Result<T, String>,
+        of: impl Fn(&DeValue<'_>) -> Result<T, Expected>,
     ) -> Result<Option<At<T>>, PlanError> {
         let Some(At { value, line }) = self.take(key) else { return Ok(None) };
         match of(value.get_ref()) {
             Ok(value) => Ok(Some(At { value, line })),
-            Err(wanted) => Err(self.wrong(key, line, value.get_ref(), &wanted)),
+            Err(expected) => Err(self.wrong(key, line, value.get_ref(), &expected.0)),
         }
     }
 
