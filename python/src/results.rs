@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fourcorners_record::{ClockName, Record as LabRecord};
-use fourcorners_results::store::{Added, Filter, Store, StoreError, dates, default_path};
+use fourcorners_results::store::dates::{self, DateError};
+use fourcorners_results::store::{Added, Filter, Store, StoreError, default_path};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -241,7 +242,7 @@ fn filter_of(keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Filter> {
 fn time(
     key: &str,
     value: &Bound<'_, PyAny>,
-    seconds: impl Fn(&str) -> Result<i64, String>,
+    seconds: impl Fn(&str) -> Result<i64, DateError>,
 ) -> PyResult<i64> {
     let is_local = value.hasattr("tzinfo")? && value.getattr("tzinfo")?.is_none();
     if is_local {

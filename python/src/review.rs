@@ -124,7 +124,7 @@ fn methods_of(names: &Bound<'_, PyAny>) -> PyResult<Vec<Method>> {
             name => {
                 let method: Result<Method, UnknownMethod> = name.parse();
                 vec![method.map_err(|error| PyValueError::new_err(error.to_string()))?]
-            },
+            }
         };
         for method in named {
             if !methods.contains(&method) {
