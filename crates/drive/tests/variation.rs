@@ -92,7 +92,7 @@ fn off_and_absent_and_all_zero_are_the_same_to_the_nanosecond() {
         let job =
             Job { read_percent: 40, trims_per_1000: 5, percent_written: 200, ..Job::OVERWRITE };
         let commands = job.commands(profile.capacity.sectors, &mut Random(1));
-        play(&mut make(profile), 8, commands.into_iter()).expect("no fault")
+        play(&mut make(profile), 8, commands).expect("no fault")
     };
     let absent = answers(&base());
     assert!(answers(&off) == absent);

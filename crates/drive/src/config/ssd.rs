@@ -6,7 +6,7 @@ use super::{
     CheckpointSection, CompressionSection, ConfigError, FlashSection, GcSection, HostSection,
     LinkSection, LogBlocksSection, MapSection, NandCellsSection, NandSection, NandSuspendSection,
     PcieLinkSection, PowerSection, SataLinkSection, SlcBufferSection, StreamsSection, TrimSection,
-    VariationSection, WearSection, within,
+    VariationMode, VariationSection, WearSection, within,
 };
 
 /// An SSD as data.
@@ -253,6 +253,11 @@ impl SsdConfig {
         self.power.as_ref().map_or(Ok(()), PowerSection::check)?;
         self.variation.as_ref().map_or(Ok(()), VariationSection::check)?;
         self.check_space()
+    }
+
+    /// How its times vary; `None` where they do not.
+    pub fn variation_that_is_on(&self) -> Option<&VariationSection> {
+        self.variation.as_ref().filter(|variation| variation.mode == VariationMode::On)
     }
 
     /// Refuses what needs to know where a unit lies without asking how much is stored of it.

@@ -108,10 +108,3 @@ impl VariationSection {
         Ok(())
     }
 }
-
-impl super::SsdConfig {
-    /// How its times vary; `None` where they do not.
-    pub fn variation_that_is_on(&self) -> Option<&VariationSection> {
-        self.variation.as_ref().filter(|variation| variation.mode == VariationMode::On)
-    }
-}

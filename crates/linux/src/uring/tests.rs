@@ -242,7 +242,7 @@ impl Loop {
             Err(_) => String::new(),
         };
         if !device.starts_with("/dev/loop") {
-            println!("skipped: no loop device: {made:?}");
+            fourcorners_testing::skipped("loop-devices", format!("no loop device: {made:?}"));
             return None;
         }
         Some(Loop { device, _file: file })
