@@ -71,7 +71,7 @@ impl Factor {
     }
 }
 
-/// So many in a million, as a number that so many of 32 random bits are below.
+/// A probability, per million, as a threshold: 32 random bits are below it that often.
 fn threshold(per_million: f64) -> u64 {
     (per_million / 1e6 * (1u64 << 32) as f64).round() as u64
 }
@@ -87,16 +87,16 @@ pub(crate) struct FlashVariation {
     read: Spread,
     program: Spread,
     collection: Spread,
-    /// Reads of 2^32 that are repeated, and how many more for each erased block.
+    /// Probability that a read is repeated, times 2^32.
     retries: u64,
-    /// The same in parts of 2^16.
+    /// What each erased block adds to it, times 2^48.
     retries_worn: u64,
     /// What everything is longer now, in parts of 2^20.
     drift: i64,
 }
 
 impl FlashVariation {
-    /// Of a drive whose dies have so many blocks in all, of so many rows.
+    /// `blocks` is the number of blocks of all dies, `rows` the number of rows of each.
     pub(crate) fn new(section: &VariationSection, blocks: u64, rows: u32) -> FlashVariation {
         let kinds = section.read_kinds();
         let of = |row: usize| kinds[row % kinds.len()];
@@ -146,7 +146,7 @@ impl FlashVariation {
         Factor(self.collection.of(bits) + self.drift)
     }
 
-    /// From now on everything is so much longer, in parts of 2^20.
+    /// Sets the slow part, in parts of 2^20.
     pub(crate) fn drifts(&mut self, drift: i64) {
         self.drift = drift;
     }
@@ -193,7 +193,7 @@ pub(crate) struct CommandVariation {
 /// For so long the slow part is the same: 2^27 ns, 134 ms.
 const STEADY_BITS: u32 = 27;
 
-/// The slow part is a sum of so many, each steady for twice as long as the one before.
+/// Terms of the slow part; each is constant for twice as long as the one before.
 const OCTAVES: u32 = 6;
 
 /// One over the square root of [`OCTAVES`], in parts of 2^16.

@@ -98,24 +98,8 @@ mod tests {
         let path = folder.path().join("pci-0000:00 it's mine.img");
         std::fs::write(&path, vec![0; 1 << 20]).expect("a small file");
         let target = TargetInfo {
-            name: path.display().to_string(),
-            title: String::new(),
-            kind: TargetKind::File,
-            capacity_bytes: 1 << 20,
-            logical_block_bytes: 512,
             direct: Some(false),
-            model: None,
-            serial: None,
-            firmware: None,
-            profile_hash: None,
-            rated_cycles: None,
-            flash: None,
-            fitted: Vec::new(),
-            variation: None,
-            set: Vec::new(),
-            host_controller: None,
-            host_trim: None,
-            loaded_state: None,
+            ..TargetInfo::new(path.display().to_string(), TargetKind::File, 1 << 20, 512)
         };
         let job = Job {
             pattern: Pattern::Random,

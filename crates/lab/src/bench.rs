@@ -107,9 +107,8 @@ impl<O: Observer> Bench<'_, O> {
 
     fn prepare(&mut self, job: &Job) {
         for drive in &mut self.drives {
-            self.stopped |= run(drive, job, self.observer).ended != JobEnd::Complete;
-            if self.stopped {
-                return;
+            if !self.stopped {
+                self.stopped = run(drive, job, self.observer).ended != JobEnd::Complete;
             }
         }
     }

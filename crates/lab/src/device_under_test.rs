@@ -376,27 +376,17 @@ fn real_drive(
 
 fn real_info(target: &RealTarget, direct: Option<bool>) -> TargetInfo {
     let name = target.path.display().to_string();
+    let kind = match target.kind {
+        Kind::Device => TargetKind::Device,
+        Kind::File => TargetKind::File,
+    };
+    let Geometry { logical_block_bytes, .. } = target.geometry;
     TargetInfo {
         title: target.model.clone().unwrap_or_else(|| name.clone()),
-        name,
-        kind: match target.kind {
-            Kind::Device => TargetKind::Device,
-            Kind::File => TargetKind::File,
-        },
-        capacity_bytes: target.geometry.bytes(),
-        logical_block_bytes: target.geometry.logical_block_bytes,
         direct,
         model: target.model.clone(),
         serial: target.serial.clone(),
         firmware: target.firmware.clone(),
-        profile_hash: None,
-        rated_cycles: None,
-        flash: None,
-        fitted: Vec::new(),
-        variation: None,
-        set: Vec::new(),
-        host_controller: None,
-        host_trim: None,
-        loaded_state: None,
+        ..TargetInfo::new(name, kind, target.geometry.bytes(), logical_block_bytes)
     }
 }

@@ -26,26 +26,8 @@ fn drive(name: &str, set: &[&str]) -> (Drive, TargetInfo) {
     let set: Vec<String> = set.iter().map(ToString::to_string).collect();
     let profile = catalogue::built_in(name, &set).expect("it is in the catalogue");
     let drive = Drive::from_profile(&profile);
-    let target = TargetInfo {
-        rated_cycles: None,
-        flash: None,
-        name: name.into(),
-        title: name.into(),
-        kind: TargetKind::Virtual,
-        capacity_bytes: drive.geometry().bytes(),
-        logical_block_bytes: 512,
-        direct: None,
-        model: None,
-        serial: None,
-        firmware: None,
-        profile_hash: None,
-        fitted: Vec::new(),
-        variation: None,
-        set: Vec::new(),
-        host_controller: None,
-        host_trim: None,
-        loaded_state: None,
-    };
+    let capacity_bytes = drive.geometry().bytes();
+    let target = TargetInfo::new(name.into(), TargetKind::Virtual, capacity_bytes, 512);
     (drive, target)
 }
 

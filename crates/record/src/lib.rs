@@ -329,6 +329,37 @@ pub struct TargetInfo {
     pub loaded_state: Option<String>,
 }
 
+impl TargetInfo {
+    /// A target of which nothing more is known; its title is its name.
+    pub fn new(
+        name: String,
+        kind: TargetKind,
+        capacity_bytes: u64,
+        logical_block_bytes: u32,
+    ) -> TargetInfo {
+        TargetInfo {
+            title: name.clone(),
+            name,
+            kind,
+            capacity_bytes,
+            logical_block_bytes,
+            direct: None,
+            model: None,
+            serial: None,
+            firmware: None,
+            profile_hash: None,
+            rated_cycles: None,
+            flash: None,
+            fitted: Vec::new(),
+            variation: None,
+            set: Vec::new(),
+            host_controller: None,
+            host_trim: None,
+            loaded_state: None,
+        }
+    }
+}
+
 /// How it is known by how much the times of a virtual drive vary from page to page, command to command and
 /// second to second.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]

@@ -126,7 +126,7 @@ impl Nand {
         }
     }
 
-    /// From now on all that the NAND does takes so many parts of 2^20 longer.
+    /// Sets the slow part of the variation of all its times, in parts of 2^20.
     pub(crate) fn drifts(&mut self, drift: i64) {
         if let Some(variation) = &mut self.variation {
             variation.drifts(drift);

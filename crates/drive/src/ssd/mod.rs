@@ -46,6 +46,7 @@
 mod checkpoint;
 mod commands;
 mod compression;
+mod costs;
 mod counters;
 mod deferred;
 mod idle;
@@ -61,12 +62,12 @@ mod wear;
 use serde::{Deserialize, Serialize};
 
 use crate::cache::WriteBuffer;
-use crate::config::{CompressionSection, ConfigError, HostSection, SsdConfig};
+use crate::config::{CompressionSection, ConfigError, SsdConfig};
 use crate::energy::{SsdEnergy, SsdMeter};
 use crate::ftl::{FRONTS, MergeCounts, Translation};
 use crate::lane::Lane;
 use crate::link::Link;
-use crate::nand::{Chores, Nand};
+use crate::nand::Nand;
 use crate::queue::Queue;
 use crate::read_ahead::ReadAhead;
 use crate::variation::CommandVariation;
@@ -74,6 +75,7 @@ use crate::{
     Clock, Done, Fault, FaultCause, Geometry, Io, Lba, Nanos, Op, SECTOR_BYTES, Tag, Target,
 };
 use checkpoint::Checkpoint;
+use costs::{CommandCosts, HostCost};
 use deferred::Deferred;
 use idle::IdleTime;
 use in_order::InOrder;
@@ -166,31 +168,6 @@ impl HostWrites {
             self.rmw_sectors += grain.sectors_of(grain.units_of(io)) - sectors;
         }
     }
-}
-
-/// The host's time before a command reaches the drive and after it left.
-#[derive(Clone, Copy, Debug)]
-struct HostCost {
-    before: Nanos,
-    after: Nanos,
-}
-
-/// What the controller spends on a command.
-#[derive(Clone, Copy, Debug)]
-struct CommandCosts {
-    read: Nanos,
-    write: Nanos,
-    read_4k: Nanos,
-    write_4k: Nanos,
-    /// Between a command that is handled and what the drive does for it; it keeps no other waiting.
-    read_latency: Nanos,
-    write_latency: Nanos,
-    /// Between data that is safe and the answer that says so.
-    sync_latency: Nanos,
-    /// For a granule of what is stored compressed.
-    stored_granule: Nanos,
-    /// For a row that collection or a merge programs.
-    moved_row: Nanos,
 }
 
 impl Ssd {
@@ -467,7 +444,7 @@ impl Ssd {
         let host = self.host[op as usize];
         let noticed = match &mut self.variation {
             None => answered + host.after,
-            Some(variation) => variation.noticed(answered, host.before + host.after),
+            Some(variation) => variation.noticed(answered, host.whole()),
         };
         self.queue.finish(tag, noticed);
     }
@@ -517,50 +494,4 @@ impl Target for Ssd {
 /// Whether something that a config need not have is there and on.
 fn is_on(given: Option<bool>) -> bool {
     given == Some(true)
-}
-
-impl HostCost {
-    fn by_operation(section: &HostSection) -> [HostCost; 4] {
-        let mut costs = [HostCost::of(section.command_us); 4];
-        costs[Op::Read as usize] = HostCost::of(section.read_us());
-        costs[Op::Write as usize] = HostCost::of(section.write_us());
-        costs
-    }
-
-    fn of(micros: f64) -> HostCost {
-        let all = Nanos::from_micros(micros).0;
-        HostCost { before: Nanos(all / 2), after: Nanos(all - all / 2) }
-    }
-}
-
-impl CommandCosts {
-    /// See [`Ssd::note_moves`].
-    #[inline(always)]
-    fn note_moves(&self, controller: &mut Lane, chores: &Chores, at: Nanos, ready: Nanos) -> Nanos {
-        let rows = u64::from(chores.rows_programmed());
-        if rows == 0 || self.moved_row == Nanos::ZERO {
-            return ready;
-        }
-        controller.serve(at, Nanos(self.moved_row.0 * rows)).max(ready)
-    }
-
-    fn new(config: &SsdConfig) -> CommandCosts {
-        let section = &config.controller;
-        let move_4k_us = section.move_4k_us.unwrap_or(0.0);
-        let compression = config.compression.as_ref();
-        let store_4k_us = compression.and_then(|c| c.store_4k_us).unwrap_or(0.0);
-        let granule_4k = f64::from(config.granule_bytes()) / 4096.0;
-        let latency = |given: Option<f64>| Nanos::from_micros(given.unwrap_or(0.0));
-        CommandCosts {
-            read: Nanos::from_micros(section.read_command_us),
-            write: Nanos::from_micros(section.write_command_us),
-            read_4k: Nanos::from_micros(section.read_4k_us),
-            write_4k: Nanos::from_micros(section.write_4k_us),
-            read_latency: latency(section.read_latency_us),
-            write_latency: latency(section.write_latency_us),
-            sync_latency: latency(section.sync_latency_us),
-            stored_granule: Nanos::from_micros(store_4k_us * granule_4k),
-            moved_row: Nanos::from_micros(move_4k_us * (config.row_bytes() / 4096) as f64),
-        }
-    }
 }

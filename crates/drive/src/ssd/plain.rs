@@ -2,9 +2,10 @@
 //! [`Ssd::write`], without asking for what such a drive has not. Most commands of the host are of one
 //! unit, and those have a way of their own from end to end.
 
+use super::Ssd;
 use super::commands::Reads;
+use super::costs::CommandCosts;
 use super::units::{Grain, Units, in_4k};
-use super::{CommandCosts, Ssd};
 use crate::ftl::{LogicalUnit, Stream, Translation};
 use crate::link::Link;
 use crate::nand::Chores;
