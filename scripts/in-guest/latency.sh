@@ -29,9 +29,13 @@ for us in 10 100 1000; do
     echo "$line"
     # What a processor takes for an I/O is much of so little: for information.
     [ "$us" -ge 100 ] || continue
-    if echo "$line" | awk -F '\t' '{ exit !($6 > 0.95 && $6 < 1.05 && $4 >= $2) }'
-    then verdict ok "mean latency at QD $depth within 5 % of fio's, and not below the device's own"
-    else verdict FAIL "mean latency at QD $depth within 5 % of fio's, and not below the device's own"; fi
+    # Where fio's is half as much again, most of it is the processor's time, and how near ours is says nothing of the device.
+    what="mean latency at QD $depth within 5 % of fio's, and not below the device's own"
+    if echo "$line" | awk -F '\t' '{ exit !($5 > 1.5 * $2) }'
+    then printf 'left\t%s\t%s\n' "$device" "$what: the processor is the limit, fio's is $(echo "$line" | cut -f 5) us"
+    elif echo "$line" | awk -F '\t' '{ exit !($6 > 0.95 && $6 < 1.05 && $4 >= $2) }'
+    then verdict ok "$what"
+    else verdict FAIL "$what"; fi
   done
   rmmod null_blk
 done

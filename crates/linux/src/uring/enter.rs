@@ -26,6 +26,11 @@ pub(super) const FIRST_REFILL: u32 = 1;
 /// which comes as soon. On a loop device batches are that short, and each call is a tenth of an I/O's CPU time.
 const REFILL_LAST: usize = 4;
 
+/// A target that we wait for longer than this for each I/O in flight is not busy with the processor's work but with
+/// its own. There a call costs little beside what is waited for, and what is handed to it together ends together,
+/// round after round: each then waits for the others to be handed out, too.
+const OWN_TIME: Nanos = Nanos(10_000);
+
 /// How long to wait before asking again when the kernel had no memory to take an I/O and nothing
 /// in flight whose end could free some.
 const BACK_OFF: Duration = Duration::from_micros(100);
@@ -83,7 +88,8 @@ impl Uring {
     /// Gives the kernel what is queued, if that is to be before the next completion is handed out.
     #[inline]
     pub(super) fn refill(&mut self) {
-        if self.queued >= self.refill_at && self.noticed >= REFILL_LAST && !self.at_once {
+        let in_batches = self.noticed >= REFILL_LAST || self.takes_its_time;
+        if self.queued >= self.refill_at && in_batches && !self.at_once {
             // If it fails, the call that waits will meet the failure again.
             let _ = self.enter(Wait::Never);
             self.refill_at *= 2;
@@ -176,16 +182,19 @@ impl Uring {
     /// Completions were noticed after a wait, which began then with so many in flight.
     #[inline]
     fn note_wait(&mut self, flying: u32, began: Option<Nanos>) {
-        self.note_answers(self.noticed);
         if let Some(began) = began {
-            self.brief.waited(flying, self.now.get() - began);
+            let waited = self.now.get() - began;
+            self.takes_its_time = waited.0 > OWN_TIME.0 * u64::from(flying);
+            self.brief.waited(flying, waited);
         }
+        self.note_answers(self.noticed);
     }
 
-    /// A target that has answered all it was given before we were back has no work to run out of.
+    /// A target that has answered all it was given before we were back, without taking time of its own, has no
+    /// work to run out of.
     #[inline]
     fn note_answers(&mut self, answers: usize) {
-        self.at_once = answers == self.flying as usize;
+        self.at_once = answers == self.flying as usize && !self.takes_its_time;
     }
 
     /// How to wait next for what comes no later than `until`.

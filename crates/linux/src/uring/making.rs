@@ -132,6 +132,7 @@ impl Uring {
             flying: 0,
             queued: 0,
             at_once: false,
+            takes_its_time: false,
             noticed: 0,
             refill_at: FIRST_REFILL,
             refused: VecDeque::with_capacity(setup.queue_depth as usize),

@@ -87,6 +87,8 @@ pub struct Uring {
     queued: u32,
     /// The target had answered everything when completions were noticed last.
     at_once: bool,
+    /// The last wait was longer than the processor's work on what was in flight.
+    takes_its_time: bool,
     /// Completions that were in the queue when the clock was read last.
     noticed: usize,
     /// When so many are queued, they go to the kernel.
