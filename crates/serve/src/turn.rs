@@ -409,7 +409,7 @@ impl Log {
                     bytes: if flush { 0 } else { io.bytes() },
                     duration: None,
                     device: 0,
-                    flags: IoFlags { fua: io.fua, zeroes, failed: false },
+                    flags: IoFlags { fua: io.fua, zeroes, ..IoFlags::default() },
                 },
                 ended: false,
             });

@@ -119,7 +119,7 @@ impl<I> Schedule<I> {
             op: io.op,
             lba: Lba(start / SECTOR_BYTES),
             sectors,
-            compressible_percent: if io.flags.zeroes { 100 } else { 0 },
+            compressible_percent: if io.flags.zeroes { 100 } else { io.flags.compressible_percent },
             fua: io.flags.fua,
         }
     }

@@ -84,3 +84,18 @@ fn the_730_is_a_steady_line() {
     let (_, delayed) = steadiness(&["gc.pacing=delayed"]);
     assert!(delayed > paced * 3.0, "{delayed} against {paced}");
 }
+
+#[test]
+fn the_second_x25_m_stays_below_3_w_when_it_collects() {
+    let watts = |set: &[&str], figure: &str| {
+        let review = reviewed("intel-x25-m-g2-160gb", set, Method::UsedState);
+        review.0.figures[figure].mean_power_w.expect("its power is in its profile")
+    };
+    let used = format!("{FRESH_QD3}_used");
+    assert!((watts(&[], FRESH_QD3) / 1.6 - 1.0).abs() < 0.05);
+    let collecting = watts(&[], &used);
+    assert!(collecting < 3.0 && collecting > watts(&[], FRESH_QD3), "{collecting} W");
+    // What it programs costs it that: dearer, and it is above.
+    let dear = watts(&["power.program_uj=45"], &used);
+    assert!(dear > 3.0, "{dear} W");
+}

@@ -11,6 +11,7 @@ mod nvme;
 mod reviewed;
 mod samsung;
 mod sandforce;
+mod sandisk;
 
 use fourcorners_catalogue::{Model, Profile, built_in};
 use fourcorners_drive::{Ssd, Target};

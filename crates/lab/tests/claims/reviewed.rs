@@ -49,6 +49,16 @@ impl Review {
         self.0.series[figure].iops_of_seconds()
     }
 
+    /// Seconds that the drive had something to do in a task.
+    pub(super) fn worked_s(&self, task: &str) -> f64 {
+        self.0.replays[task].figures["task"].busy_s
+    }
+
+    /// What it wrote to its flash in a task, over what it was given.
+    pub(super) fn amplified(&self, task: &str) -> f64 {
+        self.0.replays[task].figures["task"].write_amplification.expect("a virtual SSD")
+    }
+
     pub(super) fn outcome(&self, id: &str) -> Outcome {
         let verdict = self.0.verdicts.iter().find(|verdict| verdict.id == id);
         verdict.unwrap_or_else(|| panic!("{id}: {:?}", self.0.verdicts)).outcome

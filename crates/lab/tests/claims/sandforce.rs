@@ -70,3 +70,14 @@ fn a_pass_after_torture_with_random_data_stays_above_180_mb_per_s() {
     let all_stored = after_torture(&["compression.least_stored_percent=100"]);
     assert!(all_stored < 150.0, "{all_stored} MB/s");
 }
+
+#[test]
+fn installing_windows_and_office_writes_less_than_half_of_it() {
+    // A part of such an installation is copied.
+    let amplified = |name: &str, set: &[&str]| reviewed(name, set, Method::Tasks).amplified("copy-tree");
+    let sandforce = amplified("ocz-vertex-3-240gb", &[]);
+    assert!(sandforce < 0.5, "{sandforce}");
+    assert!(amplified("crucial-m4-256gb", &[]) >= 1.0);
+    let all_stored = amplified("ocz-vertex-3-240gb", &["compression.least_stored_percent=100"]);
+    assert!(all_stored >= 1.0, "{all_stored}");
+}

@@ -7,7 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use super::{Step, Task, UNIT};
-use crate::TraceIo;
+use crate::{IoFlags, TraceIo};
 
 /// Of the recording drive, which takes one command after the other: what each takes, and each byte.
 const COMMAND_NS: u64 = 60_000;
@@ -123,7 +123,7 @@ impl Iterator for Drawn {
         let waiting = self.threads.iter_mut().filter(|thread| thread.running.is_some());
         let thread = waiting.min_by_key(|thread| thread.at)?;
         let at = thread.at;
-        let (op, offset_bytes, bytes) = thread.take();
+        let (op, offset_bytes, bytes, flags) = thread.take();
         self.free_at = self.free_at.max(at) + COMMAND_NS + bytes * BYTE_NS;
         thread.in_flight.push_back(self.free_at);
         if op == Op::Flush {
@@ -138,16 +138,16 @@ impl Iterator for Drawn {
             bytes,
             duration,
             device: 0,
-            flags: Default::default(),
+            flags,
         })
     }
 }
 
 impl Thread {
     /// What is issued next.
-    fn take(&mut self) -> (Op, u64, u64) {
+    fn take(&mut self) -> (Op, u64, u64, IoFlags) {
         if std::mem::take(&mut self.flush_next) {
-            return (Op::Flush, 0, 0);
+            return (Op::Flush, 0, 0, IoFlags::default());
         }
         let running = self.running.as_mut().expect("only a thread with something left is asked");
         let read = below(&mut self.random, running.left) < running.reads.left;
@@ -167,7 +167,8 @@ impl Thread {
                 (running.unflushed, self.flush_next) = (0, true);
             }
         }
-        (op, offset, bytes)
+        let compressible_percent = if read { 0 } else { step.compressible_percent };
+        (op, offset, bytes, IoFlags { compressible_percent, ..IoFlags::default() })
     }
 
     /// Finds out when the next one is issued; nothing is running when there is none.

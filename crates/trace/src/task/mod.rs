@@ -95,6 +95,9 @@ pub struct Step {
     /// A flush after so many writes; 0 is none.
     #[serde(default)]
     pub flush_every: u64,
+    /// How far a drive that compresses shrinks what is written, percent of it, 0 to 100.
+    #[serde(default)]
+    pub compressible_percent: u8,
     /// Where it reads and writes: from and to, GB (10^9 bytes) from the first LBA.
     pub area_gb: [f64; 2],
 }
@@ -224,6 +227,7 @@ impl Step {
         within("sequential_percent", self.sequential_percent, 100.0)?;
         within("write_sequential_percent", self.write_sequential_percent.unwrap_or(0.0), 100.0)?;
         within("think_us", self.think_us, MOST_THINK_US)?;
+        within("compressible_percent", self.compressible_percent.into(), 100.0)?;
         if !(1..=MOST_DEPTH).contains(&self.depth) {
             let (value, most) = (self.depth.into(), MOST_DEPTH.into());
             return Err(StepError::Count { key: "depth", value, most });

@@ -119,7 +119,7 @@ fn damage_to_a_compact_trace_is_seen_and_kept_to_its_block() {
 
 #[test]
 fn flags_and_text_are_of_version_2_and_damage_in_version_1() {
-    let flags = IoFlags { fua: true, zeroes: true, failed: false };
+    let flags = IoFlags { fua: true, zeroes: true, ..IoFlags::default() };
     let ios = [TraceIo { flags, ..io(5, Op::Write, 4096, 512) }, io(9, Op::Flush, 0, 0)];
     let mut recorder = Recorder::new(Vec::new(), "from a test").expect("memory can be written");
     ios.iter().for_each(|io| recorder.put(io).expect("memory can be written"));
