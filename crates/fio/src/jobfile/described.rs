@@ -44,6 +44,11 @@ impl Described {
                 return Err(JobFileError::new(&setting.at, what));
             }
         }
+        if let Some((setting, lacks)) =
+            settings.iter().find_map(|setting| Some((setting, setting.lacks.as_ref()?)))
+        {
+            return Err(JobFileError::new(&setting.at, lacks));
+        }
         let mut options = Options::default();
         for setting in &settings {
             options.set(&setting.key, setting.value.as_deref()).map_err(|why| {
