@@ -303,7 +303,11 @@ pub(super) enum OutputFormat {
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(super) struct DrivesArgs {
+    #[command(subcommand)]
+    pub(super) command: Option<DrivesCommand>,
+
     /// The drive to print
     #[arg(value_name = "NAME")]
     pub(super) name: Option<String>,
@@ -312,6 +316,10 @@ pub(super) struct DrivesArgs {
     #[arg(long, requires = "name", conflicts_with_all = ["json", "hosts"])]
     pub(super) toml: bool,
 
+    /// List the drives whose name or title has all of these words
+    #[arg(long, value_name = "WORDS", num_args = 1.., conflicts_with_all = ["name", "hosts"])]
+    pub(super) search: Vec<String>,
+
     /// List the host controllers for `review --host`, or print the one named, instead of drives
     #[arg(long)]
     pub(super) hosts: bool,
@@ -319,6 +327,13 @@ pub(super) struct DrivesArgs {
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
+}
+
+/// What else is done with drives.
+#[derive(Debug, clap::Subcommand)]
+pub(super) enum DrivesCommand {
+    // Described at its arguments.
+    New(super::new_drive::NewDriveArgs),
 }
 
 #[derive(Debug, ClapArgs)]

@@ -18,6 +18,7 @@ mod interrupt;
 mod keeper;
 mod manual;
 mod named;
+mod new_drive;
 mod out;
 mod outcome;
 mod print;
