@@ -5,7 +5,7 @@ use fourcorners_run::streams::Operations;
 
 use super::error::{JobFileError, Location};
 use super::iolog::Tapes;
-use super::known::{self, Engine};
+use super::known::{self, Engine, Known};
 use super::options::Options;
 use super::sections::{Section, Setting};
 
@@ -44,10 +44,14 @@ impl Described {
                 return Err(JobFileError::new(&setting.at, what));
             }
         }
-        if let Some((setting, lacks)) =
-            settings.iter().find_map(|setting| Some((setting, setting.lacks.as_ref()?)))
-        {
-            return Err(JobFileError::new(&setting.at, lacks));
+        // What has no effect needs no value.
+        let matters = |setting: &&Setting| {
+            !matches!(known::option(&setting.key), Known::Silent | Known::NoEffect)
+        };
+        for setting in settings.iter().filter(matters) {
+            if let Some(lacks) = &setting.lacks {
+                return Err(JobFileError::new(&setting.at, lacks));
+            }
         }
         let mut options = Options::default();
         for setting in &settings {

@@ -142,7 +142,7 @@ fn several_formats_come_one_after_the_other() {
 fn a_refused_engine_is_said_before_a_variable_that_is_missing() {
     let dir = folder();
     let of = |engine: &str| {
-        let text = format!("[a]\nuri=${{NOT_THERE}}\nioengine={engine}\nsize=1m\n");
+        let text = format!("[a]\nbs=${{NOT_THERE}}\nioengine={engine}\nsize=1m\n");
         fs::write(dir.path().join("job.fio"), text).expect("a folder of ours");
         run(dir.path(), &["run", "job.fio", M4])
     };
@@ -152,6 +152,10 @@ fn a_refused_engine_is_said_before_a_variable_that_is_missing() {
     let ran = of("libaio");
     assert!(ran.stderr.contains("line 2: the environment has no variable NOT_THERE"), "{ran:?}");
     assert_eq!(ran.code, Some(1));
+    // Where the option has no effect, nothing is missing.
+    let text = "[a]\nuri=${NOT_THERE}\nioengine=nbd\nsize=1m\n";
+    fs::write(dir.path().join("job.fio"), text).expect("a folder of ours");
+    assert_eq!(run(dir.path(), &["run", "job.fio", M4, "--parse-only"]).code, Some(0));
 }
 
 #[test]

@@ -63,7 +63,10 @@ fn on(system: &System) -> Result<Vec<MachineDrive>, String> {
     })?;
     let mounts = mounts(system);
     let drives = system.disks().into_iter().filter_map(|dir| drive(system, &dir, &mounts));
-    Ok(drives.collect())
+    let mut drives: Vec<MachineDrive> = drives.collect();
+    // Loop devices are many where there are any, and hardly what is looked for.
+    drives.sort_by_key(|drive| drive.backing.is_some());
+    Ok(drives)
 }
 
 fn drive(system: &System, dir: &Path, mounts: &[(Devno, PathBuf)]) -> Option<MachineDrive> {
