@@ -94,6 +94,7 @@ impl FioResult {
     ) -> FioResult {
         let warnings = placed.warnings.clone();
         let run = TargetRun {
+            disk: None,
             target,
             clock: ClockName::Virtual,
             jobs: placed,

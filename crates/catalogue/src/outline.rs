@@ -61,6 +61,27 @@ pub(super) fn has_key<T: DeserializeOwned>(section: &str, key: &str) -> bool {
     sections.flat_map(|name| fields::<T>(&[name])).any(|name| *name == key)
 }
 
+/// All values that a profile must have and that a table lacks, each with what it takes; of a section that has
+/// several forms, its name alone.
+pub(super) fn missing<T: DeserializeOwned>(table: &toml::Table) -> Vec<String> {
+    let mut missing = Vec::new();
+    for section in sections::<T>() {
+        let name = section.name;
+        let there = table.get(name).and_then(toml::Value::as_table);
+        if there.is_none() && listen::<T>(&[name]).optional {
+            continue;
+        }
+        let lacks = |key: &&Key| key.required && there.is_none_or(|it| !it.contains_key(key.name));
+        let before = missing.len();
+        let lacking = section.keys.iter().filter(lacks);
+        missing.extend(lacking.map(|key| format!("{name}.{} ({})", key.name, key.takes)));
+        if there.is_none() && missing.len() == before {
+            missing.push(format!("[{name}]"));
+        }
+    }
+    missing
+}
+
 fn sections<T: DeserializeOwned>() -> Vec<Section> {
     let section = |&name: &&'static str| Section { name, keys: keys::<T>(name) };
     fields::<T>(&[]).iter().map(section).collect()

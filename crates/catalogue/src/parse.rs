@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fourcorners_drive::config::{HddConfig, SsdConfig};
 use toml::{Table, Value};
 
-use super::outline::has_key;
+use super::outline::{has_key, missing};
 use super::set::apply;
 use super::sourced::{Sourced, Standing, plain};
 use super::{CatalogueError, HostController, Model, Profile, ProfileValue, form};
@@ -101,8 +101,13 @@ pub(super) fn config_of<T: serde::de::DeserializeOwned>(
     sections: Table,
     place: &str,
 ) -> Result<T, CatalogueError> {
+    let missing = missing::<T>(&sections);
     serde_path_to_error::deserialize(Value::Table(plain(sections))).map_err(|error| {
         let message = error.inner().message();
+        // One at a time would be a run for each.
+        if message.starts_with("missing field") && missing.len() > 1 {
+            return form(place, all_missing(&missing));
+        }
         form(
             place,
             match error.path().to_string().as_str() {
@@ -111,6 +116,17 @@ pub(super) fn config_of<T: serde::de::DeserializeOwned>(
             },
         )
     })
+}
+
+/// What a profile lacks, and how a value is written.
+fn all_missing(missing: &[String]) -> String {
+    format!(
+        "{} values are missing: {}; write each in its section as key = {{ value = ..., standing = \"assumed\", \
+         source = \"model\" }}, with model = \"...\" in [sources], or begin with a drive like it \
+         (`fourcorners drives NAME --toml`)",
+        missing.len(),
+        missing.join(", ")
+    )
 }
 
 /// A path in a config as one in the file it was read from, where each value stands beside its source.
@@ -174,6 +190,35 @@ mod tests {
         assert!(text.contains(old), "{old}");
         let table = table_of(&text.replacen(old, new, 1), "mine.toml").expect("TOML");
         parse(table, "mine.toml", None, &[]).expect_err(new).to_string()
+    }
+
+    #[test]
+    fn all_that_is_missing_is_said_at_once() {
+        let read = |text: &str| {
+            let table = table_of(text, "mine.toml").expect("TOML");
+            parse(table, "mine.toml", None, &[]).map(|_| ()).expect_err(text).to_string()
+        };
+        let bare = read("name = \"a\"\ntitle = \"A\"\nkind = \"ssd\"\n[sources]\n");
+        for part in [
+            "host.command_us (a number)",
+            "nand.dies (a whole number)",
+            "[link]",
+            "gc.",
+            "standing",
+        ] {
+            assert!(bare.contains(part), "{part}: {bare}");
+        }
+        assert!(!bare.contains("slc_buffer") && !bare.contains('\n'), "{bare}");
+        // What is there is not asked for; one value alone is named by serde as before.
+        let text = built_in("crucial-m4-256gb", &[]).expect("built in").to_toml();
+        let without = |keys: &[&str]| {
+            let is_one =
+                |line: &&str| !keys.iter().any(|key| line.starts_with(&format!("{key} = ")));
+            read(&text.lines().filter(is_one).collect::<Vec<_>>().join("\n"))
+        };
+        let two = without(&["dies", "erase_us"]);
+        assert!(two.contains("2 values are missing: nand."), "{two}");
+        assert!(without(&["dies"]).contains("missing field `dies`"));
     }
 
     #[test]

@@ -21,6 +21,7 @@
 #![forbid(unsafe_code)]
 
 mod command;
+pub mod command_line;
 pub mod jobfile;
 pub mod output;
 

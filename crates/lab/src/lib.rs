@@ -44,6 +44,7 @@ pub mod disturbed;
 pub mod drive;
 pub mod grade;
 pub mod memory;
+pub mod new_drive;
 pub mod real_tasks;
 pub mod replay;
 pub mod review;

@@ -12,7 +12,7 @@ const LABEL_CHARS: usize = 64;
 /// Methods whose figures do not each get a bar, a curve of latencies and their seconds: a method has
 /// a chapter with charts of its own, or tables and conclusions say it all: a page with three charts
 /// for each of a hundred figures would say nothing. What is not known is shown in full.
-const WITHOUT_BARS: [&str; 13] = [
+const WITHOUT_BARS: [&str; 14] = [
     "toms",
     "consistency",
     "lba-pass",
@@ -26,6 +26,7 @@ const WITHOUT_BARS: [&str; 13] = [
     "power",
     "sync-writes",
     "snia",
+    "quick",
 ];
 
 /// Whether each figure of the method is drawn, and counts among the four corners.

@@ -138,6 +138,7 @@ pub fn method_words(method: &str) -> String {
         "power" => "Power".into(),
         "snia" => "SNIA steady state".into(),
         "sync-writes" => "Synchronous writes".into(),
+        "quick" => "Quick card".into(),
         other => other.replace(['-', '_'], " "),
     }
 }

@@ -93,6 +93,21 @@ pub enum Reason {
         Format::names()
     )]
     UnknownFormat,
+    /// A format that was not recognised, and the one that is nearest.
+    #[error(
+        "it is of no format; nearest is {} (--format {}), but in line {line} {why}; docs/TRACES.md has what its lines \
+         look like",
+        format.title(),
+        format.name()
+    )]
+    Near {
+        /// The nearest.
+        format: Format,
+        /// The line that keeps it from being of it, from 1.
+        line: u64,
+        /// Why.
+        why: Box<Reason>,
+    },
     /// A generated trace that there is not.
     #[error(transparent)]
     Generated(#[from] UnknownGenerated),

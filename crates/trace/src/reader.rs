@@ -169,7 +169,13 @@ pub(super) fn of(source: impl Read + Send + 'static, options: &Options) -> Opene
             input.look(1).map_err(io)?;
             return Err((None, Reason::Other("it is empty".into())));
         }
-        return Err((None, Reason::UnknownFormat));
+        return Err((
+            None,
+            match detect::nearest(head) {
+                Some((format, line, why)) => Reason::Near { format, line, why: Box::new(why) },
+                None => Reason::UnknownFormat,
+            },
+        ));
     };
     let lines = |input, parser| Reader::Lines(Box::new(Lines { input, parser }));
     let reader = match format {

@@ -5,7 +5,7 @@ use fourcorners_run::streams::Operations;
 
 use super::error::{JobFileError, Location};
 use super::iolog::Tapes;
-use super::known::{self, Engine};
+use super::known::{self, Engine, Known};
 use super::options::Options;
 use super::sections::{Section, Setting};
 
@@ -42,6 +42,15 @@ impl Described {
             if let Engine::Refused(why) = known::engine(name) {
                 let what = format!("ioengine={name} does no block I/O: {why}");
                 return Err(JobFileError::new(&setting.at, what));
+            }
+        }
+        // What has no effect needs no value.
+        let matters = |setting: &&Setting| {
+            !matches!(known::option(&setting.key), Known::Silent | Known::NoEffect)
+        };
+        for setting in settings.iter().filter(matters) {
+            if let Some(lacks) = &setting.lacks {
+                return Err(JobFileError::new(&setting.at, lacks));
             }
         }
         let mut options = Options::default();

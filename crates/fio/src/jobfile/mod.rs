@@ -13,6 +13,7 @@ mod known;
 mod options;
 mod place;
 mod sections;
+mod show;
 #[cfg(test)]
 mod tests;
 mod units;
@@ -26,13 +27,42 @@ use std::path::{Path, PathBuf};
 pub use described::Placed;
 pub use error::{JobFileError, Location};
 pub use jobs::{Job, Jobs, LogFiles, Percentiles};
-pub use sections::Environment;
+pub use sections::{Environment, JobSource};
+pub use show::show_command;
 pub use value_error::ValueError;
 pub use ways::{Ways, cpu_list};
 
 use described::Described;
 use fourcorners_run::streams::Direction;
 use sections::Section;
+
+/// What a command line asks for: the options of jobs on it, the job files, and which of their sections.
+#[derive(Clone, Copy, Debug)]
+pub struct JobRequest<'a> {
+    /// Options with their values; `name` begins a job, and those before the first are for all jobs.
+    pub options: &'a [(String, Option<String>)],
+    /// Job files.
+    pub sources: &'a [JobSource],
+    /// Only the jobs of these names; of none, all.
+    pub sections: &'a [String],
+}
+
+impl JobRequest<'_> {
+    fn read(&self, environment: Environment<'_>) -> Result<sections::Read, JobFileError> {
+        let mut read = sections::read_all(self.options, self.sources, environment)?;
+        if self.sections.is_empty() {
+            return Ok(read);
+        }
+        let names: Vec<String> = read.sections.iter().map(|section| section.name.clone()).collect();
+        if let Some(missing) = self.sections.iter().find(|name| !names.contains(name)) {
+            let file = read.sections.first().map(|section| section.at.file.clone());
+            let what = format!("there is no section [{missing}]; there are: {}", names.join(", "));
+            return Err(JobFileError::whole(&file.unwrap_or_default(), what));
+        }
+        read.sections.retain(|section| self.sections.contains(&section.name));
+        Ok(read)
+    }
+}
 
 /// A job file that was understood.
 #[derive(Clone, PartialEq, Debug)]
@@ -63,6 +93,34 @@ impl JobFile {
         environment: Environment<'_>,
     ) -> Result<JobFile, JobFileError> {
         JobFile::understood(sections::read_text(text, name, environment)?)
+    }
+
+    /// The jobs that a command line asks for.
+    ///
+    /// # Errors
+    /// For the first option that cannot be understood or done, or a section that is not there.
+    pub fn requested(
+        request: &JobRequest<'_>,
+        environment: Environment<'_>,
+    ) -> Result<JobFile, JobFileError> {
+        JobFile::understood(request.read(environment)?)
+    }
+
+    /// The bytes that a target needs for the jobs whose `filename` `belongs` to it; `None` where they do not say.
+    pub fn needed_bytes(&self, belongs: impl Fn(Option<&str>) -> bool) -> Option<u64> {
+        let end = |job: &Described| match (job.options.offset, job.options.size) {
+            (units::Size::Bytes(offset), Some(units::Size::Bytes(size))) => {
+                let copies = u64::from(job.options.jobs - 1);
+                let more = match job.options.offset_increment {
+                    units::Size::Bytes(bytes) => bytes.saturating_mul(copies),
+                    _ => 0,
+                };
+                Some(offset.saturating_add(size).saturating_add(more))
+            }
+            _ => None,
+        };
+        let jobs = self.jobs.iter().filter(|job| belongs(job.options.filename.as_deref()));
+        jobs.map(end).collect::<Option<Vec<u64>>>()?.into_iter().max()
     }
 
     fn understood(read: sections::Read) -> Result<JobFile, JobFileError> {

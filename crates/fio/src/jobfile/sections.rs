@@ -26,6 +26,9 @@ pub(super) struct Setting {
     pub value: Option<String>,
     /// Where it stands.
     pub at: Location,
+    /// Why its variables could not be filled in. It is said when the job is described: what is refused as a whole
+    /// needs none.
+    pub lacks: Option<String>,
 }
 
 /// A section that is a job.
@@ -78,6 +81,59 @@ pub(super) fn read_text(
     }
     reader.lines(text, name, 0)?;
     reader.done(name)
+}
+
+/// The sections of a command line's options and of the job files that follow them, which have its options for all
+/// jobs as their own `[global]`.
+///
+/// # Errors
+/// As [`read`].
+pub(super) fn read_all(
+    options: &[(String, Option<String>)],
+    sources: &[JobSource],
+    environment: Environment<'_>,
+) -> Result<Read, JobFileError> {
+    let mut reader = Reader::new(environment);
+    let name = Path::new(COMMAND_LINE);
+    reader.options(options, name)?;
+    for source in sources {
+        reader.within = Within::Nothing;
+        match source {
+            JobSource::File(path) => reader.file(path, None, 0)?,
+            JobSource::Text { text, name } => {
+                if text.len() as u64 > MOST_BYTES {
+                    return Err(JobFileError::whole(name, FileError::TooLong.to_string()));
+                }
+                reader.lines(text, name, 0)?;
+            }
+        }
+    }
+    let place = match sources.first() {
+        Some(JobSource::File(path)) => path,
+        Some(JobSource::Text { name, .. }) => name.as_path(),
+        None => name,
+    };
+    if sources.is_empty() && reader.sections.is_empty() {
+        return Err(JobFileError::whole(name, "there is no job: --name=NAME begins one"));
+    }
+    reader.done(place)
+}
+
+/// How errors name the options of a command line.
+const COMMAND_LINE: &str = "command line";
+
+/// Where jobs are described.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum JobSource {
+    /// A job file.
+    File(PathBuf),
+    /// A text, and what errors call it.
+    Text {
+        /// The lines.
+        text: String,
+        /// Its name; what it includes is looked for beside that.
+        name: PathBuf,
+    },
 }
 
 /// What the options that follow belong to.
@@ -164,14 +220,43 @@ impl<'a> Reader<'a> {
             return self.file(&path, Some(at), depth + 1);
         }
         let (key, value) = match line.split_once('=') {
-            Some((key, value)) => (key.trim(), Some(self.filled_in(value.trim(), at)?)),
+            Some((key, value)) => (key.trim(), Some(value.trim())),
             None => (line, None),
         };
         if key.is_empty() || key.contains(char::is_whitespace) {
             let what = format!("\"{line}\" is neither a section [name] nor an option name=value");
             return Err(JobFileError::new(at, what));
         }
-        let setting = Setting { key: key.into(), value, at: at.clone() };
+        let (value, lacks) = match value.map(|value| self.filled_in(value, at)) {
+            Some(Err(error)) => (value.map(String::from), Some(error.what)),
+            Some(Ok(filled)) => (Some(filled), None),
+            None => (None, None),
+        };
+        self.set(Setting { key: key.into(), value, at: at.clone(), lacks })
+    }
+
+    /// Takes the options of a command line, in which `name` begins a job.
+    fn options(
+        &mut self,
+        options: &[(String, Option<String>)],
+        name: &Path,
+    ) -> Result<(), JobFileError> {
+        let at = Location { file: name.to_path_buf(), line: 0 };
+        self.within = Within::Global;
+        for (key, value) in options {
+            match (key.as_str(), value) {
+                ("name", Some(name)) => self.section(name, &at)?,
+                _ => {
+                    let (key, value) = (key.clone(), value.clone());
+                    self.set(Setting { key, value, at: at.clone(), lacks: None })?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, setting: Setting) -> Result<(), JobFileError> {
+        let at = setting.at.clone();
         let in_force = self.globals.len()
             + match self.within {
                 Within::Job => self.sections.last().map_or(0, |section| section.own.len()),
@@ -179,14 +264,15 @@ impl<'a> Reader<'a> {
             };
         if in_force >= MOST_OPTIONS {
             let what = format!("more than {MOST_OPTIONS} options in force in a section");
-            return Err(JobFileError::new(at, what));
+            return Err(JobFileError::new(&at, what));
         }
         match (self.within, self.sections.last_mut()) {
             (Within::Global, _) => self.globals.push(setting),
             (Within::Job, Some(section)) => section.own.push(setting),
             _ => {
+                let key = setting.key;
                 let what = format!("{key} stands before the first section: begin with [global]");
-                return Err(JobFileError::new(at, what));
+                return Err(JobFileError::new(&at, what));
             }
         }
         Ok(())
@@ -196,6 +282,10 @@ impl<'a> Reader<'a> {
         let Some((name, "")) = rest.rsplit_once(']').map(|(name, rest)| (name, rest.trim())) else {
             return Err(JobFileError::new(at, format!("the section [{rest} has no ] at its end")));
         };
+        self.section(name, at)
+    }
+
+    fn section(&mut self, name: &str, at: &Location) -> Result<(), JobFileError> {
         if name.is_empty() {
             return Err(JobFileError::new(at, "a section needs a name: [name]"));
         }
@@ -338,8 +428,7 @@ mod tests {
             ("[]\n", "line 1: a section needs a name"),
             ("[a]\nread write\n", "line 2: \"read write\" is neither"),
             ("[a]\n=4k\n", "line 2: \"=4k\" is neither"),
-            ("[a]\nbs=${NONE}\n", "line 2: the environment has no variable NONE"),
-            ("[a]\nbs=${BS\n", "line 2: ${BS: a variable has no }"),
+            ("[a]\ninclude ${NONE}\n", "line 2: the environment has no variable NONE"),
             ("[a]\ninclude nowhere.inc\n", "line 2: cannot include"),
             ("[a]\ninclude itself.inc\n", "more than 16 includes"),
         ] {

@@ -8,7 +8,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::summary::{GroupTotal, Reported, group_total, reported};
-use super::{Report, TargetRun, bins};
+use super::{DiskUtil, Report, TargetRun, bins};
+
+/// The version of fio whose keys and units these are, in the form that programs which read its output look for.
+pub(super) const FORM_OF: &str = "fio-3.33";
 
 /// The document; `plus` adds the bins of every latency, fio's `json+`.
 pub fn json(report: &Report, plus: bool) -> String {
@@ -22,13 +25,14 @@ pub fn json(report: &Report, plus: bool) -> String {
         groups += run.jobs.jobs.last().map_or(0, |job| job.group + 1);
     }
     let document = Document {
-        version: concat!("fourcorners-", env!("CARGO_PKG_VERSION")),
+        version: FORM_OF,
+        ours: env!("CARGO_PKG_VERSION"),
         timestamp: report.at_ms / 1000,
         timestamp_ms: report.at_ms,
         time: &report.at,
         globals: pairs(&report.globals),
         jobs,
-        disk_util: [],
+        disk_util: report.runs.iter().filter_map(|run| run.disk.as_ref()).collect(),
     };
     serde_json::to_string_pretty(&document).expect("maps with text keys and finite numbers")
 }
@@ -37,13 +41,15 @@ pub fn json(report: &Report, plus: bool) -> String {
 struct Document<'a> {
     #[serde(rename = "fio version")]
     version: &'static str,
+    #[serde(rename = "fourcorners version")]
+    ours: &'static str,
     timestamp: i64,
     timestamp_ms: i64,
     time: &'a str,
     #[serde(rename = "global options")]
     globals: IndexMap<&'a str, &'a str>,
     jobs: Vec<JobForm<'a>>,
-    disk_util: [Value; 0],
+    disk_util: Vec<&'a DiskUtil>,
 }
 
 #[derive(Serialize)]

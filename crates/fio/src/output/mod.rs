@@ -7,16 +7,20 @@
 
 mod bins;
 mod cost;
+mod disk;
 mod json;
 mod logs;
 mod normal;
 mod numbers;
 mod summary;
+mod terse;
 
 pub use cost::Cost;
+pub use disk::DiskUtil;
 pub use json::json;
 pub use logs::{log_files, write_logs};
 pub use normal::normal;
+pub use terse::terse;
 
 use fourcorners_record::{ClockName, TargetInfo};
 use fourcorners_run::generator_was_the_limit;
@@ -43,6 +47,8 @@ pub struct TargetRun {
     pub looked_s: f64,
     /// What our own loop takes for an I/O, nanoseconds, if it is a real target.
     pub overhead_ns_per_io: Option<u64>,
+    /// What the kernel counted at the disk below it, if there is one.
+    pub disk: Option<DiskUtil>,
 }
 
 impl TargetRun {

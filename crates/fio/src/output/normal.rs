@@ -7,7 +7,7 @@ use fourcorners_run::streams::{BlockSizes, Direction, Samples, Stream, Tally};
 
 use super::numbers::{binary, count, decimal, unit};
 use super::summary::{Reported, group_total, reported};
-use super::{Report, TargetRun, bins};
+use super::{DiskUtil, Report, TargetRun, bins};
 
 /// What was run, job by job, and the totals of each group.
 pub fn normal(report: &Report) -> String {
@@ -22,6 +22,9 @@ pub fn normal(report: &Report) -> String {
         let groups = run.jobs.jobs.last().map_or(0, |job| job.group + 1);
         for group in 0..groups {
             let _ = group_status(&mut text, &reported, group);
+        }
+        if let Some(disk) = &run.disk {
+            let _ = disk_stats(&mut text, disk);
         }
     }
     text.trim_end().to_string()
@@ -208,6 +211,22 @@ fn samples(text: &mut String, name: &str, samples: &Samples) -> std::fmt::Result
         samples.mean(),
         samples.deviation(),
         samples.count
+    )
+}
+
+fn disk_stats(text: &mut String, disk: &DiskUtil) -> std::fmt::Result {
+    writeln!(
+        text,
+        "\nDisk stats (read/write):\n  {}: ios={}/{}, merge={}/{}, ticks={}/{}, in_queue={}, util={:.2}%",
+        disk.name,
+        disk.read_ios,
+        disk.write_ios,
+        disk.read_merges,
+        disk.write_merges,
+        disk.read_ticks,
+        disk.write_ticks,
+        disk.in_queue,
+        disk.util
     )
 }
 

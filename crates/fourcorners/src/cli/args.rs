@@ -232,7 +232,7 @@ Examples:
   fourcorners run job.fio ./scratch.img --size 2G --output-format json+ --output result.json
   fourcorners run job.fio /dev/sdX --destroy /dev/sdX")]
 pub(super) struct RunArgs {
-    /// The job file
+    /// The job file; - for standard input
     #[arg(value_name = "JOB.fio")]
     pub(super) job_file: PathBuf,
 
@@ -241,9 +241,15 @@ pub(super) struct RunArgs {
     #[arg(value_name = "TARGET")]
     pub(super) targets: Vec<String>,
 
-    /// Format of the report
-    #[arg(long, value_name = "FORMAT", value_enum, default_value = "normal")]
-    pub(super) output_format: OutputFormat,
+    /// Format of the report, or several separated by commas
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        value_enum,
+        value_delimiter = ',',
+        default_value = "normal"
+    )]
+    pub(super) output_format: Vec<OutputFormat>,
 
     /// Write the result into this file instead of printing it
     #[arg(long, value_name = "FILE")]
@@ -256,6 +262,14 @@ pub(super) struct RunArgs {
     /// Do not write a new file, or a virtual SSD without --state, before the jobs read it
     #[arg(long)]
     pub(super) as_is: bool,
+
+    /// Only the jobs of this section; may be given several times
+    #[arg(long, value_name = "NAME")]
+    pub(super) section: Vec<String>,
+
+    /// Print the jobs as a command line of fio; run nothing
+    #[arg(long)]
+    pub(super) showcmd: bool,
 
     /// Only check the job file and the targets; run nothing
     #[arg(long)]
@@ -284,10 +298,16 @@ pub(super) enum OutputFormat {
     /// JSON with the latency histograms
     #[value(name = "json+")]
     JsonPlus,
+    /// A line of values for each job, fio's terse version 3
+    Terse,
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(super) struct DrivesArgs {
+    #[command(subcommand)]
+    pub(super) command: Option<DrivesCommand>,
+
     /// The drive to print
     #[arg(value_name = "NAME")]
     pub(super) name: Option<String>,
@@ -296,6 +316,10 @@ pub(super) struct DrivesArgs {
     #[arg(long, requires = "name", conflicts_with_all = ["json", "hosts"])]
     pub(super) toml: bool,
 
+    /// List the drives whose name or title has all of these words
+    #[arg(long, value_name = "WORDS", num_args = 1.., conflicts_with_all = ["name", "hosts"])]
+    pub(super) search: Vec<String>,
+
     /// List the host controllers for `review --host`, or print the one named, instead of drives
     #[arg(long)]
     pub(super) hosts: bool,
@@ -303,6 +327,13 @@ pub(super) struct DrivesArgs {
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
+}
+
+/// What else is done with drives.
+#[derive(Debug, clap::Subcommand)]
+pub(super) enum DrivesCommand {
+    // Described at its arguments.
+    New(super::new_drive::NewDriveArgs),
 }
 
 #[derive(Debug, ClapArgs)]
@@ -401,7 +432,7 @@ pub(super) struct SweepArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct DoctorArgs {
-    /// A block device or a file; it is only read
+    /// A block device or a file; it is only read [default: the machine, and all its drives]
     #[arg(value_name = "PATH")]
     pub(super) path: Option<PathBuf>,
 

@@ -11,12 +11,14 @@ use super::args::{
 #[derive(Debug, Parser)]
 #[command(name = "fourcorners", version, about, max_term_width = 100)]
 #[command(after_help = "Examples:
+  fourcorners quick ./
   fourcorners review crucial-m4-256gb
   fourcorners review crucial-m4-256gb seagate-momentus-5400.6 --json
   fourcorners review ./test.img --size 2G --quick
   fourcorners review /dev/sdX --destroy /dev/sdX
   fourcorners report fourcorners-results/* -o all.html
   fourcorners run job.fio crucial-m4-256gb --output-format json+
+  fourcorners fio --name=a --rw=randread --runtime=5 --time_based crucial-m4-256gb
   fourcorners drives crucial-m4-256gb
   fourcorners age crucial-m4-256gb -o used.state
   fourcorners review crucial-m4-256gb --state used.state
@@ -27,17 +29,21 @@ use super::args::{
   fourcorners trace replay generated:light crucial-m4-256gb")]
 pub(super) struct CommandLine {
     #[command(subcommand)]
-    pub(super) command: Command,
+    pub(super) command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Test drives, print the figures, and write a page
     Review(ReviewArgs),
+    // Described at its arguments.
+    Quick(super::quick::QuickArgs),
     /// Show earlier results without their drives: as a page, pictures or tables
     Report(ReportArgs),
     // Described at its arguments: a comment here would take the place of that.
     Run(RunArgs),
+    // The same.
+    Fio(super::fio::FioArgs),
     /// List the virtual drives, or print one with the source of every value
     Drives(DrivesArgs),
     /// Measure the speed of the simulation on this machine

@@ -1,16 +1,18 @@
-//! `fourcorners doctor`: what this machine and a target can and cannot measure.
+//! `fourcorners doctor`: what this machine and a target can and cannot measure; and which drives there are.
 
 use std::io::{Write, stdout};
 
 use comfy_table::{ContentArrangement, LineStyle, Table, presets};
 use fourcorners_linux::doctor::{Finding, Roots, Verdict, machine, target};
-use serde_json::json;
+use fourcorners_linux::guard::{DriveStanding, MachineDrive, machine_drives};
+use serde_json::{Value, json};
 
 use super::args::DoctorArgs;
 use super::outcome::{End, Failure};
+use super::print;
 use super::terminal::columns;
 
-/// Looks, and tells. What limits a measurement is no failure.
+/// Looks, and tells. What limits a measurement is no failure; what prevents all of them is one.
 pub(super) fn run(args: &DoctorArgs) -> Result<End, Failure> {
     let roots = Roots::real();
     let on_target = args
@@ -20,19 +22,117 @@ pub(super) fn run(args: &DoctorArgs) -> Result<End, Failure> {
         .transpose()
         .map_err(Failure::Usage)?;
     let on_machine = machine(&roots);
+    // With a target, the others are not asked about.
+    let drives = args.path.is_none().then(machine_drives);
+    let findings = || on_machine.iter().chain(on_target.iter().flatten());
+    let end = match findings().any(|finding| finding.verdict == Verdict::Prevents) {
+        true => End::Incomplete,
+        false => End::Done,
+    };
     let mut out = stdout().lock();
     if args.json {
-        let document = json!({
+        let mut document = json!({
             "schema": "fourcorners.doctor/1",
             "machine": on_machine,
             "target": on_target,
         });
-        writeln!(out, "{document:#}")?;
-        return Ok(End::Done);
+        if let Some(Ok(drives)) = &drives {
+            document["drives"] = drives.iter().map(drive_json).collect();
+        }
+        print::done(writeln!(out, "{document:#}"))?;
+        return Ok(end);
     }
-    let findings = on_machine.iter().chain(on_target.iter().flatten());
-    writeln!(out, "{}", table(findings))?;
+    let mut text = table(findings()).to_string();
+    if let Some(drives) = drives {
+        text += &format!("\n\n{}", drives_text(drives));
+    }
+    print::done(writeln!(out, "{text}"))?;
+    Ok(end)
+}
+
+/// What there is to measure, and how to begin: the answer to a command line that names no command.
+pub(super) fn drives() -> Result<End, Failure> {
+    let text = drives_text(machine_drives());
+    print::done(writeln!(
+        stdout().lock(),
+        "{text}\n\n\
+         fourcorners quick ./                      the folder you are in, in a minute\n\
+         fourcorners quick crucial-m4-256gb        a virtual drive; fourcorners drives lists them\n\
+         fourcorners doctor                        what this machine can measure\n\
+         fourcorners --help                        all commands"
+    ))?;
     Ok(End::Done)
+}
+
+fn drives_text(drives: Result<Vec<MachineDrive>, String>) -> String {
+    match drives {
+        Err(why) => format!("The drives of this machine are not known: {why}"),
+        Ok(drives) if drives.is_empty() => {
+            "This machine shows no drives, as in a container: a folder can be measured.".into()
+        }
+        Ok(drives) => drives.iter().map(drive_text).collect::<Vec<_>>().join("\n"),
+    }
+}
+
+/// A drive in a few lines, the last of them to be typed.
+fn drive_text(drive: &MachineDrive) -> String {
+    let mut facts: Vec<String> = Vec::new();
+    facts.extend(drive.model.clone());
+    facts.extend(drive.serial.as_ref().map(|serial| format!("serial {serial}")));
+    facts.push(fourcorners_words::size(drive.bytes));
+    facts.extend(drive.rotational.filter(|&turns| turns).map(|_| "rotational".into()));
+    facts.extend(drive.backing.as_ref().map(|backing| format!("over {backing}")));
+    let mut text = format!("{}  {}\n", drive.path, facts.join(", "));
+    for usage in uses(drive) {
+        text += &format!("    {usage}\n");
+    }
+    text + &format!("    {}", to_type(drive).join("\n    "))
+}
+
+fn uses(drive: &MachineDrive) -> Vec<String> {
+    match &drive.standing {
+        _ if !drive.uses.is_empty() => drive.uses.clone(),
+        DriveStanding::Free => vec!["not in use".into()],
+        DriveStanding::Holds(what) => vec![format!("not in use; it {what}")],
+        DriveStanding::InUse => vec!["in use by another program".into()],
+        DriveStanding::Refused(why) => vec![why.clone()],
+    }
+}
+
+/// What measures it: a folder on it where there is one, reads of it, and writes where those are allowed.
+fn to_type(drive: &MachineDrive) -> Vec<String> {
+    let path = &drive.path;
+    let directory = drive.directories.first();
+    let in_it = directory.map(|place| format!("fourcorners quick {}", place.display()));
+    let reads = match &drive.standing {
+        DriveStanding::Refused(_) => None,
+        _ => Some(format!("fourcorners quick {path}")),
+    };
+    let writes = match &drive.standing {
+        DriveStanding::Free => {
+            Some(format!("fourcorners quick {path} --destroy {path}        ALL ITS DATA IS LOST"))
+        }
+        _ => None,
+    };
+    let lines: Vec<String> = in_it.into_iter().chain(reads).chain(writes).collect();
+    match lines.is_empty() {
+        true => vec![format!("fourcorners doctor {path}")],
+        false => lines,
+    }
+}
+
+fn drive_json(drive: &MachineDrive) -> Value {
+    let standing = match &drive.standing {
+        DriveStanding::Free => "free",
+        DriveStanding::Holds(_) => "holds data",
+        DriveStanding::InUse => "in use",
+        DriveStanding::Refused(_) => "refused",
+    };
+    json!({
+        "path": drive.path, "model": drive.model, "serial": drive.serial, "bytes": drive.bytes,
+        "rotational": drive.rotational, "backing": drive.backing, "standing": standing,
+        "uses": uses(drive), "directories": drive.directories, "to_type": to_type(drive),
+    })
 }
 
 fn table<'a>(findings: impl Iterator<Item = &'a Finding>) -> Table {
@@ -45,6 +145,7 @@ fn table<'a>(findings: impl Iterator<Item = &'a Finding>) -> Table {
         let sign = match finding.verdict {
             Verdict::Fine => "ok",
             Verdict::Limits => "!",
+            Verdict::Prevents => "no",
             Verdict::NotKnown => "?",
         };
         table.add_row([sign, finding.what, finding.found.as_str(), finding.means.as_str()]);

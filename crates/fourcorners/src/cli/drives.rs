@@ -4,20 +4,27 @@ use std::io::{Write, stdout};
 use std::path::Path;
 
 use comfy_table::{ColumnConstraint, ContentArrangement, LineStyle, Table, presets};
-use fourcorners_catalogue::{self as catalogue, HostController, Profile, ProfileValue, Standing};
+use fourcorners_catalogue::{
+    self as catalogue, Family, HostController, Profile, ProfileValue, Standing,
+};
 use fourcorners_drive::config::PortTrim;
+use fourcorners_lab::validate::ErrorTable;
 use serde_json::json;
 
-use super::args::DrivesArgs;
+use super::args::{DrivesArgs, DrivesCommand};
+use super::new_drive;
 use super::outcome::{End, Failure};
 use super::terminal::columns;
 
 pub(super) fn run(args: &DrivesArgs) -> Result<End, Failure> {
+    if let Some(DrivesCommand::New(args)) = &args.command {
+        return new_drive::run(args);
+    }
     let text = match (&args.name, args.hosts) {
         (Some(name), false) if args.toml => find(name)?.to_toml().trim_end().into(),
         (Some(name), false) => one(&Printed::drive(&find(name)?), args.json)?,
         (Some(name), true) => one(&Printed::host(&find_host(name)?), args.json)?,
-        (None, false) => all(args.json)?,
+        (None, false) => all(&args.search, args.json)?,
         (None, true) => all_hosts(args.json)?,
     };
     writeln!(stdout().lock(), "{text}")?;
@@ -36,31 +43,71 @@ fn find_host(name: &str) -> Result<HostController, Failure> {
     catalogue::host(name).map_err(|error| Failure::Usage(error.to_string()))
 }
 
-fn all(json: bool) -> Result<String, Failure> {
-    let profiles: Vec<Profile> =
-        catalogue::names().iter().map(|name| find(name)).collect::<Result<_, _>>()?;
+fn all(search: &[String], json: bool) -> Result<String, Failure> {
+    let names = catalogue::names();
+    let profiles: Vec<Profile> = names.iter().map(|name| find(name)).collect::<Result<_, _>>()?;
+    let words: Vec<String> =
+        search.iter().flat_map(|text| text.split_whitespace()).map(str::to_lowercase).collect();
+    let has_all = |profile: &&Profile| {
+        let text = format!("{} {} {}", profile.name, profile.title, profile.model.kind());
+        words.iter().all(|word| text.to_lowercase().contains(word))
+    };
+    let profiles: Vec<&Profile> = profiles.iter().filter(has_all).collect();
+    if profiles.is_empty() {
+        let words = words.join(" ");
+        let why = format!("--search {words}: no drive has all of that in its name or title");
+        return Err(Failure::Usage(why));
+    }
+    let fidelity = Fidelity::built_in();
     if json {
         let drives = profiles.iter().map(|profile| {
+            let (figures, median) = fidelity.of(&profile.name);
             json!({"name": profile.name, "title": profile.title, "kind": profile.model.kind(),
-                   "capacity_bytes": profile.capacity_bytes(), "fitted": profile.fitted()})
+                   "capacity_bytes": profile.capacity_bytes(), "fitted": profile.fitted(),
+                   "published_figures": figures, "median_error": median})
         });
         let document =
             json!({"schema": "fourcorners.drives/1", "drives": drives.collect::<Vec<_>>()});
         return Ok(serde_json::to_string_pretty(&document)?);
     }
-    let mut table = table();
-    table.set_header(["name", "drive", "kind", "capacity", "fitted values"]);
-    for profile in &profiles {
-        table.add_row([
-            profile.name.clone(),
-            profile.title.clone(),
-            profile.model.kind().into(),
-            format!("{:.1} GB", profile.capacity_bytes() as f64 / 1e9),
-            format!("{} of {}", profile.fitted().len(), profile.values.len()),
-        ]);
+    let longest = profiles.iter().map(|profile| profile.name.len()).max().unwrap_or(0);
+    let mut text = format!("{:<longest$}  kind  capacity  figures  median error\n", "name");
+    for profile in profiles {
+        let (figures, median) = fidelity.of(&profile.name);
+        let median = median.map_or("-".into(), |error| format!("{:.0} %", error * 100.0));
+        text += &format!(
+            "{:<longest$}  {:<4}{:>7.0} GB{figures:>9}{median:>14}\n",
+            profile.name,
+            profile.model.kind(),
+            profile.capacity_bytes() as f64 / 1e9
+        );
     }
-    keep_whole(&mut table, 0);
-    Ok(format!("{table}\n`fourcorners drives NAME` prints a drive with the source of every value."))
+    let hint = "figures: published figures of the model (all its capacities) that its virtual drives were run \
+                for, and how far they are off (docs/FIDELITY.md). `fourcorners drives NAME` prints a drive with \
+                the source of every value, `fourcorners drives new` makes one from a data sheet.";
+    Ok(format!("{text}\n{}", paragraph(hint)))
+}
+
+/// How well the drives of a file of the catalogue meet published figures.
+struct Fidelity {
+    errors: ErrorTable,
+    families: Vec<Family>,
+}
+
+impl Fidelity {
+    fn built_in() -> Fidelity {
+        Fidelity { errors: ErrorTable::built_in(), families: catalogue::families() }
+    }
+
+    /// How many figures of its file were run, and their median error.
+    fn of(&self, drive: &str) -> (usize, Option<f64>) {
+        let family = self.families.iter().find(|family| family.drives.iter().any(|it| it == drive));
+        let figures = self.errors.figures.iter();
+        let of_it = figures.filter(|figure| family.is_some_and(|it| it.name == figure.family));
+        let mut errors: Vec<f64> = of_it.map(|figure| figure.error.abs()).collect();
+        errors.sort_by(f64::total_cmp);
+        (errors.len(), errors.get(errors.len() / 2).copied())
+    }
 }
 
 fn all_hosts(json: bool) -> Result<String, Failure> {

@@ -80,12 +80,12 @@ fn line(number: usize, what: &str, written: &str, time: &str) -> String {
     format!("{}\n", line.trim_end())
 }
 
-fn gigabytes(bytes: u64) -> String {
+pub(super) fn gigabytes(bytes: u64) -> String {
     let gb = bytes as f64 / 1e9;
     format!("{gb:.0$} GB", usize::from(gb < 99.95))
 }
 
-fn duration(seconds: f64) -> String {
+pub(super) fn duration(seconds: f64) -> String {
     match seconds {
         7200.0.. => format!("{:.1} h", seconds / 3600.0),
         120.0.. => format!("{:.0} min", seconds / 60.0),

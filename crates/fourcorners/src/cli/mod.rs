@@ -12,20 +12,24 @@ mod compare;
 mod doctor;
 mod drives;
 mod dry_run;
+mod fio;
 mod grade;
 mod interrupt;
 mod keeper;
 mod manual;
 mod named;
+mod new_drive;
 mod out;
 mod outcome;
 mod print;
 mod progress;
+mod quick;
 mod replaced;
 mod report;
 mod results;
 mod review;
 mod run;
+mod run_report;
 mod serve;
 mod sink;
 mod size;
@@ -55,25 +59,8 @@ pub fn run<T: Into<OsString> + Clone>(line: impl IntoIterator<Item = T>) -> Exit
     // A file that may not grow is an error of a write then, and no sudden end (setrlimit(2)).
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
     let result = match CommandLine::try_parse_from(line).map(|line| line.command) {
-        Ok(Command::Review(args)) => review::run(args),
-        Ok(Command::Report(args)) => report::run(&args),
-        Ok(Command::Run(args)) => run::run(&args),
-        Ok(Command::Drives(args)) => drives::run(&args),
-        Ok(Command::Bench(args)) => bench::run(&args),
-        Ok(Command::Validate(args)) => validate::run(&args),
-        Ok(Command::Grade(args)) => grade::run(&args),
-        Ok(Command::Age(args)) => age::run(&args),
-        Ok(Command::Results(args)) => results::run(args),
-        Ok(Command::Compare(args)) => compare::run(&args),
-        Ok(Command::Choose(args)) => choose::run(&args),
-        Ok(Command::Trace(args)) => trace::run(args),
-        Ok(Command::Tasks(args)) => tasks::run(&args),
-        Ok(Command::Sweep(args)) => sweep::run(&args),
-        Ok(Command::Doctor(args)) => doctor::run(&args),
-        Ok(Command::Serve(args)) => serve::run(&args),
-        Ok(Command::Web(args)) => web::run(args),
-        Ok(Command::Completions(args)) => manual::completions(&args),
-        Ok(Command::Man) => manual::man(),
+        Ok(None) => doctor::drives(),
+        Ok(Some(command)) => dispatch(command),
         Err(error) if is_help(&error) => {
             // As below: whoever does not read the help has seen enough.
             let _ = error.print();
@@ -94,6 +81,33 @@ pub fn run<T: Into<OsString> + Clone>(line: impl IntoIterator<Item = T>) -> Exit
             say(&format!("fourcorners: {error:#}"));
             ExitCode::from(1)
         }
+    }
+}
+
+/// Runs a command whose arguments were understood.
+fn dispatch(command: Command) -> Result<End, Failure> {
+    match command {
+        Command::Review(args) => review::run(args),
+        Command::Quick(args) => quick::run(&args),
+        Command::Report(args) => report::run(&args),
+        Command::Run(args) => run::run(&args),
+        Command::Fio(args) => fio::run(&args),
+        Command::Drives(args) => drives::run(&args),
+        Command::Bench(args) => bench::run(&args),
+        Command::Validate(args) => validate::run(&args),
+        Command::Grade(args) => grade::run(&args),
+        Command::Age(args) => age::run(&args),
+        Command::Results(args) => results::run(args),
+        Command::Compare(args) => compare::run(&args),
+        Command::Choose(args) => choose::run(&args),
+        Command::Trace(args) => trace::run(args),
+        Command::Tasks(args) => tasks::run(&args),
+        Command::Sweep(args) => sweep::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
+        Command::Serve(args) => serve::run(&args),
+        Command::Web(args) => web::run(args),
+        Command::Completions(args) => manual::completions(&args),
+        Command::Man => manual::man(),
     }
 }
 

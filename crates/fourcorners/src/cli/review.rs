@@ -135,7 +135,14 @@ fn check(args: &ReviewArgs) -> Result<Campaign, String> {
         PurgeHow::NvmeFormat => Some(EraseWith::NvmeFormat),
         PurgeHow::AtaSecureErase => Some(EraseWith::AtaSecureErase),
     };
-    let settings = Settings { quick: args.quick, spare_percent, seed, most_ios: args.ios, erase };
+    let settings = Settings {
+        quick: args.quick,
+        spare_percent,
+        seed,
+        most_ios: args.ios,
+        erase,
+        reads_only: false,
+    };
     Ok(Campaign { methods, targets, settings, repeat })
 }
 

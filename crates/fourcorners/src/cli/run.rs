@@ -1,16 +1,19 @@
 //! `fourcorners run`: fio's job files. Everything is checked, then run, then written.
 
 use std::collections::BTreeSet;
-use std::io::{Read, Write, stdout};
+use std::io::{Read, Write, stdin, stdout};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, anyhow};
-use fourcorners_fio::jobfile::{JobFile, Jobs, Placed, Ways, cpu_list};
-use fourcorners_fio::output::{Cost, Report, TargetRun, json, log_files, normal, write_logs};
+use fourcorners_fio::jobfile::{
+    JobFile, JobRequest, JobSource, Jobs, Placed, Ways, cpu_list, show_command,
+};
+use fourcorners_fio::output::{Cost, Report, TargetRun, log_files, write_logs};
 use fourcorners_lab::device_under_test::{DeviceUnderTest, Ready};
 use fourcorners_lab::drive::LAY_OUT_BLOCK;
 use fourcorners_lab::review::Watch;
+use fourcorners_linux::device::DiskCounters;
 use fourcorners_linux::{Modes, Setup, SubmissionThread};
 use fourcorners_machine::cpu;
 use fourcorners_machine::save::{is_a_sink, write_atomically};
@@ -18,23 +21,60 @@ use fourcorners_record::ClockName;
 use fourcorners_run::{JobEnd, Observer};
 use jiff::Timestamp;
 
-use super::args::{OutputFormat, RunArgs};
+use super::args::RunArgs;
 use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
 use super::progress::{Progress, ReviewProgress};
 use super::replaced::{Inputs, Kind};
+use super::run_report;
 use super::targets;
 use super::terminal::say;
 
 /// What fio exits with when a signal stopped it.
 const STOPPED: u8 = 128;
 
+/// Most of standard input that is read; a job file has 1 MiB at most.
+const MOST_INPUT_BYTES: u64 = 1 << 20;
+
 /// Most findings of a verification that are told one by one.
 const MOST_TOLD: usize = 20;
 
 pub(super) fn run(args: &RunArgs) -> Result<End, Failure> {
-    let file = JobFile::read(&args.job_file, &|name| std::env::var(name).ok())
-        .map_err(|error| Failure::Failed(error.into()))?;
+    let sources = [source(&args.job_file)?];
+    let request = JobRequest { options: &[], sources: &sources, sections: &args.section };
+    match args.showcmd {
+        true => show(&request),
+        false => run_jobs(args, understood(&request)?),
+    }
+}
+
+/// A job file, or what comes on standard input.
+pub(super) fn source(path: &Path) -> Result<JobSource, Failure> {
+    if path != Path::new("-") {
+        return Ok(JobSource::File(path.to_path_buf()));
+    }
+    let mut text = String::new();
+    // One byte more than any job file has: the parser refuses it.
+    let mut input = stdin().lock().take(MOST_INPUT_BYTES + 1);
+    input.read_to_string(&mut text).context("standard input is no job file")?;
+    Ok(JobSource::Text { text, name: "standard input".into() })
+}
+
+pub(super) fn understood(request: &JobRequest<'_>) -> Result<JobFile, Failure> {
+    let file = JobFile::requested(request, &|name| std::env::var(name).ok());
+    file.map_err(|error| Failure::Failed(error.into()))
+}
+
+/// Prints the jobs as a command line.
+pub(super) fn show(request: &JobRequest<'_>) -> Result<End, Failure> {
+    let shown = show_command(request, &|name| std::env::var(name).ok());
+    let shown = shown.map_err(|error| Failure::Failed(error.into()))?;
+    writeln!(stdout().lock(), "{shown}")?;
+    Ok(End::Done)
+}
+
+/// Runs jobs that were understood.
+pub(super) fn run_jobs(args: &RunArgs, file: JobFile) -> Result<End, Failure> {
     let sought = Sought::new(args, &file).map_err(Failure::Usage)?;
     let planned = targets::plan_run(args, &sought.with_changes(&file)).map_err(Failure::Usage)?;
     let seed = Timestamp::now().as_nanosecond() as u64;
@@ -305,10 +345,14 @@ fn run_on(
             return Err(Failure::Failed(anyhow!("it cannot be laid out: {fault}")));
         }
     }
+    let place = planned.place();
+    let counters = || place.as_deref().and_then(DiskCounters::of);
+    let disk = counters();
     let (before, looked) = (Cost::so_far(), drive.looked_at_the_clock());
     let began = Instant::now();
     let result = drive.run_streams(&jobs.plan, &mut shown)?;
     let seconds = began.elapsed().as_secs_f64();
+    let disk = run_report::disk_util(disk, counters(), seconds);
     let looked_s = (drive.looked_at_the_clock() - looked).as_secs();
     let clock = drive.clock();
     let cost = match clock {
@@ -316,8 +360,17 @@ fn run_on(
         ClockName::Virtual => Cost::default(),
     };
     let overhead_ns_per_io = host.and_then(|host| host.overhead_ns_per_io);
-    let run =
-        TargetRun { target, clock, jobs, result, cost, seconds, looked_s, overhead_ns_per_io };
+    let run = TargetRun {
+        target,
+        clock,
+        jobs,
+        result,
+        cost,
+        seconds,
+        looked_s,
+        overhead_ns_per_io,
+        disk,
+    };
     if run.was_limited_by_us() {
         say(&format!(
             "fourcorners: {}: the one loop that runs the jobs was busy all the time: the target may \
@@ -404,12 +457,7 @@ fn tell(
         at_ms: now.as_millisecond(),
         at: now.strftime("%a %b %e %H:%M:%S %Y").to_string(),
     };
-    let mut text = match args.output_format {
-        OutputFormat::Normal => normal(&report),
-        OutputFormat::Json => json(&report, false),
-        OutputFormat::JsonPlus => json(&report, true),
-    };
-    text.push('\n');
+    let text = run_report::text(&report, &args.output_format);
     match &args.output {
         Some(path) => write_atomically(path, text.as_bytes())
             .with_context(|| format!("cannot write {}", path.display()))?,

@@ -1,7 +1,7 @@
 //! From a target as typed to one that was found: names are resolved, and everything that may be
 //! refused is refused before anything is created or opened for writing.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use fourcorners_catalogue::{self as catalogue, CatalogueError, HostController, Profile};
 use fourcorners_lab::device_under_test::DeviceUnderTest;
@@ -9,6 +9,7 @@ use fourcorners_lab::{memory, state};
 use fourcorners_linux::guard::{self, LEAST_BYTES, Permission, RealTarget};
 
 use super::args::{ReviewArgs, RunArgs, TargetArgs};
+use super::quick::QuickArgs;
 use super::size::parse_size;
 
 /// Targets of a replay as typed, with what goes for them.
@@ -214,6 +215,74 @@ fn real(
 /// `bytes` in whole blocks of the target, as its geometry counts them.
 fn whole_blocks(target: &RealTarget, bytes: u64) -> u64 {
     bytes - bytes % u64::from(target.geometry.logical_block_bytes)
+}
+
+/// The target of a quick card.
+pub(super) struct QuickTarget {
+    pub(super) device: DeviceUnderTest,
+    /// What was not named to be overwritten is only read.
+    pub(super) reads_only: bool,
+    /// The scratch file that is made in a directory, and removed.
+    pub(super) scratch: Option<PathBuf>,
+}
+
+/// The name of the scratch file in a directory: the same each time, so that results can be compared.
+const QUICK_SCRATCH: &str = "fourcorners-quick.scratch";
+
+/// The target of a quick card: in a directory a scratch file of `bytes`, unless a size is given.
+pub(super) fn plan_quick(args: &QuickArgs, bytes: u64) -> Result<QuickTarget, String> {
+    let (target, on) = (&args.target, &args.on);
+    let path = Path::new(target);
+    let in_directory = path.is_dir();
+    if in_directory || (is_device_or_file(target, on) && on.size.is_none()) {
+        for (given, option) in [(!on.set.is_empty(), "--set"), (on.host.is_some(), "--host")] {
+            if given {
+                return Err(format!(
+                    "{option} is for virtual drives, and {target} is not one: leave it out"
+                ));
+            }
+        }
+    }
+    if in_directory {
+        let size = on.size.as_deref().map(parse_size).transpose()?.unwrap_or(bytes);
+        let scratch = path.join(QUICK_SCRATCH);
+        let device =
+            real(&scratch, Some(size), &Permission::default()).map_err(|why| {
+                match scratch.symlink_metadata() {
+                    Ok(_) => {
+                        let scratch = scratch.display();
+                        format!(
+                            "{scratch} is there already, of another run or left of one: remove it"
+                        )
+                    }
+                    Err(_) => format!("{why}; --size gives the size of the scratch file"),
+                }
+            })?;
+        return Ok(QuickTarget { device, reads_only: false, scratch: Some(scratch) });
+    }
+    let named = !on.destroy.is_empty() || !on.force.is_empty() || on.size.is_some();
+    if !named && is_device_or_file(target, on) {
+        let found = guard::inspect(path).map_err(|refusal| refusal.to_string())?;
+        // A scratch file of ours may be written without being named.
+        let nothing = Permission::default();
+        if guard::may_write(&found, &nothing).is_err() {
+            let device = DeviceUnderTest::ToRead(Box::new(found));
+            return Ok(QuickTarget { device, reads_only: true, scratch: None });
+        }
+    }
+    let asked = Asked { targets: std::slice::from_ref(target), on, writes: true };
+    let device = plan_asked(&asked)?.pop().ok_or("no target was found")?;
+    Ok(QuickTarget { device, reads_only: false, scratch: None })
+}
+
+/// Whether it is there, and no model of that name.
+fn is_device_or_file(target: &str, on: &TargetArgs) -> bool {
+    let is_model = target.ends_with(".toml")
+        || !matches!(
+            catalogue::built_in_behind(target, None, &on.set),
+            Err(CatalogueError::Unknown { .. })
+        );
+    !is_model && Path::new(target).metadata().is_ok()
 }
 
 /// The targets of a job file, each with whether its jobs change it.

@@ -47,6 +47,7 @@ impl Told {
         let figure = match step.phase {
             Phase::Measure { figure, .. }
             | Phase::Pass { figure, .. }
+            | Phase::Runs { figure, .. }
             | Phase::BesideTrim { figure, .. } => Some(figure.clone()),
             _ => None,
         };

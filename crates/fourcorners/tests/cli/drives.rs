@@ -61,3 +61,48 @@ fn an_unknown_drive_is_refused_with_the_nearest() {
     refused(dir.path(), &["drives", "./there-is-no-such.toml"]);
     refused(dir.path(), &["drives", ""]);
 }
+
+#[test]
+fn the_list_is_a_line_for_each_drive_and_can_be_searched() {
+    let text = printed(&["drives", "--search", "m500", "480"]);
+    let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("crucial-")).collect();
+    assert_eq!(lines.len(), 1, "{text}");
+    assert!(lines[0].starts_with("crucial-m500-480gb") && lines[0].contains("480 GB"), "{text}");
+    assert!(lines[0].ends_with(" %") && lines[0].chars().count() <= 80, "{text}");
+    let list: Value = serde_json::from_str(&printed(&["drives", "--json"])).expect("JSON");
+    let m4 = list["drives"].as_array().expect("a list").iter().find(|drive| drive["name"] == M4);
+    let m4 = m4.expect("it is there");
+    assert!(m4["published_figures"].as_u64().is_some_and(|count| count > 10), "{m4}");
+    assert!(m4["median_error"].as_f64().is_some_and(|error| (0.0..0.5).contains(&error)), "{m4}");
+    let dir = folder();
+    assert!(refused(dir.path(), &["drives", "--search", "acme"]).contains("no drive has"));
+}
+
+#[test]
+fn a_new_drive_is_made_from_a_sheet_and_can_be_measured() {
+    let dir = folder();
+    let new =
+        ["drives", "new", "acme-one-120gb", "--like", "crucial-m500-120gb", "--capacity", "120GB"];
+    let args =
+        [&new[..], &["--read", "500MB/s", "--write-iops", "30k", "-o", "acme.toml"]].concat();
+    let ran = crate::bench::run(dir.path(), &args);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stderr.contains("read: 500 MB/s in the sheet, "), "{ran:?}");
+    let drive: Value = serde_json::from_str(
+        &crate::bench::run(dir.path(), &["drives", "acme.toml", "--json"]).stdout,
+    )
+    .expect("JSON");
+    let stands = |key: &str| {
+        let values = drive["values"].as_array().expect("values").iter();
+        let value = values.clone().find(|value| value["key"] == key).expect(key);
+        value["standing"].as_str().map(String::from)
+    };
+    assert_eq!(stands("capacity.sectors").as_deref(), Some("datasheet"));
+    assert_eq!(stands("nand.erase_us").as_deref(), Some("assumed"));
+    // Never over what is there, and what cannot be met is said.
+    assert!(refused(dir.path(), &args).contains("acme.toml exists"));
+    let ran = crate::bench::run(dir.path(), &[&new[..], &["--read", "7000MB/s"]].concat());
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stderr.contains("NOT MET within 10 %: read: 7000 MB/s"), "{ran:?}");
+    assert!(refused(dir.path(), &new).contains("there is no figure"));
+}

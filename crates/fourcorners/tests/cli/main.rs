@@ -12,6 +12,7 @@ mod document;
 mod drive_health;
 mod drives;
 mod files;
+mod fio;
 #[path = "../../../results/tests/fixture/mod.rs"]
 mod fixture;
 mod grade;
@@ -29,6 +30,7 @@ mod methods;
 mod output;
 mod plans;
 mod profiles;
+mod quick;
 mod replaced;
 mod report;
 mod results;

@@ -211,9 +211,10 @@ fn a_read_only_place_for_results() {
 }
 
 #[test]
-fn without_arguments_it_says_how_it_is_used() {
+fn without_arguments_it_says_what_to_type_and_a_command_without_a_target_how_it_is_used() {
     let dir = folder();
     let ran = run::<&str>(dir.path(), &[]);
-    assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""));
-    assert!(ran.stderr.contains("Usage: fourcorners <COMMAND>"), "{}", ran.stderr);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    assert!(ran.stdout.contains("fourcorners --help"), "{}", ran.stdout);
+    assert!(refused(dir.path(), &["quick"]).contains("<TARGET>"));
 }

@@ -23,12 +23,21 @@ pub struct Settings {
     pub most_ios: Option<u64>,
     /// How a real target is purged, if not by a discard.
     pub erase: Option<EraseWith>,
+    /// Nothing is written: what would be is left out, and said.
+    pub reads_only: bool,
 }
 
 impl Default for Settings {
     /// At full length, everywhere, with seed 1.
     fn default() -> Settings {
-        Settings { quick: false, spare_percent: 0.0, seed: 1, most_ios: None, erase: None }
+        Settings {
+            quick: false,
+            spare_percent: 0.0,
+            seed: 1,
+            most_ios: None,
+            erase: None,
+            reads_only: false,
+        }
     }
 }
 
@@ -59,7 +68,7 @@ impl Session {
         settings: &Settings,
     ) -> Result<Session, CampaignError> {
         let depth = methods.iter().map(ChosenMethod::depth).max().unwrap_or(0);
-        let Settings { quick, spare_percent, seed, most_ios, erase } = *settings;
+        let Settings { quick, spare_percent, seed, most_ios, erase, reads_only } = *settings;
         let scope = Scope {
             geometry: target.reviewed_geometry(depth),
             spare_percent,
@@ -72,6 +81,11 @@ impl Session {
         let protocols: Vec<Protocol> = protocols.collect::<Result<_, _>>()?;
         let plans = plans(&protocols, &scope)
             .map_err(|error| CampaignError::Plan { target: target.name(), error })?;
+        let kept = |plan: Vec<Phase>| match reads_only {
+            true => plan.into_iter().filter_map(Phase::reading).collect(),
+            false => plan,
+        };
+        let plans: Vec<Vec<Phase>> = plans.into_iter().map(kept).collect();
         let erase = erase.map(|with| target.erase(with)).transpose()?;
         let plans = protocols.into_iter().zip(plans).collect();
         Ok(Session { target, plans, quick, seed, erase })

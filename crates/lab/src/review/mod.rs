@@ -38,6 +38,7 @@ mod plan_file;
 mod power;
 mod protocol;
 mod published;
+mod quick;
 mod replayed;
 mod runner;
 mod scope;
@@ -55,7 +56,7 @@ mod used_state;
 
 use std::str::FromStr;
 
-use fourcorners_record::Record;
+use fourcorners_record::{Pattern, Record};
 
 pub use checkpoint::{Checkpoint, Reached};
 pub use past::Past;
@@ -63,6 +64,7 @@ pub use phase::{ASSUMED_BYTES_PER_SECOND, Phase, Writes};
 pub use plan_file::{PlanError, PlanFile};
 pub use protocol::Protocol;
 pub use published::Published;
+pub use quick::{QUICK_ROWS, QUICK_RUNS, QUICK_SPAN_BYTES, QuickRow, READ_SHARE, runs_of};
 pub use replayed::Replayed;
 pub use runner::{DriveSource, Reviewed, Step, Watch, not_begun, review};
 pub use scope::{MOST_SPARE_PERCENT, Medium, Scope};
@@ -106,11 +108,13 @@ pub enum Method {
     SyncWrites,
     /// Steady state, IOPS matrix and write saturation (SNIA).
     Snia,
+    /// The rows of CrystalDiskMark and KDiskMark, in a minute.
+    Quick,
 }
 
 impl Method {
     /// All methods, in the order `--methods all` runs them.
-    pub const ALL: [Method; 16] = [
+    pub const ALL: [Method; 17] = [
         Method::FourCorners,
         Method::Toms,
         Method::Consistency,
@@ -127,11 +131,14 @@ impl Method {
         Method::Power,
         Method::SyncWrites,
         Method::Snia,
+        Method::Quick,
     ];
 
-    /// What a review runs that names no methods: all that a drive is done with in hours.
+    /// What a review runs that names no methods: all that a drive is done with in hours, without the rows of
+    /// `quick`, which others measure for longer.
     pub fn default_set() -> Vec<Method> {
-        Method::ALL.into_iter().filter(|&method| method != Method::Snia).collect()
+        let named_only = [Method::Snia, Method::Quick];
+        Method::ALL.into_iter().filter(|method| !named_only.contains(method)).collect()
     }
 
     /// The same of a review that is to take a minute.
@@ -156,6 +163,7 @@ impl Method {
             Method::Power => power::METHOD,
             Method::SyncWrites => sync_writes::METHOD,
             Method::Snia => snia::METHOD,
+            Method::Quick => quick::METHOD,
         }
     }
 
@@ -178,6 +186,7 @@ impl Method {
             Method::Power => power::plan(scope),
             Method::SyncWrites => sync_writes::plan(scope),
             Method::Snia => snia::plan(scope),
+            Method::Quick => quick::plan(scope),
         }
     }
 
@@ -185,7 +194,7 @@ impl Method {
     fn conclude(self, record: &mut Record) {
         match self {
             Method::FourCorners => four_corners::conclude(record),
-            Method::Toms => {}
+            Method::Toms | Method::Quick => {}
             Method::Consistency => consistency::conclude(record),
             Method::LbaPass => lba_pass::conclude(record),
             Method::Trim => trim_works::conclude(record),
@@ -235,8 +244,16 @@ pub fn plans(protocols: &[Protocol], scope: &Scope) -> Result<Vec<Vec<Phase>>, P
     let mut plans: Vec<Vec<Phase>> = plans.collect::<Result<_, _>>()?;
     let ends = plans.iter().flatten().flat_map(Phase::jobs);
     let touched = ends.map(|job| job.span_start_bytes + job.span_bytes).max();
+    let writes_it_first = |plan: &[Phase], touched: u64| {
+        let job = plan.first().and_then(Phase::job);
+        job.is_some_and(|job| {
+            let writes = (job.pattern, job.read_percent) == (Pattern::Sequential, 0);
+            writes && job.span_start_bytes == 0 && job.span_bytes >= touched
+        })
+    };
     if let (Some(first), Some(touched), true) =
         (plans.first_mut(), touched, scope.medium == Medium::File)
+        && !writes_it_first(first, touched)
     {
         first.insert(0, scope.fill("laid out", touched));
     }

@@ -43,6 +43,15 @@ pub enum Phase {
         /// Names and jobs.
         tests: Vec<(String, Job)>,
     },
+    /// Measure a figure several times and keep the fastest; a curve has all of them.
+    Runs {
+        /// How many times.
+        times: usize,
+        /// Its name.
+        figure: String,
+        /// How, each time with the next seed.
+        job: Job,
+    },
     /// Replay a trace.
     Replay(Box<Replayed>),
     /// TRIM a range.
@@ -96,6 +105,7 @@ impl Phase {
             Phase::Prepare { job, .. }
             | Phase::Measure { job, .. }
             | Phase::Pass { job, .. }
+            | Phase::Runs { job, .. }
             | Phase::BesideTrim { job, .. } => Some(job),
             Phase::Purge
             | Phase::Rounds { .. }
@@ -136,6 +146,7 @@ impl Phase {
             self,
             Phase::Measure { .. }
                 | Phase::Pass { .. }
+                | Phase::Runs { .. }
                 | Phase::BesideTrim { .. }
                 | Phase::Rounds { .. }
                 | Phase::Replay(_)
@@ -154,7 +165,21 @@ impl Phase {
             | Phase::BesideTrim { .. }
             | Phase::ProbeTrim { .. }
             | Phase::AfterLongTrim { .. } => false,
-            Phase::Measure { job, .. } | Phase::Pass { job, .. } => job.read_percent == 100,
+            Phase::Measure { job, .. } | Phase::Pass { job, .. } | Phase::Runs { job, .. } => {
+                job.read_percent == 100
+            }
+        }
+    }
+
+    /// The phase where nothing may be written: what it would measure is left out, and so is what brings the
+    /// target into a state.
+    pub fn reading(self) -> Option<Phase> {
+        match self {
+            phase if phase.only_reads() => Some(phase),
+            phase if phase.measures() => Some(Phase::LeftOut {
+                why: format!("{} was left out: nothing is written to the target.", phase.words()),
+            }),
+            _ => None,
         }
     }
 
@@ -164,6 +189,7 @@ impl Phase {
             Phase::Purge => "purge".into(),
             Phase::Prepare { state, .. } => format!("prepare: {state}"),
             Phase::Measure { figure, .. } | Phase::Pass { figure, .. } => figure.clone(),
+            Phase::Runs { times, figure, .. } => format!("{figure}, {times} runs"),
             Phase::Rounds { most, tracked, tests } => {
                 format!("{} tests, at most {most} rounds, until {tracked} is", tests.len())
             }
@@ -195,7 +221,9 @@ impl Phase {
             why: format!("{figure} was left out: the target takes {most} commands at once."),
         };
         match self {
-            Phase::Measure { figure, job } | Phase::Pass { figure, job, .. }
+            Phase::Measure { figure, job }
+            | Phase::Pass { figure, job, .. }
+            | Phase::Runs { figure, job, .. }
                 if job.in_flight() > most =>
             {
                 left_out(&figure)
@@ -230,12 +258,20 @@ impl Phase {
             return round * *most as f64;
         }
         self.job().map_or(0.0, |job| match job.until {
-            Until::Seconds(seconds) => seconds as f64,
+            Until::Seconds(seconds) => seconds as f64 * self.times(),
             Until::Bytes(bytes) => bytes as f64 / ASSUMED_BYTES_PER_SECOND,
             Until::SecondsOrBytes(seconds, bytes) => {
                 (seconds as f64).min(bytes as f64 / ASSUMED_BYTES_PER_SECOND)
             }
         })
+    }
+
+    /// How many times its job is run.
+    fn times(&self) -> f64 {
+        match self {
+            Phase::Runs { times, .. } => *times as f64,
+            _ => 1.0,
+        }
     }
 
     /// Whether its time is known beforehand.

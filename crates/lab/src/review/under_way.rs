@@ -15,7 +15,9 @@ use super::phase::preparation;
 use super::runner::Reviewed;
 use super::trim_reaches::{NotProbed, Probe};
 use super::trim_works::{REFUSED, TIME};
-use super::{Method, Phase, Reached, Replayed, StateCache, irregular, power, snia, trim_reaches};
+use super::{
+    Method, Phase, Reached, Replayed, StateCache, irregular, power, quick, snia, trim_reaches,
+};
 use crate::drive::{Drive, Outcome, Purge};
 
 /// A review whose plan is being carried out.
@@ -102,6 +104,10 @@ impl Review {
                 let outcome = drive.run(job, observer);
                 self.state.clone_from(state);
                 self.note_end(outcome.measured.ended, &format!("before \"{state}\""));
+                if self.record.method == quick::METHOD {
+                    let note = quick::short_span(job, outcome.measured.bytes);
+                    self.record.notes.extend(note);
+                }
                 self.settle(drive);
                 self.prepared_at = Some(drive.now());
             }
@@ -115,6 +121,10 @@ impl Review {
                 let outcome = drive.run_marked(job, job.span_bytes / points, observer);
                 self.record.curves.insert(figure.clone(), pass(&outcome.measured, job, *points));
                 self.measured(figure, job, &outcome, drive);
+            }
+            Phase::Runs { times, figure, job } => {
+                let job = quick::within_written(job, &self.record.notes);
+                self.runs(*times, figure, &job, drive, observer);
             }
             Phase::Rounds { most, tracked, tests } => {
                 self.rounds(*most, tracked, tests, drive, observer);
@@ -281,6 +291,53 @@ impl Review {
         }
         self.state = "replayed on".into();
         self.settle(drive);
+    }
+
+    /// The fastest of several runs is the figure. A run that was cut short counts only where no other was
+    /// finished.
+    fn runs(
+        &mut self,
+        times: usize,
+        name: &str,
+        job: &Job,
+        drive: &mut Drive,
+        observer: &mut impl Observer,
+    ) {
+        let mut rates: Vec<(f64, f64)> = Vec::new();
+        let mut best: Option<(Job, Outcome)> = None;
+        let state = self.state.clone();
+        for run in 0..times {
+            // fio takes a seed as a signed number.
+            let seed = job.seed.wrapping_add(run as u64) & (u64::MAX >> 1);
+            let job = Job { seed, ..job.clone() };
+            let (from, share) = (run as f64 / times as f64, 1.0 / times as f64);
+            let outcome = drive.run(&job, &mut PartObserver { observer, from, share });
+            let measured = &outcome.measured;
+            self.note_end(measured.ended, &format!("in {name}"));
+            if measured.writes > 0 && self.state != "used" {
+                self.state = "overwritten".into();
+            }
+            if measured.latency.count() > 0 && (measured.ended == JobEnd::Complete || run == 0) {
+                let rate = |of: &Outcome| {
+                    of.measured.bytes as f64 / 1e6 / of.measured.elapsed.as_secs().max(1e-9)
+                };
+                rates.push((run as f64 + 1.0, rate(&outcome)));
+                if best.as_ref().is_none_or(|(_, best)| rate(&outcome) > rate(best)) {
+                    best = Some((job, outcome));
+                }
+            }
+            self.settle(drive);
+            if self.record.ended != Ended::Complete {
+                break;
+            }
+        }
+        let Some((job, outcome)) = best else { return };
+        self.record.notes.extend(quick::read_share(&job, &outcome.measured));
+        let curve = Curve { x: "run".into(), y: "MB/s".into(), points: rates };
+        self.record.curves.insert(quick::runs_of(name), curve);
+        let after = std::mem::replace(&mut self.state, state);
+        self.keep(name, &job, &outcome, drive);
+        self.state = after;
     }
 
     /// The figures of a round take the place of those of the one before.

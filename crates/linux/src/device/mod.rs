@@ -5,6 +5,7 @@
 //! seen many drives: it is left to smartctl, nvme-cli and hdparm where they are installed. Nothing
 //! here is needed for a measurement; what is missing is said with its reason.
 
+mod disk_counters;
 mod erase;
 mod health;
 mod hwmon;
@@ -12,6 +13,7 @@ mod meter;
 mod smartctl;
 mod tool;
 
+pub use disk_counters::DiskCounters;
 pub use erase::{Erase, EraseWith};
 pub use health::{notes, read};
 pub use meter::{Meter, MeterReading};

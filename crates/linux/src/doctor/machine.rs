@@ -67,7 +67,7 @@ fn io_uring() -> Vec<Finding> {
         Ok(ring) => ring.granted(),
         Err(error) => {
             let means = "no real drive can be measured; virtual ones can";
-            return vec![Finding::limits(what, error.to_string(), means)];
+            return vec![Finding::prevents(what, error.to_string(), means)];
         }
     };
     let deferred = "deferred completions";

@@ -20,6 +20,8 @@ pub enum Verdict {
     Fine,
     /// It limits or changes what is measured.
     Limits,
+    /// Nothing real can be measured.
+    Prevents,
     /// Nothing can be said.
     NotKnown,
 }
@@ -44,6 +46,10 @@ impl Finding {
 
     fn limits(what: &'static str, found: impl Into<String>, means: impl Into<String>) -> Finding {
         Finding { what, found: found.into(), verdict: Verdict::Limits, means: means.into() }
+    }
+
+    fn prevents(what: &'static str, found: impl Into<String>, means: impl Into<String>) -> Finding {
+        Finding { verdict: Verdict::Prevents, ..Finding::limits(what, found, means) }
     }
 
     fn not_known(what: &'static str, why: impl std::fmt::Display) -> Finding {

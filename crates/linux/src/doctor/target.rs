@@ -32,7 +32,7 @@ pub fn target(roots: &Roots, path: &Path) -> Result<Vec<Finding>, String> {
         }
         Err(refusal) => {
             let means = "it cannot be measured";
-            findings.push(Finding::limits("target", refusal.to_string(), means));
+            findings.push(Finding::prevents("target", refusal.to_string(), means));
         }
     }
     match queue(roots, &metadata) {
@@ -48,14 +48,14 @@ fn reads(target: &RealTarget) -> Finding {
     let opened = match guard::open_for_reading(target) {
         Ok(opened) => opened,
         Err(refusal) => {
-            return Finding::limits(what, refusal.to_string(), "it cannot be measured");
+            return Finding::prevents(what, refusal.to_string(), "it cannot be measured");
         }
     };
     let direct = opened.direct;
     let mut ring = match Uring::new(opened.file, target.geometry, SETUP) {
         Ok(ring) => ring,
         Err(error) => {
-            return Finding::limits(what, error.to_string(), "it cannot be measured");
+            return Finding::prevents(what, error.to_string(), "it cannot be measured");
         }
     };
     let bytes = target.geometry.logical_block_bytes.max(4096);

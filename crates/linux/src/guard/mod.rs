@@ -36,6 +36,7 @@ mod fake;
 mod in_use;
 mod lock;
 mod loops;
+mod machine_drives;
 mod open;
 mod permit;
 mod refusal;
@@ -46,6 +47,7 @@ mod system;
 mod target;
 
 pub use create::{create_file, may_create};
+pub use machine_drives::{DriveStanding, MachineDrive, machine_drives};
 pub use open::{Lease, Opened, open_for_reading, open_for_writing};
 pub use permit::{Permission, may_write};
 pub use refusal::{Refusal, Usage, UsageKind};

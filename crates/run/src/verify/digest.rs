@@ -1,5 +1,6 @@
 //! The checksums that a verified block can carry, by fio's names.
 
+use super::crc64::crc64;
 use md5::Md5;
 use sha1::Sha1;
 use sha2::digest::Digest as _;
@@ -29,6 +30,8 @@ pub enum Kind {
     Sha512,
     /// None: every byte is compared with what it has to be instead.
     Meta,
+    /// CRC-64/XZ.
+    Crc64,
 }
 
 /// A name of a checksum that cannot be had.
@@ -43,21 +46,12 @@ pub enum UnknownChecksum {
 }
 
 /// Names of fio with no counterpart here.
-const WITHOUT: &[&str] = &[
-    "crc16",
-    "crc7",
-    "crc64",
-    "sha3-224",
-    "sha3-256",
-    "sha3-384",
-    "sha3-512",
-    "pattern",
-    "pattern_hdr",
-];
+const WITHOUT: &[&str] =
+    &["crc16", "crc7", "sha3-224", "sha3-256", "sha3-384", "sha3-512", "pattern", "pattern_hdr"];
 
 impl Kind {
     /// All there are; the place is the number in a block's header.
-    pub const ALL: [Kind; 8] = [
+    pub const ALL: [Kind; 9] = [
         Kind::Crc32c,
         Kind::Crc32,
         Kind::Xxhash,
@@ -66,6 +60,8 @@ impl Kind {
         Kind::Sha256,
         Kind::Sha512,
         Kind::Meta,
+        // A block that was written before it was there has the number it had.
+        Kind::Crc64,
     ];
 
     /// By the name that `verify=` has; `None` for the names that ask for no verification.
@@ -98,6 +94,7 @@ impl Kind {
             Kind::Sha256 => "sha256",
             Kind::Sha512 => "sha512",
             Kind::Meta => "meta",
+            Kind::Crc64 => "crc64",
         }
     }
 
@@ -130,6 +127,7 @@ impl Kind {
             Kind::Sha1 => put(&Sha1::new().chain_update(head).chain_update(rest).finalize()),
             Kind::Sha256 => put(&Sha256::new().chain_update(head).chain_update(rest).finalize()),
             Kind::Sha512 => put(&Sha512::new().chain_update(head).chain_update(rest).finalize()),
+            Kind::Crc64 => put(&crc64(head, rest).to_le_bytes()),
             Kind::Meta => {}
         }
         out
@@ -147,6 +145,7 @@ mod tests {
         let known = [
             (Kind::Crc32c, "839206e3"),
             (Kind::Crc32, "2639f4cb"),
+            (Kind::Crc64, "fa3919dfbbc95d99"),
             (Kind::Md5, "25f9e794323b453885f5181f1b624d0b"),
             (Kind::Sha1, "f7c3bc1d808e04732adf679965ccc34ca7ae3441"),
             (Kind::Sha256, "15e2b0d3c33891ebb0f1ef609ec419420c20e320ce94c65fbc8c3312448eb225"),

@@ -10,6 +10,7 @@
 //! Two I/Os of which one writes never overlap in flight: what is there afterwards would be anybody's
 //! guess. The later one waits, and that is in its latency.
 
+mod crc64;
 mod damage;
 mod digest;
 mod findings;

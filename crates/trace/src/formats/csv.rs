@@ -47,6 +47,11 @@ pub(crate) fn is_heading(line: &[u8]) -> bool {
     columns(line).is_ok()
 }
 
+/// What keeps this from being a line of names; `None` where it is one.
+pub(crate) fn is_not_a_heading(line: &[u8]) -> Option<Reason> {
+    columns(line).err()
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Csv {
     columns: Option<Vec<Column>>,

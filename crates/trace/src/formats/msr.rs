@@ -1,5 +1,6 @@
 //! The CSV of the MSR Cambridge traces (Narayanan, Donnelly, Rowstron 2008):
-//! `timestamp,host,disk,Read|Write,offset,size,response time`, times in units of 100 ns.
+//! `timestamp,host,disk,Read|Write,offset,size,response time`, times in units of 100 ns. A first line with the names
+//! of these columns is passed over: those who cut the traces to pieces put one there.
 
 use fourcorners_drive::{Nanos, Op};
 
@@ -13,15 +14,35 @@ const UNIT_NS: u64 = 100;
 
 /// Whether this line is a record.
 pub(crate) fn is_record(line: &[u8]) -> bool {
-    line.iter().filter(|&&byte| byte == b',').count() == 6 && Msr::default().line(line).is_ok()
+    has_its_fields(line) && Msr::default().line(line).is_ok()
+}
+
+/// Whether this line has as many fields as a record.
+pub(crate) fn has_its_fields(line: &[u8]) -> bool {
+    line.iter().filter(|&&byte| byte == b',').count() == 6
+}
+
+/// Whether this is a line with the names of the columns.
+pub(crate) fn is_heading(line: &[u8]) -> bool {
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    let mut names = line.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
+    let first = names.next().is_some_and(|name| name.eq_ignore_ascii_case(b"timestamp"));
+    let is_name = |name: &[u8]| name.first().is_some_and(u8::is_ascii_alphabetic);
+    has_its_fields(line) && first && names.all(is_name)
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Msr(Since);
+pub(crate) struct Msr {
+    since: Since,
+    begun: bool,
+}
 
 impl Msr {
     pub(crate) fn line(&mut self, line: &[u8]) -> Result<Option<TraceIo>, Reason> {
         if line.is_empty() {
+            return Ok(None);
+        }
+        if !std::mem::replace(&mut self.begun, true) && is_heading(line) {
             return Ok(None);
         }
         let mut fields = Fields::new(line, b',');
@@ -39,7 +60,7 @@ impl Msr {
         let offset = fields.number("offset")?;
         let bytes = fields.number("size")?;
         let response = fields.number("response time")?;
-        let at = Nanos(self.0.first(time).saturating_mul(UNIT_NS));
+        let at = Nanos(self.since.first(time).saturating_mul(UNIT_NS));
         let io = fields::io(at, op, offset, bytes)?;
         let duration = Some(Nanos(response.saturating_mul(UNIT_NS)));
         Ok(Some(TraceIo { device, duration, ..io }))

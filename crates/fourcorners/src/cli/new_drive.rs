@@ -1,0 +1,174 @@
+//! `fourcorners drives new`: a profile from a data sheet.
+
+use std::io::{Write, stdout};
+use std::path::{Path, PathBuf};
+
+use clap::Args as ClapArgs;
+use fourcorners_lab::new_drive::{DataSheet, NEAR, SheetFigure, SheetResult, new_drive};
+use fourcorners_machine::save::write_atomically;
+
+use super::interrupt::Interrupt;
+use super::outcome::{End, Failure};
+use super::size::bytes_of;
+use super::terminal::say;
+
+/// Make a profile of an SSD from its data sheet; whatever the sheet does not say is taken from another drive.
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Each figure is run on the new profile: 128 KiB sequential and 4 KiB random at QD 32 (128 \
+beyond SATA),
+of the first GiB of a new drive. Exit code 1 if one is not within 10 % of the sheet.
+
+Example:
+  fourcorners drives new acme-one-500gb --like crucial-m500-480gb --capacity 500GB \\
+    --read 540MB/s --write 450MB/s --read-iops 88k --write-iops 85k -o acme-one.toml"
+)]
+pub(super) struct NewDriveArgs {
+    /// The name of the new drive, for example acme-one-500gb
+    #[arg(value_name = "NAME")]
+    name: String,
+
+    /// A drive of the catalogue that is like it: same link, same kind of flash
+    #[arg(long, value_name = "DRIVE")]
+    like: String,
+
+    /// Its capacity, for example 500GB
+    #[arg(long, value_name = "SIZE")]
+    capacity: String,
+
+    /// Sequential reads, for example 560MB/s
+    #[arg(long, value_name = "RATE")]
+    read: Option<String>,
+
+    /// Sequential writes
+    #[arg(long, value_name = "RATE")]
+    write: Option<String>,
+
+    /// 4 KiB random reads a second, for example 95k
+    #[arg(long, value_name = "IOPS")]
+    read_iops: Option<String>,
+
+    /// 4 KiB random writes a second
+    #[arg(long, value_name = "IOPS")]
+    write_iops: Option<String>,
+
+    /// Mean latency of one 4 KiB random read at a time, microseconds
+    #[arg(long, value_name = "US", allow_negative_numbers = true)]
+    qd1_read_us: Option<f64>,
+
+    /// The name a reader knows it by [default: NAME]
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+
+    /// Where the sheet is, for its citation
+    #[arg(long, value_name = "URL")]
+    sheet: Option<String>,
+
+    /// Write the profile into this new file [default: print it]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Replace a file of that name
+    #[arg(long, requires = "output")]
+    overwrite: bool,
+}
+
+pub(super) fn run(args: &NewDriveArgs) -> Result<End, Failure> {
+    let sheet = sheet(args).map_err(Failure::Usage)?;
+    if let Some(output) = args.output.as_deref().filter(|_| !args.overwrite)
+        && output.symlink_metadata().is_ok()
+    {
+        let output = output.display();
+        let why = format!("{output} exists: name another file, or add --overwrite");
+        return Err(Failure::Usage(why));
+    }
+    let interrupt = Interrupt::listen()?;
+    let new = new_drive(&sheet, &args.like, &mut |_| !interrupt.asked());
+    let new = new.map_err(|error| Failure::Usage(error.to_string()))?;
+    let text = new.profile.to_toml();
+    match &args.output {
+        Some(output) => write_atomically(output, text.as_bytes())
+            .map_err(|error| anyhow::anyhow!("cannot write {}: {error}", output.display()))?,
+        None => write!(stdout().lock(), "{text}")?,
+    }
+    for result in &new.results {
+        say(&told(result));
+    }
+    let values = new.profile.values.len();
+    let (solved, like) = (new.solved.len(), &args.like);
+    say(&format!(
+        "{solved} of {values} values are from the sheet; the others stand as assumed, taken from {like}"
+    ));
+    if let Some(output) = &args.output {
+        let typed = match output.components().count() {
+            1 => Path::new(".").join(output),
+            _ => output.clone(),
+        };
+        say(&format!("fourcorners quick {}", typed.display()));
+    }
+    if interrupt.asked() {
+        say("fourcorners: stopped; the figures are those of what was found so far");
+        return Ok(End::Incomplete);
+    }
+    Ok(match new.results.iter().all(SheetResult::is_met) {
+        true => End::Done,
+        false => End::Incomplete,
+    })
+}
+
+fn sheet(args: &NewDriveArgs) -> Result<DataSheet, String> {
+    let number = |option: &str, text: &Option<String>, unit: f64| {
+        let Some(text) = text else { return Ok(None) };
+        let plain = text.trim().trim_end_matches("/s").trim_end_matches("IOPS");
+        let value = bytes_of(plain).map(|value| value as f64 / unit);
+        // A rate without a unit is in MB/s, as sheets have it.
+        let value = match (plain.parse::<f64>(), unit > 1.0) {
+            (Ok(megabytes), true) => Some(megabytes),
+            _ => value,
+        };
+        let example = if unit > 1.0 { "560MB/s" } else { "95k" };
+        value.map(Some).ok_or_else(|| format!("{option} {text}: give a number such as {example}"))
+    };
+    let capacity_bytes = bytes_of(&args.capacity)
+        .ok_or_else(|| format!("--capacity {}: give a size such as 500GB", args.capacity))?;
+    let figures = [
+        (SheetFigure::Read, number("--read", &args.read, 1e6)?),
+        (SheetFigure::Write, number("--write", &args.write, 1e6)?),
+        (SheetFigure::ReadIops, number("--read-iops", &args.read_iops, 1.0)?),
+        (SheetFigure::WriteIops, number("--write-iops", &args.write_iops, 1.0)?),
+        (SheetFigure::ReadLatency, args.qd1_read_us),
+    ];
+    let wanted = figures.into_iter().filter_map(|(figure, value)| Some((figure, value?)));
+    let wanted: Vec<(SheetFigure, f64)> = wanted.collect();
+    if wanted.is_empty() {
+        return Err(
+            "there is no figure to solve: give --read, --write, --read-iops, --write-iops or \
+                    --qd1-read-us"
+                .into(),
+        );
+    }
+    Ok(DataSheet {
+        name: args.name.clone(),
+        title: args.title.clone().unwrap_or_else(|| args.name.clone()),
+        source: args.sheet.clone(),
+        capacity_bytes,
+        wanted,
+    })
+}
+
+fn told(result: &SheetResult) -> String {
+    let SheetResult { figure, wanted, simulated } = *result;
+    let (name, unit, percent) = (figure.name(), figure.unit(), result.error() * 100.0);
+    let line = format!(
+        "{name}: {wanted:.0} {unit} in the sheet, {simulated:.0} simulated ({percent:+.1} %)"
+    );
+    match result.is_met() {
+        true => line,
+        false => {
+            let near = NEAR * 100.0;
+            format!(
+                "NOT MET within {near:.0} %: {line}; the link or the flash of another --like may do"
+            )
+        }
+    }
+}
