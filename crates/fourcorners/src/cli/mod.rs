@@ -36,6 +36,7 @@ mod terminal;
 mod told;
 mod trace;
 mod validate;
+#[cfg(feature = "web")]
 mod web;
 
 use std::ffi::OsString;
@@ -71,6 +72,7 @@ pub fn run<T: Into<OsString> + Clone>(line: impl IntoIterator<Item = T>) -> Exit
         Ok(Command::Sweep(args)) => sweep::run(&args),
         Ok(Command::Doctor(args)) => doctor::run(&args),
         Ok(Command::Serve(args)) => serve::run(&args),
+        #[cfg(feature = "web")]
         Ok(Command::Web(args)) => web::run(args),
         Ok(Command::Completions(args)) => manual::completions(&args),
         Ok(Command::Man) => manual::man(),
