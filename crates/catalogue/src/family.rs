@@ -17,6 +17,7 @@
 use toml::{Table, Value};
 
 use super::CatalogueError;
+use super::like::overlay;
 
 /// What publications call the drives of a file.
 #[derive(Clone, PartialEq, Eq, Debug, Default, serde::Deserialize)]
@@ -71,16 +72,6 @@ pub(super) fn drives_of(mut table: Table, place: &str) -> Result<Vec<Table>, Cat
         drives.push(drive);
     }
     Ok(drives)
-}
-
-/// Puts a variant's own section over the common one, key by key.
-fn overlay(drive: &mut Table, section: String, content: Value) {
-    match (drive.get_mut(&section), content) {
-        (Some(Value::Table(common)), Value::Table(own)) => common.extend(own),
-        (_, content) => {
-            drive.insert(section, content);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@
 
 mod family;
 mod hosts;
+mod like;
 mod outline;
 mod parse;
 mod set;
@@ -231,6 +232,29 @@ pub fn built_in_behind(
     host: Option<&HostController>,
     set: &[String],
 ) -> Result<Profile, CatalogueError> {
+    let (drive, place) = table_named(name)?;
+    parse(whole(drive, place)?, place, host, set)
+}
+
+/// A drive's table with what it has from the drive that it is like.
+fn whole(table: Table, place: &str) -> Result<Table, CatalogueError> {
+    let named = |name: &str| table_named(name).map(|(table, _)| table);
+    like::whole(table, named).map_err(|error| form(place, error.to_string()))
+}
+
+fn what_if_files() -> impl Iterator<Item = &'static File<'static>> {
+    DRIVES.get_dir("what-if").into_iter().flat_map(|folder| folder.files())
+}
+
+/// Names of the built-in drives that nobody sells (`drives/what-if`), in alphabetical order.
+pub fn what_if_names() -> Vec<&'static str> {
+    let mut names: Vec<&str> = what_if_files().filter_map(name_of).collect();
+    names.sort_unstable();
+    names
+}
+
+/// The table of the built-in drive called `name`, as it is written, and the file that it is in.
+fn table_named(name: &str) -> Result<(Table, &'static str), CatalogueError> {
     // A drive's name begins with that of its file, so that few files are read for it.
     let files = DRIVES.files().filter(|file| name_of(file).is_some_and(|f| name.starts_with(f)));
     for file in files {
@@ -240,10 +264,17 @@ pub fn built_in_behind(
         let drives = family::drives_of(table, place)?;
         let is_it = |drive: &Table| drive.get("name").and_then(Value::as_str) == Some(name);
         if let Some(drive) = drives.into_iter().find(is_it) {
-            return parse(drive, place, host, set);
+            return Ok((drive, place));
         }
     }
-    Err(CatalogueError::Unknown { name: name.into(), nearest: nearest_of(names(), name) })
+    let what_if = what_if_files().find(|file| name_of(file) == Some(name));
+    match what_if.and_then(|file| file.contents_utf8().zip(file.path().to_str())) {
+        Some((text, place)) => Ok((table_of(text, place)?, place)),
+        None => {
+            let known = names().into_iter().chain(what_if_names().into_iter().map(String::from));
+            Err(CatalogueError::Unknown { name: name.into(), nearest: nearest_of(known, name) })
+        }
+    }
 }
 
 fn form(place: &str, message: String) -> CatalogueError {
@@ -291,7 +322,7 @@ pub fn from_text_behind(
         return Err(form(format!("{names}: these are several drives; a profile is of one")));
     }
     match drives.pop() {
-        Some(drive) => parse(drive, place, host, set),
+        Some(drive) => parse(whole(drive, place)?, place, host, set),
         None => Err(form("there is no drive in it".into())),
     }
 }

@@ -15,6 +15,7 @@
 
 mod cli;
 mod event;
+#[cfg(feature = "web")]
 mod web;
 
 pub use cli::run;

@@ -61,7 +61,7 @@ pub use choice::{choice_page, choice_sentences, choice_table};
 pub use compared::{comparison_sentences, curve_heading};
 pub use entries::shortened;
 pub use page::{comparison_page, page};
-pub use pictures::{Picture, PictureError, pictures};
+pub use pictures::{HAS_PNG, Picture, PictureError, pictures};
 pub use table::{plain, standings_table, table};
 pub use words::{
     against, clock_words, figure_words, iops, method_words, micros, percent, rate, spread, wrapped,

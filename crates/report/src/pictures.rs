@@ -1,11 +1,27 @@
 //! The charts of a page as files of their own, without a browser.
 
-pub use super::chart::PictureError;
 use fourcorners_record::Document;
+use thiserror::Error;
 
-use super::chart::{png, svg};
+#[cfg(feature = "png")]
+use super::chart::png;
+use super::chart::svg;
 use super::contents::chapters;
 use super::entries::Entries;
+
+/// Whether this program draws pictures as PNG: its feature `png`.
+pub const HAS_PNG: bool = cfg!(feature = "png");
+
+/// A picture that could not be made.
+#[derive(Debug, Error)]
+pub enum PictureError {
+    /// What the drawing library says.
+    #[error("the picture cannot be drawn: {0}")]
+    Drawing(String),
+    /// [`HAS_PNG`] is false.
+    #[error("this program was built without PNG (its feature `png`): save the pictures as SVG")]
+    LeftOut,
+}
 
 /// A chart as a picture.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,9 +37,14 @@ impl Picture {
     /// The same picture as a PNG, 1600 pixels wide. Its font is within this program.
     ///
     /// # Errors
-    /// What the drawing library says; a chart of thousands of bars may be too large for it.
+    /// What the drawing library says; a chart of thousands of bars may be too large for it. Every picture where
+    /// [`HAS_PNG`] is false.
     pub fn png(&self) -> Result<Vec<u8>, PictureError> {
-        png(&self.svg)
+        #[cfg(feature = "png")]
+        let drawn = png(&self.svg);
+        #[cfg(not(feature = "png"))]
+        let drawn = Err(PictureError::LeftOut);
+        drawn
     }
 }
 

@@ -1,6 +1,5 @@
 //! Arguments as typed, of most commands; some have theirs beside them.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
@@ -11,25 +10,6 @@ use clap::Args as ClapArgs;
 pub(super) struct CompletionsArgs {
     /// The shell
     pub(super) shell: clap_complete::Shell,
-}
-
-#[derive(Debug, ClapArgs)]
-pub(super) struct WebArgs {
-    /// Address to listen on; port 0 takes any free port. Other machines are answered only with --read-only
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8642")]
-    pub(super) listen: SocketAddr,
-
-    /// Database of results [default: fourcorners/results.db in $XDG_DATA_HOME or ~/.local/share]
-    #[arg(long, value_name = "FILE")]
-    pub(super) db: Option<PathBuf>,
-
-    /// Show results only; no review can be started
-    #[arg(long)]
-    pub(super) read_only: bool,
-
-    /// Another host name under which browsers may reach this machine
-    #[arg(long, value_name = "HOST")]
-    pub(super) name: Vec<String>,
 }
 
 #[derive(Debug, ClapArgs)]

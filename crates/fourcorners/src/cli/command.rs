@@ -4,7 +4,7 @@ use clap::{Parser, Subcommand};
 
 use super::args::{
     AgeArgs, BenchArgs, CompletionsArgs, DoctorArgs, DrivesArgs, ReportArgs, ReviewArgs, RunArgs,
-    SweepArgs, TasksArgs, ValidateArgs, WebArgs,
+    SweepArgs, TasksArgs, ValidateArgs,
 };
 
 /// A drive lab: the tests of storage reviews, on real and on virtual drives.
@@ -71,7 +71,8 @@ pub(super) enum Command {
     // Described at its arguments, as Run is.
     Serve(super::serve::ServeArgs),
     /// Serve a local page to browse results and review virtual drives
-    Web(WebArgs),
+    #[cfg(feature = "web")]
+    Web(super::web::WebArgs),
     /// Print shell completions
     Completions(CompletionsArgs),
     /// Print the manual page: fourcorners man | man -l -

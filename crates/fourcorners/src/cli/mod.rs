@@ -40,6 +40,7 @@ mod terminal;
 mod told;
 mod trace;
 mod validate;
+#[cfg(feature = "web")]
 mod web;
 
 use std::ffi::OsString;
@@ -105,6 +106,7 @@ fn dispatch(command: Command) -> Result<End, Failure> {
         Command::Sweep(args) => sweep::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Serve(args) => serve::run(&args),
+        #[cfg(feature = "web")]
         Command::Web(args) => web::run(args),
         Command::Completions(args) => manual::completions(&args),
         Command::Man => manual::man(),

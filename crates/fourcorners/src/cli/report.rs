@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use fourcorners_machine::save;
-use fourcorners_report::{self as report, Picture, pictures};
+use fourcorners_report::{self as report, HAS_PNG, Picture, PictureError, pictures};
 
 use super::args::ReportArgs;
 use super::named;
@@ -16,6 +16,9 @@ use super::replaced::{Inputs, Kind};
 use super::terminal::say;
 
 pub(super) fn run(args: &ReportArgs) -> Result<End, Failure> {
+    if args.png.is_some() && !HAS_PNG {
+        return Err(Failure::Usage(PictureError::LeftOut.to_string()));
+    }
     if let Some(page) = &args.output {
         let inputs = Inputs::of_results(&args.results, named::database(args.db.as_ref())?);
         inputs.may_write(page, Kind::Page, args.overwrite).map_err(Failure::Usage)?;

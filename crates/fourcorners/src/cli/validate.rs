@@ -65,7 +65,7 @@ pub(super) fn run(args: &ValidateArgs) -> Result<End, Failure> {
         _ => table(&validation),
     };
     if let Some(path) = args.chart.as_ref().filter(|_| !validation.stopped) {
-        let svg = chart::svg(&validation)?;
+        let svg = chart::svg(&validation);
         save::write_atomically(path, svg.as_bytes())
             .with_context(|| format!("{}: cannot write the chart", path.display()))?;
     }

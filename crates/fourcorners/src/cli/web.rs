@@ -1,11 +1,33 @@
 //! `fourcorners web`: serves the page over the database.
 
 use std::io::{Write, stdout};
+use std::net::SocketAddr;
+use std::path::PathBuf;
 
-use super::args::WebArgs;
+use clap::Args;
+
 use super::outcome::{End, Failure};
 use super::results::database;
 use crate::web::{Options, WebError, serve};
+
+#[derive(Debug, Args)]
+pub(super) struct WebArgs {
+    /// Address to listen on; port 0 takes any free port. Other machines are answered only with --read-only
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8642")]
+    pub(super) listen: SocketAddr,
+
+    /// Database of results [default: fourcorners/results.db in $XDG_DATA_HOME or ~/.local/share]
+    #[arg(long, value_name = "FILE")]
+    pub(super) db: Option<PathBuf>,
+
+    /// Show results only; no review can be started
+    #[arg(long)]
+    pub(super) read_only: bool,
+
+    /// Another host name under which browsers may reach this machine
+    #[arg(long, value_name = "HOST")]
+    pub(super) name: Vec<String>,
+}
 
 pub(super) fn run(args: WebArgs) -> Result<End, Failure> {
     let database = database(args.db.as_ref())?;

@@ -1,11 +1,13 @@
 //! What an article says once, or shows only by all of its figures together, and no figure of it
 //! says by itself.
 
+use super::reading::Article;
+
 /// What holds for all figures of an article that say nothing else.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Article {
-    /// The host's link, as a figure would say it.
-    pub(super) interface: Option<&'static str>,
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Rules {
+    /// The line rate of the host's link, Gb/s.
+    pub(super) gbps: Option<f64>,
     /// The drives were full, and had been written at random, in `random_span_bytes`, for so many
     /// seconds when they were measured.
     pub(super) written_seconds: Option<u64>,
@@ -31,8 +33,8 @@ pub(super) struct Begun {
     pub(super) written_bytes: u64,
 }
 
-const NONE: Article = Article {
-    interface: None,
+const NONE: Rules = Rules {
+    gbps: None,
     written_seconds: None,
     begun: None,
     random_span_bytes: None,
@@ -40,19 +42,6 @@ const NONE: Article = Article {
     consistency: false,
     firmware: None,
 };
-
-/// By a part of the citation.
-const ARTICLES: [(&str, Article); 6] = [
-    // "While operating on a 3Gbps SATA controller"; 6 Gbps are said where they are meant.
-    ("the-ssd-diaries-crucials-realssd-c300", Article { interface: Some("SATA 3Gbps"), ..NONE }),
-    ("M550 review, 2014, performance consistency page", Article { consistency: true, ..NONE }),
-    // The SSD Anthology, of March 2009: its Vertex has 2.41 MB/s of random writes where that of
-    // August has 7.
-    ("Show/Index/2738?", Article { firmware: Some(("ocz-vertex", "march2009")), ..NONE }),
-    ("Crucial's m4 SSD tested at", SWEPT),
-    ("m4-ssd-capacity-comparison", SWEPT),
-    ("mirror of Tom's 2957", SWEPT),
-];
 
 /// Tom's m4 of four capacities (docs/SOURCES.md).
 ///
@@ -71,8 +60,8 @@ const ARTICLES: [(&str, Article); 6] = [
 ///
 /// The depth of its latencies: 0.69 and 0.14 ms times the rates of the same two drives are 3.6 and 3.7
 /// in flight.
-const SWEPT: Article = Article {
-    interface: Some("SATA 3Gbps"),
+const SWEPT: Rules = Rules {
+    gbps: Some(3.0),
     written_seconds: Some(50),
     begun: Some(Begun { capacity_bytes: 500_000_000_000, written_bytes: 2_000_000_000 }),
     random_span_bytes: Some(16_000_000_000),
@@ -80,24 +69,18 @@ const SWEPT: Article = Article {
     ..NONE
 };
 
-/// The article of a citation, if it is one of these.
-pub(super) fn of(source: &str) -> Article {
-    let known = ARTICLES.iter().find(|(part, _)| source.contains(part));
-    known.map_or(NONE, |(_, article)| *article)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::validate::built_in;
-
-    #[test]
-    fn every_article_is_cited() {
-        let figures = built_in();
-        for (part, article) in ARTICLES {
-            assert!(figures.iter().any(|figure| figure.source.contains(part)), "{part}");
-            assert_eq!(of(&format!("see {part}, page 5")), article);
+/// What holds for the figures of an article; nothing for those of none.
+pub(super) fn of(article: Option<Article>) -> Rules {
+    match article {
+        None => NONE,
+        // "While operating on a 3Gbps SATA controller"; 6 Gbps are said where they are meant.
+        Some(Article::SsdDiariesC300) => Rules { gbps: Some(3.0), ..NONE },
+        Some(Article::AnandtechM550Consistency) => Rules { consistency: true, ..NONE },
+        // The SSD Anthology, of March 2009: its Vertex has 2.41 MB/s of random writes where that of
+        // August has 7.
+        Some(Article::AnandtechAnthology) => {
+            Rules { firmware: Some(("ocz-vertex", "march2009")), ..NONE }
         }
-        assert_eq!(of("a page of our own"), NONE);
+        Some(Article::TomsM4Capacities) => SWEPT,
     }
 }

@@ -25,16 +25,17 @@ mod past;
 #[cfg(test)]
 mod tests;
 
-use fourcorners_catalogue::Model;
+use fourcorners_catalogue::{self as catalogue, Model};
 use fourcorners_drive::SECTOR_BYTES;
 use fourcorners_drive::config::{LinkSection, PcieLinkSection};
 use fourcorners_record::{Data, Job, Pattern, Until};
 use past::{AFTER_CACHE, TORTURE_SECONDS, state};
 use serde_json::Value;
 
-use super::articles::{self, Article};
+use super::articles::{self, Rules};
 use super::figure::{Figure, PublishedTest};
 use super::names::Found;
+use super::reading::{Host, Reading};
 use super::runs::{State, Test};
 
 const RANDOM_SPAN_BYTES: u64 = 8_000_000_000;
@@ -58,8 +59,8 @@ const MOST_BLOCK_BYTES: u64 = 1 << 26;
 ///
 /// # Errors
 /// What the test needs that is not modelled, or that is not published.
-pub(super) fn test(figure: &Figure, found: Found<'_>) -> Result<Test, String> {
-    let article = articles::of(&figure.source);
+pub(super) fn test(figure: &Figure, reading: &Reading, found: Found<'_>) -> Result<Test, String> {
+    let article = articles::of(reading.article);
     let published = &as_in_article(&figure.test, article);
     let (pattern, read_percent) = pattern(&published.pattern)?;
     let random = pattern == Pattern::Random;
@@ -77,7 +78,7 @@ pub(super) fn test(figure: &Figure, found: Found<'_>) -> Result<Test, String> {
     }
     let pcie = pcie(found);
     let worn = never_empty(figure, found);
-    let left = 1.0 - spare(published)?;
+    let left = 1.0 - reading.spare_percent.unwrap_or(0.0) / 100.0;
     let capacity = found.profile.capacity_bytes();
     let usable = (capacity as f64 * left) as u64;
     let span = match &published.span_gb {
@@ -99,7 +100,7 @@ pub(super) fn test(figure: &Figure, found: Found<'_>) -> Result<Test, String> {
     let full = published.span_gb.as_str() == Some("full");
     let state = match worn {
         true => State::Used { seconds: TORTURE_SECONDS, once: true },
-        false => state(&figure.source, published, found, article, [usable, span_bytes])?,
+        false => state(published, reading.before, found, article, [usable, span_bytes])?,
     };
     let (span_start_bytes, span_bytes) = match state {
         // What is overwritten in the buffer would make room in it.
@@ -121,9 +122,9 @@ pub(super) fn test(figure: &Figure, found: Found<'_>) -> Result<Test, String> {
         }),
         None => held.map_or(Until::Seconds(SECONDS), |bytes| Until::SecondsOrBytes(SECONDS, bytes)),
     };
-    let depth = match (depth(&published.queue_depth)?, pcie) {
+    let depth = match (reading.depth, pcie) {
         (None | Some(THREAD_DEPTH), Some(link)) if random && !latency => {
-            THREAD_DEPTH * threads(figure, link)
+            THREAD_DEPTH * threads(figure, reading, link)
         }
         (Some(depth), _) => depth,
         (None, Some(_)) if !latency => 32,
@@ -139,7 +140,8 @@ pub(super) fn test(figure: &Figure, found: Found<'_>) -> Result<Test, String> {
         None => Data::Repeating,
         Some(other) => return Err(format!("\"{other}\" data is not modelled")),
     };
-    let (host, set) = interface(figure.interface.as_deref().or(article.interface), found)?;
+    let of_article = article.gbps.map(Host::Gbps);
+    let (host, set) = attached(reading.host.as_ref().or(of_article.as_ref()), found)?;
     Ok(Test {
         drive: found.profile.name.clone(),
         host,
@@ -164,7 +166,7 @@ pub(super) fn test(figure: &Figure, found: Found<'_>) -> Result<Test, String> {
 }
 
 /// The test as its article has it where the figure says nothing of it.
-fn as_in_article(published: &PublishedTest, article: Article) -> PublishedTest {
+fn as_in_article(published: &PublishedTest, article: Rules) -> PublishedTest {
     let mut test = published.clone();
     let says_nothing = test.state.is_none() && test.span_gb.is_null();
     if article.consistency && test.pattern == "random write" && says_nothing {
@@ -212,8 +214,8 @@ fn pcie(found: Found<'_>) -> Option<&PcieLinkSection> {
 
 /// Threads of a data sheet's test, each with a queue of its own; a review that names a depth means
 /// all that is in the drive.
-fn threads(figure: &Figure, link: &PcieLinkSection) -> u32 {
-    let named = !figure.test.queue_depth.is_null();
+fn threads(figure: &Figure, reading: &Reading, link: &PcieLinkSection) -> u32 {
+    let named = reading.depth.is_some();
     match link.generation {
         _ if named && figure.kind != "spec" => 1,
         ..=3 => 4,
@@ -231,14 +233,6 @@ fn never_empty(figure: &Figure, found: Found<'_>) -> bool {
     figure.kind == "spec" && test.pattern == "random write" && open && !trim
 }
 
-/// Share of the space that is left unmapped.
-fn spare(test: &PublishedTest) -> Result<f64, String> {
-    let Some(text) = &test.extra_op else { return Ok(0.0) };
-    let percent = text.trim_end_matches('%').trim().parse::<f64>().ok();
-    let percent = percent.filter(|percent| (0.0..=90.0).contains(percent));
-    percent.map(|percent| percent / 100.0).ok_or_else(|| format!("spare of {text} is not clear"))
-}
-
 /// Jobs at a time.
 fn jobs(published: Option<u32>) -> Result<u32, String> {
     let jobs = published.unwrap_or(1);
@@ -246,34 +240,21 @@ fn jobs(published: Option<u32>) -> Result<u32, String> {
     known.then_some(jobs).ok_or_else(|| format!("{jobs} jobs at a time are too many or none"))
 }
 
-fn depth(published: &Value) -> Result<Option<u32>, String> {
-    let number = match published {
-        Value::Null => return Ok(None),
-        Value::Number(number) => number.as_u64(),
-        Value::String(word) if word == "high" => Some(32),
-        // The deepest of a range, the next of a sweep in powers of two.
-        Value::String(word) => match word.strip_prefix('>') {
-            Some(above) => above.parse().ok().map(|above: u64| above.saturating_mul(2)),
-            None => word.trim_end_matches('+').rsplit('-').next().and_then(|n| n.parse().ok()),
-        },
-        _ => None,
-    };
-    let depth = number.filter(|depth| (1..=65_536).contains(depth));
-    let depth = depth.ok_or_else(|| format!("a queue depth of {published} is not clear"))?;
-    Ok(Some(depth as u32))
-}
-
-/// Host controllers by a part of what figures call them, and their names in `drives/hosts`.
-const HOSTS: [(&str, &str); 1] = [("88SE9128", "marvell-9128")];
-
-/// The host controller of the test, if it is one of those, and the line rate, where it is not the
+/// The host controller of the test, if it is one of the catalogue's, and the line rate, where it is not the
 /// drive's own, as a change of its profile.
-fn interface(
-    published: Option<&str>,
+fn attached(
+    host: Option<&Host>,
     found: Found<'_>,
 ) -> Result<(Option<&'static str>, Vec<String>), String> {
-    let named = |text: &str| HOSTS.iter().find(|(part, _)| text.contains(part));
-    let host = published.and_then(named).map(|(_, host)| *host);
+    let (controller, gbps) = match host {
+        None => return Ok((None, Vec::new())),
+        Some(Host::Controller(name)) => {
+            let known = catalogue::host_names().into_iter().find(|known| known == name);
+            (Some(known.ok_or_else(|| not_modelled(name))?), f64::INFINITY)
+        }
+        Some(Host::Gbps(gbps)) => (None, *gbps),
+        Some(Host::Other(other)) => return Err(not_modelled(other)),
+    };
     let link = match &found.profile.model {
         Model::Ssd(ssd) => match &ssd.link {
             LinkSection::Sata(link) => Some(link),
@@ -281,16 +262,12 @@ fn interface(
         },
         Model::Hdd(hdd) => Some(&hdd.link),
     };
-    let gbps = match published {
-        None => return Ok((None, Vec::new())),
-        Some(_) if host.is_some() => f64::INFINITY,
-        Some(text) if text.starts_with("SATA 1.5Gbps") => 1.5,
-        Some(text) if text.starts_with("SATA 3Gbps") => 3.0,
-        Some(text) if text.starts_with("SATA 6Gbps") => 6.0,
-        Some(other) => return Err(format!("the host controller is not modelled: {other}")),
-    };
     let own = link.ok_or("a drive with a PCIe link has no SATA interface")?.gbps;
-    Ok((host, (gbps < own).then(|| line_rate(gbps)).into_iter().collect()))
+    Ok((controller, (gbps < own).then(|| line_rate(gbps)).into_iter().collect()))
+}
+
+fn not_modelled(host: &str) -> String {
+    format!("the host controller is not modelled: {host}")
 }
 
 /// The change of a profile that is another line rate.

@@ -6,6 +6,10 @@ use std::fmt;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::names::Names;
+use super::reading::Reading;
+use super::words;
+
 /// The figures that come with the tool.
 const BUILT_IN: &str = include_str!("../../figures/published.json");
 
@@ -47,6 +51,9 @@ pub struct Figure {
     pub interface: Option<String>,
     /// Which statistic of the metric, if not its mean over the run.
     pub stat: Option<String>,
+    /// What its words come to; a figure without is read from them.
+    #[serde(default)]
+    pub reading: Option<Reading>,
 }
 
 /// How a figure was measured, as far as it was published.
@@ -83,6 +90,20 @@ pub struct PublishedTest {
 }
 
 impl Figure {
+    /// What its words come to.
+    ///
+    /// # Errors
+    /// Words that are not clear.
+    pub(super) fn read(&self, names: &Names) -> Result<Reading, String> {
+        self.reading.clone().map_or_else(|| words::read(self, names), Ok)
+    }
+
+    /// Whether both were published alike, whatever is read from them.
+    pub(super) fn is_published_as(&self, other: &Figure) -> bool {
+        let unread = |figure: &Figure| Figure { reading: None, ..figure.clone() };
+        self.id == other.id && unread(self) == unread(other)
+    }
+
     /// What to call the drive in a table.
     pub fn drive_name(&self) -> String {
         match self.capacity_gb {
@@ -182,6 +203,9 @@ pub fn parse(text: &str) -> Result<Vec<Figure>, String> {
                     path => format!("{name}: {path}: {}", error.inner()),
                 }
             })?;
+        if let Some(why) = figure.reading.as_ref().and_then(|reading| reading.check().err()) {
+            return Err(format!("{name}: reading.{why}"));
+        }
         if figures.iter().any(|other| other.id == figure.id) {
             return Err(format!("{name} is the second of that id: ids tell figures apart"));
         }
@@ -218,6 +242,14 @@ mod tests {
                 "figure 1 (\"a\"): test.duration_s: ",
             ),
             (
+                r#"[{"id":"a","drive":"b","metric":"c","test":{},"reading":{"depth":0}}]"#,
+                "figure 1 (\"a\"): reading.depth = 0 must be 1 to 65536",
+            ),
+            (
+                r#"[{"id":"a","drive":"b","metric":"c","test":{},"reading":{"deep":1}}]"#,
+                "figure 1 (\"a\"): reading.deep: unknown field",
+            ),
+            (
                 r#"[{"id":"a","drive":"b","metric":"c","test":{}},{"id":"a","drive":"b","metric":"c","test":{}}]"#,
                 "figure 2 (\"a\") is the second of that id",
             ),
@@ -225,6 +257,17 @@ mod tests {
             let error = parse(text).expect_err(text);
             assert!(error.contains(told), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn a_figure_of_an_older_file_is_the_same_one() {
+        let ours = built_in().remove(0);
+        let older = Figure { reading: None, ..ours.clone() };
+        assert!(ours.reading.is_some() && older.is_published_as(&ours));
+        let names = Names::new();
+        assert_eq!(older.read(&names), ours.read(&names));
+        let another = Figure { value: serde_json::json!(201), ..older };
+        assert!(!another.is_published_as(&ours));
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! Holds the catalogue against what was published: every figure's own test is run on its virtual
 //! drive.
 //!
-//! A figure is read (`figure`), its drive found (`names`), its test filled in (`conventions`), what
-//! it asks worked out (`question`), all tests run (`runs`) and the answers judged (here).
+//! A figure is read (`figure`, `reading`), its test filled in (`conventions`), what it asks worked out
+//! (`question`), all tests run (`runs`) and the answers judged (here).
 //!
-//! - A drive is found by its published name. A word that is left over makes it another drive, so a
+//! - What a figure's words come to stands beside them as data (`reading`). A figure without that, of an older file
+//!   or of one's own, is read from its words (`words`), its drive by its published name (`names`). A word that is left over makes it another drive, so a
 //!   Vertex LE is never taken for a Vertex.
 //! - `conventions` is one table for all figures; it fills in what a test leaves open. `articles` holds
 //!   what an article says once for all of its figures.
@@ -26,10 +27,12 @@ mod fit;
 mod names;
 mod plan;
 mod question;
+mod reading;
 mod runs;
 pub mod shown;
 mod split;
 mod summary;
+mod words;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,7 +44,9 @@ use fourcorners_catalogue as catalogue;
 use fourcorners_run::Measured;
 use names::Names;
 pub use plan::PublishedFigure;
-use question::{Asked, Bound, By, Place, Published, Question, ask};
+use question::{Asked, Bound, Place, Published, Question, ask};
+use reading::By;
+pub use reading::Reading;
 pub use runs::Watch;
 use runs::{State, Test, run_all};
 use serde::Serialize;
@@ -228,7 +233,7 @@ fn row(figure: &Figure, asked: Result<Asked, String>, results: &Results<'_>, kno
         return row;
     };
     // A figure of somebody's file was fitted only if it is one of ours.
-    let is_known = known.figures.contains(figure);
+    let is_known = known.figures.iter().any(|ours| ours.is_published_as(figure));
     let fitted = may_be_fitted(figure)
         && is_known
         && catalogue::built_in(&asked.drive, &[]).is_ok_and(|drive| !drive.fitted().is_empty());

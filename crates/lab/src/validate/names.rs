@@ -71,6 +71,19 @@ impl Names {
         })
     }
 
+    /// The drive of this name in the catalogue.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub(super) fn named(&self, id: &str, usual: bool) -> Result<Found<'_>, String> {
+        let drives = self.models.iter().flat_map(|model| {
+            let family = model.family.name.as_str();
+            model.drives.iter().map(move |profile| Found { profile, family, usual })
+        });
+        let mut named = drives.filter(|found| found.profile.name == id);
+        named.next().ok_or_else(|| format!("there is no drive \"{id}\" in the catalogue"))
+    }
+
     /// The drive that `name` names; `gb` is its capacity where that is published apart.
     ///
     /// # Errors

@@ -8,7 +8,8 @@ use fourcorners_run::trim::Range;
 use super::conventions;
 use super::figure::{Figure, built_in};
 use super::names::{Found, Names};
-use super::question::{Asked, By, Question, ask};
+use super::question::{Asked, Question, ask};
+use super::reading::By;
 use super::runs::{State, Test};
 use crate::review::{Phase, Published};
 use crate::statistic::Statistic;
@@ -35,8 +36,9 @@ impl PublishedFigure {
     /// Why it cannot be run, or not on this drive.
     pub fn on(&self, profile: &Profile) -> Result<Published, String> {
         let id = self.id();
+        let names = Names::new();
         let Asked { question, .. } =
-            ask(&self.0, &Names::new()).map_err(|why| format!("{id} cannot be run: {why}"))?;
+            ask(&self.0, &names).map_err(|why| format!("{id} cannot be run: {why}"))?;
         let statistic = statistic(&question);
         let known: Vec<&Test> =
             question.tests().into_iter().filter(|test| test.drive == profile.name).collect();
@@ -53,7 +55,9 @@ impl PublishedFigure {
         }
         if tests.is_empty() {
             let found = Found { profile, family: "", usual: false };
-            let test = conventions::test(&self.0, found).map_err(|why| format!("{id}: {why}"))?;
+            let test =
+                self.0.read(&names).and_then(|reading| conventions::test(&self.0, &reading, found));
+            let test = test.map_err(|why| format!("{id}: {why}"))?;
             tests.push(test);
         }
         tests.dedup();

@@ -1,14 +1,14 @@
 //! What a figure asks: which tests to run, and how their results are held against what was
 //! published.
 
-use fourcorners_record::Data;
 use serde_json::Value;
 
-use super::articles;
 use super::conventions;
 use super::figure::Figure;
 use super::names::{Found, Names};
+use super::reading::{By, Compared, PlaceOf, Reading, RelativeTo};
 use super::runs::{State, Test};
+use super::words::Whose;
 use crate::statistic::Statistic;
 
 /// What a figure asks.
@@ -49,18 +49,6 @@ pub(super) struct Place {
     pub(super) equal: bool,
     /// It is said to be about as good as the place before it.
     pub(super) level: bool,
-}
-
-/// What an ordering is by.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum By {
-    /// The most MB/s first.
-    Rate,
-    /// The shortest longest latency first.
-    MaxLatency,
-    /// The one that keeps most of its fresh rate first; each place has its fresh tests after the
-    /// others.
-    Kept,
 }
 
 /// What of a run a figure is.
@@ -146,12 +134,13 @@ pub(super) fn ask(figure: &Figure, names: &Names) -> Result<Asked, String> {
         _ => {}
     }
     if figure.metric == "ordering" {
-        return ordering(figure, names);
+        return ordering(&Asking::of(figure, names)?);
     }
     let published = Published::of(figure)?;
     let ratio = figure.metric == "ratio";
     let statistic = if ratio { Statistic::MbPerS } else { statistic(figure)? };
-    let found = then(names, figure, &figure.drive, figure.capacity_gb)?;
+    let asking = Asking::of(figure, names)?;
+    let found = asking.own()?;
     let mut notes = Vec::new();
     if found.usual {
         notes.push(format!("no capacity is published: run on {}", found.profile.name));
@@ -159,10 +148,10 @@ pub(super) fn ask(figure: &Figure, names: &Names) -> Result<Asked, String> {
     if figure.metric == "power_w" && !found.profile.has_power() {
         return Err(format!("what {} draws is not in its profile", found.profile.name));
     }
-    let test = conventions::test(figure, found)?;
+    let test = asking.test(found)?;
     let question = match ratio {
         false => Question::Value { test, statistic, published },
-        true => relative(figure, names, test, published, &mut notes)?,
+        true => relative(&asking, test, published, &mut notes)?,
     };
     let (drive, family) = (found.profile.name.clone(), found.family.to_string());
     notes.extend(special(&question));
@@ -183,158 +172,117 @@ fn special(question: &Question) -> Option<String> {
     Some(format!("by a rule {alone}"))
 }
 
-/// The drive that `name` names, with the firmware it had when the figure's article was written.
-fn then<'a>(
+/// A figure, what its words come to, and the catalogue.
+struct Asking<'a> {
+    figure: &'a Figure,
+    reading: Reading,
     names: &'a Names,
-    figure: &Figure,
-    name: &str,
-    gb: Option<f64>,
-) -> Result<Found<'a>, String> {
-    let found = names.find(name, gb)?;
-    match articles::of(&figure.source).firmware {
-        Some((family, firmware)) if family == found.family => {
-            names.find(&format!("{name} firmware {firmware}"), gb)
+}
+
+impl<'a> Asking<'a> {
+    fn of(figure: &'a Figure, names: &'a Names) -> Result<Asking<'a>, String> {
+        Ok(Asking { figure, reading: figure.read(names)?, names })
+    }
+
+    fn whose(&self) -> Whose<'a> {
+        Whose { names: self.names, article: self.reading.article, gb: self.figure.capacity_gb }
+    }
+
+    /// The drive that the figure is about.
+    fn own(&self) -> Result<Found<'a>, String> {
+        match &self.reading.drive {
+            Some(drive) => self.names.named(&drive.id, drive.usual),
+            None => self.whose().find(&self.figure.drive, self.figure.capacity_gb),
         }
-        _ => Ok(found),
+    }
+
+    fn test(&self, found: Found<'_>) -> Result<Test, String> {
+        conventions::test(self.figure, &self.reading, found)
+    }
+
+    /// The figure's test on every drive of a list. What the catalogue does not have is noted; one drive at least must
+    /// be left.
+    fn tests_of(&self, drives: &[Compared], notes: &mut Vec<String>) -> Result<Vec<Test>, String> {
+        let mut tests = Vec::new();
+        let mut missing = Vec::new();
+        for drive in drives {
+            let found = match drive {
+                Compared::Drive(id) => self.names.named(id, false).map(|found| vec![found]),
+                Compared::HardDisks => Ok(self.names.hard_disks().collect()),
+                Compared::Unknown(name) => self.whose().compared(name).map(|found| vec![found]),
+            };
+            match found {
+                Ok(found) => {
+                    for found in found {
+                        tests.push(self.test(found)?);
+                    }
+                }
+                Err(why) => missing.push(why),
+            }
+        }
+        if tests.is_empty() {
+            return Err(missing.join("; "));
+        }
+        notes.extend(missing.into_iter().map(|why| format!("left out: {why}")));
+        Ok(tests)
     }
 }
 
 fn relative(
-    figure: &Figure,
-    names: &Names,
+    asking: &Asking<'_>,
     test: Test,
     published: Published,
     notes: &mut Vec<String>,
 ) -> Result<Question, String> {
-    let to = figure.relative_to.as_deref().ok_or("what it is relative to is not published")?;
-    if to.starts_with("fresh") {
-        let fresh = Test { state: State::Fresh, ..test.clone() };
-        return Ok(Question::Ratio { test, others: vec![fresh], published });
-    }
-    if to.contains("SATA 3Gbps") {
-        let set = vec![conventions::line_rate(3.0)];
-        let slower = Test { host: None, set, ..test.clone() };
-        return Ok(Question::Ratio { test, others: vec![slower], published });
-    }
-    let others = tests_of(figure, names, to, notes)?;
-    // "five times slower than": the ratio of rates is the other way round.
-    if to.contains("slower") {
-        let [other] = others.as_slice() else {
-            return Err(format!("relative to \"{to}\" is not clear"));
-        };
-        return Ok(Question::Ratio { test: other.clone(), others: vec![test], published });
-    }
+    let to =
+        asking.reading.relative_to.as_ref().ok_or("what it is relative to is not published")?;
+    let others = match to {
+        RelativeTo::Fresh => vec![Test { state: State::Fresh, ..test.clone() }],
+        RelativeTo::Gbps(gbps) => {
+            let set = vec![conventions::line_rate(*gbps)];
+            vec![Test { host: None, set, ..test.clone() }]
+        }
+        RelativeTo::Drives(drives) => asking.tests_of(drives, notes)?,
+        RelativeTo::TimesSlowerThan(drive) => {
+            let faster = asking.tests_of(std::slice::from_ref(drive), notes)?;
+            let [faster] = faster.as_slice() else {
+                return Err("it is a number of times slower than several drives".into());
+            };
+            return Ok(Question::Ratio { test: faster.clone(), others: vec![test], published });
+        }
+    };
     Ok(Question::Ratio { test, others, published })
 }
 
-/// The figure's test on every drive that `text` names: `m4 256/512`, `Vertex 2 and X25-M G2`.
-/// What the catalogue does not have is noted; one drive at least must be left.
-fn tests_of(
-    figure: &Figure,
-    names: &Names,
-    text: &str,
-    notes: &mut Vec<String>,
-) -> Result<Vec<Test>, String> {
-    let mut tests = Vec::new();
-    let mut missing = Vec::new();
-    let mut before = String::new();
-    let text = others(text).replace(" and ", "/").replace('&', "/");
-    for part in text.split('/') {
-        let part = plain(part);
-        // "m4 256/512": a number is another capacity of the drive before.
-        let name = match part.parse::<f64>() {
-            Ok(_) => format!("{before} {part}"),
-            Err(_) => part.clone(),
-        };
-        if let Some((model, last)) = name.rsplit_once(' ') {
-            before = if last.parse::<f64>().is_ok() { model.into() } else { name.clone() };
-        }
-        let found: Vec<Found<'_>> = match then(names, figure, &name, None) {
-            // Drives that are compared have the same capacity where they are sold so.
-            Ok(found) if found.usual && figure.capacity_gb.is_some() => {
-                vec![then(names, figure, &name, figure.capacity_gb).unwrap_or(found)]
-            }
-            Ok(found) => vec![found],
-            Err(_) if name.starts_with("HDDs") => names.hard_disks().collect(),
-            Err(why) => {
-                missing.push(why);
-                continue;
-            }
-        };
-        for found in found {
-            tests.push(conventions::test(figure, found)?);
-        }
-    }
-    if tests.is_empty() {
-        return Err(missing.join("; "));
-    }
-    notes.extend(missing.into_iter().map(|why| format!("left out: {why}")));
-    Ok(tests)
-}
-
-/// The drives that `text` names, without what is said of all of them besides: `HDDs (<1 MB/s)`; of
-/// `others (X25-M, Vertex ...)` those that it gives as examples.
-fn others(text: &str) -> String {
-    let inside = |open: &str| text.strip_prefix(open)?.strip_suffix(')');
-    match (inside("others ("), inside("HDDs (")) {
-        (Some(drives), _) => drives.trim_end_matches([' ', '.']).replace(", ", "/"),
-        (None, Some(_)) => "HDDs".into(),
-        (None, None) => text.into(),
-    }
-}
-
-/// A name without what is said of it besides: `(times slower)`, `random write`, `used`.
-fn plain(name: &str) -> String {
-    let mut text = name.to_string();
-    if let (Some(open), Some(close)) = (text.find('('), text.rfind(')'))
-        && open < close
-        && !text[open..close].to_lowercase().contains("indilinx")
-    {
-        text.replace_range(open..=close, "");
-    }
-    for extra in [" random write", " random read", " used", " fresh"] {
-        text = text.replace(extra, "");
-    }
-    text.trim().to_string()
-}
-
-fn ordering(figure: &Figure, names: &Names) -> Result<Asked, String> {
-    let own = then(names, figure, &figure.drive, figure.capacity_gb);
-    let order = figure.order.as_deref().unwrap_or("best first");
-    let by = match order {
-        order if order.contains("max write latency") => By::MaxLatency,
-        order if order.contains("least degraded") => By::Kept,
-        _ => By::Rate,
-    };
-    let list = figure.value.as_array().ok_or("an ordering is a list of drives")?;
+fn ordering(asking: &Asking<'_>) -> Result<Asked, String> {
+    let own = asking.own();
+    let not_a_list = "an ordering is a list of drives";
+    let ordering = asking.reading.ordering.as_ref().ok_or(not_a_list)?;
+    let names = asking.figure.value.as_array().ok_or(not_a_list)?;
+    let names: Option<Vec<&str>> = names.iter().map(Value::as_str).collect();
+    let names = names.filter(|names| names.len() == ordering.places.len()).ok_or(not_a_list)?;
     let mut notes = Vec::new();
     let mut places = Vec::new();
-    for element in list {
-        let name = element.as_str().ok_or("an ordering is a list of drives")?;
-        let equal = name.contains("~=");
-        let data = match name {
-            "repeating data" => Some(Data::Repeating),
-            "incompressible data" => Some(Data::Incompressible),
-            _ => None,
-        };
-        let tests = match (data, &own) {
-            (Some(data), Ok(own)) => conventions::test(figure, *own).map(|mut test| {
-                test.job.data = data;
+    let mut before = None;
+    for (index, (place, name)) in ordering.places.iter().zip(names).enumerate() {
+        let tests = match (&place.of, &own) {
+            (PlaceOf::Data(data), Ok(own)) => asking.test(*own).map(|mut test| {
+                test.job.data = *data;
                 vec![test]
             }),
-            (Some(_), Err(why)) => Err(why.clone()),
-            (None, _) => tests_of(figure, names, &name.replace("~=", "/"), &mut notes),
+            (PlaceOf::Data(_), Err(why)) => Err(why.clone()),
+            (PlaceOf::Drives(drives), _) => asking.tests_of(drives, &mut notes),
         };
         match tests {
             Ok(mut tests) => {
-                if by == By::Kept {
+                if ordering.by == By::Kept {
                     let fresh = |test: &Test| Test { state: State::Fresh, ..test.clone() };
                     let fresh: Vec<Test> = tests.iter().map(fresh).collect();
                     tests.extend(fresh);
                 }
-                let before = places.last().map(|place: &Place| place.name.as_str());
-                let level = before.is_some_and(|before| about_equal(order, before, name));
-                places.push(Place { name: name.to_string(), tests, equal, level });
+                let level = before.is_some_and(|before| place.level_with.contains(&before));
+                before = Some(index);
+                places.push(Place { name: name.to_string(), tests, equal: place.equal, level });
             }
             Err(why) => notes.push(format!("left out: {why}")),
         }
@@ -346,19 +294,9 @@ fn ordering(figure: &Figure, names: &Names) -> Result<Asked, String> {
     let first = &places[0].tests[0].drive;
     let family = |found: Found<'_>| (found.profile.name.clone(), found.family.to_string());
     let (drive, family) = own.map(family).unwrap_or_else(|_| (first.clone(), String::new()));
-    let question = Question::Ordering { places, by };
+    let question = Question::Ordering { places, by: ordering.by };
     notes.extend(special(&question));
     Ok(Asked { question, drive, family, notes })
-}
-
-/// Whether the words for the order say that two of its drives are about equal: `best first; 128 vs 64
-/// about equal`.
-fn about_equal(order: &str, one: &str, other: &str) -> bool {
-    let is_named = |name: &str, word: &str| name.split(' ').any(|part| part == word);
-    let pairs = order.split(';').filter_map(|part| part.split_once(" about equal"));
-    pairs.filter_map(|(pair, _)| pair.trim().split_once(" vs ")).any(|(a, b)| {
-        is_named(one, a) && is_named(other, b) || is_named(one, b) && is_named(other, a)
-    })
 }
 
 impl Question {
@@ -369,20 +307,5 @@ impl Question {
             Question::Ratio { test, others, .. } => std::iter::once(test).chain(others).collect(),
             Question::Ordering { places, .. } => places.iter().flat_map(|p| &p.tests).collect(),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::about_equal;
-
-    #[test]
-    fn drives_that_are_said_to_be_about_equal_are_known_by_a_word_of_their_names() {
-        let order = "best first; 128 vs 64 about equal (512 is 85% faster than both)";
-        assert!(about_equal(order, "m4 128", "m4 64") && about_equal(order, "m4 64", "m4 128"));
-        for (one, other) in [("m4 512", "m4 128"), ("m4 64", "m4 256"), ("m4 128", "m4 640")] {
-            assert!(!about_equal(order, one, other), "{one}, {other}");
-        }
-        assert!(!about_equal("best first", "m4 128", "m4 64"));
     }
 }

@@ -3,6 +3,7 @@
 
 mod figure;
 mod plotly;
+#[cfg(feature = "png")]
 mod png;
 mod scale;
 mod svg;
@@ -11,7 +12,7 @@ mod thin;
 
 pub(super) use figure::legend;
 pub(super) use plotly::library;
-pub use png::PictureError;
+#[cfg(feature = "png")]
 pub(super) use png::png;
 pub(crate) use scale::count_tick;
 pub(super) use scale::{Scale, Up, time_tick};

@@ -6,7 +6,8 @@ use std::sync::{Arc, LazyLock};
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::fontdb::Database;
 use resvg::usvg::{Options, Tree};
-use thiserror::Error;
+
+use crate::pictures::PictureError;
 
 /// Pixels for each unit of the SVG: sharp on a screen with small pixels, too.
 const SCALE: f32 = 2.0;
@@ -20,17 +21,12 @@ static FONTS: LazyLock<Arc<Database>> = LazyLock::new(|| {
     Arc::new(fonts)
 });
 
-/// A picture that could not be made.
-#[derive(Debug, Error)]
-#[error("the picture cannot be drawn: {0}")]
-pub struct PictureError(String);
-
 /// The PNG of an SVG.
 ///
 /// # Errors
 /// What the drawing library says; a picture of very many bars may be too large for it.
 pub(crate) fn png(svg: &str) -> Result<Vec<u8>, PictureError> {
-    let failed = |what: &dyn std::fmt::Display| PictureError(what.to_string());
+    let failed = |what: &dyn std::fmt::Display| PictureError::Drawing(what.to_string());
     let options =
         Options { fontdb: FONTS.clone(), font_family: "Noto Sans".into(), ..Options::default() };
     let tree = Tree::from_str(svg, &options).map_err(|error| failed(&error))?;

@@ -1,20 +1,14 @@
-//! The state of a drive before its test, from the words of a publication.
+//! The state of a drive before its test.
 
-use super::super::articles::{self, Article};
+use super::super::articles::{self, Rules};
 use super::super::figure::PublishedTest;
 use super::super::names::Found;
+use super::super::reading::Before;
 use super::super::runs::State;
 use super::slc_bytes;
 
 /// How long a drive is written at random until it is used.
 pub(super) const TORTURE_SECONDS: u64 = 20 * 60;
-
-/// What pages say of a drive's past that the list of figures does not: part of a source, and what
-/// was done to the drive before.
-const PASTS: [(&str, &str); 1] = [
-    // One sentence about drives that PC Perspective had used for months gives both speeds.
-    ("17441-intel-x25-m-ssd", "months of desktop use"),
-];
 
 /// A pattern that is a state, too.
 pub(super) const AFTER_CACHE: &str = "sequential write after cache";
@@ -25,14 +19,12 @@ pub(super) const AFTER_CACHE: &str = "sequential write after cache";
 /// # Errors
 /// What was done to it that is not modelled.
 pub(super) fn state(
-    source: &str,
     test: &PublishedTest,
+    before: Option<Before>,
     found: Found<'_>,
-    article: Article,
+    article: Rules,
     [usable, span_bytes]: [u64; 2],
 ) -> Result<State, String> {
-    let past = PASTS.iter().find(|(part, _)| source.contains(part));
-    let words = test.precondition.as_deref().or(past.map(|(_, past)| *past)).unwrap_or_default();
     let tortured = State::Used { seconds: TORTURE_SECONDS, once: false };
     if test.pattern == AFTER_CACHE || test.state.as_deref() == Some("SLC cache exhausted") {
         let held = slc_bytes(found).ok_or("the drive's profile has no [slc_buffer]")?;
@@ -46,18 +38,18 @@ pub(super) fn state(
         None if article.written_seconds.is_some() => swept(test, found, article, span_bytes),
         None | Some("fresh" | "new" | "empty" | "clean") => State::Fresh,
         Some("steady") if test.pattern == "random write" => State::Steady,
-        Some("used" | "trimmed") if words.contains("idle") => {
+        Some("used" | "trimmed") if before == Some(Before::Idle) => {
             return Err("what the drive does while idle is not modelled".into());
         }
-        Some("used" | "trimmed") if words.contains("months") => {
+        Some("used" | "trimmed") if before == Some(Before::MonthsOfUse) => {
             return Err("months of desktop use cannot be repeated".into());
         }
         Some(state @ ("used" | "trimmed")) => {
-            let once = words.is_empty() && test.tool.is_none() && state == "used";
-            let used = match seconds_in(words) {
-                Some(seconds) => State::Used { seconds, once: false },
-                None if once => State::Used { seconds: TORTURE_SECONDS, once },
-                None => tortured,
+            let once = before.is_none() && test.tool.is_none() && state == "used";
+            let used = match before {
+                Some(Before::WrittenSeconds(seconds)) => State::Used { seconds, once: false },
+                _ if once => State::Used { seconds: TORTURE_SECONDS, once },
+                _ => tortured,
             };
             match (state, used) {
                 ("trimmed", State::Used { seconds, .. }) => State::Trimmed { seconds },
@@ -69,7 +61,7 @@ pub(super) fn state(
 }
 
 /// A drive that its article has as written before.
-fn swept(test: &PublishedTest, found: Found<'_>, article: Article, span_bytes: u64) -> State {
+fn swept(test: &PublishedTest, found: Found<'_>, article: Rules, span_bytes: u64) -> State {
     let reads = test.pattern.ends_with("read");
     let large = |begun: &articles::Begun| found.profile.capacity_bytes() >= begun.capacity_bytes;
     match article.begun.filter(|begun| reads && large(begun)) {
@@ -79,17 +71,4 @@ fn swept(test: &PublishedTest, found: Found<'_>, article: Article, span_bytes: u
             span_bytes: article.random_span_bytes.map_or(span_bytes, |span| span.min(span_bytes)),
         },
     }
-}
-
-/// The duration in `fill drive, then 4KB random write all LBAs QD32 for 20 min`.
-fn seconds_in(words: &str) -> Option<u64> {
-    let words: Vec<&str> = words.split([' ', ',', '(', ')']).collect();
-    words.windows(2).find_map(|pair| {
-        let number: u64 = pair[0].parse().ok()?;
-        match pair[1] {
-            "min" | "minutes" => Some(number * 60),
-            "h" | "hours" => Some(number * 3600),
-            _ => None,
-        }
-    })
 }
