@@ -27,6 +27,7 @@ mod names;
 mod plan;
 mod question;
 mod runs;
+pub mod shapes;
 pub mod shown;
 mod split;
 mod summary;
