@@ -433,6 +433,10 @@ pub(super) struct ValidateArgs {
     #[arg(long, value_name = "DIR", requires = "shapes")]
     pub(super) profiles: Option<PathBuf>,
 
+    /// With --shapes: draw a chart of each kind of test into this folder, KIND.svg, replacing earlier charts
+    #[arg(long, value_name = "DIR", requires = "shapes")]
+    pub(super) charts: Option<PathBuf>,
+
     /// Fit the values marked as fitted in this file of drives/ to the figures allowed for that, and
     /// print them
     #[arg(long, value_name = "FAMILY", conflicts_with_all = ["json", "markdown"])]
@@ -446,7 +450,7 @@ pub(super) struct ValidateArgs {
     #[arg(long)]
     pub(super) json: bool,
 
-    /// Print Markdown, as in docs/FIDELITY.md
+    /// Print Markdown, as in docs/FIDELITY.md, or with --shapes in docs/DISTRIBUTIONS.md
     #[arg(long, conflicts_with = "json")]
     pub(super) markdown: bool,
 

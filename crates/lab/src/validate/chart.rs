@@ -17,6 +17,13 @@ const BAND: f64 = 1.3;
 #[error("the chart cannot be drawn: {0}")]
 pub struct ChartError(String);
 
+impl ChartError {
+    /// With what the drawing library says.
+    pub(super) fn new(cause: String) -> ChartError {
+        ChartError(cause)
+    }
+}
+
 /// Every absolute figure as a point, in its own unit: both axes are logarithmic, so how far a point is
 /// from the diagonal is its error in any unit. An SVG, the same for the same figures on any machine.
 ///

@@ -1,19 +1,24 @@
 //! `fourcorners validate --shapes`: the catalogue held against measured distributions.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{IsTerminal, Write, stderr, stdout};
 use std::path::Path;
 use std::sync::Mutex;
 
+use anyhow::Context;
 use comfy_table::{ContentArrangement, Table, presets};
 use fourcorners_lab::validate::Standing;
+use fourcorners_lab::validate::shapes::shown::{percent, standing};
 use fourcorners_lab::validate::shapes::{
-    self, Drives, Entry, KindSummary, Part, PathGroup, ShapeRow, ShapesValidation,
+    self, Drives, Entry, KindSummary, Part, PathGroup, ShapeRow, ShapesValidation, chart, shown,
 };
+use fourcorners_machine::save;
 
 use super::{Progress, text_of, workers};
 use crate::cli::args::ValidateArgs;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::outcome::{End, Failure};
+use crate::cli::replaced::{Inputs, Kind};
 use crate::cli::terminal::columns;
 
 pub(super) fn run(args: &ValidateArgs, file: Option<&Path>) -> Result<End, Failure> {
@@ -24,6 +29,12 @@ pub(super) fn run(args: &ValidateArgs, file: Option<&Path>) -> Result<End, Failu
     let known = |id: &String| entries.iter().any(|entry| entry.id == *id);
     if let Some(id) = args.only.iter().find(|id| !known(id)) {
         return Err(Failure::Usage(format!("--only {id}: no distribution has this id")));
+    }
+    let kinds: BTreeSet<&str> = entries.iter().map(|entry| entry.kind.as_str()).collect();
+    if let Some(folder) = &args.charts {
+        may_draw(folder, &kinds, (file, args.overwrite)).map_err(Failure::Usage)?;
+    } else if args.overwrite {
+        return Err(Failure::Usage("--overwrite is for --charts: add it".into()));
     }
     let drives = match &args.profiles {
         Some(folder) => {
@@ -40,12 +51,48 @@ pub(super) fn run(args: &ValidateArgs, file: Option<&Path>) -> Result<End, Failu
     let wanted = |entry: &Entry| args.only.is_empty() || args.only.contains(&entry.id);
     let validation = shapes::validate_shapes(&entries, wanted, &drives, (workers(), &watch));
     progress.clear();
-    let text = match args.json {
-        true => serde_json::to_string(&validation)?,
-        false => table(&validation),
+    let mut charts = BTreeMap::new();
+    for kind in kinds {
+        if let Some(svg) = chart::svg(kind, &validation.entries)? {
+            charts.insert(kind.to_string(), svg);
+        }
+    }
+    let text = match (args.json, args.markdown) {
+        (true, _) => serde_json::to_string(&validation)?,
+        (_, true) => shown::markdown(&validation, &charts).trim_end().to_string(),
+        _ => table(&validation),
     };
+    if let Some(folder) = args.charts.as_ref().filter(|_| !validation.stopped) {
+        for (kind, svg) in &charts {
+            let path = folder.join(format!("{kind}.svg"));
+            save::write_atomically(&path, svg.as_bytes())
+                .with_context(|| format!("{}: cannot write the chart", path.display()))?;
+        }
+    }
     writeln!(stdout().lock(), "{text}")?;
     Ok(if validation.stopped { End::Incomplete } else { End::Done })
+}
+
+/// Looks at where charts are to go before minutes of work.
+fn may_draw(
+    folder: &Path,
+    kinds: &BTreeSet<&str>,
+    (file, overwrite): (Option<&Path>, bool),
+) -> Result<(), String> {
+    if !folder.is_dir() {
+        return Err(format!("--charts {}: this is not a folder", folder.display()));
+    }
+    let plain = |kind: &str| kind.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+    for kind in kinds {
+        if !plain(kind) {
+            return Err(format!(
+                "--charts: the kind {kind:?} is no name for a file: letters, digits, - and _ are"
+            ));
+        }
+        let path = folder.join(format!("{kind}.svg"));
+        Inputs::of(file).may_write(&path, Kind::Svg, overwrite)?;
+    }
+    Ok(())
 }
 
 fn read(path: &Path) -> Result<Vec<Entry>, String> {
@@ -62,13 +109,9 @@ fn table(validation: &ShapesValidation) -> String {
     table.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns());
     table.set_header(["entry", "kind", "drive", "errors", "standing"]);
     for row in validation.entries.iter().filter(|row| row.standing != Standing::NotRun) {
-        let standing = match row.standing {
-            Standing::Fitted => "fitted",
-            _ if row.kept_out => "predicted, kept out",
-            _ => "predicted",
-        };
         let drive = row.drive.clone().unwrap_or_default();
-        table.add_row([row.id.clone(), row.kind.clone(), drive, errors(row), standing.into()]);
+        let standing = standing(row).to_string();
+        table.add_row([row.id.clone(), row.kind.clone(), drive, errors(row), standing]);
     }
     let mut text: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
     let not_run = validation.entries.iter().filter(|row| row.standing == Standing::NotRun);
@@ -98,13 +141,13 @@ fn table(validation: &ShapesValidation) -> String {
 fn errors(row: &ShapeRow) -> String {
     let shown = SHOWN.iter().filter_map(|path| {
         let error = row.compared.get(*path)?.error?;
-        Some(format!("{path} {:+.0} %", error * 100.0))
+        Some(format!("{path} {}", percent(error)))
     });
     shown.collect::<Vec<_>>().join(", ")
 }
 
 /// A line for each kind and standing.
-fn kinds(by_kind: &std::collections::BTreeMap<String, KindSummary>) -> String {
+fn kinds(by_kind: &BTreeMap<String, KindSummary>) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns());

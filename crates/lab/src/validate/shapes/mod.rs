@@ -10,6 +10,7 @@
 //!
 //! The result is `docs/DISTRIBUTIONS.md`, made by `scripts/evidence distributions`.
 
+pub mod chart;
 mod drives;
 mod entry;
 mod host;
@@ -18,6 +19,7 @@ mod question;
 mod rig;
 mod runs;
 mod scale;
+pub mod shown;
 mod split;
 mod summary;
 mod writes;

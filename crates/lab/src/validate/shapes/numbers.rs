@@ -96,3 +96,40 @@ pub(super) fn quantile_of(sorted: &[f64], share: f64) -> Option<f64> {
     let rank = (sorted.len() as f64 * share).ceil() as usize;
     sorted.get(rank.saturating_sub(1).min(sorted.len().saturating_sub(1))).copied()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_told_where_ten_values_lie_beyond_and_lack_what_is_left_out() {
+        let mut latency = Histogram::new();
+        (1..=1000).for_each(|us| latency.record(us * 1000));
+        let mut numbers = Numbers::new();
+        add_latencies(&mut numbers, "read.", &latency, 100.0);
+        let near = |path: &str, us: f64| {
+            assert!((numbers[path] / us - 1.0).abs() < 0.01, "{path}: {}", numbers[path]);
+        };
+        near("read.p50", 400.0);
+        near("read.p99", 890.0);
+        near("read.mean_us", 400.5);
+        near("read.lat_mean_us", 500.5);
+        near("read.p20_30_40_60_70_80.5", 700.0);
+        near("read.max_us", 900.0);
+        near("read.share_under_50us_pct", 14.9);
+        near("read.stddev_us", 288.7);
+        assert!(numbers.contains_key("read.p1") && !numbers.contains_key("read.p999"));
+    }
+
+    #[test]
+    fn a_series_says_how_it_varies_and_what_follows_from_what() {
+        let waves: Vec<f64> = (0..100).map(|at| if at % 2 == 0 { 9.0 } else { 11.0 }).collect();
+        assert_eq!(variation(&waves), Some(0.1));
+        assert!((autocorrelation(&waves, 1).expect("long enough") + 0.99).abs() < 1e-9);
+        assert!((autocorrelation(&waves, 10).expect("long enough") - 0.9).abs() < 1e-9);
+        assert_eq!(autocorrelation(&waves, 11), None);
+        assert_eq!((variation(&[1.0, 2.0]), variation(&[0.0; 5])), (None, None));
+        assert_eq!(quantile_of(&[1.0, 2.0, 3.0], 0.5), Some(2.0));
+        assert_eq!(quantile_of(&[], 0.5), None);
+    }
+}

@@ -146,3 +146,86 @@ impl Target for Rig {
         [next, due].into_iter().flatten().min()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use fourcorners_drive::config::SsdConfig;
+    use fourcorners_run::Unobserved;
+    use fourcorners_run::streams::{Plan, RunResult, run, run_told};
+
+    use super::super::question::{StreamSpec, Streams};
+    use super::*;
+
+    fn drive() -> Ssd {
+        let mut config = SsdConfig::default();
+        config.controller.read_command_us = 1.0;
+        config.nand.reads_unwritten = Some(true);
+        Ssd::new(&config).expect("it works")
+    }
+
+    fn plan(jobs: usize, depth: u32) -> Plan {
+        let spec = StreamSpec {
+            read_percent: 100,
+            sequential: false,
+            block_bytes: 4096,
+            depth,
+            pace: None,
+            delay: Nanos::ZERO,
+            span_bytes: None,
+        };
+        let streams = Streams {
+            streams: vec![spec; jobs],
+            probes: jobs,
+            seconds: 0.2,
+            ramp: Nanos(10_000_000),
+            by_direction: false,
+        };
+        let bytes = drive().geometry().bytes();
+        let numbered = streams.streams.iter().enumerate();
+        let made = numbered.map(|(number, spec)| spec.stream(number, &streams, bytes));
+        Plan { streams: made.collect(), ..Plan::default() }
+    }
+
+    fn ios(result: &RunResult) -> Vec<(u64, u128)> {
+        let of = |latency: &fourcorners_run::Histogram| (latency.count(), latency.sum());
+        result.streams.iter().map(|stream| of(&stream.measure.tallies[0].latency)).collect()
+    }
+
+    fn on_rig(drives: usize, host: (usize, Nanos), plan: &Plan) -> Vec<(u64, u128)> {
+        let mut rig = Rig::new(vec![drive(); drives], host, plan.streams.len());
+        ios(&run_told(&mut rig, plan, &mut Unobserved, Rig::is_of))
+    }
+
+    fn rate(drives: usize, host: (usize, Nanos), plan: &Plan) -> f64 {
+        on_rig(drives, host, plan).iter().map(|(count, _)| *count as f64).sum::<f64>() / 0.2
+    }
+
+    #[test]
+    fn one_drive_and_a_host_that_costs_nothing_is_the_drive() {
+        let plan = plan(3, 4);
+        let alone = ios(&run(&mut drive(), &plan, &mut Unobserved));
+        assert_eq!(on_rig(1, (2, Nanos::ZERO), &plan), alone);
+        assert_ne!(on_rig(1, (2, Nanos(500)), &plan), alone);
+    }
+
+    #[test]
+    fn a_process_submits_no_faster_than_its_processor_and_two_on_one_no_faster_than_one() {
+        let slow = Nanos(20_000);
+        let near = |rate: f64, to: f64| assert!((rate / to - 1.0).abs() < 0.02, "{rate} {to}");
+        near(rate(1, (4, slow), &plan(1, 32)), 50_000.0);
+        near(rate(1, (4, slow), &plan(2, 16)), 100_000.0);
+        near(rate(1, (1, slow), &plan(2, 16)), 50_000.0);
+        // At depth 1 there is time enough, and it is a part of the latency.
+        let [(count, sum)] = on_rig(1, (1, slow), &plan(1, 1))[..] else { panic!("one stream") };
+        let [(alone, alone_sum)] = on_rig(1, (1, Nanos::ZERO), &plan(1, 1))[..] else { panic!() };
+        let (mean, mean_alone) = (sum / u128::from(count), alone_sum / u128::from(alone));
+        assert!((mean - mean_alone).abs_diff(20_000) < 500, "{mean} {mean_alone}");
+    }
+
+    #[test]
+    fn drives_behind_one_loop_add_up() {
+        let one = rate(1, (1, Nanos::ZERO), &plan(2, 32));
+        let three = rate(3, (1, Nanos::ZERO), &plan(6, 32));
+        assert!((three / one - 3.0).abs() < 0.1, "{one} {three}");
+    }
+}

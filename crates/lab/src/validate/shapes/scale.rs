@@ -5,7 +5,7 @@ use fourcorners_drive::config::{ConfigError, SsdConfig};
 
 /// A die keeps at least so many blocks: with fewer, the last block that is filled would be a large part of the
 /// drive.
-const LEAST_BLOCKS: u32 = 256;
+const LEAST_BLOCKS: u32 = 128;
 
 /// A drive at a part of its capacity.
 pub(super) struct Scaled {
@@ -73,4 +73,65 @@ fn sectors_of_equal_spare(
 /// Whole pages of the map, which are at most 64 KiB.
 fn whole_units(sectors: f64) -> u64 {
     sectors as u64 / 128 * 128
+}
+
+#[cfg(test)]
+mod tests {
+    use fourcorners_drive::Target;
+    use fourcorners_record::Until;
+    use fourcorners_run::{Unobserved, run};
+
+    use super::super::writes;
+    use super::*;
+
+    /// Eight times the blocks of the smallest.
+    fn large() -> SsdConfig {
+        let mut config = SsdConfig::default();
+        config.nand.blocks_per_plane = 8 * LEAST_BLOCKS;
+        config.nand.pages_per_block = 64;
+        let raw = config.raw_bytes();
+        config.capacity.sectors = whole_units(raw as f64 / 512.0 * 0.9);
+        config
+    }
+
+    /// Write amplification and rate once a drive was written twice over at random.
+    fn steady(config: &SsdConfig) -> (f64, f64) {
+        let mut ssd = Ssd::new(config).expect("it works");
+        let bytes = ssd.geometry().bytes();
+        writes::fill(&mut ssd, bytes, &mut Unobserved).expect("it can be filled");
+        run(&mut ssd, &writes::job(false, 4096, bytes, Until::Bytes(2 * bytes)), &mut Unobserved);
+        let before = ssd.counters();
+        let job = writes::job(false, 4096, bytes, Until::Bytes(bytes));
+        let measured = run(&mut ssd, &job, &mut Unobserved);
+        let amplification = ssd.counters().write_amplification_since(&before);
+        (
+            amplification.expect("it was written"),
+            measured.writes as f64 / measured.elapsed.as_secs(),
+        )
+    }
+
+    #[test]
+    fn a_smaller_drive_with_equal_spare_is_as_fast_and_one_with_equal_blocks_is_not() {
+        let large = large();
+        let small = scaled(&large).expect("it is a drive");
+        assert_eq!(small.factor, 8);
+        let spare = |config: &SsdConfig| Ssd::new(config).expect("it works").effective_op();
+        assert!((spare(&small.config) / spare(&large) - 1.0).abs() < 0.01);
+        let (amplified, rate) = steady(&large);
+        let (amplified_small, rate_small) = steady(&small.config);
+        assert!((amplified_small / amplified - 1.0).abs() < 0.03, "{amplified_small} {amplified}");
+        assert!((rate_small / rate - 1.0).abs() < 0.03, "{rate_small} {rate}");
+        // Sectors in proportion to the blocks would leave less to collection.
+        let mut naive = small.config;
+        naive.capacity.sectors = whole_units(large.capacity.sectors as f64 / 8.0);
+        let (amplified_naive, _) = steady(&naive);
+        assert!(amplified_naive > amplified * 1.1, "{amplified_naive} {amplified}");
+    }
+
+    #[test]
+    fn a_small_drive_stays_what_it_is() {
+        let small = SsdConfig::default();
+        let same = scaled(&small).expect("it is a drive");
+        assert_eq!((same.factor, same.config), (1, small));
+    }
 }

@@ -63,4 +63,27 @@ mod tests {
         others.iter_mut().for_each(|entry| entry.id.insert(0, 'x'));
         assert_ne!(kept(&others), kept(&entries));
     }
+
+    /// Whether a note names the entry: its id, and not the beginning of another.
+    fn cites(note: &str, id: &str) -> bool {
+        note.split(|c: char| !(c.is_ascii_alphanumeric() || "-_.".contains(c)))
+            .any(|word| word.trim_end_matches('.') == id)
+    }
+
+    #[test]
+    fn no_profile_says_that_it_was_fitted_to_an_entry_that_is_kept_out() {
+        assert!(cites("fitted to 980pro-rr4k-j1-q1.", "980pro-rr4k-j1-q1"));
+        assert!(!cites("fitted to 980pro-rr4k-j1-q16", "980pro-rr4k-j1-q1"));
+        let entries = built_in();
+        let kept: Vec<&Entry> = entries.iter().filter(|e| is_kept_out(e, &entries)).collect();
+        for name in fourcorners_catalogue::names() {
+            let profile = fourcorners_catalogue::built_in(&name, &[]).expect("it is built in");
+            let fitted = |standing| standing == fourcorners_catalogue::Standing::Fitted;
+            for value in profile.values.iter().filter(|value| fitted(value.standing)) {
+                let note = value.note.as_deref().unwrap_or_default();
+                let cited = kept.iter().find(|entry| cites(note, &entry.id));
+                assert!(cited.is_none(), "{name}: {}: {note}", value.key);
+            }
+        }
+    }
 }
