@@ -160,7 +160,7 @@ impl Entry {
         value.as_f64().filter(|number| number.is_finite())
     }
 
-    /// All numbers of the result with their dotted paths, in the order of the file.
+    /// All numbers of the result with their dotted paths, in alphabetical order of their keys.
     pub fn numbers(&self) -> Vec<(String, f64)> {
         fn walk(path: String, value: &Value, into: &mut Vec<(String, f64)>) {
             match value {
@@ -311,7 +311,7 @@ mod tests {
         let entry = parse(text).expect("it is one").remove(0);
         let numbers = entry.numbers();
         let paths: Vec<&str> = numbers.iter().map(|(path, _)| path.as_str()).collect();
-        assert_eq!(paths, ["p99", "at.0.5", "list.0", "list.1"]);
+        assert_eq!(paths, ["at.0.5", "list.0", "list.1", "p99"]);
         for (path, number) in &numbers {
             assert_eq!(entry.number(path), Some(*number), "{path}");
         }

@@ -45,7 +45,7 @@ pub fn percent(error: f64) -> String {
 pub fn markdown(validation: &ShapesValidation, charts: &BTreeMap<String, String>) -> String {
     let mut text = INTRODUCTION.to_string();
     let mut line = |content: String| {
-        text.push_str(content.trim_end());
+        text.push_str(content.trim_end_matches(' '));
         text.push('\n');
     };
     let summary = &validation.summary;

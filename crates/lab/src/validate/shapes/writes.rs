@@ -270,3 +270,56 @@ fn add_rates_at<O: Observer>(
 
 /// So long nothing is asked of a drive between two tests of different kinds.
 pub(super) const PAUSE: Nanos = Nanos::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use fourcorners_drive::config::SsdConfig;
+    use fourcorners_run::Unobserved;
+
+    use super::*;
+
+    fn measured(filled: bool, steady: bool) -> Numbers {
+        let mut ssd = Ssd::new(&SsdConfig::default()).expect("it works");
+        let writes = Writes {
+            sequential: false,
+            block_bytes: 4096,
+            depth: 32,
+            span_bytes: None,
+            filled,
+            spans: 4.0,
+            steady,
+        };
+        let wanted = ["0.5", "3", "4", "5"].map(|at| format!("iops_at_drive_writes.{at}"));
+        measure(&mut ssd, (&writes, 60, &wanted), &mut Unobserved).expect("it runs")
+    }
+
+    #[test]
+    fn an_empty_drive_begins_faster_than_it_ends_and_a_full_one_as_it_ends() {
+        let (empty, full) = (measured(false, true), measured(true, false));
+        let at = |numbers: &Numbers, at: &str| numbers[&format!("iops_at_drive_writes.{at}")];
+        assert!(at(&empty, "0.5") > 2.0 * at(&empty, "3"), "{empty:?}");
+        assert!(at(&full, "0.5") < 2.0 * at(&full, "3"), "{full:?}");
+        // The smaller the drive, the longer its dies drift apart: its rate goes on falling.
+        for path in ["steady.iops", "last_quarter.iops", "iops_at_drive_writes.4"] {
+            assert!((0.4..1.0).contains(&(empty[path] / at(&empty, "3"))), "{path}: {empty:?}");
+        }
+        assert!(empty["first_minute.iops"] > 2.0 * empty["steady.iops"], "{empty:?}");
+        assert!(empty["lowest_minute_iops"] <= empty["last_quarter.iops"], "{empty:?}");
+        assert!(empty["write_amplification_last_quarter"] > 2.0, "{empty:?}");
+        // It was not written so often.
+        assert!(!empty.contains_key("iops_at_drive_writes.5"), "{empty:?}");
+        assert!(!full.contains_key("steady.iops"), "{full:?}");
+    }
+
+    #[test]
+    fn a_drive_is_filled_to_its_last_unit_and_no_further_than_it_is_asked() {
+        let mut ssd = Ssd::new(&SsdConfig::default()).expect("it works");
+        let bytes = ssd.geometry().bytes() / 4096 * 4096;
+        let part = u64::from(FILL_BLOCK_BYTES) * 3 + 8192;
+        let mapped = |ssd: &Ssd, byte: u64| ssd.is_mapped(fourcorners_drive::Lba(byte / 512));
+        fill(&mut ssd, part, &mut Unobserved).expect("it can be written");
+        assert!(mapped(&ssd, 0) && mapped(&ssd, part - 4096) && !mapped(&ssd, part));
+        fill(&mut ssd, bytes, &mut Unobserved).expect("it can be written");
+        assert!(mapped(&ssd, bytes - 4096));
+    }
+}
