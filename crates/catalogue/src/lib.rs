@@ -281,6 +281,23 @@ fn form(place: &str, message: String) -> CatalogueError {
     CatalogueError::Form { place: place.into(), message }
 }
 
+/// A file in the form of the catalogue's: what publications call its drives, and the drives. The family has the
+/// file's name without its ending.
+///
+/// # Errors
+/// When it cannot be read, is none of drives, or one of them is none.
+pub fn family_from_file(path: &Path) -> Result<(Family, Vec<Profile>), CatalogueError> {
+    let place = path.display().to_string();
+    let mut table = table_of(&read(path)?, &place)?;
+    let published = family::take_published(&mut table).map_err(|message| form(&place, message))?;
+    let drives = family::drives_of(table, &place)?;
+    let profiles = drives.into_iter().map(|drive| parse(drive, &place, None, &[]));
+    let profiles = profiles.collect::<Result<Vec<Profile>, _>>()?;
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let drives = profiles.iter().map(|profile| profile.name.clone()).collect();
+    Ok((Family { name, published, drives }, profiles))
+}
+
 /// The profile in a file, with `set` applied.
 ///
 /// # Errors

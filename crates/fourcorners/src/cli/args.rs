@@ -434,12 +434,26 @@ pub(super) struct ValidateArgs {
     #[arg(long, value_name = "FILE")]
     pub(super) figures: Option<PathBuf>,
 
+    /// Hold the drives against measured distributions instead of single figures: those of FILE, or the built-in ones
+    /// (form: figures/shapes.json)
+    #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with_all = ["figures", "fit", "chart", "errors"])]
+    pub(super) shapes: Option<Option<PathBuf>>,
+
+    /// With --shapes: take the drives in the files *.toml of this folder as well; one of the name of a file of the
+    /// catalogue takes its place
+    #[arg(long, value_name = "DIR", requires = "shapes")]
+    pub(super) profiles: Option<PathBuf>,
+
+    /// With --shapes: draw a chart of each kind of test into this folder, KIND.svg, replacing earlier charts
+    #[arg(long, value_name = "DIR", requires = "shapes")]
+    pub(super) charts: Option<PathBuf>,
+
     /// Fit the values marked as fitted in this file of drives/ to the figures allowed for that, and
     /// print them
     #[arg(long, value_name = "FAMILY", conflicts_with_all = ["json", "markdown"])]
     pub(super) fit: Option<String>,
 
-    /// Only the figures with these ids, separated by commas
+    /// Only the figures or distributions with these ids, separated by commas
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(super) only: Vec<String>,
 
@@ -447,7 +461,7 @@ pub(super) struct ValidateArgs {
     #[arg(long)]
     pub(super) json: bool,
 
-    /// Print Markdown, as in docs/FIDELITY.md
+    /// Print Markdown, as in docs/FIDELITY.md, or with --shapes in docs/DISTRIBUTIONS.md
     #[arg(long, conflicts_with = "json")]
     pub(super) markdown: bool,
 

@@ -11,6 +11,8 @@ use fourcorners_lab::validate::{
 };
 use fourcorners_machine::{host, save};
 
+mod distributions;
+
 use super::args::ValidateArgs;
 use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
@@ -23,6 +25,9 @@ const MOST_FIGURES_BYTES: u64 = 64 << 20;
 const MOST_DRIVE_BYTES: u64 = 5 << 30;
 
 pub(super) fn run(args: &ValidateArgs) -> Result<End, Failure> {
+    if let Some(file) = &args.shapes {
+        return distributions::run(args, file.as_deref());
+    }
     let outputs = [("--chart", &args.chart, Kind::Svg), ("--errors", &args.errors, Kind::Errors)];
     for (option, path, kind) in outputs {
         if let Some(path) = path {
@@ -104,6 +109,12 @@ pub(super) fn workers() -> usize {
 }
 
 fn read(path: &Path) -> Result<Vec<Figure>, String> {
+    let text = text_of(path)?;
+    validate::parse(&text).map_err(|why| format!("{}: {why}", path.display()))
+}
+
+/// The text of a file of figures.
+fn text_of(path: &Path) -> Result<String, String> {
     let place = path.display();
     let cannot = |cause| format!("{place}: cannot read the figures: {cause}");
     let metadata = std::fs::metadata(path).map_err(cannot)?;
@@ -113,8 +124,7 @@ fn read(path: &Path) -> Result<Vec<Figure>, String> {
     if metadata.len() > MOST_FIGURES_BYTES {
         return Err(format!("{place}: {} bytes is too long for figures", metadata.len()));
     }
-    let text = std::fs::read_to_string(path).map_err(cannot)?;
-    validate::parse(&text).map_err(|why| format!("{place}: {why}"))
+    std::fs::read_to_string(path).map_err(cannot)
 }
 
 /// How far it is, on a terminal.

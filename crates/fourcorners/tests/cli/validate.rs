@@ -157,3 +157,90 @@ fn what_is_no_list_of_figures_is_refused() {
     }
     refused(path, &["validate", "--json", "--markdown"]);
 }
+
+/// Two distributions of a drive of the catalogue and one of none.
+fn distributions() -> Value {
+    let read = |id: &str, drive: &str| {
+        json!({"id": id, "kind": "randread-qd", "drive": drive, "capacity_gb": 250,
+            "test": {"pattern": "randread", "block_size": 4096, "queue_depth": 1, "jobs": 1, "span": "whole drive",
+                "duration_s": 2, "engine": "io_uring"},
+            "result": {"iops": 19000, "p50": 60, "p99": 80, "slat_mean_us": 2}})
+    };
+    let drive = "Samsung 970 EVO Plus 250GB";
+    json!({"entries": [read("one", drive), read("two", drive), read("three", "Nobody 9000")]})
+}
+
+#[test]
+fn distributions_of_ones_own_are_held_against_the_catalogue() {
+    let dir = folder();
+    fs::write(dir.path().join("mine.json"), distributions().to_string())
+        .expect("it can be written");
+    let ran =
+        run(dir.path(), &["validate", "--shapes", "mine.json", "--only", "one,three", "--json"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    let document: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    let rows = document["entries"].as_array().expect("a list");
+    let ids: Vec<&str> = rows.iter().filter_map(|row| row["id"].as_str()).collect();
+    assert_eq!(ids, ["one", "three"]);
+    assert_eq!(rows[0]["standing"], "predicted");
+    assert_eq!(rows[0]["drive"], "samsung-970-evo-plus-250gb");
+    assert_eq!(rows[0]["compared"]["p99"]["published"], 80.0);
+    assert!(rows[0]["compared"]["p99"]["error"].as_f64().is_some_and(|error| error.abs() < 0.5));
+    assert_eq!(rows[1]["standing"], "not_run");
+    assert!(rows[1]["why"].as_str().is_some_and(|why| why.contains("Nobody 9000")));
+    let of_kind = &document["summary"]["by_kind"]["randread-qd"];
+    assert_eq!(
+        (&of_kind["predicted"]["entries"], &of_kind["fitted"]["entries"]),
+        (&json!(1), &json!(0))
+    );
+    assert!(of_kind["predicted"]["median_abs_error"]["p99"].as_f64().is_some());
+}
+
+#[test]
+fn charts_of_distributions_replace_only_charts() {
+    let dir = folder();
+    fs::write(dir.path().join("mine.json"), distributions().to_string())
+        .expect("it can be written");
+    let args =
+        ["validate", "--shapes", "mine.json", "--only", "one", "--markdown", "--charts", "."];
+    for _ in 0..2 {
+        let ran = run(dir.path(), &args);
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+        assert!(
+            ran.stdout
+                .contains("![randread-qd, measured and virtual](distributions/randread-qd.svg)")
+        );
+        let chart = fs::read_to_string(dir.path().join("randread-qd.svg")).expect("a chart");
+        assert!(chart.starts_with("<svg"), "{chart}");
+    }
+    fs::write(dir.path().join("randread-qd.svg"), "my notes").expect("it can be written");
+    let told = refused(dir.path(), &args);
+    assert!(told.contains("randread-qd.svg exists and is not"), "{told}");
+}
+
+#[test]
+fn what_is_no_file_of_distributions_is_refused() {
+    let dir = folder();
+    fs::write(dir.path().join("list.json"), "[]").expect("it can be written");
+    let mut wrong = distributions();
+    wrong["entries"][1]["test"]["jobs"] = json!("many");
+    fs::write(dir.path().join("wrong.json"), wrong.to_string()).expect("it can be written");
+    wrong["entries"][1]["test"]["jobs"] = json!(1);
+    wrong["entries"][1]["kind"] = json!("../up");
+    fs::write(dir.path().join("kind.json"), wrong.to_string()).expect("it can be written");
+    for (args, told) in [
+        (vec!["--shapes", "list.json"], "list.json: this is no file of distributions"),
+        (vec!["--shapes", "wrong.json"], "wrong.json: entry 2 (\"two\"): test.jobs: invalid type"),
+        (vec!["--shapes", "none.json"], "none.json: cannot read"),
+        (vec!["--shapes", "--only", "nobody"], "--only nobody: no distribution has this id"),
+        (vec!["--shapes", "--profiles", "none"], "none: cannot read the folder of profiles"),
+        (vec!["--shapes", "--charts", "none"], "--charts none: this is not a folder"),
+        (vec!["--shapes", "kind.json", "--charts", "."], "is no name for a file"),
+        (vec!["--shapes", "--figures", "list.json"], "cannot be used with"),
+        (vec!["--profiles", "."], "--shapes"),
+    ] {
+        let args: Vec<&str> = std::iter::once("validate").chain(args).collect();
+        let said = refused(dir.path(), &args);
+        assert!(said.contains(told), "{args:?}: {said}");
+    }
+}

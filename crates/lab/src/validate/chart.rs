@@ -18,6 +18,13 @@ const BOTTOM: i32 = 659;
 /// Ticks of an axis, at most.
 const MOST_TICKS: i32 = 11;
 
+impl ChartError {
+    /// With what the drawing library says.
+    pub(super) fn new(cause: String) -> ChartError {
+        ChartError(cause)
+    }
+}
+
 /// Every absolute figure as a point, in its own unit: both axes are logarithmic, so how far a point is
 /// from the diagonal is its error in any unit. An SVG, the same for the same figures on any machine.
 pub fn svg(validation: &Validation) -> String {

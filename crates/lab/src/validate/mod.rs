@@ -29,6 +29,7 @@ mod plan;
 mod question;
 mod reading;
 mod runs;
+pub mod shapes;
 pub mod shown;
 mod split;
 mod summary;

@@ -63,6 +63,14 @@ impl Names {
         Names { models: models.collect() }
     }
 
+    /// Puts a file of drives beside those of the catalogue, or in the place of the one of that name.
+    pub(super) fn replace(&mut self, family: Family, drives: Vec<Profile>) {
+        self.models.retain(|model| model.family.name != family.name);
+        let own = std::iter::once(&family.name);
+        let names = own.chain(&family.published.names).map(|name| telling(name)).collect();
+        self.models.push(Model { family, names, drives });
+    }
+
     /// All hard disks.
     pub(super) fn hard_disks(&self) -> impl Iterator<Item = Found<'_>> {
         self.models.iter().flat_map(|model| {

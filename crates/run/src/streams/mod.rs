@@ -41,7 +41,7 @@ pub use log::{Log, LogSpec, MOST_ROWS, Row};
 pub use measure::{Measure, Samples, Tally};
 pub use pace::{Pace, Rate, Think};
 pub use recorded::Recorded;
-pub use run::run;
+pub use run::{run, run_told};
 pub use steady::{Criterion, SteadyResult, SteadySpec, Watched};
 pub use verified::run_verified;
 

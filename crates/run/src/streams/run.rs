@@ -34,8 +34,8 @@ pub fn run<T: Target>(target: &mut T, plan: &Plan, observer: &mut impl Observer)
     run_told(target, plan, observer, |_, _| {})
 }
 
-/// The same; `tell` says to the target, before each I/O, whose it is by its place in the plan.
-pub(super) fn run_told<T: Target>(
+/// The same; `tell` says to the target, before each I/O, whose it is: the stream's place in the plan.
+pub fn run_told<T: Target>(
     target: &mut T,
     plan: &Plan,
     observer: &mut impl Observer,

@@ -1,0 +1,231 @@
+//! Holds the catalogue against measured distributions: each entry's own test is run on its virtual drive, and every number
+//! of its result that the test can give is compared.
+//!
+//! An entry is read (`entry`), its drive found (`drives`), what it asks worked out (`question`), all of it run (`runs`,
+//! `writes`) and the numbers compared (here).
+//!
+//! - A drive is run at a part of its capacity (`scale`), so that hours of writes take seconds.
+//! - Several drives are behind one loop, and processes take processor time (`rig`, `host`).
+//! - One entry in three of each kind is kept out of every fit (`split`).
+//!
+//! The result is `docs/DISTRIBUTIONS.md`, made by `scripts/evidence distributions`.
+
+pub mod chart;
+mod drives;
+mod entry;
+mod host;
+mod numbers;
+mod question;
+mod rig;
+mod runs;
+mod scale;
+pub mod shown;
+mod split;
+mod summary;
+mod writes;
+
+use std::collections::BTreeMap;
+
+pub use drives::{Drives, ProfilesError};
+pub use entry::{Amount, Background, Entry, EntryTest, ShapesError, parse};
+use numbers::Numbers;
+use question::Question;
+use runs::{NoAnswer, Task, run_all};
+use serde::Serialize;
+pub use split::is_kept_out;
+pub use summary::{KindSummary, Part, PathGroup, ShapesSummary};
+
+use super::{Standing, Watch};
+use crate::statistic::four_digits;
+
+/// The distributions that come with the tool.
+const BUILT_IN: &str = include_str!("../../../figures/shapes.json");
+
+/// A number that was published and simulated.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Compared {
+    /// What was published.
+    pub published: f64,
+    /// What the virtual drive gives.
+    pub simulated: f64,
+    /// Simulated over published, less one; none where nothing was published but zero.
+    pub error: Option<f64>,
+}
+
+/// An entry and what became of it.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ShapeRow {
+    /// The entry's id.
+    pub id: String,
+    /// The kind of its test.
+    pub kind: String,
+    /// The drive of the catalogue that it was run on.
+    pub drive: Option<String>,
+    /// The drive as published.
+    pub published_drive: String,
+    /// How it stands.
+    pub standing: Standing,
+    /// Whether it is kept out of every fit.
+    pub kept_out: bool,
+    /// Why it was not run, or what has to be known of it.
+    pub why: Option<String>,
+    /// By dotted path into the entry's result.
+    pub compared: BTreeMap<String, Compared>,
+}
+
+/// The catalogue held against distributions.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ShapesValidation {
+    /// In the order of the file.
+    pub entries: Vec<ShapeRow>,
+    /// Over all of them.
+    pub summary: ShapesSummary,
+    /// Whether it was stopped before all was run.
+    #[serde(skip)]
+    pub stopped: bool,
+}
+
+/// The distributions that come with the tool.
+///
+/// # Panics
+/// Never: the tests read them, and they are compiled in.
+pub fn built_in() -> Vec<Entry> {
+    parse(BUILT_IN).expect("the built-in distributions are distributions")
+}
+
+/// Whether profiles may be fitted to the entry: one of the built-in ones that is not kept out.
+pub fn may_be_fitted(entry: &Entry, built_in: &[Entry]) -> bool {
+    built_in.contains(entry) && !is_kept_out(entry, built_in)
+}
+
+/// Runs the entries' tests on their virtual drives, on `workers` threads. `wanted` says which are run: the others are what
+/// those may be relative to.
+pub fn validate_shapes(
+    entries: &[Entry],
+    wanted: impl Fn(&Entry) -> bool,
+    drives: &Drives,
+    (workers, watch): (usize, &Watch<'_>),
+) -> ShapesValidation {
+    let is_base = |entry: &Entry, questions: &[(usize, Result<Question, String>)]| {
+        questions.iter().any(|(_, question)| {
+            question.as_ref().is_ok_and(|question| question.base.as_ref() == Some(&entry.id))
+        })
+    };
+    let mut questions: Vec<(usize, Result<Question, String>)> = Vec::new();
+    for (index, entry) in entries.iter().enumerate().filter(|(_, entry)| wanted(entry)) {
+        questions.push((index, Question::of(entry, entries)));
+    }
+    // What the others are relative to is run, too, and compared with nothing.
+    let bases: Vec<usize> =
+        (0..entries.len()).filter(|&index| is_base(&entries[index], &questions)).collect();
+    let mut tasks: Vec<(usize, Task<'_>)> = Vec::new();
+    let base_questions: Vec<(usize, Question)> = bases
+        .iter()
+        .filter_map(|&index| Some((index, Question::of_base(&entries[index])?)))
+        .collect();
+    let asked =
+        questions.iter().filter_map(|(index, question)| Some((*index, question.as_ref().ok()?)));
+    let asked = asked.chain(base_questions.iter().map(|(index, question)| (*index, question)));
+    for (index, question) in asked {
+        let entry = &entries[index];
+        if let Ok(profile) = drives.find(&entry.drive, entry.capacity_gb) {
+            let wanted = entry.numbers().into_iter().map(|(path, _)| path).collect();
+            tasks.push((index, Task { profile, question, wanted }));
+        }
+    }
+    let (places, tasks): (Vec<usize>, Vec<Task<'_>>) = tasks.into_iter().unzip();
+    let answers = run_all(&tasks, workers, watch);
+    let answer_of = |index: usize| {
+        let place = places.iter().position(|&other| other == index)?;
+        answers.get(place)
+    };
+    let by_id = |id: &String| entries.iter().position(|entry| entry.id == *id);
+    let known = built_in();
+    let rows: Vec<ShapeRow> = questions
+        .iter()
+        .map(|(index, question)| {
+            let base = question.as_ref().ok().and_then(|question| by_id(question.base.as_ref()?));
+            let base =
+                base.and_then(|base| Some((&entries[base], answer_of(base)?.as_ref().ok()?)));
+            let answer = answer_of(*index);
+            row(&entries[*index], (question, answer, base), drives, &known)
+        })
+        .collect();
+    let stopped = answers.iter().any(|answer| *answer == Err(NoAnswer::Stopped));
+    let summary = ShapesSummary::of(&rows);
+    ShapesValidation { entries: rows, summary, stopped }
+}
+
+type Answered<'a> = (
+    &'a Result<Question, String>,
+    Option<&'a Result<Numbers, NoAnswer>>,
+    Option<(&'a Entry, &'a Numbers)>,
+);
+
+fn row(
+    entry: &Entry,
+    (question, answer, base): Answered<'_>,
+    drives: &Drives,
+    known: &[Entry],
+) -> ShapeRow {
+    let kept_out = known.contains(entry) && is_kept_out(entry, known);
+    let mut row = ShapeRow {
+        id: entry.id.clone(),
+        kind: entry.kind.clone(),
+        drive: None,
+        published_drive: entry.drive.clone(),
+        standing: Standing::NotRun,
+        kept_out,
+        why: None,
+        compared: BTreeMap::new(),
+    };
+    let profile = match drives.find(&entry.drive, entry.capacity_gb) {
+        Ok(profile) => profile,
+        Err(why) => {
+            row.why = Some(why);
+            return row;
+        }
+    };
+    row.drive = Some(profile.name.clone());
+    let (question, numbers) = match (question, answer) {
+        (Err(why), _) => {
+            row.why = Some(why.clone());
+            return row;
+        }
+        (Ok(question), Some(Ok(numbers))) => (question, numbers),
+        (Ok(_), Some(Err(NoAnswer::Impossible(why)))) => {
+            row.why = Some(why.clone());
+            return row;
+        }
+        (Ok(_), Some(Err(NoAnswer::Stopped)) | None) => {
+            row.why = Some("the run was stopped".into());
+            return row;
+        }
+    };
+    for (path, published) in entry.numbers() {
+        let Some(&own) = numbers.get(&path) else { continue };
+        // By how much more it is than the base's.
+        let simulated = match &question.base {
+            None => Some(own),
+            Some(_) => base.and_then(|(base, simulated)| {
+                let of_base = simulated.get(&path).filter(|&&of_base| of_base > 0.0)?;
+                Some(base.number(&path)? * own / of_base)
+            }),
+        };
+        let Some(simulated) = simulated else { continue };
+        let error = (published != 0.0).then(|| four_digits(simulated / published - 1.0));
+        let compared = Compared { published, simulated: four_digits(simulated), error };
+        row.compared.insert(path, compared);
+    }
+    if row.compared.is_empty() {
+        row.why = Some("its result has no number that the test gives".into());
+        return row;
+    }
+    let may = may_be_fitted(entry, known) && !question.reported_only;
+    row.standing = match may && drives::is_fitted(profile) {
+        true => Standing::Fitted,
+        false => Standing::Predicted,
+    };
+    row.why = (!question.notes.is_empty()).then(|| question.notes.join("; "));
+    row
+}

@@ -1,0 +1,235 @@
+//! Several equal drives behind one loop, and processes that take processor time.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use fourcorners_drive::{Clock, Done, Fault, Geometry, Io, Nanos, Ssd, Tag, Target};
+
+/// Drives of one host. A process uses them in turn, as fio does with a job of several files, and each of its
+/// I/Os takes processor time before the drive has it. Addresses are those of one drive, and so is the number of commands
+/// that all take at once, which is no limit over NVMe.
+pub(super) struct Rig {
+    drives: Vec<Ssd>,
+    /// Until when each processor is busy.
+    cpus: Vec<Nanos>,
+    /// What an I/O takes of a processor.
+    process: Nanos,
+    /// By process: I/Os so far.
+    submitted: Vec<usize>,
+    /// The process whose I/O comes next.
+    process_of_next: usize,
+    /// I/Os that a processor works on, by when the drive has them.
+    on_their_way: BinaryHeap<Reverse<Submission>>,
+    /// I/Os so far, so that those of one time keep their order.
+    count: u64,
+    now: Nanos,
+}
+
+/// An I/O that a drive will have at a time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Submission {
+    at: Nanos,
+    number: u64,
+    drive: usize,
+    tag: Tag,
+    io: Io,
+}
+
+impl Ord for Submission {
+    fn cmp(&self, other: &Submission) -> std::cmp::Ordering {
+        (self.at, self.number).cmp(&(other.at, other.number))
+    }
+}
+
+impl PartialOrd for Submission {
+    fn partial_cmp(&self, other: &Submission) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Rig {
+    /// `drives`, at least one, have nothing in flight; processes are spread over `cpus`, at least one.
+    pub(super) fn new(
+        mut drives: Vec<Ssd>,
+        (cpus, process): (usize, Nanos),
+        processes: usize,
+    ) -> Rig {
+        let now = drives.iter().map(Target::now).max().unwrap_or(Nanos::ZERO);
+        for drive in &mut drives {
+            // Nothing is in flight, so nothing comes.
+            let _ = drive.reap(now);
+        }
+        Rig {
+            drives,
+            cpus: vec![now; cpus.max(1)],
+            process,
+            submitted: (0..processes.max(1)).collect(),
+            process_of_next: 0,
+            on_their_way: BinaryHeap::new(),
+            count: 0,
+            now,
+        }
+    }
+
+    /// Says whose the next I/O is.
+    pub(super) fn is_of(&mut self, process: u32) {
+        self.process_of_next = process as usize;
+    }
+
+    /// The drive with the earliest answer, and when that is.
+    fn earliest(&mut self) -> Option<(Nanos, usize)> {
+        let due = |(index, drive): (usize, &mut Ssd)| drive.due().map(|due| (due, index));
+        self.drives.iter_mut().enumerate().filter_map(due).min()
+    }
+
+    fn hand_over(&mut self, submission: Submission) {
+        let drive = &mut self.drives[submission.drive];
+        // What it has at that very time comes first, so this moves only its clock.
+        let _ = drive.reap(submission.at);
+        drive.submit(submission.tag, submission.io);
+    }
+}
+
+impl Target for Rig {
+    const CLOCK: Clock = Clock::Virtual;
+
+    fn geometry(&self) -> Geometry {
+        self.drives[0].geometry()
+    }
+
+    fn now(&self) -> Nanos {
+        self.now
+    }
+
+    fn submit(&mut self, tag: Tag, io: Io) {
+        let process = self.process_of_next % self.submitted.len();
+        let drive = self.submitted[process] % self.drives.len();
+        self.submitted[process] += 1;
+        let cpu = process % self.cpus.len();
+        let cpu = &mut self.cpus[cpu];
+        *cpu = (*cpu).max(self.now) + self.process;
+        let submission = Submission { at: *cpu, number: self.count, drive, tag, io };
+        self.count += 1;
+        self.on_their_way.push(Reverse(submission));
+    }
+
+    fn reap(&mut self, until: Nanos) -> Result<Option<Done>, Fault> {
+        loop {
+            let due = self.earliest();
+            let next = self.on_their_way.peek().map(|Reverse(submission)| submission.at);
+            match (due, next) {
+                (Some((at, drive)), next) if at <= until && next.is_none_or(|next| at <= next) => {
+                    self.now = self.now.max(at);
+                    if let Some(done) = self.drives[drive].reap(at)? {
+                        return Ok(Some(done));
+                    }
+                }
+                (_, Some(at)) if at <= until => {
+                    if let Some(Reverse(submission)) = self.on_their_way.pop() {
+                        self.now = self.now.max(at);
+                        self.hand_over(submission);
+                    }
+                }
+                _ => {
+                    if until < Nanos::MAX {
+                        self.now = self.now.max(until);
+                    }
+                    return Ok(None);
+                }
+            }
+        }
+    }
+
+    fn due(&mut self) -> Option<Nanos> {
+        let next = self.on_their_way.peek().map(|Reverse(submission)| submission.at);
+        let due = self.earliest().map(|(due, _)| due);
+        // Before an I/O reaches the drive there is no answer to it, and after that the drive knows.
+        [next, due].into_iter().flatten().min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fourcorners_drive::config::SsdConfig;
+    use fourcorners_run::Unobserved;
+    use fourcorners_run::streams::{Plan, RunResult, run, run_told};
+
+    use super::super::question::{StreamSpec, Streams};
+    use super::*;
+
+    fn drive() -> Ssd {
+        let mut config = SsdConfig::default();
+        config.controller.read_command_us = 1.0;
+        config.nand.reads_unwritten = Some(true);
+        Ssd::new(&config).expect("it works")
+    }
+
+    fn plan(jobs: usize, depth: u32) -> Plan {
+        let spec = StreamSpec {
+            read_percent: 100,
+            sequential: false,
+            block_bytes: 4096,
+            depth,
+            pace: None,
+            delay: Nanos::ZERO,
+            span_bytes: None,
+        };
+        let streams = Streams {
+            streams: vec![spec; jobs],
+            probes: jobs,
+            seconds: 0.2,
+            ramp: Nanos(10_000_000),
+            by_direction: false,
+        };
+        let bytes = drive().geometry().bytes();
+        let numbered = streams.streams.iter().enumerate();
+        let made = numbered.map(|(number, spec)| spec.stream(number, &streams, bytes));
+        Plan { streams: made.collect(), ..Plan::default() }
+    }
+
+    fn ios(result: &RunResult) -> Vec<(u64, u128)> {
+        let of = |latency: &fourcorners_run::Histogram| (latency.count(), latency.sum());
+        result.streams.iter().map(|stream| of(&stream.measure.tallies[0].latency)).collect()
+    }
+
+    fn on_rig(drives: usize, host: (usize, Nanos), plan: &Plan) -> Vec<(u64, u128)> {
+        let mut rig = Rig::new(vec![drive(); drives], host, plan.streams.len());
+        ios(&run_told(&mut rig, plan, &mut Unobserved, Rig::is_of))
+    }
+
+    fn rate(drives: usize, host: (usize, Nanos), plan: &Plan) -> f64 {
+        on_rig(drives, host, plan).iter().map(|(count, _)| *count as f64).sum::<f64>() / 0.2
+    }
+
+    #[test]
+    fn one_drive_and_a_host_that_costs_nothing_is_the_drive() {
+        let plan = plan(3, 4);
+        let alone = ios(&run(&mut drive(), &plan, &mut Unobserved));
+        assert_eq!(on_rig(1, (2, Nanos::ZERO), &plan), alone);
+        assert_ne!(on_rig(1, (2, Nanos(500)), &plan), alone);
+    }
+
+    #[test]
+    fn a_process_submits_no_faster_than_its_processor_and_two_on_one_no_faster_than_one() {
+        let slow = Nanos(20_000);
+        let near = |rate: f64, to: f64| assert!((rate / to - 1.0).abs() < 0.02, "{rate} {to}");
+        near(rate(1, (4, slow), &plan(1, 32)), 50_000.0);
+        near(rate(1, (4, slow), &plan(2, 16)), 100_000.0);
+        near(rate(1, (1, slow), &plan(2, 16)), 50_000.0);
+        // At depth 1 there is time enough, and it is a part of the latency.
+        let [(count, sum)] = on_rig(1, (1, slow), &plan(1, 1))[..] else { panic!("one stream") };
+        let [(alone, alone_sum)] = on_rig(1, (1, Nanos::ZERO), &plan(1, 1))[..] else { panic!() };
+        let (mean, mean_alone) = (sum / u128::from(count), alone_sum / u128::from(alone));
+        assert!((mean - mean_alone).abs_diff(20_000) < 500, "{mean} {mean_alone}");
+    }
+
+    #[test]
+    fn drives_behind_one_loop_add_up() {
+        let free = (1, Nanos::ZERO);
+        let (one, three) = (rate(1, free, &plan(1, 8)), rate(3, free, &plan(3, 8)));
+        assert!((2.5..3.05).contains(&(three / one)), "{one} {three}");
+        // As many on one drive wait for its dies.
+        let crowded = rate(1, free, &plan(3, 8));
+        assert!(crowded < 2.4 * one, "{one} {crowded}");
+    }
+}
