@@ -91,8 +91,22 @@ pub(crate) struct FlashVariation {
     retries: u64,
     /// What each erased block adds to it, times 2^48.
     retries_worn: u64,
-    /// What everything is longer now, in parts of 2^20.
-    drift: i64,
+    /// What reads are longer now, and what programs and collection are.
+    drift: Drift,
+}
+
+/// The slow part of the variation, in parts of 2^20.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Drift {
+    reads: i64,
+    writes: i64,
+}
+
+impl Drift {
+    /// Whether it is one that can be.
+    fn is_sane(self) -> bool {
+        self.reads.abs().max(self.writes.abs()) <= MOST_DRIFT
+    }
 }
 
 impl FlashVariation {
@@ -112,7 +126,7 @@ impl FlashVariation {
             collection: Spread::new(section.collection_spread),
             retries: threshold(section.retries_per_million),
             retries_worn: threshold(worn * 65_536.0),
-            drift: 0,
+            drift: Drift::default(),
         }
     }
 
@@ -122,7 +136,7 @@ impl FlashVariation {
     pub(crate) fn read(&self, read: Nanos, row: Option<u32>, number: u64, erased: u64) -> Nanos {
         let bits = scramble(self.seed ^ number);
         let kind = row.map_or(0, |row| self.kinds[self.by_kinds.divide(row).1 as usize]);
-        let varied = Factor(i64::from(kind) + self.read.of(bits) + self.drift).of(read);
+        let varied = Factor(i64::from(kind) + self.read.of(bits) + self.drift.reads).of(read);
         let retries = self.retries + (self.retries_worn.saturating_mul(erased) >> 16);
         let chance = bits.wrapping_mul(RETRY);
         if chance >> 32 < retries {
@@ -136,25 +150,24 @@ impl FlashVariation {
     #[inline(always)]
     pub(crate) fn program(&self, program: Nanos, number: u64) -> Nanos {
         let bits = scramble(self.seed ^ PROGRAMS ^ number);
-        Factor(self.program.of(bits) + self.drift).of(program)
+        Factor(self.program.of(bits) + self.drift.writes).of(program)
     }
 
     /// By how much a die takes longer for what it erases and moves before the program of this `number`.
     #[inline(always)]
     pub(crate) fn collection(&self, number: u64) -> Factor {
         let bits = scramble(self.seed ^ COLLECTIONS ^ number);
-        Factor(self.collection.of(bits) + self.drift)
+        Factor(self.collection.of(bits) + self.drift.writes)
     }
 
-    /// Sets the slow part, in parts of 2^20.
-    pub(crate) fn drifts(&mut self, drift: i64) {
+    /// Sets the slow part.
+    pub(crate) fn drifts(&mut self, drift: Drift) {
         self.drift = drift;
     }
 
     /// Whether a loaded one is one that `made`, which is new, could have become.
     pub(crate) fn fits(&self, made: &FlashVariation) -> bool {
-        self.drift.abs() <= MOST_DRIFT
-            && *self == FlashVariation { drift: self.drift, ..made.clone() }
+        self.drift.is_sane() && *self == FlashVariation { drift: self.drift, ..made.clone() }
     }
 }
 
@@ -165,6 +178,7 @@ const COLLECTIONS: u64 = 2 << 62;
 const HOSTS: u64 = 3 << 62;
 const TICKS: u64 = 3 << 61;
 const DRIFTS: u64 = 5 << 61;
+const WRITE_DRIFTS: u64 = 7 << 61;
 
 /// More than any drift: 8.5 standard deviations of 0.05.
 const MOST_DRIFT: i64 = ONE / 2;
@@ -180,6 +194,8 @@ pub(crate) struct CommandVariation {
     tick_every: Nanos,
     tick: Nanos,
     drift: Spread,
+    /// Of writes, where they have their own.
+    write_drift: Option<Spread>,
     /// Commands so far.
     commands: u64,
     /// The next tick, by its number and when it is.
@@ -187,7 +203,7 @@ pub(crate) struct CommandVariation {
     next_tick: Nanos,
     /// When the slow part changes, and what it is now.
     steady_until: Nanos,
-    slow: i64,
+    slow: Drift,
 }
 
 /// For so long the slow part is the same: 2^27 ns, 134 ms.
@@ -212,11 +228,12 @@ impl CommandVariation {
             tick_every,
             tick: Nanos::from_micros(section.tick_us),
             drift: Spread::new(section.drift),
+            write_drift: section.write_drift.map(Spread::new),
             commands: 0,
             ticks: 0,
             next_tick: Nanos::MAX,
             steady_until: Nanos::ZERO,
-            slow: 0,
+            slow: Drift::default(),
         };
         if ticks {
             made.next_tick = made.tick_at(0);
@@ -232,7 +249,7 @@ impl CommandVariation {
 
     /// Ticks that were due: when the last of them began and how long the firmware takes. Those before it are
     /// over. Drift that changed comes beside it.
-    pub(crate) fn at(&mut self, arrives: Nanos) -> (Option<(Nanos, Nanos)>, i64) {
+    pub(crate) fn at(&mut self, arrives: Nanos) -> (Option<(Nanos, Nanos)>, Drift) {
         if arrives >= self.steady_until {
             self.slow = self.slow_at(arrives);
             self.steady_until = Nanos(((arrives.0 >> STEADY_BITS) + 1) << STEADY_BITS);
@@ -261,12 +278,16 @@ impl CommandVariation {
         Nanos(number.saturating_mul(self.tick_every.0).saturating_add(offset))
     }
 
-    fn slow_at(&self, now: Nanos) -> i64 {
-        let part = |octave: u32| {
-            let step = now.0 >> (STEADY_BITS + octave);
-            self.drift.of(scramble(self.seed ^ DRIFTS ^ u64::from(octave) << 56 ^ step))
+    fn slow_at(&self, now: Nanos) -> Drift {
+        let of = |spread: Spread, purpose: u64| {
+            let part = |octave: u32| {
+                let step = now.0 >> (STEADY_BITS + octave);
+                spread.of(scramble(self.seed ^ purpose ^ u64::from(octave) << 56 ^ step))
+            };
+            ((0..OCTAVES).map(part).sum::<i64>() * NORM) >> 16
         };
-        ((0..OCTAVES).map(part).sum::<i64>() * NORM) >> 16
+        let reads = of(self.drift, DRIFTS);
+        Drift { reads, writes: self.write_drift.map_or(reads, |own| of(own, WRITE_DRIFTS)) }
     }
 
     /// When the host notices what comes back at `at`, of the next command, for which it takes `host` in all.
@@ -275,7 +296,7 @@ impl CommandVariation {
         let bits = scramble(self.seed ^ HOSTS ^ self.commands);
         self.commands += 1;
         let share = (host.0 * self.host_share) >> 20;
-        let fixed = Factor(self.slow).of(host).0.saturating_sub(host.0 / 2);
+        let fixed = Factor(self.slow.reads).of(host).0.saturating_sub(host.0 / 2);
         let own = (share * exponential(bits)) >> 20;
         let mut at = at.0 + fixed.saturating_sub(share) + own;
         let chance = bits.wrapping_mul(RETRY);
@@ -300,7 +321,7 @@ impl CommandVariation {
         *self == expected
             && self.commands <= MOST_MOVED
             && self.steady_until <= Nanos(LATEST.0 * 2)
-            && self.slow.abs() <= MOST_DRIFT
+            && self.slow.is_sane()
             && self.next_tick
                 == if made.next_tick == Nanos::MAX { Nanos::MAX } else { self.tick_at(self.ticks) }
     }

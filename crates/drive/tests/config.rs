@@ -25,7 +25,7 @@ fn the_default_drives_work() {
 /// A mechanism of an SSD, switched on as it is by default.
 type SwitchOn = fn(&mut SsdConfig);
 
-const MECHANISMS: [(&str, SwitchOn); 12] = [
+const MECHANISMS: [(&str, SwitchOn); 13] = [
     ("upstream", |config| config.upstream = Some(PcieLinkSection::default())),
     ("nand_cells", |config| config.nand_cells = Some(NandCellsSection::default())),
     ("nand_suspend", |config| config.nand_suspend = Some(NandSuspendSection::default())),
@@ -35,6 +35,7 @@ const MECHANISMS: [(&str, SwitchOn); 12] = [
     ("slc_buffer", |config| config.slc_buffer = Some(SlcBufferSection::default())),
     ("compression", |config| config.compression = Some(CompressionSection::default())),
     ("checkpoint", |config| config.checkpoint = Some(CheckpointSection::default())),
+    ("write_limit", |config| config.write_limit = Some(WriteLimitSection::default())),
     ("wear", |config| config.wear = Some(WearSection::default())),
     ("flash", |config| config.flash = Some(FlashSection::default())),
     ("power", |config| config.power = Some(PowerSection::default())),

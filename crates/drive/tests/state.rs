@@ -122,6 +122,10 @@ fn profile(random: &mut Random) -> SsdConfig {
         profile.checkpoint = Some(CheckpointSection { every_writes, pause_us: 700.0 });
     }
     profile.controller.move_4k_us = Some(random.below(3) as f64);
+    let may_limit = profile.gc.pacing == Pacing::Paced && profile.slc_buffer.is_none();
+    if may_limit && random.below(4) > 0 {
+        profile.write_limit = Some(WriteLimitSection { us_per_4k: 70.0, burst_kib: 16 });
+    }
     profile
 }
 

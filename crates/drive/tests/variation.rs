@@ -231,6 +231,36 @@ fn writes_and_collection_keep_their_rate() {
     assert!(seconds(&spread) != steady);
 }
 
+/// Writes have a slow part of their own where it is given, and that of all else where it is not.
+#[test]
+fn seconds_of_writes_differ_by_their_own_drift() {
+    let spreads = |change: fn(&mut VariationSection)| {
+        let profile = varied(change);
+        let mut drive = make(&profile);
+        fill(&mut drive);
+        // In order, so that collection moves nothing and evenness is not its merit.
+        let commands = drive.geometry().sectors / 8 / 32;
+        let mut rates = Vec::new();
+        for chunk in 0..60 {
+            let begin = drive.now();
+            let write = |i| io(Op::Write, (chunk * 300 + i) % commands * 32, 32);
+            closed_loop(&mut drive, 32, times(300, write));
+            rates.push(300.0 / (drive.now() - begin).as_secs());
+        }
+        let reads = reads_of(&mut drive, 200_000);
+        let means: Vec<f64> = reads.chunks(10_000).map(mean).collect();
+        [deviation(&rates) / mean(&rates), deviation(&means) / mean(&means)]
+    };
+    let [writes, reads] = spreads(|_| {});
+    assert!(writes < 0.004 && reads < 0.001, "{writes} and {reads} with none");
+    let [writes, reads] = spreads(|v| v.write_drift = Some(0.03));
+    assert!(writes > 0.008 && reads < 0.001, "{writes} and {reads} with writes' own");
+    let [writes, reads] = spreads(|v| v.drift = 0.03);
+    assert!(writes > 0.008 && reads > 0.008, "{writes} and {reads} with one for all");
+    let [writes, reads] = spreads(|v| (v.drift, v.write_drift) = (0.03, Some(0.0)));
+    assert!(writes < 0.004 && reads > 0.008, "{writes} and {reads} with none of writes");
+}
+
 #[test]
 fn hours_of_idling_are_not_counted_through() {
     let mut drive = make(&varied(|v| (v.tick_ms, v.tick_us) = (0.01, 1.0)));

@@ -39,6 +39,7 @@ mod streams;
 mod trim;
 mod variation;
 mod wear;
+mod write_limit;
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -68,6 +69,7 @@ pub use streams::{StreamVictims, StreamsSection};
 pub use trim::{TrimMode, TrimSection};
 pub use variation::{VariationMode, VariationSection};
 pub use wear::{Levelling, WearSection};
+pub use write_limit::WriteLimitSection;
 
 /// A value of a config that makes no drive.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]

@@ -6,7 +6,7 @@ use super::{
     CheckpointSection, CompressionSection, ConfigError, FlashSection, GcSection, HostSection,
     LinkSection, LogBlocksSection, MapSection, NandCellsSection, NandSection, NandSuspendSection,
     PcieLinkSection, PowerSection, SataLinkSection, SlcBufferSection, StreamsSection, TrimSection,
-    VariationMode, VariationSection, WearSection, within,
+    VariationMode, VariationSection, WearSection, WriteLimitSection, within,
 };
 
 /// An SSD as data.
@@ -36,6 +36,9 @@ pub struct SsdConfig {
     pub nand_suspend: Option<NandSuspendSection>,
     /// Garbage collection.
     pub gc: GcSection,
+    /// How fast host writes are taken while collection moves data; without it as fast as the flash is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_limit: Option<WriteLimitSection>,
     /// The TRIM command, and the secure erase.
     pub trim: TrimSection,
     /// The map; absent: units of 4 KiB, all of it in memory.
@@ -85,6 +88,7 @@ impl Default for SsdConfig {
             nand_cells: None,
             nand_suspend: None,
             gc: GcSection::default(),
+            write_limit: None,
             trim: TrimSection::default(),
             map: None,
             log_blocks: None,
@@ -239,6 +243,9 @@ impl SsdConfig {
         }
         if let Some(slc) = &self.slc_buffer {
             slc.check(self)?;
+        }
+        if let Some(limit) = &self.write_limit {
+            limit.check(self)?;
         }
         if let Some(checkpoint) = &self.checkpoint {
             checkpoint.check()?;

@@ -53,6 +53,10 @@ pub struct VariationSection {
     /// Standard deviation of the slow part over the mean, 0 to 0.05: by it the times of flash and host are all
     /// longer or shorter for some tenths of a second to some seconds.
     pub drift: f64,
+    /// The same of programs and of what a die erases and collects, which then have a slow part of their own, 0 to
+    /// 0.05; absent where `drift` is also theirs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_drift: Option<f64>,
 }
 
 /// Whether times vary.
@@ -95,6 +99,9 @@ impl VariationSection {
             ("variation.drift", self.drift, 0.05),
         ] {
             within(key, value, 0.0..=most)?;
+        }
+        if let Some(drift) = self.write_drift {
+            within("variation.write_drift", drift, 0.0..=0.05)?;
         }
         if self.tick_ms > 0.0 {
             within("variation.tick_ms", self.tick_ms, 0.01..=1e6)?;

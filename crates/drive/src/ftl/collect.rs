@@ -141,6 +141,17 @@ impl Ftl {
         self.collect_what_is_owed(die, reserve);
     }
 
+    /// Whether collection moves much for what the host writes to a die: whether two fifths of its victim were
+    /// valid or more. Without a victim it does not if the die has a block more than its reserve; else nobody knows.
+    #[inline]
+    pub(crate) fn moves_much(&self, die: u32) -> Option<bool> {
+        let (space, units) = (&self.dies[die as usize], self.shape.units_per_block);
+        match &space.victim {
+            Some(victim) => Some(u64::from(victim.valid) * 5 >= u64::from(units) * 2),
+            None => (space.room(units) > self.reserve(self.start_free_blocks + 1)).then_some(false),
+        }
+    }
+
     /// Does the part of collection that is due with a row just filled in order: more than it used,
     /// until there is as much as is to be kept.
     pub(super) fn collect_ahead(&mut self, die: u32, ahead: Ahead) {

@@ -161,6 +161,15 @@ impl Translation {
         }
     }
 
+    /// Whether collection moves much for what the host writes to a die, where that can be told.
+    #[inline]
+    pub(crate) fn moves_much(&self, die: u32) -> Option<bool> {
+        match self {
+            PageMap(map) => map.moves_much(die),
+            LogBlock(_) => None,
+        }
+    }
+
     /// What a die would have to do to empty its victim, which is chosen if it has none, as long as
     /// it has fewer than `free_blocks`. `None` when it has as many or there is no space to be won.
     pub(crate) fn idle_work(&mut self, die: u32, free_blocks: u32) -> Option<Chores> {

@@ -14,7 +14,7 @@ use crate::config::SsdConfig;
 use crate::divide::Divider;
 use crate::lane::Lane;
 use crate::state::{LATEST, MOST_MOVED};
-use crate::variation::FlashVariation;
+use crate::variation::{Drift, FlashVariation};
 use agenda::{Agenda, Opening, Operation};
 use suspension::Suspension;
 use times::{ChoreTimes, Times};
@@ -126,8 +126,8 @@ impl Nand {
         }
     }
 
-    /// Sets the slow part of the variation of all its times, in parts of 2^20.
-    pub(crate) fn drifts(&mut self, drift: i64) {
+    /// Sets the slow part of the variation of all its times.
+    pub(crate) fn drifts(&mut self, drift: Drift) {
         if let Some(variation) = &mut self.variation {
             variation.drifts(drift);
         }

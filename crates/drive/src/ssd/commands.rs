@@ -56,6 +56,9 @@ impl Ssd {
         let mut durable = Nanos::ZERO;
         // The controller handles the data while the rest of it arrives.
         let mut admitted = received.max(handled);
+        if let Some(limit) = &mut self.write_limit {
+            admitted = limit.pass(admitted, written.end - written.start);
+        }
         let mut unit = units.first;
         while unit < units.first + units.count {
             let whole = units.whole_from(unit);
@@ -140,6 +143,9 @@ impl Ssd {
     pub(super) fn program_if_full(&mut self, placed: Placed, at: Nanos, ready: Nanos) -> Nanos {
         if !placed.row_full {
             return Nanos::ZERO;
+        }
+        if let Some(limit) = &mut self.write_limit {
+            limit.note(self.ftl.moves_much(placed.die));
         }
         let chores = self.ftl.take_chores(placed.die);
         self.nand.chores(placed.die, &chores, at, ready);

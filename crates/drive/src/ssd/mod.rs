@@ -58,6 +58,7 @@ mod state;
 mod trim;
 mod units;
 mod wear;
+mod write_limit;
 
 use serde::{Deserialize, Serialize};
 
@@ -84,6 +85,7 @@ use look_ahead::LookAhead;
 use plain::OneUnit;
 use trim::Trim;
 use units::Grain;
+use write_limit::WriteLimit;
 
 pub use counters::SsdCounters;
 pub use state::SsdState;
@@ -132,6 +134,8 @@ pub struct Ssd {
     compression: Option<CompressionSection>,
     /// When its firmware saves the map, if that takes time.
     checkpoint: Option<Checkpoint>,
+    /// How fast its firmware takes writes while collection moves data, if it minds.
+    write_limit: Option<WriteLimit>,
     host_writes: HostWrites,
     /// When the last of all commands so far is answered.
     answered_until: Nanos,
@@ -242,6 +246,7 @@ impl Ssd {
             look_ahead: LookAhead::default(),
             compression: config.compression.clone(),
             checkpoint: config.checkpoint.as_ref().map(Checkpoint::new),
+            write_limit: config.write_limit.as_ref().map(WriteLimit::new),
             host_writes: HostWrites::default(),
             answered_until: Nanos::ZERO,
             blocked_until: Nanos::ZERO,
@@ -367,6 +372,9 @@ impl Ssd {
         self.row_ends.fill(Nanos::ZERO);
         if let Some(checkpoint) = &mut self.checkpoint {
             checkpoint.begin_anew();
+        }
+        if let Some(limit) = &mut self.write_limit {
+            limit.begin_anew();
         }
     }
 }

@@ -144,6 +144,9 @@ impl Ssd {
             self.ftl.writes_in_order(watch.goes_on(io));
         }
         let mut admitted = self.take_plain(arrives, self.one.write);
+        if let Some(limit) = &mut self.write_limit {
+            admitted = limit.pass(admitted, self.one.touched_4k);
+        }
         let Translation::PageMap(ftl) = &mut self.ftl else {
             unreachable!("a plain drive has a page map");
         };
@@ -169,6 +172,9 @@ impl Ssd {
         let link = self.link.frames() + self.link.data(io.bytes());
         let times = WriteTimes { controller: self.costs.write + handling, handling, link };
         let mut admitted = self.take_plain(arrives, times);
+        if let Some(limit) = &mut self.write_limit {
+            admitted = limit.pass(admitted, written.end - written.start);
+        }
         let (mut unit, end) = (units.first, units.first + units.count);
         if units.count > 1
             && let Translation::PageMap(ftl) = &self.ftl
@@ -217,6 +223,9 @@ impl Ssd {
             unreachable!("a plain drive has a page map");
         };
         let row = ftl.plain_row_filled(die);
+        if let Some(limit) = &mut self.write_limit {
+            limit.note(ftl.moves_much(die));
+        }
         let (nand_row, parity) = match ftl.has_parity() {
             false => (row, false),
             true => (ftl.shape().nand_row(row), ftl.shape().parity_behind(row) > 0),

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::checkpoint::Checkpoint;
 use super::idle::IdleTime;
 use super::in_order::InOrder;
+use super::write_limit::WriteLimit;
 use super::{HostWrites, Ssd};
 use crate::Nanos;
 use crate::cache::WriteBuffer;
@@ -49,6 +50,7 @@ pub struct SsdState<'a> {
     read_ahead: Cow<'a, ReadAhead>,
     nand: Cow<'a, Nand>,
     row_ends: Cow<'a, [Nanos]>,
+    write_limit: Option<WriteLimit>,
     host_writes: HostWrites,
     ftl: FtlState<'a>,
 }
@@ -68,6 +70,7 @@ impl Ssd {
             row_ready,
             row_ends,
             read_ahead,
+            write_limit,
             host_writes,
             answered_until,
             blocked_until,
@@ -117,6 +120,7 @@ impl Ssd {
             read_ahead: Cow::Borrowed(read_ahead),
             nand: Cow::Borrowed(nand),
             row_ends: Cow::Borrowed(row_ends),
+            write_limit: *write_limit,
             host_writes: *host_writes,
             ftl,
         })
@@ -148,6 +152,7 @@ impl Ssd {
             read_ahead,
             nand,
             row_ends,
+            write_limit,
             host_writes,
             ftl,
         } = state;
@@ -172,6 +177,7 @@ impl Ssd {
             (both(&idle, &made.idle, IdleTime::fits), "its idle time is another"),
             (both(&in_order, &made.in_order, InOrder::fits), "its writes in order are others"),
             (both(&checkpoint, &made.checkpoint, Checkpoint::fits), "its checkpoints are others"),
+            (both(&write_limit, &made.write_limit, WriteLimit::fits), "its write limit is another"),
             (both(&power, &made.power, SsdMeter::fits), "its power is another"),
             (both(&variation, &made.variation, CommandVariation::fits), "its variation is another"),
         ];
@@ -193,6 +199,7 @@ impl Ssd {
             read_ahead: read_ahead.into_owned(),
             nand: nand.into_owned(),
             row_ends: row_ends.into_owned(),
+            write_limit,
             host_writes,
             queue: made.queue.at(now),
             ..made

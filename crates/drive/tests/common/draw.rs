@@ -80,7 +80,17 @@ pub fn profile(numbers: &mut impl Numbers, most_units: u64) -> SsdConfig {
     let op_percent = numbers.between(5, 50);
     give_to_user(&mut profile, op_percent);
     sequential(numbers, &mut profile);
+    write_limit(numbers, &mut profile);
     profile
+}
+
+/// Sometimes a limit on writes, of a drive that may have one.
+fn write_limit(numbers: &mut impl Numbers, profile: &mut SsdConfig) {
+    if profile.gc.pacing == Pacing::Paced && numbers.percent(30) {
+        let us_per_4k = 0.1 + micros(numbers, 100);
+        let burst_kib = numbers.one_of(&[0, 3, 4, 64, 1000]);
+        profile.write_limit = Some(WriteLimitSection { us_per_4k, burst_kib });
+    }
 }
 
 /// Sometimes collection that waits for writes in order.

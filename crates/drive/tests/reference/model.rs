@@ -22,6 +22,9 @@ pub(crate) struct Reference {
     buffer: VecDeque<u64>,
     /// When the row being filled had space in the buffer.
     row_ready: u64,
+    /// Whether writes are limited now, and when all that were let through are due.
+    is_limited: bool,
+    due: u64,
     /// Written by the host.
     host_sectors: u64,
     /// Units that had a place, waited to be programmed and went with a purge.
@@ -54,6 +57,8 @@ impl Reference {
             link: Lane::default(),
             buffer: VecDeque::new(),
             row_ready: 0,
+            is_limited: false,
+            due: 0,
             host_sectors: 0,
             purged_units: 0,
             row_ends: vec![Vec::new(); profile.nand.dies as usize],
@@ -121,7 +126,7 @@ impl Reference {
         let transfer = self.frames() + self.data(io.sectors);
         let received = self.link.serve(arrives, accepted, transfer);
         self.fetched.clear();
-        let mut admitted = received.max(handled);
+        let mut admitted = self.let_through(received.max(handled), count);
         for unit in first..=last {
             if self.space.at_row_start() {
                 self.row_ready = self.admit(admitted);
@@ -140,6 +145,18 @@ impl Reference {
         admitted
     }
 
+    /// When a write of so many units may go on that could at `at`.
+    fn let_through(&mut self, at: u64, units: u64) -> u64 {
+        let Some(limit) = self.profile.write_limit.as_ref().filter(|_| self.is_limited) else {
+            return at;
+        };
+        let each = ns(limit.us_per_4k);
+        let early = each * u64::from(limit.burst_kib) / 4;
+        let passes = at.max(self.due.saturating_sub(early));
+        self.due = self.due.max(passes) + each * units;
+        passes
+    }
+
     /// When a row can begin to be filled whose first data is there at `at`.
     fn admit(&mut self, at: u64) -> u64 {
         while self.buffer.front().is_some_and(|&end| end <= at) {
@@ -152,6 +169,7 @@ impl Reference {
     }
 
     fn program(&mut self, full: FullRow, at: u64, ready: u64) {
+        self.is_limited = self.space.moves_much(full.die).unwrap_or(self.is_limited);
         self.flash.chores(full.die, full.chores, at, ready);
         let end = self.flash.program(full.die, at, ready);
         self.buffer.push_back(end);
@@ -336,6 +354,7 @@ impl Drive for Reference {
         self.buffer.clear();
         self.fetched.clear();
         self.row_ready = 0;
+        self.is_limited = false;
         self.row_ends.iter_mut().for_each(Vec::clear);
     }
 

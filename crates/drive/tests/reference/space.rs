@@ -254,6 +254,17 @@ impl Space {
         assert_eq!(mapped, held);
     }
 
+    /// Whether two fifths of what collection empties on a die are valid, or more; with no victim, no once the die
+    /// has a block more than its reserve.
+    pub(crate) fn moves_much(&self, die: usize) -> Option<bool> {
+        let (space, block) = (&self.dies[die], self.sizes.block);
+        match &space.victim {
+            Some(victim) => Some(victim.valid * 5 >= block * 2),
+            None if space.room(block) > (self.start_free_blocks + 2) * block => Some(false),
+            None => None,
+        }
+    }
+
     fn lies_in_row_being_filled(&self, unit: usize) -> bool {
         let (Some(die), Some(place)) = (self.filling, self.map[unit]) else { return false };
         let row = place.position / self.sizes.row;

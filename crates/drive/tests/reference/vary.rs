@@ -24,6 +24,7 @@ enum For {
     Collection = 4,
     Drift = 5,
     Host = 6,
+    WriteDrift = 7,
 }
 
 /// All that varies, of flash, firmware and host.
@@ -32,8 +33,10 @@ pub(crate) struct Vary {
     section: VariationSection,
     rows: u64,
     blocks: u64,
-    /// By how much everything takes longer now.
+    /// By how much reads and the host take longer now.
     pub(crate) drift: i128,
+    /// The same of programs and collection.
+    write_drift: i128,
     steady_until: u64,
     ticks: u64,
     commands: u64,
@@ -42,7 +45,16 @@ pub(crate) struct Vary {
 impl Vary {
     pub(crate) fn new(section: Option<&VariationSection>, rows: u64, blocks: u64) -> Option<Vary> {
         let section = section.filter(|section| section.mode == VariationMode::On)?.clone();
-        Some(Vary { section, rows, blocks, drift: 0, steady_until: 0, ticks: 0, commands: 0 })
+        Some(Vary {
+            section,
+            rows,
+            blocks,
+            drift: 0,
+            write_drift: 0,
+            steady_until: 0,
+            ticks: 0,
+            commands: 0,
+        })
     }
 
     fn draw(&self, purpose: For, number: u64) -> u64 {
@@ -93,22 +105,28 @@ impl Vary {
 
     pub(crate) fn program(&self, program: u64, number: u64) -> u64 {
         let bits = self.draw(For::Program, number);
-        Vary::longer(program, Vary::normal(self.section.program_spread, bits) + self.drift)
+        Vary::longer(program, Vary::normal(self.section.program_spread, bits) + self.write_drift)
     }
 
     pub(crate) fn collection(&self, takes: u64, number: u64) -> u64 {
         let bits = self.draw(For::Collection, number);
-        Vary::longer(takes, Vary::normal(self.section.collection_spread, bits) + self.drift)
+        Vary::longer(takes, Vary::normal(self.section.collection_spread, bits) + self.write_drift)
     }
 
     /// What the firmware does by itself before `arrives`: from when and how long.
     pub(crate) fn before(&mut self, arrives: u64) -> Option<(u64, u64)> {
         if arrives >= self.steady_until {
-            let parts = (0..6u64).map(|part| {
-                let number = part << 56 ^ arrives >> (27 + part);
-                Vary::normal(self.section.drift, self.draw(For::Drift, number))
-            });
-            self.drift = (parts.sum::<i128>() * 26_755) >> 16;
+            let slow = |relative: f64, purpose: For| {
+                let parts = (0..6u64).map(|part| {
+                    let number = part << 56 ^ arrives >> (27 + part);
+                    Vary::normal(relative, self.draw(purpose, number))
+                });
+                (parts.sum::<i128>() * 26_755) >> 16
+            };
+            let reads = slow(self.section.drift, For::Drift);
+            let own = self.section.write_drift;
+            self.write_drift = own.map_or(reads, |own| slow(own, For::WriteDrift));
+            self.drift = reads;
             self.steady_until = ((arrives >> 27) + 1) << 27;
         }
         let (every, tick) = (ns(self.section.tick_ms * 1000.0), ns(self.section.tick_us));
