@@ -11,6 +11,7 @@ use fourcorners_linux::{Modes, Setup, Uring, UringError, overhead};
 use fourcorners_machine::host;
 use fourcorners_record::{HealthReading, Host, TargetInfo, TargetKind};
 
+use crate::array::ArrayProfile;
 use crate::drive::Drive;
 use crate::review::{Medium, Phase};
 use crate::state::{self, StateFileError};
@@ -60,6 +61,8 @@ pub enum DeviceError {
 pub enum DeviceUnderTest {
     /// A model.
     Virtual(Box<Profile>),
+    /// Several models as one.
+    Array(Box<ArrayProfile>),
     /// A model, and the file with the state it is in.
     Used(Box<Profile>, PathBuf),
     /// A block device or a file that is there.
@@ -87,6 +90,7 @@ impl DeviceUnderTest {
             DeviceUnderTest::Virtual(profile) | DeviceUnderTest::Used(profile, _) => {
                 profile.name.clone()
             }
+            DeviceUnderTest::Array(array) => array.name.clone(),
             DeviceUnderTest::Real(target, _) | DeviceUnderTest::ToRead(target) => {
                 target.path.display().to_string()
             }
@@ -96,7 +100,10 @@ impl DeviceUnderTest {
 
     /// Whether it is a device or a file, or will be one.
     pub fn is_real(&self) -> bool {
-        !matches!(self, DeviceUnderTest::Virtual(_) | DeviceUnderTest::Used(..))
+        !matches!(
+            self,
+            DeviceUnderTest::Virtual(_) | DeviceUnderTest::Array(_) | DeviceUnderTest::Used(..)
+        )
     }
 
     /// Its geometry with the commands it takes at once: those of a model, or what a review opens a real
@@ -106,6 +113,7 @@ impl DeviceUnderTest {
             DeviceUnderTest::Virtual(profile) | DeviceUnderTest::Used(profile, _) => {
                 profile.geometry()
             }
+            DeviceUnderTest::Array(array) => array.geometry(),
             _ => Geometry { queue_depth: depth.max(QUEUE_DEPTH), ..self.geometry() },
         }
     }
@@ -119,6 +127,8 @@ impl DeviceUnderTest {
                     Model::Hdd(_) => Medium::HardDisk,
                 }
             }
+            DeviceUnderTest::Array(array) if array.is_flash() => Medium::Ssd,
+            DeviceUnderTest::Array(_) => Medium::HardDisk,
             DeviceUnderTest::Real(target, _) | DeviceUnderTest::ToRead(target)
                 if target.kind == Kind::Device =>
             {
@@ -136,6 +146,7 @@ impl DeviceUnderTest {
             DeviceUnderTest::Virtual(profile) | DeviceUnderTest::Used(profile, _) => {
                 profile.memory_bytes()
             }
+            DeviceUnderTest::Array(array) => array.memory_bytes(),
             DeviceUnderTest::Real(..) | DeviceUnderTest::ToRead(_) | DeviceUnderTest::New(..) => 0,
         }
     }
@@ -155,6 +166,7 @@ impl DeviceUnderTest {
     pub fn is_same(&self, other: &DeviceUnderTest) -> bool {
         match (self, other) {
             (DeviceUnderTest::Virtual(a), DeviceUnderTest::Virtual(b)) => a.name == b.name,
+            (DeviceUnderTest::Array(a), DeviceUnderTest::Array(b)) => a.name == b.name,
             (
                 DeviceUnderTest::Real(a, _) | DeviceUnderTest::ToRead(a),
                 DeviceUnderTest::Real(b, _) | DeviceUnderTest::ToRead(b),
@@ -169,6 +181,7 @@ impl DeviceUnderTest {
         match self {
             DeviceUnderTest::New(path, _) => Some(path),
             DeviceUnderTest::Virtual(_)
+            | DeviceUnderTest::Array(_)
             | DeviceUnderTest::Used(..)
             | DeviceUnderTest::Real(..)
             | DeviceUnderTest::ToRead(_) => None,
@@ -193,6 +206,7 @@ impl DeviceUnderTest {
     pub fn describe(&self) -> Option<TargetInfo> {
         match self {
             DeviceUnderTest::Virtual(profile) => Some(target_info(profile, profile.geometry())),
+            DeviceUnderTest::Array(array) => Some(array.target_info(array.geometry())),
             DeviceUnderTest::Used(..)
             | DeviceUnderTest::Real(..)
             | DeviceUnderTest::ToRead(_)
@@ -204,6 +218,7 @@ impl DeviceUnderTest {
     pub fn identity(&self) -> String {
         let info = match self {
             DeviceUnderTest::Virtual(profile) => target_info(profile, profile.geometry()),
+            DeviceUnderTest::Array(array) => array.target_info(array.geometry()),
             DeviceUnderTest::Used(profile, file) => TargetInfo {
                 loaded_state: Some(file.display().to_string()),
                 ..target_info(profile, profile.geometry())
@@ -252,6 +267,11 @@ impl DeviceUnderTest {
                 let target = target_info(profile, drive.geometry());
                 Ok(Ready { drive, target, host: None })
             }
+            DeviceUnderTest::Array(array) => {
+                let drive = Drive::Array(Box::new(array.array()));
+                let target = array.target_info(drive.geometry());
+                Ok(Ready { drive, target, host: None })
+            }
             DeviceUnderTest::Used(profile, file) => {
                 let loaded = state::load(file, profile)?;
                 let drive = Drive::Ssd(Box::new(loaded.ssd));
@@ -278,9 +298,10 @@ impl DeviceUnderTest {
             DeviceUnderTest::Real(target, _) | DeviceUnderTest::ToRead(target) => {
                 device::read(target)
             }
-            DeviceUnderTest::Virtual(_) | DeviceUnderTest::Used(..) | DeviceUnderTest::New(..) => {
-                None
-            }
+            DeviceUnderTest::Virtual(_)
+            | DeviceUnderTest::Array(_)
+            | DeviceUnderTest::Used(..)
+            | DeviceUnderTest::New(..) => None,
         }
     }
 
@@ -303,9 +324,10 @@ impl DeviceUnderTest {
             DeviceUnderTest::Real(target, _) | DeviceUnderTest::ToRead(target) => {
                 Some(real_info(target, None))
             }
-            DeviceUnderTest::Virtual(_) | DeviceUnderTest::Used(..) | DeviceUnderTest::New(..) => {
-                None
-            }
+            DeviceUnderTest::Virtual(_)
+            | DeviceUnderTest::Array(_)
+            | DeviceUnderTest::Used(..)
+            | DeviceUnderTest::New(..) => None,
         }
     }
 
@@ -315,6 +337,7 @@ impl DeviceUnderTest {
             DeviceUnderTest::Virtual(profile) | DeviceUnderTest::Used(profile, _) => {
                 virtual_geometry(profile)
             }
+            DeviceUnderTest::Array(array) => array.geometry(),
             DeviceUnderTest::Real(target, _) | DeviceUnderTest::ToRead(target) => target.geometry,
             DeviceUnderTest::New(_, bytes) => Geometry {
                 sectors: bytes / SECTOR_BYTES,
@@ -326,13 +349,19 @@ impl DeviceUnderTest {
 
     /// Whether it is an SSD that was never written: reads of it would not touch the flash.
     pub fn is_new_flash(&self) -> bool {
-        matches!(self, DeviceUnderTest::Virtual(profile) if matches!(profile.model, Model::Ssd(_)))
+        match self {
+            DeviceUnderTest::Virtual(profile) => matches!(profile.model, Model::Ssd(_)),
+            DeviceUnderTest::Array(array) => array.is_flash(),
+            _ => false,
+        }
     }
 
     /// Where it is, links resolved; `None` for a model.
     pub fn place(&self) -> Option<PathBuf> {
         match self {
-            DeviceUnderTest::Virtual(_) | DeviceUnderTest::Used(..) => None,
+            DeviceUnderTest::Virtual(_) | DeviceUnderTest::Array(_) | DeviceUnderTest::Used(..) => {
+                None
+            }
             DeviceUnderTest::Real(target, _) | DeviceUnderTest::ToRead(target) => {
                 Some(target.canonical.clone())
             }

@@ -6,8 +6,10 @@
 
 use std::collections::VecDeque;
 
-use fourcorners_drive::{Clock, Done, Fault, Geometry, Hdd, Io, Nanos, Ssd, Tag, Target};
+use fourcorners_drive::{Clock, Done, Fault, Geometry, Io, Nanos, Tag, Target};
 use fourcorners_record::Noise;
+
+use crate::virtual_drive::Virtual;
 
 /// How long the loop stands still on average: some slices of a scheduler.
 const STILL_US: f64 = 3000.0;
@@ -41,12 +43,6 @@ pub struct Disturbed {
     waited: Nanos,
     /// Answered while the loop stood still.
     held: VecDeque<Result<Done, Fault>>,
-}
-
-/// The drive inside.
-pub(crate) enum Virtual {
-    Ssd(Box<Ssd>),
-    Hdd(Box<Hdd>),
 }
 
 /// Time that is lost to one cause.
@@ -188,57 +184,6 @@ impl Target for Disturbed {
 
     fn energy_j(&self, at: Nanos) -> Option<f64> {
         self.drive.energy_j(at)
-    }
-}
-
-impl Virtual {
-    fn geometry(&self) -> Geometry {
-        match self {
-            Virtual::Ssd(ssd) => ssd.geometry(),
-            Virtual::Hdd(hdd) => hdd.geometry(),
-        }
-    }
-
-    fn now(&self) -> Nanos {
-        match self {
-            Virtual::Ssd(ssd) => ssd.now(),
-            Virtual::Hdd(hdd) => hdd.now(),
-        }
-    }
-
-    fn hint(&mut self, ahead: &[Io]) {
-        match self {
-            Virtual::Ssd(ssd) => ssd.hint(ahead),
-            Virtual::Hdd(hdd) => hdd.hint(ahead),
-        }
-    }
-
-    fn submit(&mut self, tag: Tag, io: Io) {
-        match self {
-            Virtual::Ssd(ssd) => ssd.submit(tag, io),
-            Virtual::Hdd(hdd) => hdd.submit(tag, io),
-        }
-    }
-
-    fn reap(&mut self, until: Nanos) -> Result<Option<Done>, Fault> {
-        match self {
-            Virtual::Ssd(ssd) => ssd.reap(until),
-            Virtual::Hdd(hdd) => hdd.reap(until),
-        }
-    }
-
-    fn due(&mut self) -> Option<Nanos> {
-        match self {
-            Virtual::Ssd(ssd) => ssd.due(),
-            Virtual::Hdd(hdd) => hdd.due(),
-        }
-    }
-
-    fn energy_j(&self, at: Nanos) -> Option<f64> {
-        match self {
-            Virtual::Ssd(ssd) => ssd.energy_j(at),
-            Virtual::Hdd(hdd) => hdd.energy_j(at),
-        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! A drive under test, of whichever kind, with what a review needs beyond reads and writes.
 
+use fourcorners_array::Array;
 use fourcorners_catalogue::{Model, Profile};
 use fourcorners_drive::{
     Clock, Fault, Geometry, Hdd, Lba, Nanos, SECTOR_BYTES, Ssd, SsdCounters, Target,
@@ -12,7 +13,8 @@ use fourcorners_run::streams::{self, Direction, Plan, RunResult};
 use fourcorners_run::trim::{Range, Trimming, trim};
 use fourcorners_run::{JobEnd, Measured, Observer, Source, run, run_marked, run_source};
 
-use crate::disturbed::{Disturbance, Disturbed, Virtual};
+use crate::disturbed::{Disturbance, Disturbed};
+use crate::virtual_drive::Virtual;
 
 /// Blocks in which what is new is written once before it is read.
 pub const LAY_OUT_BLOCK: u32 = 128 << 10;
@@ -25,6 +27,8 @@ pub enum Drive {
     Hdd(Box<Hdd>),
     /// A model on a machine that is not quiet.
     Disturbed(Box<Disturbed>),
+    /// Several models as one.
+    Array(Box<Array<Virtual>>),
     /// A block device or a file.
     Real(Box<Uring>),
 }
@@ -83,7 +87,7 @@ impl Drive {
                 Virtual::Ssd(ssd) => Some(ssd),
                 Virtual::Hdd(_) => None,
             },
-            Drive::Hdd(_) | Drive::Real(_) => None,
+            Drive::Hdd(_) | Drive::Array(_) | Drive::Real(_) => None,
         }
     }
 
@@ -93,6 +97,7 @@ impl Drive {
             Drive::Ssd(ssd) => ssd.geometry(),
             Drive::Hdd(hdd) => hdd.geometry(),
             Drive::Disturbed(disturbed) => disturbed.geometry(),
+            Drive::Array(array) => array.geometry(),
             Drive::Real(uring) => uring.geometry(),
         }
     }
@@ -103,6 +108,7 @@ impl Drive {
             Drive::Ssd(_) => Ssd::CLOCK,
             Drive::Hdd(_) => Hdd::CLOCK,
             Drive::Disturbed(_) => Disturbed::CLOCK,
+            Drive::Array(_) => Array::<Virtual>::CLOCK,
             Drive::Real(_) => Uring::CLOCK,
         };
         match clock {
@@ -144,6 +150,7 @@ impl Drive {
                 Virtual::Hdd(_) => return no_flash(),
             },
             Drive::Hdd(_) => return no_flash(),
+            Drive::Array(array) => return Ok(purge_all(array)),
             Drive::Real(uring) => {
                 return match uring.purge() {
                     Ok(_) => Ok(Purge::Done),
@@ -174,6 +181,15 @@ impl Drive {
                 Virtual::Ssd(ssd) => ssd.settle(),
                 Virtual::Hdd(hdd) => hdd.settle(),
             },
+            Drive::Array(array) => {
+                for member in array.members_mut() {
+                    match member {
+                        Virtual::Ssd(ssd) => ssd.settle(),
+                        Virtual::Hdd(hdd) => hdd.settle(),
+                    }
+                }
+                array.meet();
+            }
             Drive::Real(uring) => uring.sync()?,
         }
         Ok(())
@@ -195,6 +211,7 @@ impl Drive {
             Drive::Ssd(ssd) => run_marked(&mut **ssd, job, mark_bytes, observer),
             Drive::Hdd(hdd) => run_marked(&mut **hdd, job, mark_bytes, observer),
             Drive::Disturbed(disturbed) => run_marked(&mut **disturbed, job, mark_bytes, observer),
+            Drive::Array(array) => run_marked(&mut **array, job, mark_bytes, observer),
             Drive::Real(uring) => run_marked(&mut **uring, job, mark_bytes, observer),
         })
     }
@@ -222,6 +239,7 @@ impl Drive {
                 Drive::Ssd(ssd) => both(&mut **ssd, job, range, observer),
                 Drive::Hdd(hdd) => both(&mut **hdd, job, range, observer),
                 Drive::Disturbed(disturbed) => both(&mut **disturbed, job, range, observer),
+                Drive::Array(array) => both(&mut **array, job, range, observer),
                 Drive::Real(uring) => both(&mut **uring, job, range, observer),
             };
             trimmed = end;
@@ -239,6 +257,7 @@ impl Drive {
             Drive::Ssd(ssd) => trim(&mut **ssd, range),
             Drive::Hdd(hdd) => trim(&mut **hdd, range),
             Drive::Disturbed(disturbed) => trim(&mut **disturbed, range),
+            Drive::Array(array) => trim(&mut **array, range),
             Drive::Real(uring) => trim(&mut **uring, range),
         }
     }
@@ -258,6 +277,7 @@ impl Drive {
             Drive::Ssd(ssd) => idle(&mut **ssd, time),
             Drive::Hdd(hdd) => idle(&mut **hdd, time),
             Drive::Disturbed(disturbed) => idle(&mut **disturbed, time),
+            Drive::Array(array) => idle(&mut **array, time),
             Drive::Real(_) => None,
         }
     }
@@ -268,6 +288,7 @@ impl Drive {
             Drive::Ssd(ssd) => ssd.now(),
             Drive::Hdd(hdd) => hdd.now(),
             Drive::Disturbed(disturbed) => disturbed.now(),
+            Drive::Array(array) => array.now(),
             Drive::Real(uring) => uring.now(),
         }
     }
@@ -292,23 +313,24 @@ impl Drive {
             Drive::Ssd(ssd) => run_source(&mut **ssd, source, size, observer),
             Drive::Hdd(hdd) => run_source(&mut **hdd, source, size, observer),
             Drive::Disturbed(disturbed) => run_source(&mut **disturbed, source, size, observer),
+            Drive::Array(array) => run_source(&mut **array, source, size, observer),
             Drive::Real(uring) => run_source(&mut **uring, source, size, observer),
         })
     }
 
     /// What running something cost and did.
     fn account(&mut self, run: impl FnOnce(&mut Drive) -> Measured) -> Outcome {
-        let counters = self.counters();
+        let counters = self.all_counters();
         let work = |drive: &Drive| cpu::process_seconds() - drive.looked_at_the_clock().as_secs();
         let meter = matches!(self, Drive::Real(_)).then(NoiseMeter::begin).flatten();
         let device = |drive: &Drive| match drive {
             Drive::Real(uring) => uring.device_bytes(),
-            Drive::Ssd(_) | Drive::Hdd(_) | Drive::Disturbed(_) => None,
+            Drive::Ssd(_) | Drive::Hdd(_) | Drive::Disturbed(_) | Drive::Array(_) => None,
         };
         let moved = device(self);
         let disturbance = match self {
             Drive::Disturbed(disturbed) => Some(disturbed.begin()),
-            Drive::Ssd(_) | Drive::Hdd(_) | Drive::Real(_) => None,
+            Drive::Ssd(_) | Drive::Hdd(_) | Drive::Array(_) | Drive::Real(_) => None,
         };
         let (before, began) = (work(self), self.now());
         let measured = run(self);
@@ -321,10 +343,7 @@ impl Drive {
             noise = Some(disturbed.noise(began, waited));
         }
         let cpu_seconds = (work(self) - before).max(0.0);
-        let write_amplification = self
-            .counters()
-            .zip(counters)
-            .and_then(|(after, before)| after.write_amplification_since(&before));
+        let write_amplification = write_amplification(&counters, &self.all_counters());
         Outcome { measured, cpu_seconds, noise, write_amplification }
     }
 
@@ -332,7 +351,7 @@ impl Drive {
     /// and is no work.
     pub fn looked_at_the_clock(&self) -> Nanos {
         match self {
-            Drive::Ssd(_) | Drive::Hdd(_) | Drive::Disturbed(_) => Nanos::ZERO,
+            Drive::Ssd(_) | Drive::Hdd(_) | Drive::Disturbed(_) | Drive::Array(_) => Nanos::ZERO,
             Drive::Real(uring) => uring.looked_at_the_clock(),
         }
     }
@@ -350,6 +369,7 @@ impl Drive {
             Drive::Ssd(ssd) => streams::run(&mut **ssd, plan, observer),
             Drive::Hdd(hdd) => streams::run(&mut **hdd, plan, observer),
             Drive::Disturbed(disturbed) => streams::run(&mut **disturbed, plan, observer),
+            Drive::Array(array) => streams::run(&mut **array, plan, observer),
             Drive::Real(uring) => {
                 for stream in plan.streams.iter().filter(|stream| stream.writes()) {
                     uring.prepare(stream.compressible_percent)?;
@@ -406,4 +426,49 @@ impl Drive {
     pub(crate) fn counters(&self) -> Option<SsdCounters> {
         self.ssd().map(Ssd::counters)
     }
+
+    /// Those of every SSD in it; none where something else is in it, too.
+    fn all_counters(&self) -> Vec<SsdCounters> {
+        let Drive::Array(array) = self else { return self.counters().into_iter().collect() };
+        let of_each = array.members().map(|member| match member {
+            Virtual::Ssd(ssd) => Some(ssd.counters()),
+            Virtual::Hdd(_) => None,
+        });
+        of_each.collect::<Option<_>>().unwrap_or_default()
+    }
+}
+
+/// NAND writes over what the SSDs were written, of all of them together.
+fn write_amplification(before: &[SsdCounters], after: &[SsdCounters]) -> Option<f64> {
+    let (mut nand, mut host) = (0.0, 0.0);
+    for (before, after) in before.iter().zip(after) {
+        if let Some(amplification) = after.write_amplification_since(before) {
+            let sectors = (after.host_sectors - before.host_sectors) as f64;
+            (nand, host) = (nand + amplification * sectors, host + sectors);
+        }
+    }
+    // Of one drive it is that drive's, to the last digit.
+    match (before, after) {
+        ([before], [after]) => after.write_amplification_since(before),
+        _ => (host > 0.0).then_some(nand / host),
+    }
+}
+
+/// Every drive of an array forgets everything, or none does.
+fn purge_all(array: &mut Array<Virtual>) -> Purge {
+    let why = |member: &Virtual| match member {
+        Virtual::Ssd(ssd) if ssd.is_read_only() => Some("a drive is worn out and read-only"),
+        Virtual::Ssd(_) => None,
+        Virtual::Hdd(_) => Some("a hard disk has nothing to purge"),
+    };
+    if let Some(why) = array.members().find_map(why) {
+        return Purge::NotPossible(why.into());
+    }
+    for member in array.members_mut() {
+        if let Virtual::Ssd(ssd) = member {
+            ssd.purge();
+        }
+    }
+    array.meet();
+    Purge::Done
 }

@@ -36,6 +36,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod array;
 pub mod bench;
 pub mod campaign;
 pub mod choose;
@@ -52,6 +53,7 @@ pub mod state;
 mod statistic;
 pub mod target_info;
 pub mod validate;
+pub mod virtual_drive;
 
 /// The Rust of README.md is compiled and run with the other documentation tests.
 #[cfg(doctest)]

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use fourcorners_catalogue::{self as catalogue, CatalogueError, HostController, Profile};
+use fourcorners_lab::array::ArrayProfile;
 use fourcorners_lab::device_under_test::DeviceUnderTest;
 use fourcorners_lab::{memory, state};
 use fourcorners_linux::guard::{self, LEAST_BYTES, Permission, RealTarget};
@@ -152,6 +153,9 @@ pub(super) fn find_virtual(asked: &VirtualDrive<'_>) -> Result<Box<Profile>, Str
             check_memory(&planned, 1)?;
             Ok(profile)
         }
+        DeviceUnderTest::Array(_) => {
+            Err(format!("{target} is an array: only single drives are {}", asked.why))
+        }
         _ => Err(format!("{target} is a real drive: only virtual ones are {}", asked.why)),
     }
 }
@@ -172,6 +176,10 @@ fn find(
         return large_enough(
             catalogue::from_file_behind(Path::new(target), host, set).map_err(words)?,
         );
+    }
+    if let Some(array) = ArrayProfile::parse(target, host, set) {
+        let array = array.map_err(|error| error.to_string())?;
+        return Ok(DeviceUnderTest::Array(Box::new(array)));
     }
     let path = Path::new(target);
     let is_path = target.contains('/') || path.symlink_metadata().is_ok();
@@ -310,6 +318,10 @@ fn find_to_read(
     changes: Changes<'_>,
     permission: &Permission,
 ) -> Result<DeviceUnderTest, String> {
+    if let Some(array) = ArrayProfile::parse(target, changes.host, changes.set) {
+        let array = array.map_err(|error| error.to_string())?;
+        return Ok(DeviceUnderTest::Array(Box::new(array)));
+    }
     let path = Path::new(target);
     let is_path = target.contains('/') || path.symlink_metadata().is_ok();
     // A name of the catalogue is that drive, whether it is written or only read.

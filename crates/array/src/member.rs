@@ -1,0 +1,78 @@
+//! A drive of an array, and the queue before it.
+
+use std::collections::VecDeque;
+
+use fourcorners_drive::{Fault, Io, Nanos, Tag, Target};
+
+/// What a member says of a part of a job.
+pub(crate) struct Answer {
+    pub(crate) job: u32,
+    pub(crate) member: usize,
+    pub(crate) fault: Option<Fault>,
+}
+
+/// A drive, what it has in flight and what waits for a place.
+pub(crate) struct Member<T> {
+    number: usize,
+    pub(crate) drive: T,
+    /// Tags that are free, the next to be used last.
+    free: Vec<u32>,
+    /// By tag: the job that an I/O in flight belongs to.
+    owners: Vec<u32>,
+    /// Jobs and I/Os for which there was no tag.
+    waiting: VecDeque<(u32, Io)>,
+    /// It failed, and is not asked any more.
+    pub(crate) failed: bool,
+}
+
+impl<T: Target> Member<T> {
+    pub(crate) fn new(number: usize, drive: T) -> Member<T> {
+        let depth = drive.geometry().queue_depth;
+        let (free, owners) = ((0..depth).rev().collect(), vec![0; depth as usize]);
+        Member { number, drive, free, owners, waiting: VecDeque::new(), failed: false }
+    }
+
+    /// I/Os that it has, in flight or waiting.
+    pub(crate) fn load(&self) -> usize {
+        self.owners.len() - self.free.len() + self.waiting.len()
+    }
+
+    /// Its clock goes to `now`; what was answered on the way is added to `answers`.
+    pub(crate) fn advance(&mut self, now: Nanos, answers: &mut VecDeque<Answer>) {
+        if self.drive.now() >= now && self.drive.due().is_none_or(|due| due > now) {
+            return;
+        }
+        loop {
+            let (tag, fault) = match self.drive.reap(now) {
+                Ok(None) => return,
+                Ok(Some(done)) => (done.tag, None),
+                Err(fault) => (fault.tag, Some(fault)),
+            };
+            self.free.push(tag.0);
+            let job = self.owners[tag.0 as usize];
+            answers.push_back(Answer { job, member: self.number, fault });
+        }
+    }
+
+    /// Whether something waits that there is a place for now.
+    pub(crate) fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty() && !self.free.is_empty()
+    }
+
+    /// Takes an I/O of a job; it waits where the drive's queue is full.
+    pub(crate) fn take(&mut self, job: u32, io: Io) {
+        self.waiting.push_back((job, io));
+        self.fill();
+    }
+
+    /// Hands on what waits, as far as there is room. The drive's clock is the array's.
+    pub(crate) fn fill(&mut self) {
+        while !self.waiting.is_empty()
+            && let Some(tag) = self.free.pop()
+        {
+            let (job, io) = self.waiting.pop_front().expect("it is not empty");
+            self.owners[tag as usize] = job;
+            self.drive.submit(Tag(tag), io);
+        }
+    }
+}
