@@ -63,7 +63,9 @@ pub enum ArrayError {
         level: Level,
     },
     /// A rebuild without a rate, or of nothing.
-    #[error("a rebuild at {mb_per_s} MB/s: it takes a failed drive and a rate from 0.001 to 100,000")]
+    #[error(
+        "a rebuild at {mb_per_s} MB/s: it takes a failed drive and a rate from 0.001 to 100,000"
+    )]
     Rebuild {
         /// The rate.
         mb_per_s: f64,
@@ -135,7 +137,8 @@ impl<T: Target> Array<T> {
     pub fn new(config: &ArrayConfig, drives: Vec<T>) -> Result<Array<T>, ArrayError> {
         let geometries: Vec<Geometry> = drives.iter().map(Target::geometry).collect();
         let layout = Layout::new(config.level, config.chunk_bytes, &geometries)?;
-        let mut members: Vec<Member<T>> = drives.into_iter().enumerate().map(|(at, it)| Member::new(at, it)).collect();
+        let mut members: Vec<Member<T>> =
+            drives.into_iter().enumerate().map(|(at, it)| Member::new(at, it)).collect();
         if let Some(failed) = config.failed {
             if failed >= members.len() {
                 return Err(ArrayError::Failed { failed, members: members.len() });
@@ -155,7 +158,11 @@ impl<T: Target> Array<T> {
         let depths = geometries.iter().map(|it| u64::from(it.queue_depth)).sum::<u64>();
         let geometry = Geometry {
             sectors: layout.sectors(),
-            logical_block_bytes: geometries.iter().map(|it| it.logical_block_bytes).max().unwrap_or(512),
+            logical_block_bytes: geometries
+                .iter()
+                .map(|it| it.logical_block_bytes)
+                .max()
+                .unwrap_or(512),
             queue_depth: depths.min(MOST_IN_FLIGHT.into()) as u32,
         };
         let now = members.first().map_or(Nanos::ZERO, |it| it.drive.now());
@@ -223,7 +230,8 @@ impl<T: Target> Array<T> {
         // The one with the least to do; of equals the next in turn.
         let mut reader = |there: &[usize]| {
             let after = |&member: &usize| (member + members.len() - *last - 1) % members.len();
-            let least = there.iter().copied().min_by_key(|member| (members[*member].load(), after(member)));
+            let least =
+                there.iter().copied().min_by_key(|member| (members[*member].load(), after(member)));
             *last = least.unwrap_or(0);
             *last
         };

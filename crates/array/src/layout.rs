@@ -132,7 +132,11 @@ impl Layout {
     ///
     /// # Errors
     /// [`LayoutError`].
-    pub fn new(level: Level, chunk_bytes: u64, members: &[Geometry]) -> Result<Layout, LayoutError> {
+    pub fn new(
+        level: Level,
+        chunk_bytes: u64,
+        members: &[Geometry],
+    ) -> Result<Layout, LayoutError> {
         let given = members.len();
         let even = level != Level::Raid10 || given.is_multiple_of(2);
         if given < level.fewest() || given > MOST_MEMBERS || !even {

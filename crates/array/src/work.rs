@@ -158,9 +158,13 @@ impl Members<'_> {
         // What is written of chunk `number`, as places in it.
         let written = |number: u64| {
             let begins = number * chunk;
-            (from.clamp(begins, begins + chunk) - begins, end.clamp(begins, begins + chunk) - begins)
+            (
+                from.clamp(begins, begins + chunk) - begins,
+                end.clamp(begins, begins + chunk) - begins,
+            )
         };
-        let mut cuts: Vec<u64> = (0..width).flat_map(|number| <[u64; 2]>::from(written(number))).collect();
+        let mut cuts: Vec<u64> =
+            (0..width).flat_map(|number| <[u64; 2]>::from(written(number))).collect();
         cuts.extend([0, chunk]);
         cuts.sort_unstable();
         cuts.dedup();

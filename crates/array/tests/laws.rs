@@ -64,7 +64,10 @@ fn stripes_of_equal_drives_are_as_many_times_as_fast() {
         // Whole stripes, so many in flight that each member has 32.
         let whole = job(Pattern::Sequential, 0, 131_072 * members, 32);
         let striped = mb_per_s(&measure(&mut ssds(Level::Raid0, members.into()), &whole));
-        assert!((striped / alone / f64::from(members) - 1.0).abs() < 0.03, "{members}: {striped} of {alone}");
+        assert!(
+            (striped / alone / f64::from(members) - 1.0).abs() < 0.03,
+            "{members}: {striped} of {alone}"
+        );
         // One behind the other they are one.
         let behind = mb_per_s(&measure(&mut ssds(Level::Concat, members.into()), &whole));
         assert!((behind / alone - 1.0).abs() < 0.03, "{members}: {behind} of {alone}");
@@ -206,7 +209,10 @@ impl Target for Failing {
         let gone = self.0.now() >= self.1 && io.op != fourcorners_drive::Op::Flush;
         self.0.submit(tag, if gone { Io { lba: Lba(u64::MAX), ..io } } else { io });
     }
-    fn reap(&mut self, until: Nanos) -> Result<Option<fourcorners_drive::Done>, fourcorners_drive::Fault> {
+    fn reap(
+        &mut self,
+        until: Nanos,
+    ) -> Result<Option<fourcorners_drive::Done>, fourcorners_drive::Fault> {
         self.0.reap(until)
     }
     fn due(&mut self) -> Option<Nanos> {

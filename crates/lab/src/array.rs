@@ -52,7 +52,8 @@ pub enum ArrayNameError {
 }
 
 /// What follows the drives in a name.
-const OPTIONS: &str = "is not known there: a chunk such as 64k, no-trim, failed=2 and rebuild=100 (MB/s) are";
+const OPTIONS: &str =
+    "is not known there: a chunk such as 64k, no-trim, failed=2 and rebuild=100 (MB/s) are";
 
 impl ArrayProfile {
     /// The array of a name, its drives behind this host controller and with these values changed; `None` if the name is
@@ -101,7 +102,9 @@ impl ArrayProfile {
         let mut members = Vec::new();
         for drives in parts.next().unwrap_or_default().split('+') {
             let (count, drive) = match drives.split_once('x') {
-                Some((count, drive)) if !count.is_empty() && count.bytes().all(|it| it.is_ascii_digit()) => {
+                Some((count, drive))
+                    if !count.is_empty() && count.bytes().all(|it| it.is_ascii_digit()) =>
+                {
                     let most = fourcorners_array::MOST_MEMBERS;
                     let count = count.parse().ok().filter(|count| (1..=most).contains(count));
                     let must = format!("is not a number of drives from 1 to {most}");
@@ -119,11 +122,13 @@ impl ArrayProfile {
                 config.trim = false;
             } else if let Some(number) = part.strip_prefix("failed=") {
                 let number = number.parse::<usize>().ok().filter(|&number| number > 0);
-                let number = number.ok_or_else(|| wrong(part, "names no drive: they are counted from 1"))?;
+                let number =
+                    number.ok_or_else(|| wrong(part, "names no drive: they are counted from 1"))?;
                 config.failed = Some(number - 1);
             } else if let Some(rate) = part.strip_prefix("rebuild=") {
                 let rate = rate.trim_end_matches("MB/s").parse::<f64>().ok();
-                config.rebuild_mb_per_s = Some(rate.ok_or_else(|| wrong(part, "is no rate in MB/s"))?);
+                config.rebuild_mb_per_s =
+                    Some(rate.ok_or_else(|| wrong(part, "is no rate in MB/s"))?);
             } else {
                 config.chunk_bytes = bytes_of(part).ok_or_else(|| wrong(part, OPTIONS))?;
             }
@@ -133,7 +138,9 @@ impl ArrayProfile {
         let profile = ArrayProfile { name: name.into(), title, config, members, set };
         // What makes none is said now: an array that is asked for is one.
         let geometries: Vec<Geometry> = profile.members.iter().map(Profile::geometry).collect();
-        let nulls = geometries.iter().map(|it| fourcorners_drive::Null::new(it.sectors, Default::default()));
+        let nulls = geometries
+            .iter()
+            .map(|it| fourcorners_drive::Null::new(it.sectors, Default::default()));
         Array::new(&profile.config, nulls.collect())
             .map_err(|error| ArrayNameError::Array { name: name.into(), error })?;
         Ok(profile)
@@ -180,7 +187,8 @@ impl ArrayProfile {
         for member in &members {
             sum.update(member.profile_hash.as_deref().unwrap_or_default());
         }
-        let hash: String = sum.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        let hash: String =
+            sum.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
         let mut fitted: Vec<String> = members.iter().flat_map(|it| it.fitted.clone()).collect();
         fitted.sort();
         fitted.dedup();
@@ -189,7 +197,9 @@ impl ArrayProfile {
             title: self.title.clone(),
             profile_hash: Some(hash),
             fitted,
-            variation: first.variation.filter(|_| members.iter().all(|it| it.variation == first.variation)),
+            variation: first
+                .variation
+                .filter(|_| members.iter().all(|it| it.variation == first.variation)),
             set: self.set.clone(),
             host_controller: first.host_controller.clone(),
             host_trim: first.host_trim,
@@ -230,7 +240,8 @@ fn title(config: &ArrayConfig, members: &[Profile]) -> String {
             _ => kinds.push((&member.title, 1)),
         }
     }
-    let kinds: Vec<String> = kinds.iter().map(|(title, count)| format!("{count} x {title}")).collect();
+    let kinds: Vec<String> =
+        kinds.iter().map(|(title, count)| format!("{count} x {title}")).collect();
     let level = match config.level {
         Level::Concat => "Concatenation of",
         Level::Raid0 => "RAID 0 of",

@@ -68,9 +68,9 @@ fn a_small_write_costs_four_ios_and_a_whole_stripe_reads_nothing() {
     let layout = layout(Level::Raid5, 4);
     let count = |io| {
         let jobs = jobs(&layout, io, None).expect("all are there");
-        let (first, then) = jobs.iter().fold((0, 0), |(first, then), job| {
-            (first + job.first.len(), then + job.then.len())
-        });
+        let (first, then) = jobs
+            .iter()
+            .fold((0, 0), |(first, then), job| (first + job.first.len(), then + job.then.len()));
         (jobs.len(), first, then)
     };
     assert_eq!(count(Io::write(Lba(0), 8)), (1, 2, 2));

@@ -126,7 +126,9 @@ pub(super) fn measure(
         let ran = match drive {
             Drive::Ssd(ssd) => run(&mut **ssd, plan, observer),
             Drive::Hdd(hdd) => run(&mut **hdd, plan, observer),
-            Drive::Disturbed(_) | Drive::Array(_) | Drive::Real(_) => return Err(Obstacle::NotVirtual),
+            Drive::Disturbed(_) | Drive::Array(_) | Drive::Real(_) => {
+                return Err(Obstacle::NotVirtual);
+            }
         };
         match (ran.result.interrupted, failure(plan, &ran.result)) {
             (true, _) => Err(Obstacle::Stopped),

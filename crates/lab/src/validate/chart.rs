@@ -18,13 +18,6 @@ const BOTTOM: i32 = 659;
 /// Ticks of an axis, at most.
 const MOST_TICKS: i32 = 11;
 
-impl ChartError {
-    /// With what the drawing library says.
-    pub(super) fn new(cause: String) -> ChartError {
-        ChartError(cause)
-    }
-}
-
 /// Every absolute figure as a point, in its own unit: both axes are logarithmic, so how far a point is
 /// from the diagonal is its error in any unit. An SVG, the same for the same figures on any machine.
 pub fn svg(validation: &Validation) -> String {
@@ -206,15 +199,15 @@ impl fmt::Display for Picture<'_> {
 }
 
 /// Where words are: their place, and how they lie around it.
-struct Text<'a> {
-    at: [i32; 2],
-    dy: &'a str,
-    anchor: &'a str,
-    turned: &'a str,
+pub(super) struct Text<'a> {
+    pub(super) at: [i32; 2],
+    pub(super) dy: &'a str,
+    pub(super) anchor: &'a str,
+    pub(super) turned: &'a str,
 }
 
 impl Text<'_> {
-    fn write(&self, f: &mut fmt::Formatter<'_>, words: impl fmt::Display) -> fmt::Result {
+    pub(super) fn write(&self, f: &mut impl fmt::Write, words: impl fmt::Display) -> fmt::Result {
         let Text { at: [x, y], dy, anchor, turned } = self;
         writeln!(
             f,
@@ -225,7 +218,7 @@ impl Text<'_> {
 }
 
 /// A tick of a logarithmic axis without an exponent.
-struct Plain(f64);
+pub(super) struct Plain(pub(super) f64);
 
 impl fmt::Display for Plain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

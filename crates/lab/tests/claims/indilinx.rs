@@ -15,7 +15,8 @@ fn an_indilinx_drive_falls_from_13_to_7_mb_per_s_when_used() {
     assert!((fresh / 13.0 - 1.0).abs() < 0.25, "{fresh}");
     assert!((used / 7.0 - 1.0).abs() < 0.15, "{used}");
     // What it costs is the size of its map's unit: with units of 4 KiB nothing is read and written beside.
-    let (fresh, used) = fresh_and_used(&reviewed(VERTEX, &["map.unit_bytes=4096"], Method::UsedState));
+    let (fresh, used) =
+        fresh_and_used(&reviewed(VERTEX, &["map.unit_bytes=4096"], Method::UsedState));
     assert!(used > fresh * 0.95, "{used} of {fresh}");
 }
 
@@ -43,6 +44,7 @@ fn with_log_blocks() -> Review {
     let mut profile = profile(VERTEX, &[]);
     let Model::Ssd(ssd) = &mut profile.model else { panic!("a hard disk") };
     ssd.map = None;
-    ssd.log_blocks = Some(LogBlocksSection { count: 450, stripe_dies: 16, ..LogBlocksSection::default() });
+    ssd.log_blocks =
+        Some(LogBlocksSection { count: 450, stripe_dies: 16, ..LogBlocksSection::default() });
     Review::of(profile, Method::Tasks, false)
 }

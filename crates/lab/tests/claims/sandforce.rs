@@ -74,7 +74,8 @@ fn a_pass_after_torture_with_random_data_stays_above_180_mb_per_s() {
 #[test]
 fn installing_windows_and_office_writes_less_than_half_of_it() {
     // A part of such an installation is copied.
-    let amplified = |name: &str, set: &[&str]| reviewed(name, set, Method::Tasks).amplified("copy-tree");
+    let amplified =
+        |name: &str, set: &[&str]| reviewed(name, set, Method::Tasks).amplified("copy-tree");
     let sandforce = amplified("ocz-vertex-3-240gb", &[]);
     assert!(sandforce < 0.5, "{sandforce}");
     assert!(amplified("crucial-m4-256gb", &[]) >= 1.0);

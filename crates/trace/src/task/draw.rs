@@ -131,15 +131,7 @@ impl Iterator for Drawn {
         }
         thread.prepare();
         let duration = Some(Nanos(self.free_at - at));
-        Some(TraceIo {
-            at: Nanos(at),
-            op,
-            offset_bytes,
-            bytes,
-            duration,
-            device: 0,
-            flags,
-        })
+        Some(TraceIo { at: Nanos(at), op, offset_bytes, bytes, duration, device: 0, flags })
     }
 }
 

@@ -15,7 +15,10 @@ pub(super) fn words(device: &DeviceUnderTest, typed: &str, in_directory: bool) -
             let file = std::path::Path::new(typed).join("test.img");
             format!("fourcorners review {} --size 8G", file.display())
         }
-        (DeviceUnderTest::Virtual(_) | DeviceUnderTest::Used(..), _) => {
+        (
+            DeviceUnderTest::Virtual(_) | DeviceUnderTest::Array(_) | DeviceUnderTest::Used(..),
+            _,
+        ) => {
             format!("fourcorners review {typed}")
         }
         (DeviceUnderTest::New(_, bytes), _) => format!("fourcorners review {typed} --size {bytes}"),

@@ -89,8 +89,7 @@ fn statement(campaign: &Campaign, scratch: Option<&Path>) -> Result<String, Fail
             _ => phase.estimated_seconds(),
         };
         seconds += takes;
-        let measures = !matches!(phase, Phase::Prepare { .. });
-        if measures && job.read_percent < 100 {
+        if job.read_percent < 100 {
             writing += takes * f64::from(100 - job.read_percent) / 100.0;
         }
         span = span.max(job.span_start_bytes + job.span_bytes);
@@ -112,7 +111,7 @@ fn statement(campaign: &Campaign, scratch: Option<&Path>) -> Result<String, Fail
         true => format!(", {writing:.0} s of it writes"),
         false => String::new(),
     };
-    Ok(format!("{what}; at most {seconds:.0} s{clock}{writes}"))
+    Ok(format!("{what}; about {seconds:.0} s{clock}{writes}"))
 }
 
 /// Prints the card, and writes the record where that is asked for.

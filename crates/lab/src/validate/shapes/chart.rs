@@ -1,24 +1,21 @@
 //! Measured and virtual curves of a kind of test in one picture: `docs/distributions/KIND.svg`.
 
-use plotters::coord::Shift;
-use plotters::element::DashedPathElement;
-use plotters::prelude::*;
+use std::fmt::{self, Write};
 
 use super::ShapeRow;
 use super::numbers::PERCENTILES;
-use crate::validate::chart::ChartError;
+use crate::validate::chart::{Plain, Text};
 
-const SIZE: (u32, u32) = (760, 420);
+/// Pixels of the picture, and of what is between its axes.
+const SIZE: [i32; 2] = [760, 420];
+const LEFT: i32 = 86;
+const RIGHT: i32 = 746;
+const TOP: i32 = 40;
+const BOTTOM: i32 = 366;
 /// Most entries in a picture: more curves cannot be told apart.
 const MOST_ENTRIES: usize = 6;
-const COLOURS: [RGBColor; MOST_ENTRIES] = [
-    RGBColor(0x1f, 0x6f, 0xb4),
-    RGBColor(0xd9, 0x5f, 0x02),
-    RGBColor(0x1b, 0x9e, 0x77),
-    RGBColor(0x75, 0x3f, 0xb0),
-    RGBColor(0xc2, 0x1e, 0x56),
-    RGBColor(0x66, 0x66, 0x66),
-];
+const COLOURS: [&str; MOST_ENTRIES] =
+    ["#1F6FB4", "#D95F02", "#1B9E77", "#753FB0", "#C21E56", "#666666"];
 /// What a latency's name may begin with, in the order of preference.
 const PREFIXES: [&str; 5] = ["", "read.", "latency_last_quarter.", "steady.", "write."];
 
@@ -38,27 +35,24 @@ type Points = Vec<(f64, f64, f64)>;
 
 /// The picture of a kind of test, of some of its entries; `None` where there is nothing to draw. An SVG, the same for the
 /// same rows on any machine.
-///
-/// # Errors
-/// What the drawing library says.
-pub fn svg(kind: &str, rows: &[ShapeRow]) -> Result<Option<String>, ChartError> {
+pub fn svg(kind: &str, rows: &[ShapeRow]) -> Option<String> {
     let rows: Vec<&ShapeRow> =
         rows.iter().filter(|row| row.kind == kind && !row.compared.is_empty()).collect();
-    let Some(axis) = axis_of(&rows) else { return Ok(None) };
+    let axis = axis_of(&rows)?;
     let with_points = rows.iter().map(|row| (row.id.as_str(), points(row, axis)));
     let all: Vec<(&str, Points)> =
         with_points.filter(|(_, points)| points.len() > 1 || axis == Axis::Numbers).collect();
     let all: Vec<(&str, Points)> = all.into_iter().filter(|(_, p)| !p.is_empty()).collect();
     if all.is_empty() {
-        return Ok(None);
+        return None;
     }
     // Spread over all of them, the first and the last among them.
     let count = all.len().min(MOST_ENTRIES);
     let drawn: Vec<&(&str, Points)> =
         (0..count).map(|at| &all[at * (all.len() - 1) / (count - 1).max(1)]).collect();
     let mut text = String::new();
-    draw(&mut text, kind, axis, &drawn).map_err(|error| ChartError::new(error.to_string()))?;
-    Ok(Some(text))
+    Picture::new(kind, axis, &drawn).draw(&mut text).expect("a String takes all");
+    Some(text)
 }
 
 fn axis_of(rows: &[&ShapeRow]) -> Option<Axis> {
@@ -97,71 +91,135 @@ fn nines(percent: f64) -> f64 {
     -libm::log10(1.0 - percent / 100.0)
 }
 
-type Drawing<'a> = DrawingAreaErrorKind<<SVGBackend<'a> as DrawingBackend>::ErrorType>;
-
-fn draw<'a>(
-    text: &'a mut String,
-    kind: &str,
+/// Entries, and what both axes show.
+struct Picture<'a> {
+    kind: &'a str,
     axis: Axis,
-    drawn: &[&(&str, Points)],
-) -> Result<(), Drawing<'a>> {
-    let all = || drawn.iter().flat_map(|(_, points)| points);
-    let values = all().flat_map(|&(_, measured, simulated)| [measured, simulated]);
-    let least = values.clone().fold(f64::INFINITY, f64::min) / 1.5;
-    let most = values.fold(0.0, f64::max) * 1.5;
-    let right = all().map(|point| point.0).fold(0.0, f64::max).max(1.0) * 1.02;
-    let root: DrawingArea<SVGBackend<'_>, Shift> =
-        SVGBackend::with_string(text, SIZE).into_drawing_area();
-    root.fill(&WHITE)?;
-    let mut chart = ChartBuilder::on(&root)
-        .margin(14)
-        .caption(
-            format!("{kind}: measured (line) and virtual (dashes, crosses)"),
-            ("sans-serif", 16),
-        )
-        .x_label_area_size(40)
-        .y_label_area_size(72)
-        .build_cartesian_2d(0.0..right, (least..most).log_scale())?;
-    let across = |x: &f64| match axis {
-        Axis::Percentile(_) => percentile_label(*x),
-        _ => format!("{}", (x * 100.0).round() / 100.0),
-    };
-    let (across_words, up_words) = match axis {
-        Axis::Written => ("times the drive, or the range, was written", "I/Os a second"),
-        Axis::Percentile(_) => ("percentile", "latency, us"),
-        Axis::Numbers => ("numbers of the result, in alphabetical order", "in the unit of each"),
-    };
-    chart
-        .configure_mesh()
-        .light_line_style(WHITE)
-        .x_desc(across_words)
-        .y_desc(up_words)
-        .x_label_formatter(&across)
-        .y_label_formatter(&|value: &f64| plain(*value))
-        .draw()?;
-    for ((id, points), colour) in drawn.iter().zip(COLOURS) {
-        let measured = points.iter().map(|&(x, measured, _)| (x, measured));
-        let simulated = points.iter().map(|&(x, _, simulated)| (x, simulated));
-        chart
-            .draw_series([PathElement::new(measured.collect::<Vec<_>>(), colour.stroke_width(2))])?
-            .label(*id)
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2)));
-        let dashes = DashedPathElement::new(
-            simulated.clone().collect::<Vec<_>>(),
-            6,
-            5,
-            colour.stroke_width(2),
-        );
-        chart.draw_series([dashes])?;
-        chart.draw_series(simulated.map(|point| Cross::new(point, 3, colour.stroke_width(1))))?;
+    drawn: &'a [&'a (&'a str, Points)],
+    least: f64,
+    most: f64,
+    right: f64,
+}
+
+impl<'a> Picture<'a> {
+    fn new(kind: &'a str, axis: Axis, drawn: &'a [&'a (&'a str, Points)]) -> Picture<'a> {
+        let all = || drawn.iter().flat_map(|(_, points)| points);
+        let values = all().flat_map(|&(_, measured, simulated)| [measured, simulated]);
+        let least = values.clone().fold(f64::INFINITY, f64::min) / 1.5;
+        let most = values.fold(0.0, f64::max) * 1.5;
+        let right = all().map(|point| point.0).fold(0.0, f64::max).max(1.0) * 1.02;
+        Picture { kind, axis, drawn, least, most, right }
     }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::UpperLeft)
-        .border_style(BLACK.mix(0.3))
-        .background_style(WHITE.mix(0.8))
-        .draw()?;
-    root.present()
+
+    // A hair is added before a pixel is chosen, so that a value at a pixel's edge is at the same pixel on any machine.
+    fn x(&self, across: f64) -> i32 {
+        LEFT + (f64::from(RIGHT - LEFT) * across / self.right + 1e-3).floor() as i32
+    }
+
+    fn y(&self, value: f64) -> i32 {
+        let share = libm::log(value / self.least) / libm::log(self.most / self.least);
+        BOTTOM - (f64::from(BOTTOM - TOP) * share + 1e-3).floor() as i32
+    }
+
+    /// Values with a tick: 1, 2 and 5 of each power of ten, or the powers alone where they are many.
+    fn ticks(&self) -> Vec<f64> {
+        let (first, last) =
+            (libm::log10(self.least).floor() as i32, libm::log10(self.most).floor() as i32);
+        let steps: &[f64] = if last - first > 3 { &[1.0] } else { &[1.0, 2.0, 5.0] };
+        let of = |power: i32| steps.iter().map(move |step| step * 10f64.powi(power));
+        let within = |tick: &f64| (self.least..self.most).contains(tick);
+        (first..=last).flat_map(of).filter(within).collect()
+    }
+
+    /// Places along the lower side, each with its word.
+    fn places(&self) -> Vec<(f64, String)> {
+        match self.axis {
+            Axis::Percentile(_) => (0..=self.right.floor() as u32)
+                .map(|nines| (f64::from(nines), percentile_label(f64::from(nines))))
+                .collect(),
+            Axis::Written | Axis::Numbers => {
+                let step = (self.right / 10.0).ceil().max(1.0);
+                let count = (self.right / step).floor() as u32;
+                let at = |number: u32| f64::from(number) * step;
+                (0..=count).map(|number| (at(number), format!("{}", at(number)))).collect()
+            }
+        }
+    }
+
+    fn draw(&self, f: &mut impl Write) -> fmt::Result {
+        let [width, height] = SIZE;
+        writeln!(
+            f,
+            r#"<svg width="{width}" height="{height}" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">"#
+        )?;
+        writeln!(f, r##"<rect x="0" y="0" width="{width}" height="{height}" fill="#FFFFFF"/>"##)?;
+        let (across, up) = match self.axis {
+            Axis::Written => ("times the drive, or the range, was written", "I/Os a second"),
+            Axis::Percentile(_) => ("percentile", "latency, us"),
+            Axis::Numbers => {
+                ("numbers of the result, in alphabetical order", "in the unit of each")
+            }
+        };
+        let middle = [i32::midpoint(LEFT, RIGHT), i32::midpoint(TOP, BOTTOM)];
+        let word = |at, anchor| Text { at, dy: "0.35em", anchor, turned: "" };
+        word([middle[0], 18], "middle").write(
+            f,
+            format_args!("{}: measured (line) and virtual (dashes, crosses)", self.kind),
+        )?;
+        word([middle[0], height - 14], "middle").write(f, across)?;
+        let turned = format!(r#" transform="rotate(270, 16, {})""#, middle[1]);
+        Text { at: [16, middle[1]], dy: "0.35em", anchor: "middle", turned: &turned }
+            .write(f, up)?;
+        for tick in self.ticks() {
+            let y = self.y(tick);
+            line(f, [LEFT, y], [RIGHT, y], "0.15")?;
+            word([LEFT - 8, y], "end").write(f, Plain(tick))?;
+        }
+        for (at, name) in self.places() {
+            let x = self.x(at);
+            line(f, [x, BOTTOM], [x, BOTTOM + 5], "1")?;
+            word([x, BOTTOM + 14], "middle").write(f, name)?;
+        }
+        line(f, [LEFT, TOP], [LEFT, BOTTOM], "1")?;
+        line(f, [LEFT, BOTTOM], [RIGHT, BOTTOM], "1")?;
+        for ((_, points), colour) in self.drawn.iter().zip(COLOURS) {
+            let curve = |value: fn(&(f64, f64, f64)) -> f64| -> Vec<[i32; 2]> {
+                points.iter().map(|point| [self.x(point.0), self.y(value(point))]).collect()
+            };
+            path(f, &curve(|point| point.1), colour, "")?;
+            let simulated = curve(|point| point.2);
+            path(f, &simulated, colour, r#" stroke-dasharray="6 5""#)?;
+            for [x, y] in simulated {
+                let cross = format!("M{} {}l6 6m-6 0l6 -6", x - 3, y - 3);
+                writeln!(
+                    f,
+                    r#"<path d="{cross}" fill="none" stroke="{colour}" stroke-width="1"/>"#
+                )?;
+            }
+        }
+        for (((id, _), colour), row) in self.drawn.iter().zip(COLOURS).zip(0..) {
+            let y = TOP + 12 + 15 * row;
+            path(f, &[[LEFT + 12, y], [LEFT + 30, y]], colour, "")?;
+            word([LEFT + 36, y], "start").write(f, id)?;
+        }
+        writeln!(f, "</svg>")
+    }
+}
+
+fn line(f: &mut impl Write, [x1, y1]: [i32; 2], [x2, y2]: [i32; 2], opacity: &str) -> fmt::Result {
+    writeln!(
+        f,
+        r##"<line opacity="{opacity}" stroke="#000000" stroke-width="1" x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"/>"##
+    )
+}
+
+fn path(f: &mut impl Write, places: &[[i32; 2]], colour: &str, dashes: &str) -> fmt::Result {
+    let places: Vec<String> = places.iter().map(|[x, y]| format!("{x},{y}")).collect();
+    let points = places.join(" ");
+    writeln!(
+        f,
+        r#"<polyline fill="none" stroke="{colour}" stroke-width="2"{dashes} points="{points}"/>"#
+    )
 }
 
 /// `90`, `99`, `99.9` at one, two and three nines; nothing in between.
@@ -175,15 +233,6 @@ fn percentile_label(nines: f64) -> String {
         1 => "90".into(),
         2 => "99".into(),
         more => format!("99.{}", "9".repeat(more as usize - 2)),
-    }
-}
-
-/// A tick of a logarithmic axis without an exponent.
-fn plain(value: f64) -> String {
-    match value {
-        million if million >= 1e6 => format!("{} M", million / 1e6),
-        thousand if thousand >= 1e3 => format!("{} k", thousand / 1e3),
-        other => format!("{other}"),
     }
 }
 
@@ -213,18 +262,18 @@ mod tests {
     fn a_picture_has_both_curves_of_its_entries_and_of_no_other_kind() {
         let shape = [("p50", 60.0, 62.0), ("p90", 70.0, 71.0), ("p99", 90.0, 180.0)];
         let rows: Vec<ShapeRow> = (0..20).map(|at| row(&format!("entry-{at}"), &shape)).collect();
-        let chart = svg("kind", &rows).expect("it can be drawn").expect("there is something");
+        let chart = svg("kind", &rows).expect("there is something");
         let named = (0..20).filter(|at| chart.contains(&format!("entry-{at}\n"))).count();
         assert_eq!(named, MOST_ENTRIES, "{chart}");
         assert!(chart.contains("latency, us") && chart.contains("99.9").eq(&false), "{chart}");
-        assert_eq!(svg("kind", &rows).expect("again").as_deref(), Some(chart.as_str()));
-        assert_eq!(svg("another", &rows).expect("nothing"), None);
+        assert_eq!(svg("kind", &rows).as_deref(), Some(chart.as_str()));
+        assert_eq!(svg("another", &rows), None);
         let written = [
             ("iops_at_drive_writes.0.5", 1e5, 9e4),
             ("iops_at_drive_writes.4", 7e4, 7e4),
             ("iops_at_drive_writes.1", 7e4, 7e4),
         ];
-        let chart = svg("kind", &[row("a", &written)]).expect("drawn").expect("something");
+        let chart = svg("kind", &[row("a", &written)]).expect("something");
         assert!(chart.contains("was written"), "{chart}");
     }
 
