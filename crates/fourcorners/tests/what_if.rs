@@ -94,7 +94,7 @@ const EFFECTS: [Effect; 24] = [
     Effect { drive: "m4-4gb-deferred-trim", job: "after-trim", options: NONE, figure: Figure::WriteIops, becomes: Less },
     Effect { drive: "m4-4gb-queued-trim", job: "trims", options: NONE, figure: Figure::TrimMeanUs, becomes: More },
     Effect { drive: "m4-4gb-slow-trim", job: "trims", options: NONE, figure: Figure::TrimMeanUs, becomes: More },
-    Effect { drive: "vertex-reusing", job: "hot-and-cold", options: NONE, figure: Figure::WriteIops, becomes: More },
+    Effect { drive: "summit-reusing", job: "hot-and-cold", options: NONE, figure: Figure::WriteIops, becomes: More },
     Effect { drive: "840-evo-folding", job: "past-the-buffer", options: NONE, figure: Figure::WriteMbPerS, becomes: Less },
 ];
 

@@ -4,7 +4,7 @@ use fourcorners_array::{Array, ArrayConfig, ArrayError, CHUNK_BYTES, Level};
 use fourcorners_catalogue::{self as catalogue, CatalogueError, HostController, Model, Profile};
 use fourcorners_drive::{Geometry, Hdd, SECTOR_BYTES, Ssd};
 use fourcorners_record::{TargetInfo, TargetKind};
-use fourcorners_words::{bytes_of, nearest, size};
+use fourcorners_words::{bytes_of, nearest};
 use sha2::{Digest, Sha256};
 
 use crate::target_info::target_info;
@@ -130,7 +130,7 @@ impl ArrayProfile {
                 config.rebuild_mb_per_s =
                     Some(rate.ok_or_else(|| wrong(part, "is no rate in MB/s"))?);
             } else {
-                config.chunk_bytes = bytes_of(part).ok_or_else(|| wrong(part, OPTIONS))?;
+                config.chunk_bytes = chunk_bytes(part).ok_or_else(|| wrong(part, OPTIONS))?;
             }
         }
         let title = title(&config, &members);
@@ -213,6 +213,15 @@ impl ArrayProfile {
     }
 }
 
+/// A chunk as controllers and md write it: 64k are 65,536 bytes, since no chunk is a power of ten.
+fn chunk_bytes(text: &str) -> Option<u64> {
+    let unit = |shift: u32, suffix: [char; 2]| {
+        let number: u64 = text.strip_suffix(suffix)?.parse().ok()?;
+        number.checked_mul(1 << shift)
+    };
+    unit(10, ['k', 'K']).or_else(|| unit(20, ['m', 'M'])).or_else(|| bytes_of(text))
+}
+
 /// A member, which varies in its own way where drives of its kind vary.
 fn member(
     drive: &str,
@@ -251,7 +260,7 @@ fn title(config: &ArrayConfig, members: &[Profile]) -> String {
     };
     let mut title = format!("{level} {}", kinds.join(" and "));
     if config.level.is_striped() {
-        title += &format!(", chunks of {}", size(config.chunk_bytes));
+        title += &format!(", chunks of {} KiB", config.chunk_bytes >> 10);
     }
     if !config.trim {
         title += ", no TRIM";
@@ -264,4 +273,65 @@ fn title(config: &ArrayConfig, members: &[Profile]) -> String {
         (None, _) => {}
     }
     title
+}
+
+#[cfg(test)]
+mod tests {
+    use fourcorners_drive::Target;
+
+    use super::*;
+
+    fn parse(name: &str) -> Result<ArrayProfile, String> {
+        let parsed = ArrayProfile::parse(name, None, &[]).expect("the name of an array");
+        parsed.map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_name_says_what_is_inside() {
+        let array = parse("raid5:3xcrucial-m4-64gb:64k").expect("it is one");
+        assert_eq!(array.title, "RAID 5 of 3 x Crucial m4 64 GB, chunks of 64 KiB");
+        assert_eq!(array.config.chunk_bytes, 65_536);
+        let one = array.members[0].capacity_bytes();
+        let whole = 2 * (one / 65_536 * 65_536);
+        assert_eq!((array.geometry().bytes(), array.array().geometry().bytes()), (whole, whole));
+        // Drives of one model do not vary alike.
+        assert_ne!(array.members[0].hash(), array.members[1].hash());
+        let mixed = parse("concat:crucial-m4-64gb+wd-velociraptor-300gb").expect("it is one");
+        assert_eq!(
+            mixed.title,
+            "Concatenation of 1 x Crucial m4 64 GB and 1 x WD VelociRaptor 300 GB"
+        );
+        assert!(array.is_flash() && !mixed.is_flash());
+        let failed =
+            parse("raid1:2xcrucial-m4-64gb:failed=2:rebuild=50MB/s:no-trim").expect("it is one");
+        assert_eq!((failed.config.failed, failed.config.rebuild_mb_per_s), (Some(1), Some(50.0)));
+        assert!(
+            failed.title.ends_with(", no TRIM, drive 2 new, rebuilt at 50 MB/s"),
+            "{}",
+            failed.title
+        );
+        let [one, other] = ["raid5:3xcrucial-m4-64gb:64k", "raid5:3xcrucial-m4-64gb:128k"]
+            .map(|name| parse(name).expect("it is one"));
+        let hash = |it: &ArrayProfile| it.target_info(it.geometry()).profile_hash;
+        assert_ne!(hash(&one), hash(&other));
+        assert_eq!(hash(&one), hash(&array));
+    }
+
+    #[test]
+    fn what_makes_none_names_the_part() {
+        let of = |name: &str| parse(name).expect_err("it is none");
+        assert!(of("raid5:2xcrucial-m4-64gb").ends_with("raid5 of 2 drives: it takes 3 to 64"));
+        assert!(of("raid0:2xcrucial-m4-64g").contains("did you mean \"crucial-m4-64gb\""));
+        assert!(of("raid0:2xcrucial-m4-64gb:fast").contains("\"fast\" is not known there"));
+        assert!(of("raid0:2xcrucial-m4-64gb:12k").contains("a power of two"));
+        assert!(of("raid0:99xcrucial-m4-64gb").contains("not a number of drives from 1 to 64"));
+        assert!(of("raid1:2xcrucial-m4-64gb:failed=0").contains("counted from 1"));
+        assert!(of("raid1:2xcrucial-m4-64gb:failed=3").contains("has failed"));
+        assert!(of("raid6:4xcrucial-m4-64gb").contains("did you mean raid"));
+        for no_array in
+            ["crucial-m4-64gb", "./raid0:file", "task:boot", "/dev/disk/by-path/pci-0:1"]
+        {
+            assert!(ArrayProfile::parse(no_array, None, &[]).is_none(), "{no_array}");
+        }
+    }
 }

@@ -114,7 +114,12 @@ mod tests {
                 bytes: 4096,
                 duration: Some(Nanos(n)),
                 device: 0,
-                flags: IoFlags { fua: n % 2 == 0, zeroes: n % 3 == 0, failed: n % 5 == 0 },
+                flags: IoFlags {
+                    fua: n % 2 == 0,
+                    zeroes: n % 3 == 0,
+                    failed: n % 5 == 0,
+                    ..IoFlags::default()
+                },
             })
             .collect();
         let mut recording = Recording::create(&path, "a test").expect("it is new");

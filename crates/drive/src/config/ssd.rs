@@ -245,7 +245,8 @@ impl SsdConfig {
             slc.check(self)?;
         }
         if let Some(limit) = &self.write_limit {
-            limit.check(self)?;
+            let (merges, folds) = (self.log_blocks.is_some(), self.slc_buffer.is_some());
+            limit.check(self.gc.pacing, merges, folds)?;
         }
         if let Some(checkpoint) = &self.checkpoint {
             checkpoint.check()?;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ConfigError, Pacing, SsdConfig, within};
+use super::{ConfigError, Pacing, within};
 
 /// A limit on host writes in the steady state.
 ///
@@ -28,14 +28,20 @@ impl Default for WriteLimitSection {
 }
 
 impl WriteLimitSection {
-    pub(super) fn check(&self, config: &SsdConfig) -> Result<(), ConfigError> {
+    /// On a drive with this pacing, that merges log blocks or folds an SLC buffer.
+    pub(super) fn check(
+        &self,
+        pacing: Pacing,
+        merges: bool,
+        folds: bool,
+    ) -> Result<(), ConfigError> {
         within("write_limit.us_per_4k", self.us_per_4k, 0.01..=1e6)?;
         within("write_limit.burst_kib", self.burst_kib, 0..=1 << 22)?;
-        let other = if config.log_blocks.is_some() {
+        let other = if merges {
             "merges are not paced: leave out [write_limit] or [log_blocks]"
-        } else if config.slc_buffer.is_some() {
+        } else if folds {
             "what is folded is not told from what is collected: leave out [write_limit] or [slc_buffer]"
-        } else if config.gc.pacing != Pacing::Paced {
+        } else if pacing != Pacing::Paced {
             "it is for a drive that always collects a little: set gc.pacing = paced, or leave it out"
         } else {
             return Ok(());

@@ -244,7 +244,7 @@ mod tests {
         assert!(target(&roots, &folder.path().join("nothing")).is_err());
         let small = folder.path().join("small");
         fs::write(&small, "x").expect("a file");
-        assert_eq!(target(&roots, &small).expect("it is there")[0].verdict, Verdict::Limits);
+        assert_eq!(target(&roots, &small).expect("it is there")[0].verdict, Verdict::Prevents);
     }
 
     #[test]
