@@ -3,6 +3,7 @@
 //! Tests that need root, a tool or a kernel feature that is not there say so and pass; in CI they fail
 //! (`fourcorners_testing`).
 
+mod arrays;
 mod bench;
 mod choose;
 mod compare;

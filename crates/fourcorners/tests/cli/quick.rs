@@ -137,7 +137,7 @@ fn nothing_is_left_in_a_directory_whatever_ends_it() {
 fn a_file_that_is_not_named_is_only_read() {
     let dir = folder();
     let path = dir.path().join("mine.bin");
-    let content: Vec<u8> = (0..32_u64 << 20).map(|at| (at * 7 >> 3) as u8).collect();
+    let content: Vec<u8> = (0..32_u64 << 20).map(|at| ((at * 7) >> 3) as u8).collect();
     File::create(&path).and_then(|mut file| file.write_all(&content)).expect("it can be written");
     let mut card_of = start(dir.path(), &["quick", "mine.bin", "--no-db", "--json"]);
     card_of.wait_until_it_listens();

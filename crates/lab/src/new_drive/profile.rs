@@ -61,7 +61,7 @@ pub(super) fn capacity(
 /// The sectors of a capacity: of whole gigabytes, what drives of that size have (IDEMA LBA1-03).
 fn sectors(bytes: u64) -> u64 {
     const GB: u64 = 1_000_000_000;
-    match bytes % GB == 0 && bytes >= 50 * GB {
+    match bytes.is_multiple_of(GB) && bytes >= 50 * GB {
         true => 97_696_368 + 1_953_504 * (bytes / GB - 50),
         false => bytes / 4096 * 8,
     }

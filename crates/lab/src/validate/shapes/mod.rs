@@ -151,7 +151,7 @@ pub fn validate_shapes(
             row(&entries[*index], (question, answer, base), drives, &known)
         })
         .collect();
-    let stopped = answers.iter().any(|answer| *answer == Err(NoAnswer::Stopped));
+    let stopped = answers.contains(&Err(NoAnswer::Stopped));
     let summary = ShapesSummary::of(&rows);
     ShapesValidation { entries: rows, summary, stopped }
 }

@@ -404,7 +404,8 @@ fn span_bytes(span: &str) -> Option<u64> {
         return None;
     }
     let words: Vec<&str> = span.split_whitespace().collect();
-    let gib = |number: f64| (number > 0.0 && number < 1e6).then(|| (number * 1073741824.0) as u64);
+    let gib =
+        |number: f64| (number > 0.0 && number < 1e6).then_some((number * 1073741824.0) as u64);
     let pair = words.windows(2).find_map(|pair| {
         let number = pair[0].parse::<f64>().ok()?;
         match pair[1] {
