@@ -68,7 +68,8 @@ pub(crate) fn review(
         }
         needs.push(profile.memory_bytes());
         let spare_percent = spare * 100.0;
-        let settings = Settings { quick, spare_percent, seed, most_ios: ios, ..Settings::default() };
+        let settings =
+            Settings { quick, spare_percent, seed, most_ios: ios, ..Settings::default() };
         let target = DeviceUnderTest::Virtual(Box::new(profile));
         let session = Session::new(target, &chosen, &settings);
         sessions.push(session.map_err(|error| Error::new_err(error.to_string()))?);
