@@ -33,7 +33,7 @@
 
 #![forbid(unsafe_code)]
 
-mod arrival;
+mod account;
 mod generator;
 mod histogram;
 mod look_ahead;
@@ -47,11 +47,10 @@ pub mod trim;
 pub mod verify;
 mod workload;
 
-pub use arrival::{Due, Source};
 pub use generator::generator_was_the_limit;
 pub use histogram::Histogram;
 pub use measured::{EnergyUsed, JobEnd, Measured, Second};
 pub use observer::{Observer, PartObserver, Unobserved};
-pub use paced::{Paced, PacedPart, SLOW};
-pub use run::{run, run_marked, run_source};
+pub use paced::{Due, Paced, PacedPart, SLOW, Source, run_source};
+pub use run::{run, run_marked};
 pub use workload::{Stream, time_limit};

@@ -2,7 +2,7 @@
 
 use fourcorners_drive::{Io, Target};
 
-use crate::arrival::{Due, Source};
+use crate::paced::{Due, Source};
 
 /// I/Os made ahead of their submission and shown to the target, [`BATCH`] at a time. A virtual SSD
 /// finds where a unit is in two steps, some I/Os apart.

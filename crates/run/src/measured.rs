@@ -17,7 +17,7 @@ pub struct Measured {
     pub writes: u64,
     /// Bytes moved either way.
     pub bytes: u64,
-    /// Latency of every I/O, submit to completion; of those of [`Due::At`](crate::arrival::Due::At) from when it was due.
+    /// Latency of every I/O, submit to completion; of those of [`Due::At`](crate::paced::Due::At) from when it was due.
     pub latency: Histogram,
     /// The number in flight integrated over `elapsed`, in I/O-nanoseconds, counted apart from the
     /// latencies. By Little's law it equals their sum.

@@ -1,6 +1,14 @@
 //! The observer of a run: progress, and interruption.
 
+use fourcorners_drive::Nanos;
+
 use crate::measured::Second;
+
+/// On a real drive a loop wakes up this often to notice an interrupt while nothing completes.
+pub(crate) const WALL_TICK: Nanos = Nanos(100_000_000);
+
+/// Answers and waits between two looks at the observer.
+pub(crate) const LOOK_AFTER: u32 = 8192;
 
 /// Who watches a job: told how far it is, asked whether to go on.
 pub trait Observer {

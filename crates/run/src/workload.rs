@@ -5,7 +5,7 @@ use fourcorners_record::{Job, Pattern, Until};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-use crate::arrival::{Due, Source};
+use crate::paced::{Due, Source};
 
 /// The time limit of a job on its target's clock; [`Nanos::MAX`] when there is none.
 pub fn time_limit(until: Until) -> Nanos {

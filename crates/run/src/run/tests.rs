@@ -1,6 +1,6 @@
 //! Jobs on drives whose answers can be worked out by hand.
 
-use fourcorners_drive::Null;
+use fourcorners_drive::{Fault, Io, Null};
 use fourcorners_record::{Data, Pattern, Until};
 use proptest::prelude::*;
 

@@ -1,25 +1,19 @@
-//! The loop that runs several streams on one target.
+//! Several streams on one target as work for the loop of [`crate::paced`].
 //!
-//! It differs from [`crate::run`], which keeps one closed loop as full as can be and is as fast
-//! as a virtual drive allows, in that it also waits: for paces, pauses, beginnings and ends of
-//! others. Nothing is looked at twice without need: a completion concerns its own stream only, and
-//! all streams are gone through when one has ended or when the earliest of their times has come.
+//! They wait for paces, pauses, beginnings and ends of others. Nothing is looked at twice without need: a
+//! completion concerns its own stream only, and all streams are gone through when one has ended or when the
+//! earliest of their times has come.
 
 use std::collections::VecDeque;
 
-use fourcorners_drive::{Clock, Fault, Io, Nanos, Tag, Target};
+use fourcorners_drive::{Done, Fault, Io, Nanos, Tag, Target};
 
 use super::log::Completed;
 use super::running::{Flight, Phase, Running, Watch};
 use super::steady::{Steady, Totals};
 use super::{Direction, Plan, RunResult, Stream, TakesAlong};
 use crate::observer::Observer;
-
-/// On a real drive the loop wakes up this often to notice an interrupt while nothing completes.
-const WALL_TICK: Nanos = Nanos(100_000_000);
-
-/// Completions and waits between two looks at the observer.
-const LOOK_AFTER: u32 = 8192;
+use crate::paced::{Work, carry_out};
 
 /// A stream that survives errors ends after so many in a row: a virtual drive that refuses everything
 /// does so in no time, for ever.
@@ -60,7 +54,7 @@ pub fn run_told<T: Target>(
         interrupted: false,
         tell,
     };
-    engine.run(target, observer);
+    carry_out(target, &mut engine, observer);
     let streams = engine.streams.into_iter().map(|running| running.result(origin)).collect();
     let steady = engine.steady.into_iter().map(|watch| watch.steady.finish()).collect();
     RunResult { streams, steady, interrupted: engine.interrupted, findings: None }
@@ -88,48 +82,52 @@ struct Engine<T> {
     tell: fn(&mut T, u32),
 }
 
-impl<T: Target> Engine<T> {
-    fn run(&mut self, target: &mut T, observer: &mut impl Observer) {
-        let tick = match T::CLOCK {
-            Clock::Wall => WALL_TICK,
-            Clock::Virtual => Nanos::MAX,
-        };
-        let mut next_tick = target.now().saturating_add(tick);
-        let mut since_observed = 0;
+impl<T: Target> Work<T> for Engine<T> {
+    fn begin(&mut self, target: &mut T) {
         self.go_through_all(target);
-        while self.ended < self.streams.len() {
-            // What wakes up without a completion counts, too: in virtual time that may be all there is.
-            since_observed += 1;
-            match target.reap(self.wake.min(next_tick)) {
-                Ok(Some(done)) => {
-                    let stream = self.complete(done.tag, done.at);
-                    self.next_in_line(target, done.tag);
-                    self.pump(target, stream);
-                }
-                Ok(None) => {}
-                Err(fault) => {
-                    let stream = self.fail(fault);
-                    self.next_in_line(target, fault.tag);
-                    self.pump(target, stream);
-                }
-            }
-            let now = target.now();
-            if self.look_at_all || self.flowing || now >= self.wake {
-                self.go_through_all(target);
-            }
-            if since_observed >= LOOK_AFTER || now >= next_tick {
-                since_observed = 0;
-                next_tick = now.saturating_add(tick);
-                let parts = self.streams.iter().map(|stream| stream.part_done(now)).sum::<f64>();
-                if !observer.go_on(parts / self.streams.len().max(1) as f64) {
-                    self.interrupted = true;
-                    self.stop_all(now, |_| true);
-                    self.go_through_all(target);
-                }
-            }
+    }
+
+    fn is_over(&self) -> bool {
+        self.ended == self.streams.len()
+    }
+
+    fn wake(&self) -> Nanos {
+        self.wake
+    }
+
+    #[inline]
+    fn completed(&mut self, target: &mut T, done: Done) {
+        let stream = self.complete(done.tag, done.at);
+        self.next_in_line(target, done.tag);
+        self.pump(target, stream);
+    }
+
+    fn failed(&mut self, target: &mut T, fault: Fault) {
+        let stream = self.fail(fault);
+        self.next_in_line(target, fault.tag);
+        self.pump(target, stream);
+    }
+
+    #[inline]
+    fn go_on(&mut self, target: &mut T) {
+        if self.look_at_all || self.flowing || target.now() >= self.wake {
+            self.go_through_all(target);
         }
     }
 
+    fn is_to_go_on(&self, now: Nanos, observer: &mut impl Observer) -> bool {
+        let parts = self.streams.iter().map(|stream| stream.part_done(now)).sum::<f64>();
+        observer.go_on(parts / self.streams.len().max(1) as f64)
+    }
+
+    fn stop(&mut self, target: &mut T) {
+        self.interrupted = true;
+        self.stop_all(target.now(), |_| true);
+        self.go_through_all(target);
+    }
+}
+
+impl<T: Target> Engine<T> {
     /// Begins what is to begin, submits what is due, and finds out when the next thing is.
     fn go_through_all(&mut self, target: &mut T) {
         loop {

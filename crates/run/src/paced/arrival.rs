@@ -23,13 +23,13 @@ pub enum Due {
     },
 }
 
-/// Where the loop has its I/Os from.
+/// Where a loop has its I/Os from.
 pub trait Source {
-    /// Whether an I/O may have to wait for its time. Where none has, the loop refills a place in the
-    /// queue the moment it is free and asks for no times.
+    /// Whether an I/O may have to wait for its time. Where none has, no times are kept: all are
+    /// [`Due::Now`].
     const PACED: bool;
 
-    /// The next I/O; `None` at the end. [`Due::Now`] if nothing is paced.
+    /// The next I/O; `None` at the end.
     fn next(&mut self) -> Option<(Io, Due)>;
 }
 

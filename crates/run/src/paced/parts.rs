@@ -57,10 +57,9 @@ mod tests {
     use fourcorners_drive::{Lba, Null};
 
     use super::*;
-    use crate::arrival::{Due, Source};
     use crate::measured::{JobEnd, Measured};
     use crate::observer::{Observer, Unobserved};
-    use crate::run::run_source;
+    use crate::paced::{Due, Source, run_source};
 
     /// I/Os as they are listed.
     struct List(std::vec::IntoIter<(Io, Due)>);
