@@ -197,7 +197,7 @@ pub fn families() -> Vec<Family> {
     let read = |file: &File<'_>| {
         let name = name_of(file)?.to_string();
         let mut table = table_of(file.contents_utf8()?, &name).ok()?;
-        let published = family::take_published(&mut table).ok()?;
+        let published = family::take_published(&mut table, &name).ok()?;
         let drives = family::drives_of(table, &name).ok()?;
         let drives = drives.iter().filter_map(|drive| Some(drive.get("name")?.as_str()?.into()));
         Some(Family { published, drives: drives.collect(), name })
@@ -260,7 +260,7 @@ fn table_named(name: &str) -> Result<(Table, &'static str), CatalogueError> {
     for file in files {
         let Some((text, place)) = file.contents_utf8().zip(file.path().to_str()) else { continue };
         let mut table = table_of(text, place)?;
-        family::take_published(&mut table).map_err(|message| form(place, message))?;
+        family::take_published(&mut table, place)?;
         let drives = family::drives_of(table, place)?;
         let is_it = |drive: &Table| drive.get("name").and_then(Value::as_str) == Some(name);
         if let Some(drive) = drives.into_iter().find(is_it) {
@@ -289,7 +289,7 @@ fn form(place: &str, message: String) -> CatalogueError {
 pub fn family_from_file(path: &Path) -> Result<(Family, Vec<Profile>), CatalogueError> {
     let place = path.display().to_string();
     let mut table = table_of(&read(path)?, &place)?;
-    let published = family::take_published(&mut table).map_err(|message| form(&place, message))?;
+    let published = family::take_published(&mut table, &place)?;
     let drives = family::drives_of(table, &place)?;
     let profiles = drives.into_iter().map(|drive| parse(drive, &place, None, &[]));
     let profiles = profiles.collect::<Result<Vec<Profile>, _>>()?;
@@ -331,7 +331,7 @@ pub fn from_text_behind(
 ) -> Result<Profile, CatalogueError> {
     let form = |message: String| form(place, message);
     let mut table = table_of(text, place)?;
-    family::take_published(&mut table).map_err(form)?;
+    family::take_published(&mut table, place)?;
     let mut drives = family::drives_of(table, place)?;
     if drives.len() > 1 {
         let names: Vec<&str> = drives.iter().filter_map(|d| d.get("name")?.as_str()).collect();
