@@ -30,6 +30,7 @@
 #![deny(unsafe_code)]
 
 mod cache;
+mod consistency;
 mod divide;
 mod energy;
 mod ftl;
@@ -50,11 +51,12 @@ mod vocabulary;
 
 pub mod config;
 
+pub use consistency::Inconsistency;
 pub use energy::{HddEnergy, SsdEnergy};
 pub use ftl::MergeCounts;
 pub use hdd::Hdd;
 pub use null::Null;
-pub use ssd::{Ssd, SsdCounters, SsdState, Wear};
+pub use ssd::{Persisted, Ssd, SsdCounters, SsdState, Wear};
 pub use state::StateError;
 pub use vocabulary::{
     Clock, Done, Fault, FaultCause, Geometry, Io, Lba, Nanos, Op, SECTOR_BYTES, Tag, Target,

@@ -8,6 +8,8 @@
 //! memory. For accesses that are uniform over more pages than fit, every policy hits the same
 //! share: memory over span.
 
+use crate::consistency::Inconsistency;
+
 /// A page of the map: number of the unit / units a map page.
 pub(crate) type MapPage = u32;
 
@@ -171,17 +173,19 @@ impl MapMemory {
     }
 
     /// Whether slots and pages agree; the first that do not.
-    pub(crate) fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), Inconsistency> {
         let mut held = 0;
         for (page, &place) in (0..).zip(&self.places).filter(|&(_, &place)| place < EMPTY) {
             held += 1;
             if self.slots[place as usize].page != page || self.free.contains(&place) {
-                return Err(format!("map page {page} is not in its slot {place}"));
+                return Err(format!("map page {page} is not in its slot {place}").into());
             }
         }
         if held + self.free.len() != self.slots.len() {
             let (free, slots) = (self.free.len(), self.slots.len());
-            return Err(format!("{held} map pages and {free} free slots are not {slots} slots"));
+            return Err(
+                format!("{held} map pages and {free} free slots are not {slots} slots").into()
+            );
         }
         Ok(())
     }
@@ -272,7 +276,7 @@ mod tests {
                 }
                 held[index] = Some(found.slot);
                 newest[index] += u32::from(access != Read);
-                memory.check().map_err(TestCaseError::fail)?;
+                memory.check().map_err(|wrong| TestCaseError::fail(wrong.to_string()))?;
             }
         }
     }

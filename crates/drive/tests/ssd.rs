@@ -226,7 +226,7 @@ proptest! {
             count.host_units - count.absorbed_units + count.moved_units + count.padded_units,
             count.programmed_units + count.pending_units
         );
-        drive.check_map().map_err(TestCaseError::fail)?;
+        drive.check_map().map_err(|wrong| TestCaseError::fail(wrong.to_string()))?;
     }
 }
 

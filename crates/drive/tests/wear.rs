@@ -295,7 +295,7 @@ proptest! {
                 break;
             }
         }
-        drive.check_map().map_err(TestCaseError::fail)?;
+        drive.check_map().map_err(|wrong| TestCaseError::fail(wrong.to_string()))?;
         let count = drive.counters();
         prop_assert_eq!(
             count.host_units + count.moved_units + count.padded_units,

@@ -60,10 +60,19 @@ struct LinkKeys {
     dllp_percent: Option<f64>,
 }
 
-impl TryFrom<LinkKeys> for LinkSection {
-    type Error = String;
+/// Why a section is that of no link.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LinkKeysError {
+    #[error("missing field `{0}`")]
+    Missing(&'static str),
+    #[error("`{sata}` is of a SATA link and `{pcie}` of a PCIe link; a drive has one of them")]
+    BothLinks { sata: &'static str, pcie: &'static str },
+}
 
-    fn try_from(keys: LinkKeys) -> Result<LinkSection, String> {
+impl TryFrom<LinkKeys> for LinkSection {
+    type Error = LinkKeysError;
+
+    fn try_from(keys: LinkKeys) -> Result<LinkSection, LinkKeysError> {
         let sata = [
             ("gbps", keys.gbps.is_some()),
             ("command_us", keys.command_us.is_some()),
@@ -77,11 +86,9 @@ impl TryFrom<LinkKeys> for LinkSection {
         ];
         let first =
             |of: &[(&'static str, bool)]| of.iter().find(|(_, is)| *is).map(|(key, _)| *key);
-        let missing = |key| format!("missing field `{key}`");
+        let missing = LinkKeysError::Missing;
         match (first(&sata), first(&pcie)) {
-            (Some(sata), Some(pcie)) => Err(format!(
-                "`{sata}` is of a SATA link and `{pcie}` of a PCIe link; a drive has one of them"
-            )),
+            (Some(sata), Some(pcie)) => Err(LinkKeysError::BothLinks { sata, pcie }),
             (_, None) => Ok(LinkSection::Sata(SataLinkSection {
                 gbps: keys.gbps.ok_or_else(|| missing("gbps"))?,
                 command_us: keys.command_us.ok_or_else(|| missing("command_us"))?,

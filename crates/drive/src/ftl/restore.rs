@@ -8,6 +8,7 @@
 //! A drive with streams has no state: what is hot, and how old, is not kept. Any other one writes to
 //! the first stream and an SLC buffer only.
 
+use crate::consistency::Inconsistency;
 use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -235,7 +236,7 @@ impl Ftl {
             batch: made.batch,
         };
         StateError::unless(ftl.host_row_is_open(), "the row being filled is not")?;
-        ftl.check().map_err(StateError::new)?;
+        ftl.check().map_err(|wrong| StateError::new(wrong.to_string()))?;
         Ok(ftl)
     }
 
@@ -333,7 +334,7 @@ impl Fragments {
 impl DieSpace {
     /// Whether what is loaded is the space of a die of this shape that `made`, which is new, could
     /// have become.
-    fn fits(&self, shape: Shape, made: &DieSpace, slc_units: u32) -> Result<(), String> {
+    fn fits(&self, shape: Shape, made: &DieSpace, slc_units: u32) -> Result<(), Inconsistency> {
         let DieSpace { blocks, fronts, labels: _, slc, victim, pace, chores } = self;
         let [used, unused, one_bit] = fronts;
         let Fronts { host, filling: _, moves, charged } = used;
@@ -372,7 +373,7 @@ impl DieSpace {
     }
 
     /// The same of its part of an SLC buffer, of whose blocks one holds `slc_units`.
-    fn slc_fits(&self, shape: Shape, made: &DieSpace, slc_units: u32) -> Result<(), String> {
+    fn slc_fits(&self, shape: Shape, made: &DieSpace, slc_units: u32) -> Result<(), Inconsistency> {
         let front = &self.fronts[Stream::Slc.index()];
         let unwritten = Fronts::none(shape);
         let fits = match (&self.slc, &made.slc) {
@@ -394,13 +395,18 @@ impl DieSpace {
     }
 
     /// Nothing is live where the next units will be written.
-    fn open_places_are_empty(&self, die: u32, live: &LiveBits, shape: Shape) -> Result<(), String> {
+    fn open_places_are_empty(
+        &self,
+        die: u32,
+        live: &LiveBits,
+        shape: Shape,
+    ) -> Result<(), Inconsistency> {
         let Fronts { host, moves, .. } = self.fronts[Stream::Cold.index()];
         let one_bit = self.fronts[Stream::Slc.index()].host;
         for front in [host, moves, one_bit].iter().filter(|front| front.is_opened()) {
             let block = shape.block_of_die(die, front.block);
             if (front.filled..shape.units_per_block).any(|within| live.is_set(block, within)) {
-                return Err(format!("block {} is written before its turn", front.block));
+                return Err(format!("block {} is written before its turn", front.block).into());
             }
         }
         Ok(())

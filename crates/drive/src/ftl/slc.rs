@@ -4,6 +4,7 @@
 //! front for host data, whose full blocks are never candidates of collection: they are counted as not
 //! closed and stand in a list of their own. Folding is what collection does with a victim.
 
+use crate::consistency::Inconsistency;
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
@@ -394,14 +395,14 @@ impl Ftl {
     }
 
     /// Whether what each die says of its SLC blocks agrees with what they are used for.
-    pub(super) fn check_slc(&self) -> Result<(), String> {
+    pub(super) fn check_slc(&self) -> Result<(), Inconsistency> {
         let Some(buffer) = self.slc else {
             return Ok(());
         };
         let live = self.fragments.live(self.shape);
         for (die, space) in (0..).zip(&self.dies) {
             let Some(slc) = &space.slc else {
-                return Err(format!("die {die} has no part of the SLC buffer"));
+                return Err(format!("die {die} has no part of the SLC buffer").into());
             };
             let front = space.fronts[Stream::Slc.index()].host.block;
             let victim = space.victim.as_ref().filter(|victim| victim.is_slc());
@@ -409,13 +410,15 @@ impl Ftl {
                 self.shape.blocks_per_die,
             )));
             if !slc.fits(&made, front, victim.map(Victim::block)) {
-                return Err(format!("die {die}: its SLC blocks are used for something else"));
+                return Err(format!("die {die}: its SLC blocks are used for something else").into());
             }
             for &block in &slc.full {
                 let of_drive = self.shape.block_of_die(die, block);
                 let beyond = buffer.units_per_block..self.shape.units_per_block;
                 if beyond.into_iter().any(|within| live.is_set(of_drive, within)) {
-                    return Err(format!("die {die} block {block} holds more than an SLC block"));
+                    return Err(
+                        format!("die {die} block {block} holds more than an SLC block").into()
+                    );
                 }
             }
         }

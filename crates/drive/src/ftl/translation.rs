@@ -5,6 +5,7 @@ use super::{
     Block, FoldWork, Ftl, FtlCounts, FtlState, LogicalUnit, PhysicalUnit, Placed, Shape, Stream,
 };
 use crate::config::SsdConfig;
+use crate::consistency::Inconsistency;
 use crate::nand::Chores;
 use crate::state::StateError;
 
@@ -55,7 +56,7 @@ impl Translation {
     }
 
     /// Whether the map agrees with itself; the first place where it does not.
-    pub(crate) fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), Inconsistency> {
         match self {
             PageMap(map) => map.check(),
             LogBlock(map) => map.check(),

@@ -8,6 +8,7 @@ mod end_of_life;
 #[cfg(test)]
 mod tests;
 
+use crate::consistency::Inconsistency;
 use std::collections::VecDeque;
 use std::mem::replace;
 
@@ -178,16 +179,18 @@ impl DieWear {
     }
 
     /// Whether blocks that failed are counted right, and none was erased more often than it bears.
-    pub(super) fn check(&self, die: usize) -> Result<(), String> {
+    pub(super) fn check(&self, die: usize) -> Result<(), Inconsistency> {
         if self.retired().count() != self.retired as usize {
-            return Err(format!("die {die}: {} blocks counted as failed", self.retired));
+            return Err(format!("die {die}: {} blocks counted as failed", self.retired).into());
         }
         let over = |block: &Block| {
             let most = self.endurance.get(*block as usize);
             most.is_some_and(|&most| most != RETIRED && self.erases[*block as usize] > most)
         };
         if let Some(block) = (0..self.blocks()).find(over) {
-            return Err(format!("die {die} block {block} was erased more often than it bears"));
+            return Err(
+                format!("die {die} block {block} was erased more often than it bears").into()
+            );
         }
         Ok(())
     }

@@ -69,6 +69,9 @@ impl Ssd {
                     // What is kept of a unit that is written in part is here, too.
                     admitted = admitted.max(self.row_ready[stream.index()]);
                     self.row_ready[stream.index()] = admitted;
+                    if let Some(persistence) = &mut self.persistence {
+                        persistence.absorbed(unit, count, stream);
+                    }
                     unit += count;
                     continue;
                 }
@@ -83,7 +86,8 @@ impl Ssd {
                     break;
                 };
                 let ready = admitted.max(self.row_ready[cut.stream.index()]);
-                self.program_if_full(cut, arrives, ready);
+                // What the command has in that row already is on the NAND only then.
+                durable = durable.max(self.program_if_full(cut, arrives, ready));
             }
             if whole == 0 {
                 let pages = self.grain.pages_to_keep(io, unit);
@@ -97,6 +101,9 @@ impl Ssd {
                 self.host_writes.add(self.grain, self.grain.part_before(io, unit));
                 return None;
             };
+            if let Some(persistence) = &mut self.persistence {
+                persistence.placed(unit, written, placed.stream);
+            }
             durable = durable.max(self.program_if_full(placed, arrives, admitted));
             unit += written;
         }
@@ -134,7 +141,11 @@ impl Ssd {
             let ready = ready.max(self.row_ready[placed.stream.index()]);
             end = end.max(self.program_if_full(placed, at, ready));
         }
-        end.max(self.program_rests(at, ready))
+        let end = end.max(self.program_rests(at, ready));
+        if let Some(persistence) = &mut self.persistence {
+            persistence.all_programmed(end);
+        }
+        end
     }
 
     /// Programs the row that a unit went to if that filled it. Returns when it is on the NAND, 0
@@ -173,6 +184,9 @@ impl Ssd {
         self.buffer.programming_until(end);
         let place = self.row_end(placed.die, placed.stream, row);
         self.row_ends[place] = end;
+        if let Some(persistence) = &mut self.persistence {
+            persistence.programmed(placed.die, placed.stream, end, shape.compresses());
+        }
         end
     }
 

@@ -1,5 +1,6 @@
 //! A map that does not fit in memory: what it costs a command to have the entries it needs.
 
+use crate::consistency::Inconsistency;
 use std::ops::Range;
 
 use crate::Nanos;
@@ -118,7 +119,7 @@ impl LimitedMap {
     }
 
     /// Whether memory and map agree about which page is where.
-    pub(super) fn check(&self) -> Result<(), String> {
+    pub(super) fn check(&self) -> Result<(), Inconsistency> {
         self.memory.check()
     }
 

@@ -53,6 +53,7 @@ mod idle;
 mod in_order;
 mod limited_map;
 mod look_ahead;
+mod persistence;
 mod plain;
 mod state;
 mod trim;
@@ -60,6 +61,7 @@ mod units;
 mod wear;
 mod write_limit;
 
+use crate::consistency::Inconsistency;
 use serde::{Deserialize, Serialize};
 
 use crate::cache::WriteBuffer;
@@ -82,12 +84,14 @@ use idle::IdleTime;
 use in_order::InOrder;
 use limited_map::LimitedMap;
 use look_ahead::LookAhead;
+use persistence::Persistence;
 use plain::OneUnit;
 use trim::Trim;
 use units::Grain;
 use write_limit::WriteLimit;
 
 pub use counters::SsdCounters;
+pub use persistence::Persisted;
 pub use state::SsdState;
 pub use wear::Wear;
 
@@ -151,6 +155,8 @@ pub struct Ssd {
     power: Option<SsdMeter>,
     /// How the times of its host and its firmware vary, if they do.
     variation: Option<CommandVariation>,
+    /// When what is written is on the NAND, if somebody asks.
+    persistence: Option<Box<Persistence>>,
 }
 
 /// Sectors written since the drive was made.
@@ -256,6 +262,7 @@ impl Ssd {
             queue: Queue::with_depth(geometry.queue_depth),
             power: config.power.as_ref().map(|power| SsdMeter::new(power, &config.nand)),
             variation: config.variation_that_is_on().map(CommandVariation::new),
+            persistence: None,
             ftl,
         }
     }
@@ -326,7 +333,7 @@ impl Ssd {
     ///
     /// # Errors
     /// The first thing that is wrong.
-    pub fn check_map(&self) -> Result<(), String> {
+    pub fn check_map(&self) -> Result<(), Inconsistency> {
         self.ftl.check()?;
         self.limited_map.as_ref().map_or(Ok(()), |map| map.check())
     }
@@ -370,6 +377,9 @@ impl Ssd {
         }
         self.row_ready = [Nanos::ZERO; FRONTS];
         self.row_ends.fill(Nanos::ZERO);
+        if let Some(persistence) = &mut self.persistence {
+            persistence.clear();
+        }
         if let Some(checkpoint) = &mut self.checkpoint {
             checkpoint.begin_anew();
         }
@@ -393,6 +403,9 @@ impl Ssd {
         let arrives = self.arrival(io.op);
         if self.deferred.is_some() {
             self.forget_what_is_due(io, arrives);
+        }
+        if let (Op::Write, Some(persistence)) = (io.op, &mut self.persistence) {
+            persistence.begin_write();
         }
         let answered = match io.op {
             Op::Read => Ok(self.read(io, arrives)),

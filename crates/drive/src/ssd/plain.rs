@@ -42,6 +42,17 @@ struct WriteTimes {
 }
 
 impl OneUnit {
+    /// Those of a drive that has none.
+    pub(super) const NONE: OneUnit = OneUnit {
+        sectors: 0,
+        within: 0,
+        end: 0,
+        touched_4k: 0,
+        read: Nanos::ZERO,
+        data: Nanos::ZERO,
+        write: WriteTimes { controller: Nanos::ZERO, handling: Nanos::ZERO, link: Nanos::ZERO },
+    };
+
     /// Those of a drive of so many sectors, `plain` or not.
     pub(super) fn new(
         plain: bool,

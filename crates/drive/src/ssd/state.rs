@@ -100,6 +100,8 @@ impl Ssd {
             compression: _,
             // What the host said it will ask for changes no result.
             look_ahead: _,
+            // Nor does it when somebody asks what is on the NAND.
+            persistence: _,
         } = self;
         let waits = deferred.as_ref().is_some_and(|deferred| !deferred.is_empty());
         let keeps = queue.is_idle() && limited_map.is_none() && !waits;

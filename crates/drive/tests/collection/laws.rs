@@ -27,7 +27,7 @@ fn no_unit_is_lost_or_mapped_twice_and_every_page_is_accounted_for() {
             });
             let commands: Vec<Command> = commands.collect();
             play(&mut drive, depth, commands)
-                .and_then(|_| drive.check_map())
+                .and_then(|_| drive.check_map().map_err(|wrong| wrong.to_string()))
                 .unwrap_or_else(|error| panic!("seed {seed}: {error}\n{profile:?}"));
         }
         streams += u32::from(profile.streams.is_some());

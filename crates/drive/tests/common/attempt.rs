@@ -41,6 +41,6 @@ pub fn attempt(bytes: &[u8]) -> Result<Option<usize>, String> {
         |numbers: &mut Bytes| (!numbers.0.is_empty()).then(|| draw::command(numbers, sectors));
     let commands = std::iter::from_fn(|| more(&mut numbers)).take(MOST_COMMANDS);
     let answers = play(&mut drive, depth, commands)?;
-    drive.check_map()?;
+    drive.check_map().map_err(|wrong| wrong.to_string())?;
     Ok(Some(answers.len()))
 }

@@ -70,7 +70,7 @@ proptest! {
                 }
             }
             answered += drain(&mut drive).map_err(TestCaseError::fail)?;
-            drive.check_map().map_err(TestCaseError::fail)?;
+            drive.check_map().map_err(|wrong| TestCaseError::fail(wrong.to_string()))?;
         }
         prop_assert_eq!(asked, answered);
         let count = drive.counters();

@@ -504,6 +504,6 @@ proptest! {
             }
         }
         hold_identities(&drive.counters());
-        drive.check_map().map_err(TestCaseError::fail)?;
+        drive.check_map().map_err(|wrong| TestCaseError::fail(wrong.to_string()))?;
     }
 }

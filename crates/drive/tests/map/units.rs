@@ -329,7 +329,7 @@ proptest! {
         let count = drive.counters();
         prop_assert_eq!(count.host_sectors, asked);
         hold_identities(&count);
-        drive.check_map().map_err(TestCaseError::fail)?;
+        drive.check_map().map_err(|wrong| TestCaseError::fail(wrong.to_string()))?;
     }
 }
 

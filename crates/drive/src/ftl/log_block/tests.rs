@@ -43,7 +43,7 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
 
 /// What is found is what was written, each in a place of its own.
 fn compare(map: &LogBlockMap, written: &[bool]) -> Result<(), String> {
-    map.check()?;
+    map.check().map_err(|wrong| wrong.to_string())?;
     let mut taken = vec![false; (map.shape().blocks() * map.shape().units_per_block) as usize];
     for (unit, &is_written) in (0..).zip(written) {
         let place = map.find(unit);

@@ -1,0 +1,117 @@
+//! When what the host wrote is on the NAND: for whoever cuts the power.
+//!
+//! A unit is on the NAND when the program of its row has ended. Older versions of it, and what collection moves,
+//! stay where they are until their block is erased, so that a version that was on the NAND once can be found again
+//! until a newer one is.
+
+use super::Ssd;
+use super::plain::OneUnit;
+use crate::ftl::{FRONTS, LogicalUnit, Stream};
+use crate::{Lba, Nanos};
+
+/// A unit of the map, as a write left it, is on the NAND.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Persisted {
+    /// The number of the write, from 0, since [`Ssd::track_persistence`]. All count but those that
+    /// [`Geometry::refuses`](crate::Geometry::refuses).
+    pub write: u64,
+    /// Where the unit begins.
+    pub lba: Lba,
+    /// Sectors of the unit.
+    pub sectors: u32,
+    /// When its program ends.
+    pub at: Nanos,
+}
+
+/// What is on its way to the NAND.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Persistence {
+    writes: u64,
+    /// By stream: what is in the row that is being filled, and of which write it is.
+    open: [Vec<(LogicalUnit, u64)>; FRONTS],
+    /// By die: the last unit of a row that was programmed, where its rest may be in the die's next row.
+    going_on: Vec<(u32, LogicalUnit, u64, Nanos)>,
+    told: Vec<(LogicalUnit, u64, Nanos)>,
+}
+
+impl Persistence {
+    /// A write comes.
+    pub(super) fn begin_write(&mut self) {
+        self.writes += 1;
+    }
+
+    /// Units of it go into the row of a stream.
+    pub(super) fn placed(&mut self, first: LogicalUnit, count: u32, stream: Stream) {
+        let write = self.writes - 1;
+        self.open[stream.index()].extend((first..first + count).map(|unit| (unit, write)));
+    }
+
+    /// Units of it take the place of what that row has of them.
+    pub(super) fn absorbed(&mut self, first: LogicalUnit, count: u32, stream: Stream) {
+        let write = self.writes - 1;
+        let units = first..first + count;
+        for (unit, of) in &mut self.open[stream.index()] {
+            if units.contains(unit) {
+                *of = write;
+            }
+        }
+    }
+
+    /// The row of a stream on a die will be on the NAND at `end`, but for the last unit of it if that may go on in
+    /// the die's next.
+    pub(super) fn programmed(&mut self, die: u32, stream: Stream, end: Nanos, may_go_on: bool) {
+        let now_whole = self.going_on.extract_if(.., |(of, ..)| *of == die);
+        self.told.extend(now_whole.map(|(_, unit, write, begun)| (unit, write, begun.max(end))));
+        let open = &mut self.open[stream.index()];
+        let last = if may_go_on { open.pop() } else { None };
+        self.going_on.extend(last.map(|(unit, write)| (die, unit, write, end)));
+        self.told.extend(open.drain(..).map(|(unit, write)| (unit, write, end)));
+    }
+
+    /// All rows will be on the NAND at `end`.
+    pub(super) fn all_programmed(&mut self, end: Nanos) {
+        for open in &mut self.open {
+            self.told.extend(open.drain(..).map(|(unit, write)| (unit, write, end)));
+        }
+        let going_on = self.going_on.drain(..);
+        self.told.extend(going_on.map(|(_, unit, write, begun)| (unit, write, begun.max(end))));
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.open.iter_mut().for_each(Vec::clear);
+        self.going_on.clear();
+    }
+}
+
+impl Ssd {
+    /// From now on [`Ssd::persisted`] tells when what is written is on the NAND. Times stay as they are, to the
+    /// nanosecond; the drive is simulated a little more slowly. Nothing may be in flight.
+    pub fn track_persistence(&mut self) {
+        self.persistence = Some(Box::default());
+        // The short ways ask for nothing that most drives do not have.
+        self.plain = false;
+        self.one = OneUnit::NONE;
+    }
+
+    /// Sectors of a unit of the map, the least that is on the NAND or not.
+    pub fn unit_sectors(&self) -> u32 {
+        self.grain.unit_sectors()
+    }
+
+    /// Whether what was answered is safe, because capacitors keep the drive alive until it is on the NAND.
+    pub fn is_power_loss_protected(&self) -> bool {
+        self.power_loss_protected
+    }
+
+    /// What has got its time since this was asked last, in no order. Until a unit is told of, it is in a row
+    /// that nobody has ordered to be programmed, and only the write buffer has it.
+    pub fn persisted(&mut self) -> impl Iterator<Item = Persisted> + use<> {
+        let told = self.persistence.as_mut().map(|tracked| std::mem::take(&mut tracked.told));
+        let (unit_sectors, end) = (u64::from(self.grain.unit_sectors()), self.geometry.sectors);
+        told.unwrap_or_default().into_iter().map(move |(unit, write, at)| {
+            let first = u64::from(unit) * unit_sectors;
+            let sectors = unit_sectors.min(end - first) as u32;
+            Persisted { write, lba: Lba(first), sectors, at }
+        })
+    }
+}
