@@ -4,12 +4,15 @@
 //! - [`contents`]: what is stored, in memory or in a sparse file;
 //! - [`Turn`]: requests on a drive in virtual time, without sockets or a clock;
 //! - [`Server`]: the one loop of sockets, drive and clock; [`Pace`] says how virtual time goes by;
-//! - [`door`]: how long the way to a client is; [`Recording`]: what was asked, as a trace.
+//! - [`door`]: how long the way to a client is; [`Recording`]: what was asked, as a trace; [`DataLog`]: what was written;
+//! - [`crash`]: what of that is left when the power is cut.
 
 #![forbid(unsafe_code)]
 
 mod client;
 pub mod contents;
+pub mod crash;
+mod data_log;
 pub mod door;
 pub mod nbd;
 mod recorder;
@@ -19,9 +22,10 @@ mod tally;
 mod time;
 mod turn;
 
+pub use data_log::{DataLog, DataLogError, DataRecording, LoggedWrite};
 pub use recorder::{RecordError, Recording};
 pub use server::{MOST_CONNECTIONS, ServeError, Server, Settings};
 pub use stream::{Address, ListenError, Listener, Stream};
-pub use tally::{Late, Latencies, Operation, Pacing, Recorded, Report, SCHEMA};
+pub use tally::{Late, Latencies, Operation, Pacing, Recorded, RecordedData, Report, SCHEMA};
 pub use time::{GRACE, Pace};
 pub use turn::{Answer, Outcome, Turn, TurnSettings};

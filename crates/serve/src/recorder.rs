@@ -33,16 +33,21 @@ pub enum RecordError {
     Io(PathBuf, io::Error),
 }
 
+/// A file that was not there.
+pub(crate) fn new_file(path: &Path) -> Result<File, RecordError> {
+    File::create_new(path).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => RecordError::Exists(path.into()),
+        _ => RecordError::Io(path.into(), error),
+    })
+}
+
 impl Recording {
     /// Begins a recording in a new file. `about` says where it is from.
     ///
     /// # Errors
     /// When the file exists or cannot be written.
     pub fn create(path: &Path, about: &str) -> Result<Recording, RecordError> {
-        let file = File::create_new(path).map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => RecordError::Exists(path.into()),
-            _ => RecordError::Io(path.into(), error),
-        })?;
+        let file = new_file(path)?;
         let failed = |error| RecordError::Io(path.into(), error);
         let mut writer =
             Writer::new(BufWriter::with_capacity(64 << 10, file), about).map_err(failed)?;

@@ -15,6 +15,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno as OsErrno;
 
 use crate::client::{Client, Read};
+use crate::data_log::DataRecording;
 use crate::nbd::{Export, Request};
 use crate::recorder::Recording;
 use crate::stream::{Listener, Stream};
@@ -58,6 +59,7 @@ pub struct Server<T> {
     listener: Option<Listener>,
     stop: Option<OwnedFd>,
     recording: Option<Recording>,
+    data: Option<DataRecording>,
     clients: BTreeMap<u64, Client>,
     next_id: u64,
     tally: Tally,
@@ -88,6 +90,7 @@ impl<T: Target> Server<T> {
             listener: None,
             stop: None,
             recording: None,
+            data: None,
             clients: BTreeMap::new(),
             next_id: 0,
             tally: Tally::default(),
@@ -117,6 +120,11 @@ impl<T: Target> Server<T> {
     /// I/Os are recorded here.
     pub fn record(&mut self, recording: Recording) {
         self.recording = Some(recording);
+    }
+
+    /// What is written is logged here; the turn has to keep it ([`crate::TurnSettings::logs_data`]).
+    pub fn log_data(&mut self, data: DataRecording) {
+        self.data = Some(data);
     }
 
     /// Reports say what this says of the drive.
@@ -366,6 +374,9 @@ impl<T: Target> Server<T> {
         if let Some(recording) = &mut self.recording {
             self.turn.recorded().for_each(|io| recording.put(io));
         }
+        if let Some(data) = &mut self.data {
+            self.turn.logged().for_each(|entry| data.put(entry));
+        }
     }
 
     fn send_all(&mut self) -> bool {
@@ -416,6 +427,11 @@ impl<T: Target> Server<T> {
             (_, Some(recording)) => Some(recording.counted()),
             (_, None) => None,
         };
+        let recorded_data = match (event, &mut self.data) {
+            ("end", Some(data)) => Some(data.finish()),
+            (_, Some(data)) => Some(data.counted()),
+            (_, None) => None,
+        };
         self.tally.report(Beside {
             event,
             elapsed: clock().since(self.began),
@@ -430,6 +446,7 @@ impl<T: Target> Server<T> {
             stored_bytes: self.turn.contents().stored_bytes(),
             write_amplification: (self.write_amplification)(self.turn.target()),
             recorded,
+            recorded_data,
         })
     }
 }

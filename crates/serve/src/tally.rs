@@ -99,6 +99,9 @@ pub struct Report {
     pub write_amplification: Option<f64>,
     /// Of a recording.
     pub recorded: Option<Recorded>,
+    /// What the log of written data has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded_data: Option<RecordedData>,
 }
 
 /// Whether a run kept the drive's times.
@@ -175,6 +178,19 @@ pub struct Recorded {
     pub error: Option<String>,
 }
 
+/// What became of what was written.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct RecordedData {
+    /// Writes, discards and flushes that were given to the log.
+    pub entries: u64,
+    /// Bytes of data.
+    pub bytes: u64,
+    /// Entries that were not, because it had no room or had failed; all after the first.
+    pub lost: u64,
+    /// Why it could not be written, if it could not.
+    pub error: Option<String>,
+}
+
 /// What a report needs to know beyond what is counted.
 pub(crate) struct Beside {
     pub(crate) event: &'static str,
@@ -188,6 +204,7 @@ pub(crate) struct Beside {
     pub(crate) stored_bytes: u64,
     pub(crate) write_amplification: Option<f64>,
     pub(crate) recorded: Option<Recorded>,
+    pub(crate) recorded_data: Option<RecordedData>,
 }
 
 fn micros(ns: u64) -> f64 {
@@ -237,6 +254,7 @@ impl Tally {
             stored_bytes: beside.stored_bytes,
             write_amplification: beside.write_amplification,
             recorded: beside.recorded,
+            recorded_data: beside.recorded_data,
         }
     }
 
@@ -303,6 +321,12 @@ impl Report {
             text += &format!("recorded {} I/Os, {} lost", recorded.ios, recorded.lost);
             text += &recorded.error.as_ref().map_or("\n".into(), |why| format!(": {why}\n"));
         }
+        if let Some(data) = &self.recorded_data {
+            let size = fourcorners_words::size(data.bytes);
+            text +=
+                &format!("logged {} entries with {size} of data, {} lost", data.entries, data.lost);
+            text += &data.error.as_ref().map_or("\n".into(), |why| format!(": {why}\n"));
+        }
         text
     }
 }
@@ -328,6 +352,7 @@ mod tests {
             stored_bytes: 0,
             write_amplification: None,
             recorded: None,
+            recorded_data: None,
         })
     }
 

@@ -7,6 +7,7 @@ use fourcorners_drive::{Fault, FaultCause, Io, Lba, Nanos, Op, SECTOR_BYTES, Tag
 use fourcorners_trace::{IoFlags, TraceIo};
 
 use crate::contents::Contents;
+use crate::data_log::Logged;
 use crate::nbd::{Command, Errno, Extent, MOST_PAYLOAD, Request};
 
 /// Longest TRIM that is handed to a drive at once; longer ones are taken in pieces.
@@ -29,6 +30,8 @@ pub struct Turn<T> {
     /// Jobs with parts that are not submitted yet, in order of arrival.
     waiting: VecDeque<usize>,
     log: Log,
+    /// What was stored, flushed and discarded since somebody asked.
+    logged: Vec<Logged>,
     backlog_most: usize,
 }
 
@@ -41,6 +44,8 @@ pub struct TurnSettings {
     pub compresses: bool,
     /// [`Turn::recorded`] gives the I/Os.
     pub records: bool,
+    /// What is stored is kept for whoever logs it.
+    pub logs_data: bool,
 }
 
 /// A request on its way.
@@ -105,6 +110,7 @@ impl<T: Target> Turn<T> {
             free_jobs: Vec::new(),
             waiting: VecDeque::new(),
             log: Log::default(),
+            logged: Vec::new(),
             backlog_most: 0,
         }
     }
@@ -142,6 +148,11 @@ impl<T: Target> Turn<T> {
     /// I/Os that ended since this was called last, in the order they were issued in.
     pub fn recorded(&mut self) -> impl Iterator<Item = TraceIo> + '_ {
         self.log.finished()
+    }
+
+    /// What was stored, flushed and discarded since this was called last.
+    pub(crate) fn logged(&mut self) -> std::vec::Drain<'_, Logged> {
+        self.logged.drain(..)
     }
 
     /// A request arrives at `stamp`, or now if that is past. Answers that are due before it come first.
@@ -195,7 +206,11 @@ impl<T: Target> Turn<T> {
             _ => 0,
         };
         // They are in the contents now.
-        request.data = Vec::new();
+        let data = std::mem::take(&mut request.data);
+        if self.settings.logs_data {
+            self.logged.extend(logged(&request, data));
+            self.logged.extend(flush_behind.then_some(Logged::Flush));
+        }
         let job = Job {
             compressible_percent,
             client,
@@ -360,6 +375,19 @@ impl Job {
         let compressible_percent = if op == Op::Write { self.compressible_percent } else { 0 };
         let sectors = (bytes / SECTOR_BYTES) as u32;
         Some(Io { op, lba, sectors, compressible_percent, fua })
+    }
+}
+
+/// What a log of data has of a request.
+fn logged(request: &Request, data: Vec<u8>) -> Option<Logged> {
+    let (offset, length) = (request.offset, request.length);
+    match request.command {
+        Command::Write { fua } => Some(Logged::Write { offset, fua, data }),
+        Command::Trim { .. } | Command::WriteZeroes { .. } => {
+            Some(Logged::Discard { offset, length })
+        }
+        Command::Flush => Some(Logged::Flush),
+        Command::Read { .. } | Command::BlockStatus { .. } | Command::Cache => None,
     }
 }
 

@@ -66,7 +66,7 @@ impl Served {
             };
             let (door, until_last_disconnect) = (Nanos::ZERO, false);
             let settings = Settings { export, pace, door, until_last_disconnect, every: None };
-            let turn = TurnSettings { trims: true, compresses: false, records };
+            let turn = TurnSettings { trims: true, records, ..TurnSettings::default() };
             let mut server = Server::new(Turn::new(drive, contents, turn), settings);
             server.listen(listener);
             server.stop_at(stopped.into());

@@ -84,8 +84,8 @@ fn serve<T: Target>(
     let geometry = target.geometry();
     let settings = TurnSettings {
         trims: geometry.queue_depth != 0 && seed.is_multiple_of(2),
-        compresses: false,
         records: true,
+        ..TurnSettings::default()
     };
     let contents = Contents::Memory(Memory::new(u64::MAX));
     let mut turn = Turn::new(target, contents, settings);

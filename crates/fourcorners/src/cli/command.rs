@@ -70,6 +70,8 @@ pub(super) enum Command {
     Doctor(DoctorArgs),
     // Described at its arguments, as Run is.
     Serve(super::serve::ServeArgs),
+    // Described at its arguments, as Run is.
+    Crash(super::crash::CrashArgs),
     /// Serve a local page to browse results and review virtual drives
     #[cfg(feature = "web")]
     Web(super::web::WebArgs),

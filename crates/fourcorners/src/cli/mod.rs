@@ -9,6 +9,7 @@ mod bench;
 mod choose;
 mod command;
 mod compare;
+mod crash;
 mod doctor;
 mod drives;
 mod dry_run;
@@ -31,6 +32,7 @@ mod review;
 mod run;
 mod run_report;
 mod serve;
+mod served;
 mod sink;
 mod size;
 mod sweep;
@@ -106,6 +108,7 @@ fn dispatch(command: Command) -> Result<End, Failure> {
         Command::Sweep(args) => sweep::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Serve(args) => serve::run(&args),
+        Command::Crash(args) => crash::run(&args),
         #[cfg(feature = "web")]
         Command::Web(args) => web::run(args),
         Command::Completions(args) => manual::completions(&args),

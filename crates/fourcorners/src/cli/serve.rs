@@ -13,13 +13,14 @@ use fourcorners_machine::host;
 use fourcorners_serve::contents::{Contents, ContentsFile, Memory};
 use fourcorners_serve::nbd::Export;
 use fourcorners_serve::{
-    Address, Listener, Pace, Recording, Report, Server, Settings, Turn, TurnSettings, door,
+    Address, DataRecording, Listener, Pace, Recording, Report, Server, Settings, Turn,
+    TurnSettings, door,
 };
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
-use super::targets::{self, VirtualDrive};
+use super::served::{self, ServedDrive};
 use super::terminal::say;
 
 /// Of the memory that is available, contents may take so much.
@@ -69,6 +70,10 @@ pub(super) struct ServeArgs {
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 
+    /// Log what is written in this new file, in the format of the kernel's dm-log-writes: crash cuts the power with it
+    #[arg(long, value_name = "FILE", requires = "record")]
+    record_data: Option<PathBuf>,
+
     /// Answer so many microseconds early, for the way to the client; auto measures it. 0 over TCP, whose way is not
     /// known, and in virtual time [default: auto over a unix socket]
     #[arg(long, value_name = "auto|US", value_parser = door_of, allow_negative_numbers = true)]
@@ -108,19 +113,16 @@ fn door_of(text: &str) -> Result<DoorArg, String> {
 }
 
 pub(super) fn run(args: &ServeArgs) -> Result<End, Failure> {
-    let as_sold = find(args, &[])?;
-    let bare = find(args, &host_to_zero(&as_sold))?;
+    let ServedDrive { as_sold, bare } = ServedDrive::find(&args.drive, &args.set)?;
     let usage = |error: &dyn std::fmt::Display| Failure::Usage(error.to_string());
     match &bare.model {
         Model::Ssd(model) => {
-            let mut ssd = Ssd::new(model).map_err(|error| usage(&error))?;
-            if let Some(path) = &args.state {
-                ssd = used(path, &as_sold, &bare)?;
-            }
+            let ssd = served::ssd(model, &as_sold, args.state.as_deref())?;
             let settings = TurnSettings {
                 trims: model.trim.supported,
                 compresses: model.compression.is_some(),
                 records: args.record.is_some(),
+                logs_data: args.record_data.is_some(),
             };
             let before = ssd.counters();
             let probe = Ssd::new(model).map_err(|error| usage(&error))?;
@@ -132,39 +134,11 @@ pub(super) fn run(args: &ServeArgs) -> Result<End, Failure> {
                 state::check(path, &as_sold).map_err(|error| usage(&error))?;
             }
             let hdd = Hdd::new(model).map_err(|error| usage(&error))?;
-            let records = args.record.is_some();
-            let settings = TurnSettings { records, ..TurnSettings::default() };
+            let (records, logs_data) = (args.record.is_some(), args.record_data.is_some());
+            let settings = TurnSettings { records, logs_data, ..TurnSettings::default() };
             serve(args, &bare, (hdd, settings), None, |_: &Hdd| None)
         }
     }
-}
-
-fn find(args: &ServeArgs, more: &[String]) -> Result<Box<Profile>, Failure> {
-    let set = [&args.set[..], more].concat();
-    let drive = VirtualDrive { name: &args.drive, host: None, set: &set, why: "served" };
-    targets::find_virtual(&drive).map_err(Failure::Usage)
-}
-
-/// The real host is in front of the drive now; what its profile takes for one is left out.
-fn host_to_zero(profile: &Profile) -> Vec<String> {
-    let host = match &profile.model {
-        Model::Ssd(model) => &model.host,
-        Model::Hdd(model) => &model.host,
-    };
-    let mut set = vec!["host.command_us=0".to_string()];
-    set.extend(host.read_command_us.as_ref().map(|_| "host.read_command_us=0".into()));
-    set.extend(host.write_command_us.as_ref().map(|_| "host.write_command_us=0".into()));
-    set
-}
-
-/// The drive in this state, without its profile's host.
-fn used(path: &Path, as_sold: &Profile, bare: &Profile) -> Result<Ssd, Failure> {
-    let loaded = state::load(path, as_sold).map_err(|error| Failure::Usage(error.to_string()))?;
-    let Model::Ssd(model) = &bare.model else { return Ok(loaded.ssd) };
-    let state = loaded.ssd.state().ok_or_else(|| {
-        Failure::Usage(format!("{} holds a drive that is at work", path.display()))
-    })?;
-    Ok(Ssd::restore(model, state).map_err(anyhow::Error::from)?)
 }
 
 fn serve<T: Target>(
@@ -203,6 +177,14 @@ fn serve<T: Target>(
         let recording = Recording::create(path, &about);
         server.record(recording.map_err(|error| Failure::Usage(error.to_string()))?);
     }
+    if let Some(path) = &args.record_data {
+        let data = DataRecording::create(path);
+        server.log_data(data.map_err(|error| {
+            // The recording alone was not asked for, and nothing is in it.
+            args.record.as_ref().map(std::fs::remove_file);
+            Failure::Usage(error.to_string())
+        })?);
+    }
     // A second signal ends us at once.
     let _interrupt = Interrupt::listen()?;
     let (stop, signals) = UnixStream::pair()?;
@@ -237,7 +219,8 @@ fn serve<T: Target>(
     if !as_json {
         write!(stdout(), "{}", report.words())?;
     }
-    match report.recorded.is_some_and(|recorded| recorded.lost > 0 || recorded.error.is_some()) {
+    let lost = report.recorded.is_some_and(|it| it.lost > 0 || it.error.is_some());
+    match lost || report.recorded_data.is_some_and(|it| it.lost > 0 || it.error.is_some()) {
         true => Ok(End::Incomplete),
         false => Ok(End::Done),
     }

@@ -2,16 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::Arc;
 
 const PAGE: u64 = 4096;
 const PAGES: u64 = 16;
 const GROUP: u64 = PAGE * PAGES;
 
-type Page = Box<[u8; PAGE as usize]>;
+/// Shared with a copy of the contents until one of them writes to it.
+type Page = Arc<[u8; PAGE as usize]>;
 type Group = Box<[Option<Page>; PAGES as usize]>;
 
 /// Contents in memory. They take what was written and about 1 % more, in whole pages of 4 KiB.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Memory {
     groups: BTreeMap<u64, Group>,
     pages: u64,
@@ -22,6 +24,21 @@ impl Memory {
     /// Nothing yet, and never more than `most_bytes`.
     pub fn new(most_bytes: u64) -> Memory {
         Memory { groups: BTreeMap::new(), pages: 0, most_pages: most_bytes / PAGE }
+    }
+
+    /// Stores `data` at a place, but for pages of it that are zero, which need no space.
+    ///
+    /// # Errors
+    /// When it would be more than there may be.
+    pub fn store(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
+        let mut at = offset;
+        for page in data.chunks(PAGE as usize) {
+            if page.iter().any(|byte| *byte != 0) {
+                self.write(at, page)?;
+            }
+            at += page.len() as u64;
+        }
+        Ok(())
     }
 
     pub(super) fn stored_bytes(&self) -> u64 {
@@ -49,7 +66,7 @@ impl Memory {
         found
     }
 
-    pub(super) fn write(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
+    pub(crate) fn write(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
         let (mut at, mut rest) = (offset, data);
         while !rest.is_empty() {
             let from = (at % PAGE) as usize;
@@ -66,15 +83,15 @@ impl Memory {
                 }
                 self.pages += 1;
             }
-            let page = place.get_or_insert_with(|| Box::new([0; PAGE as usize]));
-            page[from..from + part.len()].copy_from_slice(part);
+            let page = place.get_or_insert_with(|| Arc::new([0; PAGE as usize]));
+            Arc::make_mut(page)[from..from + part.len()].copy_from_slice(part);
             at += part.len() as u64;
             rest = behind;
         }
         Ok(())
     }
 
-    pub(super) fn discard(&mut self, offset: u64, length: u64) {
+    pub(crate) fn discard(&mut self, offset: u64, length: u64) {
         let end = offset + length;
         let touched = offset / GROUP..end.div_ceil(GROUP);
         let keys: Vec<u64> = self.groups.range(touched).map(|(key, _)| *key).collect();
@@ -89,7 +106,7 @@ impl Memory {
                 if to - from == PAGE {
                     self.pages -= u64::from(place.take().is_some());
                 } else if let Some(page) = place {
-                    page[(from - begin) as usize..(to - begin) as usize].fill(0);
+                    Arc::make_mut(page)[(from - begin) as usize..(to - begin) as usize].fill(0);
                 }
             }
             if group.iter().all(Option::is_none) {

@@ -1,0 +1,58 @@
+//! The virtual drive behind a door: as its profile has it, and without the profile's host.
+
+use std::path::Path;
+
+use fourcorners_catalogue::{Model, Profile};
+use fourcorners_drive::Ssd;
+use fourcorners_drive::config::SsdConfig;
+use fourcorners_lab::state;
+
+use super::outcome::Failure;
+use super::targets::{self, VirtualDrive};
+
+/// A drive by its name or profile.
+pub(super) struct ServedDrive {
+    /// As its profile has it, with what was set.
+    pub(super) as_sold: Box<Profile>,
+    /// The same with a `[host]` of 0: the real host is in front of the drive now.
+    pub(super) bare: Box<Profile>,
+}
+
+impl ServedDrive {
+    pub(super) fn find(name: &str, set: &[String]) -> Result<ServedDrive, Failure> {
+        let find = |set: &[String]| {
+            let drive = VirtualDrive { name, host: None, set, why: "served" };
+            targets::find_virtual(&drive).map_err(Failure::Usage)
+        };
+        let as_sold = find(set)?;
+        let bare = find(&[set, &host_to_zero(&as_sold)].concat())?;
+        Ok(ServedDrive { as_sold, bare })
+    }
+}
+
+fn host_to_zero(profile: &Profile) -> Vec<String> {
+    let host = match &profile.model {
+        Model::Ssd(model) => &model.host,
+        Model::Hdd(model) => &model.host,
+    };
+    let mut set = vec!["host.command_us=0".to_string()];
+    set.extend(host.read_command_us.as_ref().map(|_| "host.read_command_us=0".into()));
+    set.extend(host.write_command_us.as_ref().map(|_| "host.write_command_us=0".into()));
+    set
+}
+
+/// The SSD of a bare model, in a state if one is named, which is one of the drive as sold.
+pub(super) fn ssd(
+    model: &SsdConfig,
+    as_sold: &Profile,
+    in_state: Option<&Path>,
+) -> Result<Ssd, Failure> {
+    let usage = |error: &dyn std::fmt::Display| Failure::Usage(error.to_string());
+    let Some(path) = in_state else { return Ssd::new(model).map_err(|error| usage(&error)) };
+    let loaded = state::load(path, as_sold).map_err(|error| usage(&error))?;
+    let state = loaded
+        .ssd
+        .state()
+        .ok_or_else(|| usage(&format!("{} holds a drive that is at work", path.display())))?;
+    Ok(Ssd::restore(model, state).map_err(anyhow::Error::from)?)
+}

@@ -1,0 +1,348 @@
+//! Cuts of random programs on random drives, against a plain model, with the data of a log.
+
+use std::path::Path;
+
+use fourcorners_drive::config::SsdConfig;
+use fourcorners_drive::{Nanos, Op, Ssd, Target};
+use fourcorners_trace::TraceIo;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+use super::*;
+use crate::contents::{Contents, Memory};
+use crate::data_log::{DataLog, DataRecording};
+use crate::nbd::{Command, Request};
+use crate::turn::{Turn, TurnSettings};
+
+/// Sectors of the part of a drive that programs write to: overwritten again and again.
+const SPAN: u64 = 4096;
+
+struct Random(Xoshiro256PlusPlus);
+
+impl Random {
+    fn new(seed: u64) -> Random {
+        Random(Xoshiro256PlusPlus::seed_from_u64(seed))
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        ((u128::from(self.0.next_u64()) * u128::from(bound)) >> 64) as u64
+    }
+}
+
+/// A small drive: some coalesce, some have large units, some several buffers' sizes.
+fn config(random: &mut Random) -> SsdConfig {
+    let mut config = SsdConfig::default();
+    config.buffer.coalesce = (random.below(3) == 0).then_some(true);
+    config.buffer.write_kib = 128 << random.below(4);
+    config.nand.dies = 8 << random.below(3);
+    config.trim.supported = random.below(4) > 0;
+    config
+}
+
+/// A program's requests on a drive, as they were recorded, and the log of their data.
+fn recorded(config: &SsdConfig, seed: u64, requests: u64, log: &Path) -> Vec<TraceIo> {
+    let mut random = Random::new(seed);
+    let drive = Ssd::new(config).expect("it is a drive");
+    let settings = TurnSettings {
+        trims: config.trim.supported,
+        records: true,
+        logs_data: true,
+        ..TurnSettings::default()
+    };
+    let mut turn = Turn::new(drive, Contents::Memory(Memory::new(u64::MAX)), settings);
+    let mut data = DataRecording::create(log).expect("it is new");
+    let (mut ios, mut answers) = (Vec::new(), Vec::new());
+    let mut stamp = 0;
+    for cookie in 0..requests {
+        stamp += [0, random.below(30_000), random.below(2_000_000)][random.below(3) as usize];
+        if random.below(2) == 0
+            && let Some(due) = turn.due()
+        {
+            // Somebody who waits for an answer.
+            turn.pass_until(due, &mut answers);
+            stamp = stamp.max(due.0);
+        }
+        let fua = random.below(8) == 0;
+        let command = match random.below(16) {
+            0..10 => Command::Write { fua },
+            10..12 => Command::Flush,
+            12 if settings.trims => Command::Trim { fua },
+            13 => Command::WriteZeroes { fua, no_hole: fua, fast: false },
+            _ => Command::Read { one_chunk: false },
+        };
+        let most = [300, 24][usize::from(random.below(8) > 0)];
+        let sectors = 1 + random.below(most);
+        let first = random.below(SPAN - sectors);
+        let (mut offset, mut length) = (first * 512, sectors * 512);
+        if command == Command::Flush {
+            (offset, length) = (0, 0);
+        }
+        let data = match command {
+            Command::Write { .. } => (0..length).map(|n| (cookie + n / 512) as u8 | 1).collect(),
+            _ => Vec::new(),
+        };
+        let request = Request { cookie, command, offset, length, data };
+        turn.arrive(Nanos(stamp), 0, request, &mut answers);
+        ios.extend(turn.recorded());
+    }
+    while let Some(due) = turn.due() {
+        turn.pass_until(due, &mut answers);
+    }
+    ios.extend(turn.recorded());
+    turn.logged().for_each(|entry| data.put(entry));
+    assert_eq!(data.finish().lost, 0);
+    ios
+}
+
+fn played(config: &SsdConfig, ios: &[TraceIo], flushes: Flushes) -> History {
+    let mut drive = Ssd::new(config).expect("it is a drive");
+    History::play(&mut drive, ios, flushes).expect("it was recorded on one")
+}
+
+/// The bytes of the span after an honest cut, from each unit's newest version on the NAND, without anything clever.
+fn plain(history: &History, log: &DataLog, at: Nanos) -> Vec<u8> {
+    let mut bytes = vec![0; (SPAN * 512) as usize];
+    let mut writes = log.writes().iter();
+    let datas: Vec<Option<Vec<u8>>> = history
+        .events
+        .iter()
+        .map(|event| {
+            let has_data = event.op == Op::Write && !event.zeroes;
+            has_data.then(|| {
+                let write = *writes.next().expect("it was logged");
+                let mut data = vec![0; write.bytes as usize];
+                log.read(write, 0, &mut data).expect("it is there");
+                data
+            })
+        })
+        .collect();
+    for sector in 0..SPAN {
+        let unit = sector / history.unit_sectors * history.unit_sectors;
+        // The newest version of its unit that is on the NAND: nothing older than it is lost there.
+        let newest = history.events.iter().rposition(|event| {
+            event.asked <= at && event.units.iter().any(|it| it.first == unit && it.persisted <= at)
+        });
+        for (index, event) in history.events.iter().enumerate() {
+            if event.asked > at || !event.sectors.contains(&sector) {
+                continue;
+            }
+            let is_left = match event.op {
+                Op::Write => newest.is_some_and(|newest| index <= newest),
+                Op::Trim => event.promised <= at || newest.is_some_and(|newest| index < newest),
+                Op::Read | Op::Flush => continue,
+            };
+            if is_left {
+                let place = ((sector - event.sectors.start) * 512) as usize;
+                let target = &mut bytes[(sector * 512) as usize..][..512];
+                match &datas[index] {
+                    Some(data) => target.copy_from_slice(&data[place..place + 512]),
+                    None => target.fill(0),
+                }
+            }
+        }
+    }
+    bytes
+}
+
+/// Cuts of some moments, in order.
+fn moments(history: &History, seed: u64, count: usize) -> Vec<Nanos> {
+    let mut moments: Vec<Nanos> = history.random_moments(seed).take(count).collect();
+    moments.sort_unstable();
+    moments
+}
+
+#[test]
+fn a_history_on_the_drive_that_was_recorded_has_every_duration_to_the_nanosecond() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    for seed in 0..40 {
+        let config = config(&mut Random::new(seed));
+        let ios = recorded(&config, seed, 400, &dir.path().join(format!("{seed}")));
+        let history = played(&config, &ios, Flushes::Kept);
+        for (index, (io, event)) in ios.iter().zip(&history.events).enumerate() {
+            let duration = event.answered.since(event.asked);
+            assert_eq!((event.asked, Some(duration)), (io.at, io.duration), "seed {seed}: {index}");
+        }
+        // On another drive they are others.
+        let mut other = config.clone();
+        other.nand.program_us *= 4.0;
+        let slower = played(&other, &ios, Flushes::Kept);
+        assert!(slower.end > history.end, "seed {seed}");
+    }
+}
+
+#[test]
+fn nobody_goes_on_before_what_they_waited_for_is_answered() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let mut waited = 0;
+    for seed in 0..20 {
+        let config = config(&mut Random::new(seed));
+        let ios = recorded(&config, seed, 300, &dir.path().join(format!("{seed}")));
+        let mut slow = config.clone();
+        slow.nand.program_us *= 20.0;
+        let history = played(&slow, &ios, Flushes::Kept);
+        for (later, io) in ios.iter().enumerate() {
+            for (earlier, before) in ios[..later].iter().enumerate() {
+                let end = before.at + before.duration.expect("it was answered");
+                if end <= io.at {
+                    let (before, after) = (&history.events[earlier], &history.events[later]);
+                    // What a drive without TRIM refuses, it refuses at once.
+                    let refused = before.answered == Nanos::MAX && before.op == Op::Trim;
+                    let in_order = refused || before.answered <= after.asked;
+                    assert!(in_order, "seed {seed}: {earlier}, {later}");
+                    waited += 1;
+                }
+            }
+        }
+    }
+    assert!(waited > 100_000, "{waited}");
+}
+
+#[test]
+fn an_honest_cut_leaves_what_a_plain_model_of_versions_leaves() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let mut lost = 0;
+    for seed in 0..30 {
+        let config = config(&mut Random::new(seed));
+        let path = dir.path().join(format!("{seed}"));
+        let ios = recorded(&config, seed, 150, &path);
+        let log = DataLog::open(&path).expect("it is a log");
+        let history = played(&config, &ios, Flushes::Kept);
+        let mut images = Images::new(&history, &log, Memory::new(u64::MAX)).expect("they belong");
+        for at in moments(&history, seed, 8) {
+            let cut = history.cut(Class::Honest, at, 1);
+            let image = images.image(&cut).expect("there is memory");
+            let mut bytes = vec![0; (SPAN * 512) as usize];
+            image.read(0, &mut bytes).expect("it is in memory");
+            let plain = plain(&history, &log, at);
+            let differs = bytes.iter().zip(&plain).position(|(a, b)| a != b);
+            assert_eq!(differs.map(|byte| byte / 512), None, "seed {seed} at {at:?}");
+            lost += u32::from(cut.answered_lost_sectors > 0);
+        }
+    }
+    assert!(lost > 100, "{lost} of 240 cuts lost something that was answered");
+}
+
+#[test]
+fn what_was_promised_is_kept_by_who_keeps_promises_and_by_nobody_else() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let mut broken = [0; 6];
+    let mut drawn = 0;
+    for seed in 0..40 {
+        let mut config = config(&mut Random::new(seed));
+        // Rows that take many writes, so that a flush that does nothing leaves much in them.
+        config.buffer.coalesce = None;
+        let path = dir.path().join(format!("{seed}"));
+        let ios = recorded(&config, seed, 200, &path);
+        for (place, class) in Class::all().enumerate() {
+            let history = played(&config, &ios, class.flushes());
+            for at in moments(&history, seed, 10) {
+                let cut = history.cut(class, at, seed);
+                broken[place] += u32::from(cut.promised_lost > 0);
+                drawn += u32::from(place == 0);
+            }
+        }
+    }
+    let [honest, legal, lost_flush, shorn, unserialisable, metadata] = broken;
+    assert_eq!((honest, legal, shorn), (0, 0, 0), "of {drawn}");
+    assert!(
+        lost_flush > drawn / 5,
+        "flushes that do nothing lost promises in {lost_flush} of {drawn}"
+    );
+    assert!(
+        unserialisable > drawn / 4 && metadata > drawn / 20,
+        "{unserialisable}, {metadata} of {drawn}"
+    );
+}
+
+#[test]
+fn capacitors_keep_what_was_answered_and_without_them_it_is_lost() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let lost = |protected: bool| {
+        let mut lost = 0;
+        for seed in 0..20 {
+            let mut config = config(&mut Random::new(seed));
+            config.buffer.power_loss_protected = protected;
+            let path = dir.path().join(format!("{seed} {protected}"));
+            let ios = recorded(&config, seed, 150, &path);
+            let history = played(&config, &ios, Flushes::Kept);
+            for class in [Class::Honest, Class::Legal] {
+                for at in moments(&history, seed, 10) {
+                    let cut = history.cut(class, at, seed);
+                    assert_eq!(cut.promised_lost, 0, "seed {seed}");
+                    lost += u32::from(cut.answered_lost_sectors > 0);
+                }
+            }
+        }
+        lost
+    };
+    assert_eq!(lost(true), 0);
+    assert!(lost(false) > 100, "{} of 400", lost(false));
+}
+
+#[test]
+fn the_same_cut_is_the_same_image_and_another_seed_another() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let config = config(&mut Random::new(3));
+    let path = dir.path().join("data");
+    let ios = recorded(&config, 3, 300, &path);
+    let log = DataLog::open(&path).expect("it is a log");
+    let hashes = |seed| -> Vec<String> {
+        let history = played(&config, &ios, Flushes::Kept);
+        let mut images = Images::new(&history, &log, Memory::new(u64::MAX)).expect("they belong");
+        moments(&history, 9, 20)
+            .into_iter()
+            .map(|at| images.image(&history.cut(Class::Legal, at, seed)).expect("memory"))
+            .map(|image| image.hash().expect("it is in memory"))
+            .collect()
+    };
+    assert_eq!(hashes(1), hashes(1));
+    assert_ne!(hashes(1), hashes(2));
+    // A cut alone is the same as one among others.
+    let history = played(&config, &ios, Flushes::Kept);
+    let last = *moments(&history, 9, 20).last().expect("twenty");
+    let mut images = Images::new(&history, &log, Memory::new(u64::MAX)).expect("they belong");
+    let alone = images.image(&history.cut(Class::Legal, last, 1)).expect("memory");
+    assert_eq!(Some(&alone.hash().expect("memory")), hashes(1).last());
+}
+
+#[test]
+fn a_recording_that_cannot_be_played_is_refused_by_its_io() {
+    let config = SsdConfig::default();
+    let io = |offset_bytes, bytes, duration| TraceIo {
+        at: Nanos(5),
+        op: Op::Write,
+        offset_bytes,
+        bytes,
+        duration,
+        device: 0,
+        flags: Default::default(),
+    };
+    let drive = Ssd::new(&config).expect("a drive").geometry().bytes();
+    let play = |io: TraceIo| {
+        let mut ssd = Ssd::new(&config).expect("a drive");
+        let good = TraceIo { offset_bytes: 0, bytes: 512, duration: Some(Nanos(1)), ..io };
+        History::play(&mut ssd, &[good, io], Flushes::Kept).map(|history| history.events.len())
+    };
+    let some = Some(Nanos(7));
+    assert_eq!(play(io(0, 4096, some)), Ok(2));
+    assert_eq!(play(io(0, 4096, None)), Err(PlayError::NoDuration(1)));
+    let end = drive + 4096;
+    assert_eq!(play(io(drive, 4096, some)), Err(PlayError::Beyond { index: 1, end, drive }));
+    assert!(matches!(play(io(100, 4096, some)), Err(PlayError::NotWhole { index: 1, .. })));
+    assert!(matches!(play(io(u64::MAX / 512 * 512, 4096, some)), Err(PlayError::Beyond { .. })));
+}
+
+#[test]
+fn a_log_of_another_run_is_refused_by_its_write() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let config = SsdConfig::default();
+    let paths = [dir.path().join("a"), dir.path().join("b")];
+    let ios = recorded(&config, 1, 50, &paths[0]);
+    recorded(&config, 2, 50, &paths[1]);
+    let history = played(&config, &ios, Flushes::Kept);
+    let open = |path: &Path| DataLog::open(path).expect("it is a log");
+    let images = |log: &DataLog| Images::new(&history, log, Memory::new(0)).map(|_| ());
+    images(&open(&paths[0])).expect("they are of one run");
+    let told = images(&open(&paths[1])).expect_err("they are not").to_string();
+    assert!(told.starts_with("write 0 of the recording is"), "{told}");
+}
