@@ -8,6 +8,7 @@ mod bench;
 mod choose;
 mod compare;
 mod compressing;
+mod crash;
 mod devices;
 mod document;
 mod drive_health;

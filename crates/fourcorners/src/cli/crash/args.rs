@@ -51,7 +51,8 @@ pub(in crate::cli) struct CrashArgs {
     #[arg(long, default_value_t = 1)]
     pub(super) seed: u64,
 
-    /// Run this by sh on the image of each cut, {} for its path; an exit status other than 0 fails it
+    /// Run this by sh on the image of each cut, {} for its path; an exit status other than 0 fails it.
+    /// FOURCORNERS_IOS in its environment is the number of I/Os that were asked for by then
     #[arg(long, value_name = "COMMAND", requires = "data")]
     pub(super) check: Option<String>,
 

@@ -124,7 +124,7 @@ fn cut_all(
             let path = folder.path().join(format!("{class}-{}us.img", at.as_micros()));
             image.write(&path).map_err(anyhow::Error::from)?;
             if let Some(command) = &args.check {
-                report.check = Some(check(command, &path)?);
+                report.check = Some(check(command, &path, cut.asked)?);
             }
             match folder {
                 Folder::Kept(_) => report.image = Some(path.display().to_string()),
@@ -244,12 +244,13 @@ fn folder(args: &CrashArgs) -> Result<Folder, Failure> {
     }
 }
 
-/// Runs a command on an image.
-fn check(command: &str, image: &Path) -> Result<Check, Failure> {
+/// Runs a command on an image, of a cut after so many I/Os.
+fn check(command: &str, image: &Path, ios: usize) -> Result<Check, Failure> {
     let path = image.display().to_string();
     let output = Command::new("sh")
         .arg("-c")
         .arg(command.replace("{}", &shell_word(&path)))
+        .env("FOURCORNERS_IOS", ios.to_string())
         .stdin(Stdio::null())
         .output()
         .context("--check: sh cannot be run")?;

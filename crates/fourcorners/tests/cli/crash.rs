@@ -1,0 +1,121 @@
+//! `fourcorners crash` as typed: a recording of a served drive, its power cut, and what is refused.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use fourcorners_testing::skipped;
+
+fn fourcorners(dir: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fourcorners"));
+    command.args(args).current_dir(dir);
+    command
+}
+
+fn ran(dir: &Path, args: &[&str]) -> (Output, String) {
+    let output = fourcorners(dir, args).output().expect("it runs");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned()
+        + &String::from_utf8_lossy(&output.stderr);
+    (output, text)
+}
+
+/// A program of qemu-io on a served drive: 60 rounds of a record, and a flush behind every other one. `None` where
+/// there is no qemu-io.
+fn recording(dir: &Path) -> Option<()> {
+    Command::new("qemu-io").arg("--version").output().ok()?;
+    let args = ["serve", "crucial-m4-256gb", "--at", "unix:s", "--time", "virtual"];
+    let more = ["--record", "t", "--record-data", "d", "--until-last-disconnect"];
+    let mut server = fourcorners(dir, &[&args[..], &more].concat());
+    let mut server = server.stdout(Stdio::null()).spawn().expect("it runs");
+    while !dir.join("s").exists() {
+        assert!(server.try_wait().expect("it is ours").is_none(), "it serves");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let mut client = Command::new("qemu-io");
+    client.args(["-f", "raw", "-t", "none"]).current_dir(dir).stdout(Stdio::null());
+    for round in 1..=60 {
+        client.args(["-c", &format!("write -P {round} {} 12k", round % 7 * 8192)]);
+        if round % 2 == 0 {
+            client.args(["-c", "flush"]);
+        }
+    }
+    let status = client.arg("nbd+unix:///?socket=s").status().expect("it runs");
+    assert!(status.success() && server.wait().expect("it ends").success());
+    Some(())
+}
+
+#[test]
+fn promises_are_kept_by_who_keeps_them_and_images_are_made_again() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let dir = dir.path();
+    if recording(dir).is_none() {
+        return skipped("qemu-io", "there is no qemu-io");
+    }
+    let (output, text) = ran(dir, &["crash", "t", "crucial-m4-256gb", "--at", "each-flush", "--json"]);
+    let document: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+    assert_eq!((output.status.code(), &document["schema"]), (Some(0), &"fourcorners.crash/1".into()));
+    let cuts = document["cuts"].as_array().expect("there are cuts");
+    let broken = |class: &str| {
+        let of: Vec<_> = cuts.iter().filter(|cut| cut["class"] == class).collect();
+        let broken = of.iter().filter(|cut| cut["promised_writes_lost"] != 0).count();
+        (broken, of.len())
+    };
+    assert_eq!((broken("honest"), broken("legal")), ((0, 30), (0, 30)));
+    let (broken, of) = broken("lost-flush");
+    assert!(of == 30 && broken > 15, "{broken} of {of}");
+    // On a drive with capacitors not even what was only answered is lost.
+    let (_, text) = ran(dir, &["crash", "t", "intel-s3700-200gb", "--fault", "honest"]);
+    assert!(text.contains("Its capacitors keep what was answered.") && text.contains("0 B"), "{text}");
+
+    // A check that fails, with what makes its image again.
+    let check = "od -An -tu1 -N1 {} | grep -qv ' 0' || { echo nothing at 0; exit 3; }";
+    let args = ["crash", "t", "crucial-m4-256gb", "--data", "d", "--check", check, "--fault", "honest"];
+    let (output, text) = ran(dir, &[&args[..], &["--at", "0", "--at", "10s"]].concat());
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("1 cut failed its check") && text.contains("exit 3: nothing at 0"), "{text}");
+    let again = text.lines().find(|line| line.trim().starts_with("fourcorners crash")).expect("a line");
+    assert!(again.contains("--fault honest --at ") && again.contains("--seed 1"), "{again}");
+
+    // The same image twice, and another by another seed.
+    let mut images = Vec::new();
+    for (out, seed) in [("a", "1"), ("b", "1"), ("c", "2")] {
+        let args = ["crash", "t", "crucial-m4-256gb", "--data", "d", "--fault", "legal", "--at", "every 7"];
+        let (output, text) = ran(dir, &[&args[..], &["--seed", seed, "-o", out]].concat());
+        assert_eq!(output.status.code(), Some(0), "{text}");
+        let mut files: Vec<_> = std::fs::read_dir(dir.join(out)).expect("it is there").collect();
+        files.sort_by_key(|file| file.as_ref().map(|file| file.file_name()).expect("a file"));
+        let first = |file: std::io::Result<std::fs::DirEntry>| {
+            use std::io::Read;
+            let mut bytes = vec![0; 1 << 20];
+            let file = std::fs::File::open(file.expect("a file").path());
+            file.and_then(|mut file| file.read_exact(&mut bytes)).expect("it is an image");
+            bytes
+        };
+        images.push(files.into_iter().map(first).collect::<Vec<Vec<u8>>>());
+    }
+    assert!(images[0] == images[1] && images[0] != images[2], "the seed decides");
+}
+
+#[test]
+fn what_cannot_be_cut_is_refused_in_a_line() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let dir = dir.path();
+    std::fs::write(dir.join("letters"), "dear reader").expect("it can be written");
+    std::fs::write(dir.join("t"), "time_us,op,offset_bytes,length_bytes\n0,write,0,4096\n5,flush,0,0\n").expect("it can");
+    for (args, told) in [
+        (&["nothing", "crucial-m4-256gb"][..], "nothing"),
+        (&["letters", "crucial-m4-256gb"], "letters"),
+        (&["t", "crucial-m4-256gb"], "I/O 0 has no duration"),
+        (&["t", "seagate-momentus-5400.6"], "hard disk"),
+        (&["t", "crucial-m4-256gb", "--at", "soon"], "each-flush"),
+        (&["t", "crucial-m4-256gb", "--fault", "fire"], "lost-flush"),
+        (&["t", "crucial-m4-256gb", "--check", "true {}"], "--data"),
+        (&["t", "crucial-m4-256gb", "--data", "letters", "--check", "true"], "{}"),
+        (&["t", "crucial-m4-256gb", "--data", "letters", "--check", "true {}"], "no log"),
+    ] {
+        let args = [&["crash"], args].concat();
+        let (output, text) = ran(dir, &args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {text}");
+        assert!(text.contains(told), "{args:?}: {text}");
+        assert!(output.stdout.is_empty(), "{args:?}");
+    }
+}
