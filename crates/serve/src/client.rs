@@ -185,9 +185,17 @@ impl Client {
             (Outcome::Done, Command::Read { .. }) => {
                 room.clear();
                 room.resize(request.length as usize, 0);
-                match contents.read(request.offset, room) {
-                    Ok(true) => session.reply(request, Reply::Data(room), out),
-                    Ok(false) => session.reply(request, Reply::Hole, out),
+                let read = contents.read(request.offset, room);
+                if let Some(bit) = answer.flips
+                    && let Some(byte) = room.get_mut((bit / 8) as usize)
+                {
+                    *byte ^= 1 << (bit % 8);
+                }
+                match read {
+                    Ok(found) if found || answer.flips.is_some() => {
+                        session.reply(request, Reply::Data(room), out)
+                    }
+                    Ok(_) => session.reply(request, Reply::Hole, out),
                     Err(error) => fail(Errno::Io, &error.to_string(), session, out),
                 }
             }

@@ -5,7 +5,7 @@
 //! - [`Turn`]: requests on a drive in virtual time, without sockets or a clock;
 //! - [`Server`]: the one loop of sockets, drive and clock; [`Pace`] says how virtual time goes by;
 //! - [`door`]: how long the way to a client is; [`Recording`]: what was asked, as a trace; [`DataLog`]: what was written;
-//! - [`crash`]: what of that is left when the power is cut.
+//! - [`Faults`]: errors and delays that are injected; [`crash`]: what of that is left when the power is cut.
 
 #![forbid(unsafe_code)]
 
@@ -14,6 +14,7 @@ pub mod contents;
 pub mod crash;
 mod data_log;
 pub mod door;
+mod faults;
 pub mod nbd;
 mod recorder;
 mod server;
@@ -23,6 +24,7 @@ mod time;
 mod turn;
 
 pub use data_log::{DataLog, DataLogError, DataRecording, LoggedWrite};
+pub use faults::{FaultSpec, Faults, UnknownFault};
 pub use recorder::{RecordError, Recording};
 pub use server::{MOST_CONNECTIONS, ServeError, Server, Settings};
 pub use stream::{Address, ListenError, Listener, Stream};

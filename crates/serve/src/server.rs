@@ -447,6 +447,7 @@ impl<T: Target> Server<T> {
             write_amplification: (self.write_amplification)(self.turn.target()),
             recorded,
             recorded_data,
+            injected: self.turn.faults().map(|faults| faults.struck().collect()),
         })
     }
 }

@@ -1,5 +1,7 @@
 //! What was asked and how late it was answered: the closing report, and the events of `--progress json`.
 
+use std::collections::BTreeMap;
+
 use fourcorners_drive::Nanos;
 use fourcorners_run::Histogram;
 use serde::Serialize;
@@ -102,6 +104,9 @@ pub struct Report {
     /// What the log of written data has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded_data: Option<RecordedData>,
+    /// Each fault that is injected, and how many requests it has struck.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub injected: Option<BTreeMap<String, u64>>,
 }
 
 /// Whether a run kept the drive's times.
@@ -205,6 +210,7 @@ pub(crate) struct Beside {
     pub(crate) write_amplification: Option<f64>,
     pub(crate) recorded: Option<Recorded>,
     pub(crate) recorded_data: Option<RecordedData>,
+    pub(crate) injected: Option<BTreeMap<String, u64>>,
 }
 
 fn micros(ns: u64) -> f64 {
@@ -255,6 +261,7 @@ impl Tally {
             write_amplification: beside.write_amplification,
             recorded: beside.recorded,
             recorded_data: beside.recorded_data,
+            injected: beside.injected,
         }
     }
 
@@ -321,6 +328,9 @@ impl Report {
             text += &format!("recorded {} I/Os, {} lost", recorded.ios, recorded.lost);
             text += &recorded.error.as_ref().map_or("\n".into(), |why| format!(": {why}\n"));
         }
+        for (fault, struck) in self.injected.iter().flatten() {
+            text += &format!("injected {fault}: {struck} requests\n");
+        }
         if let Some(data) = &self.recorded_data {
             let size = fourcorners_words::size(data.bytes);
             text +=
@@ -353,6 +363,7 @@ mod tests {
             write_amplification: None,
             recorded: None,
             recorded_data: None,
+            injected: None,
         })
     }
 

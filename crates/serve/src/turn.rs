@@ -1,13 +1,14 @@
 //! A drive and its contents as requests see them, in virtual time and without any I/O: which request is submitted when,
 //! and what it is answered with when.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use fourcorners_drive::{Fault, FaultCause, Io, Lba, Nanos, Op, SECTOR_BYTES, Tag, Target};
 use fourcorners_trace::{IoFlags, TraceIo};
 
 use crate::contents::Contents;
 use crate::data_log::Logged;
+use crate::faults::{Faults, Strike};
 use crate::nbd::{Command, Errno, Extent, MOST_PAYLOAD, Request};
 
 /// Longest TRIM that is handed to a drive at once; longer ones are taken in pieces.
@@ -32,6 +33,10 @@ pub struct Turn<T> {
     log: Log,
     /// What was stored, flushed and discarded since somebody asked.
     logged: Vec<Logged>,
+    faults: Option<Faults>,
+    /// Answers that the drive has given and that a fault delays, by when they are due and how many were before.
+    delayed: BTreeMap<(Nanos, u64), Answer>,
+    delays: u64,
     backlog_most: usize,
 }
 
@@ -61,6 +66,7 @@ struct Job {
     flush_behind: bool,
     in_flight: u32,
     failed: Option<(Errno, String)>,
+    strike: Strike,
 }
 
 /// A part of a job in the drive.
@@ -83,6 +89,8 @@ pub struct Answer {
     pub due: Option<Nanos>,
     /// How it ended.
     pub outcome: Outcome,
+    /// A bit of what was read that a fault has turned: which, of its bytes times eight.
+    pub flips: Option<u64>,
 }
 
 /// How a request ended.
@@ -111,8 +119,21 @@ impl<T: Target> Turn<T> {
             waiting: VecDeque::new(),
             log: Log::default(),
             logged: Vec::new(),
+            faults: None,
+            delayed: BTreeMap::new(),
+            delays: 0,
             backlog_most: 0,
         }
+    }
+
+    /// Injects these from now on.
+    pub fn inject(&mut self, faults: Faults) {
+        self.faults = Some(faults);
+    }
+
+    /// The faults that are injected.
+    pub fn faults(&self) -> Option<&Faults> {
+        self.faults.as_ref()
     }
 
     /// The drive.
@@ -127,7 +148,7 @@ impl<T: Target> Turn<T> {
 
     /// Whether nothing is in flight and nothing waits.
     pub fn is_idle(&self) -> bool {
-        self.free.len() == self.flights.len() && self.waiting.is_empty()
+        self.free.len() == self.flights.len() && self.waiting.is_empty() && self.delayed.is_empty()
     }
 
     /// The most requests that waited for a place in the drive's queue.
@@ -142,7 +163,10 @@ impl<T: Target> Turn<T> {
 
     /// When [`Turn::pass_until`] may have an answer, if nothing arrives.
     pub fn due(&mut self) -> Option<Nanos> {
-        if self.free.len() == self.flights.len() { None } else { self.target.due() }
+        let busy = self.free.len() < self.flights.len();
+        let of_drive = if busy { self.target.due() } else { None };
+        let delayed = self.delayed.keys().next().map(|(due, _)| *due);
+        [of_drive, delayed].into_iter().flatten().min()
     }
 
     /// I/Os that ended since this was called last, in the order they were issued in.
@@ -166,7 +190,7 @@ impl<T: Target> Turn<T> {
         self.pass_until(stamp, answers);
         let at = self.target.now();
         let mut at_once = |request: Request, outcome: Outcome| {
-            answers.push(Answer { client, request, at, due: None, outcome });
+            answers.push(Answer { client, request, at, due: None, outcome, flips: None });
         };
         let (offset, length) = (request.offset, request.length);
         match request.command {
@@ -187,7 +211,21 @@ impl<T: Target> Turn<T> {
             }
             _ => {}
         }
-        if let Err(error) = self.store(&request) {
+        let strike =
+            self.faults.as_mut().map_or(Strike::NONE, |faults| faults.strike(&request, at));
+        if let Some((errno, why)) = strike.refused {
+            request.data = Vec::new();
+            return at_once(request, Outcome::Failed(errno, why.into()));
+        }
+        if strike.drops {
+            // What is logged in its place is what stays there, so that the log has a write for each that is recorded.
+            request.data.fill(0);
+            let kept = self.contents.read(offset, &mut request.data);
+            if let Err(error) = kept {
+                let outcome = Outcome::Failed(Errno::Io, error.to_string());
+                return at_once(request, outcome);
+            }
+        } else if let Err(error) = self.store(&request) {
             request.data = Vec::new();
             let errno = match error.kind() {
                 std::io::ErrorKind::StorageFull => Errno::NoSpc,
@@ -219,7 +257,8 @@ impl<T: Target> Turn<T> {
             next: offset,
             flush_behind,
             in_flight: 0,
-            failed: None,
+            failed: strike.fails.map(|(errno, why)| (errno, why.into())),
+            strike,
         };
         let index = match self.free_jobs.pop() {
             Some(index) => {
@@ -242,7 +281,12 @@ impl<T: Target> Turn<T> {
             return;
         }
         loop {
-            let (tag, at, failed) = match self.target.reap(until) {
+            let delayed = self.delayed.keys().next().map_or(Nanos::MAX, |(due, _)| *due);
+            let (tag, at, failed) = match self.target.reap(until.min(delayed)) {
+                Ok(None) if delayed <= until => {
+                    answers.extend(self.delayed.pop_first().map(|(_, answer)| answer));
+                    continue;
+                }
                 Ok(None) => return,
                 Ok(Some(done)) => (done.tag, done.at, None),
                 Err(fault) => (fault.tag, fault.at, Some(fault)),
@@ -258,7 +302,10 @@ impl<T: Target> Turn<T> {
             return;
         };
         self.free.push(tag);
-        self.log.end(flight.entry, at, failed.is_some());
+        let strike = self.jobs[flight.job].as_ref().map_or(Strike::NONE, |job| job.strike);
+        let asked = self.jobs[flight.job].as_ref().map_or(at, |job| job.at);
+        let due = strike.delays(asked, at);
+        self.log.end(flight.entry, due, failed.is_some() || strike.fails.is_some());
         let Some(job) = self.jobs[flight.job].as_mut() else { return };
         job.in_flight -= 1;
         if let Some(fault) = failed {
@@ -273,8 +320,15 @@ impl<T: Target> Turn<T> {
                 None => Outcome::Done,
                 Some((errno, why)) => Outcome::Failed(errno, why),
             };
-            let Job { client, request, at: arrived, .. } = job;
-            answers.push(Answer { client, request, at: arrived, due: Some(at), outcome });
+            let Job { client, request, at: arrived, strike, .. } = job;
+            let flips = strike.flips;
+            let answer = Answer { client, request, at: arrived, due: Some(due), outcome, flips };
+            if due > at {
+                self.delayed.insert((due, self.delays), answer);
+                self.delays += 1;
+            } else {
+                answers.push(answer);
+            }
         }
     }
 

@@ -7,7 +7,7 @@ use fourcorners_catalogue::{self as catalogue, Model};
 use fourcorners_drive::{Geometry, Hdd, Io, Lba, Nanos, Op, Ssd, Tag, Target};
 use fourcorners_serve::contents::{Contents, Memory};
 use fourcorners_serve::nbd::{Command, Errno, Request};
-use fourcorners_serve::{Answer, Outcome, Turn, TurnSettings};
+use fourcorners_serve::{Answer, FaultSpec, Faults, Outcome, Turn, TurnSettings};
 use fourcorners_trace::TraceIo;
 
 /// SplitMix64 (Steele, Lea and Flood 2014).
@@ -258,4 +258,90 @@ fn a_long_trim_goes_in_pieces_and_a_flush_behind_it() {
     assert_eq!(answers.len(), 1);
     let told: Vec<_> = turn.recorded().map(|io| (io.op, io.bytes >> 30)).collect();
     assert_eq!(told, [(Op::Trim, 2), (Op::Trim, 2), (Op::Trim, 1), (Op::Flush, 0)]);
+}
+
+/// Writes of 4 KiB one after the other, as soon as each is answered, on a drive with these faults: the answers, what was
+/// recorded, and the turn.
+fn written(faults: &[&str], count: u64) -> (Vec<Answer>, Vec<TraceIo>, Turn<Ssd>) {
+    let settings = TurnSettings { records: true, ..TurnSettings::default() };
+    let contents = Contents::Memory(Memory::new(u64::MAX));
+    let mut turn = Turn::new(m4(), contents, settings);
+    let specs: Vec<FaultSpec> = faults.iter().map(|spec| spec.parse().expect(spec)).collect();
+    turn.inject(Faults::new(&specs, 1));
+    let mut answers = Vec::new();
+    for cookie in 0..count {
+        let command = Command::Write { fua: false };
+        let data = vec![cookie as u8 + 1; 4096];
+        let request = Request { cookie, command, offset: cookie * 4096, length: 4096, data };
+        turn.arrive(turn.now(), 0, request, &mut answers);
+        while let Some(due) = turn.due() {
+            turn.pass_until(due, &mut answers);
+        }
+    }
+    assert!(turn.is_idle() && answers.len() as u64 == count);
+    let recorded = turn.recorded().collect();
+    (answers, recorded, turn)
+}
+
+#[test]
+fn a_delayed_answer_is_due_later_and_its_recorded_duration_says_so() {
+    let (plain, recorded_plain, _) = written(&[], 50);
+    let (delayed, recorded, _) = written(&["latency=+20ms@each=10"], 50);
+    for n in 0..50 {
+        let took = |answers: &[Answer]| {
+            let answer =
+                answers.iter().find(|answer| answer.request.cookie == n).expect("it is there");
+            answer.due.expect("a write takes time").since(answer.at)
+        };
+        let more = Nanos(if n % 10 == 9 { 20_000_000 } else { 0 });
+        // The drive rests while the answer waits, and may be quicker after it.
+        let (with, without) = (took(&delayed), took(&plain));
+        assert!(
+            with >= more && with.since(more) <= without + Nanos(1000),
+            "{n}: {with:?}, {without:?}"
+        );
+        assert_eq!(recorded[n as usize].duration, Some(with), "{n}");
+        assert_eq!(recorded_plain[n as usize].duration, Some(without), "{n}");
+    }
+}
+
+#[test]
+fn delayed_answers_come_in_the_order_they_are_due() {
+    let settings = TurnSettings::default();
+    let mut turn = Turn::new(m4(), Contents::Memory(Memory::new(u64::MAX)), settings);
+    turn.inject(Faults::new(&["latency=+1ms@n=1".parse().expect("a fault")], 1));
+    let mut answers = Vec::new();
+    for cookie in 0..20 {
+        let command = Command::Write { fua: false };
+        let (offset, data) = (cookie * 4096, vec![1; 4096]);
+        let request = Request { cookie, command, offset, length: 4096, data };
+        turn.arrive(Nanos(cookie), 0, request, &mut answers);
+    }
+    while let Some(due) = turn.due() {
+        let before = answers.len();
+        turn.pass_until(due, &mut answers);
+        assert!(answers[before..].iter().all(|answer| answer.due.is_some_and(|at| at <= due)));
+    }
+    let order: Vec<u64> = answers.iter().map(|answer| answer.request.cookie).collect();
+    let dues: Vec<_> = answers.iter().map(|answer| answer.due).collect();
+    assert!(dues.is_sorted() && order.last() == Some(&0) && order.len() == 20, "{order:?}");
+}
+
+#[test]
+fn data_of_a_failed_write_are_stored_or_lost_as_the_fault_says() {
+    let stored = |fault: &str| {
+        let (answers, recorded, turn) = written(&[fault], 10);
+        let failed: Vec<u64> = answers
+            .iter()
+            .filter(|answer| matches!(answer.outcome, Outcome::Failed(Errno::Io, _)))
+            .map(|answer| answer.request.cookie)
+            .collect();
+        assert_eq!(failed, [6], "{fault}");
+        assert!(recorded[6].flags.failed && !recorded[5].flags.failed, "{fault}");
+        assert_eq!(turn.faults().expect("there is one").struck().next().expect("it").1, 1);
+        let mut byte = [0];
+        turn.contents().read(6 * 4096, &mut byte).expect("it can be read");
+        byte[0]
+    };
+    assert_eq!((stored("eio-write@n=7"), stored("eio-write-dropped@n=7")), (7, 0));
 }

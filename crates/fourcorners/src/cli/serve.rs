@@ -13,8 +13,8 @@ use fourcorners_machine::host;
 use fourcorners_serve::contents::{Contents, ContentsFile, Memory};
 use fourcorners_serve::nbd::Export;
 use fourcorners_serve::{
-    Address, DataRecording, Listener, Pace, Recording, Report, Server, Settings, Turn,
-    TurnSettings, door,
+    Address, DataRecording, FaultSpec, Faults, Listener, Pace, Recording, Report, Server, Settings,
+    Turn, TurnSettings, door,
 };
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -78,6 +78,16 @@ pub(super) struct ServeArgs {
     /// known, and in virtual time [default: auto over a unix socket]
     #[arg(long, value_name = "auto|US", value_parser = door_of, allow_negative_numbers = true)]
     door: Option<DoorArg>,
+
+    /// Inject a fault: KIND@WHEN[,FROM-TO]. KIND: eio-read, eio-write (its data stored), eio-write-dropped, eio-flush,
+    /// latency=+20ms, latency=x8, read-only, dead, bit-flip. WHEN: n=1000 (the 1000th such request), each=100, p=0.001,
+    /// t=5s (of the drive's time). May be given again
+    #[arg(long, value_name = "FAULT")]
+    fault: Vec<FaultSpec>,
+
+    /// Seed of the faults that are drawn
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
 
     /// Refuse writes
     #[arg(long)]
@@ -170,7 +180,11 @@ fn serve<T: Target>(
         until_last_disconnect: args.until_last_disconnect,
         every: as_json.then_some(Nanos::from_secs(1)),
     };
-    let mut server = Server::new(Turn::new(target, contents, turn), settings);
+    let mut turn = Turn::new(target, contents, turn);
+    if !args.fault.is_empty() {
+        turn.inject(Faults::new(&args.fault, args.seed));
+    }
+    let mut server = Server::new(turn, settings);
     server.tell_write_amplification(amplification);
     if let Some(path) = &args.record {
         let about = about(args, profile);

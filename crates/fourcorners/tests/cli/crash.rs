@@ -50,9 +50,13 @@ fn promises_are_kept_by_who_keeps_them_and_images_are_made_again() {
     if recording(dir).is_none() {
         return skipped("qemu-io", "there is no qemu-io");
     }
-    let (output, text) = ran(dir, &["crash", "t", "crucial-m4-256gb", "--at", "each-flush", "--json"]);
+    let (output, text) =
+        ran(dir, &["crash", "t", "crucial-m4-256gb", "--at", "each-flush", "--json"]);
     let document: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
-    assert_eq!((output.status.code(), &document["schema"]), (Some(0), &"fourcorners.crash/1".into()));
+    assert_eq!(
+        (output.status.code(), &document["schema"]),
+        (Some(0), &"fourcorners.crash/1".into())
+    );
     let cuts = document["cuts"].as_array().expect("there are cuts");
     let broken = |class: &str| {
         let of: Vec<_> = cuts.iter().filter(|cut| cut["class"] == class).collect();
@@ -64,21 +68,39 @@ fn promises_are_kept_by_who_keeps_them_and_images_are_made_again() {
     assert!(of == 30 && broken > 15, "{broken} of {of}");
     // On a drive with capacitors not even what was only answered is lost.
     let (_, text) = ran(dir, &["crash", "t", "intel-s3700-200gb", "--fault", "honest"]);
-    assert!(text.contains("Its capacitors keep what was answered.") && text.contains("0 B"), "{text}");
+    assert!(
+        text.contains("Its capacitors keep what was answered.") && text.contains("0 B"),
+        "{text}"
+    );
 
     // A check that fails, with what makes its image again.
     let check = "od -An -tu1 -N1 {} | grep -qv ' 0' || { echo nothing at 0; exit 3; }";
-    let args = ["crash", "t", "crucial-m4-256gb", "--data", "d", "--check", check, "--fault", "honest"];
+    let args =
+        ["crash", "t", "crucial-m4-256gb", "--data", "d", "--check", check, "--fault", "honest"];
     let (output, text) = ran(dir, &[&args[..], &["--at", "0", "--at", "10s"]].concat());
     assert_eq!(output.status.code(), Some(1), "{text}");
-    assert!(text.contains("1 cut failed its check") && text.contains("exit 3: nothing at 0"), "{text}");
-    let again = text.lines().find(|line| line.trim().starts_with("fourcorners crash")).expect("a line");
+    assert!(
+        text.contains("1 cut failed its check") && text.contains("exit 3: nothing at 0"),
+        "{text}"
+    );
+    let again =
+        text.lines().find(|line| line.trim().starts_with("fourcorners crash")).expect("a line");
     assert!(again.contains("--fault honest --at ") && again.contains("--seed 1"), "{again}");
 
     // The same image twice, and another by another seed.
     let mut images = Vec::new();
     for (out, seed) in [("a", "1"), ("b", "1"), ("c", "2")] {
-        let args = ["crash", "t", "crucial-m4-256gb", "--data", "d", "--fault", "legal", "--at", "every 7"];
+        let args = [
+            "crash",
+            "t",
+            "crucial-m4-256gb",
+            "--data",
+            "d",
+            "--fault",
+            "legal",
+            "--at",
+            "every 7",
+        ];
         let (output, text) = ran(dir, &[&args[..], &["--seed", seed, "-o", out]].concat());
         assert_eq!(output.status.code(), Some(0), "{text}");
         let mut files: Vec<_> = std::fs::read_dir(dir.join(out)).expect("it is there").collect();
@@ -100,7 +122,11 @@ fn what_cannot_be_cut_is_refused_in_a_line() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let dir = dir.path();
     std::fs::write(dir.join("letters"), "dear reader").expect("it can be written");
-    std::fs::write(dir.join("t"), "time_us,op,offset_bytes,length_bytes\n0,write,0,4096\n5,flush,0,0\n").expect("it can");
+    std::fs::write(
+        dir.join("t"),
+        "time_us,op,offset_bytes,length_bytes\n0,write,0,4096\n5,flush,0,0\n",
+    )
+    .expect("it can");
     for (args, told) in [
         (&["nothing", "crucial-m4-256gb"][..], "nothing"),
         (&["letters", "crucial-m4-256gb"], "letters"),

@@ -26,6 +26,8 @@ fn what_cannot_be_served_is_refused_in_a_line() {
         (&["crucial-m4-256gb", "--record", "letters"], "replaces nothing"),
         (&["crucial-m4-256gb", "--time", "x0"], "from 1 to 10000"),
         (&["crucial-m4-256gb", "--door", "-1"], "--door"),
+        (&["crucial-m4-256gb", "--fault", "fire@n=1"], "fire@n=1: give KIND@WHEN"),
+        (&["crucial-m4-256gb", "--record-data", "d"], "--record"),
         (&["crucial-m4-256gb", "--state", "letters"], "no"),
     ] {
         let args = [&["serve"], args].concat();
