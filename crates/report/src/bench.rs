@@ -69,6 +69,7 @@ fn charts(
                 text: say(value(figure)),
                 under_test: entry.under_test,
                 hatched: hatched(all, entry),
+                ..BarRow::default()
             }
         };
         let rows: Vec<BarRow> = one.figures.iter().map(row).collect();
@@ -79,5 +80,5 @@ fn charts(
         chart.name = file_name(&format!("{unit} {title}"));
         chart
     };
-    compared.iter().map(chart).collect()
+    compared.iter().map(chart).filter(Chart::has_several_bars).collect()
 }

@@ -24,6 +24,8 @@ pub(super) enum Kind {
     Report,
     /// The errors of the published figures.
     Errors,
+    /// What single drives are shown among.
+    Reference,
     /// A trace; nobody can tell whose one is.
     Trace,
 }
@@ -37,6 +39,7 @@ impl Kind {
             Kind::Svg => "an SVG chart",
             Kind::Report => "a report of run",
             Kind::Errors => "a table of errors of fourcorners",
+            Kind::Reference => "reference results of fourcorners",
             Kind::Trace => "known to be ours",
         }
     }
@@ -56,6 +59,10 @@ impl Kind {
                     || text.contains("(groupid=")
             }
             Kind::Errors => text.starts_with("{\n  \"catalogue\": \""),
+            Kind::Reference => {
+                text.contains("\"schema\": \"fourcorners.reference/")
+                    || text.contains("\"schema\":\"fourcorners.reference/")
+            }
             Kind::Trace => false,
         }
     }

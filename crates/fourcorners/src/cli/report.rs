@@ -7,6 +7,7 @@ use anyhow::Context;
 use fourcorners_machine::save;
 use fourcorners_report::{self as report, HAS_PNG, Picture, PictureError, pictures};
 
+use super::among;
 use super::args::ReportArgs;
 use super::named;
 use super::out::make_writable;
@@ -31,7 +32,8 @@ pub(super) fn run(args: &ReportArgs) -> Result<End, Failure> {
         make_writable(folder, "folder").map_err(Failure::Usage)?;
     }
     if let Some(page) = &args.output {
-        save::write_atomically(page, report::page(&document).as_bytes())
+        let references = among::references(args.references, args.db.as_ref())?;
+        save::write_atomically(page, report::page_among(&document, &references).as_bytes())
             .with_context(|| format!("cannot write {}", page.display()))?;
         say(&format!("page: {}", page.display()));
     }
@@ -45,8 +47,9 @@ pub(super) fn run(args: &ReportArgs) -> Result<End, Failure> {
         }
     }
     let shown_elsewhere = args.output.is_some() || args.svg.is_some() || args.png.is_some();
-    if args.json || !shown_elsewhere {
-        print::document(&document, args.json)?;
+    let pasted = args.pasted.form();
+    if args.json || pasted.is_some() || !shown_elsewhere {
+        print::document(&document, args.json, pasted)?;
     }
     Ok(End::Done)
 }

@@ -12,6 +12,7 @@ use fourcorners_lab::validate::{
 use fourcorners_machine::{host, save};
 
 mod distributions;
+mod reference;
 
 use super::args::ValidateArgs;
 use super::interrupt::Interrupt;
@@ -27,6 +28,9 @@ const MOST_DRIVE_BYTES: u64 = 5 << 30;
 pub(super) fn run(args: &ValidateArgs) -> Result<End, Failure> {
     if let Some(file) = &args.shapes {
         return distributions::run(args, file.as_deref());
+    }
+    if let Some(path) = &args.reference {
+        return reference::run(path, args.overwrite);
     }
     let outputs = [("--chart", &args.chart, Kind::Svg), ("--errors", &args.errors, Kind::Errors)];
     for (option, path, kind) in outputs {

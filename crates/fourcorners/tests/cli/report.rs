@@ -30,7 +30,7 @@ fn results_are_shown_again_without_their_drives() {
         }
         files.len()
     };
-    let charts = page.matches("class=\"chart\"").count();
+    let charts = page.matches("class=\"chart ").count();
     assert!(charts > 10);
     assert_eq!((files("a/svg", b"<?xml"), files("a/png", b"\x89PNG")), (charts, charts));
 

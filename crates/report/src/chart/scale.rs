@@ -11,7 +11,7 @@ const FEWEST_STEPS: f64 = 3.5;
 const MOST_DECADES: f64 = 9.0;
 
 /// An axis.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize)]
 pub(crate) struct Scale {
     /// What it is of, with its unit; may be empty.
     pub(crate) name: String,
@@ -60,11 +60,15 @@ impl Scale {
         let step = 1 + (last - first) as usize / 10;
         let decades = (first..=last).step_by(step).map(|power| 10_f64.powi(power));
         let edge = 1.0 + 1e-9;
-        let ticks = decades
+        let mut ticks: Vec<f64> = decades
             .flat_map(|decade| parts.iter().map(move |part| four_digits(decade * part)))
             .filter(|value| (low / edge..=high * edge).contains(value))
-            .map(|value| (value, say(value)))
             .collect();
+        // A range that ends at a round number names it.
+        if ticks.last().is_some_and(|last| *last * 1.5 < high) && is_round(high) {
+            ticks.push(four_digits(high));
+        }
+        let ticks = ticks.into_iter().map(|value| (value, say(value))).collect();
         Scale { name: name.into(), log: true, range: (low, high), ticks }
     }
 
@@ -100,12 +104,25 @@ impl Up {
         let highest = top.log10();
         // A range of one value still needs an axis around it.
         let lowest = low.log10().floor().clamp(highest - MOST_DECADES, highest - 0.5);
-        let log = Scale::log(name, (10_f64.powf(lowest), top), say);
+        let log = Scale::log(name, (10_f64.powf(lowest), round_above(high)), say);
         match log_first {
             true => Up { shown: log, other: Some(linear) },
             false => Up { shown: linear, other: Some(log) },
         }
     }
+}
+
+/// The next 1, 2 or 5 times a power of ten, so that a tick stands beyond the highest value.
+fn round_above(value: f64) -> f64 {
+    let decade = 10_f64.powf(value.log10().floor());
+    let round = [1.0, 2.0, 5.0, 10.0].map(|part| four_digits(part * decade));
+    let found = round.into_iter().find(|round| *round >= value).filter(|round| round.is_finite());
+    found.unwrap_or(value * HEADROOM)
+}
+
+fn is_round(value: f64) -> bool {
+    let first = value / 10_f64.powf(value.log10().floor());
+    [1.0, 2.0, 5.0, 10.0].iter().any(|part| (first / part - 1.0).abs() < 1e-6)
 }
 
 /// A tick's count: "50,000", "0.5".
