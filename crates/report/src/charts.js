@@ -51,7 +51,9 @@ const fourcornersPart = (() => {
         points.map(([x, y], index) => `${index ? "L" : "M"}${x} ${y}`).join(""));
       const dots = groups[at].querySelector(".dot");
       const dotted = dots?.classList.contains("last") ? points.slice(-1) : points;
-      dots?.setAttribute("d", dotted.map(([x, y]) => `M${x} ${y}h0`).join(""));
+      // Of several at one place, one.
+      const apart = dotted.filter(([x, y], at) => !at || x !== dotted[at - 1][0] || y !== dotted[at - 1][1]);
+      dots?.setAttribute("d", apart.map(([x, y]) => `M${x} ${y}h0`).join(""));
     });
     // Ends of lines follow; they may come close to one another then.
     const ends = Array.from(plot.querySelectorAll(".end"));

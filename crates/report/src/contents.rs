@@ -5,8 +5,8 @@ use maud::{Markup, html};
 use super::chapter::{Chapter, Part};
 use super::chart::Chart;
 use super::entries::{Entries, Entry, figure_names, has_bars, having};
-use super::latency::{CurveOf, percentile_curves};
-use super::speed::distinct;
+use super::latency::{CurveOf, percentile_curves, times};
+use super::speed::{distinct, greys};
 use super::standings::Standings;
 use super::words::method_words;
 use super::{
@@ -96,7 +96,13 @@ fn latency(all: &Entries) -> Vec<Part> {
     });
     let words = "The share of I/Os answered within a time, from the shortest to the one that took \
                  longest (the dot). Both axes are logarithmic: each step to the right is one nine more.";
-    with_words(words, charts)
+    let mut parts = with_words(words, charts);
+    let times = of_each_figure(all, |name, words, entries| times(all, entries, name, words));
+    if !times.is_empty() {
+        let words = html! { p { "How long an I/O took; lower is better." (greys(all)) } };
+        parts.splice(0..0, [Part::Text(words), Part::Charts(times)]);
+    }
+    parts
 }
 
 fn by_second(all: &Entries) -> Vec<Part> {
@@ -113,6 +119,13 @@ fn with_words(words: &str, charts: Vec<Chart>) -> Vec<Part> {
 
 /// One chart for each figure of each method without a chapter of its own.
 fn per_figure(all: &Entries, chart: impl Fn(&str, &str, &[&Entry]) -> Option<Chart>) -> Vec<Chart> {
+    of_each_figure(all, |name, words, entries| chart(name, words, entries).into_iter().collect())
+}
+
+fn of_each_figure(
+    all: &Entries,
+    charts_of: impl Fn(&str, &str, &[&Entry]) -> Vec<Chart>,
+) -> Vec<Chart> {
     let methods: Vec<&str> = all.methods().into_iter().filter(|it| has_bars(it)).collect();
     let mut charts = Vec::new();
     for method in &methods {
@@ -122,16 +135,16 @@ fn per_figure(all: &Entries, chart: impl Fn(&str, &str, &[&Entry]) -> Option<Cha
                 1 => words,
                 _ => format!("{}: {words}", method_words(method)),
             };
-            let Some(mut chart) = chart(name, &words, &entries) else { continue };
+            let mut made = charts_of(name, &words, &entries);
             let unfinished: Vec<String> = having(&entries, name)
                 .into_iter()
                 .filter(|(_, figure)| !figure.complete)
                 .map(|(entry, _)| entry.label_with_clock(all))
                 .collect();
-            if !unfinished.is_empty() {
+            for chart in made.iter_mut().filter(|_| !unfinished.is_empty()) {
                 chart.note = format!("Incomplete: {}", unfinished.join(", "));
             }
-            charts.push(chart);
+            charts.extend(made);
         }
     }
     charts

@@ -27,6 +27,7 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod card;
 mod chapter;
 mod chart;
 mod choice;
@@ -62,6 +63,7 @@ mod used;
 mod variation;
 mod words;
 
+pub use card::card;
 pub use choice::{choice_page, choice_sentences, choice_table};
 pub use compared::{comparison_sentences, curve_heading};
 pub use entries::shortened;

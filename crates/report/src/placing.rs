@@ -46,7 +46,7 @@ const PLACED: [Placed; 7] = [
 ];
 
 /// A figure of the drive and those of all reference drives that have it.
-struct Strip<'a> {
+pub(super) struct Strip<'a> {
     placed: &'static Placed,
     own: f64,
     others: Vec<(&'a str, f64)>,
@@ -66,14 +66,14 @@ impl<'a> Strip<'a> {
         let others = references.others(entry.record);
         let others = others.into_iter().filter_map(|drive| {
             let value = drive.figure(entry.record, name)?.0;
-            (value > 0.0).then_some((drive.title.as_str(), value))
+            (value > 0.0).then_some((drive.short_title(), value))
         });
         let others: Vec<(&str, f64)> = others.collect();
         (!others.is_empty()).then_some(Strip { placed, own, others })
     }
 
     /// From 1; drives that are at most 10 % faster share it.
-    fn place(&self) -> usize {
+    pub(super) fn place(&self) -> usize {
         let most = self.own * (1.0 + NO_MATTER);
         1 + self.others.iter().filter(|(_, value)| *value > most).count()
     }
@@ -85,6 +85,31 @@ impl<'a> Strip<'a> {
         if high > low { (value.ln() - low) / (high - low) } else { 0.5 }
     }
 
+    /// "Random read, 4 KiB, QD 3".
+    pub(super) fn heading(&self) -> String {
+        format!("{}, {}", self.placed.heading, self.placed.how)
+    }
+
+    /// The drive's own data rate, MB/s.
+    pub(super) fn own(&self) -> f64 {
+        self.own
+    }
+
+    /// How many other drives there are.
+    pub(super) fn others(&self) -> usize {
+        self.others.len()
+    }
+
+    /// Where the drive stands between the slowest and the fastest.
+    pub(super) fn own_share(&self) -> f64 {
+        self.share(self.own)
+    }
+
+    /// Where the others stand.
+    pub(super) fn shares(&self) -> impl Iterator<Item = f64> + '_ {
+        self.others.iter().map(|(_, value)| self.share(*value))
+    }
+
     fn end(&self, best: fn(f64, f64) -> bool) -> (&'a str, f64) {
         let end = self.others.iter().copied().reduce(|a, b| if best(b.1, a.1) { b } else { a });
         end.unwrap_or(("", 0.0))
@@ -93,7 +118,7 @@ impl<'a> Strip<'a> {
 
 /// The section; nothing where the drive is not alone, or nothing is known of others.
 pub(super) fn section(all: &Entries) -> Option<Markup> {
-    let strips: Vec<Strip> = PLACED.iter().filter_map(|placed| Strip::of(placed, all)).collect();
+    let strips = strips(all);
     let most = strips.iter().map(|strip| strip.others.len()).max()?;
     let about = all.references?.about();
     Some(html! {
@@ -113,11 +138,16 @@ pub(super) fn section(all: &Entries) -> Option<Markup> {
     })
 }
 
+/// A strip for each figure that can be placed.
+pub(super) fn strips<'a>(all: &'a Entries) -> Vec<Strip<'a>> {
+    PLACED.iter().filter_map(|placed| Strip::of(placed, all)).collect()
+}
+
 /// The best and the worst place, with figures.
-fn sentence(strips: &[Strip], most: usize) -> String {
+pub(super) fn sentence(strips: &[Strip], most: usize) -> String {
     let said = |strip: &Strip| {
         format!(
-            "{} ({}) place {} with {} MB/s",
+            "{} ({}): place {}, {} MB/s",
             strip.placed.heading.to_lowercase(),
             strip.placed.how,
             strip.place(),
@@ -129,7 +159,7 @@ fn sentence(strips: &[Strip], most: usize) -> String {
     let worst = strips.iter().max_by_key(share);
     match best.zip(worst) {
         Some((best, worst)) if share(&best) < share(&worst) => format!(
-            "Among {} drives it is best in {}, and worst in {}.",
+            "Among {} drives it does best in {}; and worst in {}.",
             most + 1,
             said(best),
             said(worst)
@@ -142,7 +172,7 @@ fn sentence(strips: &[Strip], most: usize) -> String {
 /// The drives that its charts show beside it.
 fn most_like(all: &Entries) -> String {
     let near = all.beside.iter().filter(|(_, role)| *role == Role::Near);
-    let near: Vec<&str> = near.map(|(drive, _)| drive.title.as_str()).collect();
+    let near: Vec<&str> = near.map(|(drive, _)| drive.short_title()).collect();
     match near[..] {
         [] => String::new(),
         [ref first @ .., last] if !first.is_empty() => {

@@ -59,8 +59,7 @@ pub struct References {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct Reference {
     name: String,
-    /// What its charts call it.
-    pub(super) title: String,
+    title: String,
     /// By [`work`], then by the name of the figure.
     works: BTreeMap<String, BTreeMap<String, ReferenceFigure>>,
 }
@@ -224,6 +223,11 @@ impl References {
 }
 
 impl Reference {
+    /// Its title without what stands in brackets, as of a model number.
+    pub(super) fn short_title(&self) -> &str {
+        self.title.split(" (").next().unwrap_or(&self.title)
+    }
+
     /// A figure of it, of the method of this record.
     pub(super) fn figure(&self, record: &Record, name: &str) -> Option<ReferenceFigure> {
         self.figures(record)?.get(name).copied()

@@ -15,6 +15,9 @@ const BAR_LABEL_CHARS: usize = 44;
 /// Figures of data that repeats and of data that does not are one where they differ by less than this factor.
 const EQUAL: f64 = 1.02;
 
+/// A reference's bar that is this many times as long as the drive's own is cut.
+const MOST_OWN: f64 = 4.0;
+
 /// The groups a review's bars are in: heading, access, operation (any when empty).
 const GROUPS: [(&str, &str, &str); 3] = [
     ("Random write", "random", "write"),
@@ -155,7 +158,28 @@ fn one_drive(all: &Entries, entry: &Entry, names: &[(&str, String)]) -> Vec<Part
     }
 }
 
-/// A bar for each drive that has the figure, and for the reference drives. Charts with the same `longest` can be compared.
+/// What of a figure is drawn as bars.
+#[derive(Clone, Copy)]
+pub(super) struct Quantity {
+    /// Its unit, or what it is.
+    pub(super) unit: &'static str,
+    pub(super) best: Best,
+    pub(super) of: fn(&Figure) -> f64,
+    /// The same of a reference drive.
+    pub(super) of_reference: fn(ReferenceFigure) -> f64,
+    pub(super) say: fn(f64) -> String,
+}
+
+const DATA_RATE: Quantity = Quantity {
+    unit: "MB/s",
+    best: Best::Highest,
+    of: |figure| figure.mb_per_s,
+    of_reference: |figure| figure.0,
+    say: rate,
+};
+
+/// A bar for each drive that has the figure, and for the reference drives. Charts with the same `longest` can
+/// be compared.
 pub(super) fn compared(
     all: &Entries,
     entries: &[&Entry],
@@ -163,25 +187,39 @@ pub(super) fn compared(
     title: &str,
     longest_of_all: Option<f64>,
 ) -> Chart {
+    compared_by(all, entries, (name, title), DATA_RATE, longest_of_all)
+}
+
+/// The same of any quantity.
+pub(super) fn compared_by(
+    all: &Entries,
+    entries: &[&Entry],
+    (name, title): (&str, &str),
+    quantity: Quantity,
+    longest_of_all: Option<f64>,
+) -> Chart {
     let row = |(entry, figure): (&Entry, &Figure)| BarRow {
         label: bar_label(all, entry, figure),
-        value: figure.mb_per_s,
-        text: rate(figure.mb_per_s),
+        value: (quantity.of)(figure),
+        text: (quantity.say)((quantity.of)(figure)),
         under_test: entry.under_test,
         hatched: hatched(all, entry),
         ..BarRow::default()
     };
     let mut rows: Vec<BarRow> = having(entries, name).into_iter().map(row).collect();
-    rows.extend(references(all, entries, name, |figure| Some(figure.0), rate));
-    let longest = longest_of_all.unwrap_or_else(|| longest(&rows));
-    bars(title, "MB/s", Bars::sorted(rows, longest, Best::Highest))
+    let own = longest(&rows);
+    rows.extend(references(all, entries, name, quantity));
+    // A reference of another class would make all others a line: its bar is cut.
+    let whole = rows.iter().map(BarRow::length).filter(|length| *length <= own * MOST_OWN);
+    let longest = longest_of_all.unwrap_or_else(|| whole.fold(0.0, f64::max));
+    bars(title, quantity.unit, Bars::sorted(rows, longest, quantity.best))
 }
 
 /// What the grey bars and lines are, where there are any.
 pub(super) fn greys(all: &Entries) -> Markup {
     html! {
         @if let Some(references) = all.references {
-            " Grey: " (references.about()) "."
+            " Grey: " (references.about()) ". Bars that fade out are cut."
             @if all.all.iter().any(|entry| entry.record.clock == ClockName::Wall) {
                 " This drive is hardware in wall time; a virtual drive is a model in its own time."
             }
@@ -200,17 +238,11 @@ pub(super) fn hatched(all: &Entries, entry: &Entry) -> bool {
 }
 
 /// The bars of the reference drives that have a figure of these entries.
-pub(super) fn references(
-    all: &Entries,
-    entries: &[&Entry],
-    name: &str,
-    value: impl Fn(ReferenceFigure) -> Option<f64>,
-    say: fn(f64) -> String,
-) -> Vec<BarRow> {
+fn references(all: &Entries, entries: &[&Entry], name: &str, quantity: Quantity) -> Vec<BarRow> {
     let Some((entry, _)) = having(entries, name).into_iter().next() else { return Vec::new() };
     let row = |(drive, _): &(&Reference, Role)| {
-        let value = value(drive.figure(entry.record, name)?)?;
-        let (label, text) = (drive.title.clone(), say(value));
+        let value = (quantity.of_reference)(drive.figure(entry.record, name)?);
+        let (label, text) = (drive.short_title().into(), (quantity.say)(value));
         Some(BarRow { label, value, text, reference: true, ..BarRow::default() })
     };
     all.beside.iter().filter_map(row).collect()

@@ -98,13 +98,16 @@ fn chart(all: &Entries, entries: &[&Entry], kind: &Kind, depths: &[u32]) -> Char
             says: points.iter().map(says).collect(),
         });
     }
-    lines.extend(references(all, entries, kind, depths));
+    let references = references(all, entries, kind, depths);
+    // They are of all classes.
+    let log = !references.is_empty();
+    lines.extend(references);
     let end = |depth: Option<&u32>| f64::from(depth.copied().unwrap_or(1).max(1));
     let range = (end(depths.first()) / 1.2, end(depths.last()) * 1.2);
     let mut across = Scale::log("Queue depth", range, count_tick);
     across.ticks = depths.iter().map(|&depth| (f64::from(depth), depth.to_string())).collect();
     let values = lines.iter().flat_map(|line| line.points.iter().map(|&(_, y)| y));
-    let up = Up::of("IOPS", values, false, count_tick);
+    let up = Up::of("IOPS", values, log, count_tick);
     Chart {
         name: file_name(&format!("queue depth {}", kind.words())),
         context: String::new(),
@@ -137,7 +140,7 @@ fn references(all: &Entries, entries: &[&Entry], kind: &Kind, depths: &[u32]) ->
             Some((f64::from(depth), figure.0 * 1e6 / block))
         };
         Line {
-            label: drive.title.clone(),
+            label: drive.short_title().into(),
             style: REFERENCE_STYLE,
             points: names.iter().filter_map(point).collect(),
             marks: Marks::None,

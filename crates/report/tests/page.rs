@@ -121,9 +121,9 @@ fn the_page_draws_its_charts_and_asks_for_nothing() {
     let charts = dom.matches("class=\"chart ").count();
     let bars = dom.matches("class=\"chart bars\"").count();
     let plots = dom.matches("<div class=\"plot").count();
-    // Six figures differ, three are the same with any data: a bar chart, a curve of percentiles and a series
-    // of each, and two sweeps.
-    assert_eq!((bars, plots), (6, 6 * 2 + 2));
+    // Six figures differ, three are the same with any data. Of each there are bars of its rate, its mean and
+    // its longest latency, a curve of percentiles and a series; and there are two sweeps.
+    assert_eq!((bars, plots), (6 * 3, 6 * 2 + 2));
     assert_eq!(bars + plots, charts);
     let inside = dom.split("<div class=\"plot").skip(1);
     let drawn =

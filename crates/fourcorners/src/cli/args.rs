@@ -123,7 +123,7 @@ pub(super) struct ReportArgs {
     pub(super) output: Option<PathBuf>,
 
     /// Replace any other file of that name as well
-    #[arg(long, requires = "output")]
+    #[arg(long)]
     pub(super) overwrite: bool,
 
     /// What a page of one drive shows it among
@@ -133,6 +133,10 @@ pub(super) struct ReportArgs {
     /// Write every chart of the page to this folder as PNG, 1600 pixels wide
     #[arg(long, value_name = "DIR")]
     pub(super) png: Option<PathBuf>,
+
+    /// Write one picture of it all into this file, PNG or SVG by its ending, to post
+    #[arg(long, value_name = "FILE")]
+    pub(super) card: Option<PathBuf>,
 
     /// Write every chart of the page to this folder as SVG
     #[arg(long, value_name = "DIR")]

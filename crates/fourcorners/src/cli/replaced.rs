@@ -20,6 +20,8 @@ pub(super) enum Kind {
     Csv,
     /// A chart.
     Svg,
+    /// A picture of a review; nobody can tell whose one is.
+    Png,
     /// What `run` reports, in any of its formats.
     Report,
     /// The errors of the published figures.
@@ -37,6 +39,7 @@ impl Kind {
             Kind::Json => "JSON of fourcorners",
             Kind::Csv => "CSV of fourcorners",
             Kind::Svg => "an SVG chart",
+            Kind::Png => "a PNG of fourcorners",
             Kind::Report => "a report of run",
             Kind::Errors => "a table of errors of fourcorners",
             Kind::Reference => "reference results of fourcorners",
@@ -63,7 +66,7 @@ impl Kind {
                 text.contains("\"schema\": \"fourcorners.reference/")
                     || text.contains("\"schema\":\"fourcorners.reference/")
             }
-            Kind::Trace => false,
+            Kind::Trace | Kind::Png => false,
         }
     }
 }

@@ -51,10 +51,10 @@ const link = page.url();
 for (const part of ["method=consistency", ...DRIVES.map((drive) => `drive=${drive}`), `figure=${figures.at(-1)}`]) {
   hold(link.includes(part), `${part} is not in ${link}`);
 }
-const told = await page.textContent("#compare-part");
+const told = await page.textContent("#compare-part .ranking");
 await page.goto(link);
 await page.waitForSelector("#compare-part .ranking tbody tr:nth-child(2)");
-hold(await page.textContent("#compare-part") === told, "the link shows something else");
+hold(await page.textContent("#compare-part .ranking") === told, "the link shows something else");
 hold(await page.locator(`[data-name="${figures.at(-1)}"]`).isVisible(), "the link does not show its figure");
 const report = await page.getAttribute("#compare-report", "href");
 hold(/id=[0-9a-f]{16}&id=[0-9a-f]{16}/.test(report), "no report of both");

@@ -4,7 +4,10 @@
 use maud::{Markup, PreEscaped, html};
 use serde::{Serialize, Serializer};
 
-use super::{BarRow, Bars, Chart, Line, Lines, Marks, Plot, Scale, four_digits, line_colour_name};
+use super::{
+    BarRow, Bars, Chart, Line, Lines, Marks, Plot, REFERENCE_STYLE, Scale, four_digits,
+    line_colour_name,
+};
 
 /// Units of the drawing area in both directions; a screen shows no finer places.
 const AREA: f64 = 1000.0;
@@ -45,7 +48,7 @@ fn bar_drawing(bars: &Bars) -> Markup {
             div.row.tested[row.under_test].reference[row.reference] {
                 span.of { (row.label) }
                 span.track {
-                    i.hatched[row.hatched] style=(format!("--share:{:.4}", share(row))) {}
+                    i.hatched[row.hatched].cut[row.length() > bars.longest] style=(format!("--share:{:.4}", share(row))) {}
                     b data-value=[row.value.is_finite().then_some(row.value)] { (row.text) }
                 }
             }
@@ -76,12 +79,18 @@ fn line_drawing(lines: &Lines, about: &str) -> Markup {
                 span.x style=(format!("left:{}", percent(across.place(*value)))) { (name) }
             }
             @for (line, place) in ends {
-                span.end style=(format!("top:{};color:var({})", percent(place), line_colour_name(line.style)))
+                span.end title=(line.label)
+                    style=(format!("top:{};color:var({})", percent(place), end_colour_name(line.style)))
                     { (line.label) }
             }
         }
         @if !across.name.is_empty() { span.unit.across { (across.name) } }
     }
+}
+
+/// A grey that can be read.
+fn end_colour_name(style: usize) -> String {
+    if style == REFERENCE_STYLE { "--quiet".into() } else { line_colour_name(style) }
 }
 
 /// The labels of lines, and where each stands so that none lies over another; none of many lines, nor of
@@ -117,7 +126,9 @@ fn strokes(line: &Line, lines: &Lines) -> Markup {
         .points
         .iter()
         .filter(|(x, y)| x.is_finite() && y.is_finite())
-        .map(|&(x, y)| (units(lines.across.place(x)), units(1.0 - lines.up.shown.place(y))))
+        // As the script has them.
+        .map(|&(x, y)| (four_digits(x), four_digits(y)))
+        .map(|(x, y)| (units(lines.across.place(x)), units(1.0 - lines.up.shown.place(y))))
         .collect();
     let dots = match line.marks {
         Marks::None => &places[..0],

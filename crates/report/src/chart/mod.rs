@@ -15,7 +15,7 @@ pub(super) use figure::legend;
 pub(super) use png::png;
 pub(crate) use scale::count_tick;
 pub(super) use scale::{Scale, Up, time_tick};
-pub(super) use svg::svg;
+pub(super) use svg::{colour, of_xml, svg};
 pub(super) use table::DataTable;
 pub(super) use thin::{four_digits, thinned};
 

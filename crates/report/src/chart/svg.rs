@@ -76,7 +76,7 @@ pub(crate) fn svg(chart: &Chart, made_by: &str) -> String {
 
 /// A character that XML 1.0 has; a drive's name may hold others, and one of them makes a picture that
 /// nothing opens.
-fn of_xml(character: char) -> char {
+pub(crate) fn of_xml(character: char) -> char {
     match character {
         '\t' | '\n' | '\r' => character,
         '\0'..' ' | '\u{fffe}' | '\u{ffff}' => char::REPLACEMENT_CHARACTER,
@@ -85,7 +85,7 @@ fn of_xml(character: char) -> char {
 }
 
 /// A colour of the style sheet; the first there are the light ones.
-fn colour(name: &str) -> &'static str {
+pub(crate) fn colour(name: &str) -> &'static str {
     let named = format!("{name}: ");
     let value = STYLE.split(named.as_str()).nth(1).and_then(|rest| rest.split(';').next());
     value.unwrap_or("#000000")
@@ -108,7 +108,7 @@ fn bar_drawing(bars: &Bars, top: f64) -> Drawn {
     let compared = bars.compared();
     let bar = |(place, row): (usize, &BarRow)| {
         let y = top + row_px * (place as f64 + 1.0) - thick;
-        let length = (row.length() * per_unit).max(1.0);
+        let length = (row.length().min(bars.longest) * per_unit).max(1.0);
         let weight = if row.under_test && compared { "700" } else { "400" };
         let fill = colour(match (row.under_test, row.reference) {
             (true, _) => "--accent",

@@ -24,7 +24,7 @@ use crate::cli::terminal::say;
 
 /// What a reference is of: the corners and the sweep, seconds instead of minutes each.
 const METHODS: [Method; 2] = [Method::FourCorners, Method::Toms];
-const ABOUT: &str = "virtual drives of the catalogue, one of each family, in quick reviews";
+const ABOUT: &str = "virtual drives of the catalogue, one of each family, in quick reviews, which flatter an SLC cache";
 
 pub(super) fn run(path: &Path, overwrite: bool) -> Result<End, Failure> {
     checked("--reference", path).map_err(Failure::Usage)?;
