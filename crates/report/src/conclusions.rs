@@ -24,7 +24,7 @@ pub(super) fn section(all: &Entries) -> Option<Markup> {
                 }
                 @if let [drive] = drives[..] {
                     // One for each method; the rest is folded.
-                    dl.notes { @for entry in of(all, drive) {
+                    dl.notes { @for entry in of(all, drive).into_iter().filter(|it| has_measured(it)) {
                         @if let Some(first) = entry.record.conclusions().first() {
                             div { dt { (method_words(&entry.record.method)) } dd { (first.text) } }
                         }
@@ -50,6 +50,11 @@ pub(super) fn section(all: &Entries) -> Option<Markup> {
             }
         }
     })
+}
+
+/// Whether a record is more than the reason why there is nothing in it.
+fn has_measured(entry: &Entry) -> bool {
+    entry.record.figure_count() > 0 || !entry.record.curves.is_empty()
 }
 
 /// The entries of a drive that conclude something.

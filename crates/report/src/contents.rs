@@ -126,7 +126,10 @@ fn of_each_figure(
     all: &Entries,
     charts_of: impl Fn(&str, &str, &[&Entry]) -> Vec<Chart>,
 ) -> Vec<Chart> {
-    let methods: Vec<&str> = all.methods().into_iter().filter(|it| has_bars(it)).collect();
+    // A method is named where figures of several stand together.
+    let has_figures =
+        |method: &&str| has_bars(method) && !figure_names(&all.of_method(method)).is_empty();
+    let methods: Vec<&str> = all.methods().into_iter().filter(has_figures).collect();
     let mut charts = Vec::new();
     for method in &methods {
         let entries = all.of_method(method);

@@ -101,7 +101,8 @@ fn chart(all: &Entries, entries: &[&Entry], kind: &Kind, depths: &[u32]) -> Char
     let references = references(all, entries, kind, depths);
     // They are of all classes.
     let log = !references.is_empty();
-    lines.extend(references);
+    // The review's own lines lie over them.
+    lines.splice(0..0, references);
     let end = |depth: Option<&u32>| f64::from(depth.copied().unwrap_or(1).max(1));
     let range = (end(depths.first()) / 1.2, end(depths.last()) * 1.2);
     let mut across = Scale::log("Queue depth", range, count_tick);

@@ -51,7 +51,7 @@ fn several_drives_have_their_ratios_beneath_each_other() {
         "of 9 data rates 0 are higher, 9 lower",
         "5 times",
         "± 0.20 %",
-        "0.0039",
+        "1/25",
         "&lt;b&gt;other",
         "or of the ratio (95 %)",
     ] {

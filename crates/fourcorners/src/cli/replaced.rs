@@ -20,7 +20,7 @@ pub(super) enum Kind {
     Csv,
     /// A chart.
     Svg,
-    /// A picture of a review; nobody can tell whose one is.
+    /// A card of a review, known by its size.
     Png,
     /// What `run` reports, in any of its formats.
     Report,
@@ -39,7 +39,7 @@ impl Kind {
             Kind::Json => "JSON of fourcorners",
             Kind::Csv => "CSV of fourcorners",
             Kind::Svg => "an SVG chart",
-            Kind::Png => "a PNG of fourcorners",
+            Kind::Png => "a card of fourcorners",
             Kind::Report => "a report of run",
             Kind::Errors => "a table of errors of fourcorners",
             Kind::Reference => "reference results of fourcorners",
@@ -66,7 +66,9 @@ impl Kind {
                 text.contains("\"schema\": \"fourcorners.reference/")
                     || text.contains("\"schema\":\"fourcorners.reference/")
             }
-            Kind::Trace | Kind::Png => false,
+            // 2400 pixels wide and 1260 high; the last byte is no letter.
+            Kind::Png => text.contains("PNG\r\n") && text.contains("IHDR\0\0\t`\0\0\u{4}"),
+            Kind::Trace => false,
         }
     }
 }
