@@ -235,8 +235,8 @@ fn locked(lock: &str, unwanted: &[&str]) -> Vec<Violation> {
 }
 
 /// What the command needs and a binding does not: arguments, a terminal, a server, pages.
-const OF_THE_COMMAND: [&str; 7] =
-    ["axum", "tokio", "clap", "indicatif", "plotly", "resvg", "fourcorners-report"];
+const OF_THE_COMMAND: [&str; 6] =
+    ["axum", "tokio", "clap", "indicatif", "resvg", "fourcorners-report"];
 
 #[test]
 fn the_bindings_take_no_more_than_they_bind() {

@@ -10,11 +10,10 @@ use super::speed::{bars, hatched, longest};
 use super::tasks::{are_tasks, replays};
 use super::words::{figure_words, micros, rate};
 
-/// A figure of one trace from one state, and the drives that have it.
+/// A trace, and what each drive did with it from each state.
 struct Compared<'e, 'a> {
     trace: &'a str,
-    state: &'a str,
-    figures: Vec<(&'e Entry<'a>, &'a ReplayFigure)>,
+    figures: Vec<(&'e Entry<'a>, &'a str, &'a ReplayFigure)>,
 }
 
 /// The chapter; nothing without a replay.
@@ -22,14 +21,11 @@ pub(super) fn parts(all: &Entries) -> Vec<Part> {
     let mut compared: Vec<Compared> = Vec::new();
     for entry in all.all.iter().filter(|entry| !are_tasks(entry.record)) {
         for (trace, replay) in replays(entry.record) {
-            for (state, figure) in &replay.figures {
-                let known = compared.iter_mut().find(|it| it.trace == trace && it.state == state);
-                match known {
-                    Some(known) => known.figures.push((entry, figure)),
-                    None => {
-                        compared.push(Compared { trace, state, figures: vec![(entry, figure)] })
-                    }
-                }
+            let figures =
+                replay.figures.iter().map(|(state, figure)| (entry, state.as_str(), figure));
+            match compared.iter_mut().find(|it| it.trace == trace) {
+                Some(known) => known.figures.extend(figures),
+                None => compared.push(Compared { trace, figures: figures.collect() }),
             }
         }
     }
@@ -59,25 +55,23 @@ fn charts(
     value: impl Fn(&ReplayFigure) -> f64,
     say: fn(f64) -> String,
 ) -> Vec<Chart> {
-    let several = compared.iter().any(|one| one.trace != compared[0].trace);
     let chart = |one: &Compared| {
-        let row = |&(entry, figure): &(&Entry, &ReplayFigure)| {
-            let label = entry.label_with_clock(all);
+        let row = |&(entry, state, figure): &(&Entry, &str, &ReplayFigure)| {
+            let label = format!("{}, {}", entry.label_with_clock(all), figure_words(state));
             BarRow {
                 label: if figure.complete { label } else { format!("Incomplete: {label}") },
                 value: value(figure),
                 text: say(value(figure)),
                 under_test: entry.under_test,
                 hatched: hatched(all, entry),
+                ..BarRow::default()
             }
         };
         let rows: Vec<BarRow> = one.figures.iter().map(row).collect();
         let longest = longest(&rows);
-        let state = figure_words(one.state);
-        let title = if several { format!("{}, {state}", one.trace) } else { state };
-        let mut chart = bars(&title, unit, Bars::sorted(rows, longest, best));
-        chart.name = file_name(&format!("{unit} {title}"));
+        let mut chart = bars(one.trace, unit, Bars::sorted(rows, longest, best));
+        chart.name = file_name(&format!("{unit} {}", one.trace));
         chart
     };
-    compared.iter().map(chart).collect()
+    compared.iter().map(chart).filter(Chart::has_several_bars).collect()
 }

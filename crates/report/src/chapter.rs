@@ -14,6 +14,8 @@ pub(super) struct Chapter {
     pub(super) heading: &'static str,
     /// What is in it; without any there is no chapter.
     pub(super) parts: Vec<Part>,
+    /// Whether it is detail, which a reader opens.
+    pub(super) folded: bool,
 }
 
 /// A part of a chapter.
@@ -70,11 +72,35 @@ impl Chapter {
 
     /// The chapter on the page.
     pub(super) fn markup(&self) -> Markup {
+        let heading = html! { h2 id=(format!("{}-heading", self.id)) { (self.heading) } };
+        html! {
+            section id=(self.id) aria-labelledby=(format!("{}-heading", self.id)) {
+                @if self.folded {
+                    details.fold {
+                        summary { (heading) span { (self.counted()) } }
+                        (self.content())
+                    }
+                } @else {
+                    (heading)
+                    (self.content())
+                }
+            }
+        }
+    }
+
+    /// How much is behind its heading.
+    fn counted(&self) -> String {
+        match self.charts().count() {
+            0 => "tables".into(),
+            1 => "1 chart".into(),
+            count => format!("{count} charts"),
+        }
+    }
+
+    fn content(&self) -> Markup {
         // Charts below a heading of their own are a level deeper.
         let mut sub = false;
         html! {
-            section id=(self.id) aria-labelledby=(format!("{}-heading", self.id)) {
-                h2 id=(format!("{}-heading", self.id)) { (self.heading) }
                 @for part in &self.parts {
                     @match part {
                         Part::Text(text) => (text),
@@ -89,7 +115,6 @@ impl Chapter {
                         Part::Switch(switch) => (switch.markup()),
                     }
                 }
-            }
         }
     }
 }
@@ -115,7 +140,7 @@ impl Switch {
                     div.panel data-choices=(chosen(panel).join(" ")) {
                         h3 { (panel.heading) }
                         // Lines that are told apart differ from chart to chart.
-                        div.grid { @for chart in &panel.charts {
+                        div.grid.multiples[panel.charts.iter().all(Chart::is_dots)] { @for chart in &panel.charts {
                             div { (chart.figure(true)) (legend(std::slice::from_ref(chart))) }
                         } }
                     }

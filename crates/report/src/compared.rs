@@ -33,12 +33,15 @@ pub(super) fn section(comparison: &Comparison) -> Option<Markup> {
                     }
                 }
                 ul { @for said in comparison_sentences(comparison) { li { (said) } } }
-                @for (index, method) in methods.enumerate() {
-                    details open[index == 0] {
-                        summary { (method_words(method)) }
-                        (figures(comparison, method))
-                        (curves(comparison, method))
-                        (courses(comparison, method))
+                details {
+                    summary { "Numbers and ratios, method by method" }
+                    @for method in methods {
+                        details {
+                            summary { (method_words(method)) }
+                            (figures(comparison, method))
+                            (curves(comparison, method))
+                            (courses(comparison, method))
+                        }
                     }
                 }
             }

@@ -1,46 +1,65 @@
-//! What the records conclude, in words with their numbers: by method, so that drives stand under one
-//! another.
+//! What the records conclude, in words with their numbers: by drive, and of each by method.
 
 use fourcorners_record::disagreements;
 use maud::{Markup, html};
 
-use super::entries::{Entries, Entry};
+use super::entries::{Entries, Entry, same_drive};
 use super::tables::clock_badge;
 use super::words::method_words;
 
-/// The section; nothing where nothing was concluded.
+/// The section; nothing where nothing was concluded. What several drives conclude is folded, a drive each.
 pub(super) fn section(all: &Entries) -> Option<Markup> {
-    let methods: Vec<&str> =
-        all.methods().into_iter().filter(|method| !of(all, method).is_empty()).collect();
-    (!methods.is_empty()).then(|| {
+    let mut drives: Vec<&Entry> = Vec::new();
+    for entry in all.all.iter().filter(|entry| !entry.record.conclusions().is_empty()) {
+        if drives.iter().all(|drive| !same_drive(drive.record, entry.record)) {
+            drives.push(entry);
+        }
+    }
+    (!drives.is_empty()).then(|| {
         html! {
             section #verdicts aria-labelledby="verdicts-heading" {
                 h2 #verdicts-heading { "Conclusions" }
                 @for found in disagreements(all.all.iter().map(|entry| entry.record)) {
                     p.note { strong { (found.target) ": verdicts differ. " } (found.text) }
                 }
-                @for method in &methods {
-                    @if all.methods().len() > 1 { h3 { (method_words(method)) } }
-                    dl.notes { @for entry in of(all, method) {
-                        div {
-                            dt {
-                                @if entry.under_test { strong { (entry.label) } }
-                                @else { (entry.label) }
-                                @if all.mixed_clocks { " " (clock_badge(entry.record.clock)) }
-                            }
-                            @for concluded in entry.record.conclusions() { dd { (concluded.text) } }
+                @if let [drive] = drives[..] {
+                    // One for each method; the rest is folded.
+                    dl.notes { @for entry in of(all, drive).into_iter().filter(|it| has_measured(it)) {
+                        @if let Some(first) = entry.record.conclusions().first() {
+                            div { dt { (method_words(&entry.record.method)) } dd { (first.text) } }
                         }
                     } }
+                }
+                @for drive in &drives {
+                    @let entries = of(all, drive);
+                    @let count: usize = entries.iter().map(|it| it.record.conclusions().len()).sum();
+                    details {
+                        summary {
+                            span { @if drives.len() == 1 { "All conclusions" } @else { (drive.label) } } " "
+                            @if all.mixed_clocks { (clock_badge(drive.record.clock)) " " }
+                            small { (count) @if count == 1 { " conclusion" } @else { " conclusions" } }
+                        }
+                        dl.notes { @for entry in entries {
+                            div {
+                                dt { (method_words(&entry.record.method)) }
+                                @for concluded in entry.record.conclusions() { dd { (concluded.text) } }
+                            }
+                        } }
+                    }
                 }
             }
         }
     })
 }
 
-/// The entries of a method that conclude something, the drive under test first.
-fn of<'e, 'a>(all: &'e Entries<'a>, method: &str) -> Vec<&'e Entry<'a>> {
-    let mut entries = all.of_method(method);
-    entries.retain(|entry| !entry.record.conclusions().is_empty());
-    entries.sort_by_key(|entry| !entry.under_test);
-    entries
+/// Whether a record is more than the reason why there is nothing in it.
+fn has_measured(entry: &Entry) -> bool {
+    entry.record.figure_count() > 0 || !entry.record.curves.is_empty()
+}
+
+/// The entries of a drive that conclude something.
+fn of<'e, 'a>(all: &'e Entries<'a>, drive: &Entry) -> Vec<&'e Entry<'a>> {
+    let is_of = |entry: &&Entry| same_drive(drive.record, entry.record);
+    let entries = all.all.iter().filter(is_of);
+    entries.filter(|entry| !entry.record.conclusions().is_empty()).collect()
 }

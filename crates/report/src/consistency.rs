@@ -1,8 +1,8 @@
 //! Consistency: the I/Os of every second of a long random write, a dot each, as AnandTech drew them.
 //!
-//! Three charts for every run, all with the same axes so that runs can be told apart by eye: the
-//! whole run on a log axis, and its late part on a log and on a linear one. A button for each drive
-//! and for each spare area chooses the run; on paper and without a script all are there.
+//! All drives stand side by side in small charts with the same axes, so that they can be told apart by eye.
+//! Buttons choose the spare area, and the whole run on a log axis or its late part on a linear one; on paper
+//! and without a script all are there.
 
 use fourcorners_record::{Series, Steadiness};
 use maud::{Markup, html};
@@ -19,7 +19,7 @@ pub(super) const METHOD: &str = "consistency";
 /// From when on the charts look closer, seconds.
 const LATE: usize = 1400;
 
-/// A part of a run on one of the two kinds of axis.
+/// A part of a run, and the axis that it is drawn on first.
 #[derive(Clone, Copy)]
 struct View {
     heading: &'static str,
@@ -27,10 +27,9 @@ struct View {
     log: bool,
 }
 
-const VIEWS: [View; 3] = [
-    View { heading: "The whole run, log axis", from: 0, log: true },
-    View { heading: "From 1400 s, log axis", from: LATE, log: true },
-    View { heading: "From 1400 s, linear axis", from: LATE, log: false },
+const VIEWS: [View; 2] = [
+    View { heading: "Whole run", from: 0, log: true },
+    View { heading: "From 1400 s", from: LATE, log: false },
 ];
 
 /// A run of a drive: whose, its figure's name, its seconds.
@@ -64,32 +63,33 @@ pub(super) fn parts(all: &Entries) -> Vec<Part> {
         return Vec::new();
     }
     let words = html! { p {
-        "4 KiB random writes at QD 32 on a drive that was filled first: a dot for the I/Os of every \
-         second. All drives and runs are drawn on the same axes."
+        "4 KiB random writes at QD 32 on a drive that was filled first: a dot for the IOPS of every \
+         second. All charts have the same axes."
     } };
-    let panel = |&(entry, name, series): &Run| Panel {
-        choices: vec![
-            place(&entries, |it| std::ptr::eq(*it, entry)),
-            place(&names, |it| *it == name),
-        ],
-        heading: format!("{}, {}", entry.label_with_clock(all), spare_words(name)),
-        charts: views
-            .iter()
-            .map(|(view, axes)| chart(all, (entry, name, series), *view, axes))
-            .collect(),
-    };
+    let mut panels = Vec::new();
+    for (part, (view, axes)) in views.iter().enumerate() {
+        for (spare, name) in names.iter().enumerate() {
+            let of_name =
+                runs.iter().filter(|(_, of, series)| of == name && series.iops.len() > view.from);
+            let charts: Vec<Chart> = of_name.map(|&run| chart(all, run, *view, axes)).collect();
+            if !charts.is_empty() {
+                let heading = format!("{}, {}", view.heading, spare_words(name));
+                panels.push(Panel { choices: vec![part, spare], heading, charts });
+            }
+        }
+    }
     let switch = Switch {
         groups: vec![
             Group {
-                what: "Drive",
-                choices: entries.iter().map(|entry| entry.label_with_clock(all)).collect(),
+                what: "Part",
+                choices: views.iter().map(|(view, _)| view.heading.into()).collect(),
             },
             Group {
                 what: "Spare area",
                 choices: names.iter().map(|name| capitalised(&spare_words(name))).collect(),
             },
         ],
-        panels: runs.iter().map(panel).collect(),
+        panels,
     };
     vec![Part::Text(words), Part::Switch(switch), Part::Text(table(all, &entries))]
 }
@@ -97,10 +97,6 @@ pub(super) fn parts(all: &Entries) -> Vec<Part> {
 fn capitalised(words: &str) -> String {
     let mut letters = words.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
-}
-
-fn place<T>(items: &[T], is_it: impl Fn(&T) -> bool) -> usize {
-    items.iter().position(is_it).unwrap_or(0)
 }
 
 /// "default" or "25 % spare area", from the end of the figure's name.
@@ -130,9 +126,9 @@ fn chart(all: &Entries, run: Run, view: View, (across, up): &(Scale, Up)) -> Cha
     };
     Chart {
         name: file_name(&format!("consistency {label} {} {}", spare_words(name), view.heading)),
-        context: format!("{label}, {}", spare_words(name)),
-        title: view.heading.into(),
-        about: "IOPS of each second".into(),
+        context: format!("{}, {}", view.heading, spare_words(name)),
+        title: label.clone(),
+        about: String::new(),
         note: String::new(),
         description: format!(
             "Dots, IOPS of each second, {label}, {}, {}: {range}.",

@@ -5,8 +5,10 @@ use maud::{Markup, html};
 use super::chapter::{Chapter, Part};
 use super::chart::Chart;
 use super::entries::{Entries, Entry, figure_names, has_bars, having};
-use super::latency::{CurveOf, percentile_curves};
-use super::words::{figure_words, method_words};
+use super::latency::{CurveOf, percentile_curves, times};
+use super::speed::{distinct, greys};
+use super::standings::Standings;
+use super::words::method_words;
 use super::{
     bench, consistency, curves, endurance, power, seconds, snia, speed, sweep, sync_writes, tables,
     tasks, trim, used,
@@ -17,26 +19,32 @@ const DRAWN_ELSEWHERE: [&str; 3] = [trim::METHODS[0], endurance::METHOD, snia::M
 
 /// The chapters there is something for.
 pub(super) fn chapters(all: &Entries) -> Vec<Chapter> {
-    let corners = text(tables::side_by_side(all));
+    // A ranking has them, too.
+    let corners = match Standings::of(all) {
+        Some(_) => Vec::new(),
+        None => text(tables::side_by_side(all)),
+    };
+    let open = |id, heading, parts| Chapter { id, heading, parts, folded: false };
+    let folded = |id, heading, parts| Chapter { id, heading, parts, folded: true };
     let mut chapters = vec![
-        Chapter { id: "corners", heading: "The four corners", parts: corners },
-        Chapter { id: "speed", heading: "Data rate", parts: speed::parts(all) },
-        Chapter { id: "used", heading: "Fresh and used", parts: used::parts(all) },
-        Chapter { id: "sweep", heading: "Queue depth", parts: sweep::parts(all) },
-        Chapter { id: "sync", heading: "Synchronous writes", parts: sync_writes::parts(all) },
-        Chapter { id: "snia", heading: "Steady state", parts: snia::parts(all) },
-        Chapter { id: "consistency", heading: "Consistency", parts: consistency::parts(all) },
-        of_curves(all, "lba-pass", "Across the LBAs", "lba-pass"),
-        Chapter { id: "trim", heading: "TRIM", parts: trim::parts(all) },
-        of_curves(all, "compressible", "Compressible data", "compressible"),
-        of_curves(all, "fill-level", "Fill level", "fill-level"),
-        Chapter { id: "endurance", heading: "Endurance", parts: endurance::parts(all) },
-        Chapter { id: "power", heading: "Power", parts: power::parts(all) },
-        Chapter { id: "tasks", heading: "Tasks", parts: text(tasks::sections(all)) },
-        Chapter { id: "bench", heading: "Storage bench", parts: storage_bench(all) },
-        Chapter { id: "curves", heading: "Other curves", parts: other_curves(all) },
-        Chapter { id: "latency", heading: "Latency", parts: latency(all) },
-        Chapter { id: "seconds", heading: "Second by second", parts: by_second(all) },
+        open("corners", "The four corners", corners),
+        open("speed", "Data rate", speed::parts(all)),
+        open("used", "Fresh and used", used::parts(all)),
+        open("sweep", "Queue depth", sweep::parts(all)),
+        folded("sync", "Synchronous writes", sync_writes::parts(all)),
+        folded("snia", "Steady state", snia::parts(all)),
+        open("consistency", "Consistency", consistency::parts(all)),
+        folded("lba-pass", "Across the LBAs", of_curves(all, "lba-pass")),
+        folded("trim", "TRIM", trim::parts(all)),
+        folded("compressible", "Compressible data", of_curves(all, "compressible")),
+        folded("fill-level", "Fill level", of_curves(all, "fill-level")),
+        folded("endurance", "Endurance", endurance::parts(all)),
+        open("power", "Power", power::parts(all)),
+        folded("tasks", "Tasks", text(tasks::sections(all))),
+        folded("bench", "Storage bench", storage_bench(all)),
+        folded("curves", "Other curves", other_curves(all)),
+        folded("latency", "Latency", latency(all)),
+        folded("seconds", "Second by second", by_second(all)),
     ];
     chapters.retain(|chapter| !chapter.parts.is_empty());
     chapters
@@ -53,8 +61,8 @@ fn storage_bench(all: &Entries) -> Vec<Part> {
 /// The methods whose curves have a chapter of their own.
 const OF_CURVES: [&str; 3] = ["lba-pass", "compressible", "fill-level"];
 
-fn of_curves(all: &Entries, id: &'static str, heading: &'static str, method: &str) -> Chapter {
-    Chapter { id, heading, parts: drawn(curves::charts(all, method)) }
+fn of_curves(all: &Entries, method: &str) -> Vec<Part> {
+    drawn(curves::charts(all, method))
 }
 
 /// Curves of methods that this version knows no chapter for.
@@ -88,7 +96,13 @@ fn latency(all: &Entries) -> Vec<Part> {
     });
     let words = "The share of I/Os answered within a time, from the shortest to the one that took \
                  longest (the dot). Both axes are logarithmic: each step to the right is one nine more.";
-    with_words(words, charts)
+    let mut parts = with_words(words, charts);
+    let times = of_each_figure(all, |name, words, entries| times(all, entries, name, words));
+    if !times.is_empty() {
+        let words = html! { p { "How long an I/O took; lower is better." (greys(all)) } };
+        parts.splice(0..0, [Part::Text(words), Part::Charts(times)]);
+    }
+    parts
 }
 
 fn by_second(all: &Entries) -> Vec<Part> {
@@ -105,25 +119,35 @@ fn with_words(words: &str, charts: Vec<Chart>) -> Vec<Part> {
 
 /// One chart for each figure of each method without a chapter of its own.
 fn per_figure(all: &Entries, chart: impl Fn(&str, &str, &[&Entry]) -> Option<Chart>) -> Vec<Chart> {
-    let methods: Vec<&str> = all.methods().into_iter().filter(|it| has_bars(it)).collect();
+    of_each_figure(all, |name, words, entries| chart(name, words, entries).into_iter().collect())
+}
+
+fn of_each_figure(
+    all: &Entries,
+    charts_of: impl Fn(&str, &str, &[&Entry]) -> Vec<Chart>,
+) -> Vec<Chart> {
+    // A method is named where figures of several stand together.
+    let has_figures =
+        |method: &&str| has_bars(method) && !figure_names(&all.of_method(method)).is_empty();
+    let methods: Vec<&str> = all.methods().into_iter().filter(has_figures).collect();
     let mut charts = Vec::new();
     for method in &methods {
         let entries = all.of_method(method);
-        for name in figure_names(&entries) {
+        for (name, words) in distinct(&entries, &figure_names(&entries)) {
             let words = match methods.len() {
-                1 => figure_words(name),
-                _ => format!("{}: {}", method_words(method), figure_words(name)),
+                1 => words,
+                _ => format!("{}: {words}", method_words(method)),
             };
-            let Some(mut chart) = chart(name, &words, &entries) else { continue };
+            let mut made = charts_of(name, &words, &entries);
             let unfinished: Vec<String> = having(&entries, name)
                 .into_iter()
                 .filter(|(_, figure)| !figure.complete)
                 .map(|(entry, _)| entry.label_with_clock(all))
                 .collect();
-            if !unfinished.is_empty() {
+            for chart in made.iter_mut().filter(|_| !unfinished.is_empty()) {
                 chart.note = format!("Incomplete: {}", unfinished.join(", "));
             }
-            charts.push(chart);
+            charts.extend(made);
         }
     }
     charts

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use fourcorners_record::{Document, Figure, Record, TargetInfo};
 
+use super::references::{Reference, References, Role};
 use super::words::clock_words;
 
 /// Names are cut here; "what was run" has the whole of them.
@@ -64,6 +65,10 @@ pub(super) struct Entries<'a> {
     pub(super) all: Vec<Entry<'a>>,
     /// Whether virtual and wall time stand together.
     pub(super) mixed_clocks: bool,
+    /// Where there is one drive alone, those that its charts show beside it.
+    pub(super) beside: Vec<(&'a Reference, Role)>,
+    /// What those are chosen from.
+    pub(super) references: Option<&'a References>,
 }
 
 impl<'a> Entries<'a> {
@@ -86,7 +91,23 @@ impl<'a> Entries<'a> {
             });
         }
         let mixed_clocks = records.iter().any(|record| record.clock != records[0].clock);
-        Entries { all: entries, mixed_clocks }
+        Entries { all: entries, mixed_clocks, beside: Vec::new(), references: None }
+    }
+
+    /// The same, where a drive that is alone stands among reference drives.
+    pub(super) fn among(document: &'a Document, references: &'a References) -> Entries<'a> {
+        let mut all = Entries::of(document);
+        if all.is_of_one_drive() {
+            let beside = document.records.iter().map(|record| references.beside(record));
+            all.beside = beside.into_iter().find(|beside| !beside.is_empty()).unwrap_or_default();
+            all.references = (!all.beside.is_empty()).then_some(references);
+        }
+        all
+    }
+
+    /// Whether all records are of one drive.
+    pub(super) fn is_of_one_drive(&self) -> bool {
+        self.all.iter().all(|entry| entry.under_test)
     }
 
     /// The methods in the order they first appear.

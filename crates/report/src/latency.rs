@@ -3,9 +3,44 @@
 use fourcorners_record::Figure;
 
 use super::chart::{
-    Chart, DataTable, Line, Lines, Marks, Plot, Scale, Up, file_name, four_digits, time_tick,
+    Best, Chart, DataTable, Line, Lines, Marks, Plot, Scale, Up, file_name, four_digits, time_tick,
 };
+use super::entries::{Entries, Entry};
+use super::speed::{Quantity, compared_by};
 use super::words::{NO_VALUE, micros};
+
+/// How long an I/O took, as bars.
+const TIMES: [(&str, Quantity); 2] = [
+    (
+        "Mean",
+        Quantity {
+            unit: "mean latency",
+            best: Best::Lowest,
+            of: |figure| figure.latency_us.mean,
+            of_reference: |figure| figure.1,
+            say: micros,
+        },
+    ),
+    (
+        "Longest",
+        Quantity {
+            unit: "longest latency",
+            best: Best::Lowest,
+            of: |figure| figure.latency_us.max,
+            of_reference: |figure| figure.2,
+            say: micros,
+        },
+    ),
+];
+
+/// The mean and the longest latency of a figure, where there are drives to compare.
+pub(super) fn times(all: &Entries, entries: &[&Entry], name: &str, words: &str) -> Vec<Chart> {
+    let chart = |(what, quantity): &(&str, Quantity)| {
+        let title = format!("{what}: {words}");
+        compared_by(all, entries, (name, &title), *quantity, None)
+    };
+    TIMES.iter().map(chart).filter(Chart::has_several_bars).collect()
+}
 
 /// Points a curve has for each further nine of its percentile.
 const POINTS_PER_NINE: f64 = 16.0;

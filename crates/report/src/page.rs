@@ -4,32 +4,43 @@ use fourcorners_record::{ClockName, Document};
 use fourcorners_results::compare::{self, Comparison};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::chart::library;
 use super::contents::chapters;
 use super::entries::Entries;
+use super::references::References;
 use super::words::{bytes, ended_words, kind_words, method_words};
-use super::{STYLE, compared, conclusions, provenance, ranking, tables};
+use super::{STYLE, compared, conclusions, placing, provenance, ranking, tables};
 
+/// What a pointer does with a chart; `fourcorners web` has it, too.
+pub(super) const PART_SCRIPT: &str = include_str!("charts.js");
 const SCRIPT: &str = include_str!("page.js");
 
 /// Nothing but what is in the file may load or run, whatever a record's text contains.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; \
     style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'";
 
-/// The page of a review: one HTML document with its charts, tables, style and script inside.
+/// The page of a review: one HTML document with its charts, tables, style and script inside. A drive that
+/// stands alone is shown among those of the catalogue.
 ///
 /// The target of the first record is the drive under test; all others are what it is compared
 /// with. Text from records is escaped wherever it stands.
 pub fn page(document: &Document) -> String {
+    page_among(document, References::built_in())
+}
+
+/// The same, with other reference drives, or none.
+pub fn page_among(document: &Document, references: &References) -> String {
     // Repeats stand beneath each other there as well, so that only what has several drives is compared.
     let sides = compare::sides(vec![document.records.clone()]);
-    comparison_page(document, &Comparison::of(&sides, &[]))
+    page_of(&Entries::among(document, references), &Comparison::of(&sides, &[]))
 }
 
 /// The page of several sides: that of a document in which each has one record of a method, with what
 /// their comparison says, which may know of repeats.
 pub fn comparison_page(document: &Document, comparison: &Comparison) -> String {
-    let all = Entries::of(document);
+    page_of(&Entries::of(document), comparison)
+}
+
+fn page_of(all: &Entries, comparison: &Comparison) -> String {
     let title = match all.all.first() {
         Some(first) => first.label.clone(),
         None => "No records".into(),
@@ -40,21 +51,26 @@ pub fn comparison_page(document: &Document, comparison: &Comparison) -> String {
             (head(&format!("{title} – drive review"), POLICY, ""))
             body {
                 a.skip href="#content" { "Skip to the results" }
-                (masthead(&all, &title))
-                @if let Some(ranking) = ranking::section(&all) { (ranking) }
-                (tables::summary(&all))
-                main #content tabindex="-1" { (content(&all, comparison)) }
-                footer {
-                    p {
-                        (made_by()) " Charts are drawn by plotly.js (MIT licence)."
-                    }
+                (masthead(all, &title))
+                @if let Some(answer) = answer(all) { (answer) }
+                main #content tabindex="-1" {
+                    @if !all.all.is_empty() { (contents(all, comparison)) }
+                    (content(all, comparison))
+                    @if !all.all.is_empty() { (what_was_run(all)) }
                 }
-                script { (PreEscaped(SCRIPT)) }
-                (PreEscaped(library()))
+                footer {
+                    p { (made_by()) }
+                }
+                script { (PreEscaped(PART_SCRIPT)) (PreEscaped(SCRIPT)) }
             }
         }
     }
     .into_string()
+}
+
+/// The first thing on a page: how its drives rank, or where its one drive stands.
+fn answer(all: &Entries) -> Option<Markup> {
+    ranking::section(all).or_else(|| placing::section(all))
 }
 
 /// The head of a page: nothing but what the policy names may load. `more` is style beyond that of all pages.
@@ -86,7 +102,7 @@ fn masthead(all: &Entries, title: &str) -> Markup {
     html! {
         header.masthead {
             p.kicker { "fourcorners" span { " drive review" } }
-            h1 { (title) }
+            h1 { (heading(all, title)) }
             @if let Some(record) = first {
                 p.lede {
                     (bytes(record.target.capacity_bytes)) " " (kind_words(record.target.kind)) ". "
@@ -96,12 +112,8 @@ fn masthead(all: &Entries, title: &str) -> Markup {
                     }
                     @let others = others(all);
                     @if !others.is_empty() { " Compared with " (others.join(", ")) "." }
-                }
-                p.badges {
-                    (tables::clock_badge(record.clock))
-                    @for method in all.methods() { span.badge { (method_words(method)) } }
                     @if all.all.iter().any(|entry| entry.record.quick) {
-                        span.badge.warn { "quick: durations and spans were cut" }
+                        " " span.badge.warn { "quick: durations and spans were cut" }
                     }
                 }
                 @if all.all.iter().any(|entry| ended_words(&entry.record.ended).is_some()) {
@@ -121,6 +133,14 @@ fn masthead(all: &Entries, title: &str) -> Markup {
     }
 }
 
+/// Of several drives how many there are; the first is the one under test.
+fn heading(all: &Entries, title: &str) -> String {
+    match others(all).len() {
+        0 => title.into(),
+        more => format!("{title} and {more} more"),
+    }
+}
+
 /// What the drive under test is compared with.
 fn others<'a>(all: &'a Entries) -> Vec<&'a str> {
     let mut others: Vec<&str> = Vec::new();
@@ -132,35 +152,60 @@ fn others<'a>(all: &'a Entries) -> Vec<&'a str> {
     others
 }
 
-fn content(all: &Entries, comparison: &Comparison) -> Markup {
-    if all.all.is_empty() {
-        return html! { p { "This document holds no records." } };
+/// What a page says of some records, as a part of another page that has [`style_sheet`](crate::style_sheet) and
+/// [`part_script`](crate::part_script): the answer, the chapters and all figures.
+pub fn part(document: &Document) -> String {
+    let all = Entries::among(document, References::built_in());
+    let sides = compare::sides(vec![document.records.clone()]);
+    let comparison = Comparison::of(&sides, &[]);
+    html! {
+        @if let Some(answer) = answer(&all) { (answer) }
+        (content(&all, &comparison))
     }
-    let chapters = chapters(all);
-    let concluded = conclusions::section(all);
-    let compared = compared::section(comparison);
+    .into_string()
+}
+
+fn contents(all: &Entries, comparison: &Comparison) -> Markup {
     html! {
         nav aria-label="On this page" {
             ul {
-                @if concluded.is_some() { li { a href="#verdicts" { "Conclusions" } } }
-                @if compared.is_some() { li { a href="#compared" { "Side by side" } } }
-                @for chapter in &chapters {
+                @if conclusions::section(all).is_some() { li { a href="#verdicts" { "Conclusions" } } }
+                @if compared::section(comparison).is_some() { li { a href="#compared" { "Side by side" } } }
+                @for chapter in &chapters(all) {
                     li { a href=(format!("#{}", chapter.id)) { (chapter.heading) } }
                 }
                 li { a href="#figures" { "All figures" } }
                 li { a href="#run" { "What was run" } }
             }
         }
-        @if let Some(concluded) = concluded { (concluded) }
-        @if let Some(compared) = compared { (compared) }
-        @for chapter in &chapters { (chapter.markup()) }
+    }
+}
+
+fn content(all: &Entries, comparison: &Comparison) -> Markup {
+    if all.all.is_empty() {
+        return html! { p { "This document holds no records." } };
+    }
+    html! {
+        @if let Some(concluded) = conclusions::section(all) { (concluded) }
+        @if let Some(compared) = compared::section(comparison) { (compared) }
+        @for chapter in &chapters(all) { (chapter.markup()) }
         section #figures aria-labelledby="figures-heading" {
             h2 #figures-heading { "All figures" }
             p {
                 "Data rates in 10" sup { "6" } " bytes per second. Latency from submit to completion."
             }
-            @for entry in &all.all { (tables::figures(all, entry)) }
+            @for (index, entry) in all.all.iter().enumerate() {
+                details open[index == 0 && all.is_of_one_drive()] {
+                    summary { span { (entry.label) } " " small { (method_words(&entry.record.method)) } }
+                    (tables::figures(all, entry))
+                }
+            }
         }
+    }
+}
+
+fn what_was_run(all: &Entries) -> Markup {
+    html! {
         section #run aria-labelledby="run-heading" {
             h2 #run-heading { "What was run" }
             @for (index, entry) in all.all.iter().enumerate() {

@@ -8,6 +8,7 @@ use super::chart::png;
 use super::chart::svg;
 use super::contents::chapters;
 use super::entries::Entries;
+use super::references::References;
 
 /// Whether this program draws pictures as PNG: its feature `png`.
 pub const HAS_PNG: bool = cfg!(feature = "png");
@@ -50,7 +51,7 @@ impl Picture {
 
 /// Every chart of the page of a document, in its order.
 pub fn pictures(document: &Document) -> Vec<Picture> {
-    let all = Entries::of(document);
+    let all = Entries::among(document, References::built_in());
     let chapters = chapters(&all);
     let charts =
         chapters.iter().flat_map(|chapter| chapter.charts().map(move |chart| (chapter.id, chart)));

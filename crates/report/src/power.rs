@@ -49,10 +49,14 @@ fn charts(
                 text: say(value),
                 under_test: entry.under_test,
                 hatched: hatched(all, entry),
+                ..BarRow::default()
             })
         };
         having(entries, name).into_iter().filter_map(row).collect()
     };
+    if let [entry] = entries {
+        return alone(all, entry, (unit, best), value, say);
+    }
     let named: Vec<(&str, Vec<BarRow>)> =
         figure_names(entries).into_iter().map(|name| (name, rows(name))).collect();
     let longest = named.iter().map(|(_, rows)| longest(rows)).fold(0.0, f64::max);
@@ -61,5 +65,30 @@ fn charts(
         chart.name = format!("{}-{}", super::chart::file_name(unit), chart.name);
         chart
     });
-    charts.collect()
+    charts.filter(Chart::has_several_bars).collect()
+}
+
+/// One chart of a drive alone, a bar for each figure.
+fn alone(
+    all: &Entries,
+    entry: &Entry,
+    (unit, best): (&str, Best),
+    value: impl Fn(&Figure) -> Option<f64>,
+    say: fn(f64) -> String,
+) -> Vec<Chart> {
+    let row = |(name, figure): (&String, &Figure)| {
+        let value = value(figure)?;
+        Some(BarRow {
+            label: figure_words(name),
+            value,
+            text: say(value),
+            under_test: true,
+            hatched: hatched(all, entry),
+            ..BarRow::default()
+        })
+    };
+    let rows: Vec<BarRow> = entry.record.figures.iter().filter_map(row).collect();
+    let longest = longest(&rows);
+    let chart = bars(&format!("All figures, {unit}"), unit, Bars::sorted(rows, longest, best));
+    Some(chart).filter(Chart::has_several_bars).into_iter().collect()
 }

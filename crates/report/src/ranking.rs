@@ -32,10 +32,14 @@ pub(super) fn section(all: &Entries) -> Option<Markup> {
                                 Some(rank) => (rank),
                                 None => (NO_VALUE),
                             }
-                            " " (label)
+                            " "
+                            @if standings.under_test == Some(drive) { strong { (label) } }
+                            @else { (label) }
                         }
                         @for column in &standings.columns {
-                            td.main[column.is_first_alone(drive)] {
+                            td.main[column.is_first_alone(drive)]
+                                style=[column.share(drive).map(|share| format!("--share:{share:.3}"))]
+                            {
                                 @match column.values[drive] {
                                     Some(value) => (column.measure.value(value)),
                                     None => (NO_VALUE),

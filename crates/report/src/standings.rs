@@ -29,7 +29,7 @@ enum Kind {
     Consistency,
 }
 
-const MEASURES: [Measure; 8] = [
+const MEASURES: [Measure; 9] = [
     Measure {
         heading: ["random", "read"],
         what: "random read",
@@ -76,6 +76,13 @@ const MEASURES: [Measure; 8] = [
         unit: "MB/s",
         kind: Kind::Shallow,
         of: |record| figure(record, &["random_write_4k_qd1_incompressible", "random_write_4k_qd1"]),
+    },
+    Measure {
+        heading: ["sync", "write"],
+        what: "4 KiB write with a flush",
+        unit: "MB/s",
+        kind: Kind::Shallow,
+        of: |record| figure(record, &["sequential_write_4k_qd1_flush"]),
     },
     Measure {
         heading: ["used", "write"],
@@ -127,6 +134,8 @@ pub(super) struct Column {
 pub(super) struct Standings {
     /// Labels, the best mean place first; drives without a rank come last, in the document's order.
     pub(super) drives: Vec<String>,
+    /// Which of them is the drive under test.
+    pub(super) under_test: Option<usize>,
     /// By drive, from 1, by the mean of its places; `None` if it lacks one of the columns.
     pub(super) ranks: Vec<Option<usize>>,
     /// The measures that at least two drives have.
@@ -171,6 +180,7 @@ impl Standings {
         };
         Some(Standings {
             drives: order.iter().map(|&at| drives[at].label_with_clock(all)).collect(),
+            under_test: order.iter().position(|&at| drives[at].under_test),
             ranks: order.iter().map(rank).collect(),
             columns: columns.into_iter().map(|column| column.in_order(&order)).collect(),
             mixed_clocks: all.mixed_clocks,
@@ -346,6 +356,12 @@ impl Column {
             .fold((f64::MAX, f64::MIN), |(low, high), &value| (low.min(value), high.max(value)));
         let measure = self.measure;
         format!("{} ({} to {})", measure.what, measure.value(low), measure.with_unit(high))
+    }
+
+    /// A drive's value as a share of the highest, for its bar.
+    pub(super) fn share(&self, drive: usize) -> Option<f64> {
+        let highest = self.values.iter().flatten().copied().fold(0.0, f64::max);
+        self.values[drive].filter(|_| highest > 0.0).map(|value| (value / highest).max(0.0))
     }
 
     pub(super) fn is_first_alone(&self, drive: usize) -> bool {

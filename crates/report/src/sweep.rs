@@ -4,8 +4,11 @@ use fourcorners_record::Figure;
 use maud::{Markup, html};
 
 use super::chapter::Part;
-use super::chart::{Chart, DataTable, Line, Lines, Marks, Plot, Scale, Up, count_tick, file_name};
+use super::chart::{
+    Chart, DataTable, Line, Lines, Marks, Plot, REFERENCE_STYLE, Scale, Up, count_tick, file_name,
+};
 use super::entries::{Entries, Entry, figure_names};
+use super::references::{Reference, Role};
 use super::words::{FigureName, iops, micros, rate};
 
 /// The method whose figures are a sweep.
@@ -95,12 +98,17 @@ fn chart(all: &Entries, entries: &[&Entry], kind: &Kind, depths: &[u32]) -> Char
             says: points.iter().map(says).collect(),
         });
     }
+    let references = references(all, entries, kind, depths);
+    // They are of all classes.
+    let log = !references.is_empty();
+    // The review's own lines lie over them.
+    lines.splice(0..0, references);
     let end = |depth: Option<&u32>| f64::from(depth.copied().unwrap_or(1).max(1));
     let range = (end(depths.first()) / 1.2, end(depths.last()) * 1.2);
     let mut across = Scale::log("Queue depth", range, count_tick);
     across.ticks = depths.iter().map(|&depth| (f64::from(depth), depth.to_string())).collect();
     let values = lines.iter().flat_map(|line| line.points.iter().map(|&(_, y)| y));
-    let up = Up::of("IOPS", values, false, count_tick);
+    let up = Up::of("IOPS", values, log, count_tick);
     Chart {
         name: file_name(&format!("queue depth {}", kind.words())),
         context: String::new(),
@@ -115,6 +123,32 @@ fn chart(all: &Entries, entries: &[&Entry], kind: &Kind, depths: &[u32]) -> Char
         table: DataTable::of_lines("Queue depth", &lines, |x| format!("{x}"), iops),
         plot: Plot::Lines(Lines { across, up, lines }),
     }
+}
+
+/// Grey lines of the reference drives.
+fn references(all: &Entries, entries: &[&Entry], kind: &Kind, depths: &[u32]) -> Vec<Line> {
+    let Some(entry) = entries.first() else { return Vec::new() };
+    let names = entry.record.figures.iter().filter_map(|(name, figure)| {
+        let parsed = FigureName::parse(name)?;
+        let is_of = Kind::of(&parsed) == *kind && depths.contains(&parsed.queue_depth);
+        is_of.then_some((parsed.queue_depth, name, f64::from(figure.job.block_bytes)))
+    });
+    let mut names: Vec<(u32, &String, f64)> = names.collect();
+    names.sort_unstable_by_key(|&(depth, ..)| depth);
+    let line = |(drive, _): &(&Reference, Role)| {
+        let point = |&(depth, name, block): &(u32, &String, f64)| {
+            let figure = drive.figure(entry.record, name)?;
+            Some((f64::from(depth), figure.0 * 1e6 / block))
+        };
+        Line {
+            label: drive.short_title().into(),
+            style: REFERENCE_STYLE,
+            points: names.iter().filter_map(point).collect(),
+            marks: Marks::None,
+            says: Vec::new(),
+        }
+    };
+    all.beside.iter().map(line).filter(|line| line.points.len() > 1).collect()
 }
 
 fn table(all: &Entries, entries: &[&Entry], kind: &Kind, depths: &[u32]) -> Markup {

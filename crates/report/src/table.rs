@@ -5,6 +5,7 @@ use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Lin
 use fourcorners_record::{Document, disagreements};
 
 use super::entries::{Entries, Entry};
+use super::paste::{self, Pasted};
 use super::plot::plots;
 use super::replay;
 use super::standings::{Column, Standings};
@@ -23,11 +24,19 @@ use super::words::{
 /// yellow; the words are the same without. Control characters in names are replaced, so that a
 /// record cannot drive the terminal.
 pub fn table(document: &Document, width: usize, colour: bool) -> String {
+    text(document, Page { colour, ..Page::of(width) })
+}
+
+/// The same tables and sentences as Markdown or BBCode, to paste.
+pub fn pasted(document: &Document, form: Pasted) -> String {
+    text(document, Page { form: Some(form), ..Page::of(0) })
+}
+
+fn text(document: &Document, page: Page) -> String {
     let all = Entries::of(document);
     if all.all.is_empty() {
         return "No records.\n".into();
     }
-    let page = Page { width: u16::try_from(width).unwrap_or(u16::MAX).max(1), colour };
     let mut blocks: Vec<String> = all.all.iter().map(|entry| page.block(entry)).collect();
     for (heading, table) in tasks::compared(&all, || page.text()) {
         let mut about = page.text();
@@ -54,7 +63,7 @@ pub fn table(document: &Document, width: usize, colour: bool) -> String {
 /// The ranking of several drives: one table no wider than `width` columns and at most three sentences;
 /// empty if no measure is of two drives.
 pub fn standings_table(document: &Document, width: usize, colour: bool) -> String {
-    let page = Page { width: u16::try_from(width).unwrap_or(u16::MAX).max(1), colour };
+    let page = Page { colour, ..Page::of(width) };
     let standings = Standings::of(&Entries::of(document));
     standings.map_or_else(String::new, |standings| page.standings(&standings))
 }
@@ -64,9 +73,16 @@ pub fn standings_table(document: &Document, width: usize, colour: bool) -> Strin
 struct Page {
     width: u16,
     colour: bool,
+    /// What it is pasted as; for a terminal if it is not.
+    form: Option<Pasted>,
 }
 
 impl Page {
+    fn of(width: usize) -> Page {
+        let width = u16::try_from(width).unwrap_or(u16::MAX).max(1);
+        Page { width, colour: false, form: None }
+    }
+
     fn block(self, entry: &Entry) -> String {
         let record = entry.record;
         let mut heading = self.text();
@@ -99,7 +115,10 @@ impl Page {
                 blocks.push(self.print(replay::figures(replay, self.text())));
             }
         }
-        blocks.extend(plots(entry, usize::from(self.width)));
+        // Braille and blocks are for a terminal.
+        if self.form.is_none() {
+            blocks.extend(plots(entry, usize::from(self.width)));
+        }
         let conclusions = record.conclusions();
         if !conclusions.is_empty() {
             let mut lines = self.text();
@@ -202,6 +221,9 @@ impl Page {
     }
 
     fn print(self, mut table: Table) -> String {
+        if let Some(form) = self.form {
+            return paste::table(&table, form);
+        }
         if let Some(first) = table.column_mut(0) {
             first.set_padding((0, 0));
         }

@@ -69,38 +69,12 @@ pub(super) fn clocks_note(all: &Entries) -> Markup {
     }
 }
 
-/// The bar that stays at the top: the drive and its four numbers. Nothing without a corner.
-pub(super) fn summary(all: &Entries) -> Markup {
-    let record = all.all.iter().find(|entry| entry.under_test && has_corner(entry));
-    html! {
-        @if let Some(entry) = record {
-            aside.corners aria-label="The four corners, MB/s" {
-                p.drive { (entry.label) " " (clock_badge(entry.record.clock)) }
-                dl {
-                    @for corner in &CORNERS {
-                        div {
-                            dt { (corner.heading) " " small { (corner.how) } }
-                            @match corner.of(entry.record) {
-                                Some(figure) => dd {
-                                    strong { (rate(figure.mb_per_s)) } " " small { "MB/s" }
-                                    @if !figure.complete { " " small.warn { "incomplete" } }
-                                },
-                                None => dd { small { "not run" } },
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
 /// Whether a record has a corner. Other methods may have figures of the same name.
 fn has_corner(entry: &Entry) -> bool {
     has_bars(&entry.record.method) && CORNERS.iter().any(|corner| corner.of(entry.record).is_some())
 }
 
-/// The corners of all that have one, side by side; nothing where the summary says it all.
+/// The corners of all records that have one, side by side; nothing of one alone.
 pub(super) fn side_by_side(all: &Entries) -> Option<Markup> {
     let entries: Vec<&Entry> = all.all.iter().filter(|entry| has_corner(entry)).collect();
     (entries.len() > 1).then(|| {

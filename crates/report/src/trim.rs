@@ -47,7 +47,10 @@ pub(super) fn parts(all: &Entries) -> Vec<Part> {
              at random, and after a TRIM of all of it. MB/s, higher is better."
         } }));
         parts.push(Part::Charts(speeds));
-        parts.push(Part::Charts(across(all, &passes)));
+    }
+    let across = across(all, &passes);
+    if !across.is_empty() {
+        parts.push(Part::Charts(across));
     }
     let loaded = all.of_method(METHODS[1]);
     let waits: Vec<Chart> = loaded
@@ -65,15 +68,8 @@ pub(super) fn parts(all: &Entries) -> Vec<Part> {
 /// How fast each pass was, all on one scale.
 fn bars(all: &Entries, entries: &[&Entry]) -> Vec<Chart> {
     let rates = PASSES.iter().flat_map(|(name, _)| having(entries, name));
-    let rows: Vec<BarRow> = rates
-        .map(|(_, figure)| BarRow {
-            label: String::new(),
-            value: figure.mb_per_s,
-            text: String::new(),
-            under_test: false,
-            hatched: false,
-        })
-        .collect();
+    let rows: Vec<BarRow> =
+        rates.map(|(_, figure)| BarRow { value: figure.mb_per_s, ..BarRow::default() }).collect();
     let longest = longest(&rows);
     let had = PASSES.iter().filter(|(name, _)| !having(entries, name).is_empty());
     had.map(|(name, title)| {
@@ -82,6 +78,7 @@ fn bars(all: &Entries, entries: &[&Entry]) -> Vec<Chart> {
         chart.context = "128 KiB sequential write across the LBAs".into();
         chart
     })
+    .filter(Chart::has_several_bars)
     .collect()
 }
 

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::chapter::Part;
-use super::chart::BarRow;
+use super::chart::{BarRow, Chart};
 use super::entries::{Entries, Entry, having};
 use super::speed::{compared, longest};
 use super::words::{clock_words, percent, rate};
@@ -18,15 +18,8 @@ const USED: &str = "random_write_4k_qd3_incompressible_used";
 pub(super) fn parts(all: &Entries) -> Vec<Part> {
     let entries = all.of_method(METHOD);
     let pairs = having(&entries, FRESH).into_iter().chain(having(&entries, USED));
-    let rows: Vec<BarRow> = pairs
-        .map(|(_, figure)| BarRow {
-            label: String::new(),
-            value: figure.mb_per_s,
-            text: String::new(),
-            under_test: false,
-            hatched: false,
-        })
-        .collect();
+    let rows: Vec<BarRow> =
+        pairs.map(|(_, figure)| BarRow { value: figure.mb_per_s, ..BarRow::default() }).collect();
     if rows.is_empty() {
         return Vec::new();
     }
@@ -39,10 +32,15 @@ pub(super) fn parts(all: &Entries) -> Vec<Part> {
     };
     let words = html! { p {
         "4 KiB random write at QD 3 of a new drive, and once all of it was written and then written over \
-         at random. MB/s, higher is better; both charts are to one scale."
+         at random. MB/s, higher is better, on one scale."
     } };
-    let charts = vec![chart(FRESH, "Fresh"), chart(USED, "Used")];
-    vec![Part::Text(words), Part::Charts(charts), Part::Text(table(all, &entries))]
+    let mut charts = vec![chart(FRESH, "Fresh"), chart(USED, "Used")];
+    charts.retain(Chart::has_several_bars);
+    let table = Part::Text(table(all, &entries));
+    match charts.is_empty() {
+        true => vec![Part::Text(words), table],
+        false => vec![Part::Text(words), Part::Charts(charts), table],
+    }
 }
 
 fn table(all: &Entries, entries: &[&Entry]) -> Markup {

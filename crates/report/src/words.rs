@@ -242,7 +242,8 @@ pub fn against(ratio: f64) -> String {
         100.0.. => grouped(ratio, 0),
         10.0.. => format!("{ratio:.1}"),
         0.1.. => format!("{ratio:.2}"),
-        1e-4.. => format!("{ratio:.4}"),
+        // "1/263" is read at once, "0.0038" is not.
+        1e-6.. => format!("1/{}", grouped(1.0 / ratio, 0)),
         _ => format!("{ratio:.1e}"),
     }
 }

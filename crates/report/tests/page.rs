@@ -87,6 +87,9 @@ fn requested(log: &str) -> Vec<String> {
     log.lines().filter_map(event).filter_map(address).collect()
 }
 
+/// What the script leaves when it has run.
+const READY: &str = "data-ready=\"yes\"";
+
 /// The requests that need a network.
 fn left_the_page(opened: &Opened) -> Vec<&str> {
     let local = ["file:", "data:", "blob:", "chrome:", "chrome-extension:", "about:"];
@@ -114,19 +117,19 @@ fn the_page_draws_its_charts_and_asks_for_nothing() {
     assert_eq!(left_the_page(&opened), Vec::<&str>::new());
 
     let dom = &opened.dom;
-    assert!(dom.contains("data-charts=\"drawn\""), "the script ran to its end");
-    let charts = dom.matches("class=\"chart").count();
-    // Each figure of the four corners has a bar chart, percentile curves and a series; the sweep
-    // has a chart for reads and one for writes.
-    assert_eq!(charts, 9 * 3 + 2);
-    // A drawing is a main SVG beneath and one above for what is hovered.
-    assert!(dom.matches("class=\"main-svg\"").count() >= charts);
-    let corners = document.records.iter().filter(|record| record.method == "four-corners");
-    let bars: usize = corners.map(|record| record.figures.len()).sum();
-    assert_eq!(dom.matches("<g class=\"point\">").count(), bars, "a bar for each figure");
-    for svg in ["js-line", "class=\"annotation-text\""] {
-        assert!(dom.contains(svg), "no {svg} was drawn");
-    }
+    assert!(dom.contains(READY), "the script ran to its end");
+    let charts = dom.matches("class=\"chart ").count();
+    let bars = dom.matches("class=\"chart bars\"").count();
+    let plots = dom.matches("<div class=\"plot").count();
+    // Six figures differ, three are the same with any data. Of each there are bars of its rate, its mean and
+    // its longest latency, a curve of percentiles and a series; and there are two sweeps.
+    assert_eq!((bars, plots), (6 * 3, 6 * 2 + 2));
+    assert_eq!(bars + plots, charts);
+    let inside = dom.split("<div class=\"plot").skip(1);
+    let drawn =
+        inside.filter(|rest| rest.split("</svg>").next().is_some_and(|it| it.contains("d=\"M")));
+    assert_eq!(drawn.count(), plots, "there is a line in each");
+    assert!(dom.matches("<div class=\"row").count() >= 2 * bars, "no chart has one bar");
 }
 
 #[test]
@@ -139,14 +142,17 @@ fn hostile_names_are_only_text() {
     let Some(opened) = open("hostile.html", &document) else { return };
     assert_eq!(opened.console, Vec::<String>::new());
     assert_eq!(left_the_page(&opened), Vec::<&str>::new());
-    assert!(opened.dom.contains("data-charts=\"drawn\""));
+    assert!(opened.dom.contains(READY));
 }
 
 #[test]
 fn one_drive_alone_and_nothing_at_all() {
     let Some(alone) = open("alone.html", &Document::new(vec![fixture::m4()])) else { return };
     assert_eq!(alone.console, Vec::<String>::new());
-    assert_eq!(alone.dom.matches("<g class=\"point\">").count(), 9, "a bar for each figure");
+    let alone_at = alone.dom.find("<h3>Alone</h3>").expect("it is shown alone");
+    let own = alone.dom[alone_at..].split("</figure>").next().unwrap_or_default();
+    assert_eq!(own.matches("<div class=\"row tested\">").count(), 6, "a bar for each figure");
+    assert!(alone.dom.contains("<div class=\"row reference\">"), "and others in grey");
     let Some(empty) = open("empty.html", &Document::new(Vec::new())) else { return };
     assert_eq!(empty.console, Vec::<String>::new());
     assert!(empty.dom.contains("holds no records"));

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
+use fourcorners_report::Pasted;
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "For example: fourcorners completions bash > \
@@ -64,11 +65,18 @@ pub(super) struct ReviewArgs {
     #[arg(long, value_name = "HOW", value_enum, default_value = "discard")]
     pub(super) purge: PurgeHow,
 
+    /// What a page of one drive shows it among
+    #[arg(long, value_name = "WHICH", value_enum, default_value = "catalogue")]
+    pub(super) references: WhichReferences,
+
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub(super) json: bool,
 
-    /// Progress on stderr: bars (on a terminal only), or json, one object per line for programs
+    #[command(flatten)]
+    pub(super) pasted: PastedArgs,
+
+    /// Progress on stderr: bars (lines where it is no terminal), or json, one object per line for programs
     #[arg(long, value_name = "FORM", default_value = "bars")]
     pub(super) progress: ProgressAs,
 
@@ -115,12 +123,20 @@ pub(super) struct ReportArgs {
     pub(super) output: Option<PathBuf>,
 
     /// Replace any other file of that name as well
-    #[arg(long, requires = "output")]
+    #[arg(long)]
     pub(super) overwrite: bool,
+
+    /// What a page of one drive shows it among
+    #[arg(long, value_name = "WHICH", value_enum, default_value = "catalogue")]
+    pub(super) references: WhichReferences,
 
     /// Write every chart of the page to this folder as PNG, 1600 pixels wide
     #[arg(long, value_name = "DIR")]
     pub(super) png: Option<PathBuf>,
+
+    /// Write one picture of it all into this file, PNG or SVG by its ending, to post
+    #[arg(long, value_name = "FILE")]
+    pub(super) card: Option<PathBuf>,
 
     /// Write every chart of the page to this folder as SVG
     #[arg(long, value_name = "DIR")]
@@ -130,6 +146,9 @@ pub(super) struct ReportArgs {
     #[arg(long)]
     pub(super) json: bool,
 
+    #[command(flatten)]
+    pub(super) pasted: PastedArgs,
+
     /// Also show records of a file that were changed after they were measured; they are marked
     #[arg(long)]
     pub(super) as_is: bool,
@@ -137,6 +156,40 @@ pub(super) struct ReportArgs {
     /// Database [default: fourcorners/results.db in $XDG_DATA_HOME or ~/.local/share]
     #[arg(long, value_name = "FILE")]
     pub(super) db: Option<PathBuf>,
+}
+
+/// Tables as text to paste.
+#[derive(Debug, Clone, Copy, ClapArgs)]
+pub(super) struct PastedArgs {
+    /// Print the tables as Markdown, to paste
+    #[arg(long, conflicts_with_all = ["json", "bbcode"])]
+    pub(super) markdown: bool,
+
+    /// Print the tables as BBCode, to paste into forums
+    #[arg(long, conflicts_with = "json")]
+    pub(super) bbcode: bool,
+}
+
+impl PastedArgs {
+    /// What is asked for, if anything.
+    pub(super) fn form(self) -> Option<Pasted> {
+        match (self.markdown, self.bbcode) {
+            (true, _) => Some(Pasted::Markdown),
+            (_, true) => Some(Pasted::BbCode),
+            _ => None,
+        }
+    }
+}
+
+/// What a drive that is alone on its page stands among.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub(super) enum WhichReferences {
+    /// Virtual drives of the catalogue, one of each family, in quick reviews
+    Catalogue,
+    /// The drives of the database, by their latest results
+    Mine,
+    /// Nothing
+    None,
 }
 
 /// In which database results are kept.
@@ -473,6 +526,11 @@ pub(super) struct ValidateArgs {
     /// figures/errors.json
     #[arg(long, value_name = "FILE", conflicts_with_all = ["fit", "figures", "only"])]
     pub(super) errors: Option<PathBuf>,
+
+    /// Instead, review the usual drive of each family, and write what single drives are shown among into this
+    /// JSON file: figures/reference.json
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["figures", "shapes", "fit", "only", "json", "markdown", "chart", "errors"])]
+    pub(super) reference: Option<PathBuf>,
 
     /// Replace any other file of that name as well
     #[arg(long)]

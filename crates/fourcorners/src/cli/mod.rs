@@ -4,6 +4,7 @@
 //! not be tested, a bad argument: nothing was run). `run` has fio's where they differ.
 
 mod age;
+mod among;
 mod args;
 mod bench;
 mod choose;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use fourcorners_lab::campaign::{ResultsFolder, SaveError};
 use fourcorners_lab::device_under_test::DeviceUnderTest;
 use fourcorners_record::Document;
-use fourcorners_report as report;
+use fourcorners_report::{self as report, References};
 
 use super::args::ReviewArgs;
 
@@ -47,9 +47,10 @@ pub(super) fn page(results: &ResultsFolder) -> PathBuf {
 pub(super) fn save_page(
     results: Option<&ResultsFolder>,
     document: &Document,
+    references: &References,
 ) -> Result<(), SaveError> {
     match results {
-        Some(results) => results.save(PAGE, report::page(document).as_bytes()),
+        Some(results) => results.save(PAGE, report::page_among(document, references).as_bytes()),
         None => Ok(()),
     }
 }

@@ -4,15 +4,16 @@ use std::io::{self, ErrorKind, IsTerminal, Write, stdout};
 
 use anyhow::Context;
 use fourcorners_record::{Document, to_json};
-use fourcorners_report as report;
+use fourcorners_report::{self as report, Pasted};
 
 use super::terminal::{colours, columns};
 
-/// A document as JSON, or as tables that fit what stdout is.
-pub(super) fn text_of(document: &Document, json: bool) -> String {
-    match json {
-        true => to_json(document),
-        false => {
+/// A document as JSON, as text to paste, or as tables that fit what stdout is.
+pub(super) fn text_of(document: &Document, json: bool, pasted: Option<Pasted>) -> String {
+    match (json, pasted) {
+        (true, _) => to_json(document),
+        (false, Some(form)) => report::pasted(document, form),
+        (false, None) => {
             let colour = stdout().is_terminal() && colours();
             report::table(document, usize::from(columns()), colour)
         }
@@ -20,8 +21,12 @@ pub(super) fn text_of(document: &Document, json: bool) -> String {
 }
 
 /// Prints a document.
-pub(super) fn document(document: &Document, json: bool) -> anyhow::Result<()> {
-    let text = text_of(document, json);
+pub(super) fn document(
+    document: &Document,
+    json: bool,
+    pasted: Option<Pasted>,
+) -> anyhow::Result<()> {
+    let text = text_of(document, json, pasted);
     done(writeln!(stdout().lock(), "{}", text.trim_end()))
 }
 

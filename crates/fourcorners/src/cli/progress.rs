@@ -1,9 +1,13 @@
-//! Progress on stderr: bars when a person is looking, JSON lines for a program that asked for them.
+//! Progress on stderr: bars when a person is looking, JSON lines for a program that asked for them, and
+//! where stderr is a pipe or a file a line of text every so often: hours without a word look like a fault.
 
-use std::time::Duration;
+use std::io::{IsTerminal, stderr};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use fourcorners_lab::review::{Checkpoint, Phase, Step, Watch};
 use fourcorners_record::Record;
+use fourcorners_report::shortened;
 use fourcorners_run::Second;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -14,21 +18,41 @@ use crate::event::Event;
 
 /// Fineness of a bar.
 const STEPS: u64 = 10_000;
+/// Before the first line in a pipe: what is done by then needs none.
+const FIRST_LINE: Duration = Duration::from_secs(10);
+/// Between two lines in a pipe.
+const BETWEEN_LINES: Duration = Duration::from_secs(30);
+/// The room for a name beside a bar, columns.
+const NAME_COLUMNS: std::ops::RangeInclusive<usize> = 16..=48;
 
 /// The progress of all reviews of a run.
 #[derive(Debug)]
 pub(super) struct Progress {
-    /// None if a program is told.
-    bars: Option<MultiProgress>,
+    shown_by: ShownBy,
     interrupt: Interrupt,
 }
 
+#[derive(Debug)]
+enum ShownBy {
+    Bars(MultiProgress),
+    Lines(Arc<Lines>),
+    /// A program is told.
+    Events,
+    Nothing,
+}
+
 impl Progress {
-    /// Draws on stderr if it is a terminal; nowhere otherwise, and not if it is to be quiet.
+    /// Draws on stderr if it is a terminal, else says a line now and then; nothing if it is to be quiet.
     pub(super) fn new(interrupt: Interrupt, quiet: bool) -> Progress {
-        let target =
-            if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-        Progress { bars: Some(MultiProgress::with_draw_target(target)), interrupt }
+        let shown_by = match (quiet, stderr().is_terminal()) {
+            (true, _) => ShownBy::Nothing,
+            (false, true) => {
+                let target = ProgressDrawTarget::stderr();
+                ShownBy::Bars(MultiProgress::with_draw_target(target))
+            }
+            (false, false) => ShownBy::Lines(Arc::new(Lines::new(Instant::now()))),
+        };
+        Progress { shown_by, interrupt }
     }
 
     /// Whether it was interrupted.
@@ -39,22 +63,26 @@ impl Progress {
     /// Says something without tearing the bars apart.
     pub(super) fn warn(&self, message: &str) {
         let message = format!("fourcorners: {message}");
-        match &self.bars {
-            Some(bars) => bars.suspend(|| say(&message)),
-            None => say(&message),
+        match &self.shown_by {
+            ShownBy::Bars(bars) => bars.suspend(|| say(&message)),
+            _ => say(&message),
         }
     }
 
     /// Tells a program.
     pub(super) fn told(interrupt: Interrupt) -> Progress {
-        Progress { bars: None, interrupt }
+        Progress { shown_by: ShownBy::Events, interrupt }
     }
 
     /// Says what will be done: a method of a target, and how long it takes on the drive's clock.
     pub(super) fn planned(&self, target: &str, method: &str, seconds: f64) {
-        if self.bars.is_none() {
-            let (target, method) = (target.into(), method.into());
-            tell(&Event::Planned { target, method, seconds });
+        match &self.shown_by {
+            ShownBy::Events => {
+                let (target, method) = (target.into(), method.into());
+                tell(&Event::Planned { target, method, seconds });
+            }
+            ShownBy::Lines(lines) => lines.planned(),
+            ShownBy::Bars(_) | ShownBy::Nothing => {}
         }
     }
 
@@ -65,29 +93,88 @@ impl Progress {
 
     /// That of one method of a target.
     pub(super) fn of_method(&self, target: &str, method: &str) -> ReviewProgress {
-        let shown = match &self.bars {
-            Some(bars) => Shown::Bar(bar(bars, format!("{target} {method}").trim_end())),
-            None => Shown::Told(Box::new(Told::new(target.into(), method.into()))),
+        let what = format!("{target} {method}").trim_end().to_string();
+        let shown = match &self.shown_by {
+            ShownBy::Bars(bars) => Shown::Bar(bar(bars, &what)),
+            ShownBy::Lines(lines) => {
+                Shown::Line(Line { lines: Arc::clone(lines), what, words: String::new() })
+            }
+            ShownBy::Events => Shown::Told(Box::new(Told::new(target.into(), method.into()))),
+            ShownBy::Nothing => Shown::Nothing,
         };
         ReviewProgress { shown, interrupt: self.interrupt.clone() }
     }
 
     /// A review has come to its end.
     pub(super) fn ended(&self, target: &str, record: &Record) {
-        if self.bars.is_none() {
-            let (method, id) = (record.method.clone(), record.id.clone());
-            tell(&Event::Ended { target: target.into(), method, id });
+        match &self.shown_by {
+            ShownBy::Events => {
+                let (method, id) = (record.method.clone(), record.id.clone());
+                tell(&Event::Ended { target: target.into(), method, id });
+            }
+            ShownBy::Lines(lines) => lines.ended(),
+            ShownBy::Bars(_) | ShownBy::Nothing => {}
         }
     }
 }
 
+/// How far all reviews of a run are, for a reader who sees no bars.
+#[derive(Debug)]
+struct Lines(Mutex<SoFar>);
+
+#[derive(Debug)]
+struct SoFar {
+    planned: usize,
+    ended: usize,
+    next: Instant,
+}
+
+impl Lines {
+    fn new(now: Instant) -> Lines {
+        Lines(Mutex::new(SoFar { planned: 0, ended: 0, next: now + FIRST_LINE }))
+    }
+
+    fn planned(&self) {
+        self.0.lock().expect("no holder panics").planned += 1;
+    }
+
+    fn ended(&self) {
+        self.0.lock().expect("no holder panics").ended += 1;
+    }
+
+    /// The line that is due; none before its time.
+    fn due(&self, now: Instant, what: &str, words: &str, part_done: f64) -> Option<String> {
+        let mut so_far = self.0.lock().expect("no holder panics");
+        if now < so_far.next {
+            return None;
+        }
+        so_far.next = now + BETWEEN_LINES;
+        let of = match so_far.planned {
+            0 | 1 => String::new(),
+            planned => format!("{} of {planned} done; ", so_far.ended),
+        };
+        let words = if words.is_empty() { String::new() } else { format!(", {words}") };
+        Some(format!("fourcorners: {of}{what} {:.0} %{words}", part_done * 100.0))
+    }
+}
+
+/// One review among them.
+#[derive(Debug)]
+struct Line {
+    lines: Arc<Lines>,
+    what: String,
+    words: String,
+}
+
 fn bar(bars: &MultiProgress, what: &str) -> ProgressBar {
-    let style = ProgressStyle::with_template(
-        "{prefix:28!} {wide_bar} {percent:>3} % {msg:34!} {eta:>4} left",
-    )
-    .expect("the template is well formed");
+    let style =
+        ProgressStyle::with_template("{prefix} {wide_bar} {percent:>3} % {msg:34!} {eta:>4} left")
+            .expect("the template is well formed");
     let bar = bars.add(ProgressBar::new(STEPS)).with_style(style);
-    bar.set_prefix(what.to_string());
+    // The bar gives way to the name, which is cut only where it would leave it no room.
+    let columns = NAME_COLUMNS;
+    let name = shortened(what, *columns.end());
+    bar.set_prefix(format!("{name:width$}", width = *columns.start()));
     bar.enable_steady_tick(Duration::from_millis(250));
     bar
 }
@@ -95,7 +182,9 @@ fn bar(bars: &MultiProgress, what: &str) -> ProgressBar {
 #[derive(Debug)]
 enum Shown {
     Bar(ProgressBar),
+    Line(Line),
     Told(Box<Told>),
+    Nothing,
 }
 
 /// Shows one review and passes a Ctrl-C on to it.
@@ -112,14 +201,21 @@ impl Watch for ReviewProgress {
         }
         match &mut self.shown {
             Shown::Bar(bar) => bar.set_message(step.phase.words()),
+            Shown::Line(line) => line.words = step.phase.words(),
             Shown::Told(told) => told.step(step),
+            Shown::Nothing => {}
         }
     }
 
     fn go_on(&mut self, part_done: f64) -> bool {
         match &mut self.shown {
             Shown::Bar(bar) => bar.set_position((part_done * STEPS as f64) as u64),
+            Shown::Line(line) => {
+                let due = line.lines.due(Instant::now(), &line.what, &line.words, part_done);
+                due.iter().for_each(|said| say(said));
+            }
             Shown::Told(told) => told.part(part_done),
+            Shown::Nothing => {}
         }
         !self.interrupt.asked()
     }
@@ -144,5 +240,25 @@ impl Drop for ReviewProgress {
         if let Shown::Bar(bar) = &self.shown {
             bar.finish_and_clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pipe_hears_a_line_every_so_often_and_not_more() {
+        let began = Instant::now();
+        let lines = Lines::new(began);
+        (0..3).for_each(|_| lines.planned());
+        let at =
+            |seconds| lines.due(began + Duration::from_secs(seconds), "m4 toms", "Purge", 0.254);
+        assert_eq!(at(9), None, "what takes less needs none");
+        let said = Some("fourcorners: 0 of 3 done; m4 toms 25 %, Purge".to_string());
+        assert_eq!(at(10), said);
+        assert_eq!(at(39), None);
+        lines.ended();
+        assert_eq!(at(40), said.map(|said| said.replace("0 of 3", "1 of 3")));
     }
 }

@@ -20,10 +20,14 @@ pub(super) enum Kind {
     Csv,
     /// A chart.
     Svg,
+    /// A card of a review, known by its size.
+    Png,
     /// What `run` reports, in any of its formats.
     Report,
     /// The errors of the published figures.
     Errors,
+    /// What single drives are shown among.
+    Reference,
     /// A trace; nobody can tell whose one is.
     Trace,
 }
@@ -35,8 +39,10 @@ impl Kind {
             Kind::Json => "JSON of fourcorners",
             Kind::Csv => "CSV of fourcorners",
             Kind::Svg => "an SVG chart",
+            Kind::Png => "a card of fourcorners",
             Kind::Report => "a report of run",
             Kind::Errors => "a table of errors of fourcorners",
+            Kind::Reference => "reference results of fourcorners",
             Kind::Trace => "known to be ours",
         }
     }
@@ -56,6 +62,12 @@ impl Kind {
                     || text.contains("(groupid=")
             }
             Kind::Errors => text.starts_with("{\n  \"catalogue\": \""),
+            Kind::Reference => {
+                text.contains("\"schema\": \"fourcorners.reference/")
+                    || text.contains("\"schema\":\"fourcorners.reference/")
+            }
+            // 2400 pixels wide and 1260 high; the last byte is no letter.
+            Kind::Png => text.contains("PNG\r\n") && text.contains("IHDR\0\0\t`\0\0\u{4}"),
             Kind::Trace => false,
         }
     }

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use fourcorners_machine::save;
+use fourcorners_record::Document;
 use fourcorners_report::{self as report, HAS_PNG, Picture, PictureError, pictures};
 
+use super::among;
 use super::args::ReportArgs;
 use super::named;
 use super::out::make_writable;
@@ -18,6 +20,11 @@ use super::terminal::say;
 pub(super) fn run(args: &ReportArgs) -> Result<End, Failure> {
     if args.png.is_some() && !HAS_PNG {
         return Err(Failure::Usage(PictureError::LeftOut.to_string()));
+    }
+    if let Some(card) = &args.card {
+        let kind = card_kind(card).map_err(Failure::Usage)?;
+        let inputs = Inputs::of_results(&args.results, named::database(args.db.as_ref())?);
+        inputs.may_write(card, kind, args.overwrite).map_err(Failure::Usage)?;
     }
     if let Some(page) = &args.output {
         let inputs = Inputs::of_results(&args.results, named::database(args.db.as_ref())?);
@@ -31,7 +38,8 @@ pub(super) fn run(args: &ReportArgs) -> Result<End, Failure> {
         make_writable(folder, "folder").map_err(Failure::Usage)?;
     }
     if let Some(page) = &args.output {
-        save::write_atomically(page, report::page(&document).as_bytes())
+        let references = among::references(args.references, args.db.as_ref())?;
+        save::write_atomically(page, report::page_among(&document, &references).as_bytes())
             .with_context(|| format!("cannot write {}", page.display()))?;
         say(&format!("page: {}", page.display()));
     }
@@ -44,11 +52,41 @@ pub(super) fn run(args: &ReportArgs) -> Result<End, Failure> {
             save(folder, "png", &pictures, |picture| Ok(picture.png()?))?;
         }
     }
-    let shown_elsewhere = args.output.is_some() || args.svg.is_some() || args.png.is_some();
-    if args.json || !shown_elsewhere {
-        print::document(&document, args.json)?;
+    if let Some(path) = &args.card {
+        write_card(path, &document)?;
+    }
+    let files = [&args.output, &args.svg, &args.png, &args.card];
+    let shown_elsewhere = files.iter().any(|file| file.is_some());
+    let pasted = args.pasted.form();
+    if args.json || pasted.is_some() || !shown_elsewhere {
+        print::document(&document, args.json, pasted)?;
     }
     Ok(End::Done)
+}
+
+/// What a card is to be, by the ending of its file.
+fn card_kind(path: &Path) -> Result<Kind, String> {
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("png") if HAS_PNG => Ok(Kind::Png),
+        Some("png") => Err(PictureError::LeftOut.to_string()),
+        Some("svg") => Ok(Kind::Svg),
+        _ => Err(format!("--card {}: name a file that ends in .png or .svg", path.display())),
+    }
+}
+
+fn write_card(path: &Path, document: &Document) -> Result<(), Failure> {
+    let Some(card) = report::card(document) else {
+        let why = "--card: nothing here can be ranked or placed; four-corners can";
+        return Err(Failure::Usage(why.into()));
+    };
+    let content = match card_kind(path).map_err(Failure::Usage)? {
+        Kind::Png => card.png()?,
+        _ => card.svg.into_bytes(),
+    };
+    save::write_atomically(path, &content)
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    say(&format!("card: {}", path.display()));
+    Ok(())
 }
 
 /// Saves all pictures, drawn on as many cores as there are: none is saved if one cannot be drawn.

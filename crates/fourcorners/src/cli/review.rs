@@ -12,6 +12,7 @@ use fourcorners_lab::review::{MOST_SPARE_PERCENT, Method};
 use fourcorners_linux::device::EraseWith;
 use fourcorners_record::{Document, Ended};
 
+use super::among;
 use super::args::{ProgressAs, PurgeHow, ReviewArgs};
 use super::dry_run;
 use super::interrupt::Interrupt;
@@ -39,6 +40,8 @@ pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
     let resumed = args.resume.as_ref().map(|folder| ResumeFolder::open(folder, &sessions));
     let resumed = resumed.transpose().map_err(|error| Failure::Usage(error.to_string()))?;
     keep_results(&args, &campaign.targets).map_err(Failure::Usage)?;
+    // The reader's own may be missing.
+    let references = among::references(args.references, args.keep.db.as_ref())?;
     // From here on an interrupt is ours, so that nothing is left half made.
     let interrupt = Interrupt::listen()?;
     let results = out::open(&args, &campaign.targets).map_err(Failure::Usage)?;
@@ -56,7 +59,8 @@ pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
     let outcome = campaign.carry_out(resumed, results.as_ref(), &sink).map_err(failure)?;
     drop(sink);
     let document = outcome.document;
-    let saved = outcome.saved.and_then(|()| out::save_page(results.as_ref(), &document));
+    let saved =
+        outcome.saved.and_then(|()| out::save_page(results.as_ref(), &document, &references));
     let page = results.as_ref().map(out::page).filter(|_| saved.is_ok());
     if !args.quiet || args.json {
         print(&args, &document, page.as_deref())?;
@@ -148,7 +152,7 @@ fn check(args: &ReviewArgs) -> Result<Campaign, String> {
 
 /// Prints the figures. A reader that closed the pipe has seen enough.
 fn print(args: &ReviewArgs, document: &Document, page: Option<&Path>) -> anyhow::Result<()> {
-    let text = print::text_of(document, args.json);
+    let text = print::text_of(document, args.json, args.pasted.form());
     let mut stdout = stdout().lock();
     let mut printed = writeln!(stdout, "{text}");
     match page.map(|page| format!("page: {}", page.display())) {

@@ -3,6 +3,7 @@
 use std::io::{IsTerminal, Write, stderr, stdout};
 use std::path::Path;
 use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use comfy_table::{ContentArrangement, Table, presets};
@@ -12,13 +13,16 @@ use fourcorners_lab::validate::{
 use fourcorners_machine::{host, save};
 
 mod distributions;
+mod reference;
 
 use super::args::ValidateArgs;
 use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
 use super::replaced::{Inputs, Kind};
-use super::terminal::columns;
+use super::terminal::{columns, say};
 
+/// Between two lines in a pipe.
+pub(super) const BETWEEN_LINES: Duration = Duration::from_secs(30);
 /// A file larger than this is no list of figures.
 const MOST_FIGURES_BYTES: u64 = 64 << 20;
 /// Memory of the largest drive of the catalogue and of a copy of it.
@@ -27,6 +31,9 @@ const MOST_DRIVE_BYTES: u64 = 5 << 30;
 pub(super) fn run(args: &ValidateArgs) -> Result<End, Failure> {
     if let Some(file) = &args.shapes {
         return distributions::run(args, file.as_deref());
+    }
+    if let Some(path) = &args.reference {
+        return reference::run(path, args.overwrite);
     }
     let outputs = [("--chart", &args.chart, Kind::Svg), ("--errors", &args.errors, Kind::Errors)];
     for (option, path, kind) in outputs {
@@ -50,7 +57,7 @@ pub(super) fn run(args: &ValidateArgs) -> Result<End, Failure> {
         figures.retain(|figure| args.only.contains(&figure.id));
     }
     let interrupt = Interrupt::listen()?;
-    let progress = Progress { shown: Mutex::new(None), terminal: stderr().is_terminal() };
+    let progress = Progress::new("validate");
     let watch = |done| {
         progress.show(done);
         !interrupt.asked()
@@ -127,20 +134,40 @@ fn text_of(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(cannot)
 }
 
-/// How far it is, on a terminal.
+/// How far it is: on a terminal always, in a pipe every so often.
 struct Progress {
+    command: &'static str,
     shown: Mutex<Option<u32>>,
+    /// When the next line in a pipe is due.
+    next: Mutex<Instant>,
     terminal: bool,
 }
 
 impl Progress {
+    fn new(command: &'static str) -> Progress {
+        Progress {
+            command,
+            shown: Mutex::new(None),
+            next: Mutex::new(Instant::now() + BETWEEN_LINES),
+            terminal: stderr().is_terminal(),
+        }
+    }
+
     fn show(&self, done: f64) {
         let percent = (done * 100.0) as u32;
+        if !self.terminal {
+            let Ok(mut next) = self.next.lock() else { return };
+            if Instant::now() >= *next {
+                *next = Instant::now() + BETWEEN_LINES;
+                say(&format!("fourcorners: {} {percent} %", self.command));
+            }
+            return;
+        }
         let Ok(mut shown) = self.shown.lock() else { return };
-        if self.terminal && *shown != Some(percent) {
+        if *shown != Some(percent) {
             *shown = Some(percent);
             // Progress that cannot be shown is no reason to stop.
-            let _ = write!(stderr(), "\rvalidate: {percent} %");
+            let _ = write!(stderr(), "\r{}: {percent} %", self.command);
         }
     }
 

@@ -3,18 +3,25 @@
 use std::io::{Write, stdout};
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 use clap::Args;
 
 use super::outcome::{End, Failure};
 use super::results::database;
+use super::terminal::say;
 use crate::web::{Options, WebError, serve};
 
 #[derive(Debug, Args)]
 pub(super) struct WebArgs {
-    /// Address to listen on; port 0 takes any free port. Other machines are answered only with --read-only
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8642")]
+    /// Address or port to listen on; port 0 takes any free port. Other machines are answered only with
+    /// --read-only
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8642", value_parser = address)]
     pub(super) listen: SocketAddr,
+
+    /// Open the page in this machine's browser (by xdg-open)
+    #[arg(long)]
+    pub(super) open: bool,
 
     /// Database of results [default: fourcorners/results.db in $XDG_DATA_HOME or ~/.local/share]
     #[arg(long, value_name = "FILE")]
@@ -29,6 +36,29 @@ pub(super) struct WebArgs {
     pub(super) name: Vec<String>,
 }
 
+/// An address with its port, or a port of this machine alone.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let port = text.parse().map(|port: u16| SocketAddr::from(([127, 0, 0, 1], port)));
+    port.or_else(|_| text.parse()).map_err(|_| {
+        "give a port, for example 8642, or an address with one, for example 127.0.0.1:8642".into()
+    })
+}
+
+/// Opens the page in a browser, which runs on beside us. Where none can be opened, the address was printed.
+fn open(page: &str) {
+    let browser = Command::new("xdg-open")
+        .arg(page)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    if let Err(error) = browser {
+        say(&format!(
+            "fourcorners: --open: xdg-open cannot be run ({error}): open {page} yourself"
+        ));
+    }
+}
+
 pub(super) fn run(args: WebArgs) -> Result<End, Failure> {
     let database = database(args.db.as_ref())?;
     let options = Options {
@@ -41,6 +71,9 @@ pub(super) fn run(args: WebArgs) -> Result<End, Failure> {
     let served = serve(options, |address| {
         // Nobody reading it is no reason not to serve.
         let _ = writeln!(stdout().lock(), "http://{address}/ (Ctrl-C ends it)");
+        if args.open {
+            open(&format!("http://{address}/"));
+        }
     });
     match served {
         Ok(()) => Ok(End::Done),
@@ -48,5 +81,21 @@ pub(super) fn run(args: WebArgs) -> Result<End, Failure> {
             Err(Failure::Usage(error.to_string()))
         }
         Err(error) => Err(Failure::Failed(error.into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_alone_is_of_this_machine() {
+        let of = |text| address(text).map(|address| address.to_string());
+        assert_eq!(of("8642"), Ok("127.0.0.1:8642".into()));
+        assert_eq!(of("0.0.0.0:80"), Ok("0.0.0.0:80".into()));
+        assert_eq!(of("[::1]:0"), Ok("[::1]:0".into()));
+        for wrong in ["localhost", "127.0.0.1", "70000", "-1", ""] {
+            assert!(of(wrong).is_err_and(|why| why.contains("8642")), "{wrong}");
+        }
     }
 }

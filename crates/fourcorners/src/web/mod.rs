@@ -128,7 +128,10 @@ fn router(shared: Arc<Shared>) -> Router {
         .route("/records", get(results::records))
         .route("/records/{id}", get(results::record))
         .layer(bounded(LISTS));
-    let reports = Router::new().route("/report", get(results::report)).layer(bounded(REPORTS));
+    let reports = Router::new()
+        .route("/report", get(results::report))
+        .route("/part", get(results::part))
+        .layer(bounded(REPORTS));
     let api = lists
         .route("/methods", get(results::methods))
         .route("/reviews", get(reviews::all).post(reviews::start))

@@ -110,7 +110,22 @@ pub(super) async fn report(
     State(shared): State<Arc<Shared>>,
     RawQuery(query): RawQuery,
 ) -> Result<Response, Refused> {
-    let query = query.unwrap_or_default();
+    made(shared, query.unwrap_or_default(), report::page).await
+}
+
+/// What that page says of them, to be put into ours.
+pub(super) async fn part(
+    State(shared): State<Arc<Shared>>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Refused> {
+    made(shared, query.unwrap_or_default(), report::part).await
+}
+
+async fn made(
+    shared: Arc<Shared>,
+    query: String,
+    make: fn(&Document) -> String,
+) -> Result<Response, Refused> {
     let ids: Vec<String> =
         query.split('&').filter_map(|pair| pair.strip_prefix("id=")).map(String::from).collect();
     if ids.is_empty() || ids.len() > MOST_REPORTED {
@@ -123,7 +138,7 @@ pub(super) async fn report(
     for id in ids {
         records.push(get(Arc::clone(&shared), id).await?);
     }
-    let page = tokio::task::spawn_blocking(move || report::page(&Document::new(records)));
+    let page = tokio::task::spawn_blocking(move || make(&Document::new(records)));
     let page = page.await.map_err(Refused::ours)?;
     Ok(([(CONTENT_TYPE, "text/html; charset=utf-8")], page).into_response())
 }

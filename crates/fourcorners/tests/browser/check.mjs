@@ -19,13 +19,13 @@ const browser = await chromium.launch({
   args: ["--no-sandbox", "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND"],
 });
 
-// A page in a scheme and a width, with what it complains of and asks for. One that is never idle draws
-// only what comes near its window.
-async function opened(colorScheme, width, { idle = true } = {}) {
+// A page in a scheme and a width, with what it complains of and asks for.
+async function opened(colorScheme, width, { javaScriptEnabled = true } = {}) {
   const context = await browser.newContext({
     colorScheme,
     viewport: { width, height: 900 },
     acceptDownloads: true,
+    javaScriptEnabled,
     // Scripts of the tests are let in beside the page's own policy.
     bypassCSP: true,
     permissions: ["clipboard-read", "clipboard-write"],
@@ -40,9 +40,8 @@ async function opened(colorScheme, width, { idle = true } = {}) {
     hold(/^(file|data|blob):/.test(request.url()), `${where}: it asked for ${request.url()}`);
   });
   await page.addInitScript(HELPERS);
-  if (!idle) await page.addInitScript(() => { window.requestIdleCallback = () => 0; });
   await page.goto(pathToFileURL(pagePath).href);
-  if (idle) await page.waitForFunction(() => document.documentElement.dataset.charts === "drawn", null);
+  if (javaScriptEnabled) await page.waitForFunction(() => document.documentElement.dataset.ready === "yes", null);
   return page;
 }
 
@@ -96,7 +95,7 @@ async function switches(page) {
           hold(heading.includes(what), `"${what}" is pressed and "${heading}" is shown`);
         }
         for (const chart of await panels.locator(".chart").all()) {
-          hold(await chart.locator("svg.main-svg").count() > 0, `"${word}" shows a chart that is not drawn`);
+          hold(await chart.locator("path, i").count() > 0, `"${word}" shows a chart that is not drawn`);
         }
       }
     }
@@ -116,19 +115,21 @@ async function axes(page) {
     const buttons = Array.from(document.querySelectorAll(".tools .axis")).filter((it) => it.checkVisibility());
     for (const button of buttons) {
       const figure = button.closest("figure");
-      // The axis of the chart's values as it is drawn.
-      const axis = () => figure.querySelector(".chart")._fullLayout.yaxis.type;
-      const lowest = () => Array.from(figure.querySelectorAll(".ytick text"), (tick) => tick.textContent).join(" ");
+      // The axis of the chart's values as it is drawn: equal steps between its ticks, or equal factors.
+      const lowest = () => Array.from(figure.querySelectorAll(".plot .y"), (tick) => tick.textContent).join(" ");
+      const drawn = () => Array.from(figure.querySelectorAll(".plot g path"), (path) => path.getAttribute("d")).join(" ");
+      const axis = () => (/^0 /.test(lowest()) || lowest() === "0" ? "linear" : "log");
       const says = () => button.getAttribute("aria-pressed");
       const name = button.getAttribute("aria-label");
-      const [before, ticks] = [axis(), lowest()];
+      const [before, ticks, lines] = [axis(), lowest(), drawn()];
       hold(says() === String(before === "log"), `${name}: it does not say which`);
       window.press(button);
       hold(axis() !== before && ["log", "linear"].includes(axis()), `${name}: ${before} became ${axis()}`);
       hold(says() === String(axis() === "log"), `${name}: it is not pressed as it is drawn`);
       hold(lowest() !== ticks, `${name}: the ticks stay ${ticks}`);
+      hold(drawn() !== lines, `${name}: the lines stay`);
       window.press(button);
-      hold(axis() === before && lowest() === ticks, `${name}: it does not come back`);
+      hold(axis() === before && lowest() === ticks && drawn() === lines, `${name}: it does not come back`);
     }
     return { wrong, count: buttons.length };
   }));
@@ -171,8 +172,11 @@ async function saves(page) {
       const buttons = Array.from(figure.querySelectorAll("[data-save]"));
       buttons.forEach((button) => window.press(button));
       while (window.saving.length < buttons.length && Date.now() < end) await new Promise((then) => setTimeout(then, 5));
-      const { data } = JSON.parse(figure.querySelector("script").textContent);
-      return [await Promise.all(window.saving), Math.max(...data.map((trace) => trace.x.length))];
+      const data = figure.querySelector("script");
+      const points = data
+        ? Math.max(...JSON.parse(data.textContent).lines.map((line) => line.y.length))
+        : figure.querySelectorAll(".row").length;
+      return [await Promise.all(window.saving), points];
     }, PATIENCE_MS);
     const of = (format) => files.find((it) => it.name.endsWith(`.${format}`));
     const missing = ["svg", "png", "csv"].filter((format) => !of(format));
@@ -308,7 +312,7 @@ async function paper(page) {
   const background = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   hold(background === "rgb(255, 255, 255)", `paper is ${background}`);
   const blank = await page.evaluate(() =>
-    Array.from(document.querySelectorAll(".chart")).filter((box) => !box.querySelector("svg.main-svg")).length);
+    Array.from(document.querySelectorAll(".chart")).filter((box) => box.checkVisibility() && !box.querySelector("path, i")).length);
   hold(blank === 0, `${blank} charts are not on paper`);
   const pdf = await page.pdf({ format: "A4", path: shots === "-" ? undefined : `${shots}/page.pdf` });
   hold(pdf.length > 50000, `a PDF of ${pdf.length} bytes`);
@@ -317,77 +321,30 @@ async function paper(page) {
   hold(await page.locator("[data-switch]").count() === await page.locator(".panel:visible").count(), "after printing all panels stay");
 }
 
-// Of a page that is never idle, what is not near the window is not drawn, and lacks nothing else.
-async function undrawn(page) {
-  const nearAreDrawn = () => page.waitForFunction(() => window.Plotly && Array.from(document.querySelectorAll(".chart"))
-    .filter((box) => {
-      const { top, bottom, height } = box.getBoundingClientRect();
-      return height > 0 && bottom > -innerHeight && top < 2 * innerHeight;
-    })
-    .every((box) => box.querySelector("svg.main-svg")));
-  const waiting = () => page.evaluate(() =>
-    Array.from(document.querySelectorAll(".chart"), (box, place) => [place, box])
-      .filter(([, box]) => box.checkVisibility() && !box.querySelector("svg.main-svg"))
-      .map(([place]) => place));
-  await nearAreDrawn();
-  const [height, begun] = [await page.evaluate(() => document.documentElement.scrollHeight), await waiting()];
-  if (begun.length === 0) return 0;
-  // What it says can be found as text, and heard.
-  for (const place of begun) {
-    const missing = await page.locator(".chart").nth(place).evaluate((box) => {
-      const { data, layout } = JSON.parse(box.nextElementSibling.textContent);
-      const table = box.closest("figure").querySelector("details.data").textContent;
-      const said = data[0]?.type === "bar"
-        ? [...layout.annotations.map((label) => label.text.replace(/^<b>|<\/b>$/g, "")), ...data[0].text]
-        : data.map((line) => line.name);
-      const text = (markup) => new DOMParser().parseFromString(markup, "text/html").body.textContent;
-      return data.length > 1 || data[0]?.type === "bar" ? said.map(text).filter((words) => !table.includes(words)) : [];
-    });
-    hold(missing.length === 0, `chart ${place} is not drawn, and its table lacks ${missing.join(", ")}`);
+// Without a script all charts are drawn, and all panels and tables are there.
+async function scriptless(page) {
+  const charts = await page.locator(".chart").all();
+  for (const [place, chart] of charts.entries()) {
+    const drawn = await chart.locator("g path, i").count();
+    const named = await chart.getAttribute("aria-label");
+    hold(drawn > 0, `without a script chart ${place} is empty: ${named}`);
   }
-  // It is saved as it is, without coming near.
-  const last = page.locator(".chart").nth(begun.at(-1)).locator("xpath=ancestor::figure");
-  const saving = page.waitForEvent("download");
-  await last.locator("[data-save=svg]").evaluate((button) => button.click());
-  const svg = (await bytes(await saving)).toString("utf8");
-  hold(svg.includes(await last.locator("h3, h4").first().textContent()), "what is not drawn is not saved");
-  hold((await waiting()).includes(begun.at(-1)), "what is saved is drawn");
-  // What is jumped to is drawn, and what the keyboard comes to.
-  await last.scrollIntoViewIfNeeded();
-  await last.locator("svg.main-svg").first().waitFor();
-  const middle = (await waiting()).at(0);
-  if (middle !== undefined) {
-    const figure = page.locator(".chart").nth(middle).locator("xpath=ancestor::figure");
-    await figure.locator("summary").focus();
-    await figure.locator("svg.main-svg").first().waitFor();
-  }
-  // In other colours and at another width what is near is drawn again, and the rest when it comes.
-  const drawing = (what) => last.evaluate((figure, what) => {
-    const svg = figure.querySelector("svg.main-svg");
-    return what === "width" ? svg.clientWidth : getComputedStyle(svg.querySelector("text")).fill;
-  }, what);
-  await last.scrollIntoViewIfNeeded();
-  const light = await drawing("colour");
-  await page.emulateMedia({ colorScheme: "dark" });
-  await page.waitForFunction(([figure, light]) =>
-    getComputedStyle(figure.querySelector("svg.main-svg text")).fill !== light, [await last.elementHandle(), light]);
-  await page.emulateMedia({ colorScheme: "light" });
-  await page.setViewportSize({ width: 700, height: 900 });
-  await last.scrollIntoViewIfNeeded();
-  await page.waitForFunction((figure) => {
-    const [box, svg] = [figure.querySelector(".chart"), figure.querySelector("svg.main-svg")];
-    return svg && Math.abs(svg.clientWidth - box.clientWidth) < 1;
-  }, await last.elementHandle());
-  await page.setViewportSize({ width: 1280, height: 900 });
-  // On the way through all of it every chart is drawn, and nothing moves.
-  for (let top = 0; top < height; top += 1800) {
-    await page.evaluate((top) => scrollTo(0, top), top);
-    await nearAreDrawn();
-  }
-  hold((await waiting()).length === 0, "a chart that was come by is not drawn");
-  const after = await page.evaluate(() => document.documentElement.scrollHeight);
-  hold(after === height, `the page was ${height} high and is ${after} with its charts`);
-  return begun.length;
+  hold(await page.locator(".panel[hidden], .switch:not([hidden])").count() === 0, "a panel needs a script");
+  hold(await page.locator("button:visible").count() === 0, "there are buttons without a script");
+  return charts.length;
+}
+
+// What the pointer comes to says its numbers, and stops when it leaves.
+async function pointed(page) {
+  const plot = page.locator(".chart.lines:visible .plot").first();
+  await plot.scrollIntoViewIfNeeded();
+  const { x, y, width, height } = await plot.boundingBox();
+  await page.mouse.move(x + width / 3, y + height / 2);
+  await page.mouse.move(x + width / 2, y + height / 2);
+  const tip = plot.locator(".tip");
+  hold(/[0-9]/.test(await tip.textContent()), `pointed at, it says "${await tip.textContent()}"`);
+  await page.mouse.move(1, 1);
+  hold(await tip.isHidden(), "what was said stays");
 }
 
 // The page as it is first seen, in each scheme and width.
@@ -418,8 +375,10 @@ async function drawings() {
   const page = await timed("look", looked("light", 1280));
   const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0].startTime);
   console.log(`first paint ${paint.toFixed(0)} ms`);
+  await openAll(page);
   counts.links = await timed("links", links(page));
   counts.switches = await timed("switches", switches(page));
+  await timed("pointed", pointed(page));
   counts.axes = await timed("axes", axes(page));
   counts.folds = await timed("folds", folds(page));
   await page.context().close();
@@ -427,6 +386,7 @@ async function drawings() {
 
 async function files() {
   const page = await opened("light", 1280);
+  await openAll(page);
   counts.saved = await timed("saves", saves(page));
   await timed("paper", paper(page));
   await page.context().close();
@@ -447,8 +407,8 @@ async function glances() {
     const page = await timed(`${scheme} ${width}`, looked(scheme, width));
     await page.context().close();
   }
-  const page = await opened("light", 1280, { idle: false });
-  counts.undrawn = await timed("undrawn", undrawn(page));
+  const page = await opened("light", 1280, { javaScriptEnabled: false });
+  counts.scriptless = await timed("scriptless", scriptless(page));
   await page.context().close();
 }
 

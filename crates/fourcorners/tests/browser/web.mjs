@@ -17,7 +17,7 @@ const browser = await chromium.launch({
   executablePath: browserPath,
   args: ["--no-sandbox", "--disable-dev-shm-usage"],
 });
-const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, acceptDownloads: true });
 // Only what hangs is to end here: a busy machine takes minutes for what takes seconds.
 page.setDefaultTimeout(300000);
 page.on("console", (message) => {
@@ -29,30 +29,43 @@ page.on("request", (request) => {
   hold(url.startsWith(address) || /^(data|blob):/.test(url), `it asked for ${url}`);
 });
 const settled = () => page.waitForLoadState("networkidle");
-const axis = (id) => page.evaluate((id) => document.getElementById(id)._fullLayout.yaxis.type, id);
-
 await page.goto(address);
 await page.waitForSelector("html[data-ready]");
 
 // Compare: what is chosen is shown, the first choice under test.
 await page.selectOption("#compare-method", "consistency");
 for (const drive of DRIVES) await page.check(`#compare-drives input[value="${drive}"]`);
-await page.waitForSelector("#compare-table tbody tr:nth-child(2)");
-await page.waitForSelector("#seconds .plot-container");
-hold((await page.textContent("#compare-table tbody tr.under-test")).includes("128 GB"), "not the first is under test");
-const ratios = await page.locator("#compare-table tbody td:nth-of-type(4)").allTextContents();
-hold(ratios[0] === "" && /^(≈ )?[0-9.,]+$/.test(ratios[1]), `the ratios are ${ratios}`);
-await page.click("#compare-scale [data-scale=log]");
-await page.waitForFunction(() => document.getElementById("seconds")._fullLayout.yaxis.type === "log");
-hold(await page.getAttribute("#compare-scale [data-scale=log]", "aria-pressed") === "true", "Log is not pressed");
-await page.click("#compare-scale [data-scale=linear]");
-await page.waitForFunction(() => document.getElementById("seconds")._fullLayout.yaxis.type === "linear");
-hold(await axis("seconds") === "linear", "Linear does not switch back");
+await page.waitForSelector("#compare-part .ranking tbody tr:nth-child(2)");
+hold((await page.textContent("#compare-part .ranking th strong")).includes("128 GB"), "not the first is under test");
+const charts = () => page.locator("#compare-part .chart:visible").count();
+hold(await charts() === 2, `${await charts()} charts of two drives in one part of their runs`);
+const log = page.locator("#compare-part .tools .axis:visible").first();
+const before = await log.getAttribute("aria-pressed");
+await log.click();
+hold(await log.getAttribute("aria-pressed") !== before, "the axis is not switched");
+// A figure that is gone to is shown, whatever it is folded in, and is in the address with what was chosen.
+const figures = await page.locator("#compare-figure option").evaluateAll((all) => all.map((one) => one.value).filter(Boolean));
+await page.selectOption("#compare-figure", figures.at(-1));
+hold(await page.locator(`[data-name="${figures.at(-1)}"]`).isVisible(), "the figure gone to is not shown");
+const link = page.url();
+for (const part of ["method=consistency", ...DRIVES.map((drive) => `drive=${drive}`), `figure=${figures.at(-1)}`]) {
+  hold(link.includes(part), `${part} is not in ${link}`);
+}
+const told = await page.textContent("#compare-part .ranking");
+await page.goto(link);
+await page.waitForSelector("#compare-part .ranking tbody tr:nth-child(2)");
+hold(await page.textContent("#compare-part .ranking") === told, "the link shows something else");
+hold(await page.locator(`[data-name="${figures.at(-1)}"]`).isVisible(), "the link does not show its figure");
+const report = await page.getAttribute("#compare-report", "href");
+hold(/id=[0-9a-f]{16}&id=[0-9a-f]{16}/.test(report), "no report of both");
+const saving = page.waitForEvent("download");
+await page.click("#compare-save");
+const saved = readFileSync(await (await saving).path(), "utf8");
+hold(saved.startsWith("<!DOCTYPE html>") && saved.includes("Content-Security-Policy"), "what is saved is no page");
 await page.selectOption("#compare-method", "lba-pass");
-await page.waitForSelector("#curve-figure:not([hidden]) .plot-container");
+await page.waitForSelector("#compare-part #lba-pass .chart.lines", { state: "attached" });
 await page.fill("#compare-find", "128");
 hold(await page.isHidden(`#compare-drives input[value="crucial-m4-64gb"]`), "Find hides nothing");
-hold(/id=[0-9a-f]{16}&id=[0-9a-f]{16}/.test(await page.getAttribute("#compare-report", "href")), "no report of both");
 
 // Results: filters leave what they say, and the chosen ones make a report.
 await page.click("nav a[data-view=results]");
@@ -95,7 +108,7 @@ hold((await page.textContent("#trouble")).includes("Choose a drive"), "nothing c
 await page.check(`#review-drives input[value="intel-320-300gb"]`);
 await page.click("#review-start");
 await page.waitForSelector("#live-parts tbody tr");
-await page.waitForSelector("#live-chart .plot-container");
+await page.waitForSelector("#live-chart .plot .line");
 await page.click("#live-stop");
 await page.waitForFunction(() => /^(Stopped|Done)/.test(document.getElementById("live-words").textContent));
 

@@ -98,7 +98,7 @@ fn what_cannot_be_saved_is_still_printed() {
     fs::create_dir(&at).expect("it can be made");
     let at = at.to_str().expect("temporary paths are text");
     // Enough for the figures, not for the page.
-    if let Err(error) = tool(&["mount", "-t", "tmpfs", "-o", "size=512k", "none", at]) {
+    if let Err(error) = tool(&["mount", "-t", "tmpfs", "-o", "size=128k", "none", at]) {
         return skipped("mount", error);
     }
     let _mounted = Undo::with(&["umount", at]);

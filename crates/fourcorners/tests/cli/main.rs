@@ -33,6 +33,7 @@ mod output;
 mod plans;
 mod profiles;
 mod quick;
+mod reference;
 mod replaced;
 mod report;
 mod results;

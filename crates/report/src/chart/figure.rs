@@ -1,14 +1,12 @@
 //! A chart's place on the page: heading, drawing, what it can be done with, and its numbers.
 
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 
-use super::{Chart, DASHES, Plot, line_colour_name, plotly};
+use super::{Chart, Plot, REFERENCE_STYLE, dashes, inline, line_colour_name};
 
 impl Chart {
     /// The figure, below a heading of level 3 where `sub` is false, else of level 4.
     pub(crate) fn figure(&self, sub: bool) -> Markup {
-        // Inside a script element only `<` can end or nest it.
-        let json = plotly::json(self).replace('<', "\\u003c");
         let title = self.full_title();
         html! {
             figure {
@@ -17,9 +15,10 @@ impl Chart {
                     @if !self.about.is_empty() { p { (self.about) } }
                     @if !self.note.is_empty() { p.warn { (self.note) } }
                 }
-                div.chart role="img" aria-label=(self.description) data-name=(self.name)
-                    style=(format!("height:{}px", self.height_px())) {}
-                script type="application/json" { (PreEscaped(json)) }
+                div class=(self.class()) role="img" aria-label=(self.description) data-name=(self.name)
+                    data-unit=(self.unit())
+                { (inline::drawing(self)) }
+                (inline::data(self))
                 div.below {
                     details.data {
                         summary { "Table" span.unseen { ": " (title) } }
@@ -35,6 +34,21 @@ impl Chart {
                     }
                 }
             }
+        }
+    }
+
+    fn class(&self) -> &'static str {
+        match &self.plot {
+            Plot::Bars(_) => "chart bars",
+            Plot::Lines(_) => "chart lines",
+        }
+    }
+
+    /// What is measured.
+    fn unit(&self) -> &str {
+        match &self.plot {
+            Plot::Bars(bars) => &bars.what,
+            Plot::Lines(lines) => &lines.up.shown.name,
         }
     }
 
@@ -59,8 +73,9 @@ pub(crate) fn legend(charts: &[Chart]) -> Markup {
     for chart in charts {
         let Plot::Lines(lines) = &chart.plot else { continue };
         for line in &lines.lines {
-            if !shown.contains(&(line.style, &line.label)) {
-                shown.push((line.style, &line.label));
+            let label = if line.style == REFERENCE_STYLE { "other drives" } else { &line.label };
+            if !shown.contains(&(line.style, label)) {
+                shown.push((line.style, label));
             }
         }
     }
@@ -71,7 +86,7 @@ pub(crate) fn legend(charts: &[Chart]) -> Markup {
                     li {
                         svg width="34" height="8" aria-hidden="true" {
                             line x1="0" y1="4" x2="34" y2="4" stroke-width="2.5"
-                                stroke-dasharray=(DASHES[style % DASHES.len()])
+                                stroke-dasharray=[dashes(style)]
                                 style=(format!("stroke:var({})", line_colour_name(style))) {}
                         }
                         span { (label) }

@@ -2,7 +2,7 @@
 //! same.
 
 mod figure;
-mod plotly;
+mod inline;
 #[cfg(feature = "png")]
 mod png;
 mod scale;
@@ -11,12 +11,11 @@ mod table;
 mod thin;
 
 pub(super) use figure::legend;
-pub(super) use plotly::library;
 #[cfg(feature = "png")]
 pub(super) use png::png;
 pub(crate) use scale::count_tick;
 pub(super) use scale::{Scale, Up, time_tick};
-pub(super) use svg::svg;
+pub(super) use svg::{colour, of_xml, svg};
 pub(super) use table::DataTable;
 pub(super) use thin::{four_digits, thinned};
 
@@ -70,7 +69,7 @@ pub(super) struct Bars {
 }
 
 /// One bar.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct BarRow {
     /// What it is of.
     pub(super) label: String,
@@ -82,6 +81,8 @@ pub(super) struct BarRow {
     pub(super) under_test: bool,
     /// Whether it is in wall time beside others in virtual time; hatched, and said in its label.
     pub(super) hatched: bool,
+    /// Whether it is of a reference drive: grey, behind the drives of the review.
+    pub(super) reference: bool,
 }
 
 impl BarRow {
@@ -113,7 +114,7 @@ impl Bars {
         Bars { rows, longest, what: String::new() }
     }
 
-    /// Whether there are others than the drive under test to pick it out from.
+    /// Whether there are other drives to pick the one under test out from.
     fn compared(&self) -> bool {
         self.rows.iter().any(|row| !row.under_test)
     }
@@ -165,18 +166,38 @@ impl Chart {
         }
     }
 
-    /// Height on the page, pixels.
-    fn height_px(&self) -> usize {
+    /// Whether it has dots alone, which need little room.
+    pub(super) fn is_dots(&self) -> bool {
+        matches!(&self.plot, Plot::Lines(lines) if lines.lines.iter().all(|it| it.marks == Marks::Alone))
+    }
+
+    /// Whether there is something to compare: one bar says no more than its number.
+    pub(super) fn has_several_bars(&self) -> bool {
         match &self.plot {
-            Plot::Bars(bars) => bars.rows.len() * BAR_ROW_PX,
-            Plot::Lines(_) => 250,
+            Plot::Bars(bars) => bars.rows.len() > 1,
+            Plot::Lines(_) => true,
         }
     }
 }
 
+/// The style of the line of a reference drive: grey, behind the drives of the review.
+pub(super) const REFERENCE_STYLE: usize = usize::MAX;
+
 /// The style sheet's name of a line's colour.
 fn line_colour_name(style: usize) -> String {
-    format!("--line-{}", style % LINE_COLOURS)
+    match style {
+        REFERENCE_STYLE => "--reference".into(),
+        style => format!("--line-{}", style % LINE_COLOURS),
+    }
+}
+
+/// The strokes of a line; none for a solid one.
+fn dashes(style: usize) -> Option<&'static str> {
+    let dashes = match style {
+        REFERENCE_STYLE => "",
+        style => DASHES[style % DASHES.len()],
+    };
+    Some(dashes).filter(|dashes| !dashes.is_empty())
 }
 
 /// A name for a file: small letters, digits and hyphens.
@@ -200,13 +221,7 @@ mod tests {
 
     #[test]
     fn bars_are_sorted_and_what_is_no_number_is_last() {
-        let row = |label: &str, value| BarRow {
-            label: label.into(),
-            value,
-            text: String::new(),
-            under_test: false,
-            hatched: false,
-        };
+        let row = |label: &str, value| BarRow { label: label.into(), value, ..BarRow::default() };
         let rows = vec![row("a", 1.0), row("b", f64::NAN), row("c", 30.0), row("d", 0.0)];
         let order = |best| -> String {
             Bars::sorted(rows.clone(), 30.0, best)

@@ -11,7 +11,7 @@ const FEWEST_STEPS: f64 = 3.5;
 const MOST_DECADES: f64 = 9.0;
 
 /// An axis.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize)]
 pub(crate) struct Scale {
     /// What it is of, with its unit; may be empty.
     pub(crate) name: String,
@@ -100,12 +100,23 @@ impl Up {
         let highest = top.log10();
         // A range of one value still needs an axis around it.
         let lowest = low.log10().floor().clamp(highest - MOST_DECADES, highest - 0.5);
-        let log = Scale::log(name, (10_f64.powf(lowest), top), say);
+        // Of many decades the decades alone are named.
+        let named: &[f64] =
+            if highest.ceil() - lowest > 2.0 { &[1.0, 10.0] } else { &[1.0, 2.0, 5.0, 10.0] };
+        let log = Scale::log(name, (10_f64.powf(lowest), round_above(high, named)), say);
         match log_first {
             true => Up { shown: log, other: Some(linear) },
             false => Up { shown: linear, other: Some(log) },
         }
     }
+}
+
+/// The next of these parts of a decade, so that a tick stands beyond the highest value.
+fn round_above(value: f64, parts: &[f64]) -> f64 {
+    let decade = 10_f64.powf(value.log10().floor());
+    let mut round = parts.iter().map(|part| four_digits(part * decade));
+    let found = round.find(|round| *round >= value).filter(|round| round.is_finite());
+    found.unwrap_or(value * HEADROOM)
 }
 
 /// A tick's count: "50,000", "0.5".
@@ -157,6 +168,15 @@ mod tests {
             [0.01, 1.0, 500.0, 1e3, 2e4, 1e6, 1e7].map(time_tick),
             ["10 ns", "1 µs", "500 µs", "1 ms", "20 ms", "1 s", "10 s"]
         );
+    }
+
+    #[test]
+    fn a_logarithmic_axis_has_a_tick_beyond_the_data() {
+        let axis = |values: [f64; 2]| Up::of("", values.into_iter(), true, count_tick).shown;
+        let last = |values| names(&axis(values)).last().map(ToString::to_string);
+        assert_eq!(last([100.0, 52_707.0]), Some("100,000".into()));
+        assert_eq!(last([30.0, 160.0]), Some("200".into()));
+        assert_eq!(last([120.0, 1_600_000.0]), Some("10M".into()));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use maud::{Markup, PreEscaped, html};
 use super::super::STYLE;
 use super::super::words::wrapped;
 use super::{
-    BAR_ROW_PX, BAR_SHARE, BarRow, Bars, Chart, DASHES, Line, Lines, Marks, Plot, Scale,
+    BAR_ROW_PX, BAR_SHARE, BarRow, Bars, Chart, Line, Lines, Marks, Plot, Scale, dashes,
     line_colour_name,
 };
 
@@ -76,7 +76,7 @@ pub(crate) fn svg(chart: &Chart, made_by: &str) -> String {
 
 /// A character that XML 1.0 has; a drive's name may hold others, and one of them makes a picture that
 /// nothing opens.
-fn of_xml(character: char) -> char {
+pub(crate) fn of_xml(character: char) -> char {
     match character {
         '\t' | '\n' | '\r' => character,
         '\0'..' ' | '\u{fffe}' | '\u{ffff}' => char::REPLACEMENT_CHARACTER,
@@ -85,7 +85,7 @@ fn of_xml(character: char) -> char {
 }
 
 /// A colour of the style sheet; the first there are the light ones.
-fn colour(name: &str) -> &'static str {
+pub(crate) fn colour(name: &str) -> &'static str {
     let named = format!("{name}: ");
     let value = STYLE.split(named.as_str()).nth(1).and_then(|rest| rest.split(';').next());
     value.unwrap_or("#000000")
@@ -108,9 +108,13 @@ fn bar_drawing(bars: &Bars, top: f64) -> Drawn {
     let compared = bars.compared();
     let bar = |(place, row): (usize, &BarRow)| {
         let y = top + row_px * (place as f64 + 1.0) - thick;
-        let length = (row.length() * per_unit).max(1.0);
+        let length = (row.length().min(bars.longest) * per_unit).max(1.0);
         let weight = if row.under_test && compared { "700" } else { "400" };
-        let fill = colour(if row.under_test { "--accent" } else { "--other" });
+        let fill = colour(match (row.under_test, row.reference) {
+            (true, _) => "--accent",
+            (_, true) => "--reference",
+            _ => "--other",
+        });
         html! {
             text x=(EDGE) y=(number(y - 5.0)) font-size="14" font-weight=(weight)
                 fill=(colour("--ink")) { (row.label) }
@@ -194,11 +198,6 @@ fn line_drawing(lines: &Lines, top: f64) -> Drawn {
     };
     let legend = if several { LEADING * lines.lines.len() as f64 } else { 0.0 };
     (markup, legend_top + legend - top + if named { LEADING } else { 0.0 })
-}
-
-/// The strokes of a line; none for a solid one.
-fn dashes(style: usize) -> Option<&'static str> {
-    Some(DASHES[style % DASHES.len()]).filter(|dashes| !dashes.is_empty())
 }
 
 fn drawn(line: &Line, lines: &Lines, area: &Area) -> Markup {

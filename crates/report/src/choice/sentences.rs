@@ -45,6 +45,11 @@ fn fastest(choice: &Choice, first: &RankedDrive) -> String {
 fn tier(choice: &Choice) -> String {
     let tier = choice.ranking.iter().filter(|drive| drive.tier == 1);
     let names: Vec<&str> = tier.map(|drive| drive.drive.as_str()).collect();
+    // Those of the first rank were named.
+    let is_told = choice.ranking.iter().all(|it| (it.tier == 1) == (it.rank == 1));
+    if names.len() > 1 && is_told {
+        return "You would not notice a difference between them: they are within 10 %.".into();
+    }
     match names[..] {
         [only] if choice.ranking.len() > 1 => {
             let second = &choice.ranking[1];
@@ -119,6 +124,9 @@ mod tests {
         let equal = choice(vec![drive("a", 1, 1, 1.0), drive("b", 1, 1, 1.05)]);
         let said = choice_sentences(&equal).join(" ");
         assert!(said.contains("cannot tell it from b"), "{said}");
+        assert!(said.contains("You would not notice a difference between them"), "{said}");
+        let near = choice(vec![drive("a", 1, 1, 1.0), drive("b", 2, 1, 1.05)]);
+        let said = choice_sentences(&near).join(" ");
         assert!(said.contains("No difference you would notice, within 10 %: a and b."), "{said}");
         assert_eq!(choice_sentences(&choice(Vec::new())).len(), 1);
         assert_eq!(listed(&["a", "b", "c", "d", "e"]), "a, b, c and 2 more");

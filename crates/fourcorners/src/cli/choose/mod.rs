@@ -8,6 +8,7 @@ mod prices;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write, stderr, stdout};
 use std::path::Path;
+use std::sync::Mutex;
 use std::time::Instant;
 
 use anyhow::Context;
@@ -24,7 +25,7 @@ use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
 use super::replaced::{Inputs, Kind};
 use super::terminal::{columns, say};
-use super::validate::checked;
+use super::validate::{BETWEEN_LINES, checked};
 
 pub(super) use args::ChooseArgs;
 use capacity::Capacity;
@@ -56,10 +57,16 @@ pub(super) fn run(args: &ChooseArgs) -> Result<End, Failure> {
     };
     let (began, cpu_before) = (Instant::now(), cpu::process_seconds());
     let terminal = stderr().is_terminal();
+    let next = Mutex::new(began + BETWEEN_LINES);
     let watch = |done: usize| {
         if terminal {
             // Progress that cannot be shown is no reason to stop.
             let _ = write!(stderr(), "\rchoose: {done} of {all} drives");
+        } else if let Ok(mut next) = next.lock()
+            && Instant::now() >= *next
+        {
+            *next = Instant::now() + BETWEEN_LINES;
+            say(&format!("fourcorners: choose: {done} of {all} drives"));
         }
         !interrupt.asked()
     };

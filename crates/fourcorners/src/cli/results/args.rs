@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use fourcorners_record::ClockName;
 
+use crate::cli::args::PastedArgs;
+
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Every review and every replay is stored here automatically. An id may be \
 shortened as long as it is unique.
@@ -112,6 +114,9 @@ pub(super) struct ShowArgs {
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub(super) json: bool,
+
+    #[command(flatten)]
+    pub(super) pasted: PastedArgs,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -75,9 +75,10 @@ fn show(path: &std::path::Path, args: &ShowArgs) -> Result<End, Failure> {
     let document = Document::new(records);
     let mut out = stdout().lock();
     let terminal = out.is_terminal();
-    let text = match args.json {
-        true => to_json(&document),
-        false => report::table(&document, usize::from(columns()), terminal),
+    let text = match (args.json, args.pasted.form()) {
+        (true, _) => to_json(&document),
+        (_, Some(form)) => report::pasted(&document, form),
+        _ => report::table(&document, usize::from(columns()), terminal),
     };
     writeln!(out, "{}", text.trim_end())?;
     Ok(End::Done)

@@ -72,7 +72,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<End, Failure> {
             return Err(failure);
         }
     };
-    print::document(&document, args.json)?;
+    print::document(&document, args.json, None)?;
     say(&format!("replayed in {:.1} s", began.elapsed().as_secs_f64()));
     if let Some(folder) = &args.out {
         for (name, text) in [(JSON, to_json(&document)), (PAGE, report::page(&document))] {

@@ -1,9 +1,8 @@
 //! `fourcorners validate --shapes`: the catalogue held against measured distributions.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{IsTerminal, Write, stderr, stdout};
+use std::io::{Write, stdout};
 use std::path::Path;
-use std::sync::Mutex;
 
 use anyhow::Context;
 use comfy_table::{ContentArrangement, Table, presets};
@@ -43,7 +42,7 @@ pub(super) fn run(args: &ValidateArgs, file: Option<&Path>) -> Result<End, Failu
         None => Drives::of_catalogue(),
     };
     let interrupt = Interrupt::listen()?;
-    let progress = Progress { shown: Mutex::new(None), terminal: stderr().is_terminal() };
+    let progress = Progress::new("validate --shapes");
     let watch = |done| {
         progress.show(done);
         !interrupt.asked()

@@ -1,7 +1,6 @@
 // The page over the database: what is compared, what there is, what is started.
 
-import { bars, format, lines, micros } from "./charts.js";
-import { $, Choices, ask, element, number, row, trouble } from "./common.js";
+import { $, Choices, ask, element, row, text, trouble } from "./common.js";
 import { follow, showForm } from "./live.js";
 
 const views = ["compare", "results", "review"];
@@ -16,8 +15,24 @@ function options(select, values, first) {
 
 // ---- compare ----
 
-const compare = { shown: [], scale: "linear", asked: 0 };
-const compared = new Choices($("compare-drives"), $("compare-find"), loadCompared);
+// What is shown is what `fourcorners report` says of the same results: the server makes it. What is
+// chosen is in the address, so that a link shows it again.
+const compare = { asked: 0 };
+const compared = new Choices($("compare-drives"), $("compare-find"), () => {
+  remember("");
+  loadCompared();
+});
+
+const inAddress = () => new URLSearchParams(location.search);
+
+function remember(figure) {
+  const query = new URLSearchParams([
+    ["method", $("compare-method").value],
+    ...compared.chosen.map((drive) => ["drive", drive]),
+    ...(figure ? [["figure", figure]] : []),
+  ]);
+  history.replaceState(null, "", `?${query}${location.hash}`);
+}
 
 async function loadCompared() {
   const turn = ++compare.asked;
@@ -26,97 +41,59 @@ async function loadCompared() {
     const found = await Promise.all(compared.chosen.map(async (name) => {
       const query = new URLSearchParams({ name, method, limit: 1 });
       const { records } = await ask(`/api/records?${query}`);
-      return records.length ? ask(`/api/records/${records[0].id}`) : null;
+      return records[0]?.id;
     }));
+    const ids = found.filter(Boolean).map((id) => `id=${id}`).join("&");
+    const part = ids ? await text(`/part?${ids}`) : "";
     // A later choice may have been answered before.
     if (turn !== compare.asked) return;
-    compare.shown = found.filter(Boolean);
     trouble(null);
-    showCompared();
+    showCompared(found, ids, part);
   } catch (error) {
     trouble(error);
   }
 }
 
-function labelOf({ record }) {
-  const wall = record.clock === "wall" ? ", wall time" : "";
-  return `${record.target.title}${wall}${record.quick ? ", quick" : ""}`;
-}
-
-function showCompared() {
-  const { shown } = compare;
-  const missing = compared.chosen.length - shown.length;
-  $("compare-shown").hidden = !shown.length;
-  $("compare-none").hidden = shown.length > 0;
-  $("compare-none").textContent = compared.chosen.length
+function showCompared(found, ids, part) {
+  const missing = found.filter((id) => !id).length;
+  $("compare-shown").hidden = !ids;
+  $("compare-none").hidden = Boolean(ids);
+  $("compare-none").textContent = found.length
     ? "The chosen drives have no results of this method."
     : compared.any
       ? "Choose drives that have results; the first one chosen is the drive under test."
       : "There are no results yet. Review drives of the catalogue under Review, or any with `fourcorners review`.";
-  if (!shown.length) return;
-  $("compare-chosen").textContent = `Under test: ${labelOf(shown[0])}.`
-    + (missing ? ` ${missing} of the chosen drives have no results of this method.` : "");
-  const words = new Map(shown.flatMap((one) => Object.entries(one.words)));
-  const names = [...new Set(shown.flatMap((one) => [
-    ...Object.keys(one.record.figures), ...Object.keys(one.record.curves ?? {})]))];
-  options($("compare-figure"), names.map((value) => ({ value, label: words.get(value) ?? value })));
-  const ids = shown.map((one) => `id=${one.record.id}`).join("&");
-  $("compare-report").href = `/report?${ids}`;
-  drawCompared();
+  $("compare-chosen").textContent = missing ? `${missing} of the chosen drives have no results of this method.` : "";
+  $("compare-chosen").hidden = !missing;
+  $("compare-report").href = $("compare-save").href = `/report?${ids}`;
+  // Ours, with all that came from records escaped.
+  $("compare-part").innerHTML = part;
+  fourcornersPart($("compare-part"));
+  const figures = Array.from($("compare-part").querySelectorAll(".chart"), (chart) => ({
+    value: chart.dataset.name,
+    label: chart.closest("figure").querySelector("summary .unseen").textContent.replace(/^: /, ""),
+  }));
+  options($("compare-figure"), figures, "the top");
+  const wanted = inAddress().get("figure");
+  if (figures.some(({ value }) => value === wanted)) {
+    $("compare-figure").value = wanted;
+    goToFigure();
+  }
 }
 
-// Within 10 % makes no difference, as `fourcorners compare` has it.
-function ratioWords(ratio) {
-  if (!Number.isFinite(ratio)) return "–";
-  return `${ratio >= 1 / 1.1 && ratio <= 1.1 ? "≈ " : ""}${format(ratio)}`;
-}
-
-function drawCompared() {
-  const { shown, scale } = compare;
-  if (!shown.length) return;
+function goToFigure() {
   const name = $("compare-figure").value;
-  const having = shown.filter((one) => one.record.figures[name]);
-  const rows = having.map((one) => ({
-    label: labelOf(one),
-    value: one.record.figures[name].mb_per_s,
-    underTest: one === shown[0],
-    wall: one.record.clock === "wall" && shown.some((other) => other.record.clock === "virtual"),
-  }));
-  $("bars-title").textContent = $("compare-figure").selectedOptions[0]?.textContent ?? "";
-  $("bars").closest("figure").hidden = !rows.length;
-  if (rows.length) bars($("bars"), rows, "MB/s");
-  $("compare-table").querySelector("tbody").replaceChildren(...having.map((one) => {
-    const figure = one.record.figures[name];
-    const { mean, p99, p999, max } = figure.latency_us;
-    const ratio = one === having[0] ? "" : ratioWords(figure.mb_per_s / having[0].record.figures[name].mb_per_s);
-    const times = [mean, p99, p999, max].map((us) => number(micros(us)));
-    const made = row([labelOf(one), one.record.clock, figure.mb_per_s, number(ratio), figure.iops, ...times]);
-    made.classList.toggle("under-test", one === shown[0]);
-    return made;
-  }));
-  const seconds = shown.filter((one) => one.record.series[name]?.iops.length);
-  $("seconds-figure").hidden = !seconds.length;
-  $("compare-scale").hidden = !seconds.length;
-  if (seconds.length) {
-    lines($("seconds"), seconds.map((one) => {
-      const y = one.record.series[name].iops;
-      return { label: labelOf(one), x: y.map((_, second) => second + 1), y };
-    }), { x: "seconds", y: "I/Os per second", log: scale === "log" });
+  const charts = Array.from($("compare-part").querySelectorAll(".chart"));
+  const chart = charts.find((one) => one.dataset.name === name);
+  for (let at = chart; at; at = at.parentElement) {
+    if (at.tagName === "DETAILS") at.open = true;
+    if (at.hidden && at.classList.contains("panel")) {
+      const groups = at.parentElement.querySelectorAll(":scope > .switch");
+      at.dataset.choices.split(" ").forEach((value, place) =>
+        groups[place].querySelector(`[data-value="${value}"]`).click());
+    }
   }
-  const curves = shown.filter((one) => one.record.curves?.[name]);
-  $("curve-figure").hidden = !curves.length;
-  if (curves.length) {
-    const { x, y } = curves[0].record.curves[name];
-    lines($("curve"), curves.map((one) => {
-      const { points } = one.record.curves[name];
-      return { label: labelOf(one), x: points.map((p) => p[0]), y: points.map((p) => p[1]) };
-    }), { x, y, log: false });
-  }
-  $("compare-verdicts").replaceChildren(...shown.flatMap((one) => {
-    const list = document.createElement("ul");
-    list.append(...one.conclusions.map((text) => element("li", text)));
-    return one.conclusions.length ? [element("h3", labelOf(one)), list] : [];
-  }));
+  (chart?.closest("figure") ?? $("compare")).scrollIntoView({ block: "start" });
 }
 
 // ---- results ----
@@ -189,19 +166,28 @@ async function begin() {
   const entries = methods.map(({ name, words }) => ({ value: name, label: words }));
   options($("compare-method"), entries);
   options($("filter-method"), entries, "any");
+  const chosen = inAddress();
+  if (chosen.has("method")) $("compare-method").value = chosen.get("method");
+  compared.chosen = chosen.getAll("drive");
   const catalogue = await loadDrives();
   showForm(catalogue, methods, loadDrives);
-  $("compare-method").addEventListener("change", loadCompared);
-  $("compare-figure").addEventListener("change", drawCompared);
-  for (const button of $("compare-scale").querySelectorAll("button")) {
-    button.addEventListener("click", () => {
-      compare.scale = button.dataset.scale;
-      for (const other of $("compare-scale").querySelectorAll("button")) {
-        other.setAttribute("aria-pressed", String(other === button));
-      }
-      drawCompared();
-    });
-  }
+  $("compare-method").addEventListener("change", () => {
+    remember("");
+    loadCompared();
+  });
+  $("compare-figure").addEventListener("change", () => {
+    remember($("compare-figure").value);
+    goToFigure();
+  });
+  $("compare-link").addEventListener("click", () => {
+    const button = $("compare-link");
+    const told = (word) => {
+      button.textContent = word;
+      setTimeout(() => { button.textContent = "Copy the link"; }, 2000);
+    };
+    if (!navigator.clipboard) return told("It is in the address bar");
+    navigator.clipboard.writeText(location.href).then(() => told("Copied"), () => told("It is in the address bar"));
+  });
   for (const form of document.querySelectorAll(".choices, #results-filter")) {
     form.addEventListener("submit", (event) => event.preventDefault());
   }
@@ -209,7 +195,6 @@ async function begin() {
   $("results-report").addEventListener("click", () => {
     location.href = `/report?${[...results.chosen].map((id) => `id=${id}`).join("&")}`;
   });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawCompared);
   addEventListener("hashchange", route);
   route();
   follow();

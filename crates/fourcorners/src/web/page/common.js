@@ -1,7 +1,5 @@
 // What all views use: questions to the server, elements, lists to choose from.
 
-import { format } from "./charts.js";
-
 export const $ = (id) => document.getElementById(id);
 
 // Asks the server; what it refuses is an error with its words.
@@ -14,6 +12,19 @@ export async function ask(path, options) {
   }
   const content = await answer.json().catch(() => null);
   if (!answer.ok) throw new Error(content?.error ?? `The server answered ${answer.status}.`);
+  return content;
+}
+
+// What the server made, as text.
+export async function text(path) {
+  let answer;
+  try {
+    answer = await fetch(path);
+  } catch {
+    throw new Error("The server does not answer: it may have been stopped.");
+  }
+  const content = await answer.text();
+  if (!answer.ok) throw new Error(`The server answered ${answer.status}: ${content.slice(0, 200)}`);
   return content;
 }
 
@@ -46,8 +57,14 @@ export function row(cells) {
   return made;
 }
 
-// A cell with a number that says its unit.
-export const number = (text) => element("td", text, { class: "number" });
+export function format(value) {
+  if (!Number.isFinite(value)) return "–";
+  const digits = value === 0 ? 0 : Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))));
+  return value.toLocaleString("en", {
+    minimumFractionDigits: 0,
+    maximumFractionDigits: Math.min(digits, 6),
+  });
+}
 
 // Check boxes with a search field above them. Order of choice is kept: the first is under test.
 export class Choices {

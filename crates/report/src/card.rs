@@ -1,0 +1,147 @@
+//! A review as one small picture, to post: the ranking of several drives, or where one stands.
+
+use fourcorners_record::Document;
+use maud::{Markup, html};
+
+use super::chart::{colour, of_xml};
+use super::entries::{Entries, shortened};
+use super::pictures::Picture;
+use super::placing::{self, Strip};
+use super::references::References;
+use super::standings::Standings;
+use super::words::{NO_VALUE, rate, wrapped};
+
+/// Its size: what sites show beside a link.
+const WIDTH: f64 = 1200.0;
+const HEIGHT: f64 = 630.0;
+const EDGE: f64 = 56.0;
+/// Drives that have room.
+const MOST_DRIVES: usize = 7;
+/// Letters of a sentence that fit a line.
+const LINE_CHARS: usize = 112;
+
+/// The card of a document; `None` where nothing in it can be compared.
+pub fn card(document: &Document) -> Option<Picture> {
+    let all = Entries::among(document, References::built_in());
+    let title = all.all.first()?.label.clone();
+    let (heading, said, drawing) = match Standings::of(&all) {
+        Some(standings) => {
+            let heading = format!("{} drives", standings.drives.len());
+            (heading, standings.sentences(), ranking(&standings))
+        }
+        None => {
+            let strips = placing::strips(&all);
+            let most = strips.iter().map(|strip| strip.others()).max()?;
+            let among = format!("Place among {} drives", most + 1);
+            (title, vec![placing::sentence(&strips, most)], places(&strips, &among))
+        }
+    };
+    let lines: Vec<String> =
+        said.iter().flat_map(|said| wrapped(said, LINE_CHARS)).take(5).collect();
+    let svg = html! {
+        svg xmlns="http://www.w3.org/2000/svg" width=(WIDTH) height=(HEIGHT)
+            viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) font-family="Noto Sans, sans-serif"
+        {
+            rect width="100%" height="100%" fill=(colour("--paper")) {}
+            rect width="12" height="100%" fill=(colour("--accent")) {}
+            text x=(EDGE) y="64" font-size="20" font-weight="700" fill=(colour("--accent"))
+                { "fourcorners" }
+            text x=(EDGE) y="118" font-size="44" font-weight="700" fill=(colour("--ink"))
+                { (shortened(&heading, 44)) }
+            @for (row, line) in lines.iter().enumerate() {
+                text x=(EDGE) y=(156 + 26 * row) font-size="19" fill=(colour("--quiet")) { (line) }
+            }
+            (drawing)
+        }
+    };
+    let svg: String = svg.into_string().chars().map(of_xml).collect();
+    Some(Picture { name: "card".into(), svg })
+}
+
+fn ranking(standings: &Standings) -> Markup {
+    let top = 330.0;
+    let left = 400.0;
+    let width = (WIDTH - EDGE - left) / standings.columns.len() as f64;
+    let row_height = 40.0;
+    let right = |column: usize| left + width * (column as f64 + 1.0);
+    html! {
+        @for (at, column) in standings.columns.iter().enumerate() {
+            @for (line, word) in column.measure.heading.iter().enumerate() {
+                text x=(right(at)) y=(top - 28.0 + 20.0 * line as f64) font-size="16" text-anchor="end"
+                    fill=(colour("--quiet")) { (word) }
+            }
+        }
+        @for (drive, label) in standings.drives.iter().take(MOST_DRIVES).enumerate() {
+            @let y = top + 34.0 + row_height * drive as f64;
+            text x=(EDGE) y=(y) font-size="20" fill=(colour("--ink"))
+                font-weight=(if standings.under_test == Some(drive) { "700" } else { "400" })
+            {
+                (standings.ranks[drive].map_or(NO_VALUE.into(), |rank| rank.to_string())) " "
+                (shortened(label, 32))
+            }
+            @for (at, column) in standings.columns.iter().enumerate() {
+                @let leads = column.is_first_alone(drive);
+                text x=(right(at)) y=(y) font-size="18" text-anchor="end" fill=(colour("--ink"))
+                    font-weight=(if leads { "700" } else { "400" })
+                    { (column.values[drive].map_or(NO_VALUE.into(), |value| column.measure.value(value))) }
+                @if let Some(share) = column.share(drive) {
+                    rect x=(right(at) - width + 12.0) y=(y + 7.0) height="5"
+                        width=(format!("{:.1}", (share * (width - 12.0)).max(1.0)))
+                        fill=(colour(if leads { "--accent" } else { "--other" })) {}
+                }
+            }
+        }
+        text x=(EDGE) y=(HEIGHT - 20.0) font-size="15" fill=(colour("--quiet"))
+            { "By mean place: " (standings.units()) "." }
+    }
+}
+
+fn places(strips: &[Strip], among: &str) -> Markup {
+    let (top, left, right) = (290.0, 400.0, 850.0);
+    html! {
+        text x=(WIDTH - EDGE) y=(top - 26.0) font-size="16" text-anchor="end"
+            fill=(colour("--quiet")) { (among) }
+        @for (row, strip) in strips.iter().enumerate() {
+            @let y = top + 46.0 * row as f64;
+            @let at = |share: f64| format!("{:.1}", left + share * (right - left));
+            text x=(EDGE) y=(y + 6.0) font-size="20" fill=(colour("--ink")) { (strip.heading()) }
+            line x1=(left) x2=(right) y1=(y) y2=(y) stroke=(colour("--rule")) {}
+            @for share in strip.shares() {
+                rect x=(at(share)) y=(y - 8.0) width="3" height="16" fill=(colour("--other")) opacity="0.6" {}
+            }
+            rect x=(at(strip.own_share())) y=(y - 14.0) width="8" height="28" rx="2"
+                fill=(colour("--accent")) {}
+            text x="1020" y=(y + 6.0) font-size="20" text-anchor="end" font-weight="700"
+                fill=(colour("--ink")) { (rate(strip.own())) " MB/s" }
+            text x=(WIDTH - EDGE) y=(y + 6.0) font-size="20" text-anchor="end" fill=(colour("--ink"))
+                { (strip.place()) " of " (strip.others() + 1) }
+        }
+        text x=(EDGE) y=(HEIGHT - 20.0) font-size="15" fill=(colour("--quiet"))
+            { "A mark for each drive, from the slowest to the fastest; equal distances are equal factors." }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fourcorners_record::from_json;
+
+    use super::*;
+
+    #[test]
+    fn a_card_shows_one_drive_or_several_and_nothing_of_nothing() {
+        let text = include_str!("../../results/tests/golden/review-1.json");
+        let one = from_json(text).expect("an old document");
+        let alone = card(&one).expect("it stands among the catalogue").svg;
+        assert!(alone.contains("Place among ") && alone.contains("Crucial m4 256 GB"), "{alone}");
+        let mut other = one.records[0].clone();
+        other.target.name = "other".into();
+        other.target.title = "The <other>".into();
+        for figure in other.figures.values_mut() {
+            figure.mb_per_s *= 2.0;
+        }
+        let both = Document::new(vec![one.records[0].clone(), other]);
+        let both = card(&both).expect("two drives").svg;
+        assert!(both.contains("2 drives") && both.contains("Fastest: The &lt;other&gt;"), "{both}");
+        assert_eq!(card(&Document::new(Vec::new())), None);
+    }
+}
