@@ -56,6 +56,7 @@ mod look_ahead;
 mod persistence;
 mod plain;
 mod state;
+mod tracking;
 mod trim;
 mod units;
 mod wear;

@@ -4,15 +4,13 @@
 //! stay where they are until their block is erased, so that a version that was on the NAND once can be found again
 //! until a newer one is.
 
-use super::Ssd;
-use super::plain::OneUnit;
 use crate::ftl::{FRONTS, LogicalUnit, Stream};
 use crate::{Lba, Nanos};
 
 /// A unit of the map, as a write left it, is on the NAND.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Persisted {
-    /// The number of the write, from 0, since [`Ssd::track_persistence`]. All count but those that
+    /// The number of the write, from 0, since [`Ssd::track_persistence`](crate::Ssd::track_persistence). All count but those that
     /// [`Geometry::refuses`](crate::Geometry::refuses).
     pub write: u64,
     /// Where the unit begins.
@@ -77,41 +75,13 @@ impl Persistence {
         self.told.extend(going_on.map(|(_, unit, write, begun)| (unit, write, begun.max(end))));
     }
 
+    /// What has got its time since this was asked last: unit, write, time.
+    pub(super) fn take_told(&mut self) -> Vec<(LogicalUnit, u64, Nanos)> {
+        std::mem::take(&mut self.told)
+    }
+
     pub(super) fn clear(&mut self) {
         self.open.iter_mut().for_each(Vec::clear);
         self.going_on.clear();
-    }
-}
-
-impl Ssd {
-    /// From now on [`Ssd::persisted`] tells when what is written is on the NAND. Times stay as they are, to the
-    /// nanosecond; the drive is simulated a little more slowly. Nothing may be in flight.
-    pub fn track_persistence(&mut self) {
-        self.persistence = Some(Box::default());
-        // The short ways ask for nothing that most drives do not have.
-        self.plain = false;
-        self.one = OneUnit::NONE;
-    }
-
-    /// Sectors of a unit of the map, the least that is on the NAND or not.
-    pub fn unit_sectors(&self) -> u32 {
-        self.grain.unit_sectors()
-    }
-
-    /// Whether what was answered is safe, because capacitors keep the drive alive until it is on the NAND.
-    pub fn is_power_loss_protected(&self) -> bool {
-        self.power_loss_protected
-    }
-
-    /// What has got its time since this was asked last, in no order. Until a unit is told of, it is in a row
-    /// that nobody has ordered to be programmed, and only the write buffer has it.
-    pub fn persisted(&mut self) -> impl Iterator<Item = Persisted> + use<> {
-        let told = self.persistence.as_mut().map(|tracked| std::mem::take(&mut tracked.told));
-        let (unit_sectors, end) = (u64::from(self.grain.unit_sectors()), self.geometry.sectors);
-        told.unwrap_or_default().into_iter().map(move |(unit, write, at)| {
-            let first = u64::from(unit) * unit_sectors;
-            let sectors = unit_sectors.min(end - first) as u32;
-            Persisted { write, lba: Lba(first), sectors, at }
-        })
     }
 }

@@ -43,7 +43,7 @@ struct WriteTimes {
 
 impl OneUnit {
     /// Those of a drive that has none.
-    pub(super) const NONE: OneUnit = OneUnit {
+    const NONE: OneUnit = OneUnit {
         sectors: 0,
         within: 0,
         end: 0,
@@ -83,6 +83,12 @@ impl OneUnit {
 }
 
 impl Ssd {
+    /// Every command goes the long way from now on, which asks for what most drives do not have.
+    pub(super) fn leave_the_short_way(&mut self) {
+        self.plain = false;
+        self.one = OneUnit::NONE;
+    }
+
     /// Whether a read or a write is of one whole unit: see [`OneUnit`].
     #[inline(always)]
     pub(super) fn is_one_unit(&self, io: Io) -> bool {
