@@ -63,9 +63,12 @@ fn promises_are_kept_by_who_keeps_them_and_images_are_made_again() {
         let broken = of.iter().filter(|cut| cut["promised_writes_lost"] != 0).count();
         (broken, of.len())
     };
-    assert_eq!((broken("honest"), broken("legal")), ((0, 30), (0, 30)));
+    // qemu-io flushes once more when it ends.
+    let (honest, flushes) = broken("honest");
+    assert!(honest == 0 && flushes >= 30, "{honest} of {flushes}");
+    assert_eq!(broken("legal"), (0, flushes));
     let (broken, of) = broken("lost-flush");
-    assert!(of == 30 && broken > 15, "{broken} of {of}");
+    assert!(of == flushes && broken > 15, "{broken} of {of}");
     // On a drive with capacitors not even what was only answered is lost.
     let (_, text) = ran(dir, &["crash", "t", "intel-s3700-200gb", "--fault", "honest"]);
     assert!(
