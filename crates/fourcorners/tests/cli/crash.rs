@@ -71,10 +71,9 @@ fn promises_are_kept_by_who_keeps_them_and_images_are_made_again() {
     assert!(of == flushes && broken > 15, "{broken} of {of}");
     // On a drive with capacitors not even what was only answered is lost.
     let (_, text) = ran(dir, &["crash", "t", "intel-s3700-200gb", "--fault", "honest"]);
-    assert!(
-        text.contains("Its capacitors keep what was answered.") && text.contains("0 B"),
-        "{text}"
-    );
+    // The median and the most.
+    let nothing_lost = text.matches(" 0 bytes").count() == 2;
+    assert!(text.contains("Its capacitors keep what was answered.") && nothing_lost, "{text}");
 
     // A check that fails, with what makes its image again.
     let check = "od -An -tu1 -N1 {} | grep -qv ' 0' || { echo nothing at 0; exit 3; }";
