@@ -95,7 +95,9 @@ impl FromStr for FaultSpec {
 /// `0-1G`: from the first byte to before the last.
 fn range_of(text: &str) -> Option<Range<u64>> {
     let (from, to) = text.split_once('-')?;
-    let range = fourcorners_words::bytes_of(from)?..fourcorners_words::bytes_of(to)?;
+    // A size is never 0, but a place may be.
+    let start = if from == "0" { 0 } else { fourcorners_words::bytes_of(from)? };
+    let range = start..fourcorners_words::bytes_of(to)?;
     (range.start < range.end).then_some(range)
 }
 
@@ -341,8 +343,8 @@ mod tests {
         assert_eq!(struck("eio-read@p=1", READ).len(), 100);
         assert!((5..40).contains(&struck("eio-read@p=0.2", READ).len()));
         // Requests that touch the bytes from 40 KiB to before 48 KiB; only those are counted.
-        assert_eq!(struck("bit-flip@each=1,40K-48K", READ), [10, 11]);
-        assert_eq!(struck("bit-flip@n=2,40K-48K", READ), [11]);
+        assert_eq!(struck("bit-flip@each=1,40KiB-48KiB", READ), [10, 11]);
+        assert_eq!(struck("bit-flip@n=2,40KiB-48KiB", READ), [11]);
     }
 
     #[test]
