@@ -247,7 +247,7 @@ fn its_trim_takes_longer_than_others() {
         review.max_ms("random_read_4k_qd1_during_trim")
     };
     let ours = longest("crucial-m4-64gb", &[]);
-    let others = ["intel-320-300gb", "ocz-vertex-3-120gb"].map(|name| longest(name, &[]));
+    let others = ["intel-320-300gb", "sandisk-extreme-ii-120gb"].map(|name| longest(name, &[]));
     assert!(others.iter().all(|other| ours > 2.0 * other), "{ours} ms, others {others:?}");
     // Not as long as the C300, which stutters.
     let c300 = longest("crucial-c300-64gb", &[]);
