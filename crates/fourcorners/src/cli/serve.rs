@@ -216,7 +216,7 @@ fn serve<T: Target>(
         door.as_micros(),
     );
     if as_json {
-        say(&begin);
+        begin.lines().for_each(say);
     } else {
         writeln!(stdout(), "{begin}")?;
     }
