@@ -57,6 +57,8 @@ fn a_signal_ends_it_with_a_report_and_takes_its_socket_away() {
         let mut err = BufReader::new(server.stderr.take().expect("it is piped"));
         let told = if json { err.read_line(&mut first) } else { out.read_line(&mut first) };
         assert!(told.is_ok() && first.contains("nbd+unix:///?socket=s"), "{first}");
+        // What follows is on a line of its own.
+        assert!(first.ends_with("(Ctrl-C ends it)\n"), "{first}");
         assert!(dir.path().join("s").exists());
         let kill = Command::new("kill").args([signal, &server.id().to_string()]).status();
         assert!(kill.is_ok_and(|status| status.success()));
