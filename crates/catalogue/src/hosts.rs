@@ -226,8 +226,8 @@ mod tests {
             (trim.supported, trim.mode.unwrap_or_default())
         };
         let m4 = "crucial-m4-256gb";
-        assert_eq!(trim(m4, "passed"), (true, TrimMode::Immediate));
-        assert_eq!(trim(m4, "unknown"), (true, TrimMode::Immediate));
+        assert_eq!(trim(m4, "passed"), (true, TrimMode::Blocking));
+        assert_eq!(trim(m4, "unknown"), (true, TrimMode::Blocking));
         assert_eq!(trim(m4, "dropped"), (true, TrimMode::Ignored));
         assert!(!trim(m4, "refused").0);
         let without = "intel-x25-m-g1-80gb";

@@ -103,7 +103,7 @@ fn what_is_flushed_or_forced_is_on_the_nand_when_that_is_answered_and_other_writ
         config.buffer.power_loss_protected = false;
         config.buffer.write_cache = None;
         // What a purge or a write over it in the buffer has dropped is on the NAND never: it is looked at apart.
-        let coalesces = config.buffer.coalesces();
+        let coalesces = config.buffer.coalesces() || config.buffer.joins();
         let purged = commands.iter().position(|command| *command == Command::Purge);
         let commands = &commands[..purged.unwrap_or(commands.len())];
         play(&config, commands, true, |_, io, answered, written| {

@@ -59,6 +59,7 @@ fn profile(random: &mut Random) -> SsdConfig {
             erase_suspend_us: Some(40.0),
             resume_us: 20.0,
             most_suspensions: 3,
+            patience_us: Some(500.0),
         });
         profile.nand.cache_reads = Some(true);
         profile.nand.cache_programs = Some(true);
@@ -124,7 +125,13 @@ fn profile(random: &mut Random) -> SsdConfig {
     profile.controller.move_4k_us = Some(random.below(3) as f64);
     let may_limit = profile.gc.pacing == Pacing::Paced && profile.slc_buffer.is_none();
     if may_limit && random.below(4) > 0 {
-        profile.write_limit = Some(WriteLimitSection { us_per_4k: 70.0, burst_kib: 16 });
+        profile.write_limit = Some(WriteLimitSection {
+            us_per_4k: 70.0,
+            burst_kib: 16,
+            pause_us: Some(3000.0),
+            pause_every_kib: Some(640),
+            ..WriteLimitSection::default()
+        });
     }
     profile
 }

@@ -19,7 +19,7 @@ fn drive(limit: Option<WriteLimitSection>) -> SsdConfig {
 }
 
 fn limit(burst_kib: u32) -> Option<WriteLimitSection> {
-    Some(WriteLimitSection { us_per_4k: 100.0, burst_kib })
+    Some(WriteLimitSection { us_per_4k: 100.0, burst_kib, ..WriteLimitSection::default() })
 }
 
 /// Filled and written over three times at random.
@@ -150,4 +150,63 @@ fn what_has_no_paced_collection_has_no_limit() {
     ] {
         assert!(refused.contains(told), "{refused}");
     }
+}
+
+/// Random writes at half the limit, as a host with pauses of its own has them.
+fn paced_writes(section: WriteLimitSection) -> Vec<f64> {
+    let mut drive = steady(&drive(Some(section)));
+    let units = drive.geometry().sectors / 8;
+    let mut random = Random(2);
+    let begin = drive.now();
+    let mut latencies: Vec<f64> = (1..20_000)
+        .map(|number| {
+            let due = begin + Nanos(200_000 * number);
+            let _ = drive.reap(due.max(drive.now())).expect("nothing to fail");
+            closed_loop(&mut drive, 1, times(1, |_| io(Op::Write, random.below(units), 1)))[0].0
+        })
+        .map(|ns| ns as f64 / 1e3)
+        .collect();
+    latencies.sort_by(f64::total_cmp);
+    latencies
+}
+
+#[test]
+fn collection_that_fell_behind_stops_the_writes_of_a_host_below_the_limit() {
+    let even = WriteLimitSection { us_per_4k: 100.0, burst_kib: 64, ..Default::default() };
+    let pausing =
+        WriteLimitSection { pause_us: Some(20_000.0), pause_every_kib: Some(4000), ..even.clone() };
+    let with = paced_writes(pausing.clone());
+    assert!((with.last().expect("some") / 20_000.0 - 1.0).abs() < 0.05, "{:?}", with.last());
+    assert!(quantile(&with, 0.5) < 100.0);
+    // Collection itself makes some wait, shorter: of 20,000 writes a pause comes to every thousandth.
+    let long = |latencies: &[f64]| latencies.iter().filter(|us| **us > 15_000.0).count();
+    let without = paced_writes(even);
+    assert!(long(&with) >= 15, "{} of them", long(&with));
+    assert_eq!(long(&without), 0, "{:?}", without.last());
+    // Of up to 200 ms from one to the next a fortieth is recovered here, of less where the host had to catch up.
+    let recovering = WriteLimitSection { pause_recovers_percent: Some(2.5), ..pausing.clone() };
+    let recovered = paced_writes(recovering);
+    assert!(long(&recovered) >= 10, "{} of them", long(&recovered));
+    assert!(
+        (15_000.0..18_000.0).contains(recovered.last().expect("some")),
+        "{:?}",
+        recovered.last()
+    );
+    // At the limit there are no pauses: every write takes its turn as before.
+    let (latencies, rate) = random_writes(&mut steady(&drive(Some(pausing))), 40_000);
+    assert!((rate / 10_000.0 - 1.0).abs() < 0.02, "{rate} a second");
+    assert!(quantile(&latencies, 0.99) < 3300.0);
+}
+
+#[test]
+fn fresh_it_is_as_even_as_it_is_told() {
+    let rate = |fresh_us_per_4k| {
+        let section = WriteLimitSection { fresh_us_per_4k, ..Default::default() };
+        random_writes(&mut make(&drive(Some(section))), 20_000)
+    };
+    let (latencies, spaced) = rate(Some(40.0));
+    assert!((spaced / 25_000.0 - 1.0).abs() < 0.01, "{spaced} a second");
+    assert!(quantile(&latencies, 0.99) / quantile(&latencies, 0.1) < 1.02);
+    let (_, free) = rate(None);
+    assert!(free > 30_000.0, "{free} a second");
 }

@@ -8,7 +8,7 @@
 //! use fourcorners_drive::config::{CapacitySection, NandSection, SsdConfig};
 //!
 //! let config = SsdConfig {
-//!     capacity: CapacitySection { sectors: 1_000_000, queue_depth: 32 },
+//!     capacity: CapacitySection { sectors: 1_000_000, ..CapacitySection::default() },
 //!     nand: NandSection { dies: 4, program_us: 900.0, ..NandSection::default() },
 //!     ..SsdConfig::default()
 //! };

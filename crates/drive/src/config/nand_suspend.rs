@@ -26,6 +26,10 @@ pub struct NandSuspendSection {
     /// How often one operation may be suspended, 1 to 10^6: after that reads wait for its end, so
     /// that it comes to an end.
     pub most_suspensions: u32,
+    /// Microseconds, 0 to 10^6: while a write waits for longer than that, programs are not suspended, since what is
+    /// suspended holds up the writes; erases still are. None where it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patience_us: Option<f64>,
 }
 
 impl Default for NandSuspendSection {
@@ -36,6 +40,7 @@ impl Default for NandSuspendSection {
             erase_suspend_us: Some(100.0),
             resume_us: 0.0,
             most_suspensions: 1,
+            patience_us: None,
         }
     }
 }
@@ -51,6 +56,9 @@ impl NandSuspendSection {
             }
         }
         within("nand_suspend.resume_us", self.resume_us, 0.0..=1e6)?;
+        if let Some(patience) = self.patience_us {
+            within("nand_suspend.patience_us", patience, 0.0..=1e6)?;
+        }
         within("nand_suspend.most_suspensions", self.most_suspensions, 1..=1_000_000)?;
         if self.program_suspend_us.is_none() && self.erase_suspend_us.is_none() {
             return Err(ConfigError::new(

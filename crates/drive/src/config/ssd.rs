@@ -112,12 +112,16 @@ pub struct CapacitySection {
     pub sectors: u64,
     /// Commands it takes at once: up to 32 on SATA (NCQ), up to 65,535 on PCIe (NVMe).
     pub queue_depth: u32,
+    /// KiB that one command moves at most, 64 to 2^20: the host's driver splits a longer I/O into several, which are
+    /// done when the last is. None where it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transfer_kib: Option<u32>,
 }
 
 impl Default for CapacitySection {
     /// 1 GB, which leaves 6 % of the default flash to collection, and all that NCQ allows at once.
     fn default() -> CapacitySection {
-        CapacitySection { sectors: 1_953_120, queue_depth: 32 }
+        CapacitySection { sectors: 1_953_120, queue_depth: 32, transfer_kib: None }
     }
 }
 
@@ -178,6 +182,11 @@ pub struct BufferSection {
     /// programs a row before it is full, as a flush does, ends it for the units of the row. Not with `[compression]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coalesce: Option<bool>,
+    /// Whether writes in order that cover a unit of the map in part are joined: one that begins where the last of them
+    /// ended takes the place that the unit has in its row, and no write waits for the rest of such a unit to be
+    /// read; false when absent. Not with `[compression]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub join: Option<bool>,
 }
 
 impl Default for BufferSection {
@@ -187,6 +196,7 @@ impl Default for BufferSection {
             write_kib: 64,
             power_loss_protected: false,
             coalesce: None,
+            join: None,
             write_cache: None,
         }
     }
@@ -201,6 +211,11 @@ impl BufferSection {
     /// Whether writes are coalesced.
     pub fn coalesces(&self) -> bool {
         self.coalesce == Some(true)
+    }
+
+    /// Whether writes in order are joined.
+    pub fn joins(&self) -> bool {
+        self.join == Some(true)
     }
 }
 
@@ -232,10 +247,16 @@ impl SsdConfig {
         }
         let two_rows_kib = (self.row_bytes() * 2).div_ceil(1024) as u32;
         within("buffer.write_kib", self.buffer.write_kib, two_rows_kib..=1 << 22)?;
-        if self.buffer.coalesces() && self.compression.is_some() {
-            let must = "data that compresses less does not fit where a unit is: leave out \
-                        buffer.coalesce or [compression]";
-            return Err(ConfigError::new("buffer.coalesce", true, must));
+        for (key, takes_a_place_again) in
+            [("buffer.coalesce", self.buffer.coalesces()), ("buffer.join", self.buffer.joins())]
+        {
+            if takes_a_place_again && self.compression.is_some() {
+                let must = format!(
+                    "data that compresses less does not fit where a unit is: leave out {key} or \
+                     [compression]"
+                );
+                return Err(ConfigError::new(key, true, must));
+            }
         }
         self.gc.check()?;
         if let Some(streams) = &self.streams {
@@ -396,6 +417,9 @@ impl CapacitySection {
                 value,
                 "it must be a multiple of 8 (4 KiB)",
             ));
+        }
+        if let Some(kib) = self.transfer_kib {
+            within("capacity.transfer_kib", kib, 64..=1 << 20)?;
         }
         within("capacity.queue_depth", self.queue_depth, 1..=most_commands)
     }

@@ -18,12 +18,40 @@ pub struct WriteLimitSection {
     pub us_per_4k: f64,
     /// KiB that may come at once after a pause, 0 to 2^22: what was not used of the limit before.
     pub burst_kib: u32,
+    /// Microseconds from one 4 KiB to the next while the limit does not hold, 0 to 10^6: firmware that spreads what
+    /// the flash can take evenly, where a buffer alone takes it in bursts. None where it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fresh_us_per_4k: Option<f64>,
+    /// Microseconds, 0 to 10^6, in which no write is let through after every `pause_every_kib` while the limit
+    /// holds and no write waits for it: collection that has fallen behind catches up at once, where it takes part
+    /// of every write when the host is at the limit. None where it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pause_us: Option<f64>,
+    /// KiB written from one pause to the next, 4 to 2^30; needed with `pause_us`, and only then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pause_every_kib: Option<u32>,
+    /// Percent of the time since the last pause by which a pause is shorter, 0 to 100: what collection did
+    /// meanwhile. None where it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pause_recovers_percent: Option<f64>,
+    /// Whether reads wait with the writes while the limit holds, as where commands are handled in their order; false
+    /// when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reads_wait: Option<bool>,
 }
 
 impl Default for WriteLimitSection {
     /// 100,000 writes of 4 KiB a second, and none ahead of its time.
     fn default() -> WriteLimitSection {
-        WriteLimitSection { us_per_4k: 10.0, burst_kib: 0 }
+        WriteLimitSection {
+            us_per_4k: 10.0,
+            burst_kib: 0,
+            fresh_us_per_4k: None,
+            pause_us: None,
+            pause_every_kib: None,
+            pause_recovers_percent: None,
+            reads_wait: None,
+        }
     }
 }
 
@@ -37,6 +65,10 @@ impl WriteLimitSection {
     ) -> Result<(), ConfigError> {
         within("write_limit.us_per_4k", self.us_per_4k, 0.01..=1e6)?;
         within("write_limit.burst_kib", self.burst_kib, 0..=1 << 22)?;
+        if let Some(fresh) = self.fresh_us_per_4k {
+            within("write_limit.fresh_us_per_4k", fresh, 0.0..=1e6)?;
+        }
+        self.check_pauses()?;
         let other = if merges {
             "merges are not paced: leave out [write_limit] or [log_blocks]"
         } else if folds {
@@ -47,5 +79,27 @@ impl WriteLimitSection {
             return Ok(());
         };
         Err(ConfigError::new("write_limit.us_per_4k", self.us_per_4k, other))
+    }
+    fn check_pauses(&self) -> Result<(), ConfigError> {
+        if let Some(pause) = self.pause_us {
+            within("write_limit.pause_us", pause, 0.0..=1e6)?;
+        }
+        if let Some(percent) = self.pause_recovers_percent {
+            within("write_limit.pause_recovers_percent", percent, 0.0..=100.0)?;
+        }
+        match (self.pause_us, self.pause_every_kib) {
+            (Some(_), Some(every)) => within("write_limit.pause_every_kib", every, 4..=1 << 30),
+            (Some(pause), None) => Err(ConfigError::new(
+                "write_limit.pause_us",
+                pause,
+                "it needs write_limit.pause_every_kib: give it, or leave both out",
+            )),
+            (None, Some(every)) => Err(ConfigError::new(
+                "write_limit.pause_every_kib",
+                every,
+                "it needs write_limit.pause_us: give it, or leave both out",
+            )),
+            (None, None) => Ok(()),
+        }
     }
 }

@@ -208,8 +208,13 @@ mod tests {
 
     #[test]
     fn an_operation_is_suspended_so_often_and_no_more() {
-        let suspension =
-            Suspension { program: None, erase: Some(Nanos(40)), resume: Nanos(20), most: 2 };
+        let suspension = Suspension {
+            program: None,
+            erase: Some(Nanos(40)),
+            resume: Nanos(20),
+            most: 2,
+            patience: None,
+        };
         let mut agenda = agenda();
         assert_eq!(agenda.open(Nanos(10), Some(&suspension)).start, Nanos(500), "no erase");
         for at in [1100, 1300] {
@@ -225,8 +230,13 @@ mod tests {
 
     #[test]
     fn what_ends_before_it_could_be_suspended_is_waited_for() {
-        let suspension =
-            Suspension { program: Some(Nanos(40)), erase: None, resume: Nanos(20), most: 1 };
+        let suspension = Suspension {
+            program: Some(Nanos(40)),
+            erase: None,
+            resume: Nanos(20),
+            most: 1,
+            patience: None,
+        };
         let open = |at| agenda().open(Nanos(at), Some(&suspension));
         assert_eq!(open(460), Opening { start: Nanos(500), resume: Nanos::ZERO });
         assert_eq!(open(459), Opening { start: Nanos(499), resume: Nanos(20) });
@@ -234,8 +244,13 @@ mod tests {
 
     #[test]
     fn a_suspended_operation_is_followed_by_the_others_of_its_run() {
-        let suspension =
-            Suspension { program: Some(Nanos(0)), erase: None, resume: Nanos(30), most: 1 };
+        let suspension = Suspension {
+            program: Some(Nanos(0)),
+            erase: None,
+            resume: Nanos(30),
+            most: 1,
+            patience: None,
+        };
         let mut agenda = agenda();
         assert_eq!(agenda.open(Nanos(490), Some(&suspension)).start, Nanos(490));
         agenda.put_off(Nanos(100 + 30));

@@ -37,6 +37,8 @@ pub(crate) struct Nand {
     counts: NandCounts,
     /// Only if its times vary.
     variation: Option<FlashVariation>,
+    /// Until when no program is suspended, because a write waits.
+    pressed_until: Nanos,
 }
 
 /// Operations carried out since the drive was made.
@@ -88,6 +90,7 @@ impl Nand {
                 let blocks = u64::from(section.dies) * u64::from(section.blocks_per_plane);
                 FlashVariation::new(variation, blocks, section.pages_per_block)
             }),
+            pressed_until: Nanos::ZERO,
         }
     }
 
@@ -126,6 +129,16 @@ impl Nand {
         }
     }
 
+    /// A write that came at `arrives` is answered at `answered`: one that waits for long presses.
+    #[inline(always)]
+    pub(crate) fn note_write(&mut self, arrives: Nanos, answered: Nanos) {
+        if let Some(Suspension { patience: Some(patience), .. }) = &self.suspension
+            && answered.since(arrives) > *patience
+        {
+            self.pressed_until = self.pressed_until.max(answered);
+        }
+    }
+
     /// Sets the slow part of the variation of all its times.
     pub(crate) fn drifts(&mut self, drift: Drift) {
         if let Some(variation) = &mut self.variation {
@@ -139,7 +152,13 @@ impl Nand {
         let opening = if slot.out_until > at {
             Opening { start: slot.reads_until.max(at), resume: Nanos::ZERO }
         } else if let Some(agenda) = self.agendas.get_mut(die as usize) {
-            agenda.open(at, self.suspension.as_ref())
+            let mut suspension = self.suspension;
+            if at < self.pressed_until
+                && let Some(suspension) = &mut suspension
+            {
+                suspension.program = None;
+            }
+            agenda.open(at, suspension.as_ref())
         } else {
             // Taking all queued operations but the one in progress for programs says where it is.
             let backlog = slot.busy_until.since(at);
@@ -331,6 +350,7 @@ impl Nand {
             agendas,
             counts,
             variation,
+            pressed_until,
         } = self;
         let NandCounts { pages_read, rows_programmed, single_pages_programmed, blocks_erased } =
             *counts;
@@ -344,6 +364,7 @@ impl Nand {
             && agendas.len() == made.agendas.len()
             && agendas.iter().all(Agenda::is_sane)
             && counted.max(blocks_erased) <= MOST_MOVED
+            && *pressed_until <= LATEST
             && match (variation, &made.variation) {
                 (None, None) => true,
                 (Some(variation), Some(made)) => variation.fits(made),

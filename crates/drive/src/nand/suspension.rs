@@ -17,6 +17,8 @@ pub(super) struct Suspension {
     pub(super) resume: Nanos,
     /// How often one operation is suspended.
     pub(super) most: u32,
+    /// What a write may wait before programs are not suspended.
+    pub(super) patience: Option<Nanos>,
 }
 
 impl Suspension {
@@ -27,6 +29,7 @@ impl Suspension {
             erase: section.erase_suspend_us.map(nanos),
             resume: nanos(section.resume_us),
             most: section.most_suspensions,
+            patience: section.patience_us.map(nanos),
         }
     }
 

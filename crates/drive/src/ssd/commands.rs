@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::Ssd;
 use super::checkpoint::Checkpoint;
-use super::units::in_4k;
+use super::units::{Units, in_4k};
 use crate::ftl::{LogicalUnit, Placed, Stream};
 use crate::nand::Chores;
 use crate::{Io, Nanos};
@@ -39,6 +39,7 @@ impl Ssd {
         if self.plain && units.are_whole() && !io.fua {
             return self.write_plain(io, units, arrives);
         }
+        let joined = self.joins(io, units);
         let written = in_4k(io);
         let weight = self.weight(io);
         let stored = u64::from(weight) * u64::from(units.count);
@@ -63,7 +64,7 @@ impl Ssd {
         while unit < units.first + units.count {
             let whole = units.whole_from(unit);
             let mut together = whole.max(1);
-            if self.coalesces {
+            if self.coalesces || joined && whole == 0 {
                 let (count, row) = self.ftl.absorb(unit, together);
                 if let Some(stream) = row {
                     // What is kept of a unit that is written in part is here, too.
@@ -89,10 +90,13 @@ impl Ssd {
                 // What the command has in that row already is on the NAND only then.
                 durable = durable.max(self.program_if_full(cut, arrives, ready));
             }
+            let mut rest = Nanos::ZERO;
             if whole == 0 {
                 let pages = self.grain.pages_to_keep(io, unit);
-                let rest = self.read_unit(unit, pages, &mut Reads::new(accepted, mapped));
-                admitted = admitted.max(rest);
+                rest = self.read_unit(unit, pages, &mut Reads::new(accepted, mapped));
+                if !joined {
+                    admitted = admitted.max(rest);
+                }
             }
             // A command that adds to a row waits for the row's space like the one that began it.
             admitted = admitted.max(self.row_ready[stream.index()]);
@@ -104,7 +108,8 @@ impl Ssd {
             if let Some(persistence) = &mut self.persistence {
                 persistence.placed(unit, written, placed.stream);
             }
-            durable = durable.max(self.program_if_full(placed, arrives, admitted));
+            // What is read for a write that did not wait is there before the row is full, unless the write fills it.
+            durable = durable.max(self.program_if_full(placed, arrives, admitted.max(rest)));
             unit += written;
         }
         self.host_writes.add(self.grain, io);
@@ -117,6 +122,15 @@ impl Ssd {
             admitted += self.costs.sync_latency;
         }
         Some(self.link.confirm(arrives, admitted))
+    }
+
+    /// Whether a write goes on where the last one ended that covered a unit in part, and does so, too.
+    #[inline]
+    fn joins(&mut self, io: Io, units: Units) -> bool {
+        if !self.joins || units.are_whole() {
+            return false;
+        }
+        self.joined_to.replace(io.end()) == Some(io.lba.0)
     }
 
     /// When the map's entries of `units` are in memory, for a command handled at `at`.

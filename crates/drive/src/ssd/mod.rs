@@ -110,6 +110,11 @@ pub struct Ssd {
     writes_through: bool,
     /// Whether the write buffer coalesces.
     coalesces: bool,
+    /// Whether writes in order that cover a unit in part are joined, and where the last of them ended.
+    joins: bool,
+    joined_to: Option<u64>,
+    /// Sectors that one command moves at most.
+    most_sectors: u32,
     /// Whether whole units are written the short way: see [`Ssd::write_plain`].
     plain: bool,
     one: OneUnit,
@@ -223,6 +228,9 @@ impl Ssd {
             writes_sync,
             writes_through,
             coalesces: config.buffer.coalesces(),
+            joins: config.buffer.joins(),
+            joined_to: None,
+            most_sectors: config.capacity.transfer_kib.map_or(u32::MAX, |kib| kib * 2),
             plain,
             // Others ask for what is deferred, and have no short way.
             one: OneUnit::new(
@@ -376,6 +384,7 @@ impl Ssd {
         if let Some(map) = &mut self.limited_map {
             map.clear();
         }
+        self.joined_to = None;
         self.row_ready = [Nanos::ZERO; FRONTS];
         self.row_ends.fill(Nanos::ZERO);
         if let Some(persistence) = &mut self.persistence {
@@ -409,10 +418,9 @@ impl Ssd {
             persistence.begin_write();
         }
         let answered = match io.op {
-            Op::Read => Ok(self.read(io, arrives)),
             Op::Flush => Ok(self.flush(arrives)),
             Op::Write | Op::Trim if self.is_read_only() => Err(FaultCause::WornOut),
-            Op::Write => self.write(io, arrives).ok_or(FaultCause::WornOut),
+            Op::Read | Op::Write => self.transfer(io, arrives).ok_or(FaultCause::WornOut),
             Op::Trim => Ok(self.trim(io, arrives)),
         };
         match answered {
@@ -422,6 +430,27 @@ impl Ssd {
                 self.answer(tag, (io.op, bytes), arrives, answered);
             }
             Err(cause) => self.queue.refuse(tag, io, cause),
+        }
+    }
+
+    /// When a read or a write is done, in one command or in as many as it takes. `None` when the drive wore out.
+    fn transfer(&mut self, io: Io, arrives: Nanos) -> Option<Nanos> {
+        let mut arrives = arrives;
+        let mut answered = Nanos::ZERO;
+        let mut rest = io;
+        loop {
+            let part = Io { sectors: rest.sectors.min(self.most_sectors), ..rest };
+            let done = match io.op {
+                Op::Read => self.read(part, arrives),
+                _ => self.write(part, arrives)?,
+            };
+            answered = answered.max(done);
+            rest.sectors -= part.sectors;
+            if rest.sectors == 0 {
+                return Some(answered);
+            }
+            rest.lba = Lba(part.end());
+            arrives = self.link.request(arrives);
         }
     }
 
@@ -456,6 +485,16 @@ impl Ssd {
     /// The drive answers a command that came at `arrives` and moved so many bytes at `answered`.
     #[inline(always)]
     fn answer(&mut self, tag: Tag, (op, bytes): (Op, u64), arrives: Nanos, answered: Nanos) {
+        let mut answered = answered;
+        match op {
+            Op::Read => {
+                if let Some(limit) = &self.write_limit {
+                    answered += limit.read_waits(arrives);
+                }
+            }
+            Op::Write => self.nand.note_write(arrives, answered),
+            Op::Flush | Op::Trim => {}
+        }
         if let Some(meter) = &mut self.power {
             meter.command(arrives, answered, bytes);
         }

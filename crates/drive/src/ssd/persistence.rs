@@ -30,6 +30,8 @@ pub(super) struct Persistence {
     /// By die: the last unit of a row that was programmed, where its rest may be in the die's next row.
     going_on: Vec<(u32, LogicalUnit, u64, Nanos)>,
     told: Vec<(LogicalUnit, u64, Nanos)>,
+    /// The last unit that was given a place, and of which write.
+    last_placed: Option<(LogicalUnit, u64)>,
 }
 
 impl Persistence {
@@ -38,15 +40,23 @@ impl Persistence {
         self.writes += 1;
     }
 
-    /// Units of it go into the row of a stream.
+    /// Units of it go into the row of a stream. Of a write that takes several commands, one may end and the next
+    /// begin in the same unit: it has all of the write then when the later part is on the NAND.
     pub(super) fn placed(&mut self, first: LogicalUnit, count: u32, stream: Stream) {
         let write = self.writes - 1;
+        if self.last_placed.replace((first + count - 1, write)) == Some((first, write)) {
+            let earlier = |unit: LogicalUnit, of: u64| (unit, of) == (first, write);
+            self.open.iter_mut().for_each(|open| open.retain(|&(unit, of)| !earlier(unit, of)));
+            self.going_on.retain(|&(_, unit, of, _)| !earlier(unit, of));
+            self.told.retain(|&(unit, of, _)| !earlier(unit, of));
+        }
         self.open[stream.index()].extend((first..first + count).map(|unit| (unit, write)));
     }
 
     /// Units of it take the place of what that row has of them.
     pub(super) fn absorbed(&mut self, first: LogicalUnit, count: u32, stream: Stream) {
         let write = self.writes - 1;
+        self.last_placed = Some((first + count - 1, write));
         let units = first..first + count;
         for (unit, of) in &mut self.open[stream.index()] {
             if units.contains(unit) {

@@ -51,6 +51,7 @@ pub struct SsdState<'a> {
     nand: Cow<'a, Nand>,
     row_ends: Cow<'a, [Nanos]>,
     write_limit: Option<WriteLimit>,
+    joined_to: Option<u64>,
     host_writes: HostWrites,
     ftl: FtlState<'a>,
 }
@@ -71,6 +72,7 @@ impl Ssd {
             row_ends,
             read_ahead,
             write_limit,
+            joined_to,
             host_writes,
             answered_until,
             blocked_until,
@@ -90,6 +92,8 @@ impl Ssd {
             writes_sync: _,
             writes_through: _,
             coalesces: _,
+            joins: _,
+            most_sectors: _,
             plain: _,
             one: _,
             host: _,
@@ -123,6 +127,7 @@ impl Ssd {
             nand: Cow::Borrowed(nand),
             row_ends: Cow::Borrowed(row_ends),
             write_limit: *write_limit,
+            joined_to: *joined_to,
             host_writes: *host_writes,
             ftl,
         })
@@ -155,6 +160,7 @@ impl Ssd {
             nand,
             row_ends,
             write_limit,
+            joined_to,
             host_writes,
             ftl,
         } = state;
@@ -176,6 +182,7 @@ impl Ssd {
             (row_ends.len() == made.row_ends.len(), "its rows are of another number"),
             (row_ends.iter().all(|&end| end <= LATEST), "a row is programmed too late"),
             (written <= MOST_MOVED, "it counts too much"),
+            (joined_to.is_none_or(|end| made.joins && end <= sectors), "its writes are others"),
             (both(&idle, &made.idle, IdleTime::fits), "its idle time is another"),
             (both(&in_order, &made.in_order, InOrder::fits), "its writes in order are others"),
             (both(&checkpoint, &made.checkpoint, Checkpoint::fits), "its checkpoints are others"),
@@ -202,6 +209,7 @@ impl Ssd {
             nand: nand.into_owned(),
             row_ends: row_ends.into_owned(),
             write_limit,
+            joined_to,
             host_writes,
             queue: made.queue.at(now),
             ..made

@@ -89,7 +89,18 @@ fn write_limit(numbers: &mut impl Numbers, profile: &mut SsdConfig) {
     if profile.gc.pacing == Pacing::Paced && numbers.percent(30) {
         let us_per_4k = 0.1 + micros(numbers, 100);
         let burst_kib = numbers.one_of(&[0, 3, 4, 64, 1000]);
-        profile.write_limit = Some(WriteLimitSection { us_per_4k, burst_kib });
+        let pauses = numbers.percent(50);
+        let pause_us = 0.1 + micros(numbers, 3000);
+        let pause_every_kib = numbers.one_of(&[4, 5, 40, 3000]);
+        profile.write_limit = Some(WriteLimitSection {
+            us_per_4k,
+            burst_kib,
+            fresh_us_per_4k: numbers.percent(50).then(|| micros(numbers, 100)),
+            pause_us: pauses.then_some(pause_us),
+            pause_every_kib: pauses.then_some(pause_every_kib),
+            pause_recovers_percent: numbers.percent(50).then(|| micros(numbers, 20)),
+            reads_wait: numbers.percent(50).then(|| numbers.percent(70)),
+        });
     }
 }
 

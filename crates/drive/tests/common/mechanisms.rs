@@ -8,7 +8,7 @@ use super::draw::Numbers;
 /// drive with what there is already.
 pub fn add(numbers: &mut impl Numbers, profile: &mut SsdConfig) {
     // Log blocks come before what they exclude.
-    let mechanisms: [(u64, Mechanism); 19] = [
+    let mechanisms: [(u64, Mechanism); 21] = [
         (30, cells),
         (30, suspend),
         (30, registers),
@@ -22,6 +22,8 @@ pub fn add(numbers: &mut impl Numbers, profile: &mut SsdConfig) {
         (40, stall),
         (30, moves),
         (90, coalesce),
+        (40, join),
+        (20, transfers),
         (30, checkpoint),
         (20, contiguous),
         (20, unwritten),
@@ -73,12 +75,21 @@ fn suspend(profile: &mut SsdConfig, below: Below<'_>) {
         erase_suspend_us: wait(90),
         resume_us: below(500) as f64 / 10.0,
         most_suspensions: 1 + below(10) as u32,
+        patience_us: (below(2) == 0).then(|| below(3000) as f64 / 10.0),
     });
 }
 
 fn registers(profile: &mut SsdConfig, below: Below<'_>) {
     profile.nand.cache_reads = Some(below(2) == 0);
     profile.nand.cache_programs = Some(below(2) == 0);
+}
+
+fn join(profile: &mut SsdConfig, below: Below<'_>) {
+    profile.buffer.join = Some(below(5) > 0);
+}
+
+fn transfers(profile: &mut SsdConfig, below: Below<'_>) {
+    profile.capacity.transfer_kib = Some(64 << below(4));
 }
 
 fn contiguous(profile: &mut SsdConfig, below: Below<'_>) {

@@ -210,6 +210,7 @@ fn a_map_page_takes_the_mean_time_of_all_kinds() {
         erase_suspend_us: Some(30.0),
         resume_us: 10.0,
         most_suspensions: 4,
+        patience_us: None,
     });
     let mut drive = filled(&profile);
     for page in 90..94 {
@@ -477,6 +478,7 @@ proptest! {
             erase_suspend_us: Some(30.0),
             resume_us: 10.0,
             most_suspensions: 4,
+            patience_us: None,
         });
         let page_bytes = 4096 << map_page_power;
         profile.map = Some(MapSection {

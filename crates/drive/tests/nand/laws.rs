@@ -21,6 +21,7 @@ fn any_suspension() -> impl Strategy<Value = NandSuspendSection> {
             erase_suspend_us: (which != 1).then_some(erase),
             resume_us: resume,
             most_suspensions: most,
+            patience_us: None,
         },
     )
 }

@@ -12,6 +12,7 @@ fn refusal(change: impl FnOnce(&mut SsdConfig)) -> String {
         erase_suspend_us: Some(40.0),
         resume_us: 10.0,
         most_suspensions: 4,
+        patience_us: None,
     });
     profile.check().expect("it is a drive before the change");
     change(&mut profile);
@@ -119,6 +120,7 @@ fn what_is_absent_is_not_written_and_what_is_there_comes_back() {
         erase_suspend_us: Some(40.0),
         resume_us: 10.0,
         most_suspensions: 4,
+        patience_us: None,
     });
     let text = toml::to_string(&full).expect("a profile can be written");
     assert!(text.contains("[nand_cells]\nkind = \"tlc\""), "{text}");

@@ -14,6 +14,7 @@ fn suspend(program_us: Option<f64>, erase_us: Option<f64>, most: u32) -> NandSus
         erase_suspend_us: erase_us,
         resume_us: 20.0,
         most_suspensions: most,
+        patience_us: None,
     }
 }
 
@@ -92,6 +93,38 @@ fn a_suspended_operation_is_longer_by_the_reads_and_by_resuming() {
     assert_eq!(one(&mut drive, io(Op::Read, 3, 1)), waits + read());
     // And then nothing.
     assert_eq!(one(&mut drive, io(Op::Read, 3, 1)), read());
+}
+
+/// A write that waits for the buffer, and a read beside it.
+#[test]
+fn while_a_write_waits_for_too_long_no_program_is_suspended() {
+    let latency = |patience_us| {
+        let mut profile = lone_die(16);
+        profile.buffer.write_kib = 8;
+        profile.nand_suspend =
+            Some(NandSuspendSection { patience_us, ..suspend(Some(0.0), Some(0.0), 1000) });
+        let mut drive = make(&profile);
+        write_in_order(&mut drive, 8);
+        idle(&mut drive);
+        let start = drive.now();
+        for (tag, unit) in [8, 9, 10].into_iter().enumerate() {
+            drive.submit(Tag(tag as u32), io(Op::Write, unit, 1));
+        }
+        while drive.reap(start + us(100.0)).expect("nothing to fail").is_some() {}
+        let asked = drive.now();
+        drive.submit(Tag(9), io(Op::Read, 3, 1));
+        loop {
+            let done = drive.reap(Nanos::MAX).expect("no fault").expect("it is in flight");
+            if done.tag == Tag(9) {
+                return done.at - asked;
+            }
+        }
+    };
+    let suspended = latency(None);
+    assert!(suspended < us(150.0), "{suspended:?}");
+    assert_eq!(latency(Some(10_000.0)), suspended, "no write waits for so long");
+    let waits = latency(Some(300.0));
+    assert!(waits > us(350.0), "{waits:?} beside {suspended:?}");
 }
 
 #[test]

@@ -26,6 +26,8 @@ fn case(seed: u64) -> Case {
     let most_units = random.one_of(&[500, 2000, 8000, 20_000]);
     let mut profile = draw::profile(&mut random, most_units);
     profile.buffer.coalesce = random.percent(50).then(|| random.percent(90));
+    profile.buffer.join = random.percent(50).then(|| random.percent(90));
+    profile.capacity.transfer_kib = random.percent(50).then(|| random.one_of(&[64, 68, 256, 4096]));
     for mechanism in [mechanisms::latency, mechanisms::variation] {
         if random.percent(50) {
             mechanism(&mut profile, &mut |bound| Numbers::below(&mut random, bound));

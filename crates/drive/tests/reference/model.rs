@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use fourcorners_drive::config::{LinkSection, SataLinkSection, SsdConfig};
+use fourcorners_drive::config::{LinkSection, SataLinkSection, SsdConfig, WriteLimitSection};
 use fourcorners_drive::{
     Clock, Done, Fault, FaultCause, Geometry, Io, Lba, Nanos, Op, SsdCounters, Tag, Target,
 };
@@ -25,6 +25,11 @@ pub(crate) struct Reference {
     /// Whether writes are limited now, and when all that were let through are due.
     is_limited: bool,
     due: u64,
+    /// 4 KiB written since the last pause of writes, and when that ended.
+    since_pause: u64,
+    pause_ends: u64,
+    /// Where the last write ended that covered a unit in part.
+    joined_to: Option<u64>,
     /// Written by the host.
     host_sectors: u64,
     /// Units that had a place, waited to be programmed and went with a purge.
@@ -59,6 +64,9 @@ impl Reference {
             row_ready: 0,
             is_limited: false,
             due: 0,
+            since_pause: 0,
+            pause_ends: 0,
+            joined_to: None,
             host_sectors: 0,
             purged_units: 0,
             row_ends: vec![Vec::new(); profile.nand.dies as usize],
@@ -110,6 +118,23 @@ impl Reference {
         self.profile.buffer.write_kib as usize / row_kib - 1
     }
 
+    /// A read or a write, in parts that a command can move.
+    fn transfer(&mut self, io: Io, arrives: u64) -> u64 {
+        let most = u64::from(self.profile.capacity.transfer_kib.unwrap_or(1 << 20)) * 2;
+        let starts = (io.lba.0..io.end()).step_by(most as usize);
+        let mut answered = 0;
+        for start in starts {
+            let sectors = (io.end() - start).min(most) as u32;
+            let part = Io { lba: Lba(start), sectors, ..io };
+            let done = match io.op {
+                Op::Read => self.read(part, arrives),
+                _ => self.write(part, arrives),
+            };
+            answered = answered.max(done);
+        }
+        if io.op == Op::Read { answered + self.read_waits(arrives) } else { answered }
+    }
+
     fn write(&mut self, io: Io, arrives: u64) -> u64 {
         let watched = self.profile.gc.sequential_commands.unwrap_or(0);
         let mut latest = self.written_to.iter().rev().take(watched as usize);
@@ -127,19 +152,33 @@ impl Reference {
         let received = self.link.serve(arrives, accepted, transfer);
         self.fetched.clear();
         let mut admitted = self.let_through(received.max(handled), count);
+        let in_part = !io.lba.0.is_multiple_of(8) || !io.end().is_multiple_of(8);
+        let buffer = &self.profile.buffer;
+        let coalesces = buffer.coalesce == Some(true);
+        let mut goes_on = false;
+        if buffer.join == Some(true) && in_part {
+            goes_on = self.joined_to == Some(io.lba.0);
+            self.joined_to = Some(io.end());
+        }
         for unit in first..=last {
             if self.space.at_row_start() {
                 self.row_ready = self.admit(admitted);
             }
             let begin = unit as u64 * 8;
-            if io.lba.0 > begin || io.end() < begin + 8 {
-                // The rest of the unit is read first.
-                admitted = admitted.max(self.read_unit(unit, accepted, &mut None));
+            let in_part = io.lba.0 > begin || io.end() < begin + 8;
+            let mut rest = 0;
+            if in_part {
+                // The rest of the unit is read, for which only some writes wait.
+                rest = self.read_unit(unit, accepted, &mut None);
+                if !goes_on {
+                    admitted = admitted.max(rest);
+                }
             }
             admitted = admitted.max(self.row_ready);
             self.row_ready = admitted;
+            self.space.absorbs = coalesces || goes_on && in_part;
             if let Written::RowFull(full) = self.space.write(unit) {
-                self.program(full, arrives, admitted);
+                self.program(full, arrives, admitted.max(rest));
             }
         }
         admitted
@@ -147,14 +186,55 @@ impl Reference {
 
     /// When a write of so many units may go on that could at `at`.
     fn let_through(&mut self, at: u64, units: u64) -> u64 {
-        let Some(limit) = self.profile.write_limit.as_ref().filter(|_| self.is_limited) else {
+        let Some(limit) = self.profile.write_limit.clone() else { return at };
+        let spaced =
+            if self.is_limited { limit.us_per_4k } else { limit.fresh_us_per_4k.unwrap_or(0.0) };
+        let each = ns(spaced);
+        if !self.is_limited && each == 0 {
             return at;
-        };
-        let each = ns(limit.us_per_4k);
-        let early = each * u64::from(limit.burst_kib) / 4;
+        }
+        let early = if self.is_limited { each * u64::from(limit.burst_kib) / 4 } else { 0 };
+        let mut at = at;
+        if self.is_limited {
+            at = self.after_pauses(&limit, at, units, self.due.saturating_sub(early) > at);
+        }
         let passes = at.max(self.due.saturating_sub(early));
         self.due = self.due.max(passes) + each * units;
         passes
+    }
+
+    /// When a write may go on once the pauses of the limit are over.
+    fn after_pauses(
+        &mut self,
+        limit: &WriteLimitSection,
+        at: u64,
+        units: u64,
+        at_limit: bool,
+    ) -> u64 {
+        let Some((pause, every_kib)) = limit.pause_us.zip(limit.pause_every_kib) else { return at };
+        self.since_pause += units;
+        let begins = at.max(self.pause_ends);
+        if self.since_pause < u64::from(every_kib / 4) {
+            return begins;
+        }
+        self.since_pause = 0;
+        let percent = limit.pause_recovers_percent.unwrap_or(0.0);
+        let per_65536 = (percent * 655.36) as u128;
+        let since = u128::from(begins - self.pause_ends);
+        let length = ns(pause).saturating_sub((since * per_65536 / 65536) as u64);
+        self.pause_ends = if at_limit { begins } else { begins + length };
+        self.pause_ends
+    }
+
+    /// By how much later a read is answered that waits with the writes.
+    fn read_waits(&self, at: u64) -> u64 {
+        match &self.profile.write_limit {
+            Some(limit) if self.is_limited && limit.reads_wait == Some(true) => {
+                let early = ns(limit.us_per_4k) * u64::from(limit.burst_kib) / 4;
+                self.due.saturating_sub(early).saturating_sub(at)
+            }
+            _ => 0,
+        }
     }
 
     /// When a row can begin to be filled whose first data is there at `at`.
@@ -312,8 +392,7 @@ impl Target for Reference {
             self.controller.serve(begins, begins, takes);
         }
         let answered = match io.op {
-            Op::Read => self.read(io, arrives),
-            Op::Write => self.write(io, arrives),
+            Op::Read | Op::Write => self.transfer(io, arrives),
             Op::Trim => self.trim(io, arrives),
             Op::Flush => self.flush(arrives),
         };
@@ -354,6 +433,7 @@ impl Drive for Reference {
         self.buffer.clear();
         self.fetched.clear();
         self.row_ready = 0;
+        self.joined_to = None;
         self.is_limited = false;
         self.row_ends.iter_mut().for_each(Vec::clear);
     }

@@ -109,7 +109,7 @@ pub(crate) struct FullRow {
 
 pub(crate) struct Space {
     /// A write to a unit that lies in the row being filled takes its place there.
-    absorbs: bool,
+    pub(crate) absorbs: bool,
     sizes: Sizes,
     start_free_blocks: usize,
     pacing: Pacing,

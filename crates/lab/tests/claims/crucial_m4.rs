@@ -239,3 +239,19 @@ fn its_longest_random_write_is_shorter_than_the_vertex_3s() {
     let short = longest("ocz-vertex-3-240gb", &["variation.tick_us=800"]);
     assert!(short < m4, "{short} against {m4} ms");
 }
+
+#[test]
+fn its_trim_takes_longer_than_others() {
+    let longest = |name: &str, set: &[&str]| {
+        let review = reviewed(name, set, Method::TrimUnderLoad);
+        review.max_ms("random_read_4k_qd1_during_trim")
+    };
+    let ours = longest("crucial-m4-64gb", &[]);
+    let others = ["intel-320-300gb", "sandisk-extreme-ii-120gb"].map(|name| longest(name, &[]));
+    assert!(others.iter().all(|other| ours > 2.0 * other), "{ours} ms, others {others:?}");
+    // Not as long as the C300, which stutters.
+    let c300 = longest("crucial-c300-64gb", &[]);
+    assert!(ours < 0.5 * c300, "{ours} ms, the C300 {c300}");
+    let instant = longest("crucial-m4-64gb", &["trim.mode=instant"]);
+    assert!(instant < 2.0 * others[0].max(others[1]), "{instant} ms, others {others:?}");
+}

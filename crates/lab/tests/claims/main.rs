@@ -8,10 +8,12 @@ mod disks;
 mod indilinx;
 mod intel;
 mod nvme;
+mod power;
 mod reviewed;
 mod samsung;
 mod sandforce;
 mod sandisk;
+mod small;
 
 use fourcorners_catalogue::{Model, Profile, built_in};
 use fourcorners_drive::{Ssd, Target};

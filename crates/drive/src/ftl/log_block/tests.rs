@@ -24,7 +24,10 @@ fn map(random: &mut SplitMix64) -> LogBlockMap {
         sequential: random.below(4) > 0,
     };
     let config = SsdConfig {
-        capacity: CapacitySection { sectors: u64::from(user_units) * 8, queue_depth: 32 },
+        capacity: CapacitySection {
+            sectors: u64::from(user_units) * 8,
+            ..CapacitySection::default()
+        },
         buffer: BufferSection { write_kib: 256, ..BufferSection::default() },
         nand: NandSection {
             channels: 1,

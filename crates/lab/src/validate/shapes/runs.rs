@@ -193,7 +193,35 @@ fn prepared(task: &Task<'_>, observer: &mut Asks<'_>) -> Result<Vec<Ssd>, NoAnsw
         }
         drives.push(ssd);
     }
+    if let State::Written { block_bytes, .. } = task.question.state {
+        use_until_the_last(&mut drives, block_bytes, observer).ok_or_else(|| stopped(observer))?;
+    }
     Ok(drives)
+}
+
+/// Writes on to each drive until about when the last of them is ready, so that none is idle before they begin
+/// together: an idle drive has time to empty its SLC buffer, and what is asked is about drives in use.
+fn use_until_the_last(drives: &mut [Ssd], block_bytes: u32, observer: &mut Asks<'_>) -> Option<()> {
+    let last = drives.iter().map(Target::now).max()?;
+    for ssd in drives {
+        let bytes = ssd.geometry().bytes();
+        // So little that what is left of the time is less than it takes to count as idle.
+        let step = (bytes / 1000).max(u64::from(block_bytes) * 1000);
+        for round in 1.. {
+            let begun = ssd.now();
+            if begun >= last {
+                break;
+            }
+            let mut job = writes::job(false, block_bytes, bytes, Until::Bytes(step));
+            job.seed += 1000 * round;
+            writes::complete(run(ssd, &job, observer))?;
+            ssd.settle();
+            if last.since(ssd.now()) < ssd.now().since(begun) {
+                break;
+            }
+        }
+    }
+    Some(())
 }
 
 /// Runs streams on prepared drives.
