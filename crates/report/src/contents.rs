@@ -10,8 +10,8 @@ use super::speed::{distinct, greys};
 use super::standings::Standings;
 use super::words::method_words;
 use super::{
-    bench, consistency, curves, endurance, power, seconds, snia, speed, sweep, sync_writes, tables,
-    tasks, trim, used,
+    access_sizes, bench, consistency, curves, endurance, power, seconds, snia, speed, sweep,
+    sync_writes, tables, tasks, trim, used,
 };
 
 /// Methods whose curves have a chapter of another kind.
@@ -55,7 +55,8 @@ fn text(text: Option<Markup>) -> Vec<Part> {
 }
 
 fn storage_bench(all: &Entries) -> Vec<Part> {
-    [bench::parts(all), text(tasks::bench_sections(all))].into_iter().flatten().collect()
+    let tables = text(tasks::bench_sections(all));
+    [bench::parts(all), access_sizes::parts(all), tables].into_iter().flatten().collect()
 }
 
 /// The methods whose curves have a chapter of their own.

@@ -26,12 +26,14 @@
 
 #![forbid(unsafe_code)]
 
+mod access_sizes;
 mod bench;
 mod card;
 mod chapter;
 mod chart;
 mod choice;
 mod compared;
+mod compared_pasted;
 mod conclusions;
 mod consistency;
 mod contents;
@@ -64,14 +66,15 @@ mod variation;
 mod words;
 
 pub use card::card;
-pub use choice::{choice_page, choice_sentences, choice_table};
+pub use choice::{choice_page, choice_pasted, choice_sentences, choice_table};
 pub use compared::{comparison_sentences, curve_heading};
+pub use compared_pasted::comparison_pasted;
 pub use entries::shortened;
 pub use page::{comparison_page, page, page_among, part};
 pub use paste::Pasted;
 pub use pictures::{HAS_PNG, Picture, PictureError, pictures};
 pub use references::{ReferenceError, References};
-pub use table::{pasted, plain, standings_table, table};
+pub use table::{pasted, plain, standings_pasted, standings_table, table};
 pub use words::{
     against, clock_words, figure_words, iops, method_words, micros, percent, rate, spread, wrapped,
 };

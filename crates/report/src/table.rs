@@ -68,6 +68,13 @@ pub fn standings_table(document: &Document, width: usize, colour: bool) -> Strin
     standings.map_or_else(String::new, |standings| page.standings(&standings))
 }
 
+/// The same as Markdown or BBCode, to paste.
+pub fn standings_pasted(document: &Document, form: Pasted) -> String {
+    let page = Page { form: Some(form), ..Page::of(0) };
+    let standings = Standings::of(&Entries::of(document));
+    standings.map_or_else(String::new, |standings| page.standings(&standings))
+}
+
 /// What all tables are set on.
 #[derive(Clone, Copy)]
 struct Page {

@@ -64,6 +64,8 @@ pub(super) enum Command {
     Trace(super::trace::TraceArgs),
     /// List the tasks that reviews measure in seconds, print one, or run three of them on a file system
     Tasks(TasksArgs),
+    // Described at its arguments, as Run is.
+    Methods(super::methods::MethodsArgs),
     /// Run jobs on a grid of drives, on this machine or on a Dask cluster (needs Python)
     Sweep(SweepArgs),
     /// Check what this machine and a target can measure, and why not; writes nothing

@@ -19,6 +19,7 @@ mod grade;
 mod interrupt;
 mod keeper;
 mod manual;
+mod methods;
 mod named;
 mod new_drive;
 mod out;
@@ -108,6 +109,7 @@ fn dispatch(command: Command) -> Result<End, Failure> {
         Command::Tasks(args) => tasks::run(&args),
         Command::Sweep(args) => sweep::run(&args),
         Command::Doctor(args) => doctor::run(&args),
+        Command::Methods(args) => methods::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Crash(args) => crash::run(&args),
         #[cfg(feature = "web")]

@@ -85,6 +85,11 @@ fn the_table_has_the_answer_first() {
         assert!(words.contains(told), "{told}: {}", ran.stdout);
     }
     assert!(ran.stdout.lines().all(|line| line.chars().count() <= 80), "{}", ran.stdout);
+    let ran = run(dir.path(), &["choose", "t.csv", "--capacity", "60-70GB", "--markdown"]);
+    let rows: Vec<&str> = ran.stdout.lines().filter(|line| line.starts_with("| ")).collect();
+    assert!(rows[0].starts_with("| rank | drive | waits |") && rows.len() > 3, "{}", ran.stdout);
+    let ran = run(dir.path(), &["choose", "t.csv", "--capacity", "60-70GB", "--bbcode"]);
+    assert!(ran.stdout.contains("[tr][th]rank[/th][th]drive[/th]"), "{}", ran.stdout);
 }
 
 #[test]

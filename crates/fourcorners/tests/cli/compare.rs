@@ -43,6 +43,15 @@ fn drives_that_were_reviewed_are_compared_by_their_names() {
     assert!(text.contains("Four corners") && text.contains("3 times"), "{text}");
     assert!(text.contains("Ratios are to Crucial m4 256 GB."), "{text}");
 
+    let text = printed(at, &["compare", M4, HDD, "--markdown"]);
+    let row = text.lines().find(|line| line.starts_with("| 4 KiB random write"));
+    let cells: Vec<&str> = row.expect("a row of it").split(" | ").collect();
+    assert_eq!(cells.len(), 3, "{text}");
+    assert!(cells[2].contains(" (1/") && !cells[1].contains('('), "{row:?}");
+    assert!(text.contains("|  | Crucial m4 256 GB | "), "{text}");
+    let text = printed(at, &["compare", M4, HDD, "--bbcode"]);
+    assert!(text.contains("[table]") && !text.contains("---"), "{text}");
+
     // What if: the same drive set up otherwise, by the file of its review.
     printed(at, &["review", M4, "--quick", "--set", "link.gbps=3", "--out", "slow", "--no-db"]);
     let text = printed(at, &["compare", M4, "slow", "-o", "page.html"]);
@@ -60,13 +69,18 @@ fn virtual_and_wall_time_are_told_apart() {
     assert!(text.contains(", virtual time") && text.contains(", wall time"), "{text}");
     assert!(text.contains("Virtual time comes from a model, wall time from hardware."), "{text}");
     assert!(text.contains("incomplete"), "{text}");
+    let text = printed(at, &["compare", "all.json", "--markdown"]);
+    assert!(text.contains(", virtual time |") && text.contains(", wall time |"), "{text}");
+    assert!(text.contains("(incomplete)"), "{text}");
     let json: Value =
         serde_json::from_str(&printed(at, &["compare", "all.json", "--json"])).expect("JSON");
     assert_eq!(json["mixed_clocks"], true);
     assert_eq!(json["sides"].as_array().map(Vec::len), Some(3));
     let one = Document::new(vec![fixture::m4(), fixture::momentus()]);
     fs::write(at.join("one.json"), to_json(&one)).expect("it can be written");
-    assert!(!printed(at, &["compare", "one.json"]).contains("virtual time"));
+    for form in [&["compare", "one.json"][..], &["compare", "one.json", "--markdown"]] {
+        assert!(!printed(at, form).contains("virtual time"));
+    }
 }
 
 #[test]

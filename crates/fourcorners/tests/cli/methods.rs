@@ -39,6 +39,45 @@ fn outcome(record: &Record, id: &str) -> Outcome {
 }
 
 #[test]
+fn all_methods_are_listed_with_what_they_take() {
+    let dir = folder();
+    let listed = |args: &[&str]| {
+        let ran = run(dir.path(), &[&["methods", "--json"], args].concat());
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        let value: serde_json::Value = serde_json::from_str(&ran.stdout).expect("one document");
+        assert_eq!(value["schema"], "fourcorners.methods/1");
+        let of = |method: &serde_json::Value| {
+            let number = |key: &str| method[key].as_f64().expect("a number");
+            let name = method["name"].as_str().expect("a name").to_string();
+            (name, number("seconds"), number("written_bytes"), method["by_default"] == true)
+        };
+        value["methods"].as_array().expect("a list").iter().map(of).collect::<Vec<_>>()
+    };
+    let (usual, large) = (listed(&[]), listed(&["--size", "2T"]));
+    let quick = listed(&["--quick"]);
+    assert_eq!(usual.len(), 17);
+    let named_only: Vec<&str> = usual.iter().filter(|it| !it.3).map(|it| it.0.as_str()).collect();
+    assert_eq!(named_only, ["snia", "quick"]);
+    let of = |list: &[(String, f64, f64, bool)], name: &str| {
+        let found = list.iter().find(|it| it.0 == name).expect(name);
+        (found.1, found.2)
+    };
+    // A drive that is filled takes as many times longer as it is larger; a span of 8 GB does not.
+    assert!(of(&large, "lba-pass").1 > 7.0 * of(&usual, "lba-pass").1);
+    assert_eq!(of(&large, "quick"), of(&usual, "quick"));
+    assert!(of(&quick, "four-corners").0 < 0.1 * of(&usual, "four-corners").0);
+
+    let ran = run(dir.path(), &["methods"]);
+    assert!(ran.stdout.lines().all(|line| line.chars().count() <= 80), "{}", ran.stdout);
+    assert!(ran.stdout.contains("snia *") && !ran.stdout.contains("trim *"), "{}", ran.stdout);
+    for (size, told) in [("0", "--size 0"), ("many", "many"), ("2000T", "1 MiB to 1 PiB")] {
+        let ran = run(dir.path(), &["methods", "--size", size]);
+        assert_eq!(ran.code, Some(2), "{size}");
+        assert!(ran.stderr.contains(told), "{size}: {}", ran.stderr);
+    }
+}
+
+#[test]
 fn all_methods_say_something_of_a_virtual_drive() {
     let document = reviewed(&[M4, "--methods", "all"]);
     let of = |method: &str| {

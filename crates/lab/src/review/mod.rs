@@ -32,6 +32,7 @@ mod generator;
 mod host_trim;
 mod irregular;
 mod lba_pass;
+mod measures;
 mod past;
 mod phase;
 mod plan_file;

@@ -9,7 +9,7 @@ use fourcorners_words::{count, three_digits, time};
 
 pub use page::choice_page;
 pub use sentences::choice_sentences;
-pub use table::choice_table;
+pub use table::{choice_pasted, choice_table};
 
 use super::words::NO_VALUE;
 

@@ -6,21 +6,13 @@ use comfy_table::{
 use fourcorners_record::{Choice, RankedDrive};
 use fourcorners_words::{count, three_digits};
 
+use super::super::paste::{self, Pasted};
 use super::super::table::plain;
 use super::{COSTS, Column, TIMES, choice_sentences, known};
 
 /// The work, the answer in sentences, and the ranking, no wider than `width` columns.
 pub fn choice_table(choice: &Choice, width: u16) -> String {
-    let work = &choice.work;
-    let about = format!(
-        "{}: {} I/Os, {} GB read, {} GB written; drives {}",
-        work.name,
-        count(work.ios as f64),
-        three_digits(work.read_gb),
-        three_digits(work.written_gb),
-        state_words(&choice.state)
-    );
-    let mut blocks = vec![paragraph(&about, width)];
+    let mut blocks = vec![paragraph(&about(choice), width)];
     blocks.push(paragraph(&choice_sentences(choice).join(" "), width));
     // Side by side they would not fit 80 columns.
     for columns in [known(choice, &TIMES), known(choice, &COSTS)] {
@@ -28,12 +20,45 @@ pub fn choice_table(choice: &Choice, width: u16) -> String {
             blocks.push(lines(&ranking(choice, &columns, width)));
         }
     }
-    let mut rest = choice.notes.clone();
-    rest.extend(choice.left_out.iter().map(|it| format!("Left out: {}: {}", it.drive, it.why)));
+    let mut rest = remarks(choice);
     rest.extend(hint(choice));
     blocks.push(rest.iter().map(|text| paragraph(text, width)).collect::<Vec<_>>().join("\n"));
     blocks.retain(|block| !block.is_empty());
     blocks.join("\n\n")
+}
+
+/// The same as Markdown or BBCode, to paste: all that is known of a drive in one row.
+pub fn choice_pasted(choice: &Choice, form: Pasted) -> String {
+    let said = |text: &str| {
+        let mut lines = Table::new();
+        lines.add_row([plain(text)]);
+        paste::table(&lines, form)
+    };
+    let columns: Vec<&Column> =
+        [known(choice, &TIMES), known(choice, &COSTS)].into_iter().flatten().collect();
+    let mut blocks = vec![said(&about(choice)), said(&choice_sentences(choice).join(" "))];
+    blocks.push(paste::table(&ranking(choice, &columns, u16::MAX), form));
+    blocks.extend(remarks(choice).iter().map(|remark| said(remark)));
+    blocks.join("\n")
+}
+
+/// The work and the state of the drives before it.
+fn about(choice: &Choice) -> String {
+    let work = &choice.work;
+    format!(
+        "{}: {} I/Os, {} GB read, {} GB written; drives {}",
+        work.name,
+        count(work.ios as f64),
+        three_digits(work.read_gb),
+        three_digits(work.written_gb),
+        state_words(&choice.state)
+    )
+}
+
+/// What has to be known of the ranking, and which drives are not in it.
+fn remarks(choice: &Choice) -> Vec<String> {
+    let left_out = choice.left_out.iter().map(|it| format!("Left out: {}: {}", it.drive, it.why));
+    choice.notes.iter().cloned().chain(left_out).collect()
 }
 
 /// What the state means.
@@ -116,5 +141,22 @@ mod tests {
         }
         assert!(!text.contains('\u{1b}'), "a name cannot steer the terminal");
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+
+    #[test]
+    fn to_paste_each_drive_is_a_row_with_all_that_is_known_of_it() {
+        let mut choice = choice(vec![drive("a|b", 1, 1, 1.0), drive("b", 2, 2, 20.0)]);
+        choice.ranking[0].energy_wh = Some(1.5);
+        let text = choice_pasted(&choice, Pasted::Markdown);
+        let rows = || text.lines().filter(|line| line.starts_with("| "));
+        let row = |name: &str| rows().find(|line| line.contains(name)).expect(name);
+        assert!(
+            row("a\\|b").starts_with("| 1 | a\\|b | ") && row("a\\|b").contains("1.5"),
+            "{text}"
+        );
+        assert!(row("| b |").starts_with("| 2 | b | "), "{text}");
+        assert!(text.contains("Left out: small: it is &lt;small>"), "{text}");
+        let text = choice_pasted(&choice, Pasted::BbCode);
+        assert!(text.contains("[tr][td]1[/td][td]a|b[/td]"), "{text}");
     }
 }

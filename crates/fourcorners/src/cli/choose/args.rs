@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, ValueEnum};
 use fourcorners_lab::choose::State;
 
+use crate::cli::args::PastedArgs;
+
 /// Rank the catalogue's drives by the time that a work of yours waits for each
 ///
 /// Every drive does the work in virtual time. A trace, a task or a generated workload is replayed closed
@@ -60,6 +62,9 @@ pub(in crate::cli) struct ChooseArgs {
     /// Print one JSON document instead of a table
     #[arg(long)]
     pub(super) json: bool,
+
+    #[command(flatten)]
+    pub(super) pasted: PastedArgs,
 
     /// Write a page into this file, replacing an earlier page
     #[arg(long, short, value_name = "FILE")]

@@ -86,9 +86,10 @@ pub(super) fn run(args: &ChooseArgs) -> Result<End, Failure> {
         save::write_atomically(path, report::choice_page(&choice).as_bytes())
             .with_context(|| format!("cannot write {}", path.display()))?;
     }
-    let text = match args.json {
-        true => serde_json::to_string(&choice)?,
-        false => report::choice_table(&choice, columns()),
+    let text = match (args.json, args.pasted.form()) {
+        (true, _) => serde_json::to_string(&choice)?,
+        (false, Some(form)) => report::choice_pasted(&choice, form),
+        (false, None) => report::choice_table(&choice, columns()),
     };
     writeln!(stdout().lock(), "{}", text.trim_end())?;
     say(&format!(

@@ -14,6 +14,7 @@ use fourcorners_record::Record;
 use fourcorners_report as report;
 use fourcorners_results::compare::{Comparison, Side, document, sides};
 
+use super::args::PastedArgs;
 use super::named;
 use super::outcome::{End, Failure};
 use super::replaced::{Inputs, Kind};
@@ -50,6 +51,9 @@ pub(super) struct CompareArgs {
     /// Print one JSON document instead of tables
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    pasted: PastedArgs,
 
     /// Also show records of a file that were changed after they were measured; they are marked
     #[arg(long)]
@@ -93,16 +97,20 @@ pub(super) fn run(args: &CompareArgs) -> Result<End, Failure> {
         save::write_atomically(path, page.as_bytes())
             .with_context(|| format!("cannot write {}", path.display()))?;
     }
-    let text = match args.json {
-        true => serde_json::to_string(&comparison)?,
-        false => {
+    let text = match (args.json, args.pasted.form()) {
+        (true, _) => serde_json::to_string(&comparison)?,
+        (false, Some(form)) => {
+            let standings = report::standings_pasted(&document(&sides, &methods), form);
+            format!("{standings}\n{}", report::comparison_pasted(&comparison, form))
+        }
+        (false, None) => {
             let width = usize::from(columns());
             let all = document(&sides, &methods);
             let standings = report::standings_table(&all, width, false);
             summary(&comparison, standings) + &table::table(&comparison, width)
         }
     };
-    writeln!(stdout().lock(), "{}", text.trim_end())?;
+    writeln!(stdout().lock(), "{}", text.trim())?;
     if let Some(path) = &args.output {
         say(&format!("page: {}", path.display()));
     }
