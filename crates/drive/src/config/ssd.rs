@@ -155,6 +155,10 @@ pub struct ControllerSection {
     /// does not lose that. Other commands go on meanwhile. None where it is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync_latency_us: Option<f64>,
+    /// Commands that the drive has in work at once, 1 to 65,535; others stay in the host's queue in the order they came,
+    /// so that a read behind writes without room in the buffer waits with them. No limit where it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command_slots: Option<u32>,
     /// KiB fetched from NAND ahead of a sequential reader; 0 for none.
     pub read_ahead_kib: u32,
     /// Whether it fetches ahead only as far as data lies in order on the NAND as well, and nothing of
@@ -442,6 +446,9 @@ impl ControllerSection {
             if let Some(latency) = latency {
                 within(key, latency, 0.0..=1e6)?;
             }
+        }
+        if let Some(slots) = self.command_slots {
+            within("controller.command_slots", slots, 1..=65_535)?;
         }
         within("controller.read_ahead_kib", self.read_ahead_kib, 0..=65_536)
     }

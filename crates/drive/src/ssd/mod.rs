@@ -44,6 +44,7 @@
 //! the model against closed forms, fixed points and queueing tables.
 
 mod checkpoint;
+mod command_slots;
 mod commands;
 mod compression;
 mod costs;
@@ -79,6 +80,7 @@ use crate::{
     Clock, Done, Fault, FaultCause, Geometry, Io, Lba, Nanos, Op, SECTOR_BYTES, Tag, Target,
 };
 use checkpoint::Checkpoint;
+use command_slots::CommandSlots;
 use costs::{CommandCosts, HostCost};
 use deferred::Deferred;
 use idle::IdleTime;
@@ -115,6 +117,8 @@ pub struct Ssd {
     joined_to: Option<u64>,
     /// Sectors that one command moves at most.
     most_sectors: u32,
+    /// Commands in work, where they are limited.
+    command_slots: Option<CommandSlots>,
     /// Whether whole units are written the short way: see [`Ssd::write_plain`].
     plain: bool,
     one: OneUnit,
@@ -231,6 +235,7 @@ impl Ssd {
             joins: config.buffer.joins(),
             joined_to: None,
             most_sectors: config.capacity.transfer_kib.map_or(u32::MAX, |kib| kib * 2),
+            command_slots: config.controller.command_slots.map(CommandSlots::new),
             plain,
             // Others ask for what is deferred, and have no short way.
             one: OneUnit::new(
@@ -458,7 +463,10 @@ impl Ssd {
     #[inline(always)]
     fn arrival(&mut self, op: Op) -> Nanos {
         let host = self.host[op as usize];
-        let arrives = (self.queue.now() + host.before).max(self.blocked_until);
+        let mut arrives = (self.queue.now() + host.before).max(self.blocked_until);
+        if let Some(slots) = &mut self.command_slots {
+            arrives = slots.take(arrives);
+        }
         let arrives = self.link.request(arrives);
         if let Some(idle) = self.idle {
             self.work_while_idle(idle, arrives);
@@ -494,6 +502,9 @@ impl Ssd {
             }
             Op::Write => self.nand.note_write(arrives, answered),
             Op::Flush | Op::Trim => {}
+        }
+        if let Some(slots) = &mut self.command_slots {
+            slots.answer(answered);
         }
         if let Some(meter) = &mut self.power {
             meter.command(arrives, answered, bytes);

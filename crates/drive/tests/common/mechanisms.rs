@@ -8,7 +8,7 @@ use super::draw::Numbers;
 /// drive with what there is already.
 pub fn add(numbers: &mut impl Numbers, profile: &mut SsdConfig) {
     // Log blocks come before what they exclude.
-    let mechanisms: [(u64, Mechanism); 21] = [
+    let mechanisms: [(u64, Mechanism); 22] = [
         (30, cells),
         (30, suspend),
         (30, registers),
@@ -30,6 +30,7 @@ pub fn add(numbers: &mut impl Numbers, profile: &mut SsdConfig) {
         (15, write_cache),
         (20, latency),
         (40, variation),
+        (20, command_slots),
     ];
     for (percent, mechanism) in mechanisms {
         if numbers.percent(percent) {
@@ -90,6 +91,10 @@ fn join(profile: &mut SsdConfig, below: Below<'_>) {
 
 fn transfers(profile: &mut SsdConfig, below: Below<'_>) {
     profile.capacity.transfer_kib = Some(64 << below(4));
+}
+
+fn command_slots(profile: &mut SsdConfig, below: Below<'_>) {
+    profile.controller.command_slots = Some(1 + below(40) as u32);
 }
 
 fn contiguous(profile: &mut SsdConfig, below: Below<'_>) {

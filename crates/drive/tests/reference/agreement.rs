@@ -27,6 +27,8 @@ fn case(seed: u64) -> Case {
     let mut profile = draw::profile(&mut random, most_units);
     profile.buffer.coalesce = random.percent(50).then(|| random.percent(90));
     profile.buffer.join = random.percent(50).then(|| random.percent(90));
+    profile.controller.command_slots =
+        random.percent(50).then(|| random.one_of(&[1, 2, 5, 16, 64]));
     profile.capacity.transfer_kib = random.percent(50).then(|| random.one_of(&[64, 68, 256, 4096]));
     for mechanism in [mechanisms::latency, mechanisms::variation] {
         if random.percent(50) {

@@ -28,6 +28,8 @@ pub(crate) struct Reference {
     /// 4 KiB written since the last pause of writes, and when that ended.
     since_pause: u64,
     pause_ends: u64,
+    /// When every command so far was answered, latest first.
+    answered: Vec<u64>,
     /// Where the last write ended that covered a unit in part.
     joined_to: Option<u64>,
     /// Written by the host.
@@ -66,6 +68,7 @@ impl Reference {
             due: 0,
             since_pause: 0,
             pause_ends: 0,
+            answered: Vec::new(),
             joined_to: None,
             host_sectors: 0,
             purged_units: 0,
@@ -385,7 +388,13 @@ impl Target for Reference {
             return;
         }
         let host = ns(self.profile.host.command_us);
-        let arrives = self.now + host / 2;
+        let mut arrives = self.now + host / 2;
+        if let Some(slots) = self.profile.controller.command_slots
+            // So many are in work until the first of them is answered.
+            && let Some(&first) = self.answered.get(slots as usize - 1)
+        {
+            arrives = arrives.max(first);
+        }
         if let Some(vary) = &mut self.flash.vary
             && let Some((begins, takes)) = vary.before(arrives)
         {
@@ -396,6 +405,8 @@ impl Target for Reference {
             Op::Trim => self.trim(io, arrives),
             Op::Flush => self.flush(arrives),
         };
+        let later = self.answered.partition_point(|&other| other > answered);
+        self.answered.insert(later, answered);
         let noticed = match &mut self.flash.vary {
             None => answered + (host - host / 2),
             Some(vary) => vary.noticed(answered, host),

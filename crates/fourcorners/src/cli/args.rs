@@ -14,6 +14,20 @@ pub(super) struct CompletionsArgs {
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  fourcorners man | man -l -
+  fourcorners man -o ~/.local/share/man/man1 && man fourcorners-review")]
+pub(super) struct ManArgs {
+    /// Write a page for each command into this folder instead, replacing earlier pages
+    #[arg(long, short, value_name = "DIR")]
+    pub(super) output: Option<PathBuf>,
+
+    /// Replace any other file of these names as well
+    #[arg(long, requires = "output")]
+    pub(super) overwrite: bool,
+}
+
+#[derive(Debug, ClapArgs)]
 pub(super) struct ReviewArgs {
     /// A drive of the catalogue, a profile (./mine.toml), a block device (/dev/sdX) or a file
     #[arg(required = true, value_name = "TARGET")]

@@ -79,6 +79,6 @@ pub(super) enum Command {
     Web(super::web::WebArgs),
     /// Print shell completions
     Completions(CompletionsArgs),
-    /// Print the manual page: fourcorners man | man -l -
-    Man,
+    /// Print the manual page: fourcorners man | man -l -; or write a page for each command into a folder
+    Man(super::args::ManArgs),
 }

@@ -2,11 +2,16 @@
 
 use std::io::{Write, stdout};
 
-use clap::CommandFactory;
+use anyhow::Context;
+use clap::{Command, CommandFactory};
+use fourcorners_machine::save;
 
-use super::args::CompletionsArgs;
+use super::args::{CompletionsArgs, ManArgs};
 use super::command::CommandLine;
+use super::out::make_writable;
 use super::outcome::{End, Failure};
+use super::replaced::{Inputs, Kind};
+use super::terminal::say;
 
 /// Prints the completions of a shell.
 pub(super) fn completions(args: &CompletionsArgs) -> Result<End, Failure> {
@@ -16,16 +21,57 @@ pub(super) fn completions(args: &CompletionsArgs) -> Result<End, Failure> {
     Ok(End::Done)
 }
 
-/// Prints the manual page, the commands' own pages after it.
-pub(super) fn man() -> Result<End, Failure> {
+/// Prints the manual page, the commands' own pages after it, or writes a page a command into a folder.
+pub(super) fn man(args: &ManArgs) -> Result<End, Failure> {
     let mut command = CommandLine::command();
     // So that the commands are called by their full names.
     command.build();
-    let mut text = Vec::new();
-    clap_mangen::Man::new(command.clone()).render(&mut text)?;
-    for sub in command.get_subcommands() {
-        clap_mangen::Man::new(sub.clone()).render(&mut text)?;
+    let pages = pages(&command)?;
+    let Some(folder) = &args.output else {
+        // Those of commands within commands are in the page of these.
+        let above = pages.iter().filter(|page| page.depth < 2);
+        let text: Vec<u8> = above.flat_map(|page| page.text.iter().copied()).collect();
+        stdout().lock().write_all(&text)?;
+        return Ok(End::Done);
+    };
+    make_writable(folder, "folder").map_err(Failure::Usage)?;
+    let nothing_read = Inputs::of([]);
+    for page in &pages {
+        let path = folder.join(&page.name);
+        nothing_read.may_write(&path, Kind::Manual, args.overwrite).map_err(Failure::Usage)?;
     }
-    stdout().lock().write_all(&text)?;
+    for page in &pages {
+        let path = folder.join(&page.name);
+        save::write_atomically(&path, &page.text)
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    say(&format!("{} pages in {}", pages.len(), folder.display()));
     Ok(End::Done)
+}
+
+/// A page of a command.
+struct ManualPage {
+    /// `fourcorners-trace-replay.1`.
+    name: String,
+    /// How many commands it is within.
+    depth: usize,
+    text: Vec<u8>,
+}
+
+/// The page of a command, then those of the commands within it.
+fn pages(command: &Command) -> std::io::Result<Vec<ManualPage>> {
+    fn add(command: &Command, depth: usize, pages: &mut Vec<ManualPage>) -> std::io::Result<()> {
+        let man = clap_mangen::Man::new(command.clone());
+        let mut text = Vec::new();
+        man.render(&mut text)?;
+        pages.push(ManualPage { name: man.get_filename(), depth, text });
+        // `help` says what --help does.
+        for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+            add(sub, depth + 1, pages)?;
+        }
+        Ok(())
+    }
+    let mut pages = Vec::new();
+    add(command, 0, &mut pages)?;
+    Ok(pages)
 }

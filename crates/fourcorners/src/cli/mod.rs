@@ -115,7 +115,7 @@ fn dispatch(command: Command) -> Result<End, Failure> {
         #[cfg(feature = "web")]
         Command::Web(args) => web::run(args),
         Command::Completions(args) => manual::completions(&args),
-        Command::Man => manual::man(),
+        Command::Man(args) => manual::man(&args),
     }
 }
 

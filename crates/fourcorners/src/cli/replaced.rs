@@ -28,6 +28,8 @@ pub(super) enum Kind {
     Errors,
     /// What single drives are shown among.
     Reference,
+    /// A manual page.
+    Manual,
     /// A trace; nobody can tell whose one is.
     Trace,
 }
@@ -43,6 +45,7 @@ impl Kind {
             Kind::Report => "a report of run",
             Kind::Errors => "a table of errors of fourcorners",
             Kind::Reference => "reference results of fourcorners",
+            Kind::Manual => "a manual page of fourcorners",
             Kind::Trace => "known to be ours",
         }
     }
@@ -68,6 +71,7 @@ impl Kind {
             }
             // 2400 pixels wide and 1260 high; the last byte is no letter.
             Kind::Png => text.contains("PNG\r\n") && text.contains("IHDR\0\0\t`\0\0\u{4}"),
+            Kind::Manual => text.contains(".TH fourcorners"),
             Kind::Trace => false,
         }
     }

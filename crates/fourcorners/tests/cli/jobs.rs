@@ -407,6 +407,24 @@ fn shells_and_the_manual_know_every_command() {
         }
     }
     refused(dir.path(), &["completions", "dos"]);
+
+    let pages = dir.path().join("man1");
+    let write = |more: &[&str]| run(dir.path(), &[&["man", "-o", "man1"], more].concat());
+    assert_eq!(write(&[]).code, Some(0));
+    let text = |name: &str| fs::read_to_string(pages.join(name)).expect(name);
+    assert!(text("fourcorners.1").contains("review"));
+    assert!(text("fourcorners-trace-replay.1").contains("pace"));
+    assert!(!pages.join("fourcorners-help.1").exists());
+    // An earlier page is replaced, a file of somebody's own is not, and then no page is.
+    fs::write(pages.join("fourcorners-review.1"), "mine").expect("a folder of ours");
+    fs::remove_file(pages.join("fourcorners.1")).expect("it was written");
+    let ran = write(&[]);
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("fourcorners-review.1 exists"), "{}", ran.stderr);
+    assert!(!pages.join("fourcorners.1").exists());
+    assert_eq!(text("fourcorners-review.1"), "mine");
+    assert_eq!(write(&["--overwrite"]).code, Some(0));
+    assert!(text("fourcorners-review.1").contains(".TH fourcorners"));
 }
 
 #[test]

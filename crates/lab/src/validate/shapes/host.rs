@@ -1,7 +1,7 @@
 //! The host of an entry: what its engine costs a command and a process.
 
 use fourcorners_drive::Nanos;
-use fourcorners_drive::config::{HostSection, SsdConfig};
+use fourcorners_drive::config::{HostSection, LinkSection, PcieLinkSection, SsdConfig};
 
 use super::entry::Entry;
 
@@ -13,6 +13,8 @@ pub(super) struct Host {
     pub(super) command_us: f64,
     /// Those of them for which a process is busy and submits nothing else: a process reaches one over this.
     pub(super) process_us: f64,
+    /// The same when every processor has a process.
+    pub(super) crowded_process_us: f64,
     /// Processors that processes share in turn.
     pub(super) cpus: usize,
 }
@@ -22,19 +24,43 @@ pub(super) struct Host {
 /// One 980 PRO of `icpe24` gives one process 381,000 reads a second through the kernel (980pro-jobs1-q128) and 783,000
 /// through SPDK (980pro-spdk-rr4k-j1-q256), which is what the drive can do; at depth 1 its reads take 8.3 us more through the
 /// kernel (980pro-rr4k-j1-q1, 980pro-spdk-rr4k-j1-q1). The authors' own tool of `ssdiq` answers some writes within 7 us, drive and
-/// all (i1-init07-seq-uni-uniform). A P4800X of `budisc` gives one process 388,000 (optane-4k-r-j1).
+/// all (i1-init07-seq-uni-uniform). A P4800X of `budisc` gives one process 388,000 (optane-4k-r-j1). With a process on each of the
+/// ten processors of `icpe24`, all give 3.31 million (980pro-x8-fig11a-n16).
 const HOSTS: [(&str, &str, Host); 7] = [
     ("", "spdk", SPDK),
     ("", "spdk_fio", SPDK),
-    ("ssdiq", "io_uring", Host { command_us: 5.0, process_us: 1.5, cpus: 64 }),
-    ("icpe24", "io_uring", Host { command_us: 9.5, process_us: 2.62, cpus: 10 }),
-    ("", "sync", Host { command_us: 9.5, process_us: 0.0, cpus: 64 }),
-    ("", "psync", Host { command_us: 9.5, process_us: 0.0, cpus: 64 }),
+    (
+        "ssdiq",
+        "io_uring",
+        Host { command_us: 5.0, process_us: 1.5, crowded_process_us: 1.5, cpus: 64 },
+    ),
+    (
+        "icpe24",
+        "io_uring",
+        Host { command_us: 9.5, process_us: 2.62, crowded_process_us: 3.02, cpus: 10 },
+    ),
+    ("", "sync", Host { command_us: 9.5, process_us: 0.0, crowded_process_us: 0.0, cpus: 64 }),
+    ("", "psync", Host { command_us: 9.5, process_us: 0.0, crowded_process_us: 0.0, cpus: 64 }),
     // The kernel's queues by whichever interface.
     ("", "", KERNEL),
 ];
-const SPDK: Host = Host { command_us: 1.2, process_us: 0.9, cpus: 10 };
-const KERNEL: Host = Host { command_us: 9.5, process_us: 2.58, cpus: 40 };
+const SPDK: Host = Host { command_us: 1.2, process_us: 0.9, crowded_process_us: 0.9, cpus: 10 };
+const KERNEL: Host = Host { command_us: 9.5, process_us: 2.58, crowded_process_us: 2.58, cpus: 40 };
+
+/// The last of eight drives of `icpe24` has a slow link, as reads of 64 KiB tell: whatever the
+/// depth, all eight together give 15.4 GB/s, one in eight reads of a program beside them waits for about all
+/// that is in flight over 1.9 GB/s, and the others for next to nothing (980pro-x8-fig11b-n1, 980pro-x8-fig11b-n16,
+/// 980pro-x8-fig12a-n4). A program uses the drives in turn, so that its I/Os gather at the slowest. One to four of them
+/// give what so many drives do (980pro-x3-jobs10-q128).
+const SLOW_LINK: PcieLinkSection =
+    PcieLinkSection { generation: 2, lanes: 4, max_payload_bytes: 512, dllp_percent: None };
+const DRIVES_WITH_A_SLOW_ONE: (&str, usize) = ("icpe24", 8);
+
+/// The link of the last of an entry's drives, if that is slower than what the drive can have.
+pub(super) fn link_of_the_last(entry: &Entry, drives: usize) -> Option<LinkSection> {
+    let there = (entry.source_key(), drives) == DRIVES_WITH_A_SLOW_ONE;
+    there.then_some(LinkSection::Pcie(SLOW_LINK))
+}
 
 impl Host {
     /// The host of an entry: what its source and its engine say.
@@ -53,9 +79,10 @@ impl Host {
         config.host = HostSection { command_us, read_command_us: None, write_command_us: None };
     }
 
-    /// For how long a process is busy with a command.
-    pub(super) fn process(self) -> Nanos {
-        Nanos::from_micros(self.process_us)
+    /// For how long each of so many processes is busy with a command.
+    pub(super) fn process(self, processes: usize) -> Nanos {
+        let crowded = processes >= self.cpus;
+        Nanos::from_micros(if crowded { self.crowded_process_us } else { self.process_us })
     }
 }
 
@@ -72,6 +99,27 @@ mod tests {
         assert_eq!(of("optane-4k-r-j1"), KERNEL);
         assert_eq!(of("980pro-rr4k-j1-q1").process_us, 2.62);
         assert_eq!(of("s0-lat-10k").command_us, 5.0);
+    }
+
+    #[test]
+    fn a_process_takes_longer_where_every_processor_has_one() {
+        let entries = built_in();
+        let of = |id: &str| Host::of(entries.iter().find(|entry| entry.id == id).expect(id));
+        let host = of("980pro-rr4k-j1-q1");
+        assert_eq!([1, 9, 10, 17].map(|n| host.process(n).0), [2620, 2620, 3020, 3020]);
+        assert_eq!(SPDK.process(1), SPDK.process(10));
+    }
+
+    #[test]
+    fn the_last_of_eight_drives_of_one_source_has_a_slow_link() {
+        let entries = built_in();
+        let slow = |id: &str, drives| {
+            let entry = entries.iter().find(|entry| entry.id == id).expect(id);
+            link_of_the_last(entry, drives).is_some()
+        };
+        assert!(slow("980pro-x8-fig11b-n1", 8));
+        assert!(!slow("980pro-x3-jobs10-q128", 3));
+        assert!(!slow("s0-lat-10k", 8));
     }
 
     #[test]

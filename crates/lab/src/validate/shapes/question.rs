@@ -5,13 +5,14 @@
 //! of all streams at the rates that were published. A percentile is compared where ten I/Os or more lie beyond it.
 
 use fourcorners_drive::Nanos;
+use fourcorners_drive::config::LinkSection;
 use fourcorners_run::streams::{
     Access, BlockSizes, Direction, Distribution, Flushes, Limits, Operations, Pace, Rate, Start,
     Stream, TakesAlong,
 };
 
 use super::entry::{Amount, Background, Entry};
-use super::host::Host;
+use super::host::{Host, link_of_the_last};
 
 /// 100 / (1 - 0.9999).
 const TAIL_IOS: f64 = 1e6;
@@ -59,6 +60,8 @@ pub(super) struct Question {
     pub(super) host: Host,
     /// Equal drives behind one loop.
     pub(super) drives: usize,
+    /// The link of the last of them, if that is slower than what the drive can have.
+    pub(super) link_of_the_last: Option<LinkSection>,
     pub(super) work: Work,
     /// Microseconds before submission that the source leaves out of its latencies.
     pub(super) excluded_us: f64,
@@ -133,10 +136,12 @@ impl Question {
     pub(super) fn of(entry: &Entry, entries: &[Entry]) -> Result<Question, String> {
         let test = &entry.test;
         let excluded_us = entry.number("slat_mean_us").unwrap_or(0.0);
+        let drives = drives(entry)?;
         let mut question = Question {
             state: State::Filled,
             host: Host::of(entry),
-            drives: drives(entry)?,
+            drives,
+            link_of_the_last: link_of_the_last(entry, drives),
             work: Work::Rates,
             excluded_us,
             notes: Vec::new(),
@@ -240,10 +245,12 @@ impl Question {
 impl Question {
     /// The test of an entry that others are relative to, as theirs are run.
     pub(super) fn of_base(entry: &Entry) -> Option<Question> {
+        let drives = drives(entry).ok()?;
         Some(Question {
             state: State::Filled,
             host: Host::of(entry),
-            drives: drives(entry).ok()?,
+            drives,
+            link_of_the_last: link_of_the_last(entry, drives),
             work: closed(entry, None).ok()?,
             excluded_us: entry.number("slat_mean_us").unwrap_or(0.0),
             notes: Vec::new(),

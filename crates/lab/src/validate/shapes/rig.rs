@@ -10,8 +10,10 @@ use fourcorners_drive::{Clock, Done, Fault, Geometry, Io, Nanos, Ssd, Tag, Targe
 /// that all take at once, which is no limit over NVMe.
 pub(super) struct Rig {
     drives: Vec<Ssd>,
-    /// Until when each processor is busy.
-    cpus: Vec<Nanos>,
+    /// Processors, which processes share in turn.
+    cpus: usize,
+    /// By process: until when it works on what it submitted.
+    busy: Vec<Nanos>,
     /// What an I/O takes of a processor.
     process: Nanos,
     /// By process: I/Os so far.
@@ -61,7 +63,8 @@ impl Rig {
         }
         Rig {
             drives,
-            cpus: vec![now; cpus.max(1)],
+            cpus: cpus.max(1),
+            busy: vec![now; processes.max(1)],
             process,
             submitted: (0..processes.max(1)).collect(),
             process_of_next: 0,
@@ -80,6 +83,13 @@ impl Rig {
     fn earliest(&mut self) -> Option<(Nanos, usize)> {
         let due = |(index, drive): (usize, &mut Ssd)| drive.due().map(|due| (due, index));
         self.drives.iter_mut().enumerate().filter_map(due).min()
+    }
+
+    /// Processes that have something to do on the processor of this one, itself among them. They share it evenly: one with little
+    /// to do does not wait for all that another has.
+    fn share_a_cpu(&self, process: usize) -> u64 {
+        let there = (process % self.cpus..self.busy.len()).step_by(self.cpus);
+        1 + there.filter(|&other| other != process && self.busy[other] > self.now).count() as u64
     }
 
     fn hand_over(&mut self, submission: Submission) {
@@ -105,10 +115,10 @@ impl Target for Rig {
         let process = self.process_of_next % self.submitted.len();
         let drive = self.submitted[process] % self.drives.len();
         self.submitted[process] += 1;
-        let cpu = process % self.cpus.len();
-        let cpu = &mut self.cpus[cpu];
-        *cpu = (*cpu).max(self.now) + self.process;
-        let submission = Submission { at: *cpu, number: self.count, drive, tag, io };
+        let at =
+            self.busy[process].max(self.now) + Nanos(self.process.0 * self.share_a_cpu(process));
+        self.busy[process] = at;
+        let submission = Submission { at, number: self.count, drive, tag, io };
         self.count += 1;
         self.on_their_way.push(Reverse(submission));
     }
@@ -216,6 +226,17 @@ mod tests {
         near(rate(1, (4, slow), &plan(1, 32)), 50_000.0);
         near(rate(1, (4, slow), &plan(2, 16)), 100_000.0);
         near(rate(1, (1, slow), &plan(2, 16)), 50_000.0);
+        // With little to do, one hardly waits for another with much.
+        let [(few, _), (much, _)] = on_rig(1, (1, slow), &{
+            let mut both = plan(2, 1);
+            both.streams[1] = plan(2, 32).streams.remove(1);
+            both
+        })[..] else {
+            panic!("two streams")
+        };
+        let alone_few = on_rig(1, (1, slow), &plan(1, 1))[0].0;
+        assert!(few as f64 > 0.6 * alone_few as f64, "{few} of {alone_few}");
+        assert!(much > 4 * few, "{much} and {few}");
         // At depth 1 there is time enough, and it is a part of the latency.
         let [(count, sum)] = on_rig(1, (1, slow), &plan(1, 1))[..] else { panic!("one stream") };
         let [(alone, alone_sum)] = on_rig(1, (1, Nanos::ZERO), &plan(1, 1))[..] else { panic!() };

@@ -98,6 +98,7 @@ impl Task<'_> {
         let streams = |question: &Question| matches!(question.work, Work::Streams(_));
         self.profile.name == other.profile.name
             && (own.state, own.drives, own.host) == (others.state, others.drives, others.host)
+            && own.link_of_the_last == others.link_of_the_last
             && streams(own)
             && streams(others)
     }
@@ -167,6 +168,10 @@ fn drive(task: &Task<'_>, number: u32, processes_apart: bool) -> Result<(Ssd, u6
     };
     let mut scaled = scaled(config).map_err(impossible)?;
     task.question.host.in_front_of(&mut scaled.config, processes_apart);
+    if number as usize + 1 == task.question.drives {
+        let link = task.question.link_of_the_last.clone();
+        scaled.config.link = link.unwrap_or(scaled.config.link);
+    }
     if let Some(variation) = &mut scaled.config.variation {
         variation.seed = variation.seed.wrapping_add(number);
     }
@@ -237,7 +242,7 @@ fn run_streams(
         streams: numbered.map(|(number, spec)| spec.stream(number, streams, bytes)).collect(),
         ..Plan::default()
     };
-    let host = (question.host.cpus, question.host.process());
+    let host = (question.host.cpus, question.host.process(streams.streams.len()));
     let mut rig = Rig::new(drives, host, streams.streams.len());
     let result = streams::run_told(&mut rig, &plan, observer, Rig::is_of);
     if result.interrupted {
