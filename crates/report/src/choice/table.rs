@@ -21,6 +21,7 @@ pub fn choice_table(choice: &Choice, width: u16) -> String {
         state_words(&choice.state)
     );
     let mut blocks = vec![paragraph(&about, width)];
+    blocks.extend(replay_words(choice).map(|words| paragraph(&words, width)));
     blocks.push(paragraph(&choice_sentences(choice).join(" "), width));
     // Side by side they would not fit 80 columns.
     for columns in [known(choice, &TIMES), known(choice, &COSTS)] {
@@ -41,13 +42,33 @@ pub(super) fn state_words(state: &str) -> String {
     match state {
         "written" => "hold what it touches".into(),
         "used" => "were filled and overwritten before".into(),
+        "full" => "were filled before".into(),
+        "empty" => "were new and empty".into(),
         other => format!("are {other}"),
     }
 }
 
+/// How a recording was replayed, where that was not as for every choice.
+pub(super) fn replay_words(choice: &Choice) -> Option<String> {
+    let replay = choice.replay.as_ref()?;
+    let pace = match replay.pace.as_str() {
+        "recorded" => "at the recorded times",
+        "fast" => "as fast as the queue takes it",
+        _ => "after its think time",
+    };
+    let host = match replay.host.as_str() {
+        "0" => {
+            "; the host in front of each drive takes no time ([host] is 0), as while a drive is served"
+        }
+        _ => "",
+    };
+    Some(format!("Replayed {pace}, at most {} in flight{host}.", replay.queue_depth))
+}
+
 /// What was not asked for and would say more.
 fn hint(choice: &Choice) -> Option<String> {
-    choice.gb_per_day.is_none().then(|| {
+    // A replay has no such option.
+    (choice.gb_per_day.is_none() && choice.replay.is_none()).then(|| {
         "--gb-per-day N gives years of flash, and with --have DRIVE hours a year.".to_string()
     })
 }
