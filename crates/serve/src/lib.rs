@@ -9,25 +9,32 @@
 
 #![forbid(unsafe_code)]
 
+mod address;
 mod client;
+mod connection;
 pub mod contents;
 pub mod crash;
 mod data_log;
 pub mod door;
 mod faults;
+mod listener;
 pub mod nbd;
 mod recorder;
 mod server;
 mod stream;
 mod tally;
 mod time;
+mod tls;
 mod turn;
 
+pub use address::{Address, AddressError};
 pub use data_log::{DataLog, DataLogError, DataRecording, LoggedWrite};
 pub use faults::{FaultSpec, Faults, UnknownFault};
+pub use listener::{ListenError, Listener};
 pub use recorder::{RecordError, Recording};
 pub use server::{MOST_CONNECTIONS, ServeError, Server, Settings};
-pub use stream::{Address, ListenError, Listener, Stream};
+pub use stream::Stream;
 pub use tally::{Late, Latencies, Operation, Pacing, Recorded, RecordedData, Report, SCHEMA};
 pub use time::{GRACE, Pace};
+pub use tls::{Tls, TlsError};
 pub use turn::{Answer, Outcome, Turn, TurnSettings};

@@ -15,10 +15,12 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno as OsErrno;
 
 use crate::client::{Client, Read};
+use crate::connection::Connection;
 use crate::data_log::DataRecording;
+use crate::listener::Listener;
 use crate::nbd::{Export, Request};
 use crate::recorder::Recording;
-use crate::stream::{Listener, Stream};
+use crate::stream::Stream;
 use crate::tally::{Beside, Report, Tally};
 use crate::time::{Anchor, Pace};
 use crate::turn::{Answer, Turn};
@@ -28,6 +30,9 @@ pub const MOST_CONNECTIONS: usize = 64;
 
 /// Read at once from a socket.
 const READ_BYTES: usize = 256 << 10;
+
+/// How long a client may take until it has shown its certificate, where one is asked for.
+const MOST_HANDSHAKE: Nanos = Nanos(10_000_000_000);
 
 /// How long clients are waited for in the end to take their answers.
 const FAREWELL: Nanos = Nanos(1_000_000_000);
@@ -41,8 +46,9 @@ pub struct Settings {
     pub pace: Pace,
     /// Answers go out so much earlier than they are due.
     pub door: Nanos,
-    /// End when the last of the clients has gone.
-    pub until_last_disconnect: bool,
+    /// End when the last of the clients has gone and none has come for so long: some connect once to ask, and again to
+    /// work.
+    pub until_last_disconnect: Option<Nanos>,
     /// Time between calls of `observe`; `None`: only in the end.
     pub every: Option<Nanos>,
 }
@@ -69,6 +75,8 @@ pub struct Server<T> {
     /// When a client was heard of last, for virtual time.
     heard: Nanos,
     began: Nanos,
+    /// When the last client went, while there is none.
+    left: Option<Nanos>,
     stopping: bool,
     buffer: Vec<u8>,
     room: Vec<u8>,
@@ -98,6 +106,7 @@ impl<T: Target> Server<T> {
             anchor: None,
             heard: began,
             began,
+            left: None,
             stopping: false,
             buffer: vec![0; READ_BYTES],
             room: Vec::new(),
@@ -137,8 +146,7 @@ impl<T: Target> Server<T> {
     /// # Errors
     /// When its socket cannot be used.
     pub fn adopt(&mut self, stream: Stream) -> std::io::Result<()> {
-        let stream = stream.prepared()?;
-        self.welcome(stream);
+        self.welcome(Connection::new(stream.prepared()?, None));
         Ok(())
     }
 
@@ -153,6 +161,8 @@ impl<T: Target> Server<T> {
     ) -> Result<(Turn<T>, Report), ServeError> {
         // Where it is refused, wakings are later by the usual 50 us.
         let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+        // What came before was making ready.
+        self.began = clock();
         let mut tick = self.settings.every.map(|every| self.began + every);
         let mut until = None;
         loop {
@@ -166,9 +176,10 @@ impl<T: Target> Server<T> {
                 && clock() >= at
             {
                 observe(&self.report("second"));
-                tick = Some(at + every);
+                // Those that were missed, on a machine that stood still, do not come all at once.
+                tick = Some((at + every).max(clock()));
             }
-            if self.stopping || self.is_over() {
+            if self.stopping || self.end().is_some_and(|end| clock() >= end) {
                 break;
             }
             // Whatever did something may have made something else possible: look again before sleeping.
@@ -180,8 +191,9 @@ impl<T: Target> Server<T> {
         Ok((self.turn, report))
     }
 
-    fn is_over(&self) -> bool {
-        self.settings.until_last_disconnect && self.tally.connections > 0 && self.clients.is_empty()
+    /// When it ends if nobody comes.
+    fn end(&self) -> Option<Nanos> {
+        Some(self.left?.saturating_add(self.settings.until_last_disconnect?))
     }
 
     /// Until when nothing is to be done, if no socket is heard of; `None`: for ever.
@@ -194,8 +206,10 @@ impl<T: Target> Server<T> {
             }
             (Pace::Dilated(_), None) => Nanos::ZERO,
         });
+        let strangers = self.clients.values().filter(|client| !client.is_trusted());
+        let patience = strangers.map(|client| client.since + MOST_HANDSHAKE).min();
         // A tick may be late; it is nothing that the clock is looked at for.
-        [answer, tick].into_iter().flatten().min()
+        [answer, tick, patience, self.end()].into_iter().flatten().min()
     }
 
     /// Waits for sockets until a time: asleep until shortly before it, then by looking again and again.
@@ -211,7 +225,7 @@ impl<T: Target> Server<T> {
             let mut flags = PollFlags::empty();
             flags.set(PollFlags::IN, client.wants_read());
             flags.set(PollFlags::OUT, client.wants_write());
-            fds.push(PollFd::from_borrowed_fd(client.stream.as_fd(), flags));
+            fds.push(PollFd::from_borrowed_fd(client.connection.as_fd(), flags));
         }
         let of_clients = fds.len();
         if let Some(stop) = &self.stop {
@@ -246,20 +260,27 @@ impl<T: Target> Server<T> {
 
     fn accept(&mut self) {
         // As many as there is room for; an error concerns a client that has gone again.
-        while let Some(Ok(Some(stream))) = self.listener.as_ref().map(Listener::accept) {
+        while let Some(Ok(Some(connection))) = self.listener.as_ref().map(Listener::accept) {
             if self.clients.len() == MOST_CONNECTIONS {
-                self.tally.refused_connections += 1;
-            } else {
-                self.welcome(stream);
+                // Whoever has not said yet who they are keeps nobody out: the first of them makes room.
+                let stranger = self.clients.values().find(|client| !client.is_trusted());
+                let Some(id) = stranger.map(|client| client.id) else {
+                    self.tally.refused_connections += 1;
+                    continue;
+                };
+                self.clients.remove(&id);
+                self.tally.untrusted_connections += 1;
             }
+            self.welcome(connection);
         }
     }
 
-    fn welcome(&mut self, stream: Stream) {
-        let client = Client::new(self.next_id, stream, &self.settings.export);
+    fn welcome(&mut self, connection: Connection) {
+        let client = Client::new(self.next_id, connection, &self.settings.export, clock());
         self.clients.insert(self.next_id, client);
         self.next_id += 1;
         self.tally.connections += 1;
+        self.left = None;
     }
 
     /// Reads every socket once. Whether anything came.
@@ -398,11 +419,24 @@ impl<T: Target> Server<T> {
     /// Lets go of clients that are done with.
     fn bury(&mut self) {
         let tally = &mut self.tally;
+        let mut now = None;
         self.clients.retain(|_, client| {
+            let trusted = client.is_trusted();
+            if !trusted && now.get_or_insert_with(clock).since(client.since) >= MOST_HANDSHAKE {
+                client.let_go();
+            }
             let over = client.is_over();
-            tally.broken_connections += u64::from(over && client.broke_the_protocol());
+            tally.untrusted_connections += u64::from(over && !trusted);
+            tally.broken_connections += u64::from(over && trusted && client.broke_the_protocol());
             !over
         });
+        // Whoever was not let in is no client that leaves.
+        if self.clients.is_empty()
+            && self.left.is_none()
+            && self.tally.connections > self.tally.untrusted_connections
+        {
+            self.left = Some(clock());
+        }
     }
 
     /// Nothing more is taken; what is in flight is answered at once, and clients have a second to take it.

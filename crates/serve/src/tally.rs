@@ -32,6 +32,8 @@ pub(crate) struct Tally {
     below_floor: u64,
     pub(crate) connections: u64,
     pub(crate) refused_connections: u64,
+    /// Connections that ended before a certificate was shown, where one is asked for.
+    pub(crate) untrusted_connections: u64,
     /// Connections that ended with a breach of the protocol.
     pub(crate) broken_connections: u64,
 }
@@ -93,7 +95,8 @@ pub struct Report {
     pub below_floor: Option<f64>,
     /// Most requests that waited for a place in the drive's queue.
     pub backlog_most: u64,
-    /// Connections so far, now, refused because there were too many, and ended for breaking the protocol.
+    /// Connections so far, now, refused because there were too many, ended for breaking the protocol, and without a
+    /// certificate where one is asked for.
     pub connections: Connections,
     /// Bytes of contents that are stored.
     pub stored_bytes: u64,
@@ -170,6 +173,8 @@ pub struct Connections {
     pub refused: u64,
     /// Ended because they broke the protocol.
     pub broken: u64,
+    /// Ended without a certificate that is good, where one is asked for.
+    pub untrusted: u64,
 }
 
 /// What became of a recording.
@@ -256,6 +261,7 @@ impl Tally {
                 open: beside.open,
                 refused: self.refused_connections,
                 broken: self.broken_connections,
+                untrusted: self.untrusted_connections,
             },
             stored_bytes: beside.stored_bytes,
             write_amplification: beside.write_amplification,
@@ -291,6 +297,9 @@ impl Report {
                 " ({} refused, {} broke the protocol)",
                 connections.refused, connections.broken
             );
+        }
+        if connections.untrusted > 0 {
+            text += &format!(" ({} without a good certificate)", connections.untrusted);
         }
         text += "\n";
         for operation in &self.operations {

@@ -14,7 +14,7 @@ use fourcorners_serve::contents::{Contents, ContentsFile, Memory};
 use fourcorners_serve::nbd::Export;
 use fourcorners_serve::{
     Address, DataRecording, FaultSpec, Faults, Listener, Pace, Recording, Report, Server, Settings,
-    Turn, TurnSettings, door,
+    Tls, Turn, TurnSettings, door,
 };
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -40,9 +40,15 @@ pub(super) struct ServeArgs {
     #[arg(value_name = "DRIVE")]
     drive: String,
 
-    /// Where clients connect: unix:PATH, for you only, or tcp:HOST:PORT of the loopback interface
+    /// Where clients connect: unix:PATH, for you only, or tcp:HOST:PORT; addresses that other machines can reach need
+    /// --tls
     #[arg(long, value_name = "ADDRESS", default_value = "unix:fourcorners.sock")]
     at: Address,
+
+    /// Encrypt, and let in only clients with a certificate of the authority in DIR: ca-cert.pem, server-cert.pem and
+    /// server-key.pem, as nbdkit and QEMU have them
+    #[arg(long, value_name = "DIR")]
+    tls: Option<PathBuf>,
 
     /// Where the bytes are: memory, as long as it is served, or a sparse file of the drive's size, which is
     /// created if it is not there
@@ -93,9 +99,17 @@ pub(super) struct ServeArgs {
     #[arg(long)]
     read_only: bool,
 
-    /// End when the last client has disconnected
-    #[arg(long)]
-    until_last_disconnect: bool,
+    /// End when the last client has disconnected and none has come for so many seconds: fio connects once to ask how
+    /// large the drive is, and again to work
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "2",
+        value_parser = grace_of
+    )]
+    until_last_disconnect: Option<Nanos>,
 
     /// Print an event a second and one in the end, JSON in a line each, instead of words in the end
     #[arg(long, value_name = "json", value_parser = ["json"])]
@@ -120,6 +134,13 @@ fn door_of(text: &str) -> Result<DoorArg, String> {
     micros
         .map(|us| DoorArg::Fixed(Nanos::from_micros(us)))
         .ok_or_else(|| "give auto or microseconds from 0 to 100000".into())
+}
+
+fn grace_of(text: &str) -> Result<Nanos, String> {
+    let seconds = text.parse::<f64>().ok().filter(|seconds| (0.0..=86_400.0).contains(seconds));
+    seconds
+        .map(|seconds| Nanos::from_micros(seconds * 1e6))
+        .ok_or_else(|| "give seconds from 0 to 86400".into())
 }
 
 pub(super) fn run(args: &ServeArgs) -> Result<End, Failure> {
@@ -168,9 +189,12 @@ fn serve<T: Target>(
         trims: turn.trims,
         rotational: matches!(profile.model, Model::Hdd(_)),
     };
+    let tls = args.tls.as_deref().map(Tls::open).transpose();
+    let tls = tls.map_err(|error| Failure::Usage(error.to_string()))?;
+    let listener = Listener::open(&args.at, tls);
+    let listener = listener.map_err(|error| Failure::Usage(error.to_string()))?;
+    let address = listener.uri();
     let contents = contents(args, geometry.bytes())?;
-    let listener = Listener::open(&args.at).map_err(|error| Failure::Usage(error.to_string()))?;
-    let address = listener.address().to_string();
     let door = door(args)?;
     let as_json = args.progress.is_some();
     let settings = Settings {
