@@ -45,7 +45,7 @@ impl Memory {
         self.pages * PAGE
     }
 
-    pub(super) fn read(&self, offset: u64, data: &mut [u8]) -> bool {
+    pub(crate) fn read(&self, offset: u64, data: &mut [u8]) -> bool {
         let (mut at, end) = (offset, offset + data.len() as u64);
         let mut found = false;
         while at < end {
