@@ -1,6 +1,6 @@
 //! `fourcorners serve` as typed: what it says, what it refuses, how it ends.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
 
@@ -25,6 +25,7 @@ fn what_cannot_be_served_is_refused_in_a_line() {
         (&["m4-of-nobody"][..], "m4-of-nobody"),
         (&["crucial-m4-256gb", "--at", "tcp:0.0.0.0:10809"], "other machines"),
         (&["crucial-m4-256gb", "--at", "tcp:0.0.0.0:10809", "--contents", "c"], "--tls DIR"),
+        (&["crucial-m4-256gb", "--control", "letters"], "is no socket"),
         (&["crucial-m4-256gb", "--tls", "pki"], "pki/ca-cert.pem: No such file"),
         (&["crucial-m4-256gb", "--until-last-disconnect=-1"], "seconds from 0 to 86400"),
         (&["crucial-m4-256gb", "--at", "unix:letters"], "is no socket"),
@@ -76,6 +77,40 @@ fn an_event_comes_each_second_while_nobody_is_there_and_while_somebody_is_and_as
     drop(client);
     server.kill().expect("it runs");
     server.wait().expect("it ends");
+}
+
+#[test]
+fn it_is_asked_and_steered_while_it_runs() {
+    let dir = temporary();
+    let (mut server, mut events) = with_events(&dir, &["--control", "c"]);
+    let first = events.next().expect("it goes on");
+    let mut control =
+        BufReader::new(UnixStream::connect(dir.path().join("c")).expect("it listens"));
+    let mut say = |line: &str| -> Value {
+        writeln!(control.get_mut(), "{line}").expect("it is read");
+        let mut answer = String::new();
+        control.read_line(&mut answer).expect("it is answered");
+        serde_json::from_str(&answer).expect("JSON")
+    };
+    assert_eq!(say("fault dead@t=60s")["ok"], true);
+    assert_eq!(say("snapshot a --with-state")["ok"], true);
+    assert_eq!(say("rollback a --with-state")["ok"], true);
+    let status = say("status")["status"].clone();
+    assert_eq!(
+        (&status["event"], &status["injected"]["dead@t=60s"]),
+        (&"status".into(), &0.into())
+    );
+    // The same counters as in the events, and all that a drive tells.
+    let keys = |event: &Value| -> Vec<String> {
+        event["drive"].as_object().expect("an SSD").keys().cloned().collect()
+    };
+    assert_eq!(keys(&status), keys(&first));
+    assert!(status["drive"]["host_bytes"] == 0 && status["drive"]["read_only"] == false);
+    let kill = Command::new("kill").args(["-TERM", &server.id().to_string()]).status();
+    assert!(kill.is_ok_and(|status| status.success()));
+    assert_eq!(events.last().expect("an event")["event"], "end");
+    assert!(server.wait().expect("it ends").success());
+    assert!(!dir.path().join("c").exists(), "its socket is gone");
 }
 
 #[test]

@@ -21,6 +21,9 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// Nothing, and no room for anything.
+    pub(super) const NONE: Memory = Memory { groups: BTreeMap::new(), pages: 0, most_pages: 0 };
+
     /// Nothing yet, and never more than `most_bytes`.
     pub fn new(most_bytes: u64) -> Memory {
         Memory { groups: BTreeMap::new(), pages: 0, most_pages: most_bytes / PAGE }

@@ -6,6 +6,9 @@
 //!   -> otherwise wait for a socket or for the next answer: sleep until shortly before it, then look at clock and sockets
 //! ```
 
+mod reporting;
+mod steering;
+
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -21,9 +24,11 @@ use crate::listener::Listener;
 use crate::nbd::{Export, Request};
 use crate::recorder::Recording;
 use crate::stream::Stream;
-use crate::tally::{Beside, Report, Tally};
+use crate::tally::{Report, Tally};
 use crate::time::{Anchor, Pace};
 use crate::turn::{Answer, Turn};
+use reporting::Counters;
+use steering::Steering;
 
 /// Connections at a time. A client opens a few; more are refused by closing them.
 pub const MOST_CONNECTIONS: usize = 64;
@@ -55,8 +60,16 @@ pub struct Settings {
 
 /// What the loop ended with that was no end.
 #[derive(Debug, thiserror::Error)]
-#[error("waiting for sockets failed: {0}")]
-pub struct ServeError(std::io::Error);
+pub enum ServeError {
+    /// Sockets cannot be waited for.
+    #[error("waiting for sockets failed: {0}")]
+    Wait(std::io::Error),
+    /// What was written since a snapshot is lost.
+    #[error(
+        "what was written since the first snapshot could not all be stored in the file of the contents: {0}"
+    )]
+    Commit(std::io::Error),
+}
 
 /// A drive that is served.
 pub struct Server<T> {
@@ -82,11 +95,9 @@ pub struct Server<T> {
     room: Vec<u8>,
     answers: Vec<Answer>,
     arrived: Vec<(Nanos, u64, Request)>,
-    write_amplification: Box<Amplification<T>>,
+    steering: Option<Steering<T>>,
+    counters: Box<Counters<T>>,
 }
-
-/// How much more than the host a drive has written to its NAND, if it tells.
-type Amplification<T> = dyn Fn(&T) -> Option<f64>;
 
 impl<T: Target> Server<T> {
     /// A server of this drive; nobody can connect yet.
@@ -112,7 +123,8 @@ impl<T: Target> Server<T> {
             room: Vec::new(),
             answers: Vec::new(),
             arrived: Vec::new(),
-            write_amplification: Box::new(|_| None),
+            steering: None,
+            counters: Box::new(|_| None),
         }
     }
 
@@ -136,11 +148,6 @@ impl<T: Target> Server<T> {
         self.data = Some(data);
     }
 
-    /// Reports say what this says of the drive.
-    pub fn tell_write_amplification(&mut self, tell: impl Fn(&T) -> Option<f64> + 'static) {
-        self.write_amplification = Box::new(tell);
-    }
-
     /// A client that is connected already.
     ///
     /// # Errors
@@ -154,7 +161,7 @@ impl<T: Target> Server<T> {
     /// second, if that is set. The drive, and the report of all.
     ///
     /// # Errors
-    /// When sockets cannot be waited for.
+    /// When sockets cannot be waited for, or what was written since a snapshot cannot be stored.
     pub fn run(
         mut self,
         mut observe: impl FnMut(&Report),
@@ -164,11 +171,16 @@ impl<T: Target> Server<T> {
         // What came before was making ready.
         self.began = clock();
         let mut tick = self.settings.every.map(|every| self.began + every);
-        let mut until = None;
+        // The first look at the sockets waits for nobody: until when it may is known after it.
+        let mut until = Some(Nanos::ZERO);
         loop {
             self.wait(until)?;
-            let mut moved = self.read_all();
-            moved |= self.take_requests();
+            self.obey();
+            let mut moved = false;
+            if !self.holds() {
+                moved |= self.read_all();
+                moved |= self.take_requests();
+            }
             self.pass();
             moved |= self.send_all();
             self.bury();
@@ -188,6 +200,7 @@ impl<T: Target> Server<T> {
         self.farewell();
         let report = self.report("end");
         observe(&report);
+        self.turn.contents_mut().commit().map_err(ServeError::Commit)?;
         Ok((self.turn, report))
     }
 
@@ -223,7 +236,7 @@ impl<T: Target> Server<T> {
         let mut fds: Vec<PollFd<'_>> = Vec::with_capacity(self.clients.len() + 2);
         for client in self.clients.values() {
             let mut flags = PollFlags::empty();
-            flags.set(PollFlags::IN, client.wants_read());
+            flags.set(PollFlags::IN, client.wants_read() && !self.holds());
             flags.set(PollFlags::OUT, client.wants_write());
             fds.push(PollFd::from_borrowed_fd(client.connection.as_fd(), flags));
         }
@@ -235,17 +248,25 @@ impl<T: Target> Server<T> {
         if let Some(listener) = &self.listener {
             fds.push(PollFd::from_borrowed_fd(listener.as_fd(), PollFlags::IN));
         }
+        let of_control = fds.len();
+        if let Some(steering) = &self.steering {
+            fds.extend(steering.control.waits_for());
+        }
         let woken = match poll(&mut fds, timeout.as_ref()) {
             Ok(count) => count,
             Err(OsErrno::INTR) => 0,
-            Err(errno) => return Err(ServeError(errno.into())),
+            Err(errno) => return Err(ServeError::Wait(errno.into())),
         };
         let ready = |fd: &PollFd<'_>| !fd.revents().is_empty();
         self.stopping |= fds[of_clients..stop].iter().any(ready);
-        let connects = fds[stop..].iter().any(ready);
+        let connects = fds[stop..of_control].iter().any(ready);
         let came: Vec<PollFlags> = fds[..of_clients].iter().map(PollFd::revents).collect();
+        let to_control: Vec<PollFlags> = fds[of_control..].iter().map(PollFd::revents).collect();
         for (client, came) in self.clients.values_mut().zip(came) {
             client.came(came);
+        }
+        if let Some(steering) = &mut self.steering {
+            steering.control.came(&to_control);
         }
         if let (0, Some(asleep)) = (woken, asleep)
             && asleep > Nanos::ZERO
@@ -453,35 +474,5 @@ impl<T: Target> Server<T> {
                 std::thread::sleep(std::time::Duration::from_millis(1));
             }
         }
-    }
-
-    fn report(&mut self, event: &'static str) -> Report {
-        let recorded = match (event, &mut self.recording) {
-            ("end", Some(recording)) => Some(recording.finish()),
-            (_, Some(recording)) => Some(recording.counted()),
-            (_, None) => None,
-        };
-        let recorded_data = match (event, &mut self.data) {
-            ("end", Some(data)) => Some(data.finish()),
-            (_, Some(data)) => Some(data.counted()),
-            (_, None) => None,
-        };
-        self.tally.report(Beside {
-            event,
-            elapsed: clock().since(self.began),
-            time: self.settings.pace.to_string(),
-            factor: match self.settings.pace {
-                Pace::Dilated(factor) => factor,
-                Pace::Virtual { .. } => 0.0,
-            },
-            door: self.settings.door,
-            backlog_most: self.turn.backlog_most() as u64,
-            open: self.clients.len() as u64,
-            stored_bytes: self.turn.contents().stored_bytes(),
-            write_amplification: (self.write_amplification)(self.turn.target()),
-            recorded,
-            recorded_data,
-            injected: self.turn.faults().map(|faults| faults.struck().collect()),
-        })
     }
 }
