@@ -1,7 +1,8 @@
 //! The control socket: what it answers, what it changes, and that clients go on meanwhile.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::thread::JoinHandle;
@@ -239,7 +240,11 @@ fn a_file_is_as_it_was_until_it_is_committed_or_served_no_more() {
         false,
     );
     rolls_back(&served);
-    let byte = |dir: &Path, at: usize| std::fs::read(dir.join("f")).expect("it is there")[at];
+    let byte = |dir: &Path, at: u64| {
+        let (file, mut byte) = (File::open(dir.join("f")).expect("it is there"), [0]);
+        file.read_exact_at(&mut byte, at).expect("it is as large as the drive");
+        byte[0]
+    };
     let at = [1 << 20, 2 << 20, 3 << 20];
     assert_eq!(at.map(|at| byte(served.dir.path(), at)), [1, 0, 0], "of before the first snapshot");
     let mut control = served.control();

@@ -104,8 +104,8 @@ pub(super) struct ServeArgs {
     #[arg(long)]
     read_only: bool,
 
-    /// End when the last client has disconnected and none has come for so many seconds: fio connects once to ask how
-    /// large the drive is, and again to work
+    /// End when the last client has disconnected and none has come for so many seconds, 2 if nothing is said: fio
+    /// connects once to ask how large the drive is, and again to work
     #[arg(
         long,
         value_name = "SECONDS",

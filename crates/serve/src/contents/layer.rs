@@ -130,7 +130,7 @@ impl Layer {
                 ));
             }
             let mut data = Arc::new([0; PIECE as usize]);
-            if self.pieces.0.get(&number).is_none() {
+            if !self.pieces.0.contains_key(&number) {
                 let at = number * PIECE;
                 let length = PIECE.min(self.file.bytes() - at) as usize;
                 self.file.read(at, &mut Arc::make_mut(&mut data)[..length])?;
