@@ -56,7 +56,7 @@ pub use energy::{HddEnergy, SsdEnergy};
 pub use ftl::MergeCounts;
 pub use hdd::Hdd;
 pub use null::Null;
-pub use ssd::{Persisted, Ssd, SsdCounters, SsdState, Wear};
+pub use ssd::{Persisted, RowProgram, Ssd, SsdCounters, SsdState, Wear};
 pub use state::StateError;
 pub use vocabulary::{
     Clock, Done, Fault, FaultCause, Geometry, Io, Lba, Nanos, Op, SECTOR_BYTES, Tag, Target,

@@ -120,7 +120,9 @@ fn unknown_commands(path: &Path, text: &str, help: &mut Help) -> Vec<Violation> 
         };
         let options = words.iter().filter(|word| word.starts_with("--"));
         let options = options.map(|word| word.split('=').next().unwrap_or(word));
-        let unknown = options.filter(|option| !text.split([' ', '\n']).any(|word| word == *option));
+        // A value that may be left out is in brackets.
+        let has = |option: &&str| text.split([' ', '\n', '[']).any(|word| word == *option);
+        let unknown = options.filter(|option| !has(option));
         found.extend(unknown.map(|option| format!("{}: {command}: no {option}", path.display())));
     }
     found

@@ -23,12 +23,28 @@ pub struct Choice {
     pub gb_per_day: Option<f64>,
     /// Whether the addresses of the work were changed to fit any of the drives.
     pub rescaled: bool,
+    /// How a recording was replayed, where that was not closed loop with all think time at depth 32 behind the
+    /// profiles' hosts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<ChosenReplay>,
     /// The drives by the time waited, the shortest first.
     pub ranking: Vec<RankedDrive>,
     /// The drives that could not do the work.
     pub left_out: Vec<LeftOut>,
     /// Remarks for the reader.
     pub notes: Vec<String>,
+}
+
+/// How a recording was replayed on every drive.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ChosenReplay {
+    /// `think`, `recorded` or `fast`, as in `trace replay`.
+    pub pace: String,
+    /// Most I/Os in flight.
+    pub queue_depth: u32,
+    /// The host in front of the drives: `0` takes no time, as while a drive is served; `profile` is each
+    /// profile's own.
+    pub host: String,
 }
 
 /// The work that was done on every drive.

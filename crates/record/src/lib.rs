@@ -51,7 +51,7 @@ use first_form::FirstRecord;
 
 pub use agreement::{Disagreement, disagreements};
 pub use card::{Bin, Card, Share, Spread};
-pub use choice::{CHOICE_SCHEMA, Choice, ChosenWork, LeftOut, RankedDrive};
+pub use choice::{CHOICE_SCHEMA, Choice, ChosenReplay, ChosenWork, LeftOut, RankedDrive};
 pub use figure::{Curve, Figure, FlashWear, Latency, Noise, Series};
 pub use health::{Health, HealthReading};
 pub use job::{Data, Job, Pattern, Until};

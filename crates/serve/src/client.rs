@@ -5,9 +5,9 @@ use std::io;
 use fourcorners_drive::Nanos;
 use rustix::event::PollFlags;
 
+use crate::connection::Connection;
 use crate::contents::Contents;
 use crate::nbd::{Closing, Command, Errno, Export, Reply, Request, Session, Step};
-use crate::stream::Stream;
 use crate::turn::{Answer, Outcome};
 
 /// Bytes of requests on their way and of replies not taken at which no more requests of a client are looked at; one
@@ -24,7 +24,9 @@ const ROOM_KEPT: usize = 1 << 20;
 /// or one request) and its replies.
 pub(crate) struct Client {
     pub(crate) id: u64,
-    pub(crate) stream: Stream,
+    pub(crate) connection: Connection,
+    /// When it connected.
+    pub(crate) since: Nanos,
     session: Session,
     out: Vec<u8>,
     /// Of `out`, what is sent.
@@ -52,12 +54,16 @@ pub(crate) enum Read {
 }
 
 impl Client {
-    pub(crate) fn new(id: u64, stream: Stream, export: &Export) -> Client {
+    pub(crate) fn new(id: u64, connection: Connection, export: &Export, now: Nanos) -> Client {
         let mut out = Vec::new();
-        let session = Session::new(export.clone(), &mut out);
+        let session = match connection.asks_for_tls() {
+            false => Session::new(export.clone(), &mut out),
+            true => Session::with_tls(export.clone(), &mut out),
+        };
         Client {
             id,
-            stream,
+            connection,
+            since: now,
             session,
             out,
             sent: 0,
@@ -86,17 +92,27 @@ impl Client {
 
     /// Whether reading may give something.
     pub(crate) fn is_readable(&self) -> bool {
-        self.readable && self.wants_read()
+        (self.readable || self.connection.has_more()) && self.wants_read()
     }
 
     /// Whether there are bytes to go.
     pub(crate) fn wants_write(&self) -> bool {
-        !self.gone && self.sent < self.out.len()
+        !self.gone && (self.sent < self.out.len() || self.connection.wants_write())
     }
 
     /// Whether nothing is left to be done for it.
     pub(crate) fn is_over(&self) -> bool {
         self.gone || (self.closing.is_some() && self.outstanding == 0 && !self.wants_write())
+    }
+
+    /// Whether it may be there: where TLS is asked for, it has shown a certificate.
+    pub(crate) fn is_trusted(&self) -> bool {
+        self.connection.is_trusted()
+    }
+
+    /// It is let go of without another word.
+    pub(crate) fn let_go(&mut self) {
+        self.gone = true;
     }
 
     /// Whether it ended by breaking the protocol.
@@ -117,7 +133,7 @@ impl Client {
 
     /// Reads what there is, as much as `buffer` holds.
     pub(crate) fn read(&mut self, buffer: &mut [u8], clock: impl Fn() -> Nanos) -> Read {
-        match self.stream.read(buffer) {
+        match self.connection.read(buffer) {
             Ok(0) => {
                 self.gone = true;
                 Read::Something
@@ -147,8 +163,16 @@ impl Client {
         self.held_back = false;
         match self.session.next(&mut self.out) {
             Step::Starved => None,
+            Step::StartTls => {
+                let plain = self.out.split_off(self.sent);
+                self.out.clear();
+                self.sent = 0;
+                self.gone |= self.connection.start_tls(plain).is_err();
+                None
+            }
             Step::Close(why) => {
                 self.closing = Some(why);
+                self.part();
                 None
             }
             Step::Request(request) => {
@@ -205,11 +229,32 @@ impl Client {
         failed
     }
 
+    /// Once all is sent to a client that is closing, it is told so.
+    fn part(&mut self) {
+        if self.closing.is_some() && self.outstanding == 0 && self.sent == self.out.len() {
+            self.connection.say_goodbye();
+        }
+    }
+
     /// Sends what it can. Whether anything went.
     pub(crate) fn send(&mut self) -> bool {
         let mut moved = false;
-        while self.wants_write() {
-            match self.stream.write(&self.out[self.sent..]) {
+        loop {
+            self.part();
+            if !self.wants_write() {
+                break;
+            }
+            if self.sent == self.out.len() {
+                // Nothing is left but what is encrypted already.
+                match self.connection.flush() {
+                    Ok(()) => moved = true,
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                    Err(error) if is_later(&error) => {}
+                    Err(_) => self.gone = true,
+                }
+                break;
+            }
+            match self.connection.write(&self.out[self.sent..]) {
                 Ok(0) => self.gone = true,
                 Ok(count) => {
                     self.sent += count;
@@ -232,7 +277,8 @@ impl Client {
 
     /// What was due of the answers that have been sent, once all have.
     pub(crate) fn sent_dues(&mut self) -> impl Iterator<Item = (Nanos, bool)> + '_ {
-        let count = if self.out.is_empty() { self.dues.len() } else { 0 };
+        let sent = self.out.is_empty() && !self.connection.wants_write();
+        let count = if sent { self.dues.len() } else { 0 };
         self.dues.drain(..count)
     }
 }

@@ -39,7 +39,7 @@ pub fn measure() -> io::Result<Nanos> {
         export,
         pace: Pace::Dilated(1.0),
         door: Nanos::ZERO,
-        until_last_disconnect: true,
+        until_last_disconnect: Some(Nanos::ZERO),
         every: None,
     };
     let null = Null::new(BYTES / 512, Nanos::ZERO);

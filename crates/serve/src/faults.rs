@@ -232,6 +232,18 @@ impl Faults {
         }
     }
 
+    /// One more from now on; what it counts begins here.
+    pub(crate) fn add(&mut self, spec: FaultSpec) {
+        self.faults.push(Fault { spec, seen: 0, struck: 0 });
+    }
+
+    /// Takes those back that are written so, or all. What is gone, and how many requests it has struck.
+    pub(crate) fn clear(&mut self, text: Option<&str>) -> Vec<(String, u64)> {
+        let gone =
+            self.faults.extract_if(.., |fault| text.is_none_or(|text| fault.spec.text == text));
+        gone.map(|fault| (fault.spec.text, fault.struck)).collect()
+    }
+
     /// Each fault, and how many requests it has struck.
     pub fn struck(&self) -> impl Iterator<Item = (String, u64)> + '_ {
         self.faults.iter().map(|fault| (fault.spec.to_string(), fault.struck))

@@ -5,29 +5,42 @@
 //! - [`Turn`]: requests on a drive in virtual time, without sockets or a clock;
 //! - [`Server`]: the one loop of sockets, drive and clock; [`Pace`] says how virtual time goes by;
 //! - [`door`]: how long the way to a client is; [`Recording`]: what was asked, as a trace; [`DataLog`]: what was written;
+//! - [`Control`]: asking and steering a server while it runs;
 //! - [`Faults`]: errors and delays that are injected; [`crash`]: what of that is left when the power is cut.
 
 #![forbid(unsafe_code)]
 
+mod address;
 mod client;
+mod connection;
 pub mod contents;
+mod control;
 pub mod crash;
 mod data_log;
 pub mod door;
 mod faults;
+mod io_log;
+mod listener;
 pub mod nbd;
 mod recorder;
 mod server;
 mod stream;
 mod tally;
 mod time;
+mod tls;
 mod turn;
 
+pub use address::{Address, AddressError};
+pub use control::{Control, ControlCommand, UnknownCommand};
 pub use data_log::{DataLog, DataLogError, DataRecording, LoggedWrite};
 pub use faults::{FaultSpec, Faults, UnknownFault};
+pub use listener::{ListenError, Listener};
 pub use recorder::{RecordError, Recording};
 pub use server::{MOST_CONNECTIONS, ServeError, Server, Settings};
-pub use stream::{Address, ListenError, Listener, Stream};
-pub use tally::{Late, Latencies, Operation, Pacing, Recorded, RecordedData, Report, SCHEMA};
+pub use stream::Stream;
+pub use tally::{
+    DriveCounters, Late, Latencies, Operation, Pacing, Recorded, RecordedData, Report, SCHEMA,
+};
 pub use time::{GRACE, Pace};
+pub use tls::{Tls, TlsError};
 pub use turn::{Answer, Outcome, Turn, TurnSettings};

@@ -32,6 +32,8 @@ pub(crate) struct Tally {
     below_floor: u64,
     pub(crate) connections: u64,
     pub(crate) refused_connections: u64,
+    /// Connections that ended before a certificate was shown, where one is asked for.
+    pub(crate) untrusted_connections: u64,
     /// Connections that ended with a breach of the protocol.
     pub(crate) broken_connections: u64,
 }
@@ -93,12 +95,15 @@ pub struct Report {
     pub below_floor: Option<f64>,
     /// Most requests that waited for a place in the drive's queue.
     pub backlog_most: u64,
-    /// Connections so far, now, refused because there were too many, and ended for breaking the protocol.
+    /// Connections so far, now, refused because there were too many, ended for breaking the protocol, and without a
+    /// certificate where one is asked for.
     pub connections: Connections,
     /// Bytes of contents that are stored.
     pub stored_bytes: u64,
     /// What the NAND wrote over what the host wrote; of a virtual SSD that was written.
     pub write_amplification: Option<f64>,
+    /// What an SSD tells of itself.
+    pub drive: Option<DriveCounters>,
     /// Of a recording.
     pub recorded: Option<Recorded>,
     /// What the log of written data has.
@@ -159,6 +164,29 @@ pub struct Late {
     pub max: f64,
 }
 
+/// What a drive tells of itself, as SMART does.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct DriveCounters {
+    /// Bytes that the host has written since it is served.
+    pub host_bytes: u64,
+    /// Bytes that the NAND was programmed with since then, collection and all.
+    pub nand_bytes: u64,
+    /// Blocks erased since then, one of each plane together.
+    pub blocks_erased: u64,
+    /// Blocks that have failed, in its life.
+    pub blocks_retired: u32,
+    /// The mean block's erases over those it is rated for, in its life, percent; null of a drive whose flash does not wear
+    /// out here (`[wear]`).
+    pub percentage_used: Option<f64>,
+    /// Whether so many blocks have failed that it takes no more writes.
+    pub read_only: bool,
+    /// The drive's time, seconds.
+    pub power_on_s: f64,
+    /// What the NAND wrote over what the host wrote since it is served; it is in the report itself.
+    #[serde(skip)]
+    pub write_amplification: Option<f64>,
+}
+
 /// Connections.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Connections {
@@ -170,6 +198,8 @@ pub struct Connections {
     pub refused: u64,
     /// Ended because they broke the protocol.
     pub broken: u64,
+    /// Ended without a certificate that is good, where one is asked for.
+    pub untrusted: u64,
 }
 
 /// What became of a recording.
@@ -207,7 +237,7 @@ pub(crate) struct Beside {
     pub(crate) backlog_most: u64,
     pub(crate) open: u64,
     pub(crate) stored_bytes: u64,
-    pub(crate) write_amplification: Option<f64>,
+    pub(crate) drive: Option<DriveCounters>,
     pub(crate) recorded: Option<Recorded>,
     pub(crate) recorded_data: Option<RecordedData>,
     pub(crate) injected: Option<BTreeMap<String, u64>>,
@@ -256,9 +286,11 @@ impl Tally {
                 open: beside.open,
                 refused: self.refused_connections,
                 broken: self.broken_connections,
+                untrusted: self.untrusted_connections,
             },
             stored_bytes: beside.stored_bytes,
-            write_amplification: beside.write_amplification,
+            write_amplification: beside.drive.and_then(|drive| drive.write_amplification),
+            drive: beside.drive,
             recorded: beside.recorded,
             recorded_data: beside.recorded_data,
             injected: beside.injected,
@@ -291,6 +323,9 @@ impl Report {
                 " ({} refused, {} broke the protocol)",
                 connections.refused, connections.broken
             );
+        }
+        if connections.untrusted > 0 {
+            text += &format!(" ({} without a good certificate)", connections.untrusted);
         }
         text += "\n";
         for operation in &self.operations {
@@ -360,7 +395,7 @@ mod tests {
             backlog_most: 0,
             open: 0,
             stored_bytes: 0,
-            write_amplification: None,
+            drive: None,
             recorded: None,
             recorded_data: None,
             injected: None,

@@ -4,11 +4,12 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use fourcorners_drive::{Fault, FaultCause, Io, Lba, Nanos, Op, SECTOR_BYTES, Tag, Target};
-use fourcorners_trace::{IoFlags, TraceIo};
+use fourcorners_trace::TraceIo;
 
 use crate::contents::Contents;
 use crate::data_log::Logged;
 use crate::faults::{Faults, Strike};
+use crate::io_log::IoLog;
 use crate::nbd::{Command, Errno, Extent, MOST_PAYLOAD, Request};
 
 /// Longest TRIM that is handed to a drive at once; longer ones are taken in pieces.
@@ -30,7 +31,7 @@ pub struct Turn<T> {
     free_jobs: Vec<usize>,
     /// Jobs with parts that are not submitted yet, in order of arrival.
     waiting: VecDeque<usize>,
-    log: Log,
+    log: IoLog,
     /// What was stored, flushed and discarded since somebody asked.
     logged: Vec<Logged>,
     faults: Option<Faults>,
@@ -117,7 +118,7 @@ impl<T: Target> Turn<T> {
             jobs: Vec::new(),
             free_jobs: Vec::new(),
             waiting: VecDeque::new(),
-            log: Log::default(),
+            log: IoLog::default(),
             logged: Vec::new(),
             faults: None,
             delayed: BTreeMap::new(),
@@ -129,6 +130,22 @@ impl<T: Target> Turn<T> {
     /// Injects these from now on.
     pub fn inject(&mut self, faults: Faults) {
         self.faults = Some(faults);
+    }
+
+    /// Goes on with another drive of the same size, or this one as it was, whose clock may show another time. Nothing may
+    /// be in flight.
+    pub(crate) fn exchange(&mut self, target: T) {
+        self.target = target;
+    }
+
+    /// The faults, to be changed.
+    pub(crate) fn faults_mut(&mut self) -> Option<&mut Faults> {
+        self.faults.as_mut()
+    }
+
+    /// What it holds, to be changed by whoever is no client.
+    pub(crate) fn contents_mut(&mut self) -> &mut Contents {
+        &mut self.contents
     }
 
     /// The faults that are injected.
@@ -461,61 +478,5 @@ fn compressible(data: &[u8]) -> u8 {
     match sample.len() {
         0 => 0,
         bytes => (100 - stored * 100 / bytes) as u8,
-    }
-}
-
-/// I/Os in the order they were issued in, until all before them have ended.
-#[derive(Debug, Default)]
-struct Log {
-    entries: VecDeque<Entry>,
-    /// The number of the first of them.
-    first: u64,
-}
-
-#[derive(Debug)]
-struct Entry {
-    io: TraceIo,
-    ended: bool,
-}
-
-impl Log {
-    /// Number of the entry; when nothing is recorded a number of none.
-    fn begin(&mut self, records: bool, at: Nanos, io: Io, zeroes: bool) -> u64 {
-        if records {
-            let flush = io.op == Op::Flush;
-            self.entries.push_back(Entry {
-                io: TraceIo {
-                    at,
-                    op: io.op,
-                    offset_bytes: if flush { 0 } else { io.lba.bytes() },
-                    bytes: if flush { 0 } else { io.bytes() },
-                    duration: None,
-                    device: 0,
-                    flags: IoFlags { fua: io.fua, zeroes, ..IoFlags::default() },
-                },
-                ended: false,
-            });
-        }
-        match records {
-            true => self.first + self.entries.len() as u64 - 1,
-            false => u64::MAX,
-        }
-    }
-
-    fn end(&mut self, entry: u64, at: Nanos, failed: bool) {
-        let place = entry.checked_sub(self.first).and_then(|place| usize::try_from(place).ok());
-        if let Some(entry) = place.and_then(|place| self.entries.get_mut(place)) {
-            entry.io.duration = Some(at.since(entry.io.at));
-            entry.io.flags.failed = failed;
-            entry.ended = true;
-        }
-    }
-
-    fn finished(&mut self) -> impl Iterator<Item = TraceIo> + '_ {
-        std::iter::from_fn(|| {
-            self.entries.front().filter(|entry| entry.ended)?;
-            self.first += 1;
-            self.entries.pop_front().map(|entry| entry.io)
-        })
     }
 }

@@ -48,7 +48,8 @@ impl Served {
 
     fn with(pace: Pace, contents: impl FnOnce(&Path) -> Contents, records: bool) -> Served {
         let dir = tempfile::tempdir().expect("a temporary directory");
-        let listener = Listener::open(&Address::Unix(dir.path().join("s"))).expect("it is new");
+        let listener =
+            Listener::open(&Address::Unix(dir.path().join("s")), None).expect("it is new");
         let (stop, stopped) = UnixStream::pair().expect("a pair of sockets");
         let contents = contents(dir.path());
         let recording = records
@@ -64,7 +65,7 @@ impl Served {
                 trims: true,
                 rotational: false,
             };
-            let (door, until_last_disconnect) = (Nanos::ZERO, false);
+            let (door, until_last_disconnect) = (Nanos::ZERO, None);
             let settings = Settings { export, pace, door, until_last_disconnect, every: None };
             let turn = TurnSettings { trims: true, records, ..TurnSettings::default() };
             let mut server = Server::new(Turn::new(drive, contents, turn), settings);

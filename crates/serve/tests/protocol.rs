@@ -143,6 +143,40 @@ fn the_greeting_and_every_option_to_the_byte() {
 }
 
 #[test]
+fn where_tls_is_required_nothing_is_told_before_it_and_all_after() {
+    let mut out = Vec::new();
+    let session = Session::with_tls(export(), &mut out);
+    let mut talk = Talk { session, out };
+    assert_eq!(talk.heard(), [&b"NBDMAGICIHAVEOPT"[..], &hex("0003")].concat());
+    assert_eq!(talk.say(&hex("00000003")), Step::Starved);
+    let why = b"this server asks for TLS and a client certificate";
+    for kind in [3, 4, 6, 7, 8, 9, 10, 11, 99] {
+        assert_eq!(talk.say(&option(kind, &[])), Step::Starved);
+        assert_eq!(talk.heard(), answered(kind, 0x8000_0005, why));
+    }
+    assert_eq!(talk.say(&option(5, b"x")), Step::Starved);
+    assert_eq!(talk.heard(), answered(5, 0x8000_0003, &[]));
+    assert_eq!(talk.say(&option(5, &[])), Step::StartTls);
+    assert_eq!(talk.heard(), answered(5, 1, &[]));
+    // A second time it is on already; all else is told now.
+    assert_eq!(talk.say(&option(5, &[])), Step::Starved);
+    assert_eq!(talk.heard(), answered(5, 0x8000_0003, &[]));
+    assert_eq!(talk.say(&option(7, &hex("00000000 0000"))), Step::Starved);
+    assert!(talk.session.is_open());
+    // An old client, and bytes that somebody put behind the request.
+    let wrong = [
+        (option(1, b"m4"), Closing::TlsRequired),
+        ([option(5, &[]), vec![0; 7]].concat(), Closing::BytesBeforeTls(7)),
+        (option(2, &[]), Closing::Disconnected),
+    ];
+    for (bytes, why) in wrong {
+        let mut session = Session::with_tls(export(), &mut Vec::new());
+        session.take(&[hex("00000003"), bytes].concat());
+        assert_eq!(session.next(&mut Vec::new()), Step::Close(why));
+    }
+}
+
+#[test]
 fn an_old_client_gets_its_export_by_name() {
     let mut talk = Talk::new(export());
     talk.heard();

@@ -1,7 +1,7 @@
 //! Whether map, blocks and fragments agree: for tests, and for a state that is loaded.
 
 use super::live::{self, LiveBits};
-use super::{Ftl, Slot};
+use super::{Entry, Ftl, Slot};
 use crate::consistency::Inconsistency;
 
 impl Ftl {

@@ -18,6 +18,8 @@ mod live_places;
 mod scattered;
 mod stored;
 
+use std::num::NonZeroU32;
+
 use std::ops::Range;
 
 use super::PhysicalUnit;
@@ -52,42 +54,63 @@ fn fewest(shape: Shape) -> u64 {
 }
 
 /// A slot of a fragment, or nowhere: an entry of the map.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Slot(u32);
+///
+/// It is stored as the complement of its number, so that nowhere is all zeros: the map of a new drive is memory that the
+/// system gives zeroed and only when it is touched. `vec!` asks for such memory for this type, and for no type of our own;
+/// what it can do is in [`Entry`].
+pub(super) type Slot = Option<NonZeroU32>;
 
-impl Slot {
-    pub(super) const NOWHERE: Slot = Slot(u32::MAX);
+/// An entry of the map.
+pub(super) trait Entry: Sized {
+    /// It leads to no fragment.
+    const NOWHERE: Self;
 
+    /// The slot of this number, counted through all fragments.
+    fn numbered(number: u32) -> Self;
+
+    /// Its number; all bits set for [`Entry::NOWHERE`] only.
+    fn bits(self) -> u32;
+
+    /// A slot of a fragment.
     #[inline]
-    pub(super) fn new(fragment: u32, slot: u32) -> Slot {
-        Slot(fragment * SLOTS + slot)
-    }
-
-    /// All bits set for [`Slot::NOWHERE`] only.
-    #[inline]
-    pub(super) fn bits(self) -> u32 {
-        self.0
+    fn new(fragment: u32, slot: u32) -> Self {
+        Self::numbered(fragment * SLOTS + slot)
     }
 
     #[inline]
     fn fragment(self) -> usize {
-        (self.0 / SLOTS) as usize
+        (self.bits() / SLOTS) as usize
     }
 
     /// Whether it is the slot `by` behind `first` of the same fragment; `by` is 1 or more.
     #[inline]
-    pub(super) fn follows(self, first: Slot, by: u32) -> bool {
-        first.0 % SLOTS + by < SLOTS && self.0 == first.0 + by
+    fn follows(self, first: Self, by: u32) -> bool {
+        let first = first.bits();
+        first % SLOTS + by < SLOTS && self.bits() == first + by
     }
 
     #[inline]
     fn within(self) -> u32 {
-        self.0 % SLOTS
+        self.bits() % SLOTS
     }
 
     #[inline]
     fn bit(self) -> u64 {
         1 << self.within()
+    }
+}
+
+impl Entry for Slot {
+    const NOWHERE: Slot = None;
+
+    #[inline]
+    fn numbered(number: u32) -> Slot {
+        NonZeroU32::new(!number)
+    }
+
+    #[inline]
+    fn bits(self) -> u32 {
+        !self.map_or(0, NonZeroU32::get)
     }
 }
 

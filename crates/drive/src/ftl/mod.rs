@@ -60,7 +60,7 @@ use batch::Batch;
 use blocks::Block;
 use collect::{Ahead, collects_by_victim};
 use die::{DieSpace, Fronts};
-use fragments::{Filling, Forgotten, Fragments, Slot};
+use fragments::{Entry, Filling, Forgotten, Fragments, Slot};
 use labels::Labels;
 use live::LiveBits;
 use slc::SlcBuffer;

@@ -3,7 +3,7 @@
 //! simulated write is so short that the questions are a large part of it.
 
 use super::fragments::Forgotten;
-use super::{Block, Fronts, Ftl, LogicalUnit, OpenRow, Slot, Stream};
+use super::{Block, Entry, Fronts, Ftl, LogicalUnit, OpenRow, Slot, Stream};
 use crate::nand::Chores;
 
 /// The one stream there is.

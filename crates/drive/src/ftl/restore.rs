@@ -17,7 +17,7 @@ use super::collect::Victim;
 use super::die::{DieSpace, Fronts, NO_BLOCK};
 use super::streams::{FRONTS, Stream};
 use super::{
-    Fragments, Ftl, FtlCounts, LiveBits, OpenRow, PhysicalUnit, Shape, Slot, VictimChooser,
+    Entry, Fragments, Ftl, FtlCounts, LiveBits, OpenRow, PhysicalUnit, Shape, Slot, VictimChooser,
 };
 use crate::config::{Pacing, SsdConfig};
 use crate::state::{MOST_MOVED, StateError};

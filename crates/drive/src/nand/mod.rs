@@ -214,6 +214,16 @@ impl Nand {
         self.program_for(die, program, at, ready)
     }
 
+    /// The rows of a block that share their cells with a row and are programmed before it.
+    pub(crate) fn beneath(&self, row: u32) -> Vec<u32> {
+        self.kinds.beneath(row)
+    }
+
+    /// How long the array of a die takes for what it was told to program last.
+    pub(crate) fn last_program(&self, die: u32) -> Nanos {
+        self.dies[die as usize].last_program
+    }
+
     /// The same with one bit a cell.
     pub(crate) fn program_slc(&mut self, die: u32, at: Nanos, ready: Nanos) -> Nanos {
         self.program_for(die, self.times.slc_program, at, ready)

@@ -71,6 +71,23 @@ impl PageKinds {
         self.by_row.get(row as usize).copied().unwrap_or(PageKind::Lower)
     }
 
+    /// The rows that share their cells with a row and were programmed before it: those of the lower kinds that are as
+    /// many of their kind on as it is of its own.
+    pub(crate) fn beneath(&self, row: u32) -> Vec<u32> {
+        let kind = self.of(row);
+        let Some(before) = self.by_row.get(..row as usize) else { return Vec::new() };
+        let of_kind = |kind: PageKind| move |it: &&PageKind| **it == kind;
+        let nth = before.iter().filter(of_kind(kind)).count();
+        [PageKind::Lower, PageKind::Middle]
+            .into_iter()
+            .filter(|lower| (*lower as usize) < kind as usize)
+            .filter_map(|lower| {
+                let rows = self.by_row.iter().enumerate().filter(|(_, it)| **it == lower);
+                rows.map(|(row, _)| row as u32).nth(nth)
+            })
+            .collect()
+    }
+
     /// How many of the rows from `from` up to but not including `to` are of each kind.
     #[inline]
     pub(crate) fn count(&self, from: u32, to: u32) -> [u32; PAGE_KINDS] {
@@ -123,6 +140,27 @@ mod tests {
         assert_eq!(letters(CellKind::Mlc, InTurn, 2, 8), "LLUULLUU");
         assert_eq!(letters(CellKind::Tlc, InTurn, 1, 6), "LMULMU");
         assert_eq!(letters(CellKind::Slc, Shadow, 1, 4), "LLLL");
+    }
+
+    #[test]
+    fn a_row_shares_its_cells_with_the_lower_pages_of_its_word_line() {
+        let kinds = |kind, order, pages_per_level, pages| {
+            let cells =
+                NandCellsSection { kind, order, pages_per_level, ..NandCellsSection::default() };
+            PageKinds::new(Some(&cells), pages)
+        };
+        // Pairs of MLC NAND (Linux, mtd, "dist3"): 0 and 2, 1 and 4, 3 and 6.
+        let mlc = kinds(CellKind::Mlc, PageOrder::Shadow, 1, 12);
+        assert_eq!([2, 4, 6, 11].map(|row| mlc.beneath(row)), [[0], [1], [3], [9]]);
+        assert_eq!([0, 1, 3, 9].map(|row| mlc.beneath(row).len()), [0; 4]);
+        // LLMLMULMULMUMUU
+        let tlc = kinds(CellKind::Tlc, PageOrder::Shadow, 1, 15);
+        assert_eq!(tlc.beneath(2), [0]);
+        assert_eq!(tlc.beneath(5), [0, 2]);
+        assert_eq!(tlc.beneath(14), [9, 12]);
+        let two = kinds(CellKind::Mlc, PageOrder::Shadow, 2, 16);
+        assert_eq!([4, 5].map(|row| two.beneath(row)), [[0], [1]]);
+        assert!(PageKinds::new(None, 64).beneath(5).is_empty());
     }
 
     #[test]

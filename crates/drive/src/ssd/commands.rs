@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::Ssd;
 use super::checkpoint::Checkpoint;
+use super::persistence::ProgrammedRow;
 use super::units::{Units, in_4k};
 use crate::ftl::{LogicalUnit, Placed, Stream};
 use crate::nand::Chores;
@@ -184,7 +185,7 @@ impl Ssd {
                 merged = merged.max(done);
             }
         }
-        let (_, next_row) = self.ftl.open_row(placed.die, placed.stream);
+        let (block, next_row) = self.ftl.open_row(placed.die, placed.stream);
         let row = next_row - 1;
         let shape = self.ftl.shape();
         let nand_row = shape.nand_row(row);
@@ -192,6 +193,7 @@ impl Ssd {
             Stream::Slc => self.nand.program_slc(placed.die, at, merged),
             Stream::Cold | Stream::Hot => self.nand.program(placed.die, nand_row, at, merged),
         };
+        let began = end - self.nand.last_program(placed.die);
         if shape.has_parity() && shape.parity_behind(row) > 0 {
             self.nand.program(placed.die, nand_row + 1, at, end);
         }
@@ -199,7 +201,14 @@ impl Ssd {
         let place = self.row_end(placed.die, placed.stream, row);
         self.row_ends[place] = end;
         if let Some(persistence) = &mut self.persistence {
-            persistence.programmed(placed.die, placed.stream, end, shape.compresses());
+            let beneath = match placed.stream {
+                // One bit a cell.
+                Stream::Slc => Vec::new(),
+                Stream::Cold | Stream::Hot => self.nand.beneath(nand_row),
+            };
+            let Placed { die, stream, .. } = placed;
+            let row = ProgrammedRow { die, block, row: nand_row, beneath, began, end };
+            persistence.programmed(row, stream, shape.compresses());
         }
         end
     }

@@ -94,7 +94,7 @@ use units::Grain;
 use write_limit::WriteLimit;
 
 pub use counters::SsdCounters;
-pub use persistence::Persisted;
+pub use persistence::{Persisted, RowProgram};
 pub use state::SsdState;
 pub use wear::Wear;
 

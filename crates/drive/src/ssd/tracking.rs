@@ -1,7 +1,7 @@
 //! Who asks a drive what is on the NAND.
 
 use super::Ssd;
-use super::persistence::Persisted;
+use super::persistence::{Persisted, RowProgram};
 use crate::Lba;
 
 impl Ssd {
@@ -27,10 +27,16 @@ impl Ssd {
     pub fn persisted(&mut self) -> impl Iterator<Item = Persisted> + use<> {
         let told = self.persistence.as_mut().map(|tracked| tracked.take_told());
         let (unit_sectors, end) = (u64::from(self.grain.unit_sectors()), self.geometry.sectors);
-        told.unwrap_or_default().into_iter().map(move |(unit, write, at)| {
+        told.unwrap_or_default().into_iter().map(move |(unit, write, at, program)| {
             let first = u64::from(unit) * unit_sectors;
             let sectors = unit_sectors.min(end - first) as u32;
-            Persisted { write, lba: Lba(first), sectors, at }
+            Persisted { write, lba: Lba(first), sectors, at, program }
         })
+    }
+
+    /// The rows that were programmed with the host's data since this was asked last, in the order of their numbers, from 0
+    /// at [`Ssd::track_persistence`].
+    pub fn row_programs(&mut self) -> Vec<RowProgram> {
+        self.persistence.as_mut().map(|tracked| tracked.take_rows()).unwrap_or_default()
     }
 }

@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 use fourcorners_catalogue::{Model, Profile};
-use fourcorners_drive::{Hdd, Io, Lba, Nanos, Op, Ssd, Tag, Target};
+use fourcorners_drive::{Hdd, Io, Lba, Nanos, Op, SECTOR_BYTES, Ssd, SsdCounters, Tag, Target};
 use fourcorners_lab::state;
 use fourcorners_linux::guard::Permission;
 use fourcorners_machine::host;
 use fourcorners_serve::contents::{Contents, ContentsFile, Memory};
 use fourcorners_serve::nbd::Export;
 use fourcorners_serve::{
-    Address, DataRecording, FaultSpec, Faults, Listener, Pace, Recording, Report, Server, Settings,
-    Turn, TurnSettings, door,
+    Address, Control, DataRecording, DriveCounters, FaultSpec, Faults, Listener, Pace, Recording,
+    Report, Server, Settings, Tls, Turn, TurnSettings, door,
 };
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -40,9 +40,15 @@ pub(super) struct ServeArgs {
     #[arg(value_name = "DRIVE")]
     drive: String,
 
-    /// Where clients connect: unix:PATH, for you only, or tcp:HOST:PORT of the loopback interface
+    /// Where clients connect: unix:PATH, for you only, or tcp:HOST:PORT; addresses that other machines can reach need
+    /// --tls
     #[arg(long, value_name = "ADDRESS", default_value = "unix:fourcorners.sock")]
     at: Address,
+
+    /// Encrypt, and let in only clients with a certificate of the authority in DIR: ca-cert.pem, server-cert.pem and
+    /// server-key.pem, as nbdkit and QEMU have them
+    #[arg(long, value_name = "DIR")]
+    tls: Option<PathBuf>,
 
     /// Where the bytes are: memory, as long as it is served, or a sparse file of the drive's size, which is
     /// created if it is not there
@@ -89,13 +95,26 @@ pub(super) struct ServeArgs {
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
+    /// Take commands at this unix socket, for you only, a line each: status, fault FAULT, clear [FAULT], snapshot NAME,
+    /// rollback NAME, drop NAME, commit, snapshots (docs/SERVE.md)
+    #[arg(long, value_name = "PATH")]
+    control: Option<PathBuf>,
+
     /// Refuse writes
     #[arg(long)]
     read_only: bool,
 
-    /// End when the last client has disconnected
-    #[arg(long)]
-    until_last_disconnect: bool,
+    /// End when the last client has disconnected and none has come for so many seconds, 2 if nothing is said: fio
+    /// connects once to ask how large the drive is, and again to work
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "2",
+        value_parser = grace_of
+    )]
+    until_last_disconnect: Option<Nanos>,
 
     /// Print an event a second and one in the end, JSON in a line each, instead of words in the end
     #[arg(long, value_name = "json", value_parser = ["json"])]
@@ -122,6 +141,13 @@ fn door_of(text: &str) -> Result<DoorArg, String> {
         .ok_or_else(|| "give auto or microseconds from 0 to 100000".into())
 }
 
+fn grace_of(text: &str) -> Result<Nanos, String> {
+    let seconds = text.parse::<f64>().ok().filter(|seconds| (0.0..=86_400.0).contains(seconds));
+    seconds
+        .map(|seconds| Nanos::from_micros(seconds * 1e6))
+        .ok_or_else(|| "give seconds from 0 to 86400".into())
+}
+
 pub(super) fn run(args: &ServeArgs) -> Result<End, Failure> {
     let ServedDrive { as_sold, bare } = ServedDrive::find(&args.drive, &args.set)?;
     let usage = |error: &dyn std::fmt::Display| Failure::Usage(error.to_string());
@@ -136,8 +162,8 @@ pub(super) fn run(args: &ServeArgs) -> Result<End, Failure> {
             };
             let before = ssd.counters();
             let probe = Ssd::new(model).map_err(|error| usage(&error))?;
-            let amplification = move |ssd: &Ssd| ssd.counters().write_amplification_since(&before);
-            serve(args, &bare, (ssd, settings), Some(probe), amplification)
+            let counters = move |ssd: &Ssd| Some(counters_since(ssd, &before));
+            serve(args, &bare, (ssd, settings), Some(probe), counters)
         }
         Model::Hdd(model) => {
             if let Some(path) = &args.state {
@@ -151,12 +177,12 @@ pub(super) fn run(args: &ServeArgs) -> Result<End, Failure> {
     }
 }
 
-fn serve<T: Target>(
+fn serve<T: Target + Clone + 'static>(
     args: &ServeArgs,
     profile: &Profile,
     (target, turn): (T, TurnSettings),
     probe: Option<T>,
-    amplification: impl Fn(&T) -> Option<f64> + 'static,
+    counters: impl Fn(&T) -> Option<DriveCounters> + 'static,
 ) -> Result<End, Failure> {
     let geometry = target.geometry();
     let export = Export {
@@ -168,9 +194,12 @@ fn serve<T: Target>(
         trims: turn.trims,
         rotational: matches!(profile.model, Model::Hdd(_)),
     };
+    let tls = args.tls.as_deref().map(Tls::open).transpose();
+    let tls = tls.map_err(|error| Failure::Usage(error.to_string()))?;
+    let listener = Listener::open(&args.at, tls);
+    let listener = listener.map_err(|error| Failure::Usage(error.to_string()))?;
+    let address = listener.uri();
     let contents = contents(args, geometry.bytes())?;
-    let listener = Listener::open(&args.at).map_err(|error| Failure::Usage(error.to_string()))?;
-    let address = listener.address().to_string();
     let door = door(args)?;
     let as_json = args.progress.is_some();
     let settings = Settings {
@@ -181,11 +210,16 @@ fn serve<T: Target>(
         every: as_json.then_some(Nanos::from_secs(1)),
     };
     let mut turn = Turn::new(target, contents, turn);
-    if !args.fault.is_empty() {
+    if !args.fault.is_empty() || args.control.is_some() {
         turn.inject(Faults::new(&args.fault, args.seed));
     }
     let mut server = Server::new(turn, settings);
-    server.tell_write_amplification(amplification);
+    server.tell_counters(counters);
+    if let Some(path) = &args.control {
+        let control = Control::open(path).map_err(|error| Failure::Usage(error.to_string()))?;
+        let available = host::available_memory_bytes().unwrap_or(u64::MAX / 100);
+        server.steer(control, available / 100 * MEMORY_PERCENT);
+    }
     if let Some(path) = &args.record {
         let about = about(args, profile);
         let recording = Recording::create(path, &about);
@@ -237,6 +271,22 @@ fn serve<T: Target>(
     match lost || report.recorded_data.is_some_and(|it| it.lost > 0 || it.error.is_some()) {
         true => Ok(End::Incomplete),
         false => Ok(End::Done),
+    }
+}
+
+/// What an SSD has done since its counters were these.
+fn counters_since(ssd: &Ssd, before: &SsdCounters) -> DriveCounters {
+    let (now, wear) = (ssd.counters(), ssd.wear());
+    let units = now.programmed_units.saturating_sub(before.programmed_units);
+    DriveCounters {
+        host_bytes: now.host_sectors.saturating_sub(before.host_sectors) * SECTOR_BYTES,
+        nand_bytes: units * u64::from(now.unit_bytes),
+        blocks_erased: now.blocks_erased.saturating_sub(before.blocks_erased),
+        blocks_retired: wear.blocks_retired,
+        percentage_used: wear.endurance_used.map(|used| used * 100.0),
+        read_only: wear.read_only,
+        power_on_s: ssd.now().as_secs(),
+        write_amplification: now.write_amplification_since(before),
     }
 }
 

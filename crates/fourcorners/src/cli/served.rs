@@ -30,7 +30,8 @@ impl ServedDrive {
     }
 }
 
-fn host_to_zero(profile: &Profile) -> Vec<String> {
+/// What is to be set so that the host in front of a drive takes no time.
+pub(super) fn host_to_zero(profile: &Profile) -> Vec<String> {
     let host = match &profile.model {
         Model::Ssd(model) => &model.host,
         Model::Hdd(model) => &model.host,

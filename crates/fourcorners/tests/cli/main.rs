@@ -43,6 +43,7 @@ mod state;
 mod sweep;
 mod tasks;
 mod trace;
+mod trace_all;
 mod usage;
 mod validate;
 mod verify;

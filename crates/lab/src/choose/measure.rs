@@ -8,6 +8,7 @@ use super::band::Shares;
 use super::footprint::Footprint;
 use super::obstacle::Obstacle;
 use crate::drive::Drive;
+use crate::replay::fill;
 use crate::review::wear_in;
 
 /// Most I/Os in flight in preparation.
@@ -49,6 +50,11 @@ pub(super) fn prepared(
         return Ok(drive);
     }
     match state {
+        State::Empty => {}
+        State::Full => {
+            let ended = drive.run(&fill(drive.geometry()), observer).measured.ended;
+            complete(ended, "while it was filled before")?;
+        }
         State::Written => {
             let mut writes = footprint.writes(drive.geometry().bytes());
             let depth = DEPTH.min(drive.geometry().queue_depth);

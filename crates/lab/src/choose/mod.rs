@@ -1,8 +1,8 @@
 //! Which drive for a work: every drive of a catalogue does it in virtual time, side by side, and the
 //! times that the work waited for each are ranked.
 //!
-//! A new drive is brought into a state ([`State`]), then does the work: a recording is replayed closed
-//! loop, with all of its think time, a job file is run with the same I/Os on every drive. The time
+//! A new drive is brought into a state ([`State`]), then does the work: a recording is replayed, unless told otherwise
+//! ([`Replaying`]) closed loop with all of its think time, a job file is run with the same I/Os on every drive. The time
 //! waited is the time with at least one I/O in the drive. How sure it is follows from what the drives
 //! of its family were held against ([`band`]). The result does not depend on how many drives are
 //! measured at a time.
@@ -36,7 +36,7 @@ use band::Band;
 pub use jobs::Jobs;
 use measure::Measured;
 use obstacle::Obstacle;
-pub use recording::Recording;
+pub use recording::{Recording, Replaying};
 
 /// Days of a year.
 const DAYS: f64 = 365.25;
@@ -67,8 +67,12 @@ pub enum WorkError {
 /// The state of a solid-state drive before the work. A hard disk is the same in both.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum State {
+    /// New: nothing was written before.
+    Empty,
     /// New, then what the work touches was written in order, in whole blocks of 128 KiB.
     Written,
+    /// New, then filled in order.
+    Full,
     /// New, then filled in order, then overwritten at random for 20 minutes or once: the used state of
     /// a review.
     Used,
@@ -78,7 +82,9 @@ impl State {
     /// The word in the document.
     pub fn name(self) -> &'static str {
         match self {
+            State::Empty => "empty",
             State::Written => "written",
+            State::Full => "full",
             State::Used => "used",
         }
     }
@@ -306,6 +312,10 @@ fn concluded(
         have: request.have.clone(),
         gb_per_day: request.gb_per_day,
         rescaled: ranking.iter().any(|drive| drive.rescaled),
+        replay: match &request.work {
+            Work::Recording(recording) => recording.replay(),
+            Work::Jobs(_) => None,
+        },
         work,
         ranking,
         left_out,

@@ -1,13 +1,13 @@
 //! A trace, a task or a generated workload as the work of a choice: replayed closed loop, with all of
-//! its think time, as the tasks of a review are.
+//! its think time, as the tasks of a review are, or as a recording is to be replayed.
 
 use std::path::{Path, PathBuf};
 
 use fourcorners_catalogue::{Model, Profile};
-use fourcorners_drive::{Nanos, Op};
-use fourcorners_record::{Card, ChosenWork, ReplayPart};
+use fourcorners_drive::{Geometry, Nanos, Op};
+use fourcorners_record::{Card, ChosenReplay, ChosenWork, ReplayPart};
 use fourcorners_run::Observer;
-use fourcorners_trace::{self as trace, AddressMap, Options, TraceError};
+use fourcorners_trace::{self as trace, Options, TraceError};
 
 use super::footprint::Footprint;
 use super::measure::{Measured, complete, prepared, with_amplification};
@@ -16,10 +16,29 @@ use super::{State, WorkError};
 use crate::drive::Drive;
 use crate::replay::{Addresses, Pace, Script};
 
-/// Most I/Os in flight, as `trace replay` has it.
-const DEPTH: u32 = 32;
 /// A recording is asked whether to go on after so many I/Os.
 const ASK_AFTER: u32 = 1 << 16;
+
+/// How a recording is replayed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Replaying {
+    /// When I/Os are issued.
+    pub pace: Pace,
+    /// Most I/Os in flight, at least 1.
+    pub depth: u32,
+    /// What is done about addresses. `None`: they are as recorded, and shrunk where they reach beyond a drive.
+    pub addresses: Option<Addresses>,
+    /// The host in front of the drives, in words; the profiles of the candidates have it.
+    pub host: &'static str,
+}
+
+impl Default for Replaying {
+    /// Closed loop, with all think time, each drive behind the host of its profile.
+    fn default() -> Replaying {
+        let pace = Pace::Think { cap: Nanos::MAX };
+        Replaying { pace, depth: 32, addresses: None, host: "profile" }
+    }
+}
 
 /// A recording, and what is in it.
 #[derive(Clone, Debug)]
@@ -28,6 +47,7 @@ pub struct Recording {
     options: Options,
     card: Card,
     footprint: Footprint,
+    replaying: Replaying,
 }
 
 impl Recording {
@@ -47,7 +67,24 @@ impl Recording {
         }
         let Some(footprint) = touched(path, options, go_on)? else { return Ok(None) };
         let (path, options) = (path.to_path_buf(), options.clone());
-        Ok(Some(Recording { path, options, card, footprint }))
+        let replaying = Replaying::default();
+        Ok(Some(Recording { path, options, card, footprint, replaying }))
+    }
+
+    /// The same, replayed in this manner.
+    #[must_use]
+    pub fn replayed(self, replaying: Replaying) -> Recording {
+        Recording { replaying, ..self }
+    }
+
+    /// What a document says of how it is replayed; nothing where it is replayed as for every choice.
+    pub(super) fn replay(&self) -> Option<ChosenReplay> {
+        let Replaying { pace, depth, host, .. } = self.replaying;
+        (self.replaying != Replaying::default()).then(|| ChosenReplay {
+            pace: pace.name().into(),
+            queue_depth: depth,
+            host: host.into(),
+        })
     }
 
     /// What is in it.
@@ -93,13 +130,21 @@ impl Recording {
         if !takes_trim(profile) {
             options.filter.ops.trim = false;
         }
-        let rescaled = self.card.extent_bytes > capacity;
-        let addresses = if rescaled { Addresses::Rescaled } else { Addresses::AsRecorded };
+        let addresses =
+            self.replaying.addresses.unwrap_or(match self.card.extent_bytes > capacity {
+                true => Addresses::Rescaled,
+                false => Addresses::AsRecorded,
+            });
+        let rescaled = match addresses {
+            Addresses::AsRecorded | Addresses::Scaled => false,
+            Addresses::Rescaled | Addresses::Into(_) => true,
+            Addresses::Wrapped => self.card.extent_bytes > capacity,
+        };
         let moved;
         let footprint = match rescaled && state == State::Written {
             false => &self.footprint,
             true => {
-                moved = self.moved_footprint(capacity, observer)?;
+                moved = self.moved_footprint(addresses, profile.geometry(), observer)?;
                 &moved
             }
         };
@@ -108,8 +153,8 @@ impl Recording {
             trace: &self.path,
             options: &options,
             card: &self.card,
-            pace: Pace::Think { cap: Nanos::MAX },
-            depth: DEPTH,
+            pace: self.replaying.pace,
+            depth: self.replaying.depth,
             addresses,
         };
         let play = |drive: &mut Drive| {
@@ -149,17 +194,17 @@ impl Recording {
         }
     }
 
-    /// The footprint on a drive that is smaller than the trace's addresses reach.
+    /// The footprint on a drive whose addresses are not those of the trace.
     fn moved_footprint(
         &self,
-        capacity: u64,
+        addresses: Addresses,
+        geometry: Geometry,
         observer: &mut impl Observer,
     ) -> Result<Footprint, Obstacle> {
         let mut options = self.options.clone();
-        options.filter.addresses = AddressMap::Stretched {
-            factor: capacity as f64 / self.card.extent_bytes as f64,
-            limit_bytes: Some(capacity),
-        };
+        if let Some(map) = addresses.map(&self.card, geometry)? {
+            options.filter.addresses = map;
+        }
         let touched = touched(&self.path, &options, &mut || observer.go_on(0.0));
         touched?.ok_or(Obstacle::Stopped)
     }

@@ -114,7 +114,11 @@ impl Addresses {
     }
 
     /// The map of a trace of this card onto a target, or why there is none.
-    fn map(self, card: &Card, geometry: Geometry) -> Result<Option<AddressMap>, ReplayError> {
+    pub(crate) fn map(
+        self,
+        card: &Card,
+        geometry: Geometry,
+    ) -> Result<Option<AddressMap>, ReplayError> {
         let (extent, bytes) = (card.extent_bytes, geometry.bytes());
         if card.largest_bytes > bytes {
             let (trace, largest) = (card.trace.clone(), card.largest_bytes);
@@ -365,7 +369,7 @@ impl Bench<'_> {
 }
 
 /// All of a target in order.
-fn fill(geometry: Geometry) -> Job {
+pub(crate) fn fill(geometry: Geometry) -> Job {
     let whole = geometry.bytes() - geometry.bytes() % u64::from(FILL_BLOCK);
     Job {
         pattern: Pattern::Sequential,

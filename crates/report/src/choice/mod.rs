@@ -153,6 +153,7 @@ pub(super) mod tests {
             have: None,
             gb_per_day: None,
             rescaled: ranking.iter().any(|drive| drive.rescaled),
+            replay: None,
             ranking,
             left_out: vec![LeftOut { drive: "small".into(), why: "it is <small>".into() }],
             notes: vec!["A remark.".into()],

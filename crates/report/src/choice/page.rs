@@ -6,7 +6,7 @@ use fourcorners_words::{capitalised, count, three_digits};
 use maud::{DOCTYPE, Markup, html};
 
 use super::super::page::{head, made_by};
-use super::table::{marked, state_words};
+use super::table::{marked, replay_words, state_words};
 use super::{COSTS, TIMES, choice_sentences, known, seconds};
 
 /// Nothing but what is in the file may load, and nothing runs.
@@ -141,11 +141,13 @@ fn method(choice: &Choice) -> Markup {
             h2 #method-heading { "How it was measured" }
             p {
                 "Each drive is a model of the real one and does the work in its own time; it "
-                @if choice.state == "used" {
-                    "was filled in order and then overwritten at random before."
-                } @else {
-                    "was new, and what the work touches was written before."
+                @match choice.state.as_str() {
+                    "used" => { "was filled in order and then overwritten at random before." }
+                    "full" => { "was filled in order before." }
+                    "empty" => { "was new and empty." }
+                    _ => { "was new, and what the work touches was written before." }
                 }
+                @if let Some(words) = replay_words(choice) { " " (words) }
                 " The time waited is the time with at least one I/O in the drive."
             }
             p {

@@ -13,6 +13,7 @@ use super::{COSTS, Column, TIMES, choice_sentences, known};
 /// The work, the answer in sentences, and the ranking, no wider than `width` columns.
 pub fn choice_table(choice: &Choice, width: u16) -> String {
     let mut blocks = vec![paragraph(&about(choice), width)];
+    blocks.extend(replay_words(choice).map(|words| paragraph(&words, width)));
     blocks.push(paragraph(&choice_sentences(choice).join(" "), width));
     // Side by side they would not fit 80 columns.
     for columns in [known(choice, &TIMES), known(choice, &COSTS)] {
@@ -36,7 +37,9 @@ pub fn choice_pasted(choice: &Choice, form: Pasted) -> String {
     };
     let columns: Vec<&Column> =
         [known(choice, &TIMES), known(choice, &COSTS)].into_iter().flatten().collect();
-    let mut blocks = vec![said(&about(choice)), said(&choice_sentences(choice).join(" "))];
+    let mut blocks = vec![said(&about(choice))];
+    blocks.extend(replay_words(choice).map(|words| said(&words)));
+    blocks.push(said(&choice_sentences(choice).join(" ")));
     blocks.push(paste::table(&ranking(choice, &columns, u16::MAX), form));
     blocks.extend(remarks(choice).iter().map(|remark| said(remark)));
     blocks.join("\n")
@@ -66,13 +69,33 @@ pub(super) fn state_words(state: &str) -> String {
     match state {
         "written" => "hold what it touches".into(),
         "used" => "were filled and overwritten before".into(),
+        "full" => "were filled before".into(),
+        "empty" => "were new and empty".into(),
         other => format!("are {other}"),
     }
 }
 
+/// How a recording was replayed, where that was not as for every choice.
+pub(super) fn replay_words(choice: &Choice) -> Option<String> {
+    let replay = choice.replay.as_ref()?;
+    let pace = match replay.pace.as_str() {
+        "recorded" => "at the recorded times",
+        "fast" => "as fast as the queue takes it",
+        _ => "after its think time",
+    };
+    let host = match replay.host.as_str() {
+        "0" => {
+            "; the host in front of each drive takes no time ([host] is 0), as while a drive is served"
+        }
+        _ => "",
+    };
+    Some(format!("Replayed {pace}, at most {} in flight{host}.", replay.queue_depth))
+}
+
 /// What was not asked for and would say more.
 fn hint(choice: &Choice) -> Option<String> {
-    choice.gb_per_day.is_none().then(|| {
+    // A replay has no such option.
+    (choice.gb_per_day.is_none() && choice.replay.is_none()).then(|| {
         "--gb-per-day N gives years of flash, and with --have DRIVE hours a year.".to_string()
     })
 }

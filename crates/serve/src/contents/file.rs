@@ -91,6 +91,10 @@ impl ContentsFile {
         Ok(ContentsFile { file: through_the_cache(path, file, bytes)?, bytes, _lease: None })
     }
 
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     pub(super) fn read(&self, offset: u64, data: &mut [u8]) -> io::Result<bool> {
         self.file.read_exact_at(data, offset).map(|()| true)
     }

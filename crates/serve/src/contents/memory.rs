@@ -21,6 +21,9 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// Nothing, and no room for anything.
+    pub(super) const NONE: Memory = Memory { groups: BTreeMap::new(), pages: 0, most_pages: 0 };
+
     /// Nothing yet, and never more than `most_bytes`.
     pub fn new(most_bytes: u64) -> Memory {
         Memory { groups: BTreeMap::new(), pages: 0, most_pages: most_bytes / PAGE }
@@ -45,7 +48,7 @@ impl Memory {
         self.pages * PAGE
     }
 
-    pub(super) fn read(&self, offset: u64, data: &mut [u8]) -> bool {
+    pub(crate) fn read(&self, offset: u64, data: &mut [u8]) -> bool {
         let (mut at, end) = (offset, offset + data.len() as u64);
         let mut found = false;
         while at < end {

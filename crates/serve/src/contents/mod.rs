@@ -1,11 +1,13 @@
 //! The bytes of a served drive. A model has none: it knows times only.
 
 mod file;
+mod layer;
 mod memory;
 
 use std::io;
 
 pub use file::{ContentsError, ContentsFile};
+pub use layer::Layer;
 pub use memory::Memory;
 
 use crate::nbd::Extent;
@@ -20,6 +22,21 @@ pub enum Contents {
     Memory(Memory),
     /// In a sparse file.
     File(ContentsFile),
+    /// In a sparse file that stays as it was at the first snapshot, and what was written over it in memory.
+    Layered(Layer),
+}
+
+/// In place of contents that are being exchanged.
+const NOTHING: Contents = Contents::Memory(Memory::NONE);
+
+/// What was stored at some moment.
+#[derive(Clone, Debug)]
+pub struct Snapshot(Stored);
+
+#[derive(Clone, Debug)]
+enum Stored {
+    Memory(Memory),
+    Over(layer::Pieces),
 }
 
 impl Contents {
@@ -31,6 +48,7 @@ impl Contents {
         match self {
             Contents::Memory(memory) => Ok(memory.read(offset, data)),
             Contents::File(file) => file.read(offset, data),
+            Contents::Layered(layer) => layer.read(offset, data),
         }
     }
 
@@ -42,6 +60,7 @@ impl Contents {
         match self {
             Contents::Memory(memory) => memory.write(offset, data),
             Contents::File(file) => file.write(offset, data),
+            Contents::Layered(layer) => layer.write(offset, data),
         }
     }
 
@@ -56,6 +75,7 @@ impl Contents {
                 Ok(())
             }
             Contents::File(file) => file.discard(offset, length),
+            Contents::Layered(layer) => layer.discard(offset, length),
         }
     }
 
@@ -72,6 +92,7 @@ impl Contents {
             let (hole, until) = match self {
                 Contents::Memory(memory) => memory.alike(at, end),
                 Contents::File(file) => file.alike(at, end)?,
+                Contents::Layered(layer) => layer.alike(at, end)?,
             };
             let more = until.min(end) - at;
             at += more;
@@ -85,11 +106,51 @@ impl Contents {
         Ok(extents)
     }
 
+    /// What is stored now. Copies share memory with it until one of them is written to; a file stays as it is from here
+    /// on, and what is written over it is in memory, `most_bytes` at most.
+    pub fn snapshot(&mut self, most_bytes: u64) -> Snapshot {
+        Snapshot(match self {
+            Contents::Memory(memory) => Stored::Memory(memory.clone()),
+            Contents::Layered(layer) => Stored::Over(layer.pieces()),
+            Contents::File(_) => {
+                if let Contents::File(file) = std::mem::replace(self, NOTHING) {
+                    *self = Contents::Layered(Layer::over(file, most_bytes));
+                }
+                Stored::Over(layer::Pieces::default())
+            }
+        })
+    }
+
+    /// Goes back to a snapshot of these contents, of which nothing was committed since.
+    pub fn rollback(&mut self, snapshot: &Snapshot) {
+        match (self, &snapshot.0) {
+            (Contents::Memory(memory), Stored::Memory(stored)) => *memory = stored.clone(),
+            (Contents::Layered(layer), Stored::Over(pieces)) => layer.restore(pieces),
+            // They are of other contents.
+            _ => {}
+        }
+    }
+
+    /// Stores in the file what was written over it. Snapshots from before are of no use then.
+    ///
+    /// # Errors
+    /// What the file system says; what is not stored then stays in memory.
+    pub fn commit(&mut self) -> io::Result<()> {
+        if let Contents::Layered(layer) = self {
+            layer.commit()?;
+            if let Contents::Layered(layer) = std::mem::replace(self, NOTHING) {
+                *self = Contents::File(layer.into_file());
+            }
+        }
+        Ok(())
+    }
+
     /// Bytes that are stored.
     pub fn stored_bytes(&self) -> u64 {
         match self {
             Contents::Memory(memory) => memory.stored_bytes(),
             Contents::File(file) => file.stored_bytes(),
+            Contents::Layered(layer) => layer.stored_bytes(),
         }
     }
 }
@@ -117,11 +178,15 @@ mod tests {
         proptest::collection::vec(step, 1..40)
     }
 
-    /// Against a plain array.
-    fn holds(mut contents: Contents, steps: Vec<Step>) -> Result<(), TestCaseError> {
-        let mut plain = vec![0u8; BYTES as usize];
+    fn all_of(contents: &Contents) -> io::Result<Vec<u8>> {
+        let mut all = vec![0; BYTES as usize];
+        contents.read(0, &mut all).map(|_| all)
+    }
+
+    /// The same steps on contents and on a plain array.
+    fn done(contents: &mut Contents, plain: &mut [u8], steps: &[Step]) -> io::Result<()> {
         for step in steps {
-            let (at, length, byte) = match step {
+            let (at, length, byte) = match *step {
                 Step::Write(at, length, byte) => (at, length, byte),
                 Step::Discard(at, length) => (at, length, 0),
             };
@@ -131,9 +196,14 @@ mod tests {
                 Step::Discard(..) => contents.discard(at, length)?,
             }
         }
-        let mut all = vec![0; BYTES as usize];
-        contents.read(0, &mut all)?;
-        prop_assert!(all == plain);
+        Ok(())
+    }
+
+    /// Against a plain array.
+    fn holds(mut contents: Contents, steps: Vec<Step>) -> Result<(), TestCaseError> {
+        let mut plain = vec![0u8; BYTES as usize];
+        done(&mut contents, &mut plain, &steps)?;
+        prop_assert!(all_of(&contents)? == plain);
         let extents = contents.extents(0, BYTES)?;
         prop_assert_eq!(extents.iter().map(|extent| extent.length).sum::<u64>(), BYTES);
         let mut at = 0;
@@ -156,6 +226,35 @@ mod tests {
         #[test]
         fn memory_holds_what_a_plain_array_holds(steps in steps()) {
             holds(Contents::Memory(Memory::new(u64::MAX)), steps)?;
+        }
+
+        #[test]
+        fn what_is_written_over_a_file_is_held_rolled_back_and_committed(
+            before in steps(), first in steps(), second in steps(),
+        ) {
+            let dir = tempfile::tempdir()?;
+            let made = ContentsFile::open(&dir.path().join("contents"), 16 << 20, &Default::default());
+            let made = made.map_err(|error| TestCaseError::fail(error.to_string()))?;
+            let mut contents = Contents::File(made);
+            let mut plain = vec![0u8; BYTES as usize];
+            done(&mut contents, &mut plain, &before)?;
+            let (at_first, empty) = (plain.clone(), contents.snapshot(u64::MAX));
+            done(&mut contents, &mut plain, &first)?;
+            let (at_second, snapshot) = (plain.clone(), contents.snapshot(u64::MAX));
+            done(&mut contents, &mut plain, &second)?;
+            prop_assert!(all_of(&contents)? == plain);
+            contents.rollback(&snapshot);
+            prop_assert!(all_of(&contents)? == at_second);
+            contents.rollback(&empty);
+            prop_assert!(all_of(&contents)? == at_first);
+            contents.rollback(&snapshot);
+            contents.commit()?;
+            prop_assert!(all_of(&contents)? == at_second);
+            drop(contents);
+            // In the file itself.
+            let again = ContentsFile::open_to_read(&dir.path().join("contents"), 16 << 20);
+            let again = again.map_err(|error| TestCaseError::fail(error.to_string()))?;
+            prop_assert!(all_of(&Contents::File(again))? == at_second);
         }
 
         #[test]

@@ -9,6 +9,7 @@ use fourcorners_drive::{Nanos, Op};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
+use super::bits::Flip;
 use super::{Event, Flushes, History};
 
 /// How a drive loses data.
@@ -27,21 +28,28 @@ pub enum Class {
     Unserialisable,
     /// As honest; a third of the drive reads as zero.
     Metadata,
+    /// As honest, but for rows that are being programmed: they count as programmed, and some bits of them are wrong, and
+    /// of the lower pages that share their cells.
+    Bits,
+    /// The drive answers nothing any more.
+    Dead,
 }
 
-const CLASSES: [(Class, &str); 6] = [
+const CLASSES: [(Class, &str); 8] = [
     (Class::Honest, "honest"),
     (Class::Legal, "legal"),
     (Class::LostFlush, "lost-flush"),
     (Class::Shorn, "shorn"),
     (Class::Unserialisable, "unserialisable"),
     (Class::Metadata, "metadata"),
+    (Class::Bits, "bits"),
+    (Class::Dead, "dead"),
 ];
 
 /// Text that names no class.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "{0} is no way to lose data: give honest, legal, lost-flush, shorn, unserialisable or metadata"
+    "{0} is no way to lose data: give honest, legal, lost-flush, shorn, unserialisable, metadata, bits or dead"
 )]
 pub struct UnknownClass(String);
 
@@ -113,8 +121,10 @@ pub struct Cut {
     pub settled: usize,
     /// What is left of those after them, in order.
     pub left: Vec<Left>,
-    /// Sectors that read as zero whatever is left, of a drive that lost a part of its map.
+    /// Sectors that read as zero whatever is left, of a drive that lost a part of its map; all of one that is dead.
     pub wiped: Option<Range<u64>>,
+    /// Bits that are wrong, in order, each once.
+    pub flips: Vec<Flip>,
     /// Writes that were promised and are lost, in whole or in part.
     pub promised_lost: u64,
     /// Sectors of them.
@@ -147,6 +157,12 @@ impl History {
         );
         // By unit: the newest event after the settled ones of which it is left.
         let mut newest = self.newest(class, at, settled..asked, &mut random);
+        if class == Class::Bits {
+            for (event, unit) in self.half_programmed(at, settled..asked) {
+                let newest = newest.entry(unit).or_insert(event);
+                *newest = event.max(*newest);
+            }
+        }
         let dropped = match class {
             Class::Unserialisable => self.draw_dropped(at, settled..asked, &mut random),
             _ => None,
@@ -169,11 +185,15 @@ impl History {
         if class == Class::Shorn {
             self.shear(&mut left, settled..asked, at, &mut random);
         }
-        let wiped = (class == Class::Metadata).then(|| {
-            let third = self.sectors / 3;
-            let begin = below(&mut random, 3) * third;
-            begin..begin + third
-        });
+        let wiped = match class {
+            Class::Metadata => {
+                let third = self.sectors / 3;
+                let begin = below(&mut random, 3) * third;
+                Some(begin..begin + third)
+            }
+            Class::Dead => Some(0..self.sectors),
+            _ => None,
+        };
         let mut cut = Cut {
             class,
             at,
@@ -181,11 +201,14 @@ impl History {
             settled,
             left,
             wiped,
+            flips: Vec::new(),
             promised_lost: 0,
             promised_lost_sectors: 0,
             answered_lost_sectors: 0,
         };
         self.count_losses(&mut cut);
+        cut.flips = self.draw_flips(&cut, &mut random);
+        self.count_flipped(&mut cut);
         cut
     }
 
@@ -342,7 +365,7 @@ impl History {
 }
 
 /// A number below `bound`, 1 or more.
-fn below(random: &mut impl Rng, bound: u64) -> u64 {
+pub(super) fn below(random: &mut impl Rng, bound: u64) -> u64 {
     ((u128::from(random.next_u64()) * u128::from(bound)) >> 64) as u64
 }
 

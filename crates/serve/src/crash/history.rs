@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use fourcorners_drive::{Io, Lba, Nanos, Op, SECTOR_BYTES, Tag};
+use fourcorners_drive::{Io, Lba, Nanos, Op, RowProgram, SECTOR_BYTES, Tag};
 use fourcorners_trace::TraceIo;
 
 use super::Persisting;
@@ -44,6 +44,8 @@ pub struct Unit {
     pub first: u64,
     /// Since when it is on the NAND; [`Nanos::MAX`] if it never got there.
     pub persisted: Nanos,
+    /// The program that put it there, among [`History::programs`], if it was one row's.
+    pub program: Option<usize>,
 }
 
 /// What a drive did of a recording.
@@ -57,6 +59,10 @@ pub struct History {
     pub sectors: u64,
     /// When the last of it was answered.
     pub end: Nanos,
+    /// The rows that were programmed, in the order they were told to be.
+    pub programs: Vec<RowProgram>,
+    /// Whether capacitors let programs that have begun come to their ends.
+    pub protected: bool,
 }
 
 /// Why a recording cannot be played.
@@ -119,6 +125,7 @@ impl History {
             flushes,
             events: Vec::with_capacity(ios.len()),
             writes: Vec::new(),
+            programs: Vec::new(),
         };
         let (mut next_end, mut last_answer, mut answered_until) = (0, Nanos::ZERO, Nanos::ZERO);
         let (mut asked_before, mut recorded_before) = (play.drive.now(), Nanos::ZERO);
@@ -158,6 +165,7 @@ struct Play<'a, T> {
     events: Vec<Event>,
     /// By the drive's number of a write: the event.
     writes: Vec<usize>,
+    programs: Vec<RowProgram>,
 }
 
 impl<T: Persisting> Play<'_, T> {
@@ -177,7 +185,11 @@ impl<T: Persisting> Play<'_, T> {
             Op::Write if !sectors.is_empty() => {
                 let first = sectors.start / self.unit_sectors;
                 let last = (sectors.end - 1) / self.unit_sectors;
-                let unit = |unit| Unit { first: unit * self.unit_sectors, persisted: Nanos::MAX };
+                let unit = |unit| Unit {
+                    first: unit * self.unit_sectors,
+                    persisted: Nanos::MAX,
+                    program: None,
+                };
                 (first..=last).map(unit).collect()
             }
             _ => Vec::new(),
@@ -264,8 +276,10 @@ impl<T: Persisting> Play<'_, T> {
             let place = told.lba.0.saturating_sub(first) / self.unit_sectors;
             if let Some(unit) = units.get_mut(place as usize) {
                 unit.persisted = told.at;
+                unit.program = told.program.map(|program| program as usize);
             }
         }
+        self.programs.extend(self.drive.programs());
     }
 
     fn finish(mut self) -> History {
@@ -300,6 +314,8 @@ impl<T: Persisting> Play<'_, T> {
             events,
             unit_sectors: self.unit_sectors,
             sectors: self.drive.geometry().sectors,
+            programs: self.programs,
+            protected,
         }
     }
 }

@@ -120,6 +120,11 @@ impl<'a> Images<'a> {
         if let Some(wiped) = &cut.wiped {
             contents.discard(wiped.start * SECTOR_BYTES, (wiped.end - wiped.start) * SECTOR_BYTES);
         }
+        for flip in &cut.flips {
+            let (at, mut byte) = (flip.sector * SECTOR_BYTES + u64::from(flip.bit / 8), [0]);
+            contents.read(at, &mut byte);
+            contents.write(at, &[byte[0] ^ 1 << (flip.bit % 8)])?;
+        }
         let bytes = self.history.sectors * SECTOR_BYTES;
         Ok(Image { contents: Contents::Memory(contents), bytes })
     }

@@ -8,14 +8,16 @@
 //! (force unit access) and answered, or, on a drive with capacitors, when it was answered. That is a write's promise, and a cut
 //! is judged by it.
 
+mod bits;
 mod cut;
 mod history;
 mod image;
 #[cfg(test)]
 mod tests;
 
-use fourcorners_drive::{Persisted, Ssd, Target};
+use fourcorners_drive::{Persisted, RowProgram, Ssd, Target};
 
+pub use bits::Flip;
 pub use cut::{Class, Cut, Left, UnknownClass};
 pub use history::{Event, Flushes, History, PlayError, Unit};
 pub use image::{Image, ImageError, Images};
@@ -27,6 +29,9 @@ pub trait Persisting: Target {
 
     /// What was told since this was asked last.
     fn told(&mut self) -> impl Iterator<Item = Persisted> + use<Self>;
+
+    /// The rows that were programmed since this was asked last.
+    fn programs(&mut self) -> Vec<RowProgram>;
 
     /// Sectors of a unit, the least that is kept or lost.
     fn unit_sectors(&self) -> u32;
@@ -42,6 +47,10 @@ impl Persisting for Ssd {
 
     fn told(&mut self) -> impl Iterator<Item = Persisted> + use<> {
         self.persisted()
+    }
+
+    fn programs(&mut self) -> Vec<RowProgram> {
+        self.row_programs()
     }
 
     fn unit_sectors(&self) -> u32 {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fourcorners_drive::config::SsdConfig;
+use fourcorners_drive::config::{CellKind, NandCellsSection, PageOrder, SsdConfig};
 use fourcorners_drive::{Nanos, Op, Ssd, Target};
 use fourcorners_trace::TraceIo;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -225,7 +225,7 @@ fn an_honest_cut_leaves_what_a_plain_model_of_versions_leaves() {
 #[test]
 fn what_was_promised_is_kept_by_who_keeps_promises_and_by_nobody_else() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let mut broken = [0; 6];
+    let mut broken = [0; 8];
     let mut drawn = 0;
     for seed in 0..40 {
         let mut config = config(&mut Random::new(seed));
@@ -242,7 +242,8 @@ fn what_was_promised_is_kept_by_who_keeps_promises_and_by_nobody_else() {
             }
         }
     }
-    let [honest, legal, lost_flush, shorn, unserialisable, metadata] = broken;
+    let [honest, legal, lost_flush, shorn, unserialisable, metadata, _, dead] = broken;
+    assert!(dead > drawn * 3 / 4, "dead drives lost promises in {dead} of {drawn}");
     assert_eq!((honest, legal, shorn), (0, 0, 0), "of {drawn}");
     assert!(
         lost_flush > drawn / 5,
@@ -252,6 +253,91 @@ fn what_was_promised_is_kept_by_who_keeps_promises_and_by_nobody_else() {
         unserialisable > drawn / 4 && metadata > drawn / 20,
         "{unserialisable}, {metadata} of {drawn}"
     );
+}
+
+/// A drive with two bits a cell, or of which nothing is said of cells.
+fn with_cells(random: &mut Random, cells: bool) -> SsdConfig {
+    let mut config = config(random);
+    config.nand_cells = cells.then(|| NandCellsSection {
+        kind: CellKind::Mlc,
+        order: PageOrder::Shadow,
+        ..NandCellsSection::default()
+    });
+    config
+}
+
+#[test]
+fn bits_of_promised_data_are_wrong_only_where_pages_share_cells() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let hit = |cells: bool, protected: bool| {
+        let (mut of_promised, mut of_others) = (0, 0);
+        for seed in 0..30 {
+            let mut config = with_cells(&mut Random::new(seed), cells);
+            config.buffer.power_loss_protected = protected;
+            let ios = recorded(
+                &config,
+                seed,
+                200,
+                &dir.path().join(format!("{seed} {cells} {protected}")),
+            );
+            let history = played(&config, &ios, Flushes::Kept);
+            for at in moments(&history, seed, 20) {
+                let cut = history.cut(Class::Bits, at, seed);
+                let half = history.half_programmed(at, 0..cut.asked);
+                for flip in &cut.flips {
+                    let unit = flip.sector / history.unit_sectors * history.unit_sectors;
+                    // A unit under way may hold older data, too, of a write that covered it in part.
+                    let under_way = half.iter().any(|(_, first)| *first == unit);
+                    let holder = history.holder(&cut, flip.sector);
+                    let promised = holder.is_some_and(|event| history.events[event].promised <= at);
+                    of_promised += u32::from(promised && !under_way);
+                    of_others += u32::from(under_way);
+                }
+                assert!(cut.flips.is_sorted() && cut.flips.windows(2).all(|two| two[0] != two[1]));
+            }
+        }
+        (of_promised, of_others)
+    };
+    let (promised, others) = hit(true, false);
+    assert!(promised > 100 && others > 100, "{promised}, {others}");
+    let (promised, others) = hit(false, false);
+    assert!(promised == 0 && others > 100, "{promised}, {others}");
+    assert_eq!(hit(true, true), (0, 0), "capacitors end what was begun");
+}
+
+#[test]
+fn the_image_of_wrong_bits_is_the_honest_one_but_for_them_and_for_rows_under_way() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let config = with_cells(&mut Random::new(5), true);
+    let path = dir.path().join("data");
+    let ios = recorded(&config, 5, 300, &path);
+    let log = DataLog::open(&path).expect("it is a log");
+    let history = played(&config, &ios, Flushes::Kept);
+    let mut images = Images::new(&history, &log, Memory::new(u64::MAX)).expect("they belong");
+    let mut bytes_of = |cut: &Cut| {
+        let image = images.image(cut).expect("there is memory");
+        let mut bytes = vec![0; (SPAN * 512) as usize];
+        image.read(0, &mut bytes).expect("it is in memory");
+        bytes
+    };
+    let (mut flips, mut seeds_differ) = (0, 0);
+    for at in moments(&history, 5, 40) {
+        let cut = history.cut(Class::Bits, at, 1);
+        let whole = bytes_of(&Cut { flips: Vec::new(), ..cut.clone() });
+        let wrong = bytes_of(&cut);
+        let differing: u32 = whole.iter().zip(&wrong).map(|(a, b)| (a ^ b).count_ones()).sum();
+        let within = cut.flips.iter().filter(|flip| flip.sector < SPAN).count();
+        assert_eq!(differing as usize, within, "at {at:?}");
+        assert_eq!(cut, history.cut(Class::Bits, at, 1));
+        flips += within;
+        seeds_differ += u32::from(cut.flips != history.cut(Class::Bits, at, 2).flips);
+        // But for rows under way it is the honest image.
+        let honest = history.cut(Class::Honest, at, 1);
+        if history.half_programmed(at, 0..cut.asked).is_empty() {
+            assert_eq!((&cut.left, cut.flips.len()), (&honest.left, 0));
+        }
+    }
+    assert!(flips > 50 && seeds_differ > 10, "{flips}, {seeds_differ}");
 }
 
 #[test]

@@ -12,12 +12,27 @@ pub(super) struct Agreed {
     pub(super) allocation: bool,
     /// No zeros behind the answer to EXPORT_NAME.
     pub(super) no_zeroes: bool,
+    pub(super) tls: Tls,
+}
+
+/// What the session has to do with TLS.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Tls {
+    /// There is none here.
+    #[default]
+    Unsupported,
+    /// Nothing is told without it (FORCEDTLS in the protocol's words).
+    Required,
+    /// It is on.
+    On,
 }
 
 /// What comes after an option.
 pub(super) enum Next {
     /// Another.
     Option,
+    /// TLS, then another.
+    StartTls,
     /// Requests.
     Transmission,
     Close(Closing),
@@ -52,11 +67,19 @@ impl Agreed {
         out: &mut Vec<u8>,
     ) -> Next {
         match kind {
-            option::EXPORT_NAME => return self.export_name(export, data, out),
             option::ABORT => {
                 reply(kind, answer::ACK, &[], out);
                 return Next::Close(Closing::Disconnected);
             }
+            option::STARTTLS => return self.start_tls(data, out),
+            option::EXPORT_NAME if self.tls == Tls::Required => {
+                return Next::Close(Closing::TlsRequired);
+            }
+            _ if self.tls == Tls::Required => {
+                let why = "this server asks for TLS and a client certificate";
+                reply(kind, answer::TLS_REQD, why.as_bytes(), out);
+            }
+            option::EXPORT_NAME => return self.export_name(export, data, out),
             option::LIST if !data.is_empty() => reply(kind, answer::INVALID, &[], out),
             option::LIST => {
                 let mut server = (export.name.len() as u32).to_be_bytes().to_vec();
@@ -87,9 +110,24 @@ impl Agreed {
             option::LIST_META_CONTEXT | option::SET_META_CONTEXT => {
                 self.contexts(export, kind, data, out);
             }
-            // STARTTLS and whatever is not known.
+            // Whatever is not known.
             _ => reply(kind, answer::UNSUP, &[], out),
         }
+        Next::Option
+    }
+
+    fn start_tls(&mut self, data: &[u8], out: &mut Vec<u8>) -> Next {
+        let answer = match self.tls {
+            Tls::Unsupported => answer::UNSUP,
+            Tls::Required if data.is_empty() => {
+                reply(option::STARTTLS, answer::ACK, &[], out);
+                self.tls = Tls::On;
+                return Next::StartTls;
+            }
+            // With data, or a second time.
+            Tls::Required | Tls::On => answer::INVALID,
+        };
+        reply(option::STARTTLS, answer, &[], out);
         Next::Option
     }
 

@@ -2,7 +2,8 @@
 //!
 //! Names and numbers are those of the protocol's document, `doc/proto.md` of the NBD project. A [`Session`] is one
 //! connection: the fixed newstyle handshake, then requests. Whatever a client sends in whatever pieces, a session gives
-//! a [`Request`] that fits the [`Export`], answers what is wrong by itself, or ends with the reason.
+//! a [`Request`] that fits the [`Export`], answers what is wrong by itself, or ends with the reason. Encryption is not done
+//! here: a session only says when it begins ([`Step::StartTls`]), and takes plain bytes before and after.
 
 mod handshake;
 mod reply;
@@ -88,4 +89,10 @@ pub enum Closing {
     /// An old client asked for an export that is not there, which has no other answer.
     #[error("NBD_OPT_EXPORT_NAME asked for an export that is not here")]
     NoSuchExport,
+    /// An old client asked for the export without TLS, which has no other answer.
+    #[error("NBD_OPT_EXPORT_NAME came without TLS, which is required here")]
+    TlsRequired,
+    /// Bytes came unencrypted behind the request for TLS, from the client or from somebody between.
+    #[error("{0} bytes came behind NBD_OPT_STARTTLS before TLS began")]
+    BytesBeforeTls(usize),
 }

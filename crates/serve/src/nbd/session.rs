@@ -1,6 +1,6 @@
 //! One connection: which bytes come next, and what they were.
 
-use super::handshake::{self, Agreed, Next};
+use super::handshake::{self, Agreed, Next, Tls};
 use super::reply::Reply;
 use super::request::{Asked, Header};
 use super::wire::{self, Front};
@@ -40,6 +40,9 @@ pub enum Step {
     Starved,
     /// A request to be done.
     Request(Request),
+    /// From here on the connection is encrypted: when what was written is sent, the handshake of TLS begins, and only
+    /// what comes out of it is taken.
+    StartTls,
     /// The connection is to be closed when what was written to it is sent.
     Close(Closing),
 }
@@ -50,6 +53,13 @@ impl Session {
         handshake::greeting(out);
         let (stage, agreed) = (Stage::ClientFlags, Agreed::default());
         Session { export, stage, agreed, input: Vec::new(), used: 0, options: 0 }
+    }
+
+    /// The same for a client that is told nothing and gets nothing before TLS is on.
+    pub fn with_tls(export: Export, out: &mut Vec<u8>) -> Session {
+        let mut session = Session::new(export, out);
+        session.agreed.tls = Tls::Required;
+        session
     }
 
     /// Takes bytes from the client. What they are [`Session::next`] says.
@@ -140,6 +150,11 @@ impl Session {
                 self.stage = Stage::Transmission;
                 None
             }
+            // Whoever is between could have put them there.
+            Next::StartTls if self.used < self.input.len() => {
+                Some(Step::Close(Closing::BytesBeforeTls(self.input.len() - self.used)))
+            }
+            Next::StartTls => Some(Step::StartTls),
             Next::Close(why) => Some(Step::Close(why)),
         }
     }

@@ -17,6 +17,7 @@ pub(super) mod option {
     pub(in crate::nbd) const EXPORT_NAME: u32 = 1;
     pub(in crate::nbd) const ABORT: u32 = 2;
     pub(in crate::nbd) const LIST: u32 = 3;
+    pub(in crate::nbd) const STARTTLS: u32 = 5;
     pub(in crate::nbd) const INFO: u32 = 6;
     pub(in crate::nbd) const GO: u32 = 7;
     pub(in crate::nbd) const STRUCTURED_REPLY: u32 = 8;
@@ -34,6 +35,7 @@ pub(super) mod answer {
     const ERROR: u32 = 1 << 31;
     pub(in crate::nbd) const UNSUP: u32 = ERROR | 1;
     pub(in crate::nbd) const INVALID: u32 = ERROR | 3;
+    pub(in crate::nbd) const TLS_REQD: u32 = ERROR | 5;
     pub(in crate::nbd) const UNKNOWN: u32 = ERROR | 6;
     pub(in crate::nbd) const EXT_HEADER_REQD: u32 = ERROR | 10;
 }

@@ -1,7 +1,7 @@
 //! Fragments being filled: units written one after the other take the next slots of one, and the map
 //! points to those.
 
-use super::{Fragment, Fragments, NONE, PhysicalUnit, SLOTS, Slot, ones};
+use super::{Entry, Fragment, Fragments, NONE, PhysicalUnit, SLOTS, Slot, ones};
 
 /// A fragment that is being filled, place after place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -95,13 +95,13 @@ impl Fragments {
 fn fill_slots(entries: &mut [Slot], first: Slot) {
     // Rows have a few units: what a compiler makes of a loop over any number is for many.
     let (fours, rest) = entries.as_chunks_mut::<4>();
-    let mut next = first.0;
+    let mut next = first.bits();
     for four in fours {
-        *four = [0, 1, 2, 3].map(|by| Slot(next + by));
+        *four = [0, 1, 2, 3].map(|by| Slot::numbered(next + by));
         next += 4;
     }
     for entry in rest {
-        *entry = Slot(next);
+        *entry = Slot::numbered(next);
         next += 1;
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::live::LiveBits;
 use super::super::shape::Shape;
-use super::{Fragment, Fragments, NONE, PhysicalUnit, SLOTS, Slot};
+use super::{Entry, Fragment, Fragments, NONE, PhysicalUnit, SLOTS, Slot};
 
 /// Entries of the map that [`Fragments::regroup`] looks ahead.
 const AHEAD: usize = 32;

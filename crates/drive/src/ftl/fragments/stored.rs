@@ -5,7 +5,7 @@
 //! each block is looked through instead, and a fragment is made of neighbours that weigh the same.
 
 use super::super::shape::Shape;
-use super::{Fragment, Fragments, MOST, PhysicalUnit, SLOTS, Slot, most};
+use super::{Entry, Fragment, Fragments, MOST, PhysicalUnit, SLOTS, Slot, most};
 
 /// Where a unit is, and how many places it takes.
 pub(in super::super) type Stored = (PhysicalUnit, u16);

@@ -8,7 +8,7 @@ const NOMINAL: f64 = 0.05;
 
 /// A range of capacities, bytes, both ends in it.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Capacity {
+pub(in crate::cli) struct Capacity {
     low: f64,
     high: f64,
 }
@@ -51,7 +51,7 @@ impl Capacity {
     }
 
     /// Whether a drive of so many bytes is in it.
-    pub(super) fn has(&self, bytes: u64) -> bool {
+    pub(in crate::cli) fn has(&self, bytes: u64) -> bool {
         (self.low..=self.high).contains(&(bytes as f64))
     }
 }

@@ -4,19 +4,15 @@
 mod args;
 mod capacity;
 mod prices;
+mod ranked;
 
 use std::collections::BTreeMap;
-use std::io::{IsTerminal, Write, stderr, stdout};
 use std::path::Path;
-use std::sync::Mutex;
-use std::time::Instant;
 
 use anyhow::Context;
 use fourcorners_catalogue as catalogue;
-use fourcorners_lab::choose::{
-    Candidate, ChooseError, Jobs, Recording, Request, Work, candidates, choose,
-};
-use fourcorners_machine::{cpu, save};
+use fourcorners_lab::choose::{Candidate, Jobs, Recording, Request, Work, candidates};
+use fourcorners_machine::save;
 use fourcorners_report as report;
 use fourcorners_trace::{Composition, Options};
 use fourcorners_words::size;
@@ -24,11 +20,12 @@ use fourcorners_words::size;
 use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
 use super::replaced::{Inputs, Kind};
-use super::terminal::{columns, say};
-use super::validate::{BETWEEN_LINES, checked};
+use super::terminal::say;
+use super::validate::checked;
 
 pub(super) use args::ChooseArgs;
 use capacity::Capacity;
+pub(super) use ranked::{print, ranked};
 
 /// I/Os of a generated workload or a job file, unless told otherwise: some seconds a drive.
 const USUAL_IOS: u64 = 200_000;
@@ -46,7 +43,6 @@ pub(super) fn run(args: &ChooseArgs) -> Result<End, Failure> {
         say("fourcorners: stopped; nothing was ranked");
         return Ok(End::Incomplete);
     };
-    let all = candidates.len();
     let request = Request {
         work,
         state: args.state.into(),
@@ -55,48 +51,14 @@ pub(super) fn run(args: &ChooseArgs) -> Result<End, Failure> {
         gb_per_day: args.gb_per_day,
         prices,
     };
-    let (began, cpu_before) = (Instant::now(), cpu::process_seconds());
-    let terminal = stderr().is_terminal();
-    let next = Mutex::new(began + BETWEEN_LINES);
-    let watch = |done: usize| {
-        if terminal {
-            // Progress that cannot be shown is no reason to stop.
-            let _ = write!(stderr(), "\rchoose: {done} of {all} drives");
-        } else if let Ok(mut next) = next.lock()
-            && Instant::now() >= *next
-        {
-            *next = Instant::now() + BETWEEN_LINES;
-            say(&format!("fourcorners: choose: {done} of {all} drives"));
-        }
-        !interrupt.asked()
-    };
-    let chosen = choose(&request, &watch);
-    if terminal {
-        let _ = write!(stderr(), "\r\x1b[K");
-    }
-    let choice = match chosen {
-        Ok(choice) => choice,
-        Err(ChooseError::Stopped) => {
-            say("fourcorners: stopped; nothing was ranked");
-            return Ok(End::Incomplete);
-        }
-        Err(error @ ChooseError::NoDrive { .. }) => return Err(Failure::Usage(error.to_string())),
+    let Some(choice) = ranked(&request, "choose", &interrupt)? else {
+        return Ok(End::Incomplete);
     };
     if let Some(path) = &args.output {
         save::write_atomically(path, report::choice_page(&choice).as_bytes())
             .with_context(|| format!("cannot write {}", path.display()))?;
     }
-    let text = match (args.json, args.pasted.form()) {
-        (true, _) => serde_json::to_string(&choice)?,
-        (false, Some(form)) => report::choice_pasted(&choice, form),
-        (false, None) => report::choice_table(&choice, columns()),
-    };
-    writeln!(stdout().lock(), "{}", text.trim_end())?;
-    say(&format!(
-        "{all} drives in {:.1} s, {:.1} s of CPU time",
-        began.elapsed().as_secs_f64(),
-        cpu::process_seconds() - cpu_before
-    ));
+    print(&choice, args.json, args.pasted.form())?;
     if let Some(path) = &args.output {
         say(&format!("page: {}", path.display()));
     }
@@ -127,16 +89,7 @@ fn drives(args: &ChooseArgs) -> Result<Drives, String> {
     let names: Vec<&str> = all.iter().map(|it| it.profile.name.as_str()).collect();
     let prices = args.prices.as_deref().map(|path| prices::read(path, &names)).transpose()?;
     if let Some(text) = &args.capacity {
-        let capacity = Capacity::parse(text)?;
-        let bytes = all.iter().map(|it| it.profile.capacity_bytes());
-        if !bytes.clone().any(|bytes| capacity.has(bytes)) {
-            let (least, most) = (bytes.clone().min(), bytes.max());
-            return Err(format!(
-                "--capacity {text}: no drive has that; they have {} to {}",
-                size(least.unwrap_or(0)),
-                size(most.unwrap_or(0))
-            ));
-        }
+        let capacity = capacity_of(text, &all)?;
         // What a drive is compared with stays, whatever its capacity.
         all.retain(|it| {
             let is_had = Some(&it.profile.name) == have.as_ref();
@@ -144,6 +97,21 @@ fn drives(args: &ChooseArgs) -> Result<Drives, String> {
         });
     }
     Ok((all, have, prices.unwrap_or_default()))
+}
+
+/// The range of `--capacity`, in which some of the drives are.
+pub(super) fn capacity_of(text: &str, all: &[Candidate]) -> Result<Capacity, String> {
+    let capacity = Capacity::parse(text)?;
+    let bytes = all.iter().map(|it| it.profile.capacity_bytes());
+    if !bytes.clone().any(|bytes| capacity.has(bytes)) {
+        let (least, most) = (bytes.clone().min(), bytes.max());
+        return Err(format!(
+            "--capacity {text}: no drive has that; they have {} to {}",
+            size(least.unwrap_or(0)),
+            size(most.unwrap_or(0))
+        ));
+    }
+    Ok(capacity)
 }
 
 /// The drive that the user has: one of `all`, or a profile that is added to them.

@@ -42,7 +42,8 @@ pub(in crate::cli) struct CrashArgs {
     #[arg(long, value_name = "WHEN")]
     pub(super) at: Vec<When>,
 
-    /// How the drive loses data: honest, legal, lost-flush, shorn, unserialisable, metadata. May be given again
+    /// How the drive loses data: honest, legal, lost-flush, shorn, unserialisable, metadata, bits, dead (which
+    /// has no image). May be given again
     /// [default: honest, legal and lost-flush]
     #[arg(long, value_name = "CLASS")]
     pub(super) fault: Vec<Class>,

@@ -118,7 +118,10 @@ fn cut_all(
         }
         let cut = history.cut(class, at, args.seed);
         let mut report = CutReport::new(&cut);
-        if let Some(images) = &mut images {
+        // A dead drive has no image.
+        if let Some(images) = &mut images
+            && class != Class::Dead
+        {
             let image = images.image(&cut).map_err(anyhow::Error::from)?;
             report.image_sha256 = Some(image.hash()?);
             let path = folder.path().join(format!("{class}-{}us.img", at.as_micros()));

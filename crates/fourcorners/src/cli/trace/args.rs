@@ -19,7 +19,11 @@ Examples:
   fourcorners trace convert web.load.gz --from 600 --to 1200 --ops read --as fio-iolog -o read.log
   fourcorners trace record /dev/sdX -o sdx --seconds 60
   fourcorners trace replay web.load.gz crucial-m4-256gb --rescale-address
-  fourcorners trace replay generated:light ./test.img --size 40G"
+  fourcorners trace replay generated:light ./test.img --size 40G
+  fourcorners trace replay db.trace all --capacity -1TB
+
+With all, every drive of the catalogue does the I/Os at the recorded times, with a [host] of 0, as serve recorded
+them. They are ranked by the time with at least one I/O in the drive; nothing is stored in the database."
 )]
 pub(in crate::cli) struct TraceArgs {
     #[command(subcommand)]
@@ -151,15 +155,16 @@ pub(super) struct ReplayArgs {
     #[arg(value_name = "TRACE")]
     pub(super) trace: PathBuf,
 
-    /// A drive of the catalogue, a profile (./mine.toml), a block device (/dev/sdX) or a file
-    #[arg(required = true, value_name = "TARGET")]
+    /// A drive of the catalogue, a profile (./mine.toml), a block device (/dev/sdX) or a file; or all: every drive
+    /// of the catalogue, ranked
+    #[arg(required = true, value_name = "TARGET|all")]
     pub(super) targets: Vec<String>,
 
     /// When to issue I/Os: think (after the recorded think time, at most --idle-cap), recorded (at
     /// the recorded times; latency counts from when each was due), or fast (as soon as the queue has
-    /// room)
-    #[arg(long, value_name = "PACE", default_value = "think")]
-    pub(super) pace: String,
+    /// room) [default: think; with all: recorded]
+    #[arg(long, value_name = "PACE")]
+    pub(super) pace: Option<String>,
 
     /// Longest think time, milliseconds (with --pace think)
     #[arg(long, value_name = "MS", default_value_t = 25.0, allow_negative_numbers = true)]
@@ -169,9 +174,14 @@ pub(super) struct ReplayArgs {
     #[arg(long, value_name = "N", default_value_t = 32, allow_negative_numbers = true)]
     pub(super) depth: u32,
 
-    /// State of the drive before the replay: empty, full, or both, one after the other
-    #[arg(long = "drive-state", value_name = "STATE", default_value = "both")]
-    pub(super) drive_state: String,
+    /// State of the drive before the replay: empty, full, or both, one after the other [default: both; with
+    /// all: empty]
+    #[arg(long = "drive-state", value_name = "STATE")]
+    pub(super) drive_state: Option<String>,
+
+    /// With all: only drives of this capacity, for example -1TB, 200-300GB, or 500GB- for at least that
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
+    pub(super) capacity: Option<String>,
 
     /// Stretch or shrink the addresses of the trace to the size of each target
     #[arg(long, conflicts_with_all = ["wrap_address", "address_scale"])]

@@ -5,6 +5,7 @@ mod card;
 mod convert;
 mod record;
 mod replay;
+mod replay_all;
 
 use std::io::{Write, stdout};
 

@@ -17,7 +17,7 @@ use fourcorners_run::Observer;
 use fourcorners_trace as trace;
 
 use super::args::ReplayArgs;
-use super::{cannot_open, options, tell_skipped};
+use super::{cannot_open, options, replay_all, tell_skipped};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::keeper::Keeper;
 use crate::cli::out::make_writable;
@@ -36,10 +36,19 @@ const MOST_BUFFER_BYTES: u64 = 1 << 30;
 /// Bytes of an I/O of the fill.
 const FILL_BYTES: u32 = 131_072;
 /// The document in the folder of --out, and its page.
-const JSON: &str = "replay.json";
-const PAGE: &str = "replay.html";
+pub(super) const JSON: &str = "replay.json";
+pub(super) const PAGE: &str = "replay.html";
+/// The target that is every drive of the catalogue.
+pub(super) const ALL: &str = "all";
 
 pub(super) fn run(args: &ReplayArgs) -> Result<End, Failure> {
+    if args.targets.iter().any(|target| target == ALL) {
+        return replay_all::run(args);
+    }
+    if args.capacity.is_some() {
+        let why = "--capacity is for all, every drive of the catalogue: name all as the target, or leave it out";
+        return Err(Failure::Usage(why.into()));
+    }
     let checked = check(args).map_err(Failure::Usage)?;
     let interrupt = Interrupt::listen()?;
     let trace = trace::open(&args.trace, &checked.options).map_err(cannot_open)?;
@@ -62,7 +71,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<End, Failure> {
     let keeper = Keeper::open(&args.keep).map_err(Failure::Usage)?;
     let began = Instant::now();
     let mut created = Vec::new();
-    let document = match replay_all(&plan, planned, (&interrupt, &keeper), &mut created) {
+    let document = match replay_on_each(&plan, planned, (&interrupt, &keeper), &mut created) {
         Ok(document) => document,
         Err(failure) => {
             for path in created {
@@ -87,14 +96,15 @@ pub(super) fn run(args: &ReplayArgs) -> Result<End, Failure> {
 }
 
 /// The arguments that need nothing to be opened.
-struct Checked {
-    options: trace::Options,
-    pace: Pace,
-    addresses: Addresses,
-    states: Vec<Before>,
+pub(super) struct Checked {
+    pub(super) options: trace::Options,
+    pub(super) pace: Pace,
+    pub(super) addresses: Addresses,
+    pub(super) states: Vec<Before>,
 }
 
-fn check(args: &ReplayArgs) -> Result<Checked, String> {
+pub(super) fn check(args: &ReplayArgs) -> Result<Checked, String> {
+    let all = args.targets.iter().any(|target| target == ALL);
     if !(0.0..=MOST_IDLE_MS).contains(&args.idle_cap) {
         let cap = args.idle_cap;
         return Err(format!("--idle-cap {cap}: give milliseconds from 0 to {MOST_IDLE_MS}"));
@@ -102,13 +112,13 @@ fn check(args: &ReplayArgs) -> Result<Checked, String> {
     if !(1..=MOST_DEPTH).contains(&args.depth) {
         return Err(format!("--depth {}: give a number from 1 to {MOST_DEPTH}", args.depth));
     }
-    let pace = match args.pace.as_str() {
+    let pace = match args.pace.as_deref().unwrap_or(if all { "recorded" } else { "think" }) {
         "think" => Pace::Think { cap: Nanos::from_micros(args.idle_cap * 1e3) },
         "recorded" => Pace::Recorded,
         "fast" => Pace::Fast,
         other => return Err(format!("--pace {other}: there are think, recorded and fast")),
     };
-    let states = match args.drive_state.as_str() {
+    let states = match args.drive_state.as_deref().unwrap_or(if all { "empty" } else { "both" }) {
         "empty" => vec![Before::Empty],
         "full" => vec![Before::Full],
         "both" => vec![Before::Empty, Before::Full],
@@ -155,7 +165,7 @@ fn buffer_bytes(plan: &Plan) -> u64 {
 }
 
 /// Replays on all targets, virtual ones side by side, real ones after that and one at a time.
-fn replay_all(
+fn replay_on_each(
     plan: &Plan,
     planned: Vec<DeviceUnderTest>,
     (interrupt, keeper): (&Interrupt, &Keeper),

@@ -6,6 +6,9 @@
 //!   -> otherwise wait for a socket or for the next answer: sleep until shortly before it, then look at clock and sockets
 //! ```
 
+mod reporting;
+mod steering;
+
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -15,19 +18,26 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno as OsErrno;
 
 use crate::client::{Client, Read};
+use crate::connection::Connection;
 use crate::data_log::DataRecording;
+use crate::listener::Listener;
 use crate::nbd::{Export, Request};
 use crate::recorder::Recording;
-use crate::stream::{Listener, Stream};
-use crate::tally::{Beside, Report, Tally};
+use crate::stream::Stream;
+use crate::tally::{Report, Tally};
 use crate::time::{Anchor, Pace};
 use crate::turn::{Answer, Turn};
+use reporting::Counters;
+use steering::Steering;
 
 /// Connections at a time. A client opens a few; more are refused by closing them.
 pub const MOST_CONNECTIONS: usize = 64;
 
 /// Read at once from a socket.
 const READ_BYTES: usize = 256 << 10;
+
+/// How long a client may take until it has shown its certificate, where one is asked for.
+const MOST_HANDSHAKE: Nanos = Nanos(10_000_000_000);
 
 /// How long clients are waited for in the end to take their answers.
 const FAREWELL: Nanos = Nanos(1_000_000_000);
@@ -41,16 +51,25 @@ pub struct Settings {
     pub pace: Pace,
     /// Answers go out so much earlier than they are due.
     pub door: Nanos,
-    /// End when the last of the clients has gone.
-    pub until_last_disconnect: bool,
+    /// End when the last of the clients has gone and none has come for so long: some connect once to ask, and again to
+    /// work.
+    pub until_last_disconnect: Option<Nanos>,
     /// Time between calls of `observe`; `None`: only in the end.
     pub every: Option<Nanos>,
 }
 
 /// What the loop ended with that was no end.
 #[derive(Debug, thiserror::Error)]
-#[error("waiting for sockets failed: {0}")]
-pub struct ServeError(std::io::Error);
+pub enum ServeError {
+    /// Sockets cannot be waited for.
+    #[error("waiting for sockets failed: {0}")]
+    Wait(std::io::Error),
+    /// What was written since a snapshot is lost.
+    #[error(
+        "what was written since the first snapshot could not all be stored in the file of the contents: {0}"
+    )]
+    Commit(std::io::Error),
+}
 
 /// A drive that is served.
 pub struct Server<T> {
@@ -69,16 +88,16 @@ pub struct Server<T> {
     /// When a client was heard of last, for virtual time.
     heard: Nanos,
     began: Nanos,
+    /// When the last client went, while there is none.
+    left: Option<Nanos>,
     stopping: bool,
     buffer: Vec<u8>,
     room: Vec<u8>,
     answers: Vec<Answer>,
     arrived: Vec<(Nanos, u64, Request)>,
-    write_amplification: Box<Amplification<T>>,
+    steering: Option<Steering<T>>,
+    counters: Box<Counters<T>>,
 }
-
-/// How much more than the host a drive has written to its NAND, if it tells.
-type Amplification<T> = dyn Fn(&T) -> Option<f64>;
 
 impl<T: Target> Server<T> {
     /// A server of this drive; nobody can connect yet.
@@ -98,12 +117,14 @@ impl<T: Target> Server<T> {
             anchor: None,
             heard: began,
             began,
+            left: None,
             stopping: false,
             buffer: vec![0; READ_BYTES],
             room: Vec::new(),
             answers: Vec::new(),
             arrived: Vec::new(),
-            write_amplification: Box::new(|_| None),
+            steering: None,
+            counters: Box::new(|_| None),
         }
     }
 
@@ -127,18 +148,12 @@ impl<T: Target> Server<T> {
         self.data = Some(data);
     }
 
-    /// Reports say what this says of the drive.
-    pub fn tell_write_amplification(&mut self, tell: impl Fn(&T) -> Option<f64> + 'static) {
-        self.write_amplification = Box::new(tell);
-    }
-
     /// A client that is connected already.
     ///
     /// # Errors
     /// When its socket cannot be used.
     pub fn adopt(&mut self, stream: Stream) -> std::io::Result<()> {
-        let stream = stream.prepared()?;
-        self.welcome(stream);
+        self.welcome(Connection::new(stream.prepared()?, None));
         Ok(())
     }
 
@@ -146,19 +161,26 @@ impl<T: Target> Server<T> {
     /// second, if that is set. The drive, and the report of all.
     ///
     /// # Errors
-    /// When sockets cannot be waited for.
+    /// When sockets cannot be waited for, or what was written since a snapshot cannot be stored.
     pub fn run(
         mut self,
         mut observe: impl FnMut(&Report),
     ) -> Result<(Turn<T>, Report), ServeError> {
         // Where it is refused, wakings are later by the usual 50 us.
         let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+        // What came before was making ready.
+        self.began = clock();
         let mut tick = self.settings.every.map(|every| self.began + every);
-        let mut until = None;
+        // The first look at the sockets waits for nobody: until when it may is known after it.
+        let mut until = Some(Nanos::ZERO);
         loop {
             self.wait(until)?;
-            let mut moved = self.read_all();
-            moved |= self.take_requests();
+            self.obey();
+            let mut moved = false;
+            if !self.holds() {
+                moved |= self.read_all();
+                moved |= self.take_requests();
+            }
             self.pass();
             moved |= self.send_all();
             self.bury();
@@ -166,9 +188,10 @@ impl<T: Target> Server<T> {
                 && clock() >= at
             {
                 observe(&self.report("second"));
-                tick = Some(at + every);
+                // Those that were missed, on a machine that stood still, do not come all at once.
+                tick = Some((at + every).max(clock()));
             }
-            if self.stopping || self.is_over() {
+            if self.stopping || self.end().is_some_and(|end| clock() >= end) {
                 break;
             }
             // Whatever did something may have made something else possible: look again before sleeping.
@@ -177,11 +200,13 @@ impl<T: Target> Server<T> {
         self.farewell();
         let report = self.report("end");
         observe(&report);
+        self.turn.contents_mut().commit().map_err(ServeError::Commit)?;
         Ok((self.turn, report))
     }
 
-    fn is_over(&self) -> bool {
-        self.settings.until_last_disconnect && self.tally.connections > 0 && self.clients.is_empty()
+    /// When it ends if nobody comes.
+    fn end(&self) -> Option<Nanos> {
+        Some(self.left?.saturating_add(self.settings.until_last_disconnect?))
     }
 
     /// Until when nothing is to be done, if no socket is heard of; `None`: for ever.
@@ -194,8 +219,10 @@ impl<T: Target> Server<T> {
             }
             (Pace::Dilated(_), None) => Nanos::ZERO,
         });
+        let strangers = self.clients.values().filter(|client| !client.is_trusted());
+        let patience = strangers.map(|client| client.since + MOST_HANDSHAKE).min();
         // A tick may be late; it is nothing that the clock is looked at for.
-        [answer, tick].into_iter().flatten().min()
+        [answer, tick, patience, self.end()].into_iter().flatten().min()
     }
 
     /// Waits for sockets until a time: asleep until shortly before it, then by looking again and again.
@@ -209,9 +236,9 @@ impl<T: Target> Server<T> {
         let mut fds: Vec<PollFd<'_>> = Vec::with_capacity(self.clients.len() + 2);
         for client in self.clients.values() {
             let mut flags = PollFlags::empty();
-            flags.set(PollFlags::IN, client.wants_read());
+            flags.set(PollFlags::IN, client.wants_read() && !self.holds());
             flags.set(PollFlags::OUT, client.wants_write());
-            fds.push(PollFd::from_borrowed_fd(client.stream.as_fd(), flags));
+            fds.push(PollFd::from_borrowed_fd(client.connection.as_fd(), flags));
         }
         let of_clients = fds.len();
         if let Some(stop) = &self.stop {
@@ -221,17 +248,25 @@ impl<T: Target> Server<T> {
         if let Some(listener) = &self.listener {
             fds.push(PollFd::from_borrowed_fd(listener.as_fd(), PollFlags::IN));
         }
+        let of_control = fds.len();
+        if let Some(steering) = &self.steering {
+            fds.extend(steering.control.waits_for());
+        }
         let woken = match poll(&mut fds, timeout.as_ref()) {
             Ok(count) => count,
             Err(OsErrno::INTR) => 0,
-            Err(errno) => return Err(ServeError(errno.into())),
+            Err(errno) => return Err(ServeError::Wait(errno.into())),
         };
         let ready = |fd: &PollFd<'_>| !fd.revents().is_empty();
         self.stopping |= fds[of_clients..stop].iter().any(ready);
-        let connects = fds[stop..].iter().any(ready);
+        let connects = fds[stop..of_control].iter().any(ready);
         let came: Vec<PollFlags> = fds[..of_clients].iter().map(PollFd::revents).collect();
+        let to_control: Vec<PollFlags> = fds[of_control..].iter().map(PollFd::revents).collect();
         for (client, came) in self.clients.values_mut().zip(came) {
             client.came(came);
+        }
+        if let Some(steering) = &mut self.steering {
+            steering.control.came(&to_control);
         }
         if let (0, Some(asleep)) = (woken, asleep)
             && asleep > Nanos::ZERO
@@ -246,20 +281,27 @@ impl<T: Target> Server<T> {
 
     fn accept(&mut self) {
         // As many as there is room for; an error concerns a client that has gone again.
-        while let Some(Ok(Some(stream))) = self.listener.as_ref().map(Listener::accept) {
+        while let Some(Ok(Some(connection))) = self.listener.as_ref().map(Listener::accept) {
             if self.clients.len() == MOST_CONNECTIONS {
-                self.tally.refused_connections += 1;
-            } else {
-                self.welcome(stream);
+                // Whoever has not said yet who they are keeps nobody out: the first of them makes room.
+                let stranger = self.clients.values().find(|client| !client.is_trusted());
+                let Some(id) = stranger.map(|client| client.id) else {
+                    self.tally.refused_connections += 1;
+                    continue;
+                };
+                self.clients.remove(&id);
+                self.tally.untrusted_connections += 1;
             }
+            self.welcome(connection);
         }
     }
 
-    fn welcome(&mut self, stream: Stream) {
-        let client = Client::new(self.next_id, stream, &self.settings.export);
+    fn welcome(&mut self, connection: Connection) {
+        let client = Client::new(self.next_id, connection, &self.settings.export, clock());
         self.clients.insert(self.next_id, client);
         self.next_id += 1;
         self.tally.connections += 1;
+        self.left = None;
     }
 
     /// Reads every socket once. Whether anything came.
@@ -398,11 +440,24 @@ impl<T: Target> Server<T> {
     /// Lets go of clients that are done with.
     fn bury(&mut self) {
         let tally = &mut self.tally;
+        let mut now = None;
         self.clients.retain(|_, client| {
+            let trusted = client.is_trusted();
+            if !trusted && now.get_or_insert_with(clock).since(client.since) >= MOST_HANDSHAKE {
+                client.let_go();
+            }
             let over = client.is_over();
-            tally.broken_connections += u64::from(over && client.broke_the_protocol());
+            tally.untrusted_connections += u64::from(over && !trusted);
+            tally.broken_connections += u64::from(over && trusted && client.broke_the_protocol());
             !over
         });
+        // Whoever was not let in is no client that leaves.
+        if self.clients.is_empty()
+            && self.left.is_none()
+            && self.tally.connections > self.tally.untrusted_connections
+        {
+            self.left = Some(clock());
+        }
     }
 
     /// Nothing more is taken; what is in flight is answered at once, and clients have a second to take it.
@@ -419,35 +474,5 @@ impl<T: Target> Server<T> {
                 std::thread::sleep(std::time::Duration::from_millis(1));
             }
         }
-    }
-
-    fn report(&mut self, event: &'static str) -> Report {
-        let recorded = match (event, &mut self.recording) {
-            ("end", Some(recording)) => Some(recording.finish()),
-            (_, Some(recording)) => Some(recording.counted()),
-            (_, None) => None,
-        };
-        let recorded_data = match (event, &mut self.data) {
-            ("end", Some(data)) => Some(data.finish()),
-            (_, Some(data)) => Some(data.counted()),
-            (_, None) => None,
-        };
-        self.tally.report(Beside {
-            event,
-            elapsed: clock().since(self.began),
-            time: self.settings.pace.to_string(),
-            factor: match self.settings.pace {
-                Pace::Dilated(factor) => factor,
-                Pace::Virtual { .. } => 0.0,
-            },
-            door: self.settings.door,
-            backlog_most: self.turn.backlog_most() as u64,
-            open: self.clients.len() as u64,
-            stored_bytes: self.turn.contents().stored_bytes(),
-            write_amplification: (self.write_amplification)(self.turn.target()),
-            recorded,
-            recorded_data,
-            injected: self.turn.faults().map(|faults| faults.struck().collect()),
-        })
     }
 }

@@ -1,0 +1,114 @@
+//! `fourcorners trace replay TRACE all`: on every drive of the catalogue, ranked as `choose` ranks them.
+
+use std::collections::BTreeMap;
+
+use anyhow::Context;
+use fourcorners_catalogue as catalogue;
+use fourcorners_lab::choose::{Candidate, Recording, Replaying, Request, State, Work, candidates};
+use fourcorners_lab::replay::{Addresses, Before};
+use fourcorners_machine::save;
+use fourcorners_report as report;
+
+use super::args::ReplayArgs;
+use super::replay::{ALL, JSON, PAGE, check};
+use super::tell_skipped;
+use crate::cli::choose::{capacity_of, print, ranked};
+use crate::cli::interrupt::Interrupt;
+use crate::cli::out::make_writable;
+use crate::cli::outcome::{End, Failure};
+use crate::cli::served::host_to_zero;
+use crate::cli::terminal::say;
+
+pub(super) fn run(args: &ReplayArgs) -> Result<End, Failure> {
+    let checked = check(args).map_err(Failure::Usage)?;
+    let state = state(args, &checked.states).map_err(Failure::Usage)?;
+    let candidates = drives(args).map_err(Failure::Usage)?;
+    let interrupt = Interrupt::listen()?;
+    let read = Recording::read(&args.trace, &checked.options, &mut || !interrupt.asked());
+    let read = read.map_err(|error| Failure::Usage(error.to_string()))?;
+    let Some(recording) = read else {
+        say("fourcorners: stopped; nothing was replayed");
+        return Ok(End::Incomplete);
+    };
+    tell_skipped(recording.card().skipped);
+    if let Some(folder) = &args.out {
+        make_writable(folder, "--out").map_err(Failure::Usage)?;
+    }
+    let replaying = Replaying {
+        pace: checked.pace,
+        depth: args.depth,
+        // What reaches beyond a small drive is shrunk there, and said.
+        addresses: Some(checked.addresses).filter(|it| *it != Addresses::AsRecorded),
+        host: "0",
+    };
+    let request = Request {
+        work: Work::Recording(Box::new(recording.replayed(replaying))),
+        state,
+        candidates,
+        have: None,
+        gb_per_day: None,
+        prices: BTreeMap::new(),
+    };
+    let Some(choice) = ranked(&request, "replay", &interrupt)? else {
+        return Ok(End::Incomplete);
+    };
+    print(&choice, args.json, None)?;
+    if let Some(folder) = &args.out {
+        let json = serde_json::to_string(&choice)?;
+        for (name, text) in [(JSON, json), (PAGE, report::choice_page(&choice))] {
+            let path = folder.join(name);
+            save::write_atomically(&path, text.as_bytes())
+                .with_context(|| format!("cannot write {}", path.display()))?;
+        }
+    }
+    Ok(End::Done)
+}
+
+/// The one state of all drives, and that nothing is asked that is of named targets.
+fn state(args: &ReplayArgs, states: &[Before]) -> Result<State, String> {
+    if let Some(other) = args.targets.iter().find(|target| *target != ALL) {
+        return Err(format!(
+            "all is every drive of the catalogue, and {other} is named beside it: leave one of them out"
+        ));
+    }
+    let on = &args.on;
+    for (given, option) in [
+        (on.size.is_some(), "--size"),
+        (!on.destroy.is_empty(), "--destroy"),
+        (!on.force.is_empty(), "--force"),
+        (args.keep.db.is_some(), "--db"),
+        (on.host.is_some(), "--host"),
+    ] {
+        if given {
+            return Err(format!(
+                "{option} is for targets that are named; all are the catalogue's drives, with a [host] of 0, and are \
+                 ranked: leave it out"
+            ));
+        }
+    }
+    match states {
+        [Before::Empty] => Ok(State::Empty),
+        [Before::Full] => Ok(State::Full),
+        _ => Err(format!(
+            "--drive-state {}: a ranking is of drives in one state: give empty or full",
+            args.drive_state.as_deref().unwrap_or("both")
+        )),
+    }
+}
+
+/// Every drive of the catalogue, of a capacity if one is given, behind a host that takes no time.
+fn drives(args: &ReplayArgs) -> Result<Vec<Candidate>, String> {
+    let mut all = candidates();
+    if let Some(text) = &args.capacity {
+        let capacity = capacity_of(text, &all)?;
+        all.retain(|it| capacity.has(it.profile.capacity_bytes()));
+    }
+    for candidate in &mut all {
+        // What is asked for comes last, a host of one's own among it.
+        let set = [&host_to_zero(&candidate.profile)[..], &args.on.set].concat();
+        let name = candidate.profile.name.clone();
+        let found = catalogue::built_in(&name, &set);
+        candidate.profile = found.map_err(|error| format!("{name}: {error}"))?;
+    }
+    Ok(all)
+}
