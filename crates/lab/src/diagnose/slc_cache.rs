@@ -1,0 +1,104 @@
+//! The SLC cache: after how many bytes written in order a drive becomes slower for good.
+
+use fourcorners_drive::{Geometry, Nanos, Target};
+
+use super::finding::{Finding, Series};
+use super::probe::{Probe, Stopped};
+use super::statistics::change;
+
+/// A drive at rest for so long has emptied its cache.
+const REST: Nanos = Nanos(60_000_000_000);
+/// Pieces that a third of the drive is written in.
+const PIECES: u64 = 600;
+/// The first of them, which the write buffer takes for a part.
+const FIRST: usize = 12;
+/// A drop of the rate by less is none.
+const LEAST_DROP: f64 = 0.15;
+/// How much better two rates have to be than one.
+const LEAST_BIC: f64 = 10.0;
+/// Pieces at each of the two rates at least.
+const LEAST_PIECES: usize = 12;
+/// Whether there are two rates is told by so many pieces together: a drive that folds takes some at once and then none.
+const TOGETHER: usize = 6;
+/// Each third of the pieces at a rate may be off by this share of the difference.
+const STEADY: f64 = 0.3;
+
+/// Bytes that are written.
+pub(super) fn bytes(geometry: Geometry) -> u64 {
+    let piece = piece(geometry);
+    piece * PIECES
+}
+
+fn piece(geometry: Geometry) -> u64 {
+    const BLOCK: u64 = 128 << 10;
+    (geometry.bytes() / 3 / PIECES / BLOCK).max(1) * BLOCK
+}
+
+pub(super) fn measure<T: Target>(probe: &mut Probe<'_, T>) -> Result<Vec<Series>, Stopped> {
+    let geometry = probe.geometry();
+    let (piece, all) = (piece(geometry), bytes(geometry));
+    if all > geometry.bytes() {
+        return Err(Stopped::Lacks("the target is too small".into()));
+    }
+    probe.flush()?;
+    // What was written before has to leave the cache.
+    probe.idle(REST)?;
+    let times = probe.write_in_order(0, all, (128 << 10, 8), piece)?;
+    let samples = times.iter().zip(1..).map(|(us, index)| [(index * piece) as f64, *us]);
+    let what = "bytes written in order; microseconds of the last of them".into();
+    Ok(vec![Series { what, samples: samples.collect() }])
+}
+
+pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
+    const KEY: &str = "slc_cache_mib";
+    let Some(samples) = series.first().map(|series| &series.samples) else {
+        return vec![Finding::undetermined(KEY, "nothing was measured")];
+    };
+    let times: Vec<f64> = samples.iter().skip(FIRST).map(|[_, us]| *us).collect();
+    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len().max(1) as f64;
+    let together: Vec<f64> = times.chunks(TOGETHER).map(mean).collect();
+    let (Some(at), Some(rough), Some(last)) = (change(&times), change(&together), samples.last())
+    else {
+        return vec![Finding::undetermined(KEY, "too little was written")];
+    };
+    let mib = |bytes: f64| bytes / f64::from(1 << 20);
+    let piece = samples[0][0];
+    let [before, after] = at.levels;
+    let rate = |us: f64| piece / us;
+    if rough.bic < LEAST_BIC || 1.0 - before / after < LEAST_DROP {
+        let reason = format!(
+            "written in order, {:.0} MiB went at one rate, {:.0} MB/s: no cache is seen, and one that holds more, or is no faster than the link, would not be",
+            mib(last[0]),
+            rate(mean(&times))
+        );
+        return vec![Finding::undetermined(KEY, reason)];
+    }
+    let (fast, slow) = times.split_at(at.at);
+    if fast.len() < LEAST_PIECES || slow.len() < LEAST_PIECES {
+        let reason = format!(
+            "the rate drops from {:.0} to {:.0} MB/s at an end of what was written: there it may be the write buffer's",
+            rate(before),
+            rate(after)
+        );
+        return vec![Finding::undetermined(KEY, reason)];
+    }
+    // A slope is no cliff: at its beginning, in its middle and at its end a rate is the same.
+    let is_steady = |part: &[f64], level: f64| {
+        let mut thirds = part.chunks(part.len().div_ceil(3));
+        thirds.all(|third| (mean(third) - level).abs() < STEADY * (after - before))
+    };
+    if at.at.abs_diff(rough.at * TOGETHER) > 2 * TOGETHER
+        || !is_steady(fast, before) || !is_steady(slow, after) {
+        let reason = "the rate falls, but not from one level to another";
+        return vec![Finding::undetermined(KEY, reason)];
+    }
+    let at = (FIRST + at.at) as f64 * piece;
+    let reason = format!(
+        "written in order, the rate drops from {:.0} to {:.0} MB/s after {:.0} MiB",
+        rate(before),
+        rate(after),
+        mib(at)
+    );
+    let interval = [mib(at - 2.0 * piece) * 0.98, mib(at + piece) * 1.01];
+    vec![Finding::number(KEY, mib(at), "MiB", interval).because(reason)]
+}
