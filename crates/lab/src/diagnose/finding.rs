@@ -39,6 +39,8 @@ pub struct Finding {
     pub standing: Standing,
     /// Why it is so, or why it is not known.
     pub reason: String,
+    /// Name of the evidence that it was made of.
+    pub evidence: String,
     /// What the detector cost that found it.
     pub cost: Cost,
 }
@@ -141,6 +143,7 @@ impl Finding {
             level: None,
             standing: Standing::Undetermined,
             reason: reason.into(),
+            evidence: String::new(),
             cost: Cost::default(),
         }
     }

@@ -8,8 +8,10 @@ use super::region::{Region, UNIT};
 use super::statistics::{median, quantile};
 
 const READS: u64 = 1_000;
-/// A read that takes less is of memory, microseconds; one that takes more has an arm to move or a disk to turn.
-const MEMORY_US: f64 = 15.0;
+/// A read that takes less is of memory, microseconds: no link is that fast. One that takes less than the second may be of a
+/// drive of very fast memory, and one that takes more than the last has an arm to move or a disk to turn.
+const MEMORY_US: f64 = 6.0;
+const FLASH_US: f64 = 15.0;
 const MECHANICAL_US: f64 = 2_000.0;
 /// Bytes that lie near each other.
 const NEAR: u64 = 16 << 20;
@@ -53,10 +55,10 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
     let [near, region, anywhere, large] = [near, region, anywhere, large].map(times);
     let [middle_near, middle, middle_anywhere, middle_large] =
         [&near, &region, &anywhere, &large].map(|times| median(times));
-    let fast = region.iter().filter(|us| **us < MEMORY_US).count() as f64 / region.len() as f64;
-    if (0.05..0.95).contains(&fast) && quantile(&region, 0.95) > 4.0 * MEMORY_US {
+    let fast = region.iter().filter(|us| **us < FLASH_US).count() as f64 / region.len() as f64;
+    if (0.05..0.95).contains(&fast) && quantile(&region, 0.95) > 4.0 * FLASH_US {
         let reason = format!(
-            "{:.0} % of the reads of what was written take less than {MEMORY_US} us and others {:.0}: memory in front of something slower",
+            "{:.0} % of the reads of what was written take less than {FLASH_US} us and others {:.0}: memory in front of something slower",
             100.0 * fast,
             quantile(&region, 0.95)
         );
@@ -81,12 +83,17 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
     let same = |one: f64, other: f64| (one / other - 1.0).abs() < 0.1;
     if middle < MEMORY_US {
         if same(middle_near, middle) && same(middle_anywhere, middle) {
-            let reason = format!(
-                "a read takes {middle:.1} us wherever it is; a drive of very fast memory would look the same"
-            );
+            let reason =
+                format!("a read takes {middle:.1} us wherever it is, which is less than a link takes");
             return vec![Finding::class(KEY, "memory", reason)];
         }
         let reason = "reads are as fast as memory's, but differ by place";
+        return vec![Finding::undetermined(KEY, reason)];
+    }
+    if middle < FLASH_US {
+        let reason = format!(
+            "a read takes {middle:.1} us: memory behind something slow, or a drive of very fast memory"
+        );
         return vec![Finding::undetermined(KEY, reason)];
     }
     if !same(middle_near, middle) {

@@ -22,6 +22,11 @@ const LEAST_COST: f64 = 0.03;
 /// The logarithm of the likelihood falls by half of this at the ends of an interval of 95 %.
 const CHI_SQUARED: f64 = 3.84;
 
+/// Between one reach that is tried and the next, a factor.
+const GRID: f64 = 1.005;
+/// A map is held by the page, whose last one is read less often: a quarter of what one of 16 KiB maps, bytes.
+const PART_OF_A_PAGE: f64 = 4.0 * 1024.0 * 1024.0;
+
 /// Bytes that are written: all of it.
 pub(super) fn bytes(geometry: Geometry) -> u64 {
     geometry.bytes() / (128 << 10) * (128 << 10)
@@ -123,7 +128,7 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
     let count = samples.len() as f64;
     let (flat, level, _) = fit(samples, &weights, f64::INFINITY);
     let grid: Vec<f64> =
-        (0..).map(|step| least * 1.005_f64.powi(step)).take_while(|reach| *reach < all).collect();
+        (0..).map(|step| least * GRID.powi(step)).take_while(|reach| *reach < all).collect();
     let fits: Vec<(f64, f64, f64)> =
         grid.iter().map(|reach| fit(samples, &weights, *reach)).collect();
     let best = (0..grid.len()).min_by(|one, other| fits[*one].0.total_cmp(&fits[*other].0));
@@ -159,6 +164,6 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
         "random reads take {fast:.1} us up to that span and {:.1} us in the largest: a read of the map takes {cost:.1} us",
         fast + cost * (1.0 - grid[best] / all)
     );
-    let interval = [gib(low / 1.005), gib(high * 1.005)];
+    let interval = [gib(low / GRID - PART_OF_A_PAGE), gib(high * GRID + PART_OF_A_PAGE)];
     vec![Finding::number(KEY, gib(grid[best]), "GiB", interval).because(reason)]
 }

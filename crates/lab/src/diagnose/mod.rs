@@ -139,6 +139,27 @@ impl Default for Options {
 }
 
 impl Options {
+    /// Minutes that the detectors take on a drive of this geometry that writes 200 MB/s and reads in 0.1 ms: what to expect, and
+    /// no bound.
+    pub fn minutes(&self, geometry: Geometry) -> f64 {
+        let reads = |detector: &Detector| match detector {
+            Detector::Kind => 4_000.0,
+            Detector::Row => 30_000.0,
+            Detector::WriteBuffer | Detector::SlcCache => 0.0,
+            // At some thirty spans twice, with what warms the map.
+            Detector::MapReach => 1_400_000.0,
+        };
+        let rests = |detector: &Detector| match detector {
+            Detector::Kind | Detector::Row => 0.0,
+            Detector::WriteBuffer => 2.0,
+            Detector::SlcCache | Detector::MapReach => 60.0,
+        };
+        let of = |detector| reads(detector) * 1e-4 + rests(detector);
+        let seconds = self.bytes_written(geometry) as f64 / 200e6
+            + self.detectors.iter().map(of).sum::<f64>();
+        seconds / 60.0
+    }
+
     /// Bytes that the detectors write at most on a target of this geometry.
     pub fn bytes_written(&self, geometry: Geometry) -> u64 {
         let region = Region::of(geometry).map_or(0, |region| region.bytes);
@@ -182,26 +203,35 @@ pub fn judge(evidence: &[Evidence]) -> Vec<Finding> {
                 all.map(|key| Finding::undetermined(key, format!("not measured: {why}"))).collect()
             }
         };
-        findings.extend(of_it.into_iter().map(|it| Finding { cost: evidence.cost, ..it }));
+        let (name, cost) = (&evidence.detector, evidence.cost);
+        findings.extend(of_it.into_iter().map(|it| Finding { evidence: name.clone(), cost, ..it }));
     }
     without_what_is_not_an_ssd_s(findings)
 }
 
 /// What is no SSD has no pages and no cache of flash, whatever its times look like.
 fn without_what_is_not_an_ssd_s(findings: Vec<Finding>) -> Vec<Finding> {
-    let kind = findings.iter().find(|finding| finding.key == "kind");
-    let Some(kind) = kind.and_then(Finding::as_class).filter(|kind| *kind != "ssd") else {
-        return findings;
-    };
-    let reason = match kind {
-        "disk" => "a hard disk has no flash".to_string(),
-        other => format!("its kind is {other}: what lies behind is not seen"),
-    };
+    let Some(reason) = findings.iter().find_map(Finding::excludes_flash) else { return findings };
     let of_flash = |finding: Finding| match finding.key.as_str() {
         "kind" => finding,
-        key => Finding { cost: finding.cost, ..Finding::undetermined(key, reason.clone()) },
+        key => Finding {
+            evidence: finding.evidence,
+            cost: finding.cost,
+            ..Finding::undetermined(key, reason.clone())
+        },
     };
     findings.into_iter().map(of_flash).collect()
+}
+
+impl Finding {
+    /// Why there is no flash to be looked for, if it is a kind that has none or hides it.
+    fn excludes_flash(&self) -> Option<String> {
+        match self.as_class().filter(|_| self.key == "kind")? {
+            "ssd" => None,
+            "disk" => Some("a hard disk has no flash".into()),
+            other => Some(format!("its kind is {other}: what lies behind is not seen")),
+        }
+    }
 }
 
 /// Runs detectors on whatever target there is.
@@ -246,13 +276,21 @@ fn detect<T: Target>(
         region::write(&mut probe, region).err()
     };
     let mut all = Vec::new();
+    let mut has_no_flash = false;
     for detector in asked {
         let mut go_on = || watch(detector.name());
         let mut probe = Probe::new(target, options.seed ^ detector as u64, &mut go_on);
         let measured = match &stopped {
             Some(why) => Err(why.clone()),
+            // What it is not is not looked for: thousands of reads of a disk are minutes.
+            None if has_no_flash => Ok(Vec::new()),
             None => detector.measure(&mut probe, region),
         };
+        if detector == Detector::Kind
+            && let Ok(series) = &measured
+        {
+            has_no_flash = kind::estimate(series).iter().any(|it| it.excludes_flash().is_some());
+        }
         let cost = probe.cost();
         all.push(match measured {
             Ok(series) => evidence(detector, series, cost, None),

@@ -21,7 +21,7 @@ const TIMES: usize = 6;
 const LATE: usize = 1;
 /// The longest row, in units, and most pages in it.
 const LONGEST: u64 = 64;
-const MOST_PAGES: u64 = 8;
+const MOST_PAGES: u64 = 16;
 /// Reads at each level at least.
 const LEAST: f64 = 20.0;
 /// A pattern explains more than chance by so much: the F statistic, of some 200 patterns tried.
@@ -214,7 +214,7 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
     let row = match found.pattern.pages {
         Some(pages) => {
             let why =
-                format!("every {pages}. border is as fast as none: there the next die begins");
+                format!("every {pages}. border is a faster one: there the next die begins");
             exactly("row_bytes", page * pages as f64, why)
         }
         None => Finding::undetermined(

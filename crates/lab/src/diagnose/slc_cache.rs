@@ -1,4 +1,7 @@
 //! The SLC cache: after how many bytes written in order a drive becomes slower for good.
+//!
+//! A write buffer also takes the first of what is written faster. It does so again after a moment's rest, and a cache
+//! that is full does not: what is written then is the control.
 
 use fourcorners_drive::{Geometry, Nanos, Target};
 
@@ -8,8 +11,11 @@ use super::statistics::change;
 
 /// A drive at rest for so long has emptied its cache.
 const REST: Nanos = Nanos(60_000_000_000);
-/// Pieces that a third of the drive is written in.
+/// A write buffer is empty after so long and a flush, and a cache is not.
+const MOMENT: Nanos = Nanos(50_000_000);
+/// Pieces that a third of the drive is written in, and pieces of the same size that are written after that.
 const PIECES: u64 = 600;
+const AGAIN: u64 = 100;
 /// The first of them, which the write buffer takes for a part.
 const FIRST: usize = 12;
 /// A drop of the rate by less is none.
@@ -20,13 +26,16 @@ const LEAST_BIC: f64 = 10.0;
 const LEAST_PIECES: usize = 12;
 /// Whether there are two rates is told by so many pieces together: a drive that folds takes some at once and then none.
 const TOGETHER: usize = 6;
+/// More than this share of the pieces after a moment's rest at the higher rate are a buffer's.
+const MOST_BUFFERED: f64 = 0.4;
+/// The link limits if the first pieces take at least this share of the time of those after them.
+const LINK_LIMITS: f64 = 0.9;
 /// Each third of the pieces at a rate may be off by this share of the difference.
 const STEADY: f64 = 0.3;
 
 /// Bytes that are written.
 pub(super) fn bytes(geometry: Geometry) -> u64 {
-    let piece = piece(geometry);
-    piece * PIECES
+    piece(geometry) * (PIECES + AGAIN)
 }
 
 fn piece(geometry: Geometry) -> u64 {
@@ -36,22 +45,30 @@ fn piece(geometry: Geometry) -> u64 {
 
 pub(super) fn measure<T: Target>(probe: &mut Probe<'_, T>) -> Result<Vec<Series>, Stopped> {
     let geometry = probe.geometry();
-    let (piece, all) = (piece(geometry), bytes(geometry));
-    if all > geometry.bytes() {
+    let piece = piece(geometry);
+    if bytes(geometry) > geometry.bytes() {
         return Err(Stopped::Lacks("the target is too small".into()));
     }
     probe.flush()?;
     // What was written before has to leave the cache.
     probe.idle(REST)?;
-    let times = probe.write_in_order(0, all, (128 << 10, 8), piece)?;
-    let samples = times.iter().zip(1..).map(|(us, index)| [(index * piece) as f64, *us]);
-    let what = "bytes written in order; microseconds of the last of them".into();
-    Ok(vec![Series { what, samples: samples.collect() }])
+    let mut written = |start: u64, pieces: u64, what: &str| {
+        let times = probe.write_in_order(start, pieces * piece, (128 << 10, 8), piece)?;
+        let samples = times.iter().zip(1..).map(|(us, index)| [(index * piece) as f64, *us]);
+        let series = Series { what: what.into(), samples: samples.collect() };
+        probe.flush()?;
+        probe.idle(MOMENT)?;
+        Ok(series)
+    };
+    Ok(vec![
+        written(0, PIECES, "bytes written in order; microseconds of the last of them")?,
+        written(PIECES * piece, AGAIN, "the same after a moment's rest")?,
+    ])
 }
 
 pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
     const KEY: &str = "slc_cache_mib";
-    let Some(samples) = series.first().map(|series| &series.samples) else {
+    let [Series { samples, .. }, again] = series else {
         return vec![Finding::undetermined(KEY, "nothing was measured")];
     };
     let times: Vec<f64> = samples.iter().skip(FIRST).map(|[_, us]| *us).collect();
@@ -92,13 +109,29 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
         let reason = "the rate falls, but not from one level to another";
         return vec![Finding::undetermined(KEY, reason)];
     }
-    let at = (FIRST + at.at) as f64 * piece;
+    // How many of the pieces after a moment's rest were faster than the flash, in pieces at the higher rate.
+    let again: Vec<f64> = again.samples.iter().map(|[_, us]| *us).collect();
+    let as_long = &again[..again.len().min(FIRST + at.at)];
+    let buffered = as_long.iter().map(|us| (after - us) / (after - before)).sum::<f64>().max(0.0);
+    if as_long.is_empty() || buffered > MOST_BUFFERED * as_long.len() as f64 {
+        let reason = format!(
+            "the rate drops from {:.0} to {:.0} MB/s, and is the higher one again after a moment's rest: a write buffer's",
+            rate(before),
+            rate(after)
+        );
+        return vec![Finding::undetermined(KEY, reason)];
+    }
+    let end = (FIRST + at.at) as f64;
+    // Where the link limits, the buffer is empty when the cache is full, and takes some at the higher rate then.
+    let begins = mean(&samples.iter().take(2).map(|[_, us]| *us).collect::<Vec<f64>>());
+    let size = if begins > LINK_LIMITS * before { end - buffered } else { end };
     let reason = format!(
-        "written in order, the rate drops from {:.0} to {:.0} MB/s after {:.0} MiB",
+        "written in order, the rate drops from {:.0} to {:.0} MB/s after {:.0} MiB, and stays there after a moment's rest",
         rate(before),
         rate(after),
-        mib(at)
+        mib(end * piece)
     );
-    let interval = [mib(at - 2.0 * piece) * 0.98, mib(at + piece) * 1.01];
-    vec![Finding::number(KEY, mib(at), "MiB", interval).because(reason)]
+    let interval =
+        [mib((end - buffered - 2.0).max(0.0) * piece) * 0.98, mib((end + 1.0) * piece) * 1.01];
+    vec![Finding::number(KEY, mib(size * piece), "MiB", interval).because(reason)]
 }

@@ -16,7 +16,7 @@ use super::super::args::TargetArgs;
   kind          SSD, hard disk, memory, or one behind another; needs a fortieth of the drive written in order
   row           page of the flash, and its row over the planes of a die; needs the same
   write-buffer  where writes wait for the flash; a fiftieth of the drive at most
-  slc-cache     flash with one bit a cell that takes writes first; a third of the drive
+  slc-cache     flash with one bit a cell that takes writes first; two fifths of the drive
   map-reach     how much of the drive the map in its memory reaches; all of the drive
 Without --only and --budget: kind, row, write-buffer.
 
@@ -35,8 +35,9 @@ pub(in crate::cli) struct DiagnoseArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = detector)]
     pub(super) only: Vec<Detector>,
 
-    /// Write so much at most, for example 20G; without --only, run all detectors that fit
-    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
+    /// Write so much at most, for example 20G, or take so long, for example 30m or 2h (at 200 MB/s); without --only, run all
+    /// detectors that fit
+    #[arg(long, value_name = "SIZE|TIME", allow_negative_numbers = true)]
     pub(super) budget: Option<String>,
 
     /// Judge the samples of an earlier diagnosis (-o) again; nothing is measured

@@ -1,6 +1,7 @@
 //! `fourcorners diagnose`: what is inside a drive, from its times.
 
 mod args;
+mod budget;
 
 use std::io::{Write, stdout};
 use std::path::Path;
@@ -18,11 +19,11 @@ use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
 use super::print;
 use super::replaced::{Inputs, Kind};
-use super::size::bytes_of;
 use super::targets::{self, Asked};
 use super::terminal::{columns, say};
 pub(in crate::cli) use args::DiagnoseArgs;
 use args::NoiseArg;
+use budget::Budget;
 
 /// I/Os in flight and bytes of one, at most, of all detectors.
 const SETUP: Setup = Setup { queue_depth: 8, max_block_bytes: 128 << 10 };
@@ -65,26 +66,26 @@ pub(super) fn run(args: &DiagnoseArgs) -> Result<End, Failure> {
 /// Which detectors are run: those that were named, or those that the budget is enough for.
 fn options(args: &DiagnoseArgs, device: &DeviceUnderTest) -> Result<Options, String> {
     let geometry = device.geometry();
-    let budget = args.budget.as_deref().map(|text| {
-        bytes_of(text).ok_or_else(|| format!("--budget {text}: give a size such as 20G"))
-    });
-    let budget = budget.transpose()?;
+    let budget = args.budget.as_deref().map(Budget::of).transpose()?;
     let with = |detectors: Vec<Detector>| Options {
         detectors,
         seed: args.seed,
         noise: args.noise.noise(),
     };
-    let writes = |options: &Options| options.bytes_written(geometry);
     if !args.only.is_empty() {
         let options = with(args.only.clone());
         // Of a model, what is written costs nothing.
-        let most = budget.or(device.is_real().then_some(geometry.bytes() / 20));
-        if let Some(most) = most.filter(|most| writes(&options) > *most) {
+        let usual = device.is_real().then_some(Budget::Bytes(geometry.bytes() / 20));
+        if let Some(budget) = budget.or(usual).filter(|it| !it.is_enough(&options, geometry)) {
+            let allowed = match budget {
+                Budget::Bytes(most) => size(most),
+                Budget::Minutes(most) => format!("{most:.0} minutes"),
+            };
             return Err(format!(
-                "these detectors write up to {}, and {} may be written: --budget {} allows it",
-                size(writes(&options)),
-                size(most),
-                in_gigabytes(writes(&options)),
+                "these detectors write up to {} in about {:.0} minutes, which is more than {allowed}: --budget {} allows it",
+                size(options.bytes_written(geometry)),
+                options.minutes(geometry).ceil(),
+                in_gigabytes(options.bytes_written(geometry)),
             ));
         }
         return Ok(options);
@@ -96,15 +97,17 @@ fn options(args: &DiagnoseArgs, device: &DeviceUnderTest) -> Result<Options, Str
             detectors: chosen.detectors.iter().copied().chain([detector]).collect(),
             ..chosen.clone()
         };
-        if writes(&more) <= budget {
+        if budget.is_enough(&more, geometry) {
             chosen = more;
         }
     }
+    let first = with(vec![Detector::Kind]);
     match chosen.detectors.is_empty() {
         true => Err(format!(
-            "--budget {}: no detector writes so little; the first writes {}",
+            "--budget {}: no detector costs so little; the first writes {} in about {:.0} minutes",
             args.budget.as_deref().unwrap_or_default(),
-            size(writes(&with(vec![Detector::Kind])))
+            size(first.bytes_written(geometry)),
+            first.minutes(geometry).ceil()
         )),
         false => Ok(chosen),
     }
@@ -126,8 +129,7 @@ fn statement(typed: &str, device: &DeviceUnderTest, options: &Options) -> String
     let share = bytes as f64 / geometry.bytes() as f64 * 100.0;
     let names: Vec<&str> = options.detectors.iter().map(|detector| detector.name()).collect();
     let clock = if device.is_real() { "" } else { " on its own clock" };
-    // Writes at the rate of a slow SATA drive, and some 30,000 reads and the rests between writes.
-    let minutes = (bytes as f64 / 200e6 + 15.0) / 60.0;
+    let minutes = options.minutes(geometry);
     format!(
         "fourcorners: {typed}: {}; writes up to {} ({share:.0} % of it), about {:.0} minutes{clock} at 200 MB/s",
         names.join(", "),

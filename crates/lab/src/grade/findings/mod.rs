@@ -1,23 +1,25 @@
 //! How often the findings of [`diagnose`](mod@crate::diagnose) are right: drives are drawn, diagnosed through noise, and what is
 //! found is held against what they are. Nothing of the drive is told to the detectors.
 
+mod catalogue;
 mod population;
+mod shown;
 mod truth;
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fourcorners_machine::workers;
 use serde::Serialize;
 
-use crate::diagnose::{Detector, Finding, Noise, Options, Standing, Value, diagnose};
+use crate::diagnose::{Detector, Finding, Noise, Options, diagnose};
 use crate::drive::Drive;
 
+pub use catalogue::{CatalogueRow, grade_catalogue};
 pub use population::{Drawn, draw};
+pub use shown::{Document, document, table};
 pub use truth::Grade;
-use truth::Truth;
 
 /// Mistakes that are shown of each property.
 const SHOWN: usize = 5;
@@ -33,6 +35,8 @@ pub struct Graded {
     pub seed: u64,
     /// How inexact the times are.
     pub noise: Noise,
+    /// Only the drive of this number.
+    pub only: Option<usize>,
     /// How many drives are diagnosed at a time.
     pub workers: usize,
 }
@@ -75,7 +79,9 @@ pub struct Tally {
 pub fn grade_findings(what: &Graded, watch: &(dyn Fn(usize) -> bool + Sync)) -> Tally {
     type Found = (Drawn, Vec<Finding>);
     let slots: Vec<(usize, Mutex<Option<Found>>)> =
-        (0..what.drives).map(|index| (index, Mutex::default())).collect();
+        (0..what.drives).filter(|index| what.only.is_none_or(|only| only == *index))
+            .map(|index| (index, Mutex::default()))
+            .collect();
     let done = AtomicUsize::new(0);
     let one = |(index, slot): &(usize, Mutex<Option<Found>>)| {
         if watch(done.load(Ordering::Relaxed)) {
@@ -108,7 +114,7 @@ fn findings(drawn: &Drawn, what: &Graded) -> Vec<Finding> {
 
 impl OfProperty {
     fn add(&mut self, drawn: &Drawn, finding: &Finding, noise: Noise) {
-        let (truth, identifiable) = truth::of(drawn, &finding.key);
+        let (truth, identifiable) = truth::of(&drawn.profile, &finding.key);
         let (grade, inside) = truth::grade(finding, &truth);
         self.drives += 1;
         self.identifiable += usize::from(identifiable);
@@ -119,7 +125,7 @@ impl OfProperty {
             (Grade::Undetermined, true) => {
                 self.undetermined += 1;
                 if self.missed.len() < SHOWN {
-                    self.missed.push(mistake(drawn, finding, &truth, noise));
+                    self.missed.push(shown::mistake(drawn, finding, &truth, noise));
                 }
             }
             (Grade::Undetermined, false) => {}
@@ -128,68 +134,9 @@ impl OfProperty {
                 self.wrong += 1;
                 self.lucky += usize::from(grade == Grade::Right);
                 if self.worst.len() < SHOWN {
-                    self.worst.push(mistake(drawn, finding, &truth, noise));
+                    self.worst.push(shown::mistake(drawn, finding, &truth, noise));
                 }
             }
         }
     }
-}
-
-/// What repeats a mistake, and what it is.
-fn mistake(drawn: &Drawn, finding: &Finding, truth: &Truth, noise: Noise) -> String {
-    let found = match (&finding.value, finding.standing) {
-        (Some(Value::Number(value)), Standing::Bound) => format!("at least {value:.2}"),
-        (Some(Value::Number(value)), _) => format!("{value:.2} {:.2?}", finding.interval),
-        (Some(Value::Class(class)), _) => class.clone(),
-        (None, _) => format!("nothing ({})", finding.reason),
-    };
-    let so = match truth {
-        Truth::Number(value, _) => format!("{value:.2}"),
-        Truth::Class(class) => (*class).into(),
-        Truth::None => "there is none".into(),
-    };
-    format!(
-        "{}: found {found}, and it is {so}: fourcorners diagnose {} --noise {}",
-        finding.key,
-        drawn.arguments(),
-        noise.name()
-    )
-}
-
-/// A table of several noises, and the worst mistakes.
-pub fn markdown(tallies: &[Tally]) -> String {
-    let mut text = String::from(
-        "| noise | property | drives | can be told | right | undetermined | wrong | of them by luck right | intervals | holding the truth |\n\
-         |---|---|--:|--:|--:|--:|--:|--:|--:|--:|\n",
-    );
-    let percent = |part: usize, all: usize| match all {
-        0 => "-".to_string(),
-        all => format!("{:.0} %", part as f64 / all as f64 * 100.0),
-    };
-    for tally in tallies {
-        for (key, of_it) in &tally.findings {
-            // Writing to a string cannot fail.
-            let _ = writeln!(
-                text,
-                "| {} | `{key}` | {} | {} | {} | {} | {} | {} | {} | {} |",
-                tally.noise,
-                of_it.drives,
-                of_it.identifiable,
-                percent(of_it.right, of_it.identifiable),
-                percent(of_it.undetermined, of_it.identifiable),
-                of_it.wrong,
-                of_it.lucky,
-                of_it.intervals,
-                percent(of_it.covering, of_it.intervals),
-            );
-        }
-    }
-    let mistakes =
-        tallies.iter().flat_map(|tally| tally.findings.values()).flat_map(|it| &it.worst);
-    let mut mistakes = mistakes.peekable();
-    if mistakes.peek().is_some() {
-        text += "\nThe first mistakes of each, and what repeats them:\n\n";
-        mistakes.for_each(|line| text += &format!("- `{line}`\n"));
-    }
-    text
 }

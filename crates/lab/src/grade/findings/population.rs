@@ -1,6 +1,6 @@
 //! The drives that findings are graded on: one drive of the catalogue with another inside.
 
-use fourcorners_catalogue::{Model, Profile, built_in};
+use fourcorners_catalogue::{Profile, built_in};
 
 use crate::disturbed::Random;
 
@@ -111,14 +111,15 @@ fn built(base: &str, set: &[String]) -> Profile {
     built_in(base, set).unwrap_or_else(|error| unreachable!("{base} {set:?}: {error}"))
 }
 
-/// Whether it is an SSD.
-pub fn is_ssd(drawn: &Drawn) -> bool {
-    matches!(drawn.profile.model, Model::Ssd(_))
-}
-
 #[cfg(test)]
 mod tests {
+    use fourcorners_catalogue::Model;
+
     use super::*;
+
+    fn is_ssd(drawn: &Drawn) -> bool {
+        matches!(drawn.profile.model, Model::Ssd(_))
+    }
 
     #[test]
     fn any_seed_draws_drives_with_each_mechanism_and_without() {

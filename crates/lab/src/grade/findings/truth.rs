@@ -1,11 +1,9 @@
 //! What a finding has to say of a drive that is known, and whether times can tell.
 
-use fourcorners_catalogue::Model;
+use fourcorners_catalogue::{Model, Profile};
 use fourcorners_drive::config::{LinkSection, SsdConfig, WhenSlcFull};
 
 use crate::diagnose::{Finding, Standing, Value, write_buffer_most_bytes};
-
-use super::population::Drawn;
 
 /// What is so.
 #[derive(Clone, PartialEq, Debug)]
@@ -18,9 +16,29 @@ pub(super) enum Truth {
     None,
 }
 
+impl Truth {
+    /// In words.
+    pub(super) fn words(&self) -> String {
+        match self {
+            Truth::Number(value, _) => number(*value),
+            Truth::Class(class) => (*class).into(),
+            Truth::None => "none".into(),
+        }
+    }
+}
+
+/// A number as it is shown: whole, or with three digits.
+pub(super) fn number(value: f64) -> String {
+    match value {
+        whole if whole.fract() == 0.0 || whole >= 1000.0 => format!("{whole:.0}"),
+        large if large >= 10.0 => format!("{large:.1}"),
+        small => format!("{small:.3}"),
+    }
+}
+
 /// The truth of a property, and whether the times of the drive can tell it by the closed forms below.
-pub(super) fn of(drawn: &Drawn, key: &str) -> (Truth, bool) {
-    let Model::Ssd(ssd) = &drawn.profile.model else {
+pub(super) fn of(profile: &Profile, key: &str) -> (Truth, bool) {
+    let Model::Ssd(ssd) = &profile.model else {
         return match key {
             "kind" => (Truth::Class("disk"), true),
             _ => (Truth::None, false),
@@ -29,9 +47,10 @@ pub(super) fn of(drawn: &Drawn, key: &str) -> (Truth, bool) {
     let nand = &ssd.nand;
     let (page, planes) = (f64::from(nand.page_bytes), f64::from(nand.planes));
     match key {
-        "kind" => (Truth::Class("ssd"), true),
+        // What answers sooner may be memory behind something slow.
+        "kind" => (Truth::Class("ssd"), read_us(ssd) > 15.0),
         "page_bytes" => (Truth::Number(page, 0.0), Borders::of(ssd).tell_the_page(ssd)),
-        "row_bytes" => (Truth::Number(page * planes, 0.0), Borders::of(ssd).tell_the_row()),
+        "row_bytes" => (Truth::Number(page * planes, 0.0), Borders::of(ssd).tell_the_row(ssd)),
         "write_buffer_kib" => write_buffer(ssd),
         "slc_cache_mib" => slc(ssd),
         "map_reach_gib" => map(ssd),
@@ -54,39 +73,71 @@ impl Borders {
         let nand = &ssd.nand;
         let transfer_us = f64::from(nand.page_bytes) / nand.bus_mb_per_s;
         let hidden_us = link_us(ssd, 4096);
-        let firmware_us = ssd.host.command_us + ssd.controller.read_command_us;
-        // What was written in order lies in the SLC buffer, if there is one.
-        let array_us = ssd.slc_buffer.as_ref().map_or(nand.read_us, |slc| slc.read_us);
-        let read_us = firmware_us + array_us + transfer_us + hidden_us;
-        let meet_us = (transfer_us - array_us).max(0.0) * f64::from(u8::from(nand.channels == 1));
+        let read_us = read_us(ssd);
+        let meet_us = (transfer_us - array_us(ssd)).max(0.0) * f64::from(u8::from(nand.channels == 1));
         let seen = |us: f64| (us - hidden_us).max(0.0) / read_us;
         let within = if nand.planes > 1 { seen(transfer_us) } else { 0.0 };
         Borders { within, of_rows: seen(meet_us) }
     }
 
-    fn tell_the_row(&self) -> bool {
-        self.within > 0.01 && self.of_rows < 0.4 * self.within
+    /// A border of rows is taken for none if it costs less than half of one within; where there is no read without a
+    /// border, it has to cost less.
+    fn tell_the_row(&self, ssd: &SsdConfig) -> bool {
+        let differ = match ssd.nand.page_bytes {
+            4096 => self.within - self.of_rows > 0.01,
+            _ => self.of_rows < 0.5 * self.within,
+        };
+        self.within > 0.01 && differ
     }
 
     /// There must be reads of two units that cross none.
     fn tell_the_page(&self, ssd: &SsdConfig) -> bool {
-        self.tell_the_row()
+        self.tell_the_row(ssd)
             || self.within.max(self.of_rows) > 0.01 && ssd.nand.page_bytes > 4096
     }
 }
 
-/// Microseconds of data on the link: ten bits a byte, in frames of 8 KiB.
+/// Microseconds that the array takes for a page: what was written in order lies in the SLC buffer, if there is one.
+fn array_us(ssd: &SsdConfig) -> f64 {
+    ssd.slc_buffer.as_ref().map_or(ssd.nand.read_us, |slc| slc.read_us)
+}
+
+/// Microseconds of a read of 4 KiB.
+fn read_us(ssd: &SsdConfig) -> f64 {
+    let firmware_us = ssd.host.command_us + ssd.controller.read_command_us;
+    let transfer_us = f64::from(ssd.nand.page_bytes) / ssd.nand.bus_mb_per_s;
+    firmware_us + array_us(ssd) + transfer_us + link_us(ssd, 4096)
+}
+
+/// Microseconds of data on the link, without what a command adds.
 fn link_us(ssd: &SsdConfig, bytes: u32) -> f64 {
-    let LinkSection::Sata(sata) = &ssd.link else { return f64::NAN };
-    f64::from(bytes) / (sata.gbps * 100.0) + f64::from(bytes.div_ceil(8192)) * sata.frame_us
+    match &ssd.link {
+        // Ten bits a byte, in frames of 8 KiB.
+        LinkSection::Sata(sata) => {
+            f64::from(bytes) / (sata.gbps * 100.0) + f64::from(bytes.div_ceil(8192)) * sata.frame_us
+        }
+        // 24 bytes more for each packet.
+        LinkSection::Pcie(pcie) => {
+            let gigabytes = [0.25, 0.5, 0.985, 1.97, 3.94][pcie.generation.clamp(1, 5) as usize - 1];
+            let payload = f64::from(pcie.max_payload_bytes);
+            f64::from(bytes) * (1.0 + 24.0 / payload) / (gigabytes * 1e3 * f64::from(pcie.lanes))
+        }
+    }
+}
+
+/// Microseconds that a command adds on the link.
+fn link_command_us(ssd: &SsdConfig) -> f64 {
+    match &ssd.link {
+        LinkSection::Sata(sata) => sata.command_us,
+        LinkSection::Pcie(_) => 0.0,
+    }
 }
 
 /// Microseconds that a write of this many bytes takes at least if others follow it at once: the slower of link and
 /// firmware.
 fn write_us(ssd: &SsdConfig, bytes: u32) -> f64 {
     let controller = &ssd.controller;
-    let LinkSection::Sata(sata) = &ssd.link else { return f64::NAN };
-    let link = link_us(ssd, bytes) + 2.0 * sata.command_us;
+    let link = link_us(ssd, bytes) + link_command_us(ssd);
     let firmware =
         controller.write_command_us + f64::from(bytes / 4096) * controller.write_4k_us;
     link.max(firmware).max(ssd.host.command_us)
@@ -97,13 +148,19 @@ fn program_us(ssd: &SsdConfig) -> f64 {
     ssd.slc_buffer.as_ref().map_or(ssd.nand.program_us, |slc| slc.program_us)
 }
 
+/// Rows that the buffer holds beside those that are being filled.
+fn rows_in_buffer(ssd: &SsdConfig) -> u64 {
+    let row = u64::from(ssd.nand.page_bytes) * u64::from(ssd.nand.planes);
+    let filling = 1 + u64::from(ssd.slc_buffer.is_some()) + u64::from(ssd.streams.is_some());
+    (u64::from(ssd.buffer.write_kib) * 1024 / row).saturating_sub(filling).max(1)
+}
+
 /// What the buffer takes: whole rows, without those that are being filled. It is seen if the link fills it before the first
 /// row is programmed and noticed if it is more than a few writes, and no more than is written.
 fn write_buffer(ssd: &SsdConfig) -> (Truth, bool) {
     let nand = &ssd.nand;
     let row = u64::from(nand.page_bytes) * u64::from(nand.planes);
-    let filling = 1 + u64::from(ssd.slc_buffer.is_some());
-    let rows = (u64::from(ssd.buffer.write_kib) * 1024 / row).saturating_sub(filling).max(1);
+    let rows = rows_in_buffer(ssd);
     let bytes = (rows * row) as f64;
     let fill_us = bytes / f64::from(16 << 10) * write_us(ssd, 16 << 10);
     let programmed_us = program_us(ssd) + row as f64 / nand.bus_mb_per_s;
@@ -116,11 +173,13 @@ fn write_buffer(ssd: &SsdConfig) -> (Truth, bool) {
     (Truth::Number(bytes / 1024.0, 0.0), told)
 }
 
-/// 10^6 bytes a second that the flash takes, with so many microseconds a program.
+/// 10^6 bytes a second that the flash takes, with so many microseconds a program: no more dies are at work than rows are in
+/// the buffer.
 fn flash_mb_per_s(ssd: &SsdConfig, program_us: f64) -> f64 {
     let nand = &ssd.nand;
     let row = f64::from(nand.planes * nand.page_bytes);
-    let by_program = f64::from(nand.dies) * row / (program_us + row / nand.bus_mb_per_s);
+    let at_work = f64::from(nand.dies).min(rows_in_buffer(ssd) as f64);
+    let by_program = at_work * row / (program_us + row / nand.bus_mb_per_s);
     by_program.min(f64::from(nand.channels) * nand.bus_mb_per_s)
 }
 
