@@ -271,7 +271,8 @@ fn detectors_see_times_and_nothing_else() {
     for (path, text) in detectors {
         assert_eq!(asks_the_model(&path, &text), [""; 0]);
     }
-    let planted = "// An Ssd is not named here.\nfn pages(ssd: &Ssd) -> u64 { ssd.energy_j() as u64 }\n";
+    let planted =
+        "// An Ssd is not named here.\nfn pages(ssd: &Ssd) -> u64 { ssd.energy_j() as u64 }\n";
     assert_eq!(asks_the_model(Path::new("a.rs"), planted), ["a.rs:2 names Ssd"]);
     assert_eq!(asks_the_model(Path::new("a.rs"), "let it = SsdLike::new();"), [""; 0]);
 }

@@ -24,7 +24,11 @@ fn nothing_is_found_that_is_not_so_and_most_of_what_can_be_told_is_found() {
             let of_it = &tally.findings[*key];
             assert_eq!(of_it.drives, 20);
             assert_eq!(of_it.wrong, 0, "{:?}\n{shown}", of_it.worst);
-            assert!(of_it.identifiable > 0 && of_it.identifiable < 20 || *key == "kind" || *key == "map_reach_gib");
+            assert!(
+                of_it.identifiable > 0 && of_it.identifiable < 20
+                    || *key == "kind"
+                    || *key == "map_reach_gib"
+            );
             let least = of_it.identifiable as f64 * 0.75;
             assert!(of_it.right as f64 >= least, "{key}: {:?}\n{shown}", of_it.missed);
         }
@@ -63,7 +67,12 @@ fn what_is_stopped_says_so_and_finds_nothing() {
         asked < 2
     });
     let reason = |key: &str| {
-        found.findings.iter().find(|it| it.key == key).map(|it| it.reason.clone()).unwrap_or_default()
+        found
+            .findings
+            .iter()
+            .find(|it| it.key == key)
+            .map(|it| it.reason.clone())
+            .unwrap_or_default()
     };
     assert!(!reason("kind").contains("interrupted"), "that was done by then");
     for key in ["page_bytes", "row_bytes", "write_buffer_kib"] {

@@ -306,3 +306,43 @@ fn detect<T: Target>(
     }
     all
 }
+
+#[cfg(test)]
+mod tests {
+    use fourcorners_drive::{Nanos, Null};
+
+    use super::*;
+
+    fn of_null(us: f64) -> Vec<Finding> {
+        let mut target = Null::new(1 << 22, Nanos::from_micros(us));
+        let options = Options { detectors: Detector::ALL.to_vec(), ..Options::default() };
+        judge(&detect(&mut target, &options, &mut |_| true))
+    }
+
+    #[test]
+    fn of_what_answers_always_alike_nothing_is_determined_but_that_memory_is_memory() {
+        let determined = |findings: &[Finding]| -> Vec<(String, Option<String>)> {
+            let those = findings.iter().filter(|it| it.standing == Standing::Determined);
+            those.map(|it| (it.key.clone(), it.as_class().map(String::from))).collect()
+        };
+        let memory = of_null(3.0);
+        assert_eq!(determined(&memory), [("kind".into(), Some("memory".into()))]);
+        assert!(memory[1..].iter().all(|it| it.standing == Standing::Undetermined));
+        for us in [0.0, 10.0, 100.0, 5_000.0] {
+            let kinds: Vec<_> =
+                determined(&of_null(us)).into_iter().filter(|(key, _)| key != "kind").collect();
+            assert!(kinds.is_empty(), "{us} us: {kinds:?}");
+        }
+        // What takes a tenth of a millisecond at any size moves no data: no drive does that.
+        assert_eq!(determined(&of_null(100.0)), []);
+    }
+
+    #[test]
+    fn of_a_target_that_is_too_small_nothing_is_written() {
+        let mut target = Null::new(1 << 20, Nanos::from_micros(3.0));
+        let found = detect(&mut target, &Options::default(), &mut |_| true);
+        assert!(found.iter().all(|it| it.cost.gb == 0.0 && it.stopped.is_some()), "{found:?}");
+        let findings = judge(&found);
+        assert!(findings.iter().all(|it| it.standing == Standing::Undetermined), "{findings:?}");
+    }
+}

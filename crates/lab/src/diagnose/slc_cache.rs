@@ -16,8 +16,9 @@ const MOMENT: Nanos = Nanos(50_000_000);
 /// Pieces that a third of the drive is written in, and pieces of the same size that are written after that.
 const PIECES: u64 = 600;
 const AGAIN: u64 = 100;
-/// The first of them, which the write buffer takes for a part.
-const FIRST: usize = 12;
+/// The first of them are the write buffer's in part: so many bytes, and no more than so many pieces.
+const FIRST_BYTES: f64 = 64.0 * 1024.0 * 1024.0;
+const MOST_FIRST: usize = 12;
 /// A drop of the rate by less is none.
 const LEAST_DROP: f64 = 0.15;
 /// How much better two rates have to be than one.
@@ -71,7 +72,11 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
     let [Series { samples, .. }, again] = series else {
         return vec![Finding::undetermined(KEY, "nothing was measured")];
     };
-    let times: Vec<f64> = samples.iter().skip(FIRST).map(|[_, us]| *us).collect();
+    let Some(piece) = samples.first().map(|[bytes, _]| *bytes).filter(|bytes| *bytes >= 1.0) else {
+        return vec![Finding::undetermined(KEY, "too little was written")];
+    };
+    let first = ((FIRST_BYTES / piece).ceil() as usize).min(MOST_FIRST);
+    let times: Vec<f64> = samples.iter().skip(first).map(|[_, us]| *us).collect();
     let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len().max(1) as f64;
     let together: Vec<f64> = times.chunks(TOGETHER).map(mean).collect();
     let (Some(at), Some(rough), Some(last)) = (change(&times), change(&together), samples.last())
@@ -79,7 +84,6 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
         return vec![Finding::undetermined(KEY, "too little was written")];
     };
     let mib = |bytes: f64| bytes / f64::from(1 << 20);
-    let piece = samples[0][0];
     let [before, after] = at.levels;
     let rate = |us: f64| piece / us;
     if rough.bic < LEAST_BIC || 1.0 - before / after < LEAST_DROP {
@@ -105,13 +109,15 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
         thirds.all(|third| (mean(third) - level).abs() < STEADY * (after - before))
     };
     if at.at.abs_diff(rough.at * TOGETHER) > 2 * TOGETHER
-        || !is_steady(fast, before) || !is_steady(slow, after) {
+        || !is_steady(fast, before)
+        || !is_steady(slow, after)
+    {
         let reason = "the rate falls, but not from one level to another";
         return vec![Finding::undetermined(KEY, reason)];
     }
     // How many of the pieces after a moment's rest were faster than the flash, in pieces at the higher rate.
     let again: Vec<f64> = again.samples.iter().map(|[_, us]| *us).collect();
-    let as_long = &again[..again.len().min(FIRST + at.at)];
+    let as_long = &again[..again.len().min(first + at.at)];
     let buffered = as_long.iter().map(|us| (after - us) / (after - before)).sum::<f64>().max(0.0);
     if as_long.is_empty() || buffered > MOST_BUFFERED * as_long.len() as f64 {
         let reason = format!(
@@ -121,7 +127,7 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
         );
         return vec![Finding::undetermined(KEY, reason)];
     }
-    let end = (FIRST + at.at) as f64;
+    let end = (first + at.at) as f64;
     // Where the link limits, the buffer is empty when the cache is full, and takes some at the higher rate then.
     let begins = mean(&samples.iter().take(2).map(|[_, us]| *us).collect::<Vec<f64>>());
     let size = if begins > LINK_LIMITS * before { end - buffered } else { end };

@@ -68,7 +68,10 @@ pub(super) fn measure<T: Target>(
             waits
         })?;
         place += most;
-        all.push(Series { what: "bytes written; microseconds since the write before".into(), samples });
+        all.push(Series {
+            what: "bytes written; microseconds since the write before".into(),
+            samples,
+        });
     }
     // How long the flash takes for a little: what is written in less has not left the buffer.
     let mut flushes = Vec::new();
@@ -137,9 +140,10 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
     }
     // The bytes that most trials agree on.
     let agree = |from: f64| waits.iter().filter(|wait| wait.from <= from && from < wait.to).count();
-    let from = waits.iter().map(|wait| wait.from).max_by(|one, other| {
-        agree(*one).cmp(&agree(*other)).then(other.total_cmp(one))
-    });
+    let from = waits
+        .iter()
+        .map(|wait| wait.from)
+        .max_by(|one, other| agree(*one).cmp(&agree(*other)).then(other.total_cmp(one)));
     let from = from.unwrap_or_default();
     let agreeing: Vec<&Wait> =
         waits.iter().filter(|wait| wait.from <= from && from < wait.to).collect();
@@ -151,9 +155,8 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
         ));
     }
     let to = agreeing.iter().map(|wait| wait.to).fold(f64::INFINITY, f64::min);
-    let middle = |of: fn(&Wait) -> f64| {
-        median(&agreeing.iter().map(|wait| of(wait)).collect::<Vec<f64>>())
-    };
+    let middle =
+        |of: fn(&Wait) -> f64| median(&agreeing.iter().map(|wait| of(wait)).collect::<Vec<f64>>());
     let (begins_us, ends_us) = (middle(|wait| wait.begins_us), middle(|wait| wait.ends_us));
     // The quickest flushes: a busy host makes them longer, never shorter.
     let flash_us = quantile(&flushes.samples.iter().map(|[_, us]| *us).collect::<Vec<f64>>(), 0.25);

@@ -54,14 +54,17 @@ pub(super) fn run(args: &GradeArgs) -> Result<End, Failure> {
         let drawn = draw(args.seed, only).arguments();
         writeln!(stdout().lock(), "fourcorners diagnose {drawn}\n")?;
     }
-    let command =
-        format!("fourcorners grade --findings --markdown --drives {} --seed {}", args.drives, args.seed);
+    let command = format!(
+        "fourcorners grade --findings --markdown --drives {} --seed {}",
+        args.drives, args.seed
+    );
     let of = Document { command: &command, tallies: &tallies, catalogue: &catalogue };
     let text = match &tallies[..] {
         [one] if args.json => serde_json::to_string(one)?,
         _ if args.markdown => document(&of).trim_end().to_string(),
         all => {
-            let worst = all.iter().flat_map(|tally| tally.findings.values()).flat_map(|it| &it.worst);
+            let worst =
+                all.iter().flat_map(|tally| tally.findings.values()).flat_map(|it| &it.worst);
             let worst: Vec<String> = worst.map(|line| format!("\n{line}")).collect();
             table(all).trim_end().to_string() + &worst.concat()
         }

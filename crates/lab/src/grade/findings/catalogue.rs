@@ -79,7 +79,9 @@ fn row(name: &str, noise: Noise) -> Option<CatalogueRow> {
 fn smaller(profile: Profile) -> (Profile, u64) {
     match &profile.model {
         Model::Ssd(ssd) => match scaled(ssd) {
-            Ok(small) => (Profile { model: Model::Ssd(Box::new(small.config)), ..profile }, small.factor),
+            Ok(small) => {
+                (Profile { model: Model::Ssd(Box::new(small.config)), ..profile }, small.factor)
+            }
             Err(_) => (profile, 1),
         },
         Model::Hdd(_) => (profile, 1),

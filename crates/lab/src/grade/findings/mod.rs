@@ -78,10 +78,10 @@ pub struct Tally {
 /// Draws, diagnoses and grades. `watch` is told how many drives are done, and stops it by `false`.
 pub fn grade_findings(what: &Graded, watch: &(dyn Fn(usize) -> bool + Sync)) -> Tally {
     type Found = (Drawn, Vec<Finding>);
-    let slots: Vec<(usize, Mutex<Option<Found>>)> =
-        (0..what.drives).filter(|index| what.only.is_none_or(|only| only == *index))
-            .map(|index| (index, Mutex::default()))
-            .collect();
+    let slots: Vec<(usize, Mutex<Option<Found>>)> = (0..what.drives)
+        .filter(|index| what.only.is_none_or(|only| only == *index))
+        .map(|index| (index, Mutex::default()))
+        .collect();
     let done = AtomicUsize::new(0);
     let one = |(index, slot): &(usize, Mutex<Option<Found>>)| {
         if watch(done.load(Ordering::Relaxed)) {

@@ -94,8 +94,9 @@ pub fn document(of: &Document<'_>) -> String {
     let _ = writeln!(text, "| drive | size | {} |", heads.join(" | "));
     let _ = writeln!(text, "|---|---|{}", "---|".repeat(heads.len()));
     for row in of.catalogue {
-        let cells: Vec<String> =
-            keys().map(|key| row.cells.iter().find(|cell| cell.key == key).map_or("-".into(), cell)).collect();
+        let cells: Vec<String> = keys()
+            .map(|key| row.cells.iter().find(|cell| cell.key == key).map_or("-".into(), cell))
+            .collect();
         let size = if row.factor == 1 { "whole".into() } else { format!("1/{}", row.factor) };
         let _ = writeln!(text, "| {} | {size} | {} |", row.drive, cells.join(" | "));
     }
@@ -118,7 +119,10 @@ pub fn document(of: &Document<'_>) -> String {
 fn list<'a>(text: &mut String, what: &str, lines: impl Iterator<Item = &'a String>) {
     let mut lines = lines.peekable();
     if lines.peek().is_some() {
-        let _ = writeln!(text, "\n{what}, the first of each property and noise, by the command that repeats it:\n");
+        let _ = writeln!(
+            text,
+            "\n{what}, the first of each property and noise, by the command that repeats it:\n"
+        );
         lines.for_each(|line| text.push_str(&format!("- `{line}`\n")));
     }
 }

@@ -74,7 +74,8 @@ impl Borders {
         let transfer_us = f64::from(nand.page_bytes) / nand.bus_mb_per_s;
         let hidden_us = link_us(ssd, 4096);
         let read_us = read_us(ssd);
-        let meet_us = (transfer_us - array_us(ssd)).max(0.0) * f64::from(u8::from(nand.channels == 1));
+        let meet_us =
+            (transfer_us - array_us(ssd)).max(0.0) * f64::from(u8::from(nand.channels == 1));
         let seen = |us: f64| (us - hidden_us).max(0.0) / read_us;
         let within = if nand.planes > 1 { seen(transfer_us) } else { 0.0 };
         Borders { within, of_rows: seen(meet_us) }
@@ -92,8 +93,7 @@ impl Borders {
 
     /// There must be reads of two units that cross none.
     fn tell_the_page(&self, ssd: &SsdConfig) -> bool {
-        self.tell_the_row(ssd)
-            || self.within.max(self.of_rows) > 0.01 && ssd.nand.page_bytes > 4096
+        self.tell_the_row(ssd) || self.within.max(self.of_rows) > 0.01 && ssd.nand.page_bytes > 4096
     }
 }
 
@@ -118,7 +118,8 @@ fn link_us(ssd: &SsdConfig, bytes: u32) -> f64 {
         }
         // 24 bytes more for each packet.
         LinkSection::Pcie(pcie) => {
-            let gigabytes = [0.25, 0.5, 0.985, 1.97, 3.94][pcie.generation.clamp(1, 5) as usize - 1];
+            let gigabytes =
+                [0.25, 0.5, 0.985, 1.97, 3.94][pcie.generation.clamp(1, 5) as usize - 1];
             let payload = f64::from(pcie.max_payload_bytes);
             f64::from(bytes) * (1.0 + 24.0 / payload) / (gigabytes * 1e3 * f64::from(pcie.lanes))
         }
@@ -138,8 +139,7 @@ fn link_command_us(ssd: &SsdConfig) -> f64 {
 fn write_us(ssd: &SsdConfig, bytes: u32) -> f64 {
     let controller = &ssd.controller;
     let link = link_us(ssd, bytes) + link_command_us(ssd);
-    let firmware =
-        controller.write_command_us + f64::from(bytes / 4096) * controller.write_4k_us;
+    let firmware = controller.write_command_us + f64::from(bytes / 4096) * controller.write_4k_us;
     link.max(firmware).max(ssd.host.command_us)
 }
 
@@ -193,7 +193,8 @@ fn slc(ssd: &SsdConfig) -> (Truth, bool) {
     let [fast, main] = [slc.program_us, ssd.nand.program_us].map(|us| flash_mb_per_s(ssd, us));
     // Until a block is read and programmed again the next waits, and all goes through both.
     let row = f64::from(ssd.nand.planes * ssd.nand.page_bytes);
-    let moves = flash_mb_per_s(ssd, ssd.nand.program_us + slc.read_us + row / ssd.nand.bus_mb_per_s);
+    let moves =
+        flash_mb_per_s(ssd, ssd.nand.program_us + slc.read_us + row / ssd.nand.bus_mb_per_s);
     let slow = match slc.when_full {
         WhenSlcFull::Direct => main,
         WhenSlcFull::Fold => 1.0 / (1.0 / fast + 1.0 / moves),
