@@ -101,6 +101,13 @@ pub struct Series {
     pub samples: Vec<[f64; 2]>,
 }
 
+impl Series {
+    /// Whether its samples can be places and times: a stored one may be anything.
+    pub(super) fn can_be(&self) -> bool {
+        self.samples.iter().flatten().all(|number| (0.0..=1e16).contains(number))
+    }
+}
+
 impl Finding {
     /// A number with its interval.
     pub(super) fn number(key: &str, value: f64, unit: &str, interval: [f64; 2]) -> Finding {

@@ -53,6 +53,9 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
     let [near, region, anywhere, large] = series else {
         return vec![Finding::undetermined(KEY, "nothing was measured")];
     };
+    if [near, region, anywhere, large].iter().any(|series| series.samples.is_empty()) {
+        return vec![Finding::undetermined(KEY, "nothing was measured")];
+    }
     let times = |series: &Series| series.samples.iter().map(|[_, us]| *us).collect::<Vec<f64>>();
     let [near, region, anywhere, large] = [near, region, anywhere, large].map(times);
     let [middle_near, middle, middle_anywhere, middle_large] =

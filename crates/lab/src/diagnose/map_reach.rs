@@ -119,11 +119,14 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
     let samples = &samples.samples;
     let all = samples.iter().map(|[span, _]| *span).fold(0.0, f64::max);
     let least = samples.iter().map(|[span, _]| *span).fold(f64::INFINITY, f64::min);
+    if least < 1.0 {
+        return vec![Finding::undetermined(KEY, "nothing was measured")];
+    }
     // Of times without noise a thousandth counts as noise: a line is no more exact than that.
     let weights: Vec<f64> = samples
         .iter()
         .zip(&errors.samples)
-        .map(|([_, us], [_, error])| 1.0 / (error.powi(2) + (1e-3 * us).powi(2)))
+        .map(|([_, us], [_, error])| 1.0 / (error.powi(2) + (1e-3 * us).powi(2)).max(1e-12))
         .collect();
     let count = samples.len() as f64;
     let (flat, level, _) = fit(samples, &weights, f64::INFINITY);

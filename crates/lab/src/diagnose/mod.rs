@@ -196,12 +196,16 @@ pub fn judge(evidence: &[Evidence]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for evidence in evidence {
         let Some(detector) = Detector::named(&evidence.detector) else { continue };
+        let undetermined = |why: &str| -> Vec<Finding> {
+            let all = detector.keys().iter();
+            all.map(|key| Finding::undetermined(key, format!("not measured: {why}"))).collect()
+        };
         let of_it = match &evidence.stopped {
-            None => detector.estimate(&evidence.series),
-            Some(why) => {
-                let all = detector.keys().iter();
-                all.map(|key| Finding::undetermined(key, format!("not measured: {why}"))).collect()
+            Some(why) => undetermined(why),
+            None if !evidence.series.iter().all(Series::can_be) => {
+                undetermined("its samples are no places and times")
             }
+            None => detector.estimate(&evidence.series),
         };
         let (name, cost) = (&evidence.detector, evidence.cost);
         findings.extend(of_it.into_iter().map(|it| Finding { evidence: name.clone(), cost, ..it }));

@@ -121,7 +121,9 @@ fn first_wait(samples: &[[f64; 2]]) -> Option<Wait> {
 pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
     const KEY: &str = "write_buffer_kib";
     let undetermined = |reason: String| vec![Finding::undetermined(KEY, reason)];
-    let Some((flushes, trials)) = series.split_last().filter(|(_, trials)| !trials.is_empty())
+    let Some((flushes, trials)) = series
+        .split_last()
+        .filter(|(flushes, trials)| !flushes.samples.is_empty() && !trials.is_empty())
     else {
         return undetermined("nothing was measured".into());
     };
