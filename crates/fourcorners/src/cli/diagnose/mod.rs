@@ -140,7 +140,7 @@ fn statement(typed: &str, device: &DeviceUnderTest, options: &Options) -> String
 
 fn check_output(args: &DiagnoseArgs, read: Option<&Path>) -> Result<(), String> {
     let Some(output) = &args.output else { return Ok(()) };
-    Inputs::of(read.into_iter()).may_write(output, Kind::Json, args.overwrite)?;
+    Inputs::of(read).may_write(output, Kind::Json, args.overwrite)?;
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
     match folder.unwrap_or(Path::new(".")).is_dir() {
         true => Ok(()),
