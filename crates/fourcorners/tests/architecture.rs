@@ -250,3 +250,29 @@ fn a_package_too_many_is_found() {
     let planted = "[[package]]\nname = \"serde\"\n\n[[package]]\nname = \"axum\"\n";
     assert_eq!(locked(planted, &OF_THE_COMMAND), ["axum"]);
 }
+
+/// What only a model tells. A detector that asks it finds nothing on a real drive.
+const TOLD_BY_A_MODEL: [&str; 4] = ["SsdCounters", "Profile", "Ssd", "energy_j"];
+
+fn asks_the_model(path: &Path, text: &str) -> Vec<Violation> {
+    let is_word = |character: char| character.is_alphanumeric() || character == '_';
+    let found = code(text).filter_map(|(line, code)| {
+        let mut words = code.split(|character| !is_word(character));
+        let told = words.find(|word| TOLD_BY_A_MODEL.contains(word))?;
+        Some(format!("{}:{line} names {told}", path.display()))
+    });
+    found.collect()
+}
+
+#[test]
+fn detectors_see_times_and_nothing_else() {
+    let detectors = sources(&root().join("crates/lab/src/diagnose"));
+    assert!(detectors.len() > 5, "the detectors are looked for where they are");
+    for (path, text) in detectors {
+        assert_eq!(asks_the_model(&path, &text), [""; 0]);
+    }
+    let planted =
+        "// An Ssd is not named here.\nfn pages(ssd: &Ssd) -> u64 { ssd.energy_j() as u64 }\n";
+    assert_eq!(asks_the_model(Path::new("a.rs"), planted), ["a.rs:2 names Ssd"]);
+    assert_eq!(asks_the_model(Path::new("a.rs"), "let it = SsdLike::new();"), [""; 0]);
+}

@@ -205,16 +205,21 @@ impl Random {
     }
 
     /// With a mean of 1.
-    fn exponential(&mut self) -> f64 {
+    pub(crate) fn exponential(&mut self) -> f64 {
         -self.unit().ln()
+    }
+
+    /// With a mean of 0 and a deviation of 1.
+    pub(crate) fn normal(&mut self) -> f64 {
+        // Box and Muller's: two even ones make a normal one.
+        let (radius, angle) =
+            ((-2.0 * self.unit().ln()).sqrt(), self.unit() * std::f64::consts::TAU);
+        radius * angle.cos()
     }
 
     /// With a mean of 1, and this deviation of its logarithm.
     fn log_normal(&mut self, deviation: f64) -> f64 {
-        // Box and Muller's: two even ones make a normal one.
-        let (radius, angle) =
-            ((-2.0 * self.unit().ln()).sqrt(), self.unit() * std::f64::consts::TAU);
-        (deviation * radius * angle.cos() - deviation * deviation / 2.0).exp()
+        (deviation * self.normal() - deviation * deviation / 2.0).exp()
     }
 }
 

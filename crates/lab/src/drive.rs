@@ -56,7 +56,27 @@ pub struct Outcome {
     pub write_amplification: Option<f64>,
 }
 
+/// Something to be done with a target of whichever kind.
+pub trait OnTarget {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    fn on<T: Target>(self, target: &mut T) -> Self::Output;
+}
+
 impl Drive {
+    /// Does something with the target that it is.
+    pub fn on<W: OnTarget>(&mut self, what: W) -> W::Output {
+        match self {
+            Drive::Ssd(ssd) => what.on(&mut **ssd),
+            Drive::Hdd(hdd) => what.on(&mut **hdd),
+            Drive::Disturbed(disturbed) => what.on(&mut **disturbed),
+            Drive::Array(array) => what.on(&mut **array),
+            Drive::Real(uring) => what.on(&mut **uring),
+        }
+    }
+
     /// The virtual drive of a profile.
     ///
     /// # Panics

@@ -3,7 +3,7 @@
 //! A [`review::Method`] is a plan of jobs, a [`drive::Drive`] is what they run on, and a
 //! [`Record`](fourcorners_record::Record) is what comes of it; [`campaign`] reviews one drive
 //! or several, and keeps what comes of it. [`replay`] is the storage bench, [`validate`] holds virtual drives against what
-//! was published, [`choose`] ranks drives by a work, [`state`] keeps a used drive in a file, [`real_tasks`] does tasks on a file system,
+//! was published, [`choose`] ranks drives by a work, [`diagnose`] finds what is inside a drive, [`state`] keeps a used drive in a file, [`real_tasks`] does tasks on a file system,
 //! [`bench`] measures our own speed. Nothing in here parses arguments, draws or serves: the command
 //! is the crate `fourcorners`, and Python binds this one.
 //!
@@ -41,6 +41,7 @@ pub mod bench;
 pub mod campaign;
 pub mod choose;
 pub mod device_under_test;
+pub mod diagnose;
 pub mod disturbed;
 pub mod drive;
 pub mod grade;

@@ -25,6 +25,7 @@ use super::args::{
   fourcorners results list --drive m4
   fourcorners compare crucial-m4-256gb intel-x25-m-g2-160gb
   fourcorners choose task:boot --have intel-x25-m-g2-160gb --gb-per-day 20
+  fourcorners diagnose crucial-m4-256gb
   fourcorners trace info web.load.gz
   fourcorners trace replay generated:light crucial-m4-256gb")]
 pub(super) struct CommandLine {
@@ -74,6 +75,8 @@ pub(super) enum Command {
     Serve(super::serve::ServeArgs),
     // Described at its arguments, as Run is.
     Crash(super::crash::CrashArgs),
+    // The same.
+    Diagnose(super::diagnose::DiagnoseArgs),
     /// Serve a local page to browse results and review virtual drives
     #[cfg(feature = "web")]
     Web(super::web::WebArgs),

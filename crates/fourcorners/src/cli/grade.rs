@@ -1,4 +1,6 @@
-//! `fourcorners grade`: how often verdicts are right.
+//! `fourcorners grade`: how often verdicts are right, or with `--findings` what `diagnose` finds.
+
+mod findings;
 
 use std::io::{IsTerminal, Write, stderr, stdout};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -38,6 +40,10 @@ pub(super) struct GradeArgs {
     /// Only the drive with this number, counted from 0
     #[arg(long, value_name = "N")]
     only: Option<usize>,
+    /// Grade what `diagnose` finds instead of verdicts, a second of CPU time per drive; with --markdown through
+    /// all noises and on every drive of the catalogue, as in docs/DIAGNOSE.md
+    #[arg(long, conflicts_with_all = ["quick", "methods"])]
+    findings: bool,
     /// Only these methods, separated by commas [default: all that can be graded]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = graded)]
     methods: Vec<Method>,
@@ -82,6 +88,9 @@ pub(super) fn run(args: &GradeArgs) -> Result<End, Failure> {
             args.drives
         )));
     }
+    if args.findings {
+        return findings::run(args);
+    }
     let levels = match args.noise {
         Some(noise) => vec![level_of(noise)],
         None if args.markdown => NoiseLevel::ALL.to_vec(),
@@ -103,14 +112,9 @@ pub(super) fn run(args: &GradeArgs) -> Result<End, Failure> {
     };
     let interrupt = Interrupt::listen()?;
     let terminal = stderr().is_terminal();
-    // Progress that cannot be shown is no reason to stop.
     let said = AtomicUsize::new(0);
     let watch = |done: usize| {
-        if terminal {
-            let _ = write!(stderr(), "\rgrade: {done} of {} drives", args.drives);
-        } else if done / SAID_EACH > said.fetch_max(done / SAID_EACH, Ordering::Relaxed) {
-            let _ = writeln!(stderr(), "grade: {done} of {} drives", args.drives);
-        }
+        say_how_far(done, args.drives, &said);
         !interrupt.asked()
     };
     let mistaken = |line: &str| {
@@ -133,6 +137,15 @@ pub(super) fn run(args: &GradeArgs) -> Result<End, Failure> {
     };
     writeln!(stdout().lock(), "{text}")?;
     Ok(if interrupt.asked() { End::Incomplete } else { End::Done })
+}
+
+/// Says how many drives are done. Progress that cannot be shown is no reason to stop.
+fn say_how_far(done: usize, drives: usize, said: &AtomicUsize) {
+    if stderr().is_terminal() {
+        let _ = write!(stderr(), "\rgrade: {done} of {drives} drives");
+    } else if done / SAID_EACH > said.fetch_max(done / SAID_EACH, Ordering::Relaxed) {
+        let _ = writeln!(stderr(), "grade: {done} of {drives} drives");
+    }
 }
 
 fn level_of(noise: NoiseArg) -> NoiseLevel {

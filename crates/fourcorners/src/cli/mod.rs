@@ -11,6 +11,7 @@ mod choose;
 mod command;
 mod compare;
 mod crash;
+mod diagnose;
 mod doctor;
 mod drives;
 mod dry_run;
@@ -112,6 +113,7 @@ fn dispatch(command: Command) -> Result<End, Failure> {
         Command::Methods(args) => methods::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Crash(args) => crash::run(&args),
+        Command::Diagnose(args) => diagnose::run(&args),
         #[cfg(feature = "web")]
         Command::Web(args) => web::run(args),
         Command::Completions(args) => manual::completions(&args),

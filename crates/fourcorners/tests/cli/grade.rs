@@ -35,6 +35,22 @@ fn a_hard_disk_that_is_drawn_has_no_verdict_on_flash() {
 }
 
 #[test]
+fn findings_are_graded_by_property() {
+    let args =
+        ["grade", "--findings", "--noise", "lab", "--drives", "40", "--only", "19", "--json"];
+    let document: Value = serde_json::from_str(&graded(&args)).expect("JSON");
+    assert_eq!(document["noise"], "lab");
+    let kind = &document["findings"]["kind"];
+    assert_eq!(
+        (&kind["drives"], &kind["right"], &kind["wrong"]),
+        (&1.into(), &1.into(), &0.into())
+    );
+    let shown = graded(&["grade", "--findings", "--drives", "40", "--only", "19"]);
+    assert!(shown.contains("fourcorners diagnose seagate-momentus"), "{shown}");
+    assert!(shown.contains("| none | `page_bytes` | 1 | 0 |"), "{shown}");
+}
+
+#[test]
 fn slips_are_refused_in_a_line() {
     for (slip, named) in [
         (&["--drives", "0"][..], "from 1 to 1,000,000"),
@@ -42,6 +58,7 @@ fn slips_are_refused_in_a_line() {
         (&["--noise", "loud"], "host"),
         (&["--drives", "10", "--only", "10"], "counted from 0"),
         (&["--json", "--markdown"], "--markdown"),
+        (&["--findings", "--quick"], "--quick"),
     ] {
         let args = [&["grade"], slip].concat();
         let line = refused(folder().path(), &args);

@@ -10,6 +10,7 @@ mod compare;
 mod compressing;
 mod crash;
 mod devices;
+mod diagnose;
 mod document;
 mod drive_health;
 mod drives;

@@ -1,6 +1,7 @@
 //! How often verdicts are right: drives whose truth is known are drawn, disturbed, reviewed as a user
 //! would review them, and every verdict is held against the truth.
 
+pub mod findings;
 mod population;
 mod shown;
 mod tally;

@@ -18,7 +18,7 @@ mod numbers;
 mod question;
 mod rig;
 mod runs;
-mod scale;
+pub(crate) mod scale;
 pub mod shown;
 mod split;
 mod summary;

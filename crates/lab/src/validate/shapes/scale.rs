@@ -8,10 +8,10 @@ use fourcorners_drive::config::{ConfigError, SsdConfig};
 const LEAST_BLOCKS: u32 = 200;
 
 /// A drive at a part of its capacity.
-pub(super) struct Scaled {
-    pub(super) config: SsdConfig,
+pub(crate) struct Scaled {
+    pub(crate) config: SsdConfig,
     /// How many times smaller it is: a power of two.
-    pub(super) factor: u64,
+    pub(crate) factor: u64,
 }
 
 /// The drive at the smallest part of its capacity, by a power of two, that leaves each die at least
@@ -24,7 +24,7 @@ pub(super) struct Scaled {
 ///
 /// # Errors
 /// When the smaller drive is none, which its config's check says.
-pub(super) fn scaled(config: &SsdConfig) -> Result<Scaled, ConfigError> {
+pub(crate) fn scaled(config: &SsdConfig) -> Result<Scaled, ConfigError> {
     let mut factor = 1;
     if config.log_blocks.is_none() && config.compression.is_none() && config.streams.is_none() {
         while u64::from(config.nand.blocks_per_plane) >= u64::from(LEAST_BLOCKS) * 2 * factor {

@@ -1,0 +1,97 @@
+//! The arguments of `diagnose`.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, ValueEnum};
+use fourcorners_lab::diagnose::{Detector, Noise};
+
+use super::super::args::TargetArgs;
+
+/// Find out what is inside a drive, from the times of its I/Os alone.
+///
+/// Each detector measures one property and says its value with an interval, or that the times do not tell, and why. It
+/// asks the drive for nothing but reads and writes: no name, no profile, no counter.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Detectors, and what they write:
+  kind          SSD, hard disk, memory, or one behind another; needs a fortieth of the drive written in order
+  row           page of the flash, and its row over the planes of a die; needs the same
+  write-buffer  where writes wait for the flash; a fiftieth of the drive at most
+  slc-cache     flash with one bit a cell that takes writes first; two fifths of the drive
+  map-reach     how much of the drive the map in its memory reaches; all of the drive
+Without --only and --budget: kind, row, write-buffer.
+
+Examples:
+  fourcorners diagnose crucial-m4-256gb
+  fourcorners diagnose samsung-840-evo-250gb --only slc-cache
+  fourcorners diagnose intel-x25-m-g2-80gb --budget 200G
+  sudo fourcorners diagnose /dev/sdX --destroy /dev/sdX -o found.json
+  fourcorners diagnose --again found.json")]
+pub(in crate::cli) struct DiagnoseArgs {
+    /// A block device (/dev/sdX), a file, a drive of the catalogue or a profile (./mine.toml)
+    #[arg(value_name = "TARGET", required_unless_present = "again")]
+    pub(super) target: Option<String>,
+
+    /// Only these detectors, separated by commas
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = detector)]
+    pub(super) only: Vec<Detector>,
+
+    /// Write so much at most, for example 20G, or take so long, for example 30m or 2h (at 200 MB/s); without --only, run all
+    /// detectors that fit
+    #[arg(long, value_name = "SIZE|TIME", allow_negative_numbers = true)]
+    pub(super) budget: Option<String>,
+
+    /// Judge the samples of an earlier diagnosis (-o) again; nothing is measured
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["target", "only", "budget", "noise"])]
+    pub(super) again: Option<PathBuf>,
+
+    /// Show the detectors of a virtual drive its times through so much noise
+    #[arg(long, value_name = "LEVEL", default_value = "none")]
+    pub(super) noise: NoiseArg,
+
+    /// Seed of the places that are read and written, and of the noise
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(super) seed: u64,
+
+    /// Write what was found and all samples into this file
+    #[arg(long, short, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+
+    /// Replace any other file of that name as well
+    #[arg(long, requires = "output")]
+    pub(super) overwrite: bool,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+
+    #[command(flatten)]
+    pub(super) on: TargetArgs,
+}
+
+/// A noise level of `diagnose`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(super) enum NoiseArg {
+    /// The drive's own times
+    None,
+    /// A quiet machine: 1 %, and 2 us
+    Lab,
+    /// A busy machine: 3 %, 48 us, a clock of 1 us, and one in a thousand 1 to 10 ms late
+    Host,
+}
+
+impl NoiseArg {
+    pub(super) fn noise(self) -> Noise {
+        match self {
+            NoiseArg::None => Noise::None,
+            NoiseArg::Lab => Noise::Lab,
+            NoiseArg::Host => Noise::Host,
+        }
+    }
+}
+
+fn detector(text: &str) -> Result<Detector, String> {
+    Detector::named(text).ok_or_else(|| {
+        let names = Detector::ALL.map(Detector::name);
+        format!("there is no such detector; choose from: {}", names.join(", "))
+    })
+}

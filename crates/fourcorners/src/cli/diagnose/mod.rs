@@ -1,0 +1,213 @@
+//! `fourcorners diagnose`: what is inside a drive, from its times.
+
+mod args;
+mod budget;
+
+use std::io::{Write, stdout};
+use std::path::Path;
+
+use comfy_table::{ContentArrangement, Table, presets};
+use fourcorners_drive::Geometry;
+use fourcorners_lab::device_under_test::DeviceUnderTest;
+use fourcorners_lab::diagnose::{
+    Detector, Diagnosis, Finding, Options, SCHEMA, Standing, Value, diagnose, judge,
+};
+use fourcorners_linux::Setup;
+use fourcorners_machine::save::write_atomically;
+
+use super::interrupt::Interrupt;
+use super::outcome::{End, Failure};
+use super::print;
+use super::replaced::{Inputs, Kind};
+use super::targets::{self, Asked};
+use super::terminal::{columns, say};
+pub(in crate::cli) use args::DiagnoseArgs;
+use args::NoiseArg;
+use budget::Budget;
+
+/// I/Os in flight and bytes of one, at most, of all detectors.
+const SETUP: Setup = Setup { queue_depth: 8, max_block_bytes: 128 << 10 };
+
+pub(super) fn run(args: &DiagnoseArgs) -> Result<End, Failure> {
+    if let Some(stored) = &args.again {
+        check_output(args, Some(stored)).map_err(Failure::Usage)?;
+        let mut diagnosis = stored_diagnosis(stored).map_err(Failure::Usage)?;
+        diagnosis.findings = judge(&diagnosis.evidence);
+        return tell(args, &diagnosis);
+    }
+    let typed = args.target.clone().unwrap_or_default();
+    let asked = Asked { targets: std::slice::from_ref(&typed), on: &args.on, writes: true };
+    let device = targets::plan_asked(&asked).map_err(Failure::Usage)?.pop();
+    let device = device.ok_or_else(|| Failure::Usage(format!("{typed}: there is no target")))?;
+    if device.is_real() && args.noise != NoiseArg::None {
+        return Err(Failure::Usage(format!(
+            "--noise is for virtual drives, and {typed} is not one: leave it out"
+        )));
+    }
+    check_output(args, device.place().as_deref()).map_err(Failure::Usage)?;
+    let options = options(args, &device).map_err(Failure::Usage)?;
+    let interrupt = Interrupt::listen()?;
+    say(&statement(&typed, &device, &options));
+    let usage = |error: &dyn std::fmt::Display| Failure::Usage(error.to_string());
+    let device = device.create().map_err(|error| usage(&error))?;
+    let mut ready = device.open_for(SETUP).map_err(|error| usage(&error))?;
+    let mut running = String::new();
+    let mut watch = |what: &str| {
+        if running != what {
+            running = what.to_string();
+            say(&format!("fourcorners: {what}"));
+        }
+        !interrupt.asked()
+    };
+    let diagnosis = diagnose(&mut ready.drive, &typed, &options, &mut watch);
+    tell(args, &diagnosis)
+}
+
+/// Which detectors are run: those that were named, or those that the budget is enough for.
+fn options(args: &DiagnoseArgs, device: &DeviceUnderTest) -> Result<Options, String> {
+    let geometry = device.geometry();
+    let budget = args.budget.as_deref().map(Budget::of).transpose()?;
+    let with = |detectors: Vec<Detector>| Options {
+        detectors,
+        seed: args.seed,
+        noise: args.noise.noise(),
+    };
+    if !args.only.is_empty() {
+        let options = with(args.only.clone());
+        // Of a model, what is written costs nothing.
+        let usual = device.is_real().then_some(Budget::Bytes(geometry.bytes() / 20));
+        if let Some(budget) = budget.or(usual).filter(|it| !it.is_enough(&options, geometry)) {
+            let allowed = match budget {
+                Budget::Bytes(most) => size(most),
+                Budget::Minutes(most) => format!("{most:.0} minutes"),
+            };
+            return Err(format!(
+                "these detectors write up to {} in about {:.0} minutes, which is more than {allowed}: --budget {} allows it",
+                size(options.bytes_written(geometry)),
+                options.minutes(geometry).ceil(),
+                in_gigabytes(options.bytes_written(geometry)),
+            ));
+        }
+        return Ok(options);
+    }
+    let Some(budget) = budget else { return Ok(with(Detector::USUAL.to_vec())) };
+    let mut chosen = with(Vec::new());
+    for detector in Detector::ALL {
+        let more = Options {
+            detectors: chosen.detectors.iter().copied().chain([detector]).collect(),
+            ..chosen.clone()
+        };
+        if budget.is_enough(&more, geometry) {
+            chosen = more;
+        }
+    }
+    let first = with(vec![Detector::Kind]);
+    match chosen.detectors.is_empty() {
+        true => Err(format!(
+            "--budget {}: no detector costs so little; the first writes {} in about {:.0} minutes",
+            args.budget.as_deref().unwrap_or_default(),
+            size(first.bytes_written(geometry)),
+            first.minutes(geometry).ceil()
+        )),
+        false => Ok(chosen),
+    }
+}
+
+fn size(bytes: u64) -> String {
+    fourcorners_words::size(bytes)
+}
+
+/// A size that is enough, as it is typed.
+fn in_gigabytes(bytes: u64) -> String {
+    format!("{:.1}G", (bytes as f64 / 1e8).ceil() / 10.0)
+}
+
+/// What will be done, before anything is written.
+fn statement(typed: &str, device: &DeviceUnderTest, options: &Options) -> String {
+    let geometry: Geometry = device.geometry();
+    let bytes = options.bytes_written(geometry);
+    let share = bytes as f64 / geometry.bytes() as f64 * 100.0;
+    let names: Vec<&str> = options.detectors.iter().map(|detector| detector.name()).collect();
+    let clock = if device.is_real() { "" } else { " on its own clock" };
+    let minutes = options.minutes(geometry);
+    format!(
+        "fourcorners: {typed}: {}; writes up to {} ({share:.0} % of it), about {:.0} minutes{clock} at 200 MB/s",
+        names.join(", "),
+        size(bytes),
+        minutes.ceil()
+    )
+}
+
+fn check_output(args: &DiagnoseArgs, read: Option<&Path>) -> Result<(), String> {
+    let Some(output) = &args.output else { return Ok(()) };
+    Inputs::of(read).may_write(output, Kind::Json, args.overwrite)?;
+    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match folder.unwrap_or(Path::new(".")).is_dir() {
+        true => Ok(()),
+        false => Err(format!("{}: there is no such folder; make it first", output.display())),
+    }
+}
+
+fn stored_diagnosis(path: &Path) -> Result<Diagnosis, String> {
+    let name = path.display();
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
+    let stored: Diagnosis = serde_json::from_str(&text)
+        .map_err(|error| format!("{name} is no diagnosis of `diagnose -o`: {error}"))?;
+    match stored.schema == SCHEMA {
+        true => Ok(stored),
+        false => Err(format!("{name} is of the form {}, and this is {SCHEMA}", stored.schema)),
+    }
+}
+
+fn tell(args: &DiagnoseArgs, diagnosis: &Diagnosis) -> Result<End, Failure> {
+    let text = serde_json::to_string(diagnosis).map_err(anyhow::Error::from)?;
+    if let Some(output) = &args.output {
+        write_atomically(output, text.as_bytes())
+            .map_err(|error| anyhow::anyhow!("cannot write {}: {error}", output.display()))?;
+    }
+    let shown = if args.json { text } else { table(diagnosis) };
+    print::done(writeln!(stdout().lock(), "{shown}"))?;
+    let whole = diagnosis.evidence.iter().all(|evidence| evidence.stopped.is_none());
+    Ok(if whole { End::Done } else { End::Incomplete })
+}
+
+fn table(diagnosis: &Diagnosis) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_width(columns());
+    table.set_header(["", "found", "95 %", "why"]);
+    for finding in &diagnosis.findings {
+        let (found, interval) = words(finding);
+        table.add_row([finding.key.replace('_', " "), found, interval, finding.reason.clone()]);
+    }
+    let cost = diagnosis.evidence.iter().fold((0.0, 0.0), |(gb, minutes), evidence| {
+        (gb + evidence.cost.gb, minutes + evidence.cost.minutes)
+    });
+    format!(
+        "{}\n{table}\nThe detectors wrote {:.2} GB in {:.1} minutes, and before them a region in order.",
+        diagnosis.target, cost.0, cost.1
+    )
+}
+
+/// The value of a finding, and its interval where that is more than the value.
+fn words(finding: &Finding) -> (String, String) {
+    let unit = finding.unit.as_deref().map(|unit| format!(" {unit}")).unwrap_or_default();
+    let short = |value: f64| {
+        let digits = if value.fract() == 0.0 || value >= 100.0 { 0 } else { 2 };
+        format!("{value:.digits$}")
+    };
+    let value = match (&finding.value, finding.standing) {
+        (None, _) | (_, Standing::Undetermined) => "undetermined".into(),
+        (Some(Value::Class(class)), _) => class.clone(),
+        (Some(Value::Number(value)), Standing::Bound) => {
+            format!("at least {}{unit}", short(*value))
+        }
+        (Some(Value::Number(value)), Standing::Determined) => format!("{}{unit}", short(*value)),
+    };
+    let interval = match finding.interval {
+        Some([low, high]) if low < high => format!("{} to {}", short(low), short(high)),
+        _ => String::new(),
+    };
+    (value, interval)
+}

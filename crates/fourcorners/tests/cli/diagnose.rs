@@ -1,0 +1,216 @@
+//! `fourcorners diagnose`: what is found of a virtual drive, of a file and of memory, and what is refused.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::bench::{HDD, M4, Ran, folder, listing, refused, run, start};
+
+fn diagnosis(ran: &Ran) -> Value {
+    serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
+}
+
+fn finding<'a>(diagnosis: &'a Value, key: &str) -> &'a Value {
+    let findings = diagnosis["findings"].as_array().expect("a list");
+    findings.iter().find(|finding| finding["key"] == key).unwrap_or(&Value::Null)
+}
+
+/// The keys that are not determined; each says why.
+fn undetermined(diagnosis: &Value) -> Vec<&str> {
+    let findings = diagnosis["findings"].as_array().expect("a list");
+    let left = findings.iter().filter(|finding| finding["standing"] == "undetermined");
+    let reasoned = left.inspect(|it| assert_ne!(it["reason"], "", "{it}"));
+    reasoned.filter_map(|finding| finding["key"].as_str()).collect()
+}
+
+#[test]
+fn page_row_and_buffer_of_the_m4_are_found_and_judged_again() {
+    let dir = folder();
+    let ran = run(dir.path(), &["diagnose", M4, "--json", "-o", "found.json"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    // What it writes and takes is said first.
+    assert!(ran.stderr.contains("kind, row, write-buffer; writes up to"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("minutes"), "{}", ran.stderr);
+    let found = diagnosis(&ran);
+    assert_eq!(found["schema"], "fourcorners.diagnose/1");
+    assert_eq!(finding(&found, "kind")["value"], "ssd");
+    assert_eq!(finding(&found, "page_bytes")["value"], 8192.0);
+    assert_eq!(finding(&found, "row_bytes")["value"], 16384.0);
+    // The profile's 512 KiB, without the row that is being filled.
+    let buffer = finding(&found, "write_buffer_kib");
+    assert_eq!((&buffer["value"], &buffer["unit"]), (&496.0.into(), &"KiB".into()));
+    for key in ["interval", "level", "standing", "reason", "evidence", "cost"] {
+        assert!(!buffer[key].is_null(), "{key}: {buffer}");
+    }
+    let written: f64 = found["evidence"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|evidence| evidence["cost"]["gb"].as_f64())
+        .sum();
+    assert!(written < 256.0 / 20.0, "{written} GB");
+
+    let again = run(dir.path(), &["diagnose", "--again", "found.json", "--json"]);
+    assert_eq!(diagnosis(&again)["findings"], found["findings"]);
+    let table = run(dir.path(), &["diagnose", "--again", "found.json"]);
+    assert!(table.stdout.contains("8192 bytes") && table.stdout.contains("496 KiB"), "{table:?}");
+}
+
+#[test]
+fn through_noise_and_with_another_page_the_other_page_is_found() {
+    let dir = folder();
+    let args =
+        ["diagnose", M4, "--set", "nand.page_bytes=16384", "--set", "nand.blocks_per_plane=1024"];
+    for noise in ["lab", "host"] {
+        let more = ["--noise", noise, "--only", "kind,row", "--json"];
+        let found = diagnosis(&run(dir.path(), &[&args[..], &more].concat()));
+        assert_eq!(finding(&found, "page_bytes")["value"], 16384.0, "{noise}");
+        assert_eq!(finding(&found, "row_bytes")["value"], 32768.0, "{noise}");
+        assert_eq!(finding(&found, "write_buffer_kib"), &Value::Null, "{noise}");
+    }
+}
+
+#[test]
+fn of_an_optane_and_a_hard_disk_nothing_of_flash_is_said() {
+    let dir = folder();
+    let optane = diagnosis(&run(dir.path(), &["diagnose", "intel-optane-900p-280gb", "--json"]));
+    let keys = ["kind", "page_bytes", "row_bytes", "write_buffer_kib"];
+    assert_eq!(undetermined(&optane), keys, "{}", optane["findings"]);
+    let disk = diagnosis(&run(dir.path(), &["diagnose", HDD, "--json"]));
+    assert_eq!(finding(&disk, "kind")["value"], "disk");
+    assert_eq!(undetermined(&disk), keys[1..], "{}", disk["findings"]);
+    let reason = finding(&disk, "page_bytes")["reason"].as_str().expect("a reason");
+    assert!(reason.contains("hard disk"), "{reason}");
+}
+
+#[test]
+fn a_budget_chooses_the_detectors_and_what_it_allows_not_is_refused() {
+    let dir = folder();
+    let small = "crucial-m4-64gb";
+    let ran = run(dir.path(), &["diagnose", small, "--budget", "2G", "--json"]);
+    let names = |ran: &Ran| -> Vec<String> {
+        let evidence = diagnosis(ran)["evidence"].as_array().expect("a list").clone();
+        evidence.iter().filter_map(|it| Some(it["detector"].as_str()?.into())).collect()
+    };
+    assert_eq!(names(&ran), ["kind", "row"], "{ran:?}");
+    let ran = run(dir.path(), &["diagnose", small, "--budget", "1m", "--json"]);
+    assert_eq!(names(&ran), ["kind", "row", "write-buffer"], "{ran:?}");
+    for (slip, named) in [
+        (&["--budget", "1M"][..], "no detector costs so little"),
+        (&["--budget", "soon"], "20G"),
+        (&["--only", "map-reach", "--budget", "2G"], "--budget"),
+        (&["--only", "soul"], "choose from: kind, row"),
+        (&["--noise", "loud"], "host"),
+        (&["--again", "none.json"], "cannot be used with"),
+    ] {
+        let line = refused(dir.path(), &[&["diagnose", small], slip].concat());
+        assert!(line.contains(named), "{slip:?}: {line}");
+    }
+    let line = refused(dir.path(), &["diagnose", "--again", "none.json"]);
+    assert!(line.contains("none.json"), "{line}");
+    fs::write(dir.path().join("other.json"), "{}").expect("it is ours");
+    let line = refused(dir.path(), &["diagnose", "--again", "other.json"]);
+    assert!(line.contains("is no diagnosis"), "{line}");
+}
+
+#[test]
+fn evidence_that_makes_no_sense_is_read_without_a_panic() {
+    let dir = folder();
+    let made =
+        run(dir.path(), &["diagnose", "crucial-m4-64gb", "-o", "found.json", "--budget", "40G"]);
+    assert_eq!(made.code, Some(0), "{made:?}");
+    let text = fs::read_to_string(dir.path().join("found.json")).expect("it was written");
+    let whole: Value = serde_json::from_str(&text).expect("JSON");
+    let spoiled: [fn(&mut Value); 4] = [
+        |samples| *samples = Value::Array(Vec::new()),
+        |samples| samples.as_array_mut().expect("a list").truncate(1),
+        |samples| {
+            samples
+                .as_array_mut()
+                .expect("a list")
+                .iter_mut()
+                .for_each(|it| *it = [0.0, 0.0].into())
+        },
+        |samples| {
+            samples
+                .as_array_mut()
+                .expect("a list")
+                .iter_mut()
+                .for_each(|it| *it = [-1e300, 1e300].into())
+        },
+    ];
+    for (number, spoil) in spoiled.into_iter().enumerate() {
+        let mut other = whole.clone();
+        for evidence in other["evidence"].as_array_mut().expect("a list") {
+            for series in evidence["series"].as_array_mut().expect("a list") {
+                spoil(&mut series["samples"]);
+            }
+        }
+        fs::write(dir.path().join("spoiled.json"), other.to_string()).expect("it is ours");
+        let ran = run(dir.path(), &["diagnose", "--again", "spoiled.json", "--json"]);
+        assert_eq!(ran.code, Some(0), "{number}: {ran:?}");
+        let again = diagnosis(&ran);
+        let determined = again["findings"].as_array().expect("a list").iter();
+        let determined: Vec<&Value> =
+            determined.filter(|it| it["standing"] == "determined" && it["key"] != "kind").collect();
+        assert!(determined.is_empty(), "{number}: {determined:?}");
+    }
+}
+
+fn file(dir: &Path, bytes: u64) -> String {
+    let path = dir.join("target.bin");
+    File::create(&path).and_then(|file| file.set_len(bytes)).expect("it can be made");
+    path.to_string_lossy().into_owned()
+}
+
+#[test]
+fn of_a_file_it_says_what_it_can_and_why_not_the_rest() {
+    let dir = folder();
+    let target = file(dir.path(), 700 << 20);
+    let before = fs::metadata(&target).expect("it is there").len();
+    let line = refused(dir.path(), &["diagnose", &target]);
+    assert!(line.contains("--destroy"), "{line}");
+    let ran = run(dir.path(), &["diagnose", &target, "--destroy", &target, "--json"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let found = diagnosis(&ran);
+    assert_eq!(found["findings"].as_array().map(Vec::len), Some(4));
+    undetermined(&found);
+    assert_eq!(fs::metadata(&target).expect("it is there").len(), before);
+    let line = refused(dir.path(), &["diagnose", &target, "--destroy", &target, "--noise", "lab"]);
+    assert!(line.contains("virtual"), "{line}");
+    let line =
+        refused(dir.path(), &["diagnose", &target, "--destroy", &target, "--only", "map-reach"]);
+    assert!(line.contains("--budget"), "{line}");
+}
+
+#[test]
+fn a_target_that_is_too_small_is_undetermined_and_untouched() {
+    let dir = folder();
+    let target = file(dir.path(), 64 << 20);
+    let ran = run(dir.path(), &["diagnose", &target, "--destroy", &target, "--json"]);
+    let found = diagnosis(&ran);
+    assert_eq!(undetermined(&found).len(), 4, "{ran:?}");
+    let reason = finding(&found, "kind")["reason"].as_str().expect("a reason");
+    assert!(reason.contains("640 MiB"), "{reason}");
+    assert!(fs::read(&target).expect("it is there").iter().all(|byte| *byte == 0));
+}
+
+#[test]
+fn an_interrupted_diagnosis_says_what_it_has() {
+    let dir = folder();
+    let args = ["diagnose", M4, "--only", "kind,row,map-reach", "--json", "-o", "found.json"];
+    let mut started = start(dir.path(), &args);
+    std::thread::sleep(Duration::from_millis(1500));
+    assert!(started.is_running(), "filling 256 GB takes longer");
+    started.signal(Signal::INT);
+    let ran = started.finish();
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let found = diagnosis(&ran);
+    let reason = finding(&found, "map_reach_gib")["reason"].as_str().expect("a reason");
+    assert!(reason.contains("interrupted"), "{reason}");
+    assert!(dir.path().join("found.json").exists());
+    assert_eq!(listing(dir.path()).len(), 1, "nothing else is left");
+}

@@ -1,0 +1,352 @@
+//! What is inside a drive, from the times of its I/Os alone.
+//!
+//! A [`Detector`] does I/Os on a target and sees when each was done: no counter, no profile, no energy, no name. What it
+//! measured is [`Evidence`], and what it says of it a [`Finding`]: a value with an interval, a class, a bound, or that the
+//! times do not tell, and why. A finding is made of the evidence and of nothing else, so that a stored diagnosis can be
+//! judged again ([`judge`]).
+//!
+//! ```
+//! use fourcorners_catalogue::built_in;
+//! use fourcorners_lab::diagnose::{Detector, Options, diagnose};
+//! use fourcorners_lab::drive::Drive;
+//!
+//! let mut drive = Drive::from_profile(&built_in("crucial-m4-64gb", &["nand.page_bytes=8192".into()])?);
+//! let options = Options { detectors: vec![Detector::Row], ..Options::default() };
+//! let found = diagnose(&mut drive, "m4", &options, &mut |_| true);
+//! assert_eq!(found.findings[0].key, "page_bytes");
+//! assert_eq!(found.findings[0].determined(), Some(8192.0));
+//! # Ok::<(), fourcorners_catalogue::CatalogueError>(())
+//! ```
+
+mod finding;
+mod kind;
+mod map_reach;
+mod noisy;
+mod probe;
+mod region;
+mod row;
+mod slc_cache;
+mod statistics;
+mod write_buffer;
+
+use fourcorners_drive::{Geometry, Target};
+
+pub use finding::{Cost, Diagnosis, Evidence, Finding, SCHEMA, Series, Standing, Value};
+pub use noisy::{Noise, Noisy};
+pub use probe::Stopped;
+pub(crate) use write_buffer::of_trial as write_buffer_most_bytes;
+
+use crate::drive::{Drive, OnTarget};
+use probe::Probe;
+use region::Region;
+
+/// One detector.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Detector {
+    /// SSD, hard disk, memory, or one behind another.
+    Kind,
+    /// The page of the flash and its row over the planes of a die.
+    Row,
+    /// Where writes wait for the flash.
+    WriteBuffer,
+    /// Flash with one bit a cell that takes writes first.
+    SlcCache,
+    /// How much of the drive the map in its memory reaches.
+    MapReach,
+}
+
+impl Detector {
+    /// All of them, in the order in which they are run.
+    pub const ALL: [Detector; 5] = [
+        Detector::Kind,
+        Detector::Row,
+        Detector::WriteBuffer,
+        Detector::SlcCache,
+        Detector::MapReach,
+    ];
+
+    /// Those that are run unless others are asked for: they write a twentieth of the drive at most.
+    pub const USUAL: [Detector; 3] = [Detector::Kind, Detector::Row, Detector::WriteBuffer];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Detector::Kind => "kind",
+            Detector::Row => "row",
+            Detector::WriteBuffer => "write-buffer",
+            Detector::SlcCache => "slc-cache",
+            Detector::MapReach => "map-reach",
+        }
+    }
+
+    /// The detector of a name.
+    pub fn named(name: &str) -> Option<Detector> {
+        Detector::ALL.into_iter().find(|detector| detector.name() == name)
+    }
+
+    /// Keys of what it finds.
+    pub fn keys(self) -> &'static [&'static str] {
+        match self {
+            Detector::Kind => &["kind"],
+            Detector::Row => &["page_bytes", "row_bytes"],
+            Detector::WriteBuffer => &["write_buffer_kib"],
+            Detector::SlcCache => &["slc_cache_mib"],
+            Detector::MapReach => &["map_reach_gib"],
+        }
+    }
+
+    /// What its samples say.
+    fn estimate(self, series: &[Series]) -> Vec<Finding> {
+        match self {
+            Detector::Kind => kind::estimate(series),
+            Detector::Row => row::estimate(series),
+            Detector::WriteBuffer => write_buffer::estimate(series),
+            Detector::SlcCache => slc_cache::estimate(series),
+            Detector::MapReach => map_reach::estimate(series),
+        }
+    }
+
+    fn measure<T: Target>(
+        self,
+        probe: &mut Probe<'_, T>,
+        region: Region,
+    ) -> Result<Vec<Series>, Stopped> {
+        match self {
+            Detector::Kind => kind::measure(probe, region),
+            Detector::Row => row::measure(probe, region),
+            Detector::WriteBuffer => write_buffer::measure(probe, region),
+            Detector::SlcCache => slc_cache::measure(probe),
+            Detector::MapReach => map_reach::measure(probe),
+        }
+    }
+}
+
+/// What a diagnosis is to find, and how.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Options {
+    /// The detectors; they are run in the order of [`Detector::ALL`].
+    pub detectors: Vec<Detector>,
+    /// Of the places that are read and written.
+    pub seed: u64,
+    /// How inexact the times are made that the detectors see.
+    pub noise: Noise,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { detectors: Detector::USUAL.to_vec(), seed: 1, noise: Noise::None }
+    }
+}
+
+impl Options {
+    /// Minutes that the detectors take on a drive of this geometry that writes 200 MB/s and reads in 0.1 ms: what to expect, and
+    /// no bound.
+    pub fn minutes(&self, geometry: Geometry) -> f64 {
+        let reads = |detector: &Detector| match detector {
+            Detector::Kind => 4_000.0,
+            Detector::Row => 30_000.0,
+            Detector::WriteBuffer | Detector::SlcCache => 0.0,
+            // At some thirty spans twice, with what warms the map.
+            Detector::MapReach => 1_400_000.0,
+        };
+        let rests = |detector: &Detector| match detector {
+            Detector::Kind | Detector::Row => 0.0,
+            Detector::WriteBuffer => 2.0,
+            Detector::SlcCache | Detector::MapReach => 60.0,
+        };
+        let of = |detector| reads(detector) * 1e-4 + rests(detector);
+        let seconds = self.bytes_written(geometry) as f64 / 200e6
+            + self.detectors.iter().map(of).sum::<f64>();
+        seconds / 60.0
+    }
+
+    /// Bytes that the detectors write at most on a target of this geometry.
+    pub fn bytes_written(&self, geometry: Geometry) -> u64 {
+        let region = Region::of(geometry).map_or(0, |region| region.bytes);
+        let of = |detector: &Detector| match detector {
+            Detector::Kind | Detector::Row => 0,
+            Detector::WriteBuffer => write_buffer::most_bytes(geometry.bytes()),
+            Detector::SlcCache => slc_cache::bytes(geometry),
+            Detector::MapReach => map_reach::bytes(geometry),
+        };
+        region + self.detectors.iter().map(of).sum::<u64>()
+    }
+}
+
+/// Runs the detectors on a drive. `watch` is told what is run, before it begins and now and then, and stops all by `false`.
+pub fn diagnose(
+    drive: &mut Drive,
+    target: &str,
+    options: &Options,
+    watch: &mut dyn FnMut(&str) -> bool,
+) -> Diagnosis {
+    let evidence = drive.on(Detecting { options, watch });
+    let findings = judge(&evidence);
+    Diagnosis {
+        schema: SCHEMA.into(),
+        target: target.into(),
+        seed: options.seed,
+        findings,
+        evidence,
+    }
+}
+
+/// What the evidence says: nothing else is asked.
+pub fn judge(evidence: &[Evidence]) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = Vec::new();
+    for evidence in evidence {
+        let Some(detector) = Detector::named(&evidence.detector) else { continue };
+        let undetermined = |why: &str| -> Vec<Finding> {
+            let all = detector.keys().iter();
+            all.map(|key| Finding::undetermined(key, format!("not measured: {why}"))).collect()
+        };
+        let of_it = match &evidence.stopped {
+            Some(why) => undetermined(why),
+            None if !evidence.series.iter().all(Series::can_be) => {
+                undetermined("its samples are no places and times")
+            }
+            None => detector.estimate(&evidence.series),
+        };
+        let (name, cost) = (&evidence.detector, evidence.cost);
+        findings.extend(of_it.into_iter().map(|it| Finding { evidence: name.clone(), cost, ..it }));
+    }
+    without_what_is_not_an_ssd_s(findings)
+}
+
+/// What is no SSD has no pages and no cache of flash, whatever its times look like.
+fn without_what_is_not_an_ssd_s(findings: Vec<Finding>) -> Vec<Finding> {
+    let Some(reason) = findings.iter().find_map(Finding::excludes_flash) else { return findings };
+    let of_flash = |finding: Finding| match finding.key.as_str() {
+        "kind" => finding,
+        key => Finding {
+            evidence: finding.evidence,
+            cost: finding.cost,
+            ..Finding::undetermined(key, reason.clone())
+        },
+    };
+    findings.into_iter().map(of_flash).collect()
+}
+
+impl Finding {
+    /// Why there is no flash to be looked for, if it is a kind that has none or hides it.
+    fn excludes_flash(&self) -> Option<String> {
+        match self.as_class().filter(|_| self.key == "kind")? {
+            "ssd" => None,
+            "disk" => Some("a hard disk has no flash".into()),
+            other => Some(format!("its kind is {other}: what lies behind is not seen")),
+        }
+    }
+}
+
+/// Runs detectors on whatever target there is.
+struct Detecting<'a> {
+    options: &'a Options,
+    watch: &'a mut dyn FnMut(&str) -> bool,
+}
+
+impl OnTarget for Detecting<'_> {
+    type Output = Vec<Evidence>;
+
+    fn on<T: Target>(self, target: &mut T) -> Vec<Evidence> {
+        match self.options.noise {
+            Noise::None => detect(target, self.options, self.watch),
+            noise => {
+                let mut noisy = Noisy::new(target, noise, self.options.seed);
+                detect(&mut noisy, self.options, self.watch)
+            }
+        }
+    }
+}
+
+fn detect<T: Target>(
+    target: &mut T,
+    options: &Options,
+    watch: &mut dyn FnMut(&str) -> bool,
+) -> Vec<Evidence> {
+    let asked = Detector::ALL.into_iter().filter(|it| options.detectors.contains(it));
+    let evidence = |detector: Detector, series, cost, stopped: Option<&Stopped>| Evidence {
+        detector: detector.name().into(),
+        series,
+        cost,
+        stopped: stopped.map(ToString::to_string),
+    };
+    let Some(region) = Region::of(target.geometry()) else {
+        let why = Stopped::Lacks("the target is smaller than 640 MiB".into());
+        return asked.map(|it| evidence(it, Vec::new(), Cost::default(), Some(&why))).collect();
+    };
+    let mut stopped = {
+        let mut go_on = || watch("write a region in order");
+        let mut probe = Probe::new(target, options.seed, &mut go_on);
+        region::write(&mut probe, region).err()
+    };
+    let mut all = Vec::new();
+    let mut has_no_flash = false;
+    for detector in asked {
+        let mut go_on = || watch(detector.name());
+        let mut probe = Probe::new(target, options.seed ^ detector as u64, &mut go_on);
+        let measured = match &stopped {
+            Some(why) => Err(why.clone()),
+            // What it is not is not looked for: thousands of reads of a disk are minutes.
+            None if has_no_flash => Ok(Vec::new()),
+            None => detector.measure(&mut probe, region),
+        };
+        if detector == Detector::Kind
+            && let Ok(series) = &measured
+        {
+            has_no_flash = kind::estimate(series).iter().any(|it| it.excludes_flash().is_some());
+        }
+        let cost = probe.cost();
+        all.push(match measured {
+            Ok(series) => evidence(detector, series, cost, None),
+            Err(why) => {
+                let found = evidence(detector, Vec::new(), cost, Some(&why));
+                // What one detector lacks another may have; a drive that fails, or an end, is for all.
+                if !matches!(why, Stopped::Lacks(_)) {
+                    stopped = Some(why);
+                }
+                found
+            }
+        });
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use fourcorners_drive::{Nanos, Null};
+
+    use super::*;
+
+    fn of_null(us: f64) -> Vec<Finding> {
+        let mut target = Null::new(1 << 22, Nanos::from_micros(us));
+        let options = Options { detectors: Detector::ALL.to_vec(), ..Options::default() };
+        judge(&detect(&mut target, &options, &mut |_| true))
+    }
+
+    #[test]
+    fn of_what_answers_always_alike_nothing_is_determined_but_that_memory_is_memory() {
+        let determined = |findings: &[Finding]| -> Vec<(String, Option<String>)> {
+            let those = findings.iter().filter(|it| it.standing == Standing::Determined);
+            those.map(|it| (it.key.clone(), it.as_class().map(String::from))).collect()
+        };
+        let memory = of_null(3.0);
+        assert_eq!(determined(&memory), [("kind".into(), Some("memory".into()))]);
+        assert!(memory[1..].iter().all(|it| it.standing == Standing::Undetermined));
+        for us in [0.0, 10.0, 100.0, 5_000.0] {
+            let kinds: Vec<_> =
+                determined(&of_null(us)).into_iter().filter(|(key, _)| key != "kind").collect();
+            assert!(kinds.is_empty(), "{us} us: {kinds:?}");
+        }
+        // What takes a tenth of a millisecond at any size moves no data: no drive does that.
+        assert_eq!(determined(&of_null(100.0)), []);
+    }
+
+    #[test]
+    fn of_a_target_that_is_too_small_nothing_is_written() {
+        let mut target = Null::new(1 << 20, Nanos::from_micros(3.0));
+        let found = detect(&mut target, &Options::default(), &mut |_| true);
+        assert!(found.iter().all(|it| it.cost.gb == 0.0 && it.stopped.is_some()), "{found:?}");
+        let findings = judge(&found);
+        assert!(findings.iter().all(|it| it.standing == Standing::Undetermined), "{findings:?}");
+    }
+}

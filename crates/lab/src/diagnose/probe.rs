@@ -1,0 +1,225 @@
+//! What a detector may do to a target: reads, writes, flushes and waiting; and what it has cost so far.
+
+use fourcorners_drive::{Fault, Geometry, Io, Lba, Nanos, Op, SECTOR_BYTES, Tag, Target};
+use fourcorners_record::{Data, Job, Pattern, Until};
+use fourcorners_run::{JobEnd, Observer, run_marked};
+
+use crate::disturbed::Random;
+
+use super::finding::Cost;
+
+/// I/Os between two looks at whoever watches.
+const LOOK_AFTER: u32 = 512;
+
+/// Why a detector came to no end.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum Stopped {
+    /// Whoever watches wanted no more.
+    #[error("interrupted")]
+    Interrupted,
+    /// The target failed an I/O.
+    #[error("{0}")]
+    Failed(Fault),
+    /// What the detector needs is not there; what.
+    #[error("{0}")]
+    Lacks(String),
+}
+
+/// A target in the hands of a detector.
+pub(super) struct Probe<'a, T> {
+    target: &'a mut T,
+    watch: &'a mut dyn FnMut() -> bool,
+    random: Random,
+    since_looked: u32,
+    written: u64,
+    read: u64,
+    began: Nanos,
+}
+
+impl<'a, T: Target> Probe<'a, T> {
+    /// `watch` is asked whether to go on, `seed` is of the places.
+    pub(super) fn new(
+        target: &'a mut T,
+        seed: u64,
+        watch: &'a mut dyn FnMut() -> bool,
+    ) -> Probe<'a, T> {
+        let began = target.now();
+        let random = Random(seed);
+        Probe { target, watch, random, since_looked: 0, written: 0, read: 0, began }
+    }
+
+    /// What the target can hold and take.
+    pub(super) fn geometry(&self) -> Geometry {
+        self.target.geometry()
+    }
+
+    /// What all so far has cost.
+    pub(super) fn cost(&self) -> Cost {
+        Cost {
+            gb: self.written as f64 / 1e9,
+            read_gb: self.read as f64 / 1e9,
+            minutes: (self.target.now() - self.began).as_secs() / 60.0,
+        }
+    }
+
+    /// A number below `bound`, which is at least 1.
+    pub(super) fn below(&mut self, bound: u64) -> u64 {
+        self.random.next() % bound
+    }
+
+    /// Puts them in an order by chance.
+    pub(super) fn shuffle<E>(&mut self, all: &mut [E]) {
+        for last in (1..all.len()).rev() {
+            let other = self.below(last as u64 + 1) as usize;
+            all.swap(last, other);
+        }
+    }
+
+    /// One I/O, alone; how long it took.
+    pub(super) fn one(&mut self, io: Io) -> Result<Nanos, Stopped> {
+        self.since_looked += 1;
+        if self.since_looked >= LOOK_AFTER {
+            self.since_looked = 0;
+            if !(self.watch)() {
+                return Err(Stopped::Interrupted);
+            }
+        }
+        match io.op {
+            Op::Read => self.read += io.bytes(),
+            Op::Write => self.written += io.bytes(),
+            Op::Trim | Op::Flush => {}
+        }
+        let submitted = self.target.now();
+        self.target.submit(Tag(0), io);
+        loop {
+            match self.target.reap(Nanos::MAX) {
+                Ok(Some(done)) => return Ok(done.at - submitted),
+                Ok(None) => {}
+                Err(fault) => return Err(Stopped::Failed(fault)),
+            }
+        }
+    }
+
+    /// A read of so many bytes; how long it took, microseconds.
+    pub(super) fn read_us(&mut self, start: u64, bytes: u64) -> Result<f64, Stopped> {
+        let io = Io::read(Lba(start / SECTOR_BYTES), (bytes / SECTOR_BYTES) as u32);
+        Ok(self.one(io)?.as_micros())
+    }
+
+    /// A write of so many bytes; how long it took, microseconds.
+    pub(super) fn write_us(&mut self, start: u64, bytes: u64) -> Result<f64, Stopped> {
+        let io = Io::write(Lba(start / SECTOR_BYTES), (bytes / SECTOR_BYTES) as u32);
+        Ok(self.one(io)?.as_micros())
+    }
+
+    /// Everything written so far is made durable; how long that took.
+    pub(super) fn flush(&mut self) -> Result<Nanos, Stopped> {
+        self.one(Io::FLUSH)
+    }
+
+    /// Nothing is done for so long.
+    pub(super) fn idle(&mut self, time: Nanos) -> Result<(), Stopped> {
+        let end = self.target.now() + time;
+        while self.target.now() < end {
+            if !(self.watch)() {
+                return Err(Stopped::Interrupted);
+            }
+            // A real target waits a second at most until somebody is asked again.
+            let until = end.min(self.target.now() + Nanos::from_secs(1));
+            if let Err(fault) = self.target.reap(until) {
+                return Err(Stopped::Failed(fault));
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a range in order, so many writes in flight, until `ends` says so, which is given after each write how many
+    /// bytes are written and the microseconds since the one before. Those in flight then are still waited for.
+    pub(super) fn write_until(
+        &mut self,
+        (start, bytes): (u64, u64),
+        (block, depth): (u64, u32),
+        ends: &mut dyn FnMut(u64, f64) -> bool,
+    ) -> Result<(), Stopped> {
+        let depth = u64::from(depth.min(self.geometry().queue_depth));
+        let (count, mut submitted, mut done) = (bytes / block, 0, 0);
+        let mut free: Vec<Tag> = (0..depth as u32).map(Tag).collect();
+        let (mut goes_on, mut before) = ((self.watch)(), self.target.now());
+        while done < submitted || goes_on && submitted < count {
+            if goes_on
+                && submitted < count
+                && let Some(tag) = free.pop()
+            {
+                let lba = Lba((start + submitted * block) / SECTOR_BYTES);
+                self.target.submit(tag, Io::write(lba, (block / SECTOR_BYTES) as u32));
+                submitted += 1;
+                self.written += block;
+                continue;
+            }
+            match self.target.reap(Nanos::MAX) {
+                Ok(Some(answer)) => {
+                    done += 1;
+                    free.push(answer.tag);
+                    if goes_on && ends(done * block, (answer.at - before).as_micros()) {
+                        goes_on = false;
+                    }
+                    before = answer.at;
+                }
+                Ok(None) => {}
+                Err(fault) => return Err(Stopped::Failed(fault)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a range in order, in blocks of `block`; how long each `mark` took, microseconds.
+    pub(super) fn write_in_order(
+        &mut self,
+        start: u64,
+        bytes: u64,
+        (block, depth): (u32, u32),
+        mark: u64,
+    ) -> Result<Vec<f64>, Stopped> {
+        let bytes = bytes / u64::from(block) * u64::from(block);
+        if bytes == 0 {
+            return Ok(Vec::new());
+        }
+        let job = Job {
+            pattern: Pattern::Sequential,
+            read_percent: 0,
+            block_bytes: block,
+            queue_depth: depth.min(self.geometry().queue_depth),
+            span_start_bytes: start,
+            span_bytes: bytes,
+            data: Data::Incompressible,
+            until: Until::Bytes(bytes),
+            seed: self.random.next(),
+            fua: false,
+            flush: false,
+            jobs: 1,
+        };
+        let measured = run_marked(self.target, &job, mark, &mut Asks(self.watch));
+        self.written += measured.bytes;
+        match measured.ended {
+            JobEnd::Complete => {}
+            JobEnd::Interrupted => return Err(Stopped::Interrupted),
+            JobEnd::Failed(fault) => return Err(Stopped::Failed(fault)),
+        }
+        let mut before = Nanos::ZERO;
+        let each = measured.marks.iter().map(|&at| {
+            let took = at - before;
+            before = at;
+            took.as_micros()
+        });
+        Ok(each.collect())
+    }
+}
+
+/// Asks a function whether to go on.
+struct Asks<'a>(&'a mut dyn FnMut() -> bool);
+
+impl Observer for Asks<'_> {
+    fn go_on(&mut self, _part_done: f64) -> bool {
+        (self.0)()
+    }
+}

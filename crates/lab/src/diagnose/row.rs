@@ -1,0 +1,225 @@
+//! Page and row of the flash: where in data written in order a read of two units takes longer than reads of each alone.
+//!
+//! Data that is written in order fills a row of pages, one page on each plane of a die, then a row of the next die. A read
+//! that lies in two pages of one row has both brought over the same wires; one that lies in two rows has two dies at work
+//! for it. Where the borders inside of a row are tells the page, and where one is missing tells the row.
+//!
+//! Pages that are slower than others, those of a cell's upper bit, are slow as well when they are read alone. The later of
+//! the two units alone is therefore taken off the time of both.
+
+use fourcorners_drive::Target;
+
+use super::finding::{Finding, Series};
+use super::probe::{Probe, Stopped};
+use super::region::{Region, UNIT};
+use super::statistics::{deviation, median, quantile, sorted};
+
+/// Places, and how often each is read: both units, the first and the second.
+const PLACES: u64 = 1_680;
+const TIMES: usize = 6;
+/// Of a place's times the latest are left out, which are late for another reason.
+const LATE: usize = 1;
+/// The longest row, in units, and most pages in it.
+const LONGEST: u64 = 64;
+const MOST_PAGES: u64 = 16;
+/// Reads at each level at least.
+const LEAST: f64 = 20.0;
+/// A pattern explains more than chance by so much: the F statistic, of some 200 patterns tried.
+const LEAST_F: f64 = 40.0;
+/// Another pattern counts that explains so much of what the best one does; among the same borders, that is as slow as this
+/// share of it.
+const LEAST_SHARE: f64 = 0.1;
+const LEAST_OF_SLOW: f64 = 0.5;
+/// A border that costs less of a read is none.
+const LEAST_COST: f64 = 0.01;
+
+/// Two units are alike whose times alone differ by less than so many deviations.
+const ALIKE: f64 = 2.0;
+
+/// The series, in this order; the samples of each are of the same places.
+const ALL: [&str; 3] = [
+    "first unit of 4 KiB of a read of two; microseconds",
+    "first unit of 4 KiB; microseconds of a read of it alone",
+    "first unit of 4 KiB; microseconds of a read of the next one alone",
+];
+
+pub(super) fn measure<T: Target>(
+    probe: &mut Probe<'_, T>,
+    region: Region,
+) -> Result<Vec<Series>, Stopped> {
+    let units: Vec<u64> = (0..PLACES).map(|_| probe.below(region.units() - 1)).collect();
+    let mut reads: Vec<(usize, usize)> = (0..units.len())
+        .flat_map(|place| (0..ALL.len()).map(move |which| (place, which)))
+        .collect();
+    let mut times = vec![[(); ALL.len()].map(|()| Vec::with_capacity(TIMES)); units.len()];
+    for _ in 0..TIMES {
+        // In another order each time: no read follows the one before it in order, or soon after itself.
+        probe.shuffle(&mut reads);
+        for &(place, which) in &reads {
+            let (from, count) = [(0, 2), (0, 1), (1, 1)][which];
+            let start = region.start + (units[place] + from) * UNIT;
+            times[place][which].push(probe.read_us(start, count * UNIT)?);
+        }
+    }
+    let usual = |times: &[f64]| {
+        let kept = &sorted(times.to_vec())[..TIMES - LATE];
+        kept.iter().sum::<f64>() / kept.len() as f64
+    };
+    let series = (0..ALL.len()).map(|which| Series {
+        what: ALL[which].into(),
+        samples: units
+            .iter()
+            .zip(&times)
+            .map(|(unit, times)| [*unit as f64, usual(&times[which])])
+            .collect(),
+    });
+    Ok(series.collect())
+}
+
+/// Which borders of units a pattern says are slow.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Pattern {
+    /// Units in a page.
+    page: u64,
+    /// Pages in a row; `None`: all borders of pages are slow, those of rows as well.
+    pages: Option<u64>,
+}
+
+impl Pattern {
+    fn all() -> impl Iterator<Item = Pattern> {
+        let inner = (1..=LONGEST / 2).flat_map(|page| {
+            let most = (LONGEST / page).min(MOST_PAGES);
+            (2..=most).map(move |pages| Pattern { page, pages: Some(pages) })
+        });
+        inner.chain((2..=LONGEST).map(|page| Pattern { page, pages: None }))
+    }
+
+    /// Whether a read of two units from `unit` on crosses a slow border.
+    fn is_slow(self, unit: u64) -> bool {
+        let border = unit + 1;
+        border.is_multiple_of(self.page)
+            && self.pages.is_none_or(|pages| !border.is_multiple_of(self.page * pages))
+    }
+}
+
+/// How a pattern fits: the levels, and the squares that they leave.
+#[derive(Clone, Copy, Debug)]
+struct Fit {
+    pattern: Pattern,
+    fast: f64,
+    slow: f64,
+    rest: f64,
+}
+
+fn fit(pattern: Pattern, samples: &[[f64; 2]]) -> Option<Fit> {
+    let mut of = [(0.0, 0.0, 0.0); 2];
+    for &[unit, us] in samples {
+        let (count, sum, squares) = &mut of[usize::from(pattern.is_slow(unit as u64))];
+        (*count, *sum, *squares) = (*count + 1.0, *sum + us, *squares + us * us);
+    }
+    let rest = |(count, sum, squares): (f64, f64, f64)| (squares - sum * sum / count).max(0.0);
+    let [fast, slow] = of;
+    let enough = fast.0 >= LEAST && slow.0 >= LEAST;
+    enough.then(|| Fit {
+        pattern,
+        fast: fast.1 / fast.0,
+        slow: slow.1 / slow.0,
+        rest: rest(fast) + rest(slow),
+    })
+}
+
+/// The best pattern of slow borders, and by how much it beats the best of those that say something else: both as F.
+fn best(samples: &[[f64; 2]]) -> Option<(Fit, f64, f64)> {
+    let fits: Vec<Fit> = Pattern::all()
+        .filter_map(|pattern| fit(pattern, samples))
+        .filter(|fit| fit.slow > fit.fast)
+        .collect();
+    let best = *fits.iter().min_by(|one, other| one.rest.total_cmp(&other.rest))?;
+    let count = samples.len() as f64;
+    let mean = samples.iter().map(|[_, us]| us).sum::<f64>() / count;
+    let whole: f64 = samples.iter().map(|[_, us]| (us - mean).powi(2)).sum();
+    // Times without any noise vary by a nanosecond.
+    let variance = (best.rest / (count - 2.0)).max(1e-6);
+    let second = fits
+        .iter()
+        .filter(|fit| fit.pattern != best.pattern)
+        .map(|fit| fit.rest)
+        .fold(f64::INFINITY, f64::min);
+    Some((best, (whole - best.rest) / variance, (second - best.rest) / variance))
+}
+
+pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
+    let undetermined = |reason: &str| {
+        ["page_bytes", "row_bytes"].map(|key| Finding::undetermined(key, reason)).to_vec()
+    };
+    let [both, first, second] = series else { return undetermined("nothing was measured") };
+    if both.samples.is_empty() {
+        return undetermined("nothing was measured");
+    }
+    let alone = median(&first.samples.iter().map(|[_, us]| *us).collect::<Vec<f64>>());
+    let places = || {
+        let alone = first.samples.iter().zip(&second.samples);
+        both.samples.iter().zip(alone).map(|(both, (first, second))| (*both, first[1], second[1]))
+    };
+    // Where one of the two takes longer alone, the other is sent while it is waited for: that says nothing of borders.
+    let apart: Vec<f64> = places().map(|(_, first, second)| first - second).collect();
+    let (middle, most) = (median(&apart), (ALIKE * deviation(&apart)).max(0.01 * alone));
+    let samples: Vec<[f64; 2]> = places()
+        .filter(|(_, first, second)| (first - second - middle).abs() <= most)
+        .map(|([unit, both], first, second)| [unit, both - first.max(second)])
+        .collect();
+    // What is very late, or early because a unit alone was late, is so for another reason.
+    let more: Vec<f64> = samples.iter().map(|[_, us]| *us).collect();
+    let (low, high) = (quantile(&more, 0.01), quantile(&more, 0.99));
+    let samples: Vec<[f64; 2]> =
+        samples.iter().map(|[unit, us]| [*unit, us.clamp(low, high)]).collect();
+    let Some((found, gain, lead)) = best(&samples) else {
+        return undetermined("no border of pages is seen: reads take the same wherever they begin");
+    };
+    let difference = found.slow - found.fast;
+    if gain < LEAST_F || difference < LEAST_COST * alone {
+        return undetermined("no border of pages is seen: reads take the same wherever they begin");
+    }
+    if lead < LEAST_F / 2.0 {
+        return undetermined("more than one size of page fits the times");
+    }
+    // What is left must not follow another pattern of borders: the flash is not laid out as was thought then.
+    let left: Vec<[f64; 2]> = samples
+        .iter()
+        .map(|[unit, us]| {
+            let slow = found.pattern.is_slow(*unit as u64);
+            [*unit, us - if slow { found.slow } else { found.fast }]
+        })
+        .collect();
+    let another = best(&left).filter(|(other, other_gain, _)| {
+        let counts = match other.pattern.page.is_multiple_of(found.pattern.page) {
+            true => other.slow - other.fast > LEAST_OF_SLOW * difference,
+            false => *other_gain > LEAST_SHARE * gain,
+        };
+        *other_gain > LEAST_F && counts
+    });
+    if another.is_some() {
+        return undetermined(
+            "borders are slow in more than one way: data does not lie in rows as it was written",
+        );
+    }
+    let page = (found.pattern.page * UNIT) as f64;
+    let reason = format!(
+        "a read across a border every {} KiB takes {difference:.1} us more than elsewhere, and a read of 4 KiB {alone:.1}",
+        page / 1024.0,
+    );
+    let exactly = |key: &str, bytes: f64, reason: String| {
+        Finding::number(key, bytes, "bytes", [bytes, bytes]).because(reason)
+    };
+    let row = match found.pattern.pages {
+        Some(pages) => {
+            let why = format!("every {pages}. border is a faster one: there the next die begins");
+            exactly("row_bytes", page * pages as f64, why)
+        }
+        None => Finding::undetermined(
+            "row_bytes",
+            "all borders of pages are alike: rows of one page, or dies that share their wires",
+        ),
+    };
+    vec![exactly("page_bytes", page, reason), row]
+}

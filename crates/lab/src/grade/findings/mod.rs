@@ -1,0 +1,142 @@
+//! How often the findings of [`diagnose`](mod@crate::diagnose) are right: drives are drawn, diagnosed through noise, and what is
+//! found is held against what they are. Nothing of the drive is told to the detectors.
+
+mod catalogue;
+mod population;
+mod shown;
+mod truth;
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use fourcorners_machine::workers;
+use serde::Serialize;
+
+use crate::diagnose::{Detector, Finding, Noise, Options, diagnose};
+use crate::drive::Drive;
+
+pub use catalogue::{CatalogueRow, grade_catalogue};
+pub use population::{Drawn, draw};
+pub use shown::{Document, document, table};
+pub use truth::Grade;
+
+/// Mistakes that are shown of each property.
+const SHOWN: usize = 5;
+
+/// What is graded.
+#[derive(Clone, Debug)]
+pub struct Graded {
+    /// The detectors.
+    pub detectors: Vec<Detector>,
+    /// How many drives are drawn.
+    pub drives: usize,
+    /// Of the draw.
+    pub seed: u64,
+    /// How inexact the times are.
+    pub noise: Noise,
+    /// Only the drive of this number.
+    pub only: Option<usize>,
+    /// How many drives are diagnosed at a time.
+    pub workers: usize,
+}
+
+/// The grades of one property.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct OfProperty {
+    /// Drives on which it was looked for.
+    pub drives: usize,
+    /// Of them, drives whose times can tell it, by closed forms.
+    pub identifiable: usize,
+    /// Of these, determined and right.
+    pub right: usize,
+    /// Of these, not determined.
+    pub undetermined: usize,
+    /// Of all, determined or bounded, and not so; or determined where times cannot tell.
+    pub wrong: usize,
+    /// Of the wrong ones, those that are so and could not be known.
+    pub lucky: usize,
+    /// Intervals that were given.
+    pub intervals: usize,
+    /// Of them, those that hold the truth.
+    pub covering: usize,
+    /// What repeats the first mistakes, with what was found and what is so.
+    pub worst: Vec<String>,
+    /// The same of those that could be told and were not, with the reason.
+    pub missed: Vec<String>,
+}
+
+/// The grades of all properties through one noise.
+#[derive(Clone, Debug, Serialize)]
+pub struct Tally {
+    /// Name of the noise.
+    pub noise: &'static str,
+    /// By key of the finding.
+    pub findings: BTreeMap<String, OfProperty>,
+}
+
+/// Draws, diagnoses and grades. `watch` is told how many drives are done, and stops it by `false`.
+pub fn grade_findings(what: &Graded, watch: &(dyn Fn(usize) -> bool + Sync)) -> Tally {
+    type Found = (Drawn, Vec<Finding>);
+    let slots: Vec<(usize, Mutex<Option<Found>>)> = (0..what.drives)
+        .filter(|index| what.only.is_none_or(|only| only == *index))
+        .map(|index| (index, Mutex::default()))
+        .collect();
+    let done = AtomicUsize::new(0);
+    let one = |(index, slot): &(usize, Mutex<Option<Found>>)| {
+        if watch(done.load(Ordering::Relaxed)) {
+            let drawn = draw(what.seed, *index);
+            let found = findings(&drawn, what);
+            *slot.lock().expect("no holder panics") = Some((drawn, found));
+        }
+        done.fetch_add(1, Ordering::Relaxed);
+        Ok::<(), std::convert::Infallible>(())
+    };
+    let Ok(()) = workers::each(&slots, what.workers, one);
+    let mut tally = Tally { noise: what.noise.name(), findings: BTreeMap::new() };
+    for (_, slot) in slots {
+        let Some((drawn, found)) = slot.into_inner().expect("no holder panics") else { continue };
+        for finding in found {
+            let of_it = tally.findings.entry(finding.key.clone()).or_default();
+            of_it.add(&drawn, &finding, what.noise);
+        }
+    }
+    tally
+}
+
+/// What is found of a drive.
+fn findings(drawn: &Drawn, what: &Graded) -> Vec<Finding> {
+    let mut drive = Drive::from_profile(&drawn.profile);
+    let options =
+        Options { detectors: what.detectors.clone(), seed: drawn.seed, noise: what.noise };
+    diagnose(&mut drive, drawn.base, &options, &mut |_| true).findings
+}
+
+impl OfProperty {
+    fn add(&mut self, drawn: &Drawn, finding: &Finding, noise: Noise) {
+        let (truth, identifiable) = truth::of(&drawn.profile, &finding.key);
+        let (grade, inside) = truth::grade(finding, &truth);
+        self.drives += 1;
+        self.identifiable += usize::from(identifiable);
+        self.intervals += usize::from(inside.is_some());
+        self.covering += usize::from(inside == Some(true));
+        match (grade, identifiable) {
+            (Grade::Right, true) => self.right += 1,
+            (Grade::Undetermined, true) => {
+                self.undetermined += 1;
+                if self.missed.len() < SHOWN {
+                    self.missed.push(shown::mistake(drawn, finding, &truth, noise));
+                }
+            }
+            (Grade::Undetermined, false) => {}
+            // What times cannot tell is a guess, also where it is right.
+            (Grade::Wrong, _) | (Grade::Right, false) => {
+                self.wrong += 1;
+                self.lucky += usize::from(grade == Grade::Right);
+                if self.worst.len() < SHOWN {
+                    self.worst.push(shown::mistake(drawn, finding, &truth, noise));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The drives that findings are graded on: one drive of the catalogue with another inside.
+
+use fourcorners_catalogue::{Profile, built_in};
+
+use crate::disturbed::Random;
+
+/// An SSD and two that are none; all that matters of the SSD is drawn.
+const SSD: &str = "crucial-m4-64gb";
+const HARD_DISKS: [&str; 2] = ["seagate-momentus-5400.6", "wd-velociraptor-300gb"];
+/// One drive in so many is a hard disk.
+const HARD_DISK_EACH: usize = 20;
+const MIB: u64 = 1 << 20;
+
+/// A drive, and how to have it again.
+#[derive(Clone, Debug)]
+pub struct Drawn {
+    /// Its number, from 0.
+    pub index: usize,
+    /// The drive of the catalogue.
+    pub base: &'static str,
+    /// What was changed of it, as `--set` takes it.
+    pub set: Vec<String>,
+    /// What comes of both.
+    pub profile: Profile,
+    /// Of the places that are read and written, and of the noise.
+    pub seed: u64,
+}
+
+impl Drawn {
+    /// What `fourcorners diagnose` is given for it.
+    pub fn arguments(&self) -> String {
+        let set: Vec<String> = self.set.iter().map(|set| format!(" --set {set}")).collect();
+        format!("{}{} --seed {}", self.base, set.concat(), self.seed)
+    }
+}
+
+/// The drive of this number: 1 to 8 GiB of flash; each mechanism that a detector looks for in about half of them, so that
+/// the others are its negative controls.
+pub fn draw(seed: u64, index: usize) -> Drawn {
+    let mut random = Random(seed ^ (index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let drive_seed = random.next() >> 32;
+    if index % HARD_DISK_EACH == HARD_DISK_EACH - 1 {
+        let base = HARD_DISKS[index / HARD_DISK_EACH % HARD_DISKS.len()];
+        let profile = built(base, &[]);
+        return Drawn { index, base, set: Vec::new(), profile, seed: drive_seed };
+    }
+    // Not every draw is a drive: the profile's check says no to some.
+    loop {
+        let set = settings(&mut random);
+        if let Ok(profile) = built_in(SSD, &set) {
+            return Drawn { index, base: SSD, set, profile, seed: drive_seed };
+        }
+    }
+}
+
+fn settings(random: &mut Random) -> Vec<String> {
+    let mut set: Vec<String> = Vec::new();
+    let mut give = |key: &str, value: String| set.push(format!("{key}={value}"));
+    let mut one_of = |choices: &[u64]| choices[(random.next() % choices.len() as u64) as usize];
+    let dies = one_of(&[2, 4, 8, 16]);
+    let channels = one_of(&[1, 2, 4, 8]).min(dies);
+    let planes = one_of(&[1, 2, 2, 4]);
+    let page = one_of(&[4096, 8192, 16384]);
+    let pages = one_of(&[96, 192]);
+    let row = planes * page;
+    let raw = one_of(&[1, 2, 4, 8]) << 30;
+    let blocks = raw / (dies * row * pages);
+    give("nand.dies", dies.to_string());
+    give("nand.channels", channels.to_string());
+    give("nand.planes", planes.to_string());
+    give("nand.page_bytes", page.to_string());
+    give("nand.pages_per_block", pages.to_string());
+    give("nand.read_us", one_of(&[20, 40, 60, 90]).to_string());
+    let program = one_of(&[300, 800, 1300, 2200]);
+    give("nand.program_us", program.to_string());
+    give("nand.bus_mb_per_s", one_of(&[40, 100, 200, 400, 800]).to_string());
+    give("link.gbps", one_of(&[3, 6]).to_string());
+    give("gc.pacing", "paced".into());
+    give("gc.policy", "greedy".into());
+    give("controller.read_ahead_kib", one_of(&[0, 128]).to_string());
+    let buffer = one_of(&[128, 256, 384, 512, 1024, 4096]) + one_of(&[0, 32, 96]);
+    give("buffer.write_kib", buffer.max(4 * row / 1024).to_string());
+    // The user has 8 to 30 % less than the flash, and the mechanisms have their blocks on top.
+    let user = raw / 100 * one_of(&[70, 80, 88]) / MIB * MIB;
+    give("capacity.sectors", (user / 512).to_string());
+    let mut more = 12;
+    if one_of(&[0, 1]) == 1 {
+        let mib = user / MIB / one_of(&[8, 16, 32]);
+        let bits = one_of(&[2, 3]);
+        let kind = one_of(&[0, 1]);
+        give(["slc_buffer.fixed_mib", "slc_buffer.dynamic_mib"][kind as usize], mib.to_string());
+        give("slc_buffer.cell_bits", bits.to_string());
+        give("slc_buffer.program_us", (program / one_of(&[2, 3, 5])).to_string());
+        give("slc_buffer.read_us", "20".into());
+        give("slc_buffer.when_full", ["direct", "fold"][one_of(&[0, 1]) as usize].into());
+        give("slc_buffer.idle_ms", one_of(&[100, 1000]).to_string());
+        more += mib * MIB * bits / (dies * row * pages) + 4;
+    }
+    if one_of(&[0, 1]) == 1 {
+        // Four bytes of the map for each unit of 4 KiB.
+        let reach = user / one_of(&[3, 6, 12]);
+        give("map.memory_kib", (reach / MIB).max(8 * page / 1024).to_string());
+        give("map.page_bytes", page.max(4096).to_string());
+        more += 16;
+    }
+    give("nand.blocks_per_plane", (blocks + more).to_string());
+    set
+}
+
+fn built(base: &str, set: &[String]) -> Profile {
+    built_in(base, set).unwrap_or_else(|error| unreachable!("{base} {set:?}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use fourcorners_catalogue::Model;
+
+    use super::*;
+
+    fn is_ssd(drawn: &Drawn) -> bool {
+        matches!(drawn.profile.model, Model::Ssd(_))
+    }
+
+    #[test]
+    fn any_seed_draws_drives_with_each_mechanism_and_without() {
+        for seed in 0..5 {
+            let drawn: Vec<Drawn> = (0..60).map(|index| draw(seed, index)).collect();
+            for key in ["slc_buffer", "map.memory_kib"] {
+                let with = drawn.iter().filter(|it| it.set.iter().any(|set| set.starts_with(key)));
+                assert!((15..45).contains(&with.count()), "{seed} {key}");
+            }
+            assert_eq!(drawn.iter().filter(|it| !is_ssd(it)).count(), 3);
+        }
+        assert_ne!(draw(1, 0).set, draw(2, 0).set);
+    }
+}

@@ -1,0 +1,217 @@
+//! The grades of findings as a table, and as `docs/DIAGNOSE.md`.
+
+use std::fmt::Write;
+
+use crate::diagnose::{Detector, Finding, Noise, Standing, Value};
+use crate::validate::catalogue_hash;
+
+use super::catalogue::{CatalogueCell, CatalogueRow};
+use super::population::Drawn;
+use super::truth::{Grade, Truth, number};
+use super::{OfProperty, Tally};
+
+/// What a finding says, in words.
+pub(super) fn value(finding: &Finding) -> String {
+    match (&finding.value, finding.standing) {
+        (None, _) | (_, Standing::Undetermined) => "undetermined".into(),
+        (Some(Value::Number(value)), Standing::Bound) => format!("at least {}", number(*value)),
+        (Some(Value::Number(value)), Standing::Determined) => number(*value),
+        (Some(Value::Class(class)), _) => class.clone(),
+    }
+}
+
+/// What repeats a mistake, and what it is.
+pub(super) fn mistake(drawn: &Drawn, finding: &Finding, truth: &Truth, noise: Noise) -> String {
+    let detector = Detector::ALL.iter().find(|it| it.keys().contains(&finding.key.as_str()));
+    // The kind is looked for first in either case: what is no SSD has no flash.
+    let only = match detector {
+        Some(Detector::Kind) | None => "kind".into(),
+        Some(other) => format!("kind,{}", other.name()),
+    };
+    let found = match finding.standing {
+        Standing::Undetermined => format!("undetermined ({})", finding.reason),
+        _ => value(finding),
+    };
+    format!(
+        "{}: found {found}, true is {}: fourcorners diagnose {} --only {only} --noise {}",
+        finding.key,
+        truth.words(),
+        drawn.arguments(),
+        noise.name()
+    )
+}
+
+/// The grades of several noises as a table.
+pub fn table(tallies: &[Tally]) -> String {
+    let mut text = String::from(HEAD_OF_TABLE);
+    let percent = |part: usize, all: usize| match all {
+        0 => "-".to_string(),
+        all => format!("{:.0} %", part as f64 / all as f64 * 100.0),
+    };
+    for tally in tallies {
+        for (key, of_it) in &tally.findings {
+            let of_it: &OfProperty = of_it;
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                text,
+                "| {} | `{key}` | {} | {} | {} | {} | {} | {} | {} | {} |",
+                tally.noise,
+                of_it.drives,
+                of_it.identifiable,
+                percent(of_it.right, of_it.identifiable),
+                percent(of_it.undetermined, of_it.identifiable),
+                of_it.wrong,
+                of_it.lucky,
+                of_it.intervals,
+                percent(of_it.covering, of_it.intervals),
+            );
+        }
+    }
+    text
+}
+
+/// What the document is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Document<'a> {
+    /// The command that makes the grades again.
+    pub command: &'a str,
+    /// The grades by noise.
+    pub tallies: &'a [Tally],
+    /// What is found of the drives of the catalogue.
+    pub catalogue: &'a [CatalogueRow],
+}
+
+/// The document as Markdown.
+pub fn document(of: &Document<'_>) -> String {
+    let mut text = String::from(INTRODUCTION);
+    let _ = write!(text, "`{}`\n\n{}", of.command, table(of.tallies));
+    let all = || of.tallies.iter().flat_map(|tally| tally.findings.values());
+    list(&mut text, "What was wrong", all().flat_map(|it| &it.worst));
+    list(&mut text, "What could be told and was not", all().flat_map(|it| &it.missed));
+    let _ = write!(text, "\n{CATALOGUE}");
+    let keys = || Detector::ALL.iter().flat_map(|detector| detector.keys()).copied();
+    let heads: Vec<String> = keys().map(|key| format!("`{key}`")).collect();
+    let _ = writeln!(text, "| drive | size | {} |", heads.join(" | "));
+    let _ = writeln!(text, "|---|---|{}", "---|".repeat(heads.len()));
+    for row in of.catalogue {
+        let cells: Vec<String> = keys()
+            .map(|key| row.cells.iter().find(|cell| cell.key == key).map_or("-".into(), cell))
+            .collect();
+        let size = if row.factor == 1 { "whole".into() } else { format!("1/{}", row.factor) };
+        let _ = writeln!(text, "| {} | {size} | {} |", row.drive, cells.join(" | "));
+    }
+    let cells = || of.catalogue.iter().flat_map(|row| &row.cells);
+    let count = |grade: Grade| cells().filter(|cell| cell.grade == grade).count();
+    let missed = cells().filter(|cell| cell.grade == Grade::Undetermined && cell.told).count();
+    let _ = writeln!(
+        text,
+        "\nOf {} findings {} are right, {} are wrong, and {} are not determined, {missed} of which could be told.\n\n\
+         Made at the catalogue `{}`.",
+        cells().count(),
+        count(Grade::Right),
+        count(Grade::Wrong),
+        count(Grade::Undetermined),
+        catalogue_hash()
+    );
+    text
+}
+
+fn list<'a>(text: &mut String, what: &str, lines: impl Iterator<Item = &'a String>) {
+    let mut lines = lines.peekable();
+    if lines.peek().is_some() {
+        let _ = writeln!(
+            text,
+            "\n{what}, the first of each property and noise, by the command that repeats it:\n"
+        );
+        lines.for_each(|line| text.push_str(&format!("- `{line}`\n")));
+    }
+}
+
+fn cell(cell: &CatalogueCell) -> String {
+    match (cell.grade, cell.told) {
+        (Grade::Right, _) => cell.found.clone(),
+        (Grade::Wrong, _) => format!("**{}, true: {}**", cell.found, cell.so),
+        (Grade::Undetermined, true) => format!("{} (true: {})", cell.found, cell.so),
+        (Grade::Undetermined, false) => cell.found.clone(),
+    }
+}
+
+const HEAD_OF_TABLE: &str = "\
+| noise | property | drives | can be told | right | undetermined | wrong | of these right by luck | intervals | holding the truth |
+|---|---|--:|--:|--:|--:|--:|--:|--:|--:|
+";
+
+const INTRODUCTION: &str = "\
+# What is inside a drive, and how often `diagnose` is right
+
+Made by `scripts/evidence findings`. `fourcorners diagnose TARGET` finds properties of a drive from the times of its I/Os
+alone. It knows no model, no profile and no counter. Each property has a value with an interval of 95 %, a bound, or it is
+undetermined and the reason is given.
+
+| detector | finds | how | writes |
+|---|---|---|---|
+| `kind` | SSD, hard disk, memory, or memory in front of something slower | reads of 4 KiB near and far, and of 64 KiB | a fortieth of the drive, once for all detectors, 4 GiB at most |
+| `row` | page of the flash; row, a page on each plane of a die | reads of 8 KiB that cross a border of pages take longer than reads of either half; the border of a row does not | nothing more |
+| `write-buffer` | KiB that a drive at rest takes before writes wait | writes in order stop until the first program operation ends | a fiftieth of the drive |
+| `slc-cache` | MiB that are written faster than the rest | the rate of writes in order drops, and is not back after a moment's rest | two fifths of the drive |
+| `map-reach` | GiB that the map in the drive's memory reaches | random reads are slower in a span beyond that | all of the drive |
+
+Without options `kind`, `row` and `write-buffer` are run, which write a twentieth of the drive at most.
+
+What it cannot know: a model's drives have the mechanisms of this project's model, and a real drive may have others. A pattern that
+does not fit is undetermined, but agreement with drawn drives is no proof for hardware. A write buffer is seen only if the link fills
+it before the first page is programmed; the figure is the profile's `buffer.write_kib` without the rows that are being filled. A
+cache is seen only if the link is not what limits, and nothing excludes one that is larger than what was written. A border of pages is
+seen only if a page takes longer from the flash than 4 KiB take over the link.
+
+## Drives that are drawn
+
+SSDs of 0.7 to 7 GiB with 2 to 16 dies, 1 to 8 channels, 1 to 4 planes, pages of 4 to 16 KiB, buffers of 128 KiB to 4 MiB; half have
+an SLC cache and half a map that is not all in memory, so that the others are the control. One drive in 20 is a hard disk. What can be told is
+decided from the profile by closed form, before anything is measured (`crates/lab/src/grade/findings/truth.rs`). Wrong is what is
+said and not so, and also what is said where the times cannot tell, even if it is right. The noise `lab` makes times vary by 1 % and
+2 us, `host` by 3 % and 48 us, with a clock of 1 us and one answer in a thousand 1 to 10 ms late.
+
+";
+
+const CATALOGUE: &str = "\
+## Drives of the catalogue
+
+Without noise; large ones are scaled down, with the same dies, link and controller. Bold is wrong. In brackets is what could be told
+and was not.
+
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_document_is_of_this_catalogue_and_of_these_detectors() {
+        const DOCUMENT: &str = include_str!("../../../../../docs/DIAGNOSE.md");
+        let made = format!("Made at the catalogue `{}`.", catalogue_hash());
+        assert!(DOCUMENT.contains(&made), "{made}: scripts/evidence findings");
+        assert!(DOCUMENT.starts_with(INTRODUCTION), "scripts/evidence findings");
+        for key in Detector::ALL.iter().flat_map(|detector| detector.keys()) {
+            assert!(DOCUMENT.contains(key), "{key}: scripts/evidence findings");
+        }
+        for name in fourcorners_catalogue::names() {
+            assert!(DOCUMENT.contains(&format!("| {name} |")), "{name}: scripts/evidence findings");
+        }
+    }
+
+    #[test]
+    fn a_wrong_cell_is_bold_and_one_that_was_missed_says_what_is_true() {
+        let of = |grade, told| CatalogueCell {
+            key: "kind".into(),
+            found: "ssd".into(),
+            so: "disk".into(),
+            grade,
+            told,
+        };
+        assert_eq!(cell(&of(Grade::Right, true)), "ssd");
+        assert_eq!(cell(&of(Grade::Wrong, true)), "**ssd, true: disk**");
+        assert_eq!(cell(&of(Grade::Undetermined, true)), "ssd (true: disk)");
+        assert_eq!(cell(&of(Grade::Undetermined, false)), "ssd");
+    }
+}
