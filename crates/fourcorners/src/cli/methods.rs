@@ -115,8 +115,8 @@ fn table(costs: &[Cost], bytes: u64) -> String {
     }
     let printed: Vec<String> = table.lines().map(|line| line.trim_end().into()).collect();
     format!(
-        "{}\n\n* Only when it is named: fourcorners review TARGET --methods NAME,..\nFor a drive of {} at {:.0} MB/s, each \
-         by itself. A virtual drive takes seconds.",
+        "{}\n\n* Only when it is named: fourcorners review TARGET --methods NAME,..\nFor a drive of {} at {:.0} MB/s, \
+         each by itself; a virtual drive takes seconds.",
         printed.join("\n"),
         gigabytes(bytes),
         ASSUMED_BYTES_PER_SECOND / 1e6

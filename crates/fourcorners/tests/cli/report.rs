@@ -57,13 +57,15 @@ fn a_replay_is_shown_again() {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let page = fs::read_to_string(dir.path().join("r.html")).expect("a page");
     assert!(page.contains("Storage bench</h2>"), "a chapter of its own");
-    // Data rate and service time, each of an SSD empty and full and of a hard disk as it was found.
+    // Data rate and service time, each of an SSD empty and full and of a hard disk as it was found; access sizes once.
     let names: Vec<String> = fs::read_dir(dir.path().join("r"))
         .expect("a folder")
         .map(|file| file.expect("an entry").file_name().to_string_lossy().into_owned())
         .filter(|name| name.ends_with(".svg"))
         .collect();
-    assert_eq!(names.len(), 2, "{names:?}");
+    assert_eq!(names.len(), 3, "{names:?}");
+    let sizes = names.iter().filter(|name| name.contains("access-sizes"));
+    assert_eq!(sizes.count(), 1, "{names:?}");
 }
 
 #[test]

@@ -213,7 +213,7 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
     };
     let row = match found.pattern.pages {
         Some(pages) => {
-            let why = format!("every {pages}. border is a faster one: there the next die begins");
+            let why = format!("one border in {pages} is a faster one: there the next die begins");
             exactly("row_bytes", page * pages as f64, why)
         }
         None => Finding::undetermined(

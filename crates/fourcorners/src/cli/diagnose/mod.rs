@@ -179,7 +179,7 @@ fn table(diagnosis: &Diagnosis) -> String {
     table.set_header(["", "found", "95 %", "why"]);
     for finding in &diagnosis.findings {
         let (found, interval) = words(finding);
-        table.add_row([finding.key.replace('_', " "), found, interval, finding.reason.clone()]);
+        table.add_row([property(&finding.key), found, interval, finding.reason.clone()]);
     }
     let cost = diagnosis.evidence.iter().fold((0.0, 0.0), |(gb, minutes), evidence| {
         (gb + evidence.cost.gb, minutes + evidence.cost.minutes)
@@ -188,6 +188,13 @@ fn table(diagnosis: &Diagnosis) -> String {
         "{}\n{table}\nThe detectors wrote {:.2} GB in {:.1} minutes, and before them a region in order.",
         diagnosis.target, cost.0, cost.1
     )
+}
+
+/// What a key is about, without its unit, which stands at the value.
+fn property(key: &str) -> String {
+    const UNITS: [&str; 4] = ["_bytes", "_kib", "_mib", "_gib"];
+    let about = UNITS.iter().find_map(|unit| key.strip_suffix(unit)).unwrap_or(key);
+    about.replace('_', " ")
 }
 
 /// The value of a finding, and its interval where that is more than the value.
