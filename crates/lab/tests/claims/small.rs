@@ -1,4 +1,4 @@
-//! I/Os below 4 KiB and large ones, one at a time.
+//! Writes below 4 KiB, one at a time.
 
 use super::*;
 
@@ -41,61 +41,4 @@ fn at_random_optane_pays_for_the_rest_of_their_unit() {
         let free = rate(&["nand.read_us=0", "nand.bus_mb_per_s=100000"], block_bytes);
         assert!(free > 0.95 * whole, "{block_bytes} bytes: {free} of {whole}");
     }
-}
-
-/// MB/s of reads in order of each size, one at a time, of a span that was written in order.
-fn read_in_order(name: &str, set: &[&str], sizes: &[u32]) -> Vec<f64> {
-    let mut ssd = drive(name, set);
-    measure(&mut ssd, &pass(0, 32, GB / 8));
-    let one = |&block_bytes: &u32| {
-        let (pattern, until) = (Pattern::Sequential, Until::Bytes(GB / 8 / 4_194_304 * 4_194_304));
-        let job = Job { pattern, block_bytes, ..random(100, 1, GB / 8, until) };
-        mb_per_s(&measure(&mut ssd, &job))
-    };
-    sizes.iter().map(one).collect()
-}
-
-#[test]
-fn in_order_larger_reads_are_faster_on_every_drive_and_small_ones_of_flash_before_optanes() {
-    const SIZES: [u32; 14] = [
-        512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536, 131_072, 262_144, 524_288, 1_048_576,
-        2_097_152, 4_194_304,
-    ];
-    let steady = ["variation.mode=off"];
-    let (mut optane, mut flash) = (Vec::new(), Vec::new());
-    for name in fourcorners_catalogue::names() {
-        let Model::Ssd(config) = &profile(&name, &[]).model else { continue };
-        let speeds = read_in_order(&name, &steady, &SIZES);
-        for (two, sizes) in speeds.windows(2).zip(SIZES.windows(2)) {
-            assert!(
-                two[1] > 0.98 * two[0],
-                "{name}: {} at {} bytes, {} at {}",
-                two[0],
-                sizes[0],
-                two[1],
-                sizes[1]
-            );
-        }
-        let nvme = config.capacity.queue_depth > 32;
-        match (name.contains("optane"), nvme) {
-            (true, _) => optane.push((name, speeds)),
-            (false, true) => flash.push((name, speeds)),
-            (false, false) => {}
-        }
-    }
-    assert!(optane.len() > 2 && flash.len() > 5, "{} and {}", optane.len(), flash.len());
-    for (optane, slow) in &optane {
-        for (flash, fast) in &flash {
-            for (size, (fast, slow)) in SIZES.iter().zip(fast.iter().zip(slow)).take(3) {
-                assert!(fast > slow, "{size} bytes: {flash} {fast}, {optane} {slow}");
-            }
-        }
-    }
-    // That is what is read ahead.
-    let alone = read_in_order(
-        "samsung-970-evo-plus-1000gb",
-        &["variation.mode=off", "controller.read_ahead_kib=0"],
-        &SIZES[..3],
-    );
-    assert!(alone.iter().zip(&optane[0].1).any(|(flash, optane)| flash < optane), "{alone:?}");
 }
