@@ -55,7 +55,7 @@ fn numbers(comparison: &Comparison, method: &str) -> Table {
         let of = |value: fn(&Cell) -> String| {
             figure.sides.iter().map(|cell| cell.as_ref().map(value)).collect::<Vec<_>>()
         };
-        row(format!("{words}, MB/s"), of(|cell| speed(cell)));
+        row(format!("{words}, MB/s"), of(speed));
         row(
             format!("{words}, latency at 99.9 %"),
             of(|cell| measured(&cell.latency_p999_us, micros(cell.latency_p999_us.value))),
