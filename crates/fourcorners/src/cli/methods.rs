@@ -116,7 +116,7 @@ fn table(costs: &[Cost], bytes: u64) -> String {
     let printed: Vec<String> = table.lines().map(|line| line.trim_end().into()).collect();
     format!(
         "{}\n\n* Only when it is named: fourcorners review TARGET --methods NAME,..\nFor a drive of {} at {:.0} MB/s, \
-         each by itself; a virtual drive takes seconds.",
+         each by itself; seconds on a virtual drive.",
         printed.join("\n"),
         gigabytes(bytes),
         ASSUMED_BYTES_PER_SECOND / 1e6
