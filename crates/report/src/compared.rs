@@ -7,6 +7,7 @@ use fourcorners_results::compare::{
 use maud::{Markup, html};
 
 use super::chart::count_tick;
+use super::table::plain;
 use super::tables::clock_badge;
 use super::words::{
     against, curve_words, figure_words, iops, method_words, micros, percent, rate, spread,
@@ -62,6 +63,51 @@ pub fn comparison_sentences(comparison: &Comparison) -> Vec<String> {
     said.collect()
 }
 
+/// What stands before a ratio that makes no difference.
+const NO_MATTER: &str = "≈";
+
+/// A ratio, and whether it matters.
+pub fn ratio(measure: &Measure) -> String {
+    let Some(ratio) = measure.ratio else { return String::new() };
+    match measure.matters {
+        Some(false) => format!("{NO_MATTER} {}", against(ratio)),
+        _ => against(ratio),
+    }
+}
+
+/// What is to be known about the numbers of a table in text, a line each; `*` is the mark of a figure of another job.
+pub fn comparison_notes(comparison: &Comparison) -> Vec<String> {
+    let mut notes = Vec::new();
+    let cells = || comparison.figures.iter().flat_map(|row| row.sides.iter().flatten());
+    if let Some(first) = comparison.sides.first() {
+        notes.push(format!("Ratios are to {}.", plain(&first.label)));
+    }
+    let curves = comparison.curves.iter().flat_map(|row| row.sides.iter().flatten());
+    let means = cells().map(|cell| &cell.mb_per_s).chain(curves.map(|cell| &cell.mean));
+    if means.into_iter().any(|it| it.matters == Some(false)) {
+        notes.push(format!(
+            "{NO_MATTER}: the difference does not matter (within {:.0} %, or the scatter of repeats).",
+            comparison.no_matter * 100.0
+        ));
+    }
+    if cells().any(|cell| cell.mb_per_s.interval.is_some()) {
+        notes.push(format!(
+            "±: confidence interval of the mean of the repeats, {:.0} %.",
+            comparison.confidence * 100.0
+        ));
+    }
+    if cells().any(|cell| !cell.same_job) {
+        notes.push("*: not the same job (time, span or data).".into());
+    }
+    if comparison.mixed_clocks {
+        notes.push("Virtual time comes from a model, wall time from hardware.".into());
+    }
+    if comparison.alone > 0 {
+        notes.push(format!("{} figures that only one side has are left out.", comparison.alone));
+    }
+    notes
+}
+
 fn repeated(comparison: &Comparison) -> bool {
     let cells = comparison.figures.iter().flat_map(|row| row.sides.iter().flatten());
     let curves = comparison.curves.iter().flat_map(|row| row.sides.iter().flatten());
@@ -112,18 +158,18 @@ fn numbers(measure: &Measure, say: fn(f64) -> String) -> Markup {
                 br; small { "± " (spread(high / measure.value)) }
             }
         }
-        (ratio(measure))
+        (ratio_cell(measure))
     }
 }
 
-fn ratio(measure: &Measure) -> Markup {
+fn ratio_cell(measure: &Measure) -> Markup {
     html! {
         @match measure.ratio {
             None => td {},
-            Some(ratio) => td.main[measure.matters == Some(true)] {
-                @if measure.matters == Some(false) { "≈ " } (against(ratio))
+            Some(of_first) => td.main[measure.matters == Some(true)] {
+                (ratio(measure))
                 @if let Some((_, high)) = measure.ratio_interval {
-                    br; small { "± " (spread(high / ratio)) }
+                    br; small { "± " (spread(high / of_first)) }
                 }
             },
         }

@@ -3,10 +3,10 @@
 use comfy_table::Table;
 use fourcorners_results::compare::{Cell, Comparison, CurveCell, Measure};
 
-use super::compared::{comparison_sentences, curve_heading};
+use super::compared::{comparison_notes, comparison_sentences, curve_heading, ratio};
 use super::paste::{self, Pasted};
 use super::table::plain;
-use super::words::{NO_VALUE, against, clock_words, figure_words, method_words, micros, rate};
+use super::words::{NO_VALUE, clock_words, figure_words, method_words, micros, rate, spread};
 
 /// Sentences, then of each method MB/s with the ratio to the first side in brackets, 99.9th percentiles of latency and means
 /// along curves; then what was concluded.
@@ -17,15 +17,7 @@ pub fn comparison_pasted(comparison: &Comparison, form: Pasted) -> String {
         blocks.push(paste::table(&numbers(comparison, method), form));
         blocks.push(lines(&conclusions(comparison, method), form));
     }
-    let first = comparison.sides.first().map_or("", |side| side.label.as_str());
-    blocks.push(lines(
-        &[format!(
-            "In brackets: the ratio to {first}; ≈ where the difference does not matter (within {:.0} %, or the scatter \
-             of repeats).",
-            comparison.no_matter * 100.0
-        )],
-        form,
-    ));
+    blocks.push(lines(&comparison_notes(comparison), form));
     blocks.retain(|block| !block.is_empty());
     blocks.join("\n")
 }
@@ -58,11 +50,11 @@ fn numbers(comparison: &Comparison, method: &str) -> Table {
         row(format!("{words}, MB/s"), of(speed));
         row(
             format!("{words}, latency at 99.9 %"),
-            of(|cell| measured(&cell.latency_p999_us, micros(cell.latency_p999_us.value))),
+            of(|cell| measured(&cell.latency_p999_us, micros)),
         );
     }
     for curve in comparison.curves.iter().filter(|row| row.method == method) {
-        let mean = |cell: &CurveCell| measured(&cell.mean, rate(cell.mean.value));
+        let mean = |cell: &CurveCell| measured(&cell.mean, rate);
         let cells = curve.sides.iter().map(|cell| cell.as_ref().map(mean)).collect();
         row(format!("{}, mean", curve_heading(curve)), cells);
     }
@@ -70,16 +62,21 @@ fn numbers(comparison: &Comparison, method: &str) -> Table {
 }
 
 fn speed(cell: &Cell) -> String {
-    let other_job = if cell.same_job { "" } else { " (another job)" };
+    let other_job = if cell.same_job { "" } else { "*" };
     let incomplete = if cell.complete { "" } else { " (incomplete)" };
-    measured(&cell.mb_per_s, rate(cell.mb_per_s.value)) + other_job + incomplete
+    measured(&cell.mb_per_s, rate) + other_job + incomplete
 }
 
-/// A value, and its ratio to the first side's.
-fn measured(measure: &Measure, value: String) -> String {
-    let Some(ratio) = measure.ratio else { return value };
-    let no_matter = if measure.matters == Some(false) { "≈ " } else { "" };
-    format!("{value} ({no_matter}{})", against(ratio))
+/// A value, its interval if it was measured more than once, and its ratio to the first side's.
+fn measured(measure: &Measure, say: fn(f64) -> String) -> String {
+    let interval = measure
+        .interval
+        .map_or_else(String::new, |(_, high)| format!(" ± {}", spread(high / measure.value)));
+    let ratio = match ratio(measure) {
+        ratio if ratio.is_empty() => ratio,
+        ratio => format!(" ({ratio})"),
+    };
+    say(measure.value) + &interval + &ratio
 }
 
 fn conclusions(comparison: &Comparison, method: &str) -> Vec<String> {

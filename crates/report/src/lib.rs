@@ -67,7 +67,7 @@ mod words;
 
 pub use card::card;
 pub use choice::{choice_page, choice_pasted, choice_sentences, choice_table};
-pub use compared::{comparison_sentences, curve_heading};
+pub use compared::{comparison_notes, comparison_sentences, curve_heading, ratio};
 pub use compared_pasted::comparison_pasted;
 pub use entries::shortened;
 pub use page::{comparison_page, page, page_among, part};

@@ -63,14 +63,15 @@ fn text(document: &Document, page: Page) -> String {
 /// The ranking of several drives: one table no wider than `width` columns and at most three sentences;
 /// empty if no measure is of two drives.
 pub fn standings_table(document: &Document, width: usize, colour: bool) -> String {
-    let page = Page { colour, ..Page::of(width) };
-    let standings = Standings::of(&Entries::of(document));
-    standings.map_or_else(String::new, |standings| page.standings(&standings))
+    standings(document, Page { colour, ..Page::of(width) })
 }
 
 /// The same as Markdown or BBCode, to paste.
 pub fn standings_pasted(document: &Document, form: Pasted) -> String {
-    let page = Page { form: Some(form), ..Page::of(0) };
+    standings(document, Page { form: Some(form), ..Page::of(0) })
+}
+
+fn standings(document: &Document, page: Page) -> String {
     let standings = Standings::of(&Entries::of(document));
     standings.map_or_else(String::new, |standings| page.standings(&standings))
 }

@@ -1,5 +1,7 @@
 //! The loop with clients: our own, hostile ones, and those that others wrote.
 
+mod common;
+
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -16,6 +18,8 @@ use fourcorners_serve::{
     TurnSettings,
 };
 use fourcorners_testing::skipped;
+
+use common::header;
 
 /// Bytes of the drives here: 64 MiB, so that all of it is copied in a moment.
 const BYTES: u64 = 64 << 20;
@@ -116,17 +120,6 @@ impl Served {
         stream.read_exact(&mut [0; 28]).expect("it is greeted");
         stream
     }
-}
-
-/// A request header.
-fn header(kind: u16, cookie: u64, offset: u64, length: u32) -> Vec<u8> {
-    let mut bytes = 0x2560_9513u32.to_be_bytes().to_vec();
-    bytes.extend_from_slice(&[0; 2]);
-    bytes.extend_from_slice(&kind.to_be_bytes());
-    bytes.extend_from_slice(&cookie.to_be_bytes());
-    bytes.extend_from_slice(&offset.to_be_bytes());
-    bytes.extend_from_slice(&length.to_be_bytes());
-    bytes
 }
 
 /// Some data that are nowhere alike, with holes.

@@ -1,5 +1,7 @@
 //! Encrypted connections: who is let in, who is not, and that those who are notice nothing of the others.
 
+mod common;
+
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
@@ -9,6 +11,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use common::header;
 use fourcorners_drive::{Nanos, Null};
 use fourcorners_serve::contents::{Contents, Memory};
 use fourcorners_serve::nbd::Export;
@@ -159,17 +162,6 @@ impl Served {
         tls.read_exact(&mut [0; 10])?;
         Ok(tls)
     }
-}
-
-/// A request header.
-fn header(kind: u16, cookie: u64, offset: u64, length: u32) -> Vec<u8> {
-    let mut bytes = 0x2560_9513u32.to_be_bytes().to_vec();
-    bytes.extend_from_slice(&[0; 2]);
-    bytes.extend_from_slice(&kind.to_be_bytes());
-    bytes.extend_from_slice(&cookie.to_be_bytes());
-    bytes.extend_from_slice(&offset.to_be_bytes());
-    bytes.extend_from_slice(&length.to_be_bytes());
-    bytes
 }
 
 /// Writes bytes that are nowhere alike and reads them back, more than any buffer takes.

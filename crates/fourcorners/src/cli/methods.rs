@@ -3,7 +3,7 @@
 use std::io::{Write, stdout};
 
 use clap::Args as ClapArgs;
-use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, presets};
+use comfy_table::Cell;
 use fourcorners_drive::Geometry;
 use fourcorners_lab::review::{ASSUMED_BYTES_PER_SECOND, Medium, Method, Phase, Scope, plans};
 use serde_json::json;
@@ -11,7 +11,7 @@ use serde_json::json;
 use super::dry_run::{duration, gigabytes};
 use super::outcome::{End, Failure};
 use super::size::parse_size;
-use super::terminal::columns;
+use super::tasks::{empty, right};
 
 /// A drive larger than this there is none of: 2^50 bytes.
 const MOST_BYTES: u64 = 1 << 50;
@@ -90,23 +90,13 @@ fn document(costs: &[Cost], bytes: u64) -> String {
 }
 
 fn table(costs: &[Cost], bytes: u64) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.style_mut().header_separator = LineStyle::none().fill('─').junction('─');
-    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns());
-    let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
-    table.set_header([
-        Cell::new("method"),
-        right("takes".into()),
-        right("writes".into()),
-        Cell::new("measures"),
-    ]);
+    let mut table = empty(["method", "takes", "writes", "measures"]);
     for cost in costs {
         let star = if cost.by_default { "" } else { " *" };
         table.add_row([
             Cell::new(format!("{}{star}", cost.method.name())),
-            right(format!("~{}", duration(cost.seconds))),
-            right(format!("~{}", gigabytes(cost.written))),
+            right(&format!("~{}", duration(cost.seconds))),
+            right(&format!("~{}", gigabytes(cost.written))),
             Cell::new(cost.method.measures()),
         ]);
     }

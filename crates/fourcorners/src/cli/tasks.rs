@@ -135,7 +135,8 @@ fn told(done: &[Done]) -> Table {
     table
 }
 
-fn empty<const N: usize>(headings: [&str; N]) -> Table {
+/// A list for a terminal, with nothing but headings.
+pub(super) fn empty<const N: usize>(headings: [&str; N]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.style_mut().header_separator = LineStyle::none().fill('─').junction('─');
@@ -144,7 +145,8 @@ fn empty<const N: usize>(headings: [&str; N]) -> Table {
     table
 }
 
-fn right(text: &str) -> Cell {
+/// A number of such a list.
+pub(super) fn right(text: &str) -> Cell {
     Cell::new(text).set_alignment(CellAlignment::Right)
 }
 

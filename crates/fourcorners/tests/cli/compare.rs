@@ -49,11 +49,16 @@ fn drives_that_were_reviewed_are_compared_by_their_names() {
     assert_eq!(cells.len(), 3, "{text}");
     assert!(cells[2].contains(" (1/") && !cells[1].contains('('), "{row:?}");
     assert!(text.contains("|  | Crucial m4 256 GB | "), "{text}");
+    // Three times each: an interval, and what it is; nothing here makes no difference, so no mark of that is explained.
+    assert!(cells[1].contains('±') && text.contains("±: confidence interval"), "{text}");
+    assert!(text.contains("Ratios are to Crucial m4 256 GB.") && !text.contains('≈'), "{text}");
     let text = printed(at, &["compare", M4, HDD, "--bbcode"]);
     assert!(text.contains("[table]") && !text.contains("---"), "{text}");
 
     // What if: the same drive set up otherwise, by the file of its review.
     printed(at, &["review", M4, "--quick", "--set", "link.gbps=3", "--out", "slow", "--no-db"]);
+    let text = printed(at, &["compare", M4, "slow", "--markdown"]);
+    assert!(text.contains("(≈ ") && text.contains("≈: the difference does not matter"), "{text}");
     let text = printed(at, &["compare", M4, "slow", "-o", "page.html"]);
     assert!(text.contains("link.gbps=3") && text.contains('≈'), "{text}");
     let page = fs::read_to_string(at.join("page.html")).expect("it was written");

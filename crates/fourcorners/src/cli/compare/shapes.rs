@@ -1,12 +1,12 @@
 //! The parts of a comparison that are more than a number: curves, seconds, conclusions.
 
 use fourcorners_report::{
-    against, curve_heading, figure_words, iops, percent, plain, rate, wrapped,
+    against, curve_heading, figure_words, iops, percent, plain, rate, ratio, wrapped,
 };
 use fourcorners_results::compare::{Comparison, CourseCell, CurveCell, Measure};
 
 use super::grid::Grid;
-use super::table::{marks, ratio};
+use super::table::marks;
 
 /// A row of one kind: its heading, and of each side the repeats and the numbers.
 type Lines = (String, Vec<Option<(usize, Vec<String>)>>);

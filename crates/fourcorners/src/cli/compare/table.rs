@@ -1,15 +1,12 @@
 //! A comparison for a terminal: method by method, under each figure a line for each side.
 
 use fourcorners_report::{
-    against, clock_words, figure_words, method_words, micros, plain, rate, spread,
+    clock_words, comparison_notes, figure_words, method_words, micros, plain, rate, ratio, spread,
 };
-use fourcorners_results::compare::{About, Cell, Comparison, Measure};
+use fourcorners_results::compare::{About, Cell, Comparison};
 
 use super::grid::Grid;
 use super::shapes;
-
-/// What stands before a ratio that makes no difference.
-const NO_MATTER: &str = "≈";
 
 /// The comparison, no wider than `width` unless names would have no room at all.
 pub(super) fn table(comparison: &Comparison, width: usize) -> String {
@@ -55,7 +52,8 @@ pub(super) fn table(comparison: &Comparison, width: usize) -> String {
         }
         text.push('\n');
     }
-    text + &notes(comparison)
+    let notes = comparison_notes(comparison);
+    text + &format!("{}\n", notes.join("\n"))
 }
 
 fn cells(comparison: &Comparison) -> impl Iterator<Item = &Cell> {
@@ -84,44 +82,4 @@ fn numbers(cell: &Cell) -> [String; 6] {
         micros(cell.latency_p999_us.value),
         micros(cell.latency_max_us),
     ]
-}
-
-/// A ratio, and whether it matters.
-pub(super) fn ratio(measure: &Measure) -> String {
-    let Some(ratio) = measure.ratio else { return String::new() };
-    let text = against(ratio);
-    match measure.matters {
-        Some(false) => format!("{NO_MATTER} {text}"),
-        _ => text,
-    }
-}
-
-fn notes(comparison: &Comparison) -> String {
-    let mut notes = Vec::new();
-    let first = &comparison.sides[0].label;
-    notes.push(format!("Ratios are to {}.", plain(first)));
-    let figures = cells(comparison).map(|cell| &cell.mb_per_s);
-    let curves = comparison.curves.iter().flat_map(|row| row.sides.iter().flatten());
-    if figures.chain(curves.map(|cell| &cell.mean)).any(|it| it.matters == Some(false)) {
-        notes.push(format!(
-            "{NO_MATTER}: the difference does not matter (within {:.0} %, or the scatter of repeats).",
-            comparison.no_matter * 100.0
-        ));
-    }
-    if cells(comparison).any(|cell| cell.mb_per_s.interval.is_some()) {
-        notes.push(format!(
-            "±: confidence interval of the mean of the repeats, {:.0} %.",
-            comparison.confidence * 100.0
-        ));
-    }
-    if cells(comparison).any(|cell| !cell.same_job) {
-        notes.push("*: not the same job (time, span or data).".into());
-    }
-    if comparison.mixed_clocks {
-        notes.push("Virtual time comes from a model, wall time from hardware.".into());
-    }
-    if comparison.alone > 0 {
-        notes.push(format!("{} figures that only one side has are left out.", comparison.alone));
-    }
-    format!("{}\n", notes.join("\n"))
 }
