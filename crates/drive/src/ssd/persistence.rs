@@ -67,7 +67,7 @@ pub(super) struct Persistence {
     /// By die: the last unit of a row that was programmed, where its rest may be in the die's next row.
     going_on: Vec<(u32, LogicalUnit, u64, Nanos)>,
     told: Vec<Told>,
-    /// The last unit that was given a place, and of which write.
+    /// The unit placed last, and the write that it is of.
     last_placed: Option<(LogicalUnit, u64)>,
 }
 

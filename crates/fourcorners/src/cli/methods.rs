@@ -13,9 +13,9 @@ use super::outcome::{End, Failure};
 use super::size::parse_size;
 use super::tasks::{empty, right};
 
-/// A drive larger than this there is none of: 2^50 bytes.
+/// No drive is larger: 2^50 bytes.
 const MOST_BYTES: u64 = 1 << 50;
-/// Less is too small for a review.
+/// No drive that is reviewed is smaller.
 const LEAST_BYTES: u64 = 1 << 20;
 
 /// List the methods of `review`: what each measures, how long it takes and how much it writes

@@ -189,7 +189,7 @@ One entry in three of each kind is *kept out* of every fit, by a hash of drive, 
 - A drive is run at a part of its capacity, with as many dies and as much spare in proportion, so that hours of writes take
   seconds; times in drive writes are as many times shorter (`scale.rs`).
 - The host is what the entry's engine says: microseconds a command, and those for which one process is busy (`host.rs`).
-  The last of eight drives of `icpe24` has a slow link, which its sums over all drives tell.
+  The last of eight drives of `icpe24` is given a slow link: the sums over all eight say that one has it (`host.rs`).
 - A run is as long as its highest percentile needs, 100 I/Os for each beyond the 99.99th, and no longer than the test that was
   published, nor than 6 million I/Os of 4 KiB of all its jobs (`question.rs`). A percentile is compared where ten I/Os or more lie beyond it.
 - Latencies of fio's sources exclude the time before submission, as those that were published do.
