@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use fourcorners_drive::Hdd;
 use fourcorners_drive::config::{HddConfig, SsdConfig};
 use toml::{Table, Value};
 
@@ -76,7 +77,7 @@ pub(super) fn parse(
         }
         "hdd" => {
             let config: HddConfig = config_of(table, place)?;
-            config.check().map_err(value)?;
+            Hdd::check(&config).map_err(value)?;
             Model::Hdd(Box::new(config))
         }
         other => return Err(form(format!("kind = \"{other}\" must be \"ssd\" or \"hdd\""))),

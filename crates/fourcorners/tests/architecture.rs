@@ -134,13 +134,9 @@ fn a_file_with_a_line_too_many_is_found() {
 const MOST_IN_A_CIRCLE: usize = 4;
 
 /// Circles that are larger: a crate, the folder or file that they are in, and how many files they have.
-const LARGER_CIRCLES: [(&str, &str, usize); 5] = [
+const LARGER_CIRCLES: [(&str, &str, usize); 3] = [
     // The parts of one map share its state; a cut would hand the same fields through arguments.
     ("drive", "ftl", 16),
-    // A hard disk's geometry, mechanics and caches, with the section of its config.
-    ("drive", "config::hdd", 7),
-    // The sections of an SSD, and the SSD that they are checked against.
-    ("drive", "config::compression", 6),
     // One SSD, a file for each kind of command.
     ("drive", "ssd", 5),
     // A profile, its family, and what is read behind a host controller.

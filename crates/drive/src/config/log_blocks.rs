@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ConfigError, SsdConfig, within};
+use super::{ConfigError, NandSection, within};
 
 /// A hybrid log-block map (BAST, Kim et al. 2002; FAST, Lee et al. 2007; associativity as in KAST,
 /// Cho et al. 2009) in place of the page map. Absent, the drive maps by page.
@@ -54,12 +54,14 @@ pub enum LogReplacement {
 }
 
 impl LogBlocksSection {
-    pub(super) fn check(&self, config: &SsdConfig) -> Result<(), ConfigError> {
-        let nand = &config.nand;
-        if let Some(memory) = config.map.as_ref().and_then(|map| map.memory_kib) {
-            let must = "a log-block map is all in memory: map.memory_kib and [log_blocks] exclude each other";
-            return Err(ConfigError::new("map.memory_kib", memory, must));
-        }
+    /// Checks the section for a NAND of `raw` bytes, units of the map of `unit` bytes and so many sectors.
+    pub(super) fn check(
+        &self,
+        nand: &NandSection,
+        raw: u64,
+        unit: u32,
+        sectors: u64,
+    ) -> Result<(), ConfigError> {
         let stripe = self.stripe_dies;
         within("log_blocks.stripe_dies", self.stripe_dies, 1..=nand.dies)?;
         if !nand.dies.is_multiple_of(stripe) {
@@ -68,16 +70,15 @@ impl LogBlocksSection {
         }
         within("log_blocks.associativity", self.associativity, 1..=u32::MAX)?;
         let blocks = u64::from(nand.dies / stripe) * u64::from(nand.blocks_per_plane);
-        let block_bytes = config.raw_bytes() / blocks;
-        let unit = u64::from(config.unit_bytes());
-        let user_bytes = config.user_units() * unit;
-        let data_blocks = user_bytes.div_ceil(block_bytes);
+        let block_bytes = raw / blocks;
+        let unit = u64::from(unit);
+        let data_blocks = (sectors * 512).next_multiple_of(unit).div_ceil(block_bytes);
         // One log block at least, and one block to merge into.
         if data_blocks + 2 > blocks {
             let most = blocks.saturating_sub(2) * block_bytes / 512;
             return Err(ConfigError::new(
                 "capacity.sectors",
-                config.capacity.sectors,
+                sectors,
                 format_args!(
                     "it must be at most {most}, which leaves two of the {blocks} blocks of {} units \
                      for a log block and to merge into",

@@ -264,7 +264,10 @@ impl SsdConfig {
         }
         self.gc.check()?;
         if let Some(streams) = &self.streams {
-            streams.check(self)?;
+            streams.check(self.unit_bytes() / 1024, self.log_blocks.is_none())?;
+            // One row of each stream is being filled, and one is programmed.
+            let three_rows_kib = (self.row_bytes() * 3).div_ceil(1024) as u32;
+            within("buffer.write_kib", self.buffer.write_kib, three_rows_kib..=1 << 22)?;
         }
         if let Some(slc) = &self.slc_buffer {
             slc.check(self)?;
@@ -364,7 +367,11 @@ impl SsdConfig {
             ));
         }
         if let Some(log_blocks) = &self.log_blocks {
-            return log_blocks.check(self);
+            if let Some(memory) = self.map.as_ref().and_then(|map| map.memory_kib) {
+                let must = "a log-block map is all in memory: map.memory_kib and [log_blocks] exclude each other";
+                return Err(ConfigError::new("map.memory_kib", memory, must));
+            }
+            return log_blocks.check(&self.nand, raw, self.unit_bytes(), self.capacity.sectors);
         }
         let blocks = self.nand.blocks_per_plane;
         let (for_map, for_slc) = (self.map_blocks_per_die(), self.slc_blocks_per_die());

@@ -32,6 +32,20 @@ impl Translation {
         }
     }
 
+    /// The page map of a drive on its short way, which only page maps have.
+    #[inline(always)]
+    pub(crate) fn page_map(&self) -> &Ftl {
+        let PageMap(map) = self else { unreachable!("a drive with a short way has a page map") };
+        map
+    }
+
+    /// The same, to change it.
+    #[inline(always)]
+    pub(crate) fn page_map_mut(&mut self) -> &mut Ftl {
+        let PageMap(map) = self else { unreachable!("a drive with a short way has a page map") };
+        map
+    }
+
     #[inline]
     pub(crate) fn shape(&self) -> Shape {
         match self {

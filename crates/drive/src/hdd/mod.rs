@@ -106,16 +106,20 @@ fn host_times(section: &HostSection) -> [Nanos; 4] {
     times
 }
 
-/// Whether the tracks of a config, checked otherwise, hold its sectors.
-pub(crate) fn check_layout(config: &HddConfig) -> Result<(), ConfigError> {
-    Layout::new(config, Spindle::new(config.mechanics.rpm)).map(|_| ())
-}
-
 impl Hdd {
+    /// Whether such a drive can be: [`HddConfig::check`], and its tracks hold its sectors.
+    ///
+    /// # Errors
+    /// The first value that makes no drive.
+    pub fn check(config: &HddConfig) -> Result<(), ConfigError> {
+        config.check()?;
+        Layout::new(config, Spindle::new(config.mechanics.rpm)).map(|_| ())
+    }
+
     /// A drive at time zero, its heads over the outermost cylinder, its cache empty.
     ///
     /// # Errors
-    /// The config describes no drive; see [`HddConfig::check`].
+    /// The config describes no drive; see [`Hdd::check`].
     pub fn new(config: &HddConfig) -> Result<Hdd, ConfigError> {
         config.check()?;
         let layout = Layout::new(config, Spindle::new(config.mechanics.rpm))?;

@@ -6,7 +6,7 @@ use super::Ssd;
 use super::commands::Reads;
 use super::costs::CommandCosts;
 use super::units::{Grain, Units, in_4k};
-use crate::ftl::{LogicalUnit, Stream, Translation};
+use crate::ftl::{LogicalUnit, Stream};
 use crate::link::Link;
 use crate::nand::Chores;
 use crate::{FaultCause, Io, Lba, Nanos, Op, SECTOR_BYTES, Tag};
@@ -139,9 +139,7 @@ impl Ssd {
     /// When a unit is in the controller that is asked for at `at`.
     #[inline(always)]
     fn fetch_one(&mut self, unit: LogicalUnit, at: Nanos) -> Nanos {
-        let Translation::PageMap(ftl) = &self.ftl else {
-            unreachable!("a plain drive has a page map");
-        };
+        let ftl = self.ftl.page_map();
         let Some((die, block, row)) = ftl.row_with(unit) else {
             // Nothing was ever written there: the map says so, and no NAND is read.
             return match self.reads_unwritten {
@@ -164,9 +162,7 @@ impl Ssd {
         if let Some(limit) = &mut self.write_limit {
             admitted = limit.pass(admitted, self.one.touched_4k);
         }
-        let Translation::PageMap(ftl) = &mut self.ftl else {
-            unreachable!("a plain drive has a page map");
-        };
+        let ftl = self.ftl.page_map_mut();
         if ftl.at_row_start(Stream::Cold) {
             self.row_ready[ONLY] = self.buffer.admit(admitted);
         }
@@ -193,15 +189,11 @@ impl Ssd {
             admitted = limit.pass(admitted, written.end - written.start);
         }
         let (mut unit, end) = (units.first, units.first + units.count);
-        if units.count > 1
-            && let Translation::PageMap(ftl) = &self.ftl
-        {
-            ftl.prefetch_run(units.first, units.count);
+        if units.count > 1 {
+            self.ftl.page_map().prefetch_run(units.first, units.count);
         }
         while unit < end {
-            let Translation::PageMap(ftl) = &mut self.ftl else {
-                unreachable!("a plain drive has a page map");
-            };
+            let ftl = self.ftl.page_map_mut();
             if ftl.at_row_start(Stream::Cold) {
                 self.row_ready[ONLY] = self.buffer.admit(admitted);
             }
@@ -236,9 +228,7 @@ impl Ssd {
     /// after what the die has to do before it.
     #[inline(never)]
     fn program_plain(&mut self, die: u32, at: Nanos, ready: Nanos) {
-        let Translation::PageMap(ftl) = &mut self.ftl else {
-            unreachable!("a plain drive has a page map");
-        };
+        let ftl = self.ftl.page_map_mut();
         let row = ftl.plain_row_filled(die);
         if let Some(limit) = &mut self.write_limit {
             limit.note(ftl.moves_much(die));
