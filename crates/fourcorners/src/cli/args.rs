@@ -59,7 +59,7 @@ pub(super) struct ReviewArgs {
 
     /// Write review.html and review.json into this folder, replacing earlier ones
     /// [default: a new folder in ./fourcorners-results; with --json: none]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, short, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
 
     /// Continue the stopped or killed review in this folder; give the same arguments again

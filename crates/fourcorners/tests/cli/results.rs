@@ -43,6 +43,35 @@ fn ids(document: &Document) -> Vec<String> {
 }
 
 #[test]
+fn two_databases_get_what_the_other_has_and_nothing_else_is_written_to() {
+    let dir = folder();
+    let at = dir.path();
+    for (drive, database) in [(M4, "a.db"), (HDD, "b.db")] {
+        printed(at, &["review", drive, "--quick", "--quiet", "--db", database, "-o", drive]);
+    }
+    let drives = |database: &str| {
+        let store = Store::open_read_only(&at.join(database)).expect("it was made");
+        store.drives().expect("it is whole")
+    };
+    assert_eq!(drives("a.db").len(), 1, "apart");
+    let said = printed(at, &["results", "sync", "b.db", "--db", "a.db"]);
+    assert_eq!(said, "b.db: 1 new, 0 known\na.db: 1 new, 1 known\n");
+    assert_eq!((drives("a.db").len(), drives("b.db")), (2, drives("a.db")));
+    let again = printed(at, &["results", "sync", "b.db", "--db", "a.db"]);
+    assert_eq!(again, "b.db: 0 new, 2 known\na.db: 0 new, 2 known\n");
+    // A mistyped database is not made, a document is none, and one cannot be synchronised with itself.
+    for (other, why) in [
+        ("c.db", "it does not exist"),
+        ("crucial-m4-256gb/review.json", "review.json"),
+        ("./a.db", "is the database itself"),
+    ] {
+        let said = refused(at, &["results", "sync", other, "--db", "a.db"]);
+        assert!(said.contains(why), "{other}: {said}");
+    }
+    assert!(!at.join("c.db").exists());
+}
+
+#[test]
 fn every_review_and_replay_goes_in_and_is_found() {
     let dir = folder();
     let at = dir.path();

@@ -36,6 +36,8 @@ pub(super) enum ResultsCommand {
     Export(ExportArgs),
     /// Add results from documents, folders of results or other databases
     Import(ImportArgs),
+    /// Give this database and another one the results that the other has
+    Sync(SyncArgs),
     /// Remove results
     Rm(RmArgs),
     /// Read the whole database and report damage
@@ -146,6 +148,13 @@ pub(super) struct ImportArgs {
     /// A document from review --json, a folder of a review or a replay, or a database
     #[arg(required = true, value_name = "PATH")]
     pub(super) from: Vec<PathBuf>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct SyncArgs {
+    /// The other database; it is there already. What was removed from one comes back from the other
+    #[arg(value_name = "DATABASE")]
+    pub(super) other: PathBuf,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -19,7 +19,7 @@ use super::replaced::{Inputs, Kind};
 use super::terminal::{columns, say};
 
 pub(super) use args::ResultsArgs;
-use args::{Chosen, ExportArgs, ImportArgs, ResultsCommand, RmArgs, ShowArgs};
+use args::{Chosen, ExportArgs, ImportArgs, ResultsCommand, RmArgs, ShowArgs, SyncArgs};
 
 /// How much of an export is made before it is written.
 const BUFFER_BYTES: usize = 1 << 20;
@@ -31,6 +31,7 @@ pub(super) fn run(args: ResultsArgs) -> Result<End, Failure> {
         ResultsCommand::Show(args) => show(&path, &args),
         ResultsCommand::Export(args) => export(&path, &args),
         ResultsCommand::Import(args) => import(&path, &args),
+        ResultsCommand::Sync(args) => sync(&path, &args),
         ResultsCommand::Rm(args) => rm(&path, &args),
         ResultsCommand::Check => check(&path),
     }
@@ -138,15 +139,36 @@ fn export(path: &std::path::Path, args: &ExportArgs) -> Result<End, Failure> {
 
 fn import(path: &std::path::Path, args: &ImportArgs) -> Result<End, Failure> {
     let store = Store::open(path).map_err(failure)?;
-    for from in &args.from {
-        let came = store.import(from).map_err(failure)?;
-        let lost = match came.lost {
-            0 => String::new(),
-            lost => format!(", {lost} that cannot be read any more"),
-        };
-        let (new, known) = (came.new, came.known);
-        writeln!(stdout().lock(), "{}: {new} new, {known} known{lost}", from.display())?;
+    args.from.iter().try_for_each(|from| import_into(&store, from))?;
+    Ok(End::Done)
+}
+
+/// Takes the results of a place, and says how many came.
+fn import_into(store: &Store, from: &std::path::Path) -> Result<(), Failure> {
+    let came = store.import(from).map_err(failure)?;
+    let lost = match came.lost {
+        0 => String::new(),
+        lost => format!(", {lost} that cannot be read any more"),
+    };
+    let (new, known) = (came.new, came.known);
+    writeln!(stdout().lock(), "{}: {new} new, {known} known{lost}", from.display())?;
+    Ok(())
+}
+
+fn sync(path: &std::path::Path, args: &SyncArgs) -> Result<End, Failure> {
+    let other = &args.other;
+    // Opened to read first: a mistyped one is not made, and what is no database is not written to.
+    drop(read(other)?);
+    let is_same = |one: &std::path::Path| one.canonicalize().ok() == other.canonicalize().ok();
+    if is_same(path) {
+        let other = other.display();
+        return Err(Failure::Usage(format!("{other} is the database itself: name another one")));
     }
+    // Both are open before either is written to.
+    let (mine, theirs) =
+        (Store::open(path).map_err(failure)?, Store::open(other).map_err(failure)?);
+    import_into(&mine, other)?;
+    import_into(&theirs, path)?;
     Ok(End::Done)
 }
 
