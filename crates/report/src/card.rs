@@ -98,11 +98,13 @@ fn ranking(standings: &Standings) -> Markup {
 
 fn places(strips: &[Strip], among: &str) -> Markup {
     let (top, left, right) = (290.0, 400.0, 850.0);
+    // The last row stays above the line at the foot.
+    let apart = ((HEIGHT - 60.0 - top) / strips.len().max(1) as f64).min(46.0);
     html! {
         text x=(WIDTH - EDGE) y=(top - 26.0) font-size="16" text-anchor="end"
             fill=(colour("--quiet")) { (among) }
         @for (row, strip) in strips.iter().enumerate() {
-            @let y = top + 46.0 * row as f64;
+            @let y = top + apart * row as f64;
             @let at = |share: f64| format!("{:.1}", left + share * (right - left));
             text x=(EDGE) y=(y + 6.0) font-size="20" fill=(colour("--ink")) { (strip.heading()) }
             line x1=(left) x2=(right) y1=(y) y2=(y) stroke=(colour("--rule")) {}

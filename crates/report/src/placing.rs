@@ -6,6 +6,7 @@ use maud::{Markup, html};
 
 use super::entries::{Entries, Entry, has_bars};
 use super::references::Role;
+use super::used;
 use super::words::rate;
 
 /// A figure that drives are placed by: its heading, what is beneath, and the names it may have.
@@ -15,7 +16,7 @@ struct Placed {
     figures: &'static [&'static str],
 }
 
-const PLACED: [Placed; 7] = [
+const PLACED: [Placed; 8] = [
     Placed { heading: "Random read", how: "4 KiB, QD 3", figures: &["random_read_4k_qd3"] },
     Placed {
         heading: "Random write",
@@ -39,6 +40,11 @@ const PLACED: [Placed; 7] = [
         figures: &["random_write_4k_qd1_incompressible"],
     },
     Placed {
+        heading: "Write and flush",
+        how: "4 KiB, QD 1",
+        figures: &["sequential_write_4k_qd1_flush"],
+    },
+    Placed {
         heading: "Random write, used",
         how: "4 KiB, QD 3",
         figures: &["random_write_4k_qd3_incompressible_used"],
@@ -49,38 +55,53 @@ const PLACED: [Placed; 7] = [
 pub(super) struct Strip<'a> {
     placed: &'static Placed,
     own: f64,
-    others: Vec<(&'a str, f64)>,
+    /// Whether the drive is a hard disk.
+    rotational: bool,
+    others: Vec<Other<'a>>,
+}
+
+/// A reference drive that has the figure, MB/s.
+#[derive(Clone, Copy)]
+struct Other<'a> {
+    title: &'a str,
+    value: f64,
+    rotational: bool,
 }
 
 impl<'a> Strip<'a> {
+    /// Of the first record that has the figure and that other drives have it of, too.
     fn of(placed: &'static Placed, all: &'a Entries) -> Option<Strip<'a>> {
         let references = all.references?;
-        let found = |entry: &'a Entry| {
-            let counts = has_bars(&entry.record.method) || entry.record.method == "toms";
+        let of_entry = |entry: &'a Entry| {
+            let record = entry.record;
+            let method = record.method.as_str();
+            let counts =
+                has_bars(method) || ["toms", "sync-writes", used::METHOD].contains(&method);
             let mut names = placed.figures.iter().filter(|_| counts);
-            let (name, figure) =
-                names.find_map(|name| Some((*name, entry.record.figures.get(*name)?)))?;
-            (figure.complete && figure.mb_per_s > 0.0).then_some((entry, name, figure.mb_per_s))
+            let (name, figure) = names.find_map(|name| Some((name, record.figures.get(*name)?)))?;
+            let own = Some(figure.mb_per_s).filter(|own| figure.complete && *own > 0.0)?;
+            let others = references.others(record).into_iter().filter_map(|drive| {
+                let value = drive.figure(record, name)?.0;
+                let other =
+                    Other { title: drive.short_title(), value, rotational: drive.rotational() };
+                (value > 0.0).then_some(other)
+            });
+            let others: Vec<Other> = others.collect();
+            let rotational = record.target.rotational;
+            (!others.is_empty()).then_some(Strip { placed, own, rotational, others })
         };
-        let (entry, name, own) = all.all.iter().find_map(found)?;
-        let others = references.others(entry.record);
-        let others = others.into_iter().filter_map(|drive| {
-            let value = drive.figure(entry.record, name)?.0;
-            (value > 0.0).then_some((drive.short_title(), value))
-        });
-        let others: Vec<(&str, f64)> = others.collect();
-        (!others.is_empty()).then_some(Strip { placed, own, others })
+        all.all.iter().find_map(of_entry)
     }
 
     /// From 1; drives that are at most 10 % faster share it.
     pub(super) fn place(&self) -> usize {
         let most = self.own * (1.0 + NO_MATTER);
-        1 + self.others.iter().filter(|(_, value)| *value > most).count()
+        1 + self.others.iter().filter(|other| other.value > most).count()
     }
 
     /// Where a value stands between the slowest and the fastest, in equal factors.
     fn share(&self, value: f64) -> f64 {
-        let values = || self.others.iter().map(|(_, value)| value.ln()).chain([self.own.ln()]);
+        let values = || self.others.iter().map(|other| other.value.ln()).chain([self.own.ln()]);
         let (low, high) = (values().fold(f64::MAX, f64::min), values().fold(f64::MIN, f64::max));
         if high > low { (value.ln() - low) / (high - low) } else { 0.5 }
     }
@@ -107,12 +128,23 @@ impl<'a> Strip<'a> {
 
     /// Where the others stand.
     pub(super) fn shares(&self) -> impl Iterator<Item = f64> + '_ {
-        self.others.iter().map(|(_, value)| self.share(*value))
+        self.others.iter().map(|other| self.share(other.value))
     }
 
-    fn end(&self, best: fn(f64, f64) -> bool) -> (&'a str, f64) {
-        let end = self.others.iter().copied().reduce(|a, b| if best(b.1, a.1) { b } else { a });
-        end.unwrap_or(("", 0.0))
+    /// The fastest and the slowest of the others.
+    fn ends(&self) -> [Other<'a>; 2] {
+        let none = Other { title: "", value: 0.0, rotational: false };
+        let by_value = |a: &&Other, b: &&Other| a.value.total_cmp(&b.value);
+        let ends = [self.others.iter().max_by(by_value), self.others.iter().min_by(by_value)];
+        ends.map(|end| end.copied().unwrap_or(none))
+    }
+
+    /// "place 2, 1.3 MB/s" among the drives of its kind, where it is a hard disk.
+    fn among_disks(&self) -> Option<(usize, usize)> {
+        let disks: Vec<&Other> = self.others.iter().filter(|other| other.rotational).collect();
+        let most = self.own * (1.0 + NO_MATTER);
+        let faster = disks.iter().filter(|other| other.value > most).count();
+        (self.rotational && !disks.is_empty()).then_some((1 + faster, disks.len() + 1))
     }
 }
 
@@ -143,8 +175,38 @@ pub(super) fn strips<'a>(all: &'a Entries) -> Vec<Strip<'a>> {
     PLACED.iter().filter_map(|placed| Strip::of(placed, all)).collect()
 }
 
-/// The best and the worst place, with figures.
+/// The best and the worst place, with figures; of a hard disk those among hard disks.
 pub(super) fn sentence(strips: &[Strip], most: usize) -> String {
+    disk_sentence(strips).unwrap_or_else(|| best_and_worst(strips, most))
+}
+
+/// Where a hard disk stands among hard disks, and how far the slowest SSD is from it in the first figure.
+fn disk_sentence(strips: &[Strip]) -> Option<String> {
+    let places: Vec<String> = strips
+        .iter()
+        .filter_map(|strip| {
+            let (place, _) = strip.among_disks()?;
+            let what = strip.placed.heading.to_lowercase();
+            Some(format!("place {place} in {what} ({})", strip.placed.how))
+        })
+        .collect();
+    let first = strips.iter().find(|strip| strip.among_disks().is_some())?;
+    let (_, disks) = first.among_disks()?;
+    let ssds = first.others.iter().filter(|other| !other.rotational);
+    let slowest = ssds.min_by(|a, b| a.value.total_cmp(&b.value));
+    let ssd = slowest.map(|ssd| {
+        format!(
+            " In {} the slowest SSD, {}, does {} MB/s, it {}.",
+            first.placed.heading.to_lowercase(),
+            ssd.title,
+            rate(ssd.value),
+            rate(first.own)
+        )
+    });
+    Some(format!("Among {disks} hard disks: {}.{}", places.join(", "), ssd.unwrap_or_default()))
+}
+
+fn best_and_worst(strips: &[Strip], most: usize) -> String {
     let said = |strip: &Strip| {
         format!(
             "{} ({}): place {}, {} MB/s",
@@ -184,7 +246,7 @@ fn most_like(all: &Entries) -> String {
 
 fn drawn(strip: &Strip) -> Markup {
     let left = |value| format!("left:{:.2}%", strip.share(value) * 100.0);
-    let (fastest, slowest) = (strip.end(|a, b| a > b), strip.end(|a, b| a < b));
+    let [fastest, slowest] = strip.ends();
     let said = format!(
         "{}, {}: {} MB/s, place {} of {}. Fastest: {} {}, slowest: {} {}.",
         strip.placed.heading,
@@ -192,22 +254,22 @@ fn drawn(strip: &Strip) -> Markup {
         rate(strip.own),
         strip.place(),
         strip.others.len() + 1,
-        fastest.0,
-        rate(fastest.1),
-        slowest.0,
-        rate(slowest.1)
+        fastest.title,
+        rate(fastest.value),
+        slowest.title,
+        rate(slowest.value)
     );
     html! {
         div.strip role="img" aria-label=(said) {
             span.what { (strip.placed.heading) " " small { (strip.placed.how) } }
-            span.low { (rate(slowest.1)) }
+            span.low { (rate(slowest.value)) }
             span.track {
-                @for (title, value) in &strip.others {
+                @for Other { title, value, .. } in &strip.others {
                     i style=(left(*value)) title=(format!("{title}: {} MB/s", rate(*value))) {}
                 }
                 b style=(left(strip.own)) {}
             }
-            span.high { (rate(fastest.1)) }
+            span.high { (rate(fastest.value)) }
             span.value { strong { (rate(strip.own)) } " MB/s" }
             span.place { "place " strong { (strip.place()) } " of " (strip.others.len() + 1) }
         }

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::entries::has_bars;
+use super::used;
 
 /// The name and version of the file's form.
 const SCHEMA: &str = "fourcorners.reference/1";
@@ -60,6 +61,9 @@ pub struct References {
 pub(super) struct Reference {
     name: String,
     title: String,
+    /// Whether it is a hard disk.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    rotational: bool,
     /// By [`work`], then by the name of the figure.
     works: BTreeMap<String, BTreeMap<String, ReferenceFigure>>,
 }
@@ -112,8 +116,12 @@ impl References {
         for record in records.iter().filter(whole) {
             let name = &record.target.name;
             let place = drives.iter().position(|drive| drive.name == *name).unwrap_or_else(|| {
-                let (name, title) = (name.clone(), record.target.title.clone());
-                drives.push(Reference { name, title, works: BTreeMap::new() });
+                drives.push(Reference {
+                    name: name.clone(),
+                    title: record.target.title.clone(),
+                    rotational: record.target.rotational,
+                    works: BTreeMap::new(),
+                });
                 drives.len() - 1
             });
             let figures = record.figures.iter().filter(|(_, figure)| figure.complete);
@@ -228,6 +236,11 @@ impl Reference {
         self.title.split(" (").next().unwrap_or(&self.title)
     }
 
+    /// Whether it is a hard disk.
+    pub(super) fn rotational(&self) -> bool {
+        self.rotational
+    }
+
     /// A figure of it, of the method of this record.
     pub(super) fn figure(&self, record: &Record, name: &str) -> Option<ReferenceFigure> {
         self.figures(record)?.get(name).copied()
@@ -236,7 +249,9 @@ impl Reference {
     /// Its figures of the method of this record.
     fn figures(&self, record: &Record) -> Option<&BTreeMap<String, ReferenceFigure>> {
         let of = |quick| self.works.get(&work(&record.method, quick));
-        of(record.quick).or_else(|| of(!record.quick))
+        // Seconds do not bring about the used state.
+        let other = || of(!record.quick).filter(|_| record.method != used::METHOD);
+        of(record.quick).or_else(other)
     }
 
     /// Whether it is the drive of a record.

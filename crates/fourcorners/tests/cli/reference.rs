@@ -16,12 +16,17 @@ fn the_built_in_references_are_of_this_catalogue_and_simulation() {
     let built_in = References::built_in();
     assert_eq!(built_in.catalogue(), catalogue_hash(), "the catalogue has changed: {again}");
     let dir = folder();
-    let mut arguments =
-        vec!["review", "--quick", "--methods", "four-corners,toms", "--json", "--no-db"];
-    arguments.extend(SAMPLE);
-    let ran = run(dir.path(), &arguments);
-    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    let records = from_json(&ran.stdout).expect("a document").records;
+    let quick = ["--methods", "four-corners,toms,sync-writes", "--quick"];
+    // Seconds do not bring about the used state.
+    let whole = ["--methods", "used-state"];
+    let reviewed = |how: &[&str]| {
+        let arguments = [&["review", "--json", "--no-db"], how, &SAMPLE].concat();
+        let ran = run(dir.path(), &arguments);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        from_json(&ran.stdout).expect("a document").records
+    };
+    let mut records = reviewed(&quick);
+    records.extend(reviewed(&whole));
     let known = built_in.to_json().expect("JSON");
     let line = |text: &str, drive: &str| {
         let name = format!("{{\"name\":\"{drive}\"");
@@ -29,6 +34,9 @@ fn the_built_in_references_are_of_this_catalogue_and_simulation() {
         found.map(|line| line.trim().trim_end_matches(',').to_string())
     };
     let now = References::of(&records, "").to_json().expect("JSON");
+    for drive in &SAMPLE[..2] {
+        assert!(line(&now, drive).is_some_and(|it| it.contains("incompressible_used")), "{drive}");
+    }
     for drive in SAMPLE {
         let known = line(&known, drive);
         assert!(known.is_some(), "{drive} is not among them");

@@ -153,3 +153,32 @@ fn a_drive_stands_among_the_catalogue_or_ones_own_drives_or_alone() {
     assert!(!mine.contains("Intel Optane"), "only mine");
     assert!(!none.contains("id=\"placing\"") && !none.contains("class=\"row reference\""));
 }
+
+/// Strips that show where a drive stands, as the page names them.
+const USED_STRIP: &str = "Random write, used, 4 KiB, QD 3";
+const FLUSH_STRIP: &str = "Write and flush, 4 KiB, QD 1";
+
+#[test]
+fn a_hard_disk_is_placed_among_hard_disks_and_a_used_drive_among_used_ones() {
+    let dir = folder();
+    let page = |drive: &str, more: &[&str]| {
+        let args = [&["review", drive, "--quiet", "--no-db", "-o", drive][..], more].concat();
+        let ran = run(dir.path(), &args);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        fs::read_to_string(dir.path().join(drive).join("review.html")).expect("a page")
+    };
+    let disk = page(HDD, &["--quick"]);
+    assert!(disk.contains("Among 2 hard disks: place 2 in random read"), "of the catalogue's two");
+    assert!(disk.contains("In random read the slowest SSD, ") && !disk.contains("does best in"));
+    // An SSD is placed among all, and seconds do not show its used state.
+    let quick = page(M4, &["--quick"]);
+    assert!(quick.contains("drives it does best in ") && !quick.contains("hard disks: place"));
+    assert!(!quick.contains(FLUSH_STRIP) && !quick.contains(USED_STRIP), "neither was measured");
+    fs::remove_dir_all(dir.path().join(M4)).expect("the page");
+    let whole = page(M4, &["--methods", "four-corners,used-state,sync-writes"]);
+    assert!(whole.contains(USED_STRIP) && whole.contains(FLUSH_STRIP), "at full length");
+    // Seconds of the used state, asked for by name, are held against nothing.
+    fs::remove_dir_all(dir.path().join(M4)).expect("the page");
+    let seconds = page(M4, &["--quick", "--methods", "four-corners,used-state"]);
+    assert!(seconds.contains("id=\"placing\"") && !seconds.contains(USED_STRIP), "in seconds");
+}

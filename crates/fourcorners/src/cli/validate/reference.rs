@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context;
-use fourcorners_catalogue::{self as catalogue, Family};
+use fourcorners_catalogue::{self as catalogue, Family, Profile};
 use fourcorners_lab::campaign::{Campaign, ChosenMethod, Settings};
 use fourcorners_lab::device_under_test::DeviceUnderTest;
 use fourcorners_lab::review::Method;
@@ -22,15 +22,23 @@ use crate::cli::replaced::{Inputs, Kind};
 use crate::cli::sink::TerminalSink;
 use crate::cli::terminal::say;
 
-/// What a reference is of: the corners and the sweep, seconds instead of minutes each.
-const METHODS: [Method; 2] = [Method::FourCorners, Method::Toms];
-const ABOUT: &str = "virtual drives of the catalogue, one of each family, in quick reviews, which flatter an SLC cache";
+/// What a reference is of, seconds instead of minutes each.
+const QUICK: [Method; 3] = [Method::FourCorners, Method::Toms, Method::SyncWrites];
+/// What seconds cannot tell, of the drives that it does not take minutes of: fast and large ones write far more in its
+/// 20 minutes.
+const WHOLE: [Method; 1] = [Method::UsedState];
+const MOST_BYTES_WHOLE: u64 = 520_000_000_000;
+const ABOUT: &str = "virtual drives of the catalogue, one of each family, in quick reviews, which flatter an SLC cache; \
+                     used at full length, those up to 512 GB";
 
 pub(super) fn run(path: &Path, overwrite: bool) -> Result<End, Failure> {
     checked("--reference", path).map_err(Failure::Usage)?;
     Inputs::of([]).may_write(path, Kind::Reference, overwrite).map_err(Failure::Usage)?;
     let interrupt = Interrupt::listen()?;
-    let records = reviewed(interrupt.clone())?.records;
+    let mut targets = usual_drives()?;
+    let mut records = reviewed(targets.clone(), &QUICK, true, interrupt.clone())?.records;
+    targets.retain(|drive| drive.geometry().bytes() <= MOST_BYTES_WHOLE);
+    records.extend(reviewed(targets, &WHOLE, false, interrupt.clone())?.records);
     if interrupt.asked() {
         return Ok(End::Incomplete);
     }
@@ -41,7 +49,8 @@ pub(super) fn run(path: &Path, overwrite: bool) -> Result<End, Failure> {
     Ok(End::Done)
 }
 
-fn reviewed(interrupt: Interrupt) -> Result<Document, Failure> {
+/// The usual drive of each family.
+fn usual_drives() -> Result<Vec<Profile>, Failure> {
     let usual = |family: Family| {
         let first = family.drives.first().cloned();
         family.published.usual.or(first)
@@ -49,11 +58,19 @@ fn reviewed(interrupt: Interrupt) -> Result<Document, Failure> {
     let profile = |name: String| catalogue::built_in(&name, &[]);
     let profiles: Result<Vec<_>, _> =
         catalogue::families().into_iter().filter_map(usual).map(profile).collect();
-    let targets = profiles?;
+    Ok(profiles?)
+}
+
+fn reviewed(
+    targets: Vec<Profile>,
+    methods: &[Method],
+    quick: bool,
+    interrupt: Interrupt,
+) -> Result<Document, Failure> {
     let campaign = Campaign {
-        methods: METHODS.into_iter().map(ChosenMethod::from).collect(),
+        methods: methods.iter().copied().map(ChosenMethod::from).collect(),
         targets: targets.into_iter().map(|it| DeviceUnderTest::Virtual(Box::new(it))).collect(),
-        settings: Settings { quick: true, ..Settings::default() },
+        settings: Settings { quick, ..Settings::default() },
         repeat: 1,
     };
     let nowhere = KeepArgs { db: None, no_db: true };
