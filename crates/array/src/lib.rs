@@ -26,10 +26,12 @@
 #![forbid(unsafe_code)]
 
 mod array;
+mod cache;
 mod layout;
 mod member;
 mod rebuild;
 mod work;
 
 pub use array::{Array, ArrayConfig, ArrayCounts, ArrayError};
+pub use cache::{Cache, CacheConfig, CacheCounts, CacheError, CacheMode, MemberBytes, Replacement};
 pub use layout::{CHUNK_BYTES, Layout, LayoutError, Level, MOST_MEMBERS};
