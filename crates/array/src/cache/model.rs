@@ -6,8 +6,9 @@ use fourcorners_drive::{
     Clock, Done, Fault, FaultCause, Geometry, Io, Lba, Nanos, Op, Tag, Target,
 };
 
+use super::config::{CacheConfig, CacheMode, DISK, Replacement, SSD};
 use super::plan::Part;
-use super::{Cache, CacheConfig, CacheMode, DISK, Replacement, SSD};
+use super::target::Cache;
 
 /// What a cache did, in order.
 #[derive(Clone, Copy, Debug)]
@@ -373,4 +374,18 @@ fn a_flush_goes_where_something_was_written() {
     assert_eq!(flushed(CacheMode::WriteThrough, Op::Write), [0, 1]);
     assert_eq!(flushed(CacheMode::ReadOnly, Op::Write), [0, 1]);
     assert_eq!(flushed(CacheMode::WriteBack, Op::Read), [0, 0], "copies need not survive");
+    // A flush that is under way may have come too early for the next: that one waits for the drive as well.
+    let (ssd, disk) = (uneven(SSD_SECTORS, 40), uneven(DISK_SECTORS, 900));
+    let mut cache = Cache::new(&CacheConfig::default(), ssd, disk).expect("it is one");
+    let mut done = |ios: &[Io]| {
+        for (tag, io) in (0..).zip(ios) {
+            cache.submit(Tag(tag), *io);
+        }
+        let began = cache.now();
+        let one = |_: &Io| cache.reap(Nanos::MAX).expect("no fault").expect("it ends").at - began;
+        ios.iter().map(one).min().expect("some")
+    };
+    done(&[Io::write(Lba(0), 8)]);
+    assert!(done(&[Io::FLUSH, Io::FLUSH]) > Nanos::ZERO);
+    assert_eq!(done(&[Io::FLUSH]), Nanos::ZERO, "nothing was written since");
 }

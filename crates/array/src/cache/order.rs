@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::Replacement;
+use super::config::Replacement;
 
 /// No slot.
 const NONE: u32 = u32::MAX;
@@ -104,10 +104,10 @@ impl Order {
             true => ONCE,
             false => MAIN,
         };
-        self.from_the_back(first).chain(self.from_the_back(1 - first))
+        self.backwards(first).chain(self.backwards(1 - first))
     }
 
-    fn from_the_back(&self, queue: usize) -> impl Iterator<Item = u32> {
+    fn backwards(&self, queue: usize) -> impl Iterator<Item = u32> {
         let some = |slot: u32| (slot != NONE).then_some(slot);
         let back = some(self.queues[queue].back);
         std::iter::successors(back, move |&slot| some(self.links[slot as usize].before))

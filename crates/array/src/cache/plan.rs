@@ -2,9 +2,9 @@
 
 use fourcorners_drive::{Io, Lba, Op};
 
+use super::config::{CacheConfig, CacheMode, DISK, SSD, UNIT_BYTES, UNIT_SECTORS};
 use super::counts::CacheCounts;
 use super::slots::Slots;
-use super::{CacheConfig, CacheMode, DISK, SSD, UNIT_BYTES, UNIT_SECTORS};
 
 /// An I/O of one of the two drives.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Replacement;
+use super::config::{CacheConfig, Replacement};
 use super::order::Order;
 
 /// Slots that are looked at for one that may leave. Who finds none does without.
@@ -223,10 +223,14 @@ impl Slots {
         let mut around = self.dirty_blocks.range(from..).chain(self.dirty_blocks.range(..from));
         around.find(free).copied()
     }
+}
 
-    /// What a table of so many slots takes in memory, bytes, without its index.
-    pub(super) fn memory_bytes(slots: u32) -> u64 {
+impl CacheConfig {
+    /// Memory that the table of a cache takes, bytes: on an SSD of so many bytes, in front of a disk of so many.
+    pub fn memory_bytes(&self, ssd_bytes: u64, disk_bytes: u64) -> u64 {
         // A slot and its links; a remembered name for every second one.
-        u64::from(slots) * (size_of::<Slot>() as u64 + 16 + 24)
+        let a_slot = size_of::<Slot>() as u64 + 16 + 24;
+        let slots = self.slots(ssd_bytes).unwrap_or(0);
+        u64::from(slots) * a_slot + disk_bytes / self.block_bytes.max(1) * 4
     }
 }

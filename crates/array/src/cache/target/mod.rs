@@ -1,5 +1,8 @@
 //! The cache as a target: an I/O waits for its units, asks the two drives, and is answered.
 
+mod failed;
+mod write_back;
+
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -7,21 +10,17 @@ use fourcorners_drive::{
     Clock, Done, Fault, FaultCause, Geometry, Io, Lba, Nanos, Op, Tag, Target,
 };
 
+use super::config::{CacheConfig, CacheError, CacheMode, DISK, SSD, UNIT_BYTES, UNIT_SECTORS};
 use super::counts::{CacheCounts, MemberBytes};
 use super::plan::{Part, Plan, Planner};
 use super::ranges::{Claim, Ranges};
 use super::slots::Slots;
 use super::streams::Streams;
-use super::{CacheConfig, CacheError, CacheMode, DISK, SSD, UNIT_BYTES, UNIT_SECTORS};
 use crate::member::{Answer, Member};
 
 /// Most I/Os in flight, whatever the drives take.
 const MOST_IN_FLIGHT: u32 = 1024;
-/// Blocks that are written back at a time: some, so that the disk can choose, and few, so that reads find room.
-const WRITE_BACKS: usize = 4;
-/// Of the share that may be newer than the disk, the part that is left alone: bcache's 10 % of 40 %.
-const LEFT_ALONE: u64 = 4;
-/// With nothing to do for so long, all of it is written back.
+/// With nothing to do for so long, all that is newer than the disk is written back.
 const IDLE: Nanos = Nanos::from_secs(1);
 /// What waits for the SSD when it is too slow for what reads bring: then they bring nothing.
 const MOST_FILLS: usize = 256;
@@ -56,6 +55,8 @@ pub struct Cache<T> {
     used_at: Nanos,
     /// Whether something was written since the last flush of each.
     unflushed: [bool; 2],
+    /// Flushes that each has not answered yet.
+    flushes: [u32; 2],
     /// A TRIM of it is not refused.
     takes_trim: [bool; 2],
     /// The SSD failed a write: what is on it stays, and nothing comes to it.
@@ -136,6 +137,7 @@ impl<T: Target> Cache<T> {
             cleaning: false,
             used_at: now,
             unflushed: [false; 2],
+            flushes: [0; 2],
             takes_trim: [config.trim; 2],
             is_ssd_worn: false,
             is_stuck: false,
@@ -178,14 +180,6 @@ impl<T: Target> Cache<T> {
         self.slots = Slots::new(self.config.replacement, self.slot_count, blocks);
         self.streams = Streams::default();
         self.warm();
-    }
-
-    /// Writes back all that is newer on the SSD than on the disk. Nothing of the host's may be in flight.
-    pub fn clean(&mut self) {
-        debug_assert_eq!(self.in_flight, 0);
-        self.cleaning = true;
-        self.finish_background(true);
-        self.cleaning = false;
     }
 
     /// What it did so far.
@@ -273,7 +267,9 @@ impl<T: Target> Cache<T> {
                 Op::Trim => planner.trim(io, self.takes_trim),
                 Op::Flush => {
                     let flush = |member| Part { member, io: Io::FLUSH, home: 0 };
-                    let members = [SSD, DISK].into_iter().filter(|&it| self.unflushed[it]);
+                    // One that is under way may have come too early for who asks now.
+                    let dirty = |&it: &usize| self.unflushed[it] || self.flushes[it] > 0;
+                    let members = [SSD, DISK].into_iter().filter(dirty);
                     Plan { first: members.map(flush).collect(), ..Plan::default() }
                 }
             },
@@ -313,7 +309,8 @@ impl<T: Target> Cache<T> {
         match part.io.op {
             Op::Read => self.bytes[part.member].read += part.io.bytes(),
             Op::Write => self.bytes[part.member].written += part.io.bytes(),
-            Op::Trim | Op::Flush => {}
+            Op::Flush => self.flushes[part.member] += 1,
+            Op::Trim => {}
         }
         #[cfg(test)]
         self.events.push(super::model::Event::Issued { job: id, part });
@@ -330,6 +327,7 @@ impl<T: Target> Cache<T> {
             |job: &Job| matches!(job.purpose, Purpose::Host { io, .. } if io.op == Op::Read);
         let is_copy = answer.member == SSD
             && (self.config.mode != CacheMode::WriteBack || of_read(&self.jobs[id as usize]));
+        self.flushes[answer.member] -= u32::from(answer.io.op == Op::Flush);
         match (answer.io.op, answer.fault) {
             (Op::Write, None) if !is_copy => self.unflushed[answer.member] = true,
             (Op::Flush, Some(_)) => self.unflushed[answer.member] = true,
@@ -349,75 +347,6 @@ impl<T: Target> Cache<T> {
         job.left -= 1;
         if job.left == 0 {
             self.stage_done(id);
-        }
-    }
-
-    /// What the disk can stand in for, it does; a TRIM that a drive does not know is none of its business.
-    fn failed_part(&mut self, id: u32, answer: &Answer, cause: FaultCause) {
-        let job = &mut self.jobs[id as usize];
-        let of = |part: &&Part| part.member == answer.member && part.io == answer.io;
-        let home = job.plan.first.iter().chain(&job.plan.then).find(of).map_or(0, |part| part.home);
-        let io = answer.io;
-        match (answer.member, io.op, job.purpose) {
-            (member, Op::Trim, _) if cause == FaultCause::Unsupported => {
-                self.takes_trim[member] = false;
-            }
-            (SSD, Op::Read, Purpose::Host { .. }) => {
-                if self.is_newer(home, io.sectors.into()) {
-                    self.jobs[id as usize].fault = Some(cause);
-                    return;
-                }
-                self.drop_units(home, io.sectors.into(), &[]);
-                self.counts.repaired_reads += 1;
-                self.stand_in(id, Io { lba: Lba(home), ..io }, home);
-            }
-            (SSD, Op::Write, Purpose::Host { io: asked, .. }) => {
-                self.is_ssd_worn = true;
-                if asked.op == Op::Read {
-                    // It was answered before; what it was to bring does not come.
-                    job.fault = Some(cause);
-                    return;
-                }
-                let stays = std::mem::take(&mut job.plan.rest_is_newer);
-                if stays.iter().any(|&(_, units)| units != 0) {
-                    job.fault = Some(cause);
-                }
-                self.drop_units(home, io.sectors.into(), &stays);
-                self.jobs[id as usize].plan.rest_is_newer = stays;
-                if self.config.mode == CacheMode::WriteBack {
-                    self.stand_in(id, Io { lba: Lba(home), ..io }, home);
-                }
-            }
-            _ => job.fault = Some(cause),
-        }
-    }
-
-    /// Asks the disk for what the SSD failed.
-    fn stand_in(&mut self, id: u32, io: Io, home: u64) {
-        self.jobs[id as usize].left += 1;
-        self.hand_on(id, Part { member: DISK, io, home });
-    }
-
-    /// The units of these sectors that have a slot, each with its bit.
-    fn cached(&self, home: u64, sectors: u64) -> Vec<(u32, u64)> {
-        let a_block = self.config.block_bytes / UNIT_BYTES;
-        let units = home / UNIT_SECTORS..(home + sectors).div_ceil(UNIT_SECTORS);
-        let of = |unit: u64| Some((self.slots.find(unit / a_block)?, 1 << (unit % a_block)));
-        units.filter_map(of).collect()
-    }
-
-    /// Whether any of it is newer than on the disk.
-    fn is_newer(&self, home: u64, sectors: u64) -> bool {
-        let newer = |&(slot, bit): &(u32, u64)| self.slots.get(slot).dirty & bit != 0;
-        self.cached(home, sectors).iter().any(newer)
-    }
-
-    /// What lies in these sectors leaves the cache, but for some units.
-    fn drop_units(&mut self, home: u64, sectors: u64, but: &[(u32, u64)]) {
-        for (slot, bit) in self.cached(home, sectors) {
-            if !but.iter().any(|&(other, units)| other == slot && units & bit != 0) {
-                self.slots.drop(slot, bit);
-            }
         }
     }
 
@@ -473,48 +402,6 @@ impl<T: Target> Cache<T> {
             for granted in self.ranges.release(id) {
                 self.start(granted);
             }
-        }
-    }
-
-    /// Whether nothing was asked of it for a while.
-    fn is_idle(&self) -> bool {
-        self.in_flight == 0 && self.now >= self.used_at.saturating_add(IDLE)
-    }
-
-    /// Begins to write back what should be.
-    fn write_back_on(&mut self) {
-        if self.config.mode != CacheMode::WriteBack || self.is_stuck {
-            return;
-        }
-        let a_block = self.config.block_bytes / UNIT_BYTES;
-        while self.write_backs.len() < WRITE_BACKS {
-            let too_many = self.slots.dirty_units() > self.most_dirty / LEFT_ALONE;
-            let all = too_many || self.cleaning || self.is_idle();
-            let next = self.slots.next_dirty(self.write_back_from, all, &self.write_backs);
-            let Some((block, slot)) = next.and_then(|block| Some((block, self.slots.find(block)?)))
-            else {
-                return;
-            };
-            self.write_backs.push(block);
-            self.write_back_from = block + 1;
-            let dirty = self.slots.get(slot).dirty;
-            let first = block * a_block;
-            let units = first + u64::from(dirty.trailing_zeros())
-                ..first + 64 - u64::from(dirty.leading_zeros());
-            self.begin(Purpose::WriteBack { block }, units, false);
-        }
-    }
-
-    /// What the cache does by itself is done to its end, and what it would begin then, too.
-    fn finish_background(&mut self, and_more: bool) {
-        loop {
-            if and_more {
-                self.write_back_on();
-            }
-            self.carry_on();
-            let Some(next) = self.next_answer() else { return };
-            self.now = self.now.max(next);
-            self.advance();
         }
     }
 
