@@ -10,14 +10,16 @@ use crate::member::Answer;
 impl<T: Target> Cache<T> {
     /// What the disk can stand in for, it does; a TRIM that a drive does not know is none of its business.
     pub(super) fn failed_part(&mut self, id: u32, answer: &Answer, cause: FaultCause) {
+        // First, since a TRIM may have very many parts. The SSD's are of copies that are forgotten anyway.
+        if answer.io.op == Op::Trim && (cause == FaultCause::Unsupported || answer.member == SSD) {
+            self.takes_trim[answer.member] = false;
+            return;
+        }
         let job = &mut self.jobs[id as usize];
         let of = |part: &&Part| part.member == answer.member && part.io == answer.io;
         let home = job.plan.first.iter().chain(&job.plan.then).find(of).map_or(0, |part| part.home);
         let io = answer.io;
         match (answer.member, io.op, job.purpose) {
-            (member, Op::Trim, _) if cause == FaultCause::Unsupported => {
-                self.takes_trim[member] = false;
-            }
             (SSD, Op::Read, Purpose::Host { .. }) => {
                 if self.is_newer(home, io.sectors.into()) {
                     self.jobs[id as usize].fault = Some(cause);
