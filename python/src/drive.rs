@@ -61,7 +61,10 @@ impl Virtual {
         match drive {
             LabDrive::Ssd(ssd) => Some(Virtual::Ssd(ssd)),
             LabDrive::Hdd(hdd) => Some(Virtual::Hdd(hdd)),
-            LabDrive::Real(_) | LabDrive::Disturbed(_) | LabDrive::Array(_) => None,
+            LabDrive::Real(_)
+            | LabDrive::Disturbed(_)
+            | LabDrive::Array(_)
+            | LabDrive::Cache(_) => None,
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Several drives as one: RAID levels 0, 1, 5 and 10, and drives one behind the other.
+//! Several drives as one: RAID levels 0, 1, 5 and 10, drives one behind the other, and an SSD as the cache of another
+//! drive ([`Cache`]).
 //!
 //! An array is a [`Target`](fourcorners_drive::Target) made of targets. It knows where sectors lie, reads what
 //! a write of parity needs, goes on without a drive that failed and gives a new one its data back; what a
@@ -26,10 +27,12 @@
 #![forbid(unsafe_code)]
 
 mod array;
+mod cache;
 mod layout;
 mod member;
 mod rebuild;
 mod work;
 
 pub use array::{Array, ArrayConfig, ArrayCounts, ArrayError};
+pub use cache::{Cache, CacheConfig, CacheCounts, CacheError, CacheMode, MemberBytes, Replacement};
 pub use layout::{CHUNK_BYTES, Layout, LayoutError, Level, MOST_MEMBERS};

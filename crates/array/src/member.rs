@@ -8,6 +8,8 @@ use fourcorners_drive::{Fault, Io, Nanos, Tag, Target};
 pub(crate) struct Answer {
     pub(crate) job: u32,
     pub(crate) member: usize,
+    /// The part.
+    pub(crate) io: Io,
     pub(crate) fault: Option<Fault>,
 }
 
@@ -17,8 +19,8 @@ pub(crate) struct Member<T> {
     pub(crate) drive: T,
     /// Tags that are free, the next to be used last.
     free: Vec<u32>,
-    /// By tag: the job that an I/O in flight belongs to.
-    owners: Vec<u32>,
+    /// By tag: an I/O in flight, and the job that it belongs to.
+    owners: Vec<(u32, Io)>,
     /// Jobs and I/Os for which there was no tag.
     waiting: VecDeque<(u32, Io)>,
     /// It failed, and is not asked any more.
@@ -28,7 +30,7 @@ pub(crate) struct Member<T> {
 impl<T: Target> Member<T> {
     pub(crate) fn new(number: usize, drive: T) -> Member<T> {
         let depth = drive.geometry().queue_depth;
-        let (free, owners) = ((0..depth).rev().collect(), vec![0; depth as usize]);
+        let (free, owners) = ((0..depth).rev().collect(), vec![(0, Io::FLUSH); depth as usize]);
         Member { number, drive, free, owners, waiting: VecDeque::new(), failed: false }
     }
 
@@ -49,8 +51,8 @@ impl<T: Target> Member<T> {
                 Err(fault) => (fault.tag, Some(fault)),
             };
             self.free.push(tag.0);
-            let job = self.owners[tag.0 as usize];
-            answers.push_back(Answer { job, member: self.number, fault });
+            let (job, io) = self.owners[tag.0 as usize];
+            answers.push_back(Answer { job, member: self.number, io, fault });
         }
     }
 
@@ -71,7 +73,7 @@ impl<T: Target> Member<T> {
             && let Some(tag) = self.free.pop()
         {
             let (job, io) = self.waiting.pop_front().expect("it is not empty");
-            self.owners[tag as usize] = job;
+            self.owners[tag as usize] = (job, io);
             self.drive.submit(Tag(tag), io);
         }
     }

@@ -268,7 +268,7 @@ impl DeviceUnderTest {
                 Ok(Ready { drive, target, host: None })
             }
             DeviceUnderTest::Array(array) => {
-                let drive = Drive::Array(Box::new(array.array()));
+                let drive = array.drive();
                 let target = array.target_info(drive.geometry());
                 Ok(Ready { drive, target, host: None })
             }

@@ -1,6 +1,6 @@
 //! A drive under test, of whichever kind, with what a review needs beyond reads and writes.
 
-use fourcorners_array::Array;
+use fourcorners_array::{Array, Cache};
 use fourcorners_catalogue::{Model, Profile};
 use fourcorners_drive::{
     Clock, Fault, Geometry, Hdd, Lba, Nanos, SECTOR_BYTES, Ssd, SsdCounters, Target,
@@ -8,11 +8,12 @@ use fourcorners_drive::{
 use fourcorners_linux::{Uring, UringError};
 use fourcorners_machine::cpu;
 use fourcorners_machine::noise::NoiseMeter;
-use fourcorners_record::{ClockName, Data, FlashWear, Job, Noise, Pattern, Until};
+use fourcorners_record::{CacheUse, ClockName, Data, FlashWear, Job, Noise, Pattern, Until};
 use fourcorners_run::streams::{self, Direction, Plan, RunResult};
 use fourcorners_run::trim::{Range, Trimming, trim};
 use fourcorners_run::{JobEnd, Measured, Observer, Source, run, run_marked, run_source};
 
+use crate::cache_use::CacheSnapshot;
 use crate::disturbed::{Disturbance, Disturbed};
 use crate::virtual_drive::Virtual;
 
@@ -29,6 +30,8 @@ pub enum Drive {
     Disturbed(Box<Disturbed>),
     /// Several models as one.
     Array(Box<Array<Virtual>>),
+    /// A model of an SSD in front of another model.
+    Cache(Box<Cache<Virtual>>),
     /// A block device or a file.
     Real(Box<Uring>),
 }
@@ -54,6 +57,8 @@ pub struct Outcome {
     pub noise: Option<Noise>,
     /// NAND writes over host writes during the job (virtual SSDs that were written).
     pub write_amplification: Option<f64>,
+    /// What a cache did during the job.
+    pub cache: Option<CacheUse>,
 }
 
 /// Something to be done with a target of whichever kind.
@@ -73,6 +78,7 @@ impl Drive {
             Drive::Hdd(hdd) => what.on(&mut **hdd),
             Drive::Disturbed(disturbed) => what.on(&mut **disturbed),
             Drive::Array(array) => what.on(&mut **array),
+            Drive::Cache(cache) => what.on(&mut **cache),
             Drive::Real(uring) => what.on(&mut **uring),
         }
     }
@@ -107,7 +113,7 @@ impl Drive {
                 Virtual::Ssd(ssd) => Some(ssd),
                 Virtual::Hdd(_) => None,
             },
-            Drive::Hdd(_) | Drive::Array(_) | Drive::Real(_) => None,
+            Drive::Hdd(_) | Drive::Array(_) | Drive::Cache(_) | Drive::Real(_) => None,
         }
     }
 
@@ -118,6 +124,7 @@ impl Drive {
             Drive::Hdd(hdd) => hdd.geometry(),
             Drive::Disturbed(disturbed) => disturbed.geometry(),
             Drive::Array(array) => array.geometry(),
+            Drive::Cache(cache) => cache.geometry(),
             Drive::Real(uring) => uring.geometry(),
         }
     }
@@ -129,6 +136,7 @@ impl Drive {
             Drive::Hdd(_) => Hdd::CLOCK,
             Drive::Disturbed(_) => Disturbed::CLOCK,
             Drive::Array(_) => Array::<Virtual>::CLOCK,
+            Drive::Cache(_) => Cache::<Virtual>::CLOCK,
             Drive::Real(_) => Uring::CLOCK,
         };
         match clock {
@@ -171,6 +179,7 @@ impl Drive {
             },
             Drive::Hdd(_) => return no_flash(),
             Drive::Array(array) => return Ok(purge_all(array)),
+            Drive::Cache(cache) => return Ok(purge_cache(cache)),
             Drive::Real(uring) => {
                 return match uring.purge() {
                     Ok(_) => Ok(Purge::Done),
@@ -197,18 +206,15 @@ impl Drive {
         match self {
             Drive::Ssd(ssd) => ssd.settle(),
             Drive::Hdd(hdd) => hdd.settle(),
-            Drive::Disturbed(disturbed) => match disturbed.drive_mut() {
-                Virtual::Ssd(ssd) => ssd.settle(),
-                Virtual::Hdd(hdd) => hdd.settle(),
-            },
+            Drive::Disturbed(disturbed) => disturbed.drive_mut().settle(),
             Drive::Array(array) => {
-                for member in array.members_mut() {
-                    match member {
-                        Virtual::Ssd(ssd) => ssd.settle(),
-                        Virtual::Hdd(hdd) => hdd.settle(),
-                    }
-                }
+                array.members_mut().for_each(Virtual::settle);
                 array.meet();
+            }
+            Drive::Cache(cache) => {
+                cache.clean();
+                cache.members_mut().into_iter().for_each(Virtual::settle);
+                cache.meet();
             }
             Drive::Real(uring) => uring.sync()?,
         }
@@ -232,6 +238,7 @@ impl Drive {
             Drive::Hdd(hdd) => run_marked(&mut **hdd, job, mark_bytes, observer),
             Drive::Disturbed(disturbed) => run_marked(&mut **disturbed, job, mark_bytes, observer),
             Drive::Array(array) => run_marked(&mut **array, job, mark_bytes, observer),
+            Drive::Cache(cache) => run_marked(&mut **cache, job, mark_bytes, observer),
             Drive::Real(uring) => run_marked(&mut **uring, job, mark_bytes, observer),
         })
     }
@@ -260,6 +267,7 @@ impl Drive {
                 Drive::Hdd(hdd) => both(&mut **hdd, job, range, observer),
                 Drive::Disturbed(disturbed) => both(&mut **disturbed, job, range, observer),
                 Drive::Array(array) => both(&mut **array, job, range, observer),
+                Drive::Cache(cache) => both(&mut **cache, job, range, observer),
                 Drive::Real(uring) => both(&mut **uring, job, range, observer),
             };
             trimmed = end;
@@ -278,6 +286,7 @@ impl Drive {
             Drive::Hdd(hdd) => trim(&mut **hdd, range),
             Drive::Disturbed(disturbed) => trim(&mut **disturbed, range),
             Drive::Array(array) => trim(&mut **array, range),
+            Drive::Cache(cache) => trim(&mut **cache, range),
             Drive::Real(uring) => trim(&mut **uring, range),
         }
     }
@@ -298,6 +307,7 @@ impl Drive {
             Drive::Hdd(hdd) => idle(&mut **hdd, time),
             Drive::Disturbed(disturbed) => idle(&mut **disturbed, time),
             Drive::Array(array) => idle(&mut **array, time),
+            Drive::Cache(cache) => idle(&mut **cache, time),
             Drive::Real(_) => None,
         }
     }
@@ -309,6 +319,7 @@ impl Drive {
             Drive::Hdd(hdd) => hdd.now(),
             Drive::Disturbed(disturbed) => disturbed.now(),
             Drive::Array(array) => array.now(),
+            Drive::Cache(cache) => cache.now(),
             Drive::Real(uring) => uring.now(),
         }
     }
@@ -334,23 +345,30 @@ impl Drive {
             Drive::Hdd(hdd) => run_source(&mut **hdd, source, size, observer),
             Drive::Disturbed(disturbed) => run_source(&mut **disturbed, source, size, observer),
             Drive::Array(array) => run_source(&mut **array, source, size, observer),
+            Drive::Cache(cache) => run_source(&mut **cache, source, size, observer),
             Drive::Real(uring) => run_source(&mut **uring, source, size, observer),
         })
     }
 
     /// What running something cost and did.
     fn account(&mut self, run: impl FnOnce(&mut Drive) -> Measured) -> Outcome {
-        let counters = self.all_counters();
+        let (counters, cached) = (self.all_counters(), CacheSnapshot::of(self));
         let work = |drive: &Drive| cpu::process_seconds() - drive.looked_at_the_clock().as_secs();
         let meter = matches!(self, Drive::Real(_)).then(NoiseMeter::begin).flatten();
         let device = |drive: &Drive| match drive {
             Drive::Real(uring) => uring.device_bytes(),
-            Drive::Ssd(_) | Drive::Hdd(_) | Drive::Disturbed(_) | Drive::Array(_) => None,
+            Drive::Ssd(_)
+            | Drive::Hdd(_)
+            | Drive::Disturbed(_)
+            | Drive::Array(_)
+            | Drive::Cache(_) => None,
         };
         let moved = device(self);
         let disturbance = match self {
             Drive::Disturbed(disturbed) => Some(disturbed.begin()),
-            Drive::Ssd(_) | Drive::Hdd(_) | Drive::Array(_) | Drive::Real(_) => None,
+            Drive::Ssd(_) | Drive::Hdd(_) | Drive::Array(_) | Drive::Cache(_) | Drive::Real(_) => {
+                None
+            }
         };
         let (before, began) = (work(self), self.now());
         let measured = run(self);
@@ -364,14 +382,19 @@ impl Drive {
         }
         let cpu_seconds = (work(self) - before).max(0.0);
         let write_amplification = write_amplification(&counters, &self.all_counters());
-        Outcome { measured, cpu_seconds, noise, write_amplification }
+        let cache = cached.and_then(|cached| cached.until_now(self));
+        Outcome { measured, cpu_seconds, noise, write_amplification, cache }
     }
 
     /// How long its loop looked at the clock so far so that I/Os were not late, which takes CPU time
     /// and is no work.
     pub fn looked_at_the_clock(&self) -> Nanos {
         match self {
-            Drive::Ssd(_) | Drive::Hdd(_) | Drive::Disturbed(_) | Drive::Array(_) => Nanos::ZERO,
+            Drive::Ssd(_)
+            | Drive::Hdd(_)
+            | Drive::Disturbed(_)
+            | Drive::Array(_)
+            | Drive::Cache(_) => Nanos::ZERO,
             Drive::Real(uring) => uring.looked_at_the_clock(),
         }
     }
@@ -390,6 +413,7 @@ impl Drive {
             Drive::Hdd(hdd) => streams::run(&mut **hdd, plan, observer),
             Drive::Disturbed(disturbed) => streams::run(&mut **disturbed, plan, observer),
             Drive::Array(array) => streams::run(&mut **array, plan, observer),
+            Drive::Cache(cache) => streams::run(&mut **cache, plan, observer),
             Drive::Real(uring) => {
                 for stream in plan.streams.iter().filter(|stream| stream.writes()) {
                     uring.prepare(stream.compressible_percent)?;
@@ -490,5 +514,18 @@ fn purge_all(array: &mut Array<Virtual>) -> Purge {
         }
     }
     array.meet();
+    Purge::Done
+}
+
+/// The SSD of a cache is purged and nothing is cached any more. What is on the disk is of no value then, either.
+fn purge_cache(cache: &mut Cache<Virtual>) -> Purge {
+    if let [Virtual::Ssd(ssd), _] = cache.members_mut() {
+        if ssd.is_read_only() {
+            return Purge::NotPossible("the SSD of the cache is worn out and read-only".into());
+        }
+        ssd.purge();
+    }
+    cache.meet();
+    cache.forget();
     Purge::Done
 }

@@ -38,6 +38,7 @@
 
 pub mod array;
 pub mod bench;
+pub mod cache_use;
 pub mod campaign;
 pub mod choose;
 pub mod device_under_test;

@@ -10,6 +10,16 @@ pub enum Virtual {
     Hdd(Box<Hdd>),
 }
 
+impl Virtual {
+    /// Waits until what was written is on the medium.
+    pub fn settle(&mut self) {
+        match self {
+            Virtual::Ssd(ssd) => ssd.settle(),
+            Virtual::Hdd(hdd) => hdd.settle(),
+        }
+    }
+}
+
 impl Target for Virtual {
     const CLOCK: Clock = Clock::Virtual;
 

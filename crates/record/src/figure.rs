@@ -1,6 +1,6 @@
 //! The result of a job: as a whole, second by second, and along a varied quantity.
 
-use super::Job;
+use super::{CacheUse, Job};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +42,9 @@ pub struct Figure {
     /// The same energy over the bytes moved, joules for 10^9 bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub joules_per_gb: Option<f64>,
+    /// What a cache did meanwhile (an SSD in front of another drive).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheUse>,
     /// CPU time this process and the kernel on its behalf spent an I/O (wall clock only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_us_per_io: Option<f64>,

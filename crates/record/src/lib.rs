@@ -35,6 +35,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 mod agreement;
+mod cache_use;
 mod card;
 mod choice;
 mod figure;
@@ -50,6 +51,7 @@ mod verdict;
 use first_form::FirstRecord;
 
 pub use agreement::{Disagreement, disagreements};
+pub use cache_use::{CacheUse, MemberUse};
 pub use card::{Bin, Card, Share, Spread};
 pub use choice::{CHOICE_SCHEMA, Choice, ChosenReplay, ChosenWork, LeftOut, RankedDrive};
 pub use figure::{Curve, Figure, FlashWear, Latency, Noise, Series};

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Card, Latency};
+use super::{CacheUse, Card, Latency};
 
 /// A trace that was replayed, and what came of it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -27,8 +27,8 @@ pub struct Replay {
     pub addresses: String,
     /// I/Os that were widened to whole logical blocks of the target.
     pub widened: u64,
-    /// Figures by name: `storage_bench_empty`, `storage_bench_full` or `storage_bench_as_found`; `task`
-    /// of a task.
+    /// Figures by name: `storage_bench_empty`, `storage_bench_full`, `storage_bench_again` (a second time, right
+    /// after the first) or `storage_bench_as_found`; `task` of a task.
     pub figures: IndexMap<String, ReplayFigure>,
 }
 
@@ -61,6 +61,9 @@ pub struct ReplayFigure {
     /// Energy the target used, joules (virtual drives of which it is known).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub joules: Option<f64>,
+    /// What a cache did meanwhile (an SSD in front of another drive).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheUse>,
     /// CPU time this process and the kernel on its behalf spent an I/O (wall clock only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_us_per_io: Option<f64>,

@@ -431,6 +431,7 @@ mod tests {
             writes: part,
             write_amplification: None,
             joules: None,
+            cache: None,
             cpu_us_per_io: None,
             complete,
         }

@@ -50,7 +50,7 @@ pub use formats::{Format, UnknownFormat};
 pub use generate::{Composition, Generated, UnknownGenerated};
 pub use io::{IoFlags, MOST_BYTES, MOST_OFFSET, MOST_TIME, TraceIo};
 pub use options::{Event, Options};
-pub use task::{Step, StepError, TASK_NAMES, Task, TaskError};
+pub use task::{MORE_TASK_NAMES, Step, StepError, TASK_NAMES, Task, TaskError, task_names};
 pub use write::{Output, Recorder, UnknownOutput, WriteError, Written, write};
 
 use reader::Reader;

@@ -29,7 +29,8 @@ pub(super) struct ManArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct ReviewArgs {
-    /// A drive of the catalogue, a profile (./mine.toml), a block device (/dev/sdX) or a file
+    /// A drive of the catalogue, a profile (./mine.toml), a block device (/dev/sdX) or a file; several drives as one
+    /// (raid1:2xDRIVE), or an SSD in front of a disk (cache:SSD+DISK)
     #[arg(required = true, value_name = "TARGET")]
     pub(super) targets: Vec<String>,
 
@@ -283,7 +284,8 @@ pub(super) struct RunArgs {
     #[arg(value_name = "JOB.fio")]
     pub(super) job_file: PathBuf,
 
-    /// A drive of the catalogue, a profile (./mine.toml), a block device (/dev/sdX) or a file
+    /// A drive of the catalogue, a profile (./mine.toml), a block device (/dev/sdX) or a file; several drives as one
+    /// (raid1:2xDRIVE), or an SSD in front of a disk (cache:SSD+DISK)
     /// [default: filename in the job file]
     #[arg(value_name = "TARGET")]
     pub(super) targets: Vec<String>,

@@ -10,6 +10,7 @@ use fourcorners_fio::jobfile::{
     JobFile, JobRequest, JobSource, Jobs, Placed, Ways, cpu_list, show_command,
 };
 use fourcorners_fio::output::{Cost, Report, TargetRun, log_files, write_logs};
+use fourcorners_lab::cache_use::{self, CacheSnapshot};
 use fourcorners_lab::device_under_test::{DeviceUnderTest, Ready};
 use fourcorners_lab::drive::LAY_OUT_BLOCK;
 use fourcorners_lab::review::Watch;
@@ -348,6 +349,7 @@ fn run_on(
     let place = planned.place();
     let counters = || place.as_deref().and_then(DiskCounters::of);
     let disk = counters();
+    let cached = CacheSnapshot::of(&drive);
     let (before, looked) = (Cost::so_far(), drive.looked_at_the_clock());
     let began = Instant::now();
     let result = drive.run_streams(&jobs.plan, &mut shown)?;
@@ -371,6 +373,9 @@ fn run_on(
         overhead_ns_per_io,
         disk,
     };
+    if let Some(it) = cached.and_then(|cached| cached.until_now(&drive)) {
+        say(&format!("fourcorners: {}: {}", run.target.name, cache_use::sentence(&it)));
+    }
     if run.was_limited_by_us() {
         say(&format!(
             "fourcorners: {}: the one loop that runs the jobs was busy all the time: the target may \

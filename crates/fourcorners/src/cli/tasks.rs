@@ -6,7 +6,7 @@ use std::path::Path;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, presets};
 use fourcorners_lab::real_tasks::{Done, Outcome, Plan};
 use fourcorners_machine::host;
-use fourcorners_trace::{TASK_NAMES, Task};
+use fourcorners_trace::{TASK_NAMES, Task, task_names};
 use serde_json::json;
 
 use super::args::TasksArgs;
@@ -28,7 +28,7 @@ fn show(name: &str) -> Result<End, Failure> {
     match Task::built_in_text(name) {
         Some(text) => write!(stdout().lock(), "{text}")?,
         None => {
-            let names = TASK_NAMES.join(", ");
+            let names = task_names().collect::<Vec<_>>().join(", ");
             return Err(Failure::Usage(format!("--show {name}: there are: {names}")));
         }
     }
@@ -36,8 +36,8 @@ fn show(name: &str) -> Result<End, Failure> {
 }
 
 fn list(as_json: bool) -> Result<End, Failure> {
-    let named = TASK_NAMES.map(|name| Task::named(name).map(|task| (name, task)));
-    let tasks: Result<Vec<(&str, Task)>, _> = named.into_iter().collect();
+    let named = task_names().map(|name| Task::named(name).map(|task| (name, task)));
+    let tasks: Result<Vec<(&str, Task)>, _> = named.collect();
     let tasks = tasks.map_err(|error| Failure::Usage(error.to_string()))?;
     let mut out = stdout().lock();
     if as_json {
@@ -47,6 +47,7 @@ fn list(as_json: bool) -> Result<End, Failure> {
                 "name": name, "title": task.title, "about": task.about, "sources": task.sources,
                 "ios": task.ios(), "flushes": task.flushes(), "read_bytes": read,
                 "written_bytes": written, "think_s": task.think_s(),
+                "in_reviews": TASK_NAMES.contains(name),
             })
         });
         let tasks: Vec<_> = told.collect();
@@ -69,8 +70,10 @@ fn list(as_json: bool) -> Result<End, Failure> {
     writeln!(out, "{table}")?;
     writeln!(
         out,
-        "\nfourcorners review DRIVE --methods tasks does them; --show TASK prints one, to make another \
-         from:\nfourcorners trace info task:./mine.toml, and trace replay."
+        "\nfourcorners review DRIVE --methods tasks does the first {}; trace replay task:NAME does any of them, and \
+         choose\ntask:NAME ranks the catalogue. --show TASK prints one, to make another \
+         from:\nfourcorners trace info task:./mine.toml, and trace replay.",
+        TASK_NAMES.len()
     )?;
     Ok(End::Done)
 }

@@ -6,6 +6,8 @@ use crate::bench::{Ran, folder, run};
 
 const ONE: &str = "crucial-m4-64gb";
 const STRIPED: &str = "raid0:2xcrucial-m4-64gb:128k";
+const DISK: &str = "wd-velociraptor-300gb";
+const CACHE: &str = "cache:crucial-m4-64gb+wd-velociraptor-300gb:write-back";
 const PARITY: &str = "raid5:3xcrucial-m4-64gb";
 
 fn records(ran: &Ran) -> Vec<Record> {
@@ -64,6 +66,54 @@ fn job_files_and_replays_run_on_arrays() {
 }
 
 #[test]
+fn a_cache_is_reviewed_run_and_replayed_and_says_what_it_did() {
+    let dir = folder();
+    let args = ["review", DISK, CACHE, "--methods", "four-corners", "--quick", "--no-db", "--json"];
+    let [disk, cached] = &records(&run(dir.path(), &args))[..] else { panic!("two records") };
+    assert_eq!(
+        cached.target.title,
+        "Crucial m4 64 GB as a write-back cache of WD VelociRaptor 300 GB"
+    );
+    assert_eq!(cached.target.capacity_bytes, disk.target.capacity_bytes);
+    let writes = "random_write_4k_qd32_incompressible";
+    let rate = |record: &Record| record.figures[writes].iops;
+    assert!(rate(cached) > 20.0 * rate(disk), "{} against {}", rate(cached), rate(disk));
+    let use_of = |record: &Record| record.figures[writes].cache.clone();
+    let told = use_of(cached).expect("what the cache did");
+    assert!(told.dirty_bytes > 0 && told.members[0].written_bytes > 0, "{told:?}");
+    assert!(use_of(disk).is_none() && disk.notes.iter().all(|note| note.about != "cache"));
+    assert!(cached.notes.iter().any(|note| note.about == "cache"));
+    assert_eq!(records(&run(dir.path(), &args))[1].id, cached.id);
+
+    let job = "[a]\nrw=randread\nbs=4k\niodepth=8\nsize=64m\nnumber_ios=30000\nioengine=libaio\n";
+    std::fs::write(dir.path().join("job.fio"), job).expect("a file");
+    let ran = run(dir.path(), &["run", "job.fio", CACHE]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stderr.contains("of the reads are hits"), "{}", ran.stderr);
+    let ran = run(dir.path(), &["run", "job.fio", DISK]);
+    assert!(!ran.stderr.contains("of the reads are hits"), "{}", ran.stderr);
+
+    let args = [
+        "trace",
+        "replay",
+        "task:boot",
+        DISK,
+        CACHE,
+        "--drive-state",
+        "twice",
+        "--json",
+        "--no-db",
+    ];
+    let [disk, cached] = &records(&run(dir.path(), &args))[..] else { panic!("two records") };
+    let busy = |record: &Record| -> Vec<f64> {
+        record.replay.as_ref().expect("a replay").figures.values().map(|it| it.busy_s).collect()
+    };
+    let (disk, cached) = (busy(disk), busy(cached));
+    assert!(cached[1] < 0.2 * cached[0], "the second time it is there: {cached:?}");
+    assert!((disk[1] / disk[0] - 1.0).abs() < 0.1, "a disk learns nothing: {disk:?}");
+}
+
+#[test]
 fn what_is_no_array_is_said_in_a_line() {
     let dir = folder();
     for (name, said) in [
@@ -71,6 +121,8 @@ fn what_is_no_array_is_said_in_a_line() {
         ("raid0:2xcrucial-m4-46gb", "did you mean"),
         ("raid0:2xcrucial-m4-64gb:fast", "is not known there"),
         ("raid0:2xcrucial-m4-64gb:failed=1", "has lost its data"),
+        ("cache:crucial-m4-64gb", "joined by +"),
+        ("cache:crucial-m4-64gb+wd-velociraptor-300gb:writeback", "is not known there"),
     ] {
         let ran = run(dir.path(), &["review", name]);
         assert_eq!(ran.code, Some(2), "{ran:?}");

@@ -126,7 +126,7 @@ pub(super) fn measure(
         let ran = match drive {
             Drive::Ssd(ssd) => run(&mut **ssd, plan, observer),
             Drive::Hdd(hdd) => run(&mut **hdd, plan, observer),
-            Drive::Disturbed(_) | Drive::Array(_) | Drive::Real(_) => {
+            Drive::Disturbed(_) | Drive::Array(_) | Drive::Cache(_) | Drive::Real(_) => {
                 return Err(Obstacle::NotVirtual);
             }
         };

@@ -1,5 +1,6 @@
 //! The storage bench: a trace replayed on a drive, empty and full.
 
+mod battery;
 mod figure;
 mod once;
 mod schedule;
@@ -16,6 +17,7 @@ use fourcorners_run::{JobEnd, Observer, PartObserver};
 use fourcorners_trace::{AddressMap, Options, TraceError};
 use fourcorners_words::size;
 
+use crate::cache_use;
 use crate::drive::{Drive, Purge};
 
 pub use once::{Played, Script};
@@ -37,6 +39,8 @@ pub enum Before {
     Full,
     /// Left as it is.
     AsFound,
+    /// Left as the replay before it left it.
+    Again,
 }
 
 impl Before {
@@ -45,6 +49,7 @@ impl Before {
             Before::Empty => "storage_bench_empty",
             Before::Full => "storage_bench_full",
             Before::AsFound => "storage_bench_as_found",
+            Before::Again => "storage_bench_again",
         }
     }
 }
@@ -242,13 +247,23 @@ impl Bench<'_> {
         drive: &mut Drive,
         part: &mut PartObserver<'_, impl Observer>,
     ) -> Option<Before> {
-        if before == Before::AsFound {
+        if matches!(before, Before::AsFound | Before::Again) {
             return Some(before);
         }
         let is_first = self.replay.figures.is_empty();
         let mut reached = before;
         match drive.purge() {
-            Ok(Purge::Done) => self.state = "fresh".into(),
+            Ok(Purge::Done) => {
+                self.state = "fresh".into();
+                if before == Before::Full && matches!(drive, Drive::Cache(_)) {
+                    if !is_first {
+                        let text = "A cache is no different when the disk behind it is full: replayed once. \
+                                    --drive-state twice replays a second time, with what is cached then.";
+                        self.say("not-run", text.into(), None);
+                    }
+                    return is_first.then_some(Before::Empty);
+                }
+            }
             Ok(Purge::NotPossible(why)) => {
                 if !self.record.notes.iter().any(|note| note.about == "purge") {
                     self.say("purge", format!("Not purged: {why}."), None);
@@ -350,6 +365,7 @@ impl Bench<'_> {
         let complete = |name: &str| {
             self.replay.figures.get(name).filter(|figure| figure.complete).map(|it| it.mb_per_s)
         };
+        let second = complete("storage_bench_again");
         let both = complete("storage_bench_empty").zip(complete("storage_bench_full"));
         if let Some((empty, full)) = both.filter(|&(empty, _)| empty > 0.0) {
             let share = full / empty;
@@ -359,6 +375,28 @@ impl Bench<'_> {
             );
             self.say("full-drive", text, Some(share));
         }
+        let first = self.replay.figures.values().next().map(|first| first.mb_per_s);
+        if let Some((first, second)) = first.zip(second).filter(|&(first, _)| first > 0.0) {
+            let text = format!(
+                "The second time it has {:.2} times the data rate of the first: {first:.1} MB/s, then {second:.1}.",
+                second / first
+            );
+            self.say("second-time", text, Some(second / first));
+        }
+        let cached = self.replay.figures.iter();
+        let cached: Vec<Note> = cached
+            .filter_map(|(name, it)| Some(cache_use::said(name, it.cache.as_ref()?)))
+            .collect();
+        self.record.notes.extend(cached);
+        // With pauses cut the mean power is of nothing that anybody does.
+        let has_pauses = match self.plan.pace {
+            Pace::Think { cap } => cap >= battery::ALL_PAUSES,
+            Pace::Recorded => true,
+            Pace::Fast => false,
+        };
+        let figures = self.replay.figures.iter().filter(|_| has_pauses);
+        let energy: Vec<Note> = figures.filter_map(|(name, it)| battery::said(name, it)).collect();
+        self.record.notes.extend(energy);
         if self.replay.widened > 0 {
             let (count, block) = (self.replay.widened, self.record.target.logical_block_bytes);
             let text = format!("{count} I/Os were widened to whole blocks of {block} bytes.");

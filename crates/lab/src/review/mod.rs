@@ -59,6 +59,8 @@ use std::str::FromStr;
 
 use fourcorners_record::{Pattern, Record};
 
+use crate::cache_use;
+
 pub use checkpoint::{Checkpoint, Reached};
 pub use past::Past;
 pub use phase::{ASSUMED_BYTES_PER_SECOND, Phase, Writes};
@@ -213,6 +215,7 @@ impl Method {
         }
         generator::conclude(record);
         host_trim::conclude(record);
+        cache_use::conclude(record);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::{MOST_FILE_BYTES, MOST_IOS, MOST_SIZE_KIB, MOST_STEPS, TASK_NAMES};
+use super::{MOST_FILE_BYTES, MOST_IOS, MOST_SIZE_KIB, MOST_STEPS, task_names};
 
 /// Why there is no task.
 #[derive(Debug, thiserror::Error)]
@@ -10,7 +10,7 @@ pub enum TaskError {
     /// None of this name.
     #[error(
         "there is no such task; there are: {}, and files ending in .toml",
-        TASK_NAMES.map(|known| format!("task:{known}")).join(", ")
+        task_names().map(|known| format!("task:{known}")).collect::<Vec<_>>().join(", ")
     )]
     Unknown,
     /// The file cannot be read.

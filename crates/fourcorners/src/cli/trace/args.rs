@@ -155,8 +155,8 @@ pub(super) struct ReplayArgs {
     #[arg(value_name = "TRACE")]
     pub(super) trace: PathBuf,
 
-    /// A drive of the catalogue, a profile (./mine.toml), a block device (/dev/sdX) or a file; or all: every drive
-    /// of the catalogue, ranked
+    /// A drive of the catalogue, a profile (./mine.toml), a block device (/dev/sdX) or a file; several drives as one
+    /// (raid1:2xDRIVE), an SSD in front of a disk (cache:SSD+DISK); or all: every drive of the catalogue, ranked
     #[arg(required = true, value_name = "TARGET|all")]
     pub(super) targets: Vec<String>,
 
@@ -174,8 +174,8 @@ pub(super) struct ReplayArgs {
     #[arg(long, value_name = "N", default_value_t = 32, allow_negative_numbers = true)]
     pub(super) depth: u32,
 
-    /// State of the drive before the replay: empty, full, or both, one after the other [default: both; with
-    /// all: empty]
+    /// State of the drive before the replay: empty, full, both, one after the other, or twice: empty, and again
+    /// as the first replay left it [default: both; with all: empty]
     #[arg(long = "drive-state", value_name = "STATE")]
     pub(super) drive_state: Option<String>,
 

@@ -122,9 +122,12 @@ pub(super) fn check(args: &ReplayArgs) -> Result<Checked, String> {
         "empty" => vec![Before::Empty],
         "full" => vec![Before::Full],
         "both" => vec![Before::Empty, Before::Full],
+        "twice" => vec![Before::Empty, Before::Again],
         "as-found" => vec![Before::AsFound],
         other => {
-            return Err(format!("--drive-state {other}: there are empty, full, both and as-found"));
+            return Err(format!(
+                "--drive-state {other}: there are empty, full, both, twice and as-found"
+            ));
         }
     };
     let addresses = match (args.rescale_address, args.wrap_address) {

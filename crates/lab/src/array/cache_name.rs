@@ -1,0 +1,152 @@
+//! The names of caches: `cache:SSD+DISK`, and what differs from the usual.
+
+use fourcorners_array::{CacheConfig, CacheMode, Replacement};
+use fourcorners_catalogue::{HostController, Model, Profile};
+
+use super::name::{ArrayNameError, chunk_bytes, member};
+use super::{ArrayKind, ArrayProfile};
+
+/// What a name of a cache begins with.
+pub(super) const CACHE: &str = "cache";
+
+/// What follows the drives in a name.
+const OPTIONS: &str = "is not known there: read-only, write-through or write-back, lru or 2q, a block such as 64k, \
+                       dirty=40%, bypass=4m or bypass=off, cold or warm, and no-trim are";
+
+/// The cache of a name, of which this is what follows `cache:`.
+pub(super) fn parse(
+    name: &str,
+    rest: &str,
+    (host, set): (Option<&HostController>, &[String]),
+) -> Result<ArrayProfile, ArrayNameError> {
+    let wrong = |part: &str, must: &str| ArrayNameError::Part {
+        name: name.into(),
+        part: part.into(),
+        must: must.into(),
+    };
+    let mut parts = rest.split(':');
+    let drives = parts.next().unwrap_or_default();
+    let (ssd, disk) = match drives.split_once('+') {
+        Some((ssd, disk)) if !disk.contains('+') => (ssd, disk),
+        _ => return Err(wrong(drives, "is not an SSD and a disk: give both, joined by +")),
+    };
+    let members = vec![member(ssd, 1, host, set)?, member(disk, 2, host, set)?];
+    if !matches!(members[0].model, Model::Ssd(_)) {
+        return Err(wrong(ssd, "is a hard disk: the first drive is the cache, an SSD"));
+    }
+    let mut config = CacheConfig::default();
+    for part in parts {
+        let mode = CacheMode::ALL.into_iter().find(|mode| mode.name() == part);
+        let replacement = Replacement::ALL.into_iter().find(|it| it.name() == part);
+        match (part, mode, replacement) {
+            (_, Some(mode), _) => config.mode = mode,
+            (_, _, Some(replacement)) => config.replacement = replacement,
+            ("no-trim", ..) => config.trim = false,
+            ("cold", ..) => config.warm = false,
+            ("warm", ..) => config.warm = true,
+            _ => value(&mut config, part).map_err(|must| wrong(part, must))?,
+        }
+    }
+    let title = title(&config, &members);
+    let kind = ArrayKind::Cache(config);
+    ArrayProfile { name: name.into(), title, kind, members, set: set.to_vec() }.checked()
+}
+
+/// A part of a name with a number in it.
+fn value(config: &mut CacheConfig, part: &str) -> Result<(), &'static str> {
+    if let Some(share) = part.strip_prefix("dirty=") {
+        let percent = share.trim_end_matches('%').parse::<f64>().ok();
+        let share = percent.map(|percent| percent / 100.0).filter(|it| (0.0..=1.0).contains(it));
+        config.dirty_share = share.ok_or("is no share of the SSD from 0 to 100 %")?;
+    } else if let Some(bytes) = part.strip_prefix("bypass=") {
+        config.bypass_bytes = match bytes {
+            "off" => 0,
+            bytes => chunk_bytes(bytes).ok_or("is no length: give one such as 4m, or off")?,
+        };
+    } else {
+        config.block_bytes = chunk_bytes(part).ok_or(OPTIONS)?;
+    }
+    Ok(())
+}
+
+/// "Crucial m4 64 GB as a write-through cache of WD VelociRaptor 300 GB", and what is not usual.
+fn title(config: &CacheConfig, members: &[Profile]) -> String {
+    let usual = CacheConfig::default();
+    let mut title =
+        format!("{} as a {} cache of {}", members[0].title, config.mode.name(), members[1].title);
+    if config.replacement != usual.replacement {
+        title += &format!(", {}", config.replacement.name().to_uppercase());
+    }
+    if config.block_bytes != usual.block_bytes {
+        title += &format!(", blocks of {} KiB", config.block_bytes >> 10);
+    }
+    if config.mode == CacheMode::WriteBack && config.dirty_share != usual.dirty_share {
+        title += &format!(", {:.0} % dirty", config.dirty_share * 100.0);
+    }
+    match config.bypass_bytes {
+        0 => title += ", no bypass",
+        bytes if bytes != usual.bypass_bytes => {
+            title += &format!(", bypass from {} KiB on", bytes >> 10);
+        }
+        _ => {}
+    }
+    if config.warm {
+        title += ", warm";
+    }
+    if !config.trim {
+        title += ", no TRIM";
+    }
+    title
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAME: &str = "cache:crucial-m4-64gb+wd-velociraptor-300gb";
+
+    fn of(options: &str) -> Result<ArrayProfile, String> {
+        let name = format!("{NAME}{options}");
+        let parsed = ArrayProfile::parse(&name, None, &[]).expect("the name of a cache");
+        parsed.map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_name_says_what_is_in_front_of_what() {
+        let usual = of("").expect("it is one");
+        assert_eq!(usual.kind, ArrayKind::Cache(CacheConfig::default()));
+        assert_eq!(
+            usual.title,
+            "Crucial m4 64 GB as a write-through cache of WD VelociRaptor 300 GB"
+        );
+        assert_eq!(usual.geometry().bytes(), usual.members[1].capacity_bytes());
+        assert!(!usual.is_flash() && usual.memory_bytes() > 64 << 20);
+        let all = of(":write-back:2q:16k:dirty=20%:bypass=off:warm:no-trim").expect("it is one");
+        assert!(
+            all.title
+                .ends_with("300 GB, 2Q, blocks of 16 KiB, 20 % dirty, no bypass, warm, no TRIM"),
+            "{}",
+            all.title
+        );
+        let hash = |it: &ArrayProfile| it.target_info(it.geometry()).profile_hash;
+        assert_ne!(hash(&usual), hash(&all));
+        assert_eq!(hash(&usual), hash(&of(":cold:lru:bypass=4m").expect("it is one")));
+    }
+
+    #[test]
+    fn what_makes_none_names_the_part() {
+        let told = |options: &str| of(options).expect_err("it is none");
+        assert!(told(":writeback").contains("\"writeback\" is not known there: read-only"));
+        assert!(told(":12k").contains("a power of two from 4k to 256k"));
+        assert!(told(":dirty=120%").contains("from 0 to 100 %"));
+        assert!(told(":bypass=long").contains("such as 4m, or off"));
+        let named = |name: &str| {
+            let parsed = ArrayProfile::parse(name, None, &[]).expect("the name of a cache");
+            parsed.expect_err("it is none").to_string()
+        };
+        assert!(named("cache:crucial-m4-64gb").contains("joined by +"));
+        assert!(named("cache:wd-velociraptor-300gb+crucial-m4-64gb").contains("the cache, an SSD"));
+        assert!(named("cache:crucial-m4-64g+wd-velociraptor-300gb").contains("did you mean"));
+        assert!(named("cash:crucial-m4-64gb+wd-velociraptor-300gb").contains("did you mean cache"));
+    }
+}

@@ -1,0 +1,194 @@
+//! The names of arrays: a level, its drives and what differs from the usual.
+
+use fourcorners_array::{ArrayConfig, CHUNK_BYTES, Level};
+use fourcorners_catalogue::{self as catalogue, CatalogueError, HostController, Model, Profile};
+use fourcorners_words::{bytes_of, nearest};
+
+use super::{ArrayKind, ArrayProfile, cache_name};
+
+/// Why a name is not that of an array.
+#[derive(Debug, thiserror::Error)]
+pub enum ArrayNameError {
+    /// There is no such drive.
+    #[error(transparent)]
+    Drive(#[from] CatalogueError),
+    /// A part of the name that means nothing.
+    #[error("{name}: \"{part}\" {must}")]
+    Part {
+        /// The whole name.
+        name: String,
+        /// The part.
+        part: String,
+        /// What has to be there.
+        must: String,
+    },
+    /// The drives do not make one.
+    #[error("{name}: {error}")]
+    Array {
+        /// The whole name.
+        name: String,
+        /// Why.
+        error: String,
+    },
+}
+
+/// What follows the drives in a name.
+const OPTIONS: &str =
+    "is not known there: a chunk such as 64k, no-trim, failed=2 and rebuild=100 (MB/s) are";
+
+impl ArrayProfile {
+    /// The array of a name, its drives behind this host controller and with these values changed; `None` if the name is
+    /// none of an array.
+    ///
+    /// # Errors
+    /// [`ArrayNameError`]: it is the name of one, and there is no such array.
+    pub fn parse(
+        name: &str,
+        host: Option<&HostController>,
+        set: &[String],
+    ) -> Option<Result<ArrayProfile, ArrayNameError>> {
+        let (level, rest) = name.split_once(':')?;
+        let of_level = |it: &&Level| it.name() == level;
+        if level == cache_name::CACHE {
+            return Some(cache_name::parse(name, rest, (host, set)));
+        }
+        let level = Level::ALL.iter().find(of_level).copied();
+        let slip = || {
+            let known = Level::ALL.iter().map(|level| level.name()).chain([cache_name::CACHE]);
+            nearest(name.split(':').next().unwrap_or_default(), known)
+        };
+        match level {
+            Some(level) => Some(ArrayProfile::of(name, level, rest, (host, set))),
+            None if name.contains('/') => None,
+            None => slip().map(|near| {
+                let part = name.split(':').next().unwrap_or_default().to_string();
+                Err(ArrayNameError::Part {
+                    name: name.into(),
+                    part,
+                    must: format!("is no kind of array; did you mean {near}?"),
+                })
+            }),
+        }
+    }
+
+    fn of(
+        name: &str,
+        level: Level,
+        rest: &str,
+        (host, set): (Option<&HostController>, &[String]),
+    ) -> Result<ArrayProfile, ArrayNameError> {
+        let wrong = |part: &str, must: &str| ArrayNameError::Part {
+            name: name.into(),
+            part: part.into(),
+            must: must.into(),
+        };
+        let mut parts = rest.split(':');
+        let mut members = Vec::new();
+        for drives in parts.next().unwrap_or_default().split('+') {
+            let (count, drive) = match drives.split_once('x') {
+                Some((count, drive))
+                    if !count.is_empty() && count.bytes().all(|it| it.is_ascii_digit()) =>
+                {
+                    let most = fourcorners_array::MOST_MEMBERS;
+                    let count = count.parse().ok().filter(|count| (1..=most).contains(count));
+                    let must = format!("is not a number of drives from 1 to {most}");
+                    (count.ok_or_else(|| wrong(drives, &must))?, drive)
+                }
+                _ => (1, drives),
+            };
+            for _ in 0..count {
+                members.push(member(drive, members.len() + 1, host, set)?);
+            }
+        }
+        let mut config = ArrayConfig { level, chunk_bytes: CHUNK_BYTES, ..ArrayConfig::default() };
+        for part in parts {
+            if part == "no-trim" {
+                config.trim = false;
+            } else if let Some(number) = part.strip_prefix("failed=") {
+                let number = number.parse::<usize>().ok().filter(|&number| number > 0);
+                let number =
+                    number.ok_or_else(|| wrong(part, "names no drive: they are counted from 1"))?;
+                config.failed = Some(number - 1);
+            } else if let Some(rate) = part.strip_prefix("rebuild=") {
+                let rate = rate.trim_end_matches("MB/s").parse::<f64>().ok();
+                config.rebuild_mb_per_s =
+                    Some(rate.ok_or_else(|| wrong(part, "is no rate in MB/s"))?);
+            } else {
+                config.chunk_bytes = chunk_bytes(part).ok_or_else(|| wrong(part, OPTIONS))?;
+            }
+        }
+        let title = title(&config, &members);
+        let kind = ArrayKind::Array(config);
+        ArrayProfile { name: name.into(), title, kind, members, set: set.to_vec() }.checked()
+    }
+
+    /// What makes none is said now: an array that is asked for is one.
+    pub(super) fn checked(self) -> Result<ArrayProfile, ArrayNameError> {
+        match self.geometry_of_nothing() {
+            Ok(_) => Ok(self),
+            Err(error) => Err(ArrayNameError::Array { name: self.name, error }),
+        }
+    }
+}
+
+/// A chunk as controllers and md write it: 64k are 65,536 bytes, since no chunk is a power of ten.
+pub(super) fn chunk_bytes(text: &str) -> Option<u64> {
+    let unit = |shift: u32, suffix: [char; 2]| {
+        let number: u64 = text.strip_suffix(suffix)?.parse().ok()?;
+        number.checked_mul(1 << shift)
+    };
+    unit(10, ['k', 'K']).or_else(|| unit(20, ['m', 'M'])).or_else(|| bytes_of(text))
+}
+
+/// A member, which varies in its own way where drives of its kind vary.
+pub(super) fn member(
+    drive: &str,
+    number: usize,
+    host: Option<&HostController>,
+    set: &[String],
+) -> Result<Profile, CatalogueError> {
+    let profile = catalogue::built_in_behind(drive, host, set)?;
+    match &profile.model {
+        Model::Ssd(ssd) if ssd.variation.is_some() => {
+            let own = [format!("variation.seed={number}")];
+            let set: Vec<String> = own.into_iter().chain(set.iter().cloned()).collect();
+            catalogue::built_in_behind(drive, host, &set)
+        }
+        _ => Ok(profile),
+    }
+}
+
+/// "RAID 5 of 4 x Crucial m4 256 GB, chunks of 64 KiB".
+fn title(config: &ArrayConfig, members: &[Profile]) -> String {
+    let mut kinds: Vec<(&str, usize)> = Vec::new();
+    for member in members {
+        match kinds.last_mut() {
+            Some((title, count)) if *title == member.title => *count += 1,
+            _ => kinds.push((&member.title, 1)),
+        }
+    }
+    let kinds: Vec<String> =
+        kinds.iter().map(|(title, count)| format!("{count} x {title}")).collect();
+    let level = match config.level {
+        Level::Concat => "Concatenation of",
+        Level::Raid0 => "RAID 0 of",
+        Level::Raid1 => "RAID 1 of",
+        Level::Raid5 => "RAID 5 of",
+        Level::Raid10 => "RAID 10 of",
+    };
+    let mut title = format!("{level} {}", kinds.join(" and "));
+    if config.level.is_striped() {
+        title += &format!(", chunks of {} KiB", config.chunk_bytes >> 10);
+    }
+    if !config.trim {
+        title += ", no TRIM";
+    }
+    match (config.failed, config.rebuild_mb_per_s) {
+        (Some(failed), None) => title += &format!(", drive {} failed", failed + 1),
+        (Some(failed), Some(rate)) => {
+            title += &format!(", drive {} new, rebuilt at {rate} MB/s", failed + 1);
+        }
+        (None, _) => {}
+    }
+    title
+}

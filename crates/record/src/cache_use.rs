@@ -1,0 +1,46 @@
+//! What a cache of one drive in front of another did.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a cache did during a job.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct CacheUse {
+    /// Reads.
+    pub reads: u64,
+    /// Of these: reads that the SSD answered alone.
+    pub read_hits: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Of these: bytes from the SSD.
+    pub read_hit_bytes: u64,
+    /// Bytes read or written past the cache, since they were of a long sequence.
+    pub bypassed_bytes: u64,
+    /// Bytes that reads brought from the disk to the SSD.
+    pub filled_bytes: u64,
+    /// Bytes written back from the SSD to the disk.
+    pub written_back_bytes: u64,
+    /// Bytes that are newer on the SSD than on the disk, at the end.
+    pub dirty_bytes: u64,
+    /// Blocks that left the cache for others.
+    pub evictions: u64,
+    /// The SSD, and the disk behind it.
+    pub members: Vec<MemberUse>,
+}
+
+/// What a drive in a cache did for it during a job.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct MemberUse {
+    /// `ssd` or `disk`.
+    pub role: String,
+    /// Bytes read from it.
+    pub read_bytes: u64,
+    /// Bytes written to it.
+    pub written_bytes: u64,
+    /// Energy it used, joules, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joules: Option<f64>,
+    /// NAND writes over what was written to it (SSDs).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_amplification: Option<f64>,
+}
