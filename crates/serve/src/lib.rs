@@ -43,4 +43,4 @@ pub use tally::{
 };
 pub use time::{GRACE, Pace};
 pub use tls::{Tls, TlsError};
-pub use turn::{Answer, Outcome, Turn, TurnSettings};
+pub use turn::{Answer, CutError, Outcome, PowerCut, Turn, TurnSettings};

@@ -36,6 +36,7 @@ pub(crate) struct Tally {
     pub(crate) untrusted_connections: u64,
     /// Connections that ended with a breach of the protocol.
     pub(crate) broken_connections: u64,
+    pub(crate) power_cuts: u64,
 }
 
 impl Tally {
@@ -95,9 +96,11 @@ pub struct Report {
     pub below_floor: Option<f64>,
     /// Most requests that waited for a place in the drive's queue.
     pub backlog_most: u64,
-    /// Connections so far, now, refused because there were too many, ended for breaking the protocol, and without a
+    /// Connections so far, now, refused because there were too many or the power was off, ended for breaking the protocol, and without a
     /// certificate where one is asked for.
     pub connections: Connections,
+    /// How often the power was cut.
+    pub power_cuts: u64,
     /// Bytes of contents that are stored.
     pub stored_bytes: u64,
     /// What the NAND wrote over what the host wrote; of a virtual SSD that was written.
@@ -194,7 +197,7 @@ pub struct Connections {
     pub all: u64,
     /// Now.
     pub open: u64,
-    /// Refused because there were too many.
+    /// Refused because there were too many, or the power was off.
     pub refused: u64,
     /// Ended because they broke the protocol.
     pub broken: u64,
@@ -288,6 +291,7 @@ impl Tally {
                 broken: self.broken_connections,
                 untrusted: self.untrusted_connections,
             },
+            power_cuts: self.power_cuts,
             stored_bytes: beside.stored_bytes,
             write_amplification: beside.drive.and_then(|drive| drive.write_amplification),
             drive: beside.drive,
@@ -328,6 +332,14 @@ impl Report {
             text += &format!(" ({} without a good certificate)", connections.untrusted);
         }
         text += "\n";
+        if self.power_cuts > 0 {
+            let times = if self.power_cuts == 1 {
+                "once".into()
+            } else {
+                format!("{} times", self.power_cuts)
+            };
+            text += &format!("the power was cut {times}\n");
+        }
         for operation in &self.operations {
             let Operation { name, ios, bytes, latency_us: latency } = operation;
             text += &format!(

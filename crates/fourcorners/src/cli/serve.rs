@@ -96,9 +96,14 @@ pub(super) struct ServeArgs {
     seed: u64,
 
     /// Take commands at this unix socket, for you only, a line each: status, fault FAULT, clear [FAULT], snapshot NAME,
-    /// rollback NAME, drop NAME, commit, snapshots (docs/SERVE.md)
+    /// rollback NAME, drop NAME, commit, snapshots, cut [CLASS] [SEED] (docs/SERVE.md)
     #[arg(long, value_name = "PATH")]
     control: Option<PathBuf>,
+
+    /// Answer flushes at once and do nothing for them, nor force a write: cut lost-flush at --control then takes what was
+    /// flushed
+    #[arg(long)]
+    ignore_flushes: bool,
 
     /// Refuse writes
     #[arg(long)]
@@ -157,33 +162,63 @@ pub(super) fn run(args: &ServeArgs) -> Result<End, Failure> {
             let settings = TurnSettings {
                 trims: model.trim.supported,
                 compresses: model.compression.is_some(),
-                records: args.record.is_some(),
-                logs_data: args.record_data.is_some(),
+                ..settings(args)
             };
             let before = ssd.counters();
             let probe = Ssd::new(model).map_err(|error| usage(&error))?;
-            let counters = move |ssd: &Ssd| Some(counters_since(ssd, &before));
-            serve(args, &bare, (ssd, settings), Some(probe), counters)
+            let drive = Served {
+                target: ssd,
+                settings,
+                probe: Some(probe),
+                counters: Box::new(move |ssd: &Ssd| Some(counters_since(ssd, &before))),
+                expect_power_cuts: Some(Turn::expect_power_cuts),
+            };
+            serve(args, &bare, drive)
         }
         Model::Hdd(model) => {
             if let Some(path) = &args.state {
                 state::check(path, &as_sold).map_err(|error| usage(&error))?;
             }
             let hdd = Hdd::new(model).map_err(|error| usage(&error))?;
-            let (records, logs_data) = (args.record.is_some(), args.record_data.is_some());
-            let settings = TurnSettings { records, logs_data, ..TurnSettings::default() };
-            serve(args, &bare, (hdd, settings), None, |_: &Hdd| None)
+            let drive = Served {
+                target: hdd,
+                settings: settings(args),
+                probe: None,
+                counters: Box::new(|_: &Hdd| None),
+                expect_power_cuts: None,
+            };
+            serve(args, &bare, drive)
         }
     }
+}
+
+/// What is asked of any drive.
+fn settings(args: &ServeArgs) -> TurnSettings {
+    TurnSettings {
+        records: args.record.is_some(),
+        logs_data: args.record_data.is_some(),
+        ignores_flushes: args.ignore_flushes,
+        ..TurnSettings::default()
+    }
+}
+
+/// A drive of one kind.
+struct Served<T> {
+    target: T,
+    settings: TurnSettings,
+    /// A new one, to ask how fast it is.
+    probe: Option<T>,
+    counters: Box<dyn Fn(&T) -> Option<DriveCounters>>,
+    /// Of one whose power can be cut.
+    expect_power_cuts: Option<fn(&mut Turn<T>)>,
 }
 
 fn serve<T: Target + Clone + 'static>(
     args: &ServeArgs,
     profile: &Profile,
-    (target, turn): (T, TurnSettings),
-    probe: Option<T>,
-    counters: impl Fn(&T) -> Option<DriveCounters> + 'static,
+    drive: Served<T>,
 ) -> Result<End, Failure> {
+    let Served { target, settings: turn, probe, counters, expect_power_cuts } = drive;
     let geometry = target.geometry();
     let export = Export {
         name: profile.name.clone(),
@@ -212,6 +247,9 @@ fn serve<T: Target + Clone + 'static>(
     let mut turn = Turn::new(target, contents, turn);
     if !args.fault.is_empty() || args.control.is_some() {
         turn.inject(Faults::new(&args.fault, args.seed));
+    }
+    if let (Some(_), Some(expect_power_cuts)) = (&args.control, expect_power_cuts) {
+        expect_power_cuts(&mut turn);
     }
     let mut server = Server::new(turn, settings);
     server.tell_counters(counters);
