@@ -39,7 +39,8 @@ pub use recorder::{RecordError, Recording};
 pub use server::{MOST_CONNECTIONS, ServeError, Server, Settings};
 pub use stream::Stream;
 pub use tally::{
-    DriveCounters, Late, Latencies, Operation, Pacing, Recorded, RecordedData, Report, SCHEMA,
+    DriveCounters, InLedger, Late, Latencies, Operation, Pacing, Recorded, RecordedData, Report,
+    SCHEMA,
 };
 pub use time::{GRACE, Pace};
 pub use tls::{Tls, TlsError};

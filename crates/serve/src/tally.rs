@@ -105,6 +105,8 @@ pub struct Report {
     pub stored_bytes: u64,
     /// What the NAND wrote over what the host wrote; of a virtual SSD that was written.
     pub write_amplification: Option<f64>,
+    /// What a power cut now might take; null where that is not known.
+    pub ledger: Option<InLedger>,
     /// What an SSD tells of itself.
     pub drive: Option<DriveCounters>,
     /// Of a recording.
@@ -190,6 +192,15 @@ pub struct DriveCounters {
     pub write_amplification: Option<f64>,
 }
 
+/// What is not safe yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct InLedger {
+    /// Writes and TRIMs that were not promised, or are not on the NAND.
+    pub writes: u64,
+    /// Bytes of those writes.
+    pub bytes: u64,
+}
+
 /// Connections.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Connections {
@@ -240,6 +251,7 @@ pub(crate) struct Beside {
     pub(crate) backlog_most: u64,
     pub(crate) open: u64,
     pub(crate) stored_bytes: u64,
+    pub(crate) ledger: Option<InLedger>,
     pub(crate) drive: Option<DriveCounters>,
     pub(crate) recorded: Option<Recorded>,
     pub(crate) recorded_data: Option<RecordedData>,
@@ -294,6 +306,7 @@ impl Tally {
             power_cuts: self.power_cuts,
             stored_bytes: beside.stored_bytes,
             write_amplification: beside.drive.and_then(|drive| drive.write_amplification),
+            ledger: beside.ledger,
             drive: beside.drive,
             recorded: beside.recorded,
             recorded_data: beside.recorded_data,
@@ -407,6 +420,7 @@ mod tests {
             backlog_most: 0,
             open: 0,
             stored_bytes: 0,
+            ledger: None,
             drive: None,
             recorded: None,
             recorded_data: None,

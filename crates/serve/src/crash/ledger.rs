@@ -97,6 +97,17 @@ impl Ledger {
         self.flushes
     }
 
+    /// Writes and TRIMs that a cut at a moment might take, and the bytes of those writes.
+    pub(crate) fn at_risk(&self, now: Nanos) -> (u64, u64) {
+        let open = self.entries.iter().skip((self.open - self.first) as usize);
+        let at_risk = open.filter(|entry| !is_safe(&entry.event, now)).map(|entry| {
+            let event = &entry.event;
+            let written = event.op == Op::Write;
+            if written { (event.sectors.end - event.sectors.start) * SECTOR_BYTES } else { 0 }
+        });
+        at_risk.fold((0, 0), |(events, bytes), of| (events + 1, bytes + of))
+    }
+
     /// An event comes; the drive gets it later.
     pub(crate) fn begin(&mut self, at: Nanos, new: LedgerEvent) {
         let LedgerEvent { io, zeroes, before } = new;
@@ -121,8 +132,14 @@ impl Ledger {
                 self.count_as_safe(at);
             }
         }
-        while self.bytes > self.most_bytes && self.open < self.first + self.entries.len() as u64 {
-            self.count_as_safe(at);
+        while self.bytes > self.most_bytes {
+            if self.first < self.open && self.first < self.next_submitted {
+                self.forget_first();
+            } else if self.open < self.first + self.entries.len() as u64 {
+                self.count_as_safe(at);
+            } else {
+                break;
+            }
         }
     }
 
@@ -253,17 +270,11 @@ impl Ledger {
 
     /// Lets go of the first events, of which nothing can be lost any more.
     fn let_go(&mut self, now: Nanos) {
-        let settled = |event: &Event| match event.op {
-            Op::Read | Op::Flush => true,
-            Op::Write | Op::Trim => {
-                event.promised <= now && event.units.iter().all(|unit| unit.persisted <= now)
-            }
-        };
         while let Some(entry) = self.entries.get((self.open - self.first) as usize)
             // A drive that loses writes out of order loses one of the last.
             && self.open + (RECENT as u64) < self.first + self.entries.len() as u64
             && self.open < self.next_submitted
-            && settled(&entry.event)
+            && is_safe(&entry.event, now)
         {
             self.count_as_safe(now);
         }
@@ -284,10 +295,15 @@ impl Ledger {
             }
         }
         self.open += 1;
-        while self.open - self.first > SAFE_KEPT as u64 && self.first < self.next_submitted {
-            self.bytes -= self.entries.pop_front().map_or(0, |entry| entry.bytes);
-            self.first += 1;
+        if self.open - self.first > SAFE_KEPT as u64 && self.first < self.next_submitted {
+            self.forget_first();
         }
+    }
+
+    /// The first event, which is safe, is of no use any more.
+    fn forget_first(&mut self) {
+        self.bytes -= self.entries.pop_front().map_or(0, |entry| entry.bytes);
+        self.first += 1;
         while self.writes.front().is_some_and(|number| *number < self.first) {
             self.writes.pop_front();
             self.first_write += 1;
@@ -378,6 +394,16 @@ impl Ledger {
             contents.write(at, &[byte[0] ^ 1 << (flip.bit % 8)])?;
         }
         Ok(cut)
+    }
+}
+
+/// Whether no cut from `now` on takes anything of an event, but of a drive that breaks its promises.
+fn is_safe(event: &Event, now: Nanos) -> bool {
+    match event.op {
+        Op::Read | Op::Flush => true,
+        Op::Write | Op::Trim => {
+            event.promised <= now && event.units.iter().all(|unit| unit.persisted <= now)
+        }
     }
 }
 

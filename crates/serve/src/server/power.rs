@@ -35,7 +35,6 @@ impl<T: Target> Server<T> {
         }
         self.turn.can_cut(class).map_err(|error| error.to_string())?;
         self.pass_to_now();
-        // Who connects between here and the end of the power was never answered.
         self.clients.clear();
         self.off_until = Some(clock().saturating_add(off));
         self.anchor = None;
@@ -61,15 +60,9 @@ impl<T: Target> Server<T> {
         }}))
     }
 
-    /// Lets virtual time go on to this moment, and further to where answers were given for the way to the client. In
-    /// virtual time it stands at the last answer, or what came last.
+    /// Lets virtual time go on to this moment; what is due by then is still sent.
     fn pass_to_now(&mut self) {
-        let now = match (self.settings.pace, &self.anchor) {
-            (Pace::Dilated(_), Some(anchor)) => {
-                anchor.drive_at(clock().saturating_add(self.settings.door))
-            }
-            _ => self.turn.now(),
-        };
+        let now = self.virtual_now();
         let mut answers = std::mem::take(&mut self.answers);
         self.turn.pass_until(now, &mut answers);
         self.hand_out(&mut answers);
@@ -77,13 +70,20 @@ impl<T: Target> Server<T> {
         self.send_all();
     }
 
+    /// The moment up to which answers were given, were there any. In virtual time that of the last one.
+    pub(super) fn virtual_now(&self) -> Nanos {
+        match (self.settings.pace, &self.anchor) {
+            (Pace::Dilated(_), Some(anchor)) => {
+                anchor.drive_at(clock().saturating_add(self.settings.door))
+            }
+            _ => self.turn.now(),
+        }
+    }
+
     /// Opens the door again once it is time.
     pub(super) fn power_on(&mut self) {
-        let now = clock();
-        if self.off_until.is_some_and(|until| now >= until) {
+        if self.off_until.is_some_and(|until| clock() >= until) {
             self.off_until = None;
-            // Whoever was there may come again; if nobody does, the last has gone now.
-            self.left = Some(now);
         }
     }
 }

@@ -141,6 +141,11 @@ impl<T: Target> Turn<T> {
         }
     }
 
+    /// Writes and TRIMs that a power cut at a time might take, and the bytes of those writes; `None` where it is not known.
+    pub(crate) fn at_risk(&self, now: Nanos) -> Option<(u64, u64)> {
+        Some(self.power.as_ref()?.ledger.at_risk(now))
+    }
+
     /// Whether a cut of a class can be had.
     ///
     /// # Errors
