@@ -22,6 +22,8 @@ use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
 use super::served::{self, ServedDrive};
 use super::terminal::say;
+use super::then_try;
+use super::trace::candidates_named;
 
 /// Of the memory that is available, contents may take so much.
 const MEMORY_PERCENT: u64 = 75;
@@ -125,6 +127,11 @@ pub(super) struct ServeArgs {
     #[arg(long, value_name = "json", value_parser = ["json"])]
     progress: Option<String>,
 
+    /// When serving ends, have these drives of the catalogue (a,b) do what was recorded, or all, and rank them, as trace
+    /// replay RECORDING all does
+    #[arg(long, value_name = "all|DRIVE,..", value_delimiter = ',', requires = "record")]
+    then_try: Vec<String>,
+
     /// Change a parameter of the drive, for example --set trim.supported=false
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -154,6 +161,26 @@ fn grace_of(text: &str) -> Result<Nanos, String> {
 }
 
 pub(super) fn run(args: &ServeArgs) -> Result<End, Failure> {
+    // What is wrong is said before anything is served.
+    let to_try = match args.then_try.is_empty() {
+        true => Vec::new(),
+        false => candidates_named(&args.then_try)
+            .map_err(|why| Failure::Usage(format!("--then-try: {why}")))?,
+    };
+    let (end, report) = served(args)?;
+    match (&args.record, report.recorded) {
+        (Some(recording), Some(recorded)) if !to_try.is_empty() => {
+            match then_try::run(recording, &recorded, to_try, args.progress.is_some())? {
+                End::Done => Ok(end),
+                incomplete => Ok(incomplete),
+            }
+        }
+        _ => Ok(end),
+    }
+}
+
+/// Serves until the end. How it ended, and the report of all.
+fn served(args: &ServeArgs) -> Result<(End, Report), Failure> {
     let ServedDrive { as_sold, bare } = ServedDrive::find(&args.drive, &args.set)?;
     let usage = |error: &dyn std::fmt::Display| Failure::Usage(error.to_string());
     match &bare.model {
@@ -217,7 +244,7 @@ fn serve<T: Target + Clone + 'static>(
     args: &ServeArgs,
     profile: &Profile,
     drive: Served<T>,
-) -> Result<End, Failure> {
+) -> Result<(End, Report), Failure> {
     let Served { target, settings: turn, probe, counters, expect_power_cuts } = drive;
     let geometry = target.geometry();
     let export = Export {
@@ -234,6 +261,7 @@ fn serve<T: Target + Clone + 'static>(
     let listener = Listener::open(&args.at, tls);
     let listener = listener.map_err(|error| Failure::Usage(error.to_string()))?;
     let address = listener.uri();
+    let (name, size) = (&profile.name, fourcorners_words::size(geometry.bytes()));
     let contents = contents(args, geometry.bytes())?;
     let door = door(args)?;
     let as_json = args.progress.is_some();
@@ -279,8 +307,6 @@ fn serve<T: Target + Clone + 'static>(
     }
     server.stop_at(stop.into());
     server.listen(listener);
-    let size = fourcorners_words::size(geometry.bytes());
-    let name = &profile.name;
     let begin = format!(
         "{name} ({size}) at {address} (Ctrl-C ends it)\ntime {}; door {:.1} us; [host] of the profile is 0: the real \
          host is in front of the drive now",
@@ -305,10 +331,11 @@ fn serve<T: Target + Clone + 'static>(
     if !as_json {
         write!(stdout(), "{}", report.words())?;
     }
-    let lost = report.recorded.is_some_and(|it| it.lost > 0 || it.error.is_some());
-    match lost || report.recorded_data.is_some_and(|it| it.lost > 0 || it.error.is_some()) {
-        true => Ok(End::Incomplete),
-        false => Ok(End::Done),
+    let lost = report.recorded.as_ref().is_some_and(|it| it.lost > 0 || it.error.is_some());
+    let data = report.recorded_data.as_ref();
+    match lost || data.is_some_and(|it| it.lost > 0 || it.error.is_some()) {
+        true => Ok((End::Incomplete, report)),
+        false => Ok((End::Done, report)),
     }
 }
 
