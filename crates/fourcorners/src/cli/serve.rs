@@ -1,6 +1,7 @@
 //! `fourcorners serve`: a virtual drive behind a socket, for programs that know nothing of it.
 
 use std::io::{Write, stdout};
+use std::net::SocketAddr;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
@@ -22,8 +23,9 @@ use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
 use super::served::{self, ServedDrive};
 use super::terminal::say;
-use super::then_try;
 use super::trace::candidates_named;
+use super::{then_try, web};
+use crate::web::{About, PageError, ServedPage};
 
 /// Of the memory that is available, contents may take so much.
 const MEMORY_PERCENT: u64 = 75;
@@ -126,6 +128,17 @@ pub(super) struct ServeArgs {
     /// Print an event a second and one in the end, JSON in a line each, instead of words in the end
     #[arg(long, value_name = "json", value_parser = ["json"])]
     progress: Option<String>,
+
+    /// Show what is done on a page of this machine's browser, at this loopback address or port (port 0: any that is free)
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "127.0.0.1:8643",
+        value_parser = web::address
+    )]
+    web: Option<SocketAddr>,
 
     /// When serving ends, have these drives of the catalogue (a,b) do what was recorded, or all, and rank them, as trace
     /// replay RECORDING all does
@@ -262,6 +275,14 @@ fn serve<T: Target + Clone + 'static>(
     let listener = listener.map_err(|error| Failure::Usage(error.to_string()))?;
     let address = listener.uri();
     let (name, size) = (&profile.name, fourcorners_words::size(geometry.bytes()));
+    let on_page = About {
+        name: name.clone(),
+        title: profile.title.clone(),
+        size: size.clone(),
+        uri: address.clone(),
+    };
+    let page = args.web.map(|listen| ServedPage::open(listen, on_page)).transpose();
+    let page = page.map_err(|error: PageError| Failure::Usage(error.to_string()))?;
     let contents = contents(args, geometry.bytes())?;
     let door = door(args)?;
     let as_json = args.progress.is_some();
@@ -270,13 +291,16 @@ fn serve<T: Target + Clone + 'static>(
         pace: args.time,
         door,
         until_last_disconnect: args.until_last_disconnect,
-        every: as_json.then_some(Nanos::from_secs(1)),
+        every: (as_json || args.web.is_some()).then_some(Nanos::from_secs(1)),
     };
     let mut turn = Turn::new(target, contents, turn);
     if !args.fault.is_empty() || args.control.is_some() {
         turn.inject(Faults::new(&args.fault, args.seed));
     }
-    if let (Some(_), Some(expect_power_cuts)) = (&args.control, expect_power_cuts) {
+    // Whoever may cut the power, and whoever wants to see what a cut would take.
+    if let (true, Some(expect_power_cuts)) =
+        (args.control.is_some() || args.web.is_some(), expect_power_cuts)
+    {
         expect_power_cuts(&mut turn);
     }
     let mut server = Server::new(turn, settings);
@@ -313,6 +337,10 @@ fn serve<T: Target + Clone + 'static>(
         args.time,
         door.as_micros(),
     );
+    let begin = match &page {
+        Some(page) => format!("{begin}\npage: http://{}/", page.address()),
+        None => begin,
+    };
     if as_json {
         begin.lines().for_each(say);
     } else {
@@ -322,6 +350,9 @@ fn serve<T: Target + Clone + 'static>(
         warn_of_the_floor(probe, factor, door);
     }
     let observe = |report: &Report| {
+        if let Some(page) = &page {
+            page.show(report);
+        }
         if as_json && let Ok(line) = serde_json::to_string(report) {
             // Nobody reading it is no reason not to serve.
             let _ = writeln!(stdout(), "{line}");

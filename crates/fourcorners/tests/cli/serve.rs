@@ -2,6 +2,8 @@
 
 #[path = "serve/nbd.rs"]
 mod nbd;
+#[path = "serve/page.rs"]
+mod page;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -42,6 +44,8 @@ fn what_cannot_be_served_is_refused_in_a_line() {
         (&["crucial-m4-256gb", "--then-try", "all"], "--record"),
         (&["crucial-m4-256gb", "--then-try", "m5", "--record", "r"], "no drive \"m5\""),
         (&["crucial-m4-256gb", "--then-try", "all,intel-320-80gb", "--record", "r"], "others out"),
+        (&["crucial-m4-256gb", "--web=0.0.0.0:0", "--record", "r"], "ssh -L"),
+        (&["crucial-m4-256gb", "--web=here"], "for example 8642"),
         (&["crucial-m4-256gb", "--state", "letters"], "no"),
     ] {
         let args = [&["serve"], args].concat();
