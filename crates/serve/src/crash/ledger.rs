@@ -172,20 +172,24 @@ impl Ledger {
             Op::Write | Op::Trim => self.unpromised.push(number),
             Op::Flush => {
                 let asked = event.asked;
-                let unpromised = std::mem::take(&mut self.unpromised);
-                for number in unpromised {
-                    match self.event(number) {
-                        None => {}
-                        Some(event) if event.answered <= asked => {
-                            event.promised = event.promised.min(at);
-                            if event.op == Op::Trim {
-                                let trimmed = event.sectors.clone();
-                                self.supersede_trimmed(number, trimmed, at);
-                            }
-                        }
-                        Some(_) => self.unpromised.push(number),
+                self.promises(asked, at);
+            }
+        }
+    }
+
+    /// A flush that was asked for is answered: all that was answered before it was asked for is promised.
+    pub(crate) fn promises(&mut self, asked: Nanos, at: Nanos) {
+        for number in std::mem::take(&mut self.unpromised) {
+            match self.event(number) {
+                None => {}
+                Some(event) if event.answered <= asked => {
+                    event.promised = event.promised.min(at);
+                    if event.op == Op::Trim {
+                        let trimmed = event.sectors.clone();
+                        self.supersede_trimmed(number, trimmed, at);
                     }
                 }
+                Some(_) => self.unpromised.push(number),
             }
         }
     }

@@ -372,6 +372,9 @@ impl<T: Target> Turn<T> {
         let due = strike.delays(at, at);
         let entry = self.log.begin(self.settings.records, at, Io::FLUSH, false);
         self.log.end(entry, due, strike.fails.is_some());
+        if let (None, Some(power)) = (strike.fails, &mut self.power) {
+            power.ignores_flush(at);
+        }
         let outcome = match strike.fails {
             None => Outcome::Done,
             Some((errno, why)) => Outcome::Failed(errno, why.into()),
