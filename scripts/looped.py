@@ -1,8 +1,12 @@
-"""A loop device over a file, for as long as it is wanted. For root."""
+"""File systems on served drives and on files: through FUSE and a loop device, mounted for as long as they are wanted. For root."""
 import contextlib
 import signal
 import subprocess
 import sys
+import time
+
+# The tools that it takes, beside those of the file system.
+TOOLS = ["nbdfuse", "fusermount3", "losetup"]
 
 # `timeout` and service managers end a script by this; what it set up is to be taken down then, too.
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
@@ -23,3 +27,36 @@ def looped(file, direct_io=False, size_bytes=None):
         yield device
     finally:
         subprocess.run(["losetup", "--detach", device], check=True)
+
+
+@contextlib.contextmanager
+def fused(socket, file):
+    """`file`, created if it is not there, as the drive that `fourcorners serve` has at the unix socket `socket`."""
+    file.touch()
+    door = subprocess.Popen(["nbdfuse", file, "--unix", socket])
+    try:
+        while file.stat().st_size == 0:
+            if door.poll() is not None:
+                sys.exit(f"{file}: nbdfuse ended with status {door.returncode} before the drive was there")
+            time.sleep(0.05)
+        yield file
+    finally:
+        if door.poll() is None:
+            subprocess.run(["fusermount3", "-u", file], check=True)
+            door.wait()
+
+
+class CannotMount(Exception):
+    """What mount said."""
+
+
+@contextlib.contextmanager
+def mounted(device, folder, options="defaults"):
+    """The folder `folder`, which is there and empty, with the file system of `device` in it."""
+    mount = subprocess.run(["mount", "-o", options, device, folder], capture_output=True, text=True)
+    if mount.returncode != 0:
+        raise CannotMount(mount.stderr.strip().splitlines()[0])
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", folder], check=True)

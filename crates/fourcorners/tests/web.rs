@@ -142,7 +142,7 @@ fn it_serves_its_page_and_nothing_else() {
             assert_eq!(server.get(name).0, 200, "{name}");
         }
     }
-    for module in ["common.js", "part.js", "live.js"] {
+    for module in ["common.js", "part.js", "live.js", "plot.js"] {
         assert_eq!(server.get(&format!("/assets/{module}")).0, 200, "{module}");
     }
     let (_, head, _) = server.send(&format!("GET / HTTP/1.0\r\nHost: {}\r\n\r\n", server.address));

@@ -95,10 +95,19 @@ impl FromStr for FaultSpec {
 /// `0-1G`: from the first byte to before the last.
 fn range_of(text: &str) -> Option<Range<u64>> {
     let (from, to) = text.split_once('-')?;
-    // A size is never 0, but a place may be.
-    let start = if from == "0" { 0 } else { fourcorners_words::bytes_of(from)? };
-    let range = start..fourcorners_words::bytes_of(to)?;
+    let range = place_of(from)?..fourcorners_words::bytes_of(to)?;
     (range.start < range.end).then_some(range)
+}
+
+/// A size is never 0, but a place may be, in any unit.
+fn place_of(text: &str) -> Option<u64> {
+    let unit = text.trim_start_matches('0');
+    let is_zero =
+        unit.len() < text.len() && !unit.starts_with(|c: char| c.is_ascii_digit() || c == '.');
+    match is_zero {
+        true => fourcorners_words::bytes_of(&format!("1{unit}")).map(|_| 0),
+        false => fourcorners_words::bytes_of(text),
+    }
 }
 
 /// `20ms`: seconds, milliseconds or microseconds, an hour at most.
@@ -357,6 +366,10 @@ mod tests {
         // Requests that touch the bytes from 40 KiB to before 48 KiB; only those are counted.
         assert_eq!(struck("bit-flip@each=1,40KiB-48KiB", READ), [10, 11]);
         assert_eq!(struck("bit-flip@n=2,40KiB-48KiB", READ), [11]);
+        // The first byte in any unit.
+        for zero in ["0", "0K", "0KiB", "00G"] {
+            assert_eq!(struck(&format!("bit-flip@each=1,{zero}-12KiB"), READ), [1, 2], "{zero}");
+        }
     }
 
     #[test]
@@ -412,6 +425,8 @@ mod tests {
             "eio-read@t=5",
             "eio-read@n=1,5-5",
             "eio-read@n=1,zzz",
+            "eio-read@n=1,0Q-1G",
+            "eio-read@n=1,0-0K",
             "eio-read@soon",
         ] {
             let error = text.parse::<FaultSpec>().expect_err(text).to_string();

@@ -39,8 +39,9 @@ pub use recorder::{RecordError, Recording};
 pub use server::{MOST_CONNECTIONS, ServeError, Server, Settings};
 pub use stream::Stream;
 pub use tally::{
-    DriveCounters, Late, Latencies, Operation, Pacing, Recorded, RecordedData, Report, SCHEMA,
+    DriveCounters, InLedger, Late, Latencies, Operation, Pacing, Recorded, RecordedData, Report,
+    SCHEMA,
 };
 pub use time::{GRACE, Pace};
 pub use tls::{Tls, TlsError};
-pub use turn::{Answer, Outcome, Turn, TurnSettings};
+pub use turn::{Answer, CutError, Outcome, PowerCut, Turn, TurnSettings};

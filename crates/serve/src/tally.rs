@@ -36,6 +36,7 @@ pub(crate) struct Tally {
     pub(crate) untrusted_connections: u64,
     /// Connections that ended with a breach of the protocol.
     pub(crate) broken_connections: u64,
+    pub(crate) power_cuts: u64,
 }
 
 impl Tally {
@@ -95,13 +96,17 @@ pub struct Report {
     pub below_floor: Option<f64>,
     /// Most requests that waited for a place in the drive's queue.
     pub backlog_most: u64,
-    /// Connections so far, now, refused because there were too many, ended for breaking the protocol, and without a
+    /// Connections so far, now, refused because there were too many or the power was off, ended for breaking the protocol, and without a
     /// certificate where one is asked for.
     pub connections: Connections,
+    /// How often the power was cut.
+    pub power_cuts: u64,
     /// Bytes of contents that are stored.
     pub stored_bytes: u64,
     /// What the NAND wrote over what the host wrote; of a virtual SSD that was written.
     pub write_amplification: Option<f64>,
+    /// What a power cut now might take; null where that is not known.
+    pub ledger: Option<InLedger>,
     /// What an SSD tells of itself.
     pub drive: Option<DriveCounters>,
     /// Of a recording.
@@ -187,6 +192,15 @@ pub struct DriveCounters {
     pub write_amplification: Option<f64>,
 }
 
+/// What is not safe yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct InLedger {
+    /// Writes and TRIMs that were not promised, or are not on the NAND.
+    pub writes: u64,
+    /// Bytes of those writes.
+    pub bytes: u64,
+}
+
 /// Connections.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Connections {
@@ -194,7 +208,7 @@ pub struct Connections {
     pub all: u64,
     /// Now.
     pub open: u64,
-    /// Refused because there were too many.
+    /// Refused because there were too many, or the power was off.
     pub refused: u64,
     /// Ended because they broke the protocol.
     pub broken: u64,
@@ -237,6 +251,7 @@ pub(crate) struct Beside {
     pub(crate) backlog_most: u64,
     pub(crate) open: u64,
     pub(crate) stored_bytes: u64,
+    pub(crate) ledger: Option<InLedger>,
     pub(crate) drive: Option<DriveCounters>,
     pub(crate) recorded: Option<Recorded>,
     pub(crate) recorded_data: Option<RecordedData>,
@@ -288,8 +303,10 @@ impl Tally {
                 broken: self.broken_connections,
                 untrusted: self.untrusted_connections,
             },
+            power_cuts: self.power_cuts,
             stored_bytes: beside.stored_bytes,
             write_amplification: beside.drive.and_then(|drive| drive.write_amplification),
+            ledger: beside.ledger,
             drive: beside.drive,
             recorded: beside.recorded,
             recorded_data: beside.recorded_data,
@@ -328,6 +345,14 @@ impl Report {
             text += &format!(" ({} without a good certificate)", connections.untrusted);
         }
         text += "\n";
+        if self.power_cuts > 0 {
+            let times = if self.power_cuts == 1 {
+                "once".into()
+            } else {
+                format!("{} times", self.power_cuts)
+            };
+            text += &format!("the power was cut {times}\n");
+        }
         for operation in &self.operations {
             let Operation { name, ios, bytes, latency_us: latency } = operation;
             text += &format!(
@@ -395,6 +420,7 @@ mod tests {
             backlog_most: 0,
             open: 0,
             stored_bytes: 0,
+            ledger: None,
             drive: None,
             recorded: None,
             recorded_data: None,

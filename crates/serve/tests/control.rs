@@ -25,15 +25,26 @@ struct Served {
 
 impl Served {
     fn new(contents: impl FnOnce(&Path, u64) -> Contents, records: bool) -> Served {
+        let turn = TurnSettings { trims: true, records, ..TurnSettings::default() };
+        Served::with(&SsdConfig::default(), contents, turn, Pace::Dilated(1.0))
+    }
+
+    fn with(
+        config: &SsdConfig,
+        contents: impl FnOnce(&Path, u64) -> Contents,
+        turn: TurnSettings,
+        pace: Pace,
+    ) -> Served {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let at = |name: &str| dir.path().join(name);
         let listener = Listener::open(&Address::Unix(at("s")), None).expect("it is new");
         let control = Control::open(&at("c")).expect("it is new");
         let (stop, stopped) = UnixStream::pair().expect("a pair of sockets");
-        let drive = Ssd::new(&SsdConfig::default()).expect("a drive");
+        let drive = Ssd::new(config).expect("a drive");
         let bytes = drive.geometry().bytes();
         let contents = contents(dir.path(), bytes);
-        let recording = records.then(|| Recording::create(&at("t"), "a test").expect("it is new"));
+        let recording =
+            turn.records.then(|| Recording::create(&at("t"), "a test").expect("it is new"));
         let server = std::thread::spawn(move || {
             let export = Export {
                 name: "drive".into(),
@@ -46,13 +57,13 @@ impl Served {
             };
             let settings = Settings {
                 export,
-                pace: Pace::Dilated(1.0),
+                pace,
                 door: Nanos::ZERO,
                 until_last_disconnect: None,
                 every: None,
             };
-            let turn = TurnSettings { trims: true, records, ..TurnSettings::default() };
             let mut turn = Turn::new(drive, contents, turn);
+            turn.expect_power_cuts();
             turn.inject(Faults::new(&[], 1));
             let mut server = Server::new(turn, settings);
             server.listen(listener);
@@ -156,9 +167,14 @@ impl Client {
 
     /// The byte that is all there is.
     fn read(&mut self, offset: u64) -> u8 {
-        self.send(0, offset, 8192);
+        self.read_of::<8192>(offset)
+    }
+
+    /// The same, of so many bytes.
+    fn read_of<const LENGTH: usize>(&mut self, offset: u64) -> u8 {
+        self.send(0, offset, LENGTH as u32);
         assert_eq!(self.answer(), 0);
-        let mut data = [0; 8192];
+        let mut data = [0; LENGTH];
         self.0.read_exact(&mut data).expect("it is read");
         assert!(data.iter().all(|byte| *byte == data[0]));
         data[0]
@@ -336,5 +352,133 @@ fn whoever_sends_nonsense_is_answered_or_let_go_and_others_go_on() {
     assert_eq!(client.write(0, 4), 0);
     control.does("status");
     assert_eq!(client.read(0), 4);
+    served.end();
+}
+
+impl Served {
+    /// A drive whose power is cut, in virtual time: there a cut depends on the I/Os alone.
+    fn to_cut(config: &SsdConfig, turn: TurnSettings) -> Served {
+        let contents = |_: &Path, _| Contents::Memory(Memory::new(u64::MAX));
+        Served::with(config, contents, turn, Pace::Virtual { grace: Nanos(200_000) })
+    }
+
+    /// Flushed data at 0, and data that were only answered, at 1 MiB and behind it.
+    fn written(&self) -> Client {
+        let mut client = self.connect();
+        assert_eq!(client.write(0, 1), 0);
+        client.send(3, 0, 0);
+        assert_eq!(client.answer(), 0);
+        for n in 0..8 {
+            assert_eq!(client.write((1 << 20) + n * 8192, 2), 0);
+        }
+        client
+    }
+
+    /// What is there once the power is back, of what [`Served::written`] wrote, each 4 KiB: what was flushed, and the rest.
+    fn left(&self) -> (Vec<u8>, Vec<u8>) {
+        let mut client = self.connect_once_on();
+        let mut of = |from: u64, count: u64| {
+            (0..count).map(|n| client.read_of::<4096>(from + n * 4096)).collect()
+        };
+        (of(0, 2), of(1 << 20, 16))
+    }
+
+    fn connect_once_on(&self) -> Client {
+        loop {
+            let mut stream = UnixStream::connect(self.dir.path().join("s")).expect("it listens");
+            // Whoever comes while the power is off is turned away.
+            if stream.read_exact(&mut [0; 18]).is_ok() {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        self.connect()
+    }
+}
+
+/// What is left after a cut, as written to the control socket.
+fn left_after(cut: &str, protected: bool) -> (Vec<u8>, Vec<u8>) {
+    let mut config = SsdConfig::default();
+    config.buffer.power_loss_protected = protected;
+    let served = Served::to_cut(&config, TurnSettings::default());
+    let mut client = served.written();
+    let mut control = served.control();
+    let answer = control.say(cut);
+    assert_eq!(answer["ok"], true, "{answer}");
+    assert_eq!(client.0.read(&mut [0; 1]).expect("it has ended"), 0, "nobody is told anything");
+    let left = served.left();
+    let lost = |bytes: &[u8]| bytes.iter().filter(|byte| **byte == 0).count() * 4096;
+    // Capacitors promise all that was answered.
+    let (promised, answered) = (lost(&left.0), lost(&left.1));
+    let told = &answer["cut"];
+    assert_eq!(
+        (&told["promised_lost_bytes"], &told["answered_lost_bytes"]),
+        (&promised.into(), &answered.into()),
+        "{answer}, {left:?}"
+    );
+    assert_eq!(control.say("status")["status"]["power_cuts"], 1);
+    served.end();
+    left
+}
+
+#[test]
+fn a_cut_takes_what_was_not_flushed_and_leaves_what_was() {
+    // Without one all is there.
+    let served = Served::to_cut(&SsdConfig::default(), TurnSettings::default());
+    drop(served.written());
+    let all = (vec![1; 2], vec![2; 16]);
+    assert_eq!(served.left(), all);
+    served.end();
+    let honest = left_after("cut --off 0.05", false);
+    assert!(honest.0 == [1, 1] && honest.1.contains(&0), "{honest:?}");
+    assert_eq!(left_after("cut --off 0.05", true), all, "it has capacitors");
+    // Where a flush does nothing, what was flushed is in the buffer still.
+    for (ignores_flushes, class, left) in [(true, "lost-flush", 0), (false, "honest", 1)] {
+        let turn = TurnSettings { ignores_flushes, ..TurnSettings::default() };
+        let served = Served::to_cut(&SsdConfig::default(), turn);
+        let mut client = served.connect();
+        assert_eq!(client.write(0, 1), 0);
+        client.send(3, 0, 0);
+        assert_eq!(client.answer(), 0);
+        served.control().does(&format!("cut {class} --off 0"));
+        assert_eq!(served.connect_once_on().read(0), left, "{class}");
+        served.end();
+    }
+}
+
+#[test]
+fn the_same_class_and_seed_are_the_same_cut_and_another_seed_another() {
+    let legal = |seed: u32| left_after(&format!("cut legal {seed} --off 0"), false);
+    assert_eq!(legal(7), legal(7));
+    let others = (8..12).map(legal).collect::<Vec<_>>();
+    assert!(others.iter().any(|left| *left != legal(7)), "{others:?}");
+    assert!(others.iter().all(|(flushed, _)| *flushed == [1, 1]), "{others:?}");
+}
+
+#[test]
+fn while_the_power_is_off_nobody_comes_in_and_after_it_the_drive_goes_on() {
+    let served = Served::to_cut(&SsdConfig::default(), TurnSettings::default());
+    let mut control = served.control();
+    served.written();
+    let began = std::time::Instant::now();
+    control.does("cut --off 0.3");
+    control.refuses("cut", "the power is off");
+    let mut stream = UnixStream::connect(served.dir.path().join("s")).expect("it is still ours");
+    assert!(stream.read_exact(&mut [0; 18]).is_err(), "it is turned away");
+    let mut client = served.connect_once_on();
+    assert!(began.elapsed().as_millis() >= 300);
+    assert_eq!((client.write(0, 5), client.read(0)), (0, 5));
+    control.does("cut dead --off 0");
+    let mut client = served.connect_once_on();
+    assert_eq!(client.write(0, 6), 108, "ESHUTDOWN");
+    control.does("clear dead@n=1");
+    assert_eq!(client.write(0, 6), 0);
+    control.refuses("cut lost-flush", "--ignore-flushes");
+    control.refuses("cut softly", "softly is no way to lose data: give honest");
+    assert_eq!(client.read(0), 6, "who is refused cuts nothing");
+    assert_eq!(served.end().0.power_cuts, 2);
+    // What is recorded would be wrong after it.
+    let served = Served::new(|_, _| Contents::Memory(Memory::new(u64::MAX)), true);
+    served.control().refuses("cut", "leave --record out");
     served.end();
 }

@@ -42,6 +42,7 @@ mod sweep;
 mod targets;
 mod tasks;
 mod terminal;
+mod then_try;
 mod told;
 mod trace;
 mod validate;

@@ -1,6 +1,7 @@
 //! `fourcorners serve`: a virtual drive behind a socket, for programs that know nothing of it.
 
 use std::io::{Write, stdout};
+use std::net::SocketAddr;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +23,9 @@ use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
 use super::served::{self, ServedDrive};
 use super::terminal::say;
+use super::trace::candidates_named;
+use super::{then_try, web};
+use crate::web::{About, PageError, ServedPage};
 
 /// Of the memory that is available, contents may take so much.
 const MEMORY_PERCENT: u64 = 75;
@@ -96,9 +100,14 @@ pub(super) struct ServeArgs {
     seed: u64,
 
     /// Take commands at this unix socket, for you only, a line each: status, fault FAULT, clear [FAULT], snapshot NAME,
-    /// rollback NAME, drop NAME, commit, snapshots (docs/SERVE.md)
+    /// rollback NAME, drop NAME, commit, snapshots, cut [CLASS] [SEED] (docs/SERVE.md)
     #[arg(long, value_name = "PATH")]
     control: Option<PathBuf>,
+
+    /// Answer flushes at once and do nothing for them, nor force a write: cut lost-flush at --control then takes what was
+    /// flushed
+    #[arg(long)]
+    ignore_flushes: bool,
 
     /// Refuse writes
     #[arg(long)]
@@ -119,6 +128,22 @@ pub(super) struct ServeArgs {
     /// Print an event a second and one in the end, JSON in a line each, instead of words in the end
     #[arg(long, value_name = "json", value_parser = ["json"])]
     progress: Option<String>,
+
+    /// Show what is done on a page of this machine's browser, at this loopback address or port (port 0: any that is free)
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "127.0.0.1:8643",
+        value_parser = web::address
+    )]
+    web: Option<SocketAddr>,
+
+    /// When serving ends, have these drives of the catalogue (a,b) do what was recorded, or all, and rank them, as trace
+    /// replay RECORDING all does
+    #[arg(long, value_name = "all|DRIVE,..", value_delimiter = ',', requires = "record")]
+    then_try: Vec<String>,
 
     /// Change a parameter of the drive, for example --set trim.supported=false
     #[arg(long, value_name = "KEY=VALUE")]
@@ -149,6 +174,26 @@ fn grace_of(text: &str) -> Result<Nanos, String> {
 }
 
 pub(super) fn run(args: &ServeArgs) -> Result<End, Failure> {
+    // What is wrong is said before anything is served.
+    let to_try = match args.then_try.is_empty() {
+        true => Vec::new(),
+        false => candidates_named(&args.then_try)
+            .map_err(|why| Failure::Usage(format!("--then-try: {why}")))?,
+    };
+    let (end, report) = served(args)?;
+    match (&args.record, report.recorded) {
+        (Some(recording), Some(recorded)) if !to_try.is_empty() => {
+            match then_try::run(recording, &recorded, to_try, args.progress.is_some())? {
+                End::Done => Ok(end),
+                incomplete => Ok(incomplete),
+            }
+        }
+        _ => Ok(end),
+    }
+}
+
+/// Serves until the end. How it ended, and the report of all.
+fn served(args: &ServeArgs) -> Result<(End, Report), Failure> {
     let ServedDrive { as_sold, bare } = ServedDrive::find(&args.drive, &args.set)?;
     let usage = |error: &dyn std::fmt::Display| Failure::Usage(error.to_string());
     match &bare.model {
@@ -157,33 +202,63 @@ pub(super) fn run(args: &ServeArgs) -> Result<End, Failure> {
             let settings = TurnSettings {
                 trims: model.trim.supported,
                 compresses: model.compression.is_some(),
-                records: args.record.is_some(),
-                logs_data: args.record_data.is_some(),
+                ..settings(args)
             };
             let before = ssd.counters();
             let probe = Ssd::new(model).map_err(|error| usage(&error))?;
-            let counters = move |ssd: &Ssd| Some(counters_since(ssd, &before));
-            serve(args, &bare, (ssd, settings), Some(probe), counters)
+            let drive = Served {
+                target: ssd,
+                settings,
+                probe: Some(probe),
+                counters: Box::new(move |ssd: &Ssd| Some(counters_since(ssd, &before))),
+                expect_power_cuts: Some(Turn::expect_power_cuts),
+            };
+            serve(args, &bare, drive)
         }
         Model::Hdd(model) => {
             if let Some(path) = &args.state {
                 state::check(path, &as_sold).map_err(|error| usage(&error))?;
             }
             let hdd = Hdd::new(model).map_err(|error| usage(&error))?;
-            let (records, logs_data) = (args.record.is_some(), args.record_data.is_some());
-            let settings = TurnSettings { records, logs_data, ..TurnSettings::default() };
-            serve(args, &bare, (hdd, settings), None, |_: &Hdd| None)
+            let drive = Served {
+                target: hdd,
+                settings: settings(args),
+                probe: None,
+                counters: Box::new(|_: &Hdd| None),
+                expect_power_cuts: None,
+            };
+            serve(args, &bare, drive)
         }
     }
+}
+
+/// What is asked of any drive.
+fn settings(args: &ServeArgs) -> TurnSettings {
+    TurnSettings {
+        records: args.record.is_some(),
+        logs_data: args.record_data.is_some(),
+        ignores_flushes: args.ignore_flushes,
+        ..TurnSettings::default()
+    }
+}
+
+/// A drive of one kind.
+struct Served<T> {
+    target: T,
+    settings: TurnSettings,
+    /// A new one, to ask how fast it is.
+    probe: Option<T>,
+    counters: Box<dyn Fn(&T) -> Option<DriveCounters>>,
+    /// Of one whose power can be cut.
+    expect_power_cuts: Option<fn(&mut Turn<T>)>,
 }
 
 fn serve<T: Target + Clone + 'static>(
     args: &ServeArgs,
     profile: &Profile,
-    (target, turn): (T, TurnSettings),
-    probe: Option<T>,
-    counters: impl Fn(&T) -> Option<DriveCounters> + 'static,
-) -> Result<End, Failure> {
+    drive: Served<T>,
+) -> Result<(End, Report), Failure> {
+    let Served { target, settings: turn, probe, counters, expect_power_cuts } = drive;
     let geometry = target.geometry();
     let export = Export {
         name: profile.name.clone(),
@@ -199,6 +274,15 @@ fn serve<T: Target + Clone + 'static>(
     let listener = Listener::open(&args.at, tls);
     let listener = listener.map_err(|error| Failure::Usage(error.to_string()))?;
     let address = listener.uri();
+    let (name, size) = (&profile.name, fourcorners_words::size(geometry.bytes()));
+    let on_page = About {
+        name: name.clone(),
+        title: profile.title.clone(),
+        size: size.clone(),
+        uri: address.clone(),
+    };
+    let page = args.web.map(|listen| ServedPage::open(listen, on_page)).transpose();
+    let page = page.map_err(|error: PageError| Failure::Usage(error.to_string()))?;
     let contents = contents(args, geometry.bytes())?;
     let door = door(args)?;
     let as_json = args.progress.is_some();
@@ -207,11 +291,17 @@ fn serve<T: Target + Clone + 'static>(
         pace: args.time,
         door,
         until_last_disconnect: args.until_last_disconnect,
-        every: as_json.then_some(Nanos::from_secs(1)),
+        every: (as_json || args.web.is_some()).then_some(Nanos::from_secs(1)),
     };
     let mut turn = Turn::new(target, contents, turn);
     if !args.fault.is_empty() || args.control.is_some() {
         turn.inject(Faults::new(&args.fault, args.seed));
+    }
+    // Whoever may cut the power, and whoever wants to see what a cut would take.
+    if let (true, Some(expect_power_cuts)) =
+        (args.control.is_some() || args.web.is_some(), expect_power_cuts)
+    {
+        expect_power_cuts(&mut turn);
     }
     let mut server = Server::new(turn, settings);
     server.tell_counters(counters);
@@ -241,14 +331,16 @@ fn serve<T: Target + Clone + 'static>(
     }
     server.stop_at(stop.into());
     server.listen(listener);
-    let size = fourcorners_words::size(geometry.bytes());
-    let name = &profile.name;
     let begin = format!(
         "{name} ({size}) at {address} (Ctrl-C ends it)\ntime {}; door {:.1} us; [host] of the profile is 0: the real \
          host is in front of the drive now",
         args.time,
         door.as_micros(),
     );
+    let begin = match &page {
+        Some(page) => format!("{begin}\npage: http://{}/", page.address()),
+        None => begin,
+    };
     if as_json {
         begin.lines().for_each(say);
     } else {
@@ -258,6 +350,9 @@ fn serve<T: Target + Clone + 'static>(
         warn_of_the_floor(probe, factor, door);
     }
     let observe = |report: &Report| {
+        if let Some(page) = &page {
+            page.show(report);
+        }
         if as_json && let Ok(line) = serde_json::to_string(report) {
             // Nobody reading it is no reason not to serve.
             let _ = writeln!(stdout(), "{line}");
@@ -267,10 +362,11 @@ fn serve<T: Target + Clone + 'static>(
     if !as_json {
         write!(stdout(), "{}", report.words())?;
     }
-    let lost = report.recorded.is_some_and(|it| it.lost > 0 || it.error.is_some());
-    match lost || report.recorded_data.is_some_and(|it| it.lost > 0 || it.error.is_some()) {
-        true => Ok(End::Incomplete),
-        false => Ok(End::Done),
+    let lost = report.recorded.as_ref().is_some_and(|it| it.lost > 0 || it.error.is_some());
+    let data = report.recorded_data.as_ref();
+    match lost || data.is_some_and(|it| it.lost > 0 || it.error.is_some()) {
+        true => Ok((End::Incomplete, report)),
+        false => Ok((End::Done, report)),
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) struct WebArgs {
 }
 
 /// An address with its port, or a port of this machine alone.
-fn address(text: &str) -> Result<SocketAddr, String> {
+pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
     let port = text.parse().map(|port: u16| SocketAddr::from(([127, 0, 0, 1], port)));
     port.or_else(|_| text.parse()).map_err(|_| {
         "give a port, for example 8642, or an address with one, for example 127.0.0.1:8642".into()

@@ -11,6 +11,9 @@ use super::error::Refused;
 const INDEX: &str = include_str!("page/index.html");
 const SCRIPT: &str = include_str!("page/app.js");
 const LIVE: &str = include_str!("page/live.js");
+const PLOT: &str = include_str!("page/plot.js");
+const SERVED_INDEX: &str = include_str!("page/served.html");
+const SERVED: &str = include_str!("page/served.js");
 const COMMON: &str = include_str!("page/common.js");
 const STYLE: &str = include_str!("page/app.css");
 
@@ -20,8 +23,17 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'u
     frame-ancestors 'none'";
 
 pub(super) async fn index() -> Response {
+    page(INDEX)
+}
+
+/// The page of a drive that is served.
+pub(super) async fn served_index() -> Response {
+    page(SERVED_INDEX)
+}
+
+fn page(text: &'static str) -> Response {
     let headers = [(CONTENT_TYPE, "text/html; charset=utf-8"), (CONTENT_SECURITY_POLICY, POLICY)];
-    (headers, INDEX).into_response()
+    (headers, text).into_response()
 }
 
 pub(super) async fn asset(Path(name): Path<String>) -> Result<Response, Refused> {
@@ -29,6 +41,8 @@ pub(super) async fn asset(Path(name): Path<String>) -> Result<Response, Refused>
         "app.js" => ("text/javascript; charset=utf-8", SCRIPT),
         "common.js" => ("text/javascript; charset=utf-8", COMMON),
         "live.js" => ("text/javascript; charset=utf-8", LIVE),
+        "plot.js" => ("text/javascript; charset=utf-8", PLOT),
+        "served.js" => ("text/javascript; charset=utf-8", SERVED),
         "part.js" => ("text/javascript; charset=utf-8", part_script()),
         "report.css" => ("text/css; charset=utf-8", style_sheet()),
         "app.css" => ("text/css; charset=utf-8", STYLE),

@@ -17,6 +17,7 @@ mod error;
 mod results;
 mod reviews;
 mod running;
+mod served;
 mod shared;
 
 use std::net::SocketAddr;
@@ -36,6 +37,7 @@ use tokio::sync::Semaphore;
 pub(crate) use access::Access;
 use budget::Budget;
 use reviews::Reviews;
+pub(crate) use served::{About, PageError, ServedPage};
 pub(crate) use shared::Options;
 use shared::Shared;
 

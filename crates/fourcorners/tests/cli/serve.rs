@@ -1,9 +1,15 @@
 //! `fourcorners serve` as typed: what it says, what it refuses, how it ends.
 
+#[path = "serve/nbd.rs"]
+mod nbd;
+#[path = "serve/page.rs"]
+mod page;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
 
+use nbd::Client;
 use serde_json::Value;
 
 /// A command in a folder.
@@ -35,6 +41,11 @@ fn what_cannot_be_served_is_refused_in_a_line() {
         (&["crucial-m4-256gb", "--door", "-1"], "--door"),
         (&["crucial-m4-256gb", "--fault", "fire@n=1"], "fire@n=1: give KIND@WHEN"),
         (&["crucial-m4-256gb", "--record-data", "d"], "--record"),
+        (&["crucial-m4-256gb", "--then-try", "all"], "--record"),
+        (&["crucial-m4-256gb", "--then-try", "m5", "--record", "r"], "no drive \"m5\""),
+        (&["crucial-m4-256gb", "--then-try", "all,intel-320-80gb", "--record", "r"], "others out"),
+        (&["crucial-m4-256gb", "--web=0.0.0.0:0", "--record", "r"], "ssh -L"),
+        (&["crucial-m4-256gb", "--web=here"], "for example 8642"),
         (&["crucial-m4-256gb", "--state", "letters"], "no"),
     ] {
         let args = [&["serve"], args].concat();
@@ -45,7 +56,9 @@ fn what_cannot_be_served_is_refused_in_a_line() {
         assert!(output.stdout.is_empty(), "{args:?}");
     }
     assert_eq!(std::fs::read(dir.path().join("letters")).expect("it is there"), b"dear reader");
-    assert!(!dir.path().join("c").exists(), "nothing is created for what is refused");
+    for created in ["c", "r"] {
+        assert!(!dir.path().join(created).exists(), "{created}: it was refused");
+    }
 }
 
 /// A server whose events are read as they come.
@@ -174,4 +187,125 @@ fn a_signal_ends_it_with_a_report_and_takes_its_socket_away() {
         }
         assert!(!dir.path().join("s").exists(), "its socket is gone");
     }
+}
+
+#[test]
+fn what_was_recorded_is_tried_on_other_drives_in_the_end() {
+    let others = "crucial-m4-256gb,intel-s3700-200gb";
+    for (json, writes) in [(true, 20), (false, 20), (true, 0)] {
+        let dir = temporary();
+        let mut args = vec!["serve", "crucial-m4-256gb", "--at", "unix:s", "--time", "virtual"];
+        args.extend(["--record", "t", "--then-try", others, "--until-last-disconnect=0"]);
+        args.extend(if json { &["--progress", "json"][..] } else { &[] });
+        let mut command = fourcorners(&dir, &args);
+        let server =
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
+        let mut client = Client::connect(&dir.path().join("s"));
+        (0..writes).for_each(|n| client.write(n << 20, 1));
+        drop(client);
+        let output = server.wait_with_output().expect("it ends");
+        let text = String::from_utf8_lossy(&output.stdout);
+        if writes == 0 {
+            let told = String::from_utf8_lossy(&output.stderr);
+            assert!(told.contains("--then-try: t: there is nothing in it"), "{told}");
+            assert!(output.status.code() == Some(1) && !text.contains("then_try"), "{text}");
+            continue;
+        }
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        if json {
+            let event: Value =
+                serde_json::from_str(text.lines().last().unwrap_or("")).expect("JSON");
+            assert_eq!((&event["event"], &event["recording"]), (&"then_try".into(), &"t".into()));
+            // As a replay of the same recording ranks them.
+            let args = ["trace", "replay", "t", "all", "--json"];
+            let all = fourcorners(&dir, &args).output().expect("it runs").stdout;
+            let all: Value = serde_json::from_slice(&all).expect("JSON");
+            let of = |choice: &Value, name: &str| {
+                let drives = choice["ranking"].as_array().expect("drives").iter();
+                drives.filter(|it| it["drive"] == name).map(|it| it["waited_s"].clone()).next()
+            };
+            assert_eq!(event["choice"]["ranking"].as_array().map(Vec::len), Some(2));
+            for name in others.split(',') {
+                let here = of(&event["choice"], name);
+                assert!(here.is_some() && here == of(&all, name), "{name}: {event}");
+            }
+        } else {
+            assert!(text.contains("served for") && text.contains("intel-s3700-200gb"), "{text}");
+            assert!(!text.contains("intel-x25"), "{text}");
+        }
+    }
+}
+
+/// What qemu-io finds after a cut under another qemu-io: what was flushed, and what was not.
+fn left_by_a_cut(drive: &str, cut: Option<&str>) -> (bool, bool) {
+    let dir = temporary();
+    let args = ["serve", drive, "--at", "unix:s", "--control", "c", "--door", "0"];
+    let mut server = fourcorners(&dir, &args).stdout(Stdio::null()).spawn().expect("it runs");
+    drop(Client::connect(&dir.path().join("s")));
+    let mut control =
+        BufReader::new(UnixStream::connect(dir.path().join("c")).expect("it listens"));
+    let mut say = |line: &str| -> Value {
+        writeln!(control.get_mut(), "{line}").expect("it is read");
+        let mut answer = String::new();
+        control.read_line(&mut answer).expect("it is answered");
+        serde_json::from_str(&answer).expect("JSON")
+    };
+    let uri = "nbd+unix:///?socket=s";
+    let mut client = Command::new("qemu-io");
+    client.args(["-t", "writeback", "-f", "raw", uri]).current_dir(dir.path());
+    let mut client = client
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it is there");
+    let mut typed = client.stdin.take().expect("it is piped");
+    for (line, name, ios) in
+        [("write -P 7 0 64k", "write", 1), ("flush", "flush", 1), ("write -P 8 1M 4k", "write", 2)]
+    {
+        writeln!(typed, "{line}").expect("it is read");
+        let done = |status: &Value| {
+            let operations = status["status"]["operations"].as_array().cloned().unwrap_or_default();
+            operations.iter().any(|it| it["name"] == name && it["ios"].as_u64() >= Some(ios))
+        };
+        while !done(&say("status")) {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+    }
+    match cut {
+        Some(cut) => assert_eq!(say(cut)["ok"], true),
+        // The client is killed instead, and flushes nothing.
+        None => client.kill().expect("it runs"),
+    }
+    let read = |command: &str| {
+        let mut reader = Command::new("qemu-io");
+        reader.args(["-r", "-f", "raw", "-c", command, uri]).current_dir(dir.path());
+        let output = reader.output().expect("it is there");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.contains("bytes at offset").then(|| !text.contains("verification failed"))
+    };
+    let flushed = loop {
+        // It is turned away while the power is off.
+        if let Some(flushed) = read("read -P 7 0 64k") {
+            break flushed;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    };
+    let answered = read("read -P 8 1M 4k").expect("the power is on");
+    let _ = client.kill();
+    client.wait().expect("it ends");
+    server.kill().expect("it runs");
+    server.wait().expect("it ends");
+    (flushed, answered)
+}
+
+#[test]
+fn the_power_is_cut_under_qemu() {
+    if Command::new("qemu-io").arg("--version").output().is_err() {
+        return fourcorners_testing::skipped("qemu-io", "there is no qemu-io");
+    }
+    let (m4, capacitors) = ("crucial-m4-256gb", "intel-s3700-200gb");
+    assert_eq!(left_by_a_cut(m4, None), (true, true), "without a cut all is there");
+    assert_eq!(left_by_a_cut(m4, Some("cut --off 0.1")), (true, false));
+    assert_eq!(left_by_a_cut(capacitors, Some("cut --off 0.1")), (true, true));
 }

@@ -44,8 +44,29 @@ impl Memory {
         Ok(())
     }
 
-    pub(super) fn stored_bytes(&self) -> u64 {
+    pub(crate) fn stored_bytes(&self) -> u64 {
         self.pages * PAGE
+    }
+
+    /// What is stored in a range, in whole pages, which both share until one of them is written to.
+    pub(super) fn part(&self, offset: u64, length: u64) -> Memory {
+        let end = offset + length;
+        let mut part = Memory::new(u64::MAX);
+        for (key, group) in self.groups.range(offset / GROUP..end.div_ceil(GROUP)) {
+            let mut group = group.clone();
+            for (index, place) in group.iter_mut().enumerate() {
+                let begin = key * GROUP + index as u64 * PAGE;
+                if begin + PAGE <= offset || end <= begin {
+                    *place = None;
+                }
+            }
+            let pages = group.iter().flatten().count() as u64;
+            if pages > 0 {
+                part.pages += pages;
+                part.groups.insert(*key, group);
+            }
+        }
+        part
     }
 
     pub(crate) fn read(&self, offset: u64, data: &mut [u8]) -> bool {
@@ -119,7 +140,7 @@ impl Memory {
     }
 
     /// Whether `at` is a hole, and until where, `end` at most, all is like it.
-    pub(super) fn alike(&self, at: u64, end: u64) -> (bool, u64) {
+    pub(crate) fn alike(&self, at: u64, end: u64) -> (bool, u64) {
         match self.groups.get(&(at / GROUP)) {
             None => {
                 let next = self.groups.range(at / GROUP..).next();

@@ -26,6 +26,9 @@ pub enum Contents {
     Layered(Layer),
 }
 
+/// Read at once of a range that is kept.
+const PART_PIECE: u64 = 1 << 20;
+
 /// In place of contents that are being exchanged.
 const NOTHING: Contents = Contents::Memory(Memory::NONE);
 
@@ -104,6 +107,40 @@ impl Contents {
             }
         }
         Ok(extents)
+    }
+
+    /// What is stored in a range: of contents in memory they share it, of a file it is read. `None` if that were more than
+    /// `most_bytes`.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub(crate) fn part(
+        &self,
+        offset: u64,
+        length: u64,
+        most_bytes: u64,
+    ) -> io::Result<Option<Memory>> {
+        if let Contents::Memory(memory) = self {
+            return Ok(Some(memory.part(offset, length)));
+        }
+        let mut part = Memory::new(u64::MAX);
+        let (mut at, end) = (offset, offset + length);
+        while at < end {
+            for extent in self.extents(at, end - at)? {
+                let until = at + extent.length;
+                while at < until && !extent.hole {
+                    if part.stored_bytes() > most_bytes {
+                        return Ok(None);
+                    }
+                    let mut piece = vec![0; (until - at).min(PART_PIECE) as usize];
+                    self.read(at, &mut piece)?;
+                    part.write(at, &piece)?;
+                    at += piece.len() as u64;
+                }
+                at = until;
+            }
+        }
+        Ok(Some(part))
     }
 
     /// What is stored now. Copies share memory with it until one of them is written to; a file stays as it is from here

@@ -2,6 +2,9 @@
 
 use std::str::FromStr;
 
+use fourcorners_drive::Nanos;
+
+use crate::crash::Class;
 use crate::faults::FaultSpec;
 
 /// What may be asked for.
@@ -33,6 +36,15 @@ pub enum ControlCommand {
     Commit,
     /// `snapshots`: which there are.
     Snapshots,
+    /// `cut [CLASS] [SEED] [--off SECONDS]`: the power is cut, and is back after a time.
+    Cut {
+        /// How the drive loses data; honest, if nothing is said.
+        class: Class,
+        /// What is drawn is drawn by it; 1, if nothing is said.
+        seed: u64,
+        /// How long the power is off, from 0 to a day; a second, if nothing is said.
+        off: Nanos,
+    },
 }
 
 /// A line that is no command.
@@ -41,7 +53,7 @@ pub enum UnknownCommand {
     /// None begins so.
     #[error(
         "{0}: give status, fault FAULT, clear [FAULT], snapshot NAME [--with-state], rollback NAME [--with-state], \
-         drop NAME, commit or snapshots"
+         drop NAME, commit, snapshots or cut [CLASS] [SEED] [--off SECONDS]"
     )]
     Word(String),
     /// What follows a word is not what it takes.
@@ -56,6 +68,34 @@ pub enum UnknownCommand {
 
 /// Longest name of a snapshot.
 const MOST_NAME: usize = 64;
+
+/// How long the power is off, if nothing is said, and at most: seconds.
+const OFF_SECONDS: f64 = 1.0;
+const MOST_OFF_SECONDS: f64 = 86_400.0;
+
+/// What follows `cut`, or why it cannot.
+fn cut_of(words: &[&str]) -> Result<ControlCommand, String> {
+    let (words, off) = match words {
+        [words @ .., "--off", seconds] => {
+            let off = seconds.parse().ok().filter(|off| (0.0..=MOST_OFF_SECONDS).contains(off));
+            (words, off.ok_or_else(|| format!("--off {seconds}: give seconds from 0 to 86400"))?)
+        }
+        words => (words, OFF_SECONDS),
+    };
+    let seed_of = |text: &str| {
+        text.parse::<u64>().map_err(|_| format!("{text} is no seed: give a whole number from 0 on"))
+    };
+    let is_number = |text: &str| text.starts_with(|first: char| first.is_ascii_digit());
+    let class_of = |text: &str| text.parse::<Class>().map_err(|error| error.to_string());
+    let (class, seed) = match words {
+        [] => (Class::Honest, 1),
+        [seed] if is_number(seed) => (Class::Honest, seed_of(seed)?),
+        [class] => (class_of(class)?, 1),
+        [class, seed] => (class_of(class)?, seed_of(seed)?),
+        _ => return Err("give a class, a seed, and --off SECONDS behind them, or nothing".into()),
+    };
+    Ok(ControlCommand::Cut { class, seed, off: Nanos::from_micros(off * 1e6) })
+}
 
 impl FromStr for ControlCommand {
     type Err = UnknownCommand;
@@ -86,6 +126,7 @@ impl FromStr for ControlCommand {
             ["drop", of] => Ok(ControlCommand::Drop(name(of)?)),
             ["commit"] => Ok(ControlCommand::Commit),
             ["snapshots"] => Ok(ControlCommand::Snapshots),
+            ["cut", ref words @ ..] => cut_of(words).map_err(|why| rest(&why)),
             ["fault", ..] => Err(rest("give one fault, for example fault eio-write@n=1")),
             ["clear", ..] => Err(rest("give one fault as it was written, or none for all")),
             ["snapshot" | "rollback", ..] => Err(rest("give a name, and --with-state behind it")),
@@ -105,6 +146,7 @@ impl ControlCommand {
                 | ControlCommand::Fault(_)
                 | ControlCommand::Clear(_)
                 | ControlCommand::Snapshots
+                | ControlCommand::Cut { .. }
         )
     }
 }
@@ -132,10 +174,23 @@ mod tests {
             ("snapshot --with-state", "does not begin with -"),
             ("drop", "give a name"),
             ("clear a b", "as it was written"),
+            ("cut nicely", "cut nicely: nicely is no way to lose data: give honest, legal"),
+            ("cut legal x", "x is no seed"),
+            ("cut legal -1", "-1 is no seed"),
+            ("cut legal 1 2", "give a class, a seed"),
+            ("cut --off", "--off is no way"),
+            ("cut --off -1", "give seconds from 0 to 86400"),
+            ("cut legal 7 --off NaN", "give seconds from 0 to 86400"),
         ] {
             let error = command(line).expect_err(line).to_string();
             assert!(error.contains(told), "{line}: {error}");
         }
+        let cut = |class, seed, off| Ok(ControlCommand::Cut { class, seed, off: Nanos(off) });
+        assert_eq!(command("cut"), cut(Class::Honest, 1, 1_000_000_000));
+        assert_eq!(command("cut 9"), cut(Class::Honest, 9, 1_000_000_000));
+        assert_eq!(command("cut lost-flush"), cut(Class::LostFlush, 1, 1_000_000_000));
+        assert_eq!(command("cut legal 7 --off 0.5"), cut(Class::Legal, 7, 500_000_000));
+        assert_eq!(command("cut --off 0"), cut(Class::Honest, 1, 0));
         assert!(command(&format!("drop {}", "x".repeat(65))).is_err());
     }
 }

@@ -94,7 +94,7 @@ impl Class {
 }
 
 /// Of the writes before the last so many none is lost by a drive that loses one out of order.
-const RECENT: usize = 64;
+pub(super) const RECENT: usize = 64;
 
 /// The shares of a write that is shorn (Zheng et al., FAST 2013): eighths.
 const SHORN: [u64; 2] = [3, 7];
@@ -145,6 +145,11 @@ impl History {
     ///
     /// The history must be one of this class's [`Flushes`].
     pub fn cut(&self, class: Class, at: Nanos, seed: u64) -> Cut {
+        self.drawn(class, at, &mut random_of(class, at, seed))
+    }
+
+    /// The same, from numbers that are drawn elsewhere.
+    pub(super) fn drawn(&self, class: Class, at: Nanos, random: &mut impl Rng) -> Cut {
         let asked = self.events.partition_point(|event| event.asked <= at);
         let events = &self.events[..asked];
         let mut settled =
@@ -152,11 +157,8 @@ impl History {
         if class == Class::Unserialisable {
             settled = settled.min(asked.saturating_sub(RECENT));
         }
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(
-            seed ^ at.0.rotate_left(20) ^ (class as u64).rotate_left(60),
-        );
         // By unit: the newest event after the settled ones of which it is left.
-        let mut newest = self.newest(class, at, settled..asked, &mut random);
+        let mut newest = self.newest(class, at, settled..asked, random);
         if class == Class::Bits {
             for (event, unit) in self.half_programmed(at, settled..asked) {
                 let newest = newest.entry(unit).or_insert(event);
@@ -164,7 +166,7 @@ impl History {
             }
         }
         let dropped = match class {
-            Class::Unserialisable => self.draw_dropped(at, settled..asked, &mut random),
+            Class::Unserialisable => self.draw_dropped(at, settled..asked, random),
             _ => None,
         };
         if let Some(dropped) = dropped {
@@ -181,14 +183,14 @@ impl History {
                 }
             }
         }
-        let mut left = self.left(&newest, settled..asked, (class, at, &mut random));
+        let mut left = self.left(&newest, settled..asked, (class, at, &mut *random));
         if class == Class::Shorn {
-            self.shear(&mut left, settled..asked, at, &mut random);
+            self.shear(&mut left, settled..asked, at, random);
         }
         let wiped = match class {
             Class::Metadata => {
                 let third = self.sectors / 3;
-                let begin = below(&mut random, 3) * third;
+                let begin = below(random, 3) * third;
                 Some(begin..begin + third)
             }
             Class::Dead => Some(0..self.sectors),
@@ -207,7 +209,7 @@ impl History {
             answered_lost_sectors: 0,
         };
         self.count_losses(&mut cut);
-        cut.flips = self.draw_flips(&cut, &mut random);
+        cut.flips = self.draw_flips(&cut, random);
         self.count_flipped(&mut cut);
         cut
     }
@@ -362,6 +364,11 @@ impl History {
             }
         }
     }
+}
+
+/// The numbers by which a cut is drawn.
+fn random_of(class: Class, at: Nanos, seed: u64) -> Xoshiro256PlusPlus {
+    Xoshiro256PlusPlus::seed_from_u64(seed ^ at.0.rotate_left(20) ^ (class as u64).rotate_left(60))
 }
 
 /// A number below `bound`, 1 or more.

@@ -99,6 +99,41 @@ pub enum PlayError {
     },
 }
 
+impl Event {
+    /// An event that was asked for and is not answered. `forced` is of writes only.
+    pub(super) fn new(
+        op: Op,
+        sectors: Range<u64>,
+        unit_sectors: u64,
+        (zeroes, forced): (bool, bool),
+        asked: Nanos,
+    ) -> Event {
+        let units = match op {
+            Op::Write if !sectors.is_empty() => {
+                let first = sectors.start / unit_sectors;
+                let last = (sectors.end - 1) / unit_sectors;
+                let unit = |unit| Unit {
+                    first: unit * unit_sectors,
+                    persisted: Nanos::MAX,
+                    program: None,
+                };
+                (first..=last).map(unit).collect()
+            }
+            _ => Vec::new(),
+        };
+        Event {
+            op,
+            sectors,
+            zeroes,
+            forced: forced && op == Op::Write,
+            asked,
+            answered: Nanos::MAX,
+            promised: Nanos::MAX,
+            units,
+        }
+    }
+}
+
 impl History {
     /// Plays a recording on a drive with nothing in flight, as the program would have gone on with it: an I/O that was
     /// asked for after others were answered is asked for after they are answered here, with the same time between.
@@ -181,29 +216,8 @@ impl<T: Persisting> Play<'_, T> {
             return Err(PlayError::Beyond { index, end, drive });
         }
         let sectors = offset / SECTOR_BYTES..end / SECTOR_BYTES;
-        let units = match io.op {
-            Op::Write if !sectors.is_empty() => {
-                let first = sectors.start / self.unit_sectors;
-                let last = (sectors.end - 1) / self.unit_sectors;
-                let unit = |unit| Unit {
-                    first: unit * self.unit_sectors,
-                    persisted: Nanos::MAX,
-                    program: None,
-                };
-                (first..=last).map(unit).collect()
-            }
-            _ => Vec::new(),
-        };
-        Ok(Event {
-            op: io.op,
-            sectors,
-            zeroes: io.flags.zeroes,
-            forced: io.flags.fua && io.op == Op::Write,
-            asked: Nanos::ZERO,
-            answered: Nanos::MAX,
-            promised: Nanos::MAX,
-            units,
-        })
+        let kind = (io.flags.zeroes, io.flags.fua);
+        Ok(Event::new(io.op, sectors, self.unit_sectors, kind, Nanos::ZERO))
     }
 
     /// When an event that was asked for is answered.

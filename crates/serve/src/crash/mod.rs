@@ -12,6 +12,9 @@ mod bits;
 mod cut;
 mod history;
 mod image;
+mod ledger;
+#[cfg(test)]
+mod live_tests;
 #[cfg(test)]
 mod tests;
 
@@ -21,6 +24,7 @@ pub use bits::Flip;
 pub use cut::{Class, Cut, Left, UnknownClass};
 pub use history::{Event, Flushes, History, PlayError, Unit};
 pub use image::{Image, ImageError, Images};
+pub(crate) use ledger::{Ledger, LedgerEvent};
 
 /// A drive that tells what of its writes is on the NAND.
 pub trait Persisting: Target {

@@ -12,12 +12,12 @@ use super::*;
 use crate::contents::{Contents, Memory};
 use crate::data_log::{DataLog, DataRecording};
 use crate::nbd::{Command, Request};
-use crate::turn::{Turn, TurnSettings};
+use crate::turn::{Answer, Turn, TurnSettings};
 
 /// Sectors of the part of a drive that programs write to: overwritten again and again.
-const SPAN: u64 = 4096;
+pub(super) const SPAN: u64 = 4096;
 
-struct Random(Xoshiro256PlusPlus);
+pub(super) struct Random(Xoshiro256PlusPlus);
 
 impl Random {
     fn new(seed: u64) -> Random {
@@ -29,8 +29,12 @@ impl Random {
     }
 }
 
+pub(super) fn random(seed: u64) -> Random {
+    Random::new(seed)
+}
+
 /// A small drive: some coalesce, some have large units, some several buffers' sizes.
-fn config(random: &mut Random) -> SsdConfig {
+pub(super) fn config(random: &mut Random) -> SsdConfig {
     let mut config = SsdConfig::default();
     config.buffer.coalesce = (random.below(3) == 0).then_some(true);
     config.buffer.write_kib = 128 << random.below(4);
@@ -39,34 +43,51 @@ fn config(random: &mut Random) -> SsdConfig {
     config
 }
 
-/// A program's requests on a drive, as they were recorded, and the log of their data.
-fn recorded(config: &SsdConfig, seed: u64, requests: u64, log: &Path) -> Vec<TraceIo> {
-    let mut random = Random::new(seed);
-    let drive = Ssd::new(config).expect("it is a drive");
-    let settings = TurnSettings {
-        trims: config.trim.supported,
-        records: true,
-        logs_data: true,
-        ..TurnSettings::default()
-    };
-    let mut turn = Turn::new(drive, Contents::Memory(Memory::new(u64::MAX)), settings);
-    let mut data = DataRecording::create(log).expect("it is new");
-    let (mut ios, mut answers) = (Vec::new(), Vec::new());
-    let mut stamp = 0;
-    for cookie in 0..requests {
-        stamp += [0, random.below(30_000), random.below(2_000_000)][random.below(3) as usize];
+/// A program: what it asks for depends on its seed, and on what it is answered when.
+pub(super) struct Program {
+    random: Random,
+    trims: bool,
+    asked: u64,
+    requests: u64,
+    stamp: u64,
+}
+
+impl Program {
+    pub(super) fn new(seed: u64, requests: u64, trims: bool) -> Program {
+        Program { random: Random::new(seed), trims, asked: 0, requests, stamp: 0 }
+    }
+
+    /// The next request, and when it comes; `None` at the end, or when it comes later than `until`.
+    pub(super) fn next(
+        &mut self,
+        (turn, until): (&mut Turn<Ssd>, Nanos),
+        answers: &mut Vec<Answer>,
+    ) -> Option<(Nanos, Request)> {
+        if self.asked == self.requests {
+            return None;
+        }
+        let cookie = self.asked;
+        self.asked += 1;
+        let random = &mut self.random;
+        self.stamp += [0, random.below(30_000), random.below(2_000_000)][random.below(3) as usize];
         if random.below(2) == 0
             && let Some(due) = turn.due()
         {
             // Somebody who waits for an answer.
-            turn.pass_until(due, &mut answers);
-            stamp = stamp.max(due.0);
+            if due > until {
+                return None;
+            }
+            turn.pass_until(due, answers);
+            self.stamp = self.stamp.max(due.0);
+        }
+        if self.stamp > until.0 {
+            return None;
         }
         let fua = random.below(8) == 0;
         let command = match random.below(16) {
             0..10 => Command::Write { fua },
             10..12 => Command::Flush,
-            12 if settings.trims => Command::Trim { fua },
+            12 if self.trims => Command::Trim { fua },
             13 => Command::WriteZeroes { fua, no_hole: fua, fast: false },
             _ => Command::Read { one_chunk: false },
         };
@@ -81,20 +102,47 @@ fn recorded(config: &SsdConfig, seed: u64, requests: u64, log: &Path) -> Vec<Tra
             Command::Write { .. } => (0..length).map(|n| (cookie + n / 512) as u8 | 1).collect(),
             _ => Vec::new(),
         };
-        let request = Request { cookie, command, offset, length, data };
-        turn.arrive(Nanos(stamp), 0, request, &mut answers);
+        Some((Nanos(self.stamp), Request { cookie, command, offset, length, data }))
+    }
+
+    /// Its requests on a drive, as they were recorded, and the log of their data.
+    pub(super) fn recorded(
+        &mut self,
+        config: &SsdConfig,
+        ignores_flushes: bool,
+        log: &Path,
+    ) -> Vec<TraceIo> {
+        let drive = Ssd::new(config).expect("it is a drive");
+        let settings = TurnSettings {
+            trims: self.trims,
+            records: true,
+            logs_data: true,
+            ignores_flushes,
+            ..TurnSettings::default()
+        };
+        let mut turn = Turn::new(drive, Contents::Memory(Memory::new(u64::MAX)), settings);
+        let mut data = DataRecording::create(log).expect("it is new");
+        let (mut ios, mut answers) = (Vec::new(), Vec::new());
+        while let Some((stamp, request)) = self.next((&mut turn, Nanos::MAX), &mut answers) {
+            turn.arrive(stamp, 0, request, &mut answers);
+            ios.extend(turn.recorded());
+        }
+        while let Some(due) = turn.due() {
+            turn.pass_until(due, &mut answers);
+        }
         ios.extend(turn.recorded());
+        turn.logged().for_each(|entry| data.put(entry));
+        assert_eq!(data.finish().lost, 0);
+        ios
     }
-    while let Some(due) = turn.due() {
-        turn.pass_until(due, &mut answers);
-    }
-    ios.extend(turn.recorded());
-    turn.logged().for_each(|entry| data.put(entry));
-    assert_eq!(data.finish().lost, 0);
-    ios
 }
 
-fn played(config: &SsdConfig, ios: &[TraceIo], flushes: Flushes) -> History {
+/// A program's requests on a drive, as they were recorded, and the log of their data.
+fn recorded(config: &SsdConfig, seed: u64, requests: u64, log: &Path) -> Vec<TraceIo> {
+    Program::new(seed, requests, config.trim.supported).recorded(config, false, log)
+}
+
+pub(super) fn played(config: &SsdConfig, ios: &[TraceIo], flushes: Flushes) -> History {
     let mut drive = Ssd::new(config).expect("it is a drive");
     History::play(&mut drive, ios, flushes).expect("it was recorded on one")
 }

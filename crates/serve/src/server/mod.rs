@@ -6,6 +6,7 @@
 //!   -> otherwise wait for a socket or for the next answer: sleep until shortly before it, then look at clock and sockets
 //! ```
 
+mod power;
 mod reporting;
 mod steering;
 
@@ -90,6 +91,8 @@ pub struct Server<T> {
     began: Nanos,
     /// When the last client went, while there is none.
     left: Option<Nanos>,
+    /// Until when the power is off.
+    off_until: Option<Nanos>,
     stopping: bool,
     buffer: Vec<u8>,
     room: Vec<u8>,
@@ -118,6 +121,7 @@ impl<T: Target> Server<T> {
             heard: began,
             began,
             left: None,
+            off_until: None,
             stopping: false,
             buffer: vec![0; READ_BYTES],
             room: Vec::new(),
@@ -176,6 +180,7 @@ impl<T: Target> Server<T> {
         loop {
             self.wait(until)?;
             self.obey();
+            self.power_on();
             let mut moved = false;
             if !self.holds() {
                 moved |= self.read_all();
@@ -222,7 +227,7 @@ impl<T: Target> Server<T> {
         let strangers = self.clients.values().filter(|client| !client.is_trusted());
         let patience = strangers.map(|client| client.since + MOST_HANDSHAKE).min();
         // A tick may be late; it is nothing that the clock is looked at for.
-        [answer, tick, patience, self.end()].into_iter().flatten().min()
+        [answer, tick, patience, self.end(), self.off_until].into_iter().flatten().min()
     }
 
     /// Waits for sockets until a time: asleep until shortly before it, then by looking again and again.
@@ -282,6 +287,10 @@ impl<T: Target> Server<T> {
     fn accept(&mut self) {
         // As many as there is room for; an error concerns a client that has gone again.
         while let Some(Ok(Some(connection))) = self.listener.as_ref().map(Listener::accept) {
+            if self.is_off() {
+                self.tally.refused_connections += 1;
+                continue;
+            }
             if self.clients.len() == MOST_CONNECTIONS {
                 // Whoever has not said yet who they are keeps nobody out: the first of them makes room.
                 let stranger = self.clients.values().find(|client| !client.is_trusted());
@@ -454,6 +463,7 @@ impl<T: Target> Server<T> {
         // Whoever was not let in is no client that leaves.
         if self.clients.is_empty()
             && self.left.is_none()
+            && !self.is_off()
             && self.tally.connections > self.tally.untrusted_connections
         {
             self.left = Some(clock());

@@ -4,7 +4,7 @@ use fourcorners_drive::Target;
 use fourcorners_linux::clock;
 
 use super::Server;
-use crate::tally::{Beside, DriveCounters, Report};
+use crate::tally::{Beside, DriveCounters, InLedger, Report};
 use crate::time::Pace;
 
 /// What a drive tells of itself, if it does.
@@ -40,6 +40,10 @@ impl<T: Target> Server<T> {
             backlog_most: self.turn.backlog_most() as u64,
             open: self.clients.len() as u64,
             stored_bytes: self.turn.contents().stored_bytes(),
+            ledger: self
+                .turn
+                .at_risk(self.virtual_now())
+                .map(|(writes, bytes)| InLedger { writes, bytes }),
             drive: (self.counters)(self.turn.target()),
             recorded,
             recorded_data,

@@ -131,7 +131,7 @@ impl<T: Target> Server<T> {
                         ));
                     }
                 };
-                self.turn.contents_mut().rollback(&kept.contents);
+                self.turn.rollback(&kept.contents);
                 if let Some(state) = state {
                     self.turn.exchange(state);
                     // The drive's clock shows what it showed then; it goes on from there at the next request.
@@ -152,6 +152,7 @@ impl<T: Target> Server<T> {
                 self.commit()?;
                 Ok(json!({}))
             }
+            ControlCommand::Cut { class, seed, off } => self.cut_power(class, seed, off),
             ControlCommand::Snapshots => {
                 let all: BTreeMap<&String, Value> = steering
                     .snapshots

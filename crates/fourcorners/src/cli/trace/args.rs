@@ -149,6 +149,9 @@ pub(super) struct ConvertArgs {
     pub(super) taken: Taken,
 }
 
+/// Most I/Os in flight of a replay, unless told otherwise.
+pub(super) const DEPTH: u32 = 32;
+
 #[derive(Debug, ClapArgs)]
 pub(super) struct ReplayArgs {
     /// A trace file, generated:NAME or task:NAME
@@ -171,7 +174,7 @@ pub(super) struct ReplayArgs {
     pub(super) idle_cap: f64,
 
     /// Most I/Os in flight
-    #[arg(long, value_name = "N", default_value_t = 32, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = DEPTH, allow_negative_numbers = true)]
     pub(super) depth: u32,
 
     /// State of the drive before the replay: empty, full, both, one after the other, or twice: empty, and again

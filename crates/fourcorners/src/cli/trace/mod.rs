@@ -21,6 +21,7 @@ use super::terminal::{columns, say};
 
 pub(super) use args::TraceArgs;
 use args::{InfoArgs, Taken, TraceCommand};
+pub(super) use replay_all::{candidates_named, try_recording};
 
 /// Most I/Os of a generated trace: days of work even for the fastest virtual drive.
 const MOST_IOS: u64 = 1_000_000_000_000;

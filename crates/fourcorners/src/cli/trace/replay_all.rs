@@ -1,15 +1,18 @@
 //! `fourcorners trace replay TRACE all`: on every drive of the catalogue, ranked as `choose` ranks them.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use anyhow::Context;
 use fourcorners_catalogue as catalogue;
 use fourcorners_lab::choose::{Candidate, Recording, Replaying, Request, State, Work, candidates};
-use fourcorners_lab::replay::{Addresses, Before};
+use fourcorners_lab::replay::{Addresses, Before, Pace};
 use fourcorners_machine::save;
+use fourcorners_record::Choice;
 use fourcorners_report as report;
+use fourcorners_trace::Options;
 
-use super::args::ReplayArgs;
+use super::args::{DEPTH, ReplayArgs};
 use super::replay::{ALL, JSON, PAGE, check};
 use super::tell_skipped;
 use crate::cli::choose::{capacity_of, print, ranked};
@@ -18,6 +21,9 @@ use crate::cli::out::make_writable;
 use crate::cli::outcome::{End, Failure};
 use crate::cli::served::host_to_zero;
 use crate::cli::terminal::say;
+
+/// What a ranking's progress is called.
+const REPLAY: &str = "replay";
 
 pub(super) fn run(args: &ReplayArgs) -> Result<End, Failure> {
     let checked = check(args).map_err(Failure::Usage)?;
@@ -49,7 +55,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<End, Failure> {
         gb_per_day: None,
         prices: BTreeMap::new(),
     };
-    let Some(choice) = ranked(&request, "replay", &interrupt)? else {
+    let Some(choice) = ranked(&request, REPLAY, &interrupt)? else {
         return Ok(End::Incomplete);
     };
     print(&choice, args.json, None)?;
@@ -62,6 +68,49 @@ pub(super) fn run(args: &ReplayArgs) -> Result<End, Failure> {
         }
     }
     Ok(End::Done)
+}
+
+/// Has drives do a whole recording at its times, new and empty, as `trace replay RECORDING all` does if nothing else is
+/// said. `None` when it was stopped.
+pub(in crate::cli) fn try_recording(
+    path: &Path,
+    candidates: Vec<Candidate>,
+) -> Result<Option<Choice>, Failure> {
+    let interrupt = Interrupt::listen()?;
+    let read = Recording::read(path, &Options::default(), &mut || !interrupt.asked());
+    let Some(recording) = read.map_err(|error| Failure::Failed(error.into()))? else {
+        say("fourcorners: stopped; nothing was replayed");
+        return Ok(None);
+    };
+    let replaying = Replaying { pace: Pace::Recorded, depth: DEPTH, addresses: None, host: "0" };
+    let request = Request {
+        work: Work::Recording(Box::new(recording.replayed(replaying))),
+        state: State::Empty,
+        candidates,
+        have: None,
+        gb_per_day: None,
+        prices: BTreeMap::new(),
+    };
+    ranked(&request, REPLAY, &interrupt)
+}
+
+/// Drives of the catalogue by their names, or all of them, behind a host that takes no time.
+///
+/// # Errors
+/// When there is none of a name, or `all` is beside others.
+pub(in crate::cli) fn candidates_named(names: &[String]) -> Result<Vec<Candidate>, String> {
+    let mut all = candidates();
+    if names != [ALL] {
+        for name in names {
+            if name == ALL {
+                return Err(format!("{ALL} is every drive of the catalogue: leave the others out"));
+            }
+            catalogue::built_in(name, &[]).map_err(|error| error.to_string())?;
+        }
+        all.retain(|it| names.contains(&it.profile.name));
+    }
+    all.iter_mut().try_for_each(|candidate| without_host(candidate, &[]))?;
+    Ok(all)
 }
 
 /// The one state of all drives, and that nothing is asked that is of named targets.
@@ -103,12 +152,16 @@ fn drives(args: &ReplayArgs) -> Result<Vec<Candidate>, String> {
         let capacity = capacity_of(text, &all)?;
         all.retain(|it| capacity.has(it.profile.capacity_bytes()));
     }
-    for candidate in &mut all {
-        // What is asked for comes last, a host of one's own among it.
-        let set = [&host_to_zero(&candidate.profile)[..], &args.on.set].concat();
-        let name = candidate.profile.name.clone();
-        let found = catalogue::built_in(&name, &set);
-        candidate.profile = found.map_err(|error| format!("{name}: {error}"))?;
-    }
+    all.iter_mut().try_for_each(|candidate| without_host(candidate, &args.on.set))?;
     Ok(all)
+}
+
+/// Puts a drive behind a host that takes no time, and sets what is asked for.
+fn without_host(candidate: &mut Candidate, set: &[String]) -> Result<(), String> {
+    // What is asked for comes last, a host of one's own among it.
+    let set = [&host_to_zero(&candidate.profile)[..], set].concat();
+    let name = candidate.profile.name.clone();
+    let found = catalogue::built_in(&name, &set);
+    candidate.profile = found.map_err(|error| format!("{name}: {error}"))?;
+    Ok(())
 }

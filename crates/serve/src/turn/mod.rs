@@ -1,19 +1,23 @@
 //! A drive and its contents as requests see them, in virtual time and without any I/O: which request is submitted when,
 //! and what it is answered with when.
 
+mod job;
+mod power;
+
 use std::collections::{BTreeMap, VecDeque};
 
-use fourcorners_drive::{Fault, FaultCause, Io, Lba, Nanos, Op, SECTOR_BYTES, Tag, Target};
+use fourcorners_drive::{Fault, FaultCause, Io, Nanos, Tag, Target};
 use fourcorners_trace::TraceIo;
 
-use crate::contents::Contents;
+use crate::contents::{Contents, Snapshot};
 use crate::data_log::Logged;
 use crate::faults::{Faults, Strike};
 use crate::io_log::IoLog;
-use crate::nbd::{Command, Errno, Extent, MOST_PAYLOAD, Request};
+use crate::nbd::{Command, Errno, Extent, Request};
+use job::{Job, Parts};
+use power::PowerLedger;
 
-/// Longest TRIM that is handed to a drive at once; longer ones are taken in pieces.
-const MOST_TRIM_BYTES: u64 = 2 << 30;
+pub use power::{CutError, PowerCut};
 
 /// Of a write's data, so much is compressed to know how far it can be.
 const SAMPLE_BYTES: usize = 16 << 10;
@@ -39,6 +43,8 @@ pub struct Turn<T> {
     delayed: BTreeMap<(Nanos, u64), Answer>,
     delays: u64,
     backlog_most: usize,
+    /// What a power cut would take, where the power may be cut.
+    power: Option<PowerLedger<T>>,
 }
 
 /// What a turn has to know of its drive.
@@ -52,22 +58,8 @@ pub struct TurnSettings {
     pub records: bool,
     /// What is stored is kept for whoever logs it.
     pub logs_data: bool,
-}
-
-/// A request on its way.
-#[derive(Debug)]
-struct Job {
-    client: u64,
-    request: Request,
-    at: Nanos,
-    /// Where the next part begins.
-    next: u64,
-    compressible_percent: u8,
-    /// A flush is still to be submitted behind its parts.
-    flush_behind: bool,
-    in_flight: u32,
-    failed: Option<(Errno, String)>,
-    strike: Strike,
+    /// It answers flushes at once and does nothing for them, nor does it force a write.
+    pub ignores_flushes: bool,
 }
 
 /// A part of a job in the drive.
@@ -75,6 +67,8 @@ struct Job {
 struct Flight {
     job: usize,
     entry: u64,
+    /// Its number in the ledger of what a cut would take, if there is one.
+    event: u64,
 }
 
 /// A request's end.
@@ -124,6 +118,7 @@ impl<T: Target> Turn<T> {
             delayed: BTreeMap::new(),
             delays: 0,
             backlog_most: 0,
+            power: None,
         }
     }
 
@@ -136,6 +131,13 @@ impl<T: Target> Turn<T> {
     /// be in flight.
     pub(crate) fn exchange(&mut self, target: T) {
         self.target = target;
+        self.forget_unsafe();
+    }
+
+    /// Goes back to what was stored once. It counts as safe.
+    pub(crate) fn rollback(&mut self, snapshot: &Snapshot) {
+        self.contents.rollback(snapshot);
+        self.forget_unsafe();
     }
 
     /// The faults, to be changed.
@@ -234,6 +236,14 @@ impl<T: Target> Turn<T> {
             request.data = Vec::new();
             return at_once(request, Outcome::Failed(errno, why.into()));
         }
+        let parts = Parts::of(&request, self.settings, self.compressible(&request));
+        let before = match self.replaced(parts) {
+            Ok(before) => before,
+            Err(error) => {
+                request.data = Vec::new();
+                return at_once(request, Outcome::Failed(Errno::Io, error.to_string()));
+            }
+        };
         if strike.drops {
             // What is logged in its place is what stays there, so that the log has a write for each that is recorded.
             request.data.fill(0);
@@ -250,29 +260,21 @@ impl<T: Target> Turn<T> {
             };
             return at_once(request, Outcome::Failed(errno, error.to_string()));
         }
-        let flush_behind = match request.command {
-            Command::Trim { fua } => fua,
-            Command::WriteZeroes { fua, no_hole, .. } => fua && self.is_trim(no_hole),
-            _ => false,
-        };
-        let compressible_percent = match request.command {
-            Command::WriteZeroes { .. } => 100,
-            Command::Write { .. } if self.settings.compresses => compressible(&request.data),
-            _ => 0,
-        };
         // They are in the contents now.
         let data = std::mem::take(&mut request.data);
         if self.settings.logs_data {
             self.logged.extend(logged(&request, data));
-            self.logged.extend(flush_behind.then_some(Logged::Flush));
+            self.logged.extend(parts.flush_behind().then_some(Logged::Flush));
+        }
+        self.begin_events(at, &request, parts, before);
+        if request.command == Command::Flush && self.settings.ignores_flushes {
+            return self.ignore_flush(client, request, strike, answers);
         }
         let job = Job {
-            compressible_percent,
             client,
             request,
             at,
-            next: offset,
-            flush_behind,
+            parts,
             in_flight: 0,
             failed: strike.fails.map(|(errno, why)| (errno, why.into())),
             strike,
@@ -322,13 +324,17 @@ impl<T: Target> Turn<T> {
         let strike = self.jobs[flight.job].as_ref().map_or(Strike::NONE, |job| job.strike);
         let asked = self.jobs[flight.job].as_ref().map_or(at, |job| job.at);
         let due = strike.delays(asked, at);
-        self.log.end(flight.entry, due, failed.is_some() || strike.fails.is_some());
+        let fails = failed.is_some() || strike.fails.is_some();
+        self.log.end(flight.entry, due, fails);
+        if let Some(power) = &mut self.power {
+            power.answered(flight.event, due, fails);
+        }
         let Some(job) = self.jobs[flight.job].as_mut() else { return };
         job.in_flight -= 1;
         if let Some(fault) = failed {
             job.failed = Some((errno_of(&fault), fault.to_string()));
         }
-        if job.in_flight > 0 || !job.is_submitted(self.settings) {
+        if job.in_flight > 0 || !job.parts.is_empty() {
             return;
         }
         if let Some(job) = self.jobs[flight.job].take() {
@@ -340,13 +346,41 @@ impl<T: Target> Turn<T> {
             let Job { client, request, at: arrived, strike, .. } = job;
             let flips = strike.flips;
             let answer = Answer { client, request, at: arrived, due: Some(due), outcome, flips };
-            if due > at {
-                self.delayed.insert((due, self.delays), answer);
-                self.delays += 1;
-            } else {
-                answers.push(answer);
-            }
+            self.give(answer, due, at, answers);
         }
+    }
+
+    /// Gives an answer that is due at a time, or keeps it until then.
+    fn give(&mut self, answer: Answer, due: Nanos, now: Nanos, answers: &mut Vec<Answer>) {
+        if due > now {
+            self.delayed.insert((due, self.delays), answer);
+            self.delays += 1;
+        } else {
+            answers.push(answer);
+        }
+    }
+
+    /// Answers a flush for which nothing is done.
+    fn ignore_flush(
+        &mut self,
+        client: u64,
+        request: Request,
+        strike: Strike,
+        answers: &mut Vec<Answer>,
+    ) {
+        let at = self.target.now();
+        let due = strike.delays(at, at);
+        let entry = self.log.begin(self.settings.records, at, Io::FLUSH, false);
+        self.log.end(entry, due, strike.fails.is_some());
+        if let (None, Some(power)) = (strike.fails, &mut self.power) {
+            power.ignores_flush(at);
+        }
+        let outcome = match strike.fails {
+            None => Outcome::Done,
+            Some((errno, why)) => Outcome::Failed(errno, why.into()),
+        };
+        let answer = Answer { client, request, at, due: Some(due), outcome, flips: None };
+        self.give(answer, due, at, answers);
     }
 
     fn submit_waiting(&mut self) {
@@ -355,17 +389,25 @@ impl<T: Target> Turn<T> {
                 self.waiting.pop_front();
                 continue;
             };
-            if job.is_submitted(self.settings) {
+            if job.parts.is_empty() {
                 self.waiting.pop_front();
                 continue;
             }
             let Some(tag) = self.free.pop() else { return };
-            let Some(io) = job.next_part(self.settings) else { return };
+            let Some(mut io) = job.parts.next() else { return };
             job.in_flight += 1;
             let zeroes = matches!(job.request.command, Command::WriteZeroes { .. });
             let entry = self.log.begin(self.settings.records, job.at, io, zeroes);
-            self.flights[tag.0 as usize] = Some(Flight { job: index, entry });
+            io.fua &= !self.settings.ignores_flushes;
+            let event = match &mut self.power {
+                None => 0,
+                Some(power) => power.submits(&self.target, io),
+            };
+            self.flights[tag.0 as usize] = Some(Flight { job: index, entry, event });
             self.target.submit(tag, io);
+            if let Some(power) = &mut self.power {
+                power.hear(&mut self.target);
+            }
         }
     }
 
@@ -395,57 +437,13 @@ impl<T: Target> Turn<T> {
         }
     }
 
-    fn is_trim(&self, no_hole: bool) -> bool {
-        self.settings.trims && !no_hole
-    }
-}
-
-impl Job {
-    /// Whether a drive was given all of it.
-    fn is_submitted(&self, settings: TurnSettings) -> bool {
-        self.rest(settings).is_none()
-    }
-
-    /// What is still to be submitted: operation, bytes.
-    fn rest(&self, settings: TurnSettings) -> Option<(Op, u64)> {
-        if self.request.command == Command::Flush {
-            return (self.next == 0).then_some((Op::Flush, 0));
+    /// How far the data of a request can be compressed, percent, where the drive's times depend on it.
+    fn compressible(&self, request: &Request) -> u8 {
+        match request.command {
+            Command::WriteZeroes { .. } => 100,
+            Command::Write { .. } if self.settings.compresses => compressible(&request.data),
+            _ => 0,
         }
-        let left = self.request.offset + self.request.length - self.next;
-        let (op, most) = match self.request.command {
-            Command::Read { .. } => (Op::Read, u64::from(MOST_PAYLOAD)),
-            Command::Write { .. } => (Op::Write, u64::from(MOST_PAYLOAD)),
-            Command::Trim { .. } => (Op::Trim, MOST_TRIM_BYTES),
-            Command::WriteZeroes { no_hole: false, .. } if settings.trims => {
-                (Op::Trim, MOST_TRIM_BYTES)
-            }
-            Command::WriteZeroes { .. } => (Op::Write, u64::from(MOST_PAYLOAD)),
-            Command::Flush | Command::BlockStatus { .. } | Command::Cache => return None,
-        };
-        match left {
-            0 => self.flush_behind.then_some((Op::Flush, 0)),
-            left => Some((op, left.min(most))),
-        }
-    }
-
-    fn next_part(&mut self, settings: TurnSettings) -> Option<Io> {
-        let (op, bytes) = self.rest(settings)?;
-        if op == Op::Flush {
-            // A flush of its own has no length: one byte further means that it was submitted.
-            self.next += u64::from(self.request.command == Command::Flush);
-            self.flush_behind = false;
-            return Some(Io::FLUSH);
-        }
-        let lba = Lba(self.next / SECTOR_BYTES);
-        self.next += bytes;
-        let fua = match self.request.command {
-            Command::Write { fua } => fua,
-            Command::WriteZeroes { fua, .. } => fua && op == Op::Write,
-            _ => false,
-        };
-        let compressible_percent = if op == Op::Write { self.compressible_percent } else { 0 };
-        let sectors = (bytes / SECTOR_BYTES) as u32;
-        Some(Io { op, lba, sectors, compressible_percent, fua })
     }
 }
 

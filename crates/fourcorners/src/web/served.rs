@@ -1,0 +1,224 @@
+//! The page of a drive that is served: what `serve --progress json` says, drawn while clients work.
+//!
+//! It is a server of its own beside the loop that serves the drive, on a thread of its own, which is given a report each
+//! second and shows the last ones. Nothing can be changed by it; only this machine is answered.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
+use axum::middleware;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Json, Router};
+use fourcorners_serve::Report;
+use serde::Serialize;
+use serde_json::Value;
+use thiserror::Error;
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+
+use super::access::{self, Access};
+use super::{assets, connections, error};
+
+/// Seconds that are shown: ten minutes.
+const MOST_SECONDS: usize = 600;
+
+/// Why there is no page.
+#[derive(Debug, Error)]
+pub(crate) enum PageError {
+    /// Others could look on.
+    #[error(
+        "--web={0} can be reached by other machines, and nothing here would ask who looks: give an address of this \
+         machine (127.0.0.1:8643) and a tunnel to it (ssh -L)"
+    )]
+    Open(SocketAddr),
+    /// The address cannot be listened at.
+    #[error("--web cannot listen at {listen}: {why}; choose another address, or port 0 for any")]
+    Listen {
+        /// Where.
+        listen: SocketAddr,
+        /// What the system says.
+        why: std::io::Error,
+    },
+}
+
+/// What is served, for whoever looks.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct About {
+    /// The drive's name in the catalogue.
+    pub(crate) name: String,
+    /// What it is called.
+    pub(crate) title: String,
+    /// Its size, in words.
+    pub(crate) size: String,
+    /// Where clients connect.
+    pub(crate) uri: String,
+}
+
+/// A page that is shown until this is dropped.
+#[derive(Debug)]
+pub(crate) struct ServedPage {
+    runtime: Option<Runtime>,
+    address: SocketAddr,
+    shown: Arc<Mutex<Shown>>,
+}
+
+/// What the page asks for.
+#[derive(Debug, Serialize)]
+struct Shown {
+    drive: About,
+    /// The last report, as `--progress json` prints it; null before the first.
+    report: Option<Value>,
+    /// What was done in the last seconds, the oldest first.
+    seconds: VecDeque<Second>,
+    #[serde(skip)]
+    before: Totals,
+}
+
+/// From one report to the next.
+#[derive(Clone, Debug, Serialize)]
+struct Second {
+    /// When it ended, seconds since the drive is served.
+    at_s: f64,
+    /// I/Os a second, by operation.
+    iops: Vec<(&'static str, f64)>,
+    /// 10^6 bytes a second, all operations together.
+    mb_per_s: f64,
+}
+
+/// I/Os and bytes by operation.
+#[derive(Debug, Default)]
+struct Totals {
+    seconds: f64,
+    operations: Vec<(&'static str, u64, u64)>,
+}
+
+impl ServedPage {
+    /// Listens, and shows nothing yet.
+    ///
+    /// # Errors
+    /// When other machines can reach the address, or it cannot be listened at.
+    pub(crate) fn open(listen: SocketAddr, about: About) -> Result<ServedPage, PageError> {
+        if !listen.ip().is_loopback() {
+            return Err(PageError::Open(listen));
+        }
+        let failed = |why| PageError::Listen { listen, why };
+        // One thread, so that the loop beside it keeps its core.
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .max_blocking_threads(1)
+            .enable_all()
+            .build()
+            .map_err(failed)?;
+        let listener = runtime.block_on(TcpListener::bind(listen)).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let shown = Arc::new(Mutex::new(Shown {
+            drive: about,
+            report: None,
+            seconds: VecDeque::new(),
+            before: Totals::default(),
+        }));
+        runtime.spawn(connections::serve(listener, router(Arc::clone(&shown))));
+        Ok(ServedPage { runtime: Some(runtime), address, shown })
+    }
+
+    /// The address, with the port that was taken.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Shows a report from now on.
+    pub(crate) fn show(&self, report: &Report) {
+        let Ok(value) = serde_json::to_value(report) else { return };
+        let mut shown = lock(&self.shown);
+        let second = shown.before.second(report);
+        shown.seconds.extend(second);
+        if shown.seconds.len() > MOST_SECONDS {
+            shown.seconds.pop_front();
+        }
+        shown.report = Some(value);
+    }
+}
+
+impl Drop for ServedPage {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl Totals {
+    /// What was done since the report before this one.
+    fn second(&mut self, report: &Report) -> Option<Second> {
+        let now: Vec<_> = report.operations.iter().map(|it| (it.name, it.ios, it.bytes)).collect();
+        let before = std::mem::replace(self, Totals { seconds: report.seconds, operations: now });
+        let elapsed = self.seconds - before.seconds;
+        if elapsed <= 0.0 {
+            return None;
+        }
+        let since = |name: &str| {
+            let found = before.operations.iter().find(|(of, ..)| *of == name);
+            found.map_or((0, 0), |(_, ios, bytes)| (*ios, *bytes))
+        };
+        let iops = self
+            .operations
+            .iter()
+            .map(|(name, ios, _)| (*name, ios.saturating_sub(since(name).0) as f64 / elapsed));
+        let bytes =
+            self.operations.iter().map(|(name, _, bytes)| bytes.saturating_sub(since(name).1));
+        let mb_per_s = bytes.sum::<u64>() as f64 / 1e6 / elapsed;
+        Some(Second { at_s: self.seconds, iops: iops.collect(), mb_per_s })
+    }
+}
+
+fn lock(shown: &Mutex<Shown>) -> MutexGuard<'_, Shown> {
+    shown.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn router(shown: Arc<Mutex<Shown>>) -> Router {
+    Router::new()
+        .route("/api/served", get(served))
+        .route("/", get(assets::served_index))
+        .route("/assets/{name}", get(assets::asset))
+        .fallback(error::not_found)
+        .layer(middleware::from_fn_with_state(
+            Arc::new(Access::new(true, Vec::new())),
+            access::check,
+        ))
+        .with_state(shown)
+}
+
+async fn served(State(shown): State<Arc<Mutex<Shown>>>) -> Response {
+    // Made while it is locked, and sent when it is not: the loop waits for no client.
+    let text = serde_json::to_string(&*lock(&shown));
+    match text {
+        Ok(text) => ([(CONTENT_TYPE, "application/json")], text).into_response(),
+        Err(why) => Json(serde_json::json!({ "error": why.to_string() })).into_response(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_this_machine_can_look() {
+        let about = || About {
+            name: String::new(),
+            title: String::new(),
+            size: String::new(),
+            uri: String::new(),
+        };
+        for elsewhere in ["0.0.0.0:0", "192.0.2.1:80", "[::]:0"] {
+            let listen = elsewhere.parse().expect("an address");
+            let error = ServedPage::open(listen, about()).expect_err("it is open").to_string();
+            assert!(error.contains(elsewhere) && error.contains("ssh -L"), "{error}");
+        }
+        let here = ServedPage::open("127.0.0.1:0".parse().expect("an address"), about());
+        assert_ne!(here.expect("it is this machine's").address().port(), 0);
+    }
+}

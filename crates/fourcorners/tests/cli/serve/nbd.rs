@@ -1,0 +1,39 @@
+//! The least NBD client.
+
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+pub(super) struct Client(UnixStream);
+
+impl Client {
+    /// Connects once there is somebody, and takes the default export.
+    pub(super) fn connect(socket: &Path) -> Client {
+        let mut stream = loop {
+            match UnixStream::connect(socket) {
+                Ok(stream) => break stream,
+                Err(_) => std::thread::sleep(Duration::from_millis(10)),
+            }
+        };
+        let mut hello = 3u32.to_be_bytes().to_vec();
+        hello.extend_from_slice(b"IHAVEOPT\0\0\0\x01\0\0\0\0");
+        stream.write_all(&hello).expect("it can be written");
+        stream.read_exact(&mut [0; 28]).expect("it is greeted");
+        Client(stream)
+    }
+
+    /// Writes 4 KiB of one byte.
+    pub(super) fn write(&mut self, offset: u64, byte: u8) {
+        let mut request = 0x2560_9513u32.to_be_bytes().to_vec();
+        request.extend_from_slice(&[0, 0, 0, 1]);
+        request.extend_from_slice(&[0; 8]);
+        request.extend_from_slice(&offset.to_be_bytes());
+        request.extend_from_slice(&4096u32.to_be_bytes());
+        request.extend_from_slice(&[byte; 4096]);
+        self.0.write_all(&request).expect("it is served");
+        let mut reply = [0; 16];
+        self.0.read_exact(&mut reply).expect("it is answered");
+        assert_eq!(reply[4..8], [0; 4]);
+    }
+}

@@ -1,0 +1,108 @@
+//! A request on its way through a drive: the I/Os that it is handed over in.
+
+use fourcorners_drive::{Io, Lba, Nanos, Op, SECTOR_BYTES};
+
+use super::TurnSettings;
+use crate::faults::Strike;
+use crate::nbd::{Command, Errno, MOST_PAYLOAD, Request};
+
+/// Longest TRIM that is handed to a drive at once; longer ones are taken in pieces.
+const MOST_TRIM_BYTES: u64 = 2 << 30;
+
+/// A request on its way.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) client: u64,
+    pub(super) request: Request,
+    pub(super) at: Nanos,
+    /// What is not submitted yet.
+    pub(super) parts: Parts,
+    pub(super) in_flight: u32,
+    pub(super) failed: Option<(Errno, String)>,
+    pub(super) strike: Strike,
+}
+
+/// The I/Os of a request, in the order they are submitted in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Parts {
+    command: Command,
+    /// Where the next part begins, and the last one ends.
+    next: u64,
+    end: u64,
+    compressible_percent: u8,
+    trims: bool,
+    /// A flush is still to be submitted behind the others.
+    flush_behind: bool,
+}
+
+impl Parts {
+    /// Those of a request to a drive with these settings. `compressible_percent` is of the data of a write.
+    pub(super) fn of(request: &Request, settings: TurnSettings, compressible_percent: u8) -> Parts {
+        let trims = settings.trims;
+        let flush_behind = match request.command {
+            Command::Trim { fua } => fua,
+            Command::WriteZeroes { fua, no_hole, .. } => fua && trims && !no_hole,
+            Command::Flush => true,
+            _ => false,
+        };
+        Parts {
+            command: request.command,
+            next: request.offset,
+            end: request.offset + request.length,
+            compressible_percent,
+            trims,
+            flush_behind: flush_behind && !settings.ignores_flushes,
+        }
+    }
+
+    /// Whether a flush comes behind what is written or trimmed.
+    pub(super) fn flush_behind(&self) -> bool {
+        self.flush_behind && self.command != Command::Flush
+    }
+
+    /// Whether a drive was given all of them.
+    pub(super) fn is_empty(&self) -> bool {
+        self.peek().is_none()
+    }
+
+    /// What is to be submitted next: operation, bytes.
+    fn peek(&self) -> Option<(Op, u64)> {
+        let (op, most) = match self.command {
+            Command::Read { .. } => (Op::Read, u64::from(MOST_PAYLOAD)),
+            Command::Write { .. } => (Op::Write, u64::from(MOST_PAYLOAD)),
+            Command::Trim { .. } => (Op::Trim, MOST_TRIM_BYTES),
+            Command::WriteZeroes { no_hole: false, .. } if self.trims => {
+                (Op::Trim, MOST_TRIM_BYTES)
+            }
+            Command::WriteZeroes { .. } => (Op::Write, u64::from(MOST_PAYLOAD)),
+            Command::Flush => return self.flush_behind.then_some((Op::Flush, 0)),
+            Command::BlockStatus { .. } | Command::Cache => return None,
+        };
+        match self.end - self.next {
+            0 => self.flush_behind.then_some((Op::Flush, 0)),
+            left => Some((op, left.min(most))),
+        }
+    }
+}
+
+impl Iterator for Parts {
+    type Item = Io;
+
+    fn next(&mut self) -> Option<Io> {
+        let (op, bytes) = self.peek()?;
+        if op == Op::Flush {
+            self.flush_behind = false;
+            return Some(Io::FLUSH);
+        }
+        let lba = Lba(self.next / SECTOR_BYTES);
+        self.next += bytes;
+        let fua = match self.command {
+            Command::Write { fua } => fua,
+            Command::WriteZeroes { fua, .. } => fua && op == Op::Write,
+            _ => false,
+        };
+        let compressible_percent = if op == Op::Write { self.compressible_percent } else { 0 };
+        let sectors = (bytes / SECTOR_BYTES) as u32;
+        Some(Io { op, lba, sectors, compressible_percent, fua })
+    }
+}
