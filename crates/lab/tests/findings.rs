@@ -70,12 +70,18 @@ fn never_undetermined(evidence: &[Evidence], key: &str) -> Vec<Finding> {
 }
 
 /// Keys whose values are classes, and what a detector says of any drive that looks for no more.
-const CLASSES: [(&str, &str); 1] = [("kind", "ssd")];
+const CLASSES: [(&str, &str); 5] = [
+    ("kind", "ssd"),
+    ("compression", "yes"),
+    ("read_ahead", "yes"),
+    ("trim", "works"),
+    ("trim_holds_up_reads", "yes"),
+];
 
 /// Takes a control out of the evidence of a detector: what the samples say that would speak against it.
 type WithoutControl = fn(&mut Evidence);
 
-const WITHOUT_CONTROL: [(Detector, &str, WithoutControl); 1] = [
+const WITHOUT_CONTROL: [(Detector, &str, WithoutControl); 4] = [
     // What is written after a moment's rest is as slow as what was written before it.
     (Detector::SlcCache, "slc_cache_mib", |evidence| {
         if let [first, again] = &mut evidence.series[..] {
@@ -83,7 +89,20 @@ const WITHOUT_CONTROL: [(Detector, &str, WithoutControl); 1] = [
             again.samples.iter_mut().for_each(|sample| sample[1] = slowest);
         }
     }),
+    // The link is as fast as anything: it never limits.
+    (Detector::Compression, "compression", |evidence| scale_last(evidence, 0, 0.01)),
+    // Backwards the third of three reads is as slow as one that nothing was read before.
+    (Detector::ReadAhead, "read_ahead", |evidence| scale_last(evidence, 0, 1.5)),
+    // Without a TRIM a used drive becomes slower yet.
+    (Detector::Trim, "trim", |evidence| scale_last(evidence, 3, 1.5)),
 ];
+
+/// Makes the times of a series others by a factor; which, is counted from the last.
+fn scale_last(evidence: &mut Evidence, from_last: usize, factor: f64) {
+    if let Some(series) = evidence.series.iter_mut().rev().nth(from_last) {
+        series.samples.iter_mut().for_each(|sample| sample[1] *= factor);
+    }
+}
 
 #[test]
 fn the_judge_is_against_a_detector_that_always_says_something_and_one_without_its_control() {

@@ -3,6 +3,7 @@
 
 mod catalogue;
 mod population;
+mod rates;
 mod shown;
 mod truth;
 
