@@ -1,37 +1,127 @@
-//! What `diagnose` finds of drives whose truth is known: a small judge. `fourcorners grade --findings` is the large one.
+//! What `diagnose` finds of drives whose truth is known: a small judge, and what it says of detectors that are spoiled on
+//! purpose. `fourcorners grade --findings` is the large one.
 
-use fourcorners_lab::diagnose::{Detector, Noise, SCHEMA, diagnose, judge};
+use fourcorners_lab::diagnose::{
+    Detector, Evidence, Finding, Noise, SCHEMA, Standing, Value, diagnose, judge,
+};
 use fourcorners_lab::drive::Drive;
-use fourcorners_lab::grade::findings::{Graded, draw, grade_findings, table};
+use fourcorners_lab::grade::findings::{Graded, Tally, draw, grade_findings, sample, table, tally};
+
+const DRIVES: usize = 20;
+
+fn small(noise: Noise) -> Graded {
+    Graded {
+        detectors: Detector::ALL.to_vec(),
+        drives: DRIVES,
+        seed: 5,
+        noise,
+        only: None,
+        workers: 2,
+    }
+}
+
+/// What the small judge has against the findings: the key and why.
+fn complaints(tally: &Tally) -> Vec<String> {
+    let of_key = |key: &&str| {
+        let Some(of_it) = tally.findings.get(*key).filter(|it| it.drives == DRIVES) else {
+            return Some(format!("{key} was not looked for on all drives"));
+        };
+        let least = of_it.identifiable as f64 * 0.75;
+        match (of_it.wrong, of_it.right as f64 >= least) {
+            (0, true) => None,
+            (0, false) => Some(format!("{key} is missed: {:?}", of_it.missed)),
+            _ => Some(format!("{key} is wrong: {:?}", of_it.worst)),
+        }
+    };
+    Detector::ALL.iter().flat_map(|detector| detector.keys()).filter_map(of_key).collect()
+}
 
 /// Half of the drives have no cache and no limited map, many have no border to be seen, and most a buffer that empties as
 /// it fills: a detector without a control says something of them, which is wrong.
 #[test]
 fn nothing_is_found_that_is_not_so_and_most_of_what_can_be_told_is_found() {
     for noise in [Noise::None, Noise::Host] {
-        let graded = Graded {
-            detectors: Detector::ALL.to_vec(),
-            drives: 20,
-            seed: 5,
-            noise,
-            only: None,
-            workers: 2,
-        };
-        let tally = grade_findings(&graded, &|_| true);
+        let tally = grade_findings(&small(noise), &|_| true);
         let shown = table(std::slice::from_ref(&tally));
-        let keys = Detector::ALL.iter().flat_map(|detector| detector.keys());
-        for key in keys {
-            let of_it = &tally.findings[*key];
-            assert_eq!(of_it.drives, 20);
-            assert_eq!(of_it.wrong, 0, "{:?}\n{shown}", of_it.worst);
-            assert!(
-                of_it.identifiable > 0 && of_it.identifiable < 20
-                    || *key == "kind"
-                    || *key == "map_reach_gib"
-            );
-            let least = of_it.identifiable as f64 * 0.75;
-            assert!(of_it.right as f64 >= least, "{key}: {:?}\n{shown}", of_it.missed);
+        assert_eq!(complaints(&tally), [""; 0], "{shown}");
+        for (key, of_it) in &tally.findings {
+            let all_are_told = key == "kind" || key == "map_reach_gib";
+            assert!(of_it.identifiable > 0, "{shown}");
+            assert!(of_it.identifiable < DRIVES || all_are_told, "{shown}");
         }
+    }
+}
+
+/// What the detectors say, but of one key something in any case.
+fn never_undetermined(evidence: &[Evidence], key: &str) -> Vec<Finding> {
+    let findings = judge(evidence).into_iter();
+    let guessed = |finding: Finding| match finding.key == key && finding.determined().is_none() {
+        true => {
+            let value = match CLASSES.iter().find(|(of, _)| *of == key) {
+                Some((_, class)) => Value::Class((*class).into()),
+                None => Value::Number(1.0),
+            };
+            let standing = Standing::Determined;
+            Finding { value: Some(value), interval: None, standing, ..finding }
+        }
+        false => finding,
+    };
+    findings.map(guessed).collect()
+}
+
+/// Keys whose values are classes, and what a detector says of any drive that looks for no more.
+const CLASSES: [(&str, &str); 5] = [
+    ("kind", "ssd"),
+    ("compression", "yes"),
+    ("read_ahead", "yes"),
+    ("trim", "works"),
+    ("trim_holds_up_reads", "yes"),
+];
+
+/// Takes a control out of the evidence of a detector: what the samples say that would speak against it.
+type WithoutControl = fn(&mut Evidence);
+
+const WITHOUT_CONTROL: [(Detector, &str, WithoutControl); 4] = [
+    // What is written after a moment's rest is as slow as what was written before it.
+    (Detector::SlcCache, "slc_cache_mib", |evidence| {
+        if let [first, again] = &mut evidence.series[..] {
+            let slowest = first.samples.iter().map(|[_, us]| *us).fold(0.0, f64::max);
+            again.samples.iter_mut().for_each(|sample| sample[1] = slowest);
+        }
+    }),
+    // The link is as fast as anything: it never limits.
+    (Detector::Compression, "compression", |evidence| scale_last(evidence, 0, 0.01)),
+    // Backwards the third of three reads is as slow as one that nothing was read before.
+    (Detector::ReadAhead, "read_ahead", |evidence| scale_last(evidence, 0, 1.5)),
+    // Without a TRIM a used drive becomes slower yet.
+    (Detector::Trim, "trim", |evidence| scale_last(evidence, 3, 1.5)),
+];
+
+/// Makes the times of a series others by a factor; which, is counted from the last.
+fn scale_last(evidence: &mut Evidence, from_last: usize, factor: f64) {
+    if let Some(series) = evidence.series.iter_mut().rev().nth(from_last) {
+        series.samples.iter_mut().for_each(|sample| sample[1] *= factor);
+    }
+}
+
+#[test]
+fn the_judge_is_against_a_detector_that_always_says_something_and_one_without_its_control() {
+    let noise = Noise::None;
+    let sampled = sample(&small(noise), &|_| true);
+    assert_eq!(complaints(&tally(noise, &sampled, &judge)), [""; 0]);
+    for key in Detector::ALL.iter().flat_map(|detector| detector.keys()) {
+        let spoiled = tally(noise, &sampled, &|evidence| never_undetermined(evidence, key));
+        let against = complaints(&spoiled);
+        assert!(against.len() == 1 && against[0].starts_with(key), "{key}: {against:?}");
+    }
+    for (detector, key, take_out) in WITHOUT_CONTROL {
+        let reading = |evidence: &[Evidence]| {
+            let mut evidence = evidence.to_vec();
+            evidence.iter_mut().filter(|it| it.detector == detector.name()).for_each(take_out);
+            judge(&evidence)
+        };
+        let against = complaints(&tally(noise, &sampled, &reading));
+        assert!(against.iter().any(|it| it.starts_with(key)), "{key}: {against:?}");
     }
 }
 

@@ -32,13 +32,18 @@ fn page_row_and_buffer_of_the_m4_are_found_and_judged_again() {
     let ran = run(dir.path(), &["diagnose", M4, "--json", "-o", "found.json"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     // What it writes and takes is said first.
-    assert!(ran.stderr.contains("kind, row, write-buffer; writes up to"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("kind, row, read-ahead, write-buffer; writes up to"),
+        "{}",
+        ran.stderr
+    );
     assert!(ran.stderr.contains("minutes"), "{}", ran.stderr);
     let found = diagnosis(&ran);
     assert_eq!(found["schema"], "fourcorners.diagnose/1");
     assert_eq!(finding(&found, "kind")["value"], "ssd");
     assert_eq!(finding(&found, "page_bytes")["value"], 8192.0);
     assert_eq!(finding(&found, "row_bytes")["value"], 16384.0);
+    assert_eq!(finding(&found, "read_ahead")["value"], "yes");
     // The profile's 512 KiB, without the row that is being filled.
     let buffer = finding(&found, "write_buffer_kib");
     assert_eq!((&buffer["value"], &buffer["unit"]), (&496.0.into(), &"KiB".into()));
@@ -77,7 +82,7 @@ fn through_noise_and_with_another_page_the_other_page_is_found() {
 fn of_an_optane_and_a_hard_disk_nothing_of_flash_is_said() {
     let dir = folder();
     let optane = diagnosis(&run(dir.path(), &["diagnose", "intel-optane-900p-280gb", "--json"]));
-    let keys = ["kind", "page_bytes", "row_bytes", "write_buffer_kib"];
+    let keys = ["kind", "page_bytes", "row_bytes", "read_ahead", "write_buffer_kib"];
     assert_eq!(undetermined(&optane), keys, "{}", optane["findings"]);
     let disk = diagnosis(&run(dir.path(), &["diagnose", HDD, "--json"]));
     assert_eq!(finding(&disk, "kind")["value"], "disk");
@@ -95,9 +100,9 @@ fn a_budget_chooses_the_detectors_and_what_it_allows_not_is_refused() {
         let evidence = diagnosis(ran)["evidence"].as_array().expect("a list").clone();
         evidence.iter().filter_map(|it| Some(it["detector"].as_str()?.into())).collect()
     };
-    assert_eq!(names(&ran), ["kind", "row"], "{ran:?}");
+    assert_eq!(names(&ran), ["kind", "row", "read-ahead"], "{ran:?}");
     let ran = run(dir.path(), &["diagnose", small, "--budget", "1m", "--json"]);
-    assert_eq!(names(&ran), ["kind", "row", "write-buffer"], "{ran:?}");
+    assert_eq!(names(&ran), ["kind", "row", "read-ahead", "write-buffer"], "{ran:?}");
     for (slip, named) in [
         (&["--budget", "1M"][..], "no detector costs so little"),
         (&["--budget", "soon"], "20G"),
@@ -176,7 +181,7 @@ fn of_a_file_it_says_what_it_can_and_why_not_the_rest() {
     let ran = run(dir.path(), &["diagnose", &target, "--destroy", &target, "--json"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let found = diagnosis(&ran);
-    assert_eq!(found["findings"].as_array().map(Vec::len), Some(4));
+    assert_eq!(found["findings"].as_array().map(Vec::len), Some(5));
     undetermined(&found);
     assert_eq!(fs::metadata(&target).expect("it is there").len(), before);
     let line = refused(dir.path(), &["diagnose", &target, "--destroy", &target, "--noise", "lab"]);
@@ -192,7 +197,7 @@ fn a_target_that_is_too_small_is_undetermined_and_untouched() {
     let target = file(dir.path(), 64 << 20);
     let ran = run(dir.path(), &["diagnose", &target, "--destroy", &target, "--json"]);
     let found = diagnosis(&ran);
-    assert_eq!(undetermined(&found).len(), 4, "{ran:?}");
+    assert_eq!(undetermined(&found).len(), 5, "{ran:?}");
     let reason = finding(&found, "kind")["reason"].as_str().expect("a reason");
     assert!(reason.contains("640 MiB"), "{reason}");
     assert!(fs::read(&target).expect("it is there").iter().all(|byte| *byte == 0));

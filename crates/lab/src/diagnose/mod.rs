@@ -18,19 +18,23 @@
 //! # Ok::<(), fourcorners_catalogue::CatalogueError>(())
 //! ```
 
+mod compression;
 mod finding;
 mod kind;
 mod map_reach;
 mod noisy;
 mod probe;
+mod read_ahead;
 mod region;
 mod row;
 mod slc_cache;
 mod statistics;
+mod trim;
 mod write_buffer;
 
 use fourcorners_drive::{Geometry, Target};
 
+pub(crate) use compression::before_judged as before_compression_bytes;
 pub use finding::{Cost, Diagnosis, Evidence, Finding, SCHEMA, Series, Standing, Value};
 pub use noisy::{Noise, Noisy};
 pub use probe::Stopped;
@@ -53,20 +57,30 @@ pub enum Detector {
     SlcCache,
     /// How much of the drive the map in its memory reaches.
     MapReach,
+    /// Whether less is stored of data that compresses.
+    Compression,
+    /// Whether what is read in order is fetched before it is asked for.
+    ReadAhead,
+    /// Whether a TRIM makes a used drive faster, and whether reads wait for it.
+    Trim,
 }
 
 impl Detector {
     /// All of them, in the order in which they are run.
-    pub const ALL: [Detector; 5] = [
+    pub const ALL: [Detector; 8] = [
         Detector::Kind,
         Detector::Row,
+        Detector::ReadAhead,
         Detector::WriteBuffer,
         Detector::SlcCache,
         Detector::MapReach,
+        Detector::Compression,
+        Detector::Trim,
     ];
 
     /// Those that are run unless others are asked for: they write a twentieth of the drive at most.
-    pub const USUAL: [Detector; 3] = [Detector::Kind, Detector::Row, Detector::WriteBuffer];
+    pub const USUAL: [Detector; 4] =
+        [Detector::Kind, Detector::Row, Detector::ReadAhead, Detector::WriteBuffer];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -76,6 +90,9 @@ impl Detector {
             Detector::WriteBuffer => "write-buffer",
             Detector::SlcCache => "slc-cache",
             Detector::MapReach => "map-reach",
+            Detector::Compression => "compression",
+            Detector::ReadAhead => "read-ahead",
+            Detector::Trim => "trim",
         }
     }
 
@@ -92,6 +109,9 @@ impl Detector {
             Detector::WriteBuffer => &["write_buffer_kib"],
             Detector::SlcCache => &["slc_cache_mib"],
             Detector::MapReach => &["map_reach_gib"],
+            Detector::Compression => &["compression", "compression_ratio"],
+            Detector::ReadAhead => &["read_ahead"],
+            Detector::Trim => &["trim", "trim_holds_up_reads"],
         }
     }
 
@@ -103,6 +123,9 @@ impl Detector {
             Detector::WriteBuffer => write_buffer::estimate(series),
             Detector::SlcCache => slc_cache::estimate(series),
             Detector::MapReach => map_reach::estimate(series),
+            Detector::Compression => compression::estimate(series),
+            Detector::ReadAhead => read_ahead::estimate(series),
+            Detector::Trim => trim::estimate(series),
         }
     }
 
@@ -117,6 +140,9 @@ impl Detector {
             Detector::WriteBuffer => write_buffer::measure(probe, region),
             Detector::SlcCache => slc_cache::measure(probe),
             Detector::MapReach => map_reach::measure(probe),
+            Detector::Compression => compression::measure(probe),
+            Detector::ReadAhead => read_ahead::measure(probe, region),
+            Detector::Trim => trim::measure(probe),
         }
     }
 }
@@ -139,23 +165,33 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Minutes that the detectors take on a drive of this geometry that writes 200 MB/s and reads in 0.1 ms: what to expect, and
-    /// no bound.
+    /// Minutes that the detectors take on a drive of this geometry that writes 200 MB/s in order and 50 at random, and reads in
+    /// 0.1 ms: what to expect, and no bound.
     pub fn minutes(&self, geometry: Geometry) -> f64 {
         let reads = |detector: &Detector| match detector {
             Detector::Kind => 4_000.0,
             Detector::Row => 30_000.0,
-            Detector::WriteBuffer | Detector::SlcCache => 0.0,
+            Detector::ReadAhead => 2_400.0,
+            Detector::WriteBuffer | Detector::SlcCache | Detector::Compression | Detector::Trim => {
+                0.0
+            }
             // At some thirty spans twice, with what warms the map.
             Detector::MapReach => 1_400_000.0,
         };
         let rests = |detector: &Detector| match detector {
             Detector::Kind | Detector::Row => 0.0,
+            Detector::Compression => 1.0,
+            Detector::ReadAhead | Detector::Trim => 4.0,
             Detector::WriteBuffer => 2.0,
             Detector::SlcCache | Detector::MapReach => 60.0,
         };
         let of = |detector| reads(detector) * 1e-4 + rests(detector);
+        let at_random = match self.detectors.contains(&Detector::Trim) {
+            true => trim::bytes_at_random(geometry) as f64,
+            false => 0.0,
+        };
         let seconds = self.bytes_written(geometry) as f64 / 200e6
+            + at_random * (1.0 / 50e6 - 1.0 / 200e6)
             + self.detectors.iter().map(of).sum::<f64>();
         seconds / 60.0
     }
@@ -164,10 +200,12 @@ impl Options {
     pub fn bytes_written(&self, geometry: Geometry) -> u64 {
         let region = Region::of(geometry).map_or(0, |region| region.bytes);
         let of = |detector: &Detector| match detector {
-            Detector::Kind | Detector::Row => 0,
+            Detector::Kind | Detector::Row | Detector::ReadAhead => 0,
             Detector::WriteBuffer => write_buffer::most_bytes(geometry.bytes()),
             Detector::SlcCache => slc_cache::bytes(geometry),
             Detector::MapReach => map_reach::bytes(geometry),
+            Detector::Compression => compression::bytes(geometry),
+            Detector::Trim => trim::bytes(geometry),
         };
         region + self.detectors.iter().map(of).sum::<u64>()
     }
@@ -210,7 +248,29 @@ pub fn judge(evidence: &[Evidence]) -> Vec<Finding> {
         let (name, cost) = (&evidence.detector, evidence.cost);
         findings.extend(of_it.into_iter().map(|it| Finding { evidence: name.clone(), cost, ..it }));
     }
-    without_what_is_not_an_ssd_s(findings)
+    without_classes_of_the_unknown(without_what_is_not_an_ssd_s(findings))
+}
+
+/// Of a device whose kind was looked for and is not known, that it does or does not do something may be said of what lies
+/// before it.
+fn without_classes_of_the_unknown(findings: Vec<Finding>) -> Vec<Finding> {
+    let unknown = |it: &Finding| it.key == "kind" && it.as_class().is_none();
+    if !findings.iter().any(unknown) {
+        return findings;
+    }
+    let without = |finding: Finding| match finding.as_class() {
+        Some(class) => {
+            let reason =
+                format!("{}: {class}, but of what kind it is, is not known", finding.reason);
+            Finding {
+                evidence: finding.evidence,
+                cost: finding.cost,
+                ..Finding::undetermined(&finding.key, reason)
+            }
+        }
+        None => finding,
+    };
+    findings.into_iter().map(without).collect()
 }
 
 /// What is no SSD has no pages and no cache of flash, whatever its times look like.

@@ -1,12 +1,17 @@
 //! What a detector may do to a target: reads, writes, flushes and waiting; and what it has cost so far.
 
-use fourcorners_drive::{Fault, Geometry, Io, Lba, Nanos, Op, SECTOR_BYTES, Tag, Target};
+use fourcorners_drive::{
+    Fault, FaultCause, Geometry, Io, Lba, Nanos, Op, SECTOR_BYTES, Tag, Target,
+};
 use fourcorners_record::{Data, Job, Pattern, Until};
-use fourcorners_run::{JobEnd, Observer, run_marked};
+use fourcorners_run::{JobEnd, Measured, Observer, run_marked};
 
 use crate::disturbed::Random;
 
 use super::finding::Cost;
+
+/// Bytes of the smallest I/O of the detectors.
+pub(super) const UNIT: u64 = 4096;
 
 /// I/Os between two looks at whoever watches.
 const LOOK_AFTER: u32 = 512;
@@ -184,35 +189,134 @@ impl<'a, T: Target> Probe<'a, T> {
         if bytes == 0 {
             return Ok(Vec::new());
         }
+        let job = self.job_in_order(start, bytes, (block, depth), Data::Incompressible);
+        Ok(each_mark(&self.run(&job, mark)?))
+    }
+
+    /// Writes a range in order, of whose data so many percent can be removed; how long that took, microseconds.
+    pub(super) fn write_compressible(
+        &mut self,
+        start: u64,
+        bytes: u64,
+        percent: u8,
+    ) -> Result<f64, Stopped> {
+        let job = self.job_in_order(start, bytes, (128 << 10, 8), Data::Compressible(percent));
+        let began = self.target.now();
+        self.run(&job, u64::MAX)?;
+        Ok((self.target.now() - began).as_micros())
+    }
+
+    /// Writes so many bytes at random in the first `span` bytes, 4 KiB a write; how long each `mark` took, microseconds.
+    pub(super) fn write_at_random(
+        &mut self,
+        span: u64,
+        bytes: u64,
+        mark: u64,
+    ) -> Result<Vec<f64>, Stopped> {
         let job = Job {
+            pattern: Pattern::Random,
+            block_bytes: UNIT as u32,
+            until: Until::Bytes(bytes),
+            ..self.job_in_order(0, span, (128 << 10, 8), Data::Incompressible)
+        };
+        Ok(each_mark(&self.run(&job, mark)?))
+    }
+
+    /// Whether the target takes a TRIM of a range, which is done if it does.
+    pub(super) fn trim(&mut self, start: u64, bytes: u64) -> Result<bool, Stopped> {
+        match self.one(trim_of(start, bytes)) {
+            Ok(_) => Ok(true),
+            Err(Stopped::Failed(fault)) if fault.cause == FaultCause::Unsupported => Ok(false),
+            Err(stopped) => Err(stopped),
+        }
+    }
+
+    /// A read of a unit that is sent right after a TRIM of a range, both of which are waited for; how long the read took,
+    /// microseconds.
+    pub(super) fn read_beside_trim(
+        &mut self,
+        place: u64,
+        (start, bytes): (u64, u64),
+    ) -> Result<f64, Stopped> {
+        if !(self.watch)() {
+            return Err(Stopped::Interrupted);
+        }
+        let submitted = self.target.now();
+        self.target.submit(Tag(1), trim_of(start, bytes));
+        self.target
+            .submit(Tag(0), Io::read(Lba(place / SECTOR_BYTES), (UNIT / SECTOR_BYTES) as u32));
+        self.read += UNIT;
+        let (mut took, mut left, mut failed) = (0.0, 2, None);
+        while left > 0 {
+            match self.target.reap(Nanos::MAX) {
+                Ok(Some(done)) => {
+                    if done.tag == Tag(0) {
+                        took = (done.at - submitted).as_micros();
+                    }
+                    left -= 1;
+                }
+                Ok(None) => {}
+                // The other one is still in flight, and has to be waited for.
+                Err(fault) => {
+                    failed = Some(fault);
+                    left -= 1;
+                }
+            }
+        }
+        match failed {
+            Some(fault) => Err(Stopped::Failed(fault)),
+            None => Ok(took),
+        }
+    }
+
+    fn job_in_order(
+        &mut self,
+        start: u64,
+        bytes: u64,
+        (block, depth): (u32, u32),
+        data: Data,
+    ) -> Job {
+        Job {
             pattern: Pattern::Sequential,
             read_percent: 0,
             block_bytes: block,
             queue_depth: depth.min(self.geometry().queue_depth),
             span_start_bytes: start,
             span_bytes: bytes,
-            data: Data::Incompressible,
+            data,
             until: Until::Bytes(bytes),
             seed: self.random.next(),
             fua: false,
             flush: false,
             jobs: 1,
-        };
-        let measured = run_marked(self.target, &job, mark, &mut Asks(self.watch));
+        }
+    }
+
+    /// Runs a job of writes to its end.
+    fn run(&mut self, job: &Job, mark: u64) -> Result<Measured, Stopped> {
+        let measured = run_marked(self.target, job, mark, &mut Asks(self.watch));
         self.written += measured.bytes;
         match measured.ended {
-            JobEnd::Complete => {}
-            JobEnd::Interrupted => return Err(Stopped::Interrupted),
-            JobEnd::Failed(fault) => return Err(Stopped::Failed(fault)),
+            JobEnd::Complete => Ok(measured),
+            JobEnd::Interrupted => Err(Stopped::Interrupted),
+            JobEnd::Failed(fault) => Err(Stopped::Failed(fault)),
         }
-        let mut before = Nanos::ZERO;
-        let each = measured.marks.iter().map(|&at| {
-            let took = at - before;
-            before = at;
-            took.as_micros()
-        });
-        Ok(each.collect())
     }
+}
+
+/// How long each mark took, microseconds.
+fn each_mark(measured: &Measured) -> Vec<f64> {
+    let mut before = Nanos::ZERO;
+    let each = measured.marks.iter().map(|&at| {
+        let took = at - before;
+        before = at;
+        took.as_micros()
+    });
+    each.collect()
+}
+
+fn trim_of(start: u64, bytes: u64) -> Io {
+    Io::trim(Lba(start / SECTOR_BYTES), (bytes / SECTOR_BYTES) as u32)
 }
 
 /// Asks a function whether to go on.

@@ -3,10 +3,9 @@
 use fourcorners_drive::{Geometry, Target};
 
 use super::finding::Series;
+pub(super) use super::probe::UNIT;
 use super::probe::{Probe, Stopped};
 
-/// Bytes of the smallest I/O of the detectors.
-pub(super) const UNIT: u64 = 4096;
 const MIB: u64 = 1 << 20;
 
 /// A range of a target.

@@ -15,10 +15,13 @@ use super::super::args::TargetArgs;
 #[command(after_help = "Detectors, and what they write:
   kind          SSD, hard disk, memory, or one behind another; needs a fortieth of the drive written in order
   row           page of the flash, and its row over the planes of a die; needs the same
+  read-ahead    whether what is read in order is fetched before it is asked for; needs the same
   write-buffer  where writes wait for the flash; a fiftieth of the drive at most
   slc-cache     flash with one bit a cell that takes writes first; two fifths of the drive
   map-reach     how much of the drive the map in its memory reaches; all of the drive
-Without --only and --budget: kind, row, write-buffer.
+  compression   whether less is stored of data that compresses; a ninth of the drive, 2.2 GB at least
+  trim          whether a TRIM makes a used drive faster, and whether reads wait for one; 2.7 times the drive
+Without --only and --budget: kind, row, read-ahead, write-buffer.
 
 Examples:
   fourcorners diagnose crucial-m4-256gb

@@ -3,6 +3,7 @@
 
 mod catalogue;
 mod population;
+mod rates;
 mod shown;
 mod truth;
 
@@ -13,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use fourcorners_machine::workers;
 use serde::Serialize;
 
-use crate::diagnose::{Detector, Finding, Noise, Options, diagnose};
+use crate::diagnose::{Detector, Evidence, Finding, Noise, Options, diagnose, judge};
 use crate::drive::Drive;
 
 pub use catalogue::{CatalogueRow, grade_catalogue};
@@ -75,41 +76,63 @@ pub struct Tally {
     pub findings: BTreeMap<String, OfProperty>,
 }
 
+/// What was measured of a drawn drive: findings are made of it and of nothing else, so that other readings of it can be
+/// graded without measuring again.
+#[derive(Clone, Debug)]
+pub struct Sampled {
+    /// The drive.
+    pub drawn: Drawn,
+    /// What the detectors measured.
+    pub evidence: Vec<Evidence>,
+}
+
 /// Draws, diagnoses and grades. `watch` is told how many drives are done, and stops it by `false`.
 pub fn grade_findings(what: &Graded, watch: &(dyn Fn(usize) -> bool + Sync)) -> Tally {
-    type Found = (Drawn, Vec<Finding>);
-    let slots: Vec<(usize, Mutex<Option<Found>>)> = (0..what.drives)
+    tally(what.noise, &sample(what, watch), &judge)
+}
+
+/// Draws and measures. `watch` is told how many drives are done, and stops it by `false`.
+pub fn sample(what: &Graded, watch: &(dyn Fn(usize) -> bool + Sync)) -> Vec<Sampled> {
+    let slots: Vec<(usize, Mutex<Option<Sampled>>)> = (0..what.drives)
         .filter(|index| what.only.is_none_or(|only| only == *index))
         .map(|index| (index, Mutex::default()))
         .collect();
     let done = AtomicUsize::new(0);
-    let one = |(index, slot): &(usize, Mutex<Option<Found>>)| {
+    let one = |(index, slot): &(usize, Mutex<Option<Sampled>>)| {
         if watch(done.load(Ordering::Relaxed)) {
             let drawn = draw(what.seed, *index);
-            let found = findings(&drawn, what);
-            *slot.lock().expect("no holder panics") = Some((drawn, found));
+            let evidence = evidence(&drawn, what);
+            *slot.lock().expect("no holder panics") = Some(Sampled { drawn, evidence });
         }
         done.fetch_add(1, Ordering::Relaxed);
         Ok::<(), std::convert::Infallible>(())
     };
     let Ok(()) = workers::each(&slots, what.workers, one);
-    let mut tally = Tally { noise: what.noise.name(), findings: BTreeMap::new() };
-    for (_, slot) in slots {
-        let Some((drawn, found)) = slot.into_inner().expect("no holder panics") else { continue };
-        for finding in found {
+    slots.into_iter().filter_map(|(_, slot)| slot.into_inner().expect("no holder panics")).collect()
+}
+
+/// Grades what `reading` finds in the evidence; [`judge`] is how detectors read it.
+pub fn tally(
+    noise: Noise,
+    sampled: &[Sampled],
+    reading: &dyn Fn(&[Evidence]) -> Vec<Finding>,
+) -> Tally {
+    let mut tally = Tally { noise: noise.name(), findings: BTreeMap::new() };
+    for Sampled { drawn, evidence } in sampled {
+        for finding in reading(evidence) {
             let of_it = tally.findings.entry(finding.key.clone()).or_default();
-            of_it.add(&drawn, &finding, what.noise);
+            of_it.add(drawn, &finding, noise);
         }
     }
     tally
 }
 
-/// What is found of a drive.
-fn findings(drawn: &Drawn, what: &Graded) -> Vec<Finding> {
+/// What is measured of a drive.
+fn evidence(drawn: &Drawn, what: &Graded) -> Vec<Evidence> {
     let mut drive = Drive::from_profile(&drawn.profile);
     let options =
         Options { detectors: what.detectors.clone(), seed: drawn.seed, noise: what.noise };
-    diagnose(&mut drive, drawn.base, &options, &mut |_| true).findings
+    diagnose(&mut drive, drawn.base, &options, &mut |_| true).evidence
 }
 
 impl OfProperty {

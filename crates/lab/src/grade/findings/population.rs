@@ -104,7 +104,34 @@ fn settings(random: &mut Random) -> Vec<String> {
         more += 16;
     }
     give("nand.blocks_per_plane", (blocks + more).to_string());
+    let mut more = Random(random.next());
+    if let Some(stored) = stored_percent(&set, &mut more) {
+        set.push(format!("compression.least_stored_percent={stored}"));
+        set.push("compression.granule_bytes=512".into());
+        set.push("compression.overhead_bytes=0".into());
+        // Data that compresses lies anywhere.
+        set.push("controller.read_ahead_contiguous=false".into());
+        set.push("buffer.join=false".into());
+    }
+    // Two in five do nothing with a TRIM.
+    let trims: [&[&str]; 5] = [
+        &["mode=instant"],
+        &["mode=queued", "range_us=30"],
+        &["mode=blocking", "command_us=10000"],
+        &["mode=ignored"],
+        &["supported=false"],
+    ];
+    let trim = trims[(more.next() % trims.len() as u64) as usize];
+    set.extend(trim.iter().map(|it| format!("trim.{it}")));
     set
+}
+
+/// What is stored at least of a drive's data, percent, if it compresses: every other one that has no SLC cache, which no
+/// drive has with it.
+fn stored_percent(set: &[String], random: &mut Random) -> Option<u64> {
+    let has_cache = set.iter().any(|it| it.starts_with("slc_buffer."));
+    let compresses = random.next() % 2 == 0;
+    (compresses && !has_cache).then(|| [12, 25, 50][(random.next() % 3) as usize])
 }
 
 fn built(base: &str, set: &[String]) -> Profile {
@@ -125,9 +152,11 @@ mod tests {
     fn any_seed_draws_drives_with_each_mechanism_and_without() {
         for seed in 0..5 {
             let drawn: Vec<Drawn> = (0..60).map(|index| draw(seed, index)).collect();
-            for key in ["slc_buffer", "map.memory_kib"] {
+            for (key, count) in
+                [("slc_buffer", 15..45), ("map.memory_kib", 15..45), ("compression.least", 6..25)]
+            {
                 let with = drawn.iter().filter(|it| it.set.iter().any(|set| set.starts_with(key)));
-                assert!((15..45).contains(&with.count()), "{seed} {key}");
+                assert!(count.contains(&with.count()), "{seed} {key}");
             }
             assert_eq!(drawn.iter().filter(|it| !is_ssd(it)).count(), 3);
         }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::diagnose::{Detector, Finding, Noise, Standing, Value};
 use crate::validate::catalogue_hash;
 
-use super::catalogue::{CatalogueCell, CatalogueRow};
+use super::catalogue::{CatalogueCell, CatalogueRow, DETECTORS};
 use super::population::Drawn;
 use super::truth::{Grade, Truth, number};
 use super::{OfProperty, Tally};
@@ -89,7 +89,7 @@ pub fn document(of: &Document<'_>) -> String {
     list(&mut text, "What was wrong", all().flat_map(|it| &it.worst));
     list(&mut text, "What could be told and was not", all().flat_map(|it| &it.missed));
     let _ = write!(text, "\n{CATALOGUE}");
-    let keys = || Detector::ALL.iter().flat_map(|detector| detector.keys()).copied();
+    let keys = || DETECTORS.iter().flat_map(|detector| detector.keys()).copied();
     let heads: Vec<String> = keys().map(|key| format!("`{key}`")).collect();
     let _ = writeln!(text, "| drive | size | {} |", heads.join(" | "));
     let _ = writeln!(text, "|---|---|{}", "---|".repeat(heads.len()));
@@ -152,24 +152,31 @@ undetermined and the reason is given.
 |---|---|---|---|
 | `kind` | SSD, hard disk, memory, or memory in front of something slower | reads of 4 KiB near and far, and of 64 KiB | a fortieth of the drive, once for all detectors, 4 GiB at most |
 | `row` | page of the flash; row, a page on each plane of a die | reads of 8 KiB that cross a border of pages take longer than reads of either half; the border of a row does not | nothing more |
+| `read-ahead` | whether reads in order are fetched before they are asked for (`read_ahead`) | the third of three reads in order is faster than the third of three backwards | nothing more |
 | `write-buffer` | KiB that a drive at rest takes before writes wait | writes in order stop until the first program operation ends | a fiftieth of the drive |
 | `slc-cache` | MiB that are written faster than the rest | the rate of writes in order drops, and is not back after a moment's rest | two fifths of the drive |
 | `map-reach` | GiB that the map in the drive's memory reaches | random reads are slower in a span beyond that | all of the drive |
+| `compression` | whether less is stored of data that compresses (`compression`), and how many times less at most (`compression_ratio`) | writes in order of eleven compressibilities go at rates that rise with it, below the rate of the link | a ninth of the drive, 2.2 GB at least |
+| `trim` | whether a TRIM works, does nothing or is not offered (`trim`), and whether reads wait for one (`trim_holds_up_reads`) | a used drive writes faster at random after a TRIM of half of it; reads are sent right after TRIMs | 2.7 times the drive |
 
-Without options `kind`, `row` and `write-buffer` are run, which write a twentieth of the drive at most.
+Without options `kind`, `row`, `read-ahead` and `write-buffer` are run, which write a twentieth of the drive at most.
 
 What it cannot know: a model's drives have the mechanisms of this project's model, and a real drive may have others. A pattern that
 does not fit is undetermined, but agreement with drawn drives is no proof for hardware. A write buffer is seen only if the link fills
 it before the first page is programmed; the figure is the profile's `buffer.write_kib` without the rows that are being filled. A
 cache is seen only if the link is not what limits, and nothing excludes one that is larger than what was written. A border of pages is
-seen only if a page takes longer from the flash than 4 KiB take over the link.
+seen only if a page takes longer from the flash than 4 KiB take over the link. Compression is seen only where the flash limits data
+that does not compress, and its ratio is a bound where the link limits data that does; data that repeats one byte is judged apart. A
+TRIM is said to do nothing only if the drive was faster when it was just filled: otherwise there is nothing to win back. A drive that
+takes part of a TRIM, or a while to act on it, counts as one on which it works; so does any that becomes faster by a tenth.
 
 ## Drives that are drawn
 
 SSDs of 0.7 to 7 GiB with 2 to 16 dies, 1 to 8 channels, 1 to 4 planes, pages of 4 to 16 KiB, buffers of 128 KiB to 4 MiB; half have
-an SLC cache and half a map that is not all in memory, so that the others are the control. One drive in 20 is a hard disk. What can be told is
-decided from the profile by closed form, before anything is measured (`crates/lab/src/grade/findings/truth.rs`). Wrong is what is
-said and not so, and also what is said where the times cannot tell, even if it is right. The noise `lab` makes times vary by 1 % and
+an SLC cache and half a map that is not all in memory, half of those without a cache compress, and two in five do nothing with a TRIM or
+take none, so that the others are the control. One drive in 20 is a hard disk. What can be told is decided from the profile by closed
+form, before anything is measured (`crates/lab/src/grade/findings/truth.rs`). Wrong is what is said and not so, and also what is said
+where the times cannot tell, even if it is right. The noise `lab` makes times vary by 1 % and
 2 us, `host` by 3 % and 48 us, with a clock of 1 us and one answer in a thousand 1 to 10 ms late.
 
 ";
@@ -178,7 +185,7 @@ const CATALOGUE: &str = "\
 ## Drives of the catalogue
 
 Without noise; large ones are scaled down, with the same dies, link and controller. Bold is wrong. In brackets is what could be told
-and was not.
+and was not. `trim` is not run, which writes a drive at random for longer than all others together.
 
 ";
 

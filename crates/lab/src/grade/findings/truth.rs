@@ -1,9 +1,13 @@
 //! What a finding has to say of a drive that is known, and whether times can tell.
 
 use fourcorners_catalogue::{Model, Profile};
-use fourcorners_drive::config::{LinkSection, SsdConfig, WhenSlcFull};
+use fourcorners_drive::config::{SsdConfig, TrimMode};
 
-use crate::diagnose::{Finding, Standing, Value, write_buffer_most_bytes};
+use crate::diagnose::{
+    Finding, Standing, Value, before_compression_bytes, write_buffer_most_bytes,
+};
+
+use super::rates::{self, RandomUs};
 
 /// What is so.
 #[derive(Clone, PartialEq, Debug)]
@@ -14,6 +18,8 @@ pub(super) enum Truth {
     Class(&'static str),
     /// There is nothing of the kind: a number would be of something else.
     None,
+    /// The closed forms do not say what is so: whatever is found is neither right nor wrong.
+    Open,
 }
 
 impl Truth {
@@ -23,6 +29,7 @@ impl Truth {
             Truth::Number(value, _) => number(*value),
             Truth::Class(class) => (*class).into(),
             Truth::None => "none".into(),
+            Truth::Open => "not known".into(),
         }
     }
 }
@@ -46,14 +53,21 @@ pub(super) fn of(profile: &Profile, key: &str) -> (Truth, bool) {
     };
     let nand = &ssd.nand;
     let (page, planes) = (f64::from(nand.page_bytes), f64::from(nand.planes));
+    // What answers sooner may be memory behind something slow.
+    let is_slower_than_memory = rates::read_us(ssd) > 15.0;
+    let of_known = |(truth, told): (Truth, bool)| (truth, told && is_slower_than_memory);
     match key {
-        // What answers sooner may be memory behind something slow.
-        "kind" => (Truth::Class("ssd"), read_us(ssd) > 15.0),
+        "kind" => (Truth::Class("ssd"), is_slower_than_memory),
         "page_bytes" => (Truth::Number(page, 0.0), Borders::of(ssd).tell_the_page(ssd)),
         "row_bytes" => (Truth::Number(page * planes, 0.0), Borders::of(ssd).tell_the_row(ssd)),
         "write_buffer_kib" => write_buffer(ssd),
         "slc_cache_mib" => slc(ssd),
         "map_reach_gib" => map(ssd),
+        "compression" => of_known(compression(ssd)),
+        "compression_ratio" => compression_ratio(ssd),
+        "read_ahead" => of_known(read_ahead(ssd)),
+        "trim" => of_known(trim(ssd)),
+        "trim_holds_up_reads" => of_known(trim_holds_up(ssd)),
         _ => (Truth::None, false),
     }
 }
@@ -72,10 +86,10 @@ impl Borders {
     fn of(ssd: &SsdConfig) -> Borders {
         let nand = &ssd.nand;
         let transfer_us = f64::from(nand.page_bytes) / nand.bus_mb_per_s;
-        let hidden_us = link_us(ssd, 4096);
-        let read_us = read_us(ssd);
+        let hidden_us = rates::link_us(ssd, 4096);
+        let read_us = rates::read_us(ssd);
         let meet_us =
-            (transfer_us - array_us(ssd)).max(0.0) * f64::from(u8::from(nand.channels == 1));
+            (transfer_us - rates::array_us(ssd)).max(0.0) * f64::from(u8::from(nand.channels == 1));
         let seen = |us: f64| (us - hidden_us).max(0.0) / read_us;
         let within = if nand.planes > 1 { seen(transfer_us) } else { 0.0 };
         Borders { within, of_rows: seen(meet_us) }
@@ -97,73 +111,15 @@ impl Borders {
     }
 }
 
-/// Microseconds that the array takes for a page: what was written in order lies in the SLC buffer, if there is one.
-fn array_us(ssd: &SsdConfig) -> f64 {
-    ssd.slc_buffer.as_ref().map_or(ssd.nand.read_us, |slc| slc.read_us)
-}
-
-/// Microseconds of a read of 4 KiB.
-fn read_us(ssd: &SsdConfig) -> f64 {
-    let firmware_us = ssd.host.command_us + ssd.controller.read_command_us;
-    let transfer_us = f64::from(ssd.nand.page_bytes) / ssd.nand.bus_mb_per_s;
-    firmware_us + array_us(ssd) + transfer_us + link_us(ssd, 4096)
-}
-
-/// Microseconds of data on the link, without what a command adds.
-fn link_us(ssd: &SsdConfig, bytes: u32) -> f64 {
-    match &ssd.link {
-        // Ten bits a byte, in frames of 8 KiB.
-        LinkSection::Sata(sata) => {
-            f64::from(bytes) / (sata.gbps * 100.0) + f64::from(bytes.div_ceil(8192)) * sata.frame_us
-        }
-        // 24 bytes more for each packet.
-        LinkSection::Pcie(pcie) => {
-            let gigabytes =
-                [0.25, 0.5, 0.985, 1.97, 3.94][pcie.generation.clamp(1, 5) as usize - 1];
-            let payload = f64::from(pcie.max_payload_bytes);
-            f64::from(bytes) * (1.0 + 24.0 / payload) / (gigabytes * 1e3 * f64::from(pcie.lanes))
-        }
-    }
-}
-
-/// Microseconds that a command adds on the link.
-fn link_command_us(ssd: &SsdConfig) -> f64 {
-    match &ssd.link {
-        LinkSection::Sata(sata) => sata.command_us,
-        LinkSection::Pcie(_) => 0.0,
-    }
-}
-
-/// Microseconds that a write of this many bytes takes at least if others follow it at once: the slower of link and
-/// firmware.
-fn write_us(ssd: &SsdConfig, bytes: u32) -> f64 {
-    let controller = &ssd.controller;
-    let link = link_us(ssd, bytes) + link_command_us(ssd);
-    let firmware = controller.write_command_us + f64::from(bytes / 4096) * controller.write_4k_us;
-    link.max(firmware).max(ssd.host.command_us)
-}
-
-/// The program time of what is written first.
-fn program_us(ssd: &SsdConfig) -> f64 {
-    ssd.slc_buffer.as_ref().map_or(ssd.nand.program_us, |slc| slc.program_us)
-}
-
-/// Rows that the buffer holds beside those that are being filled.
-fn rows_in_buffer(ssd: &SsdConfig) -> u64 {
-    let row = u64::from(ssd.nand.page_bytes) * u64::from(ssd.nand.planes);
-    let filling = 1 + u64::from(ssd.slc_buffer.is_some()) + u64::from(ssd.streams.is_some());
-    (u64::from(ssd.buffer.write_kib) * 1024 / row).saturating_sub(filling).max(1)
-}
-
 /// What the buffer takes: whole rows, without those that are being filled. It is seen if the link fills it before the first
 /// row is programmed and noticed if it is more than a few writes, and no more than is written.
 fn write_buffer(ssd: &SsdConfig) -> (Truth, bool) {
     let nand = &ssd.nand;
     let row = u64::from(nand.page_bytes) * u64::from(nand.planes);
-    let rows = rows_in_buffer(ssd);
+    let rows = rates::rows_in_buffer(ssd);
     let bytes = (rows * row) as f64;
-    let fill_us = bytes / f64::from(16 << 10) * write_us(ssd, 16 << 10);
-    let programmed_us = program_us(ssd) + row as f64 / nand.bus_mb_per_s;
+    let fill_us = bytes / f64::from(16 << 10) * rates::write_us(ssd, 16 << 10);
+    let programmed_us = rates::program_us(ssd) + row as f64 / nand.bus_mb_per_s;
     let most = write_buffer_most_bytes(ssd.capacity.sectors * 512) as f64;
     let told = !ssd.buffer.power_loss_protected
         && fill_us < 0.95 * programmed_us
@@ -173,32 +129,13 @@ fn write_buffer(ssd: &SsdConfig) -> (Truth, bool) {
     (Truth::Number(bytes / 1024.0, 0.0), told)
 }
 
-/// 10^6 bytes a second that the flash takes, with so many microseconds a program: no more dies are at work than rows are in
-/// the buffer.
-fn flash_mb_per_s(ssd: &SsdConfig, program_us: f64) -> f64 {
-    let nand = &ssd.nand;
-    let row = f64::from(nand.planes * nand.page_bytes);
-    let at_work = f64::from(nand.dies).min(rows_in_buffer(ssd) as f64);
-    let by_program = at_work * row / (program_us + row / nand.bus_mb_per_s);
-    by_program.min(f64::from(nand.channels) * nand.bus_mb_per_s)
-}
-
 /// Nothing excludes a cache that is never seen: without one nothing can be told.
 fn slc(ssd: &SsdConfig) -> (Truth, bool) {
     let Some(slc) = &ssd.slc_buffer else { return (Truth::None, false) };
     let mib = slc.most_bytes(ssd) as f64 / f64::from(1 << 20);
     // The drive becomes slower where it ends, by more than the detector calls a drop.
-    let block = 128 << 10;
-    let link = f64::from(block) / write_us(ssd, block);
-    let [fast, main] = [slc.program_us, ssd.nand.program_us].map(|us| flash_mb_per_s(ssd, us));
-    // Until a block is read and programmed again the next waits, and all goes through both.
-    let row = f64::from(ssd.nand.planes * ssd.nand.page_bytes);
-    let moves =
-        flash_mb_per_s(ssd, ssd.nand.program_us + slc.read_us + row / ssd.nand.bus_mb_per_s);
-    let slow = match slc.when_full {
-        WhenSlcFull::Direct => main,
-        WhenSlcFull::Fold => 1.0 / (1.0 / fast + 1.0 / moves),
-    };
+    let link = rates::link_mb_per_s(ssd);
+    let [fast, slow] = rates::before_and_behind_cache_mb_per_s(ssd);
     (Truth::Number(mib, 0.05), slow.min(link) < 0.85 * fast.min(link))
 }
 
@@ -215,6 +152,82 @@ fn map(ssd: &SsdConfig) -> (Truth, bool) {
     (Truth::Number(reach / f64::from(1 << 30), 0.05), told)
 }
 
+/// 10^6 bytes a second that the flash takes of data that does not compress when compression is looked for: the cache is
+/// full by then, unless it is larger than what was written.
+fn incompressible_mb_per_s(ssd: &SsdConfig) -> f64 {
+    let [fast, slow] = rates::before_and_behind_cache_mb_per_s(ssd);
+    let written = before_compression_bytes(ssd.capacity.sectors * 512);
+    let still_in_it = ssd.slc_buffer.as_ref().is_some_and(|slc| slc.most_bytes(ssd) > written);
+    if still_in_it { fast } else { slow }
+}
+
+/// The flash has to limit what does not compress, and by enough that less of it is seen.
+fn compression(ssd: &SsdConfig) -> (Truth, bool) {
+    let class = if ssd.compression.is_some() { "yes" } else { "no" };
+    (Truth::Class(class), 1.12 * incompressible_mb_per_s(ssd) < rates::link_mb_per_s(ssd))
+}
+
+/// How many times as much is stored of a unit that does not compress as of one of which nine tenths can be removed. Told if
+/// the flash limits also the latter; otherwise there is a bound.
+fn compression_ratio(ssd: &SsdConfig) -> (Truth, bool) {
+    let Some(section) = &ssd.compression else { return (Truth::None, false) };
+    let unit = ssd.map.as_ref().and_then(|map| map.unit_bytes).unwrap_or(4096);
+    let granules = |percent: u32| {
+        let stored = (unit * percent).div_ceil(100) + section.overhead_bytes;
+        f64::from(stored.div_ceil(section.granule_bytes))
+    };
+    let ratio = granules(100) / granules(section.least_stored_percent.max(10));
+    let fastest = incompressible_mb_per_s(ssd) * ratio;
+    (Truth::Number(ratio, 0.1), 1.1 * fastest < rates::link_mb_per_s(ssd))
+}
+
+/// What is fetched ahead spares a read the time of the flash, which has to be more than a tenth of it.
+fn read_ahead(ssd: &SsdConfig) -> (Truth, bool) {
+    let class = if ssd.controller.read_ahead_kib > 0 { "yes" } else { "no" };
+    let link = rates::link_us(ssd, 4096) + rates::link_command_us(ssd);
+    let firmware = ssd.host.command_us + ssd.controller.read_command_us;
+    let all = rates::read_us(ssd);
+    (Truth::Class(class), all - link - firmware > 0.2 * all)
+}
+
+/// A TRIM of half of the drive has to make it faster, if it works; and that it does not, is told where a drive that was only
+/// filled is faster.
+fn trim(ssd: &SsdConfig) -> (Truth, bool) {
+    if !ssd.trim.supported {
+        return (Truth::Class("not offered"), true);
+    }
+    let us = RandomUs::of(ssd);
+    match ssd.trim.mode {
+        Some(TrimMode::Ignored) => (Truth::Class("does nothing"), us.used > 1.2 * us.filled),
+        _ => (Truth::Class("works"), us.used > 1.12 * us.trimmed),
+    }
+}
+
+/// A read waits for as long as the controller is at work on a TRIM, or the drive on nothing else. Where not all of the map is
+/// in memory a TRIM reads and programs pages of it, and how long reads wait for those depends on where they lie.
+fn trim_holds_up(ssd: &SsdConfig) -> (Truth, bool) {
+    if !ssd.trim.supported {
+        return (Truth::None, false);
+    }
+    let bytes = ssd.capacity.sectors as f64 * 512.0 / 64.0;
+    let value = |key: Option<f64>| key.unwrap_or(0.0);
+    let waits = match ssd.trim.mode {
+        Some(TrimMode::Blocking) => {
+            value(ssd.trim.command_us) + value(ssd.trim.us_per_mib) * bytes / f64::from(1 << 20)
+        }
+        Some(TrimMode::Queued) => value(ssd.trim.range_us) * (bytes / (65_535.0 * 512.0)).ceil(),
+        _ => 0.0,
+    };
+    let has_all_of_map = ssd.map.as_ref().and_then(|map| map.memory_kib).is_none();
+    let is_alone = matches!(ssd.trim.mode, Some(TrimMode::Blocking | TrimMode::Ignored));
+    if !has_all_of_map && !is_alone {
+        return (Truth::Open, false);
+    }
+    let times = 1.0 + waits / rates::read_us(ssd);
+    let class = if times >= 5.0 { "yes" } else { "no" };
+    (Truth::Class(class), !(2.3..5.5).contains(&times))
+}
+
 /// How a finding stands to the truth.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Grade {
@@ -229,7 +242,9 @@ pub enum Grade {
 /// The grade of a finding, and whether its interval holds the truth where it has one.
 pub(super) fn grade(finding: &Finding, truth: &Truth) -> (Grade, Option<bool>) {
     match (finding.standing, &finding.value, truth) {
-        (Standing::Undetermined, _, _) | (_, None, _) => (Grade::Undetermined, None),
+        (Standing::Undetermined, _, _) | (_, None, _) | (_, _, Truth::Open) => {
+            (Grade::Undetermined, None)
+        }
         // All that was looked at is below the bound: right for what is not there.
         (Standing::Bound, Some(_), Truth::None) => (Grade::Right, None),
         (Standing::Bound, Some(Value::Number(least)), Truth::Number(truth, _)) => {

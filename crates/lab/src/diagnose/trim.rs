@@ -1,0 +1,192 @@
+//! TRIM: whether it makes a used drive faster, and whether reads wait for it.
+//!
+//! The drive is filled in order, and its lower half written at random until all of it is used. Then the lower half is
+//! written at random twice more: the upper half is trimmed before the second time and not before the first, which is one
+//! control. The other is the drive when it was only filled: a TRIM can win nothing back where nothing was lost, and that
+//! it did nothing is then not said.
+
+use fourcorners_drive::{Geometry, Nanos, Target};
+
+use super::finding::{Finding, Series};
+use super::probe::{Probe, Stopped};
+use super::region::UNIT;
+use super::statistics::median;
+
+const WORKS: &str = "trim";
+const HOLDS_UP: &str = "trim_holds_up_reads";
+const MIB: u64 = 1 << 20;
+/// Pieces of the drive, by which times are taken, and how many of them are written at random until it is used, and then
+/// with and without a TRIM.
+const PIECES: u64 = 128;
+const TO_USE: u64 = 128;
+const EACH_ARM: u64 = 40;
+/// The second half of an arm is judged: by then what the idle time before it gave is used up.
+const JUDGED: usize = 20;
+/// Those first written at random come from a drive that is filled and no more; the very first are the write buffer's.
+const FILLED: std::ops::Range<usize> = 1..6;
+/// Commands that the upper half is trimmed by, at least, and MiB of one at most.
+const COMMANDS: u64 = 32;
+const MOST_OF_ONE: u64 = 1 << 30;
+const REST: Nanos = Nanos(2_000_000_000);
+/// A TRIM that works makes the drive faster by this factor, and one that does nothing by no more than that.
+const LEAST_GAIN: f64 = 1.1;
+const NO_GAIN: f64 = 1.04;
+/// A drive that was only filled is faster by this factor at least, or there is nothing to win back.
+const LEAST_LOST: f64 = 1.25;
+/// A read waits for a TRIM if it takes longer than alone by this factor; less than the other is no wait.
+const WAITS: f64 = 5.0;
+const WAITS_NOT: f64 = 2.5;
+
+/// Bytes that are written at most.
+pub(super) fn bytes(geometry: Geometry) -> u64 {
+    geometry.bytes() + bytes_at_random(geometry)
+}
+
+/// Bytes of them that are written at random.
+pub(super) fn bytes_at_random(geometry: Geometry) -> u64 {
+    piece(geometry) * (TO_USE + 2 * EACH_ARM)
+}
+
+fn piece(geometry: Geometry) -> u64 {
+    geometry.bytes() / PIECES / UNIT * UNIT
+}
+
+pub(super) fn measure<T: Target>(probe: &mut Probe<'_, T>) -> Result<Vec<Series>, Stopped> {
+    let geometry = probe.geometry();
+    if geometry.queue_depth < 2 {
+        return Err(Stopped::Lacks("the target takes one command at a time".into()));
+    }
+    let half = geometry.bytes() / 2 / MIB * MIB;
+    let series = |what: &str, samples: Vec<[f64; 2]>| Series { what: what.into(), samples };
+    let taken = probe.trim(half, UNIT)?;
+    let offered = series(
+        "TRIMs that were tried; those that were taken",
+        vec![[1.0, f64::from(u8::from(taken))]],
+    );
+    if !taken {
+        return Ok(vec![offered]);
+    }
+    probe.flush()?;
+    probe.write_in_order(
+        0,
+        geometry.bytes() / (128 << 10) * (128 << 10),
+        (128 << 10, 8),
+        u64::MAX,
+    )?;
+    let piece = piece(geometry);
+    let at_random = |probe: &mut Probe<'_, T>, pieces: u64, what: &str| {
+        let times = probe.write_at_random(half, pieces * piece, piece)?;
+        let samples = times.iter().zip(1..).map(|(us, number)| [(number * piece) as f64, *us]);
+        Ok(series(what, samples.collect()))
+    };
+    let used =
+        at_random(probe, TO_USE, "bytes written at random; microseconds of the last of them")?;
+    probe.flush()?;
+    probe.idle(REST)?;
+    let without = at_random(probe, EACH_ARM, "the same without a TRIM")?;
+    probe.flush()?;
+    probe.idle(REST)?;
+    let (mut alone, mut beside) = (Vec::new(), Vec::new());
+    let one = (half / COMMANDS).min(MOST_OF_ONE) / MIB * MIB;
+    let mut start = half;
+    while start < geometry.bytes() / MIB * MIB {
+        let bytes = one.min(geometry.bytes() / MIB * MIB - start);
+        let mut place = || probe.below(half / UNIT) * UNIT;
+        let [before, meanwhile] = [place(), place()];
+        alone.push([before as f64, probe.read_us(before, UNIT)?]);
+        let read = probe.read_beside_trim(meanwhile, (start, bytes))?;
+        beside.push([meanwhile as f64, read]);
+        start += bytes;
+    }
+    probe.idle(REST)?;
+    let with = at_random(probe, EACH_ARM, "the same after a TRIM of the upper half")?;
+    let alone = series("place of a read of 4 KiB; microseconds", alone);
+    let beside = series("place of a read of 4 KiB beside a TRIM; microseconds", beside);
+    Ok(vec![offered, used, without, with, alone, beside])
+}
+
+pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
+    let both =
+        |reason: &str| [WORKS, HOLDS_UP].map(|key| Finding::undetermined(key, reason)).to_vec();
+    let takes_none =
+        |it: &Series| it.samples.iter().all(|[tried, taken]| *tried == 1.0 && *taken == 0.0);
+    let (used, without, with, alone, beside) = match series {
+        [offered] if !offered.samples.is_empty() && takes_none(offered) => {
+            let reason = "the drive answers a TRIM with an error";
+            return vec![
+                Finding::class(WORKS, "not offered", reason),
+                Finding::undetermined(HOLDS_UP, reason),
+            ];
+        }
+        [_, used, without, with, alone, beside] => (used, without, with, alone, beside),
+        _ => return both("nothing was measured"),
+    };
+    let times = |series: &Series| series.samples.iter().map(|[_, us]| *us).collect::<Vec<f64>>();
+    let last = |series: &Series| {
+        let times = times(series);
+        median(&times[times.len().saturating_sub(JUDGED)..])
+    };
+    let filled = median(times(used).get(FILLED).unwrap_or_default());
+    let [without, with, alone, beside] =
+        [last(without), last(with), median(&times(alone)), median(&times(beside))];
+    // Of none the median is no number, which is above nothing.
+    if ![filled, without, with, alone, beside].iter().all(|us| *us > 0.0) {
+        return both("nothing was measured");
+    }
+    vec![works(filled, without, with), holds_up(alone, beside)]
+}
+
+/// By microseconds of a piece written at random to a drive that was filled and no more, to a used one, and after a TRIM.
+fn works(filled: f64, without: f64, with: f64) -> Finding {
+    let (gain, lost) = (without / with, without / filled);
+    let reason = format!(
+        "a used drive writes {gain:.2} times as fast after a TRIM of half of it, and one that was only filled {lost:.2} times"
+    );
+    match gain {
+        _ if gain >= LEAST_GAIN => Finding::class(WORKS, "works", reason),
+        _ if lost < LEAST_LOST => {
+            Finding::undetermined(WORKS, format!("{reason}: there is too little to win back"))
+        }
+        _ if (1.0 / NO_GAIN..NO_GAIN).contains(&gain) => {
+            Finding::class(WORKS, "does nothing", reason)
+        }
+        _ => Finding::undetermined(WORKS, format!("{reason}: too little to tell")),
+    }
+}
+
+/// By microseconds of a read alone and of one beside a TRIM.
+fn holds_up(alone: f64, beside: f64) -> Finding {
+    let reason =
+        format!("a read takes {alone:.0} us alone and {beside:.0} us right after a TRIM was sent");
+    match beside / alone {
+        waits if waits >= WAITS => Finding::class(HOLDS_UP, "yes", reason),
+        waits if waits < WAITS_NOT => Finding::class(HOLDS_UP, "no", reason),
+        _ => Finding::undetermined(HOLDS_UP, format!("{reason}: neither quick nor held up")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(times: [f64; 3]) -> Option<String> {
+        works(times[0], times[1], times[2]).as_class().map(String::from)
+    }
+
+    #[test]
+    fn that_it_does_nothing_is_said_only_where_something_was_lost() {
+        assert_eq!(said([100.0, 300.0, 120.0]), Some("works".into()));
+        assert_eq!(said([100.0, 300.0, 300.0]), Some("does nothing".into()));
+        assert_eq!(said([290.0, 300.0, 300.0]), None);
+        assert_eq!(said([100.0, 300.0, 275.0]), None);
+        assert_eq!(said([100.0, 300.0, 400.0]), None);
+    }
+
+    #[test]
+    fn a_read_waits_for_a_trim_or_does_not_and_between_nothing_is_said() {
+        let said = |beside| holds_up(100.0, beside).as_class().map(String::from);
+        assert_eq!(said(10_000.0), Some("yes".into()));
+        assert_eq!(said(110.0), Some("no".into()));
+        assert_eq!(said(400.0), None);
+    }
+}
