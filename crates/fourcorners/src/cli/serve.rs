@@ -242,13 +242,16 @@ fn settings(args: &ServeArgs) -> TurnSettings {
     }
 }
 
+/// What tells the counters of a drive, where it has some.
+type Counters<T> = Box<dyn Fn(&T) -> Option<DriveCounters>>;
+
 /// A drive of one kind.
 struct Served<T> {
     target: T,
     settings: TurnSettings,
     /// A new one, to ask how fast it is.
     probe: Option<T>,
-    counters: Box<dyn Fn(&T) -> Option<DriveCounters>>,
+    counters: Counters<T>,
     /// Of one whose power can be cut.
     expect_power_cuts: Option<fn(&mut Turn<T>)>,
 }

@@ -130,7 +130,7 @@ fn settings(random: &mut Random) -> Vec<String> {
 /// drive has with it.
 fn stored_percent(set: &[String], random: &mut Random) -> Option<u64> {
     let has_cache = set.iter().any(|it| it.starts_with("slc_buffer."));
-    let compresses = random.next() % 2 == 0;
+    let compresses = random.next().is_multiple_of(2);
     (compresses && !has_cache).then(|| [12, 25, 50][(random.next() % 3) as usize])
 }
 
