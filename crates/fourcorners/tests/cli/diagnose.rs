@@ -102,7 +102,8 @@ fn a_budget_chooses_the_detectors_and_what_it_allows_not_is_refused() {
     };
     assert_eq!(names(&ran), ["kind", "row", "read-ahead"], "{ran:?}");
     let ran = run(dir.path(), &["diagnose", small, "--budget", "1m", "--json"]);
-    assert_eq!(names(&ran), ["kind", "row", "read-ahead", "write-buffer"], "{ran:?}");
+    let in_a_minute = ["kind", "row", "read-ahead", "write-buffer", "compression"];
+    assert_eq!(names(&ran), in_a_minute, "{ran:?}");
     for (slip, named) in [
         (&["--budget", "1M"][..], "no detector costs so little"),
         (&["--budget", "soon"], "20G"),
