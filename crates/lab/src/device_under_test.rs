@@ -412,7 +412,6 @@ fn real_info(target: &RealTarget, direct: Option<bool>) -> TargetInfo {
     let Geometry { logical_block_bytes, .. } = target.geometry;
     TargetInfo {
         title: target.model.clone().unwrap_or_else(|| name.clone()),
-        rotational: target.rotational == Some(true) && target.model.is_some(),
         direct,
         model: target.model.clone(),
         serial: target.serial.clone(),

@@ -13,7 +13,6 @@ pub fn target_info(profile: &Profile, geometry: Geometry) -> TargetInfo {
     };
     TargetInfo {
         title: profile.title.clone(),
-        rotational: ssd.is_none(),
         profile_hash: Some(profile.hash()),
         rated_cycles: ssd.and_then(|ssd| rated_cycles(ssd)),
         flash: ssd.and_then(|ssd| ssd.flash.as_ref().map(flash_rating)),

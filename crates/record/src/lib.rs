@@ -288,10 +288,6 @@ pub struct TargetInfo {
     pub capacity_bytes: u64,
     /// Smallest I/O in bytes.
     pub logical_block_bytes: u32,
-    /// Whether it is a hard disk, as its profile or the kernel says. A disk without a model is not asked:
-    /// the kernel says that those of virtual machines turn.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub rotational: bool,
     /// A real target: whether I/O bypassed the page cache. If not, memory was measured too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direct: Option<bool>,
@@ -349,7 +345,6 @@ impl TargetInfo {
             kind,
             capacity_bytes,
             logical_block_bytes,
-            rotational: false,
             direct: None,
             model: None,
             serial: None,

@@ -5,7 +5,7 @@ use fourcorners_results::compare::NO_MATTER;
 use maud::{Markup, html};
 
 use super::entries::{Entries, Entry, has_bars};
-use super::references::Role;
+use super::references::{Role, is_hard_disk};
 use super::used;
 use super::words::rate;
 
@@ -87,7 +87,7 @@ impl<'a> Strip<'a> {
                 (value > 0.0).then_some(other)
             });
             let others: Vec<Other> = others.collect();
-            let rotational = record.target.rotational;
+            let rotational = is_hard_disk(record);
             (!others.is_empty()).then_some(Strip { placed, own, rotational, others })
         };
         all.all.iter().find_map(of_entry)

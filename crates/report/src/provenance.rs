@@ -70,7 +70,6 @@ fn facts(record: &Record) -> Vec<(&'static str, String)> {
         kind,
         capacity_bytes,
         logical_block_bytes,
-        rotational,
         direct,
         model,
         serial,
@@ -90,7 +89,6 @@ fn facts(record: &Record) -> Vec<(&'static str, String)> {
     let facts = [
         ("Target", Some(name.clone())),
         ("Kind", Some(kind_words(*kind).into())),
-        ("Hard disk", rotational.then(|| "yes".into())),
         ("Model", model.clone()),
         ("Serial number", serial.clone()),
         ("Firmware", firmware.clone()),

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use fourcorners_record::{Ended, Record};
+use fourcorners_record::{Ended, Figure, Record, TargetKind};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -119,7 +119,7 @@ impl References {
                 drives.push(Reference {
                     name: name.clone(),
                     title: record.target.title.clone(),
-                    rotational: record.target.rotational,
+                    rotational: is_hard_disk(record),
                     works: BTreeMap::new(),
                 });
                 drives.len() - 1
@@ -258,6 +258,18 @@ impl Reference {
     fn is_of(&self, record: &Record) -> bool {
         self.name == record.target.name || self.title == record.target.title
     }
+}
+
+/// Whether a record is of a virtual hard disk: any figure of an SSD, of a cache or of an array of SSDs says what its flash
+/// has to spare or was written. What a real drive is, its record does not say.
+pub(super) fn is_hard_disk(record: &Record) -> bool {
+    let of_flash = |figure: &Figure| {
+        figure.nameplate_op.is_some() || figure.write_amplification.is_some() || figure.cache.is_some()
+    };
+    let figures = &record.figures;
+    record.target.kind == TargetKind::Virtual
+        && !figures.is_empty()
+        && !figures.values().any(of_flash)
 }
 
 /// A number that is the same on any machine and takes no more room than its error is worth.

@@ -127,7 +127,6 @@ impl ArrayProfile {
         let first = &members[0];
         TargetInfo {
             title: self.title.clone(),
-            rotational: members.iter().all(|it| it.rotational),
             profile_hash: Some(hash),
             fitted,
             variation: first
