@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use fourcorners_drive::{Clock, Done, Fault, FaultCause, Geometry, Io, Nanos, Op, Tag, Target};
 
 use crate::layout::{Layout, LayoutError, Level};
-use crate::member::{Answer, Member};
+use crate::member::{self, Answer, Member};
 use crate::rebuild::Rebuild;
 use crate::work::{Job, Members};
 
@@ -386,14 +386,12 @@ impl<T: Target> Array<T> {
 
     /// Every drive's clock goes to the array's.
     fn advance(&mut self) {
-        for member in &mut self.members {
-            member.advance(self.now, &mut self.answers);
-        }
+        member::advance(&mut self.members, self.now, &mut self.answers);
     }
 
     /// The next time at which something happens.
     fn next(&mut self) -> Option<Nanos> {
-        let dues = self.members.iter_mut().filter_map(|member| member.drive.due()).min();
+        let dues = member::due(&mut self.members);
         let rebuild = self.rebuild.as_ref().and_then(Rebuild::due);
         dues.into_iter().chain(rebuild).min()
     }
@@ -402,12 +400,7 @@ impl<T: Target> Array<T> {
     fn carry_on(&mut self) {
         while let Some(answer) = self.answers.pop_front() {
             self.answered(answer);
-            for member in &mut self.members {
-                if member.is_waiting() {
-                    member.advance(self.now, &mut self.answers);
-                    member.fill();
-                }
-            }
+            member::fill(&mut self.members, self.now, &mut self.answers);
         }
     }
 
@@ -496,6 +489,6 @@ impl<T: Target> Target for Array<T> {
     }
 
     fn energy_j(&self, at: Nanos) -> Option<f64> {
-        self.members.iter().map(|member| member.drive.energy_j(at)).sum()
+        member::energy_j(&self.members, at)
     }
 }

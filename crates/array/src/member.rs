@@ -1,4 +1,4 @@
-//! A drive of an array, and the queue before it.
+//! The drives of an array or a cache, and the queue before each.
 
 use std::collections::VecDeque;
 
@@ -56,8 +56,8 @@ impl<T: Target> Member<T> {
         }
     }
 
-    /// Whether something waits that there is a place for now.
-    pub(crate) fn is_waiting(&self) -> bool {
+    /// Whether an I/O waits and the drive has room for it.
+    fn is_waiting(&self) -> bool {
         !self.waiting.is_empty() && !self.free.is_empty()
     }
 
@@ -68,7 +68,7 @@ impl<T: Target> Member<T> {
     }
 
     /// Hands on what waits, as far as there is room. The drive's clock is the array's.
-    pub(crate) fn fill(&mut self) {
+    fn fill(&mut self) {
         while !self.waiting.is_empty()
             && let Some(tag) = self.free.pop()
         {
@@ -77,4 +77,37 @@ impl<T: Target> Member<T> {
             self.drive.submit(Tag(tag), io);
         }
     }
+}
+
+/// The clock of every drive goes to `now`; what was answered on the way is added to `answers`.
+pub(crate) fn advance<T: Target>(
+    members: &mut [Member<T>],
+    now: Nanos,
+    answers: &mut VecDeque<Answer>,
+) {
+    for member in members {
+        member.advance(now, answers);
+    }
+}
+
+/// Hands on what waits for drives that have room again.
+pub(crate) fn fill<T: Target>(
+    members: &mut [Member<T>],
+    now: Nanos,
+    answers: &mut VecDeque<Answer>,
+) {
+    for member in members.iter_mut().filter(|member| member.is_waiting()) {
+        member.advance(now, answers);
+        member.fill();
+    }
+}
+
+/// When the first of the drives answers.
+pub(crate) fn due<T: Target>(members: &mut [Member<T>]) -> Option<Nanos> {
+    members.iter_mut().filter_map(|member| member.drive.due()).min()
+}
+
+/// What all drives used, joules; `None` if one of them does not tell.
+pub(crate) fn energy_j<T: Target>(members: &[Member<T>], at: Nanos) -> Option<f64> {
+    members.iter().map(|member| member.drive.energy_j(at)).sum()
 }

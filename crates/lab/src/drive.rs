@@ -17,6 +17,10 @@ use crate::cache_use::CacheSnapshot;
 use crate::disturbed::{Disturbance, Disturbed};
 use crate::virtual_drive::Virtual;
 
+mod purge;
+
+pub use purge::Purge;
+
 /// Blocks in which what is new is written once before it is read.
 pub const LAY_OUT_BLOCK: u32 = 128 << 10;
 
@@ -34,15 +38,6 @@ pub enum Drive {
     Cache(Box<Cache<Virtual>>),
     /// A block device or a file.
     Real(Box<Uring>),
-}
-
-/// What a purge did.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Purge {
-    /// Nothing is mapped any more.
-    Done,
-    /// It cannot be done; why.
-    NotPossible(String),
 }
 
 /// A job that was run, with what it cost and what it did to the drive.
@@ -163,38 +158,6 @@ impl Drive {
             blocks_retired: wear.blocks_retired,
             read_only: wear.read_only,
         })
-    }
-
-    /// Makes the drive forget everything, if it can.
-    ///
-    /// # Errors
-    /// When a real device fails it.
-    pub fn purge(&mut self) -> Result<Purge, UringError> {
-        let no_flash = || Ok(Purge::NotPossible("a hard disk has nothing to purge".into()));
-        let ssd = match self {
-            Drive::Ssd(ssd) => ssd,
-            Drive::Disturbed(disturbed) => match disturbed.drive_mut() {
-                Virtual::Ssd(ssd) => ssd,
-                Virtual::Hdd(_) => return no_flash(),
-            },
-            Drive::Hdd(_) => return no_flash(),
-            Drive::Array(array) => return Ok(purge_all(array)),
-            Drive::Cache(cache) => return Ok(purge_cache(cache)),
-            Drive::Real(uring) => {
-                return match uring.purge() {
-                    Ok(_) => Ok(Purge::Done),
-                    Err(UringError::PurgeUnsupported { reason }) => {
-                        Ok(Purge::NotPossible(reason.into()))
-                    }
-                    Err(error) => Err(error),
-                };
-            }
-        };
-        if ssd.is_read_only() {
-            return Ok(Purge::NotPossible("the drive is worn out and read-only".into()));
-        }
-        ssd.purge();
-        Ok(Purge::Done)
     }
 
     /// Waits until what was written is on the medium, so that one test's writes are not paid for
@@ -496,36 +459,4 @@ fn write_amplification(before: &[SsdCounters], after: &[SsdCounters]) -> Option<
         ([before], [after]) => after.write_amplification_since(before),
         _ => (host > 0.0).then_some(nand / host),
     }
-}
-
-/// Every drive of an array forgets everything, or none does.
-fn purge_all(array: &mut Array<Virtual>) -> Purge {
-    let why = |member: &Virtual| match member {
-        Virtual::Ssd(ssd) if ssd.is_read_only() => Some("a drive is worn out and read-only"),
-        Virtual::Ssd(_) => None,
-        Virtual::Hdd(_) => Some("a hard disk has nothing to purge"),
-    };
-    if let Some(why) = array.members().find_map(why) {
-        return Purge::NotPossible(why.into());
-    }
-    for member in array.members_mut() {
-        if let Virtual::Ssd(ssd) = member {
-            ssd.purge();
-        }
-    }
-    array.meet();
-    Purge::Done
-}
-
-/// The SSD of a cache is purged and nothing is cached any more. What is on the disk is of no value then, either.
-fn purge_cache(cache: &mut Cache<Virtual>) -> Purge {
-    if let [Virtual::Ssd(ssd), _] = cache.members_mut() {
-        if ssd.is_read_only() {
-            return Purge::NotPossible("the SSD of the cache is worn out and read-only".into());
-        }
-        ssd.purge();
-    }
-    cache.meet();
-    cache.forget();
-    Purge::Done
 }

@@ -70,7 +70,7 @@ pub struct CacheConfig {
     /// Share of the SSD that may be newer than the disk, 0 to 1. What is written beyond it goes to the disk. A quarter
     /// of it is left alone; what is more is written back beside the work.
     pub dirty_share: f64,
-    /// A sequence of so many bytes or more goes past the cache; 0 is never.
+    /// An I/O that continues a sequence of at least so many bytes goes past the cache; with 0, none does.
     pub bypass_bytes: u64,
     /// It begins with the first blocks of the disk, as many as fit.
     pub warm: bool,
@@ -95,7 +95,7 @@ impl Default for CacheConfig {
     }
 }
 
-/// Why there is no such cache.
+/// Why a cache cannot be made.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum CacheError {
     /// No block of a cache.

@@ -27,7 +27,7 @@ pub(super) struct Plan {
     pub(super) arriving: Vec<(u32, u64)>,
     /// Units that `then` writes to the disk.
     pub(super) cleaned: Vec<(u32, u64)>,
-    /// Units of which a part is written, and the rest is nowhere but on the SSD.
+    /// Units that are written in part, and whose other part only the SSD has.
     pub(super) rest_is_newer: Vec<(u32, u64)>,
 }
 
@@ -51,8 +51,9 @@ impl Plan {
 struct Piece {
     block: u64,
     units: Vec<Covered>,
-    /// Those of which all sectors are in the I/O, and the others.
+    /// Units that the I/O covers, a bit each.
     whole: u64,
+    /// Units that it covers in part.
     partly: u64,
 }
 
@@ -263,7 +264,7 @@ impl Planner<'_> {
         plan
     }
 
-    /// What is newer in a block than on the disk, as far as it lies in these units.
+    /// Writes to the disk what the SSD has newer in these units of a block.
     pub(super) fn write_back(&mut self, block: u64, units: &std::ops::Range<u64>) -> Plan {
         let mut plan = Plan::default();
         let Some(slot) = self.slots.find(block) else { return plan };

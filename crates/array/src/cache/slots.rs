@@ -107,7 +107,7 @@ impl Slots {
         Some(slot)
     }
 
-    /// The same for a block of which all units are there, and which is known to be used.
+    /// Puts a block into a slot of a new cache: all of its units are there, and it counts as used.
     pub(super) fn place_warm(&mut self, slot: u32, block: u64, valid: u64) {
         while self.slots.len() <= slot as usize {
             self.slots.push(Slot::default());
@@ -226,7 +226,7 @@ impl Slots {
 }
 
 impl CacheConfig {
-    /// Memory that the table of a cache takes, bytes: on an SSD of so many bytes, in front of a disk of so many.
+    /// Bytes of memory that the table of a cache takes, for an SSD of `ssd_bytes` in front of a disk of `disk_bytes`.
     pub fn memory_bytes(&self, ssd_bytes: u64, disk_bytes: u64) -> u64 {
         // A slot and its links; a remembered name for every second one.
         let a_slot = size_of::<Slot>() as u64 + 16 + 24;

@@ -19,6 +19,18 @@ fn fourcorners(dir: &tempfile::TempDir, args: &[&str]) -> Command {
     command
 }
 
+/// Says a line at the control socket `c` in a folder, and gives its answer.
+fn control(dir: &tempfile::TempDir) -> impl FnMut(&str) -> Value {
+    let socket = UnixStream::connect(dir.path().join("c")).expect("it listens");
+    let mut socket = BufReader::new(socket);
+    move |line| {
+        writeln!(socket.get_mut(), "{line}").expect("it is read");
+        let mut answer = String::new();
+        socket.read_line(&mut answer).expect("it is answered");
+        serde_json::from_str(&answer).expect("JSON")
+    }
+}
+
 fn temporary() -> tempfile::TempDir {
     tempfile::tempdir().expect("a temporary directory")
 }
@@ -97,14 +109,7 @@ fn it_is_asked_and_steered_while_it_runs() {
     let dir = temporary();
     let (mut server, mut events) = with_events(&dir, &["--control", "c"]);
     let first = events.next().expect("it goes on");
-    let mut control =
-        BufReader::new(UnixStream::connect(dir.path().join("c")).expect("it listens"));
-    let mut say = |line: &str| -> Value {
-        writeln!(control.get_mut(), "{line}").expect("it is read");
-        let mut answer = String::new();
-        control.read_line(&mut answer).expect("it is answered");
-        serde_json::from_str(&answer).expect("JSON")
-    };
+    let mut say = control(&dir);
     assert_eq!(say("fault dead@t=60s")["ok"], true);
     assert_eq!(say("snapshot a --with-state")["ok"], true);
     assert_eq!(say("rollback a --with-state")["ok"], true);
@@ -242,14 +247,7 @@ fn left_by_a_cut(drive: &str, cut: Option<&str>) -> (bool, bool) {
     let args = ["serve", drive, "--at", "unix:s", "--control", "c", "--door", "0"];
     let mut server = fourcorners(&dir, &args).stdout(Stdio::null()).spawn().expect("it runs");
     drop(Client::connect(&dir.path().join("s")));
-    let mut control =
-        BufReader::new(UnixStream::connect(dir.path().join("c")).expect("it listens"));
-    let mut say = |line: &str| -> Value {
-        writeln!(control.get_mut(), "{line}").expect("it is read");
-        let mut answer = String::new();
-        control.read_line(&mut answer).expect("it is answered");
-        serde_json::from_str(&answer).expect("JSON")
-    };
+    let mut say = control(&dir);
     let uri = "nbd+unix:///?socket=s";
     let mut client = Command::new("qemu-io");
     client.args(["-t", "writeback", "-f", "raw", uri]).current_dir(dir.path());

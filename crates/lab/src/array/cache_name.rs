@@ -19,11 +19,7 @@ pub(super) fn parse(
     rest: &str,
     (host, set): (Option<&HostController>, &[String]),
 ) -> Result<ArrayProfile, ArrayNameError> {
-    let wrong = |part: &str, must: &str| ArrayNameError::Part {
-        name: name.into(),
-        part: part.into(),
-        must: must.into(),
-    };
+    let wrong = |part: &str, must: &str| ArrayNameError::of_part(name, part, must);
     let mut parts = rest.split(':');
     let drives = parts.next().unwrap_or_default();
     let (ssd, disk) = match drives.split_once('+') {

@@ -32,6 +32,13 @@ pub enum ArrayNameError {
     },
 }
 
+impl ArrayNameError {
+    /// A part of this name means nothing: what has to be there.
+    pub(super) fn of_part(name: &str, part: &str, must: &str) -> ArrayNameError {
+        ArrayNameError::Part { name: name.into(), part: part.into(), must: must.into() }
+    }
+}
+
 /// What follows the drives in a name.
 const OPTIONS: &str =
     "is not known there: a chunk such as 64k, no-trim, failed=2 and rebuild=100 (MB/s) are";
@@ -47,26 +54,22 @@ impl ArrayProfile {
         host: Option<&HostController>,
         set: &[String],
     ) -> Option<Result<ArrayProfile, ArrayNameError>> {
-        let (level, rest) = name.split_once(':')?;
-        let of_level = |it: &&Level| it.name() == level;
-        if level == cache_name::CACHE {
+        let (level_name, rest) = name.split_once(':')?;
+        let of_level = |it: &&Level| it.name() == level_name;
+        if level_name == cache_name::CACHE {
             return Some(cache_name::parse(name, rest, (host, set)));
         }
         let level = Level::ALL.iter().find(of_level).copied();
         let slip = || {
             let known = Level::ALL.iter().map(|level| level.name()).chain([cache_name::CACHE]);
-            nearest(name.split(':').next().unwrap_or_default(), known)
+            nearest(level_name, known)
         };
         match level {
             Some(level) => Some(ArrayProfile::of(name, level, rest, (host, set))),
             None if name.contains('/') => None,
             None => slip().map(|near| {
-                let part = name.split(':').next().unwrap_or_default().to_string();
-                Err(ArrayNameError::Part {
-                    name: name.into(),
-                    part,
-                    must: format!("is no kind of array; did you mean {near}?"),
-                })
+                let must = format!("is no kind of array; did you mean {near}?");
+                Err(ArrayNameError::of_part(name, level_name, &must))
             }),
         }
     }
@@ -77,11 +80,7 @@ impl ArrayProfile {
         rest: &str,
         (host, set): (Option<&HostController>, &[String]),
     ) -> Result<ArrayProfile, ArrayNameError> {
-        let wrong = |part: &str, must: &str| ArrayNameError::Part {
-            name: name.into(),
-            part: part.into(),
-            must: must.into(),
-        };
+        let wrong = |part: &str, must: &str| ArrayNameError::of_part(name, part, must);
         let mut parts = rest.split(':');
         let mut members = Vec::new();
         for drives in parts.next().unwrap_or_default().split('+') {

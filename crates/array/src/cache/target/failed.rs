@@ -8,7 +8,8 @@ use super::{Cache, Purpose};
 use crate::member::Answer;
 
 impl<T: Target> Cache<T> {
-    /// What the disk can stand in for, it does; a TRIM that a drive does not know is none of its business.
+    /// A drive failed a part of a job. The disk does what the SSD failed, where its data is as new. A drive that takes no TRIM
+    /// is not sent another, and the job goes on.
     pub(super) fn failed_part(&mut self, id: u32, answer: &Answer, cause: FaultCause) {
         // First, since a TRIM may have very many parts. The SSD's are of copies that are forgotten anyway.
         if answer.io.op == Op::Trim && (cause == FaultCause::Unsupported || answer.member == SSD) {

@@ -16,7 +16,7 @@ use super::plan::{Part, Plan, Planner};
 use super::ranges::{Claim, Ranges};
 use super::slots::Slots;
 use super::streams::Streams;
-use crate::member::{Answer, Member};
+use crate::member::{self, Answer, Member};
 
 /// Most I/Os in flight, whatever the drives take.
 const MOST_IN_FLIGHT: u32 = 1024;
@@ -156,7 +156,7 @@ impl<T: Target> Cache<T> {
         [&ssd.drive, &disk.drive]
     }
 
-    /// The same, to purge or to settle them: nothing may be in flight.
+    /// The SSD and the disk, to purge or to settle them. Nothing may be in flight.
     pub fn members_mut(&mut self) -> [&mut T; 2] {
         debug_assert_eq!(self.in_flight, 0);
         let [ssd, disk] = &mut self.members;
@@ -247,7 +247,7 @@ impl<T: Target> Cache<T> {
         }
     }
 
-    /// Its units are its own: what is asked of the drives is decided.
+    /// No other job uses its units now: decides what is asked of the drives, and asks.
     fn start(&mut self, id: u32) {
         let fills = self.members[SSD].load() < MOST_FILLS;
         let job = &mut self.jobs[id as usize];
@@ -267,7 +267,7 @@ impl<T: Target> Cache<T> {
                 Op::Trim => planner.trim(io, self.takes_trim),
                 Op::Flush => {
                     let flush = |member| Part { member, io: Io::FLUSH, home: 0 };
-                    // One that is under way may have come too early for who asks now.
+                    // A flush under way may have begun before the last writes were answered.
                     let dirty = |&it: &usize| self.unflushed[it] || self.flushes[it] > 0;
                     let members = [SSD, DISK].into_iter().filter(dirty);
                     Plan { first: members.map(flush).collect(), ..Plan::default() }
@@ -407,13 +407,11 @@ impl<T: Target> Cache<T> {
 
     /// Both drives' clocks go to the cache's.
     fn advance(&mut self) {
-        for member in &mut self.members {
-            member.advance(self.now, &mut self.answers);
-        }
+        member::advance(&mut self.members, self.now, &mut self.answers);
     }
 
     fn next_answer(&mut self) -> Option<Nanos> {
-        self.members.iter_mut().filter_map(|member| member.drive.due()).min()
+        member::due(&mut self.members)
     }
 
     /// The next time at which something happens.
@@ -430,12 +428,7 @@ impl<T: Target> Cache<T> {
     fn carry_on(&mut self) {
         while let Some(answer) = self.answers.pop_front() {
             self.answered(answer);
-            for member in &mut self.members {
-                if member.is_waiting() {
-                    member.advance(self.now, &mut self.answers);
-                    member.fill();
-                }
-            }
+            member::fill(&mut self.members, self.now, &mut self.answers);
         }
     }
 }
@@ -511,6 +504,6 @@ impl<T: Target> Target for Cache<T> {
     }
 
     fn energy_j(&self, at: Nanos) -> Option<f64> {
-        self.members.iter().map(|member| member.drive.energy_j(at)).sum()
+        member::energy_j(&self.members, at)
     }
 }

@@ -14,15 +14,9 @@ use super::shown::value;
 use super::truth::{self, Grade};
 
 /// What is looked for: all but what writes a drive several times at random, which takes minutes of each.
-pub(super) const DETECTORS: [Detector; 7] = [
-    Detector::Kind,
-    Detector::Row,
-    Detector::ReadAhead,
-    Detector::WriteBuffer,
-    Detector::SlcCache,
-    Detector::MapReach,
-    Detector::Compression,
-];
+pub(super) fn detectors() -> Vec<Detector> {
+    Detector::ALL.into_iter().filter(|it| *it != Detector::Trim).collect()
+}
 
 /// What was found of a drive.
 #[derive(Clone, PartialEq, Debug)]
@@ -72,7 +66,7 @@ pub fn grade_catalogue(
 
 fn row(name: &str, noise: Noise) -> Option<CatalogueRow> {
     let (profile, factor) = smaller(catalogue::built_in(name, &[]).ok()?);
-    let options = Options { detectors: DETECTORS.to_vec(), seed: 1, noise };
+    let options = Options { detectors: detectors(), seed: 1, noise };
     let found = diagnose(&mut Drive::from_profile(&profile), name, &options, &mut |_| true);
     let cells = found.findings.iter().map(|finding| {
         let (truth, told) = truth::of(&profile, &finding.key);

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::diagnose::{Detector, Finding, Noise, Standing, Value};
 use crate::validate::catalogue_hash;
 
-use super::catalogue::{CatalogueCell, CatalogueRow, DETECTORS};
+use super::catalogue::{CatalogueCell, CatalogueRow, detectors};
 use super::population::Drawn;
 use super::truth::{Grade, Truth, number};
 use super::{OfProperty, Tally};
@@ -89,7 +89,7 @@ pub fn document(of: &Document<'_>) -> String {
     list(&mut text, "What was wrong", all().flat_map(|it| &it.worst));
     list(&mut text, "What could be told and was not", all().flat_map(|it| &it.missed));
     let _ = write!(text, "\n{CATALOGUE}");
-    let keys = || DETECTORS.iter().flat_map(|detector| detector.keys()).copied();
+    let keys = || detectors().into_iter().flat_map(Detector::keys).copied();
     let heads: Vec<String> = keys().map(|key| format!("`{key}`")).collect();
     let _ = writeln!(text, "| drive | size | {} |", heads.join(" | "));
     let _ = writeln!(text, "|---|---|{}", "---|".repeat(heads.len()));
