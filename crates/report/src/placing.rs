@@ -5,7 +5,7 @@ use fourcorners_results::compare::NO_MATTER;
 use maud::{Markup, html};
 
 use super::entries::{Entries, Entry, has_bars};
-use super::references::{Role, is_hard_disk};
+use super::references::{Role, rotational};
 use super::used;
 use super::words::rate;
 
@@ -55,8 +55,8 @@ const PLACED: [Placed; 8] = [
 pub(super) struct Strip<'a> {
     placed: &'static Placed,
     own: f64,
-    /// Whether the drive is a hard disk.
-    rotational: bool,
+    /// Whether the drive is a hard disk; `None` where that is not known.
+    rotational: Option<bool>,
     others: Vec<Other<'a>>,
 }
 
@@ -65,7 +65,7 @@ pub(super) struct Strip<'a> {
 struct Other<'a> {
     title: &'a str,
     value: f64,
-    rotational: bool,
+    rotational: Option<bool>,
 }
 
 impl<'a> Strip<'a> {
@@ -87,7 +87,7 @@ impl<'a> Strip<'a> {
                 (value > 0.0).then_some(other)
             });
             let others: Vec<Other> = others.collect();
-            let rotational = is_hard_disk(record);
+            let rotational = rotational(record);
             (!others.is_empty()).then_some(Strip { placed, own, rotational, others })
         };
         all.all.iter().find_map(of_entry)
@@ -95,8 +95,12 @@ impl<'a> Strip<'a> {
 
     /// From 1; drives that are at most 10 % faster share it.
     pub(super) fn place(&self) -> usize {
+        self.place_among(self.others.iter())
+    }
+
+    fn place_among<'o>(&self, others: impl Iterator<Item = &'o Other<'o>>) -> usize {
         let most = self.own * (1.0 + NO_MATTER);
-        1 + self.others.iter().filter(|other| other.value > most).count()
+        1 + others.filter(|other| other.value > most).count()
     }
 
     /// Where a value stands between the slowest and the fastest, in equal factors.
@@ -133,18 +137,17 @@ impl<'a> Strip<'a> {
 
     /// The fastest and the slowest of the others.
     fn ends(&self) -> [Other<'a>; 2] {
-        let none = Other { title: "", value: 0.0, rotational: false };
+        let none = Other { title: "", value: 0.0, rotational: None };
         let by_value = |a: &&Other, b: &&Other| a.value.total_cmp(&b.value);
         let ends = [self.others.iter().max_by(by_value), self.others.iter().min_by(by_value)];
         ends.map(|end| end.copied().unwrap_or(none))
     }
 
-    /// "place 2, 1.3 MB/s" among the drives of its kind, where it is a hard disk.
+    /// Of a hard disk: its place among hard disks, and how many of them there are with it.
     fn among_disks(&self) -> Option<(usize, usize)> {
-        let disks: Vec<&Other> = self.others.iter().filter(|other| other.rotational).collect();
-        let most = self.own * (1.0 + NO_MATTER);
-        let faster = disks.iter().filter(|other| other.value > most).count();
-        (self.rotational && !disks.is_empty()).then_some((1 + faster, disks.len() + 1))
+        let disks = || self.others.iter().filter(|other| other.rotational == Some(true));
+        let is_told = self.rotational == Some(true) && disks().next().is_some();
+        is_told.then(|| (self.place_among(disks()), disks().count() + 1))
     }
 }
 
@@ -192,11 +195,11 @@ fn disk_sentence(strips: &[Strip]) -> Option<String> {
         .collect();
     let first = strips.iter().find(|strip| strip.among_disks().is_some())?;
     let (_, disks) = first.among_disks()?;
-    let ssds = first.others.iter().filter(|other| !other.rotational);
+    let ssds = first.others.iter().filter(|other| other.rotational == Some(false));
     let slowest = ssds.min_by(|a, b| a.value.total_cmp(&b.value));
     let ssd = slowest.map(|ssd| {
         format!(
-            " In {} the slowest SSD, {}, does {} MB/s, it {}.",
+            " In {} the slowest SSD, {}, does {} MB/s, this disk {}.",
             first.placed.heading.to_lowercase(),
             ssd.title,
             rate(ssd.value),

@@ -61,9 +61,9 @@ pub struct References {
 pub(super) struct Reference {
     name: String,
     title: String,
-    /// Whether it is a hard disk.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    rotational: bool,
+    /// Whether it is a hard disk; `None` where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rotational: Option<bool>,
     /// By [`work`], then by the name of the figure.
     works: BTreeMap<String, BTreeMap<String, ReferenceFigure>>,
 }
@@ -119,7 +119,7 @@ impl References {
                 drives.push(Reference {
                     name: name.clone(),
                     title: record.target.title.clone(),
-                    rotational: is_hard_disk(record),
+                    rotational: rotational(record),
                     works: BTreeMap::new(),
                 });
                 drives.len() - 1
@@ -236,8 +236,8 @@ impl Reference {
         self.title.split(" (").next().unwrap_or(&self.title)
     }
 
-    /// Whether it is a hard disk.
-    pub(super) fn rotational(&self) -> bool {
+    /// Whether it is a hard disk; `None` where that is not known.
+    pub(super) fn rotational(&self) -> Option<bool> {
         self.rotational
     }
 
@@ -260,16 +260,17 @@ impl Reference {
     }
 }
 
-/// Whether a record is of a virtual hard disk: any figure of an SSD, of a cache or of an array of SSDs says what its flash
-/// has to spare or was written. What a real drive is, its record does not say.
-pub(super) fn is_hard_disk(record: &Record) -> bool {
+/// Whether a record is of a hard disk. It is told from a virtual drive's figures: those of an SSD, of a cache and of an
+/// array of SSDs say what the flash has to spare or was written. `None` of a real drive, whose record does not say.
+pub(super) fn rotational(record: &Record) -> Option<bool> {
     let of_flash = |figure: &Figure| {
-        figure.nameplate_op.is_some() || figure.write_amplification.is_some() || figure.cache.is_some()
+        figure.nameplate_op.is_some()
+            || figure.write_amplification.is_some()
+            || figure.cache.is_some()
     };
     let figures = &record.figures;
-    record.target.kind == TargetKind::Virtual
-        && !figures.is_empty()
-        && !figures.values().any(of_flash)
+    let is_told = record.target.kind == TargetKind::Virtual && !figures.is_empty();
+    is_told.then(|| !figures.values().any(of_flash))
 }
 
 /// A number that is the same on any machine and takes no more room than its error is worth.
@@ -331,6 +332,22 @@ mod tests {
             value(&Record { target: record("own", 1.0).target, ..of(1.0, false) })
                 > value(&Record { target: record("own", 1.0).target, ..of(1.0, true) })
         );
+    }
+
+    #[test]
+    fn what_turns_is_told_of_virtual_drives_and_not_of_real_ones() {
+        let ssd = record("ssd", 1.0);
+        let mut disk = ssd.clone();
+        for figure in disk.figures.values_mut() {
+            (figure.write_amplification, figure.effective_op, figure.nameplate_op) =
+                (None, None, None);
+        }
+        let mut real = disk.clone();
+        real.target.kind = TargetKind::Device;
+        let mut nothing = disk.clone();
+        nothing.figures.clear();
+        let told = [&ssd, &disk, &real, &nothing].map(rotational);
+        assert_eq!(told, [Some(false), Some(true), None, None]);
     }
 
     #[test]
