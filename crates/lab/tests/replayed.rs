@@ -44,6 +44,48 @@ fn csv(lines: &str) -> tempfile::NamedTempFile {
     file
 }
 
+/// What a note about this says, of the first record's notes.
+fn said(record: &Record, about: &str) -> Vec<String> {
+    let notes = record.notes.iter().filter(|note| note.about == about);
+    notes.map(|note| note.text.clone()).collect()
+}
+
+#[test]
+fn a_battery_is_told_of_only_with_all_pauses_and_where_the_power_is_known() {
+    let file = csv("0,read,0,4096,100\n2000100,read,8192,4096,100\n4000200,read,0,4096,100\n");
+    let with = |cap: u64| {
+        let pace = Pace::Think { cap: Nanos::from_secs(cap) };
+        plan(file.path(), pace, Addresses::AsRecorded, vec![Before::Empty])
+    };
+    let whole = replayed(&with(3600), "crucial-m4-256gb", SMALL_M4);
+    let [told] = &said(&whole, "battery")[..] else { panic!("{:?}", whole.notes) };
+    // Four seconds of pauses, nearly all of it idle power.
+    let replay = &whole.replay.as_ref().expect("it was replayed").figures["storage_bench_empty"];
+    let watts = replay.joules.expect("its power is known") / replay.elapsed_s;
+    assert!(replay.elapsed_s > 4.0 && watts < 1.0, "{watts} W in {} s", replay.elapsed_s);
+    assert!(told.contains(&format!("for {:.1} hours from 50 Wh", 50.0 / (8.0 + watts))), "{told}");
+    // Pauses that are cut are not what anybody does, and without a power section nothing is known.
+    let cut = replayed(&with(1), "crucial-m4-256gb", SMALL_M4);
+    assert_eq!(said(&cut, "battery"), [""; 0]);
+    let heavier = [SMALL_M4, &["power.idle_w=8", "power.active_w=9"]].concat();
+    let heavier = replayed(&with(3600), "crucial-m4-256gb", &heavier);
+    assert!(said(&heavier, "battery")[0].contains("for 3.1 hours"), "{:?}", heavier.notes);
+}
+
+#[test]
+fn a_second_time_is_told_of_only_if_there_is_one_and_a_plain_drive_is_no_faster() {
+    let file = csv("0,read,0,4096,100\n1000,read,8192,4096,100\n2000,read,40960,4096,100\n");
+    let states =
+        |states: &[Before]| plan(file.path(), Pace::Fast, Addresses::AsRecorded, states.to_vec());
+    let once = replayed(&states(&[Before::Empty]), "wd-velociraptor-300gb", &[]);
+    assert_eq!(said(&once, "second-time"), [""; 0]);
+    let twice = states(&[Before::Empty, Before::Again]);
+    let twice = replayed(&twice, "crucial-m4-256gb", SMALL_M4);
+    let [told] = &said(&twice, "second-time")[..] else { panic!("{:?}", twice.notes) };
+    let ratio = twice.notes.iter().find(|note| note.about == "second-time").expect("told").value;
+    assert!(ratio.is_some_and(|ratio| (0.8..1.25).contains(&ratio)), "{told}");
+}
+
 #[test]
 fn time_is_busy_time_and_think_time_and_nothing_else() {
     // Four reads one after the other, with 1 ms, 40 ms and 5 ms of thought between.
