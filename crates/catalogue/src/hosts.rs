@@ -1,4 +1,4 @@
-//! Host controllers: what a virtual drive can be put behind, with `--host`.
+//! Hosts, with a controller or without: what a virtual drive can be put behind, with `--host`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -72,9 +72,11 @@ impl HostController {
     ///
     /// What is wrong with the drive's table otherwise is for its own parsing to say.
     pub(super) fn put_before(&self, drive: &mut Table, place: &str) -> Result<(), CatalogueError> {
-        if drive.get("link").is_some_and(|link| link.get("lanes").is_some()) {
+        let pcie = drive.get("link").is_some_and(|link| link.get("lanes").is_some());
+        if pcie && (self.model.ports.is_some() || self.model.upstream.is_some()) {
             let message = format!(
-                "the drive has a PCIe link and takes no SATA host controller: leave --host {} out",
+                "the drive has a PCIe link and takes no SATA host controller: name a host without ports, \
+                 or leave --host {} out",
                 self.name
             );
             return Err(form(place, message));
@@ -105,7 +107,7 @@ impl HostController {
         {
             // A drive that takes none keeps refusing it.
             let takes = section.get("supported").and_then(|it| it.get("value")?.as_bool());
-            match self.model.ports.trim() {
+            match self.model.trim() {
                 PortTrim::Dropped if takes == Some(true) => {
                     section.insert("mode".into(), self.worth(trim, "ignored".into()));
                 }
@@ -168,6 +170,22 @@ mod tests {
         let profile = built_in_behind(drive, Some(host), set).expect("a drive");
         let Model::Ssd(ssd) = profile.model else { panic!("{drive} is an SSD") };
         *ssd
+    }
+
+    #[test]
+    fn a_host_without_ports_takes_any_drive_and_one_with_ports_none_on_pcie() {
+        let (linux, intel) = (host("linux-kernel").expect("built in"), host("intel-6gbps"));
+        let pcie = built_in_behind("samsung-990-pro-1000gb", Some(&linux), &[]).expect("a drive");
+        let Model::Ssd(ssd) = &pcie.model else { panic!("an SSD") };
+        assert_eq!((ssd.host.command_us, ssd.host.process_us), (9.5, linux.model.host.process_us));
+        assert_eq!(pcie.host_trim, None);
+        let sata = built_in_behind("crucial-m4-256gb", Some(&linux), &[]).expect("a drive");
+        let Model::Ssd(m4) = &sata.model else { panic!("an SSD") };
+        assert!(matches!(&m4.link, LinkSection::Sata(link) if link.gbps == 6.0));
+        let intel = intel.expect("built in");
+        let refused = built_in_behind("samsung-990-pro-1000gb", Some(&intel), &[]);
+        let refused = refused.expect_err("PCIe has no SATA port").to_string();
+        assert!(refused.contains("--host intel-6gbps"), "{refused}");
     }
 
     #[test]

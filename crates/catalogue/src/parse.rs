@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fourcorners_drive::Hdd;
-use fourcorners_drive::config::{HddConfig, SsdConfig};
+use fourcorners_drive::config::{HddConfig, PortsSection, SsdConfig};
 use toml::{Table, Value};
 
 use super::outline::{has_key, missing};
@@ -83,7 +83,7 @@ pub(super) fn parse(
         other => return Err(form(format!("kind = \"{other}\" must be \"ssd\" or \"hdd\""))),
     };
     let host_controller = host.map(|host| host.name.clone());
-    let host_trim = host.map(|host| host.model.ports.trim());
+    let host_trim = host.and_then(|host| host.model.ports.as_ref()).map(PortsSection::trim);
     let set = set.to_vec();
     Ok(Profile { name, title, sources, model, host_controller, host_trim, set, values })
 }

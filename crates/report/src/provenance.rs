@@ -111,7 +111,7 @@ fn facts(record: &Record) -> Vec<(&'static str, String)> {
         ("Variation", how_it_varies.map(|how| variation::known_from(how).into())),
         ("Set by hand", list(set)),
         (
-            "Host controller",
+            "Host",
             host_controller.as_ref().map(|name| match host_trim {
                 Some(trim) => format!("{name}, {}", trim.words()),
                 None => name.clone(),

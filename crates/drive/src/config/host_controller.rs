@@ -5,14 +5,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{ConfigError, HostSection, PcieLinkSection, check_gbps, within};
 
-/// A SATA host controller with the operating system in front of it.
+/// An operating system with its way to submit I/Os, and the SATA host controller behind it if that is told.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostControllerConfig {
     /// What a command costs; takes the place of the drive's own section.
     pub host: HostSection,
-    /// What its ports can do.
-    pub ports: PortsSection,
+    /// What its ports can do; left out where only what a command costs is told, whatever the drive is plugged into.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ports: Option<PortsSection>,
     /// Its link to the computer; without it, that is never the slower one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upstream: Option<PcieLinkSection>,
@@ -46,6 +47,13 @@ pub enum PortTrim {
     Unknown,
 }
 
+impl HostControllerConfig {
+    /// What becomes of a TRIM on the way to a drive; where no ports are told, nothing is in its way.
+    pub fn trim(&self) -> PortTrim {
+        self.ports.as_ref().map_or(PortTrim::Passed, PortsSection::trim)
+    }
+}
+
 impl PortsSection {
     /// What becomes of a TRIM.
     pub fn trim(&self) -> PortTrim {
@@ -60,8 +68,10 @@ impl HostControllerConfig {
     /// The first value that is out of its range.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.host.check()?;
-        check_gbps("ports.max_gbps", self.ports.max_gbps)?;
-        within("ports.queue_depth", self.ports.queue_depth, 1..=32)?;
+        if let Some(ports) = &self.ports {
+            check_gbps("ports.max_gbps", ports.max_gbps)?;
+            within("ports.queue_depth", ports.queue_depth, 1..=32)?;
+        }
         self.upstream.as_ref().map_or(Ok(()), |upstream| upstream.check("upstream"))
     }
 }

@@ -18,6 +18,14 @@ pub struct HostSection {
     /// The same for a write, where it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_command_us: Option<f64>,
+    /// Microseconds of them for which the process that submits and collects the command is busy and
+    /// does nothing else: one process reaches one command over this. Left out, it reaches any rate. A hard disk takes
+    /// no notice: it is slower than any host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process_us: Option<f64>,
+    /// Processes that share the commands, each on a processor of its own, 1 to 1024; 1 where it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processes: Option<u32>,
 }
 
 /// A SATA link. One direction carries data at a time.
@@ -48,7 +56,24 @@ impl HostSection {
         ] {
             value.map_or(Ok(()), |value| within(key, value, 0.0..=10_000.0))?;
         }
-        Ok(())
+        if let Some(process_us) = self.process_us {
+            let least = self.command_us.min(self.read_us()).min(self.write_us());
+            if !(0.0..=least).contains(&process_us) {
+                let why = format!(
+                    "it is a part of what a command costs the host: set it to 0 to {least}, or host.command_us to more"
+                );
+                return Err(ConfigError::new("host.process_us", process_us, why));
+            }
+        }
+        match self.processes {
+            Some(processes) if self.process_us.is_none() => Err(ConfigError::new(
+                "host.processes",
+                processes,
+                "without host.process_us a process reaches any rate: set that, too",
+            )),
+            Some(processes) => within("host.processes", processes, 1..=1024),
+            None => Ok(()),
+        }
     }
 
     /// Microseconds for a read.

@@ -147,7 +147,11 @@ pub struct ControllerSection {
     /// latency in which the processor handles other commands. None where it is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_latency_us: Option<f64>,
-    /// The same of a write, and of a flush.
+    /// Whether it begins with a read, and sends data, as soon as the first 4 KiB of it are handled, and handles the rest
+    /// meanwhile, as it does with the data of a write. No where it is left out: it handles all of it first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_pipelined: Option<bool>,
+    /// The same as `read_latency_us` of a write, and of a flush.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_latency_us: Option<f64>,
     /// Microseconds from when the data of a flush, or of a write that has to be safe (FUA, or the write cache is

@@ -224,7 +224,11 @@ impl Ssd {
         let units = self.grain.units_of(io);
         let asked = in_4k(io);
         let cost = self.costs.read + Nanos(self.costs.read_4k.0 * (asked.end - asked.start));
-        let accepted = self.controller.serve(arrives, cost) + self.costs.read_latency;
+        let handled = self.controller.serve(arrives, cost) + self.costs.read_latency;
+        let accepted = match self.costs.read_pipelined {
+            false => handled,
+            true => handled - Nanos(self.costs.read_4k.0 * (asked.end - asked.start - 1)),
+        };
         // Data crosses the link in order, each part as soon as it and the link are there, and the
         // command's own frames close it.
         let mut sent = self.link.send(arrives, accepted, io.bytes());
@@ -246,7 +250,7 @@ impl Ssd {
             self.fetch_ahead(self.grain.unit_of_4k(asked.end), accepted);
         }
         self.read_ahead.expect(io.end());
-        sent + self.link.command()
+        sent.max(handled) + self.link.command()
     }
 
     /// When `pages` of a unit (1 if it is no larger than a page) are in the controller. It may

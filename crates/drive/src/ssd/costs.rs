@@ -22,6 +22,8 @@ pub(super) struct CommandCosts {
     /// Between a command that is handled and what the drive does for it; it keeps no other waiting.
     pub(super) read_latency: Nanos,
     pub(super) write_latency: Nanos,
+    /// Whether a read goes on when its first 4 KiB are handled.
+    pub(super) read_pipelined: bool,
     /// Between data that is safe and the answer that says so.
     pub(super) sync_latency: Nanos,
     /// For a granule of what is stored compressed.
@@ -33,9 +35,11 @@ pub(super) struct CommandCosts {
 impl HostCost {
     /// By operation.
     pub(super) fn by_operation(section: &HostSection) -> [HostCost; 4] {
-        let mut costs = [HostCost::of(section.command_us); 4];
-        costs[Op::Read as usize] = HostCost::of(section.read_us());
-        costs[Op::Write as usize] = HostCost::of(section.write_us());
+        // What a process is busy with is spent before the rest (`processes.rs`).
+        let busy = section.process_us.unwrap_or(0.0);
+        let mut costs = [HostCost::of(section.command_us - busy); 4];
+        costs[Op::Read as usize] = HostCost::of(section.read_us() - busy);
+        costs[Op::Write as usize] = HostCost::of(section.write_us() - busy);
         costs
     }
 
@@ -81,6 +85,7 @@ impl CommandCosts {
             read_4k: Nanos::from_micros(section.read_4k_us),
             write_4k: Nanos::from_micros(section.write_4k_us),
             read_latency: latency(section.read_latency_us),
+            read_pipelined: section.read_pipelined.unwrap_or(false),
             write_latency: latency(section.write_latency_us),
             sync_latency: latency(section.sync_latency_us),
             stored_granule: Nanos::from_micros(store_4k_us * granule_4k),

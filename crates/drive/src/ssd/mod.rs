@@ -56,6 +56,7 @@ mod limited_map;
 mod look_ahead;
 mod persistence;
 mod plain;
+mod processes;
 mod state;
 mod tracking;
 mod trim;
@@ -89,6 +90,7 @@ use limited_map::LimitedMap;
 use look_ahead::LookAhead;
 use persistence::Persistence;
 use plain::OneUnit;
+use processes::Processes;
 use trim::Trim;
 use units::Grain;
 use write_limit::WriteLimit;
@@ -124,6 +126,7 @@ pub struct Ssd {
     one: OneUnit,
     /// By operation.
     host: [HostCost; 4],
+    processes: Option<Box<Processes>>,
     costs: CommandCosts,
     link: Link,
     controller: Lane,
@@ -245,6 +248,7 @@ impl Ssd {
                 &mut link,
             ),
             host: HostCost::by_operation(&config.host),
+            processes: Processes::new(&config.host),
             costs,
             link,
             controller: Lane::default(),
@@ -463,7 +467,11 @@ impl Ssd {
     #[inline(always)]
     fn arrival(&mut self, op: Op) -> Nanos {
         let host = self.host[op as usize];
-        let mut arrives = (self.queue.now() + host.before).max(self.blocked_until);
+        let submitted = match &mut self.processes {
+            None => self.queue.now(),
+            Some(processes) => processes.submit(self.queue.now()),
+        };
+        let mut arrives = (submitted + host.before).max(self.blocked_until);
         if let Some(slots) = &mut self.command_slots {
             arrives = slots.take(arrives);
         }

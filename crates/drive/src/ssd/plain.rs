@@ -64,6 +64,8 @@ impl OneUnit {
         let has_them = plain && grain.pages_per_unit == 1 && drive >= u64::from(unit);
         let touched = in_4k(Io::write(Lba(0), unit));
         let touched_4k = touched.end - touched.start;
+        // What is handled in parts goes the long way.
+        let has_them = has_them && (touched_4k == 1 || !costs.read_pipelined);
         let handling = Nanos(costs.write_4k.0 * touched_4k);
         let data = link.data(u64::from(unit) * SECTOR_BYTES);
         OneUnit {

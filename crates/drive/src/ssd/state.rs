@@ -102,8 +102,9 @@ impl Ssd {
             ahead_contiguous: _,
             reads_unwritten: _,
             compression: _,
-            // All that was in work is answered.
+            // All that was in work is answered, and was submitted before.
             command_slots: _,
+            processes: _,
             // What the host said it will ask for changes no result.
             look_ahead: _,
             // Nor does it when somebody asks what is on the NAND.

@@ -29,6 +29,10 @@ fn case(seed: u64) -> Case {
     profile.buffer.join = random.percent(50).then(|| random.percent(90));
     profile.controller.command_slots =
         random.percent(50).then(|| random.one_of(&[1, 2, 5, 16, 64]));
+    if random.percent(50) {
+        profile.host.process_us = Some(profile.host.command_us * random.one_of(&[0.1, 0.5, 1.0]));
+        profile.host.processes = random.percent(50).then(|| random.one_of(&[1, 2, 5]));
+    }
     profile.capacity.transfer_kib = random.percent(50).then(|| random.one_of(&[64, 68, 256, 4096]));
     for mechanism in [mechanisms::latency, mechanisms::variation] {
         if random.percent(50) {

@@ -45,6 +45,8 @@ pub(crate) struct Reference {
     /// Units fetched for a sequential reader, and when each was there.
     fetched: BTreeMap<usize, u64>,
     now: u64,
+    /// By process: until when it is busy.
+    processes: Vec<u64>,
     /// When, in which order of submission, and which; sorted.
     completions: Vec<(u64, u64, Tag)>,
     submitted: u64,
@@ -77,6 +79,7 @@ impl Reference {
             expected: None,
             fetched: BTreeMap::new(),
             now: 0,
+            processes: vec![0; profile.host.processes.unwrap_or(1) as usize],
             completions: Vec::new(),
             submitted: 0,
             refused: VecDeque::new(),
@@ -268,7 +271,12 @@ impl Reference {
         let cost = ns(controller.read_command_us) + ns(controller.read_4k_us) * count;
         let window = controller.read_ahead_kib as usize / 4;
         let accepted = self.controller.serve(arrives, arrives, cost);
-        let accepted = accepted + ns(controller.read_latency_us.unwrap_or(0.0));
+        let handled = accepted + ns(controller.read_latency_us.unwrap_or(0.0));
+        let behind_the_first = match controller.read_pipelined {
+            Some(true) => ns(controller.read_4k_us) * (count - 1),
+            _ => 0,
+        };
+        let accepted = handled - behind_the_first;
         let mut sent = self.link.free(arrives).max(accepted);
         let transfer = self.frames() + self.data(io.sectors);
         self.link.serve(arrives, arrives, transfer);
@@ -296,7 +304,7 @@ impl Reference {
             }
         }
         self.expected = Some(io.end());
-        sent + self.frames()
+        sent.max(handled) + self.frames()
     }
 
     /// When a unit is in the controller.
@@ -387,8 +395,18 @@ impl Target for Reference {
             self.refused.push_back(Fault { tag, io, at: Nanos(self.now), cause });
             return;
         }
-        let host = ns(self.profile.host.command_us);
-        let mut arrives = self.now + host / 2;
+        let mut submitted = self.now;
+        let busy = ns(self.profile.host.process_us.unwrap_or(0.0));
+        if busy > 0 {
+            // The process that is free first takes it.
+            let first = (0..self.processes.len()).min_by_key(|&process| self.processes[process]);
+            let process = &mut self.processes[first.unwrap_or(0)];
+            *process = submitted.max(*process) + busy;
+            submitted = *process;
+        }
+        let section = &self.profile.host;
+        let host = ns(section.command_us - section.process_us.unwrap_or(0.0));
+        let mut arrives = submitted + host / 2;
         if let Some(slots) = self.profile.controller.command_slots
             // So many are in work until the first of them is answered.
             && let Some(&first) = self.answered.get(slots as usize - 1)

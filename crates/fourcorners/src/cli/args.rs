@@ -238,7 +238,7 @@ pub(super) struct TargetArgs {
     #[arg(long, value_name = "KEY=VALUE")]
     pub(super) set: Vec<String>,
 
-    /// Put the virtual drives behind this host controller, for example marvell-9128
+    /// Put the virtual drives behind this host, for example linux-kernel or marvell-9128
     #[arg(long, value_name = "NAME")]
     pub(super) host: Option<String>,
 
@@ -369,7 +369,7 @@ pub(super) struct DrivesArgs {
     #[arg(long, value_name = "WORDS", num_args = 1.., conflicts_with_all = ["name", "hosts"])]
     pub(super) search: Vec<String>,
 
-    /// List the host controllers for `review --host`, or print the one named, instead of drives
+    /// List the hosts for `review --host`, or print the one named, instead of drives
     #[arg(long)]
     pub(super) hosts: bool,
 
@@ -408,7 +408,7 @@ pub(super) struct AgeArgs {
     #[arg(long, value_name = "KEY=VALUE")]
     pub(super) set: Vec<String>,
 
-    /// Put the drive behind this host controller, for example marvell-9128
+    /// Put the drive behind this host, for example linux-kernel or marvell-9128
     #[arg(long, value_name = "NAME")]
     pub(super) host: Option<String>,
 }
@@ -484,6 +484,11 @@ pub(super) struct DoctorArgs {
     /// A block device or a file; it is only read [default: the machine, and all its drives]
     #[arg(value_name = "PATH")]
     pub(super) path: Option<PathBuf>,
+
+    /// Also read from PATH for two seconds to measure what an I/O costs this machine's host, and write that into
+    /// this new file, for `review DRIVE --host ./FILE.toml`
+    #[arg(long, value_name = "FILE.toml", requires = "path")]
+    pub(super) host_profile: Option<PathBuf>,
 
     /// Print one JSON document instead of a table
     #[arg(long)]

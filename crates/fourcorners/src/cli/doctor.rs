@@ -1,16 +1,20 @@
 //! `fourcorners doctor`: what this machine and a target can and cannot measure; and which drives there are.
 
 use std::io::{Write, stdout};
+use std::path::Path;
 
 use comfy_table::{ContentArrangement, LineStyle, Table, presets};
+use fourcorners_lab::host_cost::HostCost;
 use fourcorners_linux::doctor::{Finding, Roots, Verdict, machine, target};
 use fourcorners_linux::guard::{DriveStanding, MachineDrive, machine_drives};
+use fourcorners_machine::save::write_atomically;
+use fourcorners_run::Unobserved;
 use serde_json::{Value, json};
 
 use super::args::DoctorArgs;
 use super::outcome::{End, Failure};
 use super::print;
-use super::terminal::columns;
+use super::terminal::{columns, paragraph};
 
 /// Looks, and tells. What limits a measurement is no failure; what prevents all of them is one.
 pub(super) fn run(args: &DoctorArgs) -> Result<End, Failure> {
@@ -21,6 +25,10 @@ pub(super) fn run(args: &DoctorArgs) -> Result<End, Failure> {
         .map(|path| target(&roots, path))
         .transpose()
         .map_err(Failure::Usage)?;
+    let host = match (&args.path, &args.host_profile) {
+        (Some(path), Some(output)) => Some(measured_host(path, output)?),
+        _ => None,
+    };
     let on_machine = machine(&roots);
     // With a target, the others are not asked about.
     let drives = args.path.is_none().then(machine_drives);
@@ -39,15 +47,58 @@ pub(super) fn run(args: &DoctorArgs) -> Result<End, Failure> {
         if let Some(Ok(drives)) = &drives {
             document["drives"] = drives.iter().map(drive_json).collect();
         }
+        if let Some(HostCost { command_us, process_us, reads_per_second }) = host {
+            document["host"] = json!({
+                "command_us": command_us, "process_us": process_us, "reads_per_second": reads_per_second,
+            });
+        }
         print::done(writeln!(out, "{document:#}"))?;
         return Ok(end);
     }
     let mut text = table(findings()).to_string();
+    if let (Some(host), Some(output)) = (host, &args.host_profile) {
+        text += &format!("\n\n{}", host_text(&host, output));
+    }
     if let Some(drives) = drives {
         text += &format!("\n\n{}", drives_text(drives));
     }
     print::done(writeln!(out, "{text}"))?;
     Ok(end)
+}
+
+/// What an I/O costs this machine, measured with reads of `path`, in a new file.
+fn measured_host(path: &Path, output: &Path) -> Result<HostCost, Failure> {
+    let shown = output.display();
+    let name = output.file_name().and_then(|name| name.to_str()?.strip_suffix(".toml"));
+    let Some(name) = name.filter(|name| !name.is_empty()) else {
+        let why =
+            format!("--host-profile {shown}: give a name that ends in .toml, as --host needs it");
+        return Err(Failure::Usage(why));
+    };
+    if output.symlink_metadata().is_ok() {
+        let why = format!("--host-profile {shown}: it exists; name another file");
+        return Err(Failure::Usage(why));
+    }
+    let cost = HostCost::measure(path, &mut Unobserved).map_err(Failure::Usage)?;
+    let text = cost.to_toml(name, &path.display().to_string());
+    write_atomically(output, text.as_bytes())
+        .map_err(|error| anyhow::anyhow!("cannot write {shown}: {error}"))?;
+    Ok(cost)
+}
+
+fn host_text(host: &HostCost, output: &Path) -> String {
+    let HostCost { command_us, process_us, .. } = host;
+    let thousands = host.process_limit() / 1000.0;
+    let typed = match output.components().count() {
+        1 => Path::new(".").join(output),
+        _ => output.to_path_buf(),
+    };
+    paragraph(&format!(
+        "A read takes {command_us:.1} us of a processor by itself, and {process_us:.1} us with 32 at a time: one process \
+         reaches at most {thousands:.0} k a second here, on any drive. `fourcorners review DRIVE --host {}` has a virtual \
+         drive behind this host.",
+        typed.display()
+    ))
 }
 
 /// What there is to measure, and how to begin: the answer to a command line that names no command.

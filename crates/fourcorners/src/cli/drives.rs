@@ -14,7 +14,7 @@ use serde_json::json;
 use super::args::{DrivesArgs, DrivesCommand};
 use super::new_drive;
 use super::outcome::{End, Failure};
-use super::terminal::columns;
+use super::terminal::{columns, paragraph};
 
 pub(super) fn run(args: &DrivesArgs) -> Result<End, Failure> {
     if let Some(DrivesCommand::New(args)) = &args.command {
@@ -120,30 +120,32 @@ fn all_hosts(json: bool) -> Result<String, Failure> {
         return Ok(serde_json::to_string_pretty(&document)?);
     }
     let mut table = table();
-    table.set_header(["name", "host controller", "ports", "upstream", "read, write us", "TRIM"]);
+    table.set_header(["name", "host", "ports", "us", "k I/Os/s", "TRIM"]);
     for host in &hosts {
         let model = &host.model;
-        let upstream = model
-            .upstream
-            .as_ref()
-            .map_or("any".into(), |link| format!("PCIe {}.0 x{}", link.generation, link.lanes));
         let host_us = |by: Option<f64>| by.unwrap_or(model.host.command_us);
+        let (read_us, write_us) =
+            (host_us(model.host.read_command_us), host_us(model.host.write_command_us));
         table.add_row([
             host.name.clone(),
             host.title.clone(),
-            format!("{} Gb/s", model.ports.max_gbps),
-            upstream,
-            format!(
-                "{}, {}",
-                host_us(model.host.read_command_us),
-                host_us(model.host.write_command_us)
-            ),
-            trim(model.ports.trim()).into(),
+            model.ports.as_ref().map_or("any".into(), |ports| format!("{} Gb/s", ports.max_gbps)),
+            if read_us == write_us {
+                read_us.to_string()
+            } else {
+                format!("{read_us}, {write_us}")
+            },
+            match model.host.process_us {
+                Some(us) if us > 0.0 => format!("{:.0}", 1000.0 / us),
+                _ => "any".into(),
+            },
+            trim(model.trim()).into(),
         ]);
     }
     // What is looked for as it stands here.
-    [0, 2, 3, 5].into_iter().for_each(|column| keep_whole(&mut table, column));
-    let hint = "`fourcorners review DRIVE --host NAME` puts a virtual drive behind one, `fourcorners \
+    [0, 2, 3, 4, 5].into_iter().for_each(|column| keep_whole(&mut table, column));
+    let hint = "us: microseconds that a command takes of the host (of a read, and of a write where it differs). k I/Os/s: \
+                what one process reaches, thousands a second; `--set host.processes=N` has more of them. `fourcorners review DRIVE --host NAME` puts a virtual drive behind one, `fourcorners \
                 drives --hosts NAME` prints it with the source of every value.";
     Ok(format!("{table}\n{}", paragraph(hint)))
 }
@@ -252,18 +254,6 @@ fn keep_whole(table: &mut Table, column: usize) {
     if let Some(column) = table.column_mut(column) {
         column.set_constraint(ColumnConstraint::ContentWidth);
     }
-}
-
-/// Text broken over lines as the tables are.
-fn paragraph(text: &str) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns());
-    table.add_row([text]);
-    if let Some(column) = table.column_mut(0) {
-        column.set_padding((0, 0));
-    }
-    table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
 }
 
 fn table() -> Table {

@@ -2,6 +2,8 @@
 
 use std::io::{Write, stderr, stdout};
 
+use comfy_table::{ContentArrangement, Table, presets};
+
 /// Width of tables where no terminal says its own.
 const COLUMNS: u16 = 80;
 
@@ -38,6 +40,18 @@ pub(super) fn columns() -> u16 {
         .ok()
         .filter(|&columns| columns > 0)
         .unwrap_or(COLUMNS)
+}
+
+/// Text broken over lines as the tables are.
+pub(super) fn paragraph(text: &str) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns());
+    table.add_row([text]);
+    if let Some(column) = table.column_mut(0) {
+        column.set_padding((0, 0));
+    }
+    table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]

@@ -159,3 +159,44 @@ fn host_controllers_are_listed_and_printed_with_the_source_of_every_value() {
         filled("key") && filled("standing") && filled("source") && !value["value"].is_null()
     }));
 }
+
+#[test]
+fn one_process_limits_a_fast_drive_and_not_a_slow_one() {
+    let rate = |drive: &str, figure: &str, more: &[&str]| quick(drive, more).figures[figure].iops;
+    let (fast, deep) = ("samsung-990-pro-1000gb", "random_write_4k_qd32_incompressible");
+    let (own, linux) = (rate(fast, deep, &[]), rate(fast, deep, &["--host", "linux-kernel"]));
+    let four = rate(fast, deep, &["--host", "linux-kernel", "--set", "host.processes=4"]);
+    assert!(own > 1_000_000.0 && (360_000.0..382_000.0).contains(&linux), "{own}, {linux}");
+    assert!(four > 0.9 * own, "{four} of {own}");
+    let (own, linux) = (rate(M4, READ, &[]), rate(M4, READ, &["--host", "linux-kernel"]));
+    assert!(linux >= own, "9.5 us are less than its own host's 15: {linux}, {own}");
+}
+
+#[test]
+fn what_an_io_costs_this_machine_is_a_host_for_virtual_drives() {
+    let dir = folder();
+    std::fs::write(dir.path().join("data"), vec![9u8; 17 << 20]).expect("a folder of ours");
+    let measure = ["doctor", "data", "--host-profile", "mine.toml"];
+    let ran = run(dir.path(), &measure);
+    if ran.stderr.contains("page cache") {
+        fourcorners_testing::skipped("what an I/O costs", "this folder has no direct reads");
+        return;
+    }
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stdout.contains("--host ./mine.toml"), "{}", ran.stdout);
+    let record = {
+        let args = ["review", M4, "--quick", "--json", "--host", "./mine.toml"];
+        let ran = run(dir.path(), &args);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        ran.document().records.remove(0)
+    };
+    assert_eq!(record.target.host_controller.as_deref(), Some("mine"));
+    // What exists stays, and a name that --host would not take for a file is refused before anything is read.
+    let kept = std::fs::read(dir.path().join("mine.toml")).expect("it is there");
+    assert!(refused(dir.path(), &measure).contains("mine.toml: it exists"));
+    assert_eq!(std::fs::read(dir.path().join("mine.toml")).expect("it stays"), kept);
+    assert!(refused(dir.path(), &["doctor", "data", "--host-profile", "mine"]).contains(".toml"));
+    assert!(refused(dir.path(), &["doctor", "--host-profile", "a.toml"]).contains("PATH"));
+    assert!(refused(dir.path(), &["doctor", "none", "--host-profile", "a.toml"]).contains("none"));
+    assert!(!dir.path().join("a.toml").exists());
+}

@@ -22,6 +22,10 @@ pub(super) struct Rules {
     /// The firmware that a model had then, where the catalogue has it as a drive of its own: the
     /// model's file, and the end of the drive's name.
     pub(super) firmware: Option<(&'static str, &'static str)>,
+    /// The host that its drives on PCIe were behind, by its name in the catalogue.
+    pub(super) nvme_host: Option<&'static str>,
+    /// The depth of random I/Os that name none.
+    pub(super) random_depth: Option<u32>,
 }
 
 /// A drive of which little had ever been written.
@@ -41,7 +45,13 @@ const NONE: Rules = Rules {
     latency_depth: None,
     consistency: false,
     firmware: None,
+    nvme_host: None,
+    random_depth: None,
 };
+
+/// One process keeps the drive busy, through the kernel. Its own limit is what measurements of other drives on another
+/// computer have (`drives/hosts/linux-kernel.toml`); nothing was fitted to these articles.
+const ONE_PROCESS: Rules = Rules { nvme_host: Some("linux-kernel"), ..NONE };
 
 /// Tom's m4 of four capacities (docs/SOURCES.md).
 ///
@@ -82,5 +92,10 @@ pub(super) fn of(article: Option<Article>) -> Rules {
             Rules { firmware: Some(("ocz-vertex", "march2009")), ..NONE }
         }
         Some(Article::TomsM4Capacities) => SWEPT,
+        // Sustained random I/Os "similar to the 2015 test suite", whose Iometer has one worker.
+        Some(Article::Anandtech900p) => ONE_PROCESS,
+        // The page of the 970 EVO Plus names a depth of 32; that of the 900P, by the same author in the same place of
+        // his review, names none.
+        Some(Article::KitguruSustainedRandom) => Rules { random_depth: Some(32), ..ONE_PROCESS },
     }
 }

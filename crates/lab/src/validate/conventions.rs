@@ -122,9 +122,10 @@ pub(super) fn test(figure: &Figure, reading: &Reading, found: Found<'_>) -> Resu
         }),
         None => held.map_or(Until::Seconds(SECONDS), |bytes| Until::SecondsOrBytes(SECONDS, bytes)),
     };
-    let depth = match (reading.depth, pcie) {
+    let named_depth = reading.depth.or(article.random_depth.filter(|_| random && !latency));
+    let depth = match (named_depth, pcie) {
         (None | Some(THREAD_DEPTH), Some(link)) if random && !latency => {
-            THREAD_DEPTH * threads(figure, reading, link)
+            THREAD_DEPTH * threads(figure, named_depth, link)
         }
         (Some(depth), _) => depth,
         (None, Some(_)) if !latency => 32,
@@ -140,7 +141,10 @@ pub(super) fn test(figure: &Figure, reading: &Reading, found: Found<'_>) -> Resu
         None => Data::Repeating,
         Some(other) => return Err(format!("\"{other}\" data is not modelled")),
     };
-    let of_article = article.gbps.map(Host::Gbps);
+    // The profile's own host is that of single commands, which tell it.
+    let computer = article.nvme_host.filter(|_| pcie.is_some() && random && depth > 1);
+    let of_article =
+        article.gbps.map(Host::Gbps).or_else(|| computer.map(|name| Host::Controller(name.into())));
     let (host, set) = attached(reading.host.as_ref().or(of_article.as_ref()), found)?;
     Ok(Test {
         drive: found.profile.name.clone(),
@@ -214,10 +218,9 @@ fn pcie(found: Found<'_>) -> Option<&PcieLinkSection> {
 
 /// Threads of a data sheet's test, each with a queue of its own; a review that names a depth means
 /// all that is in the drive.
-fn threads(figure: &Figure, reading: &Reading, link: &PcieLinkSection) -> u32 {
-    let named = reading.depth.is_some();
+fn threads(figure: &Figure, depth: Option<u32>, link: &PcieLinkSection) -> u32 {
     match link.generation {
-        _ if named && figure.kind != "spec" => 1,
+        _ if depth.is_some() && figure.kind != "spec" => 1,
         ..=3 => 4,
         _ => 16,
     }
@@ -246,13 +249,18 @@ fn attached(
     host: Option<&Host>,
     found: Found<'_>,
 ) -> Result<(Option<&'static str>, Vec<String>), String> {
-    let (controller, gbps) = match host {
+    let gbps = match host {
         None => return Ok((None, Vec::new())),
         Some(Host::Controller(name)) => {
             let known = catalogue::host_names().into_iter().find(|known| known == name);
-            (Some(known.ok_or_else(|| not_modelled(name))?), f64::INFINITY)
+            let known = known.ok_or_else(|| not_modelled(name))?;
+            let ports = catalogue::host(known).map_err(|error| error.to_string())?.model.ports;
+            if ports.is_some() && pcie(found).is_some() {
+                return Err(NO_SATA.into());
+            }
+            return Ok((Some(known), Vec::new()));
         }
-        Some(Host::Gbps(gbps)) => (None, *gbps),
+        Some(Host::Gbps(gbps)) => *gbps,
         Some(Host::Other(other)) => return Err(not_modelled(other)),
     };
     let link = match &found.profile.model {
@@ -262,9 +270,11 @@ fn attached(
         },
         Model::Hdd(hdd) => Some(&hdd.link),
     };
-    let own = link.ok_or("a drive with a PCIe link has no SATA interface")?.gbps;
-    Ok((controller, (gbps < own).then(|| line_rate(gbps)).into_iter().collect()))
+    let own = link.ok_or(NO_SATA)?.gbps;
+    Ok((None, (gbps < own).then(|| line_rate(gbps)).into_iter().collect()))
 }
+
+const NO_SATA: &str = "a drive with a PCIe link has no SATA interface";
 
 fn not_modelled(host: &str) -> String {
     format!("the host controller is not modelled: {host}")

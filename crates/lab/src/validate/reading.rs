@@ -89,6 +89,10 @@ pub enum Article {
     AnandtechAnthology,
     /// Tom's Hardware on the m4 of four capacities.
     TomsM4Capacities,
+    /// AnandTech on Intel's Optane SSD 900P.
+    Anandtech900p,
+    /// A review of KitGuru's Simon Crisp, the page of sustained random I/Os.
+    KitguruSustainedRandom,
 }
 
 /// What a drive was attached to.

@@ -12,13 +12,16 @@ use super::reading::{
 };
 
 /// Articles by a part of the citation.
-const ARTICLES: [(&str, Article); 6] = [
+const ARTICLES: [(&str, Article); 9] = [
     ("the-ssd-diaries-crucials-realssd-c300", Article::SsdDiariesC300),
     ("M550 review, 2014, performance consistency page", Article::AnandtechM550Consistency),
     ("Show/Index/2738?", Article::AnandtechAnthology),
     ("Crucial's m4 SSD tested at", Article::TomsM4Capacities),
     ("m4-ssd-capacity-comparison", Article::TomsM4Capacities),
     ("mirror of Tom's 2957", Article::TomsM4Capacities),
+    ("Show/Index/11953?", Article::Anandtech900p),
+    ("simon-crisp/intel-optane-ssd-900p-480gb-ssd-review/10", Article::KitguruSustainedRandom),
+    ("simon-crisp/samsung-ssd-970-evo-plus-1tb-review/10", Article::KitguruSustainedRandom),
 ];
 
 /// What pages say of a drive's past that the list of figures does not, by a part of the citation: one sentence about

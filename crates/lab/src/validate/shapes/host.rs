@@ -76,7 +76,7 @@ impl Host {
     pub(super) fn in_front_of(self, config: &mut SsdConfig, processes_apart: bool) {
         let apart = if processes_apart { self.process_us } else { 0.0 };
         let command_us = self.command_us - apart;
-        config.host = HostSection { command_us, read_command_us: None, write_command_us: None };
+        config.host = HostSection { command_us, ..HostSection::default() };
     }
 
     /// For how long each of so many processes is busy with a command.
@@ -99,6 +99,18 @@ mod tests {
         assert_eq!(of("optane-4k-r-j1"), KERNEL);
         assert_eq!(of("980pro-rr4k-j1-q1").process_us, 2.62);
         assert_eq!(of("s0-lat-10k").command_us, 5.0);
+    }
+
+    #[test]
+    fn the_hosts_of_the_catalogue_are_those_of_the_measurements() {
+        let entries = built_in();
+        for (name, id) in
+            [("linux-kernel", "980pro-rr4k-j1-q1"), ("spdk", "980pro-spdk-rr4k-j1-q1")]
+        {
+            let host = fourcorners_catalogue::host(name).expect("built in").model.host;
+            let of = Host::of(entries.iter().find(|entry| entry.id == id).expect(id));
+            assert_eq!((host.command_us, host.process_us), (of.command_us, Some(of.process_us)));
+        }
     }
 
     #[test]
