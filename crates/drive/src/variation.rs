@@ -15,6 +15,12 @@ const MOST_KINDS: usize = 3;
 /// One, as a factor.
 const ONE: i64 = 1 << 20;
 
+/// A part, drawn evenly, of `longest`: of the stall of this `number`.
+pub(crate) fn stall(seed: u32, number: u64, longest: Nanos) -> Nanos {
+    let bits = scramble(u64::from(seed) << 32 ^ STALLS ^ number);
+    Nanos(((u128::from(longest.0) * u128::from(bits)) >> 64) as u64)
+}
+
 /// A standard deviation as a factor on [`normal`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Spread(i64);
@@ -54,10 +60,15 @@ pub(crate) fn exponential(bits: u64) -> u64 {
 }
 
 /// By how much something is longer or shorter than its mean, in parts of 2^20.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Factor(i64);
 
 impl Factor {
+    /// Whether it is one that a drift can be.
+    pub(crate) fn is_sane(self) -> bool {
+        self.0.abs() <= MOST_DRIFT
+    }
+
     /// Longer than any operation or host: half an hour. Products with a factor fit below it.
     const LONGEST: Nanos = Nanos(1 << 41);
 
@@ -103,6 +114,11 @@ pub(crate) struct Drift {
 }
 
 impl Drift {
+    /// By how much what the firmware does for writes takes longer.
+    pub(crate) fn of_writes(self) -> Factor {
+        Factor(self.writes)
+    }
+
     /// Whether it is one that can be.
     fn is_sane(self) -> bool {
         self.reads.abs().max(self.writes.abs()) <= MOST_DRIFT
@@ -173,6 +189,7 @@ impl FlashVariation {
 
 /// What keeps numbers of one purpose apart from those of another.
 const RETRY: u64 = 0xd6e8_feb8_6659_fd93;
+const STALLS: u64 = 1 << 61;
 const PROGRAMS: u64 = 1 << 62;
 const COLLECTIONS: u64 = 2 << 62;
 const HOSTS: u64 = 3 << 62;

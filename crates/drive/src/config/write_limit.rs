@@ -34,6 +34,15 @@ pub struct WriteLimitSection {
     /// meanwhile. None where it is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pause_recovers_percent: Option<f64>,
+    /// Microseconds, 0 to 10^6, of the longest stall: once what may come at once is used up, no write is let through for
+    /// a time that is drawn evenly between none and this, and then they go on as fast as they come, where without it
+    /// each waits for its own time. `burst_kib` has to hold what is let through late, or the limit is not reached. With
+    /// variation off every stall is half as long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stall_us: Option<f64>,
+    /// Whether the limit is slower and faster by `variation.write_drift`, as collection is; false when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drifts: Option<bool>,
     /// Whether reads wait with the writes while the limit holds, as where commands are handled in their order; false
     /// when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -50,6 +59,8 @@ impl Default for WriteLimitSection {
             pause_us: None,
             pause_every_kib: None,
             pause_recovers_percent: None,
+            stall_us: None,
+            drifts: None,
             reads_wait: None,
         }
     }
@@ -69,6 +80,16 @@ impl WriteLimitSection {
             within("write_limit.fresh_us_per_4k", fresh, 0.0..=1e6)?;
         }
         self.check_pauses()?;
+        if let Some(stall) = self.stall_us {
+            within("write_limit.stall_us", stall, 0.0..=1e6)?;
+            let most = self.us_per_4k * f64::from(self.burst_kib / 4);
+            if stall > most {
+                let why = format!(
+                    "write_limit.burst_kib makes up for {most} us: give it more, or a shorter stall"
+                );
+                return Err(ConfigError::new("write_limit.stall_us", stall, why));
+            }
+        }
         let other = if merges {
             "merges are not paced: leave out [write_limit] or [log_blocks]"
         } else if folds {

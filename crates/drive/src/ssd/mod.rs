@@ -270,7 +270,10 @@ impl Ssd {
             look_ahead: LookAhead::default(),
             compression: config.compression.clone(),
             checkpoint: config.checkpoint.as_ref().map(Checkpoint::new),
-            write_limit: config.write_limit.as_ref().map(WriteLimit::new),
+            write_limit: config.write_limit.as_ref().map(|section| {
+                let varies = config.variation_that_is_on();
+                WriteLimit::new(section, varies.map(|variation| variation.seed))
+            }),
             host_writes: HostWrites::default(),
             answered_until: Nanos::ZERO,
             blocked_until: Nanos::ZERO,
@@ -493,6 +496,9 @@ impl Ssd {
         let Some(variation) = &mut self.variation else { return };
         let (tick, drift) = variation.at(arrives);
         self.nand.drifts(drift);
+        if let Some(limit) = &mut self.write_limit {
+            limit.drifts(drift);
+        }
         if let Some((begins, takes)) = tick {
             self.controller.serve(begins, takes);
         }

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
 use crate::config::WriteLimitSection;
-use crate::state::LATEST;
+use crate::state::{LATEST, MOST_MOVED};
+use crate::variation::{Drift, Factor, stall};
 
 /// How far ahead of its limit a drive is.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -15,6 +16,10 @@ pub(super) struct WriteLimit {
     fresh: Nanos,
     reads_wait: bool,
     pauses: Option<Pauses>,
+    stalls: Option<Stalls>,
+    /// Whether it is as slow and fast as collection, and by how much it is slower now.
+    drifts: bool,
+    drift: Factor,
     /// Whether it holds now.
     holds: bool,
     /// When all that was let through is due.
@@ -33,6 +38,40 @@ struct Pauses {
     left: u64,
     /// When the last one ends.
     until: Nanos,
+}
+
+/// Times in which no write is let through once the limit is reached.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Stalls {
+    longest: Nanos,
+    /// Of the variation; without it each is half of the longest.
+    seed: Option<u32>,
+    /// Stalls so far.
+    count: u64,
+    /// When the last one ends.
+    until: Nanos,
+}
+
+impl Stalls {
+    /// When a write can go on that could at `at`; `at_limit` says whether it would have to wait then.
+    fn pass(&mut self, at: Nanos, at_limit: impl FnOnce(Nanos) -> bool) -> Nanos {
+        let at = at.max(self.until);
+        if at_limit(at) {
+            let length = match self.seed {
+                Some(seed) => stall(seed, self.count, self.longest),
+                None => Nanos(self.longest.0 / 2),
+            };
+            self.count += 1;
+            self.until = at + length;
+        }
+        at.max(self.until)
+    }
+
+    /// Whether a loaded one is one that `made`, which is new, could have become.
+    fn fits(&self, made: &Stalls) -> bool {
+        let Stalls { longest, seed, count, until } = *self;
+        (longest, seed) == (made.longest, made.seed) && count <= MOST_MOVED && until <= LATEST
+    }
 }
 
 impl Pauses {
@@ -77,8 +116,8 @@ impl Pauses {
 }
 
 impl WriteLimit {
-    /// Of a checked section.
-    pub(super) fn new(section: &WriteLimitSection) -> WriteLimit {
+    /// Of a checked section, with the seed of the variation that is on.
+    pub(super) fn new(section: &WriteLimitSection, seed: Option<u32>) -> WriteLimit {
         let each = Nanos::from_micros(section.us_per_4k);
         let burst = Nanos(each.0 * u64::from(section.burst_kib) / 4);
         WriteLimit {
@@ -87,6 +126,14 @@ impl WriteLimit {
             fresh: Nanos::from_micros(section.fresh_us_per_4k.unwrap_or(0.0)),
             reads_wait: section.reads_wait == Some(true),
             pauses: Pauses::of(section),
+            stalls: section.stall_us.filter(|&us| us > 0.0).map(|us| Stalls {
+                longest: Nanos::from_micros(us),
+                seed,
+                count: 0,
+                until: Nanos::ZERO,
+            }),
+            drifts: section.drifts == Some(true),
+            drift: Factor::default(),
             holds: false,
             due: Nanos::ZERO,
         }
@@ -107,9 +154,18 @@ impl WriteLimit {
         if let Some(pauses) = &mut self.pauses {
             at = pauses.pass(at, parts, self.due.since(self.burst) > at);
         }
-        let passes = at.max(self.due.since(self.burst));
-        self.due = self.due.max(passes) + Nanos(self.each.0 * parts);
+        let passes = match &mut self.stalls {
+            None => at.max(self.due.since(self.burst)),
+            Some(stalls) => stalls.pass(at, |at| self.due.since(self.burst) > at),
+        };
+        let each = if self.drifts { self.drift.of(self.each) } else { self.each };
+        self.due = self.due.max(passes) + Nanos(each.0 * parts);
         passes
+    }
+
+    /// The firmware is slower or faster from now on.
+    pub(super) fn drifts(&mut self, drift: Drift) {
+        self.drift = drift.of_writes();
     }
 
     /// What a read waits that comes at `at`.
@@ -118,7 +174,10 @@ impl WriteLimit {
         if !(self.holds && self.reads_wait) {
             return Nanos::ZERO;
         }
-        self.due.since(self.burst).since(at)
+        match &self.stalls {
+            None => self.due.since(self.burst).since(at),
+            Some(stalls) => stalls.until.since(at),
+        }
     }
 
     /// Collection moves much for what the host writes, or little; `None` where that cannot be told.
@@ -134,8 +193,26 @@ impl WriteLimit {
 
     /// Whether a loaded one is one that `made`, which is new, could have become.
     pub(super) fn fits(&self, made: &WriteLimit) -> bool {
-        let WriteLimit { each, burst, fresh, reads_wait, pauses, holds: _, due } = *self;
-        (each, burst, fresh, reads_wait) == (made.each, made.burst, made.fresh, made.reads_wait)
+        let WriteLimit {
+            each,
+            burst,
+            fresh,
+            reads_wait,
+            pauses,
+            stalls,
+            drifts,
+            drift,
+            holds: _,
+            due,
+        } = *self;
+        (each, burst, fresh, reads_wait, drifts)
+            == (made.each, made.burst, made.fresh, made.reads_wait, made.drifts)
+            && match (&stalls, &made.stalls) {
+                (Some(stalls), Some(made)) => stalls.fits(made),
+                (None, None) => true,
+                _ => false,
+            }
+            && drift.is_sane()
             && match (&pauses, &made.pauses) {
                 (Some(pauses), Some(made)) => pauses.fits(made),
                 (None, None) => true,
@@ -150,11 +227,8 @@ mod tests {
     use super::*;
 
     fn limit(burst_kib: u32) -> WriteLimit {
-        WriteLimit::new(&WriteLimitSection {
-            us_per_4k: 10.0,
-            burst_kib,
-            ..WriteLimitSection::default()
-        })
+        let section = WriteLimitSection { us_per_4k: 10.0, burst_kib, ..Default::default() };
+        WriteLimit::new(&section, None)
     }
 
     #[test]
@@ -184,7 +258,7 @@ mod tests {
     #[test]
     fn fresh_it_spaces_them_as_well_where_it_should() {
         let section = WriteLimitSection { fresh_us_per_4k: Some(2.0), ..Default::default() };
-        let mut limit = WriteLimit::new(&section);
+        let mut limit = WriteLimit::new(&section, None);
         let passed = [0, 0, 1, 50_000].map(|at| limit.pass(Nanos(at), 1).0);
         assert_eq!(passed, [0, 2000, 4000, 50_000]);
     }
@@ -198,7 +272,7 @@ mod tests {
             pause_recovers_percent: Some(50.0),
             ..Default::default()
         };
-        let mut limit = WriteLimit::new(&section);
+        let mut limit = WriteLimit::new(&section, None);
         limit.note(Some(true));
         let mut pass = |at: u64| limit.pass(Nanos(at), 1).0;
         assert_eq!([10_000, 20_000, 30_000].map(&mut pass), [10_000, 20_000, 30_000 + 985_000]);
@@ -214,13 +288,44 @@ mod tests {
     #[test]
     fn reads_wait_with_the_writes_where_they_do() {
         for (reads_wait, waits) in [(Some(true), 30_000), (None, 0)] {
-            let mut limit =
-                WriteLimit::new(&WriteLimitSection { reads_wait, ..Default::default() });
+            let section = WriteLimitSection { reads_wait, ..Default::default() };
+            let mut limit = WriteLimit::new(&section, None);
             limit.note(Some(true));
             (0..4).for_each(|_| {
                 limit.pass(Nanos(0), 1);
             });
             assert_eq!(limit.read_waits(Nanos(10_000)).0, waits);
         }
+    }
+
+    #[test]
+    fn at_the_limit_all_wait_for_the_same_and_then_go_on_at_once() {
+        // Twelve writes at once; a stall is 60 us, half of the longest.
+        let section = WriteLimitSection {
+            us_per_4k: 10.0,
+            burst_kib: 48,
+            stall_us: Some(120.0),
+            ..Default::default()
+        };
+        let mut limit = WriteLimit::new(&section, None);
+        limit.note(Some(true));
+        let passed: Vec<u64> = (0..30).map(|_| limit.pass(Nanos(0), 1).0 / 1000).collect();
+        // What it would have let through meanwhile is six: one by one, the last would pass after 180 us.
+        let expected = [(13, 0), (6, 60), (6, 120), (5, 180)];
+        let expected: Vec<u64> = expected.iter().flat_map(|&(count, at)| vec![at; count]).collect();
+        assert_eq!(passed, expected);
+        // With a seed they differ, and none is longer than the longest.
+        let mut varied = WriteLimit::new(&section, Some(7));
+        varied.note(Some(true));
+        let passed: Vec<u64> = (0..400).map(|_| varied.pass(Nanos(0), 1).0).collect();
+        let mut ends = passed.clone();
+        ends.dedup();
+        let lengths: Vec<u64> = ends.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(lengths.iter().all(|&length| length <= 120_000), "{lengths:?}");
+        assert!(lengths.iter().any(|&length| length < 30_000), "{lengths:?}");
+        assert!(lengths.iter().any(|&length| length > 90_000), "{lengths:?}");
+        // In the long run it is the limit, with them or without.
+        let last = passed[399];
+        assert!((3_800_000..4_000_000).contains(&last), "{last}");
     }
 }

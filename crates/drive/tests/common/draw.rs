@@ -99,6 +99,10 @@ fn write_limit(numbers: &mut impl Numbers, profile: &mut SsdConfig) {
             pause_us: pauses.then_some(pause_us),
             pause_every_kib: pauses.then_some(pause_every_kib),
             pause_recovers_percent: numbers.percent(50).then(|| micros(numbers, 20)),
+            stall_us: numbers
+                .percent(50)
+                .then(|| us_per_4k * f64::from(burst_kib / 4) * numbers.below(101) as f64 / 100.0),
+            drifts: numbers.percent(50).then(|| numbers.percent(70)),
             reads_wait: numbers.percent(50).then(|| numbers.percent(70)),
         });
     }

@@ -10,6 +10,7 @@ use fourcorners_drive::{
 use crate::common::play::Drive;
 use crate::flash::{Flash, Lane, ns};
 use crate::space::{FullRow, Space, Written};
+use crate::vary::Vary;
 
 /// A plain model of the virtual SSD.
 pub(crate) struct Reference {
@@ -28,6 +29,8 @@ pub(crate) struct Reference {
     /// 4 KiB written since the last pause of writes, and when that ended.
     since_pause: u64,
     pause_ends: u64,
+    stalls: u64,
+    stall_ends: u64,
     /// When every command so far was answered, latest first.
     answered: Vec<u64>,
     /// Where the last write ended that covered a unit in part.
@@ -70,6 +73,8 @@ impl Reference {
             due: 0,
             since_pause: 0,
             pause_ends: 0,
+            stalls: 0,
+            stall_ends: 0,
             answered: Vec::new(),
             joined_to: None,
             host_sectors: 0,
@@ -204,9 +209,35 @@ impl Reference {
         if self.is_limited {
             at = self.after_pauses(&limit, at, units, self.due.saturating_sub(early) > at);
         }
-        let passes = at.max(self.due.saturating_sub(early));
-        self.due = self.due.max(passes) + each * units;
-        passes
+        let longest = ns(limit.stall_us.unwrap_or(0.0));
+        if self.is_limited && longest > 0 {
+            at = self.after_stalls(at, longest, early);
+        } else {
+            at = at.max(self.due.saturating_sub(early));
+        }
+        let each = match &self.flash.vary {
+            Some(vary) if self.is_limited && limit.drifts == Some(true) => {
+                Vary::longer(each, vary.write_drift)
+            }
+            _ => each,
+        };
+        self.due = self.due.max(at) + each * units;
+        at
+    }
+
+    /// When a write may go on once the stall it meets or begins is over.
+    fn after_stalls(&mut self, at: u64, longest: u64, early: u64) -> u64 {
+        let at = at.max(self.stall_ends);
+        if self.due.saturating_sub(early) <= at {
+            return at;
+        }
+        self.stall_ends = at
+            + match &self.flash.vary {
+                Some(vary) => vary.stall(longest, self.stalls),
+                None => longest / 2,
+            };
+        self.stalls += 1;
+        self.stall_ends
     }
 
     /// When a write may go on once the pauses of the limit are over.
@@ -236,6 +267,9 @@ impl Reference {
     fn read_waits(&self, at: u64) -> u64 {
         match &self.profile.write_limit {
             Some(limit) if self.is_limited && limit.reads_wait == Some(true) => {
+                if limit.stall_us.is_some_and(|us| us > 0.0) {
+                    return self.stall_ends.saturating_sub(at);
+                }
                 let early = ns(limit.us_per_4k) * u64::from(limit.burst_kib) / 4;
                 self.due.saturating_sub(early).saturating_sub(at)
             }

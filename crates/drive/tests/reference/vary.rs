@@ -19,6 +19,7 @@ fn scrambled(seed: u64) -> u64 {
 #[derive(Clone, Copy)]
 enum For {
     Read = 0,
+    Stall = 1,
     Program = 2,
     Tick = 3,
     Collection = 4,
@@ -36,7 +37,7 @@ pub(crate) struct Vary {
     /// By how much reads and the host take longer now.
     pub(crate) drift: i128,
     /// The same of programs and collection.
-    write_drift: i128,
+    pub(crate) write_drift: i128,
     steady_until: u64,
     ticks: u64,
     commands: u64,
@@ -78,7 +79,7 @@ impl Vary {
         ((zeros as u128 + 1) * (1 << 20) - behind) * 2 / 3
     }
 
-    fn longer(time: u64, by: i128) -> u64 {
+    pub(crate) fn longer(time: u64, by: i128) -> u64 {
         ((i128::from(time) * (ONE + by).clamp(0, 4 * ONE - 1)) >> 20) as u64
     }
 
@@ -111,6 +112,11 @@ impl Vary {
     pub(crate) fn collection(&self, takes: u64, number: u64) -> u64 {
         let bits = self.draw(For::Collection, number);
         Vary::longer(takes, Vary::normal(self.section.collection_spread, bits) + self.write_drift)
+    }
+
+    pub(crate) fn stall(&self, longest: u64, number: u64) -> u64 {
+        let bits = self.draw(For::Stall, number);
+        ((u128::from(longest) * u128::from(bits)) >> 64) as u64
     }
 
     /// What the firmware does by itself before `arrives`: from when and how long.

@@ -394,12 +394,15 @@ fn writes(entry: &Entry) -> Result<Work, String> {
         (false, Some(written)) => (written / span).clamp(0.25, 5.0),
         (false, None) => 1.0,
     };
+    // A drive that was empty collects nothing before it was written once. One that has its steady rate earlier held
+    // something, whatever its entry says: `ssdiq`'s were sanitized, and then written in order before what was measured.
+    let was_full = entry.number("steady_after_drive_writes").is_some_and(|writes| writes < 1.0);
     Ok(Work::Writes(Writes {
         sequential,
         block_bytes,
         depth: (jobs * depth).min(65_535) as u32,
         span_bytes,
-        filled: test.state.contains("written once") || test.state.contains("filled"),
+        filled: was_full || test.state.contains("written once") || test.state.contains("filled"),
         spans: if sequential { spans.min(1.0) } else { spans },
         steady,
     }))
