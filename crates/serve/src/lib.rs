@@ -29,6 +29,8 @@ mod tally;
 mod time;
 mod tls;
 mod turn;
+#[cfg(feature = "vhost-user")]
+mod vhost_user;
 
 pub use address::{Address, AddressError};
 pub use control::{Control, ControlCommand, UnknownCommand};
