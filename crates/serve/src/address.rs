@@ -23,7 +23,9 @@ pub enum AddressError {
     #[error("{0}: give a path behind it, {0}./m4.sock")]
     NoPath(&'static str),
     /// Neither kind of address.
-    #[error("{0}: give unix:PATH or tcp:HOST:PORT for NBD, or vhost-user:PATH for a virtual machine")]
+    #[error(
+        "{0}: give unix:PATH or tcp:HOST:PORT for NBD, or vhost-user:PATH for a virtual machine"
+    )]
     Kind(String),
     /// A TCP address that is none.
     #[error("{0}: give an address and a port, tcp:127.0.0.1:10809 or tcp:[::1]:10809")]
@@ -89,7 +91,13 @@ mod tests {
     #[test]
     fn an_address_that_is_neither_a_unix_socket_nor_loopback_is_open() {
         let is_open = |text: &str| text.parse::<Address>().map(|address| address.is_open());
-        for address in ["unix:/run/m4", "vhost-user:/run/m4", "tcp:127.0.0.1:10809", "tcp:[::1]:0", "tcp:localhost:1"] {
+        for address in [
+            "unix:/run/m4",
+            "vhost-user:/run/m4",
+            "tcp:127.0.0.1:10809",
+            "tcp:[::1]:0",
+            "tcp:localhost:1",
+        ] {
             assert_eq!(is_open(address), Ok(false), "{address}");
         }
         for address in
@@ -97,7 +105,15 @@ mod tests {
         {
             assert_eq!(is_open(address), Ok(true), "{address}");
         }
-        for wrong in ["", "unix:", "vhost-user:", "tcp:", "tcp:10809", "tcp:example.org:1", "http://127.0.0.1:1"] {
+        for wrong in [
+            "",
+            "unix:",
+            "vhost-user:",
+            "tcp:",
+            "tcp:10809",
+            "tcp:example.org:1",
+            "http://127.0.0.1:1",
+        ] {
             assert!(is_open(wrong).is_err(), "{wrong}");
         }
     }

@@ -410,6 +410,10 @@ fn door(args: &ServeArgs) -> Result<Nanos, Failure> {
     match (args.time, args.door.unwrap_or(by_itself)) {
         (Pace::Virtual { .. }, _) => Ok(Nanos::ZERO),
         (_, DoorArg::Fixed(door)) => Ok(door),
+        #[cfg(feature = "vhost-user")]
+        (_, DoorArg::Auto) if matches!(args.at, Address::VhostUser(_)) => {
+            Ok(door::measure_machine()?)
+        }
         (_, DoorArg::Auto) => Ok(door::measure()?),
     }
 }

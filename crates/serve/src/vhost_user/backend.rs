@@ -3,16 +3,14 @@
 use std::fs::File;
 use std::io;
 
+use vhost::VhostUserMemoryRegionBase;
 use vhost::vhost_user::message::{
     VhostTransferStateDirection, VhostTransferStatePhase, VhostUserConfigFlags, VhostUserInflight,
     VhostUserLog, VhostUserMemoryRegion, VhostUserProtocolFeatures, VhostUserShMemConfig,
     VhostUserSharedMsg, VhostUserSingleMemoryRegion, VhostUserVirtioFeatures,
     VhostUserVringAddrFlags, VhostUserVringState,
 };
-use vhost::vhost_user::{
-    Error, GpuBackend, Result, VhostUserBackendReqHandlerMut,
-};
-use vhost::VhostUserMemoryRegionBase;
+use vhost::vhost_user::{Error, GpuBackend, Result, VhostUserBackendReqHandlerMut};
 use virtio_bindings::virtio_ring::VIRTIO_RING_F_EVENT_IDX;
 
 use super::device::{Device, MOST_QUEUES};

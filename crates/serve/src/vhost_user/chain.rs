@@ -91,7 +91,9 @@ impl Chain {
             match (descriptor.is_write_only(), segment.bytes) {
                 (_, 0) => {}
                 (true, _) => chain.writable.push(segment),
-                (false, _) if !chain.writable.is_empty() => return Err(BrokenChain::Mixed { head }),
+                (false, _) if !chain.writable.is_empty() => {
+                    return Err(BrokenChain::Mixed { head });
+                }
                 (false, _) => chain.readable.push(segment),
             }
             last = Some(descriptor);
@@ -119,7 +121,8 @@ impl Chain {
     /// # Errors
     /// The status that it is answered with instead.
     pub(super) fn asked(&self, guest: &Guest, device: &Device) -> Result<Asked, Refused> {
-        let to_read = bytes(&self.readable).checked_sub(u64::from(HEADER)).ok_or(Refused::IoError)?;
+        let to_read =
+            bytes(&self.readable).checked_sub(u64::from(HEADER)).ok_or(Refused::IoError)?;
         let to_write = bytes(&self.writable);
         if !self.readable.iter().chain(&self.writable).all(|segment| is_there(guest, segment)) {
             return Err(Refused::IoError);

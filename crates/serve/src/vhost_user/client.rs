@@ -110,7 +110,8 @@ impl VhostUserClient {
     fn next_message(&self) -> Message {
         let mut header = [0; HEADER];
         let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
-        let peeked = rustix::net::recv(&self.socket, &mut header[..], flags).map(|(count, _)| count);
+        let peeked =
+            rustix::net::recv(&self.socket, &mut header[..], flags).map(|(count, _)| count);
         // The end of the connection is told by `vhost`.
         let Ok(HEADER) = peeked else {
             return if peeked == Ok(0) { Message::Whole } else { Message::Partial };
@@ -118,7 +119,9 @@ impl VhostUserClient {
         let [.., a, b, c, d] = header;
         let all = HEADER as u64 + u64::from(u32::from_ne_bytes([a, b, c, d]));
         if all > MOST_MESSAGE {
-            return Message::Wrong(format!("a message of {all} bytes; at most {MOST_MESSAGE} are taken"));
+            return Message::Wrong(format!(
+                "a message of {all} bytes; at most {MOST_MESSAGE} are taken"
+            ));
         }
         match rustix::io::ioctl_fionread(&self.socket) {
             Ok(there) if there >= all => {}
@@ -337,7 +340,9 @@ impl Client for VhostUserClient {
         due: Option<(Nanos, bool)>,
     ) -> bool {
         let cookie = answer.request.cookie as usize;
-        let Some(flight) = self.flights.get_mut(cookie).and_then(Option::take) else { return false };
+        let Some(flight) = self.flights.get_mut(cookie).and_then(Option::take) else {
+            return false;
+        };
         self.free.push(cookie);
         self.outstanding -= 1;
         self.outstanding_bytes -= weight(&answer.request);

@@ -5,8 +5,8 @@ use std::io;
 
 use vhost::vhost_user::message::VhostUserMemoryRegion;
 use vm_memory::{
-    Address, Bytes, FileOffset, GuestAddress, GuestMemoryMmap, GuestMemory, GuestMemoryError, GuestRegionMmap, MmapRegion,
-    Permissions,
+    Address, Bytes, FileOffset, GuestAddress, GuestMemory, GuestMemoryError, GuestMemoryMmap,
+    GuestRegionMmap, MmapRegion, Permissions,
 };
 
 /// Memory as a guest addresses it.
@@ -37,8 +37,9 @@ impl SharedMemory {
             // Packed: a field cannot be referred to.
             let (address, bytes, offset) =
                 (region.guest_phys_addr, region.memory_size, region.mmap_offset);
-            let named =
-                |why: String| io::Error::other(format!("memory of {bytes:#x} bytes at {address:#x}: {why}"));
+            let named = |why: String| {
+                io::Error::other(format!("memory of {bytes:#x} bytes at {address:#x}: {why}"))
+            };
             let mapped = MmapRegion::from_file(FileOffset::new(file, offset), bytes as usize);
             let mapped = mapped.map_err(|error| named(error.to_string()))?;
             let mapped = GuestRegionMmap::new(mapped, GuestAddress(address));
@@ -91,7 +92,11 @@ pub(super) fn gather(
 ///
 /// # Errors
 /// When one is not in memory.
-pub(super) fn scatter(guest: &Guest, segments: &[Segment], data: &[u8]) -> Result<(), GuestMemoryError> {
+pub(super) fn scatter(
+    guest: &Guest,
+    segments: &[Segment],
+    data: &[u8],
+) -> Result<(), GuestMemoryError> {
     let mut rest = data;
     for segment in segments {
         let (part, behind) = rest.split_at(rest.len().min(segment.bytes as usize));
