@@ -123,13 +123,13 @@ impl Ring {
             return Ok(None);
         }
         loop {
-            let before = self.queue.next_avail();
+            // Looked at before: what the driver puts in meanwhile is found the next time.
+            let available = self.queue.avail_idx(guest, Ordering::Acquire)?.0;
             if let Some(chain) = self.queue.iter(guest)?.next() {
                 self.awaits_kick = false;
                 return Ok(Some(chain));
             }
-            // Nothing came although there is something: its place cannot be read.
-            if self.queue.avail_idx(guest, Ordering::Acquire)?.0 != before {
+            if self.queue.next_avail() != available {
                 return Err(Error::InvalidAvailRingIndex);
             }
             if self.awaits_kick {

@@ -110,6 +110,26 @@ fn any_queue_may_be_used() {
 }
 
 #[test]
+fn a_driver_that_asks_while_it_is_looked_at_is_answered() {
+    let pace = "real".parse().expect("a pace");
+    let served = Served::new(Options { pace, ..Options::default() });
+    let mut driver = served.driver();
+    driver.put_header(VIRTIO_BLK_T_IN, 0).expect("it is memory");
+    let heads = || (0..96u16).step_by(3);
+    for head in heads() {
+        let parts = [(DATA, 16, false), (BUFFER, 512, true), (STATUS, 1, true)];
+        driver.describe(head, &parts).expect("it is memory");
+    }
+    for _ in 0..300 {
+        heads().for_each(|head| driver.give(head).expect("it listens"));
+        let mut taken: Vec<u32> = heads().map(|_| driver.take().expect("an answer").0).collect();
+        taken.sort_unstable();
+        assert!(taken.into_iter().eq(heads().map(u32::from)));
+    }
+    assert_eq!(served.end().0, [""; 0]);
+}
+
+#[test]
 fn a_flush_takes_what_was_written_from_the_ledger() {
     for flushes in [false, true] {
         let served = Served::new(Options::default());
