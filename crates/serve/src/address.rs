@@ -36,14 +36,15 @@ impl FromStr for Address {
     type Err = AddressError;
 
     fn from_str(text: &str) -> Result<Address, AddressError> {
-        let of_a_path: [(&str, fn(PathBuf) -> Address); 2] =
-            [("unix:", Address::Unix), ("vhost-user:", Address::VhostUser)];
-        for (prefix, address) in of_a_path {
-            match text.strip_prefix(prefix) {
-                Some("") => return Err(AddressError::NoPath(prefix)),
-                Some(path) => return Ok(address(path.into())),
-                None => {}
-            }
+        let path_behind = |prefix| match text.strip_prefix(prefix) {
+            Some("") => Err(AddressError::NoPath(prefix)),
+            path => Ok(path.map(PathBuf::from)),
+        };
+        if let Some(path) = path_behind("unix:")? {
+            return Ok(Address::Unix(path));
+        }
+        if let Some(path) = path_behind("vhost-user:")? {
+            return Ok(Address::VhostUser(path));
         }
         let Some(place) = text.strip_prefix("tcp:") else {
             return Err(AddressError::Kind(text.into()));

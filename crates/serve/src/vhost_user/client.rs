@@ -27,6 +27,10 @@ const HEADER: usize = 12;
 /// Bytes of a message at most, as `vhost` has it.
 const MOST_MESSAGE: u64 = 4096 + HEADER as u64;
 
+/// Requests that are answered without the drive before others of the loop have their turn. A guest could send them without
+/// end.
+const MOST_AT_ONCE: usize = 256;
+
 /// How long a message may take that has begun to come.
 const MOST_MESSAGE_TIME: Nanos = Nanos(100_000_000);
 
@@ -50,6 +54,10 @@ pub(crate) struct VhostUserClient {
     /// Since when there is a part of one.
     message_since: Option<Nanos>,
     held_back: bool,
+    /// More than could be looked at is in the rings.
+    has_more: bool,
+    /// Of `kicks`, whose ring is looked at first.
+    first: usize,
     /// Answers that the driver has not been told of yet.
     answered: bool,
     dues: Vec<(Nanos, bool)>,
@@ -89,6 +97,8 @@ impl VhostUserClient {
             message: false,
             message_since: None,
             held_back: false,
+            has_more: false,
+            first: 0,
             answered: false,
             dues: Vec::new(),
             gone: false,
@@ -187,13 +197,17 @@ impl VhostUserClient {
         let Backend { device, memory, rings } = &mut *backend;
         let Some(memory) = memory else { return Ok(None) };
         let guest = &memory.guest;
-        for &(index, _) in &self.kicks {
+        let mut answered = 0;
+        for step in 0..self.kicks.len() {
+            let place = (self.first + step) % self.kicks.len();
+            let index = self.kicks[place].0;
             let ring = &mut rings[index];
             let named = |error: &dyn std::fmt::Display| format!("queue {index}: {error}");
             while let Some(descriptors) = ring.pop(guest).map_err(|error| named(&error))? {
                 let chain = Chain::of(descriptors).map_err(|error| named(&error))?;
                 let (status, written) = match chain.asked(guest, device) {
                     Ok(Asked::Drive { command, offset, length, data }) => {
+                        self.first = place + 1;
                         let flight = Flight { ring: index, chain };
                         let cookie = match self.free.pop() {
                             Some(cookie) => {
@@ -220,6 +234,11 @@ impl VhostUserClient {
                     put.map_err(|error| named(&error))
                 })?;
                 self.answered = true;
+                answered += 1;
+                if answered == MOST_AT_ONCE {
+                    self.has_more = true;
+                    return Ok(None);
+                }
             }
         }
         Ok(None)
@@ -291,7 +310,10 @@ impl Client for VhostUserClient {
         let kicked = kicks.filter(|(_, flags)| flags.contains(PollFlags::IN));
         self.kicked.extend(kicked.map(|((ring, _), _)| *ring));
         // One that is no event file is ready for ever.
-        if of_kicks.iter().any(|flags| flags.intersects(PollFlags::ERR | PollFlags::NVAL)) {
+        if of_kicks
+            .iter()
+            .any(|flags| flags.intersects(PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL))
+        {
             self.fail("a kick file is broken");
         }
     }
@@ -319,6 +341,7 @@ impl Client for VhostUserClient {
         if self.held_back {
             return None;
         }
+        self.has_more = false;
         match self.next_request() {
             Ok(request) => request.map(|request| {
                 self.outstanding += 1;
@@ -363,9 +386,9 @@ impl Client for VhostUserClient {
     fn send(&mut self) -> bool {
         let mut backend = locked(&self.backend);
         let Backend { memory, rings, .. } = &mut *backend;
-        let calls = rings.iter_mut().filter(|ring| ring.wants_call());
+        let mut calls = rings.iter_mut().filter(|ring| ring.wants_call());
         let called = match memory {
-            Some(memory) => calls.map(|ring| ring.call(&memory.guest)).collect(),
+            Some(memory) => calls.try_for_each(|ring| ring.call(&memory.guest)),
             None => Ok(()),
         };
         drop(backend);
@@ -381,7 +404,9 @@ impl Client for VhostUserClient {
 
     fn is_held_back(&self) -> bool {
         !self.is_over()
-            && ((self.held_back && !self.is_full()) || (self.message && self.outstanding == 0))
+            && (self.has_more
+                || (self.held_back && !self.is_full())
+                || (self.message && self.outstanding == 0))
     }
 
     fn is_trusted(&self) -> bool {

@@ -182,7 +182,7 @@ impl Driver {
         Ok((head, bytes))
     }
 
-    fn used_index(&self) -> io::Result<u16> {
+    pub(super) fn used_index(&self) -> io::Result<u16> {
         let index = self.guest.load(GuestAddress(USED + 2), Ordering::SeqCst).map_err(other)?;
         Ok(u16::from_le(index))
     }

@@ -6,7 +6,7 @@ use std::io;
 use vhost::vhost_user::message::VhostUserMemoryRegion;
 use vm_memory::{
     Address, Bytes, FileOffset, GuestAddress, GuestMemory, GuestMemoryError, GuestMemoryMmap,
-    GuestRegionMmap, MmapRegion, Permissions,
+    GuestMemoryRegion, GuestRegionMmap, MmapRegion, Permissions,
 };
 
 /// Memory as a guest addresses it.
@@ -45,7 +45,7 @@ impl SharedMemory {
             let mapped = GuestRegionMmap::new(mapped, GuestAddress(address));
             all.push(mapped.ok_or_else(|| named("it ends beyond all addresses".into()))?);
         }
-        all.sort_by_key(|region| vm_memory::GuestMemoryRegion::start_addr(region));
+        all.sort_by_key(GuestMemoryRegion::start_addr);
         let guest = Guest::from_regions(all).map_err(io::Error::other)?;
         Ok(SharedMemory { guest, regions: regions.to_vec() })
     }

@@ -149,6 +149,31 @@ fn a_chain_without_a_place_for_an_answer_ends_the_connection_with_one_line() {
 }
 
 #[test]
+fn a_guest_that_never_stops_asking_keeps_nobody_else_waiting() {
+    let served = Served::new(Options::default());
+    let mut driver = served.driver();
+    let (end, ended) = std::sync::mpsc::channel::<()>();
+    // A type that is not known, so that no drive is asked; the ring is never empty.
+    driver.put_header(77, 0).expect("it is memory");
+    driver.describe(0, &[(DATA, 16, false), (STATUS, 1, true)]).expect("it is memory");
+    let flood = std::thread::spawn(move || {
+        let mut given = 0u16;
+        while ended.try_recv().is_err() {
+            while given.wrapping_sub(driver.used_index().expect("memory")) < ENTRIES - 1 {
+                driver.give(0).expect("it is memory");
+                given = given.wrapping_add(1);
+            }
+        }
+    });
+    std::thread::sleep(Duration::from_millis(200));
+    // It is told to stop, and does.
+    let (complaints, ..) = served.end();
+    assert_eq!(complaints, [""; 0]);
+    end.send(()).expect("it floods");
+    flood.join().expect("it did not fail");
+}
+
+#[test]
 fn a_front_end_that_says_what_cannot_be_is_disconnected() {
     let far = VringConfigData {
         queue_max_size: ENTRIES,
@@ -224,7 +249,7 @@ fn descriptors() -> impl Strategy<Value = Vec<(u64, u32, u16, u16)>> {
             let address = DATA + page * 4096;
             match number % 3 {
                 0 => (address, 16, NEXT, number + 1),
-                1 => (address, sectors * 512, NEXT | writes * WRITE, number + 1),
+                1 => (address, sectors * 512, NEXT | (writes * WRITE), number + 1),
                 _ => (address + 4095, 1, WRITE, 0),
             }
         });
