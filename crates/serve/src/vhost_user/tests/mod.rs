@@ -17,7 +17,7 @@ use vm_memory::{Bytes, GuestAddress};
 use super::driver::{DATA, Driver};
 use crate::contents::{Contents, Memory};
 use crate::{
-    Address, FaultSpec, Faults, Listener, Pace, Recording, Report, Server, Settings, Turn,
+    Address, Control, FaultSpec, Faults, Listener, Pace, Recording, Report, Server, Settings, Turn,
     TurnSettings, nbd::Export,
 };
 
@@ -76,6 +76,7 @@ impl Served {
         let listener = Listener::open(&address, None).expect("nothing is there");
         let (stop, stopped) = UnixStream::pair().expect("sockets");
         let complaints = Arc::new(Mutex::new(Vec::new()));
+        let control = Control::open(&dir.path().join("c")).expect("nothing is there");
         let (told, trace) = (complaints.clone(), dir.path().join("trace"));
         let server = std::thread::spawn(move || {
             let turn = TurnSettings { trims: true, records: options.records, ..Default::default() };
@@ -99,6 +100,7 @@ impl Served {
             let mut server = Server::new(turn, settings);
             server.listen(listener);
             server.stop_at(stopped.into());
+            server.steer(control, 1 << 30);
             server.complain(move |line| told.lock().expect("not poisoned").push(line.into()));
             if options.records {
                 server.record(Recording::create(&trace, "a test").expect("nothing is there"));

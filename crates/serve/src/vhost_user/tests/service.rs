@@ -145,6 +145,26 @@ fn a_flush_takes_what_was_written_from_the_ledger() {
 }
 
 #[test]
+fn a_power_cut_disconnects_the_machine_and_takes_what_was_not_flushed() {
+    let served = Served::new(Options::default());
+    let mut driver = served.driver();
+    assert_eq!(driver.write(0, &[5; 4096]).expect("an answer"), 0);
+    assert_eq!(driver.send(VIRTIO_BLK_T_FLUSH, 0, &[]).expect("an answer"), 0);
+    assert_eq!(driver.write(8, &[6; 4096]).expect("an answer"), 0);
+    let mut control = UnixStream::connect(served.dir.path().join("c")).expect("it listens");
+    control.write_all(b"cut honest 1 --off 0\n").expect("it listens");
+    let mut answer = [0; 512];
+    let length = control.read(&mut answer).expect("it is answered");
+    let answer = String::from_utf8_lossy(&answer[..length]);
+    assert!(answer.contains("\"answered_lost_bytes\":4096"), "{answer}");
+    assert!(driver.frontend.get_features().is_err(), "its connection has ended");
+    let mut driver = served.driver();
+    assert_eq!(driver.read_back(0, 4096).expect("an answer"), [5; 4096]);
+    assert_eq!(driver.read_back(8, 4096).expect("an answer"), [0; 4096]);
+    served.end();
+}
+
+#[test]
 fn faults_strike_and_a_read_only_drive_refuses_writes() {
     let faults = vec!["eio-write@n=2", "bit-flip@n=1"];
     let served = Served::new(Options { faults, ..Options::default() });
