@@ -12,16 +12,20 @@ pub enum Address {
     Unix(PathBuf),
     /// A port; 0 takes any that is free.
     Tcp(SocketAddr),
+    /// A unix socket at which a virtual machine finds a virtio block device.
+    VhostUser(PathBuf),
 }
 
 /// Text that is no address to listen at.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum AddressError {
     /// A unix socket without a path.
-    #[error("unix: give a path behind it, unix:./m4.sock")]
-    NoPath,
+    #[error("{0}: give a path behind it, {0}./m4.sock")]
+    NoPath(&'static str),
     /// Neither kind of address.
-    #[error("{0}: give unix:PATH or tcp:HOST:PORT")]
+    #[error(
+        "{0}: give unix:PATH or tcp:HOST:PORT for NBD, or vhost-user:PATH for a virtual machine"
+    )]
     Kind(String),
     /// A TCP address that is none.
     #[error("{0}: give an address and a port, tcp:127.0.0.1:10809 or tcp:[::1]:10809")]
@@ -32,11 +36,15 @@ impl FromStr for Address {
     type Err = AddressError;
 
     fn from_str(text: &str) -> Result<Address, AddressError> {
-        if let Some(path) = text.strip_prefix("unix:") {
-            return match path {
-                "" => Err(AddressError::NoPath),
-                path => Ok(Address::Unix(path.into())),
-            };
+        let path_behind = |prefix| match text.strip_prefix(prefix) {
+            Some("") => Err(AddressError::NoPath(prefix)),
+            path => Ok(path.map(PathBuf::from)),
+        };
+        if let Some(path) = path_behind("unix:")? {
+            return Ok(Address::Unix(path));
+        }
+        if let Some(path) = path_behind("vhost-user:")? {
+            return Ok(Address::VhostUser(path));
         }
         let Some(place) = text.strip_prefix("tcp:") else {
             return Err(AddressError::Kind(text.into()));
@@ -54,17 +62,18 @@ impl Address {
     /// unix socket nor loopback.
     pub fn is_open(&self) -> bool {
         match self {
-            Address::Unix(_) => false,
+            Address::Unix(_) | Address::VhostUser(_) => false,
             Address::Tcp(address) => !address.ip().is_loopback(),
         }
     }
 
-    /// As the URI of NBD clients; `tls`: of those that encrypt.
+    /// As the URI of NBD clients, or as it is written where there is none; `tls`: of those that encrypt.
     pub fn uri(&self, tls: bool) -> String {
         let scheme = if tls { "nbds" } else { "nbd" };
         match self {
             Address::Unix(path) => format!("{scheme}+unix:///?socket={}", path.display()),
             Address::Tcp(address) => format!("{scheme}://{address}"),
+            Address::VhostUser(path) => format!("vhost-user:{}", path.display()),
         }
     }
 }
@@ -83,7 +92,13 @@ mod tests {
     #[test]
     fn an_address_that_is_neither_a_unix_socket_nor_loopback_is_open() {
         let is_open = |text: &str| text.parse::<Address>().map(|address| address.is_open());
-        for address in ["unix:/run/m4", "tcp:127.0.0.1:10809", "tcp:[::1]:0", "tcp:localhost:1"] {
+        for address in [
+            "unix:/run/m4",
+            "vhost-user:/run/m4",
+            "tcp:127.0.0.1:10809",
+            "tcp:[::1]:0",
+            "tcp:localhost:1",
+        ] {
             assert_eq!(is_open(address), Ok(false), "{address}");
         }
         for address in
@@ -91,7 +106,15 @@ mod tests {
         {
             assert_eq!(is_open(address), Ok(true), "{address}");
         }
-        for wrong in ["", "unix:", "tcp:", "tcp:10809", "tcp:example.org:1", "http://127.0.0.1:1"] {
+        for wrong in [
+            "",
+            "unix:",
+            "vhost-user:",
+            "tcp:",
+            "tcp:10809",
+            "tcp:example.org:1",
+            "http://127.0.0.1:1",
+        ] {
             assert!(is_open(wrong).is_err(), "{wrong}");
         }
     }

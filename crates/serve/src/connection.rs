@@ -28,6 +28,12 @@ impl Connection {
         Connection { stream, required, tls: None, has_more: false }
     }
 
+    /// The socket, where nothing is encrypted and bytes are not all that goes over it.
+    #[cfg(feature = "vhost-user")]
+    pub(crate) fn into_stream(self) -> Stream {
+        self.stream
+    }
+
     /// Encrypts from here on; `plain` is still to be sent as it is.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 //! - [`nbd`]: the protocol of network block devices, bytes in and bytes out, without any I/O;
 //! - [`contents`]: what is stored, in memory or in a sparse file;
 //! - [`Turn`]: requests on a drive in virtual time, without sockets or a clock;
+//! - `vhost_user`: virtual machines with shared memory as clients, beside NBD's (feature `vhost-user`);
 //! - [`Server`]: the one loop of sockets, drive and clock; [`Pace`] says how virtual time goes by;
 //! - [`door`]: how long the way to a client is; [`Recording`]: what was asked, as a trace; [`DataLog`]: what was written;
 //! - [`Control`]: asking and steering a server while it runs;
@@ -29,6 +30,8 @@ mod tally;
 mod time;
 mod tls;
 mod turn;
+#[cfg(feature = "vhost-user")]
+mod vhost_user;
 
 pub use address::{Address, AddressError};
 pub use control::{Control, ControlCommand, UnknownCommand};

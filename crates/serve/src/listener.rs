@@ -29,6 +29,18 @@ pub enum ListenError {
         /// What is known of it.
         what: &'static str,
     },
+    /// Encryption of what is not sent.
+    #[error(
+        "vhost-user:{0} shares memory with a virtual machine on this computer, and sends nothing that --tls could encrypt: \
+         leave --tls out, or serve at tcp:HOST:PORT"
+    )]
+    Encrypted(String),
+    /// A program without the feature.
+    #[error(
+        "vhost-user:{0}: this program was built without vhost-user: build it with the feature vhost-user, or serve at \
+         unix:{0}"
+    )]
+    NotBuilt(String),
     /// The system says no.
     #[error("cannot listen at {address}: {error}")]
     Os {
@@ -66,13 +78,22 @@ impl Listener {
             return Err(ListenError::Open(*open));
         }
         let os = |error| ListenError::Os { address: address.to_string(), error };
+        if let Address::VhostUser(path) = address {
+            let path = path.display().to_string();
+            if tls.is_some() {
+                return Err(ListenError::Encrypted(path));
+            }
+            if cfg!(not(feature = "vhost-user")) {
+                return Err(ListenError::NotBuilt(path));
+            }
+        }
         let listener = match address {
             Address::Tcp(at) => {
                 let socket = TcpListener::bind(at).map_err(os)?;
                 let address = Address::Tcp(socket.local_addr().map_err(os)?);
                 Listener { socket: Socket::Tcp(socket), address, tls }
             }
-            Address::Unix(path) => {
+            Address::Unix(path) | Address::VhostUser(path) => {
                 remove_if_dead(path)?;
                 // No moment in which others could connect: the path is made with no rights for them.
                 let before = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o177));
@@ -123,7 +144,7 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        if let Address::Unix(path) = &self.address {
+        if let Address::Unix(path) | Address::VhostUser(path) = &self.address {
             // Whoever took its place meanwhile keeps it: only a socket that nobody listens at is removed.
             if let Socket::Unix(socket) = &self.socket {
                 let _ = rustix::net::shutdown(socket, rustix::net::Shutdown::Both);

@@ -37,15 +37,16 @@ const PROBE_BYTES: u64 = 4096;
 #[command(after_help = "Examples:
   fourcorners serve crucial-m4-256gb --at unix:m4.sock
   nbdinfo 'nbd+unix:///?socket=m4.sock'
+  fourcorners serve crucial-m4-256gb --at vhost-user:m4.sock    # for QEMU's vhost-user-blk-pci: docs/SERVE.md
   fourcorners serve intel-x25-m-g2-160gb --at tcp:127.0.0.1:10809 --contents x25.img --record x25.trace")]
-/// Serve a virtual drive to real programs over NBD, with its contents and its times
+/// Serve a virtual drive to real programs over NBD, or to a virtual machine, with its contents and its times
 pub(super) struct ServeArgs {
     /// A drive of the catalogue or a profile (./mine.toml)
     #[arg(value_name = "DRIVE")]
     drive: String,
 
-    /// Where clients connect: unix:PATH, for you only, or tcp:HOST:PORT; addresses that other machines can reach need
-    /// --tls
+    /// Where clients connect: unix:PATH, for you only, or tcp:HOST:PORT, over NBD; addresses that other machines can reach
+    /// need --tls. vhost-user:PATH: where a virtual machine with shared memory finds a virtio-blk device, without NBD
     #[arg(long, value_name = "ADDRESS", default_value = "unix:fourcorners.sock")]
     at: Address,
 
@@ -308,6 +309,7 @@ fn serve<T: Target + Clone + 'static>(
     }
     let mut server = Server::new(turn, settings);
     server.tell_counters(counters);
+    server.complain(|line| say(&format!("fourcorners: {line}")));
     if let Some(path) = &args.control {
         let control = Control::open(path).map_err(|error| Failure::Usage(error.to_string()))?;
         let available = host::available_memory_bytes().unwrap_or(u64::MAX / 100);
@@ -403,11 +405,15 @@ fn contents(args: &ServeArgs, bytes: u64) -> Result<Contents, Failure> {
 }
 
 fn door(args: &ServeArgs) -> Result<Nanos, Failure> {
-    let unix = matches!(args.at, Address::Unix(_));
+    let unix = matches!(args.at, Address::Unix(_) | Address::VhostUser(_));
     let by_itself = if unix { DoorArg::Auto } else { DoorArg::Fixed(Nanos::ZERO) };
     match (args.time, args.door.unwrap_or(by_itself)) {
         (Pace::Virtual { .. }, _) => Ok(Nanos::ZERO),
         (_, DoorArg::Fixed(door)) => Ok(door),
+        #[cfg(feature = "vhost-user")]
+        (_, DoorArg::Auto) if matches!(args.at, Address::VhostUser(_)) => {
+            Ok(door::measure_machine()?)
+        }
         (_, DoorArg::Auto) => Ok(door::measure()?),
     }
 }

@@ -1,5 +1,8 @@
 //! `fourcorners serve` as typed: what it says, what it refuses, how it ends.
 
+#[cfg(feature = "vhost-user")]
+#[path = "serve/machine.rs"]
+mod machine;
 #[path = "serve/nbd.rs"]
 mod nbd;
 #[path = "serve/page.rs"]
@@ -47,6 +50,10 @@ fn what_cannot_be_served_is_refused_in_a_line() {
         (&["crucial-m4-256gb", "--tls", "pki"], "pki/ca-cert.pem: No such file"),
         (&["crucial-m4-256gb", "--until-last-disconnect=-1"], "seconds from 0 to 86400"),
         (&["crucial-m4-256gb", "--at", "unix:letters"], "is no socket"),
+        (&["crucial-m4-256gb", "--at", "vhost-user:letters"], "letters exists and is no socket"),
+        (&["crucial-m4-256gb", "--at", "vhost-user:s", "--tls", "."], "ca-cert.pem"),
+        (&["crucial-m4-256gb", "--at", "vhost-user:"], "give a path behind it"),
+        (&["crucial-m4-256gb", "--at", "vhost:s"], "vhost-user:PATH for a virtual machine"),
         (&["crucial-m4-256gb", "--contents", "letters"], "11 bytes"),
         (&["crucial-m4-256gb", "--record", "letters"], "replaces nothing"),
         (&["crucial-m4-256gb", "--time", "x0"], "from 1 to 10000"),

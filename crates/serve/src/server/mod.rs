@@ -12,13 +12,17 @@ mod steering;
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
+#[cfg(feature = "vhost-user")]
+use std::os::unix::net::UnixStream;
 
 use fourcorners_drive::{Nanos, Target};
 use fourcorners_linux::{Waking, clock};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno as OsErrno;
 
-use crate::client::{Client, Read};
+#[cfg(feature = "vhost-user")]
+use crate::address::Address;
+use crate::client::{Client, NbdClient};
 use crate::connection::Connection;
 use crate::data_log::DataRecording;
 use crate::listener::Listener;
@@ -28,6 +32,8 @@ use crate::stream::Stream;
 use crate::tally::{Report, Tally};
 use crate::time::{Anchor, Pace};
 use crate::turn::{Answer, Turn};
+#[cfg(feature = "vhost-user")]
+use crate::vhost_user::VhostUserClient;
 use reporting::Counters;
 use steering::Steering;
 
@@ -42,6 +48,11 @@ const MOST_HANDSHAKE: Nanos = Nanos(10_000_000_000);
 
 /// How long clients are waited for in the end to take their answers.
 const FAREWELL: Nanos = Nanos(1_000_000_000);
+
+/// What is said when a second virtual machine connects.
+#[cfg(feature = "vhost-user")]
+const ONE_MACHINE: &str =
+    "another virtual machine is connected, and one at a time is served: the second was refused";
 
 /// How a drive is served.
 #[derive(Clone, Debug)]
@@ -80,7 +91,7 @@ pub struct Server<T> {
     stop: Option<OwnedFd>,
     recording: Option<Recording>,
     data: Option<DataRecording>,
-    clients: BTreeMap<u64, Client>,
+    clients: BTreeMap<u64, Box<dyn Client>>,
     next_id: u64,
     tally: Tally,
     waking: Waking,
@@ -100,6 +111,7 @@ pub struct Server<T> {
     arrived: Vec<(Nanos, u64, Request)>,
     steering: Option<Steering<T>>,
     counters: Box<Counters<T>>,
+    complain: Box<dyn Fn(&str)>,
 }
 
 impl<T: Target> Server<T> {
@@ -129,7 +141,13 @@ impl<T: Target> Server<T> {
             arrived: Vec::new(),
             steering: None,
             counters: Box::new(|_| None),
+            complain: Box::new(|_| {}),
         }
+    }
+
+    /// What a person should know of a client that was let go of is told here, a line each.
+    pub fn complain(&mut self, complain: impl Fn(&str) + 'static) {
+        self.complain = Box::new(complain);
     }
 
     /// Clients connect here.
@@ -157,7 +175,19 @@ impl<T: Target> Server<T> {
     /// # Errors
     /// When its socket cannot be used.
     pub fn adopt(&mut self, stream: Stream) -> std::io::Result<()> {
-        self.welcome(Connection::new(stream.prepared()?, None));
+        let connection = Connection::new(stream.prepared()?, None);
+        self.welcome(Box::new(NbdClient::new(connection, &self.settings.export, clock())));
+        Ok(())
+    }
+
+    /// A virtual machine that is connected already.
+    ///
+    /// # Errors
+    /// When its socket cannot be used.
+    #[cfg(feature = "vhost-user")]
+    pub fn adopt_machine(&mut self, stream: UnixStream) -> std::io::Result<()> {
+        let client = VhostUserClient::new(stream, &self.settings.export, clock())?;
+        self.welcome(Box::new(client));
         Ok(())
     }
 
@@ -225,7 +255,7 @@ impl<T: Target> Server<T> {
             (Pace::Dilated(_), None) => Nanos::ZERO,
         });
         let strangers = self.clients.values().filter(|client| !client.is_trusted());
-        let patience = strangers.map(|client| client.since + MOST_HANDSHAKE).min();
+        let patience = strangers.map(|client| client.since() + MOST_HANDSHAKE).min();
         // A tick may be late; it is nothing that the clock is looked at for.
         [answer, tick, patience, self.end(), self.off_until].into_iter().flatten().min()
     }
@@ -239,11 +269,10 @@ impl<T: Target> Server<T> {
             tv_nsec: (asleep.0 % 1_000_000_000) as i64,
         });
         let mut fds: Vec<PollFd<'_>> = Vec::with_capacity(self.clients.len() + 2);
+        let mut ends = Vec::with_capacity(self.clients.len());
         for client in self.clients.values() {
-            let mut flags = PollFlags::empty();
-            flags.set(PollFlags::IN, client.wants_read() && !self.holds());
-            flags.set(PollFlags::OUT, client.wants_write());
-            fds.push(PollFd::from_borrowed_fd(client.connection.as_fd(), flags));
+            client.waits_for(!self.holds(), &mut fds);
+            ends.push(fds.len());
         }
         let of_clients = fds.len();
         if let Some(stop) = &self.stop {
@@ -267,8 +296,10 @@ impl<T: Target> Server<T> {
         let connects = fds[stop..of_control].iter().any(ready);
         let came: Vec<PollFlags> = fds[..of_clients].iter().map(PollFd::revents).collect();
         let to_control: Vec<PollFlags> = fds[of_control..].iter().map(PollFd::revents).collect();
-        for (client, came) in self.clients.values_mut().zip(came) {
-            client.came(came);
+        let mut begin = 0;
+        for (client, end) in self.clients.values_mut().zip(ends) {
+            client.came(&came[begin..end]);
+            begin = end;
         }
         if let Some(steering) = &mut self.steering {
             steering.control.came(&to_control);
@@ -287,26 +318,48 @@ impl<T: Target> Server<T> {
     fn accept(&mut self) {
         // As many as there is room for; an error concerns a client that has gone again.
         while let Some(Ok(Some(connection))) = self.listener.as_ref().map(Listener::accept) {
-            if self.is_off() {
-                self.tally.refused_connections += 1;
-                continue;
+            match self.client_at(connection) {
+                Some(client) => self.welcome(client),
+                None => self.tally.refused_connections += 1,
             }
-            if self.clients.len() == MOST_CONNECTIONS {
-                // Whoever has not said yet who they are keeps nobody out: the first of them makes room.
-                let stranger = self.clients.values().find(|client| !client.is_trusted());
-                let Some(id) = stranger.map(|client| client.id) else {
-                    self.tally.refused_connections += 1;
-                    continue;
-                };
-                self.clients.remove(&id);
-                self.tally.untrusted_connections += 1;
-            }
-            self.welcome(connection);
         }
     }
 
-    fn welcome(&mut self, connection: Connection) {
-        let client = Client::new(self.next_id, connection, &self.settings.export, clock());
+    /// Whoever has connected, if there is room and the power is on.
+    fn client_at(&mut self, connection: Connection) -> Option<Box<dyn Client>> {
+        if self.is_off() {
+            return None;
+        }
+        #[cfg(feature = "vhost-user")]
+        if let Some(Address::VhostUser(_)) = self.listener.as_ref().map(Listener::address) {
+            if !self.clients.values().all(|client| client.is_over()) {
+                (self.complain)(ONE_MACHINE);
+                return None;
+            }
+            let Stream::Unix(stream) = connection.into_stream() else { return None };
+            let client = VhostUserClient::new(stream, &self.settings.export, clock());
+            return Some(Box::new(client.ok()?));
+        }
+        if !self.has_room() {
+            return None;
+        }
+        Some(Box::new(NbdClient::new(connection, &self.settings.export, clock())))
+    }
+
+    /// Whether one more client may be there. Whoever has not said yet who they are keeps nobody out: the first of them
+    /// makes room.
+    fn has_room(&mut self) -> bool {
+        if self.clients.len() < MOST_CONNECTIONS {
+            return true;
+        }
+        let stranger = self.clients.iter().find(|(_, client)| !client.is_trusted());
+        let Some(id) = stranger.map(|(id, _)| *id) else { return false };
+        self.clients.remove(&id);
+        self.tally.untrusted_connections += 1;
+        true
+    }
+
+    fn welcome(&mut self, client: Box<dyn Client>) {
         self.clients.insert(self.next_id, client);
         self.next_id += 1;
         self.tally.connections += 1;
@@ -317,18 +370,16 @@ impl<T: Target> Server<T> {
     fn read_all(&mut self) -> bool {
         let mut moved = false;
         for client in self.clients.values_mut().filter(|client| client.is_readable()) {
-            if matches!(client.read(&mut self.buffer, clock), Read::Something) {
-                moved = true;
-            }
+            moved |= client.read(&mut self.buffer, clock);
         }
         moved
     }
 
     /// Takes whole requests, those that were held back among them, in the order they came in.
     fn take_requests(&mut self) -> bool {
-        for client in self.clients.values_mut() {
-            while let Some((stamp, request)) = client.request() {
-                self.arrived.push((stamp, client.id, request));
+        for (id, client) in &mut self.clients {
+            while let Some((stamp, request)) = client.request(clock) {
+                self.arrived.push((stamp, *id, request));
             }
         }
         self.arrived.sort_by_key(|(stamp, ..)| *stamp);
@@ -436,26 +487,29 @@ impl<T: Target> Server<T> {
             if client.wants_write() {
                 moved |= client.send();
             }
-            let mut dues = client.sent_dues().peekable();
-            if dues.peek().is_some() {
+            let dues = client.sent_dues();
+            if !dues.as_slice().is_empty() {
                 let now = clock();
                 dues.for_each(|(due, below)| self.tally.sent(now.since(due), below));
             }
         }
         // What was held back may be looked at now.
-        moved || self.clients.values().any(Client::is_held_back)
+        moved || self.clients.values().any(|client| client.is_held_back())
     }
 
     /// Lets go of clients that are done with.
     fn bury(&mut self) {
-        let tally = &mut self.tally;
+        let (tally, complain) = (&mut self.tally, &self.complain);
         let mut now = None;
         self.clients.retain(|_, client| {
             let trusted = client.is_trusted();
-            if !trusted && now.get_or_insert_with(clock).since(client.since) >= MOST_HANDSHAKE {
+            if !trusted && now.get_or_insert_with(clock).since(client.since()) >= MOST_HANDSHAKE {
                 client.let_go();
             }
             let over = client.is_over();
+            if over && let Some(line) = client.complaint() {
+                complain(&line);
+            }
             tally.untrusted_connections += u64::from(over && !trusted);
             tally.broken_connections += u64::from(over && trusted && client.broke_the_protocol());
             !over
@@ -479,7 +533,7 @@ impl<T: Target> Server<T> {
         }
         self.hand_out(&mut answers);
         let end = clock() + FAREWELL;
-        while self.clients.values().any(Client::wants_write) && clock() < end {
+        while self.clients.values().any(|client| client.wants_write()) && clock() < end {
             if !self.send_all() {
                 std::thread::sleep(std::time::Duration::from_millis(1));
             }

@@ -1,32 +1,26 @@
-//! One connection of the loop: bytes that came, requests on their way, bytes to go.
+//! A client over NBD: bytes that came, requests on their way, bytes to go.
 
 use std::io;
+use std::os::fd::AsFd;
 
 use fourcorners_drive::Nanos;
-use rustix::event::PollFlags;
+use rustix::event::{PollFd, PollFlags};
 
+use super::{Client, MOST_OUTSTANDING, MOST_OUTSTANDING_BYTES, weight};
 use crate::connection::Connection;
 use crate::contents::Contents;
 use crate::nbd::{Closing, Command, Errno, Export, Reply, Request, Session, Step};
 use crate::turn::{Answer, Outcome};
-
-/// Bytes of requests on their way and of replies not taken at which no more requests of a client are looked at; one
-/// request may always be on its way, whatever its size.
-const MOST_OUTSTANDING_BYTES: u64 = 16 << 20;
-
-/// Requests on their way at which no more of a client's are looked at.
-const MOST_OUTSTANDING: usize = 4096;
 
 /// Room for replies that stays taken.
 const ROOM_KEPT: usize = 1 << 20;
 
 /// A connection. It takes at most the bytes of a request that is not whole (32 MiB), those of what is outstanding (16 MiB
 /// or one request) and its replies.
-pub(crate) struct Client {
-    pub(crate) id: u64,
-    pub(crate) connection: Connection,
+pub(crate) struct NbdClient {
+    connection: Connection,
     /// When it connected.
-    pub(crate) since: Nanos,
+    since: Nanos,
     session: Session,
     out: Vec<u8>,
     /// Of `out`, what is sent.
@@ -47,21 +41,14 @@ pub(crate) struct Client {
     dues: Vec<(Nanos, bool)>,
 }
 
-/// What became of reading.
-pub(crate) enum Read {
-    Something,
-    Nothing,
-}
-
-impl Client {
-    pub(crate) fn new(id: u64, connection: Connection, export: &Export, now: Nanos) -> Client {
+impl NbdClient {
+    pub(crate) fn new(connection: Connection, export: &Export, now: Nanos) -> NbdClient {
         let mut out = Vec::new();
         let session = match connection.asks_for_tls() {
             false => Session::new(export.clone(), &mut out),
             true => Session::with_tls(export.clone(), &mut out),
         };
-        Client {
-            id,
+        NbdClient {
             connection,
             since: now,
             session,
@@ -79,50 +66,8 @@ impl Client {
     }
 
     /// Whether its socket is to be read.
-    pub(crate) fn wants_read(&self) -> bool {
+    fn wants_read(&self) -> bool {
         !self.gone && self.closing.is_none() && !self.held_back
-    }
-
-    /// What its socket was found to be ready for.
-    pub(crate) fn came(&mut self, flags: PollFlags) {
-        self.readable = flags.intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR);
-        // Nobody is there to be answered, and its socket would be ready for ever.
-        self.gone |= !self.wants_read() && flags.intersects(PollFlags::HUP | PollFlags::ERR);
-    }
-
-    /// Whether reading may give something.
-    pub(crate) fn is_readable(&self) -> bool {
-        (self.readable || self.connection.has_more()) && self.wants_read()
-    }
-
-    /// Whether there are bytes to go.
-    pub(crate) fn wants_write(&self) -> bool {
-        !self.gone && (self.sent < self.out.len() || self.connection.wants_write())
-    }
-
-    /// Whether nothing is left to be done for it.
-    pub(crate) fn is_over(&self) -> bool {
-        self.gone || (self.closing.is_some() && self.outstanding == 0 && !self.wants_write())
-    }
-
-    /// Whether it may be there: where TLS is asked for, it has shown a certificate.
-    pub(crate) fn is_trusted(&self) -> bool {
-        self.connection.is_trusted()
-    }
-
-    /// It is let go of without another word.
-    pub(crate) fn let_go(&mut self) {
-        self.gone = true;
-    }
-
-    /// Whether it ended by breaking the protocol.
-    pub(crate) fn broke_the_protocol(&self) -> bool {
-        self.closing.is_some_and(|why| why != Closing::Disconnected)
-    }
-
-    /// Whether requests may wait in it that could be looked at now.
-    pub(crate) fn is_held_back(&self) -> bool {
-        self.held_back && !self.is_full()
     }
 
     fn is_full(&self) -> bool {
@@ -131,28 +76,57 @@ impl Client {
             || (bytes >= MOST_OUTSTANDING_BYTES && (self.outstanding > 0 || self.wants_write()))
     }
 
-    /// Reads what there is, as much as `buffer` holds.
-    pub(crate) fn read(&mut self, buffer: &mut [u8], clock: impl Fn() -> Nanos) -> Read {
+    /// Once all is sent to a client that is closing, it is told so.
+    fn part(&mut self) {
+        if self.closing.is_some() && self.outstanding == 0 && self.sent == self.out.len() {
+            self.connection.say_goodbye();
+        }
+    }
+}
+
+impl Client for NbdClient {
+    fn since(&self) -> Nanos {
+        self.since
+    }
+
+    fn waits_for<'a>(&'a self, reads: bool, fds: &mut Vec<PollFd<'a>>) {
+        let mut flags = PollFlags::empty();
+        flags.set(PollFlags::IN, self.wants_read() && reads);
+        flags.set(PollFlags::OUT, self.wants_write());
+        fds.push(PollFd::from_borrowed_fd(self.connection.as_fd(), flags));
+    }
+
+    fn came(&mut self, flags: &[PollFlags]) {
+        let flags = flags.first().copied().unwrap_or(PollFlags::empty());
+        self.readable = flags.intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR);
+        // Nobody is there to be answered, and its socket would be ready for ever.
+        self.gone |= !self.wants_read() && flags.intersects(PollFlags::HUP | PollFlags::ERR);
+    }
+
+    fn is_readable(&self) -> bool {
+        (self.readable || self.connection.has_more()) && self.wants_read()
+    }
+
+    fn read(&mut self, buffer: &mut [u8], clock: fn() -> Nanos) -> bool {
         match self.connection.read(buffer) {
             Ok(0) => {
                 self.gone = true;
-                Read::Something
+                true
             }
             Ok(count) => {
                 self.stamp = clock();
                 self.session.take(&buffer[..count]);
-                Read::Something
+                true
             }
-            Err(error) if is_later(&error) => Read::Nothing,
+            Err(error) if is_later(&error) => false,
             Err(_) => {
                 self.gone = true;
-                Read::Something
+                true
             }
         }
     }
 
-    /// Its next request, and when that came.
-    pub(crate) fn request(&mut self) -> Option<(Nanos, Request)> {
+    fn request(&mut self, _: fn() -> Nanos) -> Option<(Nanos, Request)> {
         if self.gone || self.closing.is_some() {
             return None;
         }
@@ -183,8 +157,7 @@ impl Client {
         }
     }
 
-    /// Takes an answer to one of its requests. `due` is on the wall. Whether the reply is a failure.
-    pub(crate) fn answer(
+    fn answer(
         &mut self,
         answer: &Answer,
         contents: &Contents,
@@ -229,15 +202,11 @@ impl Client {
         failed
     }
 
-    /// Once all is sent to a client that is closing, it is told so.
-    fn part(&mut self) {
-        if self.closing.is_some() && self.outstanding == 0 && self.sent == self.out.len() {
-            self.connection.say_goodbye();
-        }
+    fn wants_write(&self) -> bool {
+        !self.gone && (self.sent < self.out.len() || self.connection.wants_write())
     }
 
-    /// Sends what it can. Whether anything went.
-    pub(crate) fn send(&mut self) -> bool {
+    fn send(&mut self) -> bool {
         let mut moved = false;
         loop {
             self.part();
@@ -275,19 +244,30 @@ impl Client {
         moved
     }
 
-    /// What was due of the answers that have been sent, once all have.
-    pub(crate) fn sent_dues(&mut self) -> impl Iterator<Item = (Nanos, bool)> + '_ {
+    fn sent_dues(&mut self) -> std::vec::Drain<'_, (Nanos, bool)> {
         let sent = self.out.is_empty() && !self.connection.wants_write();
         let count = if sent { self.dues.len() } else { 0 };
         self.dues.drain(..count)
     }
-}
 
-/// Bytes that a request keeps in memory, its own or its reply's.
-fn weight(request: &Request) -> u64 {
-    match request.command {
-        Command::Read { .. } | Command::Write { .. } => request.length,
-        _ => 0,
+    fn is_held_back(&self) -> bool {
+        self.held_back && !self.is_full()
+    }
+
+    fn is_trusted(&self) -> bool {
+        self.connection.is_trusted()
+    }
+
+    fn let_go(&mut self) {
+        self.gone = true;
+    }
+
+    fn is_over(&self) -> bool {
+        self.gone || (self.closing.is_some() && self.outstanding == 0 && !self.wants_write())
+    }
+
+    fn broke_the_protocol(&self) -> bool {
+        self.closing.is_some_and(|why| why != Closing::Disconnected)
     }
 }
 

@@ -1,0 +1,88 @@
+//! A client of the loop, whatever it speaks: requests on their way in, answers on their way out.
+
+mod nbd;
+
+use fourcorners_drive::Nanos;
+use rustix::event::{PollFd, PollFlags};
+
+use crate::contents::Contents;
+use crate::nbd::{Command, Request};
+use crate::turn::Answer;
+
+pub(crate) use nbd::NbdClient;
+
+/// Bytes of requests on their way and of replies not taken at which no more requests of a client are looked at; one
+/// request may always be on its way, whatever its size.
+pub(crate) const MOST_OUTSTANDING_BYTES: u64 = 16 << 20;
+
+/// Requests on their way at which no more of a client's are looked at.
+pub(crate) const MOST_OUTSTANDING: usize = 4096;
+
+/// Who asks a served drive for something. The loop waits for its files, has it read, takes its requests, and gives it the
+/// answers, which it sends.
+pub(crate) trait Client {
+    /// When it connected.
+    fn since(&self) -> Nanos;
+
+    /// Adds what it waits for; `reads`: requests may be looked at now.
+    fn waits_for<'a>(&'a self, reads: bool, fds: &mut Vec<PollFd<'a>>);
+
+    /// What those were found to be ready for, in the same order.
+    fn came(&mut self, flags: &[PollFlags]);
+
+    /// Whether reading may give something.
+    fn is_readable(&self) -> bool;
+
+    /// Reads what there is, at most as much as `buffer` holds. Whether anything came.
+    fn read(&mut self, buffer: &mut [u8], clock: fn() -> Nanos) -> bool;
+
+    /// Its next request, and when that came.
+    fn request(&mut self, clock: fn() -> Nanos) -> Option<(Nanos, Request)>;
+
+    /// Takes an answer to one of its requests. `due` is on the wall, with whether it was below the floor. Whether the
+    /// reply is a failure.
+    fn answer(
+        &mut self,
+        answer: &Answer,
+        contents: &Contents,
+        room: &mut Vec<u8>,
+        due: Option<(Nanos, bool)>,
+    ) -> bool;
+
+    /// Whether something is to be sent.
+    fn wants_write(&self) -> bool;
+
+    /// Sends what it can. Whether anything went.
+    fn send(&mut self) -> bool;
+
+    /// What was due of the answers that have been sent, once all have.
+    fn sent_dues(&mut self) -> std::vec::Drain<'_, (Nanos, bool)>;
+
+    /// Whether requests may wait in it that could be looked at now.
+    fn is_held_back(&self) -> bool;
+
+    /// Whether it may be there: where TLS is asked for, it has shown a certificate.
+    fn is_trusted(&self) -> bool;
+
+    /// It is let go of without another word.
+    fn let_go(&mut self);
+
+    /// Whether nothing is left to be done for it.
+    fn is_over(&self) -> bool;
+
+    /// Whether it ended by breaking the protocol.
+    fn broke_the_protocol(&self) -> bool;
+
+    /// In one line, what a person should know of how it ended.
+    fn complaint(&self) -> Option<String> {
+        None
+    }
+}
+
+/// Bytes that a request keeps in memory, its own or its reply's.
+pub(crate) fn weight(request: &Request) -> u64 {
+    match request.command {
+        Command::Read { .. } | Command::Write { .. } => request.length,
+        _ => 0,
+    }
+}
