@@ -4,6 +4,8 @@
 //! beyond the 99.99th percentile, but not later than the entry's own test, nor after [`MOST_IOS`] I/Os of 4 KiB
 //! of all streams at the rates that were published. A percentile is compared where ten I/Os or more lie beyond it.
 
+mod written;
+
 use fourcorners_drive::Nanos;
 use fourcorners_drive::config::LinkSection;
 use fourcorners_run::streams::{
@@ -234,7 +236,8 @@ impl Question {
             | "seqwrite"
             | "seqwrite-series" => {
                 question.state = State::Empty;
-                question.work = writes(entry)?;
+                question.work = written::writes(entry)?;
+                question.notes.extend(written::inferred(entry));
             }
             other => return Err(format!("no test of the kind \"{other}\" is known")),
         }
@@ -372,39 +375,6 @@ fn paced(entry: &Entry) -> Result<Work, String> {
         seconds: (PROBE_SECONDS as f64).min(longest),
         ramp: RAMP_BESIDE_WRITERS,
         by_direction: true,
-    }))
-}
-
-fn writes(entry: &Entry) -> Result<Work, String> {
-    let test = &entry.test;
-    let block_bytes = block_of(entry)?;
-    let sequential = test.pattern.contains("sequential");
-    let jobs = test.jobs.unwrap_or(if sequential { 1 } else { 4 });
-    let depth = test.queue_depth.as_ref().and_then(Amount::number).unwrap_or(USUAL_DEPTH);
-    let span_bytes = span_bytes(&test.span);
-    let capacity = entry.capacity_gb.map(|gb| gb * 1e9);
-    let span = span_bytes.map(|bytes| bytes as f64).or(capacity).ok_or("no capacity is told")?;
-    let mean = entry.number("mean_iops").or(entry.number("iops"));
-    let seconds = entry.number("seconds").or(test.duration_s);
-    let written = mean.zip(seconds).map(|(iops, seconds)| iops * seconds * f64::from(block_bytes));
-    let steady = entry.number("steady.iops").is_some();
-    let spans = match (steady, written) {
-        // To the last of the points that were published.
-        (true, _) => 4.0,
-        (false, Some(written)) => (written / span).clamp(0.25, 5.0),
-        (false, None) => 1.0,
-    };
-    // A drive that was empty collects nothing before it was written once. One that has its steady rate earlier held
-    // something, whatever its entry says: `ssdiq`'s were sanitized, and then written in order before what was measured.
-    let was_full = entry.number("steady_after_drive_writes").is_some_and(|writes| writes < 1.0);
-    Ok(Work::Writes(Writes {
-        sequential,
-        block_bytes,
-        depth: (jobs * depth).min(65_535) as u32,
-        span_bytes,
-        filled: was_full || test.state.contains("written once") || test.state.contains("filled"),
-        spans: if sequential { spans.min(1.0) } else { spans },
-        steady,
     }))
 }
 
