@@ -10,7 +10,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
-use crate::config::{HeatSection, HeatThrottle};
+use crate::config::{HeatSection, HeatSink, HeatThrottle};
 use crate::state::LATEST;
 
 /// From one reading of the sensor to the next, at least.
@@ -32,6 +32,8 @@ pub struct SsdHeat {
     /// Time for which commands waited because of heat, since it was made: whole intervals of a tenth of a second
     /// and more, in each of which at least one did.
     pub throttled: Nanos,
+    /// Whether there is a heat sink for it that is not fitted.
+    pub sink_is_left_out: bool,
 }
 
 /// A part of the drive that is warmer than what carries it.
@@ -79,6 +81,7 @@ pub(crate) struct Heat {
     package: Part,
     board: Part,
     idle_w: f64,
+    sink_is_left_out: bool,
     duty: Option<DutyCycle>,
     /// When the energy was last read, and what it was.
     read_at: Nanos,
@@ -99,6 +102,7 @@ impl Heat {
             package,
             board,
             idle_w,
+            sink_is_left_out: section.sink == HeatSink::None && section.sink_c_per_w.is_some(),
             duty: (section.throttle == HeatThrottle::On).then(|| DutyCycle::new(section)),
             read_at: Nanos::ZERO,
             read_j: 0.0,
@@ -178,6 +182,7 @@ impl Heat {
             temperature_c: self.temperature_c(),
             highest_c: self.highest_c,
             throttled: self.throttled,
+            sink_is_left_out: self.sink_is_left_out,
         }
     }
 
@@ -189,24 +194,15 @@ impl Heat {
 
     /// Whether a loaded one is one that `made`, which is new, could have become.
     pub(crate) fn fits(&self, made: &Heat) -> bool {
-        let Heat {
-            ambient_c,
-            package,
-            board,
-            idle_w,
-            duty,
-            read_at,
-            read_j,
-            highest_c,
-            highest_from,
-            throttled,
-        } = *self;
+        let Heat { ambient_c, package, board, idle_w, sink_is_left_out, duty, .. } = *self;
+        let Heat { read_at, read_j, highest_c, highest_from, throttled, .. } = *self;
         let duties = match (&duty, &made.duty) {
             (Some(duty), Some(made)) => duty.fits(made),
             (None, None) => true,
             _ => false,
         };
-        (ambient_c, idle_w) == (made.ambient_c, made.idle_w)
+        let constant = (ambient_c, idle_w, sink_is_left_out);
+        constant == (made.ambient_c, made.idle_w, made.sink_is_left_out)
             && package.fits(&made.package)
             && board.fits(&made.board)
             && duties
