@@ -13,7 +13,7 @@
 //! read or programmed, block erased, byte on a channel and bit on the link. A hard disk draws according to
 //! its arm; the spindle never stops. The run loop reads the meter when a job begins and ends, and at the
 //! end of each second. Data in a hard disk's cache at the end of a job is not in the figure. Low-power
-//! states of link and drive, spin-up and temperature are not modelled.
+//! states of link and drive, and spin-up, are not modelled. How warm an SSD gets by it: [`crate::heat`].
 
 use serde::{Deserialize, Serialize};
 

@@ -25,7 +25,7 @@ fn the_default_drives_work() {
 /// A mechanism of an SSD, switched on as it is by default.
 type SwitchOn = fn(&mut SsdConfig);
 
-const MECHANISMS: [(&str, SwitchOn); 13] = [
+const MECHANISMS: [(&str, SwitchOn); 14] = [
     ("upstream", |config| config.upstream = Some(PcieLinkSection::default())),
     ("nand_cells", |config| config.nand_cells = Some(NandCellsSection::default())),
     ("nand_suspend", |config| config.nand_suspend = Some(NandSuspendSection::default())),
@@ -39,6 +39,10 @@ const MECHANISMS: [(&str, SwitchOn); 13] = [
     ("wear", |config| config.wear = Some(WearSection::default())),
     ("flash", |config| config.flash = Some(FlashSection::default())),
     ("power", |config| config.power = Some(PowerSection::default())),
+    ("heat", |config| {
+        config.power = Some(PowerSection::default());
+        config.heat = Some(HeatSection::default());
+    }),
 ];
 
 #[test]

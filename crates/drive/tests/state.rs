@@ -25,6 +25,15 @@ fn profile(random: &mut Random) -> SsdConfig {
     set_effective_op(&mut profile, 0.2);
     if random.below(2) == 0 {
         profile.power = Some(power());
+        // Of the seed, so that all else is drawn as it is without it.
+        profile.heat = random.0.is_multiple_of(2).then(|| HeatSection {
+            package_s: 0.1,
+            throttle_c: 32.0,
+            resume_c: 31.0,
+            throttled_percent: 30.0,
+            work_ms: 0.5,
+            ..HeatSection::default()
+        });
     }
     if random.below(2) == 0 {
         profile.link = pcie(3, 4, 256);
@@ -280,7 +289,7 @@ fn another_drive_refuses_it() {
     let profile = profile(&mut random);
     let json = state(&used(&profile, &mut random));
     type Change = fn(&mut SsdConfig);
-    let cases: [(&str, Change); 9] = [
+    let cases: [(&str, Change); 10] = [
         ("its NAND has another shape", |p| p.nand.pages_per_block = 16),
         ("its map is of another length", |p| p.capacity.sectors -= 8),
         ("its collection is another", |p| p.gc.start_free_blocks = 1),
@@ -291,6 +300,9 @@ fn another_drive_refuses_it() {
         ("its idle time is another", |p| {
             p.gc.idle_ms = Some(7.0);
             p.gc.idle_free_blocks = Some(9);
+        }),
+        ("its heat is another", |p| {
+            p.heat.as_mut().expect("seed 1 has [heat]").sink = HeatSink::Fitted;
         }),
         ("it has streams, which keep no state", |p| p.streams = Some(streams())),
     ];
@@ -305,6 +317,8 @@ fn another_drive_refuses_it() {
         Some(_) => None,
         None => panic!("seed 1 has [power]"),
     };
+    // Which it has of its power only.
+    other.heat = None;
     let error = restore(&other, &json).expect_err("no power");
     assert!(error.ends_with("its power is another"), "{error}");
 }

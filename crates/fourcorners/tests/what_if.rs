@@ -71,7 +71,7 @@ const NONE: &[&str] = &[];
 const COMMON: [&str; 1] = ["m4-4gb"];
 
 #[rustfmt::skip]
-const EFFECTS: [Effect; 24] = [
+const EFFECTS: [Effect; 26] = [
     Effect { drive: "m4-coalescing", job: "rewrites", options: NONE, figure: Figure::WriteIops, becomes: More },
     Effect { drive: "m4-write-through", job: "writes", options: NONE, figure: Figure::WriteIops, becomes: Less },
     Effect { drive: "m4-page-kinds", job: "reads-among-writes", options: NONE, figure: Figure::ReadP99Us, becomes: More },
@@ -95,6 +95,8 @@ const EFFECTS: [Effect; 24] = [
     Effect { drive: "m4-4gb-queued-trim", job: "trims", options: NONE, figure: Figure::TrimMeanUs, becomes: More },
     Effect { drive: "m4-4gb-slow-trim", job: "trims", options: NONE, figure: Figure::TrimMeanUs, becomes: More },
     Effect { drive: "summit-reusing", job: "hot-and-cold", options: NONE, figure: Figure::WriteIops, becomes: More },
+    Effect { drive: "m4-4gb-hot", job: "sustained-writes", options: NONE, figure: Figure::WriteMbPerS, becomes: Less },
+    Effect { drive: "m4-4gb-hot-with-a-sink", job: "sustained-writes", options: NONE, figure: Figure::WriteMbPerS, becomes: More },
     Effect { drive: "840-evo-folding", job: "past-the-buffer", options: NONE, figure: Figure::WriteMbPerS, becomes: Less },
 ];
 

@@ -8,13 +8,14 @@ use fourcorners_drive::{
 use fourcorners_linux::{Uring, UringError};
 use fourcorners_machine::cpu;
 use fourcorners_machine::noise::NoiseMeter;
-use fourcorners_record::{CacheUse, ClockName, Data, FlashWear, Job, Noise, Pattern, Until};
+use fourcorners_record::{CacheUse, ClockName, Data, FlashWear, Heat, Job, Noise, Pattern, Until};
 use fourcorners_run::streams::{self, Direction, Plan, RunResult};
 use fourcorners_run::trim::{Range, Trimming, trim};
 use fourcorners_run::{JobEnd, Measured, Observer, Source, run, run_marked, run_source};
 
 use crate::cache_use::CacheSnapshot;
 use crate::disturbed::{Disturbance, Disturbed};
+use crate::heat::HeatWatch;
 use crate::virtual_drive::Virtual;
 
 mod purge;
@@ -52,6 +53,8 @@ pub struct Outcome {
     pub noise: Option<Noise>,
     /// NAND writes over host writes during the job (virtual SSDs that were written).
     pub write_amplification: Option<f64>,
+    /// How warm it was during the job (virtual SSDs that get warm).
+    pub heat: Option<Heat>,
     /// What a cache did during the job.
     pub cache: Option<CacheUse>,
 }
@@ -101,10 +104,22 @@ impl Drive {
     }
 
     /// The model of an SSD, if it is one.
-    fn ssd(&self) -> Option<&Ssd> {
+    pub(crate) fn ssd(&self) -> Option<&Ssd> {
         match self {
             Drive::Ssd(ssd) => Some(ssd),
             Drive::Disturbed(disturbed) => match disturbed.drive() {
+                Virtual::Ssd(ssd) => Some(ssd),
+                Virtual::Hdd(_) => None,
+            },
+            Drive::Hdd(_) | Drive::Array(_) | Drive::Cache(_) | Drive::Real(_) => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn ssd_mut(&mut self) -> Option<&mut Ssd> {
+        match self {
+            Drive::Ssd(ssd) => Some(ssd),
+            Drive::Disturbed(disturbed) => match disturbed.drive_mut() {
                 Virtual::Ssd(ssd) => Some(ssd),
                 Virtual::Hdd(_) => None,
             },
@@ -316,6 +331,7 @@ impl Drive {
     /// What running something cost and did.
     fn account(&mut self, run: impl FnOnce(&mut Drive) -> Measured) -> Outcome {
         let (counters, cached) = (self.all_counters(), CacheSnapshot::of(self));
+        let warmed = HeatWatch::begin(self);
         let work = |drive: &Drive| cpu::process_seconds() - drive.looked_at_the_clock().as_secs();
         let meter = matches!(self, Drive::Real(_)).then(NoiseMeter::begin).flatten();
         let device = |drive: &Drive| match drive {
@@ -346,7 +362,8 @@ impl Drive {
         let cpu_seconds = (work(self) - before).max(0.0);
         let write_amplification = write_amplification(&counters, &self.all_counters());
         let cache = cached.and_then(|cached| cached.until_now(self));
-        Outcome { measured, cpu_seconds, noise, write_amplification, cache }
+        let heat = warmed.and_then(|watch| watch.until_now(self));
+        Outcome { measured, cpu_seconds, noise, write_amplification, heat, cache }
     }
 
     /// How long its loop looked at the clock so far so that I/Os were not late, which takes CPU time

@@ -46,6 +46,7 @@ pub mod diagnose;
 pub mod disturbed;
 pub mod drive;
 pub mod grade;
+mod heat;
 pub mod host_cost;
 pub mod memory;
 pub mod new_drive;

@@ -1,6 +1,6 @@
 //! The result of a job: as a whole, second by second, and along a varied quantity.
 
-use super::{CacheUse, Job};
+use super::{CacheUse, Heat, Job};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +42,9 @@ pub struct Figure {
     /// The same energy over the bytes moved, joules for 10^9 bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub joules_per_gb: Option<f64>,
+    /// How warm the target was meanwhile (virtual SSDs that get warm).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heat: Option<Heat>,
     /// What a cache did meanwhile (an SSD in front of another drive).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheUse>,

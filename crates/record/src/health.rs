@@ -1,9 +1,9 @@
-//! Health of a real drive, as it reported it before and after.
+//! Health of a drive: as a real one reported it before and after, and how warm a virtual one was.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A drive's own account of its health, before and after it was measured.
+/// A drive's own account of its health, before and after it was measured. Of a virtual drive it is the temperature.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Health {
     /// Before the first phase.
@@ -11,12 +11,37 @@ pub struct Health {
     /// After the last; `None` where the process was ended before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<HealthReading>,
+    /// How warm it was in the jobs between (virtual SSDs that get warm); a real drive is not asked meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heat: Option<Heat>,
+}
+
+/// How warm a virtual drive was in a job or several, and what that cost.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Heat {
+    /// Highest temperature, degrees Celsius.
+    pub highest_c: f64,
+    /// Seconds for which it was slowed because it was too warm.
+    pub throttled_s: f64,
+    /// Seconds that the jobs took.
+    pub seconds: f64,
+}
+
+impl Heat {
+    /// Both, one after the other.
+    pub fn and(self, later: Heat) -> Heat {
+        Heat {
+            highest_c: self.highest_c.max(later.highest_c),
+            throttled_s: self.throttled_s + later.throttled_s,
+            seconds: self.seconds + later.seconds,
+        }
+    }
 }
 
 /// What was read at one time. What the drive did not tell is not there.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct HealthReading {
-    /// Who said so: `smartctl`, `hwmon` (the kernel's sensor of the drive), or both.
+    /// Who said so: `smartctl`, `hwmon` (the kernel's sensor of the drive), or both; `model` of a virtual drive.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
     /// What is not available, and why.

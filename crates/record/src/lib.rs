@@ -55,7 +55,7 @@ pub use cache_use::{CacheUse, MemberUse};
 pub use card::{Bin, Card, Share, Spread};
 pub use choice::{CHOICE_SCHEMA, Choice, ChosenReplay, ChosenWork, LeftOut, RankedDrive};
 pub use figure::{Curve, Figure, FlashWear, Latency, Noise, Series};
-pub use health::{Health, HealthReading};
+pub use health::{Health, HealthReading, Heat};
 pub use job::{Data, Job, Pattern, Until};
 pub use json::{ReadError, from_json, json_schema, record_from_json, to_json};
 pub use note::Note;
@@ -121,7 +121,7 @@ pub struct Record {
     /// What else the figures say, and what could not be measured and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Note>,
-    /// What the drive said of its own health (block devices).
+    /// What the drive said of its own health (block devices), and how warm it was (virtual SSDs that get warm).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub health: Option<Health>,
     /// Whether all of it was measured.

@@ -24,6 +24,7 @@ mod compression;
 mod flash;
 mod gc;
 mod hdd;
+mod heat;
 mod host_controller;
 mod interface;
 mod log_blocks;
@@ -52,6 +53,7 @@ pub use hdd::{
     HddCacheSection, HddCapacitySection, HddConfig, HddMechanicsSection, HddMediaSection,
     HddNcqSection,
 };
+pub use heat::{HeatSection, HeatSink, HeatThrottle};
 pub use host_controller::{HostControllerConfig, PortTrim, PortsSection};
 pub(crate) use interface::check_gbps;
 pub use interface::{HostSection, SataLinkSection};

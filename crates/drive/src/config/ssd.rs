@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CheckpointSection, CompressionSection, ConfigError, FlashSection, GcSection, HostSection,
-    LinkSection, LogBlocksSection, MapSection, NandCellsSection, NandSection, NandSuspendSection,
-    PcieLinkSection, PowerSection, SataLinkSection, SlcBufferSection, StreamsSection, TrimSection,
-    VariationMode, VariationSection, WearSection, WriteLimitSection, within,
+    CheckpointSection, CompressionSection, ConfigError, FlashSection, GcSection, HeatSection,
+    HostSection, LinkSection, LogBlocksSection, MapSection, NandCellsSection, NandSection,
+    NandSuspendSection, PcieLinkSection, PowerSection, SataLinkSection, SlcBufferSection,
+    StreamsSection, TrimSection, VariationMode, VariationSection, WearSection, WriteLimitSection,
+    within,
 };
 
 /// An SSD as data.
@@ -68,6 +69,9 @@ pub struct SsdConfig {
     /// What it draws; without it the drive has no energy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<PowerSection>,
+    /// How warm it gets by that, and what it does then; without it the drive has no temperature.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heat: Option<HeatSection>,
     /// How its times vary; without it each operation of a kind takes the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variation: Option<VariationSection>,
@@ -99,6 +103,7 @@ impl Default for SsdConfig {
             wear: None,
             flash: None,
             power: None,
+            heat: None,
             variation: None,
         }
     }
@@ -291,6 +296,9 @@ impl SsdConfig {
         }
         self.trim.check()?;
         self.power.as_ref().map_or(Ok(()), PowerSection::check)?;
+        if let Some(heat) = &self.heat {
+            heat.check(self.power.is_some())?;
+        }
         self.variation.as_ref().map_or(Ok(()), VariationSection::check)?;
         self.check_space()
     }

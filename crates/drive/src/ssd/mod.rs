@@ -50,6 +50,7 @@ mod compression;
 mod costs;
 mod counters;
 mod deferred;
+mod heat;
 mod idle;
 mod in_order;
 mod limited_map;
@@ -71,6 +72,7 @@ use crate::cache::WriteBuffer;
 use crate::config::{CompressionSection, ConfigError, SsdConfig};
 use crate::energy::{SsdEnergy, SsdMeter};
 use crate::ftl::{FRONTS, MergeCounts, Translation};
+use crate::heat::Heat;
 use crate::lane::Lane;
 use crate::link::Link;
 use crate::nand::Nand;
@@ -166,6 +168,8 @@ pub struct Ssd {
     in_order: Option<InOrder>,
     queue: Queue,
     power: Option<SsdMeter>,
+    /// How warm that makes it, if anybody knows.
+    heat: Option<Box<Heat>>,
     /// How the times of its host and its firmware vary, if they do.
     variation: Option<CommandVariation>,
     /// When what is written is on the NAND, if somebody asks.
@@ -282,6 +286,11 @@ impl Ssd {
             in_order: InOrder::new(&config.gc),
             queue: Queue::with_depth(geometry.queue_depth),
             power: config.power.as_ref().map(|power| SsdMeter::new(power, &config.nand)),
+            heat: config
+                .heat
+                .as_ref()
+                .zip(config.power.as_ref())
+                .map(|(heat, power)| Box::new(Heat::new(heat, power.idle_w))),
             variation: config.variation_that_is_on().map(CommandVariation::new),
             persistence: None,
             ftl,
@@ -478,8 +487,10 @@ impl Ssd {
         if let Some(slots) = &mut self.command_slots {
             arrives = slots.take(arrives);
         }
-        let arrives = self.link.request(arrives);
-        if let Some(idle) = self.idle {
+        let mut arrives = self.link.request(arrives);
+        if self.heat.is_some() {
+            arrives = self.warm_up(arrives);
+        } else if let Some(idle) = self.idle {
             self.work_while_idle(idle, arrives);
         }
         if let Some(variation) = &self.variation

@@ -25,6 +25,7 @@ use crate::cache::WriteBuffer;
 use crate::config::SsdConfig;
 use crate::energy::SsdMeter;
 use crate::ftl::{FRONTS, FtlState, Translation};
+use crate::heat::Heat;
 use crate::lane::Lane;
 use crate::nand::Nand;
 use crate::read_ahead::ReadAhead;
@@ -45,6 +46,7 @@ pub struct SsdState<'a> {
     in_order: Option<Cow<'a, InOrder>>,
     checkpoint: Option<Checkpoint>,
     power: Option<Cow<'a, SsdMeter>>,
+    heat: Option<Heat>,
     variation: Option<Cow<'a, CommandVariation>>,
     buffer: Cow<'a, WriteBuffer>,
     read_ahead: Cow<'a, ReadAhead>,
@@ -82,6 +84,7 @@ impl Ssd {
             checkpoint,
             queue,
             power,
+            heat,
             variation,
             // These follow from the config.
             geometry: _,
@@ -124,6 +127,7 @@ impl Ssd {
             in_order: in_order.as_ref().map(Cow::Borrowed),
             checkpoint: *checkpoint,
             power: power.as_ref().map(Cow::Borrowed),
+            heat: heat.as_deref().copied(),
             variation: variation.as_ref().map(Cow::Borrowed),
             buffer: Cow::Borrowed(buffer),
             read_ahead: Cow::Borrowed(read_ahead),
@@ -157,6 +161,7 @@ impl Ssd {
             in_order,
             checkpoint,
             power,
+            heat,
             variation,
             buffer,
             read_ahead,
@@ -191,6 +196,7 @@ impl Ssd {
             (both(&checkpoint, &made.checkpoint, Checkpoint::fits), "its checkpoints are others"),
             (both(&write_limit, &made.write_limit, WriteLimit::fits), "its write limit is another"),
             (both(&power, &made.power, SsdMeter::fits), "its power is another"),
+            (both(&heat, &made.heat.as_deref().copied(), Heat::fits), "its heat is another"),
             (both(&variation, &made.variation, CommandVariation::fits), "its variation is another"),
         ];
         for (holds, what) in fits {
@@ -206,6 +212,7 @@ impl Ssd {
             in_order,
             checkpoint,
             power,
+            heat: heat.map(Box::new),
             variation,
             buffer: buffer.into_owned(),
             read_ahead: read_ahead.into_owned(),

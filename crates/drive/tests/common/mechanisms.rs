@@ -8,7 +8,7 @@ use super::draw::Numbers;
 /// drive with what there is already.
 pub fn add(numbers: &mut impl Numbers, profile: &mut SsdConfig) {
     // Log blocks come before what they exclude.
-    let mechanisms: [(u64, Mechanism); 22] = [
+    let mechanisms: [(u64, Mechanism); 23] = [
         (30, cells),
         (30, suspend),
         (30, registers),
@@ -31,6 +31,7 @@ pub fn add(numbers: &mut impl Numbers, profile: &mut SsdConfig) {
         (20, latency),
         (40, variation),
         (20, command_slots),
+        (30, heat),
     ];
     for (percent, mechanism) in mechanisms {
         if numbers.percent(percent) {
@@ -237,6 +238,23 @@ fn checkpoint(profile: &mut SsdConfig, below: Below<'_>) {
     profile.checkpoint = Some(CheckpointSection {
         every_writes: 1 + below(300) as u32,
         pause_us: below(50_000) as f64 / 10.0,
+    });
+}
+
+/// Also one that is too warm from the first command on, and one that never is.
+fn heat(profile: &mut SsdConfig, below: Below<'_>) {
+    profile.power.get_or_insert_with(super::power);
+    let throttle_c = 26.0 + below(40) as f64;
+    profile.heat = Some(HeatSection {
+        throttle: [HeatThrottle::On, HeatThrottle::Off][usize::from(below(5) == 0)],
+        sink: [HeatSink::None, HeatSink::Fitted][below(2) as usize],
+        package_c_per_w: below(200) as f64 / 10.0,
+        package_s: 0.1 + below(20) as f64 / 10.0,
+        throttle_c,
+        resume_c: throttle_c - below(100) as f64 / 100.0,
+        throttled_percent: 1.0 + below(100) as f64,
+        work_ms: 0.01 + below(500) as f64 / 100.0,
+        ..HeatSection::default()
     });
 }
 

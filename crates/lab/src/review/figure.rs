@@ -36,6 +36,7 @@ pub(super) fn figure(about: &About<'_>, outcome: &Outcome, drive: &Drive) -> Fig
         wear: drive.wear(),
         mean_power_w: energy.map(|energy| energy.joules / seconds),
         joules_per_gb: energy.map(|energy| energy.joules / (measured.bytes as f64 / 1e9)),
+        heat: outcome.heat,
         cache: outcome.cache.clone(),
         cpu_us_per_io: (target.kind != TargetKind::Virtual)
             .then(|| outcome.cpu_seconds * 1e6 / measured.latency.count() as f64),

@@ -9,6 +9,7 @@ use super::phase::preparation;
 use super::under_way::Review;
 use super::{Checkpoint, Phase, Protocol, StateCache};
 use crate::drive::Drive;
+use crate::heat;
 
 /// Who watches a review.
 pub trait Watch {
@@ -130,14 +131,17 @@ pub fn review(
                 // The one before is gone before the next is made: two would take twice the memory.
                 drop(taken.take());
                 taken = review.take(states, now, observer);
+                taken.iter().for_each(|drive| heat::begin(&mut review.record, drive));
             }
             DriveSource::Cached(states) => {
                 let mut drive = taken.take().unwrap_or_else(|| states.new_drive());
+                heat::begin(&mut review.record, &drive);
                 review.carry_out(phase, &mut drive, observer);
                 taken = Some(drive);
             }
             DriveSource::One(..) if at_once > 0 => review.is_in_state(shown),
             DriveSource::One(drive, past) => {
+                heat::begin(&mut review.record, drive);
                 review.carry_out(phase, drive, observer);
                 past.went_through(phase);
                 if review.record.ended != Ended::Complete {
@@ -156,6 +160,12 @@ pub fn review(
         }
     }
     protocol.conclude(&mut review.record);
+    match source {
+        DriveSource::Cached(_) => {
+            taken.iter().for_each(|drive| heat::conclude(&mut review.record, drive));
+        }
+        DriveSource::One(drive, _) => heat::conclude(&mut review.record, drive),
+    }
     review.record.finish();
     review.record
 }

@@ -19,6 +19,7 @@ use super::{
     Method, Phase, Reached, Replayed, StateCache, irregular, power, quick, snia, trim_reaches,
 };
 use crate::drive::{Drive, Outcome, Purge};
+use crate::heat;
 
 /// A review whose plan is being carried out.
 pub(super) struct Review {
@@ -38,7 +39,7 @@ impl Review {
         let (target, protocol) = (reviewed.target, &reviewed.protocol);
         let begun = Record::begun(target, clock, protocol.name(), reviewed.seed, reviewed.host);
         let plan = protocol.file().map(|(_, info)| info);
-        let health = reviewed.health.map(|before| Health { before, after: None });
+        let health = reviewed.health.map(|before| Health { before, after: None, heat: None });
         let record = Record { quick: reviewed.quick, plan, health, ..begun };
         let loaded = record.target.loaded_state.is_some();
         let state = if loaded { "loaded" } else { "as found" };
@@ -261,6 +262,7 @@ impl Review {
 
     /// A figure was measured, if anything was.
     fn measured(&mut self, name: &str, job: &Job, outcome: &Outcome, drive: &mut Drive) {
+        heat::add(&mut self.record, outcome);
         self.note_end(outcome.measured.ended, &format!("in {name}"));
         if outcome.measured.latency.count() > 0 {
             self.keep(name, job, outcome, drive);
@@ -280,6 +282,7 @@ impl Review {
         };
         let place = format!("in {} of {}", replayed.figure, replayed.trace);
         self.note_end(played.outcome.measured.ended, &place);
+        heat::add(&mut self.record, &played.outcome);
         if let (Some(why), Ended::Complete) = (&played.broken, &self.record.ended) {
             self.record.ended = Ended::Failed(why.clone());
         }
@@ -312,6 +315,7 @@ impl Review {
             let job = Job { seed, ..job.clone() };
             let (from, share) = (run as f64 / times as f64, 1.0 / times as f64);
             let outcome = drive.run(&job, &mut PartObserver { observer, from, share });
+            heat::add(&mut self.record, &outcome);
             let measured = &outcome.measured;
             self.note_end(measured.ended, &format!("in {name}"));
             if measured.writes > 0 && self.state != "used" {
@@ -357,6 +361,7 @@ impl Review {
                 let outcome = drive.run(job, &mut PartObserver { observer, from, share });
                 if round > 0 && outcome.measured.ended != JobEnd::Complete {
                     // A whole figure of the round before is worth more than a part of one.
+                    heat::add(&mut self.record, &outcome);
                     self.note_end(outcome.measured.ended, &format!("in {name}"));
                 } else {
                     self.measured(name, job, &outcome, drive);
