@@ -86,6 +86,7 @@ pub struct ArrayCounts {
 }
 
 /// Several drives as one.
+#[derive(Clone)]
 pub struct Array<T> {
     layout: Layout,
     trim: bool,
@@ -110,6 +111,7 @@ pub struct Array<T> {
 }
 
 /// An I/O of the array.
+#[derive(Clone)]
 struct Host {
     io: Io,
     jobs_left: u32,
@@ -119,7 +121,7 @@ struct Host {
 }
 
 /// A job whose parts are in flight or wait for their stripe.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Running {
     job: Job,
     host: u32,

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use fourcorners_drive::{Fault, Io, Nanos, Tag, Target};
 
 /// What a member says of a part of a job.
+#[derive(Clone)]
 pub(crate) struct Answer {
     pub(crate) job: u32,
     pub(crate) member: usize,
@@ -14,6 +15,7 @@ pub(crate) struct Answer {
 }
 
 /// A drive, what it has in flight and what waits for a place.
+#[derive(Clone)]
 pub(crate) struct Member<T> {
     number: usize,
     pub(crate) drive: T,

@@ -6,6 +6,7 @@ use crate::layout::{Layout, Level};
 use crate::work::{Job, Part};
 
 /// How far a rebuild has come.
+#[derive(Clone)]
 pub(crate) struct Rebuild {
     member: usize,
     /// Sectors of the member that are as they should be.

@@ -114,6 +114,11 @@ pub(crate) struct Drift {
 }
 
 impl Drift {
+    /// By how much reads and the host take longer.
+    pub(crate) fn of_reads(self) -> Factor {
+        Factor(self.reads)
+    }
+
     /// By how much what the firmware does for writes takes longer.
     pub(crate) fn of_writes(self) -> Factor {
         Factor(self.writes)
@@ -293,6 +298,11 @@ impl CommandVariation {
         let bits = scramble(self.seed ^ TICKS ^ (number << 1 | 1));
         let offset = ((u128::from(self.tick_every.0 / 2) * u128::from(bits)) >> 64) as u64;
         Nanos(number.saturating_mul(self.tick_every.0).saturating_add(offset))
+    }
+
+    /// The slow part as it is now.
+    pub(crate) fn slow(&self) -> Drift {
+        self.slow
     }
 
     fn slow_at(&self, now: Nanos) -> Drift {

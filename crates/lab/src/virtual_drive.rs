@@ -3,6 +3,7 @@
 use fourcorners_drive::{Clock, Done, Fault, Geometry, Hdd, Io, Nanos, Ssd, Tag, Target};
 
 /// An SSD or a hard disk.
+#[derive(Clone)]
 pub enum Virtual {
     /// A model of an SSD.
     Ssd(Box<Ssd>),

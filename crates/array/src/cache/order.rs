@@ -33,6 +33,7 @@ struct Link {
 /// 2Q is the full version of Johnson and Shasha, "2Q: a low overhead high performance buffer management replacement
 /// algorithm", VLDB 1994: a quarter of the slots for what was used once (Kin), and the names of half as many blocks as
 /// there are slots that left it (Kout), who go to the main queue when they come again.
+#[derive(Clone)]
 pub(super) struct Order {
     replacement: Replacement,
     queues: [Queue; 2],

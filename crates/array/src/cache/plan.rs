@@ -16,7 +16,7 @@ pub(super) struct Part {
 }
 
 /// The parts of a job, and what they do to the table.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Plan {
     pub(super) first: Vec<Part>,
     /// They wait for all of `first`.

@@ -22,7 +22,7 @@ impl Claim {
 }
 
 /// The claims of all jobs. There are a few hundred at most, so they are looked through.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Ranges {
     held: Vec<Claim>,
     waiting: VecDeque<Claim>,

@@ -28,6 +28,7 @@ pub(super) struct Slot {
 }
 
 /// All slots.
+#[derive(Clone)]
 pub(super) struct Slots {
     slots: Vec<Slot>,
     most: u32,

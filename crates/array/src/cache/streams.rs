@@ -8,7 +8,7 @@ use fourcorners_drive::Io;
 const REMEMBERED: usize = 128;
 
 /// The sequences that an I/O may go on.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Streams {
     /// Where each ended, in sectors, and its bytes so far; the last one used at the end.
     ends: VecDeque<(u64, u64)>,

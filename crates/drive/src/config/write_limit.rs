@@ -40,7 +40,8 @@ pub struct WriteLimitSection {
     /// variation off every stall is half as long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stall_us: Option<f64>,
-    /// Whether the limit is slower and faster by `variation.write_drift`, as collection is; false when absent.
+    /// Whether the limit, and the spacing where it does not hold, are slower and faster by `variation.write_drift`, as
+    /// programs and collection are; false when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drifts: Option<bool>,
     /// Whether reads wait with the writes while the limit holds, as where commands are handled in their order; false

@@ -510,6 +510,9 @@ impl Ssd {
         if let Some(limit) = &mut self.write_limit {
             limit.drifts(drift);
         }
+        if let Some(processes) = &mut self.processes {
+            processes.drifts(drift);
+        }
         if let Some((begins, takes)) = tick {
             self.controller.serve(begins, takes);
         }

@@ -2,6 +2,7 @@
 
 use crate::Nanos;
 use crate::config::HostSection;
+use crate::variation::{Drift, Factor};
 
 /// What processes are busy with. A command goes to the one that is free first, so that a drive behind several gets as
 /// many commands a second as all of them can submit, whichever process they are of.
@@ -9,6 +10,8 @@ use crate::config::HostSection;
 pub(super) struct Processes {
     /// For how long a command keeps one busy before the drive has it.
     command: Nanos,
+    /// By how much that takes longer now.
+    drift: Factor,
     busy_until: Vec<Nanos>,
 }
 
@@ -17,15 +20,25 @@ impl Processes {
     pub(super) fn new(host: &HostSection) -> Option<Box<Processes>> {
         let command = Nanos::from_micros(host.process_us?);
         let count = host.processes.unwrap_or(1).max(1) as usize;
-        (command > Nanos::ZERO)
-            .then(|| Box::new(Processes { command, busy_until: vec![Nanos::ZERO; count] }))
+        (command > Nanos::ZERO).then(|| {
+            Box::new(Processes {
+                command,
+                drift: Factor::default(),
+                busy_until: vec![Nanos::ZERO; count],
+            })
+        })
+    }
+
+    /// The host is slower or faster from now on.
+    pub(super) fn drifts(&mut self, drift: Drift) {
+        self.drift = drift.of_reads();
     }
 
     /// When a process has done its part of a command that is asked for at `now`.
     pub(super) fn submit(&mut self, now: Nanos) -> Nanos {
         let first = self.busy_until.iter_mut().min();
         first.map_or(now, |busy_until| {
-            *busy_until = now.max(*busy_until) + self.command;
+            *busy_until = now.max(*busy_until) + self.drift.of(self.command);
             *busy_until
         })
     }

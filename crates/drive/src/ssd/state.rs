@@ -202,7 +202,12 @@ impl Ssd {
         for (holds, what) in fits {
             StateError::unless(holds, what)?;
         }
+        let mut processes = made.processes;
+        if let (Some(processes), Some(variation)) = (&mut processes, &variation) {
+            processes.drifts(variation.slow());
+        }
         Ok(Ssd {
+            processes,
             link: made.link.with_lanes(link),
             controller,
             row_ready,

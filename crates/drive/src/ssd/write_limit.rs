@@ -147,7 +147,7 @@ impl WriteLimit {
                 return at;
             }
             let passes = at.max(self.due);
-            self.due = passes + Nanos(self.fresh.0 * parts);
+            self.due = passes + Nanos(self.drifted(self.fresh).0 * parts);
             return passes;
         }
         let mut at = at;
@@ -158,9 +158,13 @@ impl WriteLimit {
             None => at.max(self.due.since(self.burst)),
             Some(stalls) => stalls.pass(at, |at| self.due.since(self.burst) > at),
         };
-        let each = if self.drifts { self.drift.of(self.each) } else { self.each };
-        self.due = self.due.max(passes) + Nanos(each.0 * parts);
+        self.due = self.due.max(passes) + Nanos(self.drifted(self.each).0 * parts);
         passes
+    }
+
+    /// What takes `time` on average, now.
+    fn drifted(&self, time: Nanos) -> Nanos {
+        if self.drifts { self.drift.of(time) } else { time }
     }
 
     /// The firmware is slower or faster from now on.

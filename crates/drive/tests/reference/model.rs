@@ -216,9 +216,7 @@ impl Reference {
             at = at.max(self.due.saturating_sub(early));
         }
         let each = match &self.flash.vary {
-            Some(vary) if self.is_limited && limit.drifts == Some(true) => {
-                Vary::longer(each, vary.write_drift)
-            }
+            Some(vary) if limit.drifts == Some(true) => Vary::longer(each, vary.write_drift),
             _ => each,
         };
         self.due = self.due.max(at) + each * units;
@@ -432,6 +430,10 @@ impl Target for Reference {
         let mut submitted = self.now;
         let busy = ns(self.profile.host.process_us.unwrap_or(0.0));
         if busy > 0 {
+            let busy = match &self.flash.vary {
+                Some(vary) => Vary::longer(busy, vary.drift),
+                None => busy,
+            };
             // The process that is free first takes it.
             let first = (0..self.processes.len()).min_by_key(|&process| self.processes[process]);
             let process = &mut self.processes[first.unwrap_or(0)];

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Args as ClapArgs;
 use fourcorners_catalogue::{Model, Profile};
 use fourcorners_drive::{Hdd, Io, Lba, Nanos, Op, SECTOR_BYTES, Ssd, SsdCounters, Tag, Target};
+use fourcorners_lab::array::{ArrayProfile, Several};
 use fourcorners_lab::state;
 use fourcorners_linux::guard::Permission;
 use fourcorners_machine::host;
@@ -21,7 +22,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
-use super::served::{self, ServedDrive};
+use super::served::{self, ServedDrive, ServedTarget};
 use super::terminal::say;
 use super::trace::candidates_named;
 use super::{then_try, web};
@@ -41,7 +42,8 @@ const PROBE_BYTES: u64 = 4096;
   fourcorners serve intel-x25-m-g2-160gb --at tcp:127.0.0.1:10809 --contents x25.img --record x25.trace")]
 /// Serve a virtual drive to real programs over NBD, or to a virtual machine, with its contents and its times
 pub(super) struct ServeArgs {
-    /// A drive of the catalogue or a profile (./mine.toml)
+    /// A drive of the catalogue, a profile (./mine.toml), or several as one: raid5:4xcrucial-m4-256gb,
+    /// cache:crucial-m4-64gb+wd-velociraptor-300gb
     #[arg(value_name = "DRIVE")]
     drive: String,
 
@@ -195,7 +197,11 @@ pub(super) fn run(args: &ServeArgs) -> Result<End, Failure> {
 
 /// Serves until the end. How it ended, and the report of all.
 fn served(args: &ServeArgs) -> Result<(End, Report), Failure> {
-    let ServedDrive { as_sold, bare } = ServedDrive::find(&args.drive, &args.set)?;
+    let ServedDrive { as_sold, bare } = match ServedTarget::find(&args.drive, &args.set)? {
+        ServedTarget::Drive(drive) => drive,
+        ServedTarget::Several(profile) => return served_as_one(args, &profile),
+    };
+    let about = ServedAs::drive(&bare);
     let usage = |error: &dyn std::fmt::Display| Failure::Usage(error.to_string());
     match &bare.model {
         Model::Ssd(model) => {
@@ -214,7 +220,7 @@ fn served(args: &ServeArgs) -> Result<(End, Report), Failure> {
                 counters: Box::new(move |ssd: &Ssd| Some(counters_since(ssd, &before))),
                 expect_power_cuts: Some(Turn::expect_power_cuts),
             };
-            serve(args, &bare, drive)
+            serve(args, &about, drive)
         }
         Model::Hdd(model) => {
             if let Some(path) = &args.state {
@@ -228,7 +234,66 @@ fn served(args: &ServeArgs) -> Result<(End, Report), Failure> {
                 counters: Box::new(|_: &Hdd| None),
                 expect_power_cuts: None,
             };
-            serve(args, &bare, drive)
+            serve(args, &about, drive)
+        }
+    }
+}
+
+/// The same of several drives as one.
+fn served_as_one(args: &ServeArgs, profile: &ArrayProfile) -> Result<(End, Report), Failure> {
+    if let Some(path) = &args.state {
+        let why = format!(
+            "--state {}: it is of one drive, and {} is several: leave it out",
+            path.display(),
+            profile.name
+        );
+        return Err(Failure::Usage(why));
+    }
+    fn one<T: Target + Clone + 'static>(
+        args: &ServeArgs,
+        profile: &ArrayProfile,
+        target: T,
+    ) -> Result<(End, Report), Failure> {
+        let settings = TurnSettings { trims: profile.takes_trim(), ..settings(args) };
+        let drive = Served {
+            probe: Some(target.clone()),
+            target,
+            settings,
+            counters: Box::new(|_: &T| None),
+            expect_power_cuts: None,
+        };
+        serve(args, &ServedAs::several(profile), drive)
+    }
+    match profile.several() {
+        Several::Array(array) => one(args, profile, *array),
+        Several::Cache(cache) => one(args, profile, *cache),
+    }
+}
+
+/// What a client, the page and a recording are told of what is served.
+struct ServedAs {
+    name: String,
+    title: String,
+    hash: String,
+    rotational: bool,
+}
+
+impl ServedAs {
+    fn drive(profile: &Profile) -> ServedAs {
+        ServedAs {
+            name: profile.name.clone(),
+            title: profile.title.clone(),
+            hash: profile.hash(),
+            rotational: matches!(profile.model, Model::Hdd(_)),
+        }
+    }
+
+    fn several(profile: &ArrayProfile) -> ServedAs {
+        ServedAs {
+            name: profile.name.clone(),
+            title: profile.title.clone(),
+            hash: profile.hash(),
+            rotational: !profile.is_flash(),
         }
     }
 }
@@ -259,7 +324,7 @@ struct Served<T> {
 
 fn serve<T: Target + Clone + 'static>(
     args: &ServeArgs,
-    profile: &Profile,
+    profile: &ServedAs,
     drive: Served<T>,
 ) -> Result<(End, Report), Failure> {
     let Served { target, settings: turn, probe, counters, expect_power_cuts } = drive;
@@ -271,7 +336,7 @@ fn serve<T: Target + Clone + 'static>(
         block_bytes: geometry.logical_block_bytes,
         read_only: args.read_only,
         trims: turn.trims,
-        rotational: matches!(profile.model, Model::Hdd(_)),
+        rotational: profile.rotational,
     };
     let tls = args.tls.as_deref().map(Tls::open).transpose();
     let tls = tls.map_err(|error| Failure::Usage(error.to_string()))?;
@@ -419,11 +484,11 @@ fn door(args: &ServeArgs) -> Result<Nanos, Failure> {
 }
 
 /// What a recording says of where it is from.
-fn about(args: &ServeArgs, profile: &Profile) -> String {
+fn about(args: &ServeArgs, profile: &ServedAs) -> String {
     serde_json::json!({
         "recorded_by": format!("fourcorners {}", env!("CARGO_PKG_VERSION")),
         "drive": profile.name,
-        "profile": profile.hash(),
+        "profile": profile.hash,
         "state": args.state.as_ref().map(|path| path.display().to_string()),
         "time": args.time.to_string(),
     })

@@ -5,6 +5,7 @@ use std::path::Path;
 use fourcorners_catalogue::{Model, Profile};
 use fourcorners_drive::Ssd;
 use fourcorners_drive::config::SsdConfig;
+use fourcorners_lab::array::ArrayProfile;
 use fourcorners_lab::state;
 
 use super::outcome::Failure;
@@ -16,6 +17,36 @@ pub(super) struct ServedDrive {
     pub(super) as_sold: Box<Profile>,
     /// The same with a `[host]` of 0: the real host is in front of the drive now.
     pub(super) bare: Box<Profile>,
+}
+
+/// What is served: a drive, or several as one.
+pub(super) enum ServedTarget {
+    Drive(ServedDrive),
+    /// The drives with a `[host]` of 0.
+    Several(Box<ArrayProfile>),
+}
+
+impl ServedTarget {
+    pub(super) fn find(name: &str, set: &[String]) -> Result<ServedTarget, Failure> {
+        let array = |set: &[String]| {
+            let found = ArrayProfile::parse(name, None, set);
+            found.transpose().map_err(|error| Failure::Usage(error.to_string()))
+        };
+        let Some(as_sold) = array(set)? else {
+            return Ok(ServedTarget::Drive(ServedDrive::find(name, set)?));
+        };
+        // All drives are told the same; what one of them has not is 0 in it, too.
+        let mut bare = set.to_vec();
+        for member in &as_sold.members {
+            bare.extend(host_to_zero(member));
+        }
+        bare.sort();
+        bare.dedup();
+        match array(&[set, &bare].concat())? {
+            Some(profile) => Ok(ServedTarget::Several(Box::new(profile))),
+            None => Ok(ServedTarget::Drive(ServedDrive::find(name, set)?)),
+        }
+    }
 }
 
 impl ServedDrive {
@@ -39,6 +70,7 @@ pub(super) fn host_to_zero(profile: &Profile) -> Vec<String> {
     let mut set = vec!["host.command_us=0".to_string()];
     set.extend(host.read_command_us.as_ref().map(|_| "host.read_command_us=0".into()));
     set.extend(host.write_command_us.as_ref().map(|_| "host.write_command_us=0".into()));
+    set.extend(host.process_us.as_ref().map(|_| "host.process_us=0".into()));
     set
 }
 

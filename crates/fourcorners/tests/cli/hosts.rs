@@ -135,7 +135,7 @@ fn what_cannot_be_behind_a_host_controller_is_refused() {
 fn host_controllers_are_listed_and_printed_with_the_source_of_every_value() {
     let text = printed(&["drives", "--hosts"]);
     for part in
-        ["intel-ich10r-3gbps", "intel-6gbps", "marvell-9128", "PCIe 2.0 x1", "3 Gb/s", "unknown"]
+        ["intel-ich10r-3gbps", "intel-6gbps", "marvell-9128", "15, 50", "3 Gb/s", "unknown", "382"]
     {
         assert!(text.contains(part), "{part}: {text}");
     }

@@ -46,6 +46,8 @@ fn what_cannot_be_served_is_refused_in_a_line() {
         (&["m4-of-nobody"][..], "m4-of-nobody"),
         (&["crucial-m4-256gb", "--at", "tcp:0.0.0.0:10809"], "other machines"),
         (&["crucial-m4-256gb", "--at", "tcp:0.0.0.0:10809", "--contents", "c"], "--tls DIR"),
+        (&["raid0:2xm4-of-nobody"], "m4-of-nobody"),
+        (&["raid0:2xcrucial-m4-64gb", "--state", "letters"], "several"),
         (&["crucial-m4-256gb", "--control", "letters"], "is no socket"),
         (&["crucial-m4-256gb", "--tls", "pki"], "pki/ca-cert.pem: No such file"),
         (&["crucial-m4-256gb", "--until-last-disconnect=-1"], "seconds from 0 to 86400"),
@@ -77,6 +79,69 @@ fn what_cannot_be_served_is_refused_in_a_line() {
     assert_eq!(std::fs::read(dir.path().join("letters")).expect("it is there"), b"dear reader");
     for created in ["c", "r"] {
         assert!(!dir.path().join(created).exists(), "{created}: it was refused");
+    }
+}
+
+/// What the end event says after 20 writes of 4 KiB to `drive`, 5 GB apart, and the recording's replay on it.
+fn written_to(drive: &str) -> (Value, Value) {
+    let dir = temporary();
+    let args = ["serve", drive, "--at", "unix:s", "--time", "virtual", "--record", "t"];
+    let more = ["--until-last-disconnect=0", "--progress", "json"];
+    let mut command = fourcorners(&dir, &[&args[..], &more].concat());
+    let server = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
+    let mut client = Client::connect(&dir.path().join("s"));
+    (0..20).for_each(|n| client.write(n * 5_000_003_584, n as u8));
+    drop(client);
+    let output = server.wait_with_output().expect("it ends");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let end = serde_json::from_str(text.lines().last().unwrap_or("")).expect("JSON");
+    let args = ["trace", "replay", "t", drive, "--pace", "recorded", "--json"];
+    let host = ["--set", "host.command_us=0"];
+    let replayed = fourcorners(&dir, &[&args[..], &host].concat()).output().expect("it runs");
+    let replayed = serde_json::from_slice(&replayed.stdout).unwrap_or_else(|error| {
+        panic!("{error}: {}", String::from_utf8_lossy(&replayed.stderr));
+    });
+    (end, replayed)
+}
+
+#[test]
+fn several_drives_as_one_are_served_and_take_what_a_replay_on_them_takes() {
+    for (drive, holds) in [
+        ("raid0:2xcrucial-m4-64gb", true),
+        ("cache:crucial-m4-64gb+wd-velociraptor-300gb:write-back", true),
+        // The last write is at 95 GB.
+        ("crucial-m4-64gb", false),
+    ] {
+        if !holds {
+            let dir = temporary();
+            let args = ["serve", drive, "--at", "unix:s", "--until-last-disconnect=0"];
+            let mut server =
+                fourcorners(&dir, &args).stdout(Stdio::null()).spawn().expect("it runs");
+            let mut client = Client::connect(&dir.path().join("s"));
+            let beyond = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                client.write(95_000_068_096, 1);
+            }));
+            assert!(beyond.is_err(), "{drive} alone is smaller");
+            drop(client);
+            server.wait().expect("it ends");
+            continue;
+        }
+        let (end, replayed) = written_to(drive);
+        let operations = end["operations"].as_array().expect("operations");
+        let write = operations.iter().find(|one| one["name"] == "write").expect("writes");
+        assert_eq!(write["ios"], 20, "{drive}: {end}");
+        // A served drive is new.
+        let replayed =
+            &replayed["records"][0]["replay"]["figures"]["storage_bench_empty"]["writes"];
+        assert_eq!(replayed["ios"], 20, "{drive}: {replayed}");
+        for figure in ["p50", "p99", "max"] {
+            let (served, again) = (&write["latency_us"][figure], &replayed["latency_us"][figure]);
+            assert!(
+                served.as_f64() > Some(1.0) && served == again,
+                "{drive} {figure}: {served}, {again}"
+            );
+        }
     }
 }
 

@@ -40,9 +40,28 @@ pub enum ArrayKind {
     Cache(CacheConfig),
 }
 
+/// Drives as one, of either kind.
+pub enum Several {
+    /// They share the data.
+    Array(Box<Array<Virtual>>),
+    /// The first is the cache of the second.
+    Cache(Box<Cache<Virtual>>),
+}
+
 impl ArrayProfile {
     /// The drives as one, new.
     pub(crate) fn drive(&self) -> Drive {
+        match self.several() {
+            Several::Array(array) => Drive::Array(array),
+            Several::Cache(cache) => Drive::Cache(cache),
+        }
+    }
+
+    /// The same for whoever has a loop of their own.
+    ///
+    /// # Panics
+    /// Never: a name that was parsed is of drives that make one.
+    pub fn several(&self) -> Several {
         let checked = "a parsed profile has passed its check";
         let made = "it was made of the same before";
         let drives = self.members.iter().map(|profile| match &profile.model {
@@ -51,13 +70,13 @@ impl ArrayProfile {
         });
         match &self.kind {
             ArrayKind::Array(config) => {
-                Drive::Array(Box::new(Array::new(config, drives.collect()).expect(made)))
+                Several::Array(Box::new(Array::new(config, drives.collect()).expect(made)))
             }
             ArrayKind::Cache(config) => {
                 let mut drives = drives;
                 let mut next = || drives.next().expect("a cache has two drives");
                 let (ssd, disk) = (next(), next());
-                Drive::Cache(Box::new(Cache::new(config, ssd, disk).expect(made)))
+                Several::Cache(Box::new(Cache::new(config, ssd, disk).expect(made)))
             }
         }
     }
@@ -90,6 +109,31 @@ impl ArrayProfile {
         }
     }
 
+    /// Whether a TRIM of all of it comes to anything: all members of an array take one, or the SSD of a cache does.
+    pub fn takes_trim(&self) -> bool {
+        let takes = |member: &Profile| match &member.model {
+            Model::Ssd(ssd) => ssd.trim.supported,
+            Model::Hdd(_) => false,
+        };
+        match &self.kind {
+            ArrayKind::Array(config) => config.trim && self.members.iter().all(takes),
+            ArrayKind::Cache(_) => self.members.first().is_some_and(takes),
+        }
+    }
+
+    /// What tells it from any other: its members with all that was changed of them, and how they make one.
+    pub fn hash(&self) -> String {
+        let mut sum = Sha256::new();
+        sum.update(match &self.kind {
+            ArrayKind::Array(config) => format!("{config:?}"),
+            ArrayKind::Cache(config) => format!("{config:?}"),
+        });
+        for member in &self.members {
+            sum.update(member.hash());
+        }
+        sum.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    }
+
     /// Memory that its drives take, and the table of a cache, bytes.
     pub fn memory_bytes(&self) -> u64 {
         let drives: u64 = self.members.iter().map(Profile::memory_bytes).sum();
@@ -111,23 +155,13 @@ impl ArrayProfile {
     pub(crate) fn target_info(&self, geometry: Geometry) -> TargetInfo {
         let members = self.members.iter().map(|it| target_info(it, it.geometry()));
         let members: Vec<TargetInfo> = members.collect();
-        let mut sum = Sha256::new();
-        sum.update(match &self.kind {
-            ArrayKind::Array(config) => format!("{config:?}"),
-            ArrayKind::Cache(config) => format!("{config:?}"),
-        });
-        for member in &members {
-            sum.update(member.profile_hash.as_deref().unwrap_or_default());
-        }
-        let hash: String =
-            sum.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
         let mut fitted: Vec<String> = members.iter().flat_map(|it| it.fitted.clone()).collect();
         fitted.sort();
         fitted.dedup();
         let first = &members[0];
         TargetInfo {
             title: self.title.clone(),
-            profile_hash: Some(hash),
+            profile_hash: Some(self.hash()),
             fitted,
             variation: first
                 .variation

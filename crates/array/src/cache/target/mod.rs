@@ -28,6 +28,7 @@ const MOST_FILLS: usize = 256;
 const WARM_SECTORS: u64 = 256;
 
 /// An SSD in front of another drive.
+#[derive(Clone)]
 pub struct Cache<T> {
     config: CacheConfig,
     members: [Member<T>; 2],
@@ -80,6 +81,7 @@ enum Purpose {
 }
 
 /// An I/O of the host or of the cache itself: its parts are in flight, or it waits for its units.
+#[derive(Clone)]
 struct Job {
     purpose: Purpose,
     plan: Plan,

@@ -3,7 +3,17 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
 use fourcorners_drive::{Clock, Done, Fault, Geometry, Io, Nanos, Ssd, Tag, Target};
+
+/// For so long a host is as fast: 134 ms, as a drive is.
+const STEADY_BITS: u32 = 27;
+const OCTAVES: u64 = 6;
+/// By how much a host is slower and faster, one standard deviation: half-seconds of one process at its limit differ by 0.2
+/// to 0.4 % (980pro-x8-fig12a-n0, 980pro-x8-fig12a-n1, 980pro-x8-fig12b-n0).
+const DRIFT: f64 = 0.003;
 
 /// Drives of one host. A process uses them in turn, as fio does with a job of several files, and each of its
 /// I/Os takes processor time before the drive has it. Addresses are those of one drive, and so is the number of commands
@@ -14,8 +24,10 @@ pub(super) struct Rig {
     cpus: usize,
     /// By process: until when it works on what it submitted.
     busy: Vec<Nanos>,
-    /// What an I/O takes of a processor.
+    /// What an I/O takes of a processor on average, and what it takes until a time.
     process: Nanos,
+    now_takes: Nanos,
+    steady_until: Nanos,
     /// By process: I/Os so far.
     submitted: Vec<usize>,
     /// The process whose I/O comes next.
@@ -66,6 +78,8 @@ impl Rig {
             cpus: cpus.max(1),
             busy: vec![now; processes.max(1)],
             process,
+            now_takes: process,
+            steady_until: Nanos::ZERO,
             submitted: (0..processes.max(1)).collect(),
             process_of_next: 0,
             on_their_way: BinaryHeap::new(),
@@ -92,6 +106,26 @@ impl Rig {
         1 + there.filter(|&other| other != process && self.busy[other] > self.now).count() as u64
     }
 
+    /// What an I/O takes of a processor now: hosts are slower and faster, too.
+    fn process_takes(&mut self) -> Nanos {
+        if self.now >= self.steady_until {
+            let step = self.now.0 >> STEADY_BITS;
+            self.steady_until = Nanos((step + 1) << STEADY_BITS);
+            // As the slow part of a drive's variation: each term is constant for twice as long as the one before.
+            let terms = (0..OCTAVES).map(|octave| {
+                let mut numbers = SplitMix64::seed_from_u64(octave << 56 ^ step >> octave);
+                (0..4)
+                    .map(|_| (numbers.next_u64() >> 11) as f64 / (1u64 << 53) as f64 - 0.5)
+                    .sum::<f64>()
+            });
+            // The sum of four uniform numbers has a deviation of the root of a third.
+            let deviates = terms.sum::<f64>() * (3.0 / OCTAVES as f64).sqrt();
+            self.now_takes =
+                Nanos((self.process.0 as f64 * (1.0 + DRIFT * deviates)).round() as u64);
+        }
+        self.now_takes
+    }
+
     fn hand_over(&mut self, submission: Submission) {
         let drive = &mut self.drives[submission.drive];
         // What it has at that very time comes first, so this moves only its clock.
@@ -115,8 +149,8 @@ impl Target for Rig {
         let process = self.process_of_next % self.submitted.len();
         let drive = self.submitted[process] % self.drives.len();
         self.submitted[process] += 1;
-        let at =
-            self.busy[process].max(self.now) + Nanos(self.process.0 * self.share_a_cpu(process));
+        let at = self.busy[process].max(self.now)
+            + Nanos(self.process_takes().0 * self.share_a_cpu(process));
         self.busy[process] = at;
         let submission = Submission { at, number: self.count, drive, tag, io };
         self.count += 1;
