@@ -159,7 +159,7 @@ mod tests {
     }
 
     fn text(before: HealthReading, after: HealthReading, about: &str) -> Option<String> {
-        let found = notes(&Health { before, after: Some(after) });
+        let found = notes(&Health { before, after: Some(after), heat: None });
         found.into_iter().find(|it| it.about == about).map(|it| it.text)
     }
 
@@ -198,7 +198,7 @@ mod tests {
         // Counters that went back, as of a drive that was replaced, are no difference.
         let back = HealthReading { host_written_bytes: Some(0), ..reading(30.0) };
         assert!(!text(reading(30.0), back, "health").expect("it says so").contains("GB"));
-        assert!(notes(&Health { before: reading(1.0), after: None }).is_empty());
+        assert!(notes(&Health { before: reading(1.0), after: None, heat: None }).is_empty());
     }
 
     #[test]
