@@ -99,7 +99,7 @@ fn what_is_not_an_earlier_output_is_not_replaced_by_one() {
     let small = "crucial-m4-64gb";
     let notes = |name: &str| fs::write(dir.path().join(name), "notes").expect("it is ours");
     fs::create_dir(dir.path().join("there")).expect("it is ours");
-    ["notes.html", "notes.json", "there/diagnosis.html"].map(notes);
+    ["notes.html", "notes.json", "there/diagnosis.html"].into_iter().for_each(notes);
     for output in [["-o", "notes.html"], ["-o", "notes.json"], ["--out", "there"]] {
         let line = refused(dir.path(), &[&["diagnose", small][..], &output].concat());
         assert!(line.contains("--overwrite"), "{output:?}: {line}");

@@ -32,7 +32,6 @@ mod trim;
 mod write_buffer;
 
 use fourcorners_drive::{Geometry, Target};
-use fourcorners_record::diagnosis as finding;
 
 pub(crate) use compression::before_judged as before_compression_bytes;
 pub use fourcorners_record::diagnosis::{

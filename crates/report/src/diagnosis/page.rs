@@ -82,8 +82,9 @@ fn findings(diagnosis: &Diagnosis, drawn: &[Signal]) -> Markup {
     html! {
         section aria-labelledby="findings-heading" {
             h2 #findings-heading { "All findings" }
-            p {
-                "A property leads to its signal. Findings of one detector share its cost. A command repeats the detector; add the options that were given, such as "
+            p.about {
+                "Below each finding are the reason for it, or why there is none, and the command that repeats it. A property leads to its \
+                 signal. Findings of one detector share its cost. Add the options that were given, such as "
                 code { "--set" } ". A real drive needs " code { "--destroy" } ", which overwrites what is on it, and more than \
                  a twentieth of its size " code { "--budget" } "."
             }
@@ -95,7 +96,6 @@ fn findings(diagnosis: &Diagnosis, drawn: &[Signal]) -> Markup {
                         th.text scope="col" { "Found" }
                         th.text scope="col" { "Interval" }
                         th.text scope="col" { "How sure" }
-                        th.text scope="col" { "Why, or why not, and what repeats it" }
                         th scope="col" { "GB written" }
                         th scope="col" { "GB read" }
                         th scope="col" { "Minutes" }
@@ -122,14 +122,14 @@ fn row(diagnosis: &Diagnosis, finding: &Finding, drawn: &[Signal]) -> Markup {
             td.text { (value_words(finding).unwrap_or_else(|| NOT_KNOWN.into())) }
             td.text.interval { (if interval.is_empty() { NO_VALUE } else { &interval }) }
             td.text { (standing_words(finding.standing)) }
-            td.text.why {
-                p { (finding.reason) }
-                @if !finding.evidence.is_empty() { (repeated(diagnosis, finding, &property)) }
-            }
             td { (amount(finding.cost.gb)) }
             td { (amount(finding.cost.read_gb)) }
             td { (amount(finding.cost.minutes)) }
         }
+        tr.why { td.text colspan="7" { div {
+            p { (finding.reason) }
+            @if !finding.evidence.is_empty() { (repeated(diagnosis, finding, &property)) }
+        } } }
     }
 }
 

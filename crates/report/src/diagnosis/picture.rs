@@ -156,7 +156,9 @@ fn drawing(parts: &Parts, at: &Layout) -> Markup {
             let controller = Frame { h: foot - at.controller.y, ..at.controller };
             let right = controller.x + controller.w + controller.x - at.device.x;
             let (w, h) = (right - at.device.x, foot + EDGE - at.device.y);
-            (foot + EDGE + 1.0, Frame { w, h, ..at.device }, controller)
+            // What is said of the link reaches as far down.
+            let height = (foot + EDGE + 1.0).max(words.1 + 58.0);
+            (height, Frame { w, h, ..at.device }, controller)
         }
         false => (at.size.1, at.device, at.controller),
     };

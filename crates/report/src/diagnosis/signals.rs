@@ -116,11 +116,20 @@ fn number(value: f64) -> String {
     three_digits(value)
 }
 
-/// The middle one of some times.
+/// The middle one of some times, or the mean of the two in the middle.
 fn median(times: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut all: Vec<f64> = times.into_iter().collect();
     all.sort_unstable_by(f64::total_cmp);
-    all.get(all.len() / 2).copied()
+    let upper = *all.get(all.len() / 2)?;
+    Some((upper + all[(all.len() - 1) / 2]) / 2.0)
+}
+
+/// One point for each place, in order: the median of what was measured there.
+fn by_place(mut points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    points.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
+    let places = points.chunk_by(|one, other| one.0 == other.0);
+    let middle = |there: &[(f64, f64)]| Some((there[0].0, median(there.iter().map(|it| it.1))?));
+    places.filter_map(middle).collect()
 }
 
 fn times(series: &Series) -> impl Iterator<Item = f64> {
@@ -251,12 +260,11 @@ fn third_reads(ahead: &Series, behind: &Series) -> Option<Chart> {
 /// The time between two writes by how much was written before, into a drive at rest.
 fn waits(trials: &[Series]) -> Option<Chart> {
     let samples = trials.iter().flat_map(|trial| trial.samples.iter().skip(1));
-    let mut points: Vec<(f64, f64)> = samples.map(|[bytes, us]| (bytes / KIB, *us)).collect();
-    points.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
+    let points = by_place(samples.map(|[bytes, us]| (bytes / KIB, *us)).collect());
     let lines = vec![line("all trials", 0, points, Marks::Alone)];
     Drawn {
         title: "Writes into a drive at rest",
-        about: "Time from one write to the next by how much was written; each trial ends with the first long wait.",
+        about: "Median time from one write to the next by how much was written; each trial ends with the first long wait.",
         across: Scale::linear("KiB written", (0.0, last_place(&lines) * 1.02), count_tick),
         up: Up::of("Time", values(&lines), true, time_tick),
         lines,
@@ -293,9 +301,8 @@ fn rates(title: &str, how: &str, all: &[(&str, &Series)]) -> Option<Chart> {
 
 /// The time of a random read by the span that it is in.
 fn spans_of(spans: &Series) -> Option<Chart> {
-    let mut points: Vec<(f64, f64)> =
-        spans.samples.iter().map(|[span, us]| (span / GIB, *us)).filter(|it| it.0 > 0.0).collect();
-    points.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
+    let all = spans.samples.iter().map(|[span, us]| (span / GIB, *us));
+    let points = by_place(all.filter(|it| it.0 > 0.0).collect());
     let least = points.first()?.0;
     let lines = vec![line("random read of 4 KiB", 0, points, Marks::Each)];
     let across = (least / 1.2, last_place(&lines) * 1.2);
@@ -376,6 +383,13 @@ mod tests {
         let rounds = [1.0, 1.0, 1.0, 1e4, 1e4, 1e4].map(round).into_iter().chain([Vec::new()]);
         let chart = of("compression", rounds.collect());
         assert_eq!(points(&chart[0]), [(0.0, MIB / 1e4), (50.0, MIB / 5e3)]);
+    }
+
+    #[test]
+    fn a_place_has_one_point() {
+        let points = vec![(2.0, 1.0), (1.0, 5.0), (2.0, 9.0), (2.0, 2.0), (1.0, 6.0)];
+        assert_eq!(by_place(points), [(1.0, 5.5), (2.0, 2.0)]);
+        assert_eq!(by_place(Vec::new()), []);
     }
 
     #[test]
