@@ -12,16 +12,19 @@ mod tools;
 use std::path::Path;
 use std::process::Command;
 
+use fourcorners_catalogue::built_in;
+use fourcorners_lab::diagnose::{Options, diagnose};
+use fourcorners_lab::drive::Drive;
 use fourcorners_machine::save::write_atomically;
 use fourcorners_record::Document;
-use fourcorners_report::page;
+use fourcorners_report::{diagnosis_page, page};
 use tools::{folder, node_and_browser};
 
 /// What the script counted; `None`, and a word about it, where something is not installed.
-fn used(name: &str, document: &Document) -> Option<serde_json::Value> {
+fn used(name: &str, page: &str) -> Option<serde_json::Value> {
     let (node, browser) = node_and_browser()?;
     let html = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    write_atomically(&html, page(document).as_bytes()).expect("the page can be saved");
+    write_atomically(&html, page.as_bytes()).expect("the page can be saved");
     // A folder for screenshots, for those who want to look.
     let shots = std::env::var_os("FOURCORNERS_SCREENSHOTS").unwrap_or_else(|| "-".into());
     let output = Command::new(node)
@@ -40,7 +43,7 @@ fn used(name: &str, document: &Document) -> Option<serde_json::Value> {
 #[test]
 fn everything_on_the_page_does_what_it_says() {
     let document = fixture::everything();
-    let Some(counts) = used("everything.html", &document) else { return };
+    let Some(counts) = used("everything.html", &page(&document)) else { return };
     let count = |what: &str| counts[what].as_u64().unwrap_or(0);
     // Two spare areas in two parts, and two drives that are steady; and enough of all the others that none was passed over.
     assert_eq!(count("switches"), 6, "{counts}");
@@ -48,6 +51,18 @@ fn everything_on_the_page_does_what_it_says() {
     assert_eq!(count("saved"), 3 * count("links"), "three ways to save each chart: {counts}");
     assert!(count("copies") >= 9 && count("folds") > count("links"), "{counts}");
     assert!(count("scriptless") > 20, "charts are there without a script: {counts}");
+}
+
+#[test]
+fn everything_on_the_page_of_a_diagnosis_does_what_it_says() {
+    let profile = built_in("crucial-m4-64gb", &[]).expect("the catalogue has it");
+    let mut drive = Drive::from_profile(&profile);
+    let found = diagnose(&mut drive, "crucial-m4-64gb", &Options::default(), &mut |_| true);
+    let Some(counts) = used("diagnosis.html", &diagnosis_page(&found)) else { return };
+    let count = |what: &str| counts[what].as_u64().unwrap_or(0);
+    // A chart for each of the four detectors, and a command for each of the five findings.
+    assert_eq!([count("links"), count("scriptless"), count("saved")], [4, 4, 12], "{counts}");
+    assert_eq!(count("copies"), 5, "{counts}");
 }
 
 #[test]

@@ -38,6 +38,7 @@ mod agreement;
 mod cache_use;
 mod card;
 mod choice;
+pub mod diagnosis;
 mod figure;
 mod first_form;
 mod health;

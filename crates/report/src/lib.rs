@@ -15,7 +15,8 @@
 //! values under the pointer, the other axis and files. PNG is the SVG through resvg, with a font that is in
 //! the binary.
 //!
-//! A drive that stands alone is shown among reference drives (`references.rs`).
+//! A drive that stands alone is shown among reference drives (`references.rs`). What is inside a drive has a page of its
+//! own (`diagnosis/`).
 //!
 //! ```
 //! use fourcorners_record::Document;
@@ -38,6 +39,7 @@ mod conclusions;
 mod consistency;
 mod contents;
 mod curves;
+mod diagnosis;
 mod endurance;
 mod entries;
 mod latency;
@@ -69,6 +71,7 @@ pub use card::card;
 pub use choice::{choice_page, choice_pasted, choice_sentences, choice_table};
 pub use compared::{comparison_notes, comparison_sentences, curve_heading, ratio};
 pub use compared_pasted::comparison_pasted;
+pub use diagnosis::{diagnosis_page, finding_words, property_words};
 pub use entries::shortened;
 pub use page::{comparison_page, page, page_among, part};
 pub use paste::Pasted;

@@ -12,10 +12,11 @@ use super::{STYLE, compared, conclusions, placing, provenance, ranking, tables};
 
 /// What a pointer does with a chart; `fourcorners web` has it, too.
 pub(super) const PART_SCRIPT: &str = include_str!("charts.js");
-const SCRIPT: &str = include_str!("page.js");
+/// What is done with a page beyond its parts.
+pub(super) const SCRIPT: &str = include_str!("page.js");
 
 /// Nothing but what is in the file may load or run, whatever a record's text contains.
-const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; \
+pub(super) const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; \
     style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'";
 
 /// The page of a review: one HTML document with its charts, tables, style and script inside. A drive that

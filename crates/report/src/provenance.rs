@@ -53,7 +53,7 @@ pub(super) fn record(entry: &Entry, open: bool) -> Markup {
 
 /// A command whose lines break between arguments only: a browser would break at hyphens, and
 /// options begin with two.
-fn unbroken(command: &str) -> Markup {
+pub(super) fn unbroken(command: &str) -> Markup {
     html! {
         @for (index, argument) in command.split(' ').enumerate() {
             @if index > 0 { " " }

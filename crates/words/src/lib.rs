@@ -15,9 +15,11 @@
 #![forbid(unsafe_code)]
 
 mod numbers;
+mod shell;
 mod sizes;
 mod suggestion;
 
 pub use numbers::{capitalised, count, percent, three_digits, time};
+pub use shell::shell_word;
 pub use sizes::{bytes_of, size};
 pub use suggestion::{LONGEST_NAME, nearest};

@@ -12,10 +12,12 @@ const BEGINNING: u64 = 64 << 10;
 /// What is to be written.
 #[derive(Clone, Copy)]
 pub(super) enum Kind {
-    /// A page of a review, a comparison or a choice.
+    /// A page of a review, a comparison, a choice or a diagnosis.
     Page,
     /// Records as JSON.
     Json,
+    /// What was found inside a drive, as JSON.
+    Diagnosis,
     /// Records as CSV.
     Csv,
     /// A chart.
@@ -39,6 +41,7 @@ impl Kind {
         match self {
             Kind::Page => "a page of fourcorners",
             Kind::Json => "JSON of fourcorners",
+            Kind::Diagnosis => "a diagnosis of fourcorners",
             Kind::Csv => "CSV of fourcorners",
             Kind::Svg => "an SVG chart",
             Kind::Png => "a card of fourcorners",
@@ -54,10 +57,15 @@ impl Kind {
     fn begins(self, text: &str) -> bool {
         match self {
             Kind::Page => {
-                let titles = [" – drive review</title>", " – which drive</title>"];
+                let titles = [
+                    " – drive review</title>",
+                    " – which drive</title>",
+                    " – drive diagnosis</title>",
+                ];
                 text.starts_with("<!DOCTYPE html>") && titles.iter().any(|it| text.contains(it))
             }
             Kind::Json => text.starts_with("{\"schema\":\"fourcorners.review/"),
+            Kind::Diagnosis => text.starts_with("{\"schema\":\"fourcorners.diagnose/"),
             Kind::Csv => text.starts_with(&fourcorners_results::store::csv_header()),
             Kind::Svg => text.starts_with("<svg "),
             Kind::Report => {

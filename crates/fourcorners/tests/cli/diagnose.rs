@@ -65,6 +65,71 @@ fn page_row_and_buffer_of_the_m4_are_found_and_judged_again() {
 }
 
 #[test]
+fn a_page_is_written_by_its_name_and_a_folder_has_both() {
+    let dir = folder();
+    let small = "crucial-m4-64gb";
+    let at = |name: &str| fs::read_to_string(dir.path().join(name)).expect("it was written");
+    let ran = run(dir.path(), &["diagnose", small, "-o", "page.html"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stderr.contains("page: page.html"), "{}", ran.stderr);
+    let page = at("page.html");
+    assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>"));
+    assert!(page.contains("<h1>What is inside crucial-m4-64gb</h1>"));
+    // What the times tell is in it, and what nobody looked for is not known.
+    for said in ["kind: ssd", "row: 8192 bytes, exactly", "SLC cache: not known, not looked for"] {
+        assert!(page.contains(said), "{said}");
+    }
+    let ran = run(dir.path(), &["diagnose", small, "--out", "both/found"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let in_it = listing(&dir.path().join("both/found"));
+    let names: Vec<_> = in_it.keys().filter_map(|path| path.file_name()).collect();
+    assert_eq!(names, ["diagnosis.html", "diagnosis.json"]);
+    // The page of stored samples is the same, and takes the place of an earlier one.
+    let stored = "both/found/diagnosis.json";
+    let ran = run(dir.path(), &["diagnose", "--again", stored, "-o", "page.html", "--json"]);
+    assert_eq!(diagnosis(&ran)["findings"].as_array().map(Vec::len), Some(5));
+    assert_eq!([at("page.html"), at("both/found/diagnosis.html")], [page.clone(), page]);
+    let ran = run(dir.path(), &["diagnose", small, "--out", "both/found"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+}
+
+#[test]
+fn what_is_not_an_earlier_output_is_not_replaced_by_one() {
+    let dir = folder();
+    let small = "crucial-m4-64gb";
+    let notes = |name: &str| fs::write(dir.path().join(name), "notes").expect("it is ours");
+    fs::create_dir(dir.path().join("there")).expect("it is ours");
+    ["notes.html", "notes.json", "there/diagnosis.html"].into_iter().for_each(notes);
+    for output in [["-o", "notes.html"], ["-o", "notes.json"], ["--out", "there"]] {
+        let line = refused(dir.path(), &[&["diagnose", small][..], &output].concat());
+        assert!(line.contains("--overwrite"), "{output:?}: {line}");
+    }
+    assert_eq!(fs::read(dir.path().join("notes.html")).expect("it is there"), b"notes");
+    let ran = run(dir.path(), &["diagnose", small, "--out", "there", "--overwrite"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    // Nor what it is judged from, nor by a page what is a diagnosis.
+    let stored = "there/diagnosis.json";
+    let again = ["diagnose", "--again", stored];
+    for output in [["--out", "there"], ["-o", stored]] {
+        let line = refused(dir.path(), &[&again[..], &output].concat());
+        assert!(line.contains("read for it"), "{output:?}: {line}");
+    }
+    for (slip, named) in [
+        (&["--out", "a", "-o", "b.html"][..], "cannot be used with"),
+        (&["--overwrite"], "--output"),
+        (&["-o", "none/page.html"], "no such folder"),
+        (&["--out", "notes.json"], "choose another --out"),
+    ] {
+        let line = refused(dir.path(), &[&["diagnose", small], slip].concat());
+        assert!(line.contains(named), "{slip:?}: {line}");
+    }
+    // A folder that was made in vain is gone again.
+    refused(dir.path(), &["diagnose", "none.bin", "--out", "vain"]);
+    refused(dir.path(), &["diagnose", small, "--budget", "1M", "--out", "vain"]);
+    assert!(!dir.path().join("vain").exists());
+}
+
+#[test]
 fn through_noise_and_with_another_page_the_other_page_is_found() {
     let dir = folder();
     let args =

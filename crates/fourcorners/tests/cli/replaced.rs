@@ -60,12 +60,14 @@ fn no_output_replaces_what_it_is_made_of_or_what_is_not_ours() {
     assert_eq!(fs::read(at("notes.txt")).expect("there"), b"three months of notes");
 
     // An earlier output of the same kind is replaced, an empty file is nothing, and who asks gets it.
-    let again: [&[&str]; 5] = [
+    let again: [&[&str]; 7] = [
         &["report", "a", "-o", "page.html"],
         &["compare", "a", "b", "-o", "page.html"],
         &["results", "--db", "r.db", "export", "-o", "all.json"],
         &["results", "--db", "r.db", "export", "--csv", "-o", "all.csv"],
         &["run", "job.fio", "crucial-m4-64gb", "--output", "report.txt"],
+        &["diagnose", "crucial-m4-64gb", "-o", "page.html"],
+        &["diagnose", "crucial-m4-64gb", "-o", "found.json"],
     ];
     for args in again {
         done(args);

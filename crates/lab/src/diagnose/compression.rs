@@ -6,8 +6,8 @@
 //! apart, because a drive may know it without compressing anything.
 
 use fourcorners_drive::{Geometry, Nanos, Target};
+use fourcorners_record::diagnosis::{Finding, Series};
 
-use super::finding::{Finding, Series};
 use super::probe::{Probe, Stopped};
 use super::statistics::{median, quantile};
 
@@ -234,7 +234,7 @@ mod tests {
 
     fn said(series: &[Series]) -> (Option<String>, Option<f64>, bool) {
         let [class, ratio] = &estimate(series)[..] else { unreachable!("two findings") };
-        let bound = ratio.standing == super::super::finding::Standing::Bound;
+        let bound = ratio.standing == fourcorners_record::diagnosis::Standing::Bound;
         (class.as_class().map(String::from), ratio.determined(), bound)
     }
 

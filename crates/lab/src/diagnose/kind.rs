@@ -1,8 +1,8 @@
 //! What kind of device answers: an SSD, a hard disk, memory, or one thing behind another.
 
 use fourcorners_drive::Target;
+use fourcorners_record::diagnosis::{Finding, Series};
 
-use super::finding::{Finding, Series};
 use super::probe::{Probe, Stopped};
 use super::region::{Region, UNIT};
 use super::statistics::{median, quantile};

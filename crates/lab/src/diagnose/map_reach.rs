@@ -1,8 +1,8 @@
 //! How much of the drive the map in its memory reaches: from which span on random reads become slower.
 
 use fourcorners_drive::{Geometry, Nanos, Target};
+use fourcorners_record::diagnosis::{Finding, Series};
 
-use super::finding::{Finding, Series};
 use super::probe::{Probe, Stopped};
 use super::region::UNIT;
 use super::statistics::{capped_mean, quantile};

@@ -19,7 +19,6 @@
 //! ```
 
 mod compression;
-mod finding;
 mod kind;
 mod map_reach;
 mod noisy;
@@ -35,7 +34,9 @@ mod write_buffer;
 use fourcorners_drive::{Geometry, Target};
 
 pub(crate) use compression::before_judged as before_compression_bytes;
-pub use finding::{Cost, Diagnosis, Evidence, Finding, SCHEMA, Series, Standing, Value};
+pub use fourcorners_record::diagnosis::{
+    Cost, Diagnosis, Evidence, Finding, SCHEMA, Series, Standing, Value,
+};
 pub use noisy::{Noise, Noisy};
 pub use probe::Stopped;
 pub(crate) use write_buffer::of_trial as write_buffer_most_bytes;
@@ -275,7 +276,7 @@ fn without_classes_of_the_unknown(findings: Vec<Finding>) -> Vec<Finding> {
 
 /// What is no SSD has no pages and no cache of flash, whatever its times look like.
 fn without_what_is_not_an_ssd_s(findings: Vec<Finding>) -> Vec<Finding> {
-    let Some(reason) = findings.iter().find_map(Finding::excludes_flash) else { return findings };
+    let Some(reason) = findings.iter().find_map(excludes_flash) else { return findings };
     let of_flash = |finding: Finding| match finding.key.as_str() {
         "kind" => finding,
         key => Finding {
@@ -287,14 +288,12 @@ fn without_what_is_not_an_ssd_s(findings: Vec<Finding>) -> Vec<Finding> {
     findings.into_iter().map(of_flash).collect()
 }
 
-impl Finding {
-    /// Why there is no flash to be looked for, if it is a kind that has none or hides it.
-    fn excludes_flash(&self) -> Option<String> {
-        match self.as_class().filter(|_| self.key == "kind")? {
-            "ssd" => None,
-            "disk" => Some("a hard disk has no flash".into()),
-            other => Some(format!("its kind is {other}: what lies behind is not seen")),
-        }
+/// Why there is no flash to be looked for, if it is a kind that has none or hides it.
+fn excludes_flash(finding: &Finding) -> Option<String> {
+    match finding.as_class().filter(|_| finding.key == "kind")? {
+        "ssd" => None,
+        "disk" => Some("a hard disk has no flash".into()),
+        other => Some(format!("its kind is {other}: what lies behind is not seen")),
     }
 }
 
@@ -353,7 +352,7 @@ fn detect<T: Target>(
         if detector == Detector::Kind
             && let Ok(series) = &measured
         {
-            has_no_flash = kind::estimate(series).iter().any(|it| it.excludes_flash().is_some());
+            has_no_flash = kind::estimate(series).iter().any(|it| excludes_flash(it).is_some());
         }
         let cost = probe.cost();
         all.push(match measured {

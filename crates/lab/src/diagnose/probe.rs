@@ -3,12 +3,11 @@
 use fourcorners_drive::{
     Fault, FaultCause, Geometry, Io, Lba, Nanos, Op, SECTOR_BYTES, Tag, Target,
 };
+use fourcorners_record::diagnosis::Cost;
 use fourcorners_record::{Data, Job, Pattern, Until};
 use fourcorners_run::{JobEnd, Measured, Observer, run_marked};
 
 use crate::disturbed::Random;
-
-use super::finding::Cost;
 
 /// Bytes of the smallest I/O of the detectors.
 pub(super) const UNIT: u64 = 4096;

@@ -5,8 +5,8 @@
 //! a page or a part of its map, makes both as fast.
 
 use fourcorners_drive::{Nanos, Target};
+use fourcorners_record::diagnosis::{Finding, Series};
 
-use super::finding::{Finding, Series};
 use super::probe::{Probe, Stopped};
 use super::region::{Region, UNIT};
 use super::statistics::{median, quantile};

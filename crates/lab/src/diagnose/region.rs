@@ -1,8 +1,8 @@
 //! The part of a target that detectors write in order once and read then.
 
 use fourcorners_drive::{Geometry, Target};
+use fourcorners_record::diagnosis::Series;
 
-use super::finding::Series;
 pub(super) use super::probe::UNIT;
 use super::probe::{Probe, Stopped};
 

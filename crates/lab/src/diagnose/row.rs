@@ -8,8 +8,8 @@
 //! the two units alone is therefore taken off the time of both.
 
 use fourcorners_drive::Target;
+use fourcorners_record::diagnosis::{Finding, Series};
 
-use super::finding::{Finding, Series};
 use super::probe::{Probe, Stopped};
 use super::region::{Region, UNIT};
 use super::statistics::{deviation, median, quantile, sorted};

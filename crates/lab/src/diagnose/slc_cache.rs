@@ -4,8 +4,8 @@
 //! that is full does not: what is written then is the control.
 
 use fourcorners_drive::{Geometry, Nanos, Target};
+use fourcorners_record::diagnosis::{Finding, Series};
 
-use super::finding::{Finding, Series};
 use super::probe::{Probe, Stopped};
 use super::statistics::change;
 

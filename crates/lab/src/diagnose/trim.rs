@@ -6,8 +6,8 @@
 //! it did nothing is then not said.
 
 use fourcorners_drive::{Geometry, Nanos, Target};
+use fourcorners_record::diagnosis::{Finding, Series};
 
-use super::finding::{Finding, Series};
 use super::probe::{Probe, Stopped};
 use super::region::UNIT;
 use super::statistics::{median, quantile};

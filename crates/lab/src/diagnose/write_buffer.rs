@@ -6,8 +6,8 @@
 //! write with a flush tells. Where the flash is faster than that, nothing is said.
 
 use fourcorners_drive::{Nanos, Target};
+use fourcorners_record::diagnosis::{Finding, Series};
 
-use super::finding::{Finding, Series};
 use super::probe::{Probe, Stopped};
 use super::region::{Region, UNIT};
 use super::statistics::{deviation, median, quantile};

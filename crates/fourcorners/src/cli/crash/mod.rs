@@ -16,6 +16,7 @@ use fourcorners_serve::DataLog;
 use fourcorners_serve::contents::Memory;
 use fourcorners_serve::crash::{Class, Flushes, History, Images, Persisting};
 use fourcorners_trace::{self as trace, TraceIo};
+use fourcorners_words::shell_word;
 
 use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
@@ -280,13 +281,4 @@ fn again(args: &CrashArgs) -> String {
         words += &format!(" --check {}", shell_word(check));
     }
     words + &format!(" --seed {}", args.seed)
-}
-
-/// A word for a shell, which within these quotes minds nothing but the quote.
-fn shell_word(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=+:,@%".contains(c);
-    match !text.is_empty() && text.chars().all(plain) {
-        true => text.into(),
-        false => format!("'{}'", text.replace('\'', r"'\''")),
-    }
 }

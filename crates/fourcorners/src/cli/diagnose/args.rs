@@ -27,8 +27,9 @@ Examples:
   fourcorners diagnose crucial-m4-256gb
   fourcorners diagnose samsung-840-evo-250gb --only slc-cache
   fourcorners diagnose intel-x25-m-g2-80gb --budget 200G
+  fourcorners diagnose crucial-m4-256gb --out found
   sudo fourcorners diagnose /dev/sdX --destroy /dev/sdX -o found.json
-  fourcorners diagnose --again found.json")]
+  fourcorners diagnose --again found.json -o page.html")]
 pub(in crate::cli) struct DiagnoseArgs {
     /// A block device (/dev/sdX), a file, a drive of the catalogue or a profile (./mine.toml)
     #[arg(value_name = "TARGET", required_unless_present = "again")]
@@ -43,7 +44,7 @@ pub(in crate::cli) struct DiagnoseArgs {
     #[arg(long, value_name = "SIZE|TIME", allow_negative_numbers = true)]
     pub(super) budget: Option<String>,
 
-    /// Judge the samples of an earlier diagnosis (-o) again; nothing is measured
+    /// Judge the samples of an earlier diagnosis (-o, --out) again; nothing is measured
     #[arg(long, value_name = "FILE", conflicts_with_all = ["target", "only", "budget", "noise"])]
     pub(super) again: Option<PathBuf>,
 
@@ -55,12 +56,16 @@ pub(in crate::cli) struct DiagnoseArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(super) seed: u64,
 
-    /// Write what was found and all samples into this file
-    #[arg(long, short, value_name = "FILE")]
+    /// Write what was found into this file: a page if its name ends in .html, else JSON with all samples
+    #[arg(long, short, value_name = "FILE", group = "written")]
     pub(super) output: Option<PathBuf>,
 
-    /// Replace any other file of that name as well
-    #[arg(long, requires = "output")]
+    /// Write diagnosis.html and diagnosis.json into this folder, replacing earlier ones
+    #[arg(long, value_name = "DIR", group = "written")]
+    pub(super) out: Option<PathBuf>,
+
+    /// Replace any other file of these names as well
+    #[arg(long, requires = "written")]
     pub(super) overwrite: bool,
 
     /// Print JSON

@@ -2,6 +2,7 @@
 
 mod args;
 mod budget;
+mod written;
 
 use std::io::{Write, stdout};
 use std::path::Path;
@@ -9,31 +10,29 @@ use std::path::Path;
 use comfy_table::{ContentArrangement, Table, presets};
 use fourcorners_drive::Geometry;
 use fourcorners_lab::device_under_test::DeviceUnderTest;
-use fourcorners_lab::diagnose::{
-    Detector, Diagnosis, Finding, Options, SCHEMA, Standing, Value, diagnose, judge,
-};
+use fourcorners_lab::diagnose::{Detector, Diagnosis, Options, SCHEMA, diagnose, judge};
 use fourcorners_linux::Setup;
-use fourcorners_machine::save::write_atomically;
+use fourcorners_report::{finding_words, property_words};
 
 use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
 use super::print;
-use super::replaced::{Inputs, Kind};
 use super::targets::{self, Asked};
 use super::terminal::{columns, say};
 pub(in crate::cli) use args::DiagnoseArgs;
 use args::NoiseArg;
 use budget::Budget;
+use written::Outputs;
 
 /// I/Os in flight and bytes of one, at most, of all detectors.
 const SETUP: Setup = Setup { queue_depth: 8, max_block_bytes: 128 << 10 };
 
 pub(super) fn run(args: &DiagnoseArgs) -> Result<End, Failure> {
     if let Some(stored) = &args.again {
-        check_output(args, Some(stored)).map_err(Failure::Usage)?;
         let mut diagnosis = stored_diagnosis(stored).map_err(Failure::Usage)?;
+        let outputs = Outputs::check(args, Some(stored)).map_err(Failure::Usage)?;
         diagnosis.findings = judge(&diagnosis.evidence);
-        return tell(args, &diagnosis);
+        return tell(args, &diagnosis, &outputs);
     }
     let typed = args.target.clone().unwrap_or_default();
     let asked = Asked { targets: std::slice::from_ref(&typed), on: &args.on, writes: true };
@@ -44,11 +43,14 @@ pub(super) fn run(args: &DiagnoseArgs) -> Result<End, Failure> {
             "--noise is for virtual drives, and {typed} is not one: leave it out"
         )));
     }
-    check_output(args, device.place().as_deref()).map_err(Failure::Usage)?;
     let options = options(args, &device).map_err(Failure::Usage)?;
     let interrupt = Interrupt::listen()?;
+    let outputs = Outputs::check(args, device.place().as_deref()).map_err(Failure::Usage)?;
     say(&statement(&typed, &device, &options));
-    let usage = |error: &dyn std::fmt::Display| Failure::Usage(error.to_string());
+    let usage = |error: &dyn std::fmt::Display| {
+        outputs.undo();
+        Failure::Usage(error.to_string())
+    };
     let device = device.create().map_err(|error| usage(&error))?;
     let mut ready = device.open_for(SETUP).map_err(|error| usage(&error))?;
     let mut running = String::new();
@@ -60,7 +62,7 @@ pub(super) fn run(args: &DiagnoseArgs) -> Result<End, Failure> {
         !interrupt.asked()
     };
     let diagnosis = diagnose(&mut ready.drive, &typed, &options, &mut watch);
-    tell(args, &diagnosis)
+    tell(args, &diagnosis, &outputs)
 }
 
 /// Which detectors are run: those that were named, or those that the budget is enough for.
@@ -138,16 +140,6 @@ fn statement(typed: &str, device: &DeviceUnderTest, options: &Options) -> String
     )
 }
 
-fn check_output(args: &DiagnoseArgs, read: Option<&Path>) -> Result<(), String> {
-    let Some(output) = &args.output else { return Ok(()) };
-    Inputs::of(read).may_write(output, Kind::Json, args.overwrite)?;
-    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
-    match folder.unwrap_or(Path::new(".")).is_dir() {
-        true => Ok(()),
-        false => Err(format!("{}: there is no such folder; make it first", output.display())),
-    }
-}
-
 fn stored_diagnosis(path: &Path) -> Result<Diagnosis, String> {
     let name = path.display();
     let text = std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
@@ -159,14 +151,14 @@ fn stored_diagnosis(path: &Path) -> Result<Diagnosis, String> {
     }
 }
 
-fn tell(args: &DiagnoseArgs, diagnosis: &Diagnosis) -> Result<End, Failure> {
+fn tell(args: &DiagnoseArgs, diagnosis: &Diagnosis, outputs: &Outputs) -> Result<End, Failure> {
     let text = serde_json::to_string(diagnosis).map_err(anyhow::Error::from)?;
-    if let Some(output) = &args.output {
-        write_atomically(output, text.as_bytes())
-            .map_err(|error| anyhow::anyhow!("cannot write {}: {error}", output.display()))?;
-    }
+    outputs.write(diagnosis, &text)?;
     let shown = if args.json { text } else { table(diagnosis) };
     print::done(writeln!(stdout().lock(), "{shown}"))?;
+    if let Some(page) = outputs.page() {
+        say(&format!("page: {}", page.display()));
+    }
     let whole = diagnosis.evidence.iter().all(|evidence| evidence.stopped.is_none());
     Ok(if whole { End::Done } else { End::Incomplete })
 }
@@ -178,8 +170,8 @@ fn table(diagnosis: &Diagnosis) -> String {
     table.set_width(columns());
     table.set_header(["", "found", "95 %", "why"]);
     for finding in &diagnosis.findings {
-        let (found, interval) = words(finding);
-        table.add_row([property(&finding.key), found, interval, finding.reason.clone()]);
+        let (found, interval) = finding_words(finding);
+        table.add_row([property_words(&finding.key), found, interval, finding.reason.clone()]);
     }
     let cost = diagnosis.evidence.iter().fold((0.0, 0.0), |(gb, minutes), evidence| {
         (gb + evidence.cost.gb, minutes + evidence.cost.minutes)
@@ -188,33 +180,4 @@ fn table(diagnosis: &Diagnosis) -> String {
         "{}\n{table}\nThe detectors wrote {:.2} GB in {:.1} minutes, and before them a region in order.",
         diagnosis.target, cost.0, cost.1
     )
-}
-
-/// What a key is about, without its unit, which stands at the value.
-fn property(key: &str) -> String {
-    const UNITS: [&str; 4] = ["_bytes", "_kib", "_mib", "_gib"];
-    let about = UNITS.iter().find_map(|unit| key.strip_suffix(unit)).unwrap_or(key);
-    about.replace('_', " ")
-}
-
-/// The value of a finding, and its interval where that is more than the value.
-fn words(finding: &Finding) -> (String, String) {
-    let unit = finding.unit.as_deref().map(|unit| format!(" {unit}")).unwrap_or_default();
-    let short = |value: f64| {
-        let digits = if value.fract() == 0.0 || value >= 100.0 { 0 } else { 2 };
-        format!("{value:.digits$}")
-    };
-    let value = match (&finding.value, finding.standing) {
-        (None, _) | (_, Standing::Undetermined) => "undetermined".into(),
-        (Some(Value::Class(class)), _) => class.clone(),
-        (Some(Value::Number(value)), Standing::Bound) => {
-            format!("at least {}{unit}", short(*value))
-        }
-        (Some(Value::Number(value)), Standing::Determined) => format!("{}{unit}", short(*value)),
-    };
-    let interval = match finding.interval {
-        Some([low, high]) if low < high => format!("{} to {}", short(low), short(high)),
-        _ => String::new(),
-    };
-    (value, interval)
 }

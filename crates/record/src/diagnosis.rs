@@ -1,4 +1,7 @@
-//! What a diagnosis says of one property of a drive.
+//! What is inside a drive, as far as the times of its I/Os tell: the JSON document `fourcorners.diagnose/1`.
+//!
+//! A finding is one property: a value with an interval, a class, a bound, or that it is not known, and why. The samples that
+//! the findings were made of are in the document as well, so that they can be judged again, and drawn.
 
 use serde::{Deserialize, Serialize};
 
@@ -103,14 +106,14 @@ pub struct Series {
 
 impl Series {
     /// Whether its samples can be places and times: a stored one may be anything.
-    pub(super) fn can_be(&self) -> bool {
+    pub fn can_be(&self) -> bool {
         self.samples.iter().flatten().all(|number| (0.0..=1e16).contains(number))
     }
 }
 
 impl Finding {
     /// A number with its interval.
-    pub(super) fn number(key: &str, value: f64, unit: &str, interval: [f64; 2]) -> Finding {
+    pub fn number(key: &str, value: f64, unit: &str, interval: [f64; 2]) -> Finding {
         Finding {
             value: Some(Value::Number(value)),
             unit: Some(unit.into()),
@@ -122,7 +125,7 @@ impl Finding {
     }
 
     /// A class.
-    pub(super) fn class(key: &str, class: &str, reason: impl Into<String>) -> Finding {
+    pub fn class(key: &str, class: &str, reason: impl Into<String>) -> Finding {
         Finding {
             value: Some(Value::Class(class.into())),
             standing: Standing::Determined,
@@ -131,7 +134,7 @@ impl Finding {
     }
 
     /// At least `low`.
-    pub(super) fn at_least(key: &str, low: f64, unit: &str, reason: impl Into<String>) -> Finding {
+    pub fn at_least(key: &str, low: f64, unit: &str, reason: impl Into<String>) -> Finding {
         Finding {
             value: Some(Value::Number(low)),
             unit: Some(unit.into()),
@@ -141,7 +144,7 @@ impl Finding {
     }
 
     /// Nothing, and why.
-    pub(super) fn undetermined(key: &str, reason: impl Into<String>) -> Finding {
+    pub fn undetermined(key: &str, reason: impl Into<String>) -> Finding {
         Finding {
             key: key.into(),
             value: None,
@@ -155,7 +158,8 @@ impl Finding {
         }
     }
 
-    pub(super) fn because(self, reason: impl Into<String>) -> Finding {
+    /// The same, and why it is so.
+    pub fn because(self, reason: impl Into<String>) -> Finding {
         Finding { reason: reason.into(), ..self }
     }
 

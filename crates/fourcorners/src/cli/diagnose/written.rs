@@ -1,0 +1,84 @@
+//! The files of a diagnosis: a page, JSON with all samples, or both in a folder.
+
+use std::path::{Path, PathBuf};
+
+use fourcorners_lab::campaign::ResultsFolder;
+use fourcorners_lab::diagnose::Diagnosis;
+use fourcorners_machine::save::write_atomically;
+use fourcorners_report::diagnosis_page;
+
+use super::super::replaced::{Inputs, Kind};
+use super::args::DiagnoseArgs;
+
+/// What is in a folder of `--out`.
+const PAGE: &str = "diagnosis.html";
+const DOCUMENT: &str = "diagnosis.json";
+
+/// A file, and what is in it.
+#[derive(Clone, PartialEq, Debug)]
+struct Output {
+    path: PathBuf,
+    is_page: bool,
+}
+
+impl Output {
+    fn at(path: PathBuf) -> Output {
+        let is_page = path.extension().is_some_and(|it| it.eq_ignore_ascii_case("html"));
+        Output { path, is_page }
+    }
+}
+
+/// Files that are allowed, and can be written.
+pub(super) struct Outputs {
+    files: Vec<Output>,
+    folder: Option<ResultsFolder>,
+}
+
+impl Outputs {
+    /// Checks what was asked for, and makes the folder. `read` is what must not be replaced.
+    ///
+    /// # Errors
+    /// What is there, and what to do.
+    pub(super) fn check(args: &DiagnoseArgs, read: Option<&Path>) -> Result<Outputs, String> {
+        let in_folder = |folder: &PathBuf| [PAGE, DOCUMENT].map(|name| folder.join(name));
+        let paths = args.out.iter().flat_map(in_folder).chain(args.output.clone());
+        let files: Vec<Output> = paths.map(Output::at).collect();
+        for Output { path, is_page } in &files {
+            let kind = if *is_page { Kind::Page } else { Kind::Diagnosis };
+            Inputs::of(read).may_write(path, kind, args.overwrite)?;
+        }
+        let beside = args.output.as_ref().and_then(|output| output.parent());
+        if let Some(missing) = beside.filter(|it| !it.as_os_str().is_empty() && !it.is_dir()) {
+            return Err(format!("{}: there is no such folder; make it first", missing.display()));
+        }
+        let made = args.out.as_ref().map(|folder| {
+            ResultsFolder::at(folder, &[PAGE, DOCUMENT]).map_err(|error| {
+                let place = folder.display();
+                format!("cannot write into {place}: {error}; choose another --out")
+            })
+        });
+        Ok(Outputs { files, folder: made.transpose()? })
+    }
+
+    /// Removes the folder again, if it was made for what does not come.
+    pub(super) fn undo(&self) {
+        self.folder.iter().for_each(ResultsFolder::undo);
+    }
+
+    /// Writes all; `text` is the diagnosis as JSON.
+    pub(super) fn write(&self, diagnosis: &Diagnosis, text: &str) -> anyhow::Result<()> {
+        for Output { path, is_page } in &self.files {
+            let written = match is_page {
+                true => write_atomically(path, diagnosis_page(diagnosis).as_bytes()),
+                false => write_atomically(path, text.as_bytes()),
+            };
+            written.map_err(|error| anyhow::anyhow!("cannot write {}: {error}", path.display()))?;
+        }
+        Ok(())
+    }
+
+    /// Where the page is.
+    pub(super) fn page(&self) -> Option<&Path> {
+        self.files.iter().find(|it| it.is_page).map(|it| it.path.as_path())
+    }
+}

@@ -1,0 +1,418 @@
+//! The samples of a diagnosis as charts, one or two for each detector.
+//!
+//! A chart shows what was measured and not what was concluded: it is there whether its finding is determined or not. Samples
+//! that are not of the form their detector stores are not drawn.
+
+use fourcorners_record::diagnosis::{Diagnosis, Evidence, Series};
+use fourcorners_words::three_digits;
+
+use super::super::chart::{
+    BarRow, Bars, Best, Chart, DataTable, Line, Lines, Marks, Plot, Scale, Up, count_tick,
+    file_name, thinned, time_tick,
+};
+use super::super::words::{micros, rate};
+
+const KIB: f64 = 1024.0;
+const MIB: f64 = 1024.0 * KIB;
+const GIB: f64 = 1024.0 * MIB;
+/// The unit of the detectors' reads, in KiB.
+const UNIT_KIB: f64 = 4.0;
+/// Units of the longest row that is looked for.
+const LONGEST_ROW: f64 = 64.0;
+/// Places between borders that are named.
+const PLACES: f64 = 8.0;
+/// Rounds of pieces by which compression is judged: an SLC cache may take the first.
+const JUDGED_ROUNDS: usize = 3;
+
+/// The charts of a detector's samples; none where they make none.
+pub(super) fn charts(diagnosis: &Diagnosis, evidence: &Evidence) -> Vec<Chart> {
+    let series = &evidence.series[..];
+    if !series.iter().all(Series::can_be) {
+        return Vec::new();
+    }
+    let all = match (evidence.detector.as_str(), series) {
+        ("kind", [near, region, anywhere, large]) => vec![kind([near, region, anywhere, large])],
+        ("row", [both, first, second]) => vec![borders(diagnosis, [both, first, second])],
+        ("read-ahead", [ahead, behind]) => vec![third_reads(ahead, behind)],
+        ("write-buffer", [trials @ .., _]) => vec![waits(trials)],
+        ("slc-cache", [first, again]) => {
+            vec![rates(
+                "SLC cache",
+                "in order",
+                &[("into a drive at rest", first), ("after a moment's rest", again)],
+            )]
+        }
+        ("map-reach", [spans, _]) => vec![spans_of(spans)],
+        ("compression", [rounds @ .., _]) => vec![levels(rounds)],
+        ("trim", [_, used, without, with, alone, beside]) => vec![
+            rates(
+                "TRIM",
+                "at random",
+                &[
+                    ("filled, then used", used),
+                    ("used, without a TRIM", without),
+                    ("after a TRIM", with),
+                ],
+            ),
+            middles(
+                "Reads and TRIM",
+                "one read of 4 KiB",
+                &[("alone", alone), ("right after a TRIM", beside)],
+            ),
+        ],
+        _ => Vec::new(),
+    };
+    all.into_iter().flatten().collect()
+}
+
+/// Lines between two axes.
+struct Drawn<'a> {
+    title: &'a str,
+    about: &'a str,
+    across: Scale,
+    up: Up,
+    lines: Vec<Line>,
+    place: fn(f64) -> String,
+    value: fn(f64) -> String,
+}
+
+impl Drawn<'_> {
+    /// The chart, if there is anything in it.
+    fn chart(self) -> Option<Chart> {
+        let Drawn { title, about, across, up, lines, place, value } = self;
+        let range = |line: &Line| {
+            let values = || line.points.iter().map(|point| point.1);
+            let ends = values().reduce(f64::min).zip(values().reduce(f64::max));
+            ends.map(|(low, high)| format!("{}: {} to {}", line.label, value(low), value(high)))
+        };
+        let said: Vec<String> = lines.iter().filter_map(range).collect();
+        let table = DataTable::of_lines(&across.name, &lines, place, value);
+        (!said.is_empty()).then(|| Chart {
+            name: file_name(&format!("signal {title}")),
+            context: String::new(),
+            title: title.into(),
+            about: about.into(),
+            note: String::new(),
+            description: format!("Chart, {title}: {about} {}.", said.join("; ")),
+            table,
+            plot: Plot::Lines(Lines { across, up, lines }),
+        })
+    }
+}
+
+fn line(label: &str, style: usize, points: Vec<(f64, f64)>, marks: Marks) -> Line {
+    Line { label: label.into(), style, points: thinned(points), marks, says: Vec::new() }
+}
+
+fn values(lines: &[Line]) -> impl Iterator<Item = f64> {
+    lines.iter().flat_map(|line| line.points.iter().map(|point| point.1))
+}
+
+fn last_place(lines: &[Line]) -> f64 {
+    lines.iter().flat_map(|line| line.points.iter().map(|point| point.0)).fold(0.0, f64::max)
+}
+
+fn number(value: f64) -> String {
+    three_digits(value)
+}
+
+/// The middle one of some times, or the mean of the two in the middle.
+fn median(times: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let mut all: Vec<f64> = times.into_iter().collect();
+    all.sort_unstable_by(f64::total_cmp);
+    let upper = *all.get(all.len() / 2)?;
+    Some((upper + all[(all.len() - 1) / 2]) / 2.0)
+}
+
+/// One point for each place, in order: the median of what was measured there.
+fn by_place(mut points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    points.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
+    let places = points.chunk_by(|one, other| one.0 == other.0);
+    let middle = |there: &[(f64, f64)]| Some((there[0].0, median(there.iter().map(|it| it.1))?));
+    places.filter_map(middle).collect()
+}
+
+fn times(series: &Series) -> impl Iterator<Item = f64> {
+    series.samples.iter().map(|sample| sample[1])
+}
+
+/// Middle times as bars.
+fn middles(title: &str, what: &str, all: &[(&str, &Series)]) -> Option<Chart> {
+    let rows: Vec<BarRow> = all
+        .iter()
+        .filter_map(|(label, series)| {
+            let value = median(times(series))?;
+            Some(BarRow {
+                label: (*label).into(),
+                value,
+                text: micros(value),
+                under_test: true,
+                ..BarRow::default()
+            })
+        })
+        .collect();
+    let longest = rows.iter().map(|row| row.value).fold(0.0, f64::max);
+    let said: Vec<String> = rows.iter().map(|row| format!("{} {}", row.label, row.text)).collect();
+    let table = DataTable {
+        head: vec!["Read".into(), "Median".into()],
+        rows: rows.iter().map(|row| (row.label.clone(), vec![row.text.clone()])).collect(),
+    };
+    let mut bars = Bars::sorted(rows, longest, Best::Lowest);
+    bars.what = "Median, microseconds".into();
+    (!said.is_empty()).then(|| Chart {
+        name: file_name(&format!("signal {title}")),
+        context: String::new(),
+        title: title.into(),
+        about: format!("Median time of {what}"),
+        note: String::new(),
+        description: format!("Bars, {title}, median time of {what}: {}.", said.join("; ")),
+        table,
+        plot: Plot::Bars(bars),
+    })
+}
+
+fn kind([near, region, anywhere, large]: [&Series; 4]) -> Option<Chart> {
+    let all = [
+        ("4 KiB within 16 MiB", near),
+        ("4 KiB in what was written", region),
+        ("4 KiB anywhere", anywhere),
+        ("64 KiB in what was written", large),
+    ];
+    middles("Reads by place and size", "one read", &all)
+}
+
+/// The time of a read of two units by where the border between them lies.
+fn borders(diagnosis: &Diagnosis, [both, first, second]: [&Series; 3]) -> Option<Chart> {
+    let unit_bytes = UNIT_KIB * KIB;
+    let row = diagnosis.findings.iter().find(|it| it.key == "row_bytes")?;
+    let units = row.determined().map(|bytes| bytes / unit_bytes);
+    let known = units.filter(|it| it.fract() == 0.0 && (1.0..=LONGEST_ROW).contains(it));
+    // Of two rows the second one shows that the first was not chance.
+    let period = known.map_or(LONGEST_ROW, |units| 2.0 * units);
+    let alone: Vec<[f64; 2]> = first
+        .samples
+        .iter()
+        .zip(&second.samples)
+        .map(|(first, second)| [first[0], first[1].max(second[1])])
+        .collect();
+    let by_border = |samples: &[[f64; 2]]| -> Vec<(f64, f64)> {
+        let at = |border: f64| {
+            let there = samples.iter().filter(|sample| (sample[0] + 1.0) % period == border);
+            Some((border * UNIT_KIB, median(there.map(|sample| sample[1]))?))
+        };
+        (0..period as usize).filter_map(|border| at(border as f64)).collect()
+    };
+    let lines = vec![
+        line("both at once", 0, by_border(&both.samples), Marks::Each),
+        line("the slower one alone", 1, by_border(&alone), Marks::Each),
+    ];
+    let about = match known {
+        Some(_) => {
+            "Median time of a read of two units of 4 KiB by where the border between them lies; two rows."
+        }
+        None => {
+            "Median time of a read of two units of 4 KiB by where the border between them lies, over the longest row \
+             that is looked for."
+        }
+    };
+    let mut across = Scale::linear("KiB", (0.0, period * UNIT_KIB), count_tick);
+    // Borders are where powers of two are.
+    let step = (period / PLACES).max(1.0) * UNIT_KIB;
+    let places = (0..).map(|tick| f64::from(tick) * step).take_while(|it| *it < period * UNIT_KIB);
+    across.ticks = places.map(|it| (it, count_tick(it))).collect();
+    Drawn {
+        title: "Reads across borders",
+        about,
+        across,
+        up: Up::of("Time", values(&lines), false, time_tick),
+        lines,
+        place: number,
+        value: micros,
+    }
+    .chart()
+}
+
+/// How long the third of three reads took, the fastest first.
+fn third_reads(ahead: &Series, behind: &Series) -> Option<Chart> {
+    let sorted = |series: &Series| -> Vec<(f64, f64)> {
+        let mut all: Vec<f64> = times(series).collect();
+        all.sort_unstable_by(f64::total_cmp);
+        let count = all.len() as f64;
+        all.into_iter().zip(1..).map(|(us, rank)| (f64::from(rank) / count * 100.0, us)).collect()
+    };
+    let lines = vec![
+        line("in order", 0, sorted(ahead), Marks::None),
+        line("backwards", 1, sorted(behind), Marks::None),
+    ];
+    Drawn {
+        title: "The third of three reads",
+        about: "Time of the third read after a pause, the fastest first, in order and backwards.",
+        across: Scale::linear("Percent of the reads", (0.0, 100.0), count_tick),
+        // One that is late must not make all others a line at the foot.
+        up: Up::of("Time", values(&lines), true, time_tick),
+        lines,
+        place: number,
+        value: micros,
+    }
+    .chart()
+}
+
+/// The time between two writes by how much was written before, into a drive at rest.
+fn waits(trials: &[Series]) -> Option<Chart> {
+    let samples = trials.iter().flat_map(|trial| trial.samples.iter().skip(1));
+    let points = by_place(samples.map(|[bytes, us]| (bytes / KIB, *us)).collect());
+    let lines = vec![line("all trials", 0, points, Marks::Alone)];
+    Drawn {
+        title: "Writes into a drive at rest",
+        about: "Median time from one write to the next by how much was written; each trial ends with the first long wait.",
+        across: Scale::linear("KiB written", (0.0, last_place(&lines) * 1.02), count_tick),
+        up: Up::of("Time", values(&lines), true, time_tick),
+        lines,
+        place: number,
+        value: micros,
+    }
+    .chart()
+}
+
+/// Data rates of pieces of one size by how much was written.
+fn rates(title: &str, how: &str, all: &[(&str, &Series)]) -> Option<Chart> {
+    let of = |series: &Series| -> Vec<(f64, f64)> {
+        let piece = series.samples.first().map_or(0.0, |sample| sample[0]);
+        let timed = series.samples.iter().filter(|sample| sample[1] > 0.0);
+        timed.map(|[bytes, us]| (bytes / GIB, piece / us)).collect()
+    };
+    let lines: Vec<Line> = all
+        .iter()
+        .enumerate()
+        .map(|(style, (label, series))| line(label, style, of(series), Marks::None))
+        .collect();
+    let about = format!("MB/s by how much was written {how}.");
+    Drawn {
+        title: &format!("{title}: rate of writes"),
+        about: &about,
+        across: Scale::linear("GiB written", (0.0, last_place(&lines)), count_tick),
+        up: Up::of("MB/s", values(&lines), false, count_tick),
+        lines,
+        place: number,
+        value: rate,
+    }
+    .chart()
+}
+
+/// The time of a random read by the span that it is in.
+fn spans_of(spans: &Series) -> Option<Chart> {
+    let all = spans.samples.iter().map(|[span, us]| (span / GIB, *us));
+    let points = by_place(all.filter(|it| it.0 > 0.0).collect());
+    let least = points.first()?.0;
+    let lines = vec![line("random read of 4 KiB", 0, points, Marks::Each)];
+    let across = (least / 1.2, last_place(&lines) * 1.2);
+    Drawn {
+        title: "Random reads by span",
+        about: "Mean time of a random read of 4 KiB by the span that the reads are spread over.",
+        across: Scale::log("GiB", across, count_tick),
+        up: Up::of("Time", values(&lines), false, time_tick),
+        lines,
+        place: number,
+        value: micros,
+    }
+    .chart()
+}
+
+/// Data rates by how much of the data can be removed.
+fn levels(rounds: &[Series]) -> Option<Chart> {
+    let judged = &rounds[rounds.len().saturating_sub(JUDGED_ROUNDS)..];
+    let samples = || judged.iter().flat_map(|round| &round.samples);
+    let mut percents: Vec<f64> = samples().map(|sample| sample[0]).collect();
+    percents.sort_unstable_by(f64::total_cmp);
+    percents.dedup();
+    let middle = |percent: f64| median(samples().filter(|it| it[0] == percent).map(|it| it[1]));
+    let of = |percent: f64| middle(percent).filter(|us| *us > 0.0).map(|us| (percent, MIB / us));
+    let points: Vec<(f64, f64)> = percents.into_iter().filter_map(of).collect();
+    let lines = vec![line("rate", 0, points, Marks::Each)];
+    Drawn {
+        title: "Writes by what can be removed",
+        about: "Median MB/s by how much of the data can be removed; at 100 % one byte repeats.",
+        across: Scale::linear("Percent that can be removed", (0.0, 100.0), count_tick),
+        up: Up::of("MB/s", values(&lines), false, count_tick),
+        lines,
+        place: number,
+        value: rate,
+    }
+    .chart()
+}
+
+#[cfg(test)]
+mod tests {
+    use fourcorners_record::diagnosis::Finding;
+
+    use super::super::tests::{diagnosis, evidence};
+    use super::*;
+
+    fn of(detector: &str, series: Vec<Vec<[f64; 2]>>) -> Vec<Chart> {
+        let row = Finding::number("row_bytes", 16384.0, "bytes", [16384.0, 16384.0]);
+        charts(&diagnosis(vec![row]), &evidence(detector, series))
+    }
+
+    fn points(chart: &Chart) -> &[(f64, f64)] {
+        match &chart.plot {
+            Plot::Lines(lines) => &lines.lines[0].points,
+            Plot::Bars(_) => &[],
+        }
+    }
+
+    #[test]
+    fn reads_across_borders_stand_where_the_border_is() {
+        // Units 1 and 2, 5 and 6 and so on lie on both sides of a border of pages of 8 KiB in rows of 16.
+        let samples = |slow: f64| -> Vec<[f64; 2]> {
+            (0..64).map(|unit| [f64::from(unit), if unit % 4 == 1 { slow } else { 50.0 }]).collect()
+        };
+        let chart = of("row", vec![samples(70.0), samples(50.0), samples(50.0)]);
+        let slow: Vec<f64> =
+            points(&chart[0]).iter().filter(|it| it.1 > 60.0).map(|it| it.0).collect();
+        assert_eq!(slow, [8.0, 24.0]);
+        assert!(chart[0].description.contains("both at once: 50.0 µs to 70.0 µs"));
+    }
+
+    #[test]
+    fn rates_are_of_pieces_and_compression_of_the_last_rounds() {
+        let piece = 1e6;
+        let written = vec![[piece, 2_000.0], [2.0 * piece, 10_000.0]];
+        let chart = of("slc-cache", vec![written.clone(), written]);
+        assert_eq!(points(&chart[0]).iter().map(|it| it.1).collect::<Vec<f64>>(), [500.0, 100.0]);
+        let round = |us: f64| vec![[0.0, us], [50.0, us / 2.0]];
+        let rounds = [1.0, 1.0, 1.0, 1e4, 1e4, 1e4].map(round).into_iter().chain([Vec::new()]);
+        let chart = of("compression", rounds.collect());
+        assert_eq!(points(&chart[0]), [(0.0, MIB / 1e4), (50.0, MIB / 5e3)]);
+    }
+
+    #[test]
+    fn a_place_has_one_point() {
+        let points = vec![(2.0, 1.0), (1.0, 5.0), (2.0, 9.0), (2.0, 2.0), (1.0, 6.0)];
+        assert_eq!(by_place(points), [(1.0, 5.5), (2.0, 2.0)]);
+        assert_eq!(by_place(Vec::new()), []);
+    }
+
+    #[test]
+    fn samples_that_make_no_chart_make_none() {
+        let detectors = [
+            "kind",
+            "row",
+            "read-ahead",
+            "write-buffer",
+            "slc-cache",
+            "map-reach",
+            "compression",
+            "trim",
+            "soul",
+        ];
+        for detector in detectors {
+            for count in 0..8 {
+                assert!(of(detector, vec![Vec::new(); count]).is_empty(), "{detector} {count}");
+                // Whatever they are, nothing panics; what cannot be a sample is not drawn.
+                let zeroes = of(detector, vec![vec![[0.0, 0.0]; 3]; count]);
+                assert!(zeroes.iter().all(|it| !it.figure(true).into_string().is_empty()));
+                assert!(of(detector, vec![vec![[-1.0, 1e300]; 3]; count]).is_empty(), "{detector}");
+            }
+        }
+    }
+}
