@@ -63,7 +63,7 @@ def test_filters_are_those_of_the_command(results, records):
     assert names(clock="wall") == names(firmware="0009") == names(name="crucial") == []
     assert len(results.list(limit=3)) == results.count(limit=3) == 3
     today = datetime.datetime.now(datetime.timezone.utc)
-    began = records[0].started_at
+    began = min(record.started_at for record in records)
     hour = datetime.timedelta(hours=1)
     for since in ("12h", today - hour, today.date() - datetime.timedelta(days=1), began):
         assert results.count(since=since) == 4, since

@@ -4,8 +4,8 @@
 //! reading is [`INTERVAL`] old, and takes the power since as constant, first while it had commands and then while
 //! it had none: each part has a closed form, so an idle hour costs what a tenth of a second costs.
 //!
-//! The exponential function is our own, of additions, multiplications and divisions, which IEEE 754 rounds alike
-//! everywhere: temperatures decide about times, and those are the same on any machine.
+//! The exponential function is `libm`'s, in Rust: that of a platform may differ in its last bit, and temperatures decide
+//! about times, which are the same on any machine.
 
 use serde::{Deserialize, Serialize};
 
@@ -29,8 +29,8 @@ pub struct SsdHeat {
     pub temperature_c: f64,
     /// The highest it has shown since it was made, or since [`crate::Ssd::forget_highest_temperature`].
     pub highest_c: f64,
-    /// Time for which commands waited because of heat, since it was made: whole intervals of a tenth of a second
-    /// and more, in each of which at least one did.
+    /// Time for which commands waited because of heat, since it was made. It is counted in intervals of at least a tenth of
+    /// a second, and each in which a command waited counts as a whole.
     pub throttled: Nanos,
     /// Whether there is a heat sink for it that is not fitted.
     pub sink_is_left_out: bool,
@@ -54,7 +54,7 @@ impl Part {
     /// `watts` for a time.
     fn follow(&mut self, watts: f64, time: Nanos) {
         let end = self.c_per_w * watts;
-        self.above_c = end + (self.above_c - end) * decay(time.as_secs() / self.seconds);
+        self.above_c = end + (self.above_c - end) * libm::exp(-time.as_secs() / self.seconds);
     }
 
     fn fits(&self, made: &Part) -> bool {
@@ -291,21 +291,4 @@ impl DutyCycle {
         (throttle_c, resume_c, work, rest) == (made.throttle_c, made.resume_c, made.work, made.rest)
             && began.max(rests_until) <= LATEST
     }
-}
-
-/// e to the power of `-x`, for `x` of 0 and more.
-fn decay(x: f64) -> f64 {
-    // Beyond, it is less than the smallest difference of any temperature.
-    if x > 700.0 {
-        return 0.0;
-    }
-    let halvings = (x / std::f64::consts::LN_2).floor();
-    let rest = x - halvings * std::f64::consts::LN_2;
-    // 0 to ln 2: the series of e^rest to the term of 20! is exact to the last bit or two.
-    let mut sum = 1.0;
-    for term in (1..=20).rev() {
-        sum = 1.0 + sum * rest / f64::from(term);
-    }
-    // 2^-halvings, of which there are fewer than 1,023.
-    f64::from_bits((1023 - halvings as u64) << 52) / sum
 }

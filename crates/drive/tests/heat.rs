@@ -158,7 +158,7 @@ fn an_idle_hour_is_the_same_in_one_piece_and_in_thousands() {
     idle(&mut whole, 60);
     for _ in 0..60 {
         idle(&mut parts, 1);
-        // Looking at it is no reading of its own.
+        // The answer changes nothing: asking twice, or not at all, gives the same drive.
         heat(&parts);
     }
     assert_eq!(heat(&whole), heat(&parts));

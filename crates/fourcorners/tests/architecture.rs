@@ -81,7 +81,7 @@ fn impure_dependencies(manifest: &str) -> Vec<Violation> {
     let section = section.split("\n[").next().unwrap_or_default();
     let names = section.lines().filter_map(|line| line.split(['.', '=', ' ']).next());
     let names = names.filter(|name| !name.is_empty() && !name.starts_with('#'));
-    names.filter(|name| !["serde", "thiserror"].contains(name)).map(String::from).collect()
+    names.filter(|name| !["libm", "serde", "thiserror"].contains(name)).map(String::from).collect()
 }
 
 #[test]

@@ -115,7 +115,7 @@ impl Drive {
         }
     }
 
-    /// The same, to be changed.
+    /// The model of an SSD, for a change of it.
     pub(crate) fn ssd_mut(&mut self) -> Option<&mut Ssd> {
         match self {
             Drive::Ssd(ssd) => Some(ssd),

@@ -17,7 +17,7 @@ pub(crate) struct HeatWatch {
 }
 
 impl HeatWatch {
-    /// From now on; `None` of a drive of which no temperature is known, and of several as one.
+    /// Begins now. `None` for a drive without `[heat]`, and for several drives as one.
     pub(crate) fn begin(drive: &mut Drive) -> Option<HeatWatch> {
         let ssd = drive.ssd_mut()?;
         let throttled = ssd.heat()?.throttled;

@@ -158,7 +158,7 @@ impl Finding {
         }
     }
 
-    /// The same, and why it is so.
+    /// The same finding with this reason.
     pub fn because(self, reason: impl Into<String>) -> Finding {
         Finding { reason: reason.into(), ..self }
     }

@@ -99,7 +99,7 @@ impl HeatSection {
         }
     }
 
-    /// On a drive of which the power is known, or not.
+    /// Refuses values that no drive has; `has_power` says whether the drive has `[power]`, which heat comes from.
     pub(super) fn check(&self, has_power: bool) -> Result<(), ConfigError> {
         if !has_power {
             return Err(ConfigError::new(

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::args::DoctorArgs;
 use super::outcome::{End, Failure};
 use super::print;
+use super::targets::typed_profile;
 use super::terminal::{columns, paragraph};
 
 /// Looks, and tells. What limits a measurement is no failure; what prevents all of them is one.
@@ -89,15 +90,11 @@ fn measured_host(path: &Path, output: &Path) -> Result<HostCost, Failure> {
 fn host_text(host: &HostCost, output: &Path) -> String {
     let HostCost { command_us, process_us, .. } = host;
     let thousands = host.process_limit() / 1000.0;
-    let typed = match output.components().count() {
-        1 => Path::new(".").join(output),
-        _ => output.to_path_buf(),
-    };
     paragraph(&format!(
         "A read takes {command_us:.1} us of a processor by itself, and {process_us:.1} us with 32 at a time: one process \
-         reaches at most {thousands:.0} k a second here, on any drive. `fourcorners review DRIVE --host {}` has a virtual \
+         reaches about {thousands:.0} k a second in this way, however fast the drive. `fourcorners review DRIVE --host {}` has a virtual \
          drive behind this host.",
-        typed.display()
+        typed_profile(output).display()
     ))
 }
 

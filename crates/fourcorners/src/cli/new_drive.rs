@@ -1,7 +1,7 @@
 //! `fourcorners drives new`: a profile from a data sheet.
 
 use std::io::{Write, stdout};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 use fourcorners_lab::new_drive::{DataSheet, NEAR, SheetFigure, SheetResult, new_drive};
@@ -10,6 +10,7 @@ use fourcorners_machine::save::write_atomically;
 use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
 use super::size::bytes_of;
+use super::targets::typed_profile;
 use super::terminal::say;
 
 /// Make a profile of an SSD from its data sheet; whatever the sheet does not say is taken from another drive.
@@ -100,11 +101,7 @@ pub(super) fn run(args: &NewDriveArgs) -> Result<End, Failure> {
         "{solved} of {values} values are from the sheet; the others stand as assumed, taken from {like}"
     ));
     if let Some(output) = &args.output {
-        let typed = match output.components().count() {
-            1 => Path::new(".").join(output),
-            _ => output.clone(),
-        };
-        say(&format!("fourcorners quick {}", typed.display()));
+        say(&format!("fourcorners quick {}", typed_profile(output).display()));
     }
     if interrupt.asked() {
         say("fourcorners: stopped; the figures are those of what was found so far");

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
-use fourcorners_catalogue::{Model, Profile};
+use fourcorners_catalogue::Model;
 use fourcorners_drive::{Hdd, Io, Lba, Nanos, Op, SECTOR_BYTES, Ssd, SsdCounters, Tag, Target};
 use fourcorners_lab::array::{ArrayProfile, Several};
 use fourcorners_lab::state;
@@ -22,7 +22,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
-use super::served::{self, ServedDrive, ServedTarget};
+use super::served::{self, ServedAs, ServedDrive, ServedTarget};
 use super::terminal::say;
 use super::trace::candidates_named;
 use super::{then_try, web};
@@ -267,34 +267,6 @@ fn served_as_one(args: &ServeArgs, profile: &ArrayProfile) -> Result<(End, Repor
     match profile.several() {
         Several::Array(array) => one(args, profile, *array),
         Several::Cache(cache) => one(args, profile, *cache),
-    }
-}
-
-/// What a client, the page and a recording are told of what is served.
-struct ServedAs {
-    name: String,
-    title: String,
-    hash: String,
-    rotational: bool,
-}
-
-impl ServedAs {
-    fn drive(profile: &Profile) -> ServedAs {
-        ServedAs {
-            name: profile.name.clone(),
-            title: profile.title.clone(),
-            hash: profile.hash(),
-            rotational: matches!(profile.model, Model::Hdd(_)),
-        }
-    }
-
-    fn several(profile: &ArrayProfile) -> ServedAs {
-        ServedAs {
-            name: profile.name.clone(),
-            title: profile.title.clone(),
-            hash: profile.hash(),
-            rotational: !profile.is_flash(),
-        }
     }
 }
 

@@ -36,16 +36,9 @@ impl ServedTarget {
             return Ok(ServedTarget::Drive(ServedDrive::find(name, set)?));
         };
         // All drives are told the same; what one of them has not is 0 in it, too.
-        let mut bare = set.to_vec();
-        for member in &as_sold.members {
-            bare.extend(host_to_zero(member));
-        }
-        bare.sort();
-        bare.dedup();
-        match array(&[set, &bare].concat())? {
-            Some(profile) => Ok(ServedTarget::Several(Box::new(profile))),
-            None => Ok(ServedTarget::Drive(ServedDrive::find(name, set)?)),
-        }
+        let without_host: Vec<String> = as_sold.members.iter().flat_map(host_to_zero).collect();
+        let bare = array(&[set, &without_host].concat())?.unwrap_or(as_sold);
+        Ok(ServedTarget::Several(Box::new(bare)))
     }
 }
 
@@ -58,6 +51,34 @@ impl ServedDrive {
         let as_sold = find(set)?;
         let bare = find(&[set, &host_to_zero(&as_sold)].concat())?;
         Ok(ServedDrive { as_sold, bare })
+    }
+}
+
+/// What a client, the page and a recording are told of what is served.
+pub(super) struct ServedAs {
+    pub(super) name: String,
+    pub(super) title: String,
+    pub(super) hash: String,
+    pub(super) rotational: bool,
+}
+
+impl ServedAs {
+    pub(super) fn drive(profile: &Profile) -> ServedAs {
+        ServedAs {
+            name: profile.name.clone(),
+            title: profile.title.clone(),
+            hash: profile.hash(),
+            rotational: matches!(profile.model, Model::Hdd(_)),
+        }
+    }
+
+    pub(super) fn several(profile: &ArrayProfile) -> ServedAs {
+        ServedAs {
+            name: profile.name.clone(),
+            title: profile.title.clone(),
+            hash: profile.hash(),
+            rotational: !profile.is_flash(),
+        }
     }
 }
 

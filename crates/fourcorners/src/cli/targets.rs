@@ -164,6 +164,14 @@ fn host_controller(name: Option<&str>) -> Result<Option<HostController>, String>
     name.map(catalogue::host).transpose().map_err(|error| error.to_string())
 }
 
+/// A profile's path as it is typed: with a folder, so that it is taken for a file and not for a name.
+pub(super) fn typed_profile(path: &Path) -> PathBuf {
+    match path.components().count() {
+        1 => Path::new(".").join(path),
+        _ => path.to_path_buf(),
+    }
+}
+
 fn find(
     target: &str,
     size: Option<u64>,

@@ -19,6 +19,7 @@ mod fio;
 #[path = "../../../results/tests/fixture/mod.rs"]
 mod fixture;
 mod grade;
+mod heat;
 mod hostile;
 mod hosts;
 mod interrupt;

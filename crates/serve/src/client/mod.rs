@@ -13,10 +13,10 @@ pub(crate) use nbd::NbdClient;
 
 /// Bytes of requests on their way and of replies not taken at which no more requests of a client are looked at; one
 /// request may always be on its way, whatever its size.
-pub(crate) const MOST_OUTSTANDING_BYTES: u64 = 16 << 20;
+const MOST_OUTSTANDING_BYTES: u64 = 16 << 20;
 
 /// Requests on their way at which no more of a client's are looked at.
-pub(crate) const MOST_OUTSTANDING: usize = 4096;
+const MOST_OUTSTANDING: usize = 4096;
 
 /// Who asks a served drive for something. The loop waits for its files, has it read, takes its requests, and gives it the
 /// answers, which it sends.
@@ -79,8 +79,56 @@ pub(crate) trait Client {
     }
 }
 
+/// What a client has asked for and has not been answered.
+#[derive(Default)]
+pub(crate) struct Outstanding {
+    requests: usize,
+    bytes: u64,
+}
+
+impl Outstanding {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.requests == 0
+    }
+
+    pub(crate) fn begin(&mut self, request: &Request) {
+        self.requests += 1;
+        self.bytes += weight(request);
+    }
+
+    pub(crate) fn end(&mut self, request: &Request) {
+        self.requests = self.requests.saturating_sub(1);
+        self.bytes = self.bytes.saturating_sub(weight(request));
+    }
+
+    /// Whether no more is looked at, with so many bytes of replies besides that are not taken yet; `sends`: some are on
+    /// their way.
+    pub(crate) fn is_full(&self, unsent_bytes: u64, sends: bool) -> bool {
+        self.requests >= MOST_OUTSTANDING
+            || self.bytes + unsent_bytes >= MOST_OUTSTANDING_BYTES && (self.requests > 0 || sends)
+    }
+}
+
+/// Reads into `room` what an answered read gives, with the bit that a fault flips. Whether anything was ever written
+/// there, as the contents have it.
+pub(crate) fn read_answered(
+    answer: &Answer,
+    contents: &Contents,
+    room: &mut Vec<u8>,
+) -> std::io::Result<bool> {
+    room.clear();
+    room.resize(answer.request.length as usize, 0);
+    let found = contents.read(answer.request.offset, room);
+    if let Some(bit) = answer.flips
+        && let Some(byte) = room.get_mut((bit / 8) as usize)
+    {
+        *byte ^= 1 << (bit % 8);
+    }
+    found
+}
+
 /// Bytes that a request keeps in memory, its own or its reply's.
-pub(crate) fn weight(request: &Request) -> u64 {
+fn weight(request: &Request) -> u64 {
     match request.command {
         Command::Read { .. } | Command::Write { .. } => request.length,
         _ => 0,

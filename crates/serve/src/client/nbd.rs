@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use fourcorners_drive::Nanos;
 use rustix::event::{PollFd, PollFlags};
 
-use super::{Client, MOST_OUTSTANDING, MOST_OUTSTANDING_BYTES, weight};
+use super::{Client, Outstanding, read_answered};
 use crate::connection::Connection;
 use crate::contents::Contents;
 use crate::nbd::{Closing, Command, Errno, Export, Reply, Request, Session, Step};
@@ -25,8 +25,7 @@ pub(crate) struct NbdClient {
     out: Vec<u8>,
     /// Of `out`, what is sent.
     sent: usize,
-    outstanding: usize,
-    outstanding_bytes: u64,
+    outstanding: Outstanding,
     /// When its last bytes were read.
     stamp: Nanos,
     /// Whole requests may wait in the session because too much is outstanding.
@@ -54,8 +53,7 @@ impl NbdClient {
             session,
             out,
             sent: 0,
-            outstanding: 0,
-            outstanding_bytes: 0,
+            outstanding: Outstanding::default(),
             stamp: Nanos::ZERO,
             held_back: false,
             closing: None,
@@ -71,14 +69,12 @@ impl NbdClient {
     }
 
     fn is_full(&self) -> bool {
-        let bytes = self.outstanding_bytes + (self.out.len() - self.sent) as u64;
-        self.outstanding >= MOST_OUTSTANDING
-            || (bytes >= MOST_OUTSTANDING_BYTES && (self.outstanding > 0 || self.wants_write()))
+        self.outstanding.is_full((self.out.len() - self.sent) as u64, self.wants_write())
     }
 
     /// Once all is sent to a client that is closing, it is told so.
     fn part(&mut self) {
-        if self.closing.is_some() && self.outstanding == 0 && self.sent == self.out.len() {
+        if self.closing.is_some() && self.outstanding.is_empty() && self.sent == self.out.len() {
             self.connection.say_goodbye();
         }
     }
@@ -150,8 +146,7 @@ impl Client for NbdClient {
                 None
             }
             Step::Request(request) => {
-                self.outstanding += 1;
-                self.outstanding_bytes += weight(&request);
+                self.outstanding.begin(&request);
                 Some((self.stamp, request))
             }
         }
@@ -165,8 +160,7 @@ impl Client for NbdClient {
         due: Option<(Nanos, bool)>,
     ) -> bool {
         let request = &answer.request;
-        self.outstanding = self.outstanding.saturating_sub(1);
-        self.outstanding_bytes = self.outstanding_bytes.saturating_sub(weight(request));
+        self.outstanding.end(request);
         if self.gone {
             return false;
         }
@@ -179,23 +173,13 @@ impl Client for NbdClient {
         match (&answer.outcome, request.command) {
             (Outcome::Failed(errno, why), _) => fail(*errno, why, session, out),
             (Outcome::Status(extents), _) => session.reply(request, Reply::Status(extents), out),
-            (Outcome::Done, Command::Read { .. }) => {
-                room.clear();
-                room.resize(request.length as usize, 0);
-                let read = contents.read(request.offset, room);
-                if let Some(bit) = answer.flips
-                    && let Some(byte) = room.get_mut((bit / 8) as usize)
-                {
-                    *byte ^= 1 << (bit % 8);
+            (Outcome::Done, Command::Read { .. }) => match read_answered(answer, contents, room) {
+                Ok(found) if found || answer.flips.is_some() => {
+                    session.reply(request, Reply::Data(room), out)
                 }
-                match read {
-                    Ok(found) if found || answer.flips.is_some() => {
-                        session.reply(request, Reply::Data(room), out)
-                    }
-                    Ok(_) => session.reply(request, Reply::Hole, out),
-                    Err(error) => fail(Errno::Io, &error.to_string(), session, out),
-                }
-            }
+                Ok(_) => session.reply(request, Reply::Hole, out),
+                Err(error) => fail(Errno::Io, &error.to_string(), session, out),
+            },
             (Outcome::Done, _) => session.reply(request, Reply::Done, out),
         }
         self.dues.extend(due);
@@ -263,7 +247,7 @@ impl Client for NbdClient {
     }
 
     fn is_over(&self) -> bool {
-        self.gone || (self.closing.is_some() && self.outstanding == 0 && !self.wants_write())
+        self.gone || (self.closing.is_some() && self.outstanding.is_empty() && !self.wants_write())
     }
 
     fn broke_the_protocol(&self) -> bool {

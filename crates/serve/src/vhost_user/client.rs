@@ -16,7 +16,7 @@ use super::backend::Backend;
 use super::chain::{Asked, Chain};
 use super::device::Device;
 use super::memory::{Segment, scatter};
-use crate::client::{Client, MOST_OUTSTANDING, MOST_OUTSTANDING_BYTES, weight};
+use crate::client::{Client, Outstanding, read_answered};
 use crate::contents::Contents;
 use crate::nbd::{Command, Errno, Export, Request};
 use crate::turn::{Answer, Outcome};
@@ -47,8 +47,7 @@ pub(crate) struct VhostUserClient {
     /// By cookie.
     flights: Vec<Option<Flight>>,
     free: Vec<usize>,
-    outstanding: usize,
-    outstanding_bytes: u64,
+    outstanding: Outstanding,
     /// A message waits for what is on its way.
     message: bool,
     /// Since when there is a part of one.
@@ -92,8 +91,7 @@ impl VhostUserClient {
             kicked: Vec::new(),
             flights: Vec::new(),
             free: Vec::new(),
-            outstanding: 0,
-            outstanding_bytes: 0,
+            outstanding: Outstanding::default(),
             message: false,
             message_since: None,
             held_back: false,
@@ -112,8 +110,8 @@ impl VhostUserClient {
     }
 
     fn is_full(&self) -> bool {
-        self.outstanding >= MOST_OUTSTANDING
-            || (self.outstanding_bytes >= MOST_OUTSTANDING_BYTES && self.outstanding > 0)
+        // Answers go straight into the machine's memory.
+        self.outstanding.is_full(0, false)
     }
 
     /// Whether `vhost`, which waits for whatever is missing, would wait now.
@@ -148,7 +146,7 @@ impl VhostUserClient {
 
     /// Takes a message, if there is one and nothing is on its way. Whether something came.
     fn take_message(&mut self, now: Nanos) -> bool {
-        if !self.message || self.outstanding > 0 {
+        if !self.message || !self.outstanding.is_empty() {
             return false;
         }
         self.message = false;
@@ -263,15 +261,8 @@ impl VhostUserClient {
             Outcome::Failed(..) | Outcome::Status(_) => VIRTIO_BLK_S_IOERR,
         };
         if status == VIRTIO_BLK_S_OK && matches!(request.command, Command::Read { .. }) {
-            room.clear();
-            room.resize(request.length as usize, 0);
-            match contents.read(request.offset, room) {
+            match read_answered(answer, contents, room) {
                 Ok(_) => {
-                    if let Some(bit) = answer.flips
-                        && let Some(byte) = room.get_mut((bit / 8) as usize)
-                    {
-                        *byte ^= 1 << (bit % 8);
-                    }
                     scatter(guest, &chain.writable, room).map_err(|error| error.to_string())?;
                     written += request.length as u32;
                 }
@@ -319,7 +310,8 @@ impl Client for VhostUserClient {
     }
 
     fn is_readable(&self) -> bool {
-        !self.is_over() && ((self.message && self.outstanding == 0) || !self.kicked.is_empty())
+        !self.is_over()
+            && ((self.message && self.outstanding.is_empty()) || !self.kicked.is_empty())
     }
 
     fn read(&mut self, _: &mut [u8], clock: fn() -> Nanos) -> bool {
@@ -344,8 +336,7 @@ impl Client for VhostUserClient {
         self.has_more = false;
         match self.next_request() {
             Ok(request) => request.map(|request| {
-                self.outstanding += 1;
-                self.outstanding_bytes += weight(&request);
+                self.outstanding.begin(&request);
                 (clock(), request)
             }),
             Err(why) => {
@@ -367,8 +358,7 @@ impl Client for VhostUserClient {
             return false;
         };
         self.free.push(cookie);
-        self.outstanding -= 1;
-        self.outstanding_bytes -= weight(&answer.request);
+        self.outstanding.end(&answer.request);
         if self.is_over() {
             return false;
         }
@@ -406,7 +396,7 @@ impl Client for VhostUserClient {
         !self.is_over()
             && (self.has_more
                 || (self.held_back && !self.is_full())
-                || (self.message && self.outstanding == 0))
+                || (self.message && self.outstanding.is_empty()))
     }
 
     fn is_trusted(&self) -> bool {

@@ -68,9 +68,9 @@ fn jobs_and_depth(entry: &Entry) -> (u64, u64) {
     (jobs, test.queue_depth.as_ref().and_then(Amount::number).unwrap_or(USUAL_DEPTH))
 }
 
-/// Commands in flight of `jobs` with so many each; where that is more than the entry's own rate and latencies allow
-/// (Little's law, with a mean of no more than the 99th percentile for all but one in a hundred, and the longest for
-/// that), those are of all jobs together.
+/// Commands in flight in all: `jobs` times `depth`. By Little's law the rate times the mean latency is the number in
+/// flight; where the entry's own numbers allow no mean that long, `depth` is taken as that of all jobs together. The mean is
+/// at most the 99th percentile for all but one in a hundred, and the longest latency for that one.
 fn in_flight(entry: &Entry, jobs: u64, depth: u64) -> u64 {
     let of = |name: &str| entry.number(&format!("latency_last_quarter.{name}"));
     let most = match (of("p99"), of("max_us"), entry.number("last_quarter.iops")) {
@@ -85,8 +85,12 @@ mod tests {
     use super::*;
     use crate::validate::shapes::built_in;
 
+    fn entry(id: &str) -> Entry {
+        built_in().into_iter().find(|entry| entry.id == id).expect(id)
+    }
+
     fn asked(id: &str, change: impl FnOnce(&mut Entry)) -> Writes {
-        let mut entry = built_in().into_iter().find(|entry| entry.id == id).expect(id);
+        let mut entry = entry(id);
         change(&mut entry);
         match writes(&entry).expect("it can be run") {
             Work::Writes(writes) => writes,
@@ -110,6 +114,10 @@ mod tests {
     fn a_drive_that_is_steady_before_it_was_written_once_was_full() {
         for id in ["s0-uniw4k-q512", "m0-uniw4k-q512", "i1-uniw4k-q512", "k4-uniw4k-q512"] {
             assert!(asked(id, |_| {}).filled, "{id}");
+            let mut entry = entry(id);
+            assert!(inferred(&entry).iter().any(|note| note.contains("filled drive")), "{id}");
+            set(&mut entry, "steady_after_drive_writes", 1.3);
+            assert_eq!(inferred(&entry), Vec::<String>::new(), "{id}");
             let later = asked(id, |entry| set(entry, "steady_after_drive_writes", 1.3));
             assert!(!later.filled, "{id}: an empty drive may be");
         }
@@ -119,7 +127,8 @@ mod tests {
     fn a_depth_that_the_latencies_forbid_is_that_of_all_jobs() {
         let id = "i1-init07-seq-uni-uniform";
         assert_eq!(asked(id, |_| {}).depth, 256);
-        // Were they as long as so many in flight make them, it would be that of each.
+        assert!(inferred(&entry(id)).iter().any(|note| note.contains("256 in flight in all")));
+        // With latencies as long as 1024 in flight make them, each job has that depth.
         let longer = asked(id, |entry| {
             set(entry, "latency_last_quarter.p99", 15_000.0);
             set(entry, "latency_last_quarter.max_us", 30_000.0);
