@@ -18,7 +18,7 @@
 
 use toml::{Table, Value};
 
-use super::CatalogueError;
+use super::error::CatalogueError;
 use super::like::overlay;
 
 /// What publications call the drives of a file.

@@ -7,8 +7,10 @@ use fourcorners_drive::config::{HostControllerConfig, PortTrim};
 use include_dir::File;
 use toml::{Table, Value};
 
+use super::error::{CatalogueError, form, nearest_of};
+use super::files::{DRIVES, name_of, read};
 use super::parse::{Head, config_of, table_of, values_of};
-use super::{CatalogueError, DRIVES, ProfileValue, form, name_of, nearest_of, read};
+use super::profile::ProfileValue;
 
 /// A host controller as data, read and checked.
 #[derive(Clone, PartialEq, Debug)]

@@ -18,155 +18,32 @@
 
 #![forbid(unsafe_code)]
 
+mod error;
 mod family;
+mod files;
 mod hosts;
 mod like;
 mod outline;
 mod parse;
+mod profile;
 mod set;
 mod sourced;
 mod written;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
-use fourcorners_drive::config::{ConfigError, HddConfig, PortTrim, SsdConfig};
-use fourcorners_drive::{Geometry, SECTOR_BYTES};
-use include_dir::{Dir, File, include_dir};
-use sha2::{Digest, Sha256};
+use include_dir::File;
 use toml::{Table, Value};
 
+pub use error::CatalogueError;
+use error::{form, nearest_of};
 pub use family::Published;
+pub use files::read;
+use files::{DRIVES, name_of};
 pub use hosts::{HostController, host, host_names};
 use parse::{parse, table_of};
+pub use profile::{Model, Profile, ProfileValue};
 pub use sourced::Standing;
-
-static DRIVES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/drives");
-
-/// A profile larger than this is no profile.
-const MOST_PROFILE_BYTES: u64 = 1 << 20;
-
-/// A drive as data, read and checked.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Profile {
-    /// The name it goes by on the command line.
-    pub name: String,
-    /// The name a reader knows it by.
-    pub title: String,
-    /// Citations by key.
-    pub sources: BTreeMap<String, String>,
-    /// The parameters.
-    pub model: Model,
-    /// The host controller it was put behind.
-    pub host_controller: Option<String>,
-    /// What that one does with a TRIM.
-    pub host_trim: Option<PortTrim>,
-    /// What was changed with `--set`, as typed.
-    pub set: Vec<String>,
-    /// Every value with its section and key, for printing.
-    pub values: Vec<ProfileValue>,
-}
-
-/// What kind of drive the parameters make.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Model {
-    /// A solid-state drive.
-    Ssd(Box<SsdConfig>),
-    /// A hard disk.
-    Hdd(Box<HddConfig>),
-}
-
-impl Model {
-    /// The word for it in a profile's `kind`.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Model::Ssd(_) => "ssd",
-            Model::Hdd(_) => "hdd",
-        }
-    }
-}
-
-/// One value of a profile.
-#[derive(Clone, PartialEq, Debug, serde::Serialize)]
-pub struct ProfileValue {
-    /// Section and key: `nand.dies`.
-    pub key: String,
-    /// The value, as TOML writes it.
-    pub value: Value,
-    /// How it stands.
-    pub standing: Standing,
-    /// The citation.
-    pub source: String,
-    /// The key of the citation in `[sources]`.
-    #[serde(skip)]
-    pub source_key: String,
-    /// What a reader needs to judge it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
-}
-
-/// Why there is no such profile.
-#[derive(Debug, thiserror::Error)]
-pub enum CatalogueError {
-    /// No drive of that name.
-    #[error(
-        "there is no drive \"{name}\" in the catalogue{}; `fourcorners drives` lists them",
-        suggestion(nearest)
-    )]
-    Unknown {
-        /// The name as typed.
-        name: String,
-        /// The most similar one there is, if one is similar.
-        nearest: Option<String>,
-    },
-    /// No host controller of that name.
-    #[error(
-        "there is no host controller \"{name}\"{}; `fourcorners drives --hosts` lists them",
-        suggestion(nearest)
-    )]
-    UnknownHost {
-        /// The name as typed.
-        name: String,
-        /// The most similar one there is, if one is similar.
-        nearest: Option<String>,
-    },
-    /// The file cannot be read.
-    #[error("{place}: cannot read the profile: {cause}")]
-    Read {
-        /// The file.
-        place: String,
-        /// Why.
-        cause: std::io::Error,
-    },
-    /// Not TOML, or not a profile.
-    #[error("{place}: {message}")]
-    Form {
-        /// The file or the drive.
-        place: String,
-        /// What is wrong and where.
-        message: String,
-    },
-    /// A value that makes no drive.
-    #[error("{place}: {cause}")]
-    Value {
-        /// The file or the drive.
-        place: String,
-        /// Which, and what it must be.
-        cause: ConfigError,
-    },
-    /// A `--set` that changes nothing there is.
-    #[error("--set {given}: {message}")]
-    Set {
-        /// As typed.
-        given: String,
-        /// What is wrong with it.
-        message: String,
-    },
-}
-
-fn suggestion(nearest: &Option<String>) -> String {
-    nearest.as_ref().map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default()
-}
 
 /// A file of the catalogue.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -209,10 +86,6 @@ pub fn families() -> Vec<Family> {
         .collect();
     families.sort_by(|a, b| a.name.cmp(&b.name));
     families
-}
-
-fn name_of<'a>(file: &File<'a>) -> Option<&'a str> {
-    file.path().file_name()?.to_str()?.strip_suffix(".toml")
 }
 
 /// The built-in drive called `name`, with `set` (`key=value`) applied.
@@ -277,10 +150,6 @@ fn table_named(name: &str) -> Result<(Table, &'static str), CatalogueError> {
     }
 }
 
-fn form(place: &str, message: String) -> CatalogueError {
-    CatalogueError::Form { place: place.into(), message }
-}
-
 /// A file in the form of the catalogue's: what publications call its drives, and the drives. The family has the
 /// file's name without its ending.
 ///
@@ -341,99 +210,6 @@ pub fn from_text_behind(
     match drives.pop() {
         Some(drive) => parse(whole(drive, place)?, place, host, set),
         None => Err(form("there is no drive in it".into())),
-    }
-}
-
-/// The text of a profile's file.
-///
-/// # Errors
-/// When it is no file, too long for a profile, or no text.
-pub fn read(path: &Path) -> Result<String, CatalogueError> {
-    let place = path.display().to_string();
-    let read = |cause| CatalogueError::Read { place: place.clone(), cause };
-    let form = |message: String| form(&place, message);
-    let metadata = std::fs::metadata(path).map_err(read)?;
-    // A pipe would be waited for and a device read without end.
-    if !metadata.is_file() {
-        return Err(form("this is not a file; a profile is one".into()));
-    }
-    if metadata.len() > MOST_PROFILE_BYTES {
-        return Err(form(format!(
-            "{} bytes is too long for a profile; is it one?",
-            metadata.len()
-        )));
-    }
-    std::fs::read_to_string(path).map_err(|cause| match cause.kind() {
-        std::io::ErrorKind::InvalidData => form("this is not text; a profile is TOML".into()),
-        _ => read(cause),
-    })
-}
-
-/// The one of `names` that is most like `name`, if one is like it at all.
-fn nearest_of(names: impl IntoIterator<Item = impl AsRef<str>>, name: &str) -> Option<String> {
-    let alike = names.into_iter().map(|known| {
-        let likeness = strsim::jaro_winkler(name, known.as_ref());
-        (likeness, known)
-    });
-    let (likeness, best) = alike.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (likeness > 0.7).then(|| best.as_ref().to_string())
-}
-
-impl Profile {
-    /// Addressable bytes.
-    pub fn capacity_bytes(&self) -> u64 {
-        match &self.model {
-            Model::Ssd(ssd) => ssd.capacity.sectors * 512,
-            Model::Hdd(hdd) => hdd.capacity.sectors * 512,
-        }
-    }
-
-    /// What a drive of it can hold and take.
-    pub fn geometry(&self) -> Geometry {
-        match &self.model {
-            Model::Ssd(ssd) => Geometry {
-                sectors: ssd.capacity.sectors,
-                logical_block_bytes: SECTOR_BYTES as u32,
-                queue_depth: ssd.capacity.queue_depth,
-            },
-            Model::Hdd(hdd) => Geometry {
-                sectors: hdd.capacity.sectors,
-                logical_block_bytes: hdd.capacity.logical_block_bytes,
-                queue_depth: hdd.ncq.depth,
-            },
-        }
-    }
-
-    /// Memory that the drive takes, bytes: 9 for each 4 KiB of a solid-state drive's flash.
-    pub fn memory_bytes(&self) -> u64 {
-        match &self.model {
-            Model::Ssd(ssd) => ssd.raw_bytes() / 4096 * 9,
-            Model::Hdd(_) => 0,
-        }
-    }
-
-    /// Whether the profile says what the drive draws.
-    pub fn has_power(&self) -> bool {
-        match &self.model {
-            Model::Ssd(ssd) => ssd.power.is_some(),
-            Model::Hdd(hdd) => hdd.power.is_some(),
-        }
-    }
-
-    /// Keys of the values that were fitted to measurements.
-    pub fn fitted(&self) -> Vec<String> {
-        let fitted = self.values.iter().filter(|value| value.standing == Standing::Fitted);
-        fitted.map(|value| value.key.clone()).collect()
-    }
-
-    /// First 16 hexadecimal digits of the SHA-256 of all keys and values: two profiles of equal
-    /// hash are the same drive, whatever their notes say.
-    pub fn hash(&self) -> String {
-        let mut digest = Sha256::new();
-        for value in &self.values {
-            digest.update(format!("{}={}\n", value.key, value.value));
-        }
-        digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
     }
 }
 

@@ -6,10 +6,12 @@ use fourcorners_drive::Hdd;
 use fourcorners_drive::config::{HddConfig, PortsSection, SsdConfig};
 use toml::{Table, Value};
 
+use super::error::{CatalogueError, form};
+use super::hosts::HostController;
 use super::outline::{has_key, missing};
+use super::profile::{Model, Profile, ProfileValue};
 use super::set::apply;
 use super::sourced::{Sourced, Standing, plain};
-use super::{CatalogueError, HostController, Model, Profile, ProfileValue, form};
 
 /// Reads TOML; `place` names it in errors.
 pub(super) fn table_of(text: &str, place: &str) -> Result<Table, CatalogueError> {

@@ -2,7 +2,7 @@
 
 use toml::{Table, Value};
 
-use super::CatalogueError;
+use super::error::CatalogueError;
 use super::outline::{Key, Section, Takes, outline};
 
 /// Applies every `section.key=value` to a profile's table, in their order. A key that the profile

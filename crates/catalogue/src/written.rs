@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Profile, ProfileValue};
+use super::profile::{Profile, ProfileValue};
 
 impl Profile {
     /// The profile as TOML, in the form that a profile is read in; a family's common values and

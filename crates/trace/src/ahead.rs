@@ -4,7 +4,8 @@
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-use super::{TraceError, TraceIo};
+use super::error::TraceError;
+use super::io::TraceIo;
 
 /// I/Os handed over at a time: the loop that replays them meets the other thread this rarely.
 const BATCH: usize = 4096;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use super::Format;
+use super::formats::Format;
 use super::generate::UnknownGenerated;
 use super::task::TaskError;
 

@@ -3,7 +3,7 @@
 use fourcorners_drive::{Nanos, Op, SECTOR_BYTES};
 
 use super::error::Reason;
-use super::{MOST_BYTES, MOST_OFFSET, MOST_TIME, TraceIo};
+use super::io::{MOST_BYTES, MOST_OFFSET, MOST_TIME, TraceIo};
 
 /// Fields one after the other.
 pub(super) struct Fields<'a> {

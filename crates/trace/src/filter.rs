@@ -4,7 +4,7 @@ use fourcorners_drive::{Nanos, Op};
 use serde::{Deserialize, Serialize};
 
 use super::error::Reason;
-use super::{MOST_OFFSET, MOST_TIME, TraceIo};
+use super::io::{MOST_OFFSET, MOST_TIME, TraceIo};
 
 /// Addresses are stretched in pieces of this size, so that what was sequential stays so within one.
 const PIECE: u64 = 1 << 20;

@@ -6,7 +6,7 @@ use fourcorners_drive::{Nanos, Op};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-use super::TraceIo;
+use super::io::TraceIo;
 
 const KIB: u64 = 1024;
 const UNIT: u64 = 4096;

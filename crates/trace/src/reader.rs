@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::detect;
 use super::error::{Bad, Place, Reason};
+use super::formats::Format;
 use super::formats::blkparse::Blkparse;
 use super::formats::blkreplay::Blkreplay;
 use super::formats::blktrace::Blktrace;
@@ -18,9 +19,10 @@ use super::formats::msr::Msr;
 use super::formats::vscsi::Vscsi;
 use super::generate::Generated;
 use super::input::{Input, Line, MOST_LINE_BYTES};
+use super::io::TraceIo;
+use super::options::Options;
 use super::task::Drawn;
 use super::unpack::unpacked;
-use super::{Format, Options, TraceIo};
 
 /// Most files of one trace: one for each CPU of a large machine.
 const MOST_FILES: usize = 4096;

@@ -5,8 +5,9 @@ use std::str::FromStr;
 
 use fourcorners_drive::Op;
 
+use super::error::TraceError;
 use super::formats::compact::Encoder;
-use super::{TraceError, TraceIo};
+use super::io::TraceIo;
 
 /// A format that traces are written in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

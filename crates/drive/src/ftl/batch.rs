@@ -2,27 +2,7 @@
 
 use super::Ftl;
 use super::die::DieSpace;
-use crate::config::{Pacing, SsdConfig};
-
-/// How a drive collects once one of its dies is about to run out.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Batch {
-    /// Free blocks that dies have on average when it is over.
-    free_blocks: u32,
-    /// Units moved with each unit that the host writes until then.
-    moves: u32,
-}
-
-impl Batch {
-    /// Of a config that has passed its check, if it works so.
-    pub(super) fn new(config: &SsdConfig) -> Option<Batch> {
-        let gc = &config.gc;
-        let (blocks, moves) = (gc.batch_free_blocks?, gc.batch_moves?);
-        let works_so = gc.pacing == Pacing::Batched;
-        let free_blocks = config.free_blocks_worked_to(blocks);
-        works_so.then_some(Batch { free_blocks, moves })
-    }
-}
+use super::schedule::Batch;
 
 impl Ftl {
     /// Whether dies have so many free blocks on average. If each had to, those that are done would

@@ -8,6 +8,9 @@ use crate::state::MOST_COUNTED;
 /// A block of a die: one on every plane, erased together.
 pub(crate) type Block = u32;
 
+/// Before the first block is opened.
+pub(super) const NO_BLOCK: Block = Block::MAX;
+
 /// Set beside the count of valid units while a block is free or open, so that the search for the
 /// block with the fewest passes over it without a second look-up.
 const NOT_CLOSED: u32 = 1 << 31;

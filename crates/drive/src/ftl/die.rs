@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Shape;
-use super::blocks::{Block, DieBlocks};
-use super::collect::Victim;
+use super::blocks::{Block, DieBlocks, NO_BLOCK};
+use super::emptying::Victim;
 use super::fragments::Filling;
 use super::labels::Labels;
 use super::pace::Pace;
+use super::shape::Shape;
 use super::slc::DieSlc;
-use super::streams::{FRONTS, STREAMS, Stream};
+use super::stream::{FRONTS, STREAMS, Stream};
 use super::wear::DieWear;
 use crate::nand::{Chores, PageKinds};
 
@@ -49,9 +49,6 @@ pub(super) struct WriteFront {
     /// Units written so far; a whole block's worth before the first block is opened.
     pub(super) filled: u32,
 }
-
-/// Before the first block is opened.
-pub(super) const NO_BLOCK: Block = Block::MAX;
 
 impl DieSpace {
     pub(super) fn new(shape: Shape, wear: DieWear) -> DieSpace {

@@ -22,8 +22,7 @@ use std::num::NonZeroU32;
 
 use std::ops::Range;
 
-use super::PhysicalUnit;
-use super::shape::Shape;
+use super::shape::{PhysicalUnit, Shape};
 use crate::prefetch::prefetch;
 use scattered::Parts;
 

@@ -1,7 +1,7 @@
 //! Which stream each block of a die belongs to, and how old the data in it is.
 
 use super::blocks::{Block, DieBlocks};
-use super::streams::{STREAMS, Stream};
+use super::stream::{STREAMS, Stream};
 
 /// The labels of a die's blocks.
 #[derive(Clone, Debug)]

@@ -36,17 +36,23 @@ mod check;
 mod coalesce;
 mod collect;
 mod die;
+mod emptying;
+mod end_of_life;
+mod fold;
 mod fragments;
 mod labels;
+mod levelling;
 mod live;
 mod log_block;
 mod pace;
 mod plain;
 mod restore;
+mod schedule;
 mod shape;
 mod slc;
 mod stored;
-mod streams;
+mod stream;
+mod temperature;
 mod translation;
 mod victim;
 mod wear;
@@ -56,31 +62,23 @@ use serde::{Deserialize, Serialize};
 use crate::config::{Pacing, SsdConfig};
 use crate::nand::{Chores, PageKinds};
 use crate::prefetch::prefetch;
-use batch::Batch;
 use blocks::Block;
-use collect::{Ahead, collects_by_victim};
 use die::{DieSpace, Fronts};
+use end_of_life::EndOfLife;
 use fragments::{Entry, Filling, Forgotten, Fragments, Slot};
 use labels::Labels;
 use live::LiveBits;
+use schedule::{Ahead, Batch, collects_by_victim};
 use slc::SlcBuffer;
-use streams::Streams;
+use temperature::Streams;
 use victim::VictimChooser;
-use wear::EndOfLife;
 
 pub use log_block::MergeCounts;
 pub(crate) use restore::FtlState;
-pub(crate) use shape::Shape;
+pub(crate) use shape::{LogicalUnit, PhysicalUnit, Shape};
 pub(crate) use slc::FoldWork;
-pub(crate) use streams::{FRONTS, Stream};
+pub(crate) use stream::{FRONTS, Stream};
 pub(crate) use translation::Translation;
-
-/// A unit of the user's space: byte offset / bytes of a unit.
-pub(crate) type LogicalUnit = u32;
-
-/// A place on the NAND, which takes a unit or, with compression, a granule of one: global block
-/// number x places a block + place within the block. A unit is at the first of its granules.
-pub(crate) type PhysicalUnit = u32;
 
 /// Map, blocks and collection of a drive.
 #[derive(Clone, Debug)]
@@ -159,7 +157,7 @@ impl Ftl {
     pub(crate) fn new(config: &SsdConfig) -> Ftl {
         let shape = Shape::new(config);
         let pages = config.nand.pages_per_block;
-        let mut dies = wear::new_dies(shape, config.wear.as_ref());
+        let mut dies = levelling::new_dies(shape, config.wear.as_ref());
         if config.streams.is_some() {
             dies.iter_mut().for_each(|die| die.labels = Some(Labels::new(shape.blocks_per_die)));
         }

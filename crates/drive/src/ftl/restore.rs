@@ -13,9 +13,10 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::collect::Victim;
-use super::die::{DieSpace, Fronts, NO_BLOCK};
-use super::streams::{FRONTS, Stream};
+use super::blocks::NO_BLOCK;
+use super::die::{DieSpace, Fronts};
+use super::emptying::Victim;
+use super::stream::{FRONTS, Stream};
 use super::{
     Entry, Fragments, Ftl, FtlCounts, LiveBits, OpenRow, PhysicalUnit, Shape, Slot, VictimChooser,
 };

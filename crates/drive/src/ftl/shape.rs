@@ -7,10 +7,16 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::PhysicalUnit;
 use super::blocks::Block;
 use crate::config::SsdConfig;
 use crate::divide::Divider;
+
+/// A unit of the user's space: byte offset / bytes of a unit.
+pub(crate) type LogicalUnit = u32;
+
+/// A place on the NAND, which takes a unit or, with compression, a granule of one: global block
+/// number x places a block + place within the block. A unit is at the first of its granules.
+pub(crate) type PhysicalUnit = u32;
 
 /// How the NAND's space is cut up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -5,7 +5,7 @@
 //! then it waits in the buffer. At the end of a block what is too little for a unit is left over.
 
 use super::fragments::Filling;
-use super::streams::Stream;
+use super::stream::Stream;
 use super::{Ftl, LogicalUnit, OpenRow, Placed};
 
 impl Ftl {

@@ -382,7 +382,7 @@ pub(super) struct DrivesArgs {
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum DrivesCommand {
     // Described at its arguments.
-    New(super::new_drive::NewDriveArgs),
+    New(super::new_drive::args::NewDriveArgs),
 }
 
 #[derive(Debug, ClapArgs)]

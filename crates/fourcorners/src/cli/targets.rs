@@ -10,7 +10,7 @@ use fourcorners_lab::{memory, state};
 use fourcorners_linux::guard::{self, LEAST_BYTES, Permission, RealTarget};
 
 use super::args::{ReviewArgs, RunArgs, TargetArgs};
-use super::quick::QuickArgs;
+use super::quick::args::QuickArgs;
 use super::size::parse_size;
 
 /// Targets of a replay as typed, with what goes for them.

@@ -6,11 +6,10 @@
 //! have no limit. It may ring before a later time that was asked for meanwhile; then it is set anew.
 
 use fourcorners_drive::Nanos;
+use io_uring::opcode;
+use io_uring::squeue::{self, SubmissionQueue};
 use io_uring::types::{TimeoutFlags, Timespec};
-use io_uring::{opcode, squeue};
 use rustix::io::Errno;
-
-use super::Uring;
 
 /// Nearer times are waited for with a limit: an I/O that is due has to be so to the microsecond.
 pub(super) const FAR: Nanos = Nanos(10_000_000);
@@ -33,17 +32,41 @@ impl Alarm {
         Alarm { at: None, time: Box::new(Timespec::new()), behind: None }
     }
 
+    /// Whether a wait without a limit ends at `until` or before.
+    #[inline]
+    pub(super) fn is_set_for(&self, until: Nanos) -> bool {
+        self.at.is_some_and(|rings| rings <= until)
+    }
+
+    /// Queues its entry behind so many I/Os, unless it is set or there is no room.
+    #[cold]
+    pub(super) fn set(&mut self, at: Nanos, line: &mut SubmissionQueue<'_>, behind: u32) -> bool {
+        if self.at.is_some() || line.is_full() {
+            return false;
+        }
+        let entry = self.entry(at, behind);
+        // SAFETY: the time that the entry points to stays where it is as long as the ring is entered, and
+        // is written to only when no alarm is set.
+        unsafe { line.push(&entry) }.is_ok()
+    }
+
     /// Its entry, to be queued behind so many I/Os.
-    fn set(&mut self, at: Nanos, behind: u32) -> squeue::Entry {
+    fn entry(&mut self, at: Nanos, behind: u32) -> squeue::Entry {
         (self.at, self.behind) = (Some(at), Some(behind));
         *self.time = Timespec::new().sec(at.0 / 1_000_000_000).nsec((at.0 % 1_000_000_000) as u32);
         let entry = opcode::Timeout::new(&raw const *self.time).flags(TimeoutFlags::ABS);
         entry.build().user_data(USER_DATA)
     }
 
+    /// Whether its entry is queued and not with the kernel yet.
+    #[inline]
+    pub(super) fn is_queued(&self) -> bool {
+        self.behind.is_some()
+    }
+
     /// The kernel took so many entries; how many of them were I/Os.
     #[inline]
-    fn ios_of(&mut self, taken: u32) -> u32 {
+    pub(super) fn ios_of(&mut self, taken: u32) -> u32 {
         match &mut self.behind {
             None => taken,
             Some(ahead) if taken > *ahead => {
@@ -56,57 +79,18 @@ impl Alarm {
             }
         }
     }
-}
 
-impl Uring {
-    /// Whether a wait without a limit ends at `until` or before: it does not have to, or an alarm sees
-    /// to it.
+    /// Whether a completion is an alarm's.
     #[inline]
-    pub(super) fn is_woken_by(&self, until: Nanos) -> bool {
-        self.alarm.as_ref().is_some_and(|alarm| {
-            until == Nanos::MAX || alarm.at.is_some_and(|rings| rings <= until)
-        })
+    pub(super) fn is_its(user_data: u64) -> bool {
+        user_data == USER_DATA
     }
 
-    /// Queues an alarm, unless one is set or there is no room for it.
-    #[cold]
-    pub(super) fn set_alarm(&mut self, at: Nanos) -> bool {
-        let Some(alarm) = &mut self.alarm else { return false };
-        let mut line = self.ring.submission();
-        if alarm.at.is_some() || line.is_full() {
-            return false;
-        }
-        let entry = alarm.set(at, self.queued);
-        // SAFETY: the time that the entry points to stays where it is as long as the ring is entered, and
-        // is written to only when no alarm is set.
-        unsafe { line.push(&entry) }.is_ok()
-    }
-
-    /// How many entries are queued.
+    /// What is left of it when it is answered: it is not set any more. A kernel that refuses it would do so for ever.
     #[inline]
-    pub(super) fn queued_entries(&self) -> u32 {
-        self.queued + u32::from(self.alarm.as_ref().is_some_and(|alarm| alarm.behind.is_some()))
-    }
-
-    /// The kernel took so many of them.
-    #[inline]
-    pub(super) fn taken(&mut self, entries: u32) {
-        let ios = self.alarm.as_mut().map_or(entries, |alarm| alarm.ios_of(entries));
-        self.queued -= ios.min(self.queued);
-    }
-
-    /// Whether a completion is that of the alarm, which is not set any more then.
-    #[inline]
-    pub(super) fn rang(&mut self, user_data: u64, result: i32) -> bool {
-        if user_data != USER_DATA {
-            return false;
-        }
-        match &mut self.alarm {
-            Some(alarm) if result == -Errno::TIME.raw_os_error() => alarm.at = None,
-            // A kernel that refuses it would do so for ever.
-            alarm => *alarm = None,
-        }
-        true
+    pub(super) fn answered(mut self, result: i32) -> Option<Alarm> {
+        self.at = None;
+        (result == -Errno::TIME.raw_os_error()).then_some(self)
     }
 }
 
@@ -118,12 +102,12 @@ mod tests {
     fn what_is_queued_beside_an_alarm_is_counted_without_it() {
         for (ahead, taken, ios) in [(0, 1, 0), (3, 2, 2), (3, 3, 3), (3, 4, 3), (3, 7, 6)] {
             let mut alarm = Alarm::new();
-            let _entry = alarm.set(Nanos(5), ahead);
+            let _entry = alarm.entry(Nanos(5), ahead);
             assert_eq!(alarm.ios_of(taken), ios);
             assert_eq!(alarm.behind.is_none(), taken > ahead);
             // One by one it comes to the same.
             let mut alarm = Alarm::new();
-            let _entry = alarm.set(Nanos(5), ahead);
+            let _entry = alarm.entry(Nanos(5), ahead);
             assert_eq!((0..taken).map(|_| alarm.ios_of(1)).sum::<u32>(), ios);
         }
     }

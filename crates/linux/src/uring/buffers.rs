@@ -5,7 +5,7 @@ use std::io::IoSlice;
 
 use io_uring::Submitter;
 
-use super::UringError;
+use super::error::UringError;
 use super::memory::{Mapping, aligned};
 use super::pools::Pool;
 

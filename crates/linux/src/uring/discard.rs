@@ -6,7 +6,7 @@ use rustix::fs::{FileType, fstat, major, minor};
 use rustix::io::Errno;
 use rustix::ioctl::{Opcode, Setter, ioctl, opcode};
 
-use super::UringError;
+use super::error::UringError;
 
 /// `BLKDISCARD` of linux/fs.h: its argument is a first byte and a length, two u64.
 const BLKDISCARD: Opcode = opcode::none(0x12, 119);

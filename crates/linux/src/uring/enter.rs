@@ -8,9 +8,10 @@ use io_uring::types::{SubmitArgs, Timespec};
 use rustix::io::Errno;
 
 use super::Uring;
-use super::alarm::FAR;
+use super::alarm::{Alarm, FAR};
 use super::clock::clock;
 use super::setup::Modes;
+use super::wait::Wait;
 
 /// When this many I/Os are queued after a wait, they go to the kernel before more completions are handed
 /// out; then when twice as many are, and so on.
@@ -40,17 +41,6 @@ const LONGEST_STEP: Nanos = Nanos(100_000_000);
 
 /// Waits longer than this, 146 years, have no time limit.
 const FOR_EVER: Nanos = Nanos(u64::MAX / 4);
-
-/// How long `io_uring_enter` waits for a completion.
-#[derive(Clone, Copy)]
-pub(super) enum Wait {
-    /// Submits only, and leaves completions where they are.
-    Never,
-    /// Lets completions in that are there already.
-    No,
-    /// Until one is there, at most this long.
-    For(Nanos),
-}
 
 /// One way into the kernel, to wait.
 struct Step {
@@ -286,5 +276,41 @@ impl Uring {
         let result =
             unsafe { self.ring.submitter().enter(0, want, flags.bits(), Some(&arguments)) };
         result.map(|_| ()).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
+    }
+
+    /// Whether a wait without a limit ends at `until` or before: it does not have to, or an alarm sees
+    /// to it.
+    #[inline]
+    fn is_woken_by(&self, until: Nanos) -> bool {
+        self.alarm.as_ref().is_some_and(|alarm| until == Nanos::MAX || alarm.is_set_for(until))
+    }
+
+    /// Queues an alarm, unless one is set or there is no room for it.
+    fn set_alarm(&mut self, at: Nanos) -> bool {
+        let Some(alarm) = &mut self.alarm else { return false };
+        alarm.set(at, &mut self.ring.submission(), self.queued)
+    }
+
+    /// How many entries are queued.
+    #[inline]
+    fn queued_entries(&self) -> u32 {
+        self.queued + u32::from(self.alarm.as_ref().is_some_and(Alarm::is_queued))
+    }
+
+    /// The kernel took so many of them.
+    #[inline]
+    fn taken(&mut self, entries: u32) {
+        let ios = self.alarm.as_mut().map_or(entries, |alarm| alarm.ios_of(entries));
+        self.queued -= ios.min(self.queued);
+    }
+
+    /// Whether a completion is that of the alarm, which is not set any more then.
+    #[inline]
+    pub(super) fn rang(&mut self, user_data: u64, result: i32) -> bool {
+        let its = Alarm::is_its(user_data);
+        if its {
+            self.alarm = self.alarm.take().and_then(|alarm| alarm.answered(result));
+        }
+        its
     }
 }

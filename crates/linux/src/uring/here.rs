@@ -16,8 +16,8 @@ use fourcorners_machine::file_system;
 use rustix::fs::fstatfs;
 use rustix::io::{Errno, ReadWriteFlags, pread, preadv2, pwrite, pwritev2};
 
+use super::error::UringError;
 use super::request::Request;
-use super::{Uring, UringError};
 
 /// I/Os between two readings of the clock.
 const STEP: usize = 8;
@@ -95,19 +95,16 @@ impl Here {
             _ => &mut self.writes,
         }
     }
-}
 
-impl Uring {
     /// Carries out the next of the line.
-    pub(super) fn do_here(&mut self) {
-        self.buffers.number();
+    pub(super) fn carry_out(&mut self, file: &File, in_flight: &[Option<Request>]) {
         for _ in 0..STEP {
-            let Some(tag) = self.here.line.pop_front() else { return };
-            let Some(request) = self.in_flight[tag.0 as usize] else { continue };
-            let way = self.here.way(request.io.op);
+            let Some(tag) = self.line.pop_front() else { return };
+            let Some(request) = in_flight[tag.0 as usize] else { continue };
+            let way = self.way(request.io.op);
             // SAFETY: the buffer is that long. What a read fills is its tag's own, and what a write is made
             // of stays as it is while the write is in flight: until it is answered, after this.
-            let moved = |flags| unsafe { moved(&self.file, &request, flags) };
+            let moved = |flags| unsafe { moved(file, &request, flags) };
             let result = match *way {
                 Way::Unknown => match moved(ReadWriteFlags::NOWAIT) {
                     Ok(bytes) => {
@@ -124,7 +121,7 @@ impl Uring {
                 Way::Here | Way::Ring => moved(ReadWriteFlags::empty()),
             };
             let result = result.map_or_else(|errno| -errno.raw_os_error(), |bytes| bytes as i32);
-            self.here.done.push_back((tag, result));
+            self.done.push_back((tag, result));
         }
     }
 }

@@ -4,7 +4,7 @@ use std::ptr::{self, NonNull};
 
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
-use super::UringError;
+use super::error::UringError;
 
 /// Buffers start at multiples of this: what `O_DIRECT` asks for on every Linux drive and file
 /// system, and a page, so that no block straddles one more page than it must.

@@ -38,6 +38,7 @@ mod pools;
 mod request;
 mod setup;
 mod traffic;
+mod wait;
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -59,10 +60,10 @@ use buffers::{Buffer, Buffers};
 pub use clock::{Waking, clock};
 use discard::Discard;
 use discard_thread::DiscardThread;
-use enter::Wait;
 use here::Here;
 use request::{Outcome, Request};
 use setup::Completions;
+use wait::Wait;
 
 /// A block device or a regular file as a drive in wall time.
 ///
@@ -375,7 +376,8 @@ impl Target for Uring {
                 continue;
             }
             if self.here.count() > 0 {
-                self.do_here();
+                self.buffers.number();
+                self.here.carry_out(&self.file, &self.in_flight);
                 self.now.set(clock());
                 continue;
             }

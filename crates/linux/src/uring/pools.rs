@@ -13,8 +13,8 @@ use io_uring::Submitter;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-use super::UringError;
 use super::buffers::{Buffer, register};
+use super::error::UringError;
 use super::memory::{ALIGNMENT, Mapping, aligned};
 use crate::ours::{REPEATED, mixed, sign};
 

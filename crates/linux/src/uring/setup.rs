@@ -4,7 +4,7 @@ use std::io;
 
 use io_uring::IoUring;
 
-use super::UringError;
+use super::error::UringError;
 
 /// `IORING_MAX_ENTRIES` in the kernel's io_uring/io_uring.h.
 pub(super) const MAX_QUEUE_DEPTH: u32 = 32768;

@@ -8,7 +8,8 @@ use super::blktrace::other_events;
 use crate::error::{Bad, Place, Reason};
 use crate::fields::{self, Fields, number, sectors};
 use crate::input::{Input, Line, MOST_LINE_BYTES};
-use crate::{Event, TraceIo};
+use crate::io::TraceIo;
+use crate::options::Event;
 
 /// The kernel's `MINORBITS`.
 const MINOR_BITS: u32 = 20;

@@ -3,9 +3,9 @@
 
 use fourcorners_drive::{Nanos, Op};
 
-use crate::TraceIo;
 use crate::error::Reason;
 use crate::fields::{self, Fields, sectors};
+use crate::io::TraceIo;
 
 const SECOND_NS: u64 = 1_000_000_000;
 

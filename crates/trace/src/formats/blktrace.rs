@@ -7,7 +7,8 @@ use super::{Pairing, Since};
 use crate::error::{Bad, Place, Reason};
 use crate::fields::{self, sectors};
 use crate::input::Input;
-use crate::{Event, TraceIo};
+use crate::io::TraceIo;
+use crate::options::Event;
 
 /// Bytes of a record.
 const RECORD: usize = 48;

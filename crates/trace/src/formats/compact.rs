@@ -6,7 +6,7 @@ use fourcorners_drive::{Nanos, Op};
 use crate::error::{Bad, Place, Reason};
 use crate::fields;
 use crate::input::Input;
-use crate::{IoFlags, MOST_TIME, TraceIo};
+use crate::io::{IoFlags, MOST_TIME, TraceIo};
 
 /// The first bytes: one that is no text, the name, and the ends of line that a transfer as text
 /// would change.

@@ -2,9 +2,9 @@
 
 use fourcorners_drive::{Nanos, Op};
 
-use crate::TraceIo;
 use crate::error::Reason;
 use crate::fields::{self, Fields, sectors};
+use crate::io::TraceIo;
 
 /// What a column holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

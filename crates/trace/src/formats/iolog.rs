@@ -5,7 +5,7 @@ use fourcorners_drive::{Nanos, Op};
 
 use crate::error::Reason;
 use crate::fields::{self, Fields};
-use crate::{MOST_TIME, TraceIo};
+use crate::io::{MOST_TIME, TraceIo};
 
 /// Most files of a log: their names are kept.
 const MOST_FILES: usize = 4096;

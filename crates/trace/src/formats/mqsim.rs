@@ -2,9 +2,9 @@
 
 use fourcorners_drive::Op;
 
-use crate::TraceIo;
 use crate::error::Reason;
 use crate::fields::{self, Fields, sectors};
+use crate::io::TraceIo;
 
 /// Whether this line is a record.
 pub(crate) fn is_record(line: &[u8]) -> bool {

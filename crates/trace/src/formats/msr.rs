@@ -5,9 +5,9 @@
 use fourcorners_drive::{Nanos, Op};
 
 use super::Since;
-use crate::TraceIo;
 use crate::error::Reason;
 use crate::fields::{self, Fields};
+use crate::io::TraceIo;
 
 /// A filetime counts these.
 const UNIT_NS: u64 = 100;

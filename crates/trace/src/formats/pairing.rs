@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 
 use fourcorners_drive::Nanos;
 
-use crate::TraceIo;
+use crate::io::TraceIo;
 
 /// Most I/Os that wait for their completion. Where completions are missing (events that were
 /// dropped, devices that record none) the I/Os come out without a duration, this many later.

@@ -4,10 +4,10 @@
 use fourcorners_drive::{Nanos, Op};
 
 use super::Since;
-use crate::TraceIo;
 use crate::error::{Bad, Place, Reason};
 use crate::fields::{self, sectors};
 use crate::input::Input;
+use crate::io::TraceIo;
 
 const RECORD: usize = 32;
 /// What stands in the field of the version.

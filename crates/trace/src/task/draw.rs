@@ -7,7 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use super::{Step, Task, UNIT};
-use crate::{IoFlags, TraceIo};
+use crate::io::{IoFlags, TraceIo};
 
 /// Of the recording drive, which takes one command after the other: what each takes, and each byte.
 const COMMAND_NS: u64 = 60_000;

@@ -1,6 +1,6 @@
 //! `fourcorners quick`: a drive in a minute, as a card to paste.
 
-mod args;
+pub(super) mod args;
 mod card;
 mod full_review;
 mod watch;

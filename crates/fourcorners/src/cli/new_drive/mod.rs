@@ -1,9 +1,9 @@
 //! `fourcorners drives new`: a profile from a data sheet.
 
-use std::io::{Write, stdout};
-use std::path::PathBuf;
+pub(super) mod args;
 
-use clap::Args as ClapArgs;
+use std::io::{Write, stdout};
+
 use fourcorners_lab::new_drive::{DataSheet, NEAR, SheetFigure, SheetResult, new_drive};
 use fourcorners_machine::save::write_atomically;
 
@@ -12,67 +12,7 @@ use super::outcome::{End, Failure};
 use super::size::bytes_of;
 use super::targets::typed_profile;
 use super::terminal::say;
-
-/// Make a profile of an SSD from its data sheet; whatever the sheet does not say is taken from another drive.
-#[derive(Debug, ClapArgs)]
-#[command(
-    after_help = "Each figure is run on the new profile: 128 KiB sequential and 4 KiB random at QD 32 (128 \
-beyond SATA),
-of the first GiB of a new drive. Exit code 1 if one is not within 10 % of the sheet.
-
-Example:
-  fourcorners drives new acme-one-500gb --like crucial-m500-480gb --capacity 500GB \\
-    --read 540MB/s --write 450MB/s --read-iops 88k --write-iops 85k -o acme-one.toml"
-)]
-pub(super) struct NewDriveArgs {
-    /// The name of the new drive, for example acme-one-500gb
-    #[arg(value_name = "NAME")]
-    name: String,
-
-    /// A drive of the catalogue that is like it: same link, same kind of flash
-    #[arg(long, value_name = "DRIVE")]
-    like: String,
-
-    /// Its capacity, for example 500GB
-    #[arg(long, value_name = "SIZE")]
-    capacity: String,
-
-    /// Sequential reads, for example 560MB/s
-    #[arg(long, value_name = "RATE")]
-    read: Option<String>,
-
-    /// Sequential writes
-    #[arg(long, value_name = "RATE")]
-    write: Option<String>,
-
-    /// 4 KiB random reads a second, for example 95k
-    #[arg(long, value_name = "IOPS")]
-    read_iops: Option<String>,
-
-    /// 4 KiB random writes a second
-    #[arg(long, value_name = "IOPS")]
-    write_iops: Option<String>,
-
-    /// Mean latency of one 4 KiB random read at a time, microseconds
-    #[arg(long, value_name = "US", allow_negative_numbers = true)]
-    qd1_read_us: Option<f64>,
-
-    /// The name a reader knows it by [default: NAME]
-    #[arg(long, value_name = "TEXT")]
-    title: Option<String>,
-
-    /// Where the sheet is, for its citation
-    #[arg(long, value_name = "URL")]
-    sheet: Option<String>,
-
-    /// Write the profile into this new file [default: print it]
-    #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
-
-    /// Replace a file of that name
-    #[arg(long, requires = "output")]
-    overwrite: bool,
-}
+use args::NewDriveArgs;
 
 pub(super) fn run(args: &NewDriveArgs) -> Result<End, Failure> {
     let sheet = sheet(args).map_err(Failure::Usage)?;

@@ -1,12 +1,12 @@
 //! The end of a drive's life: so many blocks have failed that what is left cannot hold its data.
 
-use super::super::die::DieSpace;
-use super::DieWear;
+use super::die::DieSpace;
+use super::wear::DieWear;
 use crate::config::SsdConfig;
 
 /// When a drive stops taking writes.
 #[derive(Clone, Debug)]
-pub(in super::super) struct EndOfLife {
+pub(super) struct EndOfLife {
     rated_cycles: Option<u32>,
     /// Blocks that a die needs to hold its share of the user's data, what is kept open or free or for
     /// an SLC buffer, and a spare of 1 %: what the config's check asks of a new drive.
@@ -15,7 +15,7 @@ pub(in super::super) struct EndOfLife {
 }
 
 impl EndOfLife {
-    pub(in super::super) fn new(config: &SsdConfig) -> EndOfLife {
+    pub(super) fn new(config: &SsdConfig) -> EndOfLife {
         let nand = &config.nand;
         let granule = u64::from(config.granule_bytes());
         let [block_bytes, unit_bytes] = config.sure_bytes();
@@ -34,26 +34,22 @@ impl EndOfLife {
 
     /// That of a drive that has these loaded dies, and has `reached` it or not. `None` when both
     /// cannot be: too few blocks are left and it writes on, or blocks do not wear out.
-    pub(in super::super) fn restored(
-        mut self,
-        reached: bool,
-        dies: &[DieSpace],
-    ) -> Option<EndOfLife> {
+    pub(super) fn restored(mut self, reached: bool, dies: &[DieSpace]) -> Option<EndOfLife> {
         dies.iter().for_each(|space| self.note_failure(space.blocks.wear()));
         let can_be = if reached { self.rated_cycles.is_some() } else { !self.reached };
         can_be.then_some(EndOfLife { reached, ..self })
     }
 
-    pub(in super::super) fn rated_cycles(&self) -> Option<u32> {
+    pub(super) fn rated_cycles(&self) -> Option<u32> {
         self.rated_cycles
     }
 
-    pub(in super::super) fn is_reached(&self) -> bool {
+    pub(super) fn is_reached(&self) -> bool {
         self.reached
     }
 
     /// Whether a row of host data found a die to take it.
-    pub(in super::super) fn note_room(&mut self, found: bool) {
+    pub(super) fn note_room(&mut self, found: bool) {
         self.reached |= !found;
     }
 
