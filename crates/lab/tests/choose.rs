@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
+use fourcorners_catalogue::built_in;
+use fourcorners_lab::array::ArrayProfile;
 use fourcorners_lab::choose::{
     Candidate, ChooseError, Jobs, Recording, Request, State, Work, candidates, choose,
 };
@@ -18,9 +20,13 @@ const VERTEX: &str = "ocz-vertex-120gb";
 
 fn drives(names: &[&str]) -> Vec<Candidate> {
     let mut all = candidates();
-    all.retain(|candidate| names.contains(&candidate.profile.name.as_str()));
+    all.retain(|candidate| names.contains(&candidate.name()));
     assert_eq!(all.len(), names.len(), "{names:?}");
     all
+}
+
+fn has_power(name: &str) -> bool {
+    built_in(name, &[]).is_ok_and(|profile| profile.has_power())
 }
 
 fn recording(path: &Path) -> Work {
@@ -110,7 +116,7 @@ fn drives_come_in_the_order_of_the_pages_and_twice_the_same() {
     assert!(near(m4.years, m4.capacity_gb * 3000.0 / written_gb), "{m4:?}");
     assert!(near(m4.price_per_performance, 100.0 * m4.waited_s));
     assert_eq!((raptor.years, raptor.write_amplification), (None, None));
-    assert!(m4.energy_wh.is_some_and(|wh| wh > 0.0) || !drives(&[M4])[0].profile.has_power());
+    assert!(m4.energy_wh.is_some_and(|wh| wh > 0.0) || !has_power(M4));
     for drive in &choice.ranking {
         let [low, high] = drive.band_s;
         assert!(low < drive.waited_s && drive.waited_s < high, "{drive:?}");
@@ -207,4 +213,54 @@ fn a_job_file_does_the_same_on_every_drive() {
 fn it_stops_when_it_is_told_to() {
     let stopped = choose(&request(recording(Path::new("task:boot")), &[M4]), &|_| false);
     assert_eq!(stopped, Err(ChooseError::Stopped));
+}
+
+/// The m4, the disk, and several drives as one.
+fn beside(names: &[&str], arrays: &[&str], work: Work) -> Choice {
+    let mut request = request(work, names);
+    request.candidates.extend(arrays.iter().map(|name| {
+        let array = ArrayProfile::parse(name, None, &[]).expect("it is the name of one");
+        Candidate::of_array(array.unwrap_or_else(|error| panic!("{error}")))
+    }));
+    let choice = chosen(&request);
+    assert_eq!(choice, chosen(&request), "twice the same");
+    choice
+}
+
+#[test]
+fn two_drives_share_what_is_wide_and_not_what_comes_one_at_a_time() {
+    let stripe = "raid0:2xcrucial-m4-256gb";
+    let mirror = "raid1:2xcrucial-m4-256gb";
+    let waited = |choice: &Choice, name: &str| of(choice, name).waited_s;
+    let wide = trace((0..4000).map(|at| ("write", at * 1_048_576, 1_048_576)));
+    let wide = beside(&[M4], &[stripe, mirror], recording(wide.path()));
+    let one = waited(&wide, M4);
+    assert!((0.48..0.55).contains(&(waited(&wide, stripe) / one)), "{wide:?}");
+    assert!((0.95..1.10).contains(&(waited(&wide, mirror) / one)), "{wide:?}");
+    assert!((of(&wide, stripe).capacity_gb / of(&wide, M4).capacity_gb - 2.0).abs() < 0.01);
+    // An I/O that fits into a chunk, and the next after it, has one drive to wait for.
+    let alone = (0..2000).map(|at| format!("{},read,{},4096\n", at * 10_000, at * 999_424));
+    let mut file = tempfile::Builder::new().suffix(".csv").tempfile().expect("a temporary file");
+    let text = format!("time_us,op,offset_bytes,length_bytes\n{}", alone.collect::<String>());
+    file.write_all(text.as_bytes()).expect("it can be written");
+    let alone = beside(&[M4], &[stripe], recording(file.path()));
+    assert!((0.95..1.05).contains(&(waited(&alone, stripe) / waited(&alone, M4))), "{alone:?}");
+    // What no single drive has: years of several, whose members wear apart.
+    assert_eq!(of(&alone, stripe).years, None);
+}
+
+#[test]
+fn a_cache_helps_the_second_time_and_only_then() {
+    let cache = "cache:crucial-m4-256gb+wd-velociraptor-300gb";
+    let places: Vec<u64> = anywhere(3000, 4_000_000_000).collect();
+    let reads = |times: usize| {
+        let ios = (0..times).flat_map(|_| places.iter().map(|&at| ("read", at, 4096)));
+        let file = trace(ios);
+        beside(&[M4, RAPTOR], &[cache], recording(file.path()))
+    };
+    let (once, ten) = (reads(1), reads(10));
+    let against_disk = |choice: &Choice| of(choice, cache).waited_s / of(choice, RAPTOR).waited_s;
+    assert!(against_disk(&once) > 0.9, "{once:?}");
+    assert!(against_disk(&ten) < 0.2, "{ten:?}");
+    assert!(of(&ten, cache).waited_s > of(&ten, M4).waited_s, "{ten:?}");
 }

@@ -113,6 +113,38 @@ fn a_profile_of_ones_own_is_compared() {
 }
 
 #[test]
+fn several_drives_as_one_are_ranked_among_the_others() {
+    let dir = folder();
+    fs::write(dir.path().join("w.csv"), TRACE).expect("it can be written");
+    let args = ["choose", "w.csv", "--capacity", "64GB", "--json"];
+    let ran = |more: &[&str]| run(dir.path(), &[&args, more].concat());
+    let ranked = |more: &[&str]| -> Choice {
+        let ran = ran(more);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        serde_json::from_str(&ran.stdout).expect("a choice")
+    };
+    let alone = ranked(&[]);
+    let array = "raid0:2xcrucial-m4-256gb";
+    let with = ranked(&["--also", array, "--also", "crucial-m4-256gb", "--also", array]);
+    let count =
+        |choice: &Choice, name: &str| choice.ranking.iter().filter(|it| it.drive == name).count();
+    // Named, they stay, whatever their capacity, and each stands there once.
+    assert_eq!([array, "crucial-m4-256gb"].map(|name| count(&alone, name)), [0, 0]);
+    assert_eq!([array, "crucial-m4-256gb"].map(|name| count(&with, name)), [1, 1]);
+    assert_eq!(with.ranking.len(), alone.ranking.len() + 2);
+    let found = with.ranking.iter().find(|it| it.drive == array).expect("it was found");
+    assert!(found.title.contains("m4") && found.capacity_gb > 500.0, "{found:?}");
+    // What one has may be one, too.
+    let had = ranked(&["--have", array, "--gb-per-day", "20"]);
+    let hours = |it: &fourcorners_record::RankedDrive| it.hours_a_year_vs_have;
+    assert_eq!(had.ranking.iter().find(|it| it.drive == array).and_then(hours), Some(0.0));
+    let why = refused(dir.path(), &[&args[..], &["--also", "raid0:2xcrucial-m5-256gb"]].concat());
+    assert!(why.contains("--also") && why.contains("crucial-m5-256gb"), "{why}");
+    let why = refused(dir.path(), &[&args[..], &["--also", "./none.toml"]].concat());
+    assert!(why.contains("--also") && why.contains("none.toml"), "{why}");
+}
+
+#[test]
 fn what_cannot_be_chosen_by_is_refused_in_a_line() {
     let dir = folder();
     let write = |name: &str, text: &str| {

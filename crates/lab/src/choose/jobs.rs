@@ -3,7 +3,6 @@
 
 use std::path::Path;
 
-use fourcorners_catalogue::Profile;
 use fourcorners_drive::{Fault, Geometry, Nanos, Target};
 use fourcorners_fio::jobfile::{JobFile, JobFileError, Placed};
 use fourcorners_record::ChosenWork;
@@ -12,6 +11,7 @@ use fourcorners_run::{Histogram, Observer};
 
 use super::State;
 use super::busy::Busy;
+use super::candidate::Candidate;
 use super::footprint::Footprint;
 use super::measure::{Measured, prepared, with_amplification};
 use super::obstacle::Obstacle;
@@ -112,7 +112,7 @@ pub(super) fn same_places(one: &Plan, other: &Plan) -> bool {
 /// Why this drive cannot do it.
 pub(super) fn measure(
     plan: &Plan,
-    profile: &Profile,
+    candidate: &Candidate,
     state: State,
     observer: &mut impl Observer,
 ) -> Result<Measured, Obstacle> {
@@ -121,14 +121,14 @@ pub(super) fn measure(
         footprint.add(stream.span_start_bytes, stream.span_bytes);
     }
     footprint.join();
-    let mut drive = prepared(profile, state, &footprint, observer)?;
+    let mut drive = prepared(candidate, state, &footprint, observer)?;
     let run = |drive: &mut Drive| {
         let ran = match drive {
             Drive::Ssd(ssd) => run(&mut **ssd, plan, observer),
             Drive::Hdd(hdd) => run(&mut **hdd, plan, observer),
-            Drive::Disturbed(_) | Drive::Array(_) | Drive::Cache(_) | Drive::Real(_) => {
-                return Err(Obstacle::NotVirtual);
-            }
+            Drive::Array(array) => run(&mut **array, plan, observer),
+            Drive::Cache(cache) => run(&mut **cache, plan, observer),
+            Drive::Disturbed(_) | Drive::Real(_) => return Err(Obstacle::NotVirtual),
         };
         match (ran.result.interrupted, failure(plan, &ran.result)) {
             (true, _) => Err(Obstacle::Stopped),

@@ -1,10 +1,10 @@
 //! One drive does the work: brought into a state, then measured.
 
-use fourcorners_catalogue::{Model, Profile};
 use fourcorners_run::{JobEnd, Observer};
 
 use super::State;
 use super::band::Shares;
+use super::candidate::Candidate;
 use super::footprint::Footprint;
 use super::obstacle::Obstacle;
 use crate::drive::Drive;
@@ -35,18 +35,19 @@ pub(super) struct Measured {
     pub(super) rescaled: bool,
 }
 
-/// A new drive in the state that the work finds it in. A hard disk is the same in all.
+/// A new drive in the state that the work finds it in. A hard disk is the same in all, and so is a cache, which
+/// begins cold unless its name says otherwise.
 ///
 /// # Errors
 /// Why it cannot be brought there.
 pub(super) fn prepared(
-    profile: &Profile,
+    candidate: &Candidate,
     state: State,
     footprint: &Footprint,
     observer: &mut impl Observer,
 ) -> Result<Drive, Obstacle> {
-    let mut drive = Drive::from_profile(profile);
-    if matches!(profile.model, Model::Hdd(_)) {
+    let mut drive = candidate.drive();
+    if !candidate.has_a_state() {
         return Ok(drive);
     }
     match state {

@@ -1,5 +1,5 @@
-//! Which drive for a work: every drive of a catalogue does it in virtual time, side by side, and the
-//! times that the work waited for each are ranked.
+//! Which drive for a work: every drive of a catalogue, and arrays of them, do it in virtual time, side by side, and
+//! the times that the work waited for each are ranked.
 //!
 //! A new drive is brought into a state ([`State`]), then does the work: a recording is replayed, unless told otherwise
 //! ([`Replaying`]) closed loop with all of its think time, a job file is run with the same I/Os on every drive. The time
@@ -9,6 +9,7 @@
 
 pub mod band;
 mod busy;
+mod candidate;
 mod footprint;
 mod jobs;
 mod measure;
@@ -20,7 +21,6 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use fourcorners_catalogue::{self as catalogue, Model, Profile};
 use fourcorners_drive::Geometry;
 use fourcorners_fio::jobfile::JobFileError;
 use fourcorners_machine::{host, workers};
@@ -30,9 +30,9 @@ use fourcorners_run::streams::Plan;
 use fourcorners_trace::TraceError;
 
 use crate::memory::{Need, Room};
-use crate::target_info::rated_cycles;
 use crate::validate::{ErrorTable, TestKind};
 use band::Band;
+pub use candidate::{Candidate, MadeOf, candidates};
 pub use jobs::Jobs;
 use measure::Measured;
 use obstacle::Obstacle;
@@ -88,31 +88,6 @@ impl State {
             State::Used => "used",
         }
     }
-}
-
-/// A drive to choose from.
-#[derive(Clone, Debug)]
-pub struct Candidate {
-    /// The drive.
-    pub profile: Profile,
-    /// Its file in the catalogue; `None` for a profile of one's own.
-    pub family: Option<String>,
-}
-
-/// All drives of the catalogue, in alphabetical order of their families.
-///
-/// # Panics
-/// Never: the tests read every drive of the catalogue, which is compiled in.
-pub fn candidates() -> Vec<Candidate> {
-    let families = catalogue::families().into_iter();
-    let of_family = |family: catalogue::Family| {
-        let name = family.name;
-        family.drives.into_iter().map(move |drive| Candidate {
-            profile: catalogue::built_in(&drive, &[]).expect("it is built in"),
-            family: Some(name.clone()),
-        })
-    };
-    families.flat_map(of_family).collect()
 }
 
 /// A choice that is to be made.
@@ -215,12 +190,12 @@ impl Request {
             Work::Recording(_) => (candidates.iter().map(|_| None).collect(), Vec::new()),
             Work::Jobs(jobs) => {
                 let geometries: Vec<Geometry> =
-                    candidates.iter().map(|candidate| candidate.profile.geometry()).collect();
+                    candidates.iter().map(Candidate::geometry).collect();
                 let (plans, warnings) = jobs.on(geometries.iter());
                 (plans.into_iter().map(Some).collect::<Vec<_>>(), warnings)
             }
         };
-        let capacity = |&index: &usize| candidates[index].profile.capacity_bytes();
+        let capacity = |&index: &usize| candidates[index].capacity_bytes();
         let largest = (0..plans.len()).filter(|&index| matches!(plans[index], Some(Ok(_))));
         let largest = largest.max_by_key(capacity).and_then(|index| plans[index].as_ref());
         let elsewhere = plans.iter().map(|plan| match (plan, largest) {
@@ -228,7 +203,7 @@ impl Request {
             _ => false,
         });
         let elsewhere = elsewhere.collect();
-        let memory = |index: usize| candidates[index].profile.memory_bytes();
+        let memory = |index: usize| candidates[index].memory_bytes();
         // The largest first, so that none begins when all others are done.
         let mut order: Vec<usize> = (0..candidates.len()).collect();
         order.sort_by_key(|&index| (std::cmp::Reverse(memory(index)), index));
@@ -245,15 +220,17 @@ impl Tasks {
         index: usize,
         observer: &mut impl Observer,
     ) -> Result<Measured, Obstacle> {
-        let profile = &request.candidates[index].profile;
-        let need = profile.memory_bytes();
+        let candidate = &request.candidates[index];
+        let need = candidate.memory_bytes();
         if let Some(available) = host::available_memory_bytes().filter(|&bytes| bytes < need) {
             return Err(Obstacle::Memory { need, available });
         }
         match (&request.work, &self.plans[index]) {
-            (Work::Recording(recording), _) => recording.measure(profile, request.state, observer),
+            (Work::Recording(recording), _) => {
+                recording.measure(candidate, request.state, observer)
+            }
             (Work::Jobs(_), Some(Ok(plan))) => {
-                let measured = jobs::measure(plan, profile, request.state, observer)?;
+                let measured = jobs::measure(plan, candidate, request.state, observer)?;
                 Ok(Measured { rescaled: self.elsewhere[index], ..measured })
             }
             (Work::Jobs(_), Some(Err(error))) => Err(error.clone().into()),
@@ -278,7 +255,7 @@ fn concluded(
     let table = ErrorTable::built_in();
     let (mut did, mut left_out) = (Vec::new(), Vec::new());
     for (candidate, result) in request.candidates.iter().zip(results) {
-        let drive = candidate.profile.name.clone();
+        let drive = candidate.name().to_string();
         match result {
             Ok(measured) => {
                 let family = candidate.family.as_deref();
@@ -291,7 +268,7 @@ fn concluded(
     }
     did.sort_by(|a, b| {
         let by_time = a.measured.waited_s.total_cmp(&b.measured.waited_s);
-        by_time.then_with(|| a.candidate.profile.name.cmp(&b.candidate.profile.name))
+        by_time.then_with(|| a.candidate.name().cmp(b.candidate.name()))
     });
     let work = match (&request.work, did.first()) {
         (Work::Recording(recording), Some(_)) => recording.described(),
@@ -336,8 +313,8 @@ impl Request {
     /// Says which drives do a recording without its TRIMs.
     fn without_trim(&self, work: &ChosenWork) -> Option<String> {
         let Work::Recording(recording) = &self.work else { return None };
-        let without = self.candidates.iter().filter(|it| !recording::takes_trim(&it.profile));
-        let names: Vec<&str> = without.map(|it| it.profile.name.as_str()).collect();
+        let without = self.candidates.iter().filter(|it| !it.takes_trim());
+        let names: Vec<&str> = without.map(Candidate::name).collect();
         (recording.card().trims > 0 && !names.is_empty()).then(|| {
             format!(
                 "The TRIMs of {} are left out on the drives that take none: {}.",
@@ -366,15 +343,15 @@ fn ranking(request: &Request, work: &ChosenWork, did: &[Did<'_>]) -> Vec<RankedD
         .gb_per_day
         .filter(|_| moved_gb > 0.0)
         .map(|gb_per_day| gb_per_day * DAYS / moved_gb);
-    let is_had = |it: &&Did<'_>| Some(&it.candidate.profile.name) == request.have.as_ref();
+    let is_had = |it: &&Did<'_>| Some(it.candidate.name()) == request.have.as_deref();
     let had = did.iter().find(is_had).map(|it| it.measured.waited_s);
     let ranked = |(place, it): (usize, &Did<'_>)| {
-        let (profile, measured) = (&it.candidate.profile, &it.measured);
-        let price = request.prices.get(&profile.name).copied();
+        let (candidate, measured) = (it.candidate, &it.measured);
+        let price = request.prices.get(candidate.name()).copied();
         RankedDrive {
-            drive: profile.name.clone(),
-            title: profile.title.clone(),
-            capacity_gb: profile.capacity_bytes() as f64 / 1e9,
+            drive: candidate.name().into(),
+            title: candidate.title().into(),
+            capacity_gb: candidate.capacity_bytes() as f64 / 1e9,
             rank: places[place],
             tier: tiers[place],
             waited_s: measured.waited_s,
@@ -386,7 +363,7 @@ fn ranking(request: &Request, work: &ChosenWork, did: &[Did<'_>]) -> Vec<RankedD
                 .zip(times_a_year)
                 .map(|(had, times)| (had - measured.waited_s) * times / 3600.0),
             write_amplification: measured.write_amplification,
-            years: times_a_year.and_then(|times| years(profile, measured, times)),
+            years: times_a_year.and_then(|times| years(candidate, measured, times)),
             energy_wh: measured.joules.map(|joules| joules / 3600.0),
             price,
             price_per_performance: price.map(|price| price * measured.waited_s),
@@ -398,25 +375,9 @@ fn ranking(request: &Request, work: &ChosenWork, did: &[Did<'_>]) -> Vec<RankedD
 
 /// Years until the rated cycles of the whole user capacity are used up, as the method `endurance` has
 /// it, when the work is done so often a year.
-fn years(profile: &Profile, measured: &Measured, times_a_year: f64) -> Option<f64> {
-    let Model::Ssd(ssd) = &profile.model else { return None };
-    let cycles = f64::from(rated_cycles(ssd)?);
+fn years(candidate: &Candidate, measured: &Measured, times_a_year: f64) -> Option<f64> {
+    let cycles = f64::from(candidate.rated_cycles()?);
     let nand_bytes = measured.bytes[1] as f64 * measured.write_amplification?;
-    (nand_bytes > 0.0).then(|| profile.capacity_bytes() as f64 * cycles / nand_bytes / times_a_year)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_candidates_are_the_catalogue() {
-        let candidates = candidates();
-        let mut names: Vec<&str> =
-            candidates.iter().map(|candidate| candidate.profile.name.as_str()).collect();
-        names.sort_unstable();
-        assert_eq!(names, catalogue::names());
-        let m4 = candidates.iter().find(|it| it.profile.name == "crucial-m4-64gb");
-        assert_eq!(m4.and_then(|it| it.family.as_deref()), Some("crucial-m4"));
-    }
+    let capacity = candidate.capacity_bytes() as f64;
+    (nand_bytes > 0.0).then(|| capacity * cycles / nand_bytes / times_a_year)
 }

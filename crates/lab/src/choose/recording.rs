@@ -3,12 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
-use fourcorners_catalogue::{Model, Profile};
 use fourcorners_drive::{Geometry, Nanos, Op};
 use fourcorners_record::{Card, ChosenReplay, ChosenWork, ReplayPart};
 use fourcorners_run::Observer;
 use fourcorners_trace::{self as trace, Options, TraceError};
 
+use super::candidate::Candidate;
 use super::footprint::Footprint;
 use super::measure::{Measured, complete, prepared, with_amplification};
 use super::obstacle::Obstacle;
@@ -120,14 +120,14 @@ impl Recording {
     /// Why this drive cannot do it.
     pub(super) fn measure(
         &self,
-        profile: &Profile,
+        candidate: &Candidate,
         state: State,
         observer: &mut impl Observer,
     ) -> Result<Measured, Obstacle> {
-        let capacity = profile.capacity_bytes();
+        let capacity = candidate.capacity_bytes();
         self.check_room(capacity)?;
         let mut options = self.options.clone();
-        if !takes_trim(profile) {
+        if !candidate.takes_trim() {
             options.filter.ops.trim = false;
         }
         let addresses =
@@ -144,11 +144,11 @@ impl Recording {
         let footprint = match rescaled && state == State::Written {
             false => &self.footprint,
             true => {
-                moved = self.moved_footprint(addresses, profile.geometry(), observer)?;
+                moved = self.moved_footprint(addresses, candidate.geometry(), observer)?;
                 &moved
             }
         };
-        let mut drive = prepared(profile, state, footprint, observer)?;
+        let mut drive = prepared(candidate, state, footprint, observer)?;
         let script = Script {
             trace: &self.path,
             options: &options,
@@ -207,14 +207,6 @@ impl Recording {
         }
         let touched = touched(&self.path, &options, &mut || observer.go_on(0.0));
         touched?.ok_or(Obstacle::Stopped)
-    }
-}
-
-/// Whether a drive takes the TRIMs of a work.
-pub(super) fn takes_trim(profile: &Profile) -> bool {
-    match &profile.model {
-        Model::Ssd(ssd) => ssd.trim.supported,
-        Model::Hdd(_) => false,
     }
 }
 

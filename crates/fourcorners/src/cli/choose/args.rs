@@ -23,6 +23,7 @@ PRICES is CSV, a line for each drive: drive,price.
 Examples:
   fourcorners choose task:boot
   fourcorners choose web.load.gz --capacity 200-300GB --have intel-x25-m-g2-160gb --gb-per-day 20
+  fourcorners choose task:photo-catalogue --also cache:crucial-m4-64gb+wd-velociraptor-300gb
   fourcorners choose database.fio --state used --prices prices.csv -o page.html"
 )]
 pub(in crate::cli) struct ChooseArgs {
@@ -34,9 +35,14 @@ pub(in crate::cli) struct ChooseArgs {
     #[arg(long, value_name = "STATE", default_value = "written")]
     pub(super) state: StateArg,
 
-    /// The drive that you have, of the catalogue or a profile (./mine.toml): hours are against it
+    /// The drive that you have, of the catalogue, a profile (./mine.toml) or an array: hours are against it
     #[arg(long, value_name = "DRIVE")]
     pub(super) have: Option<String>,
+
+    /// Rank this among them: an array (raid0:2xcrucial-m4-256gb), an SSD in front of a disk
+    /// (cache:crucial-m4-64gb+wd-velociraptor-300gb, which begins cold) or a profile (./mine.toml). May be given again
+    #[arg(long, value_name = "TARGET")]
+    pub(super) also: Vec<String>,
 
     /// Only drives of this capacity, for example 200-300GB, 1TB, or 500GB- for at least that
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]

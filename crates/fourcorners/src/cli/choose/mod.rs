@@ -11,7 +11,8 @@ use std::path::Path;
 
 use anyhow::Context;
 use fourcorners_catalogue as catalogue;
-use fourcorners_lab::choose::{Candidate, Jobs, Recording, Request, Work, candidates};
+use fourcorners_lab::array::ArrayProfile;
+use fourcorners_lab::choose::{Candidate, Jobs, MadeOf, Recording, Request, Work, candidates};
 use fourcorners_machine::save;
 use fourcorners_report as report;
 use fourcorners_trace::{Composition, Options};
@@ -72,9 +73,9 @@ fn check(args: &ChooseArgs) -> Result<(), String> {
     }
     if let Some(path) = &args.output {
         checked("--output", path)?;
-        let read = [&args.prices, &args.have.as_ref().map(Into::into)];
-        let read = read.into_iter().flatten().map(std::path::PathBuf::as_path);
-        let inputs = Inputs::of(read.chain([args.work.as_path()]));
+        let named = args.have.iter().chain(&args.also).map(Path::new);
+        let read = named.chain(args.prices.as_deref()).chain([args.work.as_path()]);
+        let inputs = Inputs::of(read);
         inputs.may_write(path, Kind::Page, args.overwrite)?;
     }
     Ok(())
@@ -85,15 +86,22 @@ type Drives = (Vec<Candidate>, Option<String>, BTreeMap<String, f64>);
 
 fn drives(args: &ChooseArgs) -> Result<Drives, String> {
     let mut all = candidates();
-    let have = args.have.as_deref().map(|name| had(name, &mut all)).transpose()?;
-    let names: Vec<&str> = all.iter().map(|it| it.profile.name.as_str()).collect();
+    let of_catalogue = all.len();
+    let have = args.have.as_deref().map(|name| own("--have", name, &mut all)).transpose()?;
+    for name in &args.also {
+        own("--also", name, &mut all)?;
+    }
+    let names: Vec<&str> = all.iter().map(Candidate::name).collect();
     let prices = args.prices.as_deref().map(|path| prices::read(path, &names)).transpose()?;
     if let Some(text) = &args.capacity {
-        let capacity = capacity_of(text, &all)?;
-        // What a drive is compared with stays, whatever its capacity.
+        let capacity = capacity_of(text, &all[..of_catalogue])?;
+        // What was named stays, whatever its capacity.
+        let named =
+            |name: &str| have.as_deref() == Some(name) || args.also.iter().any(|it| it == name);
+        let mut place = 0;
         all.retain(|it| {
-            let is_had = Some(&it.profile.name) == have.as_ref();
-            is_had || capacity.has(it.profile.capacity_bytes())
+            place += 1;
+            place > of_catalogue || named(it.name()) || capacity.has(it.capacity_bytes())
         });
     }
     Ok((all, have, prices.unwrap_or_default()))
@@ -102,7 +110,7 @@ fn drives(args: &ChooseArgs) -> Result<Drives, String> {
 /// The range of `--capacity`, in which some of the drives are.
 pub(super) fn capacity_of(text: &str, all: &[Candidate]) -> Result<Capacity, String> {
     let capacity = Capacity::parse(text)?;
-    let bytes = all.iter().map(|it| it.profile.capacity_bytes());
+    let bytes = all.iter().map(Candidate::capacity_bytes);
     if !bytes.clone().any(|bytes| capacity.has(bytes)) {
         let (least, most) = (bytes.clone().min(), bytes.max());
         return Err(format!(
@@ -114,20 +122,32 @@ pub(super) fn capacity_of(text: &str, all: &[Candidate]) -> Result<Capacity, Str
     Ok(capacity)
 }
 
-/// The drive that the user has: one of `all`, or a profile that is added to them.
-fn had(name: &str, all: &mut Vec<Candidate>) -> Result<String, String> {
-    if !name.ends_with(".toml") {
-        let found = catalogue::built_in(name, &[]).map_err(|error| format!("--have: {error}"))?;
-        return Ok(found.name);
+/// The name of what the user has or thinks of: one of `all`, or a profile or several drives as one, which are added.
+fn own(option: &str, name: &str, all: &mut Vec<Candidate>) -> Result<String, String> {
+    let candidate = if name.ends_with(".toml") {
+        let profile = catalogue::from_file(Path::new(name), &[]);
+        Candidate::of(profile.map_err(|error| format!("{option}: {error}"))?)
+    } else if let Some(array) = ArrayProfile::parse(name, None, &[]) {
+        Candidate::of_array(array.map_err(|error| format!("{option}: {error}"))?)
+    } else {
+        let found = catalogue::built_in(name, &[]).map_err(|error| format!("{option}: {error}"))?;
+        // The same as before, or one that nobody sells (`drives/what-if`).
+        if all.iter().any(|candidate| candidate.name() == found.name) {
+            return Ok(found.name);
+        }
+        Candidate::of(found)
+    };
+    let own = candidate.name().to_string();
+    match all.iter().find(|known| known.name() == own) {
+        None => all.push(candidate),
+        // An array that the user has and thinks of, too.
+        Some(_) if matches!(candidate.made_of, MadeOf::Array(_)) => {}
+        Some(_) => {
+            return Err(format!(
+                "{option} {name}: there is another drive called {own}: change the name in the file"
+            ));
+        }
     }
-    let profile = catalogue::from_file(Path::new(name), &[]).map_err(|error| error.to_string())?;
-    let own = profile.name.clone();
-    if all.iter().any(|candidate| candidate.profile.name == own) {
-        return Err(format!(
-            "--have {name}: the catalogue has a drive called {own}: change the name in the file"
-        ));
-    }
-    all.push(Candidate { profile, family: None });
     Ok(own)
 }
 

@@ -5,7 +5,9 @@ use std::path::Path;
 
 use anyhow::Context;
 use fourcorners_catalogue as catalogue;
-use fourcorners_lab::choose::{Candidate, Recording, Replaying, Request, State, Work, candidates};
+use fourcorners_lab::choose::{
+    Candidate, MadeOf, Recording, Replaying, Request, State, Work, candidates,
+};
 use fourcorners_lab::replay::{Addresses, Before, Pace};
 use fourcorners_machine::save;
 use fourcorners_record::Choice;
@@ -107,7 +109,7 @@ pub(in crate::cli) fn candidates_named(names: &[String]) -> Result<Vec<Candidate
             }
             catalogue::built_in(name, &[]).map_err(|error| error.to_string())?;
         }
-        all.retain(|it| names.contains(&it.profile.name));
+        all.retain(|it| names.iter().any(|name| name == it.name()));
     }
     all.iter_mut().try_for_each(|candidate| without_host(candidate, &[]))?;
     Ok(all)
@@ -150,7 +152,7 @@ fn drives(args: &ReplayArgs) -> Result<Vec<Candidate>, String> {
     let mut all = candidates();
     if let Some(text) = &args.capacity {
         let capacity = capacity_of(text, &all)?;
-        all.retain(|it| capacity.has(it.profile.capacity_bytes()));
+        all.retain(|it| capacity.has(it.capacity_bytes()));
     }
     all.iter_mut().try_for_each(|candidate| without_host(candidate, &args.on.set))?;
     Ok(all)
@@ -158,10 +160,11 @@ fn drives(args: &ReplayArgs) -> Result<Vec<Candidate>, String> {
 
 /// Puts a drive behind a host that takes no time, and sets what is asked for.
 fn without_host(candidate: &mut Candidate, set: &[String]) -> Result<(), String> {
+    // Several drives are none of the catalogue's.
+    let MadeOf::Drive(profile) = &mut candidate.made_of else { return Ok(()) };
     // What is asked for comes last, a host of one's own among it.
-    let set = [&host_to_zero(&candidate.profile)[..], set].concat();
-    let name = candidate.profile.name.clone();
-    let found = catalogue::built_in(&name, &set);
-    candidate.profile = found.map_err(|error| format!("{name}: {error}"))?;
+    let set = [&host_to_zero(profile)[..], set].concat();
+    let found = catalogue::built_in(&profile.name, &set);
+    **profile = found.map_err(|error| format!("{}: {error}", profile.name))?;
     Ok(())
 }
