@@ -114,6 +114,8 @@ fn command(folder: &Path, more: &[&str]) -> Command {
     command.args(["web", "--listen", "127.0.0.1:0", "--db"]).arg(folder.join("results.db"));
     command.args(more).current_dir(folder).stdin(Stdio::null());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    // Not that of whoever runs the tests.
+    command.env("FOURCORNERS_CONFIG", "/dev/null");
     command
 }
 
@@ -340,6 +342,7 @@ fn what_cannot_be_served_is_said() {
             .args(args)
             .current_dir(folder.path())
             .output()
+            .env("FOURCORNERS_CONFIG", "/dev/null")
             .expect("the binary is there");
         let said = String::from_utf8_lossy(&ran.stderr).into_owned();
         assert_eq!((ran.status.code(), said.lines().count()), (Some(2), 1), "{args:?}: {said}");
@@ -350,6 +353,7 @@ fn what_cannot_be_served_is_said() {
         .arg(env!("CARGO_BIN_EXE_fourcorners"))
         .current_dir(folder.path())
         .output()
+        .env("FOURCORNERS_CONFIG", "/dev/null")
         .expect("there is a shell");
     let said = String::from_utf8_lossy(&few.stderr);
     assert!(few.status.code() == Some(2) && said.contains("24 open files"), "{said}");

@@ -81,7 +81,9 @@ impl Wanted {
         }
         let (spare, seed) = (self.spare.to_string(), self.seed.to_string());
         let rest = ["--spare", &spare, "--seed", &seed, "--json", "--progress", "json"];
+        // What is chosen on the page is all there is: nothing is from a config file.
         arguments.extend(rest.map(String::from));
+        arguments.push("--no-config".into());
         arguments
     }
 }
@@ -202,7 +204,8 @@ mod tests {
         let asked = r#"{"drives": ["crucial-m4-256gb"], "methods": ["toms", "trim"],
                         "quick": true, "spare": 12.5, "seed": 7}"#;
         let arguments = wanted(asked).expect("it may be started").arguments().join(" ");
-        let expected = "review crucial-m4-256gb --methods toms,trim --quick --spare 12.5 --seed 7 \
+        let expected = "review crucial-m4-256gb --methods toms,trim --quick --no-config --spare 12.5 \
+                        --seed 7 \
                         --json --progress json";
         assert_eq!(arguments, expected);
     }

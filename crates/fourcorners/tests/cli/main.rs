@@ -8,6 +8,7 @@ mod bench;
 mod choose;
 mod compare;
 mod compressing;
+mod config;
 mod crash;
 mod devices;
 mod diagnose;

@@ -14,6 +14,7 @@ use std::process::{Child, Command, Stdio};
 
 use nbd::Client;
 use serde_json::Value;
+use crate::bench::without_defaults;
 
 /// A command in a folder.
 fn fourcorners(dir: &tempfile::TempDir, args: &[&str]) -> Command {
@@ -21,6 +22,7 @@ fn fourcorners(dir: &tempfile::TempDir, args: &[&str]) -> Command {
     command.args(args).current_dir(dir.path());
     command
 }
+    without_defaults(&mut command);
 
 /// Says a line at the control socket `c` in a folder, and gives its answer.
 fn control(dir: &tempfile::TempDir) -> impl FnMut(&str) -> Value {
