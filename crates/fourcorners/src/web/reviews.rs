@@ -12,6 +12,7 @@ use fourcorners_lab::review::{MOST_SPARE_PERCENT, Method};
 use serde::{Deserialize, Serialize};
 
 use super::error::Refused;
+use super::metrics::{self, Exposition};
 use super::running::{Running, Status};
 use super::shared::Shared;
 
@@ -80,10 +81,10 @@ impl Wanted {
             arguments.push("--quick".into());
         }
         let (spare, seed) = (self.spare.to_string(), self.seed.to_string());
-        let rest = ["--spare", &spare, "--seed", &seed, "--json", "--progress", "json"];
         // What is chosen on the page is all there is: nothing is from a config file.
-        arguments.extend(rest.map(String::from));
+        let rest = ["--spare", &spare, "--seed", &seed, "--json", "--progress", "json"];
         arguments.push("--no-config".into());
+        arguments.extend(rest.map(String::from));
         arguments
     }
 }
@@ -130,6 +131,12 @@ pub(super) async fn all(State(shared): State<Arc<Shared>>) -> Response {
         reviews: reviews.iter().map(|review| review.status().without_series()).collect(),
     };
     Json(listed).into_response()
+}
+
+/// What a monitoring system is told of them.
+pub(super) async fn metrics(State(shared): State<Arc<Shared>>) -> Exposition {
+    let reviews: Vec<Status> = shared.reviews.lock().iter().map(|review| review.status()).collect();
+    metrics::reviews(&reviews)
 }
 
 pub(super) async fn start(

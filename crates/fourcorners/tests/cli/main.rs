@@ -32,6 +32,8 @@ mod limits;
 #[path = "../../../linux/tests/guard/bench.rs"]
 mod media;
 mod methods;
+#[path = "../openmetrics/mod.rs"]
+mod openmetrics;
 mod output;
 mod plans;
 mod profiles;
