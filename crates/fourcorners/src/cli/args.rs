@@ -57,8 +57,8 @@ pub(super) struct ReviewArgs {
     #[arg(long, value_name = "N|all", value_parser = most_ios)]
     pub(super) ios: Option<u64>,
 
-    /// Leave this percentage at the end of each target untouched, as spare area
-    #[arg(long, value_name = "PCT", default_value_t = 0.0, allow_negative_numbers = true)]
+    /// Leave this percentage at the end of each target untouched, as spare area: 25 or 25%
+    #[arg(long, value_name = "PCT", default_value_t = 0.0, allow_negative_numbers = true, value_parser = percent)]
     pub(super) spare: f64,
 
     /// Write review.html and review.json into this folder, replacing earlier ones
@@ -583,6 +583,12 @@ pub(super) struct ValidateArgs {
     /// Replace any other file of that name as well
     #[arg(long)]
     pub(super) overwrite: bool,
+}
+
+/// A percentage, with its sign or without.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text);
+    number.parse().map_err(|_| "give a percentage, for example 25 or 25%".into())
 }
 
 /// A number of I/Os, or all there are.
