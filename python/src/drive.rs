@@ -7,6 +7,7 @@ use fourcorners_catalogue::{self as catalogue, Profile};
 use fourcorners_drive::{Hdd, Ssd};
 use fourcorners_lab::drive::{Drive as LabDrive, Purge};
 use fourcorners_lab::memory::check_memory;
+use fourcorners_lab::state;
 use fourcorners_lab::target_info::target_info;
 use fourcorners_run::{JobEnd, trim};
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
@@ -17,6 +18,7 @@ use crate::errors::{self, Error};
 use crate::fio::{FioJobs, FioResult};
 use crate::job::Job;
 use crate::run::Run;
+use crate::share::Share;
 use crate::watch::Watched;
 
 /// Most of a drive that may be left as spare area.
@@ -95,10 +97,10 @@ impl MadeOf {
 #[pymethods]
 impl Drive {
     #[new]
-    #[pyo3(signature = (drive, *, spare=0.0, set=None, host=None))]
+    #[pyo3(signature = (drive, *, spare=Share(0.0), set=None, host=None))]
     fn new(
         drive: &Bound<'_, PyAny>,
-        spare: f64,
+        spare: Share,
         set: Option<&Bound<'_, PyDict>>,
         host: Option<String>,
     ) -> PyResult<Drive> {
@@ -118,15 +120,15 @@ impl Drive {
                  `fourcorners review {name}` tests it"
             )));
         }
-        Drive::make(MadeOf { name, text, host, set: set? }, spare)
+        Drive::make(MadeOf { name, text, host, set: set? }, spare.0)
     }
 
     /// The drive that a profile's text makes.
     #[staticmethod]
-    #[pyo3(signature = (text, *, spare=0.0, set=None, host=None, name="the profile"))]
+    #[pyo3(signature = (text, *, spare=Share(0.0), set=None, host=None, name="the profile"))]
     fn from_toml(
         text: String,
-        spare: f64,
+        spare: Share,
         set: Option<&Bound<'_, PyDict>>,
         host: Option<String>,
         name: &str,
@@ -135,7 +137,7 @@ impl Drive {
             Some(set) => set.iter().map(|(key, value)| setting(&key, &value)).collect(),
             None => Ok(Vec::new()),
         };
-        Drive::make(MadeOf { name: name.into(), text: Some(text), host, set: set? }, spare)
+        Drive::make(MadeOf { name: name.into(), text: Some(text), host, set: set? }, spare.0)
     }
 
     #[staticmethod]
@@ -151,12 +153,12 @@ impl Drive {
 
     /// Another drive of the same profile, new, with these changes.
     #[pyo3(signature = (*, spare=None, set=None))]
-    fn with_(&self, spare: Option<f64>, set: Option<&Bound<'_, PyDict>>) -> PyResult<Drive> {
+    fn with_(&self, spare: Option<Share>, set: Option<&Bound<'_, PyDict>>) -> PyResult<Drive> {
         let mut made_of = self.made_of.clone();
         for (key, value) in set.into_iter().flat_map(|set| set.iter()) {
             made_of.set.push(setting(&key, &value)?);
         }
-        Drive::make(made_of, spare.unwrap_or(self.spare))
+        Drive::make(made_of, spare.map_or(self.spare, |share| share.0))
     }
 
     /// The name in the catalogue or the profile.
@@ -324,6 +326,27 @@ impl Drive {
         Ok(trimmed.map_err(errors::fault)?.as_secs())
     }
 
+    /// Saves what the drive remembers, as `fourcorners age` does: `fourcorners review --state`, `load_state` and others begin with
+    /// it. What the drive put off is done before.
+    fn save_state(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        state::may_save(&self.profile, &path).map_err(errors::state)?;
+        self.settle(py)?;
+        let profile = &self.profile;
+        let saved = self.with_made(py, |drive| match drive {
+            LabDrive::Ssd(ssd) => Some(state::save(ssd, profile, &path)),
+            // `may_save` refuses all others.
+            _ => None,
+        })?;
+        saved.unwrap_or(Ok(())).map_err(errors::state)
+    }
+
+    /// Puts the drive into the state that was saved in a file, whatever was done with it before.
+    fn load_state(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let profile = &self.profile;
+        let loaded = py.detach(|| state::load(&path, profile)).map_err(errors::state)?;
+        self.with_made(py, |drive| *drive = LabDrive::Ssd(Box::new(loaded.ssd)))
+    }
+
     fn __reduce__<'py>(slf: &Bound<'py, Drive>) -> PyResult<(Bound<'py, PyAny>, Again)> {
         let this = slf.get();
         if this.made.try_lock().map_or(true, |made| made.is_used) {
@@ -353,8 +376,10 @@ type Again = (String, Option<String>, Option<String>, Vec<String>, f64);
 impl Drive {
     fn make(made_of: MadeOf, spare: f64) -> PyResult<Drive> {
         if !(0.0..=MOST_SPARE).contains(&spare) {
-            let message =
-                format!("spare={spare}: give a share of the drive from 0 to {MOST_SPARE}");
+            let message = format!(
+                "spare={spare}: give a share of the drive from 0 to {MOST_SPARE}, or a text with a per \
+                     cent sign, \"25%\""
+            );
             return Err(PyValueError::new_err(message));
         }
         Ok(Drive { profile: made_of.profile()?, spare, made_of, made: Mutex::default() })
@@ -364,7 +389,7 @@ impl Drive {
     pub(crate) fn of(drive: &Bound<'_, PyAny>) -> PyResult<(Profile, f64)> {
         match drive.cast::<Drive>() {
             Ok(drive) => Ok((drive.get().profile.clone(), drive.get().spare)),
-            Err(_) => Drive::new(drive, 0.0, None, None).map(|drive| (drive.profile, 0.0)),
+            Err(_) => Drive::new(drive, Share(0.0), None, None).map(|drive| (drive.profile, 0.0)),
         }
     }
 

@@ -3,6 +3,7 @@
 use fourcorners_catalogue::CatalogueError;
 use fourcorners_drive::Fault;
 use fourcorners_fio::jobfile::JobFileError;
+use fourcorners_lab::state::StateFileError;
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -13,6 +14,12 @@ create_exception!(fourcorners, JobError, Error, "A job that this drive cannot do
 create_exception!(fourcorners, JobFileError_, JobError, "A line of a job file.");
 create_exception!(fourcorners, DriveFault, Error, "The drive failed an I/O.");
 create_exception!(fourcorners, RecordError, Error, "A text that is no record.");
+create_exception!(
+    fourcorners,
+    StateError,
+    Error,
+    "A file that is no state of this drive, or a drive that has none."
+);
 create_exception!(fourcorners, ResultsError, Error, "What is wrong with a database of results.");
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -25,6 +32,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         ("DriveFault", py.get_type::<DriveFault>()),
         ("RecordError", py.get_type::<RecordError>()),
         ("ResultsError", py.get_type::<ResultsError>()),
+        ("StateError", py.get_type::<StateError>()),
     ] {
         // By the name they are imported by, so that they can be pickled on the way from a worker.
         class.setattr("__name__", name)?;
@@ -40,6 +48,10 @@ pub(crate) fn catalogue(error: CatalogueError) -> PyErr {
 
 pub(crate) fn job_file(error: JobFileError) -> PyErr {
     JobFileError_::new_err(error.to_string())
+}
+
+pub(crate) fn state(error: StateFileError) -> PyErr {
+    StateError::new_err(error.to_string())
 }
 
 pub(crate) fn fault(fault: Fault) -> PyErr {

@@ -30,6 +30,7 @@ mod results;
 mod review;
 mod run;
 mod series;
+mod share;
 mod summary;
 mod target;
 mod watch;

@@ -209,6 +209,11 @@ impl Record {
         slf.py().import("fourcorners._frames")?.call_method1("to_arrow", ((slf,),))
     }
 
+    /// What a notebook shows: its figures, and the seconds of each as a chart.
+    fn _repr_html_<'py>(slf: &Bound<'py, Record>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("fourcorners._html")?.call_method1("record", (slf,))
+    }
+
     fn __eq__(&self, other: &Record) -> bool {
         self.0.id == other.0.id
     }

@@ -14,6 +14,7 @@ use fourcorners_linux::guard::LEAST_BYTES;
 use fourcorners_record::Record as LabRecord;
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 
 use crate::drive::Drive;
 use crate::errors::Error;
@@ -36,15 +37,15 @@ pub(crate) fn methods() -> Vec<&'static str> {
 /// `progress` is called with how far it is, 0 to 1, on the thread that called.
 #[pyfunction]
 #[pyo3(signature = (drives, methods=None, *, quick=false, seed=1, ios=None, progress=None))]
-pub(crate) fn review(
-    py: Python<'_>,
-    drives: &Bound<'_, PyAny>,
+pub(crate) fn review<'py>(
+    py: Python<'py>,
+    drives: &Bound<'py, PyAny>,
     methods: Option<&Bound<'_, PyAny>>,
     quick: bool,
     seed: u64,
     ios: Option<u64>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<Vec<Record>> {
+) -> PyResult<Bound<'py, PyAny>> {
     let methods = match methods {
         None if quick => Method::QUICK.to_vec(),
         None => Method::default_set(),
@@ -110,7 +111,10 @@ pub(crate) fn review(
         progress.call1(py, (1.0,))?;
     }
     let document = measured.map_err(|error| Error::new_err(error.to_string()))?;
-    Ok(document.records.into_iter().map(|record| Record(Arc::new(record))).collect())
+    let records = document.records.into_iter().map(|record| Record(Arc::new(record)));
+    // A list that a notebook shows.
+    let list = PyList::new(py, records.collect::<Vec<_>>())?;
+    py.import("fourcorners._html")?.call_method1("Records", (list,))
 }
 
 fn methods_of(names: &Bound<'_, PyAny>) -> PyResult<Vec<Method>> {

@@ -1,5 +1,7 @@
 """Small drives, on which a run takes milliseconds."""
 
+import os
+
 import pytest
 
 import fourcorners as fc
@@ -26,6 +28,8 @@ def own_database(tmp_path_factory):
     """What the command reviews here does not go into the user's database."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
+        patch.setenv("FOURCORNERS_CONFIG", os.devnull)
+        patch.delenv("FOURCORNERS_DATABASE", raising=False)
         yield
 
 

@@ -237,3 +237,42 @@ def test_a_job_file_is_run_as_fio_runs_it(small):
     jobs = fc.Job.from_fio(text)
     same = small.with_().run(pickle.loads(pickle.dumps(jobs)))
     assert same.jobs[0]["read"] == result.jobs[0]["read"]
+
+
+def test_a_drive_goes_on_from_the_state_that_was_saved(small, tmp_path):
+    file = tmp_path / "used.state"
+    job = fc.Job("random", bytes=256 << 20)
+    small.fill()
+    small.run(job)
+    small.save_state(file)
+    later = fc.Job("random", bytes=64 << 20, seed=7)
+    expected = small.run(later).to_dict()
+    again = small.with_()
+    again.load_state(file)
+    assert again.run(later).to_dict() == expected
+    # Controls: a new drive is faster, and one that was used otherwise is put into the state all the same.
+    assert small.with_().run(later).iops > 1.1 * expected["iops"]
+    other = small.with_()
+    other.run(fc.Job("sequential", bytes=64 << 20))
+    other.load_state(file)
+    assert other.run(later).to_dict() == expected
+    # A state that is there is replaced.
+    other.save_state(file)
+
+
+def test_what_is_no_state_of_a_drive_is_refused(small, tmp_path):
+    letter = tmp_path / "letter"
+    letter.write_text("dear reader")
+    file = tmp_path / "used.state"
+    small.save_state(file)
+    for drive, call, path, told in [
+        (fc.Drive("seagate-momentus-5400.6"), "save_state", file, "hard disk"),
+        (small, "save_state", letter, "is not replaced"),
+        (small, "save_state", tmp_path, "directory"),
+        (small, "load_state", letter, "letter"),
+        (small, "load_state", tmp_path / "none", "none"),
+        (fc.Drive("crucial-m4-256gb"), "load_state", file, "used.state"),
+    ]:
+        with pytest.raises(fc.StateError, match=told):
+            getattr(drive, call)(path)
+    assert letter.read_text() == "dear reader"

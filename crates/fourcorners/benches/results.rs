@@ -90,6 +90,7 @@ fn run(folder: &Path, args: &[&str]) {
     let ran = Command::new(env!("CARGO_BIN_EXE_fourcorners"))
         .args(args)
         .args(["--db", "results.db"])
+        .env("FOURCORNERS_CONFIG", "/dev/null")
         .current_dir(folder)
         .stdout(Stdio::null())
         .status();
@@ -151,6 +152,7 @@ fn in_a_browser(folder: &Path) {
     run(folder, &["report", "-o", "two.html", "reviewed-0", "reviewed-1"]);
     let mut server = Command::new(env!("CARGO_BIN_EXE_fourcorners"))
         .args(["web", "--listen", "127.0.0.1:0", "--db", "results.db"])
+        .env("FOURCORNERS_CONFIG", "/dev/null")
         .current_dir(folder)
         .stdout(Stdio::piped())
         .spawn()

@@ -2,6 +2,8 @@
 
 #[path = "../../results/tests/fixture/mod.rs"]
 mod fixture;
+#[path = "openmetrics/mod.rs"]
+mod openmetrics;
 #[path = "browser/tools.rs"]
 mod tools;
 
@@ -112,6 +114,8 @@ impl Drop for Server {
 fn command(folder: &Path, more: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fourcorners"));
     command.args(["web", "--listen", "127.0.0.1:0", "--db"]).arg(folder.join("results.db"));
+    // Not that of whoever runs the tests.
+    command.env("FOURCORNERS_CONFIG", "/dev/null");
     command.args(more).current_dir(folder).stdin(Stdio::null());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command
@@ -338,6 +342,7 @@ fn what_cannot_be_served_is_said() {
         let ran = Command::new(env!("CARGO_BIN_EXE_fourcorners"))
             .arg("web")
             .args(args)
+            .env("FOURCORNERS_CONFIG", "/dev/null")
             .current_dir(folder.path())
             .output()
             .expect("the binary is there");
@@ -348,6 +353,7 @@ fn what_cannot_be_served_is_said() {
     let few = Command::new("sh")
         .args(["-c", "ulimit -n 24 && exec \"$0\" web --db x.db --listen 127.0.0.1:0"])
         .arg(env!("CARGO_BIN_EXE_fourcorners"))
+        .env("FOURCORNERS_CONFIG", "/dev/null")
         .current_dir(folder.path())
         .output()
         .expect("there is a shell");
@@ -456,5 +462,46 @@ fn every_control_of_the_page_does_what_it_says() {
     let (told, errors) =
         (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
     assert!(ran.status.success(), "{told}{errors}");
+    server.end();
+}
+
+#[test]
+fn the_metrics_of_reviews_are_what_the_page_shows_of_them() {
+    let server = Server::start(&[]);
+    let metrics = || {
+        let (status, text) = server.get("/metrics");
+        let text = text.as_str().expect("text").to_string();
+        assert_eq!(status, 200, "{text}");
+        openmetrics::read(&text).unwrap_or_else(|why| panic!("{why}\n{text}"))
+    };
+    // Control: there is none yet.
+    assert!(metrics().is_empty());
+    let wanted = json!({"drives": [M4], "methods": ["lba-pass", "trim"], "quick": true});
+    assert_eq!(server.review(&wanted).0, 201);
+    // While it runs, too, it is OpenMetrics.
+    assert_eq!(
+        metrics()["fourcorners_review_state{fourcorners_review_state=\"failed\",review=\"1\"}"],
+        0.0
+    );
+    let review = server.until(1, has_ended);
+    let metrics = metrics();
+    let of = |key: &str| metrics.get(key).copied().unwrap_or_else(|| panic!("{key}: {metrics:#?}"));
+    assert_eq!(of("fourcorners_review_state{fourcorners_review_state=\"done\",review=\"1\"}"), 1.0);
+    assert_eq!(of("fourcorners_review_done_ratio{review=\"1\"}"), 1.0);
+    let figures = review["figures"].as_array().expect("figures").len();
+    assert!(figures > 0);
+    assert_eq!(of("fourcorners_review_figures_total{review=\"1\"}"), figures as f64);
+    for part in review["parts"].as_array().expect("parts") {
+        let (drive, method) = (part["target"].as_str(), part["method"].as_str());
+        let labels =
+            format!("drive={:?},method={:?}", drive.expect("a drive"), method.expect("a method"));
+        for (name, value) in [("planned_seconds", "seconds"), ("done_ratio", "done")] {
+            let key = format!("fourcorners_review_method_{name}{{{labels},review=\"1\"}}");
+            assert_eq!(Some(of(&key)), part[value].as_f64(), "{key}");
+        }
+        let phase =
+            format!("fourcorners_review_method_phase_info{{{labels},phase=\"done\",review=\"1\"}}");
+        assert_eq!(of(&phase), 1.0);
+    }
     server.end();
 }

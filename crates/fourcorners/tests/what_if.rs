@@ -118,6 +118,7 @@ impl Effect {
         let job = format!("drives/what-if/jobs/{}.fio", self.job);
         let ran = Command::new(env!("CARGO_BIN_EXE_fourcorners"))
             .current_dir(root())
+            .env("FOURCORNERS_CONFIG", "/dev/null")
             .args(["run", &job, drive, "--output-format", "json"])
             .args(self.options)
             .output()

@@ -6,6 +6,7 @@ use fourcorners_drive::Nanos;
 use fourcorners_run::Histogram;
 use serde::Serialize;
 
+use crate::distribution::Distribution;
 use crate::nbd::Command;
 
 /// The form of events.
@@ -92,6 +93,9 @@ pub struct Report {
     pub failed: u64,
     /// From when an answer was due to after it was written; nothing in virtual time.
     pub lateness_us: Option<Late>,
+    /// How that is spread, for monitoring systems.
+    #[serde(skip)]
+    pub lateness: Distribution,
     /// Share of answers that were due before they could have been sent.
     pub below_floor: Option<f64>,
     /// Most requests that waited for a place in the drive's queue.
@@ -143,6 +147,9 @@ pub struct Operation {
     pub bytes: u64,
     /// What the drive took, in virtual time, waiting for a place in its queue included.
     pub latency_us: Latencies,
+    /// How that is spread, for monitoring systems.
+    #[serde(skip)]
+    pub latency: Distribution,
 }
 
 /// Latencies in microseconds.
@@ -187,6 +194,9 @@ pub struct DriveCounters {
     pub read_only: bool,
     /// The drive's time, seconds.
     pub power_on_s: f64,
+    /// What its sensor says, degrees Celsius; only of a drive whose profile has `[heat]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature_c: Option<f64>,
     /// What the NAND wrote over what the host wrote since it is served; it is in the report itself.
     #[serde(skip)]
     pub write_amplification: Option<f64>,
@@ -275,6 +285,7 @@ impl Tally {
                 p99: micros(latency.percentile(99.0)),
                 max: micros(latency.max()),
             },
+            latency: latency.into(),
         });
         let late = &self.lateness;
         let lateness_us = (late.count() > 0).then(|| Late {
@@ -294,6 +305,7 @@ impl Tally {
             operations: operations.collect(),
             failed: self.failed,
             lateness_us,
+            lateness: late.into(),
             below_floor,
             backlog_most: beside.backlog_most,
             connections: Connections {
@@ -354,7 +366,7 @@ impl Report {
             text += &format!("the power was cut {times}\n");
         }
         for operation in &self.operations {
-            let Operation { name, ios, bytes, latency_us: latency } = operation;
+            let Operation { name, ios, bytes, latency_us: latency, .. } = operation;
             text += &format!(
                 "{name:>12}: {ios} requests, {}, drive's latency p50 {:.1}, p99 {:.1}, max {:.1} us\n",
                 fourcorners_words::size(*bytes),

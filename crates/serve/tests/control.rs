@@ -78,6 +78,7 @@ impl Served {
                     percentage_used: None,
                     read_only: false,
                     power_on_s: ssd.now().as_secs(),
+                    temperature_c: None,
                     write_amplification: None,
                 })
             });

@@ -32,6 +32,7 @@ from ._native import (
     ResultsError,
     Run,
     Series,
+    StateError,
     Summary,
     Target,
     Verdict,
@@ -47,6 +48,9 @@ from ._native import (
 
 # What takes longer to import, by where it is.
 _LATER = {
+    "Bar": "_progress",
+    "MissingPackageError": "_extras",
+    "Records": "_html",
     "Review": "_task",
     "Sweep": "_sweep",
     "SweepError": "_sweep",
@@ -61,8 +65,11 @@ _LATER = {
 }
 
 if TYPE_CHECKING:
+    from ._extras import MissingPackageError
     from ._frames import load, to_arrow, to_pandas
+    from ._html import Records
     from ._parameters import Parameter
+    from ._progress import Bar
     from ._sweep import Sweep, SweepError, sweep
     from ._task import Review
     from ._twin import Twin, TwinError, twin
@@ -81,6 +88,7 @@ def __dir__():
 
 
 __all__ = [
+    "Bar",
     "CatalogueError",
     "Curve",
     "Drive",
@@ -94,14 +102,17 @@ __all__ = [
     "JobError",
     "JobFileError",
     "Latency",
+    "MissingPackageError",
     "Parameter",
     "Record",
     "RecordError",
+    "Records",
     "Results",
     "ResultsError",
     "Review",
     "Run",
     "Series",
+    "StateError",
     "Summary",
     "Sweep",
     "SweepError",

@@ -26,6 +26,10 @@ RETRIES = 3
 BEFORE_AGAIN = 1.0
 
 
+#: What a worker exits with that has come to the sweep itself while it read the script, which has no guard.
+UNGUARDED = 79
+
+
 class SweepError(Error):
     """A sweep that cannot be run, or cannot go on. What arrived before is kept."""
 
@@ -155,6 +159,10 @@ class Processes(Engine):
         super().__init__(None, 2 * self._workers)
 
     def submit(self, batch: list[Cell], options: dict[str, bool]) -> cf.Future:
+        if getattr(multiprocessing.current_process(), "_inheriting", False):
+            # This is a worker, which reads the script from its beginning, and the script sweeps: the parent says so once, in
+            # `mend`. A worker of a worker could not be started here anyway (multiprocessing/spawn.py).
+            raise SystemExit(UNGUARDED)
         if self.executor is None:
             # Not forked: this process has threads whose locks a fork would keep for ever.
             context = multiprocessing.get_context("spawn")
@@ -162,7 +170,15 @@ class Processes(Engine):
         return super().submit(batch, options)
 
     def mend(self, error: BaseException) -> None:
+        processes = list((getattr(self.executor, "_processes", None) or {}).values())
+        # Those that were not the first are told to end and have another code.
+        unguarded = any(process.exitcode == UNGUARDED for process in processes)
         self.close()
+        if unguarded:
+            raise SweepError(
+                "this script runs the sweep again in each of its worker processes, which read it from the beginning: put what is to "
+                'run once below `if __name__ == "__main__":`'
+            ) from None
 
     def close(self) -> None:
         executor, self.executor = self.executor, None

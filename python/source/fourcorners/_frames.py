@@ -3,18 +3,40 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any, Iterable, Iterator
 
+from ._extras import needs
+from ._html import Records
 from ._native import Record, RecordError, Series, from_json
 
 
+#: Documents of a folder, in the order they are read.
+DOCUMENTS = ("review.json", "replay.json")
+
+
 def load(path: str | os.PathLike[str]) -> list[Record]:
-    """The records of a `review.json`, or of what `fourcorners review --json` printed."""
-    with open(path, encoding="utf-8") as file:
+    """The records of a `review.json`, of what `fourcorners review --json` printed, or of a folder that a review or a replay has
+    written."""
+    found = Records()
+    for document in _documents(Path(path)):
         try:
-            return from_json(file.read())
+            with open(document, encoding="utf-8") as file:
+                found += from_json(file.read())
         except (RecordError, UnicodeDecodeError) as error:
-            raise RecordError(f"{os.fspath(path)}: {error}") from None
+            raise RecordError(f"{document}: {error}") from None
+    return found
+
+
+def _documents(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    found = [path / name for name in DOCUMENTS if (path / name).is_file()]
+    if found:
+        return found
+    below = sorted(inner.name for inner in path.glob("*/") if any((inner / name).is_file() for name in DOCUMENTS))
+    hint = f"; name one of the folders in it, for example {path / below[0]}" if below else ""
+    raise RecordError(f"{path}: it has no {' or '.join(DOCUMENTS)}{hint}")
 
 
 #: The columns of a table of figures, and how Arrow has them.
@@ -81,22 +103,19 @@ def _replay_row(figure: dict[str, Any]) -> dict[str, Any]:
 
 def to_pandas(records: Record | Iterable[Record]):
     """The figures of records as a pandas DataFrame, a row each."""
-    import pandas
-
+    pandas = needs("pandas", "frames", "to_pandas")
     return pandas.DataFrame(rows(_list(records)))
 
 
 def to_arrow(records: Record | Iterable[Record]):
     """The figures of records as a table of Arrow, a row each."""
-    import pyarrow
-
+    pyarrow = needs("pyarrow", "frames", "to_arrow")
     return pyarrow.Table.from_pylist(rows(_list(records)))
 
 
 def series_to_pandas(series: Series):
     """A series as a pandas DataFrame, a row a second. The columns are views where pandas lets them."""
-    import pandas
-
+    pandas = needs("pandas", "frames", "to_pandas")
     columns = {
         "iops": series.iops,
         "mb_per_s": series.mb_per_s,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Iterator
 
 from . import _frames
+from ._extras import needs
 from ._native import Results
 
 #: What a row says of its record, and how a table has it; before the columns that all tables of figures have.
@@ -35,13 +36,13 @@ _AT_A_TIME = 256
 
 def to_pandas(results: Results, **filters: Any):
     """The figures of the records of a filter as a pandas DataFrame."""
+    needs("pandas", "frames", "to_pandas")
     return to_arrow(results, **filters).to_pandas()
 
 
 def to_arrow(results: Results, **filters: Any):
     """The same as a table of Arrow."""
-    import pyarrow
-
+    pyarrow = needs("pyarrow", "frames", "to_arrow")
     schema = _schema()
     tables = [pyarrow.Table.from_pylist(rows, schema) for rows in _rows(results, filters)]
     return pyarrow.concat_tables(tables) if tables else schema.empty_table()
@@ -49,9 +50,8 @@ def to_arrow(results: Results, **filters: Any):
 
 def to_parquet(results: Results, file: str | os.PathLike[str], **filters: Any) -> int:
     """The same as a Parquet file, whole or the one before; how many rows."""
-    import pyarrow
-    import pyarrow.parquet
-
+    pyarrow = needs("pyarrow", "frames", "to_parquet")
+    needs("pyarrow.parquet", "frames", "to_parquet")
     from ._parquet import whole
 
     schema, count = _schema(), 0

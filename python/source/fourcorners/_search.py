@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ._extras import needs
 from ._objective import LOSS, Choice, Found, Objective
 
 #: What is programmed at once takes this long: with page size and dies it says how fast a drive writes.
@@ -209,7 +210,7 @@ class Search:
 
     def round(self, begin: Found, less: float) -> Found:
         """A few steps of SciPy's trust region, with slopes that are measured once and data that count so much less."""
-        from scipy.optimize import least_squares
+        least_squares = needs("scipy.optimize", "twin", "a twin").least_squares
 
         objective, choice = self.objective, begin.choice
         low, high = objective.bounds()

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Callable, Union
 
 from ._engine import Engine, SweepError
+from ._extras import needs
 from ._native import Drive, FioJobs, Job, __version__
 from ._task import COLUMNS, Cell, Outcome, Review, Task, describe, key_of
 
@@ -58,6 +59,7 @@ class Sweep:
 
     def to_arrow(self):
         """The same as a table of Arrow."""
+        needs("pyarrow", "sweep", "to_arrow")
         from . import _parquet
 
         axes = list(dict.fromkeys(name for _, axes in self._cells for name in axes))
@@ -65,7 +67,17 @@ class Sweep:
 
     def to_pandas(self):
         """The same as a pandas DataFrame."""
+        needs("pandas", "frames", "to_pandas")
         return self.to_arrow().to_pandas()
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """The rows of `to_pylist`, one after the other."""
+        return iter(self.to_pylist())
+
+    def _repr_html_(self) -> str:
+        from . import _html
+
+        return _html.sweep(self)
 
     @property
     def failed(self) -> list[dict[str, Any]]:
@@ -95,10 +107,12 @@ class _Planner:
     """From cells to runs. Profiles are read once for all cells that share one."""
 
     def __init__(self, task: Task) -> None:
+        if isinstance(task, str):
+            task = Job.from_fio(task)
         if not isinstance(task, (Job, FioJobs, Review)):
             task = list(task)
             if not task or not all(isinstance(job, Job) for job in task):
-                raise SweepError("a sweep runs a Job, a list of Jobs, Job.from_fio(text) or a Review")
+                raise SweepError("a sweep runs a Job, a list of Jobs, the text of a job file or a Review")
         self._task, self._described = task, json.dumps(describe(task), sort_keys=True)
         self._drives: dict[Any, tuple[Drive, str]] = {}
 
@@ -138,7 +152,7 @@ def _drive_of(axes: dict[str, Any]) -> tuple[Drive, str]:
 
 def sweep(
     grid: Grid,
-    job: Task,
+    job: Task | str,
     executor: Any = None,
     *,
     into: str | os.PathLike[str] | None = None,
@@ -148,7 +162,7 @@ def sweep(
     records: bool = False,
     progress: Callable[[int, int], Any] | None = None,
 ) -> Sweep:
-    """Runs a job, several one after the other, a fio job file's or a `Review` on every drive of a grid.
+    """Runs a job, several one after the other, those of a fio job file (its text) or a `Review` on every drive of a grid.
 
     `grid` maps axes to values: `drive` (names, profiles, Drives), `spare`, `host`, `seed` and any
     parameter of a profile (`"gc.policy"`); every combination is run on a new drive. A list of
@@ -180,6 +194,7 @@ def sweep(
     folder = None
     known: set[str] = set()
     if path is not None:
+        needs("pyarrow", "sweep", "into")
         from . import _parquet
 
         try:

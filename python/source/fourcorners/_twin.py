@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Callable, Mapping, Sequence
 
 from . import _features
+from ._extras import needs
 from ._native import Drive, Error, Record, drives
 from ._objective import Objective
 from ._parameters import DEFAULT_KEYS, Parameter, from_catalogue
@@ -53,7 +54,7 @@ class Twin:
 
     def to_pandas(self):
         """The parameters as a pandas DataFrame."""
-        import pandas
+        pandas = needs("pandas", "frames", "to_pandas")
 
         rows = [vars(fitted) for fitted in self.parameters.values()]
         return pandas.DataFrame(rows).set_index("key")

@@ -12,10 +12,10 @@ use super::results::failure;
 
 /// The references that were asked for; `db` is the database they come from if they are the reader's own.
 pub(super) fn references(
-    which: WhichReferences,
+    which: Option<WhichReferences>,
     db: Option<&PathBuf>,
 ) -> Result<References, Failure> {
-    match which {
+    match which.unwrap_or(WhichReferences::Catalogue) {
         WhichReferences::Catalogue => Ok(References::built_in().clone()),
         WhichReferences::None => Ok(References::none()),
         WhichReferences::Mine => {

@@ -1,9 +1,12 @@
 //! Arguments as typed, of most commands; some have theirs beside them.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 use fourcorners_report::Pasted;
+
+use super::terminal::say;
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "For example: fourcorners completions bash > \
@@ -54,14 +57,18 @@ pub(super) struct ReviewArgs {
     #[arg(long, value_name = "N|all", value_parser = most_ios)]
     pub(super) ios: Option<u64>,
 
-    /// Leave this percentage at the end of each target untouched, as spare area
-    #[arg(long, value_name = "PCT", default_value_t = 0.0, allow_negative_numbers = true)]
+    /// Leave this percentage at the end of each target untouched, as spare area: 25 or 25%
+    #[arg(long, value_name = "PCT", default_value_t = 0.0, allow_negative_numbers = true, value_parser = percent)]
     pub(super) spare: f64,
 
     /// Write review.html and review.json into this folder, replacing earlier ones
     /// [default: a new folder in ./fourcorners-results; with --json: none]
     #[arg(long, short, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
+
+    /// The folder of new folders.
+    #[arg(skip)]
+    pub(super) results: Option<PathBuf>,
 
     /// Continue the stopped or killed review in this folder; give the same arguments again
     #[arg(long, value_name = "DIR", conflicts_with = "out")]
@@ -80,9 +87,9 @@ pub(super) struct ReviewArgs {
     #[arg(long, value_name = "HOW", value_enum, default_value = "discard")]
     pub(super) purge: PurgeHow,
 
-    /// What a page of one drive shows it among
-    #[arg(long, value_name = "WHICH", value_enum, default_value = "catalogue")]
-    pub(super) references: WhichReferences,
+    /// What a page of one drive shows it among [default: catalogue]
+    #[arg(long, value_name = "WHICH", value_enum)]
+    pub(super) references: Option<WhichReferences>,
 
     /// Print one JSON document instead of tables
     #[arg(long)]
@@ -141,9 +148,9 @@ pub(super) struct ReportArgs {
     #[arg(long)]
     pub(super) overwrite: bool,
 
-    /// What a page of one drive shows it among
-    #[arg(long, value_name = "WHICH", value_enum, default_value = "catalogue")]
-    pub(super) references: WhichReferences,
+    /// What a page of one drive shows it among [default: catalogue]
+    #[arg(long, value_name = "WHICH", value_enum)]
+    pub(super) references: Option<WhichReferences>,
 
     /// Write every chart of the page to this folder as PNG, 1600 pixels wide
     #[arg(long, value_name = "DIR")]
@@ -218,6 +225,22 @@ pub(super) struct KeepArgs {
     /// Store the results in no database
     #[arg(long, conflicts_with = "db")]
     pub(super) no_db: bool,
+
+    /// What is said before anything is measured, of values that are from a config file.
+    #[arg(skip)]
+    pub(super) note: Option<String>,
+}
+
+impl KeepArgs {
+    /// Where the database is that was typed, unless there is to be none.
+    pub(super) fn stored_in(&mut self) -> Option<&mut Option<PathBuf>> {
+        (!self.no_db).then_some(&mut self.db)
+    }
+
+    /// Says where values are from that nobody typed.
+    pub(super) fn say_note(&self) {
+        self.note.iter().for_each(|note| say(note));
+    }
 }
 
 /// How a real drive is made to forget everything.
@@ -477,6 +500,10 @@ pub(super) struct SweepArgs {
     /// Folder for the results [default: the plan's own, or its name without .toml]
     #[arg(long, value_name = "DIR")]
     pub(super) into: Option<PathBuf>,
+
+    /// The Python that runs it.
+    #[arg(skip)]
+    pub(super) python: Option<OsString>,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -556,6 +583,12 @@ pub(super) struct ValidateArgs {
     /// Replace any other file of that name as well
     #[arg(long)]
     pub(super) overwrite: bool,
+}
+
+/// A percentage, with its sign or without.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text);
+    number.parse().map_err(|_| "give a percentage, for example 25 or 25%".into())
 }
 
 /// A number of I/Os, or all there are.

@@ -27,8 +27,21 @@ use super::args::{
   fourcorners choose task:boot --have intel-x25-m-g2-160gb --gb-per-day 20
   fourcorners diagnose crucial-m4-256gb
   fourcorners trace info web.load.gz
-  fourcorners trace replay generated:light crucial-m4-256gb")]
+  fourcorners trace replay generated:light crucial-m4-256gb
+
+Environment and files:
+  FOURCORNERS_DATABASE   database of results (--db)
+  FOURCORNERS_PYTHON     Python of `sweep`
+  FOURCORNERS_CONFIG     config file (--config); `fourcorners config --help` says what is in one
+  NO_COLOR               no colours on the terminal
+  $XDG_CONFIG_HOME/fourcorners/config.toml, or in ~/.config: the config file
+  $XDG_DATA_HOME/fourcorners/results.db, or in ~/.local/share: the database of results
+
+Exit codes: 0 done; 1 failed or interrupted; 2 wrong usage, nothing was run")]
 pub(super) struct CommandLine {
+    #[command(flatten)]
+    pub(super) defaults: super::config::ConfigArgs,
+
     #[command(subcommand)]
     pub(super) command: Option<Command>,
 }
@@ -67,6 +80,8 @@ pub(super) enum Command {
     Tasks(TasksArgs),
     // Described at its arguments, as Run is.
     Methods(super::methods::MethodsArgs),
+    // The same.
+    Config(super::config::ShowArgs),
     /// Run jobs on a grid of drives, on this machine or on a Dask cluster (needs Python)
     Sweep(SweepArgs),
     /// Check what this machine and a target can measure, and why not; writes nothing

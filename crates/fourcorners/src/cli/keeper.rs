@@ -24,6 +24,13 @@ impl Keeper {
     /// A database that was asked for with `--db` and cannot be used. The one that nobody named may be
     /// missing: then that is said, and nothing else.
     pub(super) fn open(args: &KeepArgs) -> Result<Keeper, String> {
+        let keeper = Keeper::opened(args)?;
+        // Only now: a refusal is one line.
+        args.say_note();
+        Ok(keeper)
+    }
+
+    fn opened(args: &KeepArgs) -> Result<Keeper, String> {
         let nowhere = Keeper { store: Mutex::new(None) };
         if args.no_db {
             return Ok(nowhere);

@@ -10,6 +10,7 @@ mod bench;
 mod choose;
 mod command;
 mod compare;
+mod config;
 mod crash;
 mod diagnose;
 mod doctor;
@@ -57,6 +58,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use command::{Command, CommandLine};
+use config::{Config, ConfigArgs, Taken};
 use outcome::{End, Failure};
 use terminal::say;
 
@@ -65,9 +67,12 @@ use terminal::say;
 pub fn run<T: Into<OsString> + Clone>(line: impl IntoIterator<Item = T>) -> ExitCode {
     // A file that may not grow is an error of a write then, and no sudden end (setrlimit(2)).
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
-    let result = match CommandLine::try_parse_from(line).map(|line| line.command) {
-        Ok(None) => doctor::drives(),
-        Ok(Some(command)) => dispatch(command),
+    let mut taken = Vec::new();
+    let result = match CommandLine::try_parse_from(line) {
+        Ok(CommandLine { command: None, .. }) => doctor::drives(),
+        Ok(CommandLine { command: Some(command), defaults }) => {
+            with_defaults(command, &defaults, &mut taken)
+        }
         Err(error) if is_help(&error) => {
             // As below: whoever does not read the help has seen enough.
             let _ = error.print();
@@ -80,19 +85,40 @@ pub fn run<T: Into<OsString> + Clone>(line: impl IntoIterator<Item = T>) -> Exit
         Ok(End::Incomplete) => ExitCode::from(1),
         Ok(End::Code(code)) => ExitCode::from(code),
         Err(Failure::Usage(message)) => {
-            say(&format!("fourcorners: {message}"));
+            say(&format!("fourcorners: {message}{}", Taken::blamed(&taken, &message)));
             ExitCode::from(2)
         }
         Err(Failure::Failed(error)) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(Failure::Failed(error)) => {
-            say(&format!("fourcorners: {error:#}"));
+            let message = format!("{error:#}");
+            say(&format!("fourcorners: {message}{}", Taken::blamed(&taken, &message)));
             ExitCode::from(1)
         }
     }
 }
 
+/// Runs a command with the user's defaults for what was not typed; `taken` are those it has.
+fn with_defaults(
+    mut command: Command,
+    defaults: &ConfigArgs,
+    taken: &mut Vec<Taken>,
+) -> Result<End, Failure> {
+    // They are written into the shell's start-up files, where nobody sees what goes wrong.
+    let config = match command {
+        Command::Completions(_) | Command::Man(_) => Config::none(),
+        _ => Config::read(defaults).map_err(Failure::Usage)?,
+    };
+    *taken = config::fill(&mut command, &config);
+    // What measures says it itself, after it was checked.
+    let measures = matches!(command, Command::Review(_) | Command::Quick(_) | Command::Trace(_));
+    if !measures && let Some(note) = Taken::note(taken) {
+        say(&note);
+    }
+    dispatch(command, &config)
+}
+
 /// Runs a command whose arguments were understood.
-fn dispatch(command: Command) -> Result<End, Failure> {
+fn dispatch(command: Command, config: &Config) -> Result<End, Failure> {
     match command {
         Command::Review(args) => review::run(args),
         Command::Quick(args) => quick::run(&args),
@@ -112,6 +138,7 @@ fn dispatch(command: Command) -> Result<End, Failure> {
         Command::Sweep(args) => sweep::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Methods(args) => methods::run(&args),
+        Command::Config(args) => config::run(&args, config),
         Command::Serve(args) => serve::run(&args),
         Command::Crash(args) => crash::run(&args),
         Command::Diagnose(args) => diagnose::run(&args),

@@ -10,7 +10,7 @@ use fourcorners_report::{self as report, References};
 use super::args::ReviewArgs;
 
 /// The folder of default folders.
-const RESULTS: &str = "fourcorners-results";
+pub(super) const RESULTS: &str = "fourcorners-results";
 /// Most characters of a target's name in a folder's name: a file name has 255 bytes.
 const MOST_NAME: usize = 60;
 const PAGE: &str = "review.html";
@@ -25,15 +25,16 @@ pub(super) fn open(
     targets: &[DeviceUnderTest],
 ) -> Result<Option<ResultsFolder>, String> {
     let wanted = args.resume.as_ref().or(args.out.as_ref());
+    let folders = args.results.as_deref().unwrap_or(Path::new(RESULTS));
     let made = match wanted {
         Some(folder) => ResultsFolder::at(folder, &[PAGE]),
         None if args.json => return Ok(None),
-        None => ResultsFolder::new_in(Path::new(RESULTS), &default_name(targets), &[PAGE]),
+        None => ResultsFolder::new_in(folders, &default_name(targets), &[PAGE]),
     };
     made.map(Some).map_err(|error| {
         format!(
             "cannot write into {}: {error}; choose another --out",
-            wanted.map_or(Path::new(RESULTS), PathBuf::as_path).display()
+            wanted.map_or(folders, PathBuf::as_path).display()
         )
     })
 }

@@ -32,6 +32,7 @@ pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
     let campaign = check(&args).map_err(Failure::Usage)?;
     let sessions = campaign.sessions().map_err(failure)?;
     if args.dry_run {
+        args.keep.say_note();
         let once = Campaign { repeat: 1, ..campaign }.sessions().map_err(failure)?;
         dry_run::print(&once, args.repeat)?;
         return Ok(End::Done);

@@ -320,6 +320,7 @@ fn serve<T: Target + Clone + 'static>(
         name: name.clone(),
         title: profile.title.clone(),
         size: size.clone(),
+        bytes: geometry.bytes(),
         uri: address.clone(),
     };
     let page = args.web.map(|listen| ServedPage::open(listen, on_page)).transpose();
@@ -424,6 +425,7 @@ fn counters_since(ssd: &Ssd, before: &SsdCounters) -> DriveCounters {
         percentage_used: wear.endurance_used.map(|used| used * 100.0),
         read_only: wear.read_only,
         power_on_s: ssd.now().as_secs(),
+        temperature_c: ssd.heat().map(|heat| heat.temperature_c),
         write_amplification: now.write_amplification_since(before),
     }
 }

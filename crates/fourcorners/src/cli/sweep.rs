@@ -11,11 +11,13 @@ use anyhow::anyhow;
 use super::args::SweepArgs;
 use super::outcome::{End, Failure};
 
+/// The Python that is used unless another is named.
+pub(super) const PYTHON: &str = "python3";
 /// Names the Python to use.
-const VARIABLE: &str = "FOURCORNERS_PYTHON";
+pub(super) const VARIABLE: &str = "FOURCORNERS_PYTHON";
 
 pub(super) fn run(args: &SweepArgs) -> Result<End, Failure> {
-    let python = std::env::var_os(VARIABLE).unwrap_or_else(|| OsString::from("python3"));
+    let python = args.python.clone().unwrap_or_else(|| OsString::from(PYTHON));
     let shown = python.to_string_lossy();
     let asked = Command::new(&python)
         .args(["-c", "import fourcorners.__main__"])

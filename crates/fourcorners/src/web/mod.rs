@@ -14,6 +14,7 @@ mod budget;
 mod connections;
 mod drives;
 mod error;
+mod metrics;
 mod results;
 mod reviews;
 mod running;
@@ -142,6 +143,7 @@ fn router(shared: Arc<Shared>) -> Router {
     Router::new()
         .nest("/api", api)
         .merge(reports)
+        .route("/metrics", get(reviews::metrics))
         .route("/", get(assets::index))
         .route("/assets/{name}", get(assets::asset))
         .fallback(error::not_found)

@@ -12,6 +12,7 @@ use fourcorners_lab::review::{MOST_SPARE_PERCENT, Method};
 use serde::{Deserialize, Serialize};
 
 use super::error::Refused;
+use super::metrics::{self, Exposition};
 use super::running::{Running, Status};
 use super::shared::Shared;
 
@@ -80,7 +81,9 @@ impl Wanted {
             arguments.push("--quick".into());
         }
         let (spare, seed) = (self.spare.to_string(), self.seed.to_string());
+        // What is chosen on the page is all there is: nothing is from a config file.
         let rest = ["--spare", &spare, "--seed", &seed, "--json", "--progress", "json"];
+        arguments.push("--no-config".into());
         arguments.extend(rest.map(String::from));
         arguments
     }
@@ -128,6 +131,12 @@ pub(super) async fn all(State(shared): State<Arc<Shared>>) -> Response {
         reviews: reviews.iter().map(|review| review.status().without_series()).collect(),
     };
     Json(listed).into_response()
+}
+
+/// What a monitoring system is told of them.
+pub(super) async fn metrics(State(shared): State<Arc<Shared>>) -> Exposition {
+    let reviews: Vec<Status> = shared.reviews.lock().iter().map(|review| review.status()).collect();
+    metrics::reviews(&reviews)
 }
 
 pub(super) async fn start(
@@ -202,7 +211,8 @@ mod tests {
         let asked = r#"{"drives": ["crucial-m4-256gb"], "methods": ["toms", "trim"],
                         "quick": true, "spare": 12.5, "seed": 7}"#;
         let arguments = wanted(asked).expect("it may be started").arguments().join(" ");
-        let expected = "review crucial-m4-256gb --methods toms,trim --quick --spare 12.5 --seed 7 \
+        let expected = "review crucial-m4-256gb --methods toms,trim --quick --no-config --spare 12.5 \
+                        --seed 7 \
                         --json --progress json";
         assert_eq!(arguments, expected);
     }

@@ -39,17 +39,17 @@ struct State {
 /// How far a review is.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Status {
-    number: u64,
-    wanted: Wanted,
+    pub(super) number: u64,
+    pub(super) wanted: Wanted,
     /// `running`, `done`, `stopped` or `failed`.
-    state: &'static str,
+    pub(super) state: &'static str,
     /// 0 to 1, by how long the methods take on the drives' clocks.
-    done: f64,
-    elapsed_s: f64,
+    pub(super) done: f64,
+    pub(super) elapsed_s: f64,
     /// None before there is enough to go by.
-    remaining_s: Option<f64>,
-    parts: Vec<Part>,
-    figures: Vec<Figure>,
+    pub(super) remaining_s: Option<f64>,
+    pub(super) parts: Vec<Part>,
+    pub(super) figures: Vec<Figure>,
     /// What it said to a person, the last lines.
     said: Vec<String>,
 }
@@ -70,30 +70,30 @@ impl Status {
 
 /// A method of a drive.
 #[derive(Clone, Debug, Serialize)]
-struct Part {
-    target: String,
-    method: String,
+pub(super) struct Part {
+    pub(super) target: String,
+    pub(super) method: String,
     /// How long it takes on the drive's clock.
-    seconds: f64,
-    done: f64,
+    pub(super) seconds: f64,
+    pub(super) done: f64,
     /// What it is doing.
-    words: String,
+    pub(super) words: String,
     /// What it is measuring.
-    figure: Option<String>,
+    pub(super) figure: Option<String>,
     /// Of the job that is running, or was the last one.
-    iops: Vec<u64>,
-    mb_per_s: Vec<f64>,
+    pub(super) iops: Vec<u64>,
+    pub(super) mb_per_s: Vec<f64>,
     /// The id of its record.
-    record: Option<String>,
+    pub(super) record: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize)]
-struct Figure {
-    target: String,
-    method: String,
+pub(super) struct Figure {
+    pub(super) target: String,
+    pub(super) method: String,
     name: String,
-    mb_per_s: f64,
-    iops: f64,
+    pub(super) mb_per_s: f64,
+    pub(super) iops: f64,
 }
 
 impl Running {

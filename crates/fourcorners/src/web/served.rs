@@ -21,6 +21,7 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
 use super::access::{self, Access};
+use super::metrics::{self, Exposition};
 use super::{assets, connections, error};
 
 /// Seconds that are shown: ten minutes.
@@ -54,6 +55,8 @@ pub(crate) struct About {
     pub(crate) title: String,
     /// Its size, in words.
     pub(crate) size: String,
+    /// The same, bytes.
+    pub(crate) bytes: u64,
     /// Where clients connect.
     pub(crate) uri: String,
 }
@@ -74,6 +77,9 @@ struct Shown {
     report: Option<Value>,
     /// What was done in the last seconds, the oldest first.
     seconds: VecDeque<Second>,
+    /// The same report, for what it has beside that.
+    #[serde(skip)]
+    latest: Option<Report>,
     #[serde(skip)]
     before: Totals,
 }
@@ -118,6 +124,7 @@ impl ServedPage {
         let shown = Arc::new(Mutex::new(Shown {
             drive: about,
             report: None,
+            latest: None,
             seconds: VecDeque::new(),
             before: Totals::default(),
         }));
@@ -140,6 +147,7 @@ impl ServedPage {
             shown.seconds.pop_front();
         }
         shown.report = Some(value);
+        shown.latest = Some(report.clone());
     }
 }
 
@@ -182,6 +190,7 @@ fn lock(shown: &Mutex<Shown>) -> MutexGuard<'_, Shown> {
 fn router(shown: Arc<Mutex<Shown>>) -> Router {
     Router::new()
         .route("/api/served", get(served))
+        .route("/metrics", get(metrics))
         .route("/", get(assets::served_index))
         .route("/assets/{name}", get(assets::asset))
         .fallback(error::not_found)
@@ -201,6 +210,12 @@ async fn served(State(shown): State<Arc<Mutex<Shown>>>) -> Response {
     }
 }
 
+/// What a monitoring system is told: the last report, as the page has it.
+async fn metrics(State(shown): State<Arc<Mutex<Shown>>>) -> Exposition {
+    let shown = lock(&shown);
+    metrics::served(&shown.drive, shown.latest.as_ref())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -211,6 +226,7 @@ mod tests {
             name: String::new(),
             title: String::new(),
             size: String::new(),
+            bytes: 0,
             uri: String::new(),
         };
         for elsewhere in ["0.0.0.0:0", "192.0.2.1:80", "[::]:0"] {

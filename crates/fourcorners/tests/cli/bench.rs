@@ -26,12 +26,18 @@ pub(crate) fn data_home() -> (&'static str, &'static Path) {
     ("XDG_DATA_HOME", &DATA)
 }
 
+/// Takes away the defaults of whoever runs the tests: a file that sets nothing, and no variable.
+pub(crate) fn without_defaults(command: &mut Command) {
+    command.env("FOURCORNERS_CONFIG", "/dev/null").env_remove("FOURCORNERS_DATABASE");
+}
+
 /// The binary, to be run in `dir`.
 pub(crate) fn command<S: AsRef<OsStr>>(dir: &Path, args: &[S]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fourcorners"));
     command.args(args).current_dir(dir).stdin(Stdio::null()).env("RUST_BACKTRACE", "0");
     let (name, folder) = data_home();
     command.env(name, folder);
+    without_defaults(&mut command);
     command
 }
 

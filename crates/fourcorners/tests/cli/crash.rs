@@ -5,9 +5,12 @@ use std::process::{Command, Output, Stdio};
 
 use fourcorners_testing::skipped;
 
+use crate::bench::without_defaults;
+
 fn fourcorners(dir: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fourcorners"));
     command.args(args).current_dir(dir);
+    without_defaults(&mut command);
     command
 }
 

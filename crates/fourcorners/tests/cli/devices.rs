@@ -101,7 +101,7 @@ fn what_cannot_be_asked_is_not_written() {
             place => format!("mount -t tmpfs none {place} && "),
         };
         let review = format!(
-            "{hide}exec {} review {1} --quick --destroy {1} --force {1} --methods lba-pass --json",
+            "{hide}FOURCORNERS_CONFIG=/dev/null exec {} review {1} --quick --destroy {1} --force {1} --methods lba-pass --json",
             env!("CARGO_BIN_EXE_fourcorners"),
             image.text()
         );

@@ -9,7 +9,9 @@ use fourcorners_testing::skipped;
 use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::process::Signal;
 
-use crate::bench::{HDD, M4, Ran, Started, command, data_home, folder, obeys_the_laws, start};
+use crate::bench::{
+    HDD, M4, Ran, Started, command, data_home, folder, obeys_the_laws, start, without_defaults,
+};
 
 /// Stops a long virtual review after `wait`.
 fn stopped_after(wait: Duration, signal: Signal) -> Ran {
@@ -61,6 +63,7 @@ fn nohup_means_that_it_goes_on() {
     let mut shell = Command::new("sh");
     shell.args(["-c", script, env!("CARGO_BIN_EXE_fourcorners"), "review", M4, "--quick"]);
     shell.arg("--json").current_dir(dir.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    without_defaults(&mut shell);
     let (name, data) = data_home();
     let mut review = Started::of(shell.env(name, data));
     for signal in [Signal::HUP, Signal::INT] {

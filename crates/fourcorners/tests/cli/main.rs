@@ -8,6 +8,7 @@ mod bench;
 mod choose;
 mod compare;
 mod compressing;
+mod config;
 mod crash;
 mod devices;
 mod diagnose;
@@ -31,6 +32,8 @@ mod limits;
 #[path = "../../../linux/tests/guard/bench.rs"]
 mod media;
 mod methods;
+#[path = "../openmetrics/mod.rs"]
+mod openmetrics;
 mod output;
 mod plans;
 mod profiles;

@@ -10,7 +10,7 @@ use fourcorners_results::store::{Filter, Store};
 use fourcorners_testing::skipped;
 use rustix::process::Signal;
 
-use crate::bench::{HDD, M4, Ran, Started, command, folder, refused, saved};
+use crate::bench::{HDD, M4, Ran, Started, command, folder, refused, saved, without_defaults};
 use crate::fixture;
 use crate::media::{Undo, is_root, run as tool};
 
@@ -327,6 +327,7 @@ fn a_file_that_may_not_grow_is_said_and_what_is_there_stays() {
     let mut shell = Command::new("sh");
     shell.args(["-c", script, env!("CARGO_BIN_EXE_fourcorners")]);
     shell.args(["results", "import", "many.json", "--db", "r.db"]).current_dir(at);
+    without_defaults(&mut shell);
     let ran = Started::of(shell.stdout(Stdio::piped()).stderr(Stdio::piped())).finish();
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), ""), "{}", ran.stderr);
     assert!(ran.stderr.starts_with("fourcorners: the database r.db: "), "{}", ran.stderr);

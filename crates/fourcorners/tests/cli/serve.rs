@@ -3,6 +3,8 @@
 #[cfg(feature = "vhost-user")]
 #[path = "serve/machine.rs"]
 mod machine;
+#[path = "serve/metrics.rs"]
+mod metrics;
 #[path = "serve/nbd.rs"]
 mod nbd;
 #[path = "serve/page.rs"]
@@ -12,6 +14,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
 
+use crate::bench::without_defaults;
 use nbd::Client;
 use serde_json::Value;
 
@@ -19,6 +22,7 @@ use serde_json::Value;
 fn fourcorners(dir: &tempfile::TempDir, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fourcorners"));
     command.args(args).current_dir(dir.path());
+    without_defaults(&mut command);
     command
 }
 

@@ -95,6 +95,8 @@ fn sizes_spare_areas_and_seeds() {
         (&["review", M4, "--spare", "NaN"], "--spare NaN"),
         (&["review", M4, "--spare", "inf"], "--spare inf"),
         (&["review", M4, "--spare", "a lot"], "invalid value 'a lot'"),
+        (&["review", M4, "--spare", "91%"], "from 0 to 90"),
+        (&["review", M4, "--spare", "25%%"], "25 or 25%"),
         (&["review", M4, "--seed", "-1"], "--seed"),
         (&["review", M4, "--seed", "18446744073709551616"], "--seed"),
     ]);

@@ -55,7 +55,7 @@ pub use error::StoreError;
 pub use export::csv_header;
 pub use import::Imported;
 pub use import::{documents, read_document};
-pub use place::default_path;
+pub use place::{DATABASE_VARIABLE, built_in_path, default_path};
 pub use query::{FigureRow, Filter, Summary};
 pub use write::Added;
 

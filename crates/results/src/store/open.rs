@@ -11,7 +11,7 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::lock::{Hold, hold};
-use super::place::default_path;
+use super::place::built_in_path;
 use super::schema::{self, APPLICATION_ID};
 use super::{Store, StoreError};
 
@@ -154,7 +154,7 @@ fn look(path: &Path) -> Result<(), StoreError> {
     if header.len() < HEADER_BYTES || !header.starts_with(MAGIC) {
         let why = "it does not begin as a database does";
         // Nobody else has files at this place: it was one of ours.
-        return match default_path().is_some_and(|ours| ours == path) {
+        return match built_in_path().is_some_and(|ours| ours == path) {
             true => Err(StoreError::Damaged { path: path.into(), why: why.into() }),
             false => Err(foreign(why)),
         };

@@ -61,7 +61,7 @@ pub(super) struct CompareArgs {
 
     /// Database [default: fourcorners/results.db in $XDG_DATA_HOME or ~/.local/share]
     #[arg(long, value_name = "FILE")]
-    db: Option<PathBuf>,
+    pub(super) db: Option<PathBuf>,
 }
 
 pub(super) fn run(args: &CompareArgs) -> Result<End, Failure> {

@@ -20,7 +20,7 @@ Examples:
 pub(in crate::cli) struct ResultsArgs {
     /// Database [default: fourcorners/results.db in $XDG_DATA_HOME or ~/.local/share]
     #[arg(long, value_name = "FILE", global = true)]
-    pub(super) db: Option<PathBuf>,
+    pub(in crate::cli) db: Option<PathBuf>,
 
     #[command(subcommand)]
     pub(super) command: ResultsCommand,

@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use crate::cli::args::{KeepArgs, TargetArgs};
 use clap::{Args as ClapArgs, Subcommand};
 
+/// The target that is every drive of the catalogue.
+pub(super) const ALL: &str = "all";
+
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "Formats, recognised by content: compact, blktrace, vscsi, fio-iolog, csv, msr, \
@@ -28,6 +31,19 @@ them. They are ranked by the time with at least one I/O in the drive; nothing is
 pub(in crate::cli) struct TraceArgs {
     #[command(subcommand)]
     pub(super) command: TraceCommand,
+}
+
+impl TraceArgs {
+    /// In which database results are kept, of a command that has any.
+    pub(in crate::cli) fn keep(&mut self) -> Option<&mut KeepArgs> {
+        match &mut self.command {
+            // A ranking of all drives is stored nowhere.
+            TraceCommand::Replay(args) if !args.targets.iter().any(|target| target == ALL) => {
+                Some(&mut args.keep)
+            }
+            _ => None,
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]

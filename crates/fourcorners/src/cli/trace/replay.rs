@@ -16,7 +16,7 @@ use fourcorners_report as report;
 use fourcorners_run::Observer;
 use fourcorners_trace as trace;
 
-use super::args::ReplayArgs;
+use super::args::{ALL, ReplayArgs};
 use super::{cannot_open, options, replay_all, tell_skipped};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::keeper::Keeper;
@@ -38,8 +38,6 @@ const FILL_BYTES: u32 = 131_072;
 /// The document in the folder of --out, and its page.
 pub(super) const JSON: &str = "replay.json";
 pub(super) const PAGE: &str = "replay.html";
-/// The target that is every drive of the catalogue.
-pub(super) const ALL: &str = "all";
 
 pub(super) fn run(args: &ReplayArgs) -> Result<End, Failure> {
     if args.targets.iter().any(|target| target == ALL) {

@@ -14,8 +14,8 @@ use fourcorners_record::Choice;
 use fourcorners_report as report;
 use fourcorners_trace::Options;
 
-use super::args::{DEPTH, ReplayArgs};
-use super::replay::{ALL, JSON, PAGE, check};
+use super::args::{ALL, DEPTH, ReplayArgs};
+use super::replay::{JSON, PAGE, check};
 use super::tell_skipped;
 use crate::cli::choose::{capacity_of, print, ranked};
 use crate::cli::interrupt::Interrupt;

@@ -73,7 +73,7 @@ fn reviewed(
         settings: Settings { quick, ..Settings::default() },
         repeat: 1,
     };
-    let nowhere = KeepArgs { db: None, no_db: true };
+    let nowhere = KeepArgs { db: None, no_db: true, note: None };
     let keeper = Keeper::open(&nowhere).map_err(Failure::Usage)?;
     let sink = TerminalSink { progress: Progress::new(interrupt, false), keeper: &keeper };
     Ok(campaign.carry_out(None, None, &sink)?.document)

@@ -25,6 +25,11 @@ impl Client {
 
     /// Writes 4 KiB of one byte.
     pub(super) fn write(&mut self, offset: u64, byte: u8) {
+        assert_eq!(self.write_or_fail(offset, byte), 0);
+    }
+
+    /// The same; the error number of the answer, 0 for none.
+    pub(super) fn write_or_fail(&mut self, offset: u64, byte: u8) -> u32 {
         let mut request = 0x2560_9513u32.to_be_bytes().to_vec();
         request.extend_from_slice(&[0, 0, 0, 1]);
         request.extend_from_slice(&[0; 8]);
@@ -34,6 +39,6 @@ impl Client {
         self.0.write_all(&request).expect("it is served");
         let mut reply = [0; 16];
         self.0.read_exact(&mut reply).expect("it is answered");
-        assert_eq!(reply[4..8], [0; 4]);
+        u32::from_be_bytes([reply[4], reply[5], reply[6], reply[7]])
     }
 }

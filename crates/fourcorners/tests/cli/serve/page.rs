@@ -9,18 +9,22 @@ use serde_json::Value;
 use super::nbd::Client;
 use super::{fourcorners, temporary};
 
-struct Served {
+pub(super) struct Served {
     child: Child,
-    address: String,
-    events: Box<dyn Iterator<Item = Value>>,
-    dir: tempfile::TempDir,
+    pub(super) address: String,
+    pub(super) events: Box<dyn Iterator<Item = Value>>,
+    pub(super) dir: tempfile::TempDir,
 }
 
 impl Served {
     fn start() -> Served {
+        Served::of("crucial-m4-256gb", &[])
+    }
+
+    pub(super) fn of(drive: &str, more: &[&str]) -> Served {
         let dir = temporary();
-        let args = ["serve", "crucial-m4-256gb", "--at", "unix:s", "--door", "0", "--web=0"];
-        let mut command = fourcorners(&dir, &[&args[..], &["--progress", "json"]].concat());
+        let args = ["serve", drive, "--at", "unix:s", "--door", "0", "--web=0"];
+        let mut command = fourcorners(&dir, &[&args[..], &["--progress", "json"], more].concat());
         let piped = command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = piped.spawn().expect("it runs");
         let told = BufReader::new(child.stderr.take().expect("it is piped")).lines();
@@ -33,7 +37,7 @@ impl Served {
     }
 
     /// Status, head and content.
-    fn send(&self, method: &str, path: &str, host: &str) -> (u16, String, String) {
+    pub(super) fn send(&self, method: &str, path: &str, host: &str) -> (u16, String, String) {
         let mut stream = TcpStream::connect(&self.address).expect("it listens");
         write!(stream, "{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n")
             .expect("it reads");

@@ -1,0 +1,110 @@
+"""What a notebook shows of records and sweeps: tables, and a chart of each figure's seconds.
+
+The charts take the colour of the text, so that they are seen on light and on dark pages. Whatever a drive is called is text.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any, Iterable, Sequence
+
+from ._native import Record
+
+#: Size of a chart, and how many points one has at most: what is drawn narrower than a pixel cannot be told apart.
+WIDTH, HEIGHT = 160, 28
+#: Rows of a sweep that are shown.
+MOST_ROWS = 20
+
+
+class Records(list):
+    """Records of a review or a file: a list, which a notebook shows as tables."""
+
+    def _repr_html_(self) -> str:
+        return "".join(record(one) for one in self)
+
+
+def record(of: Record) -> str:
+    """A record as a table: a row for each figure, with the course of its seconds."""
+    rows = []
+    for name, figure in of.figures.items():
+        latency = figure.latency_us
+        series = of.series.get(name)
+        rows.append(
+            [
+                name,
+                number(figure.mb_per_s),
+                number(figure.iops),
+                number(latency.mean),
+                number(latency.p99),
+                number(latency.max),
+                Html(chart(series.iops) if series is not None else ""),
+            ]
+        )
+    head = ["figure", "MB/s", "IOPS", "mean us", "99 % us", "max us", "IOPS by the second, from 0"]
+    ended = "" if of.failure is None else f" ({escape(of.failure)})"
+    title = f"<p><b>{escape(of.target.title)}</b>, {escape(of.method)}, {escape(of.clock)} time{ended}</p>"
+    notes = "".join(f"<p>{escape(note.text)}</p>" for note in of.notes)
+    return title + (table(head, rows) if rows else "") + notes
+
+
+class Html(str):
+    """Text that is HTML already."""
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A table of texts."""
+    line = "".join(f"<th>{escape(name)}</th>" for name in head)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{cell if isinstance(cell, Html) else escape(str(cell))}</td>" for cell in row) + "</tr>"
+        for row in rows
+    )
+    return f"<table><thead><tr>{line}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def chart(values: Any) -> str:
+    """Values as a line from 0 to the highest, in SVG."""
+    values = [float(value) for value in values]
+    if len(values) < 2 or max(values) <= 0:
+        return ""
+    # The least and the highest of what shares a column, in the order they came in.
+    a_column = max(1, -(-len(values) // WIDTH))
+    shown: list[tuple[int, float]] = []
+    for at in range(0, len(values), a_column):
+        part = range(at, min(at + a_column, len(values)))
+        ends = sorted({min(part, key=values.__getitem__), max(part, key=values.__getitem__)})
+        shown += [(place, values[place]) for place in ends]
+    most, last = max(values), len(values) - 1
+    points = " ".join(f"{x * WIDTH / last:.1f},{HEIGHT - y * HEIGHT / most:.1f}" for x, y in shown)
+    return (
+        f'<svg width="{WIDTH}" height="{HEIGHT}" viewBox="0 -1 {WIDTH} {HEIGHT + 2}" role="img">'
+        f"<title>{len(values)} seconds, up to {number(most)}</title>"
+        f'<polyline points="{points}" fill="none" stroke="currentColor"/></svg>'
+    )
+
+
+def number(value: float | None) -> str:
+    """A number with three digits, or all of those before the point."""
+    if value is None:
+        return ""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def sweep(of: Any) -> str:
+    """What came of a sweep: how many runs, and its first rows."""
+    rows = of.to_pylist()
+    axes = list(dict.fromkeys(axis for _, cell in of._cells for axis in cell))
+    head = [*axes, "figure", "MB/s", "IOPS", "99 % us", "refused"]
+    shown = [
+        [
+            *("" if row.get(axis) is None else row[axis] for axis in axes),
+            row["figure"] or "",
+            number(row.get("mb_per_s")),
+            number(row.get("iops")),
+            number(row.get("latency_p99_us")),
+            row["error"] or "",
+        ]
+        for row in rows[:MOST_ROWS]
+    ]
+    more = f"<p>and {len(rows) - MOST_ROWS:,} more</p>" if len(rows) > MOST_ROWS else ""
+    told = f"<p>{of.total:,} runs, {of.known:,} of them known before</p>"
+    return told + table(head, shown) + more
