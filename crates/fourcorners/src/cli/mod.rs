@@ -49,6 +49,9 @@ mod trace;
 mod validate;
 #[cfg(feature = "web")]
 mod web;
+#[cfg(not(feature = "web"))]
+#[path = "no_web.rs"]
+mod web;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -25,7 +25,10 @@ use super::outcome::{End, Failure};
 use super::served::{self, ServedAs, ServedDrive, ServedTarget};
 use super::terminal::say;
 use super::trace::candidates_named;
+#[cfg(not(feature = "web"))]
+use super::web::{About, PageError, ServedPage};
 use super::{then_try, web};
+#[cfg(feature = "web")]
 use crate::web::{About, PageError, ServedPage};
 
 /// Of the memory that is available, contents may take so much.
