@@ -21,7 +21,9 @@ fn run_in(dir: &Path, environment: &Environment<'_>, args: &[&str]) -> Ran {
     let mut run = command(dir, args);
     run.env_remove("FOURCORNERS_CONFIG")
         .env("HOME", "/nobody-s-home")
-        .env_remove("XDG_CONFIG_HOME");
+        .env_remove("XDG_CONFIG_HOME")
+        // Other tests store something where all of them do.
+        .env("XDG_DATA_HOME", dir.join("data-home"));
     for (name, value) in
         [("FOURCORNERS_CONFIG", environment.config), ("FOURCORNERS_DATABASE", environment.database)]
     {
@@ -77,9 +79,9 @@ fn the_command_line_counts_more_than_the_environment_and_that_more_than_the_file
     );
     // Control: without the file it is the built-in place, and nothing is said of a file.
     let said = list(&file, &["--no-config"]);
-    assert!(said.contains("data-of-cli-tests") && !said.contains("c.toml"), "{said}");
+    assert!(said.contains("data-home") && !said.contains("c.toml"), "{said}");
     let said = list(&Environment::default(), &[]);
-    assert!(said.contains("data-of-cli-tests"), "{said}");
+    assert!(said.contains("data-home"), "{said}");
 }
 
 #[test]
