@@ -1,4 +1,4 @@
-//! Why there is no such profile.
+//! Errors of the catalogue.
 
 use fourcorners_drive::config::ConfigError;
 

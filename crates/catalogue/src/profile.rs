@@ -93,6 +93,14 @@ impl Profile {
         }
     }
 
+    /// Whether the drive takes TRIMs.
+    pub fn takes_trim(&self) -> bool {
+        match &self.model {
+            Model::Ssd(ssd) => ssd.trim.supported,
+            Model::Hdd(_) => false,
+        }
+    }
+
     /// Memory that the drive takes, bytes: 9 for each 4 KiB of a solid-state drive's flash.
     pub fn memory_bytes(&self) -> u64 {
         match &self.model {

@@ -215,13 +215,18 @@ fn it_stops_when_it_is_told_to() {
     assert_eq!(stopped, Err(ChooseError::Stopped));
 }
 
-/// The m4, the disk, and several drives as one.
-fn beside(names: &[&str], arrays: &[&str], work: Work) -> Choice {
+/// Drives of the catalogue, and several as one.
+fn all_of(names: &[&str], arrays: &[&str], work: Work) -> Request {
     let mut request = request(work, names);
     request.candidates.extend(arrays.iter().map(|name| {
         let array = ArrayProfile::parse(name, None, &[]).expect("it is the name of one");
         Candidate::of_array(array.unwrap_or_else(|error| panic!("{error}")))
     }));
+    request
+}
+
+fn beside(names: &[&str], arrays: &[&str], work: Work) -> Choice {
+    let request = all_of(names, arrays, work);
     let choice = chosen(&request);
     assert_eq!(choice, chosen(&request), "twice the same");
     choice
@@ -238,6 +243,9 @@ fn two_drives_share_what_is_wide_and_not_what_comes_one_at_a_time() {
     assert!((0.48..0.55).contains(&(waited(&wide, stripe) / one)), "{wide:?}");
     assert!((0.95..1.10).contains(&(waited(&wide, mirror) / one)), "{wide:?}");
     assert!((of(&wide, stripe).capacity_gb / of(&wide, M4).capacity_gb - 2.0).abs() < 0.01);
+    // Nothing published was compared with an array; the m4's own family was.
+    let standing = |name: &str| of(&wide, name).band_standing.as_str();
+    assert_eq!((standing(stripe), standing(M4)), ("catalogue", "family and catalogue"));
     // An I/O that fits into a chunk, and the next after it, has one drive to wait for.
     let alone = (0..2000).map(|at| format!("{},read,{},4096\n", at * 10_000, at * 999_424));
     let mut file = tempfile::Builder::new().suffix(".csv").tempfile().expect("a temporary file");
@@ -247,6 +255,30 @@ fn two_drives_share_what_is_wide_and_not_what_comes_one_at_a_time() {
     assert!((0.95..1.05).contains(&(waited(&alone, stripe) / waited(&alone, M4))), "{alone:?}");
     // What no single drive has: years of several, whose members wear apart.
     assert_eq!(of(&alone, stripe).years, None);
+}
+
+#[test]
+fn the_state_of_an_array_is_that_of_its_flash_and_its_members_wear_apart() {
+    let [one, flash] = ["crucial-m4-64gb", "raid1:2xcrucial-m4-64gb"];
+    let [disks, cache] =
+        ["raid0:2xwd-velociraptor-300gb", "cache:crucial-m4-64gb+wd-velociraptor-300gb"];
+    let writes = trace(anywhere(20_000, 60_000_000_000).map(|at| ("write", at, 4096)));
+    let new = Request {
+        gb_per_day: Some(20.0),
+        ..all_of(&[one], &[flash, disks, cache], recording(writes.path()))
+    };
+    let used = Request { state: State::Used, ..new.clone() };
+    let (new, used) = (chosen(&new), chosen(&used));
+    for name in [one, flash] {
+        let [new, used] = [&new, &used].map(|choice| of(choice, name).waited_s);
+        assert!(used > 2.0 * new, "{name}: {new} s new, {used} s used");
+    }
+    for name in [disks, cache] {
+        assert_eq!(of(&new, name).waited_s, of(&used, name).waited_s, "{name}");
+    }
+    // Years are one drive's.
+    assert!(of(&new, one).years.is_some(), "{new:?}");
+    assert_eq!(of(&new, flash).years, None);
 }
 
 #[test]

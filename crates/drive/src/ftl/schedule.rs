@@ -1,4 +1,5 @@
-//! When a drive collects: at what pace it always does, here only what it does besides or instead.
+//! When a drive collects, where it is not always and a little with each write: ahead of need, in batches, or a whole victim at
+//! a time.
 
 use crate::config::{GcSection, Pacing, SsdConfig, Stall};
 

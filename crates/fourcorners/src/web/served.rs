@@ -15,7 +15,6 @@ use axum::routing::get;
 use axum::{Json, Router};
 use fourcorners_serve::Report;
 use serde::Serialize;
-use serde_json::Value;
 use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -74,12 +73,9 @@ pub(crate) struct ServedPage {
 struct Shown {
     drive: About,
     /// The last report, as `--progress json` prints it; null before the first.
-    report: Option<Value>,
+    report: Option<Report>,
     /// What was done in the last seconds, the oldest first.
     seconds: VecDeque<Second>,
-    /// The same report, for what it has beside that.
-    #[serde(skip)]
-    latest: Option<Report>,
     #[serde(skip)]
     before: Totals,
 }
@@ -124,7 +120,6 @@ impl ServedPage {
         let shown = Arc::new(Mutex::new(Shown {
             drive: about,
             report: None,
-            latest: None,
             seconds: VecDeque::new(),
             before: Totals::default(),
         }));
@@ -139,15 +134,13 @@ impl ServedPage {
 
     /// Shows a report from now on.
     pub(crate) fn show(&self, report: &Report) {
-        let Ok(value) = serde_json::to_value(report) else { return };
         let mut shown = lock(&self.shown);
         let second = shown.before.second(report);
         shown.seconds.extend(second);
         if shown.seconds.len() > MOST_SECONDS {
             shown.seconds.pop_front();
         }
-        shown.report = Some(value);
-        shown.latest = Some(report.clone());
+        shown.report = Some(report.clone());
     }
 }
 
@@ -213,7 +206,7 @@ async fn served(State(shown): State<Arc<Mutex<Shown>>>) -> Response {
 /// What a monitoring system is told: the last report, as the page has it.
 async fn metrics(State(shown): State<Arc<Mutex<Shown>>>) -> Exposition {
     let shown = lock(&shown);
-    metrics::served(&shown.drive, shown.latest.as_ref())
+    metrics::served(&shown.drive, shown.report.as_ref())
 }
 
 #[cfg(test)]

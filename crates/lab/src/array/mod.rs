@@ -111,13 +111,9 @@ impl ArrayProfile {
 
     /// Whether a TRIM of all of it comes to anything: all members of an array take one, or the SSD of a cache does.
     pub fn takes_trim(&self) -> bool {
-        let takes = |member: &Profile| match &member.model {
-            Model::Ssd(ssd) => ssd.trim.supported,
-            Model::Hdd(_) => false,
-        };
         match &self.kind {
-            ArrayKind::Array(config) => config.trim && self.members.iter().all(takes),
-            ArrayKind::Cache(_) => self.members.first().is_some_and(takes),
+            ArrayKind::Array(config) => config.trim && self.members.iter().all(Profile::takes_trim),
+            ArrayKind::Cache(_) => self.members.first().is_some_and(Profile::takes_trim),
         }
     }
 

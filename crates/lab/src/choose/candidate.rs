@@ -92,10 +92,7 @@ impl Candidate {
     /// Whether TRIMs come to anything on it.
     pub fn takes_trim(&self) -> bool {
         match &self.made_of {
-            MadeOf::Drive(profile) => match &profile.model {
-                Model::Ssd(ssd) => ssd.trim.supported,
-                Model::Hdd(_) => false,
-            },
+            MadeOf::Drive(profile) => profile.takes_trim(),
             MadeOf::Array(array) => array.takes_trim(),
         }
     }

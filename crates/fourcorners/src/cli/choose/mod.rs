@@ -86,22 +86,16 @@ type Drives = (Vec<Candidate>, Option<String>, BTreeMap<String, f64>);
 
 fn drives(args: &ChooseArgs) -> Result<Drives, String> {
     let mut all = candidates();
-    let of_catalogue = all.len();
+    let capacity = args.capacity.as_deref().map(|text| capacity_of(text, &all)).transpose()?;
     let have = args.have.as_deref().map(|name| own("--have", name, &mut all)).transpose()?;
-    for name in &args.also {
-        own("--also", name, &mut all)?;
-    }
+    let also = args.also.iter().map(|name| own("--also", name, &mut all));
+    let named: Vec<String> = have.iter().cloned().map(Ok).chain(also).collect::<Result<_, _>>()?;
     let names: Vec<&str> = all.iter().map(Candidate::name).collect();
     let prices = args.prices.as_deref().map(|path| prices::read(path, &names)).transpose()?;
-    if let Some(text) = &args.capacity {
-        let capacity = capacity_of(text, &all[..of_catalogue])?;
+    if let Some(capacity) = capacity {
         // What was named stays, whatever its capacity.
-        let named =
-            |name: &str| have.as_deref() == Some(name) || args.also.iter().any(|it| it == name);
-        let mut place = 0;
         all.retain(|it| {
-            place += 1;
-            place > of_catalogue || named(it.name()) || capacity.has(it.capacity_bytes())
+            named.iter().any(|name| name == it.name()) || capacity.has(it.capacity_bytes())
         });
     }
     Ok((all, have, prices.unwrap_or_default()))
