@@ -5,7 +5,6 @@
 //! pages where it is asked to (`transparent_hugepage=madvise`, the usual setting), and an allocator
 //! is the only place that sees every large allocation, whoever makes it.
 //!
-//! This and `uring` are the crate's only unsafe code.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};

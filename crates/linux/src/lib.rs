@@ -3,7 +3,7 @@
 //! [`guard`] decides whether a target may be written and opens it; [`Uring`] is that target to the
 //! loops of `fourcorners-run`, through io_uring; [`device`] asks a drive for its health and its own
 //! erasing commands; [`doctor`] says what can be measured here; [`block_trace`] records what others
-//! do to a device. All code that is `unsafe`, but for a prefetch in `fourcorners-drive`, is in here.
+//! do to a device; [`ublk`] is a block device that this process answers for. All code that is `unsafe`, but for a prefetch in `fourcorners-drive`, is in here.
 //!
 //! ```no_run
 //! use fourcorners_linux::{Setup, Uring, guard};
@@ -19,8 +19,10 @@ pub mod device;
 pub mod doctor;
 pub mod guard;
 mod huge_pages;
+mod memory;
 mod ours;
 pub mod overhead;
+pub mod ublk;
 mod uring;
 
 pub use huge_pages::HugePages;

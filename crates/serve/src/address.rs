@@ -1,9 +1,29 @@
-//! Where clients connect.
+//! Where a drive is served.
 
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
+
+/// Where a drive is served.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum At {
+    /// Clients connect.
+    Socket(Address),
+    /// It is a block device of this machine.
+    BlockDevice,
+}
+
+impl FromStr for At {
+    type Err = AddressError;
+
+    fn from_str(text: &str) -> Result<At, AddressError> {
+        match text {
+            "ublk" => Ok(At::BlockDevice),
+            address => address.parse().map(At::Socket),
+        }
+    }
+}
 
 /// An address to listen at.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -24,7 +44,8 @@ pub enum AddressError {
     NoPath(&'static str),
     /// Neither kind of address.
     #[error(
-        "{0}: give unix:PATH or tcp:HOST:PORT for NBD, or vhost-user:PATH for a virtual machine"
+        "{0}: give unix:PATH or tcp:HOST:PORT for NBD, vhost-user:PATH for a virtual machine, or ublk for a block device of \
+         this machine"
     )]
     Kind(String),
     /// A TCP address that is none.
@@ -117,5 +138,12 @@ mod tests {
         ] {
             assert!(is_open(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_block_device_has_no_address() {
+        assert_eq!("ublk".parse(), Ok(At::BlockDevice));
+        assert_eq!("unix:s".parse(), Ok(At::Socket(Address::Unix("s".into()))));
+        assert!("ublk:0".parse::<At>().is_err());
     }
 }

@@ -1,11 +1,17 @@
 //! The way from a client to the drive and back, measured: sockets, wakings and the loop.
 
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 use fourcorners_drive::{Nanos, Null};
 use fourcorners_linux::clock;
+use fourcorners_linux::ublk::UblkDevice;
 
+use crate::block_device::settings;
 use crate::contents::{Contents, Memory};
 use crate::nbd::Export;
 use crate::server::{Server, Settings};
@@ -20,13 +26,23 @@ const REQUESTS: usize = 2000;
 
 const BYTES: u64 = 16 << 20;
 
+/// How long a block device may take until it is there.
+const MOST_WAIT: Duration = Duration::from_secs(5);
+
+/// What asks, on a thread of its own: the times it took.
+type Asks = Box<dyn FnOnce() -> io::Result<Vec<Nanos>> + Send>;
+
 /// The median time of a read of 4 KiB, one at a time, from a drive that takes no time, over a unix socket on this
 /// machine: what a client waits beyond the drive. A client's own library comes on top.
 ///
 /// # Errors
 /// When sockets or a thread cannot be had.
 pub fn measure() -> io::Result<Nanos> {
-    median(|server, ours| server.adopt(Stream::Unix(ours)), ask)
+    median(|server| {
+        let (ours, theirs) = UnixStream::pair()?;
+        server.adopt(Stream::Unix(ours))?;
+        Ok(Box::new(|| ask(theirs)))
+    })
 }
 
 /// The same of a virtual machine, whose driver is in this process. Leaving the guest and waking it come on top.
@@ -35,21 +51,39 @@ pub fn measure() -> io::Result<Nanos> {
 /// When sockets, memory or a thread cannot be had.
 #[cfg(feature = "vhost-user")]
 pub fn measure_machine() -> io::Result<Nanos> {
-    median(Server::adopt_machine, |stream| {
-        let mut driver = Driver::connect(stream, u64::MAX)?;
-        let read = |number| driver.read(number * 8 % (BYTES / 512), 4096, clock);
-        (0..REQUESTS as u64).map(read).collect()
+    median(|server| {
+        let (ours, theirs) = UnixStream::pair()?;
+        server.adopt_machine(ours)?;
+        Ok(Box::new(|| {
+            let mut driver = Driver::connect(theirs, u64::MAX)?;
+            let read = |number| driver.read(number * 8 % (BYTES / 512), 4096, clock);
+            (0..REQUESTS as u64).map(read).collect()
+        }))
     })
 }
 
-/// The median of the times that `ask` gives, at a socket that a server was given.
-fn median(
-    adopt: impl FnOnce(&mut Server<Null>, UnixStream) -> io::Result<()>,
-    ask: impl FnOnce(UnixStream) -> io::Result<Vec<Nanos>> + Send + 'static,
-) -> io::Result<Nanos> {
-    let (ours, theirs) = UnixStream::pair()?;
-    let client = std::thread::Builder::new().name("door".into()).spawn(move || ask(theirs))?;
-    let export = Export {
+/// The same of a program that reads a block device of this machine past its cache. A device is there meanwhile.
+///
+/// # Errors
+/// When the kernel has no ublk, or this is not root.
+pub fn measure_block_device() -> io::Result<Nanos> {
+    median(|server| {
+        let device = UblkDevice::add(&settings(&export(), 1)).map_err(io::Error::other)?;
+        let path = device.path();
+        server.adopt_device(device).map_err(io::Error::other)?;
+        // It ends when this is closed.
+        let (ours, theirs) = UnixStream::pair()?;
+        server.stop_at(ours.into());
+        Ok(Box::new(move || {
+            let times = read_directly(&path);
+            drop(theirs);
+            times
+        }))
+    })
+}
+
+fn export() -> Export {
+    Export {
         name: "door".into(),
         description: String::new(),
         bytes: BYTES,
@@ -57,9 +91,13 @@ fn median(
         read_only: true,
         trims: false,
         rotational: false,
-    };
+    }
+}
+
+/// The median of the times that somebody takes who asks a server of his.
+fn median(adopt: impl FnOnce(&mut Server<Null>) -> io::Result<Asks>) -> io::Result<Nanos> {
     let settings = Settings {
-        export,
+        export: export(),
         pace: Pace::Dilated(1.0),
         door: Nanos::ZERO,
         until_last_disconnect: Some(Nanos::ZERO),
@@ -68,11 +106,33 @@ fn median(
     let null = Null::new(BYTES / 512, Nanos::ZERO);
     let contents = Contents::Memory(Memory::new(BYTES));
     let mut server = Server::new(Turn::new(null, contents, TurnSettings::default()), settings);
-    adopt(&mut server, ours)?;
+    let ask = adopt(&mut server)?;
+    let client = std::thread::Builder::new().name("door".into()).spawn(ask)?;
     server.run(|_| {}).map_err(io::Error::other)?;
     let mut times = client.join().map_err(|_| io::Error::other("the client has ended"))??;
     times.sort_unstable();
     Ok(times[times.len() / 2])
+}
+
+fn read_directly(path: &Path) -> io::Result<Vec<Nanos>> {
+    let began = Instant::now();
+    let file: File = loop {
+        let direct = rustix::fs::OFlags::DIRECT.bits() as i32;
+        match OpenOptions::new().read(true).custom_flags(direct).open(path) {
+            Ok(file) => break file,
+            Err(_) if began.elapsed() < MOST_WAIT => std::thread::sleep(Duration::from_millis(1)),
+            Err(error) => return Err(error),
+        }
+    };
+    let mut room = vec![0; 2 * 4096];
+    let start = room.as_ptr().align_offset(4096);
+    let mut times = Vec::with_capacity(REQUESTS);
+    for number in 0..REQUESTS as u64 {
+        let began = clock();
+        rustix::io::pread(&file, &mut room[start..start + 4096], number * 4096 % BYTES)?;
+        times.push(clock().since(began));
+    }
+    Ok(times)
 }
 
 fn ask(mut stream: UnixStream) -> io::Result<Vec<Nanos>> {

@@ -4,6 +4,7 @@
 //! - [`contents`]: what is stored, in memory or in a sparse file;
 //! - [`Turn`]: requests on a drive in virtual time, without sockets or a clock;
 //! - `vhost_user`: virtual machines with shared memory as clients, beside NBD's (feature `vhost-user`);
+//! - the kernel of this machine as a client, through its driver ublk ([`Server::adopt_device`]);
 //! - [`Server`]: the one loop of sockets, drive and clock; [`Pace`] says how virtual time goes by;
 //! - [`door`]: how long the way to a client is; [`Recording`]: what was asked, as a trace; [`DataLog`]: what was written;
 //! - [`Control`]: asking and steering a server while it runs;
@@ -12,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 mod address;
+mod block_device;
 mod client;
 mod connection;
 pub mod contents;
@@ -34,7 +36,8 @@ mod turn;
 #[cfg(feature = "vhost-user")]
 mod vhost_user;
 
-pub use address::{Address, AddressError};
+pub use address::{Address, AddressError, At};
+pub use block_device::block_device;
 pub use control::{Control, ControlCommand, UnknownCommand};
 pub use data_log::{DataLog, DataLogError, DataRecording, LoggedWrite};
 pub use distribution::Distribution;

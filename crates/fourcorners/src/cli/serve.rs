@@ -1,13 +1,16 @@
 //! `fourcorners serve`: a virtual drive behind a socket, for programs that know nothing of it.
 
+mod door;
+
 use std::io::{Write, stdout};
 use std::net::SocketAddr;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
+use anyhow::anyhow;
 use clap::Args as ClapArgs;
 use fourcorners_catalogue::Model;
-use fourcorners_drive::{Hdd, Io, Lba, Nanos, Op, SECTOR_BYTES, Ssd, SsdCounters, Tag, Target};
+use fourcorners_drive::{Hdd, Nanos, SECTOR_BYTES, Ssd, SsdCounters, Target};
 use fourcorners_lab::array::{ArrayProfile, Several};
 use fourcorners_lab::state;
 use fourcorners_linux::guard::Permission;
@@ -15,10 +18,12 @@ use fourcorners_machine::host;
 use fourcorners_serve::contents::{Contents, ContentsFile, Memory};
 use fourcorners_serve::nbd::Export;
 use fourcorners_serve::{
-    Address, Control, DataRecording, DriveCounters, FaultSpec, Faults, Listener, Pace, Recording,
-    Report, Server, Settings, Tls, Turn, TurnSettings, door,
+    At, Control, DataRecording, DriveCounters, FaultSpec, Faults, Pace, Recording, Report, Server,
+    Settings, Turn, TurnSettings,
 };
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use door::{Door, DoorArg, door_of, warn_of_the_floor, way};
 
 use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
@@ -34,14 +39,12 @@ use crate::web::{About, PageError, ServedPage};
 /// Of the memory that is available, contents may take so much.
 const MEMORY_PERCENT: u64 = 75;
 
-/// A drive whose answers cannot be had as early as it has them is asked for this much at a time to tell so.
-const PROBE_BYTES: u64 = 4096;
-
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   fourcorners serve crucial-m4-256gb --at unix:m4.sock
   nbdinfo 'nbd+unix:///?socket=m4.sock'
   fourcorners serve crucial-m4-256gb --at vhost-user:m4.sock    # for QEMU's vhost-user-blk-pci: docs/SERVE.md
+  sudo fourcorners serve crucial-m4-256gb --at ublk             # /dev/ublkb0, for mkfs, mount and any program
   fourcorners serve intel-x25-m-g2-160gb --at tcp:127.0.0.1:10809 --contents x25.img --record x25.trace")]
 /// Serve a virtual drive to real programs over NBD, or to a virtual machine, with its contents and its times
 pub(super) struct ServeArgs {
@@ -51,9 +54,10 @@ pub(super) struct ServeArgs {
     drive: String,
 
     /// Where clients connect: unix:PATH, for you only, or tcp:HOST:PORT, over NBD; addresses that other machines can reach
-    /// need --tls. vhost-user:PATH: where a virtual machine with shared memory finds a virtio-blk device, without NBD
+    /// need --tls. vhost-user:PATH: where a virtual machine with shared memory finds a virtio-blk device, without NBD. ublk:
+    /// as a block device of this machine, for root, where the kernel has ublk_drv
     #[arg(long, value_name = "ADDRESS", default_value = "unix:fourcorners.sock")]
-    at: Address,
+    at: At,
 
     /// Encrypt, and let in only clients with a certificate of the authority in DIR: ca-cert.pem, server-cert.pem and
     /// server-key.pem, as nbdkit and QEMU have them
@@ -154,22 +158,6 @@ pub(super) struct ServeArgs {
     /// Change a parameter of the drive, for example --set trim.supported=false
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum DoorArg {
-    Auto,
-    Fixed(Nanos),
-}
-
-fn door_of(text: &str) -> Result<DoorArg, String> {
-    if text == "auto" {
-        return Ok(DoorArg::Auto);
-    }
-    let micros = text.parse::<f64>().ok().filter(|us| (0.0..=100_000.0).contains(us));
-    micros
-        .map(|us| DoorArg::Fixed(Nanos::from_micros(us)))
-        .ok_or_else(|| "give auto or microseconds from 0 to 100000".into())
 }
 
 fn grace_of(text: &str) -> Result<Nanos, String> {
@@ -313,11 +301,8 @@ fn serve<T: Target + Clone + 'static>(
         trims: turn.trims,
         rotational: profile.rotational,
     };
-    let tls = args.tls.as_deref().map(Tls::open).transpose();
-    let tls = tls.map_err(|error| Failure::Usage(error.to_string()))?;
-    let listener = Listener::open(&args.at, tls);
-    let listener = listener.map_err(|error| Failure::Usage(error.to_string()))?;
-    let address = listener.uri();
+    let door = Door::open(args, &export, geometry.queue_depth)?;
+    let address = door.name();
     let (name, size) = (&profile.name, fourcorners_words::size(geometry.bytes()));
     let on_page = About {
         name: name.clone(),
@@ -329,23 +314,28 @@ fn serve<T: Target + Clone + 'static>(
     let page = args.web.map(|listen| ServedPage::open(listen, on_page)).transpose();
     let page = page.map_err(|error: PageError| Failure::Usage(error.to_string()))?;
     let contents = contents(args, geometry.bytes())?;
-    let door = door(args)?;
+    let way = way(args)?;
     let as_json = args.progress.is_some();
     let settings = Settings {
         export,
         pace: args.time,
-        door,
-        until_last_disconnect: args.until_last_disconnect,
+        door: way,
+        // Once a block device has gone nobody else can come.
+        until_last_disconnect: match args.at {
+            At::BlockDevice => Some(Nanos::ZERO),
+            At::Socket(_) => args.until_last_disconnect,
+        },
         every: (as_json || args.web.is_some()).then_some(Nanos::from_secs(1)),
     };
     let mut turn = Turn::new(target, contents, turn);
     if !args.fault.is_empty() || args.control.is_some() {
         turn.inject(Faults::new(&args.fault, args.seed));
     }
-    // Whoever may cut the power, and whoever wants to see what a cut would take.
-    if let (true, Some(expect_power_cuts)) =
-        (args.control.is_some() || args.web.is_some(), expect_power_cuts)
-    {
+    // A block device that the kernel has lost does not come back. Whoever may cut the power, and whoever wants to see what a cut would take.
+    if let (true, Some(expect_power_cuts)) = (
+        args.at != At::BlockDevice && (args.control.is_some() || args.web.is_some()),
+        expect_power_cuts,
+    ) {
         expect_power_cuts(&mut turn);
     }
     let mut server = Server::new(turn, settings);
@@ -376,12 +366,12 @@ fn serve<T: Target + Clone + 'static>(
         signal_hook::low_level::pipe::register(signal, signals.try_clone()?)?;
     }
     server.stop_at(stop.into());
-    server.listen(listener);
+    door.serve(&mut server)?;
     let begin = format!(
         "{name} ({size}) at {address} (Ctrl-C ends it)\ntime {}; door {:.1} us; [host] of the profile is 0: the real \
          host is in front of the drive now",
         args.time,
-        door.as_micros(),
+        way.as_micros(),
     );
     let begin = match &page {
         Some(page) => format!("{begin}\npage: http://{}/", page.address()),
@@ -393,7 +383,7 @@ fn serve<T: Target + Clone + 'static>(
         writeln!(stdout(), "{begin}")?;
     }
     if let (Some(probe), Pace::Dilated(factor)) = (probe, args.time) {
-        warn_of_the_floor(probe, factor, door);
+        warn_of_the_floor(probe, factor, way);
     }
     let observe = |report: &Report| {
         if let Some(page) = &page {
@@ -405,6 +395,10 @@ fn serve<T: Target + Clone + 'static>(
         }
     };
     let (_, report) = server.run(observe)?;
+    if args.at == At::BlockDevice && report.connections.broken > 0 {
+        // Why has been said.
+        return Err(anyhow!("{address} could not be served to its end").into());
+    }
     if !as_json {
         write!(stdout(), "{}", report.words())?;
     }
@@ -446,20 +440,6 @@ fn contents(args: &ServeArgs, bytes: u64) -> Result<Contents, Failure> {
     file.map(Contents::File).map_err(|error| Failure::Usage(error.to_string()))
 }
 
-fn door(args: &ServeArgs) -> Result<Nanos, Failure> {
-    let unix = matches!(args.at, Address::Unix(_) | Address::VhostUser(_));
-    let by_itself = if unix { DoorArg::Auto } else { DoorArg::Fixed(Nanos::ZERO) };
-    match (args.time, args.door.unwrap_or(by_itself)) {
-        (Pace::Virtual { .. }, _) => Ok(Nanos::ZERO),
-        (_, DoorArg::Fixed(door)) => Ok(door),
-        #[cfg(feature = "vhost-user")]
-        (_, DoorArg::Auto) if matches!(args.at, Address::VhostUser(_)) => {
-            Ok(door::measure_machine()?)
-        }
-        (_, DoorArg::Auto) => Ok(door::measure()?),
-    }
-}
-
 /// What a recording says of where it is from.
 fn about(args: &ServeArgs, profile: &ServedAs) -> String {
     serde_json::json!({
@@ -470,33 +450,4 @@ fn about(args: &ServeArgs, profile: &ServedAs) -> String {
         "time": args.time.to_string(),
     })
     .to_string()
-}
-
-/// Says which of the drive's shortest times are shorter than the way to a client.
-fn warn_of_the_floor<T: Target>(mut probe: T, factor: f64, door: Nanos) {
-    let mut one = |op, number: u64| {
-        let began = probe.now();
-        let (lba, sectors) = (Lba(number * PROBE_BYTES / 512), (PROBE_BYTES / 512) as u32);
-        probe.submit(Tag(0), Io { op, lba, sectors, ..Io::FLUSH });
-        probe.reap(Nanos::MAX).ok().flatten().map(|done| done.at.since(began))
-    };
-    let mut median = |op| {
-        let mut times: Vec<Nanos> = (0..201).filter_map(|number| one(op, number * 97)).collect();
-        times.sort_unstable();
-        times.get(times.len() / 2).copied()
-    };
-    // Written first, for a drive may know what never was.
-    for (name, op) in [("write", Op::Write), ("read", Op::Read)] {
-        if let Some(time) = median(op)
-            && (time.0 as f64) * factor < door.0 as f64
-        {
-            let enough = (door.0 as f64 / time.0 as f64).ceil();
-            say(&format!(
-                "fourcorners: a {name} of 4 KiB takes this drive {:.1} us, less than the way to a client and back \
-                 ({:.1} us): clients will see such times only from --time x{enough} on",
-                time.as_micros(),
-                door.as_micros(),
-            ));
-        }
-    }
 }

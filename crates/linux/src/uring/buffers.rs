@@ -4,10 +4,11 @@
 use std::io::IoSlice;
 
 use io_uring::Submitter;
+use rustix::io::Errno;
 
 use super::error::UringError;
-use super::memory::{Mapping, aligned};
 use super::pools::Pool;
+use crate::memory::{Mapping, aligned};
 
 /// Longest buffer that can be registered (`io_buffer_validate` in the kernel's io_uring/rsrc.c).
 const MAX_REGISTERED_BYTES: usize = 1 << 30;
@@ -21,6 +22,12 @@ pub(super) struct Buffer {
     pub(super) address: *mut u8,
     /// Its index among the registered buffers, if it is one.
     pub(super) registered: Option<u16>,
+}
+
+/// Memory whose pages are all there.
+pub(super) fn populated(bytes: usize) -> Result<Mapping, UringError> {
+    let refused = |errno: Errno| UringError::Memory { bytes: bytes as u64, source: errno.into() };
+    Mapping::populated(bytes).map_err(refused)
 }
 
 /// What the buffers are for.
@@ -60,7 +67,7 @@ impl Buffers {
         let depth = shape.queue_depth as usize;
         let max_block_bytes = shape.max_block_bytes as usize;
         let total = aligned(max_block_bytes.max(1)).and_then(|slot| slot.checked_mul(depth));
-        let reads = Mapping::new(total.unwrap_or(usize::MAX))?;
+        let reads = populated(total.unwrap_or(usize::MAX))?;
         let slot_bytes = reads.bytes() / depth;
         let slots_a_region = (MAX_REGISTERED_BYTES / slot_bytes).max(1);
         let regions = depth.div_ceil(slots_a_region);

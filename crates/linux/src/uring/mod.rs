@@ -1,6 +1,6 @@
 //! A real drive: a Linux block device or a regular file, through io_uring.
 //!
-//! The one module with `unsafe` code: it lends memory to the kernel. Two rules make that sound.
+//! Its `unsafe` code lends memory to the kernel. Two rules make that sound.
 //! The memory is reached by raw pointers only, never by a reference, while the kernel has it; and
 //! it is unmapped only after every I/O on it has been answered (see `Drop`).
 //!
@@ -32,7 +32,6 @@ mod enter;
 mod error;
 mod here;
 mod making;
-mod memory;
 mod polled;
 mod pools;
 mod request;

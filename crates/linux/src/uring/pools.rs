@@ -13,9 +13,9 @@ use io_uring::Submitter;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-use super::buffers::{Buffer, register};
+use super::buffers::{Buffer, populated, register};
 use super::error::UringError;
-use super::memory::{ALIGNMENT, Mapping, aligned};
+use crate::memory::{ALIGNMENT, Mapping, aligned};
 use crate::ours::{REPEATED, mixed, sign};
 
 /// Random bytes of all tags together, if their blocks are not longer: less than a processor's second
@@ -66,7 +66,7 @@ impl Pool {
             _ if all > MOST_BYTES => (false, 1, MOST_BYTES.max(block.saturating_mul(2))),
             _ => (true, depth.max(1), block * (HOT_BYTES / all).max(1)),
         };
-        let mut memory = Mapping::new(parts.saturating_mul(part_bytes))?;
+        let mut memory = populated(parts.saturating_mul(part_bytes))?;
         // SAFETY: the memory was mapped just now, no I/O knows it.
         fill(unsafe { memory.as_mut_slice() }, percent);
         Ok(Pool {

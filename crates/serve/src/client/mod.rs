@@ -1,5 +1,6 @@
 //! A client of the loop, whatever it speaks: requests on their way in, answers on their way out.
 
+mod block_device;
 mod nbd;
 
 use fourcorners_drive::Nanos;
@@ -9,6 +10,7 @@ use crate::contents::Contents;
 use crate::nbd::{Command, Request};
 use crate::turn::Answer;
 
+pub(crate) use block_device::BlockDeviceClient;
 pub(crate) use nbd::NbdClient;
 
 /// Bytes of requests on their way and of replies not taken at which no more requests of a client are looked at; one
@@ -66,6 +68,11 @@ pub(crate) trait Client {
 
     /// It is let go of without another word.
     fn let_go(&mut self);
+
+    /// The end is near. Whether it needs nothing more; if not, it is served until it says so.
+    fn leaves(&mut self) -> bool {
+        true
+    }
 
     /// Whether nothing is left to be done for it.
     fn is_over(&self) -> bool;

@@ -16,13 +16,14 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
 use fourcorners_drive::{Nanos, Target};
+use fourcorners_linux::ublk::{UblkDevice, UblkError};
 use fourcorners_linux::{Waking, clock};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno as OsErrno;
 
 #[cfg(feature = "vhost-user")]
 use crate::address::Address;
-use crate::client::{Client, NbdClient};
+use crate::client::{BlockDeviceClient, Client, NbdClient};
 use crate::connection::Connection;
 use crate::data_log::DataRecording;
 use crate::listener::Listener;
@@ -191,6 +192,16 @@ impl<T: Target> Server<T> {
         Ok(())
     }
 
+    /// A block device of this machine, which is started.
+    ///
+    /// # Errors
+    /// When its driver cannot be told to start it.
+    pub fn adopt_device(&mut self, device: UblkDevice) -> Result<(), UblkError> {
+        let client = BlockDeviceClient::new(device, clock())?;
+        self.welcome(Box::new(client));
+        Ok(())
+    }
+
     /// Serves until it is told to stop, or the last client has gone if that is the end. `observe` gets a report each
     /// second, if that is set. The drive, and the report of all.
     ///
@@ -226,7 +237,7 @@ impl<T: Target> Server<T> {
                 // Those that were missed, on a machine that stood still, do not come all at once.
                 tick = Some((at + every).max(clock()));
             }
-            if self.stopping || self.end().is_some_and(|end| clock() >= end) {
+            if self.may_stop() || self.end().is_some_and(|end| clock() >= end) {
                 break;
             }
             // Whatever did something may have made something else possible: look again before sleeping.
@@ -237,6 +248,12 @@ impl<T: Target> Server<T> {
         observe(&report);
         self.turn.contents_mut().commit().map_err(ServeError::Commit)?;
         Ok((self.turn, report))
+    }
+
+    /// Whether it is to stop, and no client needs more.
+    fn may_stop(&mut self) -> bool {
+        let mut clients = self.clients.values_mut();
+        self.stopping && clients.all(|client| client.leaves())
     }
 
     /// When it ends if nobody comes.
