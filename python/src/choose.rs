@@ -13,9 +13,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::background::{finished, in_background};
-use crate::drive::{Drive, NamedDrive};
 use crate::errors::{self, Error, RecordError, TraceError};
 use crate::fio::FioJobs;
+use crate::named::NamedDrive;
 use crate::profile::DriveProfile;
 use crate::review::one_or_several;
 
@@ -110,7 +110,7 @@ fn add(
     catalogue: &[Candidate],
     all: &mut Vec<Candidate>,
 ) -> PyResult<String> {
-    let NamedDrive { profile, is_as_named, .. } = Drive::whole(drive, "a choice")?;
+    let NamedDrive { profile, is_as_named, .. } = NamedDrive::whole(drive, "a choice")?;
     let name = profile.name().to_string();
     if let Some(known) = all.iter().find(|known| known.name() == name) {
         // The same drive named twice; with something changed it would be another one of the same name.
@@ -247,7 +247,7 @@ impl Choice {
     /// The answer in words, as the command says it: the fastest, how sure that is, and the drive one has.
     #[getter]
     fn text(&self) -> String {
-        self.0.sentences().join(" ")
+        self.0.sentences().join(" ").replace("--gb-per-day N", "gb_per_day=N")
     }
 
     /// A row for each drive, the first the one that the work waits least for. Keys are those of the document, with

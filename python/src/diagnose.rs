@@ -14,8 +14,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::background::{finished, in_background};
-use crate::drive::Drive;
 use crate::errors::{Error, RecordError};
+use crate::named::NamedDrive;
 use crate::record::optional;
 
 /// I/Os in flight and bytes of one, at most, of all detectors.
@@ -43,7 +43,7 @@ pub(crate) fn diagnose(
     noise: &str,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Diagnosis> {
-    let named = Drive::whole(drive, "a diagnosis")?;
+    let named = NamedDrive::whole(drive, "a diagnosis")?;
     let detectors = only.map_or_else(|| Ok(Detector::USUAL.to_vec()), detectors_of)?;
     let noise = Noise::ALL.into_iter().find(|it| it.name() == noise).ok_or_else(|| {
         let names = Noise::ALL.map(Noise::name).join(", ");

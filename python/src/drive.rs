@@ -35,7 +35,7 @@ const WHOLE: u64 = 128 << 10;
 pub(crate) struct Drive {
     pub(crate) profile: DriveProfile,
     pub(crate) spare: f64,
-    recipe: Recipe,
+    pub(crate) recipe: Recipe,
     made: Mutex<Made>,
 }
 
@@ -51,7 +51,7 @@ struct Made {
 impl Drive {
     #[new]
     #[pyo3(signature = (drive, *, spare=Share(0.0), set=None, host=None))]
-    fn new(
+    pub(crate) fn new(
         drive: &Bound<'_, PyAny>,
         spare: Share,
         set: Option<&Bound<'_, PyDict>>,
@@ -348,17 +348,6 @@ impl Drive {
     }
 }
 
-/// A drive that a caller named, as its profile has it.
-pub(crate) struct NamedDrive {
-    pub(crate) profile: DriveProfile,
-    /// Share that is left alone.
-    pub(crate) spare: f64,
-    /// Whether it is the catalogue's, or an array of the catalogue's, with nothing changed.
-    pub(crate) is_as_named: bool,
-    /// Whether it was put behind a host controller.
-    pub(crate) has_host: bool,
-}
-
 /// What `_again` takes.
 type Again = (String, Option<String>, Option<String>, Vec<String>, f64);
 
@@ -372,33 +361,6 @@ impl Drive {
             return Err(PyValueError::new_err(message));
         }
         Ok(Drive { profile: recipe.profile()?, spare, recipe, made: Mutex::default() })
-    }
-
-    /// The drive of a name, or the one given, new.
-    pub(crate) fn of(drive: &Bound<'_, PyAny>) -> PyResult<NamedDrive> {
-        let named = |drive: &Drive| NamedDrive {
-            profile: drive.profile.clone(),
-            spare: drive.spare,
-            is_as_named: drive.recipe.is_as_named(),
-            has_host: drive.recipe.host.is_some(),
-        };
-        match drive.cast::<Drive>() {
-            Ok(drive) => Ok(named(drive.get())),
-            Err(_) => Drive::new(drive, Share(0.0), None, None).map(|drive| named(&drive)),
-        }
-    }
-
-    /// The same as a whole: `what` leaves no spare area alone.
-    pub(crate) fn whole(drive: &Bound<'_, PyAny>, what: &str) -> PyResult<NamedDrive> {
-        let named = Drive::of(drive)?;
-        if named.spare > 0.0 {
-            return Err(PyValueError::new_err(format!(
-                "{} has spare={}, and {what} is of a whole drive: give it without",
-                named.profile.name(),
-                named.spare
-            )));
-        }
-        Ok(named)
     }
 
     /// Does something with the drive while Python goes on.

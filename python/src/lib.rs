@@ -5,7 +5,7 @@
 //!
 //! This is an abi3 extension (PyO3, maturin) with no method of its own. Arrays are views of the data that
 //! a frozen class owns (`arrays.rs`, with the one `unsafe`). The calling thread looks for signals between
-//! chunks of I/Os (`watch.rs`). Drives are virtual ones: the guard and its questions belong to the command.
+//! chunks of I/Os (`watch.rs`), or while another thread does the work (`background.rs`). Drives are virtual ones: the guard and its questions belong to the command.
 //! The workspace excludes `python/`, so `cargo test --workspace` needs no Python; `fourcorners sweep` only starts the
 //! package (`cli/sweep.rs`).
 //!
@@ -29,6 +29,7 @@ mod figure;
 mod fio;
 mod histogram;
 mod job;
+mod named;
 mod profile;
 mod record;
 mod replay;

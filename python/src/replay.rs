@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use fourcorners_drive::Nanos;
+use fourcorners_drive::{Fault, FaultCause, Nanos, Op};
 use fourcorners_lab::device_under_test::DeviceUnderTest;
 use fourcorners_lab::drive::Drive as LabDrive;
 use fourcorners_lab::memory::check_memory;
@@ -20,10 +20,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::background::{Piece, finished, in_background};
-use crate::drive::Drive;
 use crate::errors::{self, Error, TraceError};
 use crate::figure::Latency;
 use crate::histogram::{Histogram, Latencies};
+use crate::named::NamedDrive;
 use crate::record::optional;
 use crate::review::{as_list, one_or_several};
 use crate::series::Series;
@@ -148,7 +148,7 @@ pub(crate) fn replay<'py>(
     };
     let mut devices: Vec<DeviceUnderTest> = Vec::new();
     for drive in one_or_several(drives) {
-        devices.push(Drive::whole(&drive, "a replay of new drives")?.profile.under_test());
+        devices.push(NamedDrive::whole(&drive, "a replay of new drives")?.profile.under_test());
     }
     if devices.is_empty() {
         return Err(PyValueError::new_err("drives is empty: name one"));
@@ -240,6 +240,11 @@ impl OnOne {
     }
 }
 
+/// Whether a drive that takes no TRIM was sent one.
+fn is_refused_trim(fault: &Fault) -> bool {
+    fault.io.op == Op::Trim && fault.cause == FaultCause::Unsupported
+}
+
 /// What a drive did while a trace was replayed on it.
 #[pyclass(frozen, module = "fourcorners")]
 pub(crate) struct Replay {
@@ -252,6 +257,11 @@ pub(crate) struct Replay {
 impl Replay {
     fn of(played: Played, drive: &LabDrive) -> Result<Replay, PyErr> {
         let complete = match played.outcome.measured.ended {
+            JobEnd::Failed(fault) if is_refused_trim(&fault) => {
+                return Err(errors::DriveFault::new_err(format!(
+                    "{fault}; operations=\"read,write,flush\" of the Trace leaves TRIMs out"
+                )));
+            }
             JobEnd::Failed(fault) => return Err(errors::fault(fault)),
             JobEnd::Complete => true,
             JobEnd::Interrupted => false,

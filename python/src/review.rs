@@ -12,8 +12,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
 use crate::background::{Piece, Told, finished, in_background};
-use crate::drive::{Drive, NamedDrive};
 use crate::errors::Error;
+use crate::named::NamedDrive;
 use crate::record::Record;
 
 /// The names of all methods.
@@ -47,7 +47,7 @@ pub(crate) fn review<'py>(
     let chosen: Vec<ChosenMethod> = methods.iter().copied().map(ChosenMethod::from).collect();
     let (mut sessions, mut needs) = (Vec::new(), Vec::new());
     for drive in &drives {
-        let NamedDrive { profile, spare, .. } = Drive::of(drive)?;
+        let NamedDrive { profile, spare, .. } = NamedDrive::of(drive)?;
         let bytes = profile.capacity_bytes();
         if bytes < LEAST_BYTES {
             return Err(Error::new_err(format!(

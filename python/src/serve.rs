@@ -21,8 +21,8 @@ use fourcorners_serve::{
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::drive::{Drive, NamedDrive};
 use crate::errors::Error;
+use crate::named::NamedDrive;
 use crate::profile::DriveProfile;
 
 /// Of the memory that is available, contents may take so much.
@@ -59,7 +59,7 @@ pub(crate) fn serve(
 ) -> PyResult<Server> {
     let wrong = |message: String| PyValueError::new_err(message);
     let failed = |error: &dyn std::fmt::Display| Error::new_err(error.to_string());
-    let named = Drive::whole(drive, "a served drive")?;
+    let named = NamedDrive::whole(drive, "a served drive")?;
     let pace: Pace = time.parse().map_err(|error| wrong(format!("time: {error}")))?;
     let faults: Result<Vec<FaultSpec>, _> = faults.iter().map(|fault| fault.parse()).collect();
     let faults = faults.map_err(|error| wrong(format!("faults: {error}")))?;

@@ -82,6 +82,8 @@ def test_a_notebook_shows_the_answer_and_a_row_for_each_drive(trace):
     rows = page.findall(".//tbody/tr")
     assert len(rows) == 3 and choice.text in "".join(page.itertext())
     assert sum("(yours)" in "".join(row.itertext()) for row in rows) == 1
+    # What it says to do is Python's.
+    assert "gb_per_day=N says" in fc.choose("task:boot", DRIVES, have=DRIVES[2]).text
 
 
 @pytest.mark.parametrize(

@@ -171,6 +171,15 @@ def test_what_cannot_be_read_or_replayed_is_said(ask, error, told):
     assert "\n" not in str(raised.value)
 
 
+def test_a_trim_that_a_drive_does_not_take_is_said_with_what_to_do(trace):
+    disk = fc.Drive("wd-velociraptor-300gb")
+    with pytest.raises(fc.DriveFault, match='operations="read,write,flush"'):
+        disk.replay(trace)
+    assert disk.replay(fc.Trace(trace, operations="read,write,flush")).ios == 4
+    # Control: a drive that takes them is sent all.
+    assert fc.Drive("crucial-m4-64gb").replay(trace).ios == 5
+
+
 @pytest.mark.parametrize("what", ["card", "replay", "drive"])
 def test_ctrl_c_stops_it(small, what, tmp_path):
     def work():
