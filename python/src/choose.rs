@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use fourcorners_lab::choose::{
-    Candidate, Jobs, Request, State, USUAL_IOS, Work, WorkError, candidates, choose as lab_choose,
+    Candidate, Jobs, Recording, Request, State, USUAL_IOS, Work, WorkError, candidates,
+    choose as lab_choose,
 };
 use fourcorners_record::{CHOICE_SCHEMA, Choice as LabChoice, RankedDrive};
+use fourcorners_trace::Options;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -18,6 +20,7 @@ use crate::fio::FioJobs;
 use crate::named::NamedDrive;
 use crate::profile::DriveProfile;
 use crate::review::one_or_several;
+use crate::trace::Trace;
 
 /// More a day than any drive moves.
 const MOST_GB_PER_DAY: f64 = 1e9;
@@ -27,7 +30,7 @@ const JOBS: &str = "job.fio";
 /// Has drives do the same work in virtual time, and ranks them by the time that the work waited for each, as `fourcorners
 /// choose` does.
 ///
-/// `work` is a trace in any format, a job file (`.fio`), `task:NAME` or `generated:NAME`, or a `Job.from_fio(text)`.
+/// `work` is a trace in any format, a job file (`.fio`), `task:NAME` or `generated:NAME`, a Trace, or a `Job.from_fio(text)`.
 /// `drives` are those to choose from, by default all of the catalogue; `also` are more: arrays, caches, profiles, Drives.
 /// `have` is the drive that one has, which is ranked among them. Each is a name, a path or a Drive; of a Drive only the
 /// profile counts, for each does the work new, in the `state` "written" (what the work touches is there) or "used".
@@ -158,6 +161,7 @@ fn check_prices(prices: &BTreeMap<String, f64>, all: &[Candidate]) -> PyResult<(
 /// Where the work is from; it is read on the thread that does it.
 enum WorkSource {
     Named(PathBuf, Option<u64>, u64),
+    Trace(PathBuf, Options),
     Jobs(Jobs),
 }
 
@@ -170,22 +174,29 @@ impl WorkSource {
             let file = jobs.get().file().clone();
             return Ok(WorkSource::Jobs(Jobs::of(JOBS, file, ios.unwrap_or(USUAL_IOS))));
         }
+        if let Ok(trace) = work.cast::<Trace>() {
+            let trace = trace.get();
+            if ios.is_some() {
+                let message = "ios of a Trace is its own: leave it out, fc.Trace(name, ios=...)";
+                return Err(PyValueError::new_err(message));
+            }
+            return Ok(WorkSource::Trace(trace.path.clone(), trace.options.clone()));
+        }
         Ok(WorkSource::Named(work.extract()?, ios, seed))
     }
 
     fn read(self, go_on: &mut dyn FnMut() -> bool) -> PyResult<Option<Work>> {
-        match self {
+        let read = match self {
             WorkSource::Jobs(jobs) => Ok(Some(Work::Jobs(jobs))),
-            WorkSource::Named(path, ios, seed) => {
-                Work::read(&path, ios, seed, go_on).map_err(|error| match error {
-                    WorkError::Jobs(error) => errors::job_file(error),
-                    error @ WorkError::HasALength { .. } => {
-                        PyValueError::new_err(error.to_string())
-                    }
-                    error => TraceError::new_err(error.to_string()),
-                })
-            }
-        }
+            WorkSource::Named(path, ios, seed) => Work::read(&path, ios, seed, go_on),
+            WorkSource::Trace(path, options) => Recording::read(&path, &options, go_on)
+                .map(|read| read.map(|read| Work::Recording(Box::new(read)))),
+        };
+        read.map_err(|error| match error {
+            WorkError::Jobs(error) => errors::job_file(error),
+            error @ WorkError::HasALength { .. } => PyValueError::new_err(error.to_string()),
+            error => TraceError::new_err(error.to_string()),
+        })
     }
 }
 

@@ -76,6 +76,15 @@ def test_a_job_file_is_a_text_or_a_file(tmp_path):
     assert of[0].to_pylist() == of[1].to_pylist() and of[0].work["kind"] == "job_file" and of[0].work["ios"] == 2000
 
 
+def test_of_a_trace_only_what_is_taken_counts(trace):
+    whole = fc.choose(fc.Trace(trace), DRIVES)
+    assert whole.to_pylist() == fc.choose(trace, DRIVES).to_pylist() and whole.work["ios"] == 3
+    writes = fc.choose(fc.Trace(trace, operations="write"), DRIVES)
+    assert writes.work["ios"] == 2 and writes.work["read_gb"] == 0 < whole.work["read_gb"]
+    with pytest.raises(ValueError, match="its own"):
+        fc.choose(fc.Trace(trace), DRIVES, ios=2)
+
+
 def test_a_notebook_shows_the_answer_and_a_row_for_each_drive(trace):
     choice = fc.choose(trace, DRIVES, have=DRIVES[1])
     page = ElementTree.fromstring(f"<div>{choice._repr_html_()}</div>")

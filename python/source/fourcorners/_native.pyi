@@ -709,7 +709,7 @@ _Drive = Drive | str | os.PathLike[str]
 def drives() -> list[str]: ...
 def detectors() -> list[str]: ...
 def choose(
-    work: str | os.PathLike[str] | FioJobs,
+    work: str | os.PathLike[str] | Trace | FioJobs,
     drives: _Drive | Sequence[_Drive] | None = None,
     *,
     also: _Drive | Sequence[_Drive] | None = None,
