@@ -1,24 +1,26 @@
-//! A virtual drive.
+//! A virtual drive, or several as one.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use fourcorners_catalogue::{self as catalogue, Profile};
-use fourcorners_drive::{Hdd, Ssd};
 use fourcorners_lab::drive::{Drive as LabDrive, Purge};
 use fourcorners_lab::memory::check_memory;
 use fourcorners_lab::state;
-use fourcorners_lab::target_info::target_info;
 use fourcorners_run::{JobEnd, trim};
-use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 
+use crate::background::finished;
 use crate::errors::{self, Error};
 use crate::fio::{FioJobs, FioResult};
 use crate::job::Job;
+use crate::profile::{DriveProfile, Recipe};
+use crate::replay::{Manner, OnOne, Replay};
 use crate::run::Run;
 use crate::share::Share;
+use crate::trace::Trace;
+use crate::virtual_drive::{Virtual, new_drive};
 use crate::watch::Watched;
 
 /// Most of a drive that may be left as spare area.
@@ -31,9 +33,9 @@ const WHOLE: u64 = 128 << 10;
 /// It is made when it is first run, so that one that is only named costs nothing.
 #[pyclass(frozen, module = "fourcorners")]
 pub(crate) struct Drive {
-    pub(crate) profile: Profile,
+    pub(crate) profile: DriveProfile,
     pub(crate) spare: f64,
-    made_of: MadeOf,
+    pub(crate) recipe: Recipe,
     made: Mutex<Made>,
 }
 
@@ -45,82 +47,19 @@ struct Made {
     is_used: bool,
 }
 
-/// The library's drive without the real ones, which stay on the thread that opened them.
-enum Virtual {
-    Ssd(Box<Ssd>),
-    Hdd(Box<Hdd>),
-}
-
-impl Virtual {
-    fn into_lab(self) -> LabDrive {
-        match self {
-            Virtual::Ssd(ssd) => LabDrive::Ssd(ssd),
-            Virtual::Hdd(hdd) => LabDrive::Hdd(hdd),
-        }
-    }
-
-    fn from_lab(drive: LabDrive) -> Option<Virtual> {
-        match drive {
-            LabDrive::Ssd(ssd) => Some(Virtual::Ssd(ssd)),
-            LabDrive::Hdd(hdd) => Some(Virtual::Hdd(hdd)),
-            LabDrive::Real(_)
-            | LabDrive::Disturbed(_)
-            | LabDrive::Array(_)
-            | LabDrive::Cache(_) => None,
-        }
-    }
-}
-
-/// What makes the same drive again, on another machine as well.
-#[derive(Clone)]
-struct MadeOf {
-    /// A name of the catalogue, or what errors call the text.
-    name: String,
-    /// A profile of one's own.
-    text: Option<String>,
-    host: Option<String>,
-    set: Vec<String>,
-}
-
-impl MadeOf {
-    fn profile(&self) -> PyResult<Profile> {
-        let host = self.host.as_deref().map(catalogue::host).transpose();
-        let host = host.map_err(errors::catalogue)?;
-        match &self.text {
-            None => catalogue::built_in_behind(&self.name, host.as_ref(), &self.set),
-            Some(text) => catalogue::from_text_behind(text, &self.name, host.as_ref(), &self.set),
-        }
-        .map_err(errors::catalogue)
-    }
-}
-
 #[pymethods]
 impl Drive {
     #[new]
     #[pyo3(signature = (drive, *, spare=Share(0.0), set=None, host=None))]
-    fn new(
+    pub(crate) fn new(
         drive: &Bound<'_, PyAny>,
         spare: Share,
         set: Option<&Bound<'_, PyDict>>,
         host: Option<String>,
     ) -> PyResult<Drive> {
         let path: PathBuf = drive.extract()?;
-        let name = path.display().to_string();
-        let set = match set {
-            Some(set) => set.iter().map(|(key, value)| setting(&key, &value)).collect(),
-            None => Ok(Vec::new()),
-        };
-        let text = match path.extension().is_some_and(|extension| extension == "toml") {
-            true => Some(catalogue::read(&path).map_err(errors::catalogue)?),
-            false => None,
-        };
-        if text.is_none() && path.exists() && name.contains('/') {
-            return Err(errors::CatalogueError_::new_err(format!(
-                "{name} is a real target: from Python, drives are virtual ones; \
-                 `fourcorners review {name}` tests it"
-            )));
-        }
-        Drive::make(MadeOf { name, text, host, set: set? }, spare.0)
+        let recipe = Recipe::of_path(&path, host, settings(set)?)?;
+        Drive::make(recipe, spare.0)
     }
 
     /// The drive that a profile's text makes.
@@ -133,11 +72,10 @@ impl Drive {
         host: Option<String>,
         name: &str,
     ) -> PyResult<Drive> {
-        let set = match set {
-            Some(set) => set.iter().map(|(key, value)| setting(&key, &value)).collect(),
-            None => Ok(Vec::new()),
-        };
-        Drive::make(MadeOf { name: name.into(), text: Some(text), host, set: set? }, spare.0)
+        Drive::make(
+            Recipe { name: name.into(), text: Some(text), host, set: settings(set)? },
+            spare.0,
+        )
     }
 
     #[staticmethod]
@@ -148,35 +86,33 @@ impl Drive {
         set: Vec<String>,
         spare: f64,
     ) -> PyResult<Drive> {
-        Drive::make(MadeOf { name, text, host, set }, spare)
+        Drive::make(Recipe { name, text, host, set }, spare)
     }
 
     /// Another drive of the same profile, new, with these changes.
     #[pyo3(signature = (*, spare=None, set=None))]
     fn with_(&self, spare: Option<Share>, set: Option<&Bound<'_, PyDict>>) -> PyResult<Drive> {
-        let mut made_of = self.made_of.clone();
-        for (key, value) in set.into_iter().flat_map(|set| set.iter()) {
-            made_of.set.push(setting(&key, &value)?);
-        }
-        Drive::make(made_of, spare.map_or(self.spare, |share| share.0))
+        let mut recipe = self.recipe.clone();
+        recipe.set.extend(settings(set)?);
+        Drive::make(recipe, spare.map_or(self.spare, |share| share.0))
     }
 
     /// The name in the catalogue or the profile.
     #[getter]
     fn name(&self) -> &str {
-        &self.profile.name
+        self.profile.name()
     }
 
     /// The name a reader knows it by.
     #[getter]
     fn title(&self) -> &str {
-        &self.profile.title
+        self.profile.title()
     }
 
-    /// `"ssd"` or `"hdd"`.
+    /// `"ssd"`, `"hdd"`, or of several drives `"array"` or `"cache"`.
     #[getter]
     fn kind(&self) -> &'static str {
-        self.profile.model.kind()
+        self.profile.kind()
     }
 
     /// Share of the drive, at its end, that is never touched, 0 to 0.9.
@@ -210,26 +146,38 @@ impl Drive {
         self.profile.hash()
     }
 
-    /// Every value with its key, unit in it, standing and source.
+    /// The drives that it is made of, new, each a Drive; none of a single drive.
+    #[getter]
+    fn members(&self) -> PyResult<Vec<Drive>> {
+        match &self.profile {
+            DriveProfile::One(_) => Ok(Vec::new()),
+            DriveProfile::Several(array) => {
+                let members = array.members.iter();
+                members.map(|member| Drive::make(Recipe::of_profile(member), 0.0)).collect()
+            }
+        }
+    }
+
+    /// Every value with its key, unit in it, standing and source. Several drives have none: their
+    /// members have.
     #[getter]
     fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(pythonize::pythonize(py, &self.profile.values)?)
+        let profile = self.profile.single("a value", Error::new_err)?;
+        Ok(pythonize::pythonize(py, &profile.values)?)
     }
 
     /// The value of a parameter: `drive["nand.dies"]`.
     fn __getitem__<'py>(&self, py: Python<'py>, key: &str) -> PyResult<Bound<'py, PyAny>> {
-        match self.profile.values.iter().find(|value| value.key == key) {
+        let profile = self.profile.single("a parameter", PyKeyError::new_err)?;
+        match profile.values.iter().find(|value| value.key == key) {
             Some(value) => Ok(pythonize::pythonize(py, &value.value)?),
-            None => Err(pyo3::exceptions::PyKeyError::new_err(format!(
-                "{} has no parameter {key:?}",
-                self.profile.name
-            ))),
+            None => Err(PyKeyError::new_err(format!("{} has no parameter {key:?}", profile.name))),
         }
     }
 
     /// The profile as a file of one drive.
-    fn to_toml(&self) -> String {
-        self.profile.to_toml()
+    fn to_toml(&self) -> PyResult<String> {
+        Ok(self.profile.single("a profile", Error::new_err)?.to_toml())
     }
 
     /// Nameplate and effective over-provisioning of an SSD: spare over user space, the latter
@@ -270,6 +218,36 @@ impl Drive {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<FioResult> {
         self.run_jobs(py, &FioJobs::new(text)?, !as_is, progress.as_ref())
+    }
+
+    /// Replays a trace on the drive as it is: a Trace or what one is made of. The keywords are those of `replay`.
+    #[pyo3(signature = (trace, *, pace="think", idle_cap_ms=25.0, depth=32, addresses="as_recorded", progress=None))]
+    #[allow(clippy::too_many_arguments)] // They are Python's keywords.
+    fn replay(
+        &self,
+        py: Python<'_>,
+        trace: &Bound<'_, PyAny>,
+        pace: &str,
+        idle_cap_ms: f64,
+        depth: u32,
+        addresses: &str,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Replay> {
+        let trace = Trace::of(trace)?;
+        let manner = Manner::of(trace.get(), pace, idle_cap_ms, depth, addresses)?;
+        let space = match self.spare > 0.0 {
+            true => (self.capacity_bytes(), self.usable_bytes()),
+            false => (self.capacity_bytes(), self.capacity_bytes()),
+        };
+        let on_one = OnOne::new(py, trace.get(), manner, space)?;
+        let mut watched = Watched::new(progress.as_ref());
+        let replayed = self.with_made(py, |drive| on_one.play(drive, &mut watched))?;
+        if let Some(raised) = watched.raised {
+            return Err(raised);
+        }
+        let replayed = replayed?;
+        finished(py, progress.as_ref())?;
+        Ok(replayed)
     }
 
     /// Writes all that may be touched once, in order: from new to full.
@@ -329,9 +307,9 @@ impl Drive {
     /// Saves what the drive remembers, as `fourcorners age` does: `fourcorners review --state`, `load_state` and others begin with
     /// it. What the drive put off is done before.
     fn save_state(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        state::may_save(&self.profile, &path).map_err(errors::state)?;
+        let profile = self.profile.single("a state", errors::StateError::new_err)?;
+        state::may_save(profile, &path).map_err(errors::state)?;
         self.settle(py)?;
-        let profile = &self.profile;
         let saved = self.with_made(py, |drive| match drive {
             LabDrive::Ssd(ssd) => Some(state::save(ssd, profile, &path)),
             // `may_save` refuses all others.
@@ -342,7 +320,7 @@ impl Drive {
 
     /// Puts the drive into the state that was saved in a file, whatever was done with it before.
     fn load_state(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let profile = &self.profile;
+        let profile = self.profile.single("a state", errors::StateError::new_err)?;
         let loaded = py.detach(|| state::load(&path, profile)).map_err(errors::state)?;
         self.with_made(py, |drive| *drive = LabDrive::Ssd(Box::new(loaded.ssd)))
     }
@@ -354,17 +332,17 @@ impl Drive {
                            Drive(...) or drive.with_()";
             return Err(PyValueError::new_err(message));
         }
-        let MadeOf { name, text, host, set } = this.made_of.clone();
+        let Recipe { name, text, host, set } = this.recipe.clone();
         Ok((slf.get_type().getattr("_again")?, (name, text, host, set, this.spare)))
     }
 
     fn __repr__(&self) -> String {
-        let mut shown = format!("Drive({:?}", self.made_of.name);
+        let mut shown = format!("Drive({:?}", self.recipe.name);
         if self.spare > 0.0 {
             shown += &format!(", spare={}", self.spare);
         }
-        if !self.made_of.set.is_empty() {
-            shown += &format!(", set={:?}", self.made_of.set);
+        if !self.recipe.set.is_empty() {
+            shown += &format!(", set={:?}", self.recipe.set);
         }
         shown + ")"
     }
@@ -374,7 +352,7 @@ impl Drive {
 type Again = (String, Option<String>, Option<String>, Vec<String>, f64);
 
 impl Drive {
-    fn make(made_of: MadeOf, spare: f64) -> PyResult<Drive> {
+    fn make(recipe: Recipe, spare: f64) -> PyResult<Drive> {
         if !(0.0..=MOST_SPARE).contains(&spare) {
             let message = format!(
                 "spare={spare}: give a share of the drive from 0 to {MOST_SPARE}, or a text with a per \
@@ -382,15 +360,7 @@ impl Drive {
             );
             return Err(PyValueError::new_err(message));
         }
-        Ok(Drive { profile: made_of.profile()?, spare, made_of, made: Mutex::default() })
-    }
-
-    /// The drive of a name, or the one given.
-    pub(crate) fn of(drive: &Bound<'_, PyAny>) -> PyResult<(Profile, f64)> {
-        match drive.cast::<Drive>() {
-            Ok(drive) => Ok((drive.get().profile.clone(), drive.get().spare)),
-            Err(_) => Drive::new(drive, Share(0.0), None, None).map(|drive| (drive.profile, 0.0)),
-        }
+        Ok(Drive { profile: recipe.profile()?, spare, recipe, made: Mutex::default() })
     }
 
     /// Does something with the drive while Python goes on.
@@ -419,7 +389,7 @@ impl Drive {
         let place = &mut made.drive;
         Ok(py.detach(move || {
             let drive = place.take().map(Virtual::into_lab);
-            let mut drive = drive.unwrap_or_else(|| LabDrive::from_profile(&self.profile));
+            let mut drive = drive.unwrap_or_else(|| new_drive(&self.profile));
             let worked = work(&mut drive);
             *place = Virtual::from_lab(drive);
             worked
@@ -438,10 +408,7 @@ impl Drive {
         progress: Option<&Py<PyAny>>,
     ) -> PyResult<Run> {
         let mut watched = Watched::new(progress);
-        let wears = match &self.profile.model {
-            catalogue::Model::Ssd(ssd) => ssd.wear.is_some(),
-            catalogue::Model::Hdd(_) => false,
-        };
+        let wears = self.profile.wears();
         let run = self.with_made(py, |drive| {
             let outcome = drive.run(&job, &mut watched);
             Run::of(outcome, drive, job, wears)
@@ -465,12 +432,12 @@ impl Drive {
         lay_out: bool,
         progress: Option<&Py<PyAny>>,
     ) -> PyResult<FioResult> {
-        let placed = jobs.on(&self.profile)?;
+        let placed = jobs.on(self.profile.geometry())?;
         let is_new = self.made.try_lock().is_ok_and(|made| !made.is_used);
-        let is_ssd = matches!(self.profile.model, catalogue::Model::Ssd(_));
+        let is_flash = self.profile.under_test().is_new_flash();
         let mut watched = Watched::new(progress);
         let result = self.with_made(py, |drive| {
-            if lay_out && is_new && is_ssd {
+            if lay_out && is_new && is_flash {
                 match drive.lay_out(&placed.plan, &mut watched) {
                     Ok(JobEnd::Failed(fault)) => return Err(errors::fault(fault)),
                     Ok(JobEnd::Complete | JobEnd::Interrupted) => {}
@@ -483,12 +450,17 @@ impl Drive {
         if let Some(raised) = watched.raised {
             return Err(raised);
         }
-        let target = target_info(&self.profile, self.profile.geometry());
+        let target = self.profile.target_info();
         Ok(FioResult::of(jobs, placed, target, result?))
     }
 }
 
-/// `key=value` as the library takes it.
+/// Changed values as the library takes them.
+fn settings(set: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<String>> {
+    set.into_iter().flatten().map(|(key, value)| setting(&key, &value)).collect()
+}
+
+/// `key=value`.
 fn setting(key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<String> {
     let key: String = key.extract()?;
     let value = match value.cast::<PyBool>() {

@@ -20,6 +20,7 @@ create_exception!(
     Error,
     "A file that is no state of this drive, or a drive that has none."
 );
+create_exception!(fourcorners, TraceError, Error, "A trace that cannot be read or replayed.");
 create_exception!(fourcorners, ResultsError, Error, "What is wrong with a database of results.");
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -32,6 +33,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         ("DriveFault", py.get_type::<DriveFault>()),
         ("RecordError", py.get_type::<RecordError>()),
         ("ResultsError", py.get_type::<ResultsError>()),
+        ("TraceError", py.get_type::<TraceError>()),
         ("StateError", py.get_type::<StateError>()),
     ] {
         // By the name they are imported by, so that they can be pickled on the way from a worker.

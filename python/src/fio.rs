@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fourcorners_catalogue::Profile;
+use fourcorners_drive::Geometry;
 use fourcorners_fio::jobfile::{JobFile, Jobs, Placed};
 use fourcorners_fio::output::{Cost, Report, TargetRun, json, normal};
 use fourcorners_record::{ClockName, TargetInfo};
@@ -45,10 +45,13 @@ impl FioJobs {
 }
 
 impl FioJobs {
+    pub(crate) fn file(&self) -> &JobFile {
+        &self.file
+    }
+
     /// The jobs on a drive; whatever file they name, it is that drive.
-    pub(crate) fn on(&self, profile: &Profile) -> PyResult<Jobs> {
-        let placed =
-            Placed { geometry: profile.geometry(), is_virtual: true, seed: SEED, first_job: 0 };
+    pub(crate) fn on(&self, geometry: Geometry) -> PyResult<Jobs> {
+        let placed = Placed { geometry, is_virtual: true, seed: SEED, first_job: 0 };
         self.file.on(placed, |_| true).map_err(errors::job_file)
     }
 }

@@ -5,7 +5,7 @@
 //!
 //! This is an abi3 extension (PyO3, maturin) with no method of its own. Arrays are views of the data that
 //! a frozen class owns (`arrays.rs`, with the one `unsafe`). The calling thread looks for signals between
-//! chunks of I/Os (`watch.rs`). Drives are virtual ones: the guard and its questions belong to the command.
+//! chunks of I/Os (`watch.rs`), or while another thread does the work (`background.rs`). Drives are virtual ones: the guard and its questions belong to the command.
 //! The workspace excludes `python/`, so `cargo test --workspace` needs no Python; `fourcorners sweep` only starts the
 //! package (`cli/sweep.rs`).
 //!
@@ -19,20 +19,30 @@
 //! parameter is determined if at most half of what its prior left open remains.
 
 mod arrays;
+mod background;
 mod catalogue;
+mod choose;
+mod diagnose;
 mod drive;
 mod errors;
 mod figure;
 mod fio;
+mod histogram;
 mod job;
+mod named;
+mod profile;
 mod record;
+mod replay;
 mod results;
 mod review;
 mod run;
 mod series;
+mod serve;
 mod share;
 mod summary;
 mod target;
+mod trace;
+mod virtual_drive;
 mod watch;
 
 use fourcorners_linux::HugePages;
@@ -52,7 +62,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<fio::FioJobs>()?;
     module.add_class::<fio::FioResult>()?;
     module.add_class::<run::Run>()?;
-    module.add_class::<run::Histogram>()?;
+    module.add_class::<histogram::Histogram>()?;
     module.add_class::<record::Record>()?;
     module.add_class::<figure::Figure>()?;
     module.add_class::<series::Series>()?;
@@ -63,6 +73,17 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<record::Note>()?;
     module.add_class::<results::Results>()?;
     module.add_class::<summary::Summary>()?;
+    module.add_class::<choose::Choice>()?;
+    module.add_class::<diagnose::Diagnosis>()?;
+    module.add_class::<diagnose::Finding>()?;
+    module.add_class::<serve::Server>()?;
+    module.add_function(wrap_pyfunction!(serve::serve, module)?)?;
+    module.add_class::<trace::Trace>()?;
+    module.add_class::<replay::Replay>()?;
+    module.add_function(wrap_pyfunction!(replay::replay, module)?)?;
+    module.add_function(wrap_pyfunction!(choose::choose, module)?)?;
+    module.add_function(wrap_pyfunction!(diagnose::diagnose, module)?)?;
+    module.add_function(wrap_pyfunction!(diagnose::detectors, module)?)?;
     module.add_function(wrap_pyfunction!(review::review, module)?)?;
     module.add_function(wrap_pyfunction!(review::methods, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::drives, module)?)?;

@@ -1,28 +1,20 @@
 //! Reviews: the reviewers' methods on virtual drives.
 
 use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
 
 use fourcorners_lab::campaign::{ChosenMethod, Session, Settings, Sink, measure};
-use fourcorners_lab::device_under_test::DeviceUnderTest;
 use fourcorners_lab::memory::check_memory;
-use fourcorners_lab::review::{Checkpoint, Method, Step, UnknownMethod, Watch};
+use fourcorners_lab::review::{Method, UnknownMethod};
 use fourcorners_linux::guard::LEAST_BYTES;
 use fourcorners_record::Record as LabRecord;
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyList, PyString};
 
-use crate::drive::Drive;
+use crate::background::{Piece, Told, finished, in_background};
 use crate::errors::Error;
+use crate::named::NamedDrive;
 use crate::record::Record;
-use crate::watch::look;
-
-/// How often Python is asked while the drives are at work.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
 /// The names of all methods.
 #[pyfunction]
@@ -51,19 +43,16 @@ pub(crate) fn review<'py>(
         None => Method::default_set(),
         Some(names) => methods_of(names)?,
     };
-    let drives: Vec<Bound<'_, PyAny>> = match drives.extract() {
-        Ok(list) if drives.cast::<pyo3::types::PyString>().is_err() => list,
-        _ => vec![drives.clone()],
-    };
+    let drives = one_or_several(drives);
     let chosen: Vec<ChosenMethod> = methods.iter().copied().map(ChosenMethod::from).collect();
     let (mut sessions, mut needs) = (Vec::new(), Vec::new());
     for drive in &drives {
-        let (profile, spare) = Drive::of(drive)?;
+        let NamedDrive { profile, spare, .. } = NamedDrive::of(drive)?;
         let bytes = profile.capacity_bytes();
         if bytes < LEAST_BYTES {
             return Err(Error::new_err(format!(
                 "{} is too small with {bytes} bytes: set capacity.sectors to at least {}",
-                profile.name,
+                profile.name(),
                 LEAST_BYTES / 512
             )));
         }
@@ -71,50 +60,32 @@ pub(crate) fn review<'py>(
         let spare_percent = spare * 100.0;
         let settings =
             Settings { quick, spare_percent, seed, most_ios: ios, ..Settings::default() };
-        let target = DeviceUnderTest::Virtual(Box::new(profile));
-        let session = Session::new(target, &chosen, &settings);
+        let session = Session::new(profile.under_test(), &chosen, &settings);
         sessions.push(session.map_err(|error| Error::new_err(error.to_string()))?);
     }
     check_memory(needs, 1).map_err(|error| PyMemoryError::new_err(error.to_string()))?;
     let reviews = sessions.len() * methods.len();
-    let told = Arc::new(Told { parts: Mutex::default(), stop: AtomicBool::new(false) });
-    let sink = Reviews(Arc::clone(&told));
-    let (done, mut finished) = channel();
-    let worker = std::thread::spawn(move || {
-        let measured = measure(&sessions, &sink);
-        // Whoever asked is gone only if it was stopped.
-        let _ = done.send(measured);
-    });
-    let mut raised = None;
-    let measured = loop {
-        let waiting = &mut finished;
-        match py.detach(move || waiting.recv_timeout(BETWEEN_LOOKS)) {
-            Ok(measured) => break measured,
-            Err(RecvTimeoutError::Timeout) if raised.is_none() => {
-                let part = told.part_of(reviews);
-                if let Err(error) = look(py, progress.as_ref(), part) {
-                    told.stop.store(true, Ordering::Relaxed);
-                    raised = Some(error);
-                }
-            }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => {
-                let _ = worker.join();
-                return Err(Error::new_err("a review panicked: please report it"));
-            }
-        }
-    };
-    if let Some(raised) = raised {
-        return Err(raised);
-    }
-    if let Some(progress) = &progress {
-        progress.call1(py, (1.0,))?;
-    }
+    let measured = in_background(py, progress.as_ref(), reviews, move |told| {
+        measure(&sessions, &Reviews(Arc::clone(told)))
+    })?;
+    finished(py, progress.as_ref())?;
     let document = measured.map_err(|error| Error::new_err(error.to_string()))?;
-    let records = document.records.into_iter().map(|record| Record(Arc::new(record)));
-    // A list that a notebook shows.
+    as_list(py, document.records)
+}
+
+/// A list that a notebook shows.
+pub(crate) fn as_list(py: Python<'_>, records: Vec<LabRecord>) -> PyResult<Bound<'_, PyAny>> {
+    let records = records.into_iter().map(|record| Record(Arc::new(record)));
     let list = PyList::new(py, records.collect::<Vec<_>>())?;
     py.import("fourcorners._html")?.call_method1("Records", (list,))
+}
+
+/// What a caller gave for several: a list, or one alone.
+pub(crate) fn one_or_several<'py>(given: &Bound<'py, PyAny>) -> Vec<Bound<'py, PyAny>> {
+    match given.extract() {
+        Ok(list) if given.cast::<PyString>().is_err() => list,
+        _ => vec![given.clone()],
+    }
 }
 
 fn methods_of(names: &Bound<'_, PyAny>) -> PyResult<Vec<Method>> {
@@ -143,71 +114,17 @@ fn methods_of(names: &Bound<'_, PyAny>) -> PyResult<Vec<Method>> {
     Ok(methods)
 }
 
-/// What the reviews tell the thread that waits for them, and it them.
-struct Told {
-    /// How far each that was begun is.
-    parts: Mutex<Vec<f64>>,
-    stop: AtomicBool,
-}
-
-impl Told {
-    fn part_of(&self, reviews: usize) -> f64 {
-        let parts = self.parts.lock().expect("no holder panics");
-        (parts.iter().sum::<f64>() / reviews.max(1) as f64).min(1.0)
-    }
-}
-
 /// The reviews of one call, told to the thread that waits for them.
 struct Reviews(Arc<Told>);
 
 impl Sink for Reviews {
-    type Watch = Progress;
+    type Watch = Piece;
 
-    fn watch(&self, _target: &str, _method: &str) -> Progress {
-        Progress::new(&self.0)
+    fn watch(&self, _target: &str, _method: &str) -> Piece {
+        Piece::new(&self.0)
     }
 
     fn stopped(&self) -> bool {
-        self.0.stop.load(Ordering::Relaxed)
-    }
-}
-
-/// How far one review is.
-struct Progress {
-    told: Arc<Told>,
-    place: usize,
-    calls: u32,
-}
-
-impl Progress {
-    fn new(told: &Arc<Told>) -> Progress {
-        let mut parts = told.parts.lock().expect("no holder panics");
-        parts.push(0.0);
-        Progress { told: Arc::clone(told), place: parts.len() - 1, calls: 0 }
-    }
-}
-
-impl Watch for Progress {
-    fn step(&mut self, _step: &Step<'_>) {}
-
-    fn go_on(&mut self, part_done: f64) -> bool {
-        self.calls += 1;
-        // A lock for every call would be one every few thousand I/Os of all threads.
-        if self.calls.is_multiple_of(64) {
-            self.told.parts.lock().expect("no holder panics")[self.place] = part_done;
-        }
-        !self.told.stop.load(Ordering::Relaxed)
-    }
-
-    fn measured(&mut self, _so_far: &LabRecord) {}
-
-    fn reached(&mut self, _checkpoint: &Checkpoint) {}
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        if let Ok(mut parts) = self.told.parts.lock() {
-            parts[self.place] = 1.0;
-        }
+        self.0.stopped()
     }
 }

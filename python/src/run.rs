@@ -5,19 +5,18 @@ use std::sync::OnceLock;
 
 use fourcorners_lab::drive::{Drive as LabDrive, Outcome};
 use fourcorners_record::{FlashWear, Job as LabJob, Latency as LabLatency, Series as LabSeries};
-use fourcorners_run::{Histogram as LabHistogram, JobEnd, Measured, Unobserved};
-use numpy::PyArray1;
+use fourcorners_run::{JobEnd, Measured, Unobserved};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::arrays::view;
 use crate::figure::Latency;
+use crate::histogram::{Histogram, Latencies};
 use crate::series::Series;
 
 /// What a job did on a drive. Figures are worked out when they are asked for.
 #[pyclass(frozen, module = "fourcorners")]
 pub(crate) struct Run {
-    pub(crate) measured: Measured,
+    pub(crate) measured: Arc<Measured>,
     job: LabJob,
     write_amplification: Option<f64>,
     over_provisioning: Option<(f64, f64)>,
@@ -30,7 +29,7 @@ impl Run {
     /// `wears`: whether the drive's flash wears out; what it was erased is not added up otherwise.
     pub(crate) fn of(outcome: Outcome, drive: &LabDrive, job: LabJob, wears: bool) -> Run {
         Run {
-            measured: outcome.measured,
+            measured: Arc::new(outcome.measured),
             job,
             write_amplification: outcome.write_amplification,
             over_provisioning: drive.over_provisioning(),
@@ -147,13 +146,14 @@ impl Run {
     /// Latencies of all I/Os.
     #[getter]
     fn histogram(slf: Bound<'_, Run>) -> Histogram {
-        Histogram { run: slf.unbind() }
+        let measured = Arc::clone(&slf.get().measured);
+        Histogram::new(slf.into_any(), &measured, Latencies::All)
     }
 
     /// Second by second.
     #[getter]
     fn series(&self) -> Series {
-        let series = self.series.get_or_init(|| Arc::new(LabSeries::from(&self.measured)));
+        let series = self.series.get_or_init(|| Arc::new(LabSeries::from(&*self.measured)));
         Series::of(Arc::clone(series))
     }
 
@@ -194,51 +194,6 @@ impl Run {
     }
 }
 
-/// Latencies of all I/Os of a run, in buckets under 0.8 % wide; the same buckets for every run.
-#[pyclass(frozen, module = "fourcorners")]
-pub(crate) struct Histogram {
-    run: Py<Run>,
-}
-
-impl Histogram {
-    fn of(&self) -> &LabHistogram {
-        &self.run.get().measured.latency
-    }
-}
-
-#[pymethods]
-impl Histogram {
-    /// How often each bucket was hit: a view, not a copy.
-    #[getter]
-    fn counts<'py>(slf: Bound<'py, Histogram>) -> Bound<'py, PyArray1<u64>> {
-        let run = slf.get().run.bind(slf.py()).clone();
-        view(run.into_any(), slf.get().of().counts())
-    }
-
-    /// Lowest value of each bucket, nanoseconds.
-    #[staticmethod]
-    fn lows_ns(py: Python<'_>) -> Bound<'_, PyArray1<u64>> {
-        PyArray1::from_iter(py, LabHistogram::bucket_lows())
-    }
-
-    /// The buckets that hold anything: lowest value in nanoseconds and count, as two columns.
-    fn bins<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let rows: Vec<Vec<u64>> =
-            self.of().bins().into_iter().map(|(low, count)| vec![low, count]).collect();
-        Ok(numpy::PyArray2::from_vec2(py, &rows)?.into_any())
-    }
-
-    /// The value in nanoseconds that so many per cent of all do not exceed, at most 0.8 % too high.
-    fn percentile(&self, percent: f64) -> u64 {
-        self.of().percentile(percent)
-    }
-
-    /// Number of values.
-    fn __len__(&self) -> usize {
-        self.of().count() as usize
-    }
-}
-
 /// The library's part of a call alone, for measuring what a call from Python costs: seconds that
 /// `calls` runs of a job of one I/O took without Python, each with the histogram of its own that a
 /// run has.
@@ -247,7 +202,7 @@ pub(crate) fn empty_run(py: Python<'_>, drive: &crate::drive::Drive, calls: u32)
     let profile = &drive.profile;
     let job = crate::job::Job::one_io().on(profile.geometry(), 1 << 20)?;
     Ok(py.detach(|| {
-        let mut drive = LabDrive::from_profile(profile);
+        let mut drive = crate::virtual_drive::new_drive(profile);
         let began = std::time::Instant::now();
         for _ in 0..calls {
             std::hint::black_box(drive.run(&job, &mut Unobserved));

@@ -1,6 +1,9 @@
 """Small drives, on which a run takes milliseconds."""
 
 import os
+import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +18,35 @@ SMALL = {
     "nand.blocks_per_plane": 150,
     "gc.pacing": "paced",
 }
+
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def binary():
+    """The command, if it was built; what Python does has to be its equal."""
+    for place in (os.environ.get("FOURCORNERS"), ROOT / "target/release/fourcorners", ROOT / "target/debug/fourcorners"):
+        if place and Path(place).is_file():
+            return str(place)
+    return shutil.which("fourcorners")
+
+
+@pytest.fixture
+def command():
+    """Runs the command; what it printed."""
+    path = binary()
+    if path is None:
+        pytest.skip("the command `fourcorners` was not built")
+
+    def run(*arguments):
+        line = [path, *map(str, arguments)]
+        return subprocess.run(line, check=True, capture_output=True, text=True).stdout
+
+    return run
+
+
+#: The same changes on the command line.
+SETS = [part for key, value in SMALL.items() for part in ("--set", f"{key}={value}")]
 
 
 def pytest_collection_modifyitems(items):

@@ -20,5 +20,5 @@ def test_a_notebook_runs(path):
     assert not any(cell.get("outputs") for cell in kept.cells)
 
 
-def test_there_are_two():
-    assert [path.stem for path in NOTEBOOKS] == ["policy_spare", "review"]
+def test_there_are_three():
+    assert [path.stem for path in NOTEBOOKS] == ["choose", "policy_spare", "review"]

@@ -7,13 +7,11 @@ import subprocess
 import threading
 
 import pytest
-from conftest import SMALL
-from test_review import binary
+from conftest import SETS, SMALL, binary
 
 import fourcorners as fc
 
 INTEL = "intel-x25-m-g2-160gb"
-SETS = [part for key, value in SMALL.items() for part in ("--set", f"{key}={value}")]
 
 
 @pytest.fixture(scope="module")

@@ -1,34 +1,14 @@
 import json
-import os
 import pickle
-import shutil
-import subprocess
-from pathlib import Path
 
 import pytest
-from conftest import SMALL
+from conftest import SETS, SMALL
 
 import fourcorners as fc
 
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def binary():
-    """The command, if it was built; a review from Python has to be its equal."""
-    for place in (os.environ.get("FOURCORNERS"), ROOT / "target/release/fourcorners", ROOT / "target/debug/fourcorners"):
-        if place and Path(place).is_file():
-            return str(place)
-    return shutil.which("fourcorners")
-
-
-def test_a_review_is_the_commands_to_the_bit():
-    command = binary()
-    if command is None:
-        pytest.skip("the command `fourcorners` was not built")
-    sets = [part for key, value in SMALL.items() for part in ("--set", f"{key}={value}")]
+def test_a_review_is_the_commands_to_the_bit(command):
     arguments = ["review", "crucial-m4-256gb", "--methods", "four-corners,consistency", "--quick", "--json"]
-    printed = subprocess.run([command, *arguments, "--seed", "3", *sets], check=True, capture_output=True, text=True)
-    theirs = fc.from_json(printed.stdout)
+    theirs = fc.from_json(command(*arguments, "--seed", "3", *SETS))
     told = []
     drive = fc.Drive("crucial-m4-256gb", set=SMALL)
     ours = fc.review([drive], ["four-corners", "consistency"], quick=True, seed=3, progress=told.append)

@@ -93,6 +93,19 @@ impl Profile {
         }
     }
 
+    /// What is to be set so that the host in front of the drive takes no time, as [`built_in`](crate::built_in) takes it.
+    pub fn host_to_zero(&self) -> Vec<String> {
+        let host = match &self.model {
+            Model::Ssd(model) => &model.host,
+            Model::Hdd(model) => &model.host,
+        };
+        let mut set = vec!["host.command_us=0".to_string()];
+        set.extend(host.read_command_us.as_ref().map(|_| "host.read_command_us=0".into()));
+        set.extend(host.write_command_us.as_ref().map(|_| "host.write_command_us=0".into()));
+        set.extend(host.process_us.as_ref().map(|_| "host.process_us=0".into()));
+        set
+    }
+
     /// Whether the drive takes TRIMs.
     pub fn takes_trim(&self) -> bool {
         match &self.model {

@@ -4,7 +4,7 @@
 //! of 4 KiB nearly every look-up misses the processor's TLB as well as its caches. Linux gives huge
 //! pages where it is asked to (`transparent_hugepage=madvise`, the usual setting), and an allocator
 //! is the only place that sees every large allocation, whoever makes it.
-//!
+
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};

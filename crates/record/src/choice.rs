@@ -3,6 +3,8 @@
 //! Every drive of a catalogue did the same work in virtual time. The document ranks them by the time
 //! that the work waited for the drive. What cannot be known is `null`.
 
+mod sentences;
+
 use serde::{Deserialize, Serialize};
 
 /// The name and version of the document's form.

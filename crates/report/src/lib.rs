@@ -68,7 +68,7 @@ mod variation;
 mod words;
 
 pub use card::card;
-pub use choice::{choice_page, choice_pasted, choice_sentences, choice_table};
+pub use choice::{choice_page, choice_pasted, choice_table};
 pub use compared::{comparison_notes, comparison_sentences, curve_heading, ratio};
 pub use compared_pasted::comparison_pasted;
 pub use diagnosis::{diagnosis_page, finding_words, property_words};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fourcorners_drive::Nanos;
+use fourcorners_drive::{Nanos, SECTOR_BYTES, Ssd, SsdCounters, Target};
 use fourcorners_run::Histogram;
 use serde::Serialize;
 
@@ -337,6 +337,25 @@ impl Tally {
         match late <= MOST_LATE_SHARE * median && below <= MOST_BELOW_FLOOR {
             true => Pacing::Paced,
             false => Pacing::Behind,
+        }
+    }
+}
+
+impl DriveCounters {
+    /// What an SSD has done since its counters were `before`.
+    pub fn since(ssd: &Ssd, before: &SsdCounters) -> DriveCounters {
+        let (now, wear) = (ssd.counters(), ssd.wear());
+        let units = now.programmed_units.saturating_sub(before.programmed_units);
+        DriveCounters {
+            host_bytes: now.host_sectors.saturating_sub(before.host_sectors) * SECTOR_BYTES,
+            nand_bytes: units * u64::from(now.unit_bytes),
+            blocks_erased: now.blocks_erased.saturating_sub(before.blocks_erased),
+            blocks_retired: wear.blocks_retired,
+            percentage_used: wear.endurance_used.map(|used| used * 100.0),
+            read_only: wear.read_only,
+            power_on_s: ssd.now().as_secs(),
+            temperature_c: ssd.heat().map(|heat| heat.temperature_c),
+            write_amplification: now.write_amplification_since(before),
         }
     }
 }

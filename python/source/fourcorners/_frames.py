@@ -8,7 +8,7 @@ from typing import Any, Iterable, Iterator
 
 from ._extras import needs
 from ._html import Records
-from ._native import Record, RecordError, Series, from_json
+from ._native import Choice, Diagnosis, Record, RecordError, Series, Trace, from_json
 
 
 #: Documents of a folder, in the order they are read.
@@ -126,6 +126,64 @@ def series_to_pandas(series: Series):
         columns["energy_j"] = series.energy_j
     index = pandas.RangeIndex(1, len(series.iops) + 1, name="second")
     return pandas.DataFrame(columns, index=index, copy=False)
+
+
+#: The columns of a choice, and how Arrow has them: whatever is not known of all drives is still a column.
+CHOICE_COLUMNS = {
+    "drive": "string",
+    "title": "string",
+    "capacity_gb": "double",
+    "rank": "uint64",
+    "tier": "uint64",
+    "waited_s": "double",
+    "band_low_s": "double",
+    "band_high_s": "double",
+    "band_standing": "string",
+    "rank_p99": "uint64",
+    "p99_us": "double",
+    "hours_a_year_vs_have": "double",
+    "write_amplification": "double",
+    "years": "double",
+    "energy_wh": "double",
+    "price": "double",
+    "price_per_performance": "double",
+    "rescaled": "bool",
+}
+
+
+def choice_to_arrow(choice: Choice):
+    """The drives of a choice as a table of Arrow, a row each."""
+    pyarrow = needs("pyarrow", "frames", "to_arrow")
+    types = {"string": pyarrow.string(), "uint64": pyarrow.uint64(), "bool": pyarrow.bool_(), "double": pyarrow.float64()}
+    schema = pyarrow.schema([(name, types[kind]) for name, kind in CHOICE_COLUMNS.items()])
+    return pyarrow.Table.from_pylist(choice.to_pylist(), schema)
+
+
+def choice_to_pandas(choice: Choice):
+    """The same as a pandas DataFrame."""
+    pandas = needs("pandas", "frames", "to_pandas")
+    frame = pandas.DataFrame(choice.to_pylist(), columns=list(CHOICE_COLUMNS))
+    numbers = [name for name, kind in CHOICE_COLUMNS.items() if kind == "double"]
+    return frame.astype(dict.fromkeys(numbers, float))
+
+
+def diagnosis_to_pandas(diagnosis: Diagnosis):
+    """The findings of a diagnosis as a pandas DataFrame, a row each."""
+    pandas = needs("pandas", "frames", "to_pandas")
+    frame = pandas.DataFrame(diagnosis.to_pylist())
+    return frame.astype({name: float for name in ("low", "high", "level") if name in frame})
+
+
+#: What the numbers of `Trace.to_arrays` stand for.
+OPERATIONS = ("read", "write", "trim", "flush")
+
+
+def trace_to_pandas(trace: Trace):
+    """The I/Os of a trace as a pandas DataFrame, a row each."""
+    pandas = needs("pandas", "frames", "to_pandas")
+    arrays = trace.to_arrays()
+    arrays["operation"] = pandas.Categorical.from_codes(arrays["operation"].astype("int8"), categories=OPERATIONS)
+    return pandas.DataFrame(arrays, copy=False)
 
 
 def _list(records: Record | Iterable[Record]) -> Iterable[Record]:

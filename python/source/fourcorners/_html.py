@@ -1,4 +1,4 @@
-"""What a notebook shows of records and sweeps: tables, and a chart of each figure's seconds.
+"""What a notebook shows of records, sweeps, choices and diagnoses: tables, and a chart of each figure's seconds.
 
 The charts take the colour of the text, so that they are seen on light and on dark pages. Whatever a drive is called is text.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any, Iterable, Sequence
 
-from ._native import Record
+from ._native import Choice, Diagnosis, Finding, Record
 
 #: Size of a chart, and how many points one has at most: what is drawn narrower than a pixel cannot be told apart.
 WIDTH, HEIGHT = 160, 28
@@ -45,6 +45,73 @@ def record(of: Record) -> str:
     title = f"<p><b>{escape(of.target.title)}</b>, {escape(of.method)}, {escape(of.clock)} time{ended}</p>"
     notes = "".join(f"<p>{escape(note.text)}</p>" for note in of.notes)
     return title + (table(head, rows) if rows else "") + notes
+
+
+def choice(of: Choice) -> str:
+    """A choice: the answer in words, and a row for each drive with its band as a bar."""
+    rows = of.to_pylist()
+    known = [
+        (head, key)
+        for head, key in (
+            ("hours a year saved", "hours_a_year_vs_have"),
+            ("write amplification", "write_amplification"),
+            ("years of flash", "years"),
+            ("Wh", "energy_wh"),
+            ("price x seconds", "price_per_performance"),
+        )
+        if any(row[key] is not None for row in rows)
+    ]
+    longest = max((row["band_high_s"] for row in rows), default=0.0)
+    head = ["rank", "drive", "waits, s", "band, from 0", "tier", "p99, us", *(name for name, _ in known)]
+    shown = [
+        [
+            row["rank"],
+            row["title"] + (" *" if row["rescaled"] else "") + (" (yours)" if row["drive"] == of.have else ""),
+            number(row["waited_s"]),
+            Html(band(row["band_low_s"], row["waited_s"], row["band_high_s"], longest)),
+            row["tier"],
+            number(row["p99_us"]),
+            *(number(row[key]) for _, key in known),
+        ]
+        for row in rows[:MOST_ROWS]
+    ]
+    more = f"<p>and {len(rows) - MOST_ROWS:,} more</p>" if len(rows) > MOST_ROWS else ""
+    left_out = "".join(f"<p>left out: {escape(it['drive'])}: {escape(it['why'])}</p>" for it in of.left_out)
+    notes = "".join(f"<p>{escape(note)}</p>" for note in of.notes)
+    title = f"<p><b>{escape(of.work['name'])}</b>, drives {escape(of.state)}: {escape(of.text)}</p>"
+    return title + table(head, shown) + more + left_out + notes
+
+
+def band(low: float, value: float, high: float, longest: float) -> str:
+    """A time within its band, as a line on a scale from 0 to the longest."""
+    if not longest > 0:
+        return ""
+    start, at, end = (x * WIDTH / longest for x in (low, value, high))
+    return (
+        f'<svg width="{WIDTH}" height="10" viewBox="-1 0 {WIDTH + 2} 10" role="img">'
+        f"<title>{number(low)} to {number(high)} s</title>"
+        f'<path d="M{start:.1f},5H{end:.1f}M{at:.1f},1V9" fill="none" stroke="currentColor"/></svg>'
+    )
+
+
+def diagnosis(of: Diagnosis) -> str:
+    """A diagnosis: a row for each finding, with the reason."""
+    head = ["property", "found", "interval", "standing", "why"]
+    rows = []
+    for finding in of.findings:
+        interval = ""
+        if finding.interval is not None and finding.interval[0] < finding.interval[1]:
+            interval = f"{finding.interval[0]:g} to {finding.interval[1]:g}"
+        rows.append([finding.key, found(finding), interval, finding.standing, finding.reason])
+    return f"<p><b>{escape(of.target)}</b></p>" + table(head, rows)
+
+
+def found(finding: Finding) -> str:
+    """The value of a finding in words."""
+    if finding.value is None:
+        return "not known"
+    value = finding.value if isinstance(finding.value, str) else f"{finding.value:g} {finding.unit or ''}".strip()
+    return f"bound: {value}" if finding.standing == "bound" else value
 
 
 class Html(str):

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use clap::Args as ClapArgs;
 use fourcorners_catalogue::Model;
-use fourcorners_drive::{Hdd, Nanos, SECTOR_BYTES, Ssd, SsdCounters, Target};
+use fourcorners_drive::{Hdd, Nanos, Ssd, Target};
 use fourcorners_lab::array::{ArrayProfile, Several};
 use fourcorners_lab::state;
 use fourcorners_linux::guard::Permission;
@@ -150,8 +150,8 @@ pub(super) struct ServeArgs {
     )]
     web: Option<SocketAddr>,
 
-    /// When serving ends, have these drives of the catalogue (a,b) do what was recorded, or all, and rank them, as trace
-    /// replay RECORDING all does
+    /// When serving ends, have these drives (a,b: of the catalogue, arrays, caches, profiles) do what was recorded, or all of
+    /// the catalogue, and rank them, as trace replay RECORDING all does
     #[arg(long, value_name = "all|DRIVE,..", value_delimiter = ',', requires = "record")]
     then_try: Vec<String>,
 
@@ -208,7 +208,7 @@ fn served(args: &ServeArgs) -> Result<(End, Report), Failure> {
                 target: ssd,
                 settings,
                 probe: Some(probe),
-                counters: Box::new(move |ssd: &Ssd| Some(counters_since(ssd, &before))),
+                counters: Box::new(move |ssd: &Ssd| Some(DriveCounters::since(ssd, &before))),
                 expect_power_cuts: Some(Turn::expect_power_cuts),
             };
             serve(args, &about, drive)
@@ -407,23 +407,6 @@ fn serve<T: Target + Clone + 'static>(
     match lost || data.is_some_and(|it| it.lost > 0 || it.error.is_some()) {
         true => Ok((End::Incomplete, report)),
         false => Ok((End::Done, report)),
-    }
-}
-
-/// What an SSD has done since its counters were these.
-fn counters_since(ssd: &Ssd, before: &SsdCounters) -> DriveCounters {
-    let (now, wear) = (ssd.counters(), ssd.wear());
-    let units = now.programmed_units.saturating_sub(before.programmed_units);
-    DriveCounters {
-        host_bytes: now.host_sectors.saturating_sub(before.host_sectors) * SECTOR_BYTES,
-        nand_bytes: units * u64::from(now.unit_bytes),
-        blocks_erased: now.blocks_erased.saturating_sub(before.blocks_erased),
-        blocks_retired: wear.blocks_retired,
-        percentage_used: wear.endurance_used.map(|used| used * 100.0),
-        read_only: wear.read_only,
-        power_on_s: ssd.now().as_secs(),
-        temperature_c: ssd.heat().map(|heat| heat.temperature_c),
-        write_amplification: now.write_amplification_since(before),
     }
 }
 

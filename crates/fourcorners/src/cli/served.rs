@@ -36,7 +36,8 @@ impl ServedTarget {
             return Ok(ServedTarget::Drive(ServedDrive::find(name, set)?));
         };
         // All drives are told the same; what one of them has not is 0 in it, too.
-        let without_host: Vec<String> = as_sold.members.iter().flat_map(host_to_zero).collect();
+        let without_host: Vec<String> =
+            as_sold.members.iter().flat_map(Profile::host_to_zero).collect();
         let bare = array(&[set, &without_host].concat())?.unwrap_or(as_sold);
         Ok(ServedTarget::Several(Box::new(bare)))
     }
@@ -49,7 +50,7 @@ impl ServedDrive {
             targets::find_virtual(&drive).map_err(Failure::Usage)
         };
         let as_sold = find(set)?;
-        let bare = find(&[set, &host_to_zero(&as_sold)].concat())?;
+        let bare = find(&[set, &as_sold.host_to_zero()].concat())?;
         Ok(ServedDrive { as_sold, bare })
     }
 }
@@ -80,19 +81,6 @@ impl ServedAs {
             rotational: !profile.is_flash(),
         }
     }
-}
-
-/// What is to be set so that the host in front of a drive takes no time.
-pub(super) fn host_to_zero(profile: &Profile) -> Vec<String> {
-    let host = match &profile.model {
-        Model::Ssd(model) => &model.host,
-        Model::Hdd(model) => &model.host,
-    };
-    let mut set = vec!["host.command_us=0".to_string()];
-    set.extend(host.read_command_us.as_ref().map(|_| "host.read_command_us=0".into()));
-    set.extend(host.write_command_us.as_ref().map(|_| "host.write_command_us=0".into()));
-    set.extend(host.process_us.as_ref().map(|_| "host.process_us=0".into()));
-    set
 }
 
 /// The SSD of a bare model, in a state if one is named, which is one of the drive as sold.

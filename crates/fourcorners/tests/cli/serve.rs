@@ -71,7 +71,8 @@ fn what_cannot_be_served_is_refused_in_a_line() {
         (&["crucial-m4-256gb", "--record-data", "d"], "--record"),
         (&["crucial-m4-256gb", "--then-try", "all"], "--record"),
         (&["crucial-m4-256gb", "--then-try", "m5", "--record", "r"], "no drive \"m5\""),
-        (&["crucial-m4-256gb", "--then-try", "all,intel-320-80gb", "--record", "r"], "others out"),
+        (&["crucial-m4-256gb", "--then-try", "raid0:1xcrucial-m4-64gb", "--record", "r"], "raid0"),
+        (&["crucial-m4-256gb", "--then-try", "all,crucial-m4-64gb", "--record", "r"], "others out"),
         (&["crucial-m4-256gb", "--web=0.0.0.0:0", "--record", "r"], "ssh -L"),
         (&["crucial-m4-256gb", "--web=here"], "for example 8642"),
         (&["crucial-m4-256gb", "--state", "letters"], "no"),
@@ -275,7 +276,8 @@ fn a_signal_ends_it_with_a_report_and_takes_its_socket_away() {
 
 #[test]
 fn what_was_recorded_is_tried_on_other_drives_in_the_end() {
-    let others = "crucial-m4-256gb,intel-s3700-200gb";
+    let array = "raid0:2xcrucial-m4-64gb";
+    let others = &format!("crucial-m4-256gb,intel-s3700-200gb,{array}");
     for (json, writes) in [(true, 20), (false, 20), (true, 0)] {
         let dir = temporary();
         let mut args = vec!["serve", "crucial-m4-256gb", "--at", "unix:s", "--time", "virtual"];
@@ -301,14 +303,14 @@ fn what_was_recorded_is_tried_on_other_drives_in_the_end() {
                 serde_json::from_str(text.lines().last().unwrap_or("")).expect("JSON");
             assert_eq!((&event["event"], &event["recording"]), (&"then_try".into(), &"t".into()));
             // As a replay of the same recording ranks them.
-            let args = ["trace", "replay", "t", "all", "--json"];
+            let args = ["trace", "replay", "t", "all", "--also", array, "--json"];
             let all = fourcorners(&dir, &args).output().expect("it runs").stdout;
             let all: Value = serde_json::from_slice(&all).expect("JSON");
             let of = |choice: &Value, name: &str| {
                 let drives = choice["ranking"].as_array().expect("drives").iter();
                 drives.filter(|it| it["drive"] == name).map(|it| it["waited_s"].clone()).next()
             };
-            assert_eq!(event["choice"]["ranking"].as_array().map(Vec::len), Some(2));
+            assert_eq!(event["choice"]["ranking"].as_array().map(Vec::len), Some(3));
             for name in others.split(',') {
                 let here = of(&event["choice"], name);
                 assert!(here.is_some() && here == of(&all, name), "{name}: {event}");

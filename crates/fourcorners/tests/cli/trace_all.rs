@@ -60,6 +60,36 @@ fn every_drive_does_it_as_one_does_alone_at_the_recorded_times_without_a_host() 
 }
 
 #[test]
+fn several_drives_and_a_profile_are_ranked_among_all_without_a_host_too() {
+    let dir = folder();
+    fs::write(dir.path().join("t.csv"), TRACE).expect("it can be written");
+    let toml = run(dir.path(), &["drives", "crucial-m4-256gb", "--toml"]).stdout;
+    fs::write(dir.path().join("mine.toml"), toml.replace("crucial-m4-256gb", "mine"))
+        .expect("it can be written");
+    let array = "raid0:2xcrucial-m4-256gb";
+    let also = ["--also", array, "--also", "./mine.toml"];
+    let all = ranking(dir.path(), &also);
+    let without = ranking(dir.path(), &[]);
+    // What was named stays, whatever its capacity; control: nobody else is there.
+    assert_eq!(all.ranking.len(), without.ranking.len() + 2);
+    let alone = |target: &str, host: &[&str]| {
+        let args = ["trace", "replay", "t.csv", target, "--pace", "recorded", "--json", "--no-db"];
+        let ran = run(dir.path(), &[&args[..], &["--drive-state", "empty"], host].concat());
+        let document: serde_json::Value = serde_json::from_str(&ran.stdout).expect("a document");
+        let figures = &document["records"][0]["replay"]["figures"];
+        figures["storage_bench_empty"]["busy_s"].as_f64().expect("it was replayed")
+    };
+    let no_host = ["--set", "host.command_us=0"];
+    assert_eq!(waited(&all, array), alone(array, &no_host));
+    assert_eq!(waited(&all, "mine"), alone("crucial-m4-256gb", &no_host));
+    assert_ne!(waited(&all, array), alone(array, &[]), "with its host it is another");
+    let slow = ranking(dir.path(), &[&also[..], &["--set", "host.command_us=500"]].concat());
+    assert!(
+        waited(&slow, array) > waited(&all, array) && waited(&slow, "mine") > waited(&all, "mine")
+    );
+}
+
+#[test]
 fn what_is_of_named_targets_is_refused_with_all_and_a_capacity_without_it() {
     let dir = folder();
     fs::write(dir.path().join("t.csv"), TRACE).expect("it can be written");
@@ -76,6 +106,9 @@ fn what_is_of_named_targets_is_refused_with_all_and_a_capacity_without_it() {
         (&["all", "--drive-state", "as-found"], "give empty or full"),
         (&["all", "--capacity", "1-2GB"], "no drive has that"),
         (&["all", "--set", "no.such=1"], "no.such"),
+        (&["all", "--also", "raid0:2xcrucial-m5-64gb"], "crucial-m5-64gb"),
+        (&["all", "--also", "./none.toml"], "none.toml"),
+        (&["crucial-m4-64gb", "--also", "raid0:2xcrucial-m4-64gb"], "--also is for all"),
         (&["crucial-m4-64gb", "--capacity", "1TB"], "--capacity is for all"),
     ] {
         let line = refused(dir.path(), &[&["trace", "replay", "t.csv"], more].concat());

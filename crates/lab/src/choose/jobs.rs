@@ -38,6 +38,11 @@ impl Jobs {
         Ok(Jobs { name: path.display().to_string(), file, most_ios })
     }
 
+    /// Those of a job file that was read, called `name`, as [`read`](Jobs::read) has them.
+    pub fn of(name: &str, file: JobFile, most_ios: u64) -> Jobs {
+        Jobs { name: name.into(), file, most_ios }
+    }
+
     /// As they are done on each of these drives, where they can be done at all, with the warnings of
     /// the file.
     pub(super) fn on<'a>(

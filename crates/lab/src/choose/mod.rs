@@ -13,9 +13,11 @@ mod candidate;
 mod footprint;
 mod jobs;
 mod measure;
+mod named;
 mod obstacle;
 mod rank;
 mod recording;
+mod work;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -27,7 +29,6 @@ use fourcorners_machine::{host, workers};
 use fourcorners_record::{CHOICE_SCHEMA, Choice, ChosenWork, LeftOut, RankedDrive};
 use fourcorners_run::Observer;
 use fourcorners_run::streams::Plan;
-use fourcorners_trace::TraceError;
 
 use crate::memory::{Need, Room};
 use crate::validate::{ErrorTable, TestKind};
@@ -35,34 +36,13 @@ use band::Band;
 pub use candidate::{Candidate, MadeOf, candidates};
 pub use jobs::Jobs;
 use measure::Measured;
+pub use named::{CandidateError, add_named};
 use obstacle::Obstacle;
 pub use recording::{Recording, Replaying};
+pub use work::{USUAL_IOS, Work, WorkError};
 
 /// Days of a year.
 const DAYS: f64 = 365.25;
-
-/// The work that every drive does.
-#[derive(Clone, Debug)]
-pub enum Work {
-    /// A trace, a task or a generated workload.
-    Recording(Box<Recording>),
-    /// A job file.
-    Jobs(Jobs),
-}
-
-/// Why there is no work.
-#[derive(Debug, thiserror::Error)]
-pub enum WorkError {
-    /// The trace cannot be read.
-    #[error(transparent)]
-    Trace(#[from] TraceError),
-    /// There is no I/O in it.
-    #[error("{name}: there is no I/O in it")]
-    Empty {
-        /// The trace.
-        name: String,
-    },
-}
 
 /// The state of a solid-state drive before the work. A hard disk is the same in both.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -298,15 +278,6 @@ fn concluded(
         left_out,
         notes,
     })
-}
-
-impl Work {
-    fn name(&self) -> String {
-        match self {
-            Work::Recording(recording) => recording.card().trace.clone(),
-            Work::Jobs(jobs) => jobs.name().into(),
-        }
-    }
 }
 
 impl Request {

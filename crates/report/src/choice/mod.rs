@@ -1,14 +1,12 @@
 //! A choice of drives for people: sentences, a terminal table and a page, from the document alone.
 
 mod page;
-mod sentences;
 mod table;
 
 use fourcorners_record::{Choice, RankedDrive};
-use fourcorners_words::{count, three_digits, time};
+use fourcorners_words::{three_digits, time};
 
 pub use page::choice_page;
-pub use sentences::choice_sentences;
 pub use table::{choice_pasted, choice_table};
 
 use super::words::NO_VALUE;
@@ -23,7 +21,7 @@ struct Column {
 /// How long the work waits, and how sure that is.
 const TIMES: [Column; 5] = [
     Column { heading: "waits", short: "waits", value: |drive| Some(seconds(drive.waited_s)) },
-    Column { heading: "band", short: "band", value: |drive| Some(band(drive)) },
+    Column { heading: "band", short: "band", value: |drive| Some(drive.band_words()) },
     Column { heading: "tier", short: "tier", value: |drive| Some(drive.tier.to_string()) },
     Column { heading: "p99", short: "p99", value: |drive| Some(time(drive.p99_us)) },
     Column {
@@ -35,11 +33,7 @@ const TIMES: [Column; 5] = [
 
 /// What that is in a year, and what it costs.
 const COSTS: [Column; 6] = [
-    Column {
-        heading: "hours a year saved",
-        short: "h/year",
-        value: |drive| drive.hours_a_year_vs_have.map(signed),
-    },
+    Column { heading: "hours a year saved", short: "h/year", value: |drive| drive.hours_words() },
     Column {
         heading: "write amplification",
         short: "WA",
@@ -75,33 +69,9 @@ fn seconds(seconds: f64) -> String {
     time(seconds * 1e6)
 }
 
-fn band(drive: &RankedDrive) -> String {
-    let [low, high] = drive.band_s;
-    // One unit for both ends.
-    let (factor, unit) = match high {
-        1.0.. => (1.0, "s"),
-        1e-3.. => (1e3, "ms"),
-        _ => (1e6, "µs"),
-    };
-    format!("{} to {} {unit}", three_digits(low * factor), three_digits(high * factor))
-}
-
-fn signed(hours: f64) -> String {
-    let size = three_digits(hours.abs());
-    if hours < 0.0 { format!("-{size}") } else { size }
-}
-
 /// A number of years; beyond a century the digits say nothing.
 fn years(years: f64) -> String {
     if years > 100.0 { "over 100".into() } else { three_digits(years) }
-}
-
-/// A whole number of drives.
-fn drives(number: usize) -> String {
-    match number {
-        1 => "1 drive".into(),
-        number => format!("{} drives", count(number as f64)),
-    }
 }
 
 #[cfg(test)]
@@ -174,7 +144,5 @@ pub(super) mod tests {
         assert_eq!(heads(&with), ["years of flash"]);
         let last = known(&with, &COSTS)[0];
         assert_eq!((last.of(&one), last.of(&with.ranking[0])), ("over 100".into(), "–".into()));
-        assert_eq!(band(&one), "400 to 625 ms");
-        assert_eq!(signed(-3.0), "-3.00");
     }
 }

@@ -7,7 +7,7 @@ use maud::{DOCTYPE, Markup, html};
 
 use super::super::page::{head, made_by};
 use super::table::{marked, replay_words, state_words};
-use super::{COSTS, TIMES, choice_sentences, known, seconds};
+use super::{COSTS, TIMES, known, seconds};
 
 /// Nothing but what is in the file may load, and nothing runs.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; \
@@ -38,7 +38,7 @@ pub fn choice_page(choice: &Choice) -> String {
                         (three_digits(work.written_gb)) " GB written. Virtual drives that "
                         (state_words(&choice.state)) "."
                     }
-                    div.answer { @for said in choice_sentences(choice) { p { (said) } } }
+                    div.answer { @for said in choice.sentences() { p { (said) } } }
                 }
                 main #content tabindex="-1" {
                     (bars(choice))

@@ -8,13 +8,13 @@ use fourcorners_words::{count, three_digits};
 
 use super::super::paste::{self, Pasted};
 use super::super::table::plain;
-use super::{COSTS, Column, TIMES, choice_sentences, known};
+use super::{COSTS, Column, TIMES, known};
 
 /// The work, the answer in sentences, and the ranking, no wider than `width` columns.
 pub fn choice_table(choice: &Choice, width: u16) -> String {
     let mut blocks = vec![paragraph(&about(choice), width)];
     blocks.extend(replay_words(choice).map(|words| paragraph(&words, width)));
-    blocks.push(paragraph(&choice_sentences(choice).join(" "), width));
+    blocks.push(paragraph(&choice.sentences().join(" "), width));
     // Side by side they would not fit 80 columns.
     for columns in [known(choice, &TIMES), known(choice, &COSTS)] {
         if !columns.is_empty() {
@@ -39,7 +39,7 @@ pub fn choice_pasted(choice: &Choice, form: Pasted) -> String {
         [known(choice, &TIMES), known(choice, &COSTS)].into_iter().flatten().collect();
     let mut blocks = vec![said(&about(choice))];
     blocks.extend(replay_words(choice).map(|words| said(&words)));
-    blocks.push(said(&choice_sentences(choice).join(" ")));
+    blocks.push(said(&choice.sentences().join(" ")));
     blocks.push(paste::table(&ranking(choice, &columns, u16::MAX), form));
     blocks.extend(remarks(choice).iter().map(|remark| said(remark)));
     blocks.join("\n")

@@ -10,12 +10,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Context;
-use fourcorners_catalogue as catalogue;
-use fourcorners_lab::array::ArrayProfile;
-use fourcorners_lab::choose::{Candidate, Jobs, MadeOf, Recording, Request, Work, candidates};
+use fourcorners_lab::choose::{
+    Candidate, CandidateError, Request, Work, WorkError, add_named, candidates,
+};
 use fourcorners_machine::save;
 use fourcorners_report as report;
-use fourcorners_trace::{Composition, Options};
 use fourcorners_words::size;
 
 use super::interrupt::Interrupt;
@@ -28,11 +27,6 @@ pub(super) use args::ChooseArgs;
 use capacity::Capacity;
 pub(super) use ranked::{print, ranked};
 
-/// I/Os of a generated workload or a job file, unless told otherwise: some seconds a drive.
-const USUAL_IOS: u64 = 200_000;
-/// What stands before the names of works that are no files.
-const TASK: &str = "task:";
-const GENERATED: &str = "generated:";
 /// More a day than any drive moves.
 const MOST_GB_PER_DAY: f64 = 1e9;
 
@@ -117,66 +111,18 @@ pub(super) fn capacity_of(text: &str, all: &[Candidate]) -> Result<Capacity, Str
 }
 
 /// The name of what the user has or thinks of: one of `all`, or a profile or several drives as one, which are added.
-fn own(option: &str, name: &str, all: &mut Vec<Candidate>) -> Result<String, String> {
-    let candidate = if name.ends_with(".toml") {
-        let profile = catalogue::from_file(Path::new(name), &[]);
-        Candidate::of(profile.map_err(|error| format!("{option}: {error}"))?)
-    } else if let Some(array) = ArrayProfile::parse(name, None, &[]) {
-        Candidate::of_array(array.map_err(|error| format!("{option}: {error}"))?)
-    } else {
-        let found = catalogue::built_in(name, &[]).map_err(|error| format!("{option}: {error}"))?;
-        // The same as before, or one that nobody sells (`drives/what-if`).
-        if all.iter().any(|candidate| candidate.name() == found.name) {
-            return Ok(found.name);
-        }
-        Candidate::of(found)
-    };
-    let own = candidate.name().to_string();
-    match all.iter().find(|known| known.name() == own) {
-        None => all.push(candidate),
-        // An array that the user has and thinks of, too.
-        Some(_) if matches!(candidate.made_of, MadeOf::Array(_)) => {}
-        Some(_) => {
-            return Err(format!(
-                "{option} {name}: there is another drive called {own}: change the name in the file"
-            ));
-        }
-    }
-    Ok(own)
+pub(super) fn own(option: &str, name: &str, all: &mut Vec<Candidate>) -> Result<String, String> {
+    add_named(name, all).map_err(|error| match error {
+        error @ CandidateError::Taken { .. } => format!("{option} {error}"),
+        error => format!("{option}: {error}"),
+    })
 }
 
 /// Reads the work; `None` when it was stopped.
 fn work(args: &ChooseArgs, interrupt: &Interrupt) -> Result<Option<Work>, String> {
-    let path = args.work.as_path();
-    let name = path.display().to_string();
-    let ios = args.ios.unwrap_or(USUAL_IOS);
-    let is_file = !name.starts_with(TASK) && !name.starts_with(GENERATED);
-    // It is read once for each drive: a pipe would be empty then, and a device has no end.
-    if is_file && path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
-        return Err(format!(
-            "{name}: this is not a file: a trace or a job file is one; `fourcorners trace record` \
-             records what is done to a device"
-        ));
-    }
-    if path.extension().is_some_and(|extension| extension == "fio") {
-        let jobs = Jobs::read(path, ios).map_err(|error| error.to_string())?;
-        return Ok(Some(Work::Jobs(jobs)));
-    }
-    let mut options = Options { seed: args.seed, ..Options::default() };
-    match name.strip_prefix(GENERATED) {
-        Some(generated) => {
-            // Who opens it says that there is none of another name.
-            let known = Composition::all().iter().find(|known| known.name == generated);
-            options.ios = known.map(|known| known.ios().min(ios));
-        }
-        None if args.ios.is_some() => {
-            return Err(format!(
-                "--ios is for generated workloads and job files, and {name} is as long as it is: \
-                 leave it out"
-            ));
-        }
-        None => {}
-    }
-    let read = Recording::read(path, &options, &mut || !interrupt.asked());
-    Ok(read.map_err(|error| error.to_string())?.map(|read| Work::Recording(Box::new(read))))
+    let read = Work::read(&args.work, args.ios, args.seed, &mut || !interrupt.asked());
+    read.map_err(|error| match error {
+        error @ WorkError::HasALength { .. } => format!("--{error}"),
+        error => error.to_string(),
+    })
 }

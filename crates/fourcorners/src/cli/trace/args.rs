@@ -202,6 +202,11 @@ pub(super) struct ReplayArgs {
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     pub(super) capacity: Option<String>,
 
+    /// With all: rank this among them: an array (raid0:2xcrucial-m4-256gb), an SSD in front of a disk
+    /// (cache:crucial-m4-64gb+wd-velociraptor-300gb, which begins cold) or a profile (./mine.toml). May be given again
+    #[arg(long, value_name = "TARGET")]
+    pub(super) also: Vec<String>,
+
     /// Stretch or shrink the addresses of the trace to the size of each target
     #[arg(long, conflicts_with_all = ["wrap_address", "address_scale"])]
     pub(super) rescale_address: bool,

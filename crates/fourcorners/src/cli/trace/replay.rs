@@ -47,6 +47,10 @@ pub(super) fn run(args: &ReplayArgs) -> Result<End, Failure> {
         let why = "--capacity is for all, every drive of the catalogue: name all as the target, or leave it out";
         return Err(Failure::Usage(why.into()));
     }
+    if !args.also.is_empty() {
+        let why = "--also is for all, every drive of the catalogue: name all as the target, or this as one more target";
+        return Err(Failure::Usage(why.into()));
+    }
     let checked = check(args).map_err(Failure::Usage)?;
     let interrupt = Interrupt::listen()?;
     let trace = trace::open(&args.trace, &checked.options).map_err(cannot_open)?;

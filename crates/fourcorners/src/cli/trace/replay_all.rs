@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Context;
-use fourcorners_catalogue as catalogue;
 use fourcorners_lab::choose::{
-    Candidate, MadeOf, Recording, Replaying, Request, State, Work, candidates,
+    Candidate, Recording, Replaying, Request, State, Work, add_named, candidates,
 };
 use fourcorners_lab::replay::{Addresses, Before, Pace};
 use fourcorners_machine::save;
@@ -17,11 +16,10 @@ use fourcorners_trace::Options;
 use super::args::{ALL, DEPTH, ReplayArgs};
 use super::replay::{JSON, PAGE, check};
 use super::tell_skipped;
-use crate::cli::choose::{capacity_of, print, ranked};
+use crate::cli::choose::{capacity_of, own, print, ranked};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::out::make_writable;
 use crate::cli::outcome::{End, Failure};
-use crate::cli::served::host_to_zero;
 use crate::cli::terminal::say;
 
 /// What a ranking's progress is called.
@@ -96,23 +94,30 @@ pub(in crate::cli) fn try_recording(
     ranked(&request, REPLAY, &interrupt)
 }
 
-/// Drives of the catalogue by their names, or all of them, behind a host that takes no time.
+/// Drives by their names, arrays and profiles among them, or all of the catalogue, behind a host that takes no time.
 ///
 /// # Errors
-/// When there is none of a name, or `all` is beside others.
+/// When there is none of a name, or `all` is beside others of the catalogue.
 pub(in crate::cli) fn candidates_named(names: &[String]) -> Result<Vec<Candidate>, String> {
     let mut all = candidates();
-    if names != [ALL] {
-        for name in names {
-            if name == ALL {
-                return Err(format!("{ALL} is every drive of the catalogue: leave the others out"));
-            }
-            catalogue::built_in(name, &[]).map_err(|error| error.to_string())?;
-        }
-        all.retain(|it| names.iter().any(|name| name == it.name()));
+    let of_catalogue = all.len();
+    let mut wanted = Vec::new();
+    for name in names.iter().filter(|name| *name != ALL) {
+        wanted.push(add_named(name, &mut all).map_err(|error| error.to_string())?);
     }
-    all.iter_mut().try_for_each(|candidate| without_host(candidate, &[]))?;
-    Ok(all)
+    match names.iter().any(|name| name == ALL) {
+        true if all[..of_catalogue]
+            .iter()
+            .any(|it| wanted.iter().any(|name| name == it.name())) =>
+        {
+            Err(format!("{ALL} is every drive of the catalogue: leave its others out"))
+        }
+        true => without_hosts(&all, &[]),
+        false => {
+            all.retain(|it| wanted.iter().any(|name| name == it.name()));
+            without_hosts(&all, &[])
+        }
+    }
 }
 
 /// The one state of all drives, and that nothing is asked that is of named targets.
@@ -147,24 +152,25 @@ fn state(args: &ReplayArgs, states: &[Before]) -> Result<State, String> {
     }
 }
 
-/// Every drive of the catalogue, of a capacity if one is given, behind a host that takes no time.
+/// Every drive of the catalogue, of a capacity if one is given, and what was named beside them, behind a host that takes
+/// no time.
 fn drives(args: &ReplayArgs) -> Result<Vec<Candidate>, String> {
     let mut all = candidates();
-    if let Some(text) = &args.capacity {
-        let capacity = capacity_of(text, &all)?;
-        all.retain(|it| capacity.has(it.capacity_bytes()));
+    let capacity = args.capacity.as_deref().map(|text| capacity_of(text, &all)).transpose()?;
+    let also = args.also.iter().map(|name| own("--also", name, &mut all));
+    let named: Vec<String> = also.collect::<Result<_, _>>()?;
+    if let Some(capacity) = capacity {
+        // What was named stays, whatever its capacity.
+        all.retain(|it| {
+            named.iter().any(|name| name == it.name()) || capacity.has(it.capacity_bytes())
+        });
     }
-    all.iter_mut().try_for_each(|candidate| without_host(candidate, &args.on.set))?;
-    Ok(all)
+    without_hosts(&all, &args.on.set)
 }
 
-/// Puts a drive behind a host that takes no time, and sets what is asked for.
-fn without_host(candidate: &mut Candidate, set: &[String]) -> Result<(), String> {
-    // Several drives are none of the catalogue's.
-    let MadeOf::Drive(profile) = &mut candidate.made_of else { return Ok(()) };
-    // What is asked for comes last, a host of one's own among it.
-    let set = [&host_to_zero(profile)[..], set].concat();
-    let found = catalogue::built_in(&profile.name, &set);
-    **profile = found.map_err(|error| format!("{}: {error}", profile.name))?;
-    Ok(())
+/// Drives behind a host that takes no time, and with what is asked for set.
+fn without_hosts(all: &[Candidate], set: &[String]) -> Result<Vec<Candidate>, String> {
+    let without =
+        |it: &Candidate| it.without_host(set).map_err(|error| format!("{}: {error}", it.name()));
+    all.iter().map(without).collect()
 }

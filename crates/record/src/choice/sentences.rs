@@ -1,30 +1,63 @@
 //! What a choice comes to, in a few sentences.
 
-use fourcorners_record::{Choice, RankedDrive};
-use fourcorners_words::{count, three_digits};
+use fourcorners_words::{count, three_digits, time};
 
-use super::{band, drives, seconds, signed};
+use super::{Choice, RankedDrive};
 
 /// Drives that a sentence names before it counts them.
 const MOST_NAMED: usize = 4;
 
-/// The answer, with its figures: which drives, how sure, and what that is against the drive one has.
-pub fn choice_sentences(choice: &Choice) -> Vec<String> {
-    let Some(first) = choice.ranking.first() else {
-        return vec!["No drive could do the work.".into()];
-    };
-    let mut said = vec![fastest(choice, first), tier(choice)];
-    said.extend(had(choice, first));
-    said.extend(value(choice));
-    if choice.rescaled {
-        let number = choice.ranking.iter().filter(|drive| drive.rescaled).count();
-        said.push(format!(
-            "The work's addresses were changed to fit {}, which are marked *: what lies where is not as \
-             it was there.",
-            drives(number)
-        ));
+impl Choice {
+    /// The answer, with its figures: which drives, how sure, and what that is against the drive one has.
+    pub fn sentences(&self) -> Vec<String> {
+        let Some(first) = self.ranking.first() else {
+            return vec!["No drive could do the work.".into()];
+        };
+        let mut said = vec![fastest(self, first), tier(self)];
+        said.extend(had(self, first));
+        said.extend(value(self));
+        if self.rescaled {
+            let number = self.ranking.iter().filter(|drive| drive.rescaled).count();
+            said.push(format!(
+                "The work's addresses were changed to fit {}, which are marked *: what lies where is not as \
+                 it was there.",
+                drives(number)
+            ));
+        }
+        said
     }
-    said
+}
+
+impl RankedDrive {
+    /// The ends of the band, in one unit.
+    pub fn band_words(&self) -> String {
+        let [low, high] = self.band_s;
+        let (factor, unit) = match high {
+            1.0.. => (1.0, "s"),
+            1e-3.. => (1e3, "ms"),
+            _ => (1e6, "µs"),
+        };
+        format!("{} to {} {unit}", three_digits(low * factor), three_digits(high * factor))
+    }
+
+    /// The hours of waiting that it saves in a year, where they are known.
+    pub fn hours_words(&self) -> Option<String> {
+        let hours = self.hours_a_year_vs_have?;
+        let size = three_digits(hours.abs());
+        Some(if hours < 0.0 { format!("-{size}") } else { size })
+    }
+}
+
+fn seconds(seconds: f64) -> String {
+    time(seconds * 1e6)
+}
+
+/// A whole number of drives.
+fn drives(number: usize) -> String {
+    match number {
+        1 => "1 drive".into(),
+        number => format!("{} drives", count(number as f64)),
+    }
 }
 
 fn fastest(choice: &Choice, first: &RankedDrive) -> String {
@@ -38,7 +71,7 @@ fn fastest(choice: &Choice, first: &RankedDrive) -> String {
         "The work waits least for {}: {} ({}); {sure}.",
         first.drive,
         seconds(first.waited_s),
-        band(first)
+        first.band_words()
     )
 }
 
@@ -77,9 +110,9 @@ fn had(choice: &Choice, first: &RankedDrive) -> Option<String> {
     if had.rank == first.rank {
         return Some(format!("{place}: the model cannot tell any from it that is faster."));
     }
-    let hours = first.hours_a_year_vs_have.map_or_else(
+    let hours = first.hours_words().map_or_else(
         || "--gb-per-day N says how many hours a year that is".to_string(),
-        |hours| format!("{} would save {} hours a year", first.drive, signed(hours)),
+        |hours| format!("{} would save {hours} hours a year", first.drive),
     );
     Some(format!("{place}: the work waits {} for it; {hours}.", seconds(had.waited_s)))
 }
@@ -112,37 +145,88 @@ fn listed(names: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{choice, drive};
+    use super::super::{CHOICE_SCHEMA, ChosenWork, LeftOut};
     use super::*;
+
+    fn drive(name: &str, rank: usize, tier: usize, waited_s: f64) -> RankedDrive {
+        RankedDrive {
+            drive: name.into(),
+            title: format!("The {name}"),
+            capacity_gb: 256.0,
+            rank,
+            tier,
+            waited_s,
+            band_s: [waited_s / 1.25, waited_s * 1.25],
+            band_standing: "family".into(),
+            rank_p99: rank,
+            p99_us: 812.0,
+            hours_a_year_vs_have: None,
+            write_amplification: None,
+            years: None,
+            energy_wh: None,
+            price: None,
+            price_per_performance: None,
+            rescaled: false,
+        }
+    }
+
+    fn choice(ranking: Vec<RankedDrive>) -> Choice {
+        Choice {
+            schema: CHOICE_SCHEMA.into(),
+            work: ChosenWork {
+                name: "task:boot".into(),
+                kind: "task".into(),
+                ios: 20_000,
+                read_gb: 0.5,
+                written_gb: 0.1,
+                extent_gb: Some(60.0),
+                duration_s: Some(21.0),
+            },
+            state: "written".into(),
+            have: None,
+            gb_per_day: None,
+            rescaled: ranking.iter().any(|drive| drive.rescaled),
+            replay: None,
+            ranking,
+            left_out: vec![LeftOut { drive: "small".into(), why: "it is <small>".into() }],
+            notes: vec!["A remark.".into()],
+        }
+    }
 
     #[test]
     fn the_fastest_is_named_with_those_that_it_cannot_be_told_from() {
         let alone = choice(vec![drive("a", 1, 1, 1.0), drive("b", 2, 2, 2.0)]);
-        let said = choice_sentences(&alone).join(" ");
+        let said = alone.sentences().join(" ");
         assert!(said.contains("waits least for a: 1.00 s (0.800 to 1.25 s); no other"), "{said}");
         assert!(said.contains("between a and the next, b: 2.00 times as long"), "{said}");
         let equal = choice(vec![drive("a", 1, 1, 1.0), drive("b", 1, 1, 1.05)]);
-        let said = choice_sentences(&equal).join(" ");
+        let said = equal.sentences().join(" ");
         assert!(said.contains("cannot tell it from b"), "{said}");
         assert!(said.contains("You would not notice a difference between them"), "{said}");
         let near = choice(vec![drive("a", 1, 1, 1.0), drive("b", 2, 1, 1.05)]);
-        let said = choice_sentences(&near).join(" ");
+        let said = near.sentences().join(" ");
         assert!(said.contains("No difference you would notice, within 10 %: a and b."), "{said}");
-        assert_eq!(choice_sentences(&choice(Vec::new())).len(), 1);
+        assert_eq!(choice(Vec::new()).sentences().len(), 1);
         assert_eq!(listed(&["a", "b", "c", "d", "e"]), "a, b, c and 2 more");
+        let mut one = drive("a", 1, 1, 0.5);
+        one.hours_a_year_vs_have = Some(-3.0);
+        assert_eq!(
+            (one.band_words(), one.hours_words()),
+            ("400 to 625 ms".into(), Some("-3.00".into()))
+        );
     }
 
     #[test]
     fn the_drive_one_has_is_told_apart_from_a_better_one_only_if_it_can_be() {
         let mut told = choice(vec![drive("a", 1, 1, 1.0), drive("b", 2, 2, 2.0)]);
         told.have = Some("b".into());
-        assert!(choice_sentences(&told).join(" ").contains("--gb-per-day N says"));
+        assert!(told.sentences().join(" ").contains("--gb-per-day N says"));
         told.ranking[0].hours_a_year_vs_have = Some(12.0);
-        let said = choice_sentences(&told).join(" ");
+        let said = told.sentences().join(" ");
         assert!(said.contains("rank 2 of 2 drives") && said.contains("a would save 12.0 hours"));
         told.ranking[1].rank = 1;
-        assert!(choice_sentences(&told).join(" ").contains("cannot tell any from it"));
+        assert!(told.sentences().join(" ").contains("cannot tell any from it"));
         told.have = Some("c".into());
-        assert!(choice_sentences(&told).join(" ").contains("Your c could not do the work"));
+        assert!(told.sentences().join(" ").contains("Your c could not do the work"));
     }
 }

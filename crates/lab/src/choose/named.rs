@@ -1,0 +1,148 @@
+//! Candidates by the names that people give them: a drive of the catalogue, a profile's file, or several drives as one.
+
+use std::path::Path;
+
+use fourcorners_catalogue::{self as catalogue, CatalogueError};
+
+use super::candidate::{Candidate, MadeOf};
+use crate::array::{ArrayNameError, ArrayProfile};
+
+/// Why a name adds no candidate.
+#[derive(Debug, thiserror::Error)]
+pub enum CandidateError {
+    /// There is no such drive, or its profile is none.
+    #[error(transparent)]
+    Drive(#[from] CatalogueError),
+    /// There is no such array.
+    #[error(transparent)]
+    Array(#[from] ArrayNameError),
+    /// Results go by the name.
+    #[error("{typed}: there is another drive called {name}: change the name in the file")]
+    Taken {
+        /// As it was typed.
+        typed: String,
+        /// The name in its profile.
+        name: String,
+    },
+}
+
+/// Adds what is called `typed` to `all`, unless it is there already: a drive of the catalogue, a profile
+/// (`./mine.toml`), an array (`raid0:2xNAME`) or a cache (`cache:SSD+DISK`). The name that it has in the ranking.
+///
+/// # Errors
+/// [`CandidateError`].
+pub fn add_named(typed: &str, all: &mut Vec<Candidate>) -> Result<String, CandidateError> {
+    let candidate = if typed.ends_with(".toml") {
+        Candidate::of(catalogue::from_file(Path::new(typed), &[])?)
+    } else if let Some(array) = ArrayProfile::parse(typed, None, &[]) {
+        Candidate::of_array(array?)
+    } else {
+        let found = catalogue::built_in(typed, &[])?;
+        // The same as before, or one that nobody sells (`drives/what-if`).
+        if all.iter().any(|candidate| candidate.name() == found.name) {
+            return Ok(found.name);
+        }
+        Candidate::of(found)
+    };
+    let name = candidate.name().to_string();
+    match all.iter().find(|known| known.name() == name) {
+        None => all.push(candidate),
+        // An array that the user has and thinks of, too.
+        Some(_) if matches!(candidate.made_of, MadeOf::Array(_)) => {}
+        Some(_) => return Err(CandidateError::Taken { typed: typed.into(), name }),
+    }
+    Ok(name)
+}
+
+impl Candidate {
+    /// The same with other values, behind a host that takes no time: that host is the one that a recording was made
+    /// behind. A host's own times among `set` count.
+    ///
+    /// # Errors
+    /// [`CandidateError`]: it has no such value.
+    pub fn without_host(&self, set: &[String]) -> Result<Candidate, CandidateError> {
+        let made_of = match &self.made_of {
+            MadeOf::Drive(profile) => {
+                // What is asked for comes last, a host of one's own among it.
+                let set = [&profile.host_to_zero()[..], set].concat();
+                let found = match self.family {
+                    Some(_) => catalogue::built_in(&profile.name, &set)?,
+                    // Its name may be another drive's, too.
+                    None => {
+                        let text = profile.to_toml();
+                        catalogue::from_text_behind(&text, &profile.name, None, &set)?
+                    }
+                };
+                MadeOf::Drive(Box::new(found))
+            }
+            MadeOf::Array(array) => {
+                // All drives are told the same; what one of them has not is 0 in it, too.
+                let host = array.members.iter().flat_map(|member| member.host_to_zero());
+                let own = array.set.iter().cloned();
+                let set: Vec<String> = own.chain(host).chain(set.iter().cloned()).collect();
+                let found = ArrayProfile::parse(&array.name, None, &set);
+                MadeOf::Array(Box::new(found.transpose()?.unwrap_or_else(|| (**array).clone())))
+            }
+        };
+        Ok(Candidate { made_of, family: self.family.clone() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::candidates;
+    use super::*;
+
+    #[test]
+    fn what_is_there_is_not_added_again_and_a_name_is_of_one_drive() {
+        let mut all = candidates();
+        let known = all.len();
+        assert_eq!(add_named("crucial-m4-64gb", &mut all).ok().as_deref(), Some("crucial-m4-64gb"));
+        assert_eq!(all.len(), known);
+        let array = "raid0:2xcrucial-m4-64gb";
+        for _ in 0..2 {
+            assert_eq!(add_named(array, &mut all).ok().as_deref(), Some(array));
+        }
+        assert_eq!(all.len(), known + 1);
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let file = folder.path().join("mine.toml");
+        let m4 = catalogue::built_in("crucial-m4-64gb", &[]).expect("it is built in");
+        std::fs::write(&file, m4.to_toml()).expect("it can be written");
+        let typed = file.display().to_string();
+        let taken = add_named(&typed, &mut all).expect_err("the catalogue has that name");
+        assert!(taken.to_string().contains("another drive called crucial-m4-64gb"), "{taken}");
+        // Control: alone it is taken.
+        assert!(add_named(&typed, &mut Vec::new()).is_ok());
+        let unknown = add_named("raid0:2xcrucial-m5-64gb", &mut all).expect_err("there is none");
+        assert!(unknown.to_string().contains("crucial-m5-64gb"), "{unknown}");
+    }
+
+    #[test]
+    fn without_a_host_every_member_is_without_one_and_what_is_set_counts() {
+        let mut all = Vec::new();
+        for name in ["crucial-m4-64gb", "raid0:2xcrucial-m4-64gb"] {
+            add_named(name, &mut all).expect("it is one");
+        }
+        let host_of = |candidate: &Candidate| -> Vec<String> {
+            let profiles = match &candidate.made_of {
+                MadeOf::Drive(profile) => std::slice::from_ref(&**profile),
+                MadeOf::Array(array) => &array.members[..],
+            };
+            let value = |profile: &catalogue::Profile| {
+                let value = profile.values.iter().find(|it| it.key == "host.command_us");
+                value.map(|it| format!("{:?}", it.value)).unwrap_or_default()
+            };
+            profiles.iter().map(value).collect()
+        };
+        for candidate in &all {
+            let bare = candidate.without_host(&[]).expect("it can be set");
+            let slow = candidate.without_host(&["host.command_us=7".into()]).expect("it can be");
+            assert!(host_of(&bare).iter().all(|it| it.contains('0')), "{:?}", host_of(&bare));
+            assert!(host_of(&slow).iter().all(|it| it.contains('7')), "{:?}", host_of(&slow));
+            // Control: as it is sold, it has one.
+            assert_ne!(host_of(candidate), host_of(&bare));
+            assert_eq!(bare.name(), candidate.name());
+        }
+        assert!(all[0].without_host(&["host.no_such=1".into()]).is_err());
+    }
+}

@@ -1,0 +1,169 @@
+//! The profile of a drive, or of several as one; and what makes a drive of it again, on another machine as well.
+
+use std::path::Path;
+
+use fourcorners_catalogue::{self as catalogue, Model, Profile};
+use fourcorners_drive::Geometry;
+use fourcorners_lab::array::{ArrayKind, ArrayProfile};
+use fourcorners_lab::device_under_test::DeviceUnderTest;
+use fourcorners_record::TargetInfo;
+use pyo3::prelude::*;
+
+use crate::errors;
+
+/// One drive, or several as one.
+#[derive(Clone)]
+pub(crate) enum DriveProfile {
+    One(Box<Profile>),
+    Several(Box<ArrayProfile>),
+}
+
+impl DriveProfile {
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            DriveProfile::One(profile) => &profile.name,
+            DriveProfile::Several(array) => &array.name,
+        }
+    }
+
+    pub(crate) fn title(&self) -> &str {
+        match self {
+            DriveProfile::One(profile) => &profile.title,
+            DriveProfile::Several(array) => &array.title,
+        }
+    }
+
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            DriveProfile::One(profile) => profile.model.kind(),
+            DriveProfile::Several(array) => match array.kind {
+                ArrayKind::Array(_) => "array",
+                ArrayKind::Cache(_) => "cache",
+            },
+        }
+    }
+
+    pub(crate) fn geometry(&self) -> Geometry {
+        match self {
+            DriveProfile::One(profile) => profile.geometry(),
+            DriveProfile::Several(array) => array.geometry(),
+        }
+    }
+
+    pub(crate) fn capacity_bytes(&self) -> u64 {
+        self.geometry().bytes()
+    }
+
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        match self {
+            DriveProfile::One(profile) => profile.memory_bytes(),
+            DriveProfile::Several(array) => array.memory_bytes(),
+        }
+    }
+
+    pub(crate) fn hash(&self) -> String {
+        match self {
+            DriveProfile::One(profile) => profile.hash(),
+            DriveProfile::Several(array) => array.hash(),
+        }
+    }
+
+    /// Whether its flash wears out, as far as that is known: of several drives each wears in its own way.
+    pub(crate) fn wears(&self) -> bool {
+        match self {
+            DriveProfile::One(profile) => match &profile.model {
+                Model::Ssd(ssd) => ssd.wear.is_some(),
+                Model::Hdd(_) => false,
+            },
+            DriveProfile::Several(_) => false,
+        }
+    }
+
+    /// What the library tests, new.
+    pub(crate) fn under_test(&self) -> DeviceUnderTest {
+        match self {
+            DriveProfile::One(profile) => DeviceUnderTest::Virtual(profile.clone()),
+            DriveProfile::Several(array) => DeviceUnderTest::Array(array.clone()),
+        }
+    }
+
+    pub(crate) fn target_info(&self) -> TargetInfo {
+        self.under_test().describe().expect("a model describes itself")
+    }
+
+    /// The profile of a single drive; `what` there is only of one: `"a state"`.
+    ///
+    /// # Errors
+    /// Of several drives, with the class that the caller raises.
+    pub(crate) fn single(
+        &self,
+        what: &str,
+        raised: impl FnOnce(String) -> PyErr,
+    ) -> PyResult<&Profile> {
+        match self {
+            DriveProfile::One(profile) => Ok(profile),
+            DriveProfile::Several(array) => Err(raised(format!(
+                "{}: {what} is of one drive, and this is several: name one of drive.members",
+                array.name
+            ))),
+        }
+    }
+}
+
+/// What makes the same drive again.
+#[derive(Clone)]
+pub(crate) struct Recipe {
+    /// A name of the catalogue or of an array, or what errors call the text.
+    pub(crate) name: String,
+    /// A profile of one's own.
+    pub(crate) text: Option<String>,
+    pub(crate) host: Option<String>,
+    pub(crate) set: Vec<String>,
+}
+
+impl Recipe {
+    /// Of a name as it is typed, or of a path; the file of a profile is read now.
+    pub(crate) fn of_path(path: &Path, host: Option<String>, set: Vec<String>) -> PyResult<Recipe> {
+        let name = path.display().to_string();
+        let text = match path.extension().is_some_and(|extension| extension == "toml") {
+            true => Some(catalogue::read(path).map_err(errors::catalogue)?),
+            false => None,
+        };
+        if text.is_none() && path.exists() && name.contains('/') {
+            return Err(errors::CatalogueError_::new_err(format!(
+                "{name} is a real target: from Python, drives are virtual ones; \
+                 `fourcorners review {name}` tests it, and `fourcorners diagnose {name}` looks inside"
+            )));
+        }
+        Ok(Recipe { name, text, host, set })
+    }
+
+    /// Of a profile as it is.
+    pub(crate) fn of_profile(profile: &Profile) -> Recipe {
+        let text = Some(profile.to_toml());
+        Recipe { name: profile.name.clone(), text, host: None, set: Vec::new() }
+    }
+
+    /// Whether it is what its name says and nothing else.
+    pub(crate) fn is_as_named(&self) -> bool {
+        self.text.is_none() && self.host.is_none() && self.set.is_empty()
+    }
+
+    pub(crate) fn profile(&self) -> PyResult<DriveProfile> {
+        let host = self.host.as_deref().map(catalogue::host).transpose();
+        let host = host.map_err(errors::catalogue)?;
+        let (name, host, set) = (self.name.as_str(), host.as_ref(), &self.set[..]);
+        let profile = match &self.text {
+            Some(text) => catalogue::from_text_behind(text, name, host, set),
+            None => {
+                if let Some(array) = ArrayProfile::parse(name, host, set) {
+                    let array = array
+                        .map_err(|error| errors::CatalogueError_::new_err(error.to_string()))?;
+                    return Ok(DriveProfile::Several(Box::new(array)));
+                }
+                catalogue::built_in_behind(name, host, set)
+            }
+        };
+        Ok(DriveProfile::One(Box::new(profile.map_err(errors::catalogue)?)))
+    }
+}
