@@ -105,7 +105,7 @@ const WITHOUT_CONTROL: [(Detector, &str, WithoutControl); 5] = [
     (Detector::Spare, "spare_percent", |evidence| {
         if let Some(written) = evidence.series.last_mut() {
             let fills = written.samples.len() / 4;
-            let until = written.samples.drain(..fills).last().map_or(0.0, |[bytes, _]| bytes);
+            let until = written.samples.drain(..fills).next_back().map_or(0.0, |[bytes, _]| bytes);
             written.samples.iter_mut().for_each(|sample| sample[0] -= until);
         }
     }),
