@@ -1,11 +1,14 @@
 //! What `diagnose` finds of drives whose truth is known: a small judge, and what it says of detectors that are spoiled on
 //! purpose. `fourcorners grade --findings` is the large one.
 
+use fourcorners_catalogue::built_in;
 use fourcorners_lab::diagnose::{
     Detector, Evidence, Finding, Noise, SCHEMA, Standing, Value, diagnose, judge,
 };
 use fourcorners_lab::drive::Drive;
-use fourcorners_lab::grade::findings::{Graded, Tally, draw, grade_findings, sample, table, tally};
+use fourcorners_lab::grade::findings::{
+    Graded, Tally, draw, grade_findings, of_used, sample, table, tally,
+};
 
 const DRIVES: usize = 20;
 
@@ -44,11 +47,16 @@ fn nothing_is_found_that_is_not_so_and_most_of_what_can_be_told_is_found() {
         let tally = grade_findings(&small(noise), &|_| true);
         let shown = table(std::slice::from_ref(&tally));
         assert_eq!(complaints(&tally), [""; 0], "{shown}");
-        for (key, of_it) in &tally.findings {
+        // Few are used, of which chance may draw none that tells: the next test has one that does.
+        for (key, of_it) in
+            tally.findings.iter().filter(|(key, _)| **key != of_used("spare_percent"))
+        {
             let all_are_told = key == "kind" || key == "map_reach_gib";
             assert!(of_it.identifiable > 0, "{shown}");
             assert!(of_it.identifiable < DRIVES || all_are_told, "{shown}");
         }
+        let used = &tally.findings[&of_used("spare_percent")];
+        assert_eq!((used.wrong, used.undetermined), (0, 0), "{:?} {:?}", used.worst, used.missed);
     }
 }
 
@@ -81,7 +89,7 @@ const CLASSES: [(&str, &str); 5] = [
 /// Takes a control out of the evidence of a detector: what the samples say that would speak against it.
 type WithoutControl = fn(&mut Evidence);
 
-const WITHOUT_CONTROL: [(Detector, &str, WithoutControl); 4] = [
+const WITHOUT_CONTROL: [(Detector, &str, WithoutControl); 5] = [
     // What is written after a moment's rest is as slow as what was written before it.
     (Detector::SlcCache, "slc_cache_mib", |evidence| {
         if let [first, again] = &mut evidence.series[..] {
@@ -93,6 +101,14 @@ const WITHOUT_CONTROL: [(Detector, &str, WithoutControl); 4] = [
     (Detector::Compression, "compression", |evidence| scale_last(evidence, 0, 0.01)),
     // Backwards the third of three reads is as slow as one that nothing was read before.
     (Detector::ReadAhead, "read_ahead", |evidence| scale_last(evidence, 0, 1.5)),
+    // The drive was not filled before: a quarter of what is written at random is what fills it.
+    (Detector::Spare, "spare_percent", |evidence| {
+        if let Some(written) = evidence.series.last_mut() {
+            let fills = written.samples.len() / 4;
+            let until = written.samples.drain(..fills).next_back().map_or(0.0, |[bytes, _]| bytes);
+            written.samples.iter_mut().for_each(|sample| sample[0] -= until);
+        }
+    }),
     // Without a TRIM a used drive becomes slower yet.
     (Detector::Trim, "trim", |evidence| scale_last(evidence, 3, 1.5)),
 ];
@@ -122,6 +138,51 @@ fn the_judge_is_against_a_detector_that_always_says_something_and_one_without_it
         };
         let against = complaints(&tally(noise, &sampled, &reading));
         assert!(against.iter().any(|it| it.starts_with(key)), "{key}: {against:?}");
+    }
+}
+
+/// What is spare of a drive: percent, from which to which; as it is new, and once it was used.
+fn spare_new_and_used(trim: &str) -> [Option<[f64; 2]>; 2] {
+    let set = [
+        "nand.dies=4",
+        "nand.planes=2",
+        "nand.page_bytes=4096",
+        "nand.pages_per_block=96",
+        "nand.blocks_per_plane=400",
+        "capacity.sectors=1845248",
+        trim,
+    ];
+    let profile = built_in("crucial-m4-64gb", &set.map(String::from)).expect("a drive");
+    let mut drive = Drive::from_profile(&profile);
+    [(); 2].map(|()| {
+        let found = |drive: &mut Drive, detector| {
+            let detectors = vec![Detector::Kind, detector];
+            let options = fourcorners_lab::diagnose::Options { detectors, ..Default::default() };
+            diagnose(drive, "a", &options, &mut |_| true).findings
+        };
+        let findings = found(&mut drive, Detector::Spare);
+        let spare = findings.into_iter().find(|it| it.key == "spare_percent").expect("looked for");
+        // Which fills the drive and writes it at random: without a TRIM it would show less from now on.
+        found(&mut drive, Detector::Trim);
+        spare.interval.filter(|_| spare.standing == Standing::Determined)
+    })
+}
+
+#[test]
+fn what_is_spare_is_the_same_of_a_used_drive_or_is_not_said() {
+    // A TRIM that acts after a while is waited for.
+    for frees_all in ["trim.mode=instant", "trim.deferred_s=20"] {
+        let [new, used] = spare_new_and_used(frees_all);
+        let (new, used) = (new.expect("new it is told"), used.expect("used it is told"));
+        assert!(new[0] <= used[1] && used[0] <= new[1], "{frees_all}: {new:?} {used:?}");
+    }
+    for leaves_something in [
+        "trim.mode=ignored",
+        "trim.supported=false",
+        "trim.partial_percent=50",
+        "trim.deferred_s=9000",
+    ] {
+        assert_eq!(spare_new_and_used(leaves_something), [None; 2], "{leaves_something}");
     }
 }
 

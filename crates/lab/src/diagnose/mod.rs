@@ -19,6 +19,7 @@
 //! ```
 
 mod compression;
+mod empty;
 mod kind;
 mod map_reach;
 mod noisy;
@@ -27,6 +28,7 @@ mod read_ahead;
 mod region;
 mod row;
 mod slc_cache;
+mod spare;
 mod statistics;
 mod trim;
 mod write_buffer;
@@ -39,6 +41,8 @@ pub use fourcorners_record::diagnosis::{
 };
 pub use noisy::{Noise, Noisy};
 pub use probe::Stopped;
+pub(crate) use spare::{FALL as SPARE_FALL, most_percent as spare_most_percent};
+pub(crate) use trim::{LEAST_GAIN as LEAST_TRIM_GAIN, LEAST_LOST as LEAST_TRIM_LOST};
 pub(crate) use write_buffer::of_trial as write_buffer_most_bytes;
 
 use crate::drive::{Drive, OnTarget};
@@ -64,11 +68,13 @@ pub enum Detector {
     ReadAhead,
     /// Whether a TRIM makes a used drive faster, and whether reads wait for it.
     Trim,
+    /// How much more flash there is than a full drive needs.
+    Spare,
 }
 
 impl Detector {
     /// All of them, in the order in which they are run.
-    pub const ALL: [Detector; 8] = [
+    pub const ALL: [Detector; 9] = [
         Detector::Kind,
         Detector::Row,
         Detector::ReadAhead,
@@ -76,6 +82,7 @@ impl Detector {
         Detector::SlcCache,
         Detector::MapReach,
         Detector::Compression,
+        Detector::Spare,
         Detector::Trim,
     ];
 
@@ -94,6 +101,7 @@ impl Detector {
             Detector::Compression => "compression",
             Detector::ReadAhead => "read-ahead",
             Detector::Trim => "trim",
+            Detector::Spare => "spare",
         }
     }
 
@@ -113,6 +121,7 @@ impl Detector {
             Detector::Compression => &["compression", "compression_ratio"],
             Detector::ReadAhead => &["read_ahead"],
             Detector::Trim => &["trim", "trim_holds_up_reads"],
+            Detector::Spare => &["spare_percent"],
         }
     }
 
@@ -127,6 +136,7 @@ impl Detector {
             Detector::Compression => compression::estimate(series),
             Detector::ReadAhead => read_ahead::estimate(series),
             Detector::Trim => trim::estimate(series),
+            Detector::Spare => spare::estimate(series),
         }
     }
 
@@ -144,6 +154,7 @@ impl Detector {
             Detector::Compression => compression::measure(probe),
             Detector::ReadAhead => read_ahead::measure(probe, region),
             Detector::Trim => trim::measure(probe),
+            Detector::Spare => spare::measure(probe, region),
         }
     }
 }
@@ -176,21 +187,24 @@ impl Options {
             Detector::WriteBuffer | Detector::SlcCache | Detector::Compression | Detector::Trim => {
                 0.0
             }
+            Detector::Spare => 10_000.0,
             // At some thirty spans twice, with what warms the map.
             Detector::MapReach => 1_400_000.0,
         };
         let rests = |detector: &Detector| match detector {
             Detector::Kind | Detector::Row => 0.0,
             Detector::Compression => 1.0,
-            Detector::ReadAhead | Detector::Trim => 4.0,
+            Detector::ReadAhead | Detector::Spare | Detector::Trim => 4.0,
             Detector::WriteBuffer => 2.0,
             Detector::SlcCache | Detector::MapReach => 60.0,
         };
         let of = |detector| reads(detector) * 1e-4 + rests(detector);
-        let at_random = match self.detectors.contains(&Detector::Trim) {
-            true => trim::bytes_at_random(geometry) as f64,
-            false => 0.0,
+        let at_random = |detector: &Detector| match detector {
+            Detector::Spare => spare::bytes_at_random(geometry),
+            Detector::Trim => trim::bytes_at_random(geometry),
+            _ => 0,
         };
+        let at_random = self.detectors.iter().map(at_random).sum::<u64>() as f64;
         let seconds = self.bytes_written(geometry) as f64 / 200e6
             + at_random * (1.0 / 50e6 - 1.0 / 200e6)
             + self.detectors.iter().map(of).sum::<f64>();
@@ -207,6 +221,7 @@ impl Options {
             Detector::MapReach => map_reach::bytes(geometry),
             Detector::Compression => compression::bytes(geometry),
             Detector::Trim => trim::bytes(geometry),
+            Detector::Spare => spare::bytes(geometry),
         };
         region + self.detectors.iter().map(of).sum::<u64>()
     }
@@ -249,7 +264,29 @@ pub fn judge(evidence: &[Evidence]) -> Vec<Finding> {
         let (name, cost) = (&evidence.detector, evidence.cost);
         findings.extend(of_it.into_iter().map(|it| Finding { evidence: name.clone(), cost, ..it }));
     }
+    let findings = without_spare_of_trims_that_do_nothing(findings);
     without_classes_of_the_unknown(without_what_is_not_an_ssd_s(findings))
+}
+
+/// A drive is emptied by a TRIM before what is spare of it is looked for: if TRIMs are found to do nothing, one of the two is
+/// wrong.
+fn without_spare_of_trims_that_do_nothing(findings: Vec<Finding>) -> Vec<Finding> {
+    let does_nothing = |it: &Finding| it.key == "trim" && it.as_class() == Some("does nothing");
+    if !findings.iter().any(does_nothing) {
+        return findings;
+    }
+    let without = |finding: Finding| match finding.key == "spare_percent" {
+        true if finding.standing != Standing::Undetermined => {
+            let reason = format!("{}, but its TRIMs are found to do nothing", finding.reason);
+            Finding {
+                evidence: finding.evidence,
+                cost: finding.cost,
+                ..Finding::undetermined(&finding.key, reason)
+            }
+        }
+        _ => finding,
+    };
+    findings.into_iter().map(without).collect()
 }
 
 /// Of a device whose kind was looked for and is not known, that it does or does not do something may be said of what lies

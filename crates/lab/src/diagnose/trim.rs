@@ -10,7 +10,7 @@ use fourcorners_record::diagnosis::{Finding, Series};
 
 use super::probe::{Probe, Stopped};
 use super::region::UNIT;
-use super::statistics::{median, quantile};
+use super::statistics::{capped_mean, median};
 
 const WORKS: &str = "trim";
 const HOLDS_UP: &str = "trim_holds_up_reads";
@@ -28,14 +28,17 @@ const FILLED: std::ops::Range<usize> = 1..6;
 const COMMANDS: u64 = 32;
 const MOST_OF_ONE: u64 = 1 << 30;
 const REST: Nanos = Nanos(2_000_000_000);
-/// A TRIM that works makes the drive faster by this factor, and one that does nothing by no more than that.
-const LEAST_GAIN: f64 = 1.1;
+/// A TRIM that works makes the drive faster by this factor at least, and one that does nothing by no more than that.
+pub(crate) const LEAST_GAIN: f64 = 1.05;
 const NO_GAIN: f64 = 1.04;
-/// The middle half of the pieces of an arm lies so far apart, a share of their middle, and then their middles are only known to
-/// twice that: a cache that is folded makes writes faster and slower by turns.
-const SPREADS_COUNT: f64 = 2.0;
+/// A gain has to be above so many of its standard errors, and one that is none below them: pieces differ, as a cache that is
+/// folded makes writes faster and slower by turns.
+const ERRORS: f64 = 3.0;
 /// A drive that was only filled is faster by this factor at least, or there is nothing to win back.
-const LEAST_LOST: f64 = 1.25;
+pub(crate) const LEAST_LOST: f64 = 1.25;
+/// Where that much was lost, so large a share of it has to be won back: half of the drive that is free makes up for nearly all,
+/// and a drive that is not yet steady becomes faster or slower by less.
+const LEAST_WON: f64 = 1.0 / 3.0;
 /// A read waits for a TRIM if it takes longer than alone by this factor; less than the other is no wait.
 const WAITS: f64 = 5.0;
 const WAITS_NOT: f64 = 2.5;
@@ -129,11 +132,11 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
         let times = times(series);
         times[times.len().saturating_sub(JUDGED)..].to_vec()
     };
-    let filled = median(times(used).get(FILLED).unwrap_or_default());
+    let filled = Arm::of(times(used).get(FILLED).unwrap_or_default());
     let [without, with] = [Arm::of(&last(without)), Arm::of(&last(with))];
     let [alone, beside] = [median(&times(alone)), median(&times(beside))];
     // Of none the median is no number, which is above nothing.
-    if ![filled, without.us, with.us, alone, beside].iter().all(|us| *us > 0.0) {
+    if ![filled.us, without.us, with.us, alone, beside].iter().all(|us| *us > 0.0) {
         return both("nothing was measured");
     }
     vec![works(filled, without, with), holds_up(alone, beside)]
@@ -142,37 +145,46 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
 /// What pieces that were written at random take.
 #[derive(Clone, Copy)]
 struct Arm {
-    /// Microseconds of the middle one.
+    /// Microseconds of one in the mean: a middle one would leave out the turns at which a cache is folded.
     us: f64,
-    /// How far apart the middle half of them lies, a share of that.
-    spread: f64,
+    /// Its standard error, a share of that.
+    error: f64,
 }
 
 impl Arm {
     fn of(times: &[f64]) -> Arm {
-        let us = median(times);
-        Arm { us, spread: (quantile(times, 0.75) - quantile(times, 0.25)) / us }
+        let (us, error) = capped_mean(times, f64::INFINITY);
+        Arm { us, error: error / us }
+    }
+
+    /// How many times as long as the other one a piece takes, and how far off that may be.
+    fn over(self, other: Arm) -> (f64, f64) {
+        let times = self.us / other.us;
+        (times, ERRORS * times * self.error.hypot(other.error))
     }
 }
 
-/// By microseconds of a piece written at random to a drive that was filled and no more, to a used one, and after a TRIM.
-fn works(filled: f64, without: Arm, with: Arm) -> Finding {
-    let (gain, lost) = (without.us / with.us, without.us / filled);
-    let unsure = SPREADS_COUNT * without.spread.max(with.spread);
+/// By a piece written at random to a drive that was filled and no more, to a used one, and after a TRIM.
+fn works(filled: Arm, without: Arm, with: Arm) -> Finding {
+    let ((gain, unsure), (lost, lost_unsure)) = (without.over(with), without.over(filled));
     let reason = format!(
         "a used drive writes {gain:.2} times as fast after a TRIM of half of it, and one that was only filled {lost:.2} times"
     );
+    let won = (without.us - with.us) / (without.us - filled.us);
+    let is_enough = lost < LEAST_LOST || won >= LEAST_WON;
     match gain {
-        _ if gain >= LEAST_GAIN.max(1.0 + unsure) => Finding::class(WORKS, "works", reason),
+        _ if gain >= LEAST_GAIN.max(1.0 + unsure) && is_enough => {
+            Finding::class(WORKS, "works", reason)
+        }
         _ if lost < LEAST_LOST => {
             Finding::undetermined(WORKS, format!("{reason}: there is too little to win back"))
         }
-        _ if (1.0 / NO_GAIN..NO_GAIN).contains(&gain) && 1.0 + unsure < lost => {
+        _ if (1.0 / NO_GAIN..NO_GAIN).contains(&gain) && gain + unsure < lost - lost_unsure => {
             Finding::class(WORKS, "does nothing", reason)
         }
         _ => Finding::undetermined(
             WORKS,
-            format!("{reason}: too little to tell, as pieces differ by {:.0} %", 50.0 * unsure),
+            format!("{reason}: that is known to {:.0} %, and tells neither", 100.0 * unsure),
         ),
     }
 }
@@ -192,9 +204,9 @@ fn holds_up(alone: f64, beside: f64) -> Finding {
 mod tests {
     use super::*;
 
-    fn said([filled, without, with]: [f64; 3], spread: f64) -> Option<String> {
-        let arm = |us| Arm { us, spread };
-        works(filled, arm(without), arm(with)).as_class().map(String::from)
+    fn said(us: [f64; 3], error: f64) -> Option<String> {
+        let [filled, without, with] = us.map(|us| Arm { us, error });
+        works(filled, without, with).as_class().map(String::from)
     }
 
     #[test]
@@ -202,8 +214,10 @@ mod tests {
         assert_eq!(said([100.0, 300.0, 120.0], 0.01), Some("works".into()));
         assert_eq!(said([100.0, 300.0, 300.0], 0.01), Some("does nothing".into()));
         assert_eq!(said([290.0, 300.0, 300.0], 0.01), None);
-        assert_eq!(said([100.0, 300.0, 280.0], 0.01), None);
+        assert_eq!(said([100.0, 300.0, 287.0], 0.003), None);
         assert_eq!(said([100.0, 300.0, 400.0], 0.01), None);
+        // A drive that is not yet steady becomes faster by itself, and wins nothing like all of it back.
+        assert_eq!(said([100.0, 216.0, 193.0], 0.003), None);
         // Where the pieces of an arm differ by as much, a gain may be chance.
         assert_eq!(said([130.0, 150.0, 125.0], 0.01), Some("works".into()));
         assert_eq!(said([130.0, 150.0, 125.0], 0.15), None);

@@ -59,6 +59,7 @@ pub(super) mod tests {
             of(Finding::at_least("map_reach_gib", 238.5, "GiB", because), "map-reach"),
             of(Finding::class("compression", "no", because), "compression"),
             of(Finding::undetermined("compression_ratio", because), "compression"),
+            of(number("spare_percent", 6.25, "%", [5.75, 7.0]), "spare"),
             of(Finding::class("trim", "works", because), "trim"),
             of(Finding::class("trim_holds_up_reads", "no", because), "trim"),
         ]

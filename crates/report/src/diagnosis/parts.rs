@@ -93,10 +93,13 @@ pub(super) struct Parts {
     pub(super) page: Part,
     pub(super) row: Part,
     pub(super) dies: Part,
+    pub(super) spare: Part,
     /// The share of the drive that the map reaches, if both are known.
     pub(super) map_share: Option<f64>,
     /// Pages in a row, if both are known.
     pub(super) pages_in_row: Option<usize>,
+    /// The share of the flash that is spare, if it is known.
+    pub(super) spare_share: Option<f64>,
 }
 
 /// Most pages of a row that are drawn one by one.
@@ -107,6 +110,7 @@ impl Parts {
         let part = |name, key| Part::of(diagnosis, name, key);
         let (page, row) = (part("page", "page_bytes"), part("row", "row_bytes"));
         let map = part("map in memory reaches", "map_reach_gib");
+        let spare = part("spare, of the user's space", "spare_percent");
         let in_row = page.number.zip(row.number).map(|(page, row)| row / page);
         let whole = in_row.filter(|it| it.fract() == 0.0 && (1.0..=MOST_PAGES).contains(it));
         Parts {
@@ -124,12 +128,15 @@ impl Parts {
             page,
             row,
             dies: part("dies", "dies"),
+            // What the user has is all but the spare.
+            spare_share: spare.number.map(|percent| percent / (100.0 + percent)),
+            spare,
             pages_in_row: whole.map(|it| it as usize),
         }
     }
 
     /// All of them.
-    pub(super) fn all(&self) -> [&Part; 13] {
+    pub(super) fn all(&self) -> [&Part; 14] {
         [
             &self.link,
             &self.kind,
@@ -144,6 +151,7 @@ impl Parts {
             &self.page,
             &self.row,
             &self.slc,
+            &self.spare,
         ]
     }
 
@@ -175,7 +183,7 @@ mod tests {
         let known = |known| parts.all().iter().filter(|it| it.known == known).count();
         assert_eq!(
             [known(Known::Determined), known(Known::Bound), known(Known::Unknown)],
-            [9, 1, 3],
+            [10, 1, 3],
             "link and dies are not looked for, and the ratio is not known"
         );
         assert_eq!(parts.pages_in_row, Some(2));

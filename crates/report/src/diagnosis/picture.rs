@@ -55,16 +55,19 @@ struct Layout {
     dies: Frame,
     row: Frame,
     slc: Frame,
+    /// A strip of all flash, and how far from its part's edge it begins.
+    spare: Frame,
+    spare_bar: (f64, f64),
     /// From the controller to the buffer, and from there to the flash.
     ways: [[f64; 4]; 2],
 }
 
 const WIDE: Layout = Layout {
     name: "broad",
-    size: (1040.0, 562.0),
+    size: (1040.0, 632.0),
     host: frame(1.0, 128.0, 99.0, 60.0),
     link: ([100.0, 158.0, 220.0, 158.0], (112.0, 158.0)),
-    device: frame(220.0, 1.0, 819.0, 560.0),
+    device: frame(220.0, 1.0, 819.0, 630.0),
     controller: frame(236.0, 44.0, 500.0, 240.0),
     read_ahead: frame(250.0, 78.0, 150.0, 98.0),
     trim: frame(411.0, 78.0, 150.0, 98.0),
@@ -72,19 +75,21 @@ const WIDE: Layout = Layout {
     map: frame(250.0, 186.0, 472.0, 84.0),
     map_bar: (200.0, 20.0),
     buffer: frame(776.0, 44.0, 248.0, 240.0),
-    flash: frame(236.0, 316.0, 788.0, 230.0),
+    flash: frame(236.0, 316.0, 788.0, 300.0),
     dies: frame(250.0, 350.0, 220.0, 182.0),
     row: frame(481.0, 350.0, 300.0, 182.0),
     slc: frame(792.0, 350.0, 218.0, 182.0),
+    spare: frame(250.0, 542.0, 760.0, 60.0),
+    spare_bar: (240.0, 18.0),
     ways: [[736.0, 164.0, 776.0, 164.0], [900.0, 284.0, 900.0, 316.0]],
 };
 
 const NARROW: Layout = Layout {
     name: "narrow",
-    size: (328.0, 1260.0),
+    size: (328.0, 1360.0),
     host: frame(1.0, 1.0, 326.0, 40.0),
     link: ([40.0, 41.0, 40.0, 112.0], (54.0, 42.0)),
-    device: frame(1.0, 112.0, 326.0, 1147.0),
+    device: frame(1.0, 112.0, 326.0, 1247.0),
     controller: frame(11.0, 152.0, 306.0, 434.0),
     read_ahead: frame(22.0, 186.0, 284.0, 50.0),
     trim: frame(22.0, 246.0, 284.0, 98.0),
@@ -92,10 +97,12 @@ const NARROW: Layout = Layout {
     map: frame(22.0, 462.0, 284.0, 112.0),
     map_bar: (EDGE, 60.0),
     buffer: frame(11.0, 612.0, 306.0, 150.0),
-    flash: frame(11.0, 788.0, 306.0, 460.0),
+    flash: frame(11.0, 788.0, 306.0, 560.0),
     dies: frame(22.0, 822.0, 284.0, 130.0),
     row: frame(22.0, 962.0, 284.0, 136.0),
     slc: frame(22.0, 1108.0, 284.0, 128.0),
+    spare: frame(22.0, 1246.0, 284.0, 90.0),
+    spare_bar: (EDGE, 60.0),
     ways: [[164.0, 586.0, 164.0, 612.0], [164.0, 762.0, 164.0, 788.0]],
 };
 
@@ -141,7 +148,8 @@ fn said(parts: &Parts) -> String {
 
 /// What is not in the picture: the ratio of a compression that there is not, and flash of what has none.
 fn is_left_out(parts: &Parts, part: &Part) -> bool {
-    let of_flash = [&parts.buffer, &parts.dies, &parts.page, &parts.row, &parts.slc, &parts.map];
+    let of_flash =
+        [&parts.buffer, &parts.dies, &parts.page, &parts.row, &parts.slc, &parts.spare, &parts.map];
     let has_no_ratio = parts.compression.value == "no" && parts.ratio.known == Known::Unknown;
     has_no_ratio && *part == parts.ratio || parts.has_no_flash() && of_flash.contains(&part)
 }
@@ -190,6 +198,8 @@ fn drawing(parts: &Parts, at: &Layout) -> Markup {
                 (row(parts, at))
                 (cell(&parts.slc, at, at.slc, None))
                 (tank(&parts.slc, at))
+                (cell(&parts.spare, at, at.spare, None))
+                (strip(parts, at))
             }
         }
     }
@@ -342,6 +352,25 @@ fn row(parts: &Parts, layout: &Layout) -> Markup {
                     w: each - 4.0,
                     ..inside
                 }))
+            }
+        }
+    }
+}
+
+/// All of the flash, and at its end what is spare of it.
+fn strip(parts: &Parts, layout: &Layout) -> Markup {
+    let (left, top) = layout.spare_bar;
+    let all = Frame { h: 24.0, ..layout.spare.inner(left, top) };
+    // What the user has is known no better than what is spare.
+    let (known, spare) = match parts.spare_share {
+        Some(share) => (parts.spare.known, all.w * share),
+        None => (Known::Unknown, 0.0),
+    };
+    html! {
+        g.unknown { (shape(Known::Unknown, layout.name, all)) }
+        @if spare > 0.0 {
+            g class=(known.class()) {
+                (shape(known, layout.name, Frame { x: all.x + all.w - spare, w: spare, ..all }))
             }
         }
     }

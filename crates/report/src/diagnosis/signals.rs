@@ -44,6 +44,13 @@ pub(super) fn charts(diagnosis: &Diagnosis, evidence: &Evidence) -> Vec<Chart> {
         }
         ("map-reach", [spans, _]) => vec![spans_of(spans)],
         ("compression", [rounds @ .., _]) => vec![levels(rounds)],
+        ("spare", [_, _, _, _, written, ..]) => {
+            vec![rates(
+                "Spare",
+                "at random to a full drive",
+                &[("filled in order before", written)],
+            )]
+        }
         ("trim", [_, used, without, with, alone, beside]) => vec![
             rates(
                 "TRIM",
@@ -402,6 +409,7 @@ mod tests {
             "slc-cache",
             "map-reach",
             "compression",
+            "spare",
             "trim",
             "soul",
         ];

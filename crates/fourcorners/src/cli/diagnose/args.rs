@@ -20,6 +20,7 @@ use super::super::args::TargetArgs;
   slc-cache     flash with one bit a cell that takes writes first; two fifths of the drive
   map-reach     how much of the drive the map in its memory reaches; all of the drive
   compression   whether less is stored of data that compresses; a ninth of the drive, 2.2 GB at least
+  spare         how much a full drive takes at random before it collects; TRIMs all of it first; 4.4 times the drive at most
   trim          whether a TRIM makes a used drive faster, and whether reads wait for one; 2.7 times the drive
 Without --only and --budget: kind, row, read-ahead, write-buffer.
 

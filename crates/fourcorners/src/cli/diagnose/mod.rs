@@ -132,8 +132,12 @@ fn statement(typed: &str, device: &DeviceUnderTest, options: &Options) -> String
     let names: Vec<&str> = options.detectors.iter().map(|detector| detector.name()).collect();
     let clock = if device.is_real() { "" } else { " on its own clock" };
     let minutes = options.minutes(geometry);
+    let trims = match options.detectors.contains(&Detector::Spare) {
+        true => "trims all of it, ",
+        false => "",
+    };
     format!(
-        "fourcorners: {typed}: {}; writes up to {} ({share:.0} % of it), about {:.0} minutes{clock} at 200 MB/s",
+        "fourcorners: {typed}: {}; {trims}writes up to {} ({share:.0} % of it), about {:.0} minutes{clock} at 200 MB/s",
         names.join(", "),
         size(bytes),
         minutes.ceil()

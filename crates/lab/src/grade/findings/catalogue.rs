@@ -11,11 +11,11 @@ use crate::drive::Drive;
 use crate::validate::shapes::scale::scaled;
 
 use super::shown::value;
-use super::truth::{self, Grade};
+use super::truth::{self, Grade, Told};
 
-/// What is looked for: all but what writes a drive several times at random, which takes minutes of each.
+/// What is looked for: all but what writes a drive at random until it collects or is used, which takes minutes of each.
 pub(super) fn detectors() -> Vec<Detector> {
-    Detector::ALL.into_iter().filter(|it| *it != Detector::Trim).collect()
+    Detector::ALL.into_iter().filter(|it| ![Detector::Spare, Detector::Trim].contains(it)).collect()
 }
 
 /// What was found of a drive.
@@ -71,11 +71,11 @@ fn row(name: &str, noise: Noise) -> Option<CatalogueRow> {
     let cells = found.findings.iter().map(|finding| {
         let (truth, told) = truth::of(&profile, &finding.key);
         let grade = match truth::grade(finding, &truth).0 {
-            Grade::Right if !told => Grade::Wrong,
+            Grade::Right if told == Told::No => Grade::Wrong,
             grade => grade,
         };
         let (found, so) = (value(finding), truth.words());
-        CatalogueCell { key: finding.key.clone(), found, so, grade, told }
+        CatalogueCell { key: finding.key.clone(), found, so, grade, told: told == Told::Yes }
     });
     Some(CatalogueRow { drive: name.into(), factor, cells: cells.collect() })
 }

@@ -6,6 +6,7 @@ mod population;
 mod rates;
 mod shown;
 mod truth;
+mod used;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -14,13 +15,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use fourcorners_machine::workers;
 use serde::Serialize;
 
-use crate::diagnose::{Detector, Evidence, Finding, Noise, Options, diagnose, judge};
-use crate::drive::Drive;
+use crate::diagnose::{Detector, Evidence, Finding, Noise, judge};
 
 pub use catalogue::{CatalogueRow, grade_catalogue};
 pub use population::{Drawn, draw};
 pub use shown::{Document, document, table};
 pub use truth::Grade;
+use truth::Told;
+pub use used::of_used;
 
 /// Mistakes that are shown of each property.
 const SHOWN: usize = 5;
@@ -72,7 +74,7 @@ pub struct OfProperty {
 pub struct Tally {
     /// Name of the noise.
     pub noise: &'static str,
-    /// By key of the finding.
+    /// By key of the finding; of drives that were used before, by [`of_used`].
     pub findings: BTreeMap<String, OfProperty>,
 }
 
@@ -82,6 +84,8 @@ pub struct Tally {
 pub struct Sampled {
     /// The drive.
     pub drawn: Drawn,
+    /// Whether it was used before.
+    pub used: bool,
     /// What the detectors measured.
     pub evidence: Vec<Evidence>,
 }
@@ -93,22 +97,24 @@ pub fn grade_findings(what: &Graded, watch: &(dyn Fn(usize) -> bool + Sync)) -> 
 
 /// Draws and measures. `watch` is told how many drives are done, and stops it by `false`.
 pub fn sample(what: &Graded, watch: &(dyn Fn(usize) -> bool + Sync)) -> Vec<Sampled> {
-    let slots: Vec<(usize, Mutex<Option<Sampled>>)> = (0..what.drives)
+    let slots: Vec<(usize, Mutex<Vec<Sampled>>)> = (0..what.drives)
         .filter(|index| what.only.is_none_or(|only| only == *index))
         .map(|index| (index, Mutex::default()))
         .collect();
     let done = AtomicUsize::new(0);
-    let one = |(index, slot): &(usize, Mutex<Option<Sampled>>)| {
+    let one = |(index, slot): &(usize, Mutex<Vec<Sampled>>)| {
         if watch(done.load(Ordering::Relaxed)) {
             let drawn = draw(what.seed, *index);
-            let evidence = evidence(&drawn, what);
-            *slot.lock().expect("no holder panics") = Some(Sampled { drawn, evidence });
+            let in_state = |used| used::evidence(&drawn, what, used).map(|it| (used, it));
+            let both = [false, true].into_iter().filter_map(in_state);
+            let sampled = |(used, evidence)| Sampled { drawn: drawn.clone(), used, evidence };
+            *slot.lock().expect("no holder panics") = both.map(sampled).collect();
         }
         done.fetch_add(1, Ordering::Relaxed);
         Ok::<(), std::convert::Infallible>(())
     };
     let Ok(()) = workers::each(&slots, what.workers, one);
-    slots.into_iter().filter_map(|(_, slot)| slot.into_inner().expect("no holder panics")).collect()
+    slots.into_iter().flat_map(|(_, slot)| slot.into_inner().expect("no holder panics")).collect()
 }
 
 /// Grades what `reading` finds in the evidence; [`judge`] is how detectors read it.
@@ -118,46 +124,38 @@ pub fn tally(
     reading: &dyn Fn(&[Evidence]) -> Vec<Finding>,
 ) -> Tally {
     let mut tally = Tally { noise: noise.name(), findings: BTreeMap::new() };
-    for Sampled { drawn, evidence } in sampled {
+    for Sampled { drawn, used, evidence } in sampled {
         for finding in reading(evidence) {
-            let of_it = tally.findings.entry(finding.key.clone()).or_default();
-            of_it.add(drawn, &finding, noise);
+            let Some(name) = used::name(&finding.key, *used) else { continue };
+            tally.findings.entry(name).or_default().add((drawn, *used), &finding, noise);
         }
     }
     tally
 }
 
-/// What is measured of a drive.
-fn evidence(drawn: &Drawn, what: &Graded) -> Vec<Evidence> {
-    let mut drive = Drive::from_profile(&drawn.profile);
-    let options =
-        Options { detectors: what.detectors.clone(), seed: drawn.seed, noise: what.noise };
-    diagnose(&mut drive, drawn.base, &options, &mut |_| true).evidence
-}
-
 impl OfProperty {
-    fn add(&mut self, drawn: &Drawn, finding: &Finding, noise: Noise) {
-        let (truth, identifiable) = truth::of(&drawn.profile, &finding.key);
+    fn add(&mut self, (drawn, used): (&Drawn, bool), finding: &Finding, noise: Noise) {
+        let (truth, told) = truth::of(&drawn.profile, &finding.key);
         let (grade, inside) = truth::grade(finding, &truth);
         self.drives += 1;
-        self.identifiable += usize::from(identifiable);
+        self.identifiable += usize::from(told == Told::Yes);
         self.intervals += usize::from(inside.is_some());
         self.covering += usize::from(inside == Some(true));
-        match (grade, identifiable) {
-            (Grade::Right, true) => self.right += 1,
-            (Grade::Undetermined, true) => {
+        match (grade, told) {
+            (Grade::Right, Told::Yes) => self.right += 1,
+            (Grade::Undetermined, Told::Yes) => {
                 self.undetermined += 1;
                 if self.missed.len() < SHOWN {
-                    self.missed.push(shown::mistake(drawn, finding, &truth, noise));
+                    self.missed.push(shown::mistake((drawn, used), finding, &truth, noise));
                 }
             }
-            (Grade::Undetermined, false) => {}
+            (Grade::Undetermined, _) | (Grade::Right, Told::Perhaps) => {}
             // What times cannot tell is a guess, also where it is right.
-            (Grade::Wrong, _) | (Grade::Right, false) => {
+            (Grade::Wrong, _) | (Grade::Right, Told::No) => {
                 self.wrong += 1;
                 self.lucky += usize::from(grade == Grade::Right);
                 if self.worst.len() < SHOWN {
-                    self.worst.push(shown::mistake(drawn, finding, &truth, noise));
+                    self.worst.push(shown::mistake((drawn, used), finding, &truth, noise));
                 }
             }
         }

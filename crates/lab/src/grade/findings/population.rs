@@ -14,6 +14,8 @@ const MIB: u64 = 1 << 20;
 /// A drive, and how to have it again.
 #[derive(Clone, Debug)]
 pub struct Drawn {
+    /// Seed of the draw.
+    pub draw: u64,
     /// Its number, from 0.
     pub index: usize,
     /// The drive of the catalogue.
@@ -42,13 +44,13 @@ pub fn draw(seed: u64, index: usize) -> Drawn {
     if index % HARD_DISK_EACH == HARD_DISK_EACH - 1 {
         let base = HARD_DISKS[index / HARD_DISK_EACH % HARD_DISKS.len()];
         let profile = built(base, &[]);
-        return Drawn { index, base, set: Vec::new(), profile, seed: drive_seed };
+        return Drawn { draw: seed, index, base, set: Vec::new(), profile, seed: drive_seed };
     }
     // Not every draw is a drive: the profile's check says no to some.
     loop {
         let set = settings(&mut random);
         if let Ok(profile) = built_in(SSD, &set) {
-            return Drawn { index, base: SSD, set, profile, seed: drive_seed };
+            return Drawn { draw: seed, index, base: SSD, set, profile, seed: drive_seed };
         }
     }
 }

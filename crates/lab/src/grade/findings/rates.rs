@@ -94,49 +94,87 @@ pub(super) fn before_and_behind_cache_mb_per_s(ssd: &SsdConfig) -> [f64; 2] {
     [fast, slow]
 }
 
+/// What 4 KiB that are written at random within the first bytes of a drive need.
+#[derive(Clone, Copy)]
+struct RandomWrites<'a> {
+    ssd: &'a SsdConfig,
+    /// 10^6 bytes a second that the flash takes while it moves nothing, and what it moves.
+    written_mb_per_s: f64,
+    moved_mb_per_s: f64,
+    /// Microseconds of the flash for the map.
+    map_us: f64,
+}
+
+impl RandomWrites<'_> {
+    /// A cache is full. A page of the map that is not in memory is read, and one that was changed is programmed for it, by so
+    /// large a share of the dies at a time.
+    fn of(ssd: &SsdConfig, span_bytes: f64, at_work: f64) -> RandomWrites<'_> {
+        let nand = &ssd.nand;
+        let row = f64::from(nand.planes * nand.page_bytes);
+        let move_us = nand.program_us + nand.read_us + row / nand.bus_mb_per_s;
+        let kib = ssd.map.as_ref().and_then(|map| map.memory_kib);
+        let reach = kib.map_or(f64::INFINITY, |kib| f64::from(kib) * 1024.0 / 4.0 * 4096.0);
+        let missed = (1.0 - reach / span_bytes).max(0.0);
+        let [_, written_mb_per_s] = before_and_behind_cache_mb_per_s(ssd);
+        RandomWrites {
+            ssd,
+            written_mb_per_s,
+            moved_mb_per_s: flash_mb_per_s(ssd, move_us),
+            map_us: missed * (nand.read_us + nand.program_us) / (f64::from(nand.dies) * at_work),
+        }
+    }
+
+    /// Microseconds of one of them, for which so many units are moved.
+    fn us(&self, moves: f64) -> f64 {
+        let controller = &self.ssd.controller;
+        let flash = 4096.0 / self.written_mb_per_s + moves * 4096.0 / self.moved_mb_per_s;
+        let firmware = controller.write_command_us
+            + controller.write_4k_us
+            + moves * controller.move_4k_us.unwrap_or(0.0);
+        let link = link_us(self.ssd, 4096) + link_command_us(self.ssd);
+        (flash + self.map_us).max(firmware).max(link)
+    }
+}
+
 /// Microseconds of 4 KiB written at random in half of the drive.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RandomUs {
-    /// When it is only filled: an SLC cache is full then.
+    /// When it is only filled.
     pub(super) filled: f64,
-    /// When all of it is used.
+    /// When all of it is used: there are no free blocks then to be an SLC cache.
     pub(super) used: f64,
-    /// When it is used and the other half is trimmed: free blocks make an SLC cache of those again that have one of them.
-    pub(super) trimmed: f64,
+    /// When it is used and the other half is trimmed: free blocks make an SLC cache of those again that have one of them, which
+    /// is full or not.
+    pub(super) trimmed: [f64; 2],
 }
 
 impl RandomUs {
-    /// By theory of random writes and twice as many moves: dies fill unevenly, and the fullest one is waited for. A half that
-    /// nobody writes lies still, so that the spare is twice as large a share of the other.
-    pub(super) fn of(ssd: &SsdConfig) -> RandomUs {
+    /// By theory of random writes and so many times as many moves: 1 of dies that fill evenly. A half that nobody writes lies
+    /// still, so that the spare is twice as large a share of the other.
+    pub(super) fn of(ssd: &SsdConfig, uneven: f64) -> RandomUs {
         let spare = 2.0 * Ssd::new(ssd).map_or(0.0, |made| made.effective_op());
-        let controller = &ssd.controller;
-        let [fast, slow] = before_and_behind_cache_mb_per_s(ssd);
-        let row = f64::from(ssd.nand.planes * ssd.nand.page_bytes);
-        let move_us = ssd.nand.program_us + ssd.nand.read_us + row / ssd.nand.bus_mb_per_s;
-        let moved = flash_mb_per_s(ssd, move_us);
-        // A page of the map that is not in memory is read, and one that was changed is programmed for it.
-        let half = ssd.capacity.sectors as f64 * 256.0;
-        let kib = ssd.map.as_ref().and_then(|map| map.memory_kib);
-        let reach = kib.map_or(f64::INFINITY, |kib| f64::from(kib) * 1024.0 / 4.0 * 4096.0);
-        let missed = (1.0 - reach / half).max(0.0);
-        let of_map = missed * (ssd.nand.read_us + ssd.nand.program_us) / f64::from(ssd.nand.dies);
-        let us = |written: f64, amplification: f64| {
-            let moves = 2.0 * (amplification - 1.0);
-            let flash = 4096.0 / written + moves * 4096.0 / moved + of_map;
-            let firmware = controller.write_command_us
-                + controller.write_4k_us
-                + moves * controller.move_4k_us.unwrap_or(0.0);
-            flash.max(firmware).max(link_us(ssd, 4096) + link_command_us(ssd))
-        };
+        let writes = RandomWrites::of(ssd, ssd.capacity.sectors as f64 * 256.0, 1.0);
+        let moves = |spare: f64| uneven * (amplification(spare) - 1.0);
         let has_dynamic = ssd.slc_buffer.as_ref().is_some_and(|slc| slc.dynamic_mib.is_some());
-        let written_trimmed = if has_dynamic { fast } else { slow };
+        let [in_cache, behind] = before_and_behind_cache_mb_per_s(ssd);
+        let main = flash_mb_per_s(ssd, ssd.nand.program_us);
+        let [without, again] = if has_dynamic { [main, in_cache] } else { [behind; 2] };
+        let at = |written_mb_per_s: f64| RandomWrites { written_mb_per_s, ..writes };
         RandomUs {
-            filled: us(slow, 1.0),
-            used: us(slow, amplification(spare)),
-            trimmed: us(written_trimmed, amplification(spare + 1.0)),
+            filled: writes.us(0.0),
+            used: at(without).us(moves(spare)),
+            trimmed: [behind, again].map(|rate| at(rate).us(moves(spare + 1.0))),
         }
     }
+}
+
+/// By how many times 4 KiB written at random take longer once a full drive collects, which has written this share of itself
+/// by then: of a block the e-th power of it is still valid, and so many times as much is moved. Writes anywhere wait for the
+/// map, whose reads wait for its programs.
+pub(super) fn fall_at_collection(ssd: &SsdConfig, written: f64, uneven: f64) -> f64 {
+    let writes = RandomWrites::of(ssd, ssd.capacity.sectors as f64 * 512.0, 0.5);
+    let valid = (-written).exp();
+    writes.us(uneven * valid / (1.0 - valid)) / writes.us(0.0)
 }
 
 /// Write amplification of greedy collection by random writes with so much spare, a share of what is written to:

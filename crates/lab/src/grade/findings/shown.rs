@@ -21,7 +21,12 @@ pub(super) fn value(finding: &Finding) -> String {
 }
 
 /// What repeats a mistake, and what it is.
-pub(super) fn mistake(drawn: &Drawn, finding: &Finding, truth: &Truth, noise: Noise) -> String {
+pub(super) fn mistake(
+    (drawn, used): (&Drawn, bool),
+    finding: &Finding,
+    truth: &Truth,
+    noise: Noise,
+) -> String {
     let detector = Detector::ALL.iter().find(|it| it.keys().contains(&finding.key.as_str()));
     // The kind is looked for first in either case: what is no SSD has no flash.
     let only = match detector {
@@ -32,6 +37,17 @@ pub(super) fn mistake(drawn: &Drawn, finding: &Finding, truth: &Truth, noise: No
         Standing::Undetermined => format!("undetermined ({})", finding.reason),
         _ => value(finding),
     };
+    if used {
+        return format!(
+            "{} of a used drive: found {found}, true is {}: fourcorners grade --findings --seed {} --drives {} --only {} --noise {}",
+            finding.key,
+            truth.words(),
+            drawn.draw,
+            drawn.index + 1,
+            drawn.index,
+            noise.name()
+        );
+    }
     format!(
         "{}: found {found}, true is {}: fourcorners diagnose {} --only {only} --noise {}",
         finding.key,
@@ -157,6 +173,7 @@ undetermined and the reason is given.
 | `slc-cache` | MiB that are written faster than the rest | the rate of writes in order drops, and is not back after a moment's rest | two fifths of the drive |
 | `map-reach` | GiB that the map in the drive's memory reaches | random reads are slower in a span beyond that | all of the drive |
 | `compression` | whether less is stored of data that compresses (`compression`), and how many times less at most (`compression_ratio`) | writes in order of eleven compressibilities go at rates that rise with it, below the rate of the link | a ninth of the drive, 2.2 GB at least |
+| `spare` | percent of its space that a full drive can be written at random before it collects (`spare_percent`) | emptied by a TRIM of all of it, filled in order and then written at random, the rate falls; twice | 4.4 times the drive at most |
 | `trim` | whether a TRIM works, does nothing or is not offered (`trim`), and whether reads wait for one (`trim_holds_up_reads`) | a used drive writes faster at random after a TRIM of half of it; reads are sent right after TRIMs | 2.7 times the drive |
 
 Without options `kind`, `row`, `read-ahead` and `write-buffer` are run, which write a twentieth of the drive at most.
@@ -168,7 +185,13 @@ cache is seen only if the link is not what limits, and nothing excludes one that
 seen only if a page takes longer from the flash than 4 KiB take over the link. Compression is seen only where the flash limits data
 that does not compress, and its ratio is a bound where the link limits data that does; data that repeats one byte is judged apart. A
 TRIM is said to do nothing only if the drive was faster when it was just filled: otherwise there is nothing to win back. A drive that
-takes part of a TRIM, or a while to act on it, counts as one on which it works; so does any that becomes faster by a tenth.
+takes part of a TRIM, or a while to act on it, counts as one on which it works; so does any that becomes faster by a twentieth.
+What is spare is the over-provisioning without the blocks that are kept open or free, and with the blocks that an SLC cache has of its
+own; it is seen only if collection makes the drive slower. It is said only of a drive that a TRIM empties: reads of nothing have to be
+sooner than those of the flash. A drive whose TRIMs do nothing, free a part or act later than a minute is undetermined, and so is one
+that shows another figure the second time. Data that lies in free blocks with one bit a cell takes more of it, and how much does depends
+on what was written before: drives with such a cache are not graded for it, nor those where a block of each die is more than half a
+point and a twentieth of it.
 
 ## Drives that are drawn
 
@@ -176,7 +199,9 @@ SSDs of 0.7 to 7 GiB with 2 to 16 dies, 1 to 8 channels, 1 to 4 planes, pages of
 an SLC cache and half a map that is not all in memory, half of those without a cache compress, and two in five do nothing with a TRIM or
 take none, so that the others are the control. One drive in 20 is a hard disk. What can be told is decided from the profile by closed
 form, before anything is measured (`crates/lab/src/grade/findings/truth.rs`). Wrong is what is said and not so, and also what is said
-where the times cannot tell, even if it is right. The noise `lab` makes times vary by 1 % and
+where the times cannot tell, even if it is right. Where the closed form is known only within bounds and they do not decide, a drive is not
+among those that can be told; what is said of it counts if it is wrong. Rows of `used` are of every fourth drive, filled and written at
+random by once to twice its size before. The noise `lab` makes times vary by 1 % and
 2 us, `host` by 3 % and 48 us, with a clock of 1 us and one answer in a thousand 1 to 10 ms late.
 
 ";
@@ -185,7 +210,7 @@ const CATALOGUE: &str = "\
 ## Drives of the catalogue
 
 Without noise; large ones are scaled down, with the same dies, link and controller. Bold is wrong. In brackets is what could be told
-and was not. `trim` is not run, which writes a drive at random for longer than all others together.
+and was not. `spare` and `trim` are not run, which write a drive at random for longer than all others together.
 
 ";
 

@@ -1,13 +1,18 @@
 //! What a finding has to say of a drive that is known, and whether times can tell.
 
 use fourcorners_catalogue::{Model, Profile};
-use fourcorners_drive::config::{SsdConfig, TrimMode};
+use fourcorners_drive::Ssd;
+use fourcorners_drive::config::{SsdConfig, TrimMode, WhenSlcFull};
 
 use crate::diagnose::{
-    Finding, Standing, Value, before_compression_bytes, write_buffer_most_bytes,
+    Finding, LEAST_TRIM_GAIN, LEAST_TRIM_LOST, SPARE_FALL, Standing, Value,
+    before_compression_bytes, spare_most_percent, write_buffer_most_bytes,
 };
 
 use super::rates::{self, RandomUs};
+
+/// By how many times writes at random are slower is known to so large a share.
+const KNOWN_TO: f64 = 1.02;
 
 /// What is so.
 #[derive(Clone, PartialEq, Debug)]
@@ -43,33 +48,74 @@ pub(super) fn number(value: f64) -> String {
     }
 }
 
+/// Whether the times of a drive can tell a property, by closed forms.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Told {
+    /// A detector that is undetermined misses it.
+    Yes,
+    /// A detector that says something guesses, even if it is right.
+    No,
+    /// The closed form is no more exact than that: a detector may say something, and has to be right.
+    Perhaps,
+}
+
+impl From<bool> for Told {
+    fn from(told: bool) -> Told {
+        if told { Told::Yes } else { Told::No }
+    }
+}
+
+impl Told {
+    /// That a number is more than another, of which the least and the most it may be are known.
+    fn is_more(least: f64, most: f64, than: f64) -> Told {
+        match (least > than, most > than) {
+            (true, _) => Told::Yes,
+            (false, false) => Told::No,
+            (false, true) => Told::Perhaps,
+        }
+    }
+}
+
 /// The truth of a property, and whether the times of the drive can tell it by the closed forms below.
-pub(super) fn of(profile: &Profile, key: &str) -> (Truth, bool) {
+pub(super) fn of(profile: &Profile, key: &str) -> (Truth, Told) {
     let Model::Ssd(ssd) = &profile.model else {
         return match key {
-            "kind" => (Truth::Class("disk"), true),
-            _ => (Truth::None, false),
+            "kind" => (Truth::Class("disk"), Told::Yes),
+            _ => (Truth::None, Told::No),
         };
     };
+    match key {
+        "slc_cache_mib" => slc(ssd),
+        "compression" => compression(ssd),
+        "spare_percent" => spare(ssd),
+        "trim" => trim(ssd),
+        _ => {
+            let (truth, told) = of_ssd(ssd, key);
+            (truth, told.into())
+        }
+    }
+}
+
+fn of_ssd(ssd: &SsdConfig, key: &str) -> (Truth, bool) {
     let nand = &ssd.nand;
     let (page, planes) = (f64::from(nand.page_bytes), f64::from(nand.planes));
-    // What answers sooner may be memory behind something slow.
-    let is_slower_than_memory = rates::read_us(ssd) > 15.0;
-    let of_known = |(truth, told): (Truth, bool)| (truth, told && is_slower_than_memory);
+    let of_known = |(truth, told): (Truth, bool)| (truth, told && is_slower_than_memory(ssd));
     match key {
-        "kind" => (Truth::Class("ssd"), is_slower_than_memory),
+        "kind" => (Truth::Class("ssd"), is_slower_than_memory(ssd)),
         "page_bytes" => (Truth::Number(page, 0.0), Borders::of(ssd).tell_the_page(ssd)),
         "row_bytes" => (Truth::Number(page * planes, 0.0), Borders::of(ssd).tell_the_row(ssd)),
         "write_buffer_kib" => write_buffer(ssd),
-        "slc_cache_mib" => slc(ssd),
         "map_reach_gib" => map(ssd),
-        "compression" => of_known(compression(ssd)),
         "compression_ratio" => compression_ratio(ssd),
         "read_ahead" => of_known(read_ahead(ssd)),
-        "trim" => of_known(trim(ssd)),
         "trim_holds_up_reads" => of_known(trim_holds_up(ssd)),
         _ => (Truth::None, false),
     }
+}
+
+/// What answers sooner may be memory behind something slow.
+fn is_slower_than_memory(ssd: &SsdConfig) -> bool {
+    rates::read_us(ssd) > 15.0
 }
 
 /// How much longer a read of two units takes than in one page, in shares of a read.
@@ -130,13 +176,22 @@ fn write_buffer(ssd: &SsdConfig) -> (Truth, bool) {
 }
 
 /// Nothing excludes a cache that is never seen: without one nothing can be told.
-fn slc(ssd: &SsdConfig) -> (Truth, bool) {
-    let Some(slc) = &ssd.slc_buffer else { return (Truth::None, false) };
+fn slc(ssd: &SsdConfig) -> (Truth, Told) {
+    let Some(slc) = &ssd.slc_buffer else { return (Truth::None, Told::No) };
     let mib = slc.most_bytes(ssd) as f64 / f64::from(1 << 20);
     // The drive becomes slower where it ends, by more than the detector calls a drop.
     let link = rates::link_mb_per_s(ssd);
     let [fast, slow] = rates::before_and_behind_cache_mb_per_s(ssd);
-    (Truth::Number(mib, 0.05), slow.min(link) < 0.85 * fast.min(link))
+    let [least, most] =
+        [waits_to_fold(ssd) * slow, slow].map(|slow| fast.min(link) / slow.min(link));
+    (Truth::Number(mib, 0.05), Told::is_more(most.min(least), most.max(least), 1.0 / 0.85))
+}
+
+/// The share of the closed form's rate that is left of writes behind a cache at least: of a cache that is folded, reads of a
+/// block, programs of another and writes wait for each other at the ends of each, as far as one of them idles all of the time.
+fn waits_to_fold(ssd: &SsdConfig) -> f64 {
+    let folds = ssd.slc_buffer.as_ref().is_some_and(|slc| slc.when_full == WhenSlcFull::Fold);
+    if folds { 0.5 } else { 1.0 }
 }
 
 /// A map in memory for whole pages of it. A page has four bytes for each unit.
@@ -152,19 +207,26 @@ fn map(ssd: &SsdConfig) -> (Truth, bool) {
     (Truth::Number(reach / f64::from(1 << 30), 0.05), told)
 }
 
-/// 10^6 bytes a second that the flash takes of data that does not compress when compression is looked for: the cache is
-/// full by then, unless it is larger than what was written.
+/// 10^6 bytes a second that the flash takes of data that does not compress when compression is looked for. The cache is full
+/// by then: all of the drive was written to find the reach of the map, which leaves no free blocks to be one. Only one of
+/// blocks of its own may be larger than what was written.
 fn incompressible_mb_per_s(ssd: &SsdConfig) -> f64 {
     let [fast, slow] = rates::before_and_behind_cache_mb_per_s(ssd);
     let written = before_compression_bytes(ssd.capacity.sectors * 512);
-    let still_in_it = ssd.slc_buffer.as_ref().is_some_and(|slc| slc.most_bytes(ssd) > written);
-    if still_in_it { fast } else { slow }
+    let fixed_mib = ssd.slc_buffer.as_ref().and_then(|slc| slc.fixed_mib).unwrap_or(0);
+    if u64::from(fixed_mib) << 20 > written { fast } else { slow }
 }
 
 /// The flash has to limit what does not compress, and by enough that less of it is seen.
-fn compression(ssd: &SsdConfig) -> (Truth, bool) {
+fn compression(ssd: &SsdConfig) -> (Truth, Told) {
     let class = if ssd.compression.is_some() { "yes" } else { "no" };
-    (Truth::Class(class), 1.12 * incompressible_mb_per_s(ssd) < rates::link_mb_per_s(ssd))
+    let link = rates::link_mb_per_s(ssd);
+    let rate = incompressible_mb_per_s(ssd);
+    let told = match is_slower_than_memory(ssd) {
+        true => Told::is_more(link / rate, link / (waits_to_fold(ssd) * rate), 1.12),
+        false => Told::No,
+    };
+    (Truth::Class(class), told)
 }
 
 /// How many times as much is stored of a unit that does not compress as of one of which nine tenths can be removed. Told if
@@ -190,17 +252,73 @@ fn read_ahead(ssd: &SsdConfig) -> (Truth, bool) {
     (Truth::Class(class), all - link - firmware > 0.2 * all)
 }
 
+/// What is spare for user data, with what a cache holds that has blocks of its own; what is written again before such a
+/// cache is folded is never written to the rest. It is told if collection makes the drive slower when it begins. How much of a
+/// cache of free blocks is in use, where data takes several times its space, depends on what was written before, so that
+/// the truth is open there; and so it is where it is no more exact than a block of each die. And the drive has to be
+/// emptied by a TRIM first, which is seen if a read of nothing is sooner than one of the flash.
+fn spare(ssd: &SsdConfig) -> (Truth, Told) {
+    let Ok(made) = Ssd::new(ssd) else { return (Truth::None, Told::No) };
+    let user = ssd.capacity.sectors as f64 * 512.0;
+    let fixed = made.fixed_slc_bytes() as f64 / user;
+    let (mut in_free_blocks, mut absorbed) = (0.0, 0.0);
+    if let Some(slc) = &ssd.slc_buffer {
+        let dynamic = slc.most_bytes(ssd) as f64 / user - fixed;
+        in_free_blocks = dynamic * f64::from(slc.cell_bits - 1);
+        absorbed = if slc.when_full == WhenSlcFull::Fold { fixed } else { 0.0 };
+    }
+    let share = (made.effective_op() + fixed) / (1.0 - absorbed).max(0.1);
+    // Half a point, or a twentieth of it.
+    let tolerance = (0.005 / share).max(0.05);
+    let block = ssd.raw_bytes() as f64 / f64::from(ssd.nand.blocks_per_plane) / user;
+    if block.max(in_free_blocks) > tolerance * share {
+        return (Truth::Open, Told::Perhaps);
+    }
+    let [evenly, unevenly] = [1.0, 2.0].map(|uneven| rates::fall_at_collection(ssd, share, uneven));
+    let told = match empties(ssd) && 100.0 * share < spare_most_percent() {
+        true => Told::is_more(evenly / KNOWN_TO, unevenly * KNOWN_TO, SPARE_FALL),
+        false => Told::No,
+    };
+    (Truth::Number(100.0 * share, tolerance), told)
+}
+
+/// Whether a TRIM leaves nothing of a drive, and its reads say so: those of nothing spare the array and the bus, as far as the
+/// link does not take as long in the meantime.
+fn empties(ssd: &SsdConfig) -> bool {
+    let trim = &ssd.trim;
+    let frees_all = trim.supported
+        && trim.mode != Some(TrimMode::Ignored)
+        && trim.partial_percent.is_none_or(|percent| percent == 100.0)
+        && trim.deferred_s.is_none_or(|seconds| seconds < 60.0);
+    let flash_us = rates::array_us(ssd) + f64::from(ssd.nand.page_bytes) / ssd.nand.bus_mb_per_s;
+    frees_all && ssd.nand.reads_unwritten != Some(true) && flash_us > 0.1 * rates::read_us(ssd)
+}
+
 /// A TRIM of half of the drive has to make it faster, if it works; and that it does not, is told where a drive that was only
-/// filled is faster.
-fn trim(ssd: &SsdConfig) -> (Truth, bool) {
+/// filled is faster. Theory is of dies that fill evenly; of dies that do not, the fullest is waited for, and twice as much is
+/// moved at most. What lies between both may be told or not.
+fn trim(ssd: &SsdConfig) -> (Truth, Told) {
     if !ssd.trim.supported {
-        return (Truth::Class("not offered"), true);
+        return (Truth::Class("not offered"), Told::Yes);
     }
-    let us = RandomUs::of(ssd);
-    match ssd.trim.mode {
-        Some(TrimMode::Ignored) => (Truth::Class("does nothing"), us.used > 1.2 * us.filled),
-        _ => (Truth::Class("works"), us.used > 1.12 * us.trimmed),
-    }
+    let ignores = ssd.trim.mode == Some(TrimMode::Ignored);
+    let us = [1.0, 2.0].map(|uneven| RandomUs::of(ssd, uneven));
+    let (class, least, of): (_, _, Vec<f64>) = match ignores {
+        true => {
+            ("does nothing", LEAST_TRIM_LOST, us.iter().map(|us| us.used / us.filled).collect())
+        }
+        false => {
+            let gains = us.iter().flat_map(|us| us.trimmed.map(|trimmed| us.used / trimmed));
+            ("works", LEAST_TRIM_GAIN, gains.collect())
+        }
+    };
+    let (low, high) =
+        (of.iter().copied().fold(f64::INFINITY, f64::min), of.iter().copied().fold(0.0, f64::max));
+    let told = match is_slower_than_memory(ssd) {
+        true => Told::is_more(low / KNOWN_TO, high * KNOWN_TO, least),
+        false => Told::No,
+    };
+    (Truth::Class(class), told)
 }
 
 /// A read waits for as long as the controller is at work on a TRIM, or the drive on nothing else. Where not all of the map is

@@ -1,0 +1,151 @@
+//! Empties a drive by a TRIM of all of it, and reads whether it is empty.
+//!
+//! What a drive has no data for is not read from the flash, and so it is read sooner than what was written: most of a few
+//! hundred reads anywhere have to be sooner than those of a region that was written, and hardly any of them as late. That is the control: a TRIM that does nothing leaves all of them late, and one of a part leaves some.
+
+use std::cmp::Ordering;
+
+use fourcorners_drive::{Nanos, Target};
+use fourcorners_record::diagnosis::Series;
+
+use super::probe::{Probe, Stopped};
+use super::region::{Region, UNIT};
+use super::statistics::{median, quantile};
+
+/// Series that it measures.
+pub(super) const SERIES: usize = 3;
+/// Bytes of a command at most.
+const MOST_OF_ONE: u64 = 1 << 30;
+/// Places that are read, and how often each: the soonest counts, as what is late is the host's.
+const PLACES: u64 = 400;
+const ROUNDS: usize = 3;
+/// A read this far before each has what the map says of both put into memory, and neither is in the other's page.
+const BEFORE: u64 = 256 << 10;
+/// What a TRIM may take to act, before the reads and once more after them.
+const RESTS: [Nanos; 2] = [Nanos(2_000_000_000), Nanos(60_000_000_000)];
+/// Three in four of the reads have to be sooner than all but a twentieth of those of what was written, by this share.
+const LEAST_SOONER: f64 = 0.04;
+/// So large a share of the reads may be late at most.
+const LATE: f64 = 0.005;
+
+/// Writes nothing.
+pub(super) fn measure<T: Target>(
+    probe: &mut Probe<'_, T>,
+    region: Region,
+) -> Result<Vec<Series>, Stopped> {
+    let all = probe.geometry().bytes();
+    let series = |what: &str, samples: Vec<[f64; 2]>| Series { what: what.into(), samples };
+    let what = "place of a read of 4 KiB in what was written; microseconds";
+    let written = series(what, read(probe, region.bytes)?);
+    let mut taken = true;
+    let mut start = 0;
+    while taken && start < all {
+        let bytes = MOST_OF_ONE.min(all - start);
+        taken = probe.trim(start, bytes)?;
+        start += bytes;
+    }
+    let offered = series(
+        "TRIMs of all of the drive; those that were taken",
+        vec![[1.0, f64::from(u8::from(taken))]],
+    );
+    if !taken {
+        return Ok(vec![offered, written, series("nothing was read", Vec::new())]);
+    }
+    probe.flush()?;
+    let what = "place of a read of 4 KiB anywhere after a TRIM of all; microseconds";
+    let mut found = vec![offered, written];
+    for rest in RESTS {
+        found.truncate(SERIES - 1);
+        probe.idle(rest)?;
+        found.push(series(what, read(probe, all)?));
+        if is_not(&found).is_none() {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// The soonest of some reads of each of the places in the first bytes of a drive.
+fn read<T: Target>(probe: &mut Probe<'_, T>, bytes: u64) -> Result<Vec<[f64; 2]>, Stopped> {
+    let units = (bytes - BEFORE) / UNIT;
+    let places: Vec<u64> = (0..PLACES).map(|_| probe.below(units) * UNIT).collect();
+    let mut samples: Vec<[f64; 2]> =
+        places.iter().map(|place| [(place + BEFORE) as f64, f64::INFINITY]).collect();
+    for _ in 0..ROUNDS {
+        for (place, sample) in places.iter().zip(&mut samples) {
+            probe.read_us(*place, UNIT)?;
+            sample[1] = sample[1].min(probe.read_us(place + BEFORE, UNIT)?);
+        }
+    }
+    Ok(samples)
+}
+
+/// Why the drive is not empty, or is not known to be, by these series.
+pub(super) fn is_not(series: &[Series]) -> Option<String> {
+    let [offered, written, after] = series else { return Some("nothing was measured".into()) };
+    if offered.samples.iter().any(|[_, taken]| *taken == 0.0) {
+        return Some(
+            "the drive answers a TRIM with an error: what was written before is not undone".into(),
+        );
+    }
+    let times = |series: &Series| series.samples.iter().map(|[_, us]| *us).collect::<Vec<f64>>();
+    let [written, after] = [written, after].map(times);
+    if written.is_empty() || after.is_empty() {
+        return Some("nothing was measured".into());
+    }
+    let (before, sooner) = (quantile(&written, 0.05), quantile(&after, 0.75));
+    // What is not a number is sooner than nothing.
+    if (before - sooner).partial_cmp(&(LEAST_SOONER * before)).is_none_or(Ordering::is_le) {
+        return Some(format!(
+            "after a TRIM of all of the drive reads take {:.0} us, and {:.0} us of what was written: nothing says that it is empty",
+            median(&after),
+            median(&written)
+        ));
+    }
+    let middle = (before + sooner) / 2.0;
+    let late = after.iter().filter(|us| **us > middle).count() as f64 / after.len() as f64;
+    (late > LATE).then(|| {
+        format!(
+            "after a TRIM of all of the drive {:.1} % of it are still read from the flash: it is not empty",
+            100.0 * late
+        )
+    })
+}
+
+/// Series of a drive that is empty.
+#[cfg(test)]
+pub(super) fn emptied() -> Vec<Series> {
+    tests::series(true, &|_| 150.0, &|_| 60.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub(super) fn series(
+        taken: bool,
+        written: &dyn Fn(u64) -> f64,
+        after: &dyn Fn(u64) -> f64,
+    ) -> Vec<Series> {
+        let of = |samples| Series { what: String::new(), samples };
+        let reads = |us: &dyn Fn(u64) -> f64| (0..PLACES).map(|at| [at as f64, us(at)]).collect();
+        vec![of(vec![[1.0, f64::from(u8::from(taken))]]), of(reads(written)), of(reads(after))]
+    }
+
+    #[test]
+    fn a_drive_is_empty_only_if_all_of_it_is_read_sooner_than_what_was_written() {
+        let said = |taken, after: &dyn Fn(u64) -> f64| {
+            is_not(&series(taken, &|at| 150.0 + (at % 7) as f64, after))
+        };
+        assert_eq!(said(true, &|_| 60.0), None);
+        assert_eq!(said(true, &|at| if at == 7 { 9_000.0 } else { 60.0 }), None, "one is late");
+        let part = said(true, &|at| if at % 50 == 0 { 150.0 } else { 60.0 });
+        assert!(part.expect("a part is left").contains("2.0 %"));
+        assert!(said(true, &|_| 150.0).is_some(), "nothing was done");
+        assert!(said(true, &|at| 148.0 + (at % 7) as f64).is_some(), "or not so that it is seen");
+        assert!(said(false, &|_| 60.0).expect("none is offered").contains("error"));
+        assert!(said(true, &|_| f64::INFINITY).is_some());
+        assert!(is_not(&[]).is_some());
+        assert_eq!(is_not(&emptied()), None);
+    }
+}
