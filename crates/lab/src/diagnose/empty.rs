@@ -1,7 +1,8 @@
 //! Empties a drive by a TRIM of all of it, and reads whether it is empty.
 //!
 //! What a drive has no data for is not read from the flash, and so it is read sooner than what was written: most of a few
-//! hundred reads anywhere have to be sooner than those of a region that was written, and hardly any of them as late. That is the control: a TRIM that does nothing leaves all of them late, and one of a part leaves some.
+//! hundred reads anywhere have to be sooner than those of a region that was written, and hardly any of them as late. That
+//! is the control: a TRIM that does nothing leaves all of them late, and one of a part leaves some.
 
 use std::cmp::Ordering;
 
