@@ -2,6 +2,7 @@
 
 use fourcorners_linux::ublk::{UblkDevice, UblkError, UblkSettings};
 
+use crate::client::MOST_DISCARD_BYTES;
 use crate::nbd::{Export, MOST_PAYLOAD};
 
 /// Requests at once of a device, whatever the drive takes: the kernel keeps the others.
@@ -21,7 +22,7 @@ pub(crate) fn settings(export: &Export, queue_depth: u32) -> UblkSettings {
         block_bytes: export.block_bytes,
         read_only: export.read_only,
         rotational: export.rotational,
-        discards: export.trims,
+        most_discard_bytes: if export.trims { MOST_DISCARD_BYTES } else { 0 },
         depth: queue_depth.min(MOST_DEPTH) as u16,
         most_zero_bytes: u64::from(MOST_PAYLOAD),
     }

@@ -10,7 +10,7 @@ use crate::array::{ArrayNameError, ArrayProfile};
 /// Why a name adds no candidate.
 #[derive(Debug, thiserror::Error)]
 pub enum CandidateError {
-    /// There is no such drive, or its profile is none.
+    /// There is no such drive, or its profile is not valid.
     #[error(transparent)]
     Drive(#[from] CatalogueError),
     /// There is no such array.
@@ -55,8 +55,8 @@ pub fn add_named(typed: &str, all: &mut Vec<Candidate>) -> Result<String, Candid
 }
 
 impl Candidate {
-    /// The same with other values, behind a host that takes no time: that host is the one that a recording was made
-    /// behind. A host's own times among `set` count.
+    /// The same drive with the values of `set`, behind a host that takes no time: a recording has the time of its own host
+    /// already. Times of a host that `set` gives are kept.
     ///
     /// # Errors
     /// [`CandidateError`]: it has no such value.

@@ -26,9 +26,6 @@ use queue::Queue;
 /// Bytes of a read or write at most.
 const MOST_BYTES: u32 = 512 << 10;
 
-/// Bytes of a discard, or of zeroes, at most.
-const MOST_DISCARD_BYTES: u64 = 2 << 30;
-
 /// How long the file of a device that was added may take to come.
 const MOST_WAIT: Duration = Duration::from_secs(5);
 
@@ -43,11 +40,11 @@ pub struct UblkSettings {
     pub read_only: bool,
     /// It has moving parts.
     pub rotational: bool,
-    /// It takes discards.
-    pub discards: bool,
+    /// Bytes of a discard at most; 0: it takes none.
+    pub most_discard_bytes: u64,
     /// Requests at once, at most 4096.
     pub depth: u16,
-    /// Bytes of the most zeroes at once.
+    /// Bytes of zeroes at once at most.
     pub most_zero_bytes: u64,
 }
 
@@ -258,7 +255,6 @@ fn parameters(settings: &UblkSettings) -> Parameters {
     // Blocks of 4 KiB are what a drive stores, however small those are that it takes.
     let (logical, physical) = (block.ilog2() as u8, 12);
     let on = |attribute: u32, on: bool| if on { attribute } else { 0 };
-    let discards = settings.discards && !settings.read_only;
     let sectors = |bytes: u64| (bytes / abi::SECTOR) as u32;
     Parameters {
         has: abi::HAS_BASIC | on(abi::HAS_DISCARD, !settings.read_only),
@@ -273,7 +269,7 @@ fn parameters(settings: &UblkSettings) -> Parameters {
         most_sectors: sectors(u64::from(MOST_BYTES)),
         sectors: settings.bytes / abi::SECTOR,
         discard_granularity: block,
-        most_discard_sectors: if discards { sectors(MOST_DISCARD_BYTES) } else { 0 },
+        most_discard_sectors: sectors(settings.most_discard_bytes),
         most_zero_sectors: sectors(settings.most_zero_bytes),
         most_discard_segments: 1,
         ..Parameters::default()
@@ -284,27 +280,28 @@ fn parameters(settings: &UblkSettings) -> Parameters {
 mod tests {
     use super::*;
 
+    const SSD: UblkSettings = UblkSettings {
+        bytes: 1 << 30,
+        block_bytes: 512,
+        read_only: false,
+        rotational: false,
+        most_discard_bytes: 2 << 30,
+        depth: 32,
+        most_zero_bytes: 32 << 20,
+    };
+
     #[test]
     fn a_device_is_described_as_the_drive_is() {
-        let settings = UblkSettings {
-            bytes: 1 << 30,
-            block_bytes: 512,
-            read_only: false,
-            rotational: false,
-            discards: true,
-            depth: 32,
-            most_zero_bytes: 32 << 20,
-        };
-        let writes = parameters(&settings);
+        let writes = parameters(&SSD);
         assert_eq!(
             (writes.sectors, writes.logical_block_shift, writes.physical_block_shift),
             (2 << 20, 9, 12)
         );
         assert_eq!((writes.most_discard_sectors, writes.most_zero_sectors), (4 << 20, 64 << 10));
         assert_eq!(writes.attributes, 0b1100);
-        let disk = parameters(&UblkSettings { rotational: true, discards: false, ..settings });
+        let disk = parameters(&UblkSettings { rotational: true, most_discard_bytes: 0, ..SSD });
         assert_eq!((disk.most_discard_sectors, disk.attributes), (0, 0b1110));
-        let reads = parameters(&UblkSettings { read_only: true, block_bytes: 4096, ..settings });
+        let reads = parameters(&UblkSettings { read_only: true, block_bytes: 4096, ..SSD });
         assert_eq!((reads.has, reads.attributes, reads.logical_block_shift), (1, 0b1101, 12));
     }
 
@@ -313,16 +310,7 @@ mod tests {
         if std::path::Path::new("/dev/ublk-control").exists() {
             return;
         }
-        let settings = UblkSettings {
-            bytes: 1 << 30,
-            block_bytes: 512,
-            read_only: false,
-            rotational: false,
-            discards: true,
-            depth: 32,
-            most_zero_bytes: 32 << 20,
-        };
-        let Err(error) = UblkDevice::add(&settings) else { panic!("there is no driver") };
+        let Err(error) = UblkDevice::add(&SSD) else { panic!("there is no driver") };
         assert!(error.to_string().contains("modprobe ublk_drv"), "{error}");
     }
 }

@@ -20,6 +20,9 @@ const MOST_OUTSTANDING_BYTES: u64 = 16 << 20;
 /// Requests on their way at which no more of a client's are looked at.
 const MOST_OUTSTANDING: usize = 4096;
 
+/// Bytes of a discard at most, of clients that are told a limit.
+pub(crate) const MOST_DISCARD_BYTES: u64 = 2 << 30;
+
 /// Who asks a served drive for something. The loop waits for its files, has it read, takes its requests, and gives it the
 /// answers, which it sends.
 pub(crate) trait Client {

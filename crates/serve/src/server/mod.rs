@@ -6,35 +6,27 @@
 //!   -> otherwise wait for a socket or for the next answer: sleep until shortly before it, then look at clock and sockets
 //! ```
 
+mod clients;
 mod power;
 mod reporting;
 mod steering;
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
-#[cfg(feature = "vhost-user")]
-use std::os::unix::net::UnixStream;
 
 use fourcorners_drive::{Nanos, Target};
-use fourcorners_linux::ublk::{UblkDevice, UblkError};
 use fourcorners_linux::{Waking, clock};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno as OsErrno;
 
-#[cfg(feature = "vhost-user")]
-use crate::address::Address;
-use crate::client::{BlockDeviceClient, Client, NbdClient};
-use crate::connection::Connection;
+use crate::client::Client;
 use crate::data_log::DataRecording;
 use crate::listener::Listener;
 use crate::nbd::{Export, Request};
 use crate::recorder::Recording;
-use crate::stream::Stream;
 use crate::tally::{Report, Tally};
 use crate::time::{Anchor, Pace};
 use crate::turn::{Answer, Turn};
-#[cfg(feature = "vhost-user")]
-use crate::vhost_user::VhostUserClient;
 use reporting::Counters;
 use steering::Steering;
 
@@ -49,11 +41,6 @@ const MOST_HANDSHAKE: Nanos = Nanos(10_000_000_000);
 
 /// How long clients are waited for in the end to take their answers.
 const FAREWELL: Nanos = Nanos(1_000_000_000);
-
-/// What is said when a second virtual machine connects.
-#[cfg(feature = "vhost-user")]
-const ONE_MACHINE: &str =
-    "another virtual machine is connected, and one at a time is served: the second was refused";
 
 /// How a drive is served.
 #[derive(Clone, Debug)]
@@ -169,37 +156,6 @@ impl<T: Target> Server<T> {
     /// What is written is logged here; the turn has to keep it ([`crate::TurnSettings::logs_data`]).
     pub fn log_data(&mut self, data: DataRecording) {
         self.data = Some(data);
-    }
-
-    /// A client that is connected already.
-    ///
-    /// # Errors
-    /// When its socket cannot be used.
-    pub fn adopt(&mut self, stream: Stream) -> std::io::Result<()> {
-        let connection = Connection::new(stream.prepared()?, None);
-        self.welcome(Box::new(NbdClient::new(connection, &self.settings.export, clock())));
-        Ok(())
-    }
-
-    /// A virtual machine that is connected already.
-    ///
-    /// # Errors
-    /// When its socket cannot be used.
-    #[cfg(feature = "vhost-user")]
-    pub fn adopt_machine(&mut self, stream: UnixStream) -> std::io::Result<()> {
-        let client = VhostUserClient::new(stream, &self.settings.export, clock())?;
-        self.welcome(Box::new(client));
-        Ok(())
-    }
-
-    /// A block device of this machine, which is started.
-    ///
-    /// # Errors
-    /// When its driver cannot be told to start it.
-    pub fn adopt_device(&mut self, device: UblkDevice) -> Result<(), UblkError> {
-        let client = BlockDeviceClient::new(device, clock())?;
-        self.welcome(Box::new(client));
-        Ok(())
     }
 
     /// Serves until it is told to stop, or the last client has gone if that is the end. `observe` gets a report each
@@ -332,57 +288,6 @@ impl<T: Target> Server<T> {
         Ok(())
     }
 
-    fn accept(&mut self) {
-        // As many as there is room for; an error concerns a client that has gone again.
-        while let Some(Ok(Some(connection))) = self.listener.as_ref().map(Listener::accept) {
-            match self.client_at(connection) {
-                Some(client) => self.welcome(client),
-                None => self.tally.refused_connections += 1,
-            }
-        }
-    }
-
-    /// Whoever has connected, if there is room and the power is on.
-    fn client_at(&mut self, connection: Connection) -> Option<Box<dyn Client>> {
-        if self.is_off() {
-            return None;
-        }
-        #[cfg(feature = "vhost-user")]
-        if let Some(Address::VhostUser(_)) = self.listener.as_ref().map(Listener::address) {
-            if !self.clients.values().all(|client| client.is_over()) {
-                (self.complain)(ONE_MACHINE);
-                return None;
-            }
-            let Stream::Unix(stream) = connection.into_stream() else { return None };
-            let client = VhostUserClient::new(stream, &self.settings.export, clock());
-            return Some(Box::new(client.ok()?));
-        }
-        if !self.has_room() {
-            return None;
-        }
-        Some(Box::new(NbdClient::new(connection, &self.settings.export, clock())))
-    }
-
-    /// Whether one more client may be there. Whoever has not said yet who they are keeps nobody out: the first of them
-    /// makes room.
-    fn has_room(&mut self) -> bool {
-        if self.clients.len() < MOST_CONNECTIONS {
-            return true;
-        }
-        let stranger = self.clients.iter().find(|(_, client)| !client.is_trusted());
-        let Some(id) = stranger.map(|(id, _)| *id) else { return false };
-        self.clients.remove(&id);
-        self.tally.untrusted_connections += 1;
-        true
-    }
-
-    fn welcome(&mut self, client: Box<dyn Client>) {
-        self.clients.insert(self.next_id, client);
-        self.next_id += 1;
-        self.tally.connections += 1;
-        self.left = None;
-    }
-
     /// Reads every socket once. Whether anything came.
     fn read_all(&mut self) -> bool {
         let mut moved = false;
@@ -512,33 +417,6 @@ impl<T: Target> Server<T> {
         }
         // What was held back may be looked at now.
         moved || self.clients.values().any(|client| client.is_held_back())
-    }
-
-    /// Lets go of clients that are done with.
-    fn bury(&mut self) {
-        let (tally, complain) = (&mut self.tally, &self.complain);
-        let mut now = None;
-        self.clients.retain(|_, client| {
-            let trusted = client.is_trusted();
-            if !trusted && now.get_or_insert_with(clock).since(client.since()) >= MOST_HANDSHAKE {
-                client.let_go();
-            }
-            let over = client.is_over();
-            if over && let Some(line) = client.complaint() {
-                complain(&line);
-            }
-            tally.untrusted_connections += u64::from(over && !trusted);
-            tally.broken_connections += u64::from(over && trusted && client.broke_the_protocol());
-            !over
-        });
-        // Whoever was not let in is no client that leaves.
-        if self.clients.is_empty()
-            && self.left.is_none()
-            && !self.is_off()
-            && self.tally.connections > self.tally.untrusted_connections
-        {
-            self.left = Some(clock());
-        }
     }
 
     /// Nothing more is taken; what is in flight is answered at once, and clients have a second to take it.

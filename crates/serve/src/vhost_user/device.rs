@@ -9,6 +9,7 @@ use virtio_bindings::virtio_blk::{
 use virtio_bindings::virtio_config::VIRTIO_F_VERSION_1;
 use virtio_bindings::virtio_ring::{VIRTIO_RING_F_EVENT_IDX, VIRTIO_RING_F_INDIRECT_DESC};
 
+use crate::client::MOST_DISCARD_BYTES;
 use crate::nbd::{Export, MOST_PAYLOAD};
 
 /// Bytes of a sector of the protocol, whatever the drive's blocks are.
@@ -25,9 +26,6 @@ pub(super) const MOST_SEGMENTS: u32 = 126;
 
 /// Bytes of a segment at most: so many of these are no more than may be read or written at once.
 const MOST_SEGMENT_BYTES: u32 = 256 << 10;
-
-/// Bytes that may be discarded at once.
-const MOST_DISCARD_BYTES: u64 = 2 << 30;
 
 const _: () = assert!(MOST_SEGMENTS * MOST_SEGMENT_BYTES <= MOST_PAYLOAD);
 
