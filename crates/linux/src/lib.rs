@@ -22,11 +22,13 @@ mod huge_pages;
 mod memory;
 mod ours;
 pub mod overhead;
+mod priority;
 pub mod ublk;
 mod uring;
 
 pub use huge_pages::HugePages;
 pub use ours::sign;
+pub use priority::make_realtime;
 pub use uring::{
     Granted, Modes, Purged, Setup, SubmissionThread, Uring, UringError, Waking, clock,
 };

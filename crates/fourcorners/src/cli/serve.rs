@@ -8,12 +8,13 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use clap::Args as ClapArgs;
+use clap::{Args as ClapArgs, ValueEnum};
 use fourcorners_catalogue::Model;
 use fourcorners_drive::{Hdd, Nanos, Ssd, Target};
 use fourcorners_lab::array::{ArrayProfile, Several};
 use fourcorners_lab::state;
 use fourcorners_linux::guard::Permission;
+use fourcorners_linux::make_realtime;
 use fourcorners_machine::host;
 use fourcorners_serve::contents::{Contents, ContentsFile, Memory};
 use fourcorners_serve::nbd::Export;
@@ -99,6 +100,10 @@ pub(super) struct ServeArgs {
     #[arg(long, value_name = "auto|US", value_parser = door_of, allow_negative_numbers = true)]
     door: Option<DoorArg>,
 
+    /// realtime: answer before whatever else this machine has to do (SCHED_FIFO); needs root, CAP_SYS_NICE or ulimit -r 1
+    #[arg(long, value_enum, default_value = "normal")]
+    priority: Priority,
+
     /// Inject a fault: KIND@WHEN[,FROM-TO]. KIND: eio-read, eio-write (its data stored), eio-write-dropped, eio-flush,
     /// latency=+20ms, latency=x8, read-only, dead, bit-flip. WHEN: n=1000 (the 1000th such request), each=100, p=0.001,
     /// t=5s (of the drive's time). May be given again
@@ -158,6 +163,12 @@ pub(super) struct ServeArgs {
     /// Change a parameter of the drive, for example --set trim.supported=false
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Priority {
+    Normal,
+    Realtime,
 }
 
 fn grace_of(text: &str) -> Result<Nanos, String> {
@@ -314,6 +325,13 @@ fn serve<T: Target + Clone + 'static>(
     let page = args.web.map(|listen| ServedPage::open(listen, on_page)).transpose();
     let page = page.map_err(|error: PageError| Failure::Usage(error.to_string()))?;
     let contents = contents(args, geometry.bytes())?;
+    if args.priority == Priority::Realtime {
+        // Before the door is measured, since it is what clients will meet.
+        make_realtime().map_err(|error| {
+            let needs = "it needs root, CAP_SYS_NICE or a limit (ulimit -r) of at least 1";
+            Failure::Usage(format!("--priority realtime: {error}: {needs}"))
+        })?;
+    }
     let way = way(args)?;
     let as_json = args.progress.is_some();
     let settings = Settings {

@@ -43,6 +43,37 @@ fn temporary() -> tempfile::TempDir {
 }
 
 #[test]
+fn a_real_time_priority_is_the_serving_threads_or_is_refused_and_nothing_is_served() {
+    let policy = |priority: &str| {
+        let dir = temporary();
+        let args = ["serve", "crucial-m4-64gb", "--at", "unix:s", "--priority", priority];
+        let mut serve = fourcorners(&dir, &[&args[..], &["--progress", "json"]].concat())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        let mut told = String::new();
+        let stderr = serve.stderr.take().expect("it is piped");
+        BufReader::new(stderr).read_line(&mut told).expect("it says what it serves or why not");
+        // Field 41 of proc(5): the scheduling policy, 0 for usual threads and 1 for SCHED_FIFO.
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", serve.id()));
+        let policy = stat.ok().and_then(|stat| {
+            let (_, fields) = stat.rsplit_once(") ")?;
+            fields.split(' ').nth(38)?.parse::<u32>().ok()
+        });
+        serve.kill().expect("it is there");
+        serve.wait().expect("it ends");
+        match told.contains("ulimit -r") {
+            true => None,
+            false => policy,
+        }
+    };
+    assert_eq!(policy("normal"), Some(0));
+    // Not root, or in a container: None.
+    assert!(matches!(policy("realtime"), Some(1) | None));
+}
+
+#[test]
 fn what_cannot_be_served_is_refused_in_a_line() {
     let dir = temporary();
     std::fs::write(dir.path().join("letters"), "dear reader").expect("it can be written");
