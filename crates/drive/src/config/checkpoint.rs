@@ -14,6 +14,9 @@ use super::{ConfigError, within};
 pub struct CheckpointSection {
     /// Write commands from one to the next, 1 to 2^30.
     pub every_writes: u32,
+    /// Whether a write command counts once for each 4 KiB that it touches, as what changes of the map does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_data: Option<bool>,
     /// Microseconds for which the controller takes no command, 0 to 10^7.
     pub pause_us: f64,
 }
@@ -21,7 +24,7 @@ pub struct CheckpointSection {
 impl Default for CheckpointSection {
     /// A millisecond every thousand writes.
     fn default() -> CheckpointSection {
-        CheckpointSection { every_writes: 1000, pause_us: 1000.0 }
+        CheckpointSection { every_writes: 1000, by_data: None, pause_us: 1000.0 }
     }
 }
 

@@ -22,14 +22,14 @@ impl Checkpoint {
         Checkpoint { every_writes, pause, left: every_writes }
     }
 
-    /// How long the controller pauses before it takes the next write command.
+    /// How long the controller pauses before it takes the next write command, which counts `times`.
     #[inline]
-    pub(super) fn before_write(&mut self) -> Nanos {
-        if self.left > 0 {
-            self.left -= 1;
+    pub(super) fn before_write(&mut self, times: u32) -> Nanos {
+        if self.left >= times {
+            self.left -= times;
             return Nanos::ZERO;
         }
-        self.left = self.every_writes - 1;
+        self.left = (self.every_writes + self.left).saturating_sub(times);
         self.pause
     }
 

@@ -48,7 +48,9 @@ impl Ssd {
             self.costs.write_4k.0 * (written.end - written.start)
                 + self.costs.stored_granule.0 * stored,
         );
-        let pause = self.checkpoint.as_mut().map_or(Nanos::ZERO, Checkpoint::before_write);
+        let times = self.costs.saves(written.end - written.start);
+        let pause = |checkpoint: &mut Checkpoint| checkpoint.before_write(times);
+        let pause = self.checkpoint.as_mut().map_or(Nanos::ZERO, pause);
         let handled = self.controller.serve(arrives, pause + self.costs.write + handling);
         let handled = handled + self.costs.write_latency;
         let accepted = handled - handling;

@@ -30,6 +30,8 @@ pub(super) struct CommandCosts {
     pub(super) stored_granule: Nanos,
     /// For a row that collection or a merge programs.
     pub(super) moved_row: Nanos,
+    /// Whether a write counts for each 4 KiB of it until the map is saved.
+    saves_by_data: bool,
 }
 
 impl HostCost {
@@ -56,6 +58,12 @@ impl HostCost {
 }
 
 impl CommandCosts {
+    /// How many times a write of so many 4 KiB counts until the map is saved.
+    #[inline]
+    pub(super) fn saves(&self, written_4k: u64) -> u32 {
+        if self.saves_by_data { written_4k as u32 } else { 1 }
+    }
+
     /// The controller's part of what is moved, ordered at `at`. Returns when that is done, not before `ready`.
     #[inline(always)]
     pub(super) fn note_moves(
@@ -90,6 +98,10 @@ impl CommandCosts {
             sync_latency: latency(section.sync_latency_us),
             stored_granule: Nanos::from_micros(store_4k_us * granule_4k),
             moved_row: Nanos::from_micros(move_4k_us * (config.row_bytes() / 4096) as f64),
+            saves_by_data: config
+                .checkpoint
+                .as_ref()
+                .is_some_and(|checkpoint| checkpoint.by_data == Some(true)),
         }
     }
 }

@@ -237,6 +237,7 @@ fn compression(profile: &mut SsdConfig, below: Below<'_>) {
 fn checkpoint(profile: &mut SsdConfig, below: Below<'_>) {
     profile.checkpoint = Some(CheckpointSection {
         every_writes: 1 + below(300) as u32,
+        by_data: None,
         pause_us: below(50_000) as f64 / 10.0,
     });
 }

@@ -13,7 +13,8 @@ fn drive() -> SsdConfig {
         ssd(Shape { dies: 4, blocks_per_die: 512, pages_per_block: 16, effective_op: 0.15 });
     profile.buffer.write_kib = 1 << 17;
     profile.controller.write_command_us = 10.0;
-    profile.checkpoint = Some(CheckpointSection { every_writes: EVERY, pause_us: 2000.0 });
+    profile.checkpoint =
+        Some(CheckpointSection { every_writes: EVERY, by_data: None, pause_us: 2000.0 });
     profile
 }
 
@@ -35,6 +36,24 @@ fn one_command_in_so_many_waits_for_the_pause() {
         let pause = if paused { Nanos::from_micros(2000.0) } else { Nanos::ZERO };
         assert_eq!(latency, alone() + pause, "write {number}");
     }
+}
+
+/// Where writes count by their data, one of 16 KiB is four: every 26th waits, and every 101st where they do not.
+#[test]
+fn a_large_write_counts_more_where_the_data_counts() {
+    let paused = |by_data, sectors: u32| {
+        let mut profile = drive();
+        let section = CheckpointSection { every_writes: EVERY, by_data, pause_us: 2000.0 };
+        profile.checkpoint = Some(section);
+        let large = |number: u64| Io { sectors, ..write(4 * number) };
+        let latencies = closed_loop(&mut make(&profile), 1, times(110, large));
+        let waits = |&(_, &latency): &(usize, &Nanos)| latency > Nanos::from_micros(1000.0);
+        let numbers = latencies.iter().enumerate().filter(waits).map(|(number, _)| number);
+        numbers.collect::<Vec<usize>>()
+    };
+    assert_eq!(paused(Some(true), 32), [25, 50, 75, 100]);
+    assert_eq!(paused(None, 32), [100]);
+    assert_eq!(paused(Some(true), 8), [100]);
 }
 
 /// What a pause costs is its share of the time, at any depth that keeps the controller busy: 10 us a
@@ -85,7 +104,7 @@ fn no_pause_is_no_section() {
     let without = latencies(|profile| profile.checkpoint = None);
     let empty = latencies(|profile| {
         let every_writes = EVERY;
-        profile.checkpoint = Some(CheckpointSection { every_writes, pause_us: 0.0 });
+        profile.checkpoint = Some(CheckpointSection { every_writes, by_data: None, pause_us: 0.0 });
     });
     assert_eq!(without, empty);
     assert_ne!(without, latencies(|_| ()));
@@ -95,7 +114,8 @@ fn no_pause_is_no_section() {
 fn each_value_has_its_range() {
     let refused = |every: u32, pause: f64| {
         let mut profile = drive();
-        profile.checkpoint = Some(CheckpointSection { every_writes: every, pause_us: pause });
+        profile.checkpoint =
+            Some(CheckpointSection { every_writes: every, by_data: None, pause_us: pause });
         let error = profile.check().expect_err("it is refused");
         assert_eq!(Ssd::new(&profile).err(), Some(error.clone()));
         error.to_string()

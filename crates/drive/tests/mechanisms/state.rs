@@ -127,7 +127,8 @@ fn profile(random: &mut Random) -> SsdConfig {
     profile.gc.stall = Some([Stall::Block, Stall::Victim][random.below(2) as usize]);
     if random.below(2) == 0 {
         let every_writes = 1 + random.below(1000) as u32;
-        profile.checkpoint = Some(CheckpointSection { every_writes, pause_us: 700.0 });
+        profile.checkpoint =
+            Some(CheckpointSection { every_writes, by_data: None, pause_us: 700.0 });
     }
     profile.controller.move_4k_us = Some(random.below(3) as f64);
     let may_limit = profile.gc.pacing == Pacing::Paced && profile.slc_buffer.is_none();

@@ -26,9 +26,15 @@ const HALF_SECONDS: f64 = 30.0;
 const RAMP: Nanos = Nanos(200_000_000);
 /// The same beside writers, whose first writes meet an idle drive.
 const RAMP_BESIDE_WRITERS: Nanos = Nanos(2_000_000_000);
+/// The same beside runs of fio that draw the same numbers. What one writes, the others write again soon, so that collection
+/// finds blocks with little in them, but not before those are full: 10 s at 60 MB/s. The source lets 600 s pass.
+const RAMP_BESIDE_ALIKE_WRITERS: Nanos = Nanos(20_000_000_000);
 /// Drive sizes of the background's own writes before reads beside it are measured, where the source says that the drives
 /// had been in use for hours.
 const USED_DRIVE_WRITES: u32 = 1;
+/// Between the beginnings of two runs of fio that a script begins one after the other, which is assumed: without any,
+/// runs that draw the same numbers would ask the same dies at once for as long as they are equally fast.
+const RUNS_APART: Nanos = Nanos(20_000_000);
 /// The depth of a tool that does not say it: that of the others of its kind.
 const USUAL_DEPTH: u64 = 128;
 /// I/Os a second of the probe of `paced-writes-steady`, half of them reads.
@@ -96,6 +102,9 @@ pub(super) struct Streams {
     pub(super) ramp: Nanos,
     /// By direction: `read.p99`, and the rates of all streams.
     pub(super) by_direction: bool,
+    /// Whether each is a run of fio of its own: all draw the same numbers, as fio does unless it is told otherwise
+    /// (`randrepeat`), and begin with the same drive.
+    pub(super) alike: bool,
 }
 
 /// One of them. Spans are whole drives unless a part is given.
@@ -198,11 +207,15 @@ impl Question {
             }
             "read-beside-readers" | "read-beside-writers" => {
                 let background = test.background.as_ref();
-                if entry.kind == "read-beside-writers" {
-                    let block_bytes = background.map_or(Ok(4096), block_bytes)?;
-                    question.state =
-                        State::Written { block_bytes, drive_writes: USED_DRIVE_WRITES };
-                }
+                let writes = entry.kind == "read-beside-writers";
+                // Beside reads, too, at random: the seven fast drives answer reads of 64 KiB after 180 to 340 us with 29,000
+                // a second of each in work, which would be a seventh of their dies' time if each lay in order on two dies,
+                // and half of it as sixteen reads of dies of their own (980pro-x8-fig11b-n1).
+                let block_bytes = match background.filter(|_| writes) {
+                    Some(background) => block_bytes(background)?,
+                    None => 4096,
+                };
+                question.state = State::Written { block_bytes, drive_writes: USED_DRIVE_WRITES };
                 question.work = closed(entry, background)?;
             }
             "text-qd128-threads" => {
@@ -326,13 +339,19 @@ fn closed(entry: &Entry, background: Option<&Background>) -> Result<Work, String
         let block_bytes = self::block_bytes(background)?;
         let read_percent = if background.rw.contains("write") { 0 } else { 100 };
         if read_percent == 0 {
-            ramp = RAMP_BESIDE_WRITERS;
+            ramp = RAMP_BESIDE_ALIKE_WRITERS;
         }
         let depth = background.queue_depth_each as u32;
         let sequential = !background.rw.contains("rand");
         let beside =
             StreamSpec { read_percent, sequential, block_bytes, depth, span_bytes: None, ..own };
         streams.extend(vec![beside; background.programs as usize]);
+        // The background is begun first, and what is measured last.
+        let last = background.programs as usize;
+        for (number, stream) in streams.iter_mut().enumerate() {
+            let place = number.checked_sub(1).unwrap_or(last);
+            stream.delay = Nanos(RUNS_APART.0 * place as u64);
+        }
         units_per_s += background.total_iops * units(block_bytes);
     }
     let enough = TAIL_IOS / own_iops;
@@ -340,7 +359,8 @@ fn closed(entry: &Entry, background: Option<&Background>) -> Result<Work, String
     let longest = test.duration_s.unwrap_or(120.0).max(1.0);
     let seconds = enough.max(varied).min(MOST_IOS / units_per_s).clamp(0.5, longest);
     let probes = jobs as usize;
-    Ok(Work::Streams(Streams { streams, probes, seconds, ramp, by_direction: false }))
+    let alike = background.is_some();
+    Ok(Work::Streams(Streams { streams, probes, seconds, ramp, by_direction: false, alike }))
 }
 
 /// A probe at a constant pace, half reads and half writes, beside threads whose I/Os come at random times.
@@ -375,6 +395,7 @@ fn paced(entry: &Entry) -> Result<Work, String> {
         seconds: (PROBE_SECONDS as f64).min(longest),
         ramp: RAMP_BESIDE_WRITERS,
         by_direction: true,
+        alike: false,
     }))
 }
 
@@ -443,7 +464,7 @@ impl StreamSpec {
             flushes: Flushes::default(),
             fua: false,
             compressible_percent: 0,
-            seed: 1 + number as u64,
+            seed: if streams.alike { 1 } else { 1 + number as u64 },
             survives_errors: false,
             group: 0,
             wave: 0,
@@ -452,5 +473,35 @@ impl StreamSpec {
             log: None,
             recorded: None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::built_in;
+    use super::*;
+
+    fn streams(id: &str) -> (State, Streams) {
+        let entries = built_in();
+        let entry = entries.iter().find(|entry| entry.id == id).expect(id);
+        let question = Question::of(entry, &entries).expect(id);
+        let Work::Streams(streams) = question.work else { panic!("{id}") };
+        (question.state, streams)
+    }
+
+    #[test]
+    fn runs_of_their_own_draw_the_same_numbers_one_after_the_other_and_jobs_of_one_do_not() {
+        let seeds = |streams: &Streams| -> Vec<u64> {
+            let specs = streams.streams.iter().enumerate();
+            specs.map(|(number, spec)| spec.stream(number, streams, 1 << 30).seed).collect()
+        };
+        let (state, beside) = streams("980pro-x8-fig11a-n4");
+        assert_eq!(state, State::Written { block_bytes: 4096, drive_writes: 1 });
+        assert_eq!(seeds(&beside), [1; 5]);
+        let delays: Vec<u64> = beside.streams.iter().map(|spec| spec.delay.0 / 1_000_000).collect();
+        assert_eq!(delays, [80, 0, 20, 40, 60]);
+        let (state, jobs) = streams("980pro-rr4k-j4-q64");
+        assert_eq!((state, seeds(&jobs)), (State::Filled, vec![1, 2, 3, 4]));
+        assert!(jobs.streams.iter().all(|spec| spec.delay == Nanos::ZERO));
     }
 }

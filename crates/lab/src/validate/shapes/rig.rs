@@ -1,7 +1,7 @@
 //! Several equal drives behind one loop, and processes that take processor time.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -36,7 +36,33 @@ pub(super) struct Rig {
     on_their_way: BinaryHeap<Reverse<Submission>>,
     /// I/Os so far, so that those of one time keep their order.
     count: u64,
+    /// Commands that a drive takes out of its queues at most before it answers one, if that is limited.
+    slots: Option<usize>,
+    /// By drive.
+    queues: Vec<Queues>,
     now: Nanos,
+}
+
+/// The queues of a drive, one for each processor, out of which it takes commands in turn (NVMe's round robin).
+#[derive(Clone, Debug, Default)]
+struct Queues {
+    /// By processor.
+    waiting: Vec<VecDeque<(Tag, Io)>>,
+    /// The one whose turn is next.
+    turn: usize,
+    /// Commands that were taken and are not answered.
+    taken: usize,
+}
+
+impl Queues {
+    /// The next command that is taken.
+    fn take(&mut self) -> Option<(Tag, Io)> {
+        let count = self.waiting.len();
+        let next = (self.turn..self.turn + count).map(|place| place % count);
+        let place = next.into_iter().find(|&place| !self.waiting[place].is_empty())?;
+        self.turn = (place + 1) % count;
+        self.waiting[place].pop_front()
+    }
 }
 
 /// An I/O that a drive will have at a time.
@@ -45,6 +71,7 @@ struct Submission {
     at: Nanos,
     number: u64,
     drive: usize,
+    cpu: usize,
     tag: Tag,
     io: Io,
 }
@@ -84,8 +111,24 @@ impl Rig {
             process_of_next: 0,
             on_their_way: BinaryHeap::new(),
             count: 0,
+            slots: None,
+            queues: Vec::new(),
             now,
         }
+    }
+
+    /// Has each drive take commands out of a queue for each processor, so many at most before it answers one.
+    pub(super) fn with_slots(mut self, slots: Option<u32>) -> Rig {
+        self.slots = slots.map(|slots| (slots as usize).max(1));
+        let queues = Queues { waiting: vec![VecDeque::new(); self.cpus], ..Queues::default() };
+        self.queues = vec![queues; self.drives.len()];
+        self
+    }
+
+    /// Has all processes begin with the first drive, as runs of fio do that know nothing of each other.
+    pub(super) fn all_begin_with_the_first(mut self) -> Rig {
+        self.submitted.fill(0);
+        self
     }
 
     /// Says whose the next I/O is.
@@ -126,11 +169,26 @@ impl Rig {
         self.now_takes
     }
 
-    fn hand_over(&mut self, submission: Submission) {
-        let drive = &mut self.drives[submission.drive];
+    fn hand_over(&mut self, Submission { at, drive, cpu, tag, io, .. }: Submission) {
         // What it has at that very time comes first, so this moves only its clock.
-        let _ = drive.reap(submission.at);
-        drive.submit(submission.tag, submission.io);
+        let _ = self.drives[drive].reap(at);
+        if self.slots.is_none() {
+            self.drives[drive].submit(tag, io);
+            return;
+        }
+        self.queues[drive].waiting[cpu].push_back((tag, io));
+        self.take_commands(drive);
+    }
+
+    /// Has a drive take what it can out of its queues.
+    fn take_commands(&mut self, drive: usize) {
+        let Some(slots) = self.slots else { return };
+        let queues = &mut self.queues[drive];
+        while queues.taken < slots {
+            let Some((tag, io)) = queues.take() else { return };
+            queues.taken += 1;
+            self.drives[drive].submit(tag, io);
+        }
     }
 }
 
@@ -152,7 +210,8 @@ impl Target for Rig {
         let at = self.busy[process].max(self.now)
             + Nanos(self.process_takes().0 * self.share_a_cpu(process));
         self.busy[process] = at;
-        let submission = Submission { at, number: self.count, drive, tag, io };
+        let cpu = process % self.cpus;
+        let submission = Submission { at, number: self.count, drive, cpu, tag, io };
         self.count += 1;
         self.on_their_way.push(Reverse(submission));
     }
@@ -165,6 +224,10 @@ impl Target for Rig {
                 (Some((at, drive)), next) if at <= until && next.is_none_or(|next| at <= next) => {
                     self.now = self.now.max(at);
                     if let Some(done) = self.drives[drive].reap(at)? {
+                        if let Some(queues) = self.queues.get_mut(drive) {
+                            queues.taken -= 1;
+                            self.take_commands(drive);
+                        }
                         return Ok(Some(done));
                     }
                 }
@@ -224,6 +287,7 @@ mod tests {
             seconds: 0.2,
             ramp: Nanos(10_000_000),
             by_direction: false,
+            alike: false,
         };
         let bytes = drive().geometry().bytes();
         let numbered = streams.streams.iter().enumerate();
@@ -286,5 +350,40 @@ mod tests {
         // As many on one drive wait for its dies.
         let crowded = rate(1, free, &plan(3, 8));
         assert!(crowded < 2.4 * one, "{one} {crowded}");
+    }
+
+    /// Mean latencies, us, of a process with one I/O in flight and one with 24, each on a processor of its own.
+    fn means(slots: Option<u32>) -> [f64; 2] {
+        let mut both = plan(2, 1);
+        both.streams[1] = plan(2, 24).streams.remove(1);
+        let mut config = SsdConfig::default();
+        config.controller.read_command_us = 100.0;
+        config.nand.reads_unwritten = Some(true);
+        let drive = Ssd::new(&config).expect("it works");
+        let mut rig = Rig::new(vec![drive], (2, Nanos(100)), 2).with_slots(slots);
+        let told = run_told(&mut rig, &both, &mut Unobserved, Rig::is_of);
+        let ios = ios(&told);
+        [0, 1].map(|of| ios[of].1 as f64 / ios[of].0 as f64 / 1e3)
+    }
+
+    #[test]
+    fn a_drive_takes_commands_out_of_its_queues_in_turn() {
+        // Without a limit the drive has all of them at once, and one waits for those before it.
+        let [few, many] = means(None);
+        assert!(few > 2000.0 && many > 2000.0, "{few} {many}");
+        // With four at a time it waits for those four, and for one of the other queue.
+        let [few, many] = means(Some(4));
+        assert!((300.0..1000.0).contains(&few) && many > 2000.0, "{few} {many}");
+        // So many that they are no limit.
+        assert_eq!(means(Some(1000)), means(None));
+    }
+
+    #[test]
+    fn processes_begin_with_drives_of_their_own_or_all_with_the_first() {
+        let plan = plan(3, 1);
+        let first = |rig: Rig| rig.submitted;
+        let rig = || Rig::new(vec![drive(); 3], (3, Nanos(0)), plan.streams.len());
+        assert_eq!(first(rig()), [0, 1, 2]);
+        assert_eq!(first(rig().all_begin_with_the_first()), [0; 3]);
     }
 }

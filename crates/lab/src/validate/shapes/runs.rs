@@ -133,6 +133,8 @@ fn run_group(tasks: &[Task<'_>], group: &[usize], observer: &mut Asks<'_>) -> Ve
                 };
                 let Work::Streams(streams) = &tasks[task].question.work else { continue };
                 let own = own.unwrap_or_default();
+                let Model::Ssd(config) = &tasks[task].profile.model else { continue };
+                let streams = (streams, config.controller.command_slots);
                 answers.push(run_streams(tasks[task].question, streams, own, observer));
             }
             answers
@@ -232,7 +234,7 @@ fn use_until_the_last(drives: &mut [Ssd], block_bytes: u32, observer: &mut Asks<
 /// Runs streams on prepared drives.
 fn run_streams(
     question: &Question,
-    streams: &Streams,
+    (streams, slots): (&Streams, Option<u32>),
     drives: Vec<Ssd>,
     observer: &mut Asks<'_>,
 ) -> Answer {
@@ -243,7 +245,10 @@ fn run_streams(
         ..Plan::default()
     };
     let host = (question.host.cpus, question.host.process(streams.streams.len()));
-    let mut rig = Rig::new(drives, host, streams.streams.len());
+    let mut rig = Rig::new(drives, host, streams.streams.len()).with_slots(slots);
+    if streams.alike {
+        rig = rig.all_begin_with_the_first();
+    }
     let result = streams::run_told(&mut rig, &plan, observer, Rig::is_of);
     if result.interrupted {
         return Err(NoAnswer::Stopped);
