@@ -235,6 +235,65 @@ fn fio_finds_by_its_checksums_what_it_wrote() {
     assert_eq!(ios[..2], [("read", 2048), ("write", 2048)]);
 }
 
+/// libnbd as a Python program uses it: many requests in flight, written with and without force unit access, zeroed,
+/// trimmed, asked for where there is data; what comes back is compared, and a request too far must fail.
+const LIBNBD: &str = r#"
+import sys, nbd
+
+drive = nbd.NBD()
+drive.add_meta_context(nbd.CONTEXT_BASE_ALLOCATION)
+drive.connect_uri(sys.argv[1])
+assert drive.get_size() == 64 << 20 and drive.can_multi_conn() and drive.can_trim() and drive.can_fua()
+
+sent = []
+for number in range(64):
+    data = nbd.Buffer.from_bytearray(bytearray([number + 1]) * 4096)
+    flags = nbd.CMD_FLAG_FUA if number % 8 == 0 else 0
+    sent.append((drive.aio_pwrite(data, number * 8192, flags=flags), data))
+while drive.aio_in_flight():
+    drive.poll(-1)
+assert all(drive.aio_command_completed(cookie) for cookie, _ in sent)
+drive.flush()
+drive.trim(4096, 8192)
+drive.zero(4096, 16384)
+expected = [0 if number in (1, 2) else number + 1 for number in range(64)]
+for number, byte in enumerate(expected):
+    read = drive.pread(8192, number * 8192)
+    assert read == bytes([byte]) * 4096 + bytes(4096), (number, byte)
+
+seen = []
+drive.block_status(1 << 20, 0, lambda name, offset, extents, error: seen.extend(extents) and 0 or 0)
+assert sum(seen[0::2]) >= 1 << 20 and 3 in seen[1::2] and 0 in seen[1::2], seen
+
+drive.set_strict_mode(0)
+try:
+    drive.pread(4096, 64 << 20)
+except nbd.Error as error:
+    print("refused:", error.errno)
+else:
+    raise SystemExit("a read behind the end was answered")
+print("all is as it was written")
+drive.shutdown()
+"#;
+
+#[test]
+fn libnbd_of_python_reads_what_it_wrote_with_much_in_flight() {
+    // Debian's, for which the binding is packaged; another Python may come first in the path.
+    const PYTHON: &str = "/usr/bin/python3";
+    let has = Command::new(PYTHON).args(["-c", "import nbd"]).output();
+    if !has.is_ok_and(|has| has.status.success()) {
+        return skipped("python3-libnbd", "no libnbd for /usr/bin/python3");
+    }
+    let served = Served::new(VIRTUAL);
+    let said = served.client(PYTHON, &["-c", LIBNBD, &served.uri()]).expect("it is there");
+    assert_eq!(said, "refused: EINVAL\nall is as it was written\n");
+    let report = served.end();
+    let names: Vec<&str> = report.operations.iter().map(|operation| operation.name).collect();
+    assert_eq!(names, ["read", "write", "flush", "trim", "write_zeroes"]);
+    // The read behind the end never came to the drive.
+    assert_eq!((report.failed, report.connections.broken), (0, 0));
+}
+
 #[test]
 fn hostile_clients_are_let_go_and_others_go_on() {
     let served = Served::new(VIRTUAL);
