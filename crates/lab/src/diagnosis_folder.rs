@@ -351,7 +351,7 @@ mod tests {
         let mut watch = |what: &str| what != ends;
         let mut keep =
             |drive: &Drive, it: &Finished| folder.keep(drive, it).expect("there is room");
-        let found = go_on(&mut drive, "a", options, finished, (&mut watch, &mut keep));
+        let found = go_on(&mut drive, "a", options, finished, &mut watch, &mut keep);
         (found, before, again)
     }
 

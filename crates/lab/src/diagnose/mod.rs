@@ -18,6 +18,7 @@
 //! # Ok::<(), fourcorners_catalogue::CatalogueError>(())
 //! ```
 
+mod collection;
 mod compression;
 mod empty;
 mod kind;
@@ -36,6 +37,7 @@ mod write_buffer;
 
 use fourcorners_drive::{Geometry, Target};
 
+pub(crate) use collection::{GAIN as COLLECTION_GAIN, LEAST_LOST as LEAST_COLLECTION_LOST};
 pub(crate) use compression::before_judged as before_compression_bytes;
 pub use fourcorners_record::diagnosis::{
     Cost, Diagnosis, Evidence, Finding, SCHEMA, Series, Standing, Value,
@@ -72,11 +74,13 @@ pub enum Detector {
     Trim,
     /// How much more flash there is than a full drive needs.
     Spare,
+    /// When it wins back space: while idle, and whether writes stall for it.
+    Collection,
 }
 
 impl Detector {
     /// All of them, in the order in which they are run.
-    pub const ALL: [Detector; 9] = [
+    pub const ALL: [Detector; 10] = [
         Detector::Kind,
         Detector::Row,
         Detector::ReadAhead,
@@ -86,6 +90,7 @@ impl Detector {
         Detector::Compression,
         Detector::Spare,
         Detector::Trim,
+        Detector::Collection,
     ];
 
     /// Those that are run unless others are asked for: they write a twentieth of the drive at most.
@@ -104,6 +109,7 @@ impl Detector {
             Detector::ReadAhead => "read-ahead",
             Detector::Trim => "trim",
             Detector::Spare => "spare",
+            Detector::Collection => "collection",
         }
     }
 
@@ -124,6 +130,7 @@ impl Detector {
             Detector::ReadAhead => &["read_ahead"],
             Detector::Trim => &["trim", "trim_holds_up_reads"],
             Detector::Spare => &["spare_percent"],
+            Detector::Collection => &["collection_idle", "collection_idle_ms", "collection_pacing"],
         }
     }
 
@@ -139,6 +146,7 @@ impl Detector {
             Detector::ReadAhead => read_ahead::estimate(series),
             Detector::Trim => trim::estimate(series),
             Detector::Spare => spare::estimate(series),
+            Detector::Collection => collection::estimate(series),
         }
     }
 
@@ -157,6 +165,7 @@ impl Detector {
             Detector::ReadAhead => read_ahead::measure(probe, region),
             Detector::Trim => trim::measure(probe),
             Detector::Spare => spare::measure(probe, region),
+            Detector::Collection => collection::measure(probe),
         }
     }
 }
@@ -186,9 +195,11 @@ impl Options {
             Detector::Kind => 4_000.0,
             Detector::Row => 30_000.0,
             Detector::ReadAhead => 2_400.0,
-            Detector::WriteBuffer | Detector::SlcCache | Detector::Compression | Detector::Trim => {
-                0.0
-            }
+            Detector::WriteBuffer
+            | Detector::SlcCache
+            | Detector::Compression
+            | Detector::Trim
+            | Detector::Collection => 0.0,
             Detector::Spare => 10_000.0,
             // At some thirty spans twice, with what warms the map.
             Detector::MapReach => 1_400_000.0,
@@ -199,11 +210,13 @@ impl Options {
             Detector::ReadAhead | Detector::Spare | Detector::Trim => 4.0,
             Detector::WriteBuffer => 2.0,
             Detector::SlcCache | Detector::MapReach => 60.0,
+            Detector::Collection => collection::RESTS_S,
         };
         let of = |detector| reads(detector) * 1e-4 + rests(detector);
         let at_random = |detector: &Detector| match detector {
             Detector::Spare => spare::bytes_at_random(geometry),
             Detector::Trim => trim::bytes_at_random(geometry),
+            Detector::Collection => collection::bytes_at_random(geometry),
             _ => 0,
         };
         let at_random = self.detectors.iter().map(at_random).sum::<u64>() as f64;
@@ -224,6 +237,7 @@ impl Options {
             Detector::Compression => compression::bytes(geometry),
             Detector::Trim => trim::bytes(geometry),
             Detector::Spare => spare::bytes(geometry),
+            Detector::Collection => collection::bytes(geometry),
         };
         region + self.detectors.iter().map(of).sum::<u64>()
     }
@@ -236,7 +250,7 @@ pub fn diagnose(
     options: &Options,
     watch: &mut dyn FnMut(&str) -> bool,
 ) -> Diagnosis {
-    go_on(drive, target, options, Vec::new(), (watch, &mut |_, _| {}))
+    go_on(drive, target, options, Vec::new(), watch, &mut |_, _| {})
 }
 
 /// Runs the detectors that are missing on a drive that is as the finished ones left it. `keep` is told each that is finished,
@@ -246,7 +260,8 @@ pub fn go_on(
     target: &str,
     options: &Options,
     finished: Vec<Finished>,
-    (watch, keep): (&mut dyn FnMut(&str) -> bool, &mut dyn FnMut(&Drive, &Finished)),
+    watch: &mut dyn FnMut(&str) -> bool,
+    keep: &mut dyn FnMut(&Drive, &Finished),
 ) -> Diagnosis {
     let evidence = run::all(drive, options, finished, watch, keep);
     let findings = judge(&evidence);

@@ -70,7 +70,7 @@ pub(super) fn run(args: &DiagnoseArgs) -> Result<End, Failure> {
         !interrupt.asked()
     };
     let mut keep = |drive: &Drive, finished: &Finished| keeper.keep(drive, finished);
-    let diagnosis = go_on(&mut drive, &typed, &options, finished, (&mut watch, &mut keep));
+    let diagnosis = go_on(&mut drive, &typed, &options, finished, &mut watch, &mut keep);
     let end = tell(args, &diagnosis, &outputs)?;
     // Once the results are written: until then it can be had again.
     keeper.end();
