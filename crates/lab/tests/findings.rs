@@ -234,7 +234,10 @@ fn when_a_drive_collects_is_told_from_what_looks_like_it() {
         assert_eq!(class(&paced), Some(how.into()), "{pacing}: {}", paced.reason);
         // The same drive without.
         let [collects, begins, paced] = collection_of(&[pacing]);
-        assert_eq!(class(&collects), Some("no".into()), "{pacing}: {}", collects.reason);
+        assert_ne!(class(&collects), Some("yes".into()), "{pacing}: {}", collects.reason);
+        // Of one that stalls a trial has to be long, and a little would not be seen.
+        let said = class(&collects) == Some("no".into());
+        assert!(said || how == "stalls", "{pacing}: {}", collects.reason);
         assert_eq!(begins.standing, Standing::Undetermined);
         assert_eq!(class(&paced), Some(how.into()), "{pacing}: {}", paced.reason);
     }

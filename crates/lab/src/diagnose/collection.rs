@@ -57,6 +57,8 @@ const ERRORS: f64 = 3.0;
 /// Nothing is less than this share of the time, and surely less than this one of what is lost to collection.
 const NO_SHARE: f64 = 0.06;
 const NOTHING: f64 = 0.5;
+/// That nothing is won is said by trials on the used drive that are shorter than those on the filled one by this factor.
+const FINE_ENOUGH: f64 = 2.0;
 /// A filled drive is faster than the used one by this factor, or there is nothing to win.
 pub(crate) const LEAST_LOST: f64 = 1.25;
 /// A cache is emptied in a pause if it makes the filled drive faster by this.
@@ -65,15 +67,15 @@ const RECOVERS: f64 = 1.05;
 const NOT_STEADY: f64 = 0.02;
 /// What the first pause won lasts until the second if trials take less than this share of the time then.
 const LASTS: f64 = 0.8;
-/// Where begin is told, a long pause wins this share at least, and it is no more exact than this share of a trial: a block is
+/// Where begin is told, a long pause wins this share at least, and it is no more exact than so many trials: a block is
 /// half moved before anything is won.
 const LEAST_WON: f64 = 0.42;
-const OF_A_TRIAL: f64 = 0.5;
+const OF_A_TRIAL: f64 = 2.0;
 /// How far apart the ends of an interval may be, that a begin is determined: it is off by a fifth at most then.
 const MOST_APART: f64 = 1.45;
 /// So many programs a write waits at most where collection is paced, and at least where it stalls.
 const PACED: f64 = 10.0;
-const STALLS: f64 = 25.0;
+const STALLS: f64 = 18.0;
 /// A flush behind a write takes longer than the write by this factor, or it waits for no program.
 const WAITS_FOR_FLASH: f64 = 2.0;
 
@@ -374,12 +376,14 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
              what is collected"
         ));
     }
-    let [idle, begins] = in_pauses(&won(&paused.samples), lost);
+    let is_fine = of_used * FINE_ENOUGH <= *of_filled;
+    let [idle, begins] = in_pauses(&won(&paused.samples), lost, is_fine);
     vec![idle, begins, pacing(&flushed.samples, &longest.samples, lost)]
 }
 
-/// By what pauses won of a drive that is slower by a factor when it is used.
-fn in_pauses(won: &[Won], lost: f64) -> [Finding; 2] {
+/// By what pauses won of a drive that is slower by a factor when it is used, and whether a trial is so short that a little of
+/// space that is won would be seen.
+fn in_pauses(won: &[Won], lost: f64, is_fine: bool) -> [Finding; 2] {
     let neither =
         |reason: String| [IDLE, BEGINS].map(|key| Finding::undetermined(key, reason.clone()));
     let long: Vec<&Won> = won.iter().filter(|it| it.pause_ms == LONGEST_MS).collect();
@@ -399,6 +403,11 @@ fn in_pauses(won: &[Won], lost: f64) -> [Finding; 2] {
     }
     if lost < LEAST_LOST {
         return neither(format!("{reason}: there is too little to win"));
+    }
+    if !is_fine {
+        return neither(format!(
+            "{reason}: times are alike in long trials only, which hide a little that is won"
+        ));
     }
     match is_nothing {
         true => [

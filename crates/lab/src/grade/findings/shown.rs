@@ -199,7 +199,7 @@ on what was written before: drives with such a cache are not graded for it, nor 
 point and a twentieth of it.
 That a drive collects in pauses is seen only if collection makes it slower and what it wins shows in a thirty-second of the drive, and
 that it does not is said only of a drive that has something to win. A cache that is emptied in pauses hides both: of a drive that is faster
-after a pause also when it was just filled, nothing is said. A begin that is sooner than half of a trial is not seen. Paced are writes that
+after a pause also when it was just filled, nothing is said. A begin is seen only if it is later than a few trials take. Paced are writes that
 wait for ten programs at most; a flush has to wait for the flash, or what a program takes is not known.
 
 ## Drives that are drawn

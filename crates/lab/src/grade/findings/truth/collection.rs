@@ -9,8 +9,10 @@ use super::{KNOWN_TO, Told, Truth, is_slower_than_memory, rates};
 /// A trial of a detector is a thirty-second of the drive at most: stalls of a block each are alike in it if it has so many.
 const LEAST_STALLS: u32 = 20;
 const TRIALS: u32 = 32;
+/// That nothing is won is said by trials of a 256th of it.
+const FINE_TRIALS: u32 = 256;
 /// A begin that is earlier than so many trials take is within what they differ by.
-const TRIALS_BEFORE: f64 = 2.0;
+const TRIALS_BEFORE: f64 = 8.0;
 /// And so is one of which a long pause wins less than this share of a trial.
 const LEAST_WON: f64 = 0.5;
 
@@ -68,7 +70,8 @@ fn idle(ssd: &SsdConfig) -> Told {
     }
     let least = rates::slower_when_used(ssd, 1.0);
     let is_paced = ssd.gc.pacing == Pacing::Paced;
-    let alike = is_paced || ssd.nand.blocks_per_plane >= LEAST_STALLS * TRIALS;
+    let trials = if ssd.gc.idle_ms.is_some() { TRIALS } else { FINE_TRIALS };
+    let alike = is_paced || ssd.nand.blocks_per_plane >= LEAST_STALLS * trials;
     let wins = ssd.gc.idle_free_blocks.is_none_or(|blocks| {
         let worked_to = ssd.free_blocks_worked_to(blocks);
         let won = f64::from(worked_to.saturating_sub(ssd.gc.start_free_blocks + 1));
