@@ -1,4 +1,4 @@
-//! When a drive collects: whether it does so while nobody asks for anything, after how long, and whether writes stall for it.
+//! When a drive collects: whether it does so while nobody asks for anything, and whether writes stall for it.
 //!
 //! The drive is filled in order and written at random until it is used. Then so many bytes are written at random and made
 //! durable again and again, with pauses between: what was collected in a pause need not be collected while they are written.
@@ -18,7 +18,6 @@ use super::region::UNIT;
 use super::statistics::{median, quantile};
 
 const IDLE: &str = "collection_idle";
-const BEGINS: &str = "collection_idle_ms";
 const PACING: &str = "collection_pacing";
 
 const MIB: u64 = 1 << 20;
@@ -35,7 +34,7 @@ const LEAST_BYTES: u64 = 2 * MIB;
 const ALIKE: f64 = 0.05;
 /// Pieces written at a time on the filled drive, where nothing is collected yet, and the pauses before, milliseconds.
 const FILLED: u64 = 2;
-const OF_FILLED: [f64; 5] = [0.0, 0.0, LONGEST_MS, 0.0, LONGEST_MS];
+const OF_FILLED: [f64; 4] = [0.0, 0.0, LONGEST_MS, LONGEST_MS];
 /// Single writes with a flush behind each: what a program takes.
 const FLUSHED: u64 = 20;
 /// Trials without a pause before any with one, and those right before one that it is held against.
@@ -44,13 +43,10 @@ const BEFORE: usize = 6;
 /// A pause is over when these are nearly as slow again, or when so many pieces were written.
 const AGAIN: f64 = 0.96;
 const TO_USE_UP: u64 = 48;
-/// The longest pause, how often there is one, and by which factor each after it is shorter until one wins nothing.
+/// A pause, milliseconds, and how often there is one on the used drive. Shorter ones would say when it begins, but of a drive
+/// that half moves a block in one nothing is won by some that are long enough.
 const LONGEST_MS: f64 = 60_000.0;
-const LONGEST: usize = 2;
-const SHORTER: f64 = 3.0;
-const MOST_PAUSES: usize = 9;
-/// How often the pauses between the longest that won nothing and the shortest that won something are halved.
-const BETWEEN: usize = 5;
+const LONGEST: u64 = 2;
 /// A pause wins something if it makes the drive faster by this factor, and by so many standard errors.
 pub(crate) const GAIN: f64 = 1.1;
 const ERRORS: f64 = 3.0;
@@ -63,24 +59,16 @@ const FINE_ENOUGH: f64 = 2.0;
 pub(crate) const LEAST_LOST: f64 = 1.25;
 /// A cache is emptied in a pause if it makes the filled drive faster by this.
 const RECOVERS: f64 = 1.05;
-/// The drive is as steady as that at the end of what a pause won.
-const NOT_STEADY: f64 = 0.02;
 /// What the first pause won lasts until the second if trials take less than this share of the time then.
 const LASTS: f64 = 0.8;
-/// Where begin is told, a long pause wins this share at least, and it is no more exact than so many trials: a block is
-/// half moved before anything is won.
-const LEAST_WON: f64 = 0.42;
-const OF_A_TRIAL: f64 = 2.0;
-/// How far apart the ends of an interval may be, that a begin is determined: it is off by a fifth at most then.
-const MOST_APART: f64 = 1.45;
 /// So many programs a write waits at most where collection is paced, and at least where it stalls.
 const PACED: f64 = 10.0;
 const STALLS: f64 = 18.0;
 /// A flush behind a write takes longer than the write by this factor, or it waits for no program.
 const WAITS_FOR_FLASH: f64 = 2.0;
 
-/// Seconds of all pauses: most where the drive begins late.
-pub(super) const RESTS_S: f64 = 600.0;
+/// Seconds of all pauses.
+pub(super) const RESTS_S: f64 = 360.0;
 
 /// Bytes that are written at most.
 pub(super) fn bytes(geometry: Geometry) -> u64 {
@@ -89,10 +77,9 @@ pub(super) fn bytes(geometry: Geometry) -> u64 {
 
 /// Bytes of them that are written at random.
 pub(super) fn bytes_at_random(geometry: Geometry) -> u64 {
-    let pauses = (LONGEST + MOST_PAUSES + BETWEEN) as u64;
     let most = trial(geometry, MOST_FINE);
-    piece(geometry) * (2 * OF_FILLED.len() as u64 * FILLED + TO_USE + pauses * TO_USE_UP)
-        + (FIRST as u64 + 2 * pauses) * most
+    piece(geometry) * (2 * OF_FILLED.len() as u64 * FILLED + TO_USE + LONGEST * TO_USE_UP)
+        + (FIRST as u64 + 2 * LONGEST) * most
         + FLUSHED * UNIT
 }
 
@@ -130,18 +117,17 @@ impl<T: Target> Trials<'_, '_, T> {
         Ok(())
     }
 
-    /// A pause, and then none until what it won is used up. Whether it won something.
-    fn paused(&mut self, pause_ms: f64, to_use_up: u64) -> Result<bool, Stopped> {
+    /// A pause, and then none until what it won is used up.
+    fn paused(&mut self, to_use_up: u64) -> Result<(), Stopped> {
         let before = Without::of(&self.samples).us;
-        self.one(pause_ms)?;
-        let won = won(&self.samples).last().is_some_and(Won::is_something);
+        self.one(LONGEST_MS)?;
         let (mut written, mut since) = (0, 0);
         loop {
             self.one(0.0)?;
             (written, since) = (written + self.bytes, since + 1);
-            let again = since >= BEFORE && Without::of(&self.samples).us >= AGAIN * before;
-            if again || written >= to_use_up && since >= BEFORE {
-                return Ok(won);
+            let again = Without::of(&self.samples).us >= AGAIN * before;
+            if since >= BEFORE && (again || written >= to_use_up) {
+                return Ok(());
             }
         }
     }
@@ -155,12 +141,7 @@ pub(super) fn measure<T: Target>(probe: &mut Probe<'_, T>) -> Result<Vec<Series>
     let series = |what: &str, samples: Vec<[f64; 2]>| Series { what: what.into(), samples };
     probe.write_in_order(0, all, (BLOCK as u32, 8), u64::MAX)?;
     probe.flush()?;
-    let mut trials = Trials { probe, span: all, bytes: FILLED * piece, samples: Vec::new() };
-    for pause in OF_FILLED {
-        trials.one(pause)?;
-    }
-    let (filled, probe) = (trials.samples, trials.probe);
-    let in_order = in_order(probe, FILLED * piece)?;
+    let [filled, in_order] = when_filled(probe, all, FILLED * piece)?;
     let mut flushed = Vec::new();
     for _ in 0..FLUSHED {
         let place = probe.below(all / UNIT) * UNIT;
@@ -182,7 +163,9 @@ pub(super) fn measure<T: Target>(probe: &mut Probe<'_, T>) -> Result<Vec<Series>
     for _ in 0..FIRST {
         trials.one(0.0)?;
     }
-    pauses(&mut trials, TO_USE_UP * piece)?;
+    for _ in 0..LONGEST {
+        trials.paused(TO_USE_UP * piece)?;
+    }
     let paused = trials.samples;
     let sizes = vec![[(FILLED * piece) as f64, bytes as f64]];
     Ok(vec![
@@ -201,18 +184,24 @@ pub(super) fn measure<T: Target>(probe: &mut Probe<'_, T>) -> Result<Vec<Series>
     ])
 }
 
-/// The same pauses before writes in order of so many bytes: a cache is seen in them where something else limits writes at
-/// random.
-fn in_order<T: Target>(probe: &mut Probe<'_, T>, bytes: u64) -> Result<Vec<[f64; 2]>, Stopped> {
-    let mut samples = Vec::new();
-    for (pause, number) in OF_FILLED.into_iter().zip(0..) {
-        probe.idle(Nanos::from_micros(pause * 1000.0))?;
-        let began = probe.now();
-        probe.write_in_order(number * bytes, bytes, (128 << 10, 8), u64::MAX)?;
-        probe.flush()?;
-        samples.push([pause, (probe.now() - began).as_micros()]);
+/// Trials on the filled drive, at random and in order, as something else may limit one of both: those without a pause before
+/// any with one, as a cache that was emptied once may hold all that follows.
+fn when_filled<T: Target>(
+    probe: &mut Probe<'_, T>,
+    span: u64,
+    bytes: u64,
+) -> Result<[Vec<[f64; 2]>; 2], Stopped> {
+    let mut in_order = Vec::new();
+    let mut trials = Trials { probe, span, bytes, samples: Vec::new() };
+    for pause in OF_FILLED {
+        trials.probe.idle(Nanos::from_micros(pause * 1000.0))?;
+        let (began, start) = (trials.probe.now(), in_order.len() as u64 * bytes);
+        trials.probe.write_in_order(start, bytes, (128 << 10, 8), u64::MAX)?;
+        trials.probe.flush()?;
+        in_order.push([pause, (trials.probe.now() - began).as_micros()]);
+        trials.one(pause)?;
     }
-    Ok(samples)
+    Ok([trials.samples, in_order])
 }
 
 /// Of how many fine pieces a trial is: the fewest that take times which are alike.
@@ -225,35 +214,6 @@ fn alike(used: &[[f64; 2]]) -> usize {
     let counts = std::iter::successors(Some(1), |count| Some(2 * count));
     let mut counts = counts.take_while(|count| *count <= MOST_FINE);
     counts.find(|count| differ(*count) <= ALIKE).unwrap_or(MOST_FINE)
-}
-
-/// Shorter and shorter pauses until one wins nothing, and then some around where that begins.
-fn pauses<T: Target>(trials: &mut Trials<'_, '_, T>, to_use_up: u64) -> Result<(), Stopped> {
-    let mut wins = true;
-    for _ in 0..LONGEST {
-        wins &= trials.paused(LONGEST_MS, to_use_up)?;
-    }
-    if !wins {
-        return Ok(());
-    }
-    let mut shortest = LONGEST_MS;
-    for _ in 0..MOST_PAUSES {
-        let pause = shortest / SHORTER;
-        if trials.paused(pause, to_use_up)? {
-            shortest = pause;
-            continue;
-        }
-        let mut longest_without = pause;
-        for _ in 0..BETWEEN {
-            let middle = (longest_without * shortest).sqrt();
-            match trials.paused(middle, to_use_up)? {
-                true => shortest = middle,
-                false => longest_without = middle,
-            }
-        }
-        break;
-    }
-    Ok(())
 }
 
 fn mean(all: &[f64]) -> f64 {
@@ -296,7 +256,6 @@ impl Without {
 /// What a pause won of a time without one.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Won {
-    pause_ms: f64,
     without_us: f64,
     /// The share of the time that was saved.
     share: f64,
@@ -313,41 +272,17 @@ impl Won {
 /// What each pause won, by trials in the order in which they were done.
 fn won(samples: &[[f64; 2]]) -> Vec<Won> {
     let pauses = samples.iter().enumerate().filter(|(_, [pause, _])| *pause > 0.0);
-    let of = |(at, [pause_ms, us]): (usize, &[f64; 2])| {
+    let of = |(at, [_, us]): (usize, &[f64; 2])| {
         let without = Without::of(&samples[..at]);
         let error = without.deviation * (1.0 + 1.0 / BEFORE as f64).sqrt();
-        let (pause_ms, without_us) = (*pause_ms, without.us);
-        Won { pause_ms, without_us, share: 1.0 - us / without_us, error }
+        Won { without_us: without.us, share: 1.0 - us / without.us, error }
     };
     pauses.map(of).collect()
 }
 
-/// From when to when what is won may begin, milliseconds. It begins before the shortest pause that wins something. From there
-/// on the more is won the longer a pause is, until it is all: of two pauses, what is won by the shorter one at most, and by the
-/// longer one at least, says how long before the shorter one it may have begun.
-fn begins(won: &[Won]) -> Option<[f64; 2]> {
-    let error = |it: &Won| ERRORS * it.error.hypot(NOT_STEADY);
-    let something = won.iter().filter(|it| it.is_something());
-    let high = something.map(|it| it.pause_ms).fold(f64::INFINITY, f64::min);
-    let since = |short: &Won, long: &Won| {
-        let [most, least] = [(short.share + error(short)).max(0.0), long.share - error(long)];
-        let apart = long.pause_ms - short.pause_ms;
-        (least > most).then(|| short.pause_ms - apart * most / (least - most))
-    };
-    let shorter = won.iter().filter(|it| it.pause_ms < high);
-    let pairs = shorter.flat_map(|short| {
-        won.iter().filter(|it| it.pause_ms >= high).filter_map(move |long| since(short, long))
-    });
-    let trial_ms = won.iter().map(|it| it.without_us).fold(0.0, f64::max) / 1000.0;
-    let low = pairs.fold(0.0, f64::max) - OF_A_TRIAL * trial_ms;
-    let all = won.iter().filter(|it| it.pause_ms == LONGEST_MS).map(|it| it.share);
-    let low = if all.fold(0.0, f64::max) >= LEAST_WON { low } else { 0.0 };
-    (high.is_finite() && low > 0.0).then_some([low, high])
-}
-
 pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
     let all = |reason: String| {
-        [IDLE, BEGINS, PACING].map(|key| Finding::undetermined(key, reason.clone())).to_vec()
+        [IDLE, PACING].map(|key| Finding::undetermined(key, reason.clone())).to_vec()
     };
     let nothing = || all("nothing was measured".into());
     let [sizes, filled, in_order, flushed, longest, paused] = series else { return nothing() };
@@ -377,17 +312,18 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
         ));
     }
     let is_fine = of_used * FINE_ENOUGH <= *of_filled;
-    let [idle, begins] = in_pauses(&won(&paused.samples), lost, is_fine);
-    vec![idle, begins, pacing(&flushed.samples, &longest.samples, lost)]
+    vec![
+        in_pauses(&won(&paused.samples), lost, is_fine),
+        pacing(&flushed.samples, &longest.samples, lost),
+    ]
 }
 
 /// By what pauses won of a drive that is slower by a factor when it is used, and whether a trial is so short that a little of
 /// space that is won would be seen.
-fn in_pauses(won: &[Won], lost: f64, is_fine: bool) -> [Finding; 2] {
-    let neither =
-        |reason: String| [IDLE, BEGINS].map(|key| Finding::undetermined(key, reason.clone()));
-    let long: Vec<&Won> = won.iter().filter(|it| it.pause_ms == LONGEST_MS).collect();
-    let [first, second, ..] = &long[..] else { return neither("nothing was measured".into()) };
+fn in_pauses(won: &[Won], lost: f64, is_fine: bool) -> Finding {
+    let [first, second, ..] = won else {
+        return Finding::undetermined(IDLE, "nothing was measured");
+    };
     let share = (first.share + second.share) / 2.0;
     let reason = format!(
         "written at random, the used drive is {lost:.2} times as slow as a filled one, and a minute's pause wins {:.0} % of the time",
@@ -399,54 +335,30 @@ fn in_pauses(won: &[Won], lost: f64, is_fine: bool) -> [Finding; 2] {
     // What the first won may last for longer than it is waited for.
     let lasts = second.without_us < LASTS * first.without_us;
     if first.is_something() && (second.is_something() || lasts) {
-        return [Finding::class(IDLE, "yes", reason), begin(won)];
+        return Finding::class(IDLE, "yes", reason);
     }
-    if lost < LEAST_LOST {
-        return neither(format!("{reason}: there is too little to win"));
-    }
-    if !is_fine {
-        return neither(format!(
-            "{reason}: times are alike in long trials only, which hide a little that is won"
-        ));
-    }
-    match is_nothing {
-        true => [
-            Finding::class(IDLE, "no", reason.clone()),
-            Finding::undetermined(BEGINS, format!("{reason}: nothing begins")),
-        ],
-        false => neither(format!("{reason}: that tells neither")),
-    }
-}
-
-fn begin(won: &[Won]) -> Finding {
-    let Some([low, high]) = begins(won) else {
-        return Finding::undetermined(
-            BEGINS,
-            "no pause is surely too short, and another that is a little longer surely long enough",
-        );
+    let why = match (lost < LEAST_LOST, is_fine, is_nothing) {
+        (true, ..) => "there is too little to win",
+        (false, false, _) => "times are alike in long trials only, which hide a little that is won",
+        (false, true, true) => return Finding::class(IDLE, "no", reason),
+        (false, true, false) => "that tells neither",
     };
-    let words = format!(
-        "pauses of {high:.0} ms and more win something, and shorter ones less and less down to {low:.0} ms"
-    );
-    match high <= MOST_APART * low {
-        true => Finding::number(BEGINS, (low + high) / 2.0, "ms", [low, high]).because(words),
-        false => Finding::undetermined(BEGINS, format!("{words}: it begins anywhere between both")),
-    }
+    Finding::undetermined(IDLE, format!("{reason}: {why}"))
 }
 
 /// By what single writes and flushes take, and by the longest waits.
 fn pacing(flushed: &[[f64; 2]], longest: &[[f64; 2]], lost: f64) -> Finding {
     let [write, flush] =
         [0, 1].map(|at| median(&flushed.iter().map(|it| it[at]).collect::<Vec<f64>>()));
-    // Not all pieces have a stall, and the very longest wait may be the host's.
+    // Not all pieces of a drive that stalls have a stall.
     let waits: Vec<f64> = longest.iter().map(|[_, us]| *us).collect();
-    let [wait, rare] = [0.75, 0.95].map(|share| quantile(&waits, share));
+    let [wait, rare] = [0.75, 1.0].map(|share| quantile(&waits, share));
     if ![write, flush, wait].iter().all(|us| *us > 0.0) {
         return Finding::undetermined(PACING, "nothing was measured");
     }
     let [times, rarely] = [wait, rare].map(|us| us / flush);
     let reason = format!(
-        "a program and its flush take {flush:.0} us, and writes at random wait {wait:.0} us at most: {times:.1} times as long, and one in twenty {rarely:.1} times"
+        "a program and its flush take {flush:.0} us, and writes at random wait {wait:.0} us at most: {times:.1} times as long, and once {rarely:.1} times"
     );
     if flush < WAITS_FOR_FLASH * write {
         return Finding::undetermined(

@@ -130,7 +130,7 @@ impl Detector {
             Detector::ReadAhead => &["read_ahead"],
             Detector::Trim => &["trim", "trim_holds_up_reads"],
             Detector::Spare => &["spare_percent"],
-            Detector::Collection => &["collection_idle", "collection_idle_ms", "collection_pacing"],
+            Detector::Collection => &["collection_idle", "collection_pacing"],
         }
     }
 

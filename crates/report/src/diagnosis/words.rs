@@ -10,10 +10,8 @@ const KIND: &str = "kind";
 
 /// What a key is about, without its unit, which stands at the value.
 pub fn property_words(key: &str) -> String {
-    const UNITS: [&str; 6] = ["_bytes", "_kib", "_mib", "_gib", "_percent", "_ms"];
+    const UNITS: [&str; 5] = ["_bytes", "_kib", "_mib", "_gib", "_percent"];
     let about = UNITS.iter().find_map(|unit| key.strip_suffix(unit)).unwrap_or(key);
-    // What is found in pauses is a class; when it begins is a number.
-    let about = if key == "collection_idle_ms" { "collection_begins_after" } else { about };
     let words = about.replace('_', " ");
     let abbreviated = ["slc", "trim"].iter().find_map(|it| Some((it, words.strip_prefix(it)?)));
     abbreviated.map_or(words.clone(), |(it, rest)| format!("{}{rest}", it.to_uppercase()))

@@ -185,13 +185,6 @@ pub(super) fn slower_when_used(ssd: &SsdConfig, uneven: f64) -> f64 {
     writes.us(uneven * (amplification(spare) - 1.0)) / writes.us(0.0)
 }
 
-/// Microseconds of 4 KiB written at random anywhere on a used drive, by theory.
-pub(super) fn us_when_used(ssd: &SsdConfig) -> f64 {
-    let writes = RandomWrites::of(ssd, ssd.capacity.sectors as f64 * 512.0, 0.5);
-    let spare = Ssd::new(ssd).map_or(0.0, |made| made.effective_op());
-    writes.us(amplification(spare) - 1.0)
-}
-
 /// Write amplification of greedy collection by random writes with so much spare, a share of what is written to:
 /// 1/WA = x, and 1 - x = exp(-(1 + spare) x).
 fn amplification(spare: f64) -> f64 {

@@ -175,7 +175,7 @@ undetermined and the reason is given.
 | `compression` | whether less is stored of data that compresses (`compression`), and how many times less at most (`compression_ratio`) | writes in order of eleven compressibilities go at rates that rise with it, below the rate of the link | a ninth of the drive, 2.2 GB at least |
 | `spare` | percent of its space that a full drive can be written at random before it collects (`spare_percent`) | emptied by a TRIM of all of it, filled in order and then written at random, the rate falls; twice | 4.4 times the drive at most |
 | `trim` | whether a TRIM works, does nothing or is not offered (`trim`), and whether reads wait for one (`trim_holds_up_reads`) | a used drive writes faster at random after a TRIM of half of it; reads are sent right after TRIMs | 2.7 times the drive |
-| `collection` | whether it wins back space in pauses (`collection_idle`) and after how many milliseconds (`collection_idle_ms`), and whether writes stall for it (`collection_pacing`: paced, stalls) | a used drive writes faster at random after a pause, and one that was only filled does not; the longest waits of writes, in programs | 7 times the drive at most |
+| `collection` | whether it wins back space in pauses (`collection_idle`), and whether writes stall for it (`collection_pacing`: paced, stalls) | a used drive writes faster at random after a pause, and one that was only filled does not; the longest waits of writes, in programs | 3.5 times the drive at most |
 
 Without options `kind`, `row`, `read-ahead` and `write-buffer` are run, which write a twentieth of the drive at most.
 
@@ -199,7 +199,7 @@ on what was written before: drives with such a cache are not graded for it, nor 
 point and a twentieth of it.
 That a drive collects in pauses is seen only if collection makes it slower and what it wins shows in a thirty-second of the drive, and
 that it does not is said only of a drive that has something to win. A cache that is emptied in pauses hides both: of a drive that is faster
-after a pause also when it was just filled, nothing is said. A begin is seen only if it is later than a few trials take. Paced are writes that
+after a pause also when it was just filled, nothing is said. After how long it begins is not said. Paced are writes that
 wait for ten programs at most; a flush has to wait for the flash, or what a program takes is not known.
 
 ## Drives that are drawn

@@ -91,7 +91,7 @@ pub(super) fn of(profile: &Profile, key: &str) -> (Truth, Told) {
         "compression" => compression(ssd),
         "spare_percent" => spare(ssd),
         "trim" => trim(ssd),
-        "collection_idle" | "collection_idle_ms" | "collection_pacing" => collection::of(ssd, key),
+        "collection_idle" | "collection_pacing" => collection::of(ssd, key),
         _ => {
             let (truth, told) = of_ssd(ssd, key);
             (truth, told.into())

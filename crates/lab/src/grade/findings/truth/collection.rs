@@ -11,11 +11,6 @@ const LEAST_STALLS: u32 = 20;
 const TRIALS: u32 = 32;
 /// That nothing is won is said by trials of a 256th of it.
 const FINE_TRIALS: u32 = 256;
-/// A begin that is earlier than so many trials take is within what they differ by.
-const TRIALS_BEFORE: f64 = 8.0;
-/// And so is one of which a long pause wins less than this share of a trial.
-const LEAST_WON: f64 = 0.5;
-
 pub(super) fn of(ssd: &SsdConfig, key: &str) -> (Truth, Told) {
     let is_paced = match ssd.gc.pacing {
         Pacing::Paced => Some(true),
@@ -27,10 +22,6 @@ pub(super) fn of(ssd: &SsdConfig, key: &str) -> (Truth, Told) {
             let class = if ssd.gc.idle_ms.is_some() { "yes" } else { "no" };
             (Truth::Class(class), idle(ssd))
         }
-        "collection_idle_ms" => match ssd.gc.idle_ms {
-            Some(ms) => (Truth::Number(ms, 0.2), begins(ssd, ms)),
-            None => (Truth::None, Told::No),
-        },
         _ => match is_paced {
             Some(true) => (Truth::Class("paced"), pacing(ssd)),
             Some(false) => (Truth::Class("stalls"), pacing(ssd)),
@@ -83,19 +74,5 @@ fn idle(ssd: &SsdConfig) -> Told {
     match lost(ssd) {
         Told::Yes if !hides(ssd) && alike && wins && all_at_once => Told::Yes,
         _ => Told::Perhaps,
-    }
-}
-
-/// And when that begins, if it is late enough for the times of trials.
-fn begins(ssd: &SsdConfig, ms: f64) -> Told {
-    let us = rates::us_when_used(ssd);
-    let bytes = (ssd.capacity.sectors as f64 * 512.0 / 2048.0).max(2_097_152.0);
-    let trial_ms = bytes / 4096.0 * us / 1000.0;
-    let wins = 1.0 - 1.0 / rates::slower_when_used(ssd, 1.0);
-    let is_paced = ssd.gc.pacing == Pacing::Paced;
-    match idle(ssd) {
-        Told::Yes if is_paced && ms > TRIALS_BEFORE * trial_ms && wins > LEAST_WON => Told::Yes,
-        Told::Yes => Told::Perhaps,
-        other => other,
     }
 }
