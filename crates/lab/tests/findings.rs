@@ -78,18 +78,20 @@ fn never_undetermined(evidence: &[Evidence], key: &str) -> Vec<Finding> {
 }
 
 /// Keys whose values are classes, and what a detector says of any drive that looks for no more.
-const CLASSES: [(&str, &str); 5] = [
+const CLASSES: [(&str, &str); 7] = [
     ("kind", "ssd"),
     ("compression", "yes"),
     ("read_ahead", "yes"),
     ("trim", "works"),
     ("trim_holds_up_reads", "yes"),
+    ("collection_idle", "yes"),
+    ("collection_pacing", "stalls"),
 ];
 
 /// Takes a control out of the evidence of a detector: what the samples say that would speak against it.
 type WithoutControl = fn(&mut Evidence);
 
-const WITHOUT_CONTROL: [(Detector, &str, WithoutControl); 5] = [
+const WITHOUT_CONTROL: [(Detector, &str, WithoutControl); 6] = [
     // What is written after a moment's rest is as slow as what was written before it.
     (Detector::SlcCache, "slc_cache_mib", |evidence| {
         if let [first, again] = &mut evidence.series[..] {
@@ -111,6 +113,13 @@ const WITHOUT_CONTROL: [(Detector, &str, WithoutControl); 5] = [
     }),
     // Without a TRIM a used drive becomes slower yet.
     (Detector::Trim, "trim", |evidence| scale_last(evidence, 3, 1.5)),
+    // A drive that was only filled is as fast after a pause as before it.
+    (Detector::Collection, "collection_idle", |evidence| {
+        for filled in evidence.series.iter_mut().skip(1).take(2) {
+            let without = filled.samples.iter().rfind(|[pause, _]| *pause == 0.0).map(|it| it[1]);
+            filled.samples.iter_mut().for_each(|it| it[1] = without.unwrap_or(it[1]));
+        }
+    }),
 ];
 
 /// Makes the times of a series others by a factor; which, is counted from the last.
@@ -183,6 +192,64 @@ fn what_is_spare_is_the_same_of_a_used_drive_or_is_not_said() {
         "trim.deferred_s=9000",
     ] {
         assert_eq!(spare_new_and_used(leaves_something), [None; 2], "{leaves_something}");
+    }
+}
+
+/// What is said of when a drive collects: in pauses, and how.
+fn collection_of(set: &[&str]) -> [Finding; 2] {
+    let common = [
+        "nand.dies=4",
+        "nand.channels=4",
+        "nand.planes=2",
+        "nand.page_bytes=4096",
+        "nand.pages_per_block=48",
+        "nand.blocks_per_plane=800",
+        "nand.program_us=1300",
+        "capacity.sectors=1845248",
+    ];
+    let set: Vec<String> = common.iter().chain(set).map(|it| (*it).to_string()).collect();
+    let mut drive = Drive::from_profile(&built_in("crucial-m4-64gb", &set).expect("a drive"));
+    let detectors = vec![Detector::Kind, Detector::Collection];
+    let options = fourcorners_lab::diagnose::Options { detectors, ..Default::default() };
+    let findings = diagnose(&mut drive, "a", &options, &mut |_| true).findings;
+    Detector::Collection
+        .keys()
+        .iter()
+        .map(|key| findings.iter().find(|it| it.key == *key).expect("looked for").clone())
+        .collect::<Vec<_>>()
+        .try_into()
+        .expect("two")
+}
+
+#[test]
+fn when_a_drive_collects_is_told_from_what_looks_like_it() {
+    let class = |finding: &Finding| finding.as_class().map(String::from);
+    let idle = ["gc.idle_ms=3000", "gc.idle_free_blocks=20"];
+    for (pacing, how) in [("gc.pacing=paced", "paced"), ("gc.pacing=delayed", "stalls")] {
+        let [collects, paced] = collection_of(&[&[pacing][..], &idle].concat());
+        assert_eq!(class(&collects), Some("yes".into()), "{pacing}: {}", collects.reason);
+        assert_eq!(class(&paced), Some(how.into()), "{pacing}: {}", paced.reason);
+        // The same drive without.
+        let [collects, paced] = collection_of(&[pacing]);
+        assert_ne!(class(&collects), Some("yes".into()), "{pacing}: {}", collects.reason);
+        // Of one that stalls a trial has to be long, and a little would not be seen.
+        let said = class(&collects) == Some("no".into());
+        assert!(said || how == "stalls", "{pacing}: {}", collects.reason);
+        assert_eq!(class(&paced), Some(how.into()), "{pacing}: {}", paced.reason);
+    }
+    // What folds its cache in pauses is faster then, too, and need not collect.
+    let folds = [
+        "gc.pacing=paced",
+        "slc_buffer.fixed_mib=40",
+        "slc_buffer.cell_bits=2",
+        "slc_buffer.program_us=300",
+        "slc_buffer.read_us=20",
+        "slc_buffer.when_full=fold",
+        "slc_buffer.idle_ms=100",
+    ];
+    for finding in collection_of(&folds) {
+        assert_eq!(finding.standing, Standing::Undetermined, "{finding:?}");
+        assert!(finding.reason.contains("a cache is emptied"), "{}", finding.reason);
     }
 }
 

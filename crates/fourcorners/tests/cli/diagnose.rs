@@ -7,7 +7,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::bench::{HDD, M4, Ran, folder, listing, refused, run, start};
+use crate::bench::{HDD, M4, Ran, folder, listing, refused, run, start, wait_for};
 
 fn diagnosis(ran: &Ran) -> Value {
     serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
@@ -284,4 +284,73 @@ fn an_interrupted_diagnosis_says_what_it_has() {
     assert!(reason.contains("interrupted"), "{reason}");
     assert!(dir.path().join("found.json").exists());
     assert_eq!(listing(dir.path()).len(), 1, "nothing else is left");
+}
+
+/// Ends a diagnosis when its folder says that so many detectors are finished.
+fn ended_after(dir: &Path, args: &[&str], finished: usize, by: Signal) -> Ran {
+    let mut started = start(dir, args);
+    wait_for("so many finished detectors", || {
+        let there = fs::read_dir(dir.join("found/diagnosis.resume")).ok()?.flatten();
+        let evidence = there.filter(|it| {
+            let name = it.file_name();
+            let name = name.to_string_lossy();
+            name.ends_with(".json") && !name.starts_with('.') && name != "plan.json"
+        });
+        (evidence.count() >= finished).then_some(())
+    });
+    assert!(started.is_running(), "what is missing takes longer");
+    started.signal(by);
+    started.finish()
+}
+
+#[test]
+fn a_diagnosis_that_was_ended_goes_on_and_finds_the_same() {
+    // The last writes all of the drive, so that there is time to be ended in.
+    let args = ["diagnose", M4, "--only", "kind,row,read-ahead,map-reach", "--noise", "lab"];
+    let dir = folder();
+    let (out, resume) = (&["--out", "found"][..], &["--resume", "found"][..]);
+    let first = ended_after(dir.path(), &[&args[..], out].concat(), 1, Signal::INT);
+    assert_eq!(first.code, Some(1), "{first:?}");
+    assert!(first.stderr.contains("the same command with --resume found"), "{}", first.stderr);
+    let second = ended_after(dir.path(), &[&args[..], resume].concat(), 2, Signal::KILL);
+    assert_eq!(second.code, None, "{second:?}");
+    let last = run(dir.path(), &[&args[..], resume, &["--json"]].concat());
+    assert_eq!(last.code, Some(0), "{last:?}");
+    assert!(last.stderr.contains("finished before: kind, row"), "{}", last.stderr);
+    let names: Vec<_> = listing(&dir.path().join("found")).into_keys().collect();
+    assert_eq!(names.len(), 2, "nothing is left to do: {names:?}");
+
+    let whole = folder();
+    let ran = run(whole.path(), &[&args[..], &["--json"]].concat());
+    assert_eq!(ran.stdout, last.stdout);
+    let kept = fs::read_to_string(dir.path().join("found/diagnosis.json")).expect("it was written");
+    assert_eq!(kept, ran.stdout.trim_end());
+}
+
+#[test]
+fn what_cannot_go_on_is_refused() {
+    let dir = folder();
+    let args = ["diagnose", M4, "--only", "kind,map-reach"];
+    let line = refused(dir.path(), &[&args[..], &["--resume", "found"]].concat());
+    assert!(line.contains("nothing to resume in found"), "{line}");
+    let ended = ended_after(dir.path(), &[&args[..], &["--out", "found"]].concat(), 1, Signal::INT);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    let resume = ["--resume", "found"];
+    for other in [
+        &["diagnose", "crucial-m4-64gb", "--only", "kind,map-reach"][..],
+        &["diagnose", M4, "--only", "kind"],
+        &["diagnose", M4, "--only", "kind,map-reach", "--seed", "2"],
+        &["diagnose", M4, "--only", "kind,map-reach", "--set", "link.gbps=3"],
+    ] {
+        let line = refused(dir.path(), &[other, &resume].concat());
+        assert!(line.contains("give the same arguments"), "{other:?}: {line}");
+    }
+    for twice in [&["--out", "b"][..], &["-o", "b.html"]] {
+        let line = refused(dir.path(), &[&args[..], &resume, twice].concat());
+        assert!(line.contains("cannot be used with"), "{line}");
+    }
+    let kind = dir.path().join("found/diagnosis.resume/kind.json");
+    fs::write(&kind, "half").expect("it is ours");
+    let line = refused(dir.path(), &[&args[..], &resume].concat());
+    assert!(line.contains("kind.json is damaged") && line.contains("--out"), "{line}");
 }

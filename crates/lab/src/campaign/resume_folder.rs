@@ -6,7 +6,6 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use fourcorners_machine::save::write_atomically;
 use fourcorners_record::Record;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -14,6 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::Session;
 use crate::review::Checkpoint;
+use crate::sealed::{self, Unread, hex};
 
 /// Its name.
 pub(super) const NAME: &str = "review.resume";
@@ -127,7 +127,7 @@ impl ResumeFolder {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             _ => {}
         }
-        write(&folder.folder.join(PLAN), &plan(sessions))?;
+        sealed::write(&folder.folder.join(PLAN), &plan(sessions))?;
         Ok(folder)
     }
 
@@ -160,7 +160,7 @@ impl ResumeFolder {
 
     /// Keeps how far a record is.
     pub(super) fn save(&self, slot: usize, begun: &SavedProgress) -> io::Result<()> {
-        write(&self.place(slot), begun)
+        sealed::write(&self.place(slot), begun)
     }
 
     /// Removes the files, and the folder if nothing else is in it.
@@ -204,24 +204,11 @@ fn plan(sessions: &[Session]) -> Plan {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn write(path: &Path, content: &impl Serialize) -> io::Result<()> {
-    let json = serde_json::to_string(content)?;
-    write_atomically(path, format!("{}\n{json}", hex(&Sha256::digest(&json))).as_bytes())
-}
-
 /// The content of a file; none if there is no file.
 fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, ResumeError> {
-    let place = || path.to_path_buf();
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(ResumeError::Read { place: place(), error }),
-    };
-    let whole = text.split_once('\n').filter(|(sum, json)| *sum == hex(&Sha256::digest(json)));
-    let content = whole.and_then(|(_, json)| serde_json::from_str(json).ok());
-    content.map(Some).ok_or_else(|| ResumeError::Damaged { place: place() })
+    let place = path.to_path_buf();
+    sealed::read(path).map_err(|unread| match unread {
+        Unread::Io(error) => ResumeError::Read { place, error },
+        Unread::Damaged => ResumeError::Damaged { place },
+    })
 }

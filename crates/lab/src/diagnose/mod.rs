@@ -18,6 +18,7 @@
 //! # Ok::<(), fourcorners_catalogue::CatalogueError>(())
 //! ```
 
+mod collection;
 mod compression;
 mod empty;
 mod kind;
@@ -27,6 +28,7 @@ mod probe;
 mod read_ahead;
 mod region;
 mod row;
+mod run;
 mod slc_cache;
 mod spare;
 mod statistics;
@@ -35,17 +37,19 @@ mod write_buffer;
 
 use fourcorners_drive::{Geometry, Target};
 
+pub(crate) use collection::{GAIN as COLLECTION_GAIN, LEAST_LOST as LEAST_COLLECTION_LOST};
 pub(crate) use compression::before_judged as before_compression_bytes;
 pub use fourcorners_record::diagnosis::{
     Cost, Diagnosis, Evidence, Finding, SCHEMA, Series, Standing, Value,
 };
 pub use noisy::{Noise, Noisy};
 pub use probe::Stopped;
+pub use run::Finished;
 pub(crate) use spare::{FALL as SPARE_FALL, most_percent as spare_most_percent};
 pub(crate) use trim::{LEAST_GAIN as LEAST_TRIM_GAIN, LEAST_LOST as LEAST_TRIM_LOST};
 pub(crate) use write_buffer::of_trial as write_buffer_most_bytes;
 
-use crate::drive::{Drive, OnTarget};
+use crate::drive::Drive;
 use probe::Probe;
 use region::Region;
 
@@ -70,11 +74,13 @@ pub enum Detector {
     Trim,
     /// How much more flash there is than a full drive needs.
     Spare,
+    /// When it wins back space: while idle, and whether writes stall for it.
+    Collection,
 }
 
 impl Detector {
     /// All of them, in the order in which they are run.
-    pub const ALL: [Detector; 9] = [
+    pub const ALL: [Detector; 10] = [
         Detector::Kind,
         Detector::Row,
         Detector::ReadAhead,
@@ -84,6 +90,7 @@ impl Detector {
         Detector::Compression,
         Detector::Spare,
         Detector::Trim,
+        Detector::Collection,
     ];
 
     /// Those that are run unless others are asked for: they write a twentieth of the drive at most.
@@ -102,6 +109,7 @@ impl Detector {
             Detector::ReadAhead => "read-ahead",
             Detector::Trim => "trim",
             Detector::Spare => "spare",
+            Detector::Collection => "collection",
         }
     }
 
@@ -122,6 +130,7 @@ impl Detector {
             Detector::ReadAhead => &["read_ahead"],
             Detector::Trim => &["trim", "trim_holds_up_reads"],
             Detector::Spare => &["spare_percent"],
+            Detector::Collection => &["collection_idle", "collection_pacing"],
         }
     }
 
@@ -137,6 +146,7 @@ impl Detector {
             Detector::ReadAhead => read_ahead::estimate(series),
             Detector::Trim => trim::estimate(series),
             Detector::Spare => spare::estimate(series),
+            Detector::Collection => collection::estimate(series),
         }
     }
 
@@ -155,6 +165,7 @@ impl Detector {
             Detector::ReadAhead => read_ahead::measure(probe, region),
             Detector::Trim => trim::measure(probe),
             Detector::Spare => spare::measure(probe, region),
+            Detector::Collection => collection::measure(probe),
         }
     }
 }
@@ -184,9 +195,11 @@ impl Options {
             Detector::Kind => 4_000.0,
             Detector::Row => 30_000.0,
             Detector::ReadAhead => 2_400.0,
-            Detector::WriteBuffer | Detector::SlcCache | Detector::Compression | Detector::Trim => {
-                0.0
-            }
+            Detector::WriteBuffer
+            | Detector::SlcCache
+            | Detector::Compression
+            | Detector::Trim
+            | Detector::Collection => 0.0,
             Detector::Spare => 10_000.0,
             // At some thirty spans twice, with what warms the map.
             Detector::MapReach => 1_400_000.0,
@@ -197,11 +210,13 @@ impl Options {
             Detector::ReadAhead | Detector::Spare | Detector::Trim => 4.0,
             Detector::WriteBuffer => 2.0,
             Detector::SlcCache | Detector::MapReach => 60.0,
+            Detector::Collection => collection::RESTS_S,
         };
         let of = |detector| reads(detector) * 1e-4 + rests(detector);
         let at_random = |detector: &Detector| match detector {
             Detector::Spare => spare::bytes_at_random(geometry),
             Detector::Trim => trim::bytes_at_random(geometry),
+            Detector::Collection => collection::bytes_at_random(geometry),
             _ => 0,
         };
         let at_random = self.detectors.iter().map(at_random).sum::<u64>() as f64;
@@ -222,6 +237,7 @@ impl Options {
             Detector::Compression => compression::bytes(geometry),
             Detector::Trim => trim::bytes(geometry),
             Detector::Spare => spare::bytes(geometry),
+            Detector::Collection => collection::bytes(geometry),
         };
         region + self.detectors.iter().map(of).sum::<u64>()
     }
@@ -234,7 +250,20 @@ pub fn diagnose(
     options: &Options,
     watch: &mut dyn FnMut(&str) -> bool,
 ) -> Diagnosis {
-    let evidence = drive.on(Detecting { options, watch });
+    go_on(drive, target, options, Vec::new(), watch, &mut |_, _| {})
+}
+
+/// Runs the detectors that are missing on a drive that is as the finished ones left it. `keep` is told each that is finished,
+/// with the drive as it is then; the rest is as in [`diagnose`].
+pub fn go_on(
+    drive: &mut Drive,
+    target: &str,
+    options: &Options,
+    finished: Vec<Finished>,
+    watch: &mut dyn FnMut(&str) -> bool,
+    keep: &mut dyn FnMut(&Drive, &Finished),
+) -> Diagnosis {
+    let evidence = run::all(drive, options, finished, watch, keep);
     let findings = judge(&evidence);
     Diagnosis {
         schema: SCHEMA.into(),
@@ -331,118 +360,5 @@ fn excludes_flash(finding: &Finding) -> Option<String> {
         "ssd" => None,
         "disk" => Some("a hard disk has no flash".into()),
         other => Some(format!("its kind is {other}: what lies behind is not seen")),
-    }
-}
-
-/// Runs detectors on whatever target there is.
-struct Detecting<'a> {
-    options: &'a Options,
-    watch: &'a mut dyn FnMut(&str) -> bool,
-}
-
-impl OnTarget for Detecting<'_> {
-    type Output = Vec<Evidence>;
-
-    fn on<T: Target>(self, target: &mut T) -> Vec<Evidence> {
-        match self.options.noise {
-            Noise::None => detect(target, self.options, self.watch),
-            noise => {
-                let mut noisy = Noisy::new(target, noise, self.options.seed);
-                detect(&mut noisy, self.options, self.watch)
-            }
-        }
-    }
-}
-
-fn detect<T: Target>(
-    target: &mut T,
-    options: &Options,
-    watch: &mut dyn FnMut(&str) -> bool,
-) -> Vec<Evidence> {
-    let asked = Detector::ALL.into_iter().filter(|it| options.detectors.contains(it));
-    let evidence = |detector: Detector, series, cost, stopped: Option<&Stopped>| Evidence {
-        detector: detector.name().into(),
-        series,
-        cost,
-        stopped: stopped.map(ToString::to_string),
-    };
-    let Some(region) = Region::of(target.geometry()) else {
-        let why = Stopped::Lacks("the target is smaller than 640 MiB".into());
-        return asked.map(|it| evidence(it, Vec::new(), Cost::default(), Some(&why))).collect();
-    };
-    let mut stopped = {
-        let mut go_on = || watch("write a region in order");
-        let mut probe = Probe::new(target, options.seed, &mut go_on);
-        region::write(&mut probe, region).err()
-    };
-    let mut all = Vec::new();
-    let mut has_no_flash = false;
-    for detector in asked {
-        let mut go_on = || watch(detector.name());
-        let mut probe = Probe::new(target, options.seed ^ detector as u64, &mut go_on);
-        let measured = match &stopped {
-            Some(why) => Err(why.clone()),
-            // What it is not is not looked for: thousands of reads of a disk are minutes.
-            None if has_no_flash => Ok(Vec::new()),
-            None => detector.measure(&mut probe, region),
-        };
-        if detector == Detector::Kind
-            && let Ok(series) = &measured
-        {
-            has_no_flash = kind::estimate(series).iter().any(|it| excludes_flash(it).is_some());
-        }
-        let cost = probe.cost();
-        all.push(match measured {
-            Ok(series) => evidence(detector, series, cost, None),
-            Err(why) => {
-                let found = evidence(detector, Vec::new(), cost, Some(&why));
-                // What one detector lacks another may have; a drive that fails, or an end, is for all.
-                if !matches!(why, Stopped::Lacks(_)) {
-                    stopped = Some(why);
-                }
-                found
-            }
-        });
-    }
-    all
-}
-
-#[cfg(test)]
-mod tests {
-    use fourcorners_drive::{Nanos, Null};
-
-    use super::*;
-
-    fn of_null(us: f64) -> Vec<Finding> {
-        let mut target = Null::new(1 << 22, Nanos::from_micros(us));
-        let options = Options { detectors: Detector::ALL.to_vec(), ..Options::default() };
-        judge(&detect(&mut target, &options, &mut |_| true))
-    }
-
-    #[test]
-    fn of_what_answers_always_alike_nothing_is_determined_but_that_memory_is_memory() {
-        let determined = |findings: &[Finding]| -> Vec<(String, Option<String>)> {
-            let those = findings.iter().filter(|it| it.standing == Standing::Determined);
-            those.map(|it| (it.key.clone(), it.as_class().map(String::from))).collect()
-        };
-        let memory = of_null(3.0);
-        assert_eq!(determined(&memory), [("kind".into(), Some("memory".into()))]);
-        assert!(memory[1..].iter().all(|it| it.standing == Standing::Undetermined));
-        for us in [0.0, 10.0, 100.0, 5_000.0] {
-            let kinds: Vec<_> =
-                determined(&of_null(us)).into_iter().filter(|(key, _)| key != "kind").collect();
-            assert!(kinds.is_empty(), "{us} us: {kinds:?}");
-        }
-        // What takes a tenth of a millisecond at any size moves no data: no drive does that.
-        assert_eq!(determined(&of_null(100.0)), []);
-    }
-
-    #[test]
-    fn of_a_target_that_is_too_small_nothing_is_written() {
-        let mut target = Null::new(1 << 20, Nanos::from_micros(3.0));
-        let found = detect(&mut target, &Options::default(), &mut |_| true);
-        assert!(found.iter().all(|it| it.cost.gb == 0.0 && it.stopped.is_some()), "{found:?}");
-        let findings = judge(&found);
-        assert!(findings.iter().all(|it| it.standing == Standing::Undetermined), "{findings:?}");
     }
 }

@@ -36,6 +36,11 @@ impl Noise {
     }
 }
 
+/// Where the random numbers of noise begin.
+pub(super) fn first_random(seed: u64) -> u64 {
+    seed ^ 0x006e_6f69_7379
+}
+
 /// A target that is seen through noise.
 pub struct Noisy<'a, T> {
     target: &'a mut T,
@@ -50,10 +55,19 @@ pub struct Noisy<'a, T> {
 impl<'a, T: Target> Noisy<'a, T> {
     /// `seed` is of the noise.
     pub fn new(target: &'a mut T, noise: Noise, seed: u64) -> Noisy<'a, T> {
+        Noisy::going_on(target, noise, first_random(seed))
+    }
+
+    /// Where an earlier one ended, which had nothing in flight.
+    pub(super) fn going_on(target: &'a mut T, noise: Noise, random: u64) -> Noisy<'a, T> {
         let depth = target.geometry().queue_depth as usize;
         let submitted = vec![Nanos::ZERO; depth];
-        let random = Random(seed ^ 0x006e_6f69_7379);
-        Noisy { target, noise, random, submitted, unseen: BinaryHeap::new() }
+        Noisy { target, noise, random: Random(random), submitted, unseen: BinaryHeap::new() }
+    }
+
+    /// Where its random numbers are.
+    pub(super) fn random(&self) -> u64 {
+        self.random.0
     }
 
     /// When an answer is seen that came at `at` to what was submitted at `submitted`.

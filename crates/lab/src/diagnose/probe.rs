@@ -57,6 +57,11 @@ impl<'a, T: Target> Probe<'a, T> {
         self.target.geometry()
     }
 
+    /// What the target's clock says.
+    pub(super) fn now(&self) -> Nanos {
+        self.target.now()
+    }
+
     /// What all so far has cost.
     pub(super) fn cost(&self) -> Cost {
         Cost {

@@ -22,13 +22,19 @@ use super::super::args::TargetArgs;
   compression   whether less is stored of data that compresses; a ninth of the drive, 2.2 GB at least
   spare         how much a full drive takes at random before it collects; TRIMs all of it first; 4.4 times the drive at most
   trim          whether a TRIM makes a used drive faster, and whether reads wait for one; 2.7 times the drive
+  collection    whether it wins back space in pauses, and whether writes stall for it; 3.5 times the drive at most
 Without --only and --budget: kind, row, read-ahead, write-buffer.
+
+With --out what each detector measured is kept as soon as it is finished, so that --resume goes on with the next: a real
+drive as it is, a virtual SSD as the last one left it. Virtual drives whose state cannot be kept (hard disks, arrays, and
+SSDs with [log_blocks], [streams] or map.memory_kib) are diagnosed anew, which gives the same.
 
 Examples:
   fourcorners diagnose crucial-m4-256gb
   fourcorners diagnose samsung-840-evo-250gb --only slc-cache
   fourcorners diagnose intel-x25-m-g2-80gb --budget 200G
   fourcorners diagnose crucial-m4-256gb --out found
+  fourcorners diagnose crucial-m4-256gb --resume found
   sudo fourcorners diagnose /dev/sdX --destroy /dev/sdX -o found.json
   fourcorners diagnose --again found.json -o page.html")]
 pub(in crate::cli) struct DiagnoseArgs {
@@ -46,7 +52,7 @@ pub(in crate::cli) struct DiagnoseArgs {
     pub(super) budget: Option<String>,
 
     /// Judge the samples of an earlier diagnosis (-o, --out) again; nothing is measured
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["target", "only", "budget", "noise"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["target", "only", "budget", "noise", "resume"])]
     pub(super) again: Option<PathBuf>,
 
     /// Show the detectors of a virtual drive its times through so much noise
@@ -64,6 +70,10 @@ pub(in crate::cli) struct DiagnoseArgs {
     /// Write diagnosis.html and diagnosis.json into this folder, replacing earlier ones
     #[arg(long, value_name = "DIR", group = "written")]
     pub(super) out: Option<PathBuf>,
+
+    /// Continue the stopped or killed diagnosis in this folder (--out); give the same arguments again
+    #[arg(long, value_name = "DIR", group = "written")]
+    pub(super) resume: Option<PathBuf>,
 
     /// Replace any other file of these names as well
     #[arg(long, requires = "written")]

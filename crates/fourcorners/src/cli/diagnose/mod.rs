@@ -2,6 +2,7 @@
 
 mod args;
 mod budget;
+mod kept;
 mod written;
 
 use std::io::{Write, stdout};
@@ -10,7 +11,8 @@ use std::path::Path;
 use comfy_table::{ContentArrangement, Table, presets};
 use fourcorners_drive::Geometry;
 use fourcorners_lab::device_under_test::DeviceUnderTest;
-use fourcorners_lab::diagnose::{Detector, Diagnosis, Options, SCHEMA, diagnose, judge};
+use fourcorners_lab::diagnose::{Detector, Diagnosis, Finished, Options, SCHEMA, go_on, judge};
+use fourcorners_lab::drive::Drive;
 use fourcorners_linux::Setup;
 use fourcorners_report::{finding_words, property_words};
 
@@ -22,6 +24,7 @@ use super::terminal::{columns, say};
 pub(in crate::cli) use args::DiagnoseArgs;
 use args::NoiseArg;
 use budget::Budget;
+use kept::{Begun, Keeper};
 use written::Outputs;
 
 /// I/Os in flight and bytes of one, at most, of all detectors.
@@ -44,6 +47,8 @@ pub(super) fn run(args: &DiagnoseArgs) -> Result<End, Failure> {
         )));
     }
     let options = options(args, &device).map_err(Failure::Usage)?;
+    // Before anything is created: what cannot go on is refused.
+    let begun = Begun::open(args, &device, &options).map_err(Failure::Usage)?;
     let interrupt = Interrupt::listen()?;
     let outputs = Outputs::check(args, device.place().as_deref()).map_err(Failure::Usage)?;
     say(&statement(&typed, &device, &options));
@@ -52,7 +57,10 @@ pub(super) fn run(args: &DiagnoseArgs) -> Result<End, Failure> {
         Failure::Usage(error.to_string())
     };
     let device = device.create().map_err(|error| usage(&error))?;
-    let mut ready = device.open_for(SETUP).map_err(|error| usage(&error))?;
+    let ready = device.open_for(SETUP).map_err(|error| usage(&error))?;
+    let (mut drive, finished) = begun.go_on(&device, ready.drive).map_err(|error| usage(&error))?;
+    let mut keeper =
+        Keeper::of(&begun, outputs.folder(), &device, &options).map_err(|error| usage(&error))?;
     let mut running = String::new();
     let mut watch = |what: &str| {
         if running != what {
@@ -61,8 +69,12 @@ pub(super) fn run(args: &DiagnoseArgs) -> Result<End, Failure> {
         }
         !interrupt.asked()
     };
-    let diagnosis = diagnose(&mut ready.drive, &typed, &options, &mut watch);
-    tell(args, &diagnosis, &outputs)
+    let mut keep = |drive: &Drive, finished: &Finished| keeper.keep(drive, finished);
+    let diagnosis = go_on(&mut drive, &typed, &options, finished, &mut watch, &mut keep);
+    let end = tell(args, &diagnosis, &outputs)?;
+    // Once the results are written: until then it can be had again.
+    keeper.end();
+    Ok(end)
 }
 
 /// Which detectors are run: those that were named, or those that the budget is enough for.

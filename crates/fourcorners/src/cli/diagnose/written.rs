@@ -41,7 +41,8 @@ impl Outputs {
     /// What is there, and what to do.
     pub(super) fn check(args: &DiagnoseArgs, read: Option<&Path>) -> Result<Outputs, String> {
         let in_folder = |folder: &PathBuf| [PAGE, DOCUMENT].map(|name| folder.join(name));
-        let paths = args.out.iter().flat_map(in_folder).chain(args.output.clone());
+        let folder = args.resume.as_ref().or(args.out.as_ref());
+        let paths = folder.into_iter().flat_map(in_folder).chain(args.output.clone());
         let files: Vec<Output> = paths.map(Output::at).collect();
         for Output { path, is_page } in &files {
             let kind = if *is_page { Kind::Page } else { Kind::Diagnosis };
@@ -51,7 +52,7 @@ impl Outputs {
         if let Some(missing) = beside.filter(|it| !it.as_os_str().is_empty() && !it.is_dir()) {
             return Err(format!("{}: there is no such folder; make it first", missing.display()));
         }
-        let made = args.out.as_ref().map(|folder| {
+        let made = folder.map(|folder| {
             ResultsFolder::at(folder, &[PAGE, DOCUMENT]).map_err(|error| {
                 let place = folder.display();
                 format!("cannot write into {place}: {error}; choose another --out")
@@ -75,6 +76,11 @@ impl Outputs {
             written.map_err(|error| anyhow::anyhow!("cannot write {}: {error}", path.display()))?;
         }
         Ok(())
+    }
+
+    /// The folder, if it is one.
+    pub(super) fn folder(&self) -> Option<&Path> {
+        self.folder.as_ref().map(ResultsFolder::path)
     }
 
     /// Where the page is.

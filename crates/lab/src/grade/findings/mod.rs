@@ -22,7 +22,7 @@ pub use population::{Drawn, draw};
 pub use shown::{Document, document, table};
 pub use truth::Grade;
 use truth::Told;
-pub use used::of_used;
+pub use used::{State, of_used};
 
 /// Mistakes that are shown of each property.
 const SHOWN: usize = 5;
@@ -84,8 +84,8 @@ pub struct Tally {
 pub struct Sampled {
     /// The drive.
     pub drawn: Drawn,
-    /// Whether it was used before.
-    pub used: bool,
+    /// How it was diagnosed.
+    pub state: State,
     /// What the detectors measured.
     pub evidence: Vec<Evidence>,
 }
@@ -105,10 +105,12 @@ pub fn sample(what: &Graded, watch: &(dyn Fn(usize) -> bool + Sync)) -> Vec<Samp
     let one = |(index, slot): &(usize, Mutex<Vec<Sampled>>)| {
         if watch(done.load(Ordering::Relaxed)) {
             let drawn = draw(what.seed, *index);
-            let in_state = |used| used::evidence(&drawn, what, used).map(|it| (used, it));
-            let both = [false, true].into_iter().filter_map(in_state);
-            let sampled = |(used, evidence)| Sampled { drawn: drawn.clone(), used, evidence };
-            *slot.lock().expect("no holder panics") = both.map(sampled).collect();
+            let in_state = |state| {
+                let (drawn, evidence) = used::evidence(&drawn, what, state)?;
+                Some(Sampled { drawn, state, evidence })
+            };
+            let all = State::ALL.into_iter().filter_map(in_state);
+            *slot.lock().expect("no holder panics") = all.collect();
         }
         done.fetch_add(1, Ordering::Relaxed);
         Ok::<(), std::convert::Infallible>(())
@@ -124,10 +126,11 @@ pub fn tally(
     reading: &dyn Fn(&[Evidence]) -> Vec<Finding>,
 ) -> Tally {
     let mut tally = Tally { noise: noise.name(), findings: BTreeMap::new() };
-    for Sampled { drawn, used, evidence } in sampled {
+    for Sampled { drawn, state, evidence } in sampled {
         for finding in reading(evidence) {
-            let Some(name) = used::name(&finding.key, *used) else { continue };
-            tally.findings.entry(name).or_default().add((drawn, *used), &finding, noise);
+            let Some(name) = used::name(&finding.key, *state) else { continue };
+            let used = *state == State::Used;
+            tally.findings.entry(name).or_default().add((drawn, used), &finding, noise);
         }
     }
     tally

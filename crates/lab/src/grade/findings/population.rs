@@ -34,6 +34,43 @@ impl Drawn {
         let set: Vec<String> = self.set.iter().map(|set| format!(" --set {set}")).collect();
         format!("{}{} --seed {}", self.base, set.concat(), self.seed)
     }
+
+    /// The same drive with another way to collect: half of them do so while idle, and half let writes stall for it. Its dies
+    /// have a hundred blocks or more, as those of real drives do, and half of the SLC caches are left out, which hide all of it.
+    pub(super) fn collecting(&self) -> Drawn {
+        let mut random = Random(self.seed ^ 0x0063_6f6c_6c65_6374);
+        if self.base != SSD {
+            return self.clone();
+        }
+        // Not all leave the drive as much as it needs to work.
+        loop {
+            let mut set = self.set.clone();
+            set.retain(|it| !it.starts_with("gc.pacing="));
+            if random.next().is_multiple_of(2) {
+                set.retain(|it| !it.starts_with("slc_buffer."));
+            }
+            with_small_blocks(&mut set);
+            let mut one_of = |choices: &[&str]| {
+                choices[(random.next() % choices.len() as u64) as usize].to_string()
+            };
+            let pacings = ["paced", "paced", "delayed", "delayed --set gc.stall=victim"];
+            for part in one_of(&pacings).split(" --set ") {
+                match part.split_once('=') {
+                    Some(_) => set.push(part.into()),
+                    None => set.push(format!("gc.pacing={part}")),
+                }
+            }
+            if one_of(&["yes", "no"]) == "yes" {
+                let idle =
+                    one_of(&["20", "50", "100", "250", "500", "1000", "2500", "6000", "15000"]);
+                set.push(format!("gc.idle_ms={idle}"));
+                set.push(format!("gc.idle_free_blocks={}", one_of(&["8", "12", "20", "40"])));
+            }
+            if let Ok(profile) = built_in(SSD, &set) {
+                return Drawn { set, profile, ..self.clone() };
+            }
+        }
+    }
 }
 
 /// The drive of this number: 1 to 8 GiB of flash; each mechanism that a detector looks for in about half of them, so that
@@ -126,6 +163,21 @@ fn settings(random: &mut Random) -> Vec<String> {
     let trim = trims[(more.next() % trims.len() as u64) as usize];
     set.extend(trim.iter().map(|it| format!("trim.{it}")));
     set
+}
+
+/// Blocks of half, a quarter or less of the size, until there are a hundred of them a plane.
+fn with_small_blocks(set: &mut Vec<String>) {
+    let value = |set: &[String], key: &str| {
+        let found = set.iter().find_map(|it| it.strip_prefix(key)?.parse::<u64>().ok());
+        found.unwrap_or_else(|| unreachable!("{key} is drawn"))
+    };
+    const KEYS: [&str; 2] = ["nand.pages_per_block=", "nand.blocks_per_plane="];
+    let [mut pages, mut blocks] = KEYS.map(|key| value(set, key));
+    while blocks < 100 && pages.is_multiple_of(2) {
+        (pages, blocks) = (pages / 2, blocks * 2);
+    }
+    set.retain(|it| !KEYS.iter().any(|key| it.starts_with(key)));
+    set.extend(KEYS.iter().zip([pages, blocks]).map(|(key, value)| format!("{key}{value}")));
 }
 
 /// What is stored at least of a drive's data, percent, if it compresses: every other one that has no SLC cache, which no

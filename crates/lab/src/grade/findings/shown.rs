@@ -175,8 +175,13 @@ undetermined and the reason is given.
 | `compression` | whether less is stored of data that compresses (`compression`), and how many times less at most (`compression_ratio`) | writes in order of eleven compressibilities go at rates that rise with it, below the rate of the link | a ninth of the drive, 2.2 GB at least |
 | `spare` | percent of its space that a full drive can be written at random before it collects (`spare_percent`) | emptied by a TRIM of all of it, filled in order and then written at random, the rate falls; twice | 4.4 times the drive at most |
 | `trim` | whether a TRIM works, does nothing or is not offered (`trim`), and whether reads wait for one (`trim_holds_up_reads`) | a used drive writes faster at random after a TRIM of half of it; reads are sent right after TRIMs | 2.7 times the drive |
+| `collection` | whether it wins back space in pauses (`collection_idle`), and whether writes stall for it (`collection_pacing`: paced, stalls) | a used drive writes faster at random after a pause, and one that was only filled does not; the longest waits of writes, in programs | 3.5 times the drive at most |
 
 Without options `kind`, `row`, `read-ahead` and `write-buffer` are run, which write a twentieth of the drive at most.
+
+With `--out DIR` what each detector measured is kept as soon as it is finished, and `--resume DIR` goes on with the next one: a real drive
+as it is, a virtual SSD as the last one left it, so that the findings are those of a run in one piece, to the bit. Virtual drives whose
+state cannot be kept (hard disks, arrays, SSDs with `[log_blocks]`, `[streams]` or `map.memory_kib`) are diagnosed anew, which gives the same.
 
 What it cannot know: a model's drives have the mechanisms of this project's model, and a real drive may have others. A pattern that
 does not fit is undetermined, but agreement with drawn drives is no proof for hardware. A write buffer is seen only if the link fills
@@ -192,6 +197,10 @@ sooner than those of the flash. A drive whose TRIMs do nothing, free a part or a
 that shows another figure the second time. Data that lies in free blocks with one bit a cell takes more of it, and how much does depends
 on what was written before: drives with such a cache are not graded for it, nor those where a block of each die is more than half a
 point and a twentieth of it.
+That a drive collects in pauses is seen only if collection makes it slower and what it wins shows in a thirty-second of the drive, and
+that it does not is said only of a drive that has something to win. A cache that is emptied in pauses hides both: of a drive that is faster
+after a pause also when it was just filled, nothing is said. After how long it begins is not said. Paced are writes that
+wait for ten programs at most; a flush has to wait for the flash, or what a program takes is not known.
 
 ## Drives that are drawn
 
@@ -201,7 +210,8 @@ take none, so that the others are the control. One drive in 20 is a hard disk. W
 form, before anything is measured (`crates/lab/src/grade/findings/truth.rs`). Wrong is what is said and not so, and also what is said
 where the times cannot tell, even if it is right. Where the closed form is known only within bounds and they do not decide, a drive is not
 among those that can be told; what is said of it counts if it is wrong. Rows of `used` are of every fourth drive, filled and written at
-random by once to twice its size before. The noise `lab` makes times vary by 1 % and
+random by once to twice its size before. `collection` is run on each drive with another way to collect: half do so in pauses, half stall,
+and half of the caches are left out. The noise `lab` makes times vary by 1 % and
 2 us, `host` by 3 % and 48 us, with a clock of 1 us and one answer in a thousand 1 to 10 ms late.
 
 ";
@@ -210,7 +220,7 @@ const CATALOGUE: &str = "\
 ## Drives of the catalogue
 
 Without noise; large ones are scaled down, with the same dies, link and controller. Bold is wrong. In brackets is what could be told
-and was not. `spare` and `trim` are not run, which write a drive at random for longer than all others together.
+and was not. `spare`, `trim` and `collection` are not run, which write a drive at random for longer than all others together.
 
 ";
 

@@ -11,6 +11,8 @@ use crate::diagnose::{
 
 use super::rates::{self, RandomUs};
 
+mod collection;
+
 /// By how many times writes at random are slower is known to so large a share.
 const KNOWN_TO: f64 = 1.02;
 
@@ -89,6 +91,7 @@ pub(super) fn of(profile: &Profile, key: &str) -> (Truth, Told) {
         "compression" => compression(ssd),
         "spare_percent" => spare(ssd),
         "trim" => trim(ssd),
+        "collection_idle" | "collection_pacing" => collection::of(ssd, key),
         _ => {
             let (truth, told) = of_ssd(ssd, key);
             (truth, told.into())

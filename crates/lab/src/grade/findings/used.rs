@@ -1,7 +1,10 @@
-//! Drawn drives that were used before somebody wants to know what is inside: the usual case.
+//! The states in which drawn drives are diagnosed: new, used, and with collection drawn.
 //!
-//! What a detector finds must not depend on it, where it empties the drive first. Those that write all of a drive at random
-//! are run once more, on the same drive after it was filled and written at random by once to twice its size.
+//! Drives that were used before somebody wants to know what is inside are the usual case. What a detector finds must not
+//! depend on it, where it empties the drive first. Those that write all of a drive at random are run once more, on the same
+//! drive after it was filled and written at random by once to twice its size.
+//!
+//! When a drive collects is drawn apart (`population.rs`): of drives that stall, what other detectors find is another matter.
 
 use fourcorners_drive::{Nanos, Target};
 use fourcorners_record::{Data, Job, Pattern, Until};
@@ -22,32 +25,67 @@ const ONE_IN: usize = 4;
 /// After its use a drive rests.
 const REST: Nanos = Nanos(60_000_000_000);
 
+/// How a drawn drive is diagnosed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum State {
+    /// As it is drawn, and new.
+    New,
+    /// The same after it was used.
+    Used,
+    /// New, and when it collects is drawn, too.
+    Collects,
+}
+
+impl State {
+    pub(super) const ALL: [State; 3] = [State::New, State::Used, State::Collects];
+}
+
 /// What grades call a property of drives that were used before.
 pub fn of_used(key: &str) -> String {
     format!("{key}, used")
 }
 
 /// What a property is called among the grades; nothing of what is not graded in this state.
-pub(super) fn name(key: &str, used: bool) -> Option<String> {
-    match used {
-        false => Some(key.into()),
-        true => (key == KEY).then(|| of_used(key)),
+pub(super) fn name(key: &str, state: State) -> Option<String> {
+    let is_of_collection = Detector::Collection.keys().contains(&key);
+    match state {
+        State::New => (!is_of_collection).then(|| key.into()),
+        State::Used => (key == KEY).then(|| of_used(key)),
+        State::Collects => is_of_collection.then(|| key.into()),
     }
 }
 
-/// What is measured of a drive, new or used; nothing if nothing is looked for in this state.
-pub(super) fn evidence(drawn: &Drawn, what: &Graded, used: bool) -> Option<Vec<Evidence>> {
+/// What is measured of a drive in a state, and of which; nothing if nothing is looked for in it.
+pub(super) fn evidence(
+    drawn: &Drawn,
+    what: &Graded,
+    state: State,
+) -> Option<(Drawn, Vec<Evidence>)> {
     let mut detectors = what.detectors.clone();
-    let mut drive = Drive::from_profile(&drawn.profile);
-    if used {
-        detectors.retain(|it| DETECTORS.contains(it));
-        if !detectors.contains(&Detector::Spare) || !drawn.index.is_multiple_of(ONE_IN) {
-            return None;
+    let looks_for = |it: Detector| what.detectors.contains(&it);
+    match state {
+        State::New => detectors.retain(|it| *it != Detector::Collection),
+        State::Used => {
+            detectors.retain(|it| DETECTORS.contains(it));
+            if !looks_for(Detector::Spare) || !drawn.index.is_multiple_of(ONE_IN) {
+                return None;
+            }
         }
+        State::Collects => {
+            detectors.retain(|it| [Detector::Kind, Detector::Collection].contains(it));
+            if !looks_for(Detector::Collection) {
+                return None;
+            }
+        }
+    }
+    let drawn = if state == State::Collects { drawn.collecting() } else { drawn.clone() };
+    let mut drive = Drive::from_profile(&drawn.profile);
+    if state == State::Used {
         drive.on(Use { seed: drawn.seed });
     }
     let options = Options { detectors, seed: drawn.seed, noise: what.noise };
-    Some(diagnose(&mut drive, drawn.base, &options, &mut |_| true).evidence)
+    let evidence = diagnose(&mut drive, drawn.base, &options, &mut |_| true).evidence;
+    Some((drawn, evidence))
 }
 
 /// Fills a target and writes it at random.
