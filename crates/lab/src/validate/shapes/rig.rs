@@ -121,7 +121,8 @@ impl Rig {
     pub(super) fn with_slots(mut self, slots: Option<u32>) -> Rig {
         self.slots = slots.map(|slots| (slots as usize).max(1));
         let queues = Queues { waiting: vec![VecDeque::new(); self.cpus], ..Queues::default() };
-        self.queues = vec![queues; self.drives.len()];
+        // Without a limit they are passed by, and nothing in them is counted.
+        self.queues = vec![queues; self.slots.map_or(0, |_| self.drives.len())];
         self
     }
 
