@@ -79,6 +79,8 @@ fn what_cannot_be_served_is_refused_in_a_line() {
     std::fs::write(dir.path().join("letters"), "dear reader").expect("it can be written");
     for (args, told) in [
         (&["m4-of-nobody"][..], "m4-of-nobody"),
+        (&["letters"], "letters is a real drive: only virtual ones are served"),
+        (&["./letters", "--destroy", "./letters"], "only virtual ones are served"),
         (&["crucial-m4-256gb", "--at", "tcp:0.0.0.0:10809"], "other machines"),
         (&["crucial-m4-256gb", "--at", "tcp:0.0.0.0:10809", "--contents", "c"], "--tls DIR"),
         (&["raid0:2xm4-of-nobody"], "m4-of-nobody"),
