@@ -20,7 +20,7 @@ impl Random {
     }
 
     fn below(&mut self, end: u64) -> u64 {
-        (u128::from(self.next()) * u128::from(end) >> 64) as u64
+        ((u128::from(self.next()) * u128::from(end)) >> 64) as u64
     }
 
     fn one_of<T: Copy>(&mut self, of: &[T]) -> T {
@@ -126,7 +126,7 @@ fn play<T: Target>(
         }
         seen.answered += 1;
         seen.refused += u64::from(fault.is_some());
-        let now = array.now().0 ^ u64::from(tag.0) << 48;
+        let now = array.now().0 ^ (u64::from(tag.0) << 48);
         seen.digest = (seen.digest ^ now).wrapping_mul(0x0100_0000_01b3).rotate_left(17);
         free.push(tag);
     }

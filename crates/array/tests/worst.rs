@@ -24,7 +24,7 @@ impl Stalling {
 
     /// Whether it stalls in this second.
     fn stalls(&self, second: u64) -> bool {
-        let mut z = (second << 8 | self.number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mut z = ((second << 8) | self.number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         (((z ^ (z >> 31)) >> 11) as f64) < self.chance * (1u64 << 53) as f64
