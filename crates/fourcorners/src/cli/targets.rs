@@ -144,16 +144,10 @@ pub(super) struct VirtualDrive<'a> {
 /// The virtual drive of a name or a profile.
 pub(super) fn find_virtual(asked: &VirtualDrive<'_>) -> Result<Box<Profile>, String> {
     let target = asked.name;
-    let real = || format!("{target} is a real drive: only virtual ones are {}", asked.why);
-    let is_there = Path::new(target).symlink_metadata().is_ok() && !target.ends_with(".toml");
-    // Before it is asked whether it may be written.
-    if is_there && matches!(catalogue::built_in(target, &[]), Err(CatalogueError::Unknown { .. })) {
-        return Err(real());
-    }
     let host = host_controller(asked.host)?;
     let changes = Changes { host: host.as_ref(), set: asked.set };
-    let nothing = Permission { destroy: Vec::new(), force: Vec::new() };
-    match find(target, None, changes, &nothing)? {
+    // Of a real one it is not asked whether it may be written.
+    match find_to_read(target, None, changes, &Permission::default())? {
         DeviceUnderTest::Virtual(profile) => {
             let planned = [DeviceUnderTest::Virtual(profile.clone())];
             check_memory(&planned, 1)?;
@@ -162,7 +156,7 @@ pub(super) fn find_virtual(asked: &VirtualDrive<'_>) -> Result<Box<Profile>, Str
         DeviceUnderTest::Array(_) => {
             Err(format!("{target} is an array: only single drives are {}", asked.why))
         }
-        _ => Err(real()),
+        _ => Err(format!("{target} is a real drive: only virtual ones are {}", asked.why)),
     }
 }
 

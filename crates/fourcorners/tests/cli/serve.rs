@@ -77,10 +77,13 @@ fn a_real_time_priority_is_the_serving_threads_or_is_refused_and_nothing_is_serv
 fn what_cannot_be_served_is_refused_in_a_line() {
     let dir = temporary();
     std::fs::write(dir.path().join("letters"), "dear reader").expect("it can be written");
+    std::fs::write(dir.path().join("scratch"), vec![1; 32 << 20]).expect("it can be written");
     for (args, told) in [
         (&["m4-of-nobody"][..], "m4-of-nobody"),
-        (&["letters"], "letters is a real drive: only virtual ones are served"),
-        (&["./letters", "--destroy", "./letters"], "only virtual ones are served"),
+        (&["scratch"], "scratch is a real drive: only virtual ones are served"),
+        (&["./scratch", "--destroy", "./scratch"], "only virtual ones are served"),
+        (&["letters"], "letters (file, 11 bytes) is too small"),
+        (&["."], ". is a directory"),
         (&["crucial-m4-256gb", "--at", "tcp:0.0.0.0:10809"], "other machines"),
         (&["crucial-m4-256gb", "--at", "tcp:0.0.0.0:10809", "--contents", "c"], "--tls DIR"),
         (&["raid0:2xm4-of-nobody"], "m4-of-nobody"),
