@@ -15,13 +15,16 @@ use sha2::{Digest, Sha256};
 use crate::device_under_test::DeviceUnderTest;
 use crate::diagnose::{Detector, Finished, Options};
 use crate::drive::Drive;
+use crate::kept_folder::KeptFolder;
 use crate::sealed::{self, Unread, hex};
 use crate::state::{self, StateFileError};
 use fourcorners_catalogue::Profile;
 
 /// Its name.
 const NAME: &str = "diagnosis.resume";
-const PLAN: &str = "plan.json";
+/// What the names of a detector's files end with.
+const EVIDENCE: &str = "json";
+const STATE: &str = "state";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Of which diagnosis the files are.
@@ -133,25 +136,21 @@ impl Begun {
 /// The folder of a diagnosis.
 #[derive(Clone, Debug)]
 pub struct DiagnosisFolder {
-    folder: PathBuf,
+    folder: KeptFolder,
     /// Of a virtual drive, whose state is kept if it has one.
     profile: Option<Box<Profile>>,
 }
 
 impl DiagnosisFolder {
-    /// The folder beside `results`, which need not be there; not what a link of its name leads to.
     fn at(
         results: &Path,
         device: &DeviceUnderTest,
     ) -> Result<DiagnosisFolder, DiagnosisFolderError> {
-        let folder = results.join(NAME);
-        match folder.symlink_metadata() {
-            Ok(there) if !there.is_dir() => {
-                let error = io::Error::other("it is no folder of a diagnosis: remove it");
-                Err(DiagnosisFolderError::Folder { place: folder, error })
-            }
-            _ => Ok(DiagnosisFolder { folder, profile: profile(device).cloned().map(Box::new) }),
-        }
+        let folder = KeptFolder::at(results, NAME).map_err(|place| {
+            let error = io::Error::other("it is no folder of a diagnosis: remove it");
+            DiagnosisFolderError::Folder { place, error }
+        })?;
+        Ok(DiagnosisFolder { folder, profile: profile(device).cloned().map(Box::new) })
     }
 
     /// A new folder for a diagnosis that begins; what an earlier one left is replaced.
@@ -164,13 +163,9 @@ impl DiagnosisFolder {
         options: &Options,
     ) -> Result<DiagnosisFolder, DiagnosisFolderError> {
         let this = DiagnosisFolder::at(results, device)?;
-        this.remove();
-        let made = fs::create_dir(&this.folder).or_else(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => Ok(()),
-            _ => Err(error),
-        });
-        made.and_then(|()| sealed::write(&this.folder.join(PLAN), &Plan::of(device, options)))
-            .map_err(|error| DiagnosisFolderError::Folder { place: this.folder.clone(), error })?;
+        this.folder.begin(&Plan::of(device, options), is_part).map_err(|error| {
+            DiagnosisFolderError::Folder { place: this.folder.path().to_path_buf(), error }
+        })?;
         Ok(this)
     }
 
@@ -185,7 +180,7 @@ impl DiagnosisFolder {
     ) -> Result<Begun, DiagnosisFolderError> {
         let folder = DiagnosisFolder::at(results, device)?;
         let place = || results.to_path_buf();
-        let Some(found) = read::<Plan>(&folder.folder.join(PLAN))? else {
+        let Some(found) = read::<Plan>(&folder.folder.plan())? else {
             return Err(DiagnosisFolderError::Nothing { place: place() });
         };
         let wanted = Plan::of(device, options);
@@ -247,27 +242,23 @@ impl DiagnosisFolder {
 
     /// Removes the files, and the folder if nothing else is in it.
     pub fn remove(&self) {
-        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        for path in entries.map(|entry| entry.path()).filter(|path| self.is_ours(path)) {
-            let _ = fs::remove_file(path);
-        }
-        let _ = fs::remove_dir(&self.folder);
-    }
-
-    /// Whether a file in the folder is one of ours, or one that we had no time to finish.
-    fn is_ours(&self, path: &Path) -> bool {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let of = |it: &Detector| [self.evidence(*it), self.state(*it)].iter().any(|it| it == path);
-        name.starts_with(".fourcorners-") || name == PLAN || Detector::ALL.iter().any(of)
+        self.folder.remove(is_part);
     }
 
     fn evidence(&self, detector: Detector) -> PathBuf {
-        self.folder.join(format!("{}.json", detector.name()))
+        self.folder.path().join(format!("{}.{EVIDENCE}", detector.name()))
     }
 
     fn state(&self, detector: Detector) -> PathBuf {
-        self.folder.join(format!("{}.state", detector.name()))
+        self.folder.path().join(format!("{}.{STATE}", detector.name()))
     }
+}
+
+/// Whether a file of this name is one of a detector's.
+fn is_part(name: &str) -> bool {
+    let named = |stem: &str| Detector::named(stem).is_some();
+    name.rsplit_once('.')
+        .is_some_and(|(stem, kind)| [EVIDENCE, STATE].contains(&kind) && named(stem))
 }
 
 /// That of a virtual drive which is one.
@@ -449,7 +440,7 @@ mod tests {
         ] {
             assert!(said(&mine, &other).contains("the same arguments"), "{other:?}");
         }
-        let plan = dir.path().join(NAME).join(PLAN);
+        let plan = dir.path().join(NAME).join("plan.json");
         let of_old = Plan { version: "0.0.1".into(), ..Plan::of(&mine, &options) };
         sealed::write(&plan, &of_old).expect("it is ours");
         assert!(said(&mine, &options).contains("0.0.1"));

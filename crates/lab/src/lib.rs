@@ -49,6 +49,7 @@ pub mod drive;
 pub mod grade;
 mod heat;
 pub mod host_cost;
+mod kept_folder;
 pub mod memory;
 pub mod new_drive;
 pub mod real_tasks;

@@ -2,7 +2,6 @@
 //! says of which review it is and one for each record that was begun. A file is a line with the
 //! SHA-256 of the rest, and JSON. The folder is removed when the review is whole.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -12,12 +11,12 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::Session;
+use crate::kept_folder::KeptFolder;
 use crate::review::Checkpoint;
 use crate::sealed::{self, Unread, hex};
 
 /// Its name.
 pub(super) const NAME: &str = "review.resume";
-const PLAN: &str = "plan.json";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Of which review the files are.
@@ -103,32 +102,25 @@ pub struct Resumed {
 /// The folder of a review.
 #[derive(Clone, Debug)]
 pub struct ResumeFolder {
-    folder: PathBuf,
+    folder: KeptFolder,
 }
 
 impl ResumeFolder {
-    /// The folder beside `results`, which need not be there; not what a link of its name leads to.
     fn at(results: &Path) -> io::Result<ResumeFolder> {
-        let folder = results.join(NAME);
-        match folder.symlink_metadata() {
-            Ok(there) if !there.is_dir() => Err(io::Error::other(format!(
+        let folder = KeptFolder::at(results, NAME).map_err(|place| {
+            io::Error::other(format!(
                 "{} is no folder of a review: remove it, or choose another folder for the results",
-                folder.display()
-            ))),
-            _ => Ok(ResumeFolder { folder }),
-        }
+                place.display()
+            ))
+        })?;
+        Ok(ResumeFolder { folder })
     }
 
     /// A new folder for a review that begins; what an earlier one left is replaced.
     pub(super) fn begin(results: &Path, sessions: &[Session]) -> io::Result<ResumeFolder> {
-        let folder = ResumeFolder::at(results)?;
-        folder.remove();
-        match fs::create_dir(&folder.folder) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            _ => {}
-        }
-        sealed::write(&folder.folder.join(PLAN), &plan(sessions))?;
-        Ok(folder)
+        let this = ResumeFolder::at(results)?;
+        this.folder.begin(&plan(sessions), is_part)?;
+        Ok(this)
     }
 
     /// The folder beside `results` of a review that was ended, if it is the review of these sessions.
@@ -138,7 +130,7 @@ impl ResumeFolder {
     pub fn open(results: &Path, sessions: &[Session]) -> Result<Resumed, ResumeError> {
         let folder = ResumeFolder::at(results).map_err(ResumeError::NoFolder)?;
         let place = || results.to_path_buf();
-        let Some(found) = read::<Plan>(&folder.folder.join(PLAN))? else {
+        let Some(found) = read::<Plan>(&folder.folder.plan())? else {
             return Err(ResumeError::Nothing { place: place() });
         };
         let wanted = plan(sessions);
@@ -165,28 +157,18 @@ impl ResumeFolder {
 
     /// Removes the files, and the folder if nothing else is in it.
     pub(super) fn remove(&self) {
-        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        for path in entries.map(|entry| entry.path()).filter(|path| is_ours(path)) {
-            // What cannot be removed is in nobody's way.
-            let _ = fs::remove_file(path);
-        }
-        let _ = fs::remove_dir(&self.folder);
+        self.folder.remove(is_part);
     }
 
     fn place(&self, slot: usize) -> PathBuf {
-        self.folder.join(format!("{slot}.json"))
+        self.folder.path().join(format!("{slot}.json"))
     }
 }
 
-/// Whether a file in the folder is one of ours, or one that we had no time to finish.
-fn is_ours(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    if name.starts_with(".fourcorners-") {
-        return true;
-    }
-    let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-    let numbered = !stem.is_empty() && stem.bytes().all(|byte| byte.is_ascii_digit());
-    path.extension().is_some_and(|it| it == "json") && (numbered || path.ends_with(PLAN))
+/// Whether a file of this name is that of a record.
+fn is_part(name: &str) -> bool {
+    let slot = name.strip_suffix(".json").unwrap_or_default();
+    !slot.is_empty() && slot.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn plan(sessions: &[Session]) -> Plan {
