@@ -286,7 +286,7 @@ fn an_interrupted_diagnosis_says_what_it_has() {
     assert_eq!(listing(dir.path()).len(), 1, "nothing else is left");
 }
 
-/// Ends a diagnosis when its folder says that so many detectors are finished.
+/// Signals a diagnosis as soon as `finished` detectors are kept in its folder.
 fn ended_after(dir: &Path, args: &[&str], finished: usize, by: Signal) -> Ran {
     let mut started = start(dir, args);
     wait_for("so many finished detectors", || {

@@ -1,21 +1,22 @@
 //! When a drive collects: whether it does so while nobody asks for anything, and whether writes stall for it.
 //!
-//! The drive is filled in order and written at random until it is used. Then so many bytes are written at random and made
-//! durable again and again, with pauses between: what was collected in a pause need not be collected while they are written.
+//! The drive is filled in order and written at random until it is used. Then comes trial after trial, some of them behind a
+//! pause: a trial writes a fixed number of bytes at random, and flushes. What was collected in a pause need not be collected
+//! during the trial behind it.
 //! A time with a pause before it is held against those without one right before it, so that a drive that is not yet steady
 //! is judged by what it was then; and what a pause won is used up before the next. How long a write waits at most tells
 //! whether the rest of the work stops the host: paced collection makes it wait for a few programs, a stall for all of a block.
 //!
-//! There are two controls, both on the drive when it was only filled and had nothing to collect. A pause that makes it faster
-//! then empties a cache, and the same would be seen of the used drive. And a used drive that is no slower than a filled one
-//! has nothing to win by a pause, so that it collects in none is not said.
+//! There are two controls, both on the drive when it was only filled and had nothing to collect. If a pause makes it faster
+//! even then, the pause empties a cache, and would do so on the used drive, too: nothing is said. And a used drive that is no
+//! slower than a filled one has nothing to win: that it does not collect in pauses is not said of it.
 
 use fourcorners_drive::{Geometry, Nanos, Target};
 use fourcorners_record::diagnosis::{Finding, Series};
 
-use super::probe::{Probe, Stopped};
+use super::probe::{Probe, Stopped, part};
 use super::region::UNIT;
-use super::statistics::{median, quantile};
+use super::statistics::{mean, median, quantile, variation};
 
 const IDLE: &str = "collection_idle";
 const PACING: &str = "collection_pacing";
@@ -24,13 +25,13 @@ const MIB: u64 = 1 << 20;
 /// Pieces of the drive by which times are taken, and how many of them are written at random until it is used.
 const PIECES: u64 = 256;
 const TO_USE: u64 = 384;
-/// The last of them, of which the longest waits are looked at.
+/// The longest wait is taken of each of the last of them.
 const LAST: u64 = 64;
-/// Finer pieces, of which a trial on the used drive has 1, 2, 4 and so on up to so many, and bytes at least.
+/// Finer pieces of the drive. A trial on the used drive has 1, 2, 4 .. or `MOST_FINE` of them, and at least these bytes.
 const FINE: u64 = 2048;
 const MOST_FINE: usize = 64;
 const LEAST_BYTES: u64 = 2 * MIB;
-/// Trials differ by so large a share at most where they can.
+/// It has the fewest whose times differ by no more than this share.
 const ALIKE: f64 = 0.05;
 /// Pieces written at a time on the filled drive, where nothing is collected yet, and the pauses before, milliseconds.
 const FILLED: u64 = 2;
@@ -40,14 +41,14 @@ const FLUSHED: u64 = 20;
 /// Trials without a pause before any with one, and those right before one that it is held against.
 const FIRST: usize = 12;
 const BEFORE: usize = 6;
-/// A pause is over when these are nearly as slow again, or when so many pieces were written.
+/// What a pause won is used up when trials take this share of the time before it again, or after so many pieces.
 const AGAIN: f64 = 0.96;
 const TO_USE_UP: u64 = 48;
-/// A pause, milliseconds, and how often there is one on the used drive. Shorter ones would say when it begins, but of a drive
-/// that half moves a block in one nothing is won by some that are long enough.
+/// Length of a pause, milliseconds, and how many there are on the used drive. Shorter pauses do not tell when collection
+/// begins: a block that is only half moved when a pause ends wins nothing yet.
 const LONGEST_MS: f64 = 60_000.0;
 const LONGEST: u64 = 2;
-/// A pause wins something if it makes the drive faster by this factor, and by so many standard errors.
+/// A pause wins something if the drive is faster behind it by this factor and by this many standard errors.
 pub(crate) const GAIN: f64 = 1.1;
 const ERRORS: f64 = 3.0;
 /// Nothing is less than this share of the time, and surely less than this one of what is lost to collection.
@@ -84,14 +85,14 @@ pub(super) fn bytes_at_random(geometry: Geometry) -> u64 {
 }
 
 fn piece(geometry: Geometry) -> u64 {
-    geometry.bytes() / PIECES / UNIT * UNIT
+    part(geometry, PIECES)
 }
 
 fn fine(geometry: Geometry) -> u64 {
-    geometry.bytes() / FINE / UNIT * UNIT
+    part(geometry, FINE)
 }
 
-/// Bytes of a trial of so many fine pieces.
+/// Bytes of a trial of `count` fine pieces.
 fn trial(geometry: Geometry, count: usize) -> u64 {
     (fine(geometry) * count as u64).max(LEAST_BYTES)
 }
@@ -134,12 +135,10 @@ impl<T: Target> Trials<'_, '_, T> {
 }
 
 pub(super) fn measure<T: Target>(probe: &mut Probe<'_, T>) -> Result<Vec<Series>, Stopped> {
-    const BLOCK: u64 = 128 << 10;
     let geometry = probe.geometry();
     let (piece, fine) = (piece(geometry), fine(geometry));
-    let all = geometry.bytes() / BLOCK * BLOCK;
     let series = |what: &str, samples: Vec<[f64; 2]>| Series { what: what.into(), samples };
-    probe.write_in_order(0, all, (BLOCK as u32, 8), u64::MAX)?;
+    let all = probe.fill()?;
     probe.flush()?;
     let [filled, in_order] = when_filled(probe, all, FILLED * piece)?;
     let mut flushed = Vec::new();
@@ -209,30 +208,19 @@ fn alike(used: &[[f64; 2]]) -> usize {
     let differ = |count: usize| {
         let sums: Vec<f64> =
             used.chunks_exact(count).map(|some| some.iter().map(|[_, us]| us).sum()).collect();
-        deviation(&sums)
+        variation(&sums)
     };
     let counts = std::iter::successors(Some(1), |count| Some(2 * count));
     let mut counts = counts.take_while(|count| *count <= MOST_FINE);
     counts.find(|count| differ(*count) <= ALIKE).unwrap_or(MOST_FINE)
 }
 
-fn mean(all: &[f64]) -> f64 {
-    all.iter().sum::<f64>() / all.len() as f64
-}
-
-/// The deviation of some numbers, a share of their mean.
-fn deviation(all: &[f64]) -> f64 {
-    let middle = mean(all);
-    let squares = all.iter().map(|it| (it / middle - 1.0).powi(2)).sum::<f64>();
-    (squares / (all.len() as f64 - 1.0).max(1.0)).sqrt()
-}
-
 /// What trials without a pause take.
 #[derive(Clone, Copy)]
 struct Without {
     us: f64,
-    /// Their deviation, a share of that.
-    deviation: f64,
+    /// Their standard deviation, a share of that.
+    variation: f64,
 }
 
 impl Without {
@@ -242,14 +230,14 @@ impl Without {
         median(&first.map(|[_, us]| *us).collect::<Vec<f64>>())
     }
 
-    /// By the last of them, and the deviation of those before the first pause.
+    /// By the last of them, and the variation of those before the first pause.
     fn of(samples: &[[f64; 2]]) -> Without {
         let none = |sample: &&[f64; 2]| sample[0] == 0.0;
         let first: Vec<f64> = samples.iter().take_while(none).map(|[_, us]| *us).collect();
         let last: Vec<f64> =
             samples.iter().rev().take_while(none).take(BEFORE).map(|[_, us]| *us).collect();
         // No clock is more exact than that.
-        Without { us: mean(&last), deviation: deviation(&first).max(0.005) }
+        Without { us: mean(&last), variation: variation(&first).max(0.005) }
     }
 }
 
@@ -274,7 +262,7 @@ fn won(samples: &[[f64; 2]]) -> Vec<Won> {
     let pauses = samples.iter().enumerate().filter(|(_, [pause, _])| *pause > 0.0);
     let of = |(at, [_, us]): (usize, &[f64; 2])| {
         let without = Without::of(&samples[..at]);
-        let error = without.deviation * (1.0 + 1.0 / BEFORE as f64).sqrt();
+        let error = without.variation * (1.0 + 1.0 / BEFORE as f64).sqrt();
         Won { without_us: without.us, share: 1.0 - us / without.us, error }
     };
     pauses.map(of).collect()

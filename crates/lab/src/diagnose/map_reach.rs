@@ -3,7 +3,7 @@
 use fourcorners_drive::{Geometry, Nanos, Target};
 use fourcorners_record::diagnosis::{Finding, Series};
 
-use super::probe::{Probe, Stopped};
+use super::probe::{Probe, Stopped, bytes_of_a_fill};
 use super::region::UNIT;
 use super::statistics::{capped_mean, quantile};
 
@@ -29,7 +29,7 @@ const PART_OF_A_PAGE: f64 = 4.0 * 1024.0 * 1024.0;
 
 /// Bytes that are written: all of it.
 pub(super) fn bytes(geometry: Geometry) -> u64 {
-    geometry.bytes() / (128 << 10) * (128 << 10)
+    bytes_of_a_fill(geometry)
 }
 
 fn spans(geometry: Geometry) -> Vec<u64> {
@@ -45,11 +45,11 @@ fn spans(geometry: Geometry) -> Vec<u64> {
 pub(super) fn measure<T: Target>(probe: &mut Probe<'_, T>) -> Result<Vec<Series>, Stopped> {
     let geometry = probe.geometry();
     probe.flush()?;
-    probe.write_in_order(0, bytes(geometry), (128 << 10, 8), u64::MAX)?;
+    let all = probe.fill()?;
     probe.flush()?;
     probe.idle(REST)?;
     // What a read takes at most: leaving the latest out would leave out the rarest reads of the map.
-    let units = bytes(geometry) / UNIT;
+    let units = all / UNIT;
     let mut anywhere = Vec::with_capacity(READS as usize);
     for _ in 0..READS {
         let unit = probe.below(units);

@@ -12,6 +12,19 @@ use crate::disturbed::Random;
 /// Bytes of the smallest I/O of the detectors.
 pub(super) const UNIT: u64 = 4096;
 
+/// Bytes of the blocks that a target is filled by.
+const FILL_BLOCK: u64 = 128 << 10;
+
+/// Bytes that are written when a target is filled: all of its whole blocks.
+pub(super) fn bytes_of_a_fill(geometry: Geometry) -> u64 {
+    geometry.bytes() / FILL_BLOCK * FILL_BLOCK
+}
+
+/// Bytes of one of so many equal parts of a target, in whole units.
+pub(super) fn part(geometry: Geometry, parts: u64) -> u64 {
+    geometry.bytes() / parts / UNIT * UNIT
+}
+
 /// I/Os between two looks at whoever watches.
 const LOOK_AFTER: u32 = 512;
 
@@ -195,6 +208,13 @@ impl<'a, T: Target> Probe<'a, T> {
         }
         let job = self.job_in_order(start, bytes, (block, depth), Data::Incompressible);
         Ok(each_mark(&self.run(&job, mark)?))
+    }
+
+    /// Writes all of the target in order, in whole blocks of 128 KiB; how many bytes that are.
+    pub(super) fn fill(&mut self) -> Result<u64, Stopped> {
+        let bytes = bytes_of_a_fill(self.geometry());
+        self.write_in_order(0, bytes, (FILL_BLOCK as u32, 8), u64::MAX)?;
+        Ok(bytes)
     }
 
     /// Writes a range in order, of whose data so many percent can be removed; how long that took, microseconds.

@@ -20,8 +20,8 @@ use fourcorners_drive::{Geometry, Target};
 use fourcorners_record::diagnosis::{Finding, Series};
 
 use super::empty;
-use super::probe::{Probe, Stopped};
-use super::region::{Region, UNIT};
+use super::probe::{Probe, Stopped, part};
+use super::region::Region;
 
 const KEY: &str = "spare_percent";
 /// Pieces of the drive by which times are taken, and most that are written at random.
@@ -65,7 +65,7 @@ pub(super) fn bytes_at_random(geometry: Geometry) -> u64 {
 }
 
 fn piece(geometry: Geometry) -> u64 {
-    geometry.bytes() / PIECES / UNIT * UNIT
+    part(geometry, PIECES)
 }
 
 pub(super) fn measure<T: Target>(
@@ -88,15 +88,13 @@ pub(super) fn measure<T: Target>(
 }
 
 fn one_round<T: Target>(probe: &mut Probe<'_, T>, region: Region) -> Result<Vec<Series>, Stopped> {
-    const BLOCK: u64 = 128 << 10;
-    let geometry = probe.geometry();
-    let (piece, all) = (piece(geometry), geometry.bytes() / BLOCK * BLOCK);
+    let piece = piece(probe.geometry());
     let mut series = empty::measure(probe, region)?;
     if empty::is_not(&series).is_some() {
         return Ok(series);
     }
     // Without a rest behind it: an SLC cache is full then, and stays so.
-    probe.write_in_order(0, all, (BLOCK as u32, 8), u64::MAX)?;
+    let all = probe.fill()?;
     let mut times: Vec<f64> = Vec::new();
     while times.len() < MOST as usize && fall(&times).is_none() {
         times.extend(probe.write_at_random(all, AT_A_TIME * piece, piece)?);

@@ -36,6 +36,18 @@ pub(super) fn capped_mean(all: &[f64], most: f64) -> (f64, f64) {
     (mean, (squares / (count - 1.0).max(1.0) / count).sqrt())
 }
 
+/// The mean; of none NaN.
+pub(super) fn mean(all: &[f64]) -> f64 {
+    all.iter().sum::<f64>() / all.len() as f64
+}
+
+/// The standard deviation, a share of the mean.
+pub(super) fn variation(all: &[f64]) -> f64 {
+    let middle = mean(all);
+    let squares = all.iter().map(|it| (it / middle - 1.0).powi(2)).sum::<f64>();
+    (squares / (all.len() as f64 - 1.0).max(1.0)).sqrt()
+}
+
 /// Where a series goes from one level to another.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Change {

@@ -8,7 +8,7 @@
 use fourcorners_drive::{Geometry, Nanos, Target};
 use fourcorners_record::diagnosis::{Finding, Series};
 
-use super::probe::{Probe, Stopped};
+use super::probe::{Probe, Stopped, part};
 use super::region::UNIT;
 use super::statistics::{capped_mean, median};
 
@@ -54,7 +54,7 @@ pub(super) fn bytes_at_random(geometry: Geometry) -> u64 {
 }
 
 fn piece(geometry: Geometry) -> u64 {
-    geometry.bytes() / PIECES / UNIT * UNIT
+    part(geometry, PIECES)
 }
 
 pub(super) fn measure<T: Target>(probe: &mut Probe<'_, T>) -> Result<Vec<Series>, Stopped> {
@@ -73,12 +73,7 @@ pub(super) fn measure<T: Target>(probe: &mut Probe<'_, T>) -> Result<Vec<Series>
         return Ok(vec![offered]);
     }
     probe.flush()?;
-    probe.write_in_order(
-        0,
-        geometry.bytes() / (128 << 10) * (128 << 10),
-        (128 << 10, 8),
-        u64::MAX,
-    )?;
+    probe.fill()?;
     let piece = piece(geometry);
     let at_random = |probe: &mut Probe<'_, T>, pieces: u64, what: &str| {
         let times = probe.write_at_random(half, pieces * piece, piece)?;

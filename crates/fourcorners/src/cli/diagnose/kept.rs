@@ -104,7 +104,7 @@ impl Keeper {
         }
     }
 
-    /// Removes what is kept if there is nothing left to do, and else says how to go on.
+    /// Removes what is kept if nothing is left to do. Otherwise says how to go on.
     pub(super) fn end(&self) {
         let Some((folder, results)) = &self.folder else { return };
         match self.missing {
