@@ -1,5 +1,8 @@
 //! What holds of a cache: how often it hits, what it keeps out, and what write-back gains.
 
+mod common;
+
+use common::Random;
 use fourcorners_array::{Cache, CacheConfig, CacheCounts, CacheMode, Replacement};
 use fourcorners_catalogue::{Model, built_in};
 use fourcorners_drive::{
@@ -23,18 +26,6 @@ fn nulls(slots: u64, set: impl Fn(&mut CacheConfig)) -> Cache<Null> {
     let (ssd, disk) = (Nanos(100 * US), Nanos(10_000 * US));
     let (ssd, disk) = (Null::new(slots * BLOCK, ssd), Null::new(1 << 24, disk));
     Cache::new(&config(set), ssd, disk).expect("it is one")
-}
-
-struct Random(u64);
-
-impl Random {
-    /// 0 to 1, without 1 (SplitMix64).
-    fn share(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    }
 }
 
 /// Popularity by rank: the number k has a share of k^-alpha.

@@ -1,6 +1,9 @@
 //! Commands of every kind at every size and alignment, on arrays of every kind: each is answered once, time never
 //! goes back, and the same commands have the same answers.
 
+mod common;
+
+use common::Random;
 use fourcorners_array::{Array, ArrayConfig, Level};
 use fourcorners_drive::config::SsdConfig;
 use fourcorners_drive::{Fault, FaultCause, Io, Lba, Nanos, Null, Op, Ssd, Tag, Target};
@@ -8,48 +11,28 @@ use fourcorners_drive::{Fault, FaultCause, Io, Lba, Nanos, Null, Op, Ssd, Tag, T
 /// Commands in all.
 const COMMANDS: u64 = 10_000_000;
 
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, end: u64) -> u64 {
-        ((u128::from(self.next()) * u128::from(end)) >> 64) as u64
-    }
-
-    fn one_of<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len() as u64) as usize]
-    }
-
-    /// An I/O of any kind and size; one in some hundreds is out of range.
-    fn io(&mut self, sectors: u64) -> Io {
-        let op = match self.below(100) {
-            0..4 => return Io::FLUSH,
-            4..8 => Op::Trim,
-            8..50 => Op::Read,
-            _ => Op::Write,
-        };
-        let length = match self.below(32) {
-            0 => self.one_of(&[0, 1, 7, 8, 9, 65_535, u32::MAX]),
-            1..4 => 1 + self.below(4096) as u32,
-            4..20 => 8,
-            _ => 8 * (1 + self.below(64) as u32),
-        };
-        let lba = match self.below(256) {
-            0 => u64::MAX - self.below(1 << 10),
-            1 => self.below(sectors * 2),
-            // Where many meet in a stripe.
-            2..64 => self.below(sectors.min(4096)),
-            _ => self.below(sectors) / 8 * 8,
-        };
-        Io { op, lba: Lba(lba), sectors: length, ..Io::FLUSH }
-    }
+/// An I/O of any kind and size; one in some hundreds is out of range.
+fn drawn_io(random: &mut Random, sectors: u64) -> Io {
+    let op = match random.below(100) {
+        0..4 => return Io::FLUSH,
+        4..8 => Op::Trim,
+        8..50 => Op::Read,
+        _ => Op::Write,
+    };
+    let length = match random.below(32) {
+        0 => random.one_of(&[0, 1, 7, 8, 9, 65_535, u32::MAX]),
+        1..4 => 1 + random.below(4096) as u32,
+        4..20 => 8,
+        _ => 8 * (1 + random.below(64) as u32),
+    };
+    let lba = match random.below(256) {
+        0 => u64::MAX - random.below(1 << 10),
+        1 => random.below(sectors * 2),
+        // Where many meet in a stripe.
+        2..64 => random.below(sectors.min(4096)),
+        _ => random.below(sectors) / 8 * 8,
+    };
+    Io { op, lba: Lba(lba), sectors: length, ..Io::FLUSH }
 }
 
 fn config(random: &mut Random) -> (ArrayConfig, usize) {
@@ -97,7 +80,7 @@ fn play<T: Target>(
         while submitted < commands
             && let Some(tag) = free.pop()
         {
-            let io = random.io(geometry.sectors);
+            let io = drawn_io(random, geometry.sectors);
             flying[tag.0 as usize] = Some(io);
             array.submit(tag, io);
             submitted += 1;
