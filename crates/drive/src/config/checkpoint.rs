@@ -12,9 +12,9 @@ use super::{ConfigError, within};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CheckpointSection {
-    /// Write commands from one to the next, 1 to 2^30.
+    /// Write commands from one to the next, 1 to 2^30; with `by_data` as many times 4 KiB.
     pub every_writes: u32,
-    /// Whether a write command counts once for each 4 KiB that it touches, as what changes of the map does.
+    /// Whether 4 KiB that are written count, instead of write commands: so much of the map changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_data: Option<bool>,
     /// Microseconds for which the controller takes no command, 0 to 10^7.

@@ -22,7 +22,7 @@ impl Checkpoint {
         Checkpoint { every_writes, pause, left: every_writes }
     }
 
-    /// How long the controller pauses before it takes the next write command, which counts `times`.
+    /// How long the controller pauses before it takes the next write command, which counts as `times` commands.
     #[inline]
     pub(super) fn before_write(&mut self, times: u32) -> Nanos {
         if self.left >= times {

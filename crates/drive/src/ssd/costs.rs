@@ -30,7 +30,7 @@ pub(super) struct CommandCosts {
     pub(super) stored_granule: Nanos,
     /// For a row that collection or a merge programs.
     pub(super) moved_row: Nanos,
-    /// Whether a write counts for each 4 KiB of it until the map is saved.
+    /// Whether the map is saved after so many 4 KiB, and not after so many write commands.
     saves_by_data: bool,
 }
 
@@ -58,7 +58,7 @@ impl HostCost {
 }
 
 impl CommandCosts {
-    /// How many times a write of so many 4 KiB counts until the map is saved.
+    /// What a write counts towards the next save of the map.
     #[inline]
     pub(super) fn saves(&self, written_4k: u64) -> u32 {
         if self.saves_by_data { written_4k as u32 } else { 1 }

@@ -235,9 +235,10 @@ fn compression(profile: &mut SsdConfig, below: Below<'_>) {
 }
 
 fn checkpoint(profile: &mut SsdConfig, below: Below<'_>) {
+    let every_writes = 1 + below(300) as u32;
     profile.checkpoint = Some(CheckpointSection {
-        every_writes: 1 + below(300) as u32,
-        by_data: None,
+        every_writes,
+        by_data: every_writes.is_multiple_of(2).then_some(true),
         pause_us: below(50_000) as f64 / 10.0,
     });
 }
