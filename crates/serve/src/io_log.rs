@@ -11,6 +11,8 @@ pub(crate) struct IoLog {
     entries: VecDeque<Entry>,
     /// The number of the first of them.
     first: u64,
+    /// The drive's time at which that of the entries begins.
+    origin: Nanos,
 }
 
 #[derive(Debug)]
@@ -20,13 +22,18 @@ struct Entry {
 }
 
 impl IoLog {
+    /// Times count from here on.
+    pub(crate) fn begins_at(&mut self, origin: Nanos) {
+        self.origin = origin;
+    }
+
     /// Number of the entry; when nothing is recorded a number of none.
     pub(crate) fn begin(&mut self, records: bool, at: Nanos, io: Io, zeroes: bool) -> u64 {
         if records {
             let flush = io.op == Op::Flush;
             self.entries.push_back(Entry {
                 io: TraceIo {
-                    at,
+                    at: Nanos(at.0.saturating_sub(self.origin.0)),
                     op: io.op,
                     offset_bytes: if flush { 0 } else { io.lba.bytes() },
                     bytes: if flush { 0 } else { io.bytes() },
@@ -46,7 +53,7 @@ impl IoLog {
     pub(crate) fn end(&mut self, entry: u64, at: Nanos, failed: bool) {
         let place = entry.checked_sub(self.first).and_then(|place| usize::try_from(place).ok());
         if let Some(entry) = place.and_then(|place| self.entries.get_mut(place)) {
-            entry.io.duration = Some(at.since(entry.io.at));
+            entry.io.duration = Some(Nanos(at.0.saturating_sub(self.origin.0)).since(entry.io.at));
             entry.io.flags.failed = failed;
             entry.ended = true;
         }

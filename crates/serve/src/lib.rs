@@ -1,4 +1,5 @@
-//! Virtual drives for real programs: a drive of the catalogue behind a socket, with its size, contents and times.
+//! Virtual drives for real programs: a drive of the catalogue behind a socket, with its size, contents and times; and real
+//! ones, passed on to be recorded ([`Turn::of_real`]).
 //!
 //! - [`nbd`]: the protocol of network block devices, bytes in and bytes out, without any I/O;
 //! - [`contents`]: what is stored, in memory or in a sparse file;
@@ -52,4 +53,4 @@ pub use tally::{
 };
 pub use time::{GRACE, Pace};
 pub use tls::{Tls, TlsError};
-pub use turn::{Answer, CutError, Outcome, PowerCut, Turn, TurnSettings};
+pub use turn::{Answer, CutError, Outcome, PowerCut, REAL_IO_BYTES, Turn, TurnSettings};

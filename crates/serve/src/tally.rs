@@ -105,7 +105,7 @@ pub struct Report {
     pub connections: Connections,
     /// How often the power was cut.
     pub power_cuts: u64,
-    /// Bytes of contents that are stored.
+    /// Bytes of contents that are stored; 0 of a real drive, which does not tell.
     pub stored_bytes: u64,
     /// What the NAND wrote over what the host wrote; of a virtual SSD that was written.
     pub write_amplification: Option<f64>,
@@ -134,6 +134,8 @@ pub enum Pacing {
     Behind,
     /// Virtual time, or nothing was asked: there are no wall times to judge.
     NotPaced,
+    /// A real drive: clients saw its own times, and the way to it besides.
+    Real,
 }
 
 /// One kind of request.
@@ -255,6 +257,8 @@ pub(crate) struct Beside {
     pub(crate) event: &'static str,
     pub(crate) elapsed: Nanos,
     pub(crate) time: String,
+    /// A real drive was passed on.
+    pub(crate) real: bool,
     /// 0 in virtual time.
     pub(crate) factor: f64,
     pub(crate) door: Nanos,
@@ -301,7 +305,10 @@ impl Tally {
             seconds: beside.elapsed.as_secs(),
             time: beside.time,
             door_us: beside.door.as_micros(),
-            pacing: self.pacing(beside.factor),
+            pacing: match beside.real {
+                true => Pacing::Real,
+                false => self.pacing(beside.factor),
+            },
             operations: operations.collect(),
             failed: self.failed,
             lateness_us,
@@ -414,6 +421,9 @@ impl Report {
                 "behind: wall times of this run are not the drive's (the latencies above and in a recording are)\n"
             }
             Pacing::NotPaced => "",
+            Pacing::Real => {
+                "a real drive: clients saw the latencies above, and the way here besides\n"
+            }
         };
         if let Some(recorded) = &self.recorded {
             text += &format!("recorded {} I/Os, {} lost", recorded.ios, recorded.lost);
@@ -446,6 +456,7 @@ mod tests {
             event: "end",
             elapsed: Nanos::from_secs(1),
             time: "real".into(),
+            real: false,
             factor: 1.0,
             door: Nanos::ZERO,
             backlog_most: 0,

@@ -1,16 +1,18 @@
-//! `fourcorners serve`: a virtual drive behind a socket, for programs that know nothing of it.
+//! `fourcorners serve`: a virtual drive behind a socket, for programs that know nothing of it; or a real one, to record it.
 
 mod door;
+mod pass_through;
 
 use std::io::{Write, stdout};
 use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use clap::{Args as ClapArgs, ValueEnum};
 use fourcorners_catalogue::Model;
-use fourcorners_drive::{Hdd, Nanos, Ssd, Target};
+use fourcorners_drive::{Geometry, Hdd, Nanos, Ssd, Target};
 use fourcorners_lab::array::{ArrayProfile, Several};
 use fourcorners_lab::state;
 use fourcorners_linux::guard::Permission;
@@ -46,11 +48,14 @@ const MEMORY_PERCENT: u64 = 75;
   nbdinfo 'nbd+unix:///?socket=m4.sock'
   fourcorners serve crucial-m4-256gb --at vhost-user:m4.sock    # for QEMU's vhost-user-blk-pci: docs/SERVE.md
   sudo fourcorners serve crucial-m4-256gb --at ublk             # /dev/ublkb0, for mkfs, mount and any program
-  fourcorners serve intel-x25-m-g2-160gb --at tcp:127.0.0.1:10809 --contents x25.img --record x25.trace")]
-/// Serve a virtual drive to real programs over NBD, or to a virtual machine, with its contents and its times
+  fourcorners serve intel-x25-m-g2-160gb --at tcp:127.0.0.1:10809 --contents x25.img --record x25.trace
+  fourcorners serve ./vm.img --destroy ./vm.img --record vm.trace    # a real drive or file, to record what is done to it")]
+/// Serve a virtual drive to real programs over NBD, or to a virtual machine, with its contents and its times; or pass a
+/// real drive on, to record what is done to it
 pub(super) struct ServeArgs {
     /// A drive of the catalogue, a profile (./mine.toml), or several as one: raid5:4xcrucial-m4-256gb,
-    /// cache:crucial-m4-64gb+wd-velociraptor-300gb
+    /// cache:crucial-m4-64gb+wd-velociraptor-300gb; or a device or file that is there, whose I/Os and times are its own: it
+    /// takes --record and what says who may connect, and is written only if --destroy names it
     #[arg(value_name = "DRIVE")]
     drive: String,
 
@@ -70,7 +75,7 @@ pub(super) struct ServeArgs {
     #[arg(long, value_name = "memory|FILE", default_value = "memory")]
     contents: PathBuf,
 
-    /// Allow clients to overwrite this file, which --contents names and serve did not create
+    /// Allow clients to overwrite this file, which --contents names and serve did not create, or this real drive
     #[arg(long, value_name = "FILE")]
     destroy: Vec<String>,
 
@@ -200,6 +205,7 @@ pub(super) fn run(args: &ServeArgs) -> Result<End, Failure> {
 /// Serves until the end. How it ended, and the report of all.
 fn served(args: &ServeArgs) -> Result<(End, Report), Failure> {
     let ServedDrive { as_sold, bare } = match ServedTarget::find(&args.drive, &args.set)? {
+        ServedTarget::Real(target) => return pass_through::served(args, *target),
         ServedTarget::Drive(drive) => drive,
         ServedTarget::Several(profile) => return served_as_one(args, &profile),
     };
@@ -216,11 +222,10 @@ fn served(args: &ServeArgs) -> Result<(End, Report), Failure> {
             let before = ssd.counters();
             let probe = Ssd::new(model).map_err(|error| usage(&error))?;
             let drive = Served {
-                target: ssd,
-                settings,
                 probe: Some(probe),
                 counters: Box::new(move |ssd: &Ssd| Some(DriveCounters::since(ssd, &before))),
                 expect_power_cuts: Some(Turn::expect_power_cuts),
+                ..Served::of_model(ssd, settings)
             };
             serve(args, &about, drive)
         }
@@ -229,14 +234,7 @@ fn served(args: &ServeArgs) -> Result<(End, Report), Failure> {
                 state::check(path, &as_sold).map_err(|error| usage(&error))?;
             }
             let hdd = Hdd::new(model).map_err(|error| usage(&error))?;
-            let drive = Served {
-                target: hdd,
-                settings: settings(args),
-                probe: None,
-                counters: Box::new(|_: &Hdd| None),
-                expect_power_cuts: None,
-            };
-            serve(args, &about, drive)
+            serve(args, &about, Served::of_model(hdd, settings(args)))
         }
     }
 }
@@ -257,13 +255,8 @@ fn served_as_one(args: &ServeArgs, profile: &ArrayProfile) -> Result<(End, Repor
         target: T,
     ) -> Result<(End, Report), Failure> {
         let settings = TurnSettings { trims: profile.takes_trim(), ..settings(args) };
-        let drive = Served {
-            probe: Some(target.clone()),
-            target,
-            settings,
-            counters: Box::new(|_: &T| None),
-            expect_power_cuts: None,
-        };
+        let probe = Some(target.clone());
+        let drive = Served { probe, ..Served::of_model(target, settings) };
         serve(args, &ServedAs::several(profile), drive)
     }
     match profile.several() {
@@ -285,31 +278,59 @@ fn settings(args: &ServeArgs) -> TurnSettings {
 /// What tells the counters of a drive, where it has some.
 type Counters<T> = Box<dyn Fn(&T) -> Option<DriveCounters>>;
 
+/// Makes a drive ready, with what it holds.
+type MakeTurn<T> = Box<dyn FnOnce(&ServeArgs) -> Result<Turn<T>, Failure>>;
+
 /// A drive of one kind.
-struct Served<T> {
-    target: T,
-    settings: TurnSettings,
+struct Served<T: Target> {
+    geometry: Geometry,
+    trims: bool,
+    turn: MakeTurn<T>,
     /// A new one, to ask how fast it is.
     probe: Option<T>,
     counters: Counters<T>,
     /// Of one whose power can be cut.
     expect_power_cuts: Option<fn(&mut Turn<T>)>,
+    /// Of one that can be steered.
+    steer: Option<fn(&mut Server<T>, Control, u64)>,
+    /// Of a real one: readable when it may have an answer.
+    readiness: Option<OwnedFd>,
 }
 
-fn serve<T: Target + Clone + 'static>(
+impl<T: Target + Clone + 'static> Served<T> {
+    /// A model of which nothing but its times is known.
+    fn of_model(target: T, settings: TurnSettings) -> Served<T> {
+        let geometry = target.geometry();
+        Served {
+            geometry,
+            trims: settings.trims,
+            turn: Box::new(move |args| {
+                Ok(Turn::new(target, contents(args, geometry.bytes())?, settings))
+            }),
+            probe: None,
+            counters: Box::new(|_: &T| None),
+            expect_power_cuts: None,
+            steer: Some(Server::steer),
+            readiness: None,
+        }
+    }
+}
+
+fn serve<T: Target + 'static>(
     args: &ServeArgs,
     profile: &ServedAs,
     drive: Served<T>,
 ) -> Result<(End, Report), Failure> {
-    let Served { target, settings: turn, probe, counters, expect_power_cuts } = drive;
-    let geometry = target.geometry();
+    let Served { geometry, trims, turn, probe, counters, expect_power_cuts, steer, readiness } =
+        drive;
+    let is_real = readiness.is_some();
     let export = Export {
         name: profile.name.clone(),
         description: profile.title.clone(),
         bytes: geometry.bytes(),
         block_bytes: geometry.logical_block_bytes,
         read_only: args.read_only,
-        trims: turn.trims,
+        trims,
         rotational: profile.rotational,
     };
     let door = Door::open(args, &export, geometry.queue_depth)?;
@@ -324,7 +345,7 @@ fn serve<T: Target + Clone + 'static>(
     };
     let page = args.web.map(|listen| ServedPage::open(listen, on_page)).transpose();
     let page = page.map_err(|error: PageError| Failure::Usage(error.to_string()))?;
-    let contents = contents(args, geometry.bytes())?;
+    let mut turn = turn(args)?;
     if args.priority == Priority::Realtime {
         // Before the door is measured, since it is what clients will meet.
         make_realtime().map_err(|error| {
@@ -332,7 +353,7 @@ fn serve<T: Target + Clone + 'static>(
             Failure::Usage(format!("--priority realtime: {error}: {needs}"))
         })?;
     }
-    let way = way(args)?;
+    let way = if is_real { Nanos::ZERO } else { way(args)? };
     let as_json = args.progress.is_some();
     let settings = Settings {
         export,
@@ -345,7 +366,6 @@ fn serve<T: Target + Clone + 'static>(
         },
         every: (as_json || args.web.is_some()).then_some(Nanos::from_secs(1)),
     };
-    let mut turn = Turn::new(target, contents, turn);
     if !args.fault.is_empty() || args.control.is_some() {
         turn.inject(Faults::new(&args.fault, args.seed));
     }
@@ -359,10 +379,13 @@ fn serve<T: Target + Clone + 'static>(
     let mut server = Server::new(turn, settings);
     server.tell_counters(counters);
     server.complain(|line| say(&format!("fourcorners: {line}")));
-    if let Some(path) = &args.control {
+    if let Some(readiness) = readiness {
+        server.look_at_drive_when(readiness);
+    }
+    if let (Some(path), Some(steer)) = (&args.control, steer) {
         let control = Control::open(path).map_err(|error| Failure::Usage(error.to_string()))?;
         let available = host::available_memory_bytes().unwrap_or(u64::MAX / 100);
-        server.steer(control, available / 100 * MEMORY_PERCENT);
+        steer(&mut server, control, available / 100 * MEMORY_PERCENT);
     }
     if let Some(path) = &args.record {
         let about = about(args, profile);
@@ -385,12 +408,15 @@ fn serve<T: Target + Clone + 'static>(
     }
     server.stop_at(stop.into());
     door.serve(&mut server)?;
-    let begin = format!(
-        "{name} ({size}) at {address} (Ctrl-C ends it)\ntime {}; door {:.1} us; [host] of the profile is 0: the real \
-         host is in front of the drive now",
-        args.time,
-        way.as_micros(),
-    );
+    let how = match is_real {
+        true => "a real drive: what it does and when is its own".into(),
+        false => format!(
+            "time {}; door {:.1} us; [host] of the profile is 0: the real host is in front of the drive now",
+            args.time,
+            way.as_micros(),
+        ),
+    };
+    let begin = format!("{name} ({size}) at {address} (Ctrl-C ends it)\n{how}");
     let begin = match &page {
         Some(page) => format!("{begin}\npage: http://{}/", page.address()),
         None => begin,

@@ -1,4 +1,4 @@
-//! The virtual drive behind a door: as its profile has it, and without the profile's host.
+//! The drive behind a door: a virtual one as its profile has it, and without the profile's host; or a real one.
 
 use std::path::Path;
 
@@ -7,6 +7,7 @@ use fourcorners_drive::Ssd;
 use fourcorners_drive::config::SsdConfig;
 use fourcorners_lab::array::ArrayProfile;
 use fourcorners_lab::state;
+use fourcorners_linux::guard::RealTarget;
 
 use super::outcome::Failure;
 use super::targets::{self, VirtualDrive};
@@ -22,6 +23,8 @@ pub(super) struct ServedDrive {
 /// What is served: a drive, or several as one.
 pub(super) enum ServedTarget {
     Drive(ServedDrive),
+    /// A device or a file that is there.
+    Real(Box<RealTarget>),
     /// The drives with a `[host]` of 0.
     Several(Box<ArrayProfile>),
 }
@@ -33,6 +36,9 @@ impl ServedTarget {
             found.transpose().map_err(|error| Failure::Usage(error.to_string()))
         };
         let Some(as_sold) = array(set)? else {
+            if let Some(real) = targets::find_real(name) {
+                return Ok(ServedTarget::Real(real));
+            }
             return Ok(ServedTarget::Drive(ServedDrive::find(name, set)?));
         };
         // All drives are told the same; what one of them has not is 0 in it, too.
@@ -59,7 +65,8 @@ impl ServedDrive {
 pub(super) struct ServedAs {
     pub(super) name: String,
     pub(super) title: String,
-    pub(super) hash: String,
+    /// Of a profile.
+    pub(super) hash: Option<String>,
     pub(super) rotational: bool,
 }
 
@@ -68,7 +75,7 @@ impl ServedAs {
         ServedAs {
             name: profile.name.clone(),
             title: profile.title.clone(),
-            hash: profile.hash(),
+            hash: Some(profile.hash()),
             rotational: matches!(profile.model, Model::Hdd(_)),
         }
     }
@@ -77,7 +84,7 @@ impl ServedAs {
         ServedAs {
             name: profile.name.clone(),
             title: profile.title.clone(),
-            hash: profile.hash(),
+            hash: Some(profile.hash()),
             rotational: !profile.is_flash(),
         }
     }

@@ -160,6 +160,16 @@ pub(super) fn find_virtual(asked: &VirtualDrive<'_>) -> Result<Box<Profile>, Str
     }
 }
 
+/// The device or file that is there by this name, unless it is a virtual drive's. It may only be read so far.
+pub(super) fn find_real(target: &str) -> Option<Box<RealTarget>> {
+    let nothing = Changes { host: None, set: &[] };
+    match find_to_read(target, None, nothing, &Permission::default()) {
+        Ok(DeviceUnderTest::ToRead(real)) => Some(real),
+        // What is wrong with it is said by whoever looks for a virtual drive.
+        _ => None,
+    }
+}
+
 fn host_controller(name: Option<&str>) -> Result<Option<HostController>, String> {
     name.map(catalogue::host).transpose().map_err(|error| error.to_string())
 }

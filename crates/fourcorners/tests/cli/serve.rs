@@ -9,6 +9,8 @@ mod metrics;
 mod nbd;
 #[path = "serve/page.rs"]
 mod page;
+#[path = "serve/pass_through.rs"]
+mod pass_through;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -80,8 +82,8 @@ fn what_cannot_be_served_is_refused_in_a_line() {
     std::fs::write(dir.path().join("scratch"), vec![1; 32 << 20]).expect("it can be written");
     for (args, told) in [
         (&["m4-of-nobody"][..], "m4-of-nobody"),
-        (&["scratch"], "scratch is a real drive: only virtual ones are served"),
-        (&["./scratch", "--destroy", "./scratch"], "only virtual ones are served"),
+        (&["scratch"], "--destroy scratch"),
+        (&["scratch", "--force", "scratch"], "--destroy"),
         (&["letters"], "letters (file, 11 bytes) is too small"),
         (&["."], ". is a directory"),
         (&["crucial-m4-256gb", "--at", "tcp:0.0.0.0:10809"], "other machines"),

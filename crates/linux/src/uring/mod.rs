@@ -30,6 +30,7 @@ mod discard;
 mod discard_thread;
 mod enter;
 mod error;
+mod given;
 mod here;
 mod making;
 mod polled;

@@ -119,16 +119,24 @@ impl Outstanding {
     }
 }
 
-/// Reads into `room` what an answered read gives, with the bit that a fault flips. Whether anything was ever written
-/// there, as the contents have it.
+/// Reads into `room` what an answered read gives, from the drive that holds it or the contents, with the bit that a fault
+/// flips. Whether anything was ever written there, as far as that is known.
 pub(crate) fn read_answered(
     answer: &Answer,
     contents: &Contents,
     room: &mut Vec<u8>,
 ) -> std::io::Result<bool> {
     room.clear();
-    room.resize(answer.request.length as usize, 0);
-    let found = contents.read(answer.request.offset, room);
+    let found = match answer.request.data.is_empty() {
+        true => {
+            room.resize(answer.request.length as usize, 0);
+            contents.read(answer.request.offset, room)
+        }
+        false => {
+            room.extend_from_slice(&answer.request.data);
+            Ok(true)
+        }
+    };
     if let Some(bit) = answer.flips
         && let Some(byte) = room.get_mut((bit / 8) as usize)
     {

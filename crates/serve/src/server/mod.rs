@@ -8,6 +8,7 @@
 
 mod clients;
 mod power;
+mod real;
 mod reporting;
 mod steering;
 
@@ -77,6 +78,8 @@ pub struct Server<T> {
     settings: Settings,
     listener: Option<Listener>,
     stop: Option<OwnedFd>,
+    /// Readable when a real drive may have an answer.
+    readiness: Option<OwnedFd>,
     recording: Option<Recording>,
     data: Option<DataRecording>,
     clients: BTreeMap<u64, Box<dyn Client>>,
@@ -111,6 +114,7 @@ impl<T: Target> Server<T> {
             settings,
             listener: None,
             stop: None,
+            readiness: None,
             recording: None,
             data: None,
             clients: BTreeMap::new(),
@@ -227,10 +231,11 @@ impl<T: Target> Server<T> {
             }
             (Pace::Dilated(_), None) => Nanos::ZERO,
         });
+        let look = self.look_at_drive_by();
         let strangers = self.clients.values().filter(|client| !client.is_trusted());
         let patience = strangers.map(|client| client.since() + MOST_HANDSHAKE).min();
         // A tick may be late; it is nothing that the clock is looked at for.
-        [answer, tick, patience, self.end(), self.off_until].into_iter().flatten().min()
+        [answer, look, tick, patience, self.end(), self.off_until].into_iter().flatten().min()
     }
 
     /// Waits for sockets until a time: asleep until shortly before it, then by looking again and again.
@@ -251,7 +256,11 @@ impl<T: Target> Server<T> {
         if let Some(stop) = &self.stop {
             fds.push(PollFd::from_borrowed_fd(stop.as_fd(), PollFlags::IN));
         }
-        let stop = fds.len();
+        let of_drive = fds.len();
+        if let Some(readiness) = &self.readiness {
+            fds.push(PollFd::from_borrowed_fd(readiness.as_fd(), PollFlags::IN));
+        }
+        let of_listener = fds.len();
         if let Some(listener) = &self.listener {
             fds.push(PollFd::from_borrowed_fd(listener.as_fd(), PollFlags::IN));
         }
@@ -265,8 +274,9 @@ impl<T: Target> Server<T> {
             Err(errno) => return Err(ServeError::Wait(errno.into())),
         };
         let ready = |fd: &PollFd<'_>| !fd.revents().is_empty();
-        self.stopping |= fds[of_clients..stop].iter().any(ready);
-        let connects = fds[stop..of_control].iter().any(ready);
+        self.stopping |= fds[of_clients..of_drive].iter().any(ready);
+        let drive_tells = fds[of_drive..of_listener].iter().any(ready);
+        let connects = fds[of_listener..of_control].iter().any(ready);
         let came: Vec<PollFlags> = fds[..of_clients].iter().map(PollFd::revents).collect();
         let to_control: Vec<PollFlags> = fds[of_control..].iter().map(PollFd::revents).collect();
         let mut begin = 0;
@@ -281,6 +291,9 @@ impl<T: Target> Server<T> {
             && asleep > Nanos::ZERO
         {
             self.waking.woke(now + asleep, clock());
+        }
+        if drive_tells {
+            self.hear_drive();
         }
         if connects {
             self.accept();
@@ -320,6 +333,10 @@ impl<T: Target> Server<T> {
     /// Virtual time of a request that came at `wall`.
     fn drive_time(&mut self, wall: Nanos) -> Nanos {
         let now = self.turn.now();
+        if Self::IS_REAL {
+            // Its time is the wall's; when it was handed a request is what the drive has to answer for.
+            return now.max(wall);
+        }
         match (self.settings.pace, &self.anchor) {
             // Something is in flight: time stands still.
             (Pace::Virtual { .. }, Some(_)) if !self.turn.is_idle() => now,
@@ -338,6 +355,7 @@ impl<T: Target> Server<T> {
     /// Lets virtual time go on to where it is by now.
     fn pass(&mut self) {
         let until = match (self.settings.pace, &self.anchor) {
+            _ if Self::IS_REAL => return self.look_at_drive(),
             (_, None) => return,
             (Pace::Dilated(_), Some(anchor)) => {
                 // Without anything in flight time goes on at the next request.
@@ -376,7 +394,7 @@ impl<T: Target> Server<T> {
 
     /// Gives answers to their clients.
     fn hand_out(&mut self, answers: &mut Vec<Answer>) {
-        let paced = matches!(self.settings.pace, Pace::Dilated(_));
+        let paced = matches!(self.settings.pace, Pace::Dilated(_)) && !Self::IS_REAL;
         for answer in answers.drain(..) {
             let asked = answer.due.map(|due| due.since(answer.at));
             let wall = match (&self.anchor, answer.due) {
@@ -426,6 +444,7 @@ impl<T: Target> Server<T> {
         while let Some(due) = self.turn.due() {
             self.turn.pass_until(due, &mut answers);
         }
+        self.wait_for_drive(&mut answers);
         self.hand_out(&mut answers);
         let end = clock() + FAREWELL;
         while self.clients.values().any(|client| client.wants_write()) && clock() < end {

@@ -32,6 +32,7 @@ impl<T: Target> Server<T> {
             event,
             elapsed: clock().since(self.began),
             time: self.settings.pace.to_string(),
+            real: Self::IS_REAL,
             factor: match self.settings.pace {
                 Pace::Dilated(factor) => factor,
                 Pace::Virtual { .. } => 0.0,

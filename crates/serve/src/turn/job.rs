@@ -4,7 +4,7 @@ use fourcorners_drive::{Io, Lba, Nanos, Op, SECTOR_BYTES};
 
 use super::TurnSettings;
 use crate::faults::Strike;
-use crate::nbd::{Command, Errno, MOST_PAYLOAD, Request};
+use crate::nbd::{Command, Errno, Request};
 
 /// Longest TRIM that is handed to a drive at once; longer ones are taken in pieces.
 const MOST_TRIM_BYTES: u64 = 2 << 30;
@@ -30,18 +30,25 @@ pub(super) struct Parts {
     next: u64,
     end: u64,
     compressible_percent: u8,
-    trims: bool,
+    /// Of a read or a write at most.
+    most_bytes: u64,
+    zeroes_by_trim: bool,
     /// A flush is still to be submitted behind the others.
     flush_behind: bool,
 }
 
 impl Parts {
-    /// Those of a request to a drive with these settings. `compressible_percent` is of the data of a write.
-    pub(super) fn of(request: &Request, settings: TurnSettings, compressible_percent: u8) -> Parts {
-        let trims = settings.trims;
+    /// Those of a request to a drive with these settings, each read and write of at most `most_bytes`. `compressible_percent` is of the data of a write.
+    pub(super) fn of(
+        request: &Request,
+        settings: TurnSettings,
+        most_bytes: u32,
+        compressible_percent: u8,
+    ) -> Parts {
+        let zeroes_by_trim = settings.zeroes_by_trim();
         let flush_behind = match request.command {
             Command::Trim { fua } => fua,
-            Command::WriteZeroes { fua, no_hole, .. } => fua && trims && !no_hole,
+            Command::WriteZeroes { fua, no_hole, .. } => fua && zeroes_by_trim && !no_hole,
             Command::Flush => true,
             _ => false,
         };
@@ -50,7 +57,8 @@ impl Parts {
             next: request.offset,
             end: request.offset + request.length,
             compressible_percent,
-            trims,
+            most_bytes: u64::from(most_bytes),
+            zeroes_by_trim,
             flush_behind: flush_behind && !settings.ignores_flushes,
         }
     }
@@ -68,13 +76,13 @@ impl Parts {
     /// What is to be submitted next: operation, bytes.
     fn peek(&self) -> Option<(Op, u64)> {
         let (op, most) = match self.command {
-            Command::Read { .. } => (Op::Read, u64::from(MOST_PAYLOAD)),
-            Command::Write { .. } => (Op::Write, u64::from(MOST_PAYLOAD)),
+            Command::Read { .. } => (Op::Read, self.most_bytes),
+            Command::Write { .. } => (Op::Write, self.most_bytes),
             Command::Trim { .. } => (Op::Trim, MOST_TRIM_BYTES),
-            Command::WriteZeroes { no_hole: false, .. } if self.trims => {
+            Command::WriteZeroes { no_hole: false, .. } if self.zeroes_by_trim => {
                 (Op::Trim, MOST_TRIM_BYTES)
             }
-            Command::WriteZeroes { .. } => (Op::Write, u64::from(MOST_PAYLOAD)),
+            Command::WriteZeroes { .. } => (Op::Write, self.most_bytes),
             Command::Flush => return self.flush_behind.then_some((Op::Flush, 0)),
             Command::BlockStatus { .. } | Command::Cache => return None,
         };

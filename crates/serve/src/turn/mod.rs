@@ -3,6 +3,8 @@
 
 mod job;
 mod power;
+mod real;
+mod settings;
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -13,11 +15,14 @@ use crate::contents::{Contents, Snapshot};
 use crate::data_log::Logged;
 use crate::faults::{Faults, Strike};
 use crate::io_log::IoLog;
-use crate::nbd::{Command, Errno, Extent, Request};
+use crate::nbd::{Command, Errno, Extent, MOST_PAYLOAD, Request};
 use job::{Job, Parts};
 use power::PowerLedger;
+use real::OnDrive;
 
 pub use power::{CutError, PowerCut};
+pub use real::REAL_IO_BYTES;
+pub use settings::TurnSettings;
 
 /// Of a write's data, so much is compressed to know how far it can be.
 const SAMPLE_BYTES: usize = 16 << 10;
@@ -45,27 +50,17 @@ pub struct Turn<T> {
     backlog_most: usize,
     /// What a power cut would take, where the power may be cut.
     power: Option<PowerLedger<T>>,
-}
-
-/// What a turn has to know of its drive.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct TurnSettings {
-    /// It takes TRIM.
-    pub trims: bool,
-    /// Its times depend on how far data can be compressed.
-    pub compresses: bool,
-    /// [`Turn::recorded`] gives the I/Os.
-    pub records: bool,
-    /// What is stored is kept for whoever logs it.
-    pub logs_data: bool,
-    /// It answers flushes at once and does nothing for them, nor does it force a write.
-    pub ignores_flushes: bool,
+    /// Longest read or write that the drive is handed.
+    most_io_bytes: u32,
+    /// Of a drive that holds the data itself; then the contents hold nothing.
+    on_drive: Option<OnDrive<T>>,
 }
 
 /// A part of a job in the drive.
 #[derive(Clone, Copy, Debug)]
 struct Flight {
     job: usize,
+    io: Io,
     entry: u64,
     /// Its number in the ledger of what a cut would take, if there is one.
     event: u64,
@@ -76,7 +71,7 @@ struct Flight {
 pub struct Answer {
     /// Whose it is, as told to [`Turn::arrive`].
     pub client: u64,
-    /// What was asked; the data of a write are gone.
+    /// What was asked. The data of a write are gone; those of a read are here if the drive holds them itself.
     pub request: Request,
     /// When it was taken, in virtual time.
     pub at: Nanos,
@@ -91,7 +86,7 @@ pub struct Answer {
 /// How a request ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// Done. The data of a read are in the contents.
+    /// Done. The data of a read are in the contents, or in the answer's request.
     Done,
     /// Block status.
     Status(Vec<Extent>),
@@ -119,6 +114,8 @@ impl<T: Target> Turn<T> {
             delays: 0,
             backlog_most: 0,
             power: None,
+            most_io_bytes: MOST_PAYLOAD,
+            on_drive: None,
         }
     }
 
@@ -215,7 +212,7 @@ impl<T: Target> Turn<T> {
         match request.command {
             Command::Cache => return at_once(request, Outcome::Done),
             Command::BlockStatus { one } => {
-                let outcome = match self.contents.extents(offset, length) {
+                let outcome = match self.extents(offset, length) {
                     Ok(mut extents) => {
                         extents.truncate(if one { 1 } else { usize::MAX });
                         Outcome::Status(extents)
@@ -224,7 +221,9 @@ impl<T: Target> Turn<T> {
                 };
                 return at_once(request, outcome);
             }
-            Command::WriteZeroes { no_hole, fast: true, .. } if no_hole || !self.settings.trims => {
+            Command::WriteZeroes { no_hole, fast: true, .. }
+                if no_hole || !self.settings.zeroes_by_trim() =>
+            {
                 let why = "zeroes are no faster than a write here".to_string();
                 return at_once(request, Outcome::Failed(Errno::NotSup, why));
             }
@@ -236,7 +235,8 @@ impl<T: Target> Turn<T> {
             request.data = Vec::new();
             return at_once(request, Outcome::Failed(errno, why.into()));
         }
-        let parts = Parts::of(&request, self.settings, self.compressible(&request));
+        let compressible = self.compressible(&request);
+        let parts = Parts::of(&request, self.settings, self.most_io_bytes, compressible);
         let before = match self.replaced(parts) {
             Ok(before) => before,
             Err(error) => {
@@ -260,8 +260,12 @@ impl<T: Target> Turn<T> {
             };
             return at_once(request, Outcome::Failed(errno, error.to_string()));
         }
-        // They are in the contents now.
-        let data = std::mem::take(&mut request.data);
+        // They are in the contents now, or wait for their I/Os.
+        let data = match (self.on_drive, self.settings.logs_data) {
+            (None, _) => std::mem::take(&mut request.data),
+            (Some(_), true) => request.data.clone(),
+            (Some(_), false) => Vec::new(),
+        };
         if self.settings.logs_data {
             self.logged.extend(logged(&request, data));
             self.logged.extend(parts.flush_behind().then_some(Logged::Flush));
@@ -300,9 +304,9 @@ impl<T: Target> Turn<T> {
             return;
         }
         loop {
-            let delayed = self.delayed.keys().next().map_or(Nanos::MAX, |(due, _)| *due);
-            let (tag, at, failed) = match self.target.reap(until.min(delayed)) {
-                Ok(None) if delayed <= until => {
+            let delayed = self.delayed.keys().next().map(|(due, _)| *due);
+            let (tag, at, failed) = match self.target.reap(until.min(delayed.unwrap_or(until))) {
+                Ok(None) if delayed.is_some_and(|due| due <= until) => {
                     answers.extend(self.delayed.pop_first().map(|(_, answer)| answer));
                     continue;
                 }
@@ -324,7 +328,8 @@ impl<T: Target> Turn<T> {
         let strike = self.jobs[flight.job].as_ref().map_or(Strike::NONE, |job| job.strike);
         let asked = self.jobs[flight.job].as_ref().map_or(at, |job| job.at);
         let due = strike.delays(asked, at);
-        let fails = failed.is_some() || strike.fails.is_some();
+        let held = failed.is_some() || self.take(tag, flight.io, flight.job);
+        let fails = failed.is_some() || strike.fails.is_some() || !held;
         self.log.end(flight.entry, due, fails);
         if let Some(power) = &mut self.power {
             power.answered(flight.event, due, fails);
@@ -333,6 +338,8 @@ impl<T: Target> Turn<T> {
         job.in_flight -= 1;
         if let Some(fault) = failed {
             job.failed = Some((errno_of(&fault), fault.to_string()));
+        } else if !held {
+            job.failed = Some((Errno::Io, "what was read is not there".into()));
         }
         if job.in_flight > 0 || !job.parts.is_empty() {
             return;
@@ -343,7 +350,10 @@ impl<T: Target> Turn<T> {
                 None => Outcome::Done,
                 Some((errno, why)) => Outcome::Failed(errno, why),
             };
-            let Job { client, request, at: arrived, strike, .. } = job;
+            let Job { client, mut request, at: arrived, strike, .. } = job;
+            if !matches!(request.command, Command::Read { .. }) {
+                request.data = Vec::new();
+            }
             let flips = strike.flips;
             let answer = Answer { client, request, at: arrived, due: Some(due), outcome, flips };
             self.give(answer, due, at, answers);
@@ -403,8 +413,8 @@ impl<T: Target> Turn<T> {
                 None => 0,
                 Some(power) => power.submits(&self.target, io),
             };
-            self.flights[tag.0 as usize] = Some(Flight { job: index, entry, event });
-            self.target.submit(tag, io);
+            self.flights[tag.0 as usize] = Some(Flight { job: index, io, entry, event });
+            self.submit(tag, io, index);
             if let Some(power) = &mut self.power {
                 power.hear(&mut self.target);
             }
@@ -416,6 +426,8 @@ impl<T: Target> Turn<T> {
     fn store(&mut self, request: &Request) -> std::io::Result<()> {
         let (offset, length) = (request.offset, request.length);
         match request.command {
+            // It gets them with its I/Os.
+            _ if self.on_drive.is_some() => Ok(()),
             Command::Write { .. } => self.contents.write(offset, &request.data),
             Command::Trim { .. } | Command::WriteZeroes { no_hole: false, .. } => {
                 self.contents.discard(offset, length)
@@ -434,6 +446,14 @@ impl<T: Target> Turn<T> {
             | Command::Flush
             | Command::BlockStatus { .. }
             | Command::Cache => Ok(()),
+        }
+    }
+
+    /// What is stored from `offset` on. A drive that holds its data does not tell what was never written.
+    fn extents(&self, offset: u64, length: u64) -> std::io::Result<Vec<Extent>> {
+        match self.on_drive {
+            None => self.contents.extents(offset, length),
+            Some(_) => Ok(vec![Extent { length, hole: false }]),
         }
     }
 

@@ -84,11 +84,12 @@ fn answers(metrics: &mut Exposition, report: &Report) {
         Pacing::Paced => "paced",
         Pacing::Behind => "behind",
         Pacing::NotPaced => "not_paced",
+        Pacing::Real => "real",
     };
     let help = "Whether clients see the drive's times";
     metrics.family("fourcorners_serve_pacing", Kind::StateSet, None, help).state(
         &[],
-        &["paced", "behind", "not_paced"],
+        &["paced", "behind", "not_paced", "real"],
         is,
     );
 }

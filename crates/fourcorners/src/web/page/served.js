@@ -7,6 +7,7 @@ const BETWEEN_LOOKS_MS = 1000;
 const PACING = {
   paced: "Paced: clients see this drive's times.",
   behind: "Behind: wall times of clients are not the drive's; the latencies below are.",
+  real: "A real drive: clients see its own times, and the way here besides.",
   not_paced: "There are no wall times to judge: nothing was answered yet, or time is virtual.",
 };
 
