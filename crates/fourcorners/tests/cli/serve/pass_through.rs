@@ -1,7 +1,7 @@
 //! A real drive that is passed on: written only if it was named, recorded, and tried on others.
 
 use std::os::unix::fs::FileExt;
-use std::process::{Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
@@ -110,4 +110,40 @@ fn what_only_a_model_can_is_refused_of_a_real_drive() {
         assert!(output.status.code() == Some(2) && line.contains(&told), "{option}: {line}");
         assert!(!dir.path().join("c").exists(), "{option}");
     }
+}
+
+/// What others wrote as clients keeps its bytes on the way, with many requests at once.
+#[test]
+fn qemu_and_fio_find_on_a_real_drive_what_they_wrote() {
+    let dir = scratch();
+    let has = |program: &str| Command::new(program).arg("--version").output().is_ok();
+    for program in ["qemu-img", "fio"] {
+        if !has(program) {
+            return fourcorners_testing::skipped(program, &format!("there is no {program}"));
+        }
+    }
+    let image: Vec<u8> =
+        (0..BYTES as u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    std::fs::write(dir.path().join("image"), &image).expect("it can be written");
+    let done = |program: &str, args: &[&str]| {
+        let output = Command::new(program).args(args).current_dir(dir.path()).output();
+        let output = output.expect("it is there");
+        assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
+    };
+    let uri = "nbd+unix:///?socket=s";
+    let output = served(&dir, &["--destroy", "./scratch", "--record", "r"], |_| {
+        done("qemu-img", &["convert", "-n", "-f", "raw", "-O", "raw", "image", uri]);
+        done("qemu-img", &["compare", "-f", "raw", "-F", "raw", "image", uri]);
+    });
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let held = std::fs::read(dir.path().join("scratch")).expect("it is there");
+    assert!(held == image, "the file has what was copied");
+    let output = served(&dir, &["--destroy", "./scratch"], |_| {
+        let job = ["--name=v", "--ioengine=nbd", "--uri=nbd+unix:///?socket=s", "--rw=randwrite"];
+        let more = ["--bs=4k", "--iodepth=32", "--size=16M", "--verify=crc32c"];
+        done("fio", &[&job[..], &more].concat());
+    });
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let held = std::fs::read(dir.path().join("scratch")).expect("it is there");
+    assert!(held[..16 << 20] != image[..16 << 20] && held[16 << 20..] == image[16 << 20..]);
 }
