@@ -303,6 +303,11 @@ impl Choice {
         py.import("json")?.call_method1("loads", (self.to_json(),))
     }
 
+    /// The page that `fourcorners choose -o` writes: one HTML document that asks nothing of a network.
+    fn to_html(&self) -> String {
+        fourcorners_report::choice_page(&self.0)
+    }
+
     /// What a notebook shows: the answer, and a row for each drive.
     fn _repr_html_<'py>(slf: &Bound<'py, Choice>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("fourcorners._html")?.call_method1("choice", (slf,))

@@ -183,6 +183,11 @@ impl Diagnosis {
         py.import("json")?.call_method1("loads", (self.to_json(),))
     }
 
+    /// The page that `fourcorners diagnose -o` writes, with its charts: one HTML document that asks nothing of a network.
+    fn to_html(&self) -> String {
+        fourcorners_report::diagnosis_page(&self.0)
+    }
+
     /// What a notebook shows: a row for each finding.
     fn _repr_html_<'py>(slf: &Bound<'py, Diagnosis>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("fourcorners._html")?.call_method1("diagnosis", (slf,))

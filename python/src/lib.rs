@@ -90,6 +90,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(catalogue::hosts, module)?)?;
     module.add_function(wrap_pyfunction!(record::to_json, module)?)?;
     module.add_function(wrap_pyfunction!(record::from_json, module)?)?;
+    module.add_function(wrap_pyfunction!(record::to_html, module)?)?;
     module.add_function(wrap_pyfunction!(run::empty_run, module)?)?;
     Ok(())
 }

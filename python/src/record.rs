@@ -280,8 +280,18 @@ pub(crate) fn optional<'py>(
 /// The document of these records, as `fourcorners review --json` prints it.
 #[pyfunction]
 pub(crate) fn to_json(records: Vec<Record>) -> String {
-    let records = records.iter().map(|record| LabRecord::clone(&record.0)).collect();
-    fourcorners_record::to_json(&Document::new(records))
+    fourcorners_record::to_json(&document(&records))
+}
+
+/// The page of these records with all its charts, as `fourcorners review --out` writes it: one HTML document that asks
+/// nothing of a network.
+#[pyfunction]
+pub(crate) fn to_html(records: Vec<Record>) -> String {
+    fourcorners_report::page(&document(&records))
+}
+
+fn document(records: &[Record]) -> Document {
+    Document::new(records.iter().map(|record| LabRecord::clone(&record.0)).collect())
 }
 
 /// The records of such a document.

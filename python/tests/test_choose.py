@@ -87,6 +87,8 @@ def test_of_a_trace_only_what_is_taken_counts(trace):
 
 def test_a_notebook_shows_the_answer_and_a_row_for_each_drive(trace):
     choice = fc.choose(trace, DRIVES, have=DRIVES[1])
+    whole = choice.to_html()
+    assert whole.startswith("<!DOCTYPE html>") and all(row["title"] in whole for row in choice.to_pylist())
     page = ElementTree.fromstring(f"<div>{choice._repr_html_()}</div>")
     rows = page.findall(".//tbody/tr")
     assert len(rows) == 3 and choice.text in "".join(page.itertext())

@@ -1,9 +1,11 @@
 """What a notebook and a first script meet: tables, bars, folders, and packages that are not there."""
 
 import os
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+from html import unescape
 
 import pytest
 from conftest import SMALL
@@ -110,13 +112,16 @@ def parsed(html):
     return ElementTree.fromstring(f"<div>{html}</div>")
 
 
-def test_a_notebook_shows_tables_and_charts():
+def test_a_notebook_shows_pages_tables_and_charts():
     drive = fc.Drive("crucial-m4-256gb", set=SMALL)
     records = fc.review(drive, ["four-corners", "lba-pass"], quick=True)
     assert isinstance(records, list) and isinstance(records, fc.Records)
-    page = parsed(records._repr_html_())
-    figures = sum(len(record.figures) for record in records)
-    assert len(page.findall(".//tbody/tr")) == figures > 4
+    # The page of the review, within a frame that keeps its style and script to itself.
+    shown = re.fullmatch(r'<iframe srcdoc="([^"]*)" sandbox="allow-scripts"[^>]*></iframe>', records._repr_html_())
+    page = unescape(shown[1])
+    assert page == records.to_html() == fc.to_html(records) and page.startswith("<!DOCTYPE html>")
+    assert "<svg" in page and "Crucial m4 256 GB" in page and "http-equiv=\"Content-Security-Policy\"" in page
+    assert "<svg" not in fc.to_html([]) and "holds no records" in fc.to_html([])
     one = parsed(records[0]._repr_html_())
     names = [row[0].text for row in one.findall(".//tbody/tr")]
     assert names == list(records[0].figures)

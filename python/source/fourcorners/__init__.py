@@ -55,6 +55,7 @@ from ._native import (
     replay,
     review,
     serve,
+    to_html,
     to_json,
 )
 
@@ -154,6 +155,7 @@ __all__ = [
     "serve",
     "sweep",
     "to_arrow",
+    "to_html",
     "to_json",
     "to_pandas",
     "twin",

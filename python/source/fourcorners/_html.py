@@ -1,4 +1,4 @@
-"""What a notebook shows of records, sweeps, choices and diagnoses: tables, and a chart of each figure's seconds.
+"""What a notebook shows: of records the page of their review, of one record, sweeps, choices and diagnoses tables.
 
 The charts take the colour of the text, so that they are seen on light and on dark pages. Whatever a drive is called is text.
 """
@@ -8,19 +8,33 @@ from __future__ import annotations
 from html import escape
 from typing import Any, Iterable, Sequence
 
-from ._native import Choice, Diagnosis, Finding, Record
+from ._native import Choice, Diagnosis, Finding, Record, to_html
 
 #: Size of a chart, and how many points one has at most: what is drawn narrower than a pixel cannot be told apart.
 WIDTH, HEIGHT = 160, 28
+#: Height of a page that is shown, which is scrolled.
+FRAME_HEIGHT = 640
 #: Rows of a sweep that are shown.
 MOST_ROWS = 20
 
 
 class Records(list):
-    """Records of a review or a file: a list, which a notebook shows as tables."""
+    """Records of a review or a file: a list, which a notebook shows as the page of a review, with its charts."""
 
     def _repr_html_(self) -> str:
-        return "".join(record(one) for one in self)
+        return frame(self.to_html())
+
+    def to_html(self) -> str:
+        """The page that `fourcorners review --out` writes: one HTML document that asks nothing of a network."""
+        return to_html(self)
+
+
+def frame(page: str) -> str:
+    """A whole page within another one, whose styles and scripts it does not touch."""
+    return (
+        f'<iframe srcdoc="{escape(page)}" sandbox="allow-scripts" title="drive review" loading="lazy" '
+        f'style="width:100%;height:{FRAME_HEIGHT}px;border:1px solid currentColor"></iframe>'
+    )
 
 
 def record(of: Record) -> str:
