@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use fourcorners_drive::{Clock, Done, Fault, FaultCause, Geometry, Io, Nanos, Op, Tag, Target};
 
+use crate::cache::MemberBytes;
 use crate::layout::{Layout, LayoutError, Level};
 use crate::member::{self, Answer, Member};
 use crate::rebuild::Rebuild;
@@ -215,6 +216,11 @@ impl<T: Target> Array<T> {
     /// What it did beside what it was asked for.
     pub fn counts(&self) -> ArrayCounts {
         self.counts
+    }
+
+    /// What each of its drives was asked for, that of a rebuild with it.
+    pub fn member_bytes(&self) -> impl Iterator<Item = MemberBytes> {
+        self.members.iter().map(|member| member.bytes)
     }
 
     /// Which of its drives are not asked any more.

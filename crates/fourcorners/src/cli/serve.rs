@@ -50,7 +50,7 @@ const MEMORY_PERCENT: u64 = 75;
 /// Serve a virtual drive to real programs over NBD, or to a virtual machine, with its contents and its times
 pub(super) struct ServeArgs {
     /// A drive of the catalogue, a profile (./mine.toml), or several as one: raid5:4xcrucial-m4-256gb,
-    /// cache:crucial-m4-64gb+wd-velociraptor-300gb
+    /// cache:crucial-m4-64gb+wd-velociraptor-300gb, or a file of such (./nas.toml)
     #[arg(value_name = "DRIVE")]
     drive: String,
 
