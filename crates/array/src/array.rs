@@ -200,9 +200,18 @@ impl<T: Target> Array<T> {
         self.members.iter().map(|member| &member.drive)
     }
 
-    /// The same, to purge or to settle them: nothing may be in flight.
+    /// The same, to purge or to settle them: nothing may be in flight. The step of a rebuild that is under way is waited
+    /// for, so that they have nothing in flight, either.
     pub fn members_mut(&mut self) -> impl Iterator<Item = &mut T> {
         debug_assert_eq!(self.in_flight, 0);
+        self.carry_on();
+        while self.rebuild.as_ref().is_some_and(|rebuild| rebuild.due().is_none())
+            && let Some(next) = member::due(&mut self.members)
+        {
+            self.now = self.now.max(next);
+            self.advance();
+            self.carry_on();
+        }
         self.members.iter_mut().map(|member| &mut member.drive)
     }
 

@@ -9,7 +9,7 @@ use super::table::plain;
 use super::words::{NO_VALUE, bytes, method_words, percent, ratio};
 
 /// What the tables are of.
-const CAPTION: &str = "Its drives, all figures together";
+const CAPTION: &str = "Its drives";
 
 /// A column beyond those of all, if one of the drives has something for it.
 struct Column {
@@ -98,7 +98,7 @@ pub(super) fn markup(entry: &Entry) -> Option<Markup> {
             }
         }
         p.note {
-            "What the drives were asked for, copies, parity and a rebuild included. A fill or a torture between the "
+            "All figures together: what the drives were asked for, copies, parity and a rebuild included. A fill or a torture between the "
             "figures is in their endurance only."
         }
     })
