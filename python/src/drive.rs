@@ -72,21 +72,19 @@ impl Drive {
         host: Option<String>,
         name: &str,
     ) -> PyResult<Drive> {
-        Drive::make(
-            Recipe { name: name.into(), text: Some(text), host, set: settings(set)? },
-            spare.0,
-        )
+        Drive::make(Recipe::of_text(text, name, host, settings(set)?)?, spare.0)
     }
 
     #[staticmethod]
     fn _again(
         name: String,
         text: Option<String>,
+        profiles: Vec<(String, String)>,
         host: Option<String>,
         set: Vec<String>,
         spare: f64,
     ) -> PyResult<Drive> {
-        Drive::make(Recipe { name, text, host, set }, spare)
+        Drive::make(Recipe { name, text, profiles, host, set }, spare)
     }
 
     /// Another drive of the same profile, new, with these changes.
@@ -332,8 +330,8 @@ impl Drive {
                            Drive(...) or drive.with_()";
             return Err(PyValueError::new_err(message));
         }
-        let Recipe { name, text, host, set } = this.recipe.clone();
-        Ok((slf.get_type().getattr("_again")?, (name, text, host, set, this.spare)))
+        let Recipe { name, text, profiles, host, set } = this.recipe.clone();
+        Ok((slf.get_type().getattr("_again")?, (name, text, profiles, host, set, this.spare)))
     }
 
     fn __repr__(&self) -> String {
@@ -349,7 +347,7 @@ impl Drive {
 }
 
 /// What `_again` takes.
-type Again = (String, Option<String>, Option<String>, Vec<String>, f64);
+type Again = (String, Option<String>, Vec<(String, String)>, Option<String>, Vec<String>, f64);
 
 impl Drive {
     fn make(recipe: Recipe, spare: f64) -> PyResult<Drive> {

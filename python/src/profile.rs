@@ -4,7 +4,7 @@ use std::path::Path;
 
 use fourcorners_catalogue::{self as catalogue, Model, Profile};
 use fourcorners_drive::Geometry;
-use fourcorners_lab::array::{ArrayKind, ArrayProfile};
+use fourcorners_lab::array::{ArrayFile, ArrayKind, ArrayNameError, ArrayProfile};
 use fourcorners_lab::device_under_test::DeviceUnderTest;
 use fourcorners_record::TargetInfo;
 use pyo3::prelude::*;
@@ -115,8 +115,10 @@ impl DriveProfile {
 pub(crate) struct Recipe {
     /// A name of the catalogue or of an array, or what errors call the text.
     pub(crate) name: String,
-    /// A profile of one's own.
+    /// A profile of one's own, or a file of several drives.
     pub(crate) text: Option<String>,
+    /// Profiles that a file of several drives names: as they are written there, and what is in them.
+    pub(crate) profiles: Vec<(String, String)>,
     pub(crate) host: Option<String>,
     pub(crate) set: Vec<String>,
 }
@@ -135,13 +137,27 @@ impl Recipe {
                  `fourcorners review {name}` tests it, and `fourcorners diagnose {name}` looks inside"
             )));
         }
-        Ok(Recipe { name, text, host, set })
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let profiles = profiles_named(text.as_deref(), &name, folder)?;
+        Ok(Recipe { name, text, profiles, host, set })
+    }
+
+    /// Of a text; profiles that it names are relative to the working directory.
+    pub(crate) fn of_text(
+        text: String,
+        name: &str,
+        host: Option<String>,
+        set: Vec<String>,
+    ) -> PyResult<Recipe> {
+        let profiles = profiles_named(Some(&text), name, Path::new(""))?;
+        Ok(Recipe { name: name.into(), text: Some(text), profiles, host, set })
     }
 
     /// Of a profile as it is.
     pub(crate) fn of_profile(profile: &Profile) -> Recipe {
         let text = Some(profile.to_toml());
-        Recipe { name: profile.name.clone(), text, host: None, set: Vec::new() }
+        let name = profile.name.clone();
+        Recipe { name, text, profiles: Vec::new(), host: None, set: Vec::new() }
     }
 
     /// Whether it is what its name says and nothing else.
@@ -153,17 +169,33 @@ impl Recipe {
         let host = self.host.as_deref().map(catalogue::host).transpose();
         let host = host.map_err(errors::catalogue)?;
         let (name, host, set) = (self.name.as_str(), host.as_ref(), &self.set[..]);
+        let several = match &self.text {
+            Some(text) => {
+                ArrayFile::of_parts(text, name, &self.profiles).map(|file| file.profile(host, set))
+            }
+            None => ArrayProfile::parse(name, host, set),
+        };
+        if let Some(array) = several {
+            return Ok(DriveProfile::Several(Box::new(array.map_err(of_several)?)));
+        }
         let profile = match &self.text {
             Some(text) => catalogue::from_text_behind(text, name, host, set),
-            None => {
-                if let Some(array) = ArrayProfile::parse(name, host, set) {
-                    let array = array
-                        .map_err(|error| errors::CatalogueError_::new_err(error.to_string()))?;
-                    return Ok(DriveProfile::Several(Box::new(array)));
-                }
-                catalogue::built_in_behind(name, host, set)
-            }
+            None => catalogue::built_in_behind(name, host, set),
         };
         Ok(DriveProfile::One(Box::new(profile.map_err(errors::catalogue)?)))
     }
+}
+
+/// The profiles that a text names if it is of several drives, read from this folder.
+fn profiles_named(
+    text: Option<&str>,
+    place: &str,
+    folder: &Path,
+) -> PyResult<Vec<(String, String)>> {
+    let file = text.and_then(|text| ArrayFile::of_text(text.into(), place, folder));
+    Ok(file.transpose().map_err(of_several)?.map(|file| file.profiles).unwrap_or_default())
+}
+
+fn of_several(error: ArrayNameError) -> PyErr {
+    errors::CatalogueError_::new_err(error.to_string())
 }

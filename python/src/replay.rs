@@ -356,6 +356,12 @@ impl Replay {
         optional(py, self.figure.cache.as_ref())
     }
 
+    /// What each drive of an array did meanwhile, as dictionaries; empty of a single drive.
+    #[getter]
+    fn members<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(pythonize::pythonize(py, &self.figure.members)?)
+    }
+
     /// I/Os that were widened to whole logical blocks of the drive.
     #[getter]
     fn widened(&self) -> u64 {

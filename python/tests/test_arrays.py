@@ -45,6 +45,25 @@ def test_a_review_of_an_array_is_the_commands(command, name):
     assert ours[0].target.name == name
 
 
+def test_a_file_of_several_is_a_drive_and_goes_to_other_processes(tmp_path):
+    own, array = tmp_path / "own.toml", tmp_path / "nas.toml"
+    text = 'name = "nas"\nkind = "raid0"\nchunk = "64 KiB"\n[[drive]]\nfile = "own.toml"\nnumber = 2\n'
+    own.write_text(fc.Drive("crucial-m4-256gb").to_toml())
+    array.write_text(text)
+    drive = fc.Drive(array)
+    assert (drive.name, drive.kind, len(drive.members)) == ("nas", "array", 2)
+    assert drive.profile_hash == fc.Drive(RAID0).profile_hash
+    # All that makes it is with it: the files may be gone.
+    pickled = pickle.dumps(drive)
+    own.unlink()
+    assert pickle.loads(pickled).profile_hash == drive.profile_hash
+    # Control: without them it is none, and what is wrong has its line.
+    with pytest.raises(fc.CatalogueError, match="nas.toml, line 5: .*own.toml: cannot read"):
+        fc.Drive(array)
+    with pytest.raises(fc.CatalogueError, match="line 2: chunk = "):
+        fc.Drive.from_toml('kind = "raid0"\nchunk = "12 KiB"\n')
+
+
 def test_what_a_cache_holds_stays_in_it_from_run_to_run():
     cache, disk = fc.Drive(CACHE), fc.Drive("wd-velociraptor-300gb")
     job = fc.Job("random", read_percent=100, queue_depth=1, span_bytes=64 << 20, bytes=256 << 20)

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use fourcorners_drive::{Clock, Done, Fault, FaultCause, Geometry, Io, Nanos, Op, Tag, Target};
 
+use crate::cache::MemberBytes;
 use crate::layout::{Layout, LayoutError, Level};
 use crate::member::{self, Answer, Member};
 use crate::rebuild::Rebuild;
@@ -199,9 +200,18 @@ impl<T: Target> Array<T> {
         self.members.iter().map(|member| &member.drive)
     }
 
-    /// The same, to purge or to settle them: nothing may be in flight.
+    /// The same, to purge or to settle them: nothing may be in flight. The step of a rebuild that is under way is waited
+    /// for, so that they have nothing in flight, either.
     pub fn members_mut(&mut self) -> impl Iterator<Item = &mut T> {
         debug_assert_eq!(self.in_flight, 0);
+        self.carry_on();
+        while self.rebuild.as_ref().is_some_and(|rebuild| rebuild.due().is_none())
+            && let Some(next) = member::due(&mut self.members)
+        {
+            self.now = self.now.max(next);
+            self.advance();
+            self.carry_on();
+        }
         self.members.iter_mut().map(|member| &mut member.drive)
     }
 
@@ -215,6 +225,11 @@ impl<T: Target> Array<T> {
     /// What it did beside what it was asked for.
     pub fn counts(&self) -> ArrayCounts {
         self.counts
+    }
+
+    /// What each of its drives was asked for, that of a rebuild with it.
+    pub fn member_bytes(&self) -> impl Iterator<Item = MemberBytes> {
+        self.members.iter().map(|member| member.bytes)
     }
 
     /// Which of its drives are not asked any more.

@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
-use fourcorners_drive::{Fault, Io, Nanos, Tag, Target};
+use fourcorners_drive::{Fault, Io, Nanos, Op, Tag, Target};
+
+use crate::cache::MemberBytes;
 
 /// What a member says of a part of a job.
 #[derive(Clone)]
@@ -25,6 +27,8 @@ pub(crate) struct Member<T> {
     owners: Vec<(u32, Io)>,
     /// Jobs and I/Os for which there was no tag.
     waiting: VecDeque<(u32, Io)>,
+    /// What it was asked for.
+    pub(crate) bytes: MemberBytes,
     /// It failed, and is not asked any more.
     pub(crate) failed: bool,
 }
@@ -33,7 +37,8 @@ impl<T: Target> Member<T> {
     pub(crate) fn new(number: usize, drive: T) -> Member<T> {
         let depth = drive.geometry().queue_depth;
         let (free, owners) = ((0..depth).rev().collect(), vec![(0, Io::FLUSH); depth as usize]);
-        Member { number, drive, free, owners, waiting: VecDeque::new(), failed: false }
+        let (waiting, bytes) = (VecDeque::new(), MemberBytes::default());
+        Member { number, drive, free, owners, waiting, bytes, failed: false }
     }
 
     /// I/Os that it has, in flight or waiting.
@@ -65,6 +70,11 @@ impl<T: Target> Member<T> {
 
     /// Takes an I/O of a job; it waits where the drive's queue is full.
     pub(crate) fn take(&mut self, job: u32, io: Io) {
+        match io.op {
+            Op::Read => self.bytes.read += io.bytes(),
+            Op::Write => self.bytes.written += io.bytes(),
+            Op::Trim | Op::Flush => {}
+        }
         self.waiting.push_back((job, io));
         self.fill();
     }

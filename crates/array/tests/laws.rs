@@ -75,6 +75,23 @@ fn stripes_of_equal_drives_are_as_many_times_as_fast() {
 }
 
 #[test]
+fn drives_have_nothing_in_flight_when_they_are_settled_amid_a_rebuild() {
+    let mut array = nulls(Level::Raid1, 2, |config| {
+        (config.failed, config.rebuild_mb_per_s) = (Some(1), Some(1000.0));
+    });
+    let writes = job(Pattern::Random, 0, 4096, 4);
+    let writes = Job { until: Until::Bytes(1 << 20), span_bytes: 256 << 20, ..writes };
+    measure(&mut array, &writes);
+    let busy = |array: &mut Array<Null>| array.members_mut().any(|drive| drive.due().is_some());
+    assert!(!busy(&mut array));
+    // It goes on where it was.
+    let before = array.counts().rebuilt_bytes;
+    array.meet();
+    measure(&mut array, &writes);
+    assert!(before > 0 && array.counts().rebuilt_bytes > before, "{before}");
+}
+
+#[test]
 fn mirrors_read_from_both_and_write_to_both() {
     let reads = |members| {
         let mut array = ssds(Level::Raid1, members);

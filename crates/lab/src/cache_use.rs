@@ -1,13 +1,12 @@
 //! What a cache did between two moments, for a record and in a sentence.
 
-use fourcorners_array::{Cache, CacheCounts, MemberBytes};
-use fourcorners_drive::{SsdCounters, Target};
+use fourcorners_array::CacheCounts;
 use fourcorners_record::note::note;
-use fourcorners_record::{CacheUse, MemberUse, Note, Record};
+use fourcorners_record::{CacheUse, Note, Record};
 use fourcorners_words::{percent, size};
 
 use crate::drive::Drive;
-use crate::virtual_drive::Virtual;
+use crate::members::MembersSnapshot;
 
 /// What notes about a cache are about.
 const ABOUT: &str = "cache";
@@ -15,42 +14,20 @@ const ABOUT: &str = "cache";
 /// What a cache had done until a moment.
 pub struct CacheSnapshot {
     counts: CacheCounts,
-    joules: [Option<f64>; 2],
-    ssd: Option<SsdCounters>,
+    members: MembersSnapshot,
 }
 
 impl CacheSnapshot {
     /// What it has done so far; `None` of a drive that is none.
     pub fn of(drive: &Drive) -> Option<CacheSnapshot> {
         let Drive::Cache(cache) = drive else { return None };
-        Some(CacheSnapshot::of_cache(cache))
-    }
-
-    fn of_cache(cache: &Cache<Virtual>) -> CacheSnapshot {
-        let members = cache.members();
-        CacheSnapshot {
-            counts: cache.counts(),
-            joules: members.map(|member| member.energy_j(cache.now())),
-            ssd: match members[0] {
-                Virtual::Ssd(ssd) => Some(ssd.counters()),
-                Virtual::Hdd(_) => None,
-            },
-        }
+        Some(CacheSnapshot { counts: cache.counts(), members: MembersSnapshot::of(drive) })
     }
 
     /// What it did from then on.
     pub fn until_now(&self, drive: &Drive) -> Option<CacheUse> {
         let after = CacheSnapshot::of(drive)?;
         let (from, to) = (&self.counts, &after.counts);
-        let amplified = self.ssd.as_ref().zip(after.ssd.as_ref());
-        let amplified = amplified.and_then(|(from, to)| to.write_amplification_since(from));
-        let member = |at: usize, role: &str, from: MemberBytes, to: MemberBytes| MemberUse {
-            role: role.into(),
-            read_bytes: to.read - from.read,
-            written_bytes: to.written - from.written,
-            joules: self.joules[at].zip(after.joules[at]).map(|(from, to)| to - from),
-            write_amplification: amplified.filter(|_| at == 0),
-        };
         Some(CacheUse {
             reads: to.reads - from.reads,
             read_hits: to.read_hits - from.read_hits,
@@ -62,10 +39,7 @@ impl CacheSnapshot {
             dirty_bytes: to.dirty_bytes,
             // A purge begins to count again.
             evictions: to.evictions.saturating_sub(from.evictions),
-            members: vec![
-                member(0, "ssd", from.ssd, to.ssd),
-                member(1, "disk", from.disk, to.disk),
-            ],
+            members: self.members.until_now(drive),
         })
     }
 }

@@ -8,7 +8,9 @@ use fourcorners_drive::{
 use fourcorners_linux::{Uring, UringError};
 use fourcorners_machine::cpu;
 use fourcorners_machine::noise::NoiseMeter;
-use fourcorners_record::{CacheUse, ClockName, Data, FlashWear, Heat, Job, Noise, Pattern, Until};
+use fourcorners_record::{
+    CacheUse, ClockName, Data, FlashWear, Heat, Job, MemberUse, Noise, Pattern, Until,
+};
 use fourcorners_run::streams::{self, Direction, Plan, RunResult};
 use fourcorners_run::trim::{Range, Trimming, trim};
 use fourcorners_run::{JobEnd, Measured, Observer, Source, run, run_marked, run_source};
@@ -16,6 +18,7 @@ use fourcorners_run::{JobEnd, Measured, Observer, Source, run, run_marked, run_s
 use crate::cache_use::CacheSnapshot;
 use crate::disturbed::{Disturbance, Disturbed};
 use crate::heat::HeatWatch;
+use crate::members::{MembersSnapshot, flash_wear};
 use crate::virtual_drive::Virtual;
 
 mod purge;
@@ -57,6 +60,8 @@ pub struct Outcome {
     pub heat: Option<Heat>,
     /// What a cache did during the job.
     pub cache: Option<CacheUse>,
+    /// What each drive of an array did during the job.
+    pub members: Vec<MemberUse>,
 }
 
 /// Something to be done with a target of whichever kind.
@@ -163,16 +168,7 @@ impl Drive {
     /// How worn a virtual SSD is; `None` of one that does not wear out: what it was erased says
     /// nothing then.
     pub fn wear(&self) -> Option<FlashWear> {
-        let wear = self.ssd()?.wear();
-        Some(FlashWear {
-            erases_min: wear.erases_min,
-            erases_mean: wear.erases_mean,
-            erases_max: wear.erases_max,
-            erases_std: wear.erases_std,
-            endurance_used: wear.endurance_used?,
-            blocks_retired: wear.blocks_retired,
-            read_only: wear.read_only,
-        })
+        flash_wear(self.ssd()?)
     }
 
     /// Waits until what was written is on the medium, so that one test's writes are not paid for
@@ -331,6 +327,7 @@ impl Drive {
     /// What running something cost and did.
     fn account(&mut self, run: impl FnOnce(&mut Drive) -> Measured) -> Outcome {
         let (counters, cached) = (self.all_counters(), CacheSnapshot::of(self));
+        let members = matches!(self, Drive::Array(_)).then(|| MembersSnapshot::of(self));
         let warmed = HeatWatch::begin(self);
         let work = |drive: &Drive| cpu::process_seconds() - drive.looked_at_the_clock().as_secs();
         let meter = matches!(self, Drive::Real(_)).then(NoiseMeter::begin).flatten();
@@ -363,7 +360,8 @@ impl Drive {
         let write_amplification = write_amplification(&counters, &self.all_counters());
         let cache = cached.and_then(|cached| cached.until_now(self));
         let heat = warmed.and_then(|watch| watch.until_now(self));
-        Outcome { measured, cpu_seconds, noise, write_amplification, heat, cache }
+        let members = members.map(|members| members.until_now(self)).unwrap_or_default();
+        Outcome { measured, cpu_seconds, noise, write_amplification, heat, cache, members }
     }
 
     /// How long its loop looked at the clock so far so that I/Os were not late, which takes CPU time

@@ -1,5 +1,6 @@
 //! What a cache of one drive in front of another did.
 
+use super::MemberUse;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,21 +27,4 @@ pub struct CacheUse {
     pub evictions: u64,
     /// The SSD, and the disk behind it.
     pub members: Vec<MemberUse>,
-}
-
-/// What a drive in a cache did for it during a job.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct MemberUse {
-    /// `ssd` or `disk`.
-    pub role: String,
-    /// Bytes read from it.
-    pub read_bytes: u64,
-    /// Bytes written to it.
-    pub written_bytes: u64,
-    /// Energy it used, joules, where that is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub joules: Option<f64>,
-    /// NAND writes over what was written to it (SSDs).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub write_amplification: Option<f64>,
 }

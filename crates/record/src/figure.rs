@@ -1,6 +1,6 @@
 //! The result of a job: as a whole, second by second, and along a varied quantity.
 
-use super::{CacheUse, Heat, Job};
+use super::{CacheUse, Heat, Job, MemberUse};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +48,9 @@ pub struct Figure {
     /// What a cache did meanwhile (an SSD in front of another drive).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheUse>,
+    /// What each drive of an array did meanwhile, in their order; those of a cache are in `cache`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<MemberUse>,
     /// CPU time this process and the kernel on its behalf spent an I/O (wall clock only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_us_per_io: Option<f64>,

@@ -44,6 +44,7 @@ mod first_form;
 mod health;
 mod job;
 mod json;
+mod member_use;
 pub mod note;
 mod replay;
 mod steadiness;
@@ -52,13 +53,14 @@ mod verdict;
 use first_form::FirstRecord;
 
 pub use agreement::{Disagreement, disagreements};
-pub use cache_use::{CacheUse, MemberUse};
+pub use cache_use::CacheUse;
 pub use card::{Bin, Card, Share, Spread};
 pub use choice::{CHOICE_SCHEMA, Choice, ChosenReplay, ChosenWork, LeftOut, RankedDrive};
 pub use figure::{Curve, Figure, FlashWear, Latency, Noise, Series};
 pub use health::{Health, HealthReading, Heat};
 pub use job::{Data, Job, Pattern, Until};
 pub use json::{ReadError, from_json, json_schema, record_from_json, to_json};
+pub use member_use::MemberUse;
 pub use note::Note;
 pub use replay::{Replay, ReplayFigure, ReplayPart};
 pub use steadiness::Steadiness;
@@ -202,6 +204,18 @@ impl Record {
         alone.chain(several)
     }
 
+    /// What each drive of an array or a cache did for all figures together, in their order; empty of a single drive.
+    /// What was done between the figures (a fill, a torture) is not in it, but in how worn they are.
+    pub fn members(&self) -> Vec<MemberUse> {
+        fn of<'m>(cache: &'m Option<CacheUse>, members: &'m [MemberUse]) -> &'m [MemberUse] {
+            cache.as_ref().map_or(members, |cache| &cache.members)
+        }
+        let of_jobs = self.figures.values().map(|it| of(&it.cache, &it.members));
+        let of_replays = self.replay.iter().chain(self.replays.values());
+        let of_replays = of_replays.flat_map(|replay| replay.figures.values());
+        MemberUse::sum(of_jobs.chain(of_replays.map(|it| of(&it.cache, &it.members))))
+    }
+
     /// Notes that this is all so far, and seals it.
     pub fn finish(&mut self) {
         self.finished_at = now();
@@ -292,6 +306,9 @@ pub struct TargetInfo {
     /// A real target: whether I/O bypassed the page cache. If not, memory was measured too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direct: Option<bool>,
+    /// Titles of the drives that an array or a cache is made of, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drives: Vec<String>,
     /// Model as the device tells it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
@@ -347,6 +364,7 @@ impl TargetInfo {
             capacity_bytes,
             logical_block_bytes,
             direct: None,
+            drives: Vec::new(),
             model: None,
             serial: None,
             firmware: None,

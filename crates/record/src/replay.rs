@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CacheUse, Card, Latency};
+use super::{CacheUse, Card, Latency, MemberUse};
 
 /// A trace that was replayed, and what came of it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -64,6 +64,9 @@ pub struct ReplayFigure {
     /// What a cache did meanwhile (an SSD in front of another drive).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheUse>,
+    /// What each drive of an array did meanwhile, in their order; those of a cache are in `cache`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<MemberUse>,
     /// CPU time this process and the kernel on its behalf spent an I/O (wall clock only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_us_per_io: Option<f64>,

@@ -62,6 +62,12 @@ pub(super) fn unbroken(command: &str) -> Markup {
     }
 }
 
+/// Drives in their order, those of one title that follow each other as one: "4 x Crucial m4 256 GB".
+fn counted(drives: &[String]) -> Vec<String> {
+    let alike = drives.chunk_by(|one, next| one == next);
+    alike.map(|alike| format!("{} x {}", alike.len(), alike[0])).collect()
+}
+
 /// Names and values, without those that are not known.
 fn facts(record: &Record) -> Vec<(&'static str, String)> {
     let TargetInfo {
@@ -71,6 +77,7 @@ fn facts(record: &Record) -> Vec<(&'static str, String)> {
         capacity_bytes,
         logical_block_bytes,
         direct,
+        drives,
         model,
         serial,
         firmware,
@@ -89,6 +96,7 @@ fn facts(record: &Record) -> Vec<(&'static str, String)> {
     let facts = [
         ("Target", Some(name.clone())),
         ("Kind", Some(kind_words(*kind).into())),
+        ("Drives", list(&counted(drives))),
         ("Model", model.clone()),
         ("Serial number", serial.clone()),
         ("Firmware", firmware.clone()),

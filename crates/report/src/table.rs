@@ -5,6 +5,7 @@ use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Lin
 use fourcorners_record::{Document, disagreements};
 
 use super::entries::{Entries, Entry};
+use super::members;
 use super::paste::{self, Pasted};
 use super::plot::plots;
 use super::replay;
@@ -122,6 +123,9 @@ impl Page {
             if !replay.figures.is_empty() {
                 blocks.push(self.print(replay::figures(replay, self.text())));
             }
+        }
+        if let Some(drives) = members::table(record, self.text()) {
+            blocks.push(self.print(drives));
         }
         // Braille and blocks are for a terminal.
         if self.form.is_none() {

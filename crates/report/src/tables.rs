@@ -4,6 +4,7 @@ use fourcorners_record::{ClockName, Figure, FlashWear, Record};
 use maud::{Markup, html};
 
 use super::entries::{Entries, Entry, has_bars};
+use super::members;
 use super::words::{
     NO_VALUE, clock_words, ended_words, figure_words, iops, method_words, micros, percent, rate,
     ratio, thousands, watts,
@@ -169,6 +170,7 @@ pub(super) fn figures(all: &Entries, entry: &Entry) -> Markup {
                 p.note { (wear_words(&wear)) }
             }
         }
+        @if let Some(drives) = members::markup(entry) { (drives) }
     }
 }
 

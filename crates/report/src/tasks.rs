@@ -432,6 +432,7 @@ mod tests {
             write_amplification: None,
             joules: None,
             cache: None,
+            members: Vec::new(),
             cpu_us_per_io: None,
             complete,
         }

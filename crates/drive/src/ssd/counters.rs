@@ -74,13 +74,18 @@ impl SsdCounters {
     /// nothing.
     pub fn write_amplification_since(&self, before: &SsdCounters) -> Option<f64> {
         let host_sectors = self.host_sectors - before.host_sectors;
+        let sectors = self.nand_bytes_since(before) / SECTOR_BYTES;
+        (host_sectors > 0).then(|| sectors as f64 / host_sectors as f64)
+    }
+
+    /// Bytes written to NAND since `before`, for the host and beside it.
+    pub fn nand_bytes_since(&self, before: &SsdCounters) -> u64 {
         let absorbed = self.absorbed_units - before.absorbed_units;
         let nand = (self.host_units - before.host_units - absorbed)
             + (self.moved_units - before.moved_units)
             + (self.padded_units - before.padded_units)
             + (self.parity_units - before.parity_units)
             + (self.map_units - before.map_units);
-        let sectors = nand * (u64::from(self.unit_bytes) / SECTOR_BYTES);
-        (host_sectors > 0).then(|| sectors as f64 / host_sectors as f64)
+        nand * u64::from(self.unit_bytes)
     }
 }

@@ -33,7 +33,7 @@ pub(super) struct ManArgs {
 #[derive(Debug, ClapArgs)]
 pub(super) struct ReviewArgs {
     /// A drive of the catalogue, a profile (./mine.toml), a block device (/dev/sdX) or a file; several drives as one
-    /// (raid1:2xDRIVE), or an SSD in front of a disk (cache:SSD+DISK)
+    /// (raid1:2xDRIVE), or an SSD in front of a disk (cache:SSD+DISK), as a name or a file (./nas.toml)
     #[arg(required = true, value_name = "TARGET")]
     pub(super) targets: Vec<String>,
 
@@ -308,7 +308,7 @@ pub(super) struct RunArgs {
     pub(super) job_file: PathBuf,
 
     /// A drive of the catalogue, a profile (./mine.toml), a block device (/dev/sdX) or a file; several drives as one
-    /// (raid1:2xDRIVE), or an SSD in front of a disk (cache:SSD+DISK)
+    /// (raid1:2xDRIVE), or an SSD in front of a disk (cache:SSD+DISK), as a name or a file (./nas.toml)
     /// [default: filename in the job file]
     #[arg(value_name = "TARGET")]
     pub(super) targets: Vec<String>,

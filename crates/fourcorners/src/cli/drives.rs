@@ -8,6 +8,7 @@ use fourcorners_catalogue::{
     self as catalogue, Family, HostController, Profile, ProfileValue, Standing,
 };
 use fourcorners_drive::config::PortTrim;
+use fourcorners_lab::array::ArrayProfile;
 use fourcorners_lab::validate::ErrorTable;
 use serde_json::json;
 
@@ -32,6 +33,12 @@ pub(super) fn run(args: &DrivesArgs) -> Result<End, Failure> {
 }
 
 fn find(name: &str) -> Result<Profile, Failure> {
+    if let Some(array) = ArrayProfile::find(name, None, &[]) {
+        let array = array.map_err(|error| Failure::Usage(error.to_string()))?;
+        let title = array.title;
+        let why = format!("{name} is several drives ({title}): name one of them");
+        return Err(Failure::Usage(why));
+    }
     let profile = match name.ends_with(".toml") {
         true => catalogue::from_file(Path::new(name), &[]),
         false => catalogue::built_in(name, &[]),

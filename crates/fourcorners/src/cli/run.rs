@@ -13,6 +13,7 @@ use fourcorners_fio::output::{Cost, Report, TargetRun, log_files, write_logs};
 use fourcorners_lab::cache_use::{self, CacheSnapshot};
 use fourcorners_lab::device_under_test::{DeviceUnderTest, Ready};
 use fourcorners_lab::drive::LAY_OUT_BLOCK;
+use fourcorners_lab::members::{self, MembersSnapshot};
 use fourcorners_lab::review::Watch;
 use fourcorners_linux::device::DiskCounters;
 use fourcorners_linux::{Modes, Setup, SubmissionThread};
@@ -349,7 +350,7 @@ fn run_on(
     let place = planned.place();
     let counters = || place.as_deref().and_then(DiskCounters::of);
     let disk = counters();
-    let cached = CacheSnapshot::of(&drive);
+    let (cached, members) = (CacheSnapshot::of(&drive), MembersSnapshot::of(&drive));
     let (before, looked) = (Cost::so_far(), drive.looked_at_the_clock());
     let began = Instant::now();
     let result = drive.run_streams(&jobs.plan, &mut shown)?;
@@ -373,8 +374,14 @@ fn run_on(
         overhead_ns_per_io,
         disk,
     };
-    if let Some(it) = cached.and_then(|cached| cached.until_now(&drive)) {
-        say(&format!("fourcorners: {}: {}", run.target.name, cache_use::sentence(&it)));
+    match cached.and_then(|cached| cached.until_now(&drive)) {
+        Some(it) => say(&format!("fourcorners: {}: {}", run.target.name, cache_use::sentence(&it))),
+        None => {
+            let members = members.until_now(&drive);
+            if !members.is_empty() {
+                say(&format!("fourcorners: {}: {}", run.target.name, members::sentence(&members)));
+            }
+        }
     }
     if run.was_limited_by_us() {
         say(&format!(

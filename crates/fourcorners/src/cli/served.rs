@@ -5,7 +5,7 @@ use std::path::Path;
 use fourcorners_catalogue::{Model, Profile};
 use fourcorners_drive::Ssd;
 use fourcorners_drive::config::SsdConfig;
-use fourcorners_lab::array::ArrayProfile;
+use fourcorners_lab::array::{ArrayNameError, ArrayProfile};
 use fourcorners_lab::state;
 use fourcorners_linux::guard::RealTarget;
 
@@ -31,11 +31,9 @@ pub(super) enum ServedTarget {
 
 impl ServedTarget {
     pub(super) fn find(name: &str, set: &[String]) -> Result<ServedTarget, Failure> {
-        let array = |set: &[String]| {
-            let found = ArrayProfile::parse(name, None, set);
-            found.transpose().map_err(|error| Failure::Usage(error.to_string()))
-        };
-        let Some(as_sold) = array(set)? else {
+        let usage = |error: ArrayNameError| Failure::Usage(error.to_string());
+        let as_sold = ArrayProfile::find(name, None, set).transpose().map_err(usage)?;
+        let Some(as_sold) = as_sold else {
             if let Some(real) = targets::find_real(name) {
                 return Ok(ServedTarget::Real(real));
             }
@@ -44,7 +42,7 @@ impl ServedTarget {
         // All drives are told the same; what one of them has not is 0 in it, too.
         let without_host: Vec<String> =
             as_sold.members.iter().flat_map(Profile::host_to_zero).collect();
-        let bare = array(&[set, &without_host].concat())?.unwrap_or(as_sold);
+        let bare = as_sold.again(None, &[set, &without_host].concat()).map_err(usage)?;
         Ok(ServedTarget::Several(Box::new(bare)))
     }
 }

@@ -79,9 +79,11 @@ fn find_each<'a>(
             let name = found.name();
             return Err(match found {
                 // Figures go by the name in the profile; two of one name could not be told apart.
-                DeviceUnderTest::Virtual(_) if *target != name => format!(
-                    "{target} is a second drive called {name}: change the name in one of them"
-                ),
+                DeviceUnderTest::Virtual(_) | DeviceUnderTest::Array(_) if *target != name => {
+                    format!(
+                        "{target} is a second drive called {name}: change the name in one of them"
+                    )
+                }
                 _ if found.is_same(other) => format!("{target} is named twice: name it once"),
                 _ => format!(
                     "{target} and {} are the same drive or parts of it: name one of them",
@@ -190,14 +192,13 @@ fn find(
 ) -> Result<DeviceUnderTest, String> {
     let Changes { host, set } = changes;
     let words = |error: CatalogueError| error.to_string();
+    if let Some(array) = several(target, changes)? {
+        return Ok(array);
+    }
     if target.ends_with(".toml") {
         return large_enough(
             catalogue::from_file_behind(Path::new(target), host, set).map_err(words)?,
         );
-    }
-    if let Some(array) = ArrayProfile::parse(target, host, set) {
-        let array = array.map_err(|error| error.to_string())?;
-        return Ok(DeviceUnderTest::Array(Box::new(array)));
     }
     let path = Path::new(target);
     let is_path = target.contains('/') || path.symlink_metadata().is_ok();
@@ -212,6 +213,16 @@ fn find(
         Err(CatalogueError::Unknown { .. }) if size.is_some() => real(path, size, permission),
         Err(error) => Err(error.to_string()),
     }
+}
+
+/// Several drives as one, of a name or of a file; `None` of a single drive.
+fn several(
+    target: &str,
+    Changes { host, set }: Changes<'_>,
+) -> Result<Option<DeviceUnderTest>, String> {
+    let found = ArrayProfile::find(target, host, set).transpose();
+    let found = found.map_err(|error| error.to_string())?;
+    Ok(found.map(|array| DeviceUnderTest::Array(Box::new(array))))
 }
 
 /// A device or a file that is there, or one that can be created.
@@ -336,9 +347,8 @@ fn find_to_read(
     changes: Changes<'_>,
     permission: &Permission,
 ) -> Result<DeviceUnderTest, String> {
-    if let Some(array) = ArrayProfile::parse(target, changes.host, changes.set) {
-        let array = array.map_err(|error| error.to_string())?;
-        return Ok(DeviceUnderTest::Array(Box::new(array)));
+    if let Some(array) = several(target, changes)? {
+        return Ok(array);
     }
     let path = Path::new(target);
     let is_path = target.contains('/') || path.symlink_metadata().is_ok();

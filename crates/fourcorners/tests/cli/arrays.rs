@@ -114,6 +114,99 @@ fn a_cache_is_reviewed_run_and_replayed_and_says_what_it_did() {
 }
 
 #[test]
+fn a_file_makes_the_record_of_its_name_and_says_what_each_drive_did() {
+    let dir = folder();
+    let text =
+        "kind = \"raid5\"\nchunk = \"64 KiB\"\n[[drive]]\nname = \"crucial-m4-64gb\"\nnumber = 3\n";
+    std::fs::write(dir.path().join("nas.toml"), text).expect("a file");
+    let review = |target: &str| {
+        ["review", target, "--methods", "four-corners", "--quick", "--no-db"].map(String::from)
+    };
+    let json = |target: &str| {
+        let args: Vec<String> = review(target).into_iter().chain(["--json".into()]).collect();
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        records(&run(dir.path(), &args)).remove(0)
+    };
+    let (of_file, of_name) = (json("./nas.toml"), json("raid5:3xcrucial-m4-64gb:64k"));
+    assert_eq!(of_file.id, of_name.id);
+    // Control: another chunk is another record.
+    assert_ne!(json("raid5:3xcrucial-m4-64gb:128k").id, of_name.id);
+    assert_eq!(of_file.target.drives, ["Crucial m4 64 GB"; 3]);
+    let members = of_file.members();
+    let of_figures = of_file.figures.values().map(|figure| &figure.members);
+    let first: u64 = of_figures.map(|members| members[0].written_bytes).sum();
+    assert_eq!((members.len(), members[0].written_bytes), (3, first));
+    assert!(members.iter().all(|it| it.joules > Some(0.0) && it.nand_bytes > Some(0)));
+
+    // The text and the page have a row a drive; a drive alone has none.
+    let shown = |target: &str| {
+        let out = if target == ONE { "one" } else { "several" };
+        let args: Vec<String> =
+            review(target).into_iter().chain(["--out", out].map(String::from)).collect();
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let ran = run(dir.path(), &args);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let page = dir.path().join(out).join("review.html");
+        let page = std::fs::read_to_string(page).expect("a page");
+        (ran.stdout, page)
+    };
+    let row = "Drive 3: Crucial m4 64 GB";
+    let (text, page) = shown("./nas.toml");
+    assert!(text.contains("Its drives"), "{text}");
+    assert!(page.contains(row) && page.contains("3 x Crucial m4 64 GB"));
+    let (text, page) = shown(ONE);
+    assert!(!text.contains("Its drives") && !page.contains("Its drives"));
+
+    std::fs::write(
+        dir.path().join("job.fio"),
+        "[a]\nrw=write\nbs=64k\nsize=48m\nioengine=libaio\n",
+    )
+    .expect("a file");
+    let ran = run(dir.path(), &["run", "job.fio", "./nas.toml"]);
+    // Half of it is parity, and every drive has a third of all.
+    assert!(
+        ran.stderr.contains("; drive 3 read ") && ran.stderr.contains("and wrote 33.6 MB"),
+        "{ran:?}"
+    );
+    let ran = run(dir.path(), &["run", "job.fio", ONE]);
+    assert!(!ran.stderr.contains("drive 1 "), "{ran:?}");
+}
+
+#[test]
+fn a_file_of_several_goes_where_a_name_does_and_is_refused_where_one_drive_is_meant() {
+    let dir = folder();
+    let write = |name: &str, text: &str| {
+        std::fs::write(dir.path().join(name), text).expect("a file");
+    };
+    let stripe =
+        "name = \"pair\"\nkind = \"raid0\"\n[[drive]]\nname = \"crucial-m4-64gb\"\nnumber = 2\n";
+    write("pair.toml", stripe);
+    write("wrong.toml", &stripe.replace("number = 2", "number = 200"));
+    let args = ["trace", "replay", "task:install", "./pair.toml", STRIPED, "--json", "--no-db"];
+    let [of_file, of_name] = &records(&run(dir.path(), &args))[..] else { panic!("two records") };
+    assert_eq!(of_file.target.name, "pair");
+    assert_eq!(of_file.target.profile_hash, of_name.target.profile_hash);
+    let args =
+        ["choose", "task:install", "--also", "./pair.toml", "--capacity", "64-150GB", "--json"];
+    let ran = run(dir.path(), &args);
+    assert!(ran.code == Some(0) && ran.stdout.contains("\"pair\""), "{ran:?}");
+    for (args, said) in [
+        (
+            &["review", "./wrong.toml"][..],
+            "wrong.toml, line 5: number = 200 must be a whole number",
+        ),
+        (&["review", "./pair.toml", "pair.toml"], "second drive called pair"),
+        (&["age", "./pair.toml", "-o", "a.state"], "is an array: only single drives are aged"),
+        (&["drives", "./pair.toml"], "is several drives (RAID 0 of 2 x Crucial m4 64 GB"),
+        (&["serve", "./wrong.toml", "--at", "unix:a.sock"], "line 5: number = 200"),
+    ] {
+        let ran = run(dir.path(), args);
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert!(ran.stderr.contains(said) && ran.stderr.lines().count() == 1, "{ran:?}");
+    }
+}
+
+#[test]
 fn what_is_no_array_is_said_in_a_line() {
     let dir = folder();
     for (name, said) in [

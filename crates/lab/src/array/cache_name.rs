@@ -1,10 +1,11 @@
 //! The names of caches: `cache:SSD+DISK`, and what differs from the usual.
 
 use fourcorners_array::{CacheConfig, CacheMode, Replacement};
-use fourcorners_catalogue::{HostController, Model, Profile};
+use fourcorners_catalogue::Profile;
 
-use super::name::{ArrayNameError, chunk_bytes, member};
-use super::{ArrayKind, ArrayProfile};
+use super::ArrayKind;
+use super::makeup::{Drives, Makeup, Source};
+use super::name::{ArrayNameError, chunk_bytes};
 
 /// What a name of a cache begins with.
 pub(super) const CACHE: &str = "cache";
@@ -14,11 +15,7 @@ const OPTIONS: &str = "is not known there: read-only, write-through or write-bac
                        dirty=40%, bypass=4m or bypass=off, cold or warm, and no-trim are";
 
 /// The cache of a name, of which this is what follows `cache:`.
-pub(super) fn parse(
-    name: &str,
-    rest: &str,
-    (host, set): (Option<&HostController>, &[String]),
-) -> Result<ArrayProfile, ArrayNameError> {
+pub(super) fn parse(name: &str, rest: &str) -> Result<Makeup, ArrayNameError> {
     let wrong = |part: &str, must: &str| ArrayNameError::of_part(name, part, must);
     let mut parts = rest.split(':');
     let drives = parts.next().unwrap_or_default();
@@ -26,10 +23,8 @@ pub(super) fn parse(
         Some((ssd, disk)) if !disk.contains('+') => (ssd, disk),
         _ => return Err(wrong(drives, "is not an SSD and a disk: give both, joined by +")),
     };
-    let members = vec![member(ssd, 1, host, set)?, member(disk, 2, host, set)?];
-    if !matches!(members[0].model, Model::Ssd(_)) {
-        return Err(wrong(ssd, "is a hard disk: the first drive is the cache, an SSD"));
-    }
+    let one =
+        |drive: &str| Drives { number: 1, source: Source::Catalogue(drive.into()), line: None };
     let mut config = CacheConfig::default();
     for part in parts {
         let mode = CacheMode::ALL.into_iter().find(|mode| mode.name() == part);
@@ -43,9 +38,13 @@ pub(super) fn parse(
             _ => value(&mut config, part).map_err(|must| wrong(part, must))?,
         }
     }
-    let title = title(&config, &members);
-    let kind = ArrayKind::Cache(config);
-    ArrayProfile { name: name.into(), title, kind, members, set: set.to_vec() }.checked()
+    Ok(Makeup {
+        place: name.into(),
+        name: name.into(),
+        title: None,
+        kind: ArrayKind::Cache(config),
+        drives: vec![one(ssd), one(disk)],
+    })
 }
 
 /// A part of a name with a number in it.
@@ -66,7 +65,7 @@ fn value(config: &mut CacheConfig, part: &str) -> Result<(), &'static str> {
 }
 
 /// "Crucial m4 64 GB as a write-through cache of WD VelociRaptor 300 GB", and what is not usual.
-fn title(config: &CacheConfig, members: &[Profile]) -> String {
+pub(super) fn title(config: &CacheConfig, members: &[Profile]) -> String {
     let usual = CacheConfig::default();
     let mut title =
         format!("{} as a {} cache of {}", members[0].title, config.mode.name(), members[1].title);
@@ -97,6 +96,7 @@ fn title(config: &CacheConfig, members: &[Profile]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::ArrayProfile;
     use super::*;
 
     const NAME: &str = "cache:crucial-m4-64gb+wd-velociraptor-300gb";

@@ -1,11 +1,15 @@
-//! Drives of the catalogue as one target, by name: `raid5:4xcrucial-m4-256gb:64k`, or
-//! `cache:crucial-m4-64gb+wd-velociraptor-300gb`.
+//! Virtual drives as one target, by name (`raid5:4xcrucial-m4-256gb:64k`,
+//! `cache:crucial-m4-64gb+wd-velociraptor-300gb`) or by a file of TOML that says the same, one thing a line.
 
 mod cache_name;
+mod file;
+mod makeup;
 mod name;
 
+use std::path::Path;
+
 use fourcorners_array::{Array, ArrayConfig, Cache, CacheConfig};
-use fourcorners_catalogue::{Model, Profile};
+use fourcorners_catalogue::{HostController, Model, Profile};
 use fourcorners_drive::{Geometry, Hdd, Null, Ssd, Target};
 use fourcorners_record::{TargetInfo, TargetKind};
 use sha2::{Digest, Sha256};
@@ -14,12 +18,14 @@ use crate::drive::Drive;
 use crate::target_info::target_info;
 use crate::virtual_drive::Virtual;
 
+pub use file::ArrayFile;
+use makeup::Makeup;
 pub use name::ArrayNameError;
 
 /// Virtual drives as one target.
 #[derive(Clone, Debug)]
 pub struct ArrayProfile {
-    /// As it was typed.
+    /// What results go by: the name as it was typed, or the one in its file.
     pub name: String,
     /// The name a reader knows it by.
     pub title: String,
@@ -29,6 +35,8 @@ pub struct ArrayProfile {
     pub members: Vec<Profile>,
     /// What was changed of all of them.
     pub set: Vec<String>,
+    /// What it was made of.
+    makeup: Makeup,
 }
 
 /// How drives make one.
@@ -49,6 +57,34 @@ pub enum Several {
 }
 
 impl ArrayProfile {
+    /// The drives that a target as typed is of: a name, or a file that ends in `.toml`; `None` if it is a single drive.
+    ///
+    /// # Errors
+    /// [`ArrayNameError`]: it is of several, and they make none.
+    pub fn find(
+        typed: &str,
+        host: Option<&HostController>,
+        set: &[String],
+    ) -> Option<Result<ArrayProfile, ArrayNameError>> {
+        if typed.ends_with(".toml") {
+            let file = ArrayFile::read(Path::new(typed))?;
+            return Some(file.and_then(|file| file.profile(host, set)));
+        }
+        ArrayProfile::parse(typed, host, set)
+    }
+
+    /// The same drives behind this host controller and with these values changed instead.
+    ///
+    /// # Errors
+    /// [`ArrayNameError`]: they make none so.
+    pub fn again(
+        &self,
+        host: Option<&HostController>,
+        set: &[String],
+    ) -> Result<ArrayProfile, ArrayNameError> {
+        self.makeup.profile(host, set)
+    }
+
     /// The drives as one, new.
     pub(crate) fn drive(&self) -> Drive {
         match self.several() {
@@ -157,6 +193,7 @@ impl ArrayProfile {
         let first = &members[0];
         TargetInfo {
             title: self.title.clone(),
+            drives: self.members.iter().map(|member| member.title.clone()).collect(),
             profile_hash: Some(self.hash()),
             fitted,
             variation: first

@@ -1,12 +1,14 @@
 //! The names of arrays: a level, its drives and what differs from the usual.
 
 use fourcorners_array::{ArrayConfig, CHUNK_BYTES, Level};
-use fourcorners_catalogue::{self as catalogue, CatalogueError, HostController, Model, Profile};
+use fourcorners_catalogue::{CatalogueError, HostController, Profile};
 use fourcorners_words::{bytes_of, nearest};
 
+use super::makeup::{Drives, Makeup, Source};
 use super::{ArrayKind, ArrayProfile, cache_name};
+use crate::strict_toml::LineError;
 
-/// Why a name is not that of an array.
+/// Why a name or a file is not that of an array.
 #[derive(Debug, thiserror::Error)]
 pub enum ArrayNameError {
     /// There is no such drive.
@@ -22,10 +24,20 @@ pub enum ArrayNameError {
         /// What has to be there.
         must: String,
     },
+    /// What is wrong in a line of its file, and what to do.
+    #[error("{place}, line {line}: {what}")]
+    Line {
+        /// The file.
+        place: String,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        what: String,
+    },
     /// The drives do not make one.
     #[error("{name}: {error}")]
     Array {
-        /// The whole name.
+        /// The whole name, or the file.
         name: String,
         /// Why.
         error: String,
@@ -36,6 +48,12 @@ impl ArrayNameError {
     /// A part of this name means nothing: what has to be there.
     pub(super) fn of_part(name: &str, part: &str, must: &str) -> ArrayNameError {
         ArrayNameError::Part { name: name.into(), part: part.into(), must: must.into() }
+    }
+}
+
+impl From<LineError> for ArrayNameError {
+    fn from(LineError { place, line, what }: LineError) -> ArrayNameError {
+        ArrayNameError::Line { place, line, what }
     }
 }
 
@@ -57,7 +75,8 @@ impl ArrayProfile {
         let (level_name, rest) = name.split_once(':')?;
         let of_level = |it: &&Level| it.name() == level_name;
         if level_name == cache_name::CACHE {
-            return Some(cache_name::parse(name, rest, (host, set)));
+            let made = cache_name::parse(name, rest);
+            return Some(made.and_then(|made| made.profile(host, set)));
         }
         let level = Level::ALL.iter().find(of_level).copied();
         let slip = || {
@@ -65,7 +84,7 @@ impl ArrayProfile {
             nearest(level_name, known)
         };
         match level {
-            Some(level) => Some(ArrayProfile::of(name, level, rest, (host, set))),
+            Some(level) => Some(of(name, level, rest).and_then(|made| made.profile(host, set))),
             None if name.contains('/') => None,
             None => slip().map(|near| {
                 let must = format!("is no kind of array; did you mean {near}?");
@@ -73,61 +92,50 @@ impl ArrayProfile {
             }),
         }
     }
+}
 
-    fn of(
-        name: &str,
-        level: Level,
-        rest: &str,
-        (host, set): (Option<&HostController>, &[String]),
-    ) -> Result<ArrayProfile, ArrayNameError> {
-        let wrong = |part: &str, must: &str| ArrayNameError::of_part(name, part, must);
-        let mut parts = rest.split(':');
-        let mut members = Vec::new();
-        for drives in parts.next().unwrap_or_default().split('+') {
-            let (count, drive) = match drives.split_once('x') {
-                Some((count, drive))
-                    if !count.is_empty() && count.bytes().all(|it| it.is_ascii_digit()) =>
-                {
-                    let most = fourcorners_array::MOST_MEMBERS;
-                    let count = count.parse().ok().filter(|count| (1..=most).contains(count));
-                    let must = format!("is not a number of drives from 1 to {most}");
-                    (count.ok_or_else(|| wrong(drives, &must))?, drive)
-                }
-                _ => (1, drives),
-            };
-            for _ in 0..count {
-                members.push(member(drive, members.len() + 1, host, set)?);
+/// The array of a name, of which this is what follows the level.
+fn of(name: &str, level: Level, rest: &str) -> Result<Makeup, ArrayNameError> {
+    let wrong = |part: &str, must: &str| ArrayNameError::of_part(name, part, must);
+    let mut parts = rest.split(':');
+    let mut all = Vec::new();
+    for drives in parts.next().unwrap_or_default().split('+') {
+        let (number, drive) = match drives.split_once('x') {
+            Some((count, drive))
+                if !count.is_empty() && count.bytes().all(|it| it.is_ascii_digit()) =>
+            {
+                let most = fourcorners_array::MOST_MEMBERS;
+                let count = count.parse().ok().filter(|count| (1..=most).contains(count));
+                let must = format!("is not a number of drives from 1 to {most}");
+                (count.ok_or_else(|| wrong(drives, &must))?, drive)
             }
-        }
-        let mut config = ArrayConfig { level, chunk_bytes: CHUNK_BYTES, ..ArrayConfig::default() };
-        for part in parts {
-            if part == "no-trim" {
-                config.trim = false;
-            } else if let Some(number) = part.strip_prefix("failed=") {
-                let number = number.parse::<usize>().ok().filter(|&number| number > 0);
-                let number =
-                    number.ok_or_else(|| wrong(part, "names no drive: they are counted from 1"))?;
-                config.failed = Some(number - 1);
-            } else if let Some(rate) = part.strip_prefix("rebuild=") {
-                let rate = rate.trim_end_matches("MB/s").parse::<f64>().ok();
-                config.rebuild_mb_per_s =
-                    Some(rate.ok_or_else(|| wrong(part, "is no rate in MB/s"))?);
-            } else {
-                config.chunk_bytes = chunk_bytes(part).ok_or_else(|| wrong(part, OPTIONS))?;
-            }
-        }
-        let title = title(&config, &members);
-        let kind = ArrayKind::Array(config);
-        ArrayProfile { name: name.into(), title, kind, members, set: set.to_vec() }.checked()
+            _ => (1, drives),
+        };
+        all.push(Drives { number, source: Source::Catalogue(drive.into()), line: None });
     }
-
-    /// What makes none is said now: an array that is asked for is one.
-    pub(super) fn checked(self) -> Result<ArrayProfile, ArrayNameError> {
-        match self.geometry_of_nothing() {
-            Ok(_) => Ok(self),
-            Err(error) => Err(ArrayNameError::Array { name: self.name, error }),
+    let mut config = ArrayConfig { level, chunk_bytes: CHUNK_BYTES, ..ArrayConfig::default() };
+    for part in parts {
+        if part == "no-trim" {
+            config.trim = false;
+        } else if let Some(number) = part.strip_prefix("failed=") {
+            let number = number.parse::<usize>().ok().filter(|&number| number > 0);
+            let number =
+                number.ok_or_else(|| wrong(part, "names no drive: they are counted from 1"))?;
+            config.failed = Some(number - 1);
+        } else if let Some(rate) = part.strip_prefix("rebuild=") {
+            let rate = rate.trim_end_matches("MB/s").parse::<f64>().ok();
+            config.rebuild_mb_per_s = Some(rate.ok_or_else(|| wrong(part, "is no rate in MB/s"))?);
+        } else {
+            config.chunk_bytes = chunk_bytes(part).ok_or_else(|| wrong(part, OPTIONS))?;
         }
     }
+    Ok(Makeup {
+        place: name.into(),
+        name: name.into(),
+        title: None,
+        kind: ArrayKind::Array(config),
+        drives: all,
+    })
 }
 
 /// A chunk as controllers and md write it: 64k are 65,536 bytes, since no chunk is a power of ten.
@@ -139,26 +147,8 @@ pub(super) fn chunk_bytes(text: &str) -> Option<u64> {
     unit(10, ['k', 'K']).or_else(|| unit(20, ['m', 'M'])).or_else(|| bytes_of(text))
 }
 
-/// A member, which varies in its own way where drives of its kind vary.
-pub(super) fn member(
-    drive: &str,
-    number: usize,
-    host: Option<&HostController>,
-    set: &[String],
-) -> Result<Profile, CatalogueError> {
-    let profile = catalogue::built_in_behind(drive, host, set)?;
-    match &profile.model {
-        Model::Ssd(ssd) if ssd.variation.is_some() => {
-            let own = [format!("variation.seed={number}")];
-            let set: Vec<String> = own.into_iter().chain(set.iter().cloned()).collect();
-            catalogue::built_in_behind(drive, host, &set)
-        }
-        _ => Ok(profile),
-    }
-}
-
 /// "RAID 5 of 4 x Crucial m4 256 GB, chunks of 64 KiB".
-fn title(config: &ArrayConfig, members: &[Profile]) -> String {
+pub(super) fn title(config: &ArrayConfig, members: &[Profile]) -> String {
     let mut kinds: Vec<(&str, usize)> = Vec::new();
     for member in members {
         match kinds.last_mut() {

@@ -27,15 +27,16 @@ pub enum CandidateError {
 }
 
 /// Adds what is called `typed` to `all`, unless it is there already: a drive of the catalogue, a profile
-/// (`./mine.toml`), an array (`raid0:2xNAME`) or a cache (`cache:SSD+DISK`). The name that it has in the ranking.
+/// (`./mine.toml`), an array (`raid0:2xNAME`) or a cache (`cache:SSD+DISK`), or a file of
+/// one. The name that it has in the ranking.
 ///
 /// # Errors
 /// [`CandidateError`].
 pub fn add_named(typed: &str, all: &mut Vec<Candidate>) -> Result<String, CandidateError> {
-    let candidate = if typed.ends_with(".toml") {
-        Candidate::of(catalogue::from_file(Path::new(typed), &[])?)
-    } else if let Some(array) = ArrayProfile::parse(typed, None, &[]) {
+    let candidate = if let Some(array) = ArrayProfile::find(typed, None, &[]) {
         Candidate::of_array(array?)
+    } else if typed.ends_with(".toml") {
+        Candidate::of(catalogue::from_file(Path::new(typed), &[])?)
     } else {
         let found = catalogue::built_in(typed, &[])?;
         // The same as before, or one that nobody sells (`drives/what-if`).
@@ -48,13 +49,21 @@ pub fn add_named(typed: &str, all: &mut Vec<Candidate>) -> Result<String, Candid
     match all.iter().find(|known| known.name() == name) {
         None => all.push(candidate),
         // An array that the user has and thinks of, too.
-        Some(_) if matches!(candidate.made_of, MadeOf::Array(_)) => {}
+        Some(known) if candidate.is_the_array(known) => {}
         Some(_) => return Err(CandidateError::Taken { typed: typed.into(), name }),
     }
     Ok(name)
 }
 
 impl Candidate {
+    /// Whether both are the same array.
+    fn is_the_array(&self, other: &Candidate) -> bool {
+        match (&self.made_of, &other.made_of) {
+            (MadeOf::Array(one), MadeOf::Array(other)) => one.hash() == other.hash(),
+            _ => false,
+        }
+    }
+
     /// The same drive with the values of `set`, behind a host that takes no time: a recording has the time of its own host
     /// already. Times of a host that `set` gives are kept.
     ///
@@ -80,8 +89,7 @@ impl Candidate {
                 let host = array.members.iter().flat_map(|member| member.host_to_zero());
                 let own = array.set.iter().cloned();
                 let set: Vec<String> = own.chain(host).chain(set.iter().cloned()).collect();
-                let found = ArrayProfile::parse(&array.name, None, &set);
-                MadeOf::Array(Box::new(found.transpose()?.unwrap_or_else(|| (**array).clone())))
+                MadeOf::Array(Box::new(array.again(None, &set)?))
             }
         };
         Ok(Candidate { made_of, family: self.family.clone() })
@@ -113,6 +121,18 @@ mod tests {
         assert!(taken.to_string().contains("another drive called crucial-m4-64gb"), "{taken}");
         // Control: alone it is taken.
         assert!(add_named(&typed, &mut Vec::new()).is_ok());
+        // So is a file that says the same; one that says something else under that name is not.
+        let stripe = |number: u32| {
+            let text = format!(
+                "name = \"{array}\"\nkind = \"raid0\"\n[[drive]]\nname = \"crucial-m4-64gb\"\nnumber = {number}\n"
+            );
+            std::fs::write(&file, text).expect("it can be written");
+        };
+        stripe(2);
+        assert_eq!(add_named(&typed, &mut all).ok().as_deref(), Some(array));
+        stripe(3);
+        let taken = add_named(&typed, &mut all).expect_err("another has that name");
+        assert!(taken.to_string().contains(&format!("another drive called {array}")), "{taken}");
         let unknown = add_named("raid0:2xcrucial-m5-64gb", &mut all).expect_err("there is none");
         assert!(unknown.to_string().contains("crucial-m5-64gb"), "{unknown}");
     }

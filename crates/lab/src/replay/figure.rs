@@ -35,6 +35,7 @@ pub(super) fn of(outcome: &Outcome, state: String, is_real: bool, complete: bool
         write_amplification: outcome.write_amplification,
         joules: measured.energy.as_ref().map(|energy| energy.joules),
         cache: outcome.cache.clone(),
+        members: outcome.members.clone(),
         cpu_us_per_io: is_real
             .then(|| outcome.cpu_seconds * 1e6 / measured.latency.count().max(1) as f64),
         complete,

@@ -38,6 +38,7 @@ pub(super) fn figure(about: &About<'_>, outcome: &Outcome, drive: &Drive) -> Fig
         joules_per_gb: energy.map(|energy| energy.joules / (measured.bytes as f64 / 1e9)),
         heat: outcome.heat,
         cache: outcome.cache.clone(),
+        members: outcome.members.clone(),
         cpu_us_per_io: (target.kind != TargetKind::Virtual)
             .then(|| outcome.cpu_seconds * 1e6 / measured.latency.count() as f64),
         noise: outcome.noise,

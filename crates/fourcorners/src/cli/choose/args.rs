@@ -40,7 +40,8 @@ pub(in crate::cli) struct ChooseArgs {
     pub(super) have: Option<String>,
 
     /// Rank this among them: an array (raid0:2xcrucial-m4-256gb), an SSD in front of a disk
-    /// (cache:crucial-m4-64gb+wd-velociraptor-300gb, which begins cold) or a profile (./mine.toml). May be given again
+    /// (cache:crucial-m4-64gb+wd-velociraptor-300gb, which begins cold), a file of one (./nas.toml), or a profile
+    /// (./mine.toml). May be given again
     #[arg(long, value_name = "TARGET")]
     pub(super) also: Vec<String>,
 

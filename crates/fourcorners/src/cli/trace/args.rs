@@ -175,7 +175,8 @@ pub(super) struct ReplayArgs {
     pub(super) trace: PathBuf,
 
     /// A drive of the catalogue, a profile (./mine.toml), a block device (/dev/sdX) or a file; several drives as one
-    /// (raid1:2xDRIVE), an SSD in front of a disk (cache:SSD+DISK); or all: every drive of the catalogue, ranked
+    /// (raid1:2xDRIVE), an SSD in front of a disk (cache:SSD+DISK), as a name or a file (./nas.toml); or all: every
+    /// drive of the catalogue, ranked
     #[arg(required = true, value_name = "TARGET|all")]
     pub(super) targets: Vec<String>,
 
@@ -203,7 +204,8 @@ pub(super) struct ReplayArgs {
     pub(super) capacity: Option<String>,
 
     /// With all: rank this among them: an array (raid0:2xcrucial-m4-256gb), an SSD in front of a disk
-    /// (cache:crucial-m4-64gb+wd-velociraptor-300gb, which begins cold) or a profile (./mine.toml). May be given again
+    /// (cache:crucial-m4-64gb+wd-velociraptor-300gb, which begins cold), a file of one (./nas.toml), or a profile
+    /// (./mine.toml). May be given again
     #[arg(long, value_name = "TARGET")]
     pub(super) also: Vec<String>,
 

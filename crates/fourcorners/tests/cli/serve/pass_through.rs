@@ -119,7 +119,7 @@ fn qemu_and_fio_find_on_a_real_drive_what_they_wrote() {
     let has = |program: &str| Command::new(program).arg("--version").output().is_ok();
     for program in ["qemu-img", "fio"] {
         if !has(program) {
-            return fourcorners_testing::skipped(program, &format!("there is no {program}"));
+            return fourcorners_testing::skipped(program, format!("there is no {program}"));
         }
     }
     let image: Vec<u8> =

@@ -4,10 +4,9 @@ use fourcorners_run::trim::Range;
 use fourcorners_words::bytes_of;
 use toml::de::DeValue;
 
-use super::error::PlanError;
-use super::reader::{At, Expected, Section};
 use crate::review::Scope;
 use crate::review::scope::{SEQUENTIAL_BLOCK, whole_blocks};
+use crate::strict_toml::{At, Expected, LineError, Section};
 
 /// A size or a place.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -65,7 +64,7 @@ enum Length {
 
 impl Area {
     /// By the keys `start`, `span` and `end`.
-    pub(super) fn read(section: &mut Section<'_>) -> Result<Area, PlanError> {
+    pub(super) fn read(section: &mut Section<'_>) -> Result<Area, LineError> {
         let start = section.one("start", Extent::read)?;
         let span = section.one("span", Extent::read)?;
         let end = section.one("end", Extent::read)?;

@@ -4,8 +4,7 @@ use fourcorners_record::note::{finished, note};
 use fourcorners_record::{Curve, Figure, Note, Record, Steadiness, Threshold};
 use fourcorners_words::{count, nearest, three_digits};
 
-use super::error::PlanError;
-use super::reader::{At, Expected, Section, number};
+use crate::strict_toml::{At, Expected, LineError, Section, number};
 
 /// A number of a figure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -131,7 +130,7 @@ fn figure_of(
     section: &Section<'_>,
     figures: &[&str],
     name: At<String>,
-) -> Result<String, PlanError> {
+) -> Result<String, LineError> {
     if figures.contains(&name.value.as_str()) {
         return Ok(name.value);
     }
@@ -149,7 +148,7 @@ impl Judgement {
         mut section: Section<'_>,
         figures: &[&str],
         plan: &str,
-    ) -> Result<Judgement, PlanError> {
+    ) -> Result<Judgement, LineError> {
         let about = section.text("about")?.map_or_else(|| plan.to_string(), |it| it.value);
         let of = section.needed("of", figures.first().copied().unwrap_or("random_read_4k_qd1"))?;
         let of = figure_of(&section, figures, of)?;
@@ -283,7 +282,7 @@ fn placeholders(text: &str, has_over: bool) -> Result<(), UnknownPlaceholder> {
 }
 
 impl CurveOf {
-    pub(super) fn read(mut section: Section<'_>, figures: &[&str]) -> Result<CurveOf, PlanError> {
+    pub(super) fn read(mut section: Section<'_>, figures: &[&str]) -> Result<CurveOf, LineError> {
         let name = section.needed("name", "random_read_4k_by_depth")?;
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         if !name.value.chars().all(plain) {

@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::strict_toml::LineError;
+
 /// Why a plan file cannot be carried out.
 #[derive(Debug, Error)]
 pub enum PlanError {
@@ -23,4 +25,10 @@ pub enum PlanError {
         /// What is wrong.
         what: String,
     },
+}
+
+impl From<LineError> for PlanError {
+    fn from(LineError { place, line, what }: LineError) -> PlanError {
+        PlanError::Form { place, line, what }
+    }
 }

@@ -5,10 +5,9 @@ use fourcorners_words::bytes_of;
 use toml::de::DeValue;
 
 use super::area::Area;
-use super::error::PlanError;
-use super::reader::{Expected, Section, number};
 use crate::review::Scope;
 use crate::review::scope::{RANDOM_BLOCK, SEQUENTIAL_BLOCK};
+use crate::strict_toml::{Expected, LineError, Section, number};
 
 /// Longest time of a phase, seconds: thirty days.
 pub(super) const MOST_SECONDS: u64 = 30 * 24 * 3600;
@@ -36,7 +35,7 @@ impl Seconds {
     }
 
     /// By the keys `seconds` and `quick_seconds`.
-    pub(super) fn read(section: &mut Section<'_>) -> Result<Option<Seconds>, PlanError> {
+    pub(super) fn read(section: &mut Section<'_>) -> Result<Option<Seconds>, LineError> {
         let full = section.whole("seconds", 1..=MOST_SECONDS)?;
         let quick = section.whole("quick_seconds", 1..=MOST_SECONDS)?;
         match (full, quick) {
@@ -67,7 +66,7 @@ pub(super) enum Much {
 
 impl Limit {
     /// By the keys `seconds`, `quick_seconds`, `times` and `amount`.
-    fn read(section: &mut Section<'_>, default: Limit) -> Result<Limit, PlanError> {
+    fn read(section: &mut Section<'_>, default: Limit) -> Result<Limit, LineError> {
         let seconds = Seconds::read(section)?;
         let times = section.number("times", 0.001..=MOST_TIMES)?;
         let amount = section.one("amount", |value| {
@@ -146,7 +145,7 @@ pub(super) struct Variant {
 
 impl Jobs {
     /// By all keys that a job has.
-    pub(super) fn read(section: &mut Section<'_>, default: Defaults) -> Result<Jobs, PlanError> {
+    pub(super) fn read(section: &mut Section<'_>, default: Defaults) -> Result<Jobs, LineError> {
         let patterns = [("random", Pattern::Random), ("sequential", Pattern::Sequential)];
         let pattern = section
             .word("pattern", &patterns)?

@@ -8,7 +8,6 @@ mod area;
 mod conclusions;
 mod error;
 mod job;
-mod reader;
 mod steps;
 
 use std::path::Path;
@@ -19,9 +18,9 @@ use sha2::{Digest, Sha256};
 pub use self::error::PlanError;
 
 use self::conclusions::{CurveOf, Judgement};
-use self::reader::Text;
 use self::steps::{MOST_FIGURES, Step};
 use super::{Method, Phase, Scope};
+use crate::strict_toml::{LineError, Text};
 
 /// Longest file that is taken for a plan.
 const MOST_BYTES: u64 = 1 << 20;
@@ -88,24 +87,24 @@ impl PlanFile {
                  {MOST_NAME} of them",
                 name.value
             );
-            return Err(plan.error_at(name.line, what));
+            return Err(plan.error_at(name.line, what).into());
         }
         let ours = Method::ALL.map(Method::name);
         if ours.contains(&name.value.as_str()) || TAKEN.contains(&name.value.as_str()) {
             let what =
                 format!("name = {:?} is a method of fourcorners: choose another", name.value);
-            return Err(plan.error_at(name.line, what));
+            return Err(plan.error_at(name.line, what).into());
         }
         let about = plan.text("about")?.map(|it| it.value);
         let steps = plan.sections("phase", "a [[phase]]")?;
-        let steps: Vec<Step> = steps.into_iter().map(Step::read).collect::<Result<_, _>>()?;
+        let steps: Vec<Step> =
+            steps.into_iter().map(Step::read).collect::<Result<_, LineError>>()?;
         if !steps.iter().any(Step::finds) {
-            return Err(
-                plan.error("nothing is measured: a plan has a [[phase]] with do = \"measure\"")
-            );
+            let what = "nothing is measured: a plan has a [[phase]] with do = \"measure\"";
+            return Err(plan.error(what).into());
         }
         if steps.len() > MOST_PHASES {
-            return Err(plan.error(format!("more than {MOST_PHASES} phases are too many")));
+            return Err(plan.error(format!("more than {MOST_PHASES} phases are too many")).into());
         }
         let mut figures: Vec<&str> = Vec::new();
         for step in &steps {
@@ -115,7 +114,7 @@ impl PlanFile {
                         "{figure} is measured twice, or it is more than the {MOST_FIGURES}th figure: \
                          give it a suffix = \"...\" or a figure = \"...\" of its own"
                     );
-                    return Err(plan.error_at(step.line, what));
+                    return Err(plan.error_at(step.line, what).into());
                 }
                 figures.push(figure);
             }
@@ -127,18 +126,18 @@ impl PlanFile {
             .into_iter()
             .chain(judgements)
             .map(|section| Judgement::read(section, &figures, &name.value))
-            .collect::<Result<_, _>>()?;
+            .collect::<Result<_, LineError>>()?;
         let curves = plan.sections("curve", "a [[curve]]")?;
         let curves = curves
             .into_iter()
             .map(|section| CurveOf::read(section, &figures))
-            .collect::<Result<Vec<CurveOf>, _>>()?;
+            .collect::<Result<Vec<CurveOf>, LineError>>()?;
         if let Some(curve) = curves.iter().find(|curve| {
             figures.contains(&curve.name.as_str())
                 || curves.iter().filter(|other| other.name == curve.name).count() > 1
         }) {
             let what = format!("the curve {} has the name of something else", curve.name);
-            return Err(plan.error(what));
+            return Err(plan.error(what).into());
         }
         plan.finish()?;
         let digest = Sha256::digest(text);

@@ -4,10 +4,9 @@ use fourcorners_record::{Data, Pattern};
 use fourcorners_words::nearest;
 
 use super::area::Area;
-use super::error::PlanError;
 use super::job::{Defaults, Jobs, Limit, Much, NO_LIMIT, Seconds, Variant};
-use super::reader::Section;
 use crate::review::{Phase, Scope};
+use crate::strict_toml::{LineError, Section};
 
 /// How long a torture is, unless it says: 20 minutes, or its span once.
 const TORTURE_SECONDS: u64 = 20 * 60;
@@ -64,7 +63,7 @@ const ACTIONS: [&str; 11] = [
 
 impl Step {
     /// A section `[[phase]]`.
-    pub(super) fn read(mut section: Section<'_>) -> Result<Step, PlanError> {
+    pub(super) fn read(mut section: Section<'_>) -> Result<Step, LineError> {
         let line = section.line;
         let what = section.needed("do", "measure")?;
         let job = |pattern, read_percent, limit| Defaults { pattern, read_percent, limit };
@@ -209,7 +208,7 @@ fn prepare(
     section: &mut Section<'_>,
     usual: Option<&str>,
     default: Defaults,
-) -> Result<Action, PlanError> {
+) -> Result<Action, LineError> {
     let given = section.text("state")?.map(|state| state.value);
     let state = given.or(usual.map(str::to_string)).ok_or_else(|| {
         section.error("state is missing: a word for the state it leads to, such as \"used\"")
@@ -221,7 +220,7 @@ fn prepare(
     Ok(Action::Prepare { state, jobs })
 }
 
-fn pass(section: &mut Section<'_>, default: Defaults) -> Result<Action, PlanError> {
+fn pass(section: &mut Section<'_>, default: Defaults) -> Result<Action, LineError> {
     let points = section.whole("places", 2..=MOST_POINTS)?.unwrap_or(POINTS);
     for key in ["seconds", "times", "amount", "pattern"] {
         if section.has(key) {
@@ -232,7 +231,7 @@ fn pass(section: &mut Section<'_>, default: Defaults) -> Result<Action, PlanErro
     Ok(Action::Pass { tests: tests(section, default)?, points })
 }
 
-fn beside_trim(section: &mut Section<'_>, default: Defaults) -> Result<Action, PlanError> {
+fn beside_trim(section: &mut Section<'_>, default: Defaults) -> Result<Action, LineError> {
     let trims = section.sections("trim", "[[phase.trim]]")?;
     let [trim]: [Section<'_>; 1] = trims.try_into().map_err(|trims: Vec<_>| {
         let found = trims.len();
@@ -244,7 +243,7 @@ fn beside_trim(section: &mut Section<'_>, default: Defaults) -> Result<Action, P
     Ok(Action::BesideTrim { tests: tests(section, default)?, trim: area })
 }
 
-fn rounds(section: &mut Section<'_>) -> Result<Action, PlanError> {
+fn rounds(section: &mut Section<'_>) -> Result<Action, LineError> {
     let most = section.whole("most", 1..=MOST_ROUNDS)?;
     let most = most.ok_or_else(|| section.error("most is missing: how many rounds at most"))?;
     let tracked = section.needed("tracked", "random_write_4k_qd32_steady")?;
@@ -267,7 +266,7 @@ fn rounds(section: &mut Section<'_>) -> Result<Action, PlanError> {
     Ok(Action::Rounds { most: most as usize, tracked: tracked.value, tests: all })
 }
 
-fn tests(section: &mut Section<'_>, default: Defaults) -> Result<Tests, PlanError> {
+fn tests(section: &mut Section<'_>, default: Defaults) -> Result<Tests, LineError> {
     let figure = section.text("figure")?;
     let suffix = section.text("suffix")?;
     let jobs = Jobs::read(section, default)?;

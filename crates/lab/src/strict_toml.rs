@@ -8,29 +8,39 @@ use fourcorners_words::{LONGEST_NAME, nearest};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::PlanError;
+/// What is wrong in a line of a file, and what to do.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{place}, line {line}: {what}")]
+pub(crate) struct LineError {
+    /// The file.
+    pub(crate) place: String,
+    /// The line, from 1.
+    pub(crate) line: usize,
+    /// What is wrong.
+    pub(crate) what: String,
+}
 
 /// The text that is read, and what it is called.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Text<'t> {
-    pub(super) place: &'t str,
-    pub(super) text: &'t str,
+pub(crate) struct Text<'t> {
+    pub(crate) place: &'t str,
+    pub(crate) text: &'t str,
 }
 
 impl<'t> Text<'t> {
     /// The line of a byte, from 1.
-    pub(super) fn line(self, at: usize) -> usize {
+    pub(crate) fn line(self, at: usize) -> usize {
         let before = self.text.as_bytes().iter().take(at);
         before.filter(|&&byte| byte == b'\n').count() + 1
     }
 
     /// What is wrong in a line.
-    pub(super) fn error(self, line: usize, what: impl Display) -> PlanError {
-        PlanError::Form { place: self.place.into(), line, what: what.to_string() }
+    pub(crate) fn error(self, line: usize, what: impl Display) -> LineError {
+        LineError { place: self.place.into(), line, what: what.to_string() }
     }
 
     /// All of it, as a section.
-    pub(super) fn parse(self, what: &'static str) -> Result<Section<'t>, PlanError> {
+    pub(crate) fn parse(self, what: &'static str) -> Result<Section<'t>, LineError> {
         let (table, errors) = DeTable::parse_recoverable(self.text);
         // The first: those after it may only come of it.
         let at = |error: &toml::de::Error| error.span().map_or(0, |span| span.start);
@@ -55,9 +65,9 @@ impl<'t> Text<'t> {
 
 /// A value with the line it is in.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct At<T> {
-    pub(super) value: T,
-    pub(super) line: usize,
+pub(crate) struct At<T> {
+    pub(crate) value: T,
+    pub(crate) line: usize,
 }
 
 #[derive(Debug)]
@@ -70,7 +80,7 @@ struct Entry<'t> {
 /// What a value must be: the end of the sentence that refuses it.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
-pub(super) struct Expected(String);
+pub(crate) struct Expected(String);
 
 impl<T: Into<String>> From<T> for Expected {
     fn from(text: T) -> Expected {
@@ -80,11 +90,11 @@ impl<T: Into<String>> From<T> for Expected {
 
 /// A table of which every key has to be asked for.
 #[derive(Debug)]
-pub(super) struct Section<'t> {
+pub(crate) struct Section<'t> {
     text: Text<'t>,
     what: &'static str,
     /// Where it begins.
-    pub(super) line: usize,
+    pub(crate) line: usize,
     entries: Vec<Entry<'t>>,
     asked: Vec<&'static str>,
 }
@@ -101,26 +111,26 @@ impl<'t> Section<'t> {
     }
 
     /// What is wrong where this section begins.
-    pub(super) fn error(&self, what: impl Display) -> PlanError {
+    pub(crate) fn error(&self, what: impl Display) -> LineError {
         self.text.error(self.line, what)
     }
 
     /// What is wrong in a line of it.
-    pub(super) fn error_at(&self, line: usize, what: impl Display) -> PlanError {
+    pub(crate) fn error_at(&self, line: usize, what: impl Display) -> LineError {
         self.text.error(line, what)
     }
 
     /// Whether a key is there that was not taken yet.
-    pub(super) fn has(&self, key: &str) -> bool {
+    pub(crate) fn has(&self, key: &str) -> bool {
         self.entries.iter().any(|entry| entry.key == key)
     }
 
-    fn wrong(&self, key: &str, line: usize, value: &DeValue<'_>, wanted: &str) -> PlanError {
+    fn wrong(&self, key: &str, line: usize, value: &DeValue<'_>, wanted: &str) -> LineError {
         self.error_at(line, format!("{key} = {} must be {wanted}", shown(value)))
     }
 
     /// A text that is not empty and can be printed on a line.
-    pub(super) fn text(&mut self, key: &'static str) -> Result<Option<At<String>>, PlanError> {
+    pub(crate) fn text(&mut self, key: &'static str) -> Result<Option<At<String>>, LineError> {
         let Some(At { value, line }) = self.take(key) else { return Ok(None) };
         let value = value.into_inner();
         match &value {
@@ -134,11 +144,11 @@ impl<'t> Section<'t> {
     }
 
     /// A text that has to be there.
-    pub(super) fn needed(
+    pub(crate) fn needed(
         &mut self,
         key: &'static str,
         such_as: &str,
-    ) -> Result<At<String>, PlanError> {
+    ) -> Result<At<String>, LineError> {
         let found = self.text(key)?;
         let what = self.what;
         found.ok_or_else(|| {
@@ -147,11 +157,11 @@ impl<'t> Section<'t> {
     }
 
     /// One of some words.
-    pub(super) fn word<T: Copy>(
+    pub(crate) fn word<T: Copy>(
         &mut self,
         key: &'static str,
         words: &[(&str, T)],
-    ) -> Result<Option<T>, PlanError> {
+    ) -> Result<Option<T>, LineError> {
         let Some(At { value, line }) = self.text(key)? else { return Ok(None) };
         let found = words.iter().find(|(word, _)| *word == value);
         found.map(|&(_, meaning)| Some(meaning)).ok_or_else(|| {
@@ -163,7 +173,7 @@ impl<'t> Section<'t> {
     }
 
     /// Yes or no.
-    pub(super) fn flag(&mut self, key: &'static str) -> Result<Option<bool>, PlanError> {
+    pub(crate) fn flag(&mut self, key: &'static str) -> Result<Option<bool>, LineError> {
         let Some(At { value, line }) = self.take(key) else { return Ok(None) };
         match value.get_ref() {
             DeValue::Boolean(flag) => Ok(Some(*flag)),
@@ -172,11 +182,11 @@ impl<'t> Section<'t> {
     }
 
     /// A whole number of a range.
-    pub(super) fn whole(
+    pub(crate) fn whole(
         &mut self,
         key: &'static str,
         range: RangeInclusive<u64>,
-    ) -> Result<Option<u64>, PlanError> {
+    ) -> Result<Option<u64>, LineError> {
         let Some(At { value, line }) = self.take(key) else { return Ok(None) };
         self.whole_of(key, line, value.get_ref(), &range).map(Some)
     }
@@ -187,7 +197,7 @@ impl<'t> Section<'t> {
         line: usize,
         value: &DeValue<'_>,
         range: &RangeInclusive<u64>,
-    ) -> Result<u64, PlanError> {
+    ) -> Result<u64, LineError> {
         let whole = number(value).filter(|number| number.fract() == 0.0);
         // A whole number beyond 2^53 is beyond all ranges there are.
         let fits =
@@ -199,11 +209,11 @@ impl<'t> Section<'t> {
     }
 
     /// A number of a range.
-    pub(super) fn number(
+    pub(crate) fn number(
         &mut self,
         key: &'static str,
         range: RangeInclusive<f64>,
-    ) -> Result<Option<f64>, PlanError> {
+    ) -> Result<Option<f64>, LineError> {
         let Some(At { value, line }) = self.take(key) else { return Ok(None) };
         let fits = number(value.get_ref()).filter(|number| range.contains(number));
         fits.map(Some).ok_or_else(|| {
@@ -214,11 +224,11 @@ impl<'t> Section<'t> {
 
     /// One value or a list of several, none of them twice. `of` makes of each what is wanted, or says
     /// what it must be.
-    pub(super) fn some<T: PartialEq>(
+    pub(crate) fn some<T: PartialEq>(
         &mut self,
         key: &'static str,
         of: impl Fn(&DeValue<'_>) -> Result<T, Expected>,
-    ) -> Result<Option<Vec<T>>, PlanError> {
+    ) -> Result<Option<Vec<T>>, LineError> {
         let Some(At { value, line }) = self.take(key) else { return Ok(None) };
         let each = |value: &DeValue<'_>| {
             of(value).map_err(|expected| self.wrong(key, line, value, &expected.0))
@@ -244,11 +254,11 @@ impl<'t> Section<'t> {
     }
 
     /// One value, made by `of`.
-    pub(super) fn one<T: PartialEq>(
+    pub(crate) fn one<T: PartialEq>(
         &mut self,
         key: &'static str,
         of: impl Fn(&DeValue<'_>) -> Result<T, Expected>,
-    ) -> Result<Option<At<T>>, PlanError> {
+    ) -> Result<Option<At<T>>, LineError> {
         let Some(At { value, line }) = self.take(key) else { return Ok(None) };
         match of(value.get_ref()) {
             Ok(value) => Ok(Some(At { value, line })),
@@ -256,12 +266,27 @@ impl<'t> Section<'t> {
         }
     }
 
-    /// The tables `[[key]]`.
-    pub(super) fn sections(
+    /// The table `[key]`.
+    pub(crate) fn table(
         &mut self,
         key: &'static str,
         what: &'static str,
-    ) -> Result<Vec<Section<'t>>, PlanError> {
+    ) -> Result<Option<Section<'t>>, LineError> {
+        let Some(At { value, line }) = self.take(key) else { return Ok(None) };
+        match value.into_inner() {
+            DeValue::Table(table) => {
+                Ok(Some(Section { line, ..self.text.section(what, 0, table) }))
+            }
+            other => Err(self.wrong(key, line, &other, &format!("a table, headed [{key}]"))),
+        }
+    }
+
+    /// The tables `[[key]]`.
+    pub(crate) fn sections(
+        &mut self,
+        key: &'static str,
+        what: &'static str,
+    ) -> Result<Vec<Section<'t>>, LineError> {
         let Some(At { value, line }) = self.take(key) else { return Ok(Vec::new()) };
         let wanted = format!("a list of tables, each headed [[{key}]]");
         let list = match value.into_inner() {
@@ -280,7 +305,7 @@ impl<'t> Section<'t> {
     }
 
     /// Nothing may be left.
-    pub(super) fn finish(self) -> Result<(), PlanError> {
+    pub(crate) fn finish(self) -> Result<(), LineError> {
         let Some(Entry { key, at, .. }) = self.entries.iter().min_by_key(|entry| entry.at) else {
             return Ok(());
         };
@@ -297,7 +322,7 @@ impl<'t> Section<'t> {
 }
 
 /// A number, whole or not.
-pub(super) fn number(value: &DeValue<'_>) -> Option<f64> {
+pub(crate) fn number(value: &DeValue<'_>) -> Option<f64> {
     match value {
         DeValue::Integer(it) => {
             let whole = i64::from_str_radix(it.as_str(), it.radix()).ok()?;
