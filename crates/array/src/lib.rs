@@ -6,6 +6,8 @@
 //! drive does with its part is the drive's own. Members share the array's clock, so the same drives, seeds and
 //! I/Os give the same answers.
 //!
+//! It needs no Linux: it compiles for Windows and macOS, too (`scripts/other-systems`).
+//!
 //! ```
 //! use fourcorners_array::{Array, ArrayConfig, Level};
 //! use fourcorners_drive::config::SsdConfig;

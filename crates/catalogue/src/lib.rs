@@ -5,6 +5,8 @@
 //! [`Profile`] is what such a file becomes once everything in it was checked; `fourcorners-drive`
 //! makes a drive of it.
 //!
+//! It needs no Linux: it compiles for Windows and macOS, too (`scripts/other-systems`).
+//!
 //! ```
 //! use fourcorners_catalogue::{Model, built_in};
 //! use fourcorners_drive::Ssd;

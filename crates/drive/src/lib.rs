@@ -7,6 +7,8 @@
 //! This crate is pure. It has no OS interface, no wall clock, no threads; time and randomness are
 //! arguments. The same config and the same sequence of I/Os give the same answers on any machine.
 //!
+//! It needs no Linux: it compiles for Windows and macOS, too (`scripts/other-systems`).
+//!
 //! ```
 //! use fourcorners_drive::config::SsdConfig;
 //! use fourcorners_drive::{Io, Lba, Nanos, Ssd, Tag, Target};

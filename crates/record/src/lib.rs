@@ -15,6 +15,8 @@
 //! - **Earlier forms**: `first_form.rs` reads records of `/1`, in which verdicts were sentences. These
 //!   become notes, and keep their ids.
 //!
+//! It needs no Linux: it compiles for Windows and macOS, too (`scripts/other-systems`).
+//!
 //! ```
 //! use fourcorners_record::{Document, from_json, to_json};
 //!

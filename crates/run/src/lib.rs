@@ -5,6 +5,8 @@
 //! reads a clock, it asks the target. [`streams`] runs several jobs at once, with paces, pauses and
 //! an order; [`verify`] holds what was written to what should be there; [`trim`] trims beside a job.
 //!
+//! It needs no Linux: it compiles for Windows and macOS, too (`scripts/other-systems`).
+//!
 //! ```
 //! use fourcorners_drive::{Nanos, Null};
 //! use fourcorners_record::{Data, Job, Pattern, Until};

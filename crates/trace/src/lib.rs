@@ -10,6 +10,8 @@
 //! bounded. A replay reads a trace twice: for its card, which decides what is refused, and then on a thread of
 //! its own (`ahead.rs`). The formats are in `docs/TRACES.md`.
 //!
+//! It needs no Linux: it compiles for Windows and macOS, too (`scripts/other-systems`).
+//!
 //! ```
 //! use std::io::Write;
 //! let mut file = tempfile::NamedTempFile::new()?;

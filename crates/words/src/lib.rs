@@ -4,6 +4,8 @@
 //! bytes, and answers a slip with the nearest name it knows. Nothing else is in here, and it
 //! depends on none of the other crates.
 //!
+//! It needs no Linux: it compiles for Windows and macOS, too (`scripts/other-systems`).
+//!
 //! ```
 //! use fourcorners_words::{bytes_of, nearest, time};
 //!
