@@ -1,6 +1,6 @@
 //! A real drive in place of a model: its data go with its I/Os, and its time is the wall's.
 
-use fourcorners_drive::{Io, Tag, Target};
+use fourcorners_drive::{Io, Op, Tag, Target};
 use fourcorners_linux::Uring;
 
 use super::{Job, Turn, TurnSettings};
@@ -37,7 +37,7 @@ pub(super) type OnDrive<T> = fn(&mut T) -> &mut dyn HoldsData;
 
 impl Turn<Uring> {
     /// A real drive with nothing in flight, which was opened for I/Os of [`REAL_IO_BYTES`]. What is stored is what it
-    /// holds. Its times begin now.
+    /// holds. Its times begin now. Faults are not for it: what one says is dropped would be stored all the same.
     pub fn of_real(drive: Uring, settings: TurnSettings) -> Turn<Uring> {
         let began = drive.now();
         // A TRIM promises no zeroes.
@@ -53,12 +53,12 @@ impl Turn<Uring> {
 impl<T: Target> Turn<T> {
     /// Hands an I/O of a job to the drive, with its data if the drive is the one that holds them.
     pub(super) fn submit(&mut self, tag: Tag, io: Io, job: usize) {
-        let data = self
-            .on_drive
-            .zip(self.jobs[job].as_ref())
-            .and_then(|(on_drive, job)| data_of(job, io).map(|data| (on_drive, data)));
-        match data {
-            Some((on_drive, data)) => on_drive(&mut self.target).write(tag, io, data),
+        match self.on_drive.filter(|_| io.op == Op::Write) {
+            // Without data of a job it is refused, and nothing of our own is written.
+            Some(on_drive) => {
+                let data = self.jobs[job].as_ref().and_then(|job| data_of(job, io));
+                on_drive(&mut self.target).write(tag, io, data.unwrap_or(&[]));
+            }
             None => self.target.submit(tag, io),
         }
     }
@@ -78,15 +78,15 @@ impl<T: Target> Turn<T> {
     }
 }
 
-/// What an I/O of a job writes, if it writes.
+/// What a write of a job writes.
 fn data_of(job: &Job, io: Io) -> Option<&[u8]> {
     let bytes = io.bytes() as usize;
     match job.request.command {
-        Command::Write { .. } if io.op == fourcorners_drive::Op::Write => {
+        Command::Write { .. } => {
             let begin = (io.lba.bytes() - job.request.offset) as usize;
             job.request.data.get(begin..begin + bytes)
         }
-        Command::WriteZeroes { .. } if io.op == fourcorners_drive::Op::Write => ZEROES.get(..bytes),
+        Command::WriteZeroes { .. } => ZEROES.get(..bytes),
         _ => None,
     }
 }
