@@ -2,7 +2,7 @@
 
 use fourcorners_drive::{Io, Lba, Nanos, Op, SECTOR_BYTES};
 
-use super::TurnSettings;
+use super::settings::TurnSettings;
 use crate::faults::Strike;
 use crate::nbd::{Command, Errno, Request};
 

@@ -3,7 +3,9 @@
 use fourcorners_drive::{Io, Op, Tag, Target};
 use fourcorners_linux::Uring;
 
-use super::{Job, Turn, TurnSettings};
+use super::Turn;
+use super::job::Job;
+use super::settings::TurnSettings;
 use crate::contents::{Contents, Memory};
 use crate::nbd::Command;
 

@@ -1,8 +1,5 @@
 //! What is asked of a drive beside requests.
 
-#[cfg(doc)]
-use super::Turn;
-
 /// What a turn has to know of its drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TurnSettings {
@@ -10,7 +7,7 @@ pub struct TurnSettings {
     pub trims: bool,
     /// Its times depend on how far data can be compressed.
     pub compresses: bool,
-    /// [`Turn::recorded`] gives the I/Os.
+    /// [`Turn::recorded`](super::Turn::recorded) gives the I/Os.
     pub records: bool,
     /// What is stored is kept for whoever logs it.
     pub logs_data: bool,
