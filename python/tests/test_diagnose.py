@@ -52,7 +52,7 @@ def test_samples_are_arrays():
 
 def test_a_notebook_shows_a_row_for_each_finding():
     found = fc.diagnose(fc.Drive("crucial-m4-256gb", set=SMALL), only="kind,row")
-    assert "<svg" in found.to_html() and "What is inside" in found.to_html()
+    assert "<figure" in found.to_html() and "What is inside" in found.to_html()
     page = ElementTree.fromstring(f"<div>{found._repr_html_()}</div>")
     rows = ["".join(row.itertext()) for row in page.findall(".//tbody/tr")]
     assert len(rows) == len(found) and any("8192 bytes" in row for row in rows)
