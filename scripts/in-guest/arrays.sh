@@ -11,10 +11,10 @@ measured() { # DEVICE RW BS DEPTH
   printf '%s\n' "$said" | tr -d '\n' | grep -o '"clat_ns"[^}]*"50.000000" *: *[0-9.]*' | sed 's/.*: *//' |
     awk '$1 > 0 { print $1 / 1e6 }' | head -n 1
 }
-# within WHAT SHARE MS: whether a median of milliseconds is so many times a device's, within 15 %.
+# within WHAT SHARE MS [MOST]: whether a median of milliseconds is so many times a device's, within 15 %, or up to MOST times.
 within() {
   said="measured $3 ms; $said" code=0
-  if echo "$3" | awk -v times="$2" -v ms=$ms '{ exit !($1 > 0.85 * times * ms && $1 < 1.15 * times * ms) }'
+  if echo "$3" | awk -v times="$2" -v ms=$ms -v most="${4:-1.15}" '{ exit !($1 > 0.85 * times * ms && $1 < most * times * ms) }'
   then verdict ok "$1"; else verdict FAIL "$1"; fi
 }
 raid() { # LEVEL NUMBER OPTION...
@@ -30,9 +30,10 @@ on 'md over null_blk of 50 ms'
 modprobe null_blk nr_devices=4 gb=1 memory_backed=1 irqmode=2 completion_nsec=${ms}000000 hw_queue_depth=1 submit_queues=1
 within 'one of its devices, a write: its time' 1 "$(measured /dev/nullb0 randwrite 4k 1)"
 within 'one of its devices, two writes at once: one waits for the other' 2 "$(measured /dev/nullb0 randwrite 4k 2)"
-raid 0 4 --chunk=64
+raid 0 4 --chunk=4
 within 'RAID 0 of four, a write: the time of one device' 1 "$(measured /dev/md0 randwrite 4k 1)"
-within 'RAID 0 of four, whole stripes: each device has its part at once' 1 "$(measured /dev/md0 randread 256k 1)"
+# The guest's processor handles one part after the other, 1.6 ms each on a busy machine. One device after the other would be 4 times.
+within 'RAID 0 of four, whole stripes: each device has its part at once' 1 "$(measured /dev/md0 randread 16k 1)" 1.5
 stop
 raid 1 2 --assume-clean --bitmap=none
 within 'RAID 1, a write: both at once' 1 "$(measured /dev/md0 randwrite 4k 1)"
