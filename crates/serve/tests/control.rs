@@ -433,8 +433,9 @@ fn a_cut_takes_what_was_not_flushed_and_leaves_what_was() {
     let honest = left_after("cut --off 0.05", false);
     assert!(honest.0 == [1, 1] && honest.1.contains(&0), "{honest:?}");
     assert_eq!(left_after("cut --off 0.05", true), all, "it has capacitors");
-    // Where a flush does nothing, what was flushed is in the buffer still.
-    for (ignores_flushes, class, left) in [(true, "lost-flush", 0), (false, "honest", 1)] {
+    // Where a flush does nothing, what was flushed is in the buffer still; on a busy machine the drive may have had the time
+    // to write it out, but not always.
+    let left_of_flushed = |ignores_flushes, class| {
         let turn = TurnSettings { ignores_flushes, ..TurnSettings::default() };
         let served = Served::to_cut(&SsdConfig::default(), turn);
         let mut client = served.connect();
@@ -442,9 +443,12 @@ fn a_cut_takes_what_was_not_flushed_and_leaves_what_was() {
         client.send(3, 0, 0);
         assert_eq!(client.answer(), 0);
         served.control().does(&format!("cut {class} --off 0"));
-        assert_eq!(served.connect_once_on().read(0), left, "{class}");
+        let left = served.connect_once_on().read(0);
         served.end();
-    }
+        left
+    };
+    assert!((0..8).any(|_| left_of_flushed(true, "lost-flush") == 0));
+    assert!((0..8).all(|_| left_of_flushed(false, "honest") == 1));
 }
 
 #[test]
