@@ -200,8 +200,8 @@ impl<T: Target> Array<T> {
         self.members.iter().map(|member| &member.drive)
     }
 
-    /// The same, to purge or to settle them: nothing may be in flight. The step of a rebuild that is under way is waited
-    /// for, so that they have nothing in flight, either.
+    /// The same, to purge or to settle them: nothing may be in flight. If a rebuild is at work, its present step is
+    /// finished first.
     pub fn members_mut(&mut self) -> impl Iterator<Item = &mut T> {
         debug_assert_eq!(self.in_flight, 0);
         self.carry_on();

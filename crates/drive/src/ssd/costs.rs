@@ -30,7 +30,7 @@ pub(super) struct CommandCosts {
     pub(super) stored_granule: Nanos,
     /// For a row that collection or a merge programs.
     pub(super) moved_row: Nanos,
-    /// Whether the map is saved after so many 4 KiB, and not after so many write commands.
+    /// Whether map saves are counted in units of 4 KiB written instead of write commands.
     saves_by_data: bool,
 }
 

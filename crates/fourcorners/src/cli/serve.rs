@@ -298,7 +298,7 @@ struct Served<T: Target> {
 }
 
 impl<T: Target + Clone + 'static> Served<T> {
-    /// A model of which nothing but its times is known.
+    /// A model without counters, power cuts or a probe; whoever has them adds them.
     fn of_model(target: T, settings: TurnSettings) -> Served<T> {
         let geometry = target.geometry();
         Served {

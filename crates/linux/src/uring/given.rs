@@ -44,7 +44,7 @@ impl Uring {
         true
     }
 
-    /// Whether it takes TRIM, as far as it says so before it is asked.
+    /// Whether it says that it takes TRIM; the first one may still fail.
     pub fn takes_trim(&self) -> bool {
         self.discard != Discard::No
     }
