@@ -421,6 +421,9 @@ impl Report {
                 "behind: wall times of this run are not the drive's (the latencies above and in a recording are)\n"
             }
             Pacing::NotPaced => "",
+            Pacing::Real if self.operations.is_empty() => {
+                "a real drive, of which nothing was asked\n"
+            }
             Pacing::Real => {
                 "a real drive: clients saw the latencies above, and the way here besides\n"
             }
@@ -468,6 +471,15 @@ mod tests {
             recorded_data: None,
             injected: None,
         })
+    }
+
+    #[test]
+    fn of_a_real_drive_latencies_are_named_where_there_are_some() {
+        let words = |late: &[(u64, bool)]| {
+            Report { pacing: Pacing::Real, ..report(1_000, late.iter().copied()) }.words()
+        };
+        assert!(words(&[]).contains("nothing was asked") && !words(&[]).contains("clients saw"));
+        assert!(words(&[(10, false)]).contains("clients saw the latencies above"));
     }
 
     #[test]

@@ -61,7 +61,8 @@ fn what_is_done_to_a_real_drive_is_in_it_and_recorded_and_tried_on_others() {
     }
     let info = fourcorners(&dir, &["trace", "info", "r", "--json"]).output().expect("it runs");
     let info: Value = serde_json::from_slice(&info.stdout).expect("JSON");
-    assert!(info.to_string().contains("50"), "{info}");
+    let counted = (&info["ios"], &info["writes"], &info["write_bytes"]);
+    assert_eq!(counted, (&50.into(), &50.into(), &(50 * 4096).into()), "{info}");
 }
 
 #[test]
