@@ -30,7 +30,7 @@ pub(crate) fn detectors() -> Vec<&'static str> {
 /// Finds out what is inside a virtual drive from the times of its I/Os alone, as `fourcorners diagnose` does.
 ///
 /// `drive` is a name, a profile, an array or a Drive, of which only the profile counts: what is diagnosed is new. `only`
-/// are names of detectors, one or a list, or "all"; by default "kind", "row", "read-ahead" and "write-buffer". `seed` is
+/// are names of detectors, one or a list, or "all"; by default "kind", "row", "dies", "read-ahead" and "write-buffer". `seed` is
 /// that of the places read and written; `noise` shows the detectors the times as a machine would: "none", "lab" (quiet)
 /// or "host" (busy). `progress` is called with the part of the detectors that have begun, 0 to 1.
 #[pyfunction]

@@ -15,6 +15,7 @@ use fourcorners_run::streams::{self, Direction, Plan, RunResult};
 use fourcorners_run::trim::{Range, Trimming, trim};
 use fourcorners_run::{JobEnd, Measured, Observer, Source, run, run_marked, run_source};
 
+use crate::any_target::AnyTarget;
 use crate::cache_use::CacheSnapshot;
 use crate::disturbed::{Disturbance, Disturbed};
 use crate::heat::HeatWatch;
@@ -65,24 +66,24 @@ pub struct Outcome {
 }
 
 /// Something to be done with a target of whichever kind.
-pub trait OnTarget {
+pub(crate) trait OnTarget {
     /// What comes of it.
     type Output;
 
     /// Does it.
-    fn on<T: Target>(self, target: &mut T) -> Self::Output;
+    fn on<const WALL: bool>(self, target: AnyTarget<'_, WALL>) -> Self::Output;
 }
 
 impl Drive {
     /// Does something with the target that it is.
-    pub fn on<W: OnTarget>(&mut self, what: W) -> W::Output {
+    pub(crate) fn on<W: OnTarget>(&mut self, what: W) -> W::Output {
         match self {
-            Drive::Ssd(ssd) => what.on(&mut **ssd),
-            Drive::Hdd(hdd) => what.on(&mut **hdd),
-            Drive::Disturbed(disturbed) => what.on(&mut **disturbed),
-            Drive::Array(array) => what.on(&mut **array),
-            Drive::Cache(cache) => what.on(&mut **cache),
-            Drive::Real(uring) => what.on(&mut **uring),
+            Drive::Ssd(ssd) => what.on(AnyTarget::<false>::of(&mut **ssd)),
+            Drive::Hdd(hdd) => what.on(AnyTarget::<false>::of(&mut **hdd)),
+            Drive::Disturbed(disturbed) => what.on(AnyTarget::<false>::of(&mut **disturbed)),
+            Drive::Array(array) => what.on(AnyTarget::<false>::of(&mut **array)),
+            Drive::Cache(cache) => what.on(AnyTarget::<false>::of(&mut **cache)),
+            Drive::Real(uring) => what.on(AnyTarget::<true>::of(&mut **uring)),
         }
     }
 
@@ -210,9 +211,15 @@ impl Drive {
         self.account(|drive| match drive {
             Drive::Ssd(ssd) => run_marked(&mut **ssd, job, mark_bytes, observer),
             Drive::Hdd(hdd) => run_marked(&mut **hdd, job, mark_bytes, observer),
-            Drive::Disturbed(disturbed) => run_marked(&mut **disturbed, job, mark_bytes, observer),
-            Drive::Array(array) => run_marked(&mut **array, job, mark_bytes, observer),
-            Drive::Cache(cache) => run_marked(&mut **cache, job, mark_bytes, observer),
+            Drive::Disturbed(disturbed) => {
+                run_marked(&mut AnyTarget::<false>::of(&mut **disturbed), job, mark_bytes, observer)
+            }
+            Drive::Array(array) => {
+                run_marked(&mut AnyTarget::<false>::of(&mut **array), job, mark_bytes, observer)
+            }
+            Drive::Cache(cache) => {
+                run_marked(&mut AnyTarget::<false>::of(&mut **cache), job, mark_bytes, observer)
+            }
             Drive::Real(uring) => run_marked(&mut **uring, job, mark_bytes, observer),
         })
     }
@@ -239,9 +246,15 @@ impl Drive {
             let (measured, end) = match drive {
                 Drive::Ssd(ssd) => both(&mut **ssd, job, range, observer),
                 Drive::Hdd(hdd) => both(&mut **hdd, job, range, observer),
-                Drive::Disturbed(disturbed) => both(&mut **disturbed, job, range, observer),
-                Drive::Array(array) => both(&mut **array, job, range, observer),
-                Drive::Cache(cache) => both(&mut **cache, job, range, observer),
+                Drive::Disturbed(disturbed) => {
+                    both(&mut AnyTarget::<false>::of(&mut **disturbed), job, range, observer)
+                }
+                Drive::Array(array) => {
+                    both(&mut AnyTarget::<false>::of(&mut **array), job, range, observer)
+                }
+                Drive::Cache(cache) => {
+                    both(&mut AnyTarget::<false>::of(&mut **cache), job, range, observer)
+                }
                 Drive::Real(uring) => both(&mut **uring, job, range, observer),
             };
             trimmed = end;
@@ -258,9 +271,11 @@ impl Drive {
         match self {
             Drive::Ssd(ssd) => trim(&mut **ssd, range),
             Drive::Hdd(hdd) => trim(&mut **hdd, range),
-            Drive::Disturbed(disturbed) => trim(&mut **disturbed, range),
-            Drive::Array(array) => trim(&mut **array, range),
-            Drive::Cache(cache) => trim(&mut **cache, range),
+            Drive::Disturbed(disturbed) => {
+                trim(&mut AnyTarget::<false>::of(&mut **disturbed), range)
+            }
+            Drive::Array(array) => trim(&mut AnyTarget::<false>::of(&mut **array), range),
+            Drive::Cache(cache) => trim(&mut AnyTarget::<false>::of(&mut **cache), range),
             Drive::Real(uring) => trim(&mut **uring, range),
         }
     }
@@ -279,9 +294,11 @@ impl Drive {
         match self {
             Drive::Ssd(ssd) => idle(&mut **ssd, time),
             Drive::Hdd(hdd) => idle(&mut **hdd, time),
-            Drive::Disturbed(disturbed) => idle(&mut **disturbed, time),
-            Drive::Array(array) => idle(&mut **array, time),
-            Drive::Cache(cache) => idle(&mut **cache, time),
+            Drive::Disturbed(disturbed) => {
+                idle(&mut AnyTarget::<false>::of(&mut **disturbed), time)
+            }
+            Drive::Array(array) => idle(&mut AnyTarget::<false>::of(&mut **array), time),
+            Drive::Cache(cache) => idle(&mut AnyTarget::<false>::of(&mut **cache), time),
             Drive::Real(_) => None,
         }
     }
@@ -317,9 +334,15 @@ impl Drive {
         self.account(|drive| match drive {
             Drive::Ssd(ssd) => run_source(&mut **ssd, source, size, observer),
             Drive::Hdd(hdd) => run_source(&mut **hdd, source, size, observer),
-            Drive::Disturbed(disturbed) => run_source(&mut **disturbed, source, size, observer),
-            Drive::Array(array) => run_source(&mut **array, source, size, observer),
-            Drive::Cache(cache) => run_source(&mut **cache, source, size, observer),
+            Drive::Disturbed(disturbed) => {
+                run_source(&mut AnyTarget::<false>::of(&mut **disturbed), source, size, observer)
+            }
+            Drive::Array(array) => {
+                run_source(&mut AnyTarget::<false>::of(&mut **array), source, size, observer)
+            }
+            Drive::Cache(cache) => {
+                run_source(&mut AnyTarget::<false>::of(&mut **cache), source, size, observer)
+            }
             Drive::Real(uring) => run_source(&mut **uring, source, size, observer),
         })
     }
@@ -389,9 +412,15 @@ impl Drive {
         Ok(match self {
             Drive::Ssd(ssd) => streams::run(&mut **ssd, plan, observer),
             Drive::Hdd(hdd) => streams::run(&mut **hdd, plan, observer),
-            Drive::Disturbed(disturbed) => streams::run(&mut **disturbed, plan, observer),
-            Drive::Array(array) => streams::run(&mut **array, plan, observer),
-            Drive::Cache(cache) => streams::run(&mut **cache, plan, observer),
+            Drive::Disturbed(disturbed) => {
+                streams::run(&mut AnyTarget::<false>::of(&mut **disturbed), plan, observer)
+            }
+            Drive::Array(array) => {
+                streams::run(&mut AnyTarget::<false>::of(&mut **array), plan, observer)
+            }
+            Drive::Cache(cache) => {
+                streams::run(&mut AnyTarget::<false>::of(&mut **cache), plan, observer)
+            }
             Drive::Real(uring) => {
                 for stream in plan.streams.iter().filter(|stream| stream.writes()) {
                     uring.prepare(stream.compressible_percent)?;

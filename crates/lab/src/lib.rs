@@ -36,6 +36,7 @@
 
 #![forbid(unsafe_code)]
 
+mod any_target;
 pub mod array;
 pub mod bench;
 pub mod cache_use;

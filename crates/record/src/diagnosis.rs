@@ -124,6 +124,11 @@ impl Finding {
         }
     }
 
+    /// How many there are, without a doubt.
+    pub fn count(key: &str, count: f64) -> Finding {
+        Finding { unit: None, ..Finding::number(key, count, "", [count, count]) }
+    }
+
     /// A class.
     pub fn class(key: &str, class: &str, reason: impl Into<String>) -> Finding {
         Finding {

@@ -15,6 +15,7 @@ use super::candidate::Candidate;
 use super::footprint::Footprint;
 use super::measure::{Measured, prepared, with_amplification};
 use super::obstacle::Obstacle;
+use crate::any_target::AnyTarget;
 use crate::drive::Drive;
 
 /// Seed of jobs with `randrepeat=0`: a choice is the same every time.
@@ -131,8 +132,8 @@ pub(super) fn measure(
         let ran = match drive {
             Drive::Ssd(ssd) => run(&mut **ssd, plan, observer),
             Drive::Hdd(hdd) => run(&mut **hdd, plan, observer),
-            Drive::Array(array) => run(&mut **array, plan, observer),
-            Drive::Cache(cache) => run(&mut **cache, plan, observer),
+            Drive::Array(array) => run(&mut AnyTarget::<false>::of(&mut **array), plan, observer),
+            Drive::Cache(cache) => run(&mut AnyTarget::<false>::of(&mut **cache), plan, observer),
             Drive::Disturbed(_) | Drive::Real(_) => return Err(Obstacle::NotVirtual),
         };
         match (ran.result.interrupted, failure(plan, &ran.result)) {

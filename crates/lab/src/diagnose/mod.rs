@@ -20,6 +20,7 @@
 
 mod collection;
 mod compression;
+mod dies;
 mod empty;
 mod kind;
 mod map_reach;
@@ -76,13 +77,16 @@ pub enum Detector {
     Spare,
     /// When it wins back space: while idle, and whether writes stall for it.
     Collection,
+    /// The dies that data in order lies on, and the channels that they share.
+    Dies,
 }
 
 impl Detector {
     /// All of them, in the order in which they are run.
-    pub const ALL: [Detector; 10] = [
+    pub const ALL: [Detector; 11] = [
         Detector::Kind,
         Detector::Row,
+        Detector::Dies,
         Detector::ReadAhead,
         Detector::WriteBuffer,
         Detector::SlcCache,
@@ -94,8 +98,8 @@ impl Detector {
     ];
 
     /// Those that are run unless others are asked for: they write a twentieth of the drive at most.
-    pub const USUAL: [Detector; 4] =
-        [Detector::Kind, Detector::Row, Detector::ReadAhead, Detector::WriteBuffer];
+    pub const USUAL: [Detector; 5] =
+        [Detector::Kind, Detector::Row, Detector::Dies, Detector::ReadAhead, Detector::WriteBuffer];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -110,6 +114,7 @@ impl Detector {
             Detector::Trim => "trim",
             Detector::Spare => "spare",
             Detector::Collection => "collection",
+            Detector::Dies => "dies",
         }
     }
 
@@ -131,6 +136,7 @@ impl Detector {
             Detector::Trim => &["trim", "trim_holds_up_reads"],
             Detector::Spare => &["spare_percent"],
             Detector::Collection => &["collection_idle", "collection_pacing"],
+            Detector::Dies => &["dies", "channels", "stripe_bytes"],
         }
     }
 
@@ -147,6 +153,7 @@ impl Detector {
             Detector::Trim => trim::estimate(series),
             Detector::Spare => spare::estimate(series),
             Detector::Collection => collection::estimate(series),
+            Detector::Dies => dies::estimate(series),
         }
     }
 
@@ -166,6 +173,7 @@ impl Detector {
             Detector::Trim => trim::measure(probe),
             Detector::Spare => spare::measure(probe, region),
             Detector::Collection => collection::measure(probe),
+            Detector::Dies => dies::measure(probe, region),
         }
     }
 }
@@ -194,6 +202,7 @@ impl Options {
         let reads = |detector: &Detector| match detector {
             Detector::Kind => 4_000.0,
             Detector::Row => 30_000.0,
+            Detector::Dies => 12_000.0,
             Detector::ReadAhead => 2_400.0,
             Detector::WriteBuffer
             | Detector::SlcCache
@@ -205,7 +214,7 @@ impl Options {
             Detector::MapReach => 1_400_000.0,
         };
         let rests = |detector: &Detector| match detector {
-            Detector::Kind | Detector::Row => 0.0,
+            Detector::Kind | Detector::Row | Detector::Dies => 0.0,
             Detector::Compression => 1.0,
             Detector::ReadAhead | Detector::Spare | Detector::Trim => 4.0,
             Detector::WriteBuffer => 2.0,
@@ -230,7 +239,7 @@ impl Options {
     pub fn bytes_written(&self, geometry: Geometry) -> u64 {
         let region = Region::of(geometry).map_or(0, |region| region.bytes);
         let of = |detector: &Detector| match detector {
-            Detector::Kind | Detector::Row | Detector::ReadAhead => 0,
+            Detector::Kind | Detector::Row | Detector::Dies | Detector::ReadAhead => 0,
             Detector::WriteBuffer => write_buffer::most_bytes(geometry.bytes()),
             Detector::SlcCache => slc_cache::bytes(geometry),
             Detector::MapReach => map_reach::bytes(geometry),
@@ -294,6 +303,7 @@ pub fn judge(evidence: &[Evidence]) -> Vec<Finding> {
         findings.extend(of_it.into_iter().map(|it| Finding { evidence: name.clone(), cost, ..it }));
     }
     let findings = without_spare_of_trims_that_do_nothing(findings);
+    let findings = without_stripes_of_other_rows(findings);
     without_classes_of_the_unknown(without_what_is_not_an_ssd_s(findings))
 }
 
@@ -314,6 +324,29 @@ fn without_spare_of_trims_that_do_nothing(findings: Vec<Finding>) -> Vec<Finding
             }
         }
         _ => finding,
+    };
+    findings.into_iter().map(without).collect()
+}
+
+/// A stripe is a row on each die: if rows are found to be of another size, one of the two is wrong.
+fn without_stripes_of_other_rows(findings: Vec<Finding>) -> Vec<Finding> {
+    let number = |key: &str| findings.iter().find(|it| it.key == key)?.determined();
+    let both = number("row_bytes").zip(number("stripe_bytes").zip(number("dies")));
+    let Some((row, (stripe, dies))) = both.filter(|(row, (stripe, dies))| row * dies != *stripe)
+    else {
+        return findings;
+    };
+    let reason = format!(
+        "rows are found to be of {row:.0} bytes, and those of {dies:.0} dies of {:.0}",
+        stripe / dies
+    );
+    let without = |finding: Finding| match Detector::Dies.keys().contains(&finding.key.as_str()) {
+        true => Finding {
+            evidence: finding.evidence,
+            cost: finding.cost,
+            ..Finding::undetermined(&finding.key, reason.clone())
+        },
+        false => finding,
     };
     findings.into_iter().map(without).collect()
 }

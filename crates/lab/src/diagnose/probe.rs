@@ -99,13 +99,7 @@ impl<'a, T: Target> Probe<'a, T> {
 
     /// One I/O, alone; how long it took.
     pub(super) fn one(&mut self, io: Io) -> Result<Nanos, Stopped> {
-        self.since_looked += 1;
-        if self.since_looked >= LOOK_AFTER {
-            self.since_looked = 0;
-            if !(self.watch)() {
-                return Err(Stopped::Interrupted);
-            }
-        }
+        self.looks()?;
         match io.op {
             Op::Read => self.read += io.bytes(),
             Op::Write => self.written += io.bytes(),
@@ -255,6 +249,15 @@ impl<'a, T: Target> Probe<'a, T> {
         }
     }
 
+    /// Reads of a unit each at two places that are sent at the same time; how long it took until both were done,
+    /// microseconds.
+    pub(super) fn read_both_us(&mut self, places: [u64; 2]) -> Result<f64, Stopped> {
+        self.looks()?;
+        let [first, second] = places.map(unit_at);
+        self.read += 2 * UNIT;
+        self.both(first, second).map(|took| took[0].max(took[1]))
+    }
+
     /// A read of a unit that is sent right after a TRIM of a range, both of which are waited for; how long the read took,
     /// microseconds.
     pub(super) fn read_beside_trim(
@@ -265,18 +268,20 @@ impl<'a, T: Target> Probe<'a, T> {
         if !(self.watch)() {
             return Err(Stopped::Interrupted);
         }
-        let submitted = self.target.now();
-        self.target.submit(Tag(1), trim_of(start, bytes));
-        self.target
-            .submit(Tag(0), Io::read(Lba(place / SECTOR_BYTES), (UNIT / SECTOR_BYTES) as u32));
         self.read += UNIT;
-        let (mut took, mut left, mut failed) = (0.0, 2, None);
+        self.both(trim_of(start, bytes), unit_at(place)).map(|[_, read]| read)
+    }
+
+    /// Two I/Os, one sent right after the other; how long each took, microseconds.
+    fn both(&mut self, first: Io, second: Io) -> Result<[f64; 2], Stopped> {
+        let submitted = self.target.now();
+        self.target.submit(Tag(0), first);
+        self.target.submit(Tag(1), second);
+        let (mut took, mut left, mut failed) = ([0.0; 2], 2, None);
         while left > 0 {
             match self.target.reap(Nanos::MAX) {
                 Ok(Some(done)) => {
-                    if done.tag == Tag(0) {
-                        took = (done.at - submitted).as_micros();
-                    }
+                    took[usize::from(done.tag == Tag(1))] = (done.at - submitted).as_micros();
                     left -= 1;
                 }
                 Ok(None) => {}
@@ -290,6 +295,19 @@ impl<'a, T: Target> Probe<'a, T> {
         match failed {
             Some(fault) => Err(Stopped::Failed(fault)),
             None => Ok(took),
+        }
+    }
+
+    /// Now and then asks whoever watches whether to go on.
+    fn looks(&mut self) -> Result<(), Stopped> {
+        self.since_looked += 1;
+        if self.since_looked < LOOK_AFTER {
+            return Ok(());
+        }
+        self.since_looked = 0;
+        match (self.watch)() {
+            true => Ok(()),
+            false => Err(Stopped::Interrupted),
         }
     }
 
@@ -337,6 +355,10 @@ fn each_mark(measured: &Measured) -> Vec<f64> {
         took.as_micros()
     });
     each.collect()
+}
+
+fn unit_at(place: u64) -> Io {
+    Io::read(Lba(place / SECTOR_BYTES), (UNIT / SECTOR_BYTES) as u32)
 }
 
 fn trim_of(start: u64, bytes: u64) -> Io {

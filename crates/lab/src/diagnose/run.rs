@@ -11,6 +11,7 @@ use super::noisy::{Noise, Noisy, first_random};
 use super::probe::{Probe, Stopped};
 use super::region::{self, Region};
 use super::{Detector, Options, excludes_flash, kind};
+use crate::any_target::AnyTarget;
 use crate::drive::{Drive, OnTarget};
 
 /// A detector that came to its end, and what the next one needs of it.
@@ -151,12 +152,12 @@ impl OnTarget for Step<'_, '_> {
     /// Whether it came to an end.
     type Output = bool;
 
-    fn on<T: Target>(mut self, target: &mut T) -> bool {
+    fn on<const WALL: bool>(mut self, mut target: AnyTarget<'_, WALL>) -> bool {
         match self.run.options.noise {
-            Noise::None => self.take(target),
+            Noise::None => self.take(&mut target),
             noise => {
-                let mut noisy = Noisy::going_on(target, noise, self.run.noise);
-                let ended = self.take(&mut noisy);
+                let mut noisy = Noisy::going_on(&mut target, noise, self.run.noise);
+                let ended = self.take(&mut AnyTarget::<WALL>::of(&mut noisy));
                 self.run.noise = noisy.random();
                 ended
             }

@@ -40,8 +40,8 @@ pub fn diagnosis_page(diagnosis: &Diagnosis) -> String {
                     section aria-labelledby="picture-heading" {
                         h2 #picture-heading { "What the times tell" }
                         p {
-                            "Drawn from findings alone, and not to scale: only the share that the map reaches and the number \
-                             of pages in a row are as found."
+                            "Drawn from findings alone, and not to scale: only the share that the map reaches, the number of dies (64 \
+                             at most) and that of pages in a row are as found."
                         }
                         (picture(&Parts::of(diagnosis)))
                         (picture::legend())
@@ -225,7 +225,7 @@ mod tests {
         let page = diagnosis_page(&diagnosis(everything()));
         assert_eq!(page.matches("<th scope=\"row\"").count(), everything().len());
         assert!(page.contains("496 to 512 (95 %)") && page.contains(">a bound<"));
-        assert!(page.contains("Properties: 10 determined, 1 with a bound, 1 not known. "));
+        assert!(page.contains("Properties: 13 determined, 1 with a bound, 1 not known. "));
         for word in ["fourcorners", "diagnose", "a-drive", "--only", "map-reach"] {
             assert!(page.contains(&format!("<span>{word}</span>")), "{word}");
         }

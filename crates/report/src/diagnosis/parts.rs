@@ -93,6 +93,7 @@ pub(super) struct Parts {
     pub(super) page: Part,
     pub(super) row: Part,
     pub(super) dies: Part,
+    pub(super) channels: Part,
     pub(super) spare: Part,
     /// The share of the drive that the map reaches, if both are known.
     pub(super) map_share: Option<f64>,
@@ -128,6 +129,7 @@ impl Parts {
             page,
             row,
             dies: part("dies", "dies"),
+            channels: part("channels", "channels"),
             // What the user has is all but the spare.
             spare_share: spare.number.map(|percent| percent / (100.0 + percent)),
             spare,
@@ -136,7 +138,7 @@ impl Parts {
     }
 
     /// All of them.
-    pub(super) fn all(&self) -> [&Part; 14] {
+    pub(super) fn all(&self) -> [&Part; 15] {
         [
             &self.link,
             &self.kind,
@@ -148,6 +150,7 @@ impl Parts {
             &self.map,
             &self.buffer,
             &self.dies,
+            &self.channels,
             &self.page,
             &self.row,
             &self.slc,
@@ -183,8 +186,8 @@ mod tests {
         let known = |known| parts.all().iter().filter(|it| it.known == known).count();
         assert_eq!(
             [known(Known::Determined), known(Known::Bound), known(Known::Unknown)],
-            [10, 1, 3],
-            "link and dies are not looked for, and the ratio is not known"
+            [12, 1, 2],
+            "the link is not looked for, and the ratio is not known"
         );
         assert_eq!(parts.pages_in_row, Some(2));
         assert!(Parts::of(&diagnosis(nothing())).all().iter().all(|it| it.known == Known::Unknown));
@@ -195,7 +198,7 @@ mod tests {
         assert!(parts.all().iter().all(|it| it.value == NOT_KNOWN && it.number.is_none()));
         assert_eq!(parts.pages_in_row, None);
         // Nor is one that is determined and has no value.
-        let empty = Finding { value: None, ..everything().swap_remove(4) };
+        let empty = Finding { value: None, ..everything().swap_remove(7) };
         assert_eq!(Parts::of(&diagnosis(vec![empty])).buffer.known, Known::Unknown);
     }
 

@@ -19,6 +19,9 @@ const GIB: f64 = 1024.0 * MIB;
 const UNIT_KIB: f64 = 4.0;
 /// Units of the longest row that is looked for.
 const LONGEST_ROW: f64 = 64.0;
+/// Rows of two rounds of the most dies that are looked for, and KiB that are drawn as one distance where no row is known.
+const MOST_ROWS: f64 = 1_024.0;
+const BIN_KIB: f64 = 64.0;
 /// Places between borders that are named.
 const PLACES: f64 = 8.0;
 /// Rounds of pieces by which compression is judged: an SLC cache may take the first.
@@ -33,6 +36,7 @@ pub(super) fn charts(diagnosis: &Diagnosis, evidence: &Evidence) -> Vec<Chart> {
     let all = match (evidence.detector.as_str(), series) {
         ("kind", [near, region, anywhere, large]) => vec![kind([near, region, anywhere, large])],
         ("row", [both, first, second]) => vec![borders(diagnosis, [both, first, second])],
+        ("dies", [places, both]) => vec![pairs(diagnosis, places, both)],
         ("read-ahead", [ahead, behind]) => vec![third_reads(ahead, behind)],
         ("write-buffer", [trials @ .., _]) => vec![waits(trials)],
         ("slc-cache", [first, again]) => {
@@ -239,6 +243,43 @@ fn borders(diagnosis: &Diagnosis, [both, first, second]: [&Series; 3]) -> Option
     .chart()
 }
 
+/// The time of two reads at once by how far apart they lie.
+fn pairs(diagnosis: &Diagnosis, places: &Series, both: &Series) -> Option<Chart> {
+    let number_of = |key| diagnosis.findings.iter().find(|it| it.key == key)?.determined();
+    let row = number_of("stripe_bytes").zip(number_of("dies")).map(|(stripe, dies)| {
+        // Of two rounds the second one shows that the first was not chance.
+        (stripe / dies / (UNIT_KIB * KIB), 2.0 * dies)
+    });
+    let known = row.filter(|(row, round)| {
+        (1.0..=LONGEST_ROW).contains(row) && (4.0..=MOST_ROWS).contains(round)
+    });
+    let apart = |[first, second]: [f64; 2]| match known {
+        Some((row, round)) => ((second / row).floor() - (first / row).floor()) % round,
+        None => ((second - first) * UNIT_KIB / BIN_KIB).floor() * BIN_KIB,
+    };
+    let all = places.samples.iter().zip(times(both)).map(|(places, us)| (apart(*places), us));
+    let lines = vec![line("both reads", 0, by_place(all.collect()), Marks::Each)];
+    let (about, name) = match known {
+        Some(_) => (
+            "Median time until two reads sent at once are done, by how many rows lie between them; two rounds of all dies.",
+            "Rows",
+        ),
+        None => {
+            ("Median time until two reads sent at once are done, by how far apart they lie.", "KiB")
+        }
+    };
+    Drawn {
+        title: "Two reads at once",
+        about,
+        across: Scale::linear(name, (0.0, last_place(&lines).max(1.0)), count_tick),
+        up: Up::of("Time", values(&lines), false, time_tick),
+        lines,
+        place: number,
+        value: micros,
+    }
+    .chart()
+}
+
 /// How long the third of three reads took, the fastest first.
 fn third_reads(ahead: &Series, behind: &Series) -> Option<Chart> {
     let sorted = |series: &Series| -> Vec<(f64, f64)> {
@@ -381,6 +422,28 @@ mod tests {
     }
 
     #[test]
+    fn two_reads_at_once_stand_where_rows_between_them_are_known_and_at_their_distance_if_not() {
+        let places: Vec<[f64; 2]> = (0..64).map(|it| [0.0, f64::from(4 * it)]).collect();
+        // Four dies with rows of 16 KiB.
+        let both: Vec<[f64; 2]> = places
+            .iter()
+            .map(|[_, second]| [*second, if second % 16.0 == 0.0 { 90.0 } else { 50.0 }])
+            .collect();
+        let all = evidence("dies", vec![places, both]);
+        let exactly = |key, value| Finding::number(key, value, "", [value, value]);
+        let found = vec![exactly("dies", 4.0), exactly("stripe_bytes", 65536.0)];
+        let known = charts(&diagnosis(found), &all);
+        let slow: Vec<f64> =
+            points(&known[0]).iter().filter(|it| it.1 > 60.0).map(|it| it.0).collect();
+        assert_eq!(slow, [0.0, 4.0]);
+        let unknown = charts(&diagnosis(Vec::new()), &all);
+        assert_eq!(points(&unknown[0]).last().map(|it| it.0), Some(960.0));
+        // Findings that no layout has leave the distance.
+        let odd = vec![exactly("dies", 0.0), exactly("stripe_bytes", 65536.0)];
+        assert_eq!(points(&charts(&diagnosis(odd), &all)[0]), points(&unknown[0]));
+    }
+
+    #[test]
     fn rates_are_of_pieces_and_compression_of_the_last_rounds() {
         let piece = 1e6;
         let written = vec![[piece, 2_000.0], [2.0 * piece, 10_000.0]];
@@ -404,6 +467,7 @@ mod tests {
         let detectors = [
             "kind",
             "row",
+            "dies",
             "read-ahead",
             "write-buffer",
             "slc-cache",

@@ -23,7 +23,7 @@ use super::super::args::TargetArgs;
   spare         how much a full drive takes at random before it collects; TRIMs all of it first; 4.4 times the drive at most
   trim          whether a TRIM makes a used drive faster, and whether reads wait for one; 2.7 times the drive
   collection    whether it wins back space in pauses, and whether writes stall for it; 3.5 times the drive at most
-Without --only and --budget: kind, row, read-ahead, write-buffer.
+Without --only and --budget: kind, row, dies, read-ahead, write-buffer.
 
 With --out what each detector measured is kept as soon as it is finished, so that --resume goes on with the next: a real
 drive as it is, a virtual SSD as the last one left it. Virtual drives whose state cannot be kept (hard disks, arrays, and

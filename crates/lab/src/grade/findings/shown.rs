@@ -168,6 +168,7 @@ undetermined and the reason is given.
 |---|---|---|---|
 | `kind` | SSD, hard disk, memory, or memory in front of something slower | reads of 4 KiB near and far, and of 64 KiB | a fortieth of the drive, once for all detectors, 4 GiB at most |
 | `row` | page of the flash; row, a page on each plane of a die | reads of 8 KiB that cross a border of pages take longer than reads of either half; the border of a row does not | nothing more |
+| `dies` | dies that data written in order lies on in turn (`dies`), the channels that they share (`channels`), and after how much it comes back to the same die (`stripe_bytes`) | two reads at once take longer if both are of one die: at which distances they do, is the pattern | nothing more |
 | `read-ahead` | whether reads in order are fetched before they are asked for (`read_ahead`) | the third of three reads in order is faster than the third of three backwards | nothing more |
 | `write-buffer` | KiB that a drive at rest takes before writes wait | writes in order stop until the first program operation ends | a fiftieth of the drive |
 | `slc-cache` | MiB that are written faster than the rest | the rate of writes in order drops, and is not back after a moment's rest | two fifths of the drive |
@@ -177,7 +178,7 @@ undetermined and the reason is given.
 | `trim` | whether a TRIM works, does nothing or is not offered (`trim`), and whether reads wait for one (`trim_holds_up_reads`) | a used drive writes faster at random after a TRIM of half of it; reads are sent right after TRIMs | 2.7 times the drive |
 | `collection` | whether it wins back space in pauses (`collection_idle`), and whether writes stall for it (`collection_pacing`: paced, stalls) | a used drive writes faster at random after a pause, and one that was only filled does not; the longest waits of writes, in programs | 3.5 times the drive at most |
 
-Without options `kind`, `row`, `read-ahead` and `write-buffer` are run, which write a twentieth of the drive at most.
+Without options `kind`, `row`, `dies`, `read-ahead` and `write-buffer` are run, which write a twentieth of the drive at most.
 
 With `--out DIR` what each detector measured is kept as soon as it is finished, and `--resume DIR` goes on with the next one: a real drive
 as it is, a virtual SSD as the last one left it, so that the findings are those of a run in one piece, to the bit. Virtual drives whose
@@ -187,7 +188,9 @@ What it cannot know: a model's drives have the mechanisms of this project's mode
 does not fit is undetermined, but agreement with drawn drives is no proof for hardware. A write buffer is seen only if the link fills
 it before the first page is programmed; the figure is the profile's `buffer.write_kib` without the rows that are being filled. A
 cache is seen only if the link is not what limits, and nothing excludes one that is larger than what was written. A border of pages is
-seen only if a page takes longer from the flash than 4 KiB take over the link. Compression is seen only where the flash limits data
+seen only if a page takes longer from the flash than 4 KiB take over the link. Dies are those that read by themselves: planes that do count
+as dies, and of dies that always work together one is seen. Channels are seen only if a page takes longer over their wires than the rest
+of a read (of a model's drive, than the flash takes to read it). Compression is seen only where the flash limits data
 that does not compress, and its ratio is a bound where the link limits data that does; data that repeats one byte is judged apart. A
 TRIM is said to do nothing only if the drive was faster when it was just filled: otherwise there is nothing to win back. A drive that
 takes part of a TRIM, or a while to act on it, counts as one on which it works; so does any that becomes faster by a twentieth.

@@ -12,6 +12,7 @@ use crate::diagnose::{
 use super::rates::{self, RandomUs};
 
 mod collection;
+mod dies;
 
 /// By how many times writes at random are slower is known to so large a share.
 const KNOWN_TO: f64 = 1.02;
@@ -68,6 +69,15 @@ impl From<bool> for Told {
 }
 
 impl Told {
+    /// What needs both is told no better than the one that is told less.
+    fn and(self, other: Told) -> Told {
+        match (self, other) {
+            (Told::No, _) | (_, Told::No) => Told::No,
+            (Told::Perhaps, _) | (_, Told::Perhaps) => Told::Perhaps,
+            (Told::Yes, Told::Yes) => Told::Yes,
+        }
+    }
+
     /// That a number is more than another, of which the least and the most it may be are known.
     fn is_more(least: f64, most: f64, than: f64) -> Told {
         match (least > than, most > than) {
@@ -92,6 +102,7 @@ pub(super) fn of(profile: &Profile, key: &str) -> (Truth, Told) {
         "spare_percent" => spare(ssd),
         "trim" => trim(ssd),
         "collection_idle" | "collection_pacing" => collection::of(ssd, key),
+        "dies" | "channels" | "stripe_bytes" => dies::of(ssd, key),
         _ => {
             let (truth, told) = of_ssd(ssd, key);
             (truth, told.into())

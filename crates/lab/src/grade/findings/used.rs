@@ -10,6 +10,7 @@ use fourcorners_drive::{Nanos, Target};
 use fourcorners_record::{Data, Job, Pattern, Until};
 use fourcorners_run::{Observer, run};
 
+use crate::any_target::AnyTarget;
 use crate::diagnose::{Detector, Evidence, Options, diagnose};
 use crate::disturbed::Random;
 use crate::drive::{Drive, OnTarget};
@@ -96,7 +97,8 @@ struct Use {
 impl OnTarget for Use {
     type Output = ();
 
-    fn on<T: Target>(self, target: &mut T) {
+    fn on<const WALL: bool>(self, mut target: AnyTarget<'_, WALL>) {
+        let target = &mut target;
         let all = target.geometry().bytes() / (128 << 10) * (128 << 10);
         let percent = 100 + Random(self.seed).next() % 101;
         let fill = Job {
