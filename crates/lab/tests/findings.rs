@@ -195,6 +195,48 @@ fn what_is_spare_is_the_same_of_a_used_drive_or_is_not_said() {
     }
 }
 
+/// What two detectors measure of drives with these pages.
+fn row_and_dies(page_bytes: [u32; 2]) -> Vec<Finding> {
+    let detectors = [Detector::Row, Detector::Dies];
+    let measured = detectors.iter().zip(page_bytes).map(|(detector, page)| {
+        let set = [format!("nand.page_bytes={page}")];
+        let mut drive = Drive::from_profile(&built_in("crucial-m4-64gb", &set).expect("a drive"));
+        let options =
+            fourcorners_lab::diagnose::Options { detectors: vec![*detector], ..Default::default() };
+        diagnose(&mut drive, "a", &options, &mut |_| true).evidence.remove(0)
+    });
+    judge(&measured.collect::<Vec<_>>())
+}
+
+#[test]
+fn dies_with_other_rows_than_were_found_are_not_determined() {
+    let of_dies = |findings: &[Finding]| -> Vec<Option<f64>> {
+        let keys = ["dies", "stripe_bytes"];
+        let of = |key| findings.iter().find(|it| it.key == key).expect("looked for");
+        keys.map(|key| of(key).determined()).to_vec()
+    };
+    let alike = row_and_dies([8192, 8192]);
+    assert_eq!(of_dies(&alike), [Some(16.0), Some(262_144.0)]);
+    let other = row_and_dies([4096, 8192]);
+    assert_eq!(of_dies(&other), [None; 2]);
+    let reason = &other.iter().find(|it| it.key == "dies").expect("looked for").reason;
+    assert!(reason.contains("8192 bytes") && reason.contains("16384"), "{reason}");
+}
+
+#[test]
+fn of_a_drive_that_takes_one_io_at_a_time_no_two_are_asked_at_once() {
+    let set = ["capacity.queue_depth=1".to_string()];
+    let mut drive = Drive::from_profile(&built_in("crucial-m4-64gb", &set).expect("a drive"));
+    let options = fourcorners_lab::diagnose::Options { noise: Noise::Lab, ..Default::default() };
+    let findings = diagnose(&mut drive, "a", &options, &mut |_| true).findings;
+    let of = |key| findings.iter().find(|it| it.key == key).expect("looked for");
+    assert_eq!(of("dies").determined(), None);
+    assert!(of("dies").reason.contains("one I/O at a time"), "{}", of("dies").reason);
+    // The others go on.
+    assert_eq!(of("page_bytes").determined(), Some(4096.0));
+    assert_eq!(of("read_ahead").as_class(), Some("yes"));
+}
+
 /// What is said of when a drive collects: in pauses, and how.
 fn collection_of(set: &[&str]) -> [Finding; 2] {
     let common = [

@@ -274,6 +274,9 @@ impl<'a, T: Target> Probe<'a, T> {
 
     /// Two I/Os, one sent right after the other; how long each took, microseconds.
     fn both(&mut self, first: Io, second: Io) -> Result<[f64; 2], Stopped> {
+        if self.geometry().queue_depth < 2 {
+            return Err(Stopped::Lacks("the target takes one I/O at a time".into()));
+        }
         let submitted = self.target.now();
         self.target.submit(Tag(0), first);
         self.target.submit(Tag(1), second);
