@@ -35,8 +35,8 @@ const LEAST_F: f64 = 50.0;
 const LEAST_SHARE: f64 = 0.1;
 /// Two reads of one die take longer than two of others by this share at least.
 const LEAST_WAIT: f64 = 0.05;
-/// Two reads one after the other take twice as long as one at most: a pair that takes so many times as long as the sooner ones was
-/// late for another reason.
+/// Two reads, one after the other, take no more than twice as long as one. A pair that takes this many times as long as the
+/// fastest tenth of all pairs was late for another reason.
 const LATE: f64 = 2.5;
 const SOONER: f64 = 0.1;
 /// Of fewer pairs the middle one says nothing.
@@ -117,12 +117,16 @@ impl Sum {
 /// A pair of units and how long both took.
 type Pair = ([u64; 2], f64);
 
-/// By how many rows of so many units lie between the two.
+/// How many rows the second lies behind the first.
+fn rows_apart(row: u64, [first, second]: [u64; 2]) -> u64 {
+    second / row - first / row
+}
+
+/// Sums of the times of pairs that lie 0, 1, 2 ... rows apart, for rows of `row` units.
 fn by_rows(pairs: &[Pair], row: u64) -> Vec<Sum> {
     let mut sums = vec![Sum::default(); (FARTHEST / row + 2) as usize];
-    for ([first, second], us) in pairs {
-        let apart = second / row - first / row;
-        if let Some(sum) = sums.get_mut(apart as usize) {
+    for (pair, us) in pairs {
+        if let Some(sum) = sums.get_mut(rows_apart(row, *pair) as usize) {
             *sum = sum.with(Sum { count: 1.0, sum: *us });
         }
     }
@@ -169,8 +173,8 @@ fn best(fits: &[Fit]) -> Option<Fit> {
 
 impl Pattern {
     /// Which of the levels of a fit a pair is at.
-    fn level(self, [first, second]: [u64; 2]) -> usize {
-        match second / self.row - first / self.row {
+    fn level(self, pair: [u64; 2]) -> usize {
+        match rows_apart(self.row, pair) {
             rows if rows.is_multiple_of(self.dies) => 2,
             rows if rows.is_multiple_of(self.channels) => 1,
             _ => 0,
@@ -194,7 +198,7 @@ fn is_borne_out(fit: &Fit, pairs: &[Pair]) -> bool {
     let each_round = [2, 3].into_iter().all(|period| {
         (0..period).all(|which| {
             let those = pairs.iter().filter(|(pair, _)| {
-                let rows = pair[1] / fit.pattern.row - pair[0] / fit.pattern.row;
+                let rows = rows_apart(fit.pattern.row, *pair);
                 rows.is_multiple_of(fit.pattern.dies) && rows / fit.pattern.dies % period == which
             });
             let us: Vec<f64> = those.map(|(_, us)| *us).collect();
@@ -204,7 +208,7 @@ fn is_borne_out(fit: &Fit, pairs: &[Pair]) -> bool {
     each_round && apart.windows(2).all(|it| it[1].0 - it[0].0 >= 0.5 * (it[1].1 - it[0].1))
 }
 
-/// The pairs, of which each place is one and no time is of something else.
+/// The pairs that were measured, without places that cannot be; late times are cut off.
 fn pairs(places: &Series, times: &Series) -> Vec<Pair> {
     let us: Vec<f64> = times.samples.iter().map(|[_, us]| *us).collect();
     let latest = LATE * quantile(&us, SOONER);
@@ -214,12 +218,10 @@ fn pairs(places: &Series, times: &Series) -> Vec<Pair> {
         .collect()
 }
 
-/// What all patterns leave, as the variance of a time: times without any noise vary by a nanosecond.
-fn variance(pairs: &[Pair], explained: f64) -> f64 {
-    let count = pairs.len() as f64;
-    let mean = pairs.iter().map(|(_, us)| us).sum::<f64>() / count;
-    let whole: f64 = pairs.iter().map(|(_, us)| (us - mean).powi(2)).sum();
-    ((whole - explained) / (count - 3.0)).max(1e-6)
+/// The squares of all times around their mean: what there is to explain.
+fn squares(pairs: &[Pair]) -> f64 {
+    let mean = pairs.iter().map(|(_, us)| us).sum::<f64>() / pairs.len() as f64;
+    pairs.iter().map(|(_, us)| (us - mean).powi(2)).sum()
 }
 
 pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
@@ -235,10 +237,13 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
     let (mut with, without): (Vec<Fit>, Vec<Fit>) =
         fits(&pairs).into_iter().partition(|it| it.pattern.channels < it.pattern.dies);
     let Some(of_dies) = best(&without) else { return undetermined(NONE) };
+    // Of a time, if so much is explained. Times without any noise vary by a nanosecond.
+    let whole = squares(&pairs);
+    let variance = |explained: f64| ((whole - explained) / (pairs.len() as f64 - 3.0)).max(1e-6);
     // Channels are believed in only if they explain more than chance of what dies alone leave.
     with.sort_unstable_by(|one, other| other.explained.total_cmp(&one.explained));
     let gain = |it: &Fit| it.explained - of_dies.explained;
-    let counts = |it: &&Fit| gain(it) > LEAST_F * variance(&pairs, it.explained);
+    let counts = |it: &&Fit| gain(it) > LEAST_F * variance(it.explained);
     let more = with.iter().take_while(counts).find(|it| is_borne_out(it, &pairs)).copied();
     let (found, alike) = match more {
         Some(found) => (found, with),
@@ -248,8 +253,7 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
         return undetermined(NONE);
     }
     let Pattern { row, dies, channels } = found.pattern;
-    let unit_of_f = variance(&pairs, found.explained);
-    let f = |explained: f64| explained / unit_of_f;
+    let f = |explained: f64| explained / variance(found.explained);
     let [apart, _, together] = found.levels;
     if f(found.explained) < LEAST_F || together - apart < LEAST_WAIT * apart {
         return undetermined(NONE);

@@ -307,6 +307,15 @@ pub fn judge(evidence: &[Evidence]) -> Vec<Finding> {
     without_classes_of_the_unknown(without_what_is_not_an_ssd_s(findings))
 }
 
+/// What was measured for a finding, and cost, stays.
+fn no_longer_determined(finding: Finding, reason: String) -> Finding {
+    Finding {
+        evidence: finding.evidence,
+        cost: finding.cost,
+        ..Finding::undetermined(&finding.key, reason)
+    }
+}
+
 /// A drive is emptied by a TRIM before what is spare of it is looked for: if TRIMs are found to do nothing, one of the two is
 /// wrong.
 fn without_spare_of_trims_that_do_nothing(findings: Vec<Finding>) -> Vec<Finding> {
@@ -317,11 +326,7 @@ fn without_spare_of_trims_that_do_nothing(findings: Vec<Finding>) -> Vec<Finding
     let without = |finding: Finding| match finding.key == "spare_percent" {
         true if finding.standing != Standing::Undetermined => {
             let reason = format!("{}, but its TRIMs are found to do nothing", finding.reason);
-            Finding {
-                evidence: finding.evidence,
-                cost: finding.cost,
-                ..Finding::undetermined(&finding.key, reason)
-            }
+            no_longer_determined(finding, reason)
         }
         _ => finding,
     };
@@ -341,11 +346,7 @@ fn without_stripes_of_other_rows(findings: Vec<Finding>) -> Vec<Finding> {
         stripe / dies
     );
     let without = |finding: Finding| match Detector::Dies.keys().contains(&finding.key.as_str()) {
-        true => Finding {
-            evidence: finding.evidence,
-            cost: finding.cost,
-            ..Finding::undetermined(&finding.key, reason.clone())
-        },
+        true => no_longer_determined(finding, reason.clone()),
         false => finding,
     };
     findings.into_iter().map(without).collect()
@@ -362,11 +363,7 @@ fn without_classes_of_the_unknown(findings: Vec<Finding>) -> Vec<Finding> {
         Some(class) => {
             let reason =
                 format!("{}: {class}, but of what kind it is, is not known", finding.reason);
-            Finding {
-                evidence: finding.evidence,
-                cost: finding.cost,
-                ..Finding::undetermined(&finding.key, reason)
-            }
+            no_longer_determined(finding, reason)
         }
         None => finding,
     };
@@ -378,11 +375,7 @@ fn without_what_is_not_an_ssd_s(findings: Vec<Finding>) -> Vec<Finding> {
     let Some(reason) = findings.iter().find_map(excludes_flash) else { return findings };
     let of_flash = |finding: Finding| match finding.key.as_str() {
         "kind" => finding,
-        key => Finding {
-            evidence: finding.evidence,
-            cost: finding.cost,
-            ..Finding::undetermined(key, reason.clone())
-        },
+        _ => no_longer_determined(finding, reason.clone()),
     };
     findings.into_iter().map(of_flash).collect()
 }

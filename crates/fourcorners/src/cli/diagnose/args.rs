@@ -15,6 +15,7 @@ use super::super::args::TargetArgs;
 #[command(after_help = "Detectors, and what they write:
   kind          SSD, hard disk, memory, or one behind another; needs a fortieth of the drive written in order
   row           page of the flash, and its row over the planes of a die; needs the same
+  dies          dies that data in order lies on, and the channels that they share; needs the same
   read-ahead    whether what is read in order is fetched before it is asked for; needs the same
   write-buffer  where writes wait for the flash; a fiftieth of the drive at most
   slc-cache     flash with one bit a cell that takes writes first; two fifths of the drive

@@ -189,7 +189,7 @@ does not fit is undetermined, but agreement with drawn drives is no proof for ha
 it before the first page is programmed; the figure is the profile's `buffer.write_kib` without the rows that are being filled. A
 cache is seen only if the link is not what limits, and nothing excludes one that is larger than what was written. A border of pages is
 seen only if a page takes longer from the flash than 4 KiB take over the link. Dies are those that read by themselves: planes that do count
-as dies, and of dies that always work together one is seen. Channels are seen only if a page takes longer over their wires than the rest
+as dies, and of dies that always work together one is seen. A stripe of more than 16 MiB is not looked for. Channels are seen only if a page takes longer over their wires than the rest
 of a read (of a model's drive, than the flash takes to read it). Compression is seen only where the flash limits data
 that does not compress, and its ratio is a bound where the link limits data that does; data that repeats one byte is judged apart. A
 TRIM is said to do nothing only if the drive was faster when it was just filled: otherwise there is nothing to win back. A drive that

@@ -44,8 +44,8 @@ pub(super) fn of(ssd: &SsdConfig, key: &str) -> (Truth, Told) {
 
 /// How much longer the later of two reads takes, microseconds, if both are of one die and if both are of one channel. One die
 /// reads and sends a page after the other, while the link is busy with the first or the controller with the second. Two dies
-/// read at once; in the model a channel has a backlog and no timetable, so that two pages meet on it as far as one takes longer
-/// than both are read.
+/// read at once. The model's channels add up what they have to send without saying when: the second page waits only for as long
+/// as the first takes longer over the wires than the array takes to read a page.
 fn waits_us(ssd: &SsdConfig) -> [f64; 2] {
     let transfer_us = f64::from(ssd.nand.page_bytes) / ssd.nand.bus_mb_per_s;
     let array_us = rates::array_us(ssd);
