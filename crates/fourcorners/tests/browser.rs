@@ -63,7 +63,11 @@ fn everything_on_the_page_of_a_diagnosis_does_what_it_says() {
     // A chart for each detector that has something to show, and a command for each finding.
     let shown = found.evidence.iter().filter(|evidence| !evidence.series.is_empty()).count() as u64;
     assert!(shown >= 5, "what runs by default: {counts}");
-    assert_eq!([count("links"), count("scriptless"), count("saved")], [shown, shown, 3 * shown], "{counts}");
+    assert_eq!(
+        [count("links"), count("scriptless"), count("saved")],
+        [shown, shown, 3 * shown],
+        "{counts}"
+    );
     assert_eq!(count("copies"), found.findings.len() as u64, "{counts}");
 }
 
