@@ -65,6 +65,14 @@ pub struct Outcome {
     pub members: Vec<MemberUse>,
 }
 
+/// The target that a drive is: the models that are simulated most and a real drive by themselves, other models behind a pointer.
+enum View<'a> {
+    Ssd(&'a mut Ssd),
+    Hdd(&'a mut Hdd),
+    Model(AnyTarget<'a, false>),
+    Real(&'a mut Uring),
+}
+
 /// Something to be done with a target of whichever kind.
 pub(crate) trait OnTarget {
     /// What comes of it.
@@ -77,13 +85,22 @@ pub(crate) trait OnTarget {
 impl Drive {
     /// Does something with the target that it is.
     pub(crate) fn on<W: OnTarget>(&mut self, what: W) -> W::Output {
+        match self.view() {
+            View::Ssd(ssd) => what.on(AnyTarget::<false>::of(ssd)),
+            View::Hdd(hdd) => what.on(AnyTarget::<false>::of(hdd)),
+            View::Model(model) => what.on(model),
+            View::Real(uring) => what.on(AnyTarget::<true>::of(uring)),
+        }
+    }
+
+    fn view(&mut self) -> View<'_> {
         match self {
-            Drive::Ssd(ssd) => what.on(AnyTarget::<false>::of(&mut **ssd)),
-            Drive::Hdd(hdd) => what.on(AnyTarget::<false>::of(&mut **hdd)),
-            Drive::Disturbed(disturbed) => what.on(AnyTarget::<false>::of(&mut **disturbed)),
-            Drive::Array(array) => what.on(AnyTarget::<false>::of(&mut **array)),
-            Drive::Cache(cache) => what.on(AnyTarget::<false>::of(&mut **cache)),
-            Drive::Real(uring) => what.on(AnyTarget::<true>::of(&mut **uring)),
+            Drive::Ssd(ssd) => View::Ssd(ssd),
+            Drive::Hdd(hdd) => View::Hdd(hdd),
+            Drive::Disturbed(disturbed) => View::Model(AnyTarget::of(&mut **disturbed)),
+            Drive::Array(array) => View::Model(AnyTarget::of(&mut **array)),
+            Drive::Cache(cache) => View::Model(AnyTarget::of(&mut **cache)),
+            Drive::Real(uring) => View::Real(uring),
         }
     }
 
@@ -208,19 +225,11 @@ impl Drive {
         mark_bytes: u64,
         observer: &mut impl Observer,
     ) -> Outcome {
-        self.account(|drive| match drive {
-            Drive::Ssd(ssd) => run_marked(&mut **ssd, job, mark_bytes, observer),
-            Drive::Hdd(hdd) => run_marked(&mut **hdd, job, mark_bytes, observer),
-            Drive::Disturbed(disturbed) => {
-                run_marked(&mut AnyTarget::<false>::of(&mut **disturbed), job, mark_bytes, observer)
-            }
-            Drive::Array(array) => {
-                run_marked(&mut AnyTarget::<false>::of(&mut **array), job, mark_bytes, observer)
-            }
-            Drive::Cache(cache) => {
-                run_marked(&mut AnyTarget::<false>::of(&mut **cache), job, mark_bytes, observer)
-            }
-            Drive::Real(uring) => run_marked(&mut **uring, job, mark_bytes, observer),
+        self.account(|drive| match drive.view() {
+            View::Ssd(ssd) => run_marked(ssd, job, mark_bytes, observer),
+            View::Hdd(hdd) => run_marked(hdd, job, mark_bytes, observer),
+            View::Model(mut model) => run_marked(&mut model, job, mark_bytes, observer),
+            View::Real(uring) => run_marked(uring, job, mark_bytes, observer),
         })
     }
 
@@ -243,19 +252,11 @@ impl Drive {
         }
         let mut trimmed = Ok(Nanos::ZERO);
         let outcome = self.account(|drive| {
-            let (measured, end) = match drive {
-                Drive::Ssd(ssd) => both(&mut **ssd, job, range, observer),
-                Drive::Hdd(hdd) => both(&mut **hdd, job, range, observer),
-                Drive::Disturbed(disturbed) => {
-                    both(&mut AnyTarget::<false>::of(&mut **disturbed), job, range, observer)
-                }
-                Drive::Array(array) => {
-                    both(&mut AnyTarget::<false>::of(&mut **array), job, range, observer)
-                }
-                Drive::Cache(cache) => {
-                    both(&mut AnyTarget::<false>::of(&mut **cache), job, range, observer)
-                }
-                Drive::Real(uring) => both(&mut **uring, job, range, observer),
+            let (measured, end) = match drive.view() {
+                View::Ssd(ssd) => both(ssd, job, range, observer),
+                View::Hdd(hdd) => both(hdd, job, range, observer),
+                View::Model(mut model) => both(&mut model, job, range, observer),
+                View::Real(uring) => both(uring, job, range, observer),
             };
             trimmed = end;
             measured
@@ -268,15 +269,11 @@ impl Drive {
     /// # Errors
     /// When it takes no TRIM, or failed it.
     pub fn trim(&mut self, range: Range) -> Result<Nanos, Fault> {
-        match self {
-            Drive::Ssd(ssd) => trim(&mut **ssd, range),
-            Drive::Hdd(hdd) => trim(&mut **hdd, range),
-            Drive::Disturbed(disturbed) => {
-                trim(&mut AnyTarget::<false>::of(&mut **disturbed), range)
-            }
-            Drive::Array(array) => trim(&mut AnyTarget::<false>::of(&mut **array), range),
-            Drive::Cache(cache) => trim(&mut AnyTarget::<false>::of(&mut **cache), range),
-            Drive::Real(uring) => trim(&mut **uring, range),
+        match self.view() {
+            View::Ssd(ssd) => trim(ssd, range),
+            View::Hdd(hdd) => trim(hdd, range),
+            View::Model(mut model) => trim(&mut model, range),
+            View::Real(uring) => trim(uring, range),
         }
     }
 
@@ -291,15 +288,11 @@ impl Drive {
             while target.now() < end && target.reap(end).ok()?.is_some() {}
             Some((target.energy_j(end)? - before?) / time.as_secs())
         }
-        match self {
-            Drive::Ssd(ssd) => idle(&mut **ssd, time),
-            Drive::Hdd(hdd) => idle(&mut **hdd, time),
-            Drive::Disturbed(disturbed) => {
-                idle(&mut AnyTarget::<false>::of(&mut **disturbed), time)
-            }
-            Drive::Array(array) => idle(&mut AnyTarget::<false>::of(&mut **array), time),
-            Drive::Cache(cache) => idle(&mut AnyTarget::<false>::of(&mut **cache), time),
-            Drive::Real(_) => None,
+        match self.view() {
+            View::Ssd(ssd) => idle(ssd, time),
+            View::Hdd(hdd) => idle(hdd, time),
+            View::Model(mut model) => idle(&mut model, time),
+            View::Real(_) => None,
         }
     }
 
@@ -331,19 +324,11 @@ impl Drive {
         size: (u32, u64),
         observer: &mut impl Observer,
     ) -> Outcome {
-        self.account(|drive| match drive {
-            Drive::Ssd(ssd) => run_source(&mut **ssd, source, size, observer),
-            Drive::Hdd(hdd) => run_source(&mut **hdd, source, size, observer),
-            Drive::Disturbed(disturbed) => {
-                run_source(&mut AnyTarget::<false>::of(&mut **disturbed), source, size, observer)
-            }
-            Drive::Array(array) => {
-                run_source(&mut AnyTarget::<false>::of(&mut **array), source, size, observer)
-            }
-            Drive::Cache(cache) => {
-                run_source(&mut AnyTarget::<false>::of(&mut **cache), source, size, observer)
-            }
-            Drive::Real(uring) => run_source(&mut **uring, source, size, observer),
+        self.account(|drive| match drive.view() {
+            View::Ssd(ssd) => run_source(ssd, source, size, observer),
+            View::Hdd(hdd) => run_source(hdd, source, size, observer),
+            View::Model(mut model) => run_source(&mut model, source, size, observer),
+            View::Real(uring) => run_source(uring, source, size, observer),
         })
     }
 
@@ -409,25 +394,17 @@ impl Drive {
         plan: &Plan,
         observer: &mut impl Observer,
     ) -> Result<RunResult, UringError> {
-        Ok(match self {
-            Drive::Ssd(ssd) => streams::run(&mut **ssd, plan, observer),
-            Drive::Hdd(hdd) => streams::run(&mut **hdd, plan, observer),
-            Drive::Disturbed(disturbed) => {
-                streams::run(&mut AnyTarget::<false>::of(&mut **disturbed), plan, observer)
-            }
-            Drive::Array(array) => {
-                streams::run(&mut AnyTarget::<false>::of(&mut **array), plan, observer)
-            }
-            Drive::Cache(cache) => {
-                streams::run(&mut AnyTarget::<false>::of(&mut **cache), plan, observer)
-            }
-            Drive::Real(uring) => {
+        Ok(match self.view() {
+            View::Ssd(ssd) => streams::run(ssd, plan, observer),
+            View::Hdd(hdd) => streams::run(hdd, plan, observer),
+            View::Model(mut model) => streams::run(&mut model, plan, observer),
+            View::Real(uring) => {
                 for stream in plan.streams.iter().filter(|stream| stream.writes()) {
                     uring.prepare(stream.compressible_percent)?;
                 }
                 match &plan.verify {
-                    None => streams::run(&mut **uring, plan, observer),
-                    Some(spec) => streams::run_verified(&mut **uring, plan, spec, observer),
+                    None => streams::run(uring, plan, observer),
+                    Some(spec) => streams::run_verified(uring, plan, spec, observer),
                 }
             }
         })

@@ -26,6 +26,8 @@ const FARTHEST: u64 = 8_192;
 /// The longest row, in units, and the longest stripe: two of them lie between those that are farthest apart.
 const LONGEST_ROW: u64 = 64;
 const LONGEST_STRIPE: u64 = FARTHEST / 2;
+/// A longer stripe is not looked for.
+pub(crate) const LONGEST_STRIPE_BYTES: u64 = LONGEST_STRIPE * UNIT;
 const MOST_DIES: u64 = 512;
 /// Pairs at each level at least.
 const LEAST: f64 = 20.0;

@@ -40,6 +40,7 @@ use fourcorners_drive::{Geometry, Target};
 
 pub(crate) use collection::{GAIN as COLLECTION_GAIN, LEAST_LOST as LEAST_COLLECTION_LOST};
 pub(crate) use compression::before_judged as before_compression_bytes;
+pub(crate) use dies::LONGEST_STRIPE_BYTES;
 pub use fourcorners_record::diagnosis::{
     Cost, Diagnosis, Evidence, Finding, SCHEMA, Series, Standing, Value,
 };

@@ -4,9 +4,8 @@ use fourcorners_drive::config::SsdConfig;
 
 use super::super::rates;
 use super::{Told, Truth};
+use crate::diagnose::LONGEST_STRIPE_BYTES;
 
-/// A longer stripe is not looked for.
-const LONGEST_STRIPE: f64 = 16_777_216.0;
 /// A wait is seen that is so large a share of a read, and none that is smaller than this.
 const SEEN: f64 = 0.1;
 const NOT_SEEN: f64 = 0.02;
@@ -17,7 +16,7 @@ pub(super) fn of(ssd: &SsdConfig, key: &str) -> (Truth, Told) {
     let stripe = f64::from(nand.dies) * f64::from(nand.planes) * f64::from(nand.page_bytes);
     let [die_us, channel_us] = waits_us(ssd);
     let lies_in_turn = match () {
-        () if stripe > LONGEST_STRIPE || nand.dies < 2 => Told::No,
+        () if stripe > LONGEST_STRIPE_BYTES as f64 || nand.dies < 2 => Told::No,
         // What is stored of a unit may be no part of a page, or lies where its block's log is.
         () if ssd.log_blocks.is_some() => Told::Perhaps,
         () if ssd.compression.as_ref().is_some_and(|it| it.overhead_bytes > 0) => Told::Perhaps,
