@@ -44,6 +44,7 @@ pub(crate) use dies::LONGEST_STRIPE_BYTES;
 pub use fourcorners_record::diagnosis::{
     Cost, Diagnosis, Evidence, Finding, SCHEMA, Series, Standing, Value,
 };
+pub(crate) use kind::FLASH_US;
 pub use noisy::{Noise, Noisy};
 pub use probe::Stopped;
 pub use run::Finished;
@@ -305,7 +306,7 @@ pub fn judge(evidence: &[Evidence]) -> Vec<Finding> {
     }
     let findings = without_spare_of_trims_that_do_nothing(findings);
     let findings = without_stripes_of_other_rows(findings);
-    without_classes_of_the_unknown(without_what_is_not_an_ssd_s(findings))
+    without_what_is_the_unknown_s(without_what_is_not_an_ssd_s(findings))
 }
 
 /// What was measured for a finding, and cost, stays.
@@ -353,20 +354,34 @@ fn without_stripes_of_other_rows(findings: Vec<Finding>) -> Vec<Finding> {
     findings.into_iter().map(without).collect()
 }
 
-/// Of a device whose kind was looked for and is not known, that it does or does not do something may be said of what lies
-/// before it.
-fn without_classes_of_the_unknown(findings: Vec<Finding>) -> Vec<Finding> {
+/// Of a device whose kind was looked for and is not known, what is found may be of what lies before it, or of the kernel. A
+/// bound says that no less was seen, which is so in any case; and that two reads wait for each other at certain distances and at no
+/// others is of no kernel.
+fn without_what_is_the_unknown_s(findings: Vec<Finding>) -> Vec<Finding> {
     let unknown = |it: &Finding| it.key == "kind" && it.as_class().is_none();
     if !findings.iter().any(unknown) {
         return findings;
     }
-    let without = |finding: Finding| match finding.as_class() {
-        Some(class) => {
-            let reason =
-                format!("{}: {class}, but of what kind it is, is not known", finding.reason);
+    let may_be_another_s = |finding: &Finding| {
+        let is_of_dies = Detector::Dies.keys().contains(&finding.key.as_str());
+        finding.standing == Standing::Determined && !is_of_dies
+    };
+    let without = |finding: Finding| match &finding.value {
+        Some(value) if may_be_another_s(&finding) => {
+            let value = match value {
+                Value::Class(class) => class.clone(),
+                Value::Number(number) => {
+                    format!("{number} {}", finding.unit.as_deref().unwrap_or(""))
+                }
+            };
+            let reason = format!(
+                "{}: {}, but of what kind it is, is not known",
+                finding.reason,
+                value.trim_end()
+            );
             no_longer_determined(finding, reason)
         }
-        None => finding,
+        _ => finding,
     };
     findings.into_iter().map(without).collect()
 }

@@ -172,7 +172,7 @@ mod tests {
     use super::super::{Standing, judge};
     use super::*;
 
-    fn measured(target: &mut Null, options: &Options) -> Vec<Evidence> {
+    fn measured<T: Target>(target: &mut T, options: &Options) -> Vec<Evidence> {
         let mut run = Run::new(options, Vec::new());
         run.begin(target, &mut |_| true);
         for detector in run.missing() {
@@ -181,28 +181,40 @@ mod tests {
         run.evidence
     }
 
-    fn of_null(us: f64) -> Vec<Finding> {
-        let mut target = Null::new(1 << 22, Nanos::from_micros(us));
-        let options = Options { detectors: Detector::ALL.to_vec(), ..Options::default() };
-        judge(&measured(&mut target, &options))
+    fn of_null(us: f64, seed: u64, noise: Noise) -> Vec<Finding> {
+        let target = &mut Null::new(1 << 22, Nanos::from_micros(us));
+        let mut noisy = Noisy::new(target, noise, seed);
+        let options = Options { detectors: Detector::ALL.to_vec(), seed, noise };
+        judge(&measured(&mut noisy, &options))
+    }
+
+    fn determined(findings: &[Finding]) -> Vec<(String, Option<String>)> {
+        let those = findings.iter().filter(|it| it.standing == Standing::Determined);
+        those.map(|it| (it.key.clone(), it.as_class().map(String::from))).collect()
     }
 
     #[test]
     fn of_what_answers_always_alike_nothing_is_determined_but_that_memory_is_memory() {
-        let determined = |findings: &[Finding]| -> Vec<(String, Option<String>)> {
-            let those = findings.iter().filter(|it| it.standing == Standing::Determined);
-            those.map(|it| (it.key.clone(), it.as_class().map(String::from))).collect()
-        };
-        let memory = of_null(3.0);
+        let memory = of_null(3.0, 1, Noise::None);
         assert_eq!(determined(&memory), [("kind".into(), Some("memory".into()))]);
         assert!(memory[1..].iter().all(|it| it.standing == Standing::Undetermined));
         for us in [0.0, 10.0, 100.0, 5_000.0] {
-            let kinds: Vec<_> =
-                determined(&of_null(us)).into_iter().filter(|(key, _)| key != "kind").collect();
+            let kinds: Vec<_> = determined(&of_null(us, 1, Noise::None))
+                .into_iter()
+                .filter(|(key, _)| key != "kind")
+                .collect();
             assert!(kinds.is_empty(), "{us} us: {kinds:?}");
         }
         // What takes a tenth of a millisecond at any size moves no data: no drive does that.
-        assert_eq!(determined(&of_null(100.0)), []);
+        assert_eq!(determined(&of_null(100.0, 1, Noise::None)), []);
+    }
+
+    #[test]
+    fn of_what_answers_alike_behind_a_busy_host_nothing_is_determined_in_twenty_runs() {
+        for seed in 1..=20 {
+            let us = [17.0, 30.0, 100.0][seed as usize % 3];
+            assert_eq!(determined(&of_null(us, seed, Noise::Host)), [], "{us} us, seed {seed}");
+        }
     }
 
     #[test]

@@ -184,26 +184,27 @@ With `--out DIR` what each detector measured is kept as soon as it is finished, 
 as it is, a virtual SSD as the last one left it, so that the findings are those of a run in one piece, to the bit. Virtual drives whose
 state cannot be kept (hard disks, arrays, SSDs with `[log_blocks]`, `[streams]` or `map.memory_kib`) are diagnosed anew, which gives the same.
 
-What it cannot know: a model's drives have the mechanisms of this project's model, and a real drive may have others. A pattern that
-does not fit is undetermined, but agreement with drawn drives is no proof for hardware. A write buffer is seen only if the link fills
-it before the first page is programmed; the figure is the profile's `buffer.write_kib` without the rows that are being filled. A
-cache is seen only if the link is not what limits, and nothing excludes one that is larger than what was written. A border of pages is
-seen only if a page takes longer from the flash than 4 KiB take over the link. Dies are those that read by themselves: planes that do count
-as dies, and of dies that always work together one is seen. A stripe of more than 16 MiB is not looked for. Channels are seen only if a page takes longer over their wires than the rest
-of a read (of a model's drive, than the flash takes to read it). Compression is seen only where the flash limits data
-that does not compress, and its ratio is a bound where the link limits data that does; data that repeats one byte is judged apart. A
-TRIM is said to do nothing only if the drive was faster when it was just filled: otherwise there is nothing to win back. A drive that
-takes part of a TRIM, or a while to act on it, counts as one on which it works; so does any that becomes faster by a twentieth.
-What is spare is the over-provisioning without the blocks that are kept open or free, and with the blocks that an SLC cache has of its
-own; it is seen only if collection makes the drive slower. It is said only of a drive that a TRIM empties: reads of nothing have to be
-sooner than those of the flash. A drive whose TRIMs do nothing, free a part or act later than a minute is undetermined, and so is one
-that shows another figure the second time. Data that lies in free blocks with one bit a cell takes more of it, and how much does depends
-on what was written before: drives with such a cache are not graded for it, nor those where a block of each die is more than half a
-point and a twentieth of it.
-That a drive collects in pauses is seen only if collection makes it slower and what it wins shows in a thirty-second of the drive, and
-that it does not is said only of a drive that has something to win. A cache that is emptied in pauses hides both: of a drive that is faster
-after a pause also when it was just filled, nothing is said. After how long it begins is not said. Paced are writes that
-wait for ten programs at most; a flush has to wait for the flash, or what a program takes is not known.
+What it cannot know: a model's drives have the mechanisms of this project's model, and a real drive may have others. A pattern that does
+not fit is undetermined, but agreement with drawn drives is no proof for hardware. Reads of memory through a kernel take up to 40 us:
+what is quicker is no SSD for certain, and only its dies are said; memory further away, as behind a network, counts as one. A buffer is seen
+only if the link fills it before the first page is programmed; the figure is the profile's `buffer.write_kib` without the rows that are
+being filled. A cache is seen only if the link is not what limits, and nothing excludes one that is larger than what was written. A
+border of pages is seen only if a page takes longer from the flash than 4 KiB take over the link. Dies are those that read by
+themselves: planes that do count as dies, and of dies that always work together one is seen. A stripe of more than 16 MiB is not looked
+for. Channels are seen only if a page takes longer over their wires than the rest of a read (of a model's drive, than the flash takes to
+read it). Compression is seen only where the flash limits data that does not compress, and its ratio is a bound where the link limits
+data that does; data that repeats one byte is judged apart. A TRIM is said to do nothing only if the drive was faster when it was just
+filled: otherwise there is nothing to win back. A drive that takes part of a TRIM, or a while to act on it, counts as one on which it
+works; so does any that becomes faster by a twentieth. What is spare is the over-provisioning without the blocks that are kept open or
+free, and with the blocks that an SLC cache has of its own; it is seen only if collection makes the drive slower. It is said only of a
+drive that a TRIM empties: reads of nothing have to be sooner than those of the flash. A drive whose TRIMs do nothing, free a part or
+act later than a minute is undetermined, and so is one that shows another figure the second time. Data that lies in free blocks with one
+bit a cell takes more of it, and how much does depends on what was written before: drives with such a cache are not graded for it, nor
+those where a block of each die is more than half a point and a twentieth of it. That a drive collects in pauses is seen only if
+collection makes it slower and what it wins shows in a thirty-second of the drive, and that it does not is said only of a drive that has
+something to win. A cache that is emptied in pauses hides both: of a drive that is faster after a pause also when it was just filled,
+nothing is said. After how long it begins is not said. Paced are writes that wait for ten programs at most; a flush has to wait for the
+flash, or what a program takes is not known.
 
 ## Drives that are drawn
 

@@ -5,7 +5,7 @@ use fourcorners_drive::Ssd;
 use fourcorners_drive::config::{SsdConfig, TrimMode, WhenSlcFull};
 
 use crate::diagnose::{
-    Finding, LEAST_TRIM_GAIN, LEAST_TRIM_LOST, SPARE_FALL, Standing, Value,
+    FLASH_US, Finding, LEAST_TRIM_GAIN, LEAST_TRIM_LOST, SPARE_FALL, Standing, Value,
     before_compression_bytes, spare_most_percent, write_buffer_most_bytes,
 };
 
@@ -96,40 +96,42 @@ pub(super) fn of(profile: &Profile, key: &str) -> (Truth, Told) {
             _ => (Truth::None, Told::No),
         };
     };
-    match key {
+    let (truth, told) = match key {
+        "dies" | "channels" | "stripe_bytes" => return dies::of(ssd, key),
+        "kind" => (Truth::Class("ssd"), Told::Yes),
         "slc_cache_mib" => slc(ssd),
         "compression" => compression(ssd),
         "spare_percent" => spare(ssd),
         "trim" => trim(ssd),
         "collection_idle" | "collection_pacing" => collection::of(ssd, key),
-        "dies" | "channels" | "stripe_bytes" => dies::of(ssd, key),
         _ => {
             let (truth, told) = of_ssd(ssd, key);
             (truth, told.into())
         }
-    }
+    };
+    // Nothing else is said of what may be memory.
+    (truth, is_slower_than_memory(ssd).and(told))
 }
 
 fn of_ssd(ssd: &SsdConfig, key: &str) -> (Truth, bool) {
     let nand = &ssd.nand;
     let (page, planes) = (f64::from(nand.page_bytes), f64::from(nand.planes));
-    let of_known = |(truth, told): (Truth, bool)| (truth, told && is_slower_than_memory(ssd));
     match key {
-        "kind" => (Truth::Class("ssd"), is_slower_than_memory(ssd)),
         "page_bytes" => (Truth::Number(page, 0.0), Borders::of(ssd).tell_the_page(ssd)),
         "row_bytes" => (Truth::Number(page * planes, 0.0), Borders::of(ssd).tell_the_row(ssd)),
         "write_buffer_kib" => write_buffer(ssd),
         "map_reach_gib" => map(ssd),
         "compression_ratio" => compression_ratio(ssd),
-        "read_ahead" => of_known(read_ahead(ssd)),
-        "trim_holds_up_reads" => of_known(trim_holds_up(ssd)),
+        "read_ahead" => read_ahead(ssd),
+        "trim_holds_up_reads" => trim_holds_up(ssd),
         _ => (Truth::None, false),
     }
 }
 
-/// What answers sooner may be memory behind something slow.
-fn is_slower_than_memory(ssd: &SsdConfig) -> bool {
-    rates::read_us(ssd) > 15.0
+/// What answers sooner may be memory behind something slow, unless a host adds to it. The quickest reads count, which are by a
+/// quarter quicker than the mean where pages differ.
+fn is_slower_than_memory(ssd: &SsdConfig) -> Told {
+    if 0.75 * rates::read_us(ssd) > FLASH_US { Told::Yes } else { Told::Perhaps }
 }
 
 /// How much longer a read of two units takes than in one page, in shares of a read.
@@ -236,10 +238,7 @@ fn compression(ssd: &SsdConfig) -> (Truth, Told) {
     let class = if ssd.compression.is_some() { "yes" } else { "no" };
     let link = rates::link_mb_per_s(ssd);
     let rate = incompressible_mb_per_s(ssd);
-    let told = match is_slower_than_memory(ssd) {
-        true => Told::is_more(link / rate, link / (waits_to_fold(ssd) * rate), 1.12),
-        false => Told::No,
-    };
+    let told = Told::is_more(link / rate, link / (waits_to_fold(ssd) * rate), 1.12);
     (Truth::Class(class), told)
 }
 
@@ -328,10 +327,7 @@ fn trim(ssd: &SsdConfig) -> (Truth, Told) {
     };
     let (low, high) =
         (of.iter().copied().fold(f64::INFINITY, f64::min), of.iter().copied().fold(0.0, f64::max));
-    let told = match is_slower_than_memory(ssd) {
-        true => Told::is_more(low / KNOWN_TO, high * KNOWN_TO, least),
-        false => Told::No,
-    };
+    let told = Told::is_more(low / KNOWN_TO, high * KNOWN_TO, least);
     (Truth::Class(class), told)
 }
 

@@ -4,7 +4,7 @@ use fourcorners_drive::config::{Pacing, SsdConfig};
 
 use crate::diagnose::{COLLECTION_GAIN, LEAST_COLLECTION_LOST};
 
-use super::{KNOWN_TO, Told, Truth, is_slower_than_memory, rates};
+use super::{KNOWN_TO, Told, Truth, rates};
 
 /// A trial of a detector is a thirty-second of the drive at most: stalls of a block each are alike in it if it has so many.
 const LEAST_STALLS: u32 = 20;
@@ -33,12 +33,8 @@ pub(super) fn of(ssd: &SsdConfig, key: &str) -> (Truth, Told) {
 /// A cache that is emptied in a pause hides it, and so does a flush that waits for no program; and of a drive that loses little
 /// to collection nobody waits for it.
 fn pacing(ssd: &SsdConfig) -> Told {
-    if !is_slower_than_memory(ssd) {
-        return Told::No;
-    }
     match lost(ssd) {
-        Told::Yes if hides(ssd) => Told::Perhaps,
-        Told::Yes => Told::Yes,
+        Told::Yes if !hides(ssd) => Told::Yes,
         _ => Told::Perhaps,
     }
 }
@@ -56,9 +52,6 @@ fn lost(ssd: &SsdConfig) -> Told {
 /// The used drive is slower than the filled one by theory, and trials of it are alike. What a pause wins is the space between
 /// the blocks that it works to and those that are free anyway, of what is written in a trial.
 fn idle(ssd: &SsdConfig) -> Told {
-    if !is_slower_than_memory(ssd) {
-        return Told::No;
-    }
     let least = rates::slower_when_used(ssd, 1.0);
     let is_paced = ssd.gc.pacing == Pacing::Paced;
     let trials = if ssd.gc.idle_ms.is_some() { TRIALS } else { FINE_TRIALS };
