@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use fourcorners_lab::choose::{
-    Candidate, Jobs, Recording, Request, State, USUAL_IOS, Work, WorkError, candidates,
+    Candidate, Capacity, Jobs, Recording, Request, State, USUAL_IOS, Work, WorkError, candidates,
     choose as lab_choose,
 };
 use fourcorners_record::{CHOICE_SCHEMA, Choice as LabChoice, RankedDrive};
@@ -32,6 +32,7 @@ const JOBS: &str = "job.fio";
 ///
 /// `work` is a trace in any format, a job file (`.fio`), `task:NAME` or `generated:NAME`, a Trace, or a `Job.from_fio(text)`.
 /// `drives` are those to choose from, by default all of the catalogue; `also` are more: arrays, caches, profiles, Drives.
+/// `capacity` leaves of them those of a range, "200-300GB", "500GB-" or "1TB", as `--capacity` does; what `also` and `have` name stays.
 /// `have` is the drive that one has, which is ranked among them. Each is a name, a path or a Drive; of a Drive only the
 /// profile counts, for each does the work new, in the `state` "written" (what the work touches is there) or "used".
 ///
@@ -39,13 +40,14 @@ const JOBS: &str = "job.fio";
 /// of drives. `ios` is the most I/Os of a generated workload or a job file, by default 200,000; `seed` is that of a task
 /// or a generated workload. `progress` is called with how far it is, 0 to 1.
 #[pyfunction]
-#[pyo3(signature = (work, drives=None, *, also=None, have=None, state="written", gb_per_day=None, prices=None, ios=None,
-    seed=1, progress=None))]
+#[pyo3(signature = (work, drives=None, *, capacity=None, also=None, have=None, state="written", gb_per_day=None, prices=None,
+    ios=None, seed=1, progress=None))]
 #[allow(clippy::too_many_arguments)] // They are Python's keywords.
 pub(crate) fn choose(
     py: Python<'_>,
     work: &Bound<'_, PyAny>,
     drives: Option<&Bound<'_, PyAny>>,
+    capacity: Option<&str>,
     also: Option<&Bound<'_, PyAny>>,
     have: Option<&Bound<'_, PyAny>>,
     state: &str,
@@ -82,9 +84,15 @@ pub(crate) fn choose(
             all
         }
     };
+    let capacity = capacity.map(|text| Capacity::of_some(text, &all)).transpose();
+    let capacity = capacity.map_err(|error| PyValueError::new_err(format!("capacity={error}")))?;
     let have = have.map(|drive| add(drive, &catalogue, &mut all)).transpose()?;
+    let mut named: Vec<String> = have.iter().cloned().collect();
     for drive in also.into_iter().flat_map(one_or_several) {
-        add(&drive, &catalogue, &mut all)?;
+        named.push(add(&drive, &catalogue, &mut all)?);
+    }
+    if let Some(capacity) = capacity {
+        capacity.choose_from(&mut all, &named);
     }
     let prices = prices.unwrap_or_default();
     check_prices(&prices, &all)?;

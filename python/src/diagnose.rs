@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use fourcorners_lab::diagnose::{
-    Detector, Diagnosis as LabDiagnosis, Finding as LabFinding, Noise, Options, SCHEMA, Standing,
-    Value, diagnose as lab_diagnose,
+    Budget, BudgetError, Detector, Diagnosis as LabDiagnosis, Finding as LabFinding, Noise,
+    Options, SCHEMA, Standing, Value, diagnose as lab_diagnose,
 };
 use fourcorners_lab::memory::check_memory;
 use fourcorners_linux::Setup;
@@ -30,21 +30,21 @@ pub(crate) fn detectors() -> Vec<&'static str> {
 /// Finds out what is inside a virtual drive from the times of its I/Os alone, as `fourcorners diagnose` does.
 ///
 /// `drive` is a name, a profile, an array or a Drive, of which only the profile counts: what is diagnosed is new. `only`
-/// are names of detectors, one or a list, or "all"; by default "kind", "row", "dies", "read-ahead" and "write-buffer". `seed` is
-/// that of the places read and written; `noise` shows the detectors the times as a machine would: "none", "lab" (quiet)
+/// are names of detectors, one or a list, or "all"; by default "kind", "row", "dies", "read-ahead" and "write-buffer". With `budget` they
+/// write so much at most ("20G") or take so long ("30m", "2h", at 200 MB/s): without `only`, all that fit are run. `seed` is that of the places read and written; `noise` shows the detectors the times as a machine would: "none", "lab" (quiet)
 /// or "host" (busy). `progress` is called with the part of the detectors that have begun, 0 to 1.
 #[pyfunction]
-#[pyo3(signature = (drive, *, only=None, seed=1, noise="none", progress=None))]
+#[pyo3(signature = (drive, *, only=None, budget=None, seed=1, noise="none", progress=None))]
 pub(crate) fn diagnose(
     py: Python<'_>,
     drive: &Bound<'_, PyAny>,
     only: Option<&Bound<'_, PyAny>>,
+    budget: Option<&str>,
     seed: u64,
     noise: &str,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Diagnosis> {
     let named = NamedDrive::whole(drive, "a diagnosis")?;
-    let detectors = only.map_or_else(|| Ok(Detector::USUAL.to_vec()), detectors_of)?;
     let noise = Noise::ALL.into_iter().find(|it| it.name() == noise).ok_or_else(|| {
         let names = Noise::ALL.map(Noise::name).join(", ");
         PyValueError::new_err(format!("noise={noise:?}: there are {names}"))
@@ -53,7 +53,18 @@ pub(crate) fn diagnose(
         .map_err(|error| PyMemoryError::new_err(error.to_string()))?;
     let name = named.profile.name().to_string();
     let device = named.profile.under_test();
-    let options = Options { detectors, seed, noise };
+    let usual = Options { detectors: Detector::USUAL.to_vec(), seed, noise };
+    let options = match (only, budget) {
+        (None, None) => usual,
+        (None, Some(text)) => of_budget(text, |budget| budget.spend(usual, device.geometry()))?,
+        (Some(only), budget) => {
+            let named = Options { detectors: detectors_of(only)?, ..usual };
+            if let Some(text) = budget {
+                of_budget(text, |budget| budget.allow(&named, device.geometry()))?;
+            }
+            named
+        }
+    };
     let found = in_background(py, progress.as_ref(), 1, move |told| {
         let mut ready = device.open_for(SETUP).map_err(|error| error.to_string())?;
         let in_order = Detector::ALL.into_iter().filter(|it| options.detectors.contains(it));
@@ -69,6 +80,13 @@ pub(crate) fn diagnose(
     let found = found.map_err(Error::new_err)?;
     finished(py, progress.as_ref())?;
     Ok(Diagnosis(Arc::new(found)))
+}
+
+/// What comes of a budget, or what is wrong with it.
+fn of_budget<T>(text: &str, then: impl FnOnce(Budget) -> Result<T, BudgetError>) -> PyResult<T> {
+    let wrong = |why: String| PyValueError::new_err(format!("budget={why}"));
+    let budget = Budget::parse(text).map_err(|error| wrong(error.to_string()))?;
+    then(budget).map_err(|error| wrong(format!("{text}: {error}")))
 }
 
 fn detectors_of(names: &Bound<'_, PyAny>) -> PyResult<Vec<Detector>> {

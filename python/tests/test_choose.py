@@ -53,6 +53,16 @@ def test_rows_are_the_drives_and_the_drive_one_has_is_held_against():
     assert other["waited_s"] > frame.loc[DRIVES[0], "waited_s"]
 
 
+def test_a_capacity_leaves_what_has_it_and_what_was_named(command, trace):
+    by = {"capacity": "200-300GB", "have": DRIVES[2], "also": CACHE}
+    printed = command("choose", trace, "--capacity", "200-300GB", "--have", DRIVES[2], "--also", CACHE, "--json")
+    choice = fc.choose(trace, **by)
+    assert choice.to_json() == printed.strip() and {DRIVES[2], CACHE} <= set(choice.drives)
+    assert "crucial-m4-256gb" in choice.drives and not {DRIVES[0], "crucial-m4-512gb"} & set(choice.drives)
+    # Of drives that were named as those to choose from it leaves what it would of the catalogue.
+    assert fc.choose(trace, [DRIVES[0], "crucial-m4-256gb"], capacity="256GB").drives == ["crucial-m4-256gb"]
+
+
 def test_an_array_wins_where_it_can_and_not_where_it_cannot(tmp_path):
     lines = [f"0,write,{at * 1048576},1048576" for at in range(400)]
     wide, single = tmp_path / "wide.csv", tmp_path / "single.csv"
@@ -110,6 +120,9 @@ def test_a_notebook_shows_the_answer_and_a_row_for_each_drive(trace):
         ({"drives": "crucial-m4-65gb"}, fc.CatalogueError, "did you mean"),
         ({"also": "raid0:1xcrucial-m4-64gb"}, fc.CatalogueError, "raid0"),
         ({"have": "/dev/null"}, fc.CatalogueError, "virtual ones"),
+        ({"capacity": "a lot"}, ValueError, "capacity=a lot: give a range"),
+        ({"capacity": "300-200GB"}, ValueError, "ends before it begins"),
+        ({"capacity": "9TB"}, ValueError, "no drive has that; they have 64"),
         ({"state": "worn"}, ValueError, '"written" or "used"'),
         ({"gb_per_day": 0}, ValueError, "a number above 0"),
         ({"gb_per_day": float("nan")}, ValueError, "a number above 0"),

@@ -58,6 +58,16 @@ def test_a_notebook_shows_a_row_for_each_finding():
     assert len(rows) == len(found) and any("8192 bytes" in row for row in rows)
 
 
+def test_a_budget_says_how_many_are_run(command):
+    drive = fc.Drive("crucial-m4-256gb", set=SMALL)
+    cheap = fc.diagnose(drive, budget="100M")
+    printed = command("diagnose", "crucial-m4-256gb", *SETS, "--budget", "100M", "--json")
+    assert cheap.to_dict()["findings"] == json.loads(printed)["findings"]
+    more = fc.diagnose(drive, budget="1G")
+    assert set(cheap.samples) < set(more.samples) < set(fc.detectors())
+    assert list(fc.diagnose(drive, only="row", budget="1h").samples) == ["row"]
+
+
 @pytest.mark.parametrize(
     ("ask", "error", "told"),
     [
@@ -65,6 +75,9 @@ def test_a_notebook_shows_a_row_for_each_finding():
         ({"drive": "crucial-m4-65gb"}, fc.CatalogueError, "did you mean"),
         ({"only": "trims"}, ValueError, "choose from: kind, row"),
         ({"only": []}, ValueError, "only is empty"),
+        ({"budget": "some"}, ValueError, "budget=some: give a size such as 20G"),
+        ({"budget": "1K"}, ValueError, "no detector costs so little"),
+        ({"only": "trim", "budget": "1G"}, ValueError, "which is more than 1.0 GB"),
         ({"noise": "loud"}, ValueError, "none, lab, host"),
         ({"drive": fc.Drive("crucial-m4-64gb", spare=0.1)}, ValueError, "spare=0.1"),
     ],

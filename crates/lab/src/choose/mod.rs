@@ -10,6 +10,7 @@
 pub mod band;
 mod busy;
 mod candidate;
+mod capacity;
 mod footprint;
 mod jobs;
 mod measure;
@@ -34,6 +35,7 @@ use crate::memory::{Need, Room};
 use crate::validate::{ErrorTable, TestKind};
 use band::Band;
 pub use candidate::{Candidate, MadeOf, candidates};
+pub use capacity::{Capacity, CapacityError};
 pub use jobs::Jobs;
 use measure::Measured;
 pub use named::{CandidateError, add_named};

@@ -18,10 +18,12 @@
 //! # Ok::<(), fourcorners_catalogue::CatalogueError>(())
 //! ```
 
+mod budget;
 mod collection;
 mod compression;
 mod dies;
 mod empty;
+mod judge;
 mod kind;
 mod map_reach;
 mod noisy;
@@ -38,12 +40,14 @@ mod write_buffer;
 
 use fourcorners_drive::{Geometry, Target};
 
+pub use budget::{Budget, BudgetError};
 pub(crate) use collection::{GAIN as COLLECTION_GAIN, LEAST_LOST as LEAST_COLLECTION_LOST};
 pub(crate) use compression::before_judged as before_compression_bytes;
 pub(crate) use dies::LONGEST_STRIPE_BYTES;
 pub use fourcorners_record::diagnosis::{
     Cost, Diagnosis, Evidence, Finding, SCHEMA, Series, Standing, Value,
 };
+pub use judge::judge;
 pub(crate) use kind::FLASH_US;
 pub use noisy::{Noise, Noisy};
 pub use probe::Stopped;
@@ -282,125 +286,5 @@ pub fn go_on(
         seed: options.seed,
         findings,
         evidence,
-    }
-}
-
-/// What the evidence says: nothing else is asked.
-pub fn judge(evidence: &[Evidence]) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = Vec::new();
-    for evidence in evidence {
-        let Some(detector) = Detector::named(&evidence.detector) else { continue };
-        let undetermined = |why: &str| -> Vec<Finding> {
-            let all = detector.keys().iter();
-            all.map(|key| Finding::undetermined(key, format!("not measured: {why}"))).collect()
-        };
-        let of_it = match &evidence.stopped {
-            Some(why) => undetermined(why),
-            None if !evidence.series.iter().all(Series::can_be) => {
-                undetermined("its samples are no places and times")
-            }
-            None => detector.estimate(&evidence.series),
-        };
-        let (name, cost) = (&evidence.detector, evidence.cost);
-        findings.extend(of_it.into_iter().map(|it| Finding { evidence: name.clone(), cost, ..it }));
-    }
-    let findings = without_spare_of_trims_that_do_nothing(findings);
-    let findings = without_stripes_of_other_rows(findings);
-    without_what_is_the_unknown_s(without_what_is_not_an_ssd_s(findings))
-}
-
-/// What was measured for a finding, and cost, stays.
-fn no_longer_determined(finding: Finding, reason: String) -> Finding {
-    Finding {
-        evidence: finding.evidence,
-        cost: finding.cost,
-        ..Finding::undetermined(&finding.key, reason)
-    }
-}
-
-/// A drive is emptied by a TRIM before what is spare of it is looked for: if TRIMs are found to do nothing, one of the two is
-/// wrong.
-fn without_spare_of_trims_that_do_nothing(findings: Vec<Finding>) -> Vec<Finding> {
-    let does_nothing = |it: &Finding| it.key == "trim" && it.as_class() == Some("does nothing");
-    if !findings.iter().any(does_nothing) {
-        return findings;
-    }
-    let without = |finding: Finding| match finding.key == "spare_percent" {
-        true if finding.standing != Standing::Undetermined => {
-            let reason = format!("{}, but its TRIMs are found to do nothing", finding.reason);
-            no_longer_determined(finding, reason)
-        }
-        _ => finding,
-    };
-    findings.into_iter().map(without).collect()
-}
-
-/// A stripe is a row on each die: if rows are found to be of another size, one of the two is wrong.
-fn without_stripes_of_other_rows(findings: Vec<Finding>) -> Vec<Finding> {
-    let number = |key: &str| findings.iter().find(|it| it.key == key)?.determined();
-    let both = number("row_bytes").zip(number("stripe_bytes").zip(number("dies")));
-    let Some((row, (stripe, dies))) = both.filter(|(row, (stripe, dies))| row * dies != *stripe)
-    else {
-        return findings;
-    };
-    let reason = format!(
-        "rows are found to be of {row:.0} bytes, and those of {dies:.0} dies of {:.0}",
-        stripe / dies
-    );
-    let without = |finding: Finding| match Detector::Dies.keys().contains(&finding.key.as_str()) {
-        true => no_longer_determined(finding, reason.clone()),
-        false => finding,
-    };
-    findings.into_iter().map(without).collect()
-}
-
-/// Of a device whose kind was looked for and is not known, what is found may be of what lies before it, or of the kernel. A
-/// bound says that no less was seen, which is so in any case; and that two reads wait for each other at certain distances and at no
-/// others is of no kernel.
-fn without_what_is_the_unknown_s(findings: Vec<Finding>) -> Vec<Finding> {
-    let unknown = |it: &Finding| it.key == "kind" && it.as_class().is_none();
-    if !findings.iter().any(unknown) {
-        return findings;
-    }
-    let may_be_another_s = |finding: &Finding| {
-        let is_of_dies = Detector::Dies.keys().contains(&finding.key.as_str());
-        finding.standing == Standing::Determined && !is_of_dies
-    };
-    let without = |finding: Finding| match &finding.value {
-        Some(value) if may_be_another_s(&finding) => {
-            let value = match value {
-                Value::Class(class) => class.clone(),
-                Value::Number(number) => {
-                    format!("{number} {}", finding.unit.as_deref().unwrap_or(""))
-                }
-            };
-            let reason = format!(
-                "{}: {}, but of what kind it is, is not known",
-                finding.reason,
-                value.trim_end()
-            );
-            no_longer_determined(finding, reason)
-        }
-        _ => finding,
-    };
-    findings.into_iter().map(without).collect()
-}
-
-/// What is no SSD has no pages and no cache of flash, whatever its times look like.
-fn without_what_is_not_an_ssd_s(findings: Vec<Finding>) -> Vec<Finding> {
-    let Some(reason) = findings.iter().find_map(excludes_flash) else { return findings };
-    let of_flash = |finding: Finding| match finding.key.as_str() {
-        "kind" => finding,
-        _ => no_longer_determined(finding, reason.clone()),
-    };
-    findings.into_iter().map(of_flash).collect()
-}
-
-/// Why there is no flash to be looked for, if it is a kind that has none or hides it.
-fn excludes_flash(finding: &Finding) -> Option<String> {
-    match finding.as_class().filter(|_| finding.key == "kind")? {
-        "ssd" => None,
-        "disk" => Some("a hard disk has no flash".into()),
-        other => Some(format!("its kind is {other}: what lies behind is not seen")),
     }
 }

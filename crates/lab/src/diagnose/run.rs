@@ -7,10 +7,11 @@ use fourcorners_drive::Target;
 use fourcorners_record::diagnosis::{Cost, Evidence, Finding};
 use serde::{Deserialize, Serialize};
 
+use super::judge::excludes_flash;
 use super::noisy::{Noise, Noisy, first_random};
 use super::probe::{Probe, Stopped};
 use super::region::{self, Region};
-use super::{Detector, Options, excludes_flash, kind};
+use super::{Detector, Options, kind};
 use crate::any_target::AnyTarget;
 use crate::drive::{Drive, OnTarget};
 

@@ -2,7 +2,6 @@
 //! the ranking is written.
 
 mod args;
-mod capacity;
 mod prices;
 mod ranked;
 
@@ -11,11 +10,10 @@ use std::path::Path;
 
 use anyhow::Context;
 use fourcorners_lab::choose::{
-    Candidate, CandidateError, Request, Work, WorkError, add_named, candidates,
+    Candidate, CandidateError, Capacity, Request, Work, WorkError, add_named, candidates,
 };
 use fourcorners_machine::save;
 use fourcorners_report as report;
-use fourcorners_words::size;
 
 use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
@@ -24,7 +22,6 @@ use super::terminal::say;
 use super::validate::checked;
 
 pub(super) use args::ChooseArgs;
-use capacity::Capacity;
 pub(super) use ranked::{print, ranked};
 
 /// More a day than any drive moves.
@@ -80,34 +77,25 @@ type Drives = (Vec<Candidate>, Option<String>, BTreeMap<String, f64>);
 
 fn drives(args: &ChooseArgs) -> Result<Drives, String> {
     let mut all = candidates();
-    let capacity = args.capacity.as_deref().map(|text| capacity_of(text, &all)).transpose()?;
+    let capacity = capacity_of(args.capacity.as_deref(), &all)?;
     let have = args.have.as_deref().map(|name| own("--have", name, &mut all)).transpose()?;
     let also = args.also.iter().map(|name| own("--also", name, &mut all));
     let named: Vec<String> = have.iter().cloned().map(Ok).chain(also).collect::<Result<_, _>>()?;
     let names: Vec<&str> = all.iter().map(Candidate::name).collect();
     let prices = args.prices.as_deref().map(|path| prices::read(path, &names)).transpose()?;
     if let Some(capacity) = capacity {
-        // What was named stays, whatever its capacity.
-        all.retain(|it| {
-            named.iter().any(|name| name == it.name()) || capacity.has(it.capacity_bytes())
-        });
+        capacity.choose_from(&mut all, &named);
     }
     Ok((all, have, prices.unwrap_or_default()))
 }
 
 /// The range of `--capacity`, in which some of the drives are.
-pub(super) fn capacity_of(text: &str, all: &[Candidate]) -> Result<Capacity, String> {
-    let capacity = Capacity::parse(text)?;
-    let bytes = all.iter().map(Candidate::capacity_bytes);
-    if !bytes.clone().any(|bytes| capacity.has(bytes)) {
-        let (least, most) = (bytes.clone().min(), bytes.max());
-        return Err(format!(
-            "--capacity {text}: no drive has that; they have {} to {}",
-            size(least.unwrap_or(0)),
-            size(most.unwrap_or(0))
-        ));
-    }
-    Ok(capacity)
+pub(super) fn capacity_of(
+    text: Option<&str>,
+    all: &[Candidate],
+) -> Result<Option<Capacity>, String> {
+    let capacity = text.map(|text| Capacity::of_some(text, all)).transpose();
+    capacity.map_err(|error| format!("--capacity {error}"))
 }
 
 /// The name of what the user has or thinks of: one of `all`, or a profile or several drives as one, which are added.

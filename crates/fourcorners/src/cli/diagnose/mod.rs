@@ -1,7 +1,6 @@
 //! `fourcorners diagnose`: what is inside a drive, from its times.
 
 mod args;
-mod budget;
 mod kept;
 mod written;
 
@@ -11,7 +10,9 @@ use std::path::Path;
 use comfy_table::{ContentArrangement, Table, presets};
 use fourcorners_drive::Geometry;
 use fourcorners_lab::device_under_test::DeviceUnderTest;
-use fourcorners_lab::diagnose::{Detector, Diagnosis, Finished, Options, SCHEMA, go_on, judge};
+use fourcorners_lab::diagnose::{
+    Budget, BudgetError, Detector, Diagnosis, Finished, Options, SCHEMA, go_on, judge,
+};
 use fourcorners_lab::drive::Drive;
 use fourcorners_linux::Setup;
 use fourcorners_report::{finding_words, property_words};
@@ -23,7 +24,6 @@ use super::targets::{self, Asked};
 use super::terminal::{columns, say};
 pub(in crate::cli) use args::DiagnoseArgs;
 use args::NoiseArg;
-use budget::Budget;
 use kept::{Begun, Keeper};
 use written::Outputs;
 
@@ -80,7 +80,8 @@ pub(super) fn run(args: &DiagnoseArgs) -> Result<End, Failure> {
 /// Which detectors are run: those that were named, or those that the budget is enough for.
 fn options(args: &DiagnoseArgs, device: &DeviceUnderTest) -> Result<Options, String> {
     let geometry = device.geometry();
-    let budget = args.budget.as_deref().map(Budget::of).transpose()?;
+    let budget = args.budget.as_deref().map(Budget::parse).transpose();
+    let budget = budget.map_err(|error| format!("--budget {error}"))?;
     let with = |detectors: Vec<Detector>| Options {
         detectors,
         seed: args.seed,
@@ -90,41 +91,18 @@ fn options(args: &DiagnoseArgs, device: &DeviceUnderTest) -> Result<Options, Str
         let options = with(args.only.clone());
         // Of a model, what is written costs nothing.
         let usual = device.is_real().then_some(Budget::Bytes(geometry.bytes() / 20));
-        if let Some(budget) = budget.or(usual).filter(|it| !it.is_enough(&options, geometry)) {
-            let allowed = match budget {
-                Budget::Bytes(most) => size(most),
-                Budget::Minutes(most) => format!("{most:.0} minutes"),
-            };
-            return Err(format!(
-                "these detectors write up to {} in about {:.0} minutes, which is more than {allowed}: --budget {} allows it",
-                size(options.bytes_written(geometry)),
-                options.minutes(geometry).ceil(),
-                in_gigabytes(options.bytes_written(geometry)),
-            ));
-        }
-        return Ok(options);
+        let allowed = budget.or(usual).map_or(Ok(()), |it| it.allow(&options, geometry));
+        return allowed.map(|()| options).map_err(|error| match error {
+            BudgetError::TooLittle { bytes, .. } => {
+                format!("{error}: --budget {} allows it", in_gigabytes(bytes))
+            }
+            error => error.to_string(),
+        });
     }
-    let Some(budget) = budget else { return Ok(with(Detector::USUAL.to_vec())) };
-    let mut chosen = with(Vec::new());
-    for detector in Detector::ALL {
-        let more = Options {
-            detectors: chosen.detectors.iter().copied().chain([detector]).collect(),
-            ..chosen.clone()
-        };
-        if budget.is_enough(&more, geometry) {
-            chosen = more;
-        }
-    }
-    let first = with(vec![Detector::Kind]);
-    match chosen.detectors.is_empty() {
-        true => Err(format!(
-            "--budget {}: no detector costs so little; the first writes {} in about {:.0} minutes",
-            args.budget.as_deref().unwrap_or_default(),
-            size(first.bytes_written(geometry)),
-            first.minutes(geometry).ceil()
-        )),
-        false => Ok(chosen),
-    }
+    let usual = with(Detector::USUAL.to_vec());
+    let Some(budget) = budget else { return Ok(usual) };
+    let typed = args.budget.as_deref().unwrap_or_default();
+    budget.spend(usual, geometry).map_err(|error| format!("--budget {typed}: {error}"))
 }
 
 fn size(bytes: u64) -> String {

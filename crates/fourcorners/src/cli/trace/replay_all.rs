@@ -156,14 +156,11 @@ fn state(args: &ReplayArgs, states: &[Before]) -> Result<State, String> {
 /// no time.
 fn drives(args: &ReplayArgs) -> Result<Vec<Candidate>, String> {
     let mut all = candidates();
-    let capacity = args.capacity.as_deref().map(|text| capacity_of(text, &all)).transpose()?;
+    let capacity = capacity_of(args.capacity.as_deref(), &all)?;
     let also = args.also.iter().map(|name| own("--also", name, &mut all));
     let named: Vec<String> = also.collect::<Result<_, _>>()?;
     if let Some(capacity) = capacity {
-        // What was named stays, whatever its capacity.
-        all.retain(|it| {
-            named.iter().any(|name| name == it.name()) || capacity.has(it.capacity_bytes())
-        });
+        capacity.choose_from(&mut all, &named);
     }
     without_hosts(&all, &args.on.set)
 }

@@ -1,6 +1,8 @@
-//! `--capacity`: which drives there are to choose from.
+//! Which drives there are to choose from, by their capacity.
 
-use fourcorners_words::bytes_of;
+use fourcorners_words::{bytes_of, size};
+
+use super::Candidate;
 
 /// Drives of a nominal capacity may have this share more or less than it: `240GB` is 240,057,409,536
 /// bytes, and `1TB` 960 GB to those who sell it.
@@ -8,18 +10,39 @@ const NOMINAL: f64 = 0.05;
 
 /// A range of capacities, bytes, both ends in it.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(in crate::cli) struct Capacity {
+pub struct Capacity {
     low: f64,
     high: f64,
+}
+
+/// Why a text names no range of capacities; each begins with the text.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum CapacityError {
+    /// It is none.
+    #[error("{0}: give a range such as 200-300GB, 500GB- or 1TB")]
+    NotARange(String),
+    /// It ends before it begins.
+    #[error("{0}: the range ends before it begins")]
+    Backwards(String),
+    /// No drive is in it.
+    #[error("{text}: no drive has that; they have {} to {}", size(*.least), size(*.most))]
+    Nobody {
+        /// As it was given.
+        text: String,
+        /// Bytes of the smallest drive.
+        least: u64,
+        /// Bytes of the largest drive.
+        most: u64,
+    },
 }
 
 impl Capacity {
     /// `200-300GB`, `200GB-1TB`, `500GB-`, `-256GB`, or `1TB` and what is sold as that.
     ///
     /// # Errors
-    /// What to give instead.
-    pub(super) fn parse(text: &str) -> Result<Capacity, String> {
-        let wrong = || format!("--capacity {text}: give a range such as 200-300GB, 500GB- or 1TB");
+    /// [`CapacityError`], with what to give instead.
+    pub fn parse(text: &str) -> Result<Capacity, CapacityError> {
+        let wrong = || CapacityError::NotARange(text.into());
         let bytes = |text: &str| bytes_of(text.trim()).map(|bytes| bytes as f64).ok_or_else(wrong);
         let capacity = match text.split_once('-') {
             None => {
@@ -46,12 +69,35 @@ impl Capacity {
         };
         match capacity.low <= capacity.high {
             true => Ok(capacity),
-            false => Err(format!("--capacity {text}: the range ends before it begins")),
+            false => Err(CapacityError::Backwards(text.into())),
         }
     }
 
-    /// Whether a drive of so many bytes is in it.
-    pub(in crate::cli) fn has(&self, bytes: u64) -> bool {
+    /// The range that a text names, in which some of the drives are.
+    ///
+    /// # Errors
+    /// [`CapacityError`].
+    pub fn of_some(text: &str, drives: &[Candidate]) -> Result<Capacity, CapacityError> {
+        let capacity = Capacity::parse(text)?;
+        let bytes = drives.iter().map(Candidate::capacity_bytes);
+        match bytes.clone().any(|bytes| capacity.has(bytes)) {
+            true => Ok(capacity),
+            false => Err(CapacityError::Nobody {
+                text: text.into(),
+                least: bytes.clone().min().unwrap_or(0),
+                most: bytes.max().unwrap_or(0),
+            }),
+        }
+    }
+
+    /// Leaves the drives that are in it. What was `named` stays, whatever its capacity.
+    pub fn choose_from(self, drives: &mut Vec<Candidate>, named: &[String]) {
+        drives.retain(|it| {
+            named.iter().any(|name| name == it.name()) || self.has(it.capacity_bytes())
+        });
+    }
+
+    fn has(self, bytes: u64) -> bool {
         (self.low..=self.high).contains(&(bytes as f64))
     }
 }
