@@ -17,8 +17,9 @@ const TRIALS: u64 = 16;
 const FLUSHES: u32 = 15;
 /// Bytes of a write, but for the first of a trial: that shifts the others by a unit more each time.
 const WRITE: u64 = 16 << 10;
-/// Writes in flight: the link must not wait for the host.
-const DEPTH: u32 = 8;
+/// Writes in flight, by turns: the link must not wait for the host, and where writes stop must not depend on how many are in
+/// flight. A busy host answers all of them and then none for a while.
+const DEPTHS: [u32; 2] = [8, 4];
 /// Most bytes of a trial.
 const MOST: u64 = 32 << 20;
 /// All writes wait if none is done for longer than usual by this many deviations, and this many microseconds.
@@ -57,11 +58,12 @@ pub(super) fn measure<T: Target>(
             place = 0;
         }
         let first = (trial % (WRITE / UNIT) + 1) * UNIT;
+        let depth = DEPTHS[(trial / (WRITE / UNIT)) as usize % DEPTHS.len()];
         let start = region.start + place;
         let mut samples = vec![[first as f64, probe.write_us(start, first)?]];
         let mut between: Vec<f64> = Vec::new();
         let rest = (start + first, most - first);
-        probe.write_until(rest, (WRITE, DEPTH), &mut |bytes, us| {
+        probe.write_until(rest, (WRITE, depth), &mut |bytes, us| {
             samples.push([(first + bytes) as f64, us]);
             let waits = waits(&between, us);
             between.push(us);
@@ -176,4 +178,78 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
         return undetermined(format!("{stop}: it is not the flash that they wait for"));
     }
     vec![Finding::number(KEY, kib(from), "KiB", [kib(from), kib(to)]).because(stop)]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use fourcorners_drive::{Clock, Done, Fault, Geometry, Io, Op, Tag};
+
+    use super::*;
+
+    /// A target behind a host that hands on what is in flight together, and its answers one by one. A flush takes nearly three times as
+    /// long as a round.
+    struct Rounds {
+        now: Nanos,
+        begun: Vec<(Tag, Io)>,
+        answers: VecDeque<Done>,
+    }
+
+    const ROUND_US: f64 = 800.0;
+    const BETWEEN_US: f64 = 10.0;
+
+    impl Rounds {
+        fn hand_on(&mut self) {
+            if !self.answers.is_empty() {
+                return;
+            }
+            for (index, (tag, io)) in self.begun.drain(..).enumerate() {
+                let flush_us = if io.op == Op::Flush { 1.75 * ROUND_US } else { 0.0 };
+                let us = ROUND_US + flush_us + BETWEEN_US * index as f64;
+                self.answers.push_back(Done { tag, at: self.now + Nanos::from_micros(us) });
+            }
+        }
+    }
+
+    impl Target for Rounds {
+        const CLOCK: Clock = Clock::Virtual;
+
+        fn geometry(&self) -> Geometry {
+            Geometry { sectors: 4 << 20, logical_block_bytes: 512, queue_depth: 32 }
+        }
+
+        fn now(&self) -> Nanos {
+            self.now
+        }
+
+        fn submit(&mut self, tag: Tag, io: Io) {
+            self.begun.push((tag, io));
+        }
+
+        fn reap(&mut self, until: Nanos) -> Result<Option<Done>, Fault> {
+            self.hand_on();
+            let done = self.answers.pop_front_if(|answer| answer.at <= until);
+            self.now = done.map_or(until, |done| done.at);
+            Ok(done)
+        }
+
+        fn due(&mut self) -> Option<Nanos> {
+            self.hand_on();
+            self.answers.front().map(|answer| answer.at)
+        }
+    }
+
+    #[test]
+    fn where_a_host_answers_what_is_in_flight_together_no_buffer_ends() {
+        let mut target = Rounds { now: Nanos::ZERO, begun: Vec::new(), answers: VecDeque::new() };
+        let region = Region::of(target.geometry()).expect("it is large enough");
+        let mut watch = || true;
+        let mut probe = Probe::new(&mut target, 1, &mut watch);
+        let series = measure(&mut probe, region).expect("it answers");
+        assert_eq!(estimate(&series)[0].determined(), None);
+        // Those of one depth alone stop after the same number of bytes, before what was written can be on the flash.
+        let of_one_depth = [&series[..4], &series[8..12], &series[16..]].concat();
+        assert_eq!(estimate(&of_one_depth)[0].determined(), Some(144.0));
+    }
 }
