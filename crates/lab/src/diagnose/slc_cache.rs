@@ -88,7 +88,7 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
     let rate = |us: f64| piece / us;
     if rough.bic < LEAST_BIC || 1.0 - before / after < LEAST_DROP {
         let reason = format!(
-            "written in order, {:.0} MiB went at one rate, {:.0} MB/s: no cache is seen, and one that holds more, or is no faster than the link, would not be",
+            "written in order, {:.0} MiB went at one rate, {:.0} MB/s: no cache is seen, and a larger one, or one whose end the link hides, would not be seen either",
             mib(last[0]),
             rate(mean(&times))
         );

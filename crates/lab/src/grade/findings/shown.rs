@@ -206,6 +206,8 @@ something to win. A cache that is emptied in pauses hides both: of a drive that 
 nothing is said. After how long it begins is not said. Paced are writes that wait for ten programs at most; a flush has to wait for the
 flash, or what a program takes is not known.
 
+What it says of a file in memory, of zram, of a loop device and of a served drive behind the kernel: docs/REAL-DRIVES.md.
+
 ## Drives that are drawn
 
 SSDs of 0.7 to 7 GiB with 2 to 16 dies, 1 to 8 channels, 1 to 4 planes, pages of 4 to 16 KiB, buffers of 128 KiB to 4 MiB; half have
