@@ -113,11 +113,35 @@ fn without_what_is_not_an_ssd_s(findings: Vec<Finding>) -> Vec<Finding> {
     findings.into_iter().map(of_flash).collect()
 }
 
-/// Why there is no flash to be looked for, if it is a kind that has none or hides it.
+/// If the kind found has no flash, or hides it: why nothing else is looked for.
 pub(super) fn excludes_flash(finding: &Finding) -> Option<String> {
     match finding.as_class().filter(|_| finding.key == "kind")? {
         "ssd" => None,
         "disk" => Some("a hard disk has no flash".into()),
         other => Some(format!("its kind is {other}: what lies behind is not seen")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings(kind: Finding) -> Vec<Finding> {
+        let mut reach = Finding::number("map_reach_gib", 3.0, "GiB", [3.0, 3.0]);
+        reach.standing = Standing::Bound;
+        let page = Finding::number("page_bytes", 4096.0, "bytes", [4096.0, 4096.0]);
+        let dies = Finding::number("dies", 16.0, "", [16.0, 16.0]);
+        vec![kind, page, Finding::class("read_ahead", "no", ""), dies, reach]
+    }
+
+    #[test]
+    fn of_the_unknown_only_dies_and_bounds_are_said() {
+        let known = findings(Finding::class("kind", "ssd", ""));
+        assert_eq!(without_what_is_the_unknown_s(known.clone()), known);
+        let unknown = findings(Finding::undetermined("kind", "as quick as memory"));
+        let left = without_what_is_the_unknown_s(unknown);
+        let said = left.iter().filter(|it| it.standing != Standing::Undetermined);
+        assert_eq!(said.map(|it| it.key.as_str()).collect::<Vec<_>>(), ["dies", "map_reach_gib"]);
+        assert!(left[1].reason.contains("4096 bytes"), "{}", left[1].reason);
     }
 }

@@ -17,9 +17,9 @@ pub(crate) const FLASH_US: f64 = 40.0;
 const MECHANICAL_US: f64 = 2_000.0;
 /// The share of reads that are quickest: what disturbs the others, as a busy machine does, leaves them.
 const QUICKEST: f64 = 0.05;
-/// A cache in front of something slower answers at least this share of the reads, and leaves as many to it; each of those
-/// usually takes so many times as long as each of the others.
+/// Where a cache lies in front of something slower, each of the two answers at least this share of the reads.
 const LEAST_OF_LAYER: f64 = 0.1;
+/// The slower one's median is at least this many times the cache's.
 const LAYERS_DIFFER: f64 = 4.0;
 /// Reads that a cache in front of something slower answers take less, microseconds.
 const CACHED_US: f64 = 15.0;

@@ -135,17 +135,25 @@ fn best(samples: &[[f64; 2]]) -> Option<(Fit, f64, f64)> {
         .filter(|fit| fit.slow > fit.fast)
         .collect();
     let best = *fits.iter().min_by(|one, other| one.rest.total_cmp(&other.rest))?;
-    let count = samples.len() as f64;
-    let mean = samples.iter().map(|[_, us]| us).sum::<f64>() / count;
-    let whole: f64 = samples.iter().map(|[_, us]| (us - mean).powi(2)).sum();
-    // Times without any noise vary by a nanosecond.
-    let variance = (best.rest / (count - 2.0)).max(1e-6);
     let second = fits
         .iter()
         .filter(|fit| fit.pattern != best.pattern)
         .map(|fit| fit.rest)
         .fold(f64::INFINITY, f64::min);
-    Some((best, (whole - best.rest) / variance, (second - best.rest) / variance))
+    let lead = (second - best.rest) / variance(&best, samples);
+    Some((best, gain(&best, samples), lead))
+}
+
+/// Of what a pattern leaves. Times without any noise vary by a nanosecond.
+fn variance(fit: &Fit, samples: &[[f64; 2]]) -> f64 {
+    (fit.rest / (samples.len() as f64 - 2.0)).max(1e-6)
+}
+
+/// What a pattern explains: the F statistic.
+fn gain(fit: &Fit, samples: &[[f64; 2]]) -> f64 {
+    let mean = samples.iter().map(|[_, us]| us).sum::<f64>() / samples.len() as f64;
+    let whole: f64 = samples.iter().map(|[_, us]| (us - mean).powi(2)).sum();
+    (whole - fit.rest) / variance(fit, samples)
 }
 
 /// What a pattern explains of the order of the times instead of the times: the F statistic. Few very late ones among few
@@ -160,12 +168,8 @@ fn gain_of_order(pattern: Pattern, samples: &[[f64; 2]]) -> f64 {
         place += alike.len() as f64;
         alike.iter_mut().for_each(|it| it[1] = middle);
     }
-    fit(pattern, &order).filter(|fit| fit.slow > fit.fast).map_or(0.0, |fit| {
-        let count = order.len() as f64;
-        let mean = (count - 1.0) / 2.0;
-        let whole: f64 = order.iter().map(|[_, at]| (at - mean).powi(2)).sum();
-        (whole - fit.rest) / (fit.rest / (count - 2.0)).max(1e-6)
-    })
+    let fit = fit(pattern, &order).filter(|fit| fit.slow > fit.fast);
+    fit.map_or(0.0, |fit| gain(&fit, &order))
 }
 
 /// By how much reads of two units take longer than one of the later unit alone, at places whose units are alike. `alone` is the
@@ -255,7 +259,8 @@ mod tests {
     use super::*;
     use crate::disturbed::Random;
 
-    /// Reads of memory, each of which is later by what `late` says of its place and a number by chance.
+    /// Reads of memory. `late` is given the place of a read of two units and a random number from 0 to 1, and says how many
+    /// microseconds longer that read takes.
     fn measured(seed: u64, late: impl Fn(u64, f64) -> f64) -> [Series; 3] {
         let mut random = Random(seed);
         let mut chance = || random.next() as f64 / u64::MAX as f64;
