@@ -98,6 +98,8 @@ pub(crate) struct FlashVariation {
     read: Spread,
     program: Spread,
     collection: Spread,
+    /// Share of the wait for a suspension that is exponential, in parts of 2^20.
+    suspension: u64,
     /// Probability that a read is repeated, times 2^32.
     retries: u64,
     /// What each erased block adds to it, times 2^48.
@@ -145,6 +147,7 @@ impl FlashVariation {
             read: Spread::new(section.read_spread),
             program: Spread::new(section.program_spread),
             collection: Spread::new(section.collection_spread),
+            suspension: (section.suspend_spread.unwrap_or(0.0) * ONE as f64).round() as u64,
             retries: threshold(section.retries_per_million),
             retries_worn: threshold(worn * 65_536.0),
             drift: Drift::default(),
@@ -181,6 +184,14 @@ impl FlashVariation {
         Factor(self.collection.of(bits) + self.drift.writes)
     }
 
+    /// What the read of this `number` waits for a suspension that takes `wait` on average, which is no more than a second.
+    #[inline(always)]
+    pub(crate) fn suspension(&self, wait: Nanos, number: u64) -> Nanos {
+        let own = (wait.0 * self.suspension) >> 20;
+        let bits = scramble(self.seed ^ SUSPENSIONS ^ number);
+        Nanos(wait.0 - own + ((own * exponential(bits)) >> 20))
+    }
+
     /// Sets the slow part.
     pub(crate) fn drifts(&mut self, drift: Drift) {
         self.drift = drift;
@@ -195,6 +206,7 @@ impl FlashVariation {
 /// What keeps numbers of one purpose apart from those of another.
 const RETRY: u64 = 0xd6e8_feb8_6659_fd93;
 const STALLS: u64 = 1 << 61;
+const SUSPENSIONS: u64 = 1 << 60;
 const PROGRAMS: u64 = 1 << 62;
 const COLLECTIONS: u64 = 2 << 62;
 const HOSTS: u64 = 3 << 62;

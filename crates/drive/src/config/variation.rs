@@ -37,6 +37,10 @@ pub struct VariationSection {
     pub program_spread: f64,
     /// The same of what a die erases and collects at a time.
     pub collection_spread: f64,
+    /// Share of what a read waits for a program or an erase to be suspended that varies, 0 to 1: it is distributed
+    /// exponentially, the rest is fixed. 0 where it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspend_spread: Option<f64>,
     /// Share of the host's time for a command that varies, 0 to 0.5: it is distributed exponentially, the rest
     /// is fixed.
     pub host_spread: f64,
@@ -99,6 +103,9 @@ impl VariationSection {
             ("variation.drift", self.drift, 0.05),
         ] {
             within(key, value, 0.0..=most)?;
+        }
+        if let Some(spread) = self.suspend_spread {
+            within("variation.suspend_spread", spread, 0.0..=1.0)?;
         }
         if let Some(drift) = self.write_drift {
             within("variation.write_drift", drift, 0.0..=0.05)?;

@@ -153,10 +153,16 @@ impl Nand {
             Opening { start: slot.reads_until.max(at), resume: Nanos::ZERO }
         } else if let Some(agenda) = self.agendas.get_mut(die as usize) {
             let mut suspension = self.suspension;
-            if at < self.pressed_until
-                && let Some(suspension) = &mut suspension
+            if let Some(suspension) = &mut suspension
+                && at < slot.busy_until
             {
-                suspension.program = None;
+                if at < self.pressed_until {
+                    suspension.program = None;
+                }
+                if let Some(variation) = &self.variation {
+                    let number = self.counts.pages_read;
+                    suspension.vary(|wait| variation.suspension(wait, number));
+                }
             }
             agenda.open(at, suspension.as_ref())
         } else {

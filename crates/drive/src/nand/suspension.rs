@@ -33,6 +33,13 @@ impl Suspension {
         }
     }
 
+    /// Makes one read wait `varied` of what reads wait.
+    #[inline(always)]
+    pub(super) fn vary(&mut self, varied: impl Fn(Nanos) -> Nanos) {
+        self.program = self.program.map(&varied);
+        self.erase = self.erase.map(&varied);
+    }
+
     /// What a read waits at most for the operation in progress; `None` when it is not suspended.
     #[inline]
     pub(super) fn wait(&self, operation: Operation) -> Option<Nanos> {

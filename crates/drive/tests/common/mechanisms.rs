@@ -212,6 +212,7 @@ pub fn variation(profile: &mut SsdConfig, below: Below<'_>) {
         seed: below(1 << 32) as u32,
         upper_read_ratio: (below(4) > 0).then(|| 0.5 + below(151) as f64 / 100.0),
         middle_read_ratio: (below(2) > 0).then(|| 0.5 + below(151) as f64 / 100.0),
+        suspend_spread: (below(2) > 0).then(|| below(101) as f64 / 100.0),
         write_drift: (below(2) > 0).then(|| below(51) as f64 / 1000.0),
     });
 }

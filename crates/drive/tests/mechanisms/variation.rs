@@ -34,6 +34,7 @@ fn everything(section: &mut VariationSection) {
         retries_per_million_worn: 10_000.0,
         program_spread: 0.1,
         collection_spread: 0.1,
+        suspend_spread: Some(0.7),
         host_spread: 0.2,
         host_delays_per_million: 1000.0,
         host_delay_us: 20.0,
@@ -272,10 +273,11 @@ fn hours_of_idling_are_not_counted_through() {
 #[test]
 fn what_cannot_vary_is_refused_by_its_key() {
     type Change = fn(&mut VariationSection);
-    let refused: [(&str, Change); 5] = [
+    let refused: [(&str, Change); 6] = [
         ("variation.read_spread = 0.3", |v| v.read_spread = 0.3),
         ("variation.upper_read_ratio = 0.4", |v| v.upper_read_ratio = Some(0.4)),
         ("variation.host_spread = 0.6", |v| v.host_spread = 0.6),
+        ("variation.suspend_spread = 1.1", |v| v.suspend_spread = Some(1.1)),
         ("variation.tick_ms = 0.001", |v| v.tick_ms = 0.001),
         ("variation.tick_us = 600", |v| (v.tick_ms, v.tick_us) = (1.0, 600.0)),
     ];

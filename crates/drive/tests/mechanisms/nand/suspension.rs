@@ -1,6 +1,8 @@
 //! Reads that find their die at work: what they wait for, and what suspension spares them.
 
-use fourcorners_drive::config::{CellKind, NandSuspendSection, PageOrder, SsdConfig};
+use fourcorners_drive::config::{
+    CellKind, NandSuspendSection, PageOrder, SsdConfig, VariationMode, VariationSection,
+};
 use fourcorners_drive::{Io, Nanos, Op, Ssd, Tag, Target};
 
 use crate::common::{Random, Shape, closed_loop, fill, io, make, overwrite, pcie, ssd, times};
@@ -69,6 +71,49 @@ fn a_lone_read_waits_for_a_program_unless_it_is_suspended() {
         // It ends 510.24 us after its beginning, its data going in included.
         let left = us(500.0) + TRANSFER - us(progress_us);
         assert_eq!(latency, us(wait_us).min(left) + read(), "{wait_us} us, after {progress_us} us");
+    }
+}
+
+/// Microseconds that reads wait, each on a drive of its own, for a program of 500 us that is suspended after 30.
+fn waits_us(mode: VariationMode, spread: f64) -> Vec<f64> {
+    let wait = |seed| {
+        let mut profile = lone_die(16);
+        profile.nand_suspend = Some(suspend(Some(30.0), None, 1));
+        profile.variation = Some(VariationSection {
+            mode,
+            seed,
+            suspend_spread: Some(spread),
+            ..VariationSection::default()
+        });
+        let mut drive = make(&profile);
+        write_in_order(&mut drive, 8);
+        idle(&mut drive);
+        let start = drive.now() + LINK;
+        one(&mut drive, io(Op::Write, 8, 1));
+        drive.reap(start + us(50.0)).expect("nothing to fail");
+        (one(&mut drive, io(Op::Read, 3, 1)) - read()).0 as f64 / 1000.0
+    };
+    (0..4000).map(wait).collect()
+}
+
+#[test]
+fn what_a_read_waits_for_a_suspension_varies_around_its_mean_by_as_much_as_is_said() {
+    use VariationMode::{Off, On};
+    for (mode, spread) in [(On, 0.0), (Off, 0.7)] {
+        let waits = waits_us(mode, spread);
+        assert!(waits.iter().all(|us| *us == 30.0), "{mode:?}, {spread}");
+    }
+    for spread in [0.5, 1.0] {
+        let waits = waits_us(On, spread);
+        let count = waits.len() as f64;
+        let mean = waits.iter().sum::<f64>() / count;
+        assert!((mean / 30.0 - 1.0).abs() < 0.05, "{mean} us");
+        let deviation = (waits.iter().map(|us| (us - mean).powi(2)).sum::<f64>() / count).sqrt();
+        assert!((deviation / (30.0 * spread) - 1.0).abs() < 0.1, "{deviation} us");
+        // What does not vary is waited for always, and four times the rest by one in fifty-five.
+        assert!(waits.iter().all(|us| *us >= 30.0 * (1.0 - spread)));
+        let long = waits.iter().filter(|us| **us > 30.0 * (1.0 - spread) + 120.0 * spread).count();
+        assert!((0.012..0.025).contains(&(long as f64 / count)), "{long} of {count}");
     }
 }
 
