@@ -2,12 +2,16 @@
 //!
 //! A write buffer also takes the first of what is written faster. It does so again after a moment's rest, and a cache
 //! that is full does not: what is written then is the control.
+//!
+//! A full cache that is folded makes either each piece slower or few of them very much, when blocks of it are emptied. These
+//! have a beginning: had they been there all along, none would have been missing for several times as long as there ever
+//! is between two of them.
 
 use fourcorners_drive::{Geometry, Nanos, Target};
 use fourcorners_record::diagnosis::{Finding, Series};
 
 use super::probe::{Probe, Stopped};
-use super::statistics::change;
+use super::statistics::{change, mean, quantile, variation};
 
 /// A drive at rest for so long has emptied its cache.
 const REST: Nanos = Nanos(60_000_000_000);
@@ -33,6 +37,19 @@ const MOST_BUFFERED: f64 = 0.4;
 const LINK_LIMITS: f64 = 0.9;
 /// Each third of the pieces at a rate may be off by this share of the difference.
 const STEADY: f64 = 0.3;
+/// A pause is in a piece that takes longer than each before the first pause by this factor.
+const PAUSE: f64 = 1.5;
+/// Pauses with no more pieces from one to the next are one.
+const SAME_PAUSE: usize = 3;
+/// Pauses at least.
+const LEAST_PAUSES: usize = 8;
+/// Nine in ten of the distances from pause to pause are less than the first by this factor.
+const PAUSES_BEGIN: f64 = 2.0;
+/// And the first is longer than their mean by so many standard deviations: of pauses that come by chance less than one in a
+/// hundred begins so late.
+const PAUSES_BEGIN_DEVIATIONS: f64 = 6.0;
+/// The distance from the first pause to the next may be longer than nine in ten by this factor; else it was another's.
+const FIRST_IS_ONE: f64 = 1.5;
 
 /// Bytes that are written.
 pub(super) fn bytes(geometry: Geometry) -> u64 {
@@ -77,47 +94,39 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
     };
     let first = ((FIRST_BYTES / piece).ceil() as usize).min(MOST_FIRST);
     let times: Vec<f64> = samples.iter().skip(first).map(|[_, us]| *us).collect();
-    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len().max(1) as f64;
-    let together: Vec<f64> = times.chunks(TOGETHER).map(mean).collect();
-    let (Some(at), Some(rough), Some(last)) = (change(&times), change(&together), samples.last())
-    else {
+    let Some(last) = samples.last().filter(|_| times.len() > 2 * LEAST_PIECES) else {
         return vec![Finding::undetermined(KEY, "too little was written")];
     };
     let mib = |bytes: f64| bytes / f64::from(1 << 20);
-    let [before, after] = at.levels;
     let rate = |us: f64| piece / us;
-    if rough.bic < LEAST_BIC || 1.0 - before / after < LEAST_DROP {
-        let reason = format!(
-            "written in order, {:.0} MiB went at one rate, {:.0} MB/s: no cache is seen, and a larger one, or one whose end the link hides, would not be seen either",
-            mib(last[0]),
-            rate(mean(&times))
-        );
-        return vec![Finding::undetermined(KEY, reason)];
-    }
-    let (fast, slow) = times.split_at(at.at);
-    if fast.len() < LEAST_PIECES || slow.len() < LEAST_PIECES {
-        let reason = format!(
-            "the rate drops from {:.0} to {:.0} MB/s at an end of what was written: there it may be the write buffer's",
-            rate(before),
-            rate(after)
-        );
-        return vec![Finding::undetermined(KEY, reason)];
-    }
-    // A slope is no cliff: at its beginning, in its middle and at its end a rate is the same.
-    let is_steady = |part: &[f64], level: f64| {
-        let mut thirds = part.chunks(part.len().div_ceil(3));
-        thirds.all(|third| (mean(third) - level).abs() < STEADY * (after - before))
+    let (end, in_pauses) = match (in_each_piece(&times), in_pauses(&times)) {
+        (End::At(at), _) => (at, false),
+        (_, Some(at)) => (at, true),
+        (End::Outside([before, after]), None) => {
+            let reason = format!(
+                "the rate drops from {:.0} to {:.0} MB/s at an end of what was written: there it may be the write buffer's",
+                rate(before),
+                rate(after)
+            );
+            return vec![Finding::undetermined(KEY, reason)];
+        }
+        (End::Slope, None) => {
+            let reason = "the rate falls, but not from one level to another";
+            return vec![Finding::undetermined(KEY, reason)];
+        }
+        (End::None, None) => {
+            let reason = format!(
+                "written in order, {:.0} MiB went at one rate, {:.0} MB/s: no cache is seen, and a larger one, or one whose end the link hides, would not be seen either",
+                mib(last[0]),
+                rate(mean(&times))
+            );
+            return vec![Finding::undetermined(KEY, reason)];
+        }
     };
-    if at.at.abs_diff(rough.at * TOGETHER) > 2 * TOGETHER
-        || !is_steady(fast, before)
-        || !is_steady(slow, after)
-    {
-        let reason = "the rate falls, but not from one level to another";
-        return vec![Finding::undetermined(KEY, reason)];
-    }
+    let [before, after] = [mean(&times[..end]), mean(&times[end..])];
     // How many of the pieces after a moment's rest were faster than the flash, in pieces at the higher rate.
     let again: Vec<f64> = again.samples.iter().map(|[_, us]| *us).collect();
-    let as_long = &again[..again.len().min(first + at.at)];
+    let as_long = &again[..again.len().min(first + end)];
     let buffered = as_long.iter().map(|us| (after - us) / (after - before)).sum::<f64>().max(0.0);
     if as_long.is_empty() || buffered > MOST_BUFFERED * as_long.len() as f64 {
         let reason = format!(
@@ -127,17 +136,153 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
         );
         return vec![Finding::undetermined(KEY, reason)];
     }
-    let end = (first + at.at) as f64;
-    // Where the link limits, the buffer is empty when the cache is full, and takes some at the higher rate then.
+    let end = (first + end) as f64;
     let begins = mean(&samples.iter().take(2).map(|[_, us]| *us).collect::<Vec<f64>>());
-    let size = if begins > LINK_LIMITS * before { end - buffered } else { end };
+    let (how, buffered, size) = if in_pauses {
+        // The first of them is in the piece in which the cache is full; how many are in a hundred pieces is chance.
+        (", in pauses that there were none of before", 0.0, end + 0.5)
+    } else if begins > LINK_LIMITS * before {
+        // Where the link limits, the buffer is empty when the cache is full, and takes some at the higher rate then.
+        ("", buffered, end - buffered)
+    } else {
+        ("", buffered, end)
+    };
     let reason = format!(
-        "written in order, the rate drops from {:.0} to {:.0} MB/s after {:.0} MiB, and stays there after a moment's rest",
+        "written in order, the rate drops from {:.0} to {:.0} MB/s after {:.0} MiB{how}, and stays there after a moment's rest",
         rate(before),
         rate(after),
         mib(end * piece)
     );
+    let later = if in_pauses { 2.0 } else { 1.0 };
     let interval =
-        [mib((end - buffered - 2.0).max(0.0) * piece) * 0.98, mib((end + 1.0) * piece) * 1.01];
+        [mib((end - buffered - 2.0).max(0.0) * piece) * 0.98, mib((end + later) * piece) * 1.01];
     vec![Finding::number(KEY, mib(size * piece), "MiB", interval).because(reason)]
+}
+
+/// Where pieces become slower.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum End {
+    /// From this piece on, from one level to another.
+    At(usize),
+    /// With too few pieces at one of the levels, which are these.
+    Outside([f64; 2]),
+    /// From no level to none.
+    Slope,
+    /// Nowhere.
+    None,
+}
+
+/// Where each piece becomes slower.
+fn in_each_piece(times: &[f64]) -> End {
+    let together: Vec<f64> = times.chunks(TOGETHER).map(mean).collect();
+    let (Some(at), Some(rough)) = (change(times), change(&together)) else { return End::None };
+    let [before, after] = at.levels;
+    if rough.bic < LEAST_BIC || 1.0 - before / after < LEAST_DROP {
+        return End::None;
+    }
+    let (fast, slow) = times.split_at(at.at);
+    if fast.len() < LEAST_PIECES || slow.len() < LEAST_PIECES {
+        return End::Outside(at.levels);
+    }
+    // A slope is no cliff: at its beginning, in its middle and at its end a rate is the same.
+    let is_steady = |part: &[f64], level: f64| {
+        let mut thirds = part.chunks(part.len().div_ceil(3));
+        thirds.all(|third| (mean(third) - level).abs() < STEADY * (after - before))
+    };
+    let is_one = at.at.abs_diff(rough.at * TOGETHER) <= 2 * TOGETHER;
+    if is_one && is_steady(fast, before) && is_steady(slow, after) {
+        End::At(at.at)
+    } else {
+        End::Slope
+    }
+}
+
+/// Where pauses begin that there are none of before.
+fn in_pauses(times: &[f64]) -> Option<usize> {
+    let mut longest = 0.0_f64;
+    for (first, us) in times.iter().enumerate() {
+        let is_pause = |us: f64| us > PAUSE * longest;
+        if first >= LEAST_PIECES && is_pause(*us) {
+            let (before, after) = times.split_at(first);
+            let drop = 1.0 - mean(before) / mean(after);
+            if drop >= LEAST_DROP && begins(first, after, is_pause) {
+                return Some(first);
+            }
+        }
+        longest = longest.max(*us);
+    }
+    None
+}
+
+/// Whether pauses begin with the first of these times, after so many pieces without any.
+fn begins(without: usize, times: &[f64], is_pause: impl Fn(f64) -> bool) -> bool {
+    let (mut starts, mut last) = (Vec::new(), None::<usize>);
+    for (index, _) in times.iter().enumerate().filter(|(_, us)| is_pause(**us)) {
+        if last.is_none_or(|last| index - last > SAME_PAUSE) {
+            starts.push(index);
+        }
+        last = Some(index);
+    }
+    if starts.len() < LEAST_PAUSES {
+        return false;
+    }
+    let apart: Vec<f64> = starts.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
+    let most = quantile(&apart, 0.9);
+    let spread = variation(&apart) * mean(&apart);
+    let without = without as f64;
+    apart[0] <= FIRST_IS_ONE * most
+        && without >= PAUSES_BEGIN * most
+        && without >= mean(&apart) + PAUSES_BEGIN_DEVIATIONS * spread
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disturbed::Random;
+
+    /// Pieces of which those are a pause that `is_pause` says are.
+    fn pieces(is_pause: impl Fn(usize) -> bool) -> Vec<f64> {
+        let mut random = Random(7);
+        (0..600)
+            .map(|at| 1000.0 + 100.0 * random.unit() + if is_pause(at) { 40_000.0 } else { 0.0 })
+            .collect()
+    }
+
+    #[test]
+    fn pauses_that_were_there_all_along_have_no_beginning() {
+        for every in [8, 20, 50] {
+            assert_eq!(in_pauses(&pieces(|at| at % every == every - 1)), None, "every {every}");
+        }
+        // The second of two rhythms, of which the first is missing once, and pauses that are too few.
+        assert_eq!(in_pauses(&pieces(|at| at > 40 && at % 50 == 0)), None);
+        assert_eq!(in_pauses(&pieces(|at| at >= 300 && at % 50 == 0)), None);
+        assert_eq!(in_pauses(&pieces(|_| false)), None);
+    }
+
+    #[test]
+    fn pauses_by_chance_seldom_seem_to_begin() {
+        let of = |seed: u64, share: f64| {
+            let mut random = Random(seed);
+            let times: Vec<f64> = (0..600)
+                .map(|_| 1000.0 + if random.unit() < share { 40_000.0 } else { 0.0 })
+                .collect();
+            in_pauses(&times).is_some()
+        };
+        for share in [0.02, 0.05, 0.15, 0.4] {
+            let seeming = (0..1000).filter(|seed| of(*seed, share)).count();
+            assert!(seeming <= 10, "{seeming} of 1000 with pauses in {share} of the pieces");
+        }
+    }
+
+    #[test]
+    fn pauses_begin_where_a_cache_is_full_and_a_late_answer_is_none() {
+        let folded = |at: usize| at >= 128 && at % 16 < 2;
+        assert_eq!(in_pauses(&pieces(folded)), Some(128));
+        let mut times = pieces(folded);
+        times[60] = 9_000.0;
+        assert_eq!(in_pauses(&times), Some(128));
+        // So late that it might be a pause: then where they begin is not known.
+        times[60] = 45_000.0;
+        assert_eq!(in_pauses(&times), None);
+    }
 }
