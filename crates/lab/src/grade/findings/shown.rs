@@ -171,7 +171,7 @@ undetermined and the reason is given.
 | `dies` | dies that data written in order lies on in turn (`dies`), the channels that they share (`channels`), and after how much it comes back to the same die (`stripe_bytes`) | two reads at once take longer if both are of one die: at which distances they do, is the pattern | nothing more |
 | `read-ahead` | whether reads in order are fetched before they are asked for (`read_ahead`) | the third of three reads in order is faster than the third of three backwards | nothing more |
 | `write-buffer` | KiB that a drive at rest takes before writes wait | writes in order stop until the first program operation ends | a fiftieth of the drive |
-| `slc-cache` | MiB that are written faster than the rest | the rate of writes in order drops, and is not back after a moment's rest | two fifths of the drive |
+| `slc-cache` | MiB that are written faster than the rest | the rate of writes in order drops, or pauses begin that there were none of before, and it is not back after a moment's rest | two fifths of the drive |
 | `map-reach` | GiB that the map in the drive's memory reaches | random reads are slower in a span beyond that | all of the drive |
 | `compression` | whether less is stored of data that compresses (`compression`), and how many times less at most (`compression_ratio`) | writes in order of eleven compressibilities go at rates that rise with it, below the rate of the link | a ninth of the drive, 2.2 GB at least |
 | `spare` | percent of its space that a full drive can be written at random before it collects (`spare_percent`) | emptied by a TRIM of all of it, filled in order and then written at random, the rate falls; twice | 4.4 times the drive at most |
@@ -188,7 +188,8 @@ What it cannot know: a model's drives have the mechanisms of this project's mode
 not fit is undetermined, but agreement with drawn drives is no proof for hardware. Reads of memory through a kernel take up to 40 us:
 what is quicker is no SSD for certain, and only its dies are said; memory further away, as behind a network, counts as one. A buffer is seen
 only if the link fills it before the first page is programmed; the figure is the profile's `buffer.write_kib` without the rows that are
-being filled. A cache is seen only if the link is not what limits, and nothing excludes one that is larger than what was written. A
+being filled. A cache is seen only if the link is not what limits, and nothing excludes one that is larger than what was written. One that is emptied in pauses
+as far apart as it is large, or half of that, is not told from a drive that pauses all along. A
 border of pages is seen only if a page takes longer from the flash than 4 KiB take over the link. Dies are those that read by
 themselves: planes that do count as dies, and of dies that always work together one is seen. A stripe of more than 16 MiB is not looked
 for. Channels are seen only if a page takes longer over their wires than the rest of a read (of a model's drive, than the flash takes to
