@@ -184,7 +184,7 @@ impl FlashVariation {
         Factor(self.collection.of(bits) + self.drift.writes)
     }
 
-    /// What the read of this `number` waits for a suspension that takes `wait` on average, which is no more than a second.
+    /// How long the read of this `number` waits for a suspension that takes `wait` on average, a second at most.
     #[inline(always)]
     pub(crate) fn suspension(&self, wait: Nanos, number: u64) -> Nanos {
         let own = (wait.0 * self.suspension) >> 20;

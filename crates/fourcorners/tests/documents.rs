@@ -167,6 +167,17 @@ fn group_sums(fidelity: &str) -> Vec<String> {
     ["Random QD 1", "Synchronous writes"].map(|group| sum(group).expect("a group")).into()
 }
 
+/// How near paced writes and the reads beside them are, by the two rows of docs/DISTRIBUTIONS.md: fitted and predicted.
+fn paced(distributions: &str) -> String {
+    let rows = distributions.lines().filter(|line| line.starts_with("| paced-writes-steady | "));
+    let column = |at: usize| {
+        let percent =
+            |row: &str| row.split(" | ").nth(at)?.trim_end_matches(" %").parse::<u32>().ok();
+        rows.clone().map(|row| percent(row).expect("a percentage")).max().expect("two rows")
+    };
+    format!("within {} % up to the 99th and {} % up to the 99.99th", column(5), column(6))
+}
+
 /// How many orderings, ratios and bounds hold, in the words of docs/FIDELITY.md.
 fn holding(fidelity: &str) -> Vec<String> {
     let line = fidelity.lines().find_map(|line| line.strip_prefix("- Hold: ")).expect("a sum");
@@ -244,6 +255,15 @@ fn readme_has_the_sums_of_the_generated_documents() {
         fidelity.lines().find(|line| line.ends_with(" figures were run.")).expect("its first sum");
     let run = run.trim_start_matches("- ").trim_end_matches(" were run.");
     assert!(readme.contains(run), "docs/FIDELITY.md has {run}, and README.md has not");
+
+    let paced_now = paced(&read("docs/DISTRIBUTIONS.md"));
+    assert!(
+        readme.contains(&paced_now),
+        "docs/DISTRIBUTIONS.md has {paced_now}, and README.md has not"
+    );
+    let planted = "| paced-writes-steady | fitted | 28 | 0 | 4 % | 9 % | 24 % | - | 17 % |\n\
+                   | paced-writes-steady | predicted | 14 | 0 | 4 % | 12 % | 7 % | - | 1 % |";
+    assert_eq!(paced(planted), "within 12 % up to the 99th and 24 % up to the 99.99th");
 
     let levels = verdict_rows(&read("docs/VERDICTS.md"));
     assert_eq!(levels.len(), 3, "{levels:?}");

@@ -8,7 +8,8 @@ use super::{ConfigError, within};
 ///
 /// A read that finds its die at such an operation waits until that is suspended, or over if that is
 /// sooner. Reads that come while it is suspended are served, too. Then the operation goes on: all
-/// in all it is longer by the reads and by `resume_us`.
+/// in all it is longer by the reads and by `resume_us`. With `variation.suspend_spread` the two waits
+/// below are means: some reads wait for less, and some for several times as long.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NandSuspendSection {

@@ -33,7 +33,7 @@ impl Suspension {
         }
     }
 
-    /// Makes one read wait `varied` of what reads wait.
+    /// Replaces both waits by what one read waits, which `varied` makes of the mean.
     #[inline(always)]
     pub(super) fn vary(&mut self, varied: impl Fn(Nanos) -> Nanos) {
         self.program = self.program.map(&varied);

@@ -3,9 +3,9 @@
 //! A write buffer also takes the first of what is written faster. It does so again after a moment's rest, and a cache
 //! that is full does not: what is written then is the control.
 //!
-//! A full cache that is folded makes either each piece slower or few of them very much, when blocks of it are emptied. These
-//! have a beginning: had they been there all along, none would have been missing for several times as long as there ever
-//! is between two of them.
+//! When a full cache is folded, either every piece becomes slower, or a few become much slower: the drive pauses while it
+//! empties blocks. Pauses that a drive makes all along start early. Those of a full cache start only after a time without
+//! any that is much longer than the time from one to the next.
 
 use fourcorners_drive::{Geometry, Nanos, Target};
 use fourcorners_record::diagnosis::{Finding, Series};
@@ -43,12 +43,12 @@ const PAUSE: f64 = 1.5;
 const SAME_PAUSE: usize = 3;
 /// Pauses at least.
 const LEAST_PAUSES: usize = 8;
-/// Nine in ten of the distances from pause to pause are less than the first by this factor.
+/// The first pause comes after at least this many times the distance that nine in ten pauses keep to the next.
 const PAUSES_BEGIN: f64 = 2.0;
-/// And the first is longer than their mean by so many standard deviations: of pauses that come by chance less than one in a
-/// hundred begins so late.
+/// The first pause also has to come later than the mean distance by this many standard deviations. Where pauses come at
+/// random, that happens in less than one case of a hundred.
 const PAUSES_BEGIN_DEVIATIONS: f64 = 6.0;
-/// The distance from the first pause to the next may be longer than nine in ten by this factor; else it was another's.
+/// If the second pause comes later than this many times that distance, the first was something else, such as a late answer.
 const FIRST_IS_ONE: f64 = 1.5;
 
 /// Bytes that are written.
@@ -184,7 +184,7 @@ fn in_each_piece(times: &[f64]) -> End {
     if fast.len() < LEAST_PIECES || slow.len() < LEAST_PIECES {
         return End::Outside(at.levels);
     }
-    // A slope is no cliff: at its beginning, in its middle and at its end a rate is the same.
+    // A rate is steady if the first, the middle and the last third of its pieces have it; on a slope they differ.
     let is_steady = |part: &[f64], level: f64| {
         let mut thirds = part.chunks(part.len().div_ceil(3));
         thirds.all(|third| (mean(third) - level).abs() < STEADY * (after - before))
@@ -214,7 +214,7 @@ fn in_pauses(times: &[f64]) -> Option<usize> {
     None
 }
 
-/// Whether pauses begin with the first of these times, after so many pieces without any.
+/// Whether the first of these times is the first pause of many; `without` is the number of pieces before it.
 fn begins(without: usize, times: &[f64], is_pause: impl Fn(f64) -> bool) -> bool {
     let (mut starts, mut last) = (Vec::new(), None::<usize>);
     for (index, _) in times.iter().enumerate().filter(|(_, us)| is_pause(**us)) {
@@ -240,7 +240,7 @@ mod tests {
     use super::*;
     use crate::disturbed::Random;
 
-    /// Pieces of which those are a pause that `is_pause` says are.
+    /// The times of 600 pieces; those that `is_pause` accepts are 40 ms longer.
     fn pieces(is_pause: impl Fn(usize) -> bool) -> Vec<f64> {
         let mut random = Random(7);
         (0..600)
@@ -253,7 +253,7 @@ mod tests {
         for every in [8, 20, 50] {
             assert_eq!(in_pauses(&pieces(|at| at % every == every - 1)), None, "every {every}");
         }
-        // The second of two rhythms, of which the first is missing once, and pauses that are too few.
+        // One pause of a regular series is missing; and there are too few pauses to tell.
         assert_eq!(in_pauses(&pieces(|at| at > 40 && at % 50 == 0)), None);
         assert_eq!(in_pauses(&pieces(|at| at >= 300 && at % 50 == 0)), None);
         assert_eq!(in_pauses(&pieces(|_| false)), None);
@@ -272,6 +272,42 @@ mod tests {
             let seeming = (0..1000).filter(|seed| of(*seed, share)).count();
             assert!(seeming <= 10, "{seeming} of 1000 with pauses in {share} of the pieces");
         }
+    }
+
+    /// A drive that takes 1 MiB a piece, with pauses in those that `is_pause` accepts, and again after a moment's rest.
+    fn found(is_pause: impl Fn(usize) -> bool, again: impl Fn(usize) -> bool) -> Finding {
+        let series = |times: Vec<f64>| Series {
+            what: String::new(),
+            samples: (1..).map(|at| f64::from(at << 20)).zip(times).map(|it| it.into()).collect(),
+        };
+        let mut again = pieces(again);
+        again.truncate(AGAIN as usize);
+        estimate(&[series(pieces(is_pause)), series(again)]).remove(0)
+    }
+
+    #[test]
+    fn a_cache_is_as_large_as_what_is_written_before_the_first_pause_unless_a_rest_ends_them() {
+        let folded = |at: usize| at >= 128 && at % 16 < 2;
+        let cache = found(folded, |at| at % 16 < 2);
+        let [least, most] = cache.interval.expect("a number");
+        assert!(least < 128.0 && 128.0 < most && most - least < 10.0, "{least} to {most} MiB");
+        assert!(
+            cache.reason.contains("in pauses that there were none of before"),
+            "{}",
+            cache.reason
+        );
+        let buffer = found(folded, |_| false);
+        assert!(
+            buffer.determined().is_none() && buffer.reason.contains("a write buffer's"),
+            "{}",
+            buffer.reason
+        );
+        let all_along = found(|at| at % 16 < 2, |at| at % 16 < 2);
+        assert!(
+            all_along.determined().is_none() && all_along.reason.contains("one rate"),
+            "{}",
+            all_along.reason
+        );
     }
 
     #[test]

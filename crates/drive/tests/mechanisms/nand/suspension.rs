@@ -110,7 +110,7 @@ fn what_a_read_waits_for_a_suspension_varies_around_its_mean_by_as_much_as_is_sa
         assert!((mean / 30.0 - 1.0).abs() < 0.05, "{mean} us");
         let deviation = (waits.iter().map(|us| (us - mean).powi(2)).sum::<f64>() / count).sqrt();
         assert!((deviation / (30.0 * spread) - 1.0).abs() < 0.1, "{deviation} us");
-        // What does not vary is waited for always, and four times the rest by one in fifty-five.
+        // Each read waits for the fixed part, and one in 55 (e to the fourth) for more than four times the mean of the rest.
         assert!(waits.iter().all(|us| *us >= 30.0 * (1.0 - spread)));
         let long = waits.iter().filter(|us| **us > 30.0 * (1.0 - spread) + 120.0 * spread).count();
         assert!((0.012..0.025).contains(&(long as f64 / count)), "{long} of {count}");

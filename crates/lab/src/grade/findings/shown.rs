@@ -189,9 +189,8 @@ not fit is undetermined, but agreement with drawn drives is no proof for hardwar
 what is quicker is no SSD for certain, and only its dies are said; memory further away, as behind a network, counts as one. A buffer is seen
 only if the link fills it before the first page is programmed; the figure is the profile's `buffer.write_kib` without the rows that are
 being filled. A cache is seen only if the link is not what limits, and nothing excludes one that is larger than what was written. One that is emptied in pauses
-as far apart as it is large, or half of that, is not told from a drive that pauses all along. These grades are of new drives: one that was
-written at random before shows what it won back meanwhile or has not yet emptied, and of 23 drawn ones the size was wrong of six, of one that has
-no cache among them. A
+as far apart as it is large, or half of that, is not told from a drive that pauses all along. These grades are of new drives. Of
+23 drawn drives that had been filled and written at random before, the size was wrong in six cases; one of the six has no cache. A
 border of pages is seen only if a page takes longer from the flash than 4 KiB take over the link. Dies are those that read by
 themselves: planes that do count as dies, and of dies that always work together one is seen. A stripe of more than 16 MiB is not looked
 for. Channels are seen only if a page takes longer over their wires than the rest of a read (of a model's drive, than the flash takes to
