@@ -35,6 +35,18 @@ def test_a_script_without_a_guard_says_so_and_one_with_it_runs(tmp_path):
     assert "memory" not in bare.stderr and bare.stderr.count("Traceback") == 1, bare.stderr
 
 
+def test_a_worker_that_takes_its_time_to_end_is_waited_for(tmp_path):
+    # On a busy machine a worker closes its files, by which the pool notices its end, well before it has an exit code.
+    slow = (
+        "import atexit, os, signal, time\n"
+        "if __name__ != '__main__':\n"
+        "    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "    atexit.register(lambda: (os.closerange(3, 256), time.sleep(0.3)))\n"
+    )
+    bare = script(slow + SWEEP.format(guard="if True:\n", grid=GRID), tmp_path)
+    assert 'below `if __name__ == "__main__":`' in bare.stderr.strip().splitlines()[-1], bare.stderr
+
+
 def test_a_folder_is_loaded_as_its_document_is(tmp_path):
     records = fc.review(fc.Drive("crucial-m4-256gb", set=SMALL), "lba-pass", quick=True)
     folder = tmp_path / "mine"

@@ -171,10 +171,10 @@ class Processes(Engine):
 
     def mend(self, error: BaseException) -> None:
         processes = list((getattr(self.executor, "_processes", None) or {}).values())
-        # Those that were not the first are told to end and have another code.
-        unguarded = any(process.exitcode == UNGUARDED for process in processes)
+        # Only then: a process closes its files, by which its end is noticed, before it has an exit code.
         self.close()
-        if unguarded:
+        # Those that were not the first are told to end and have another code.
+        if any(_exit_code(process) == UNGUARDED for process in processes):
             raise SweepError(
                 "this script runs the sweep again in each of its worker processes, which read it from the beginning: put what is to "
                 'run once below `if __name__ == "__main__":`'
@@ -229,6 +229,16 @@ class _Course:
 def _begin() -> None:
     """Ctrl-C goes to all processes of a terminal; the sweep itself ends its workers."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _exit_code(process: multiprocessing.process.BaseProcess) -> int | None:
+    """What a process that was joined exited with. The pool's thread joins it, too, and whoever of the two is told by the system
+    has not noted it yet when the other is told that there is no such process."""
+    for _ in range(100):
+        if process.exitcode is not None:
+            break
+        time.sleep(0.01)
+    return process.exitcode
 
 
 def _is_loss(error: BaseException) -> bool:
