@@ -94,7 +94,7 @@ type WithoutControl = fn(&mut Evidence);
 const WITHOUT_CONTROL: [(Detector, &str, WithoutControl); 6] = [
     // What is written after a moment's rest is as slow as what was written before it.
     (Detector::SlcCache, "slc_cache_mib", |evidence| {
-        if let [first, again] = &mut evidence.series[..] {
+        if let [.., first, again] = &mut evidence.series[..] {
             let slowest = first.samples.iter().map(|[_, us]| *us).fold(0.0, f64::max);
             again.samples.iter_mut().for_each(|sample| sample[1] = slowest);
         }
@@ -111,8 +111,11 @@ const WITHOUT_CONTROL: [(Detector, &str, WithoutControl); 6] = [
             written.samples.iter_mut().for_each(|sample| sample[0] -= until);
         }
     }),
-    // Without a TRIM a used drive becomes slower yet.
-    (Detector::Trim, "trim", |evidence| scale_last(evidence, 3, 1.5)),
+    // Without a TRIM a used drive becomes slower yet, and what was trimmed is not read.
+    (Detector::Trim, "trim", |evidence| {
+        scale_last(evidence, 5, 1.5);
+        scale_last(evidence, 0, 0.3);
+    }),
     // A drive that was only filled is as fast after a pause as before it.
     (Detector::Collection, "collection_idle", |evidence| {
         for filled in evidence.series.iter_mut().skip(1).take(2) {

@@ -198,7 +198,7 @@ impl Ftl {
     /// Chooses the die's next victim, if there is space to be won, and moves what is valid there.
     pub(super) fn choose_victim(&mut self, die: u32) {
         self.level_wear(die);
-        let folded = self.next_dynamic_fold(die);
+        let folded = if self.has_dead_block(die) { None } else { self.next_dynamic_fold(die) };
         if let Some(block) = folded.or_else(|| self.next_victim(die)) {
             let victim = self.move_out(die, block);
             self.dies[die as usize].victim = Some(victim);

@@ -80,6 +80,11 @@ impl Ftl {
         }
     }
 
+    /// Room for an SLC block is looked for on all dies again: what was valid is not any more.
+    pub(crate) fn retry_slc(&mut self) {
+        self.set_slc_exhausted(false);
+    }
+
     /// Sees to it that a die has an SLC block with room for a row. False when it can have none.
     fn open_slc(&mut self, die: u32) -> bool {
         let Some(slc) = self.slc else {
@@ -127,9 +132,8 @@ impl Ftl {
         }
         // Blocks of which nothing is valid cost nothing to have.
         while self.dies[die as usize].blocks.free_blocks() <= buffer.left_free {
-            let space = &self.dies[die as usize];
-            let (block, valid) = space.blocks.fewest_valid()?;
-            if valid > 0 || space.victim.is_some() {
+            let (block, valid) = self.dies[die as usize].blocks.fewest_valid()?;
+            if valid > 0 {
                 return None;
             }
             self.emptied(die, block, 0);
@@ -144,18 +148,20 @@ impl Ftl {
     /// Takes back the full blocks of which nothing is valid any more. Whether there were any.
     fn recycle_slc(&mut self, die: u32) -> bool {
         let mut some = false;
-        loop {
-            let space = &mut self.dies[die as usize];
-            let Some(slc) = &mut space.slc else {
-                return some;
-            };
-            let dead = slc.full.iter().position(|&block| space.blocks.valid(block) == 0);
-            let Some(block) = dead.and_then(|place| slc.full.remove(place)) else {
-                return some;
-            };
+        while let Some(block) = self.take_dead_slc(die) {
             self.emptied(die, block, 0);
+            self.retry_slc();
             some = true;
         }
+        some
+    }
+
+    /// A full block of which nothing is valid any more.
+    fn take_dead_slc(&mut self, die: u32) -> Option<Block> {
+        let space = &mut self.dies[die as usize];
+        let slc = space.slc.as_mut()?;
+        let dead = slc.full.iter().position(|&block| space.blocks.valid(block) == 0);
+        slc.full.remove(dead?)
     }
 
     /// Chooses an SLC block to fold, or a main block to collect so that there is room for it.
@@ -198,6 +204,13 @@ impl Ftl {
         self.slc?;
         let units = self.shape.units_per_block;
         self.dies[die as usize].next_fold(units, true)
+    }
+
+    /// Whether a main block of a drive with an SLC buffer holds nothing that is valid: it costs less to win back than a block of
+    /// the buffer.
+    pub(super) fn has_dead_block(&self, die: u32) -> bool {
+        let fewest = || self.dies[die as usize].blocks.fewest_valid();
+        self.slc.is_some() && fewest().is_some_and(|(_, valid)| valid == 0)
     }
 
     /// Empties one SLC block, or one other to make room for it. False when there is nothing to win.

@@ -212,6 +212,13 @@ impl Translation {
         }
     }
 
+    /// [`Ftl::retry_slc`].
+    pub(crate) fn retry_slc(&mut self) {
+        if let PageMap(map) = self {
+            map.retry_slc();
+        }
+    }
+
     /// Whether there is an SLC buffer.
     #[inline]
     pub(crate) fn has_slc(&self) -> bool {

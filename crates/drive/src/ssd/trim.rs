@@ -104,6 +104,7 @@ impl Ssd {
         };
         let trim = self.trim;
         units.filter(|&unit| trim.frees(unit)).for_each(|unit| self.ftl.trim(unit));
+        self.ftl.retry_slc();
         self.read_ahead.clear();
         mapped
     }

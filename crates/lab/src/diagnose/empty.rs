@@ -1,4 +1,4 @@
-//! Empties a drive by a TRIM of all of it, and reads whether it is empty.
+//! Empties a drive by a TRIM of all of it, and reads whether it is empty; or reads whether it is so without one.
 //!
 //! What a drive has no data for is not read from the flash, and so it is read sooner than what was written: most of a few
 //! hundred reads anywhere have to be sooner than those of a region that was written, and hardly any of them as late. That
@@ -29,15 +29,37 @@ const LEAST_SOONER: f64 = 0.04;
 /// So large a share of the reads may be late at most.
 const LATE: f64 = 0.005;
 
+fn series(what: &str, samples: Vec<[f64; 2]>) -> Series {
+    Series { what: what.into(), samples }
+}
+
+/// A drive of which nothing but the region was ever written is left as it is; another is emptied.
+pub(super) fn measure_unless_new<T: Target>(
+    probe: &mut Probe<'_, T>,
+    region: Region,
+) -> Result<Vec<Series>, Stopped> {
+    let written = read(probe, region.start, region.bytes)?;
+    let behind = region.start + region.bytes;
+    let rest = read(probe, behind, probe.geometry().bytes() - behind)?;
+    let found = vec![
+        series("no TRIM, as nothing but a region was written", Vec::new()),
+        series("place of a read of 4 KiB in what was written; microseconds", written),
+        series("place of a read of 4 KiB anywhere behind it; microseconds", rest),
+    ];
+    match is_not(&found) {
+        None => Ok(found),
+        Some(_) => measure(probe, region),
+    }
+}
+
 /// Writes nothing.
 pub(super) fn measure<T: Target>(
     probe: &mut Probe<'_, T>,
     region: Region,
 ) -> Result<Vec<Series>, Stopped> {
     let all = probe.geometry().bytes();
-    let series = |what: &str, samples: Vec<[f64; 2]>| Series { what: what.into(), samples };
     let what = "place of a read of 4 KiB in what was written; microseconds";
-    let written = series(what, read(probe, region.bytes)?);
+    let written = series(what, read(probe, region.start, region.bytes)?);
     let mut taken = true;
     let mut start = 0;
     while taken && start < all {
@@ -58,7 +80,7 @@ pub(super) fn measure<T: Target>(
     for rest in RESTS {
         found.truncate(SERIES - 1);
         probe.idle(rest)?;
-        found.push(series(what, read(probe, all)?));
+        found.push(series(what, read(probe, 0, all)?));
         if is_not(&found).is_none() {
             break;
         }
@@ -66,10 +88,14 @@ pub(super) fn measure<T: Target>(
     Ok(found)
 }
 
-/// The soonest of some reads of each of the places in the first bytes of a drive.
-fn read<T: Target>(probe: &mut Probe<'_, T>, bytes: u64) -> Result<Vec<[f64; 2]>, Stopped> {
+/// The soonest of some reads of each of the places in so many bytes of a drive from a first one on.
+pub(super) fn read<T: Target>(
+    probe: &mut Probe<'_, T>,
+    start: u64,
+    bytes: u64,
+) -> Result<Vec<[f64; 2]>, Stopped> {
     let units = (bytes - BEFORE) / UNIT;
-    let places: Vec<u64> = (0..PLACES).map(|_| probe.below(units) * UNIT).collect();
+    let places: Vec<u64> = (0..PLACES).map(|_| start + probe.below(units) * UNIT).collect();
     let mut samples: Vec<[f64; 2]> =
         places.iter().map(|place| [(place + BEFORE) as f64, f64::INFINITY]).collect();
     for _ in 0..ROUNDS {
@@ -81,6 +107,23 @@ fn read<T: Target>(probe: &mut Probe<'_, T>, bytes: u64) -> Result<Vec<[f64; 2]>
     Ok(samples)
 }
 
+/// Whether a quarter of the reads at least are of places that the drive has no data for, by reads of others that were written.
+pub(super) fn forgets_some(written: &Series, maybe: &Series) -> bool {
+    let [written, maybe] = [written, maybe].map(times);
+    !written.is_empty()
+        && !maybe.is_empty()
+        && is_sooner(quantile(&maybe, 0.25), quantile(&written, 0.05))
+}
+
+fn times(series: &Series) -> Vec<f64> {
+    series.samples.iter().map(|[_, us]| *us).collect()
+}
+
+/// Whether a read is sooner by more than chance; what is not a number is sooner than nothing.
+fn is_sooner(us: f64, before: f64) -> bool {
+    (before - us).partial_cmp(&(LEAST_SOONER * before)) == Some(Ordering::Greater)
+}
+
 /// Why the drive is not empty, or is not known to be, by these series.
 pub(super) fn is_not(series: &[Series]) -> Option<String> {
     let [offered, written, after] = series else { return Some("nothing was measured".into()) };
@@ -89,14 +132,12 @@ pub(super) fn is_not(series: &[Series]) -> Option<String> {
             "the drive answers a TRIM with an error: what was written before is not undone".into(),
         );
     }
-    let times = |series: &Series| series.samples.iter().map(|[_, us]| *us).collect::<Vec<f64>>();
     let [written, after] = [written, after].map(times);
     if written.is_empty() || after.is_empty() {
         return Some("nothing was measured".into());
     }
     let (before, sooner) = (quantile(&written, 0.05), quantile(&after, 0.75));
-    // What is not a number is sooner than nothing.
-    if (before - sooner).partial_cmp(&(LEAST_SOONER * before)).is_none_or(Ordering::is_le) {
+    if !is_sooner(sooner, before) {
         return Some(format!(
             "after a TRIM of all of the drive reads take {:.0} us, and {:.0} us of what was written: nothing says that it is empty",
             median(&after),
@@ -131,6 +172,22 @@ mod tests {
         let of = |samples| Series { what: String::new(), samples };
         let reads = |us: &dyn Fn(u64) -> f64| (0..PLACES).map(|at| [at as f64, us(at)]).collect();
         vec![of(vec![[1.0, f64::from(u8::from(taken))]]), of(reads(written)), of(reads(after))]
+    }
+
+    #[test]
+    fn some_is_forgotten_if_a_quarter_is_read_sooner() {
+        let said = |after: &dyn Fn(u64) -> f64| {
+            let made = series(true, &|at| 150.0 + (at % 7) as f64, after);
+            forgets_some(&made[1], &made[2])
+        };
+        assert!(said(&|_| 60.0));
+        assert!(said(&|at| if at % 10 < 3 { 60.0 } else { 150.0 }));
+        assert!(!said(&|at| if at % 10 < 1 { 60.0 } else { 150.0 }));
+        assert!(!said(&|at| 148.0 + (at % 7) as f64));
+        assert!(!said(&|_| f64::NAN));
+        let made = series(true, &|_| 150.0, &|_| 60.0);
+        let none = Series { what: String::new(), samples: Vec::new() };
+        assert!(!forgets_some(&made[1], &none) && !forgets_some(&none, &made[2]));
     }
 
     #[test]

@@ -172,7 +172,7 @@ impl Detector {
             Detector::Kind => kind::measure(probe, region),
             Detector::Row => row::measure(probe, region),
             Detector::WriteBuffer => write_buffer::measure(probe, region),
-            Detector::SlcCache => slc_cache::measure(probe),
+            Detector::SlcCache => slc_cache::measure(probe, region),
             Detector::MapReach => map_reach::measure(probe),
             Detector::Compression => compression::measure(probe),
             Detector::ReadAhead => read_ahead::measure(probe, region),
@@ -210,12 +210,9 @@ impl Options {
             Detector::Row => 30_000.0,
             Detector::Dies => 12_000.0,
             Detector::ReadAhead => 2_400.0,
-            Detector::WriteBuffer
-            | Detector::SlcCache
-            | Detector::Compression
-            | Detector::Trim
-            | Detector::Collection => 0.0,
-            Detector::Spare => 10_000.0,
+            Detector::WriteBuffer | Detector::Compression | Detector::Collection => 0.0,
+            Detector::Trim => 5_000.0,
+            Detector::SlcCache | Detector::Spare => 10_000.0,
             // At some thirty spans twice, with what warms the map.
             Detector::MapReach => 1_400_000.0,
         };
@@ -224,7 +221,9 @@ impl Options {
             Detector::Compression => 1.0,
             Detector::ReadAhead | Detector::Spare | Detector::Trim => 4.0,
             Detector::WriteBuffer => 2.0,
-            Detector::SlcCache | Detector::MapReach => 60.0,
+            // The second minute is for a TRIM that acts late.
+            Detector::SlcCache => 124.0,
+            Detector::MapReach => 60.0,
             Detector::Collection => collection::RESTS_S,
         };
         let of = |detector| reads(detector) * 1e-4 + rests(detector);

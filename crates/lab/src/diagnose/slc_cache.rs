@@ -6,11 +6,17 @@
 //! When a full cache is folded, either every piece becomes slower, or a few become much slower: the drive pauses while it
 //! empties blocks. Pauses that a drive makes all along start early. Those of a full cache start only after a time without
 //! any that is much longer than the time from one to the next.
+//!
+//! A drive that holds data collects while it is written, and its cache may have fewer blocks: where it becomes slower says
+//! nothing of the cache then. So one that was written before is emptied first, and nothing is said of one that is not
+//! empty after it (`empty.rs`).
 
 use fourcorners_drive::{Geometry, Nanos, Target};
 use fourcorners_record::diagnosis::{Finding, Series};
 
+use super::empty;
 use super::probe::{Probe, Stopped};
+use super::region::Region;
 use super::statistics::{change, mean, quantile, variation};
 
 /// A drive at rest for so long has emptied its cache.
@@ -61,13 +67,20 @@ fn piece(geometry: Geometry) -> u64 {
     (geometry.bytes() / 3 / PIECES / BLOCK).max(1) * BLOCK
 }
 
-pub(super) fn measure<T: Target>(probe: &mut Probe<'_, T>) -> Result<Vec<Series>, Stopped> {
+pub(super) fn measure<T: Target>(
+    probe: &mut Probe<'_, T>,
+    region: Region,
+) -> Result<Vec<Series>, Stopped> {
     let geometry = probe.geometry();
     let piece = piece(geometry);
     if bytes(geometry) > geometry.bytes() {
         return Err(Stopped::Lacks("the target is too small".into()));
     }
     probe.flush()?;
+    let mut series = empty::measure_unless_new(probe, region)?;
+    if empty::is_not(&series).is_some() {
+        return Ok(series);
+    }
     // What was written before has to leave the cache.
     probe.idle(REST)?;
     let mut written = |start: u64, pieces: u64, what: &str| {
@@ -78,15 +91,22 @@ pub(super) fn measure<T: Target>(probe: &mut Probe<'_, T>) -> Result<Vec<Series>
         probe.idle(MOMENT)?;
         Ok(series)
     };
-    Ok(vec![
-        written(0, PIECES, "bytes written in order; microseconds of the last of them")?,
-        written(PIECES * piece, AGAIN, "the same after a moment's rest")?,
-    ])
+    series.push(written(0, PIECES, "bytes written in order; microseconds of the last of them")?);
+    series.push(written(PIECES * piece, AGAIN, "the same after a moment's rest")?);
+    Ok(series)
 }
 
 pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
     const KEY: &str = "slc_cache_mib";
-    let [Series { samples, .. }, again] = series else {
+    if series.len() == 2 {
+        let reason = "an earlier version measured it, and did not look whether the drive was empty";
+        return vec![Finding::undetermined(KEY, reason)];
+    }
+    let (emptied, written) = series.split_at(series.len().min(empty::SERIES));
+    if let Some(why) = empty::is_not(emptied) {
+        return vec![Finding::undetermined(KEY, why)];
+    }
+    let [Series { samples, .. }, again] = written else {
         return vec![Finding::undetermined(KEY, "nothing was measured")];
     };
     let Some(piece) = samples.first().map(|[bytes, _]| *bytes).filter(|bytes| *bytes >= 1.0) else {
@@ -139,8 +159,12 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
     let end = (first + end) as f64;
     let begins = mean(&samples.iter().take(2).map(|[_, us]| *us).collect::<Vec<f64>>());
     let (how, buffered, size) = if in_pauses {
-        // The first of them is in the piece in which the cache is full; how many are in a hundred pieces is chance.
-        (", in pauses that there were none of before", 0.0, end + 0.5)
+        // The first of them is in the piece in which the cache is full, or once the buffer is, too; what went into it at first
+        // tells how much that is, as how many pauses are in a hundred pieces is chance.
+        let first =
+            samples.iter().map(|[_, us]| us / before).take_while(|part| *part < LINK_LIMITS);
+        let absorbed: f64 = first.map(|part| 1.0 - part).sum();
+        (", in pauses that there were none of before", absorbed.min(end), end + 0.5)
     } else if begins > LINK_LIMITS * before {
         // Where the link limits, the buffer is empty when the cache is full, and takes some at the higher rate then.
         ("", buffered, end - buffered)
@@ -197,21 +221,23 @@ fn in_each_piece(times: &[f64]) -> End {
     }
 }
 
-/// Where pauses begin that there are none of before.
+/// Where pauses begin that there are none of before, and that make the drive slower. Longer ones may begin as long after
+/// those as those after the first piece: what they cost is another matter.
 fn in_pauses(times: &[f64]) -> Option<usize> {
-    let mut longest = 0.0_f64;
+    let (mut longest, mut begin) = (0.0_f64, Vec::<usize>::new());
     for (first, us) in times.iter().enumerate() {
         let is_pause = |us: f64| us > PAUSE * longest;
-        if first >= LEAST_PIECES && is_pause(*us) {
-            let (before, after) = times.split_at(first);
-            let drop = 1.0 - mean(before) / mean(after);
-            if drop >= LEAST_DROP && begins(first, after, is_pause) {
-                return Some(first);
-            }
+        let without = first - begin.last().unwrap_or(&0);
+        if first >= LEAST_PIECES && is_pause(*us) && begins(without, &times[first..], is_pause) {
+            begin.push(first);
         }
         longest = longest.max(*us);
     }
-    None
+    let ends = begin.iter().copied().skip(1).chain([times.len()]);
+    let slower = |&(first, end): &(usize, usize)| {
+        1.0 - mean(&times[..first]) / mean(&times[first..end]) >= LEAST_DROP
+    };
+    begin.iter().copied().zip(ends).find(slower).map(|(first, _)| first)
 }
 
 /// Whether the first of these times is the first pause of many; `without` is the number of pieces before it.
@@ -260,6 +286,18 @@ mod tests {
     }
 
     #[test]
+    fn short_pauses_that_cost_little_are_not_the_end() {
+        // As erases in a cache, or some that cost as much as those behind it.
+        let both = |short_us: f64| -> Vec<f64> {
+            let long = pieces(|at| at >= 128 && at % 16 < 2);
+            let short = |at: usize| if at >= 64 && at % 12 == 0 { short_us } else { 0.0 };
+            (0..).zip(long).map(|(at, us)| us + short(at)).collect()
+        };
+        assert_eq!(in_pauses(&both(1_000.0)), Some(128));
+        assert_eq!(in_pauses(&both(10_000.0)), Some(72));
+    }
+
+    #[test]
     fn pauses_by_chance_seldom_seem_to_begin() {
         let of = |seed: u64, share: f64| {
             let mut random = Random(seed);
@@ -275,14 +313,41 @@ mod tests {
     }
 
     /// A drive that takes 1 MiB a piece, with pauses in those that `is_pause` accepts, and again after a moment's rest.
-    fn found(is_pause: impl Fn(usize) -> bool, again: impl Fn(usize) -> bool) -> Finding {
+    fn written(is_pause: impl Fn(usize) -> bool, again: impl Fn(usize) -> bool) -> [Series; 2] {
         let series = |times: Vec<f64>| Series {
             what: String::new(),
             samples: (1..).map(|at| f64::from(at << 20)).zip(times).map(|it| it.into()).collect(),
         };
         let mut again = pieces(again);
         again.truncate(AGAIN as usize);
-        estimate(&[series(pieces(is_pause)), series(again)]).remove(0)
+        [series(pieces(is_pause)), series(again)]
+    }
+
+    /// What is said of it if it was empty before.
+    fn found(is_pause: impl Fn(usize) -> bool, again: impl Fn(usize) -> bool) -> Finding {
+        estimate(&[&empty::emptied()[..], &written(is_pause, again)].concat()).remove(0)
+    }
+
+    #[test]
+    fn of_a_drive_that_is_not_empty_nothing_is_said() {
+        let folded = |at: usize| at >= 128 && at % 16 < 2;
+        let as_before = |at: usize| at % 16 < 2;
+        assert!(found(folded, as_before).determined().is_some());
+        let written = written(folded, as_before);
+        let mut holds_data = empty::emptied();
+        for sample in &mut holds_data[2].samples {
+            sample[1] = 150.0;
+        }
+        for emptied in [&holds_data[..], &holds_data[..2], &[]] {
+            let found = estimate(&[emptied, &written].concat()).remove(0);
+            assert_eq!(found.determined(), None, "{}", found.reason);
+        }
+        let holds_data = estimate(&holds_data).remove(0);
+        assert!(
+            holds_data.reason.contains("nothing says that it is empty"),
+            "{}",
+            holds_data.reason
+        );
     }
 
     #[test]

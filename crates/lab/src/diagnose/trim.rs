@@ -2,12 +2,15 @@
 //!
 //! The drive is filled in order, and its lower half written at random until all of it is used. Then the lower half is
 //! written at random twice more: the upper half is trimmed before the second time and not before the first, which is one
-//! control. The other is the drive when it was only filled: a TRIM can win nothing back where nothing was lost, and that
-//! it did nothing is then not said.
+//! control. Another is the drive when it was only filled: a TRIM can win nothing back where nothing was lost, and that
+//! it did nothing is then not said. And what was trimmed is read: of what a drive has no data for it is sooner than of what was
+//! written (`empty.rs`). A drive that does not forget is not made faster by a TRIM but by a pause, or by chance, and one that does
+//! and is no faster may have a cache that costs as much as it wins: of either nothing is said.
 
 use fourcorners_drive::{Geometry, Nanos, Target};
 use fourcorners_record::diagnosis::{Finding, Series};
 
+use super::empty::{self, forgets_some};
 use super::probe::{Probe, Stopped, part};
 use super::region::UNIT;
 use super::statistics::{capped_mean, median};
@@ -103,7 +106,11 @@ pub(super) fn measure<T: Target>(probe: &mut Probe<'_, T>) -> Result<Vec<Series>
     let with = at_random(probe, EACH_ARM, "the same after a TRIM of the upper half")?;
     let alone = series("place of a read of 4 KiB; microseconds", alone);
     let beside = series("place of a read of 4 KiB beside a TRIM; microseconds", beside);
-    Ok(vec![offered, used, without, with, alone, beside])
+    let what = "place of a read of 4 KiB in what was written; microseconds";
+    let written = series(what, empty::read(probe, 0, half)?);
+    let what = "place of a read of 4 KiB in what was trimmed; microseconds";
+    let trimmed = series(what, empty::read(probe, half, half)?);
+    Ok(vec![offered, used, without, with, alone, beside, written, trimmed])
 }
 
 pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
@@ -111,7 +118,7 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
         |reason: &str| [WORKS, HOLDS_UP].map(|key| Finding::undetermined(key, reason)).to_vec();
     let takes_none =
         |it: &Series| it.samples.iter().all(|[tried, taken]| *tried == 1.0 && *taken == 0.0);
-    let (used, without, with, alone, beside) = match series {
+    let (used, without, with, alone, beside, forgets) = match series {
         [offered] if !offered.samples.is_empty() && takes_none(offered) => {
             let reason = "the drive answers a TRIM with an error";
             return vec![
@@ -119,7 +126,12 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
                 Finding::undetermined(HOLDS_UP, reason),
             ];
         }
-        [_, used, without, with, alone, beside] => (used, without, with, alone, beside),
+        [_, used, without, with, alone, beside, written, trimmed] => {
+            (used, without, with, alone, beside, forgets_some(written, trimmed))
+        }
+        [_, _, _, _, _, _] => {
+            return both("an earlier version measured it, and did not read what was trimmed");
+        }
         _ => return both("nothing was measured"),
     };
     let times = |series: &Series| series.samples.iter().map(|[_, us]| *us).collect::<Vec<f64>>();
@@ -134,7 +146,7 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
     if ![filled.us, without.us, with.us, alone, beside].iter().all(|us| *us > 0.0) {
         return both("nothing was measured");
     }
-    vec![works(filled, without, with), holds_up(alone, beside)]
+    vec![works([filled, without, with], forgets), holds_up(alone, beside)]
 }
 
 /// What pieces that were written at random take.
@@ -159,8 +171,9 @@ impl Arm {
     }
 }
 
-/// By a piece written at random to a drive that was filled and no more, to a used one, and after a TRIM.
-fn works(filled: Arm, without: Arm, with: Arm) -> Finding {
+/// By a piece written at random to a drive that was filled and no more, to a used one, and after a TRIM; and whether what was
+/// trimmed is read as what holds no data is.
+fn works([filled, without, with]: [Arm; 3], forgets: bool) -> Finding {
     let ((gain, unsure), (lost, lost_unsure)) = (without.over(with), without.over(filled));
     let reason = format!(
         "a used drive writes {gain:.2} times as fast after a TRIM of half of it, and one that was only filled {lost:.2} times"
@@ -168,12 +181,20 @@ fn works(filled: Arm, without: Arm, with: Arm) -> Finding {
     let won = (without.us - with.us) / (without.us - filled.us);
     let is_enough = lost < LEAST_LOST || won >= LEAST_WON;
     match gain {
-        _ if gain >= LEAST_GAIN.max(1.0 + unsure) && is_enough => {
+        _ if gain >= LEAST_GAIN.max(1.0 + unsure) && is_enough && forgets => {
             Finding::class(WORKS, "works", reason)
         }
+        _ if gain >= LEAST_GAIN.max(1.0 + unsure) && is_enough => Finding::undetermined(
+            WORKS,
+            format!("{reason}, but what was trimmed is read as late as what was written"),
+        ),
         _ if lost < LEAST_LOST => {
             Finding::undetermined(WORKS, format!("{reason}: there is too little to win back"))
         }
+        _ if forgets => Finding::undetermined(
+            WORKS,
+            format!("{reason}, but what was trimmed is read sooner than what was written"),
+        ),
         _ if (1.0 / NO_GAIN..NO_GAIN).contains(&gain) && gain + unsure < lost - lost_unsure => {
             Finding::class(WORKS, "does nothing", reason)
         }
@@ -199,9 +220,24 @@ fn holds_up(alone: f64, beside: f64) -> Finding {
 mod tests {
     use super::*;
 
+    fn found(us: [f64; 3], error: f64, forgets: bool) -> Option<String> {
+        works(us.map(|us| Arm { us, error }), forgets).as_class().map(String::from)
+    }
+
+    /// What is said where reads do not contradict it.
     fn said(us: [f64; 3], error: f64) -> Option<String> {
-        let [filled, without, with] = us.map(|us| Arm { us, error });
-        works(filled, without, with).as_class().map(String::from)
+        let [remembering, forgetting] = [false, true].map(|forgets| found(us, error, forgets));
+        assert!(remembering.is_none() || forgetting.is_none(), "both are said of {us:?}");
+        remembering.or(forgetting)
+    }
+
+    #[test]
+    fn reads_of_what_was_trimmed_have_to_say_the_same() {
+        let (faster, no_faster) = ([100.0, 300.0, 120.0], [100.0, 300.0, 300.0]);
+        assert_eq!(found(faster, 0.01, true), Some("works".into()));
+        assert_eq!(found(faster, 0.01, false), None);
+        assert_eq!(found(no_faster, 0.01, false), Some("does nothing".into()));
+        assert_eq!(found(no_faster, 0.01, true), None);
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub(super) fn charts(diagnosis: &Diagnosis, evidence: &Evidence) -> Vec<Chart> {
         ("dies", [places, both]) => vec![pairs(diagnosis, places, both)],
         ("read-ahead", [ahead, behind]) => vec![third_reads(ahead, behind)],
         ("write-buffer", [trials @ .., _]) => vec![waits(trials)],
-        ("slc-cache", [first, again]) => {
+        ("slc-cache", [_, _, _, first, again]) => {
             vec![rates(
                 "SLC cache",
                 "in order",
@@ -55,7 +55,7 @@ pub(super) fn charts(diagnosis: &Diagnosis, evidence: &Evidence) -> Vec<Chart> {
                 &[("filled in order before", written)],
             )]
         }
-        ("trim", [_, used, without, with, alone, beside]) => vec![
+        ("trim", [_, used, without, with, alone, beside, _, _]) => vec![
             rates(
                 "TRIM",
                 "at random",
@@ -447,7 +447,9 @@ mod tests {
     fn rates_are_of_pieces_and_compression_of_the_last_rounds() {
         let piece = 1e6;
         let written = vec![[piece, 2_000.0], [2.0 * piece, 10_000.0]];
-        let chart = of("slc-cache", vec![written.clone(), written]);
+        let emptied = [Vec::new(), Vec::new(), Vec::new()];
+        let of_cache = emptied.into_iter().chain([written.clone(), written]);
+        let chart = of("slc-cache", of_cache.collect());
         assert_eq!(points(&chart[0]).iter().map(|it| it.1).collect::<Vec<f64>>(), [500.0, 100.0]);
         let round = |us: f64| vec![[0.0, us], [50.0, us / 2.0]];
         let rounds = [1.0, 1.0, 1.0, 1e4, 1e4, 1e4].map(round).into_iter().chain([Vec::new()]);

@@ -83,6 +83,59 @@ fn what_was_trimmed_is_used_again() {
     check(&drive);
 }
 
+/// A drive that was written at random and is trimmed then.
+fn used_and_trimmed(profile: &SsdConfig, trimmed: bool) -> Ssd {
+    let mut drive = make(profile);
+    fill(&mut drive);
+    let sectors = drive.geometry().sectors;
+    overwrite(&mut drive, &mut Random(1), sectors / 8, sectors / 8);
+    pause(&mut drive, 1e9);
+    overwrite(&mut drive, &mut Random(2), sectors / 8, sectors / 16);
+    if trimmed {
+        let all = Io::trim(Lba(0), sectors as u32);
+        closed_loop(&mut drive, 1, times(1, |_| all));
+    }
+    pause(&mut drive, 1e9);
+    check(&drive);
+    drive
+}
+
+#[test]
+fn what_was_trimmed_is_used_again_by_a_drive_that_was_written_at_random() {
+    let mut slc = dynamic_buffer();
+    slc.dynamic_mib = Some(40);
+    let profile = profile(Some(slc));
+    let new = burst(&mut make(&profile), 0);
+    let mut drive = used_and_trimmed(&profile, true);
+    let again = burst(&mut drive, 0);
+    assert!(again + SLC_BLOCKS >= new, "{again} units, new {new}");
+    check(&drive);
+    // Control: of a drive that is as full as before there is no free block for it.
+    let full = burst(&mut used_and_trimmed(&profile, false), 0);
+    assert!(full < new / 2, "{full} units, new {new}");
+}
+
+/// Blocks of which nothing is valid are won back before a block of the buffer is folded for its space.
+#[test]
+fn nothing_is_moved_while_there_are_blocks_that_hold_nothing() {
+    let mut slc = dynamic_buffer();
+    slc.dynamic_mib = Some(40);
+    let profile = profile(Some(slc));
+    let mut drive = used_and_trimmed(&profile, true);
+    let before = drive.counters().moved_units;
+    // The buffer, and two thirds of the drive behind it.
+    write(&mut drive, 0, 33 * DIES * ROWS * ROW);
+    let moved = drive.counters().moved_units - before;
+    assert!(moved <= 2 * SLC_BLOCKS, "{moved} units were moved");
+    // Control: of a drive that is full there are no such blocks.
+    let mut drive = used_and_trimmed(&profile, false);
+    let before = drive.counters().moved_units;
+    write(&mut drive, 0, 33 * DIES * ROWS * ROW);
+    let moved = drive.counters().moved_units - before;
+    assert!(moved > 10 * SLC_BLOCKS, "{moved} units were moved");
+    check(&drive);
+}
+
 /// Blocks of the buffer are what collection wins most from: user data always fits.
 #[test]
 fn a_drive_without_a_pause_can_be_filled_and_overwritten() {

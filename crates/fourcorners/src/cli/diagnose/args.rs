@@ -18,7 +18,7 @@ use super::super::args::TargetArgs;
   dies          dies that data in order lies on, and the channels that they share; needs the same
   read-ahead    whether what is read in order is fetched before it is asked for; needs the same
   write-buffer  where writes wait for the flash; a fiftieth of the drive at most
-  slc-cache     flash with one bit a cell that takes writes first; two fifths of the drive
+  slc-cache     flash with one bit a cell that takes writes first; TRIMs all of a drive that holds data; two fifths of the drive
   map-reach     how much of the drive the map in its memory reaches; all of the drive
   compression   whether less is stored of data that compresses; a ninth of the drive, 2.2 GB at least
   spare         how much a full drive takes at random before it collects; TRIMs all of it first; 4.4 times the drive at most

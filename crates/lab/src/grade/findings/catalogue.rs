@@ -70,7 +70,7 @@ fn row(name: &str, noise: Noise) -> Option<CatalogueRow> {
     let options = Options { detectors: detectors(), seed: 1, noise };
     let found = diagnose(&mut Drive::from_profile(&profile), name, &options, &mut |_| true);
     let cells = found.findings.iter().map(|finding| {
-        let (truth, told) = truth::of(&profile, &finding.key);
+        let (truth, told) = truth::of(&profile, &finding.key, false);
         let grade = match truth::grade(finding, &truth).0 {
             Grade::Right if told == Told::No => Grade::Wrong,
             grade => grade,

@@ -130,15 +130,22 @@ pub fn tally(
         for finding in reading(evidence) {
             let Some(name) = used::name(&finding.key, *state) else { continue };
             let used = *state == State::Used;
-            tally.findings.entry(name).or_default().add((drawn, used), &finding, noise);
+            let of = tally.findings.entry(name).or_default();
+            of.add((drawn, used), evidence, &finding, noise);
         }
     }
     tally
 }
 
 impl OfProperty {
-    fn add(&mut self, (drawn, used): (&Drawn, bool), finding: &Finding, noise: Noise) {
-        let (truth, told) = truth::of(&drawn.profile, &finding.key);
+    fn add(
+        &mut self,
+        (drawn, used): (&Drawn, bool),
+        ran: &[Evidence],
+        finding: &Finding,
+        noise: Noise,
+    ) {
+        let (truth, told) = truth::of(&drawn.profile, &finding.key, used);
         let (grade, inside) = truth::grade(finding, &truth);
         self.drives += 1;
         self.identifiable += usize::from(told == Told::Yes);
@@ -149,7 +156,7 @@ impl OfProperty {
             (Grade::Undetermined, Told::Yes) => {
                 self.undetermined += 1;
                 if self.missed.len() < SHOWN {
-                    self.missed.push(shown::mistake((drawn, used), finding, &truth, noise));
+                    self.missed.push(shown::mistake((drawn, used), ran, finding, &truth, noise));
                 }
             }
             (Grade::Undetermined, _) | (Grade::Right, Told::Perhaps) => {}
@@ -158,7 +165,7 @@ impl OfProperty {
                 self.wrong += 1;
                 self.lucky += usize::from(grade == Grade::Right);
                 if self.worst.len() < SHOWN {
-                    self.worst.push(shown::mistake((drawn, used), finding, &truth, noise));
+                    self.worst.push(shown::mistake((drawn, used), ran, finding, &truth, noise));
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::diagnose::{Detector, Finding, Noise, Standing, Value};
+use crate::diagnose::{Detector, Evidence, Finding, Noise, Standing, Value};
 use crate::validate::catalogue_hash;
 
 use super::catalogue::{CatalogueCell, CatalogueRow, detectors};
@@ -20,19 +20,18 @@ pub(super) fn value(finding: &Finding) -> String {
     }
 }
 
-/// What repeats a mistake, and what it is.
+/// What repeats a mistake, and what it is. `ran` is what was measured, as each detector leaves the drive otherwise than it was.
 pub(super) fn mistake(
     (drawn, used): (&Drawn, bool),
+    ran: &[Evidence],
     finding: &Finding,
     truth: &Truth,
     noise: Noise,
 ) -> String {
     let detector = Detector::ALL.iter().find(|it| it.keys().contains(&finding.key.as_str()));
-    // The kind is looked for first in either case: what is no SSD has no flash.
-    let only = match detector {
-        Some(Detector::Kind) | None => "kind".into(),
-        Some(other) => format!("kind,{}", other.name()),
-    };
+    let last = ran.iter().position(|by| detector.is_some_and(|it| it.name() == by.detector));
+    let names = ran.iter().take(last.map_or(ran.len(), |last| last + 1));
+    let only = names.map(|by| by.detector.as_str()).collect::<Vec<&str>>().join(",");
     let found = match finding.standing {
         Standing::Undetermined => format!("undetermined ({})", finding.reason),
         _ => value(finding),
@@ -171,11 +170,11 @@ undetermined and the reason is given.
 | `dies` | dies that data written in order lies on in turn (`dies`), the channels that they share (`channels`), and after how much it comes back to the same die (`stripe_bytes`) | two reads at once take longer if both are of one die: at which distances they do, is the pattern | nothing more |
 | `read-ahead` | whether reads in order are fetched before they are asked for (`read_ahead`) | the third of three reads in order is faster than the third of three backwards | nothing more |
 | `write-buffer` | KiB that a drive at rest takes before writes wait | writes in order stop until the first program operation ends | a fiftieth of the drive |
-| `slc-cache` | MiB that are written faster than the rest | the rate of writes in order drops, or pauses begin that there were none of before, and it is not back after a moment's rest | two fifths of the drive |
+| `slc-cache` | MiB that are written faster than the rest | the rate of writes in order drops, or pauses begin that there were none of before, and it is not back after a moment's rest; a drive that holds data is emptied by a TRIM of all of it first | two fifths of the drive |
 | `map-reach` | GiB that the map in the drive's memory reaches | random reads are slower in a span beyond that | all of the drive |
 | `compression` | whether less is stored of data that compresses (`compression`), and how many times less at most (`compression_ratio`) | writes in order of eleven compressibilities go at rates that rise with it, below the rate of the link | a ninth of the drive, 2.2 GB at least |
 | `spare` | percent of its space that a full drive can be written at random before it collects (`spare_percent`) | emptied by a TRIM of all of it, filled in order and then written at random, the rate falls; twice | 4.4 times the drive at most |
-| `trim` | whether a TRIM works, does nothing or is not offered (`trim`), and whether reads wait for one (`trim_holds_up_reads`) | a used drive writes faster at random after a TRIM of half of it; reads are sent right after TRIMs | 2.7 times the drive |
+| `trim` | whether a TRIM works, does nothing or is not offered (`trim`), and whether reads wait for one (`trim_holds_up_reads`) | a used drive writes faster at random after a TRIM of half of it, and what was trimmed is read sooner than what was written; reads are sent right after TRIMs | 2.7 times the drive |
 | `collection` | whether it wins back space in pauses (`collection_idle`), and whether writes stall for it (`collection_pacing`: paced, stalls) | a used drive writes faster at random after a pause, and one that was only filled does not; the longest waits of writes, in programs | 3.5 times the drive at most |
 
 Without options `kind`, `row`, `dies`, `read-ahead` and `write-buffer` are run, which write a twentieth of the drive at most.
@@ -189,20 +188,21 @@ not fit is undetermined, but agreement with drawn drives is no proof for hardwar
 what is quicker is no SSD for certain, and only its dies are said; memory further away, as behind a network, counts as one. A buffer is seen
 only if the link fills it before the first page is programmed; the figure is the profile's `buffer.write_kib` without the rows that are
 being filled. A cache is seen only if the link is not what limits, and nothing excludes one that is larger than what was written. One that is emptied in pauses
-as far apart as it is large, or half of that, is not told from a drive that pauses all along. These grades are of new drives. Of
-23 drawn drives that had been filled and written at random before, the size was wrong in six cases; one of the six has no cache. A
+as far apart as it is large, or half of that, is not told from a drive that pauses all along. A drive that holds data has another
+cache, or seems to: it is emptied by a TRIM first, and of one that is not empty then, or whose reads do not tell, nothing is said. A
 border of pages is seen only if a page takes longer from the flash than 4 KiB take over the link. Dies are those that read by
 themselves: planes that do count as dies, and of dies that always work together one is seen. A stripe of more than 16 MiB is not looked
 for. Channels are seen only if a page takes longer over their wires than the rest of a read (of a model's drive, than the flash takes to
 read it). Compression is seen only where the flash limits data that does not compress, and its ratio is a bound where the link limits
 data that does; data that repeats one byte is judged apart. A TRIM is said to do nothing only if the drive was faster when it was just
-filled: otherwise there is nothing to win back. A drive that takes part of a TRIM, or a while to act on it, counts as one on which it
-works; so does any that becomes faster by a twentieth. What is spare is the over-provisioning without the blocks that are kept open or
+filled: otherwise there is nothing to win back. Reads of what was trimmed have to agree: of a drive that forgets it and is no faster,
+as one that folds its cache in the foreground may be, nothing is said, nor of one that is faster and reads it as late as before. A drive
+that takes part of a TRIM, or a while to act on it, counts as one on which it works; so does any that becomes faster by a twentieth. What is spare is the over-provisioning without the blocks that are kept open or
 free, and with the blocks that an SLC cache has of its own; it is seen only if collection makes the drive slower. It is said only of a
 drive that a TRIM empties: reads of nothing have to be sooner than those of the flash. A drive whose TRIMs do nothing, free a part or
 act later than a minute is undetermined, and so is one that shows another figure the second time. Data that lies in free blocks with one
-bit a cell takes more of it, and how much does depends on what was written before: drives with such a cache are not graded for it, nor
-those where a block of each die is more than half a point and a twentieth of it. That a drive collects in pauses is seen only if
+bit a cell takes more of it, and how much does depends on what was written before: drives where that and a block of each die are more
+than half a point and a twentieth of it are not graded. That a drive collects in pauses is seen only if
 collection makes it slower and what it wins shows in a thirty-second of the drive, and that it does not is said only of a drive that has
 something to win. A cache that is emptied in pauses hides both: of a drive that is faster after a pause also when it was just filled,
 nothing is said. After how long it begins is not said. Paced are writes that wait for ten programs at most; a flush has to wait for the

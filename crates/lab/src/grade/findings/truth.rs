@@ -88,8 +88,9 @@ impl Told {
     }
 }
 
-/// The truth of a property, and whether the times of the drive can tell it by the closed forms below.
-pub(super) fn of(profile: &Profile, key: &str) -> (Truth, Told) {
+/// The truth of a property, and whether the times of the drive can tell it by the closed forms below. Of one that was `used`
+/// before, nothing is told that needs an empty drive unless a TRIM leaves it empty.
+pub(super) fn of(profile: &Profile, key: &str, used: bool) -> (Truth, Told) {
     let Model::Ssd(ssd) = &profile.model else {
         return match key {
             "kind" => (Truth::Class("disk"), Told::Yes),
@@ -99,7 +100,7 @@ pub(super) fn of(profile: &Profile, key: &str) -> (Truth, Told) {
     let (truth, told) = match key {
         "dies" | "channels" | "stripe_bytes" => return dies::of(ssd, key),
         "kind" => (Truth::Class("ssd"), Told::Yes),
-        "slc_cache_mib" => slc(ssd),
+        "slc_cache_mib" => slc(ssd, used),
         "compression" => compression(ssd),
         "spare_percent" => spare(ssd),
         "trim" => trim(ssd),
@@ -191,8 +192,9 @@ fn write_buffer(ssd: &SsdConfig) -> (Truth, bool) {
     (Truth::Number(bytes / 1024.0, 0.0), told)
 }
 
-/// Nothing excludes a cache that is never seen: without one nothing can be told.
-fn slc(ssd: &SsdConfig) -> (Truth, Told) {
+/// Nothing excludes a cache that is never seen: without one nothing can be told. It is told of a drive that is empty and whose
+/// reads say so.
+fn slc(ssd: &SsdConfig, used: bool) -> (Truth, Told) {
     let Some(slc) = &ssd.slc_buffer else { return (Truth::None, Told::No) };
     let mib = slc.most_bytes(ssd) as f64 / f64::from(1 << 20);
     // The drive becomes slower where it ends, by more than the detector calls a drop.
@@ -200,7 +202,9 @@ fn slc(ssd: &SsdConfig) -> (Truth, Told) {
     let [fast, slow] = rates::before_and_behind_cache_mb_per_s(ssd);
     let [least, most] =
         [waits_to_fold(ssd) * slow, slow].map(|slow| fast.min(link) / slow.min(link));
-    (Truth::Number(mib, 0.05), Told::is_more(most.min(least), most.max(least), 1.0 / 0.85))
+    let drops = Told::is_more(most.min(least), most.max(least), 1.0 / 0.85);
+    let is_empty = if used { empties(ssd) } else { shows_nothing(ssd) };
+    (Truth::Number(mib, 0.05), drops.and(is_empty.into()))
 }
 
 /// The share of the closed form's rate that is left of writes behind a cache at least: of a cache that is folded, reads of a
@@ -284,7 +288,7 @@ fn spare(ssd: &SsdConfig) -> (Truth, Told) {
     // Half a point, or a twentieth of it.
     let tolerance = (0.005 / share).max(0.05);
     let block = ssd.raw_bytes() as f64 / f64::from(ssd.nand.blocks_per_plane) / user;
-    if block.max(in_free_blocks) > tolerance * share {
+    if block + in_free_blocks > tolerance * share {
         return (Truth::Open, Told::Perhaps);
     }
     let [evenly, unevenly] = [1.0, 2.0].map(|uneven| rates::fall_at_collection(ssd, share, uneven));
@@ -295,16 +299,20 @@ fn spare(ssd: &SsdConfig) -> (Truth, Told) {
     (Truth::Number(100.0 * share, tolerance), told)
 }
 
-/// Whether a TRIM leaves nothing of a drive, and its reads say so: those of nothing spare the array and the bus, as far as the
-/// link does not take as long in the meantime.
+/// Whether reads of nothing say so: they spare the array and the bus, as far as the link does not take as long in the meantime.
+fn shows_nothing(ssd: &SsdConfig) -> bool {
+    let flash_us = rates::array_us(ssd) + f64::from(ssd.nand.page_bytes) / ssd.nand.bus_mb_per_s;
+    ssd.nand.reads_unwritten != Some(true) && flash_us > 0.1 * rates::read_us(ssd)
+}
+
+/// Whether a TRIM leaves nothing of a drive, and its reads say so.
 fn empties(ssd: &SsdConfig) -> bool {
     let trim = &ssd.trim;
     let frees_all = trim.supported
         && trim.mode != Some(TrimMode::Ignored)
         && trim.partial_percent.is_none_or(|percent| percent == 100.0)
         && trim.deferred_s.is_none_or(|seconds| seconds < 60.0);
-    let flash_us = rates::array_us(ssd) + f64::from(ssd.nand.page_bytes) / ssd.nand.bus_mb_per_s;
-    frees_all && ssd.nand.reads_unwritten != Some(true) && flash_us > 0.1 * rates::read_us(ssd)
+    frees_all && shows_nothing(ssd)
 }
 
 /// A TRIM of half of the drive has to make it faster, if it works; and that it does not, is told where a drive that was only
@@ -328,7 +336,7 @@ fn trim(ssd: &SsdConfig) -> (Truth, Told) {
     let (low, high) =
         (of.iter().copied().fold(f64::INFINITY, f64::min), of.iter().copied().fold(0.0, f64::max));
     let told = Told::is_more(low / KNOWN_TO, high * KNOWN_TO, least);
-    (Truth::Class(class), told)
+    (Truth::Class(class), told.and(shows_nothing(ssd).into()))
 }
 
 /// A read waits for as long as the controller is at work on a TRIM, or the drive on nothing else. Where not all of the map is

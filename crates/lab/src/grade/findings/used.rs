@@ -1,8 +1,8 @@
 //! The states in which drawn drives are diagnosed: new, used, and with collection drawn.
 //!
 //! Drives that were used before somebody wants to know what is inside are the usual case. What a detector finds must not
-//! depend on it, where it empties the drive first. Those that write all of a drive at random are run once more, on the same
-//! drive after it was filled and written at random by once to twice its size.
+//! depend on it, where it empties the drive first. The detectors that do are run once more, on the same drive after it was
+//! filled and written at random by once to twice its size.
 //!
 //! When a drive collects is drawn apart (`population.rs`): of drives that stall, what other detectors find is another matter.
 
@@ -17,10 +17,8 @@ use crate::drive::{Drive, OnTarget};
 
 use super::{Drawn, Graded};
 
-/// What is looked for on used drives, with what it needs.
-const DETECTORS: [Detector; 2] = [Detector::Kind, Detector::Spare];
-/// What of that is graded.
-const KEY: &str = "spare_percent";
+/// What is looked for on used drives and graded.
+const LOOKED_FOR: [Detector; 2] = [Detector::SlcCache, Detector::Spare];
 /// One drive in so many is used, besides.
 const ONE_IN: usize = 4;
 /// After its use a drive rests.
@@ -51,7 +49,7 @@ pub(super) fn name(key: &str, state: State) -> Option<String> {
     let is_of_collection = Detector::Collection.keys().contains(&key);
     match state {
         State::New => (!is_of_collection).then(|| key.into()),
-        State::Used => (key == KEY).then(|| of_used(key)),
+        State::Used => LOOKED_FOR.iter().any(|it| it.keys().contains(&key)).then(|| of_used(key)),
         State::Collects => is_of_collection.then(|| key.into()),
     }
 }
@@ -67,8 +65,9 @@ pub(super) fn evidence(
     match state {
         State::New => detectors.retain(|it| *it != Detector::Collection),
         State::Used => {
-            detectors.retain(|it| DETECTORS.contains(it));
-            if !looks_for(Detector::Spare) || !drawn.index.is_multiple_of(ONE_IN) {
+            detectors.retain(|it| *it == Detector::Kind || LOOKED_FOR.contains(it));
+            let is_any = LOOKED_FOR.into_iter().any(looks_for);
+            if !is_any || !drawn.index.is_multiple_of(ONE_IN) {
                 return None;
             }
         }
