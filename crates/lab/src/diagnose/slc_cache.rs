@@ -290,7 +290,7 @@ mod tests {
         // As erases in a cache, or some that cost as much as those behind it.
         let both = |short_us: f64| -> Vec<f64> {
             let long = pieces(|at| at >= 128 && at % 16 < 2);
-            let short = |at: usize| if at >= 64 && at % 12 == 0 { short_us } else { 0.0 };
+            let short = |at: usize| if at >= 64 && at.is_multiple_of(12) { short_us } else { 0.0 };
             (0..).zip(long).map(|(at, us)| us + short(at)).collect()
         };
         assert_eq!(in_pauses(&both(1_000.0)), Some(128));
