@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-/// A repository that could be released, as far as the first two steps look.
+/// A repository that passes the first two steps.
 struct Repository(TempDir);
 
 impl Repository {
@@ -87,7 +87,7 @@ fn a_version_is_the_same_everywhere_and_new() {
     let repository = Repository::new();
     repository.write("CHANGELOG.md", "# Changelog\n\n## Unreleased\n\n## 1.2.3 - 2026-11-27\n");
     assert!(repository.refusal(&["version"]).contains("is \"Unreleased\""));
-    // A version is no pattern.
+    // The dots of a version match only dots.
     repository.write("CHANGELOG.md", "# Changelog\n\n## 1x2x3 - 2026-11-27\n");
     assert!(repository.refusal(&["version"]).contains("is \"1x2x3"));
     let repository = Repository::new();

@@ -74,7 +74,7 @@ impl Ftl {
         stream
     }
 
-    pub(super) fn set_slc_exhausted(&mut self, exhausted: bool) {
+    fn set_slc_exhausted(&mut self, exhausted: bool) {
         if let Some(slc) = &mut self.slc {
             slc.exhausted = exhausted;
         }
@@ -156,7 +156,7 @@ impl Ftl {
         some
     }
 
-    /// A full block of which nothing is valid any more.
+    /// Takes a full block without valid data out of the list.
     fn take_dead_slc(&mut self, die: u32) -> Option<Block> {
         let space = &mut self.dies[die as usize];
         let slc = space.slc.as_mut()?;
@@ -239,7 +239,7 @@ impl Ftl {
         if !victim.is_slc() && !holds_data {
             return None;
         }
-        self.set_slc_exhausted(false);
+        self.retry_slc();
         let units = if victim.is_slc() { victim.uncharged() } else { 0 };
         Some(FoldWork { chores: self.work_left(die, victim), units })
     }

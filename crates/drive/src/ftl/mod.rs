@@ -234,7 +234,7 @@ impl Ftl {
         if let Some(streams) = &mut self.streams {
             streams.forget();
         }
-        self.set_slc_exhausted(false);
+        self.retry_slc();
     }
 
     /// Units that the user's data takes if it does not compress.

@@ -33,7 +33,7 @@ fn series(what: &str, samples: Vec<[f64; 2]>) -> Series {
     Series { what: what.into(), samples }
 }
 
-/// A drive of which nothing but the region was ever written is left as it is; another is emptied.
+/// Empties a drive, unless only the region was ever written.
 pub(super) fn measure_unless_new<T: Target>(
     probe: &mut Probe<'_, T>,
     region: Region,
@@ -88,7 +88,7 @@ pub(super) fn measure<T: Target>(
     Ok(found)
 }
 
-/// The soonest of some reads of each of the places in so many bytes of a drive from a first one on.
+/// Reads random places in a range of a drive a few times each; the shortest time of each place counts.
 pub(super) fn read<T: Target>(
     probe: &mut Probe<'_, T>,
     start: u64,

@@ -3,9 +3,9 @@
 //! The drive is filled in order, and its lower half written at random until all of it is used. Then the lower half is
 //! written at random twice more: the upper half is trimmed before the second time and not before the first, which is one
 //! control. Another is the drive when it was only filled: a TRIM can win nothing back where nothing was lost, and that
-//! it did nothing is then not said. And what was trimmed is read: of what a drive has no data for it is sooner than of what was
-//! written (`empty.rs`). A drive that does not forget is not made faster by a TRIM but by a pause, or by chance, and one that does
-//! and is no faster may have a cache that costs as much as it wins: of either nothing is said.
+//! it did nothing is then not said. The third control is to read what was trimmed: places without data are read sooner than
+//! others (`empty.rs`). If they are not, a faster drive may owe it to the pause or to chance. If they are and writes are no
+//! faster, a cache may cost what the TRIM gains. In both cases nothing is said.
 
 use fourcorners_drive::{Geometry, Nanos, Target};
 use fourcorners_record::diagnosis::{Finding, Series};

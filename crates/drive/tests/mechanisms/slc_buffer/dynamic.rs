@@ -110,12 +110,12 @@ fn what_was_trimmed_is_used_again_by_a_drive_that_was_written_at_random() {
     let again = burst(&mut drive, 0);
     assert!(again + SLC_BLOCKS >= new, "{again} units, new {new}");
     check(&drive);
-    // Control: of a drive that is as full as before there is no free block for it.
+    // Control: without the TRIM the drive is full and has no free blocks for the buffer.
     let full = burst(&mut used_and_trimmed(&profile, false), 0);
     assert!(full < new / 2, "{full} units, new {new}");
 }
 
-/// Blocks of which nothing is valid are won back before a block of the buffer is folded for its space.
+/// Collection erases blocks without valid data before it folds a block of the buffer.
 #[test]
 fn nothing_is_moved_while_there_are_blocks_that_hold_nothing() {
     let mut slc = dynamic_buffer();
@@ -127,7 +127,7 @@ fn nothing_is_moved_while_there_are_blocks_that_hold_nothing() {
     write(&mut drive, 0, 33 * DIES * ROWS * ROW);
     let moved = drive.counters().moved_units - before;
     assert!(moved <= 2 * SLC_BLOCKS, "{moved} units were moved");
-    // Control: of a drive that is full there are no such blocks.
+    // Control: without the TRIM there are no such blocks.
     let mut drive = used_and_trimmed(&profile, false);
     let before = drive.counters().moved_units;
     write(&mut drive, 0, 33 * DIES * ROWS * ROW);

@@ -120,7 +120,7 @@ pub fn document(of: &Document<'_>) -> String {
     let missed = cells().filter(|cell| cell.grade == Grade::Undetermined && cell.told).count();
     let _ = writeln!(
         text,
-        "\nOf {} findings {} are right, {} are wrong, and {} are not determined, {missed} of which could be told.\n\n\
+        "\nOf {} findings, {} are right and {} wrong. The other {} are undetermined, although the times could tell {missed} of them.\n\n\
          Made at the catalogue `{}`.",
         cells().count(),
         count(Grade::Right),
@@ -234,7 +234,33 @@ and was not. `spare`, `trim` and `collection` are not run, which write a drive a
 
 #[cfg(test)]
 mod tests {
+    use super::super::population::draw;
     use super::*;
+    use crate::diagnose::Cost;
+
+    #[test]
+    fn a_mistake_is_repeated_by_all_that_ran_up_to_its_detector() {
+        let ran = ["kind", "row", "slc-cache", "trim"].map(|detector| Evidence {
+            detector: detector.into(),
+            series: Vec::new(),
+            cost: Cost::default(),
+            stopped: None,
+        });
+        let drawn = draw(1, 0);
+        let said = |key: &str, used: bool| {
+            let finding = Finding::undetermined(key, "why");
+            mistake((&drawn, used), &ran, &finding, &Truth::None, Noise::None)
+        };
+        assert!(said("slc_cache_mib", false).ends_with(" --only kind,row,slc-cache --noise none"));
+        assert!(said("trim", false).ends_with(" --only kind,row,slc-cache,trim --noise none"));
+        assert!(said("kind", false).ends_with(" --only kind --noise none"));
+        let used = said("slc_cache_mib", true);
+        assert!(
+            used.ends_with(
+                "fourcorners grade --findings --seed 1 --drives 1 --only 0 --noise none"
+            )
+        );
+    }
 
     #[test]
     fn the_document_is_of_this_catalogue_and_of_these_detectors() {

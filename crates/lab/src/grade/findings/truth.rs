@@ -299,7 +299,8 @@ fn spare(ssd: &SsdConfig) -> (Truth, Told) {
     (Truth::Number(100.0 * share, tolerance), told)
 }
 
-/// Whether reads of nothing say so: they spare the array and the bus, as far as the link does not take as long in the meantime.
+/// Whether reads of places without data are visibly shorter: they need neither the flash array nor its bus, which shows unless
+/// the link takes as long.
 fn shows_nothing(ssd: &SsdConfig) -> bool {
     let flash_us = rates::array_us(ssd) + f64::from(ssd.nand.page_bytes) / ssd.nand.bus_mb_per_s;
     ssd.nand.reads_unwritten != Some(true) && flash_us > 0.1 * rates::read_us(ssd)
