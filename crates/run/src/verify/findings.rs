@@ -27,8 +27,8 @@ pub struct Finding {
 /// All that was found wrong.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
-    /// The first thousand, in the order they were found; what lies side by side and is wrong in the
-    /// same way is one.
+    /// The first thousand that were found, by place; what lies side by side and is wrong in the same
+    /// way is one.
     pub list: Vec<Finding>,
     /// Blocks that were wrong, by stream.
     pub blocks: BTreeMap<usize, u64>,
@@ -47,19 +47,28 @@ impl Findings {
         if let Damage::Misplaced { by, .. } = found.damage {
             self.went_to.entry(by).or_insert(found.offset_bytes);
         }
-        if let Some(last) = self.list.last_mut()
-            && last.is_followed_by(&found)
-        {
-            last.bytes += found.bytes;
-        } else if self.list.len() < MOST {
+        if !joined(&mut self.list, found) && self.list.len() < MOST {
             self.list.push(found);
         }
+    }
+
+    /// By place, which reads in flight do not come back by.
+    fn sort(&mut self) {
+        self.list.sort_by_key(|finding| finding.offset_bytes);
+        let mut sorted = Vec::with_capacity(self.list.len());
+        for finding in self.list.drain(..) {
+            if !joined(&mut sorted, finding) {
+                sorted.push(finding);
+            }
+        }
+        self.list = sorted;
     }
 
     /// Puts together what belongs together: a write that is missing here and was found there, and one
     /// of which other blocks did arrive. `extent` says which blocks around an offset a write has left,
     /// if it still is the last one there.
     pub(super) fn conclude(&mut self, extent: impl Fn(u64, Sequence) -> Option<(u64, u64)>) {
+        self.sort();
         let mut missing: BTreeMap<Sequence, Missing> = BTreeMap::new();
         for finding in &self.list {
             let (at_bytes, bytes, holds) = match finding.damage {
@@ -101,6 +110,15 @@ impl Findings {
             }
         });
     }
+}
+
+/// Whether the last of a list could be made longer by what was found.
+fn joined(list: &mut [Finding], found: Finding) -> bool {
+    let Some(last) = list.last_mut().filter(|last| last.is_followed_by(&found)) else {
+        return false;
+    };
+    last.bytes += found.bytes;
+    true
 }
 
 /// What of a write is not there.

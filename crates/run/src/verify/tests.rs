@@ -219,6 +219,36 @@ fn a_torn_write_is_one_finding_wherever_it_was_torn() {
 }
 
 #[test]
+fn findings_are_listed_by_place_in_whatever_order_reads_come_back() {
+    let block = |number: u64, damage| Finding {
+        stream: 0,
+        offset_bytes: number * 4096,
+        bytes: 4096,
+        expected: Some(Sequence::new(0, number / 4)),
+        damage,
+    };
+    let lost = Damage::Lost { holds: Holds::Nothing, went_to_bytes: None };
+    let blocks = [
+        block(4, lost),
+        block(5, lost),
+        block(6, lost),
+        block(7, lost),
+        block(11, Damage::Foreign),
+        block(14, lost),
+    ];
+    let concluded = |order: [usize; 6]| {
+        let mut findings = Findings::default();
+        order.iter().for_each(|&place| findings.add(blocks[place]));
+        findings.conclude(|_, _| None);
+        findings.list
+    };
+    let whole = [Finding { bytes: 4 * 4096, ..blocks[0] }, blocks[4], blocks[5]];
+    for order in [[0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [1, 0, 5, 3, 2, 4]] {
+        assert_eq!(concluded(order), whole, "{order:?}");
+    }
+}
+
+#[test]
 fn a_write_that_went_elsewhere_is_found_at_both_places() {
     // Write 10, of blocks 4 to 7, goes to blocks 12 to 15 after they were written for the last time.
     let mut writes = two_rounds();
