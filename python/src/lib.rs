@@ -22,6 +22,7 @@ mod arrays;
 mod background;
 mod catalogue;
 mod choose;
+mod control;
 mod diagnose;
 mod drive;
 mod errors;

@@ -5,23 +5,25 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 
-use fourcorners_catalogue::Model;
+use fourcorners_catalogue::{Model, Profile};
 use fourcorners_drive::{Hdd, Nanos, Ssd, Target};
 use fourcorners_lab::array::Several;
 use fourcorners_lab::choose::{Candidate, MadeOf};
 use fourcorners_lab::memory::check_memory;
+use fourcorners_lab::state;
 use fourcorners_linux::guard::Permission;
 use fourcorners_machine::host;
 use fourcorners_serve::contents::{Contents, ContentsFile, Memory};
 use fourcorners_serve::nbd::Export;
 use fourcorners_serve::{
-    Address, DriveCounters, FaultSpec, Faults, Listener, Pace, Recording, Report,
-    Server as LabServer, Settings, Turn, TurnSettings, door,
+    Address, Control, DriveCounters, FaultSpec, Faults, Listener, Pace, Recording, Report,
+    Server as LabServer, Settings, Tls, Turn, TurnSettings, door,
 };
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::errors::Error;
+use crate::control::ControlSocket;
+use crate::errors::{self, Error};
 use crate::named::NamedDrive;
 use crate::profile::DriveProfile;
 
@@ -33,16 +35,19 @@ const MOST_DOOR_US: f64 = 100_000.0;
 /// Serves a virtual drive to real programs over NBD, with its contents and its times, as `fourcorners serve` does: a
 /// context manager, which serves from this call on until the end of its block.
 ///
-/// `drive` is a name, a profile, an array or a Drive, of which only the profile counts: what is served is new, and the host
-/// of its profile takes no time, because the real host is in front of it. `at` is "unix:PATH", for this user only, or
+/// `drive` is a name, a profile, an array or a Drive, of which only the profile counts: what is served is new, or in the
+/// `state` that `Drive.save_state` or `fourcorners age` saved, and the host of its profile takes no time, because the real
+/// host is in front of it. `at` is "unix:PATH", for this user only, or
 /// "tcp:127.0.0.1:PORT" (port 0: any that is free); by default a socket in a folder of its own. `time` is "real", "xN" (N
 /// times as slow) or "virtual": answers at once, times only in the report and the recording. `record` is a new file for
 /// the trace of all I/Os. The contents are in memory, or in the sparse file `contents`, which is created or was made by
 /// `serve`. `faults` are injected, as `--fault` has them, with `seed`. Answers go out `door_us` microseconds early for the
-/// way to the client; by default that is measured, and 0 over TCP.
+/// way to the client; by default that is measured, and 0 over TCP. `tls` is a folder with the server's certificate and the
+/// authority of its clients', as `--tls` has it, which addresses that other machines can reach need. With `control`,
+/// `Server.control` injects faults, keeps and restores snapshots and cuts the power while programs are at work.
 #[pyfunction]
 #[pyo3(signature = (drive, at=None, *, time="real", record=None, contents=None, read_only=false, faults=Vec::new(), seed=1,
-    ignore_flushes=false, door_us=None))]
+    ignore_flushes=false, door_us=None, state=None, tls=None, control=false))]
 #[allow(clippy::too_many_arguments)] // They are Python's keywords.
 pub(crate) fn serve(
     py: Python<'_>,
@@ -56,6 +61,9 @@ pub(crate) fn serve(
     seed: u64,
     ignore_flushes: bool,
     door_us: Option<f64>,
+    state: Option<PathBuf>,
+    tls: Option<PathBuf>,
+    control: bool,
 ) -> PyResult<Server> {
     let wrong = |message: String| PyValueError::new_err(message);
     let failed = |error: &dyn std::fmt::Display| Error::new_err(error.to_string());
@@ -67,8 +75,8 @@ pub(crate) fn serve(
         return Err(wrong(format!("door_us={us}: give microseconds from 0 to {MOST_DOOR_US}")));
     }
     let folder = match at {
-        Some(_) => None,
-        None => Some(tempfile::tempdir().map_err(|error| failed(&error))?),
+        Some(_) if !control => None,
+        _ => Some(tempfile::tempdir().map_err(|error| failed(&error))?),
     };
     let address: Address = match (at, &folder) {
         (Some(at), _) => at.parse().map_err(|error| wrong(format!("at: {error}")))?,
@@ -77,8 +85,10 @@ pub(crate) fn serve(
             Address::Unix(folder.join("drive.sock"))
         }
     };
+    let tls = tls.map(|folder| Tls::open(&folder)).transpose().map_err(|error| failed(&error))?;
+    let in_state = state.map(|path| InState::of(&named.profile, path)).transpose()?;
     let bare = without_host(named)?;
-    let (geometry, about) = (bare.geometry(), about(&bare, pace));
+    let (geometry, about) = (bare.geometry(), about(&bare, pace, in_state.as_ref()));
     check_memory(vec![bare.memory_bytes()], 1)
         .map_err(|error| PyMemoryError::new_err(error.to_string()))?;
     let contents = match &contents {
@@ -101,7 +111,13 @@ pub(crate) fn serve(
         (_, None) if matches!(address, Address::Tcp(_)) => Nanos::ZERO,
         (_, None) => py.detach(door::measure).map_err(|error| failed(&error))?,
     };
-    let listener = Listener::open(&address, None).map_err(|error| failed(&error))?;
+    let listener = Listener::open(&address, tls).map_err(|error| failed(&error))?;
+    let (control, steered) = match folder.as_ref().filter(|_| control) {
+        Some(folder) => {
+            ControlSocket::open(folder.path()).map(|(ours, its)| (Some(ours), Some(its)))?
+        }
+        None => (None, None),
+    };
     let recording = record.as_ref().map(|path| Recording::create(path, &about)).transpose();
     let recording = recording.map_err(|error| failed(&error))?;
     let uri = listener.uri();
@@ -121,7 +137,9 @@ pub(crate) fn serve(
         pace,
         door,
         contents,
-        faults: (!faults.is_empty()).then(|| Faults::new(&faults, seed)),
+        faults: (!faults.is_empty() || control.is_some()).then(|| Faults::new(&faults, seed)),
+        control: steered,
+        in_state,
         turn: TurnSettings {
             trims: bare.takes_trim(),
             records: recording.is_some(),
@@ -136,7 +154,22 @@ pub(crate) fn serve(
     let thread = std::thread::Builder::new().name("serve".into());
     let thread = thread.spawn(move || work.serve(&bare)).map_err(|error| failed(&error))?;
     let running = Running { stop, thread, folder };
-    Ok(Server { name, uri, recording: record, latest, running: Mutex::new(Some(running)) })
+    Ok(Server { name, uri, recording: record, control, latest, running: Mutex::new(Some(running)) })
+}
+
+/// A state that a drive is served in.
+struct InState {
+    path: PathBuf,
+    /// Whose state it is: with its host.
+    as_sold: Profile,
+}
+
+impl InState {
+    fn of(drive: &DriveProfile, path: PathBuf) -> PyResult<InState> {
+        let as_sold = drive.single("a state", errors::StateError::new_err)?;
+        state::check(&path, as_sold).map_err(errors::state)?;
+        Ok(InState { path, as_sold: as_sold.clone() })
+    }
 }
 
 /// The drive behind a host that takes no time.
@@ -162,7 +195,7 @@ fn is_rotational(drive: &Candidate) -> bool {
 }
 
 /// What a recording says of where it is from.
-fn about(drive: &Candidate, pace: Pace) -> String {
+fn about(drive: &Candidate, pace: Pace, in_state: Option<&InState>) -> String {
     let hash = match &drive.made_of {
         MadeOf::Drive(profile) => profile.hash(),
         MadeOf::Array(array) => array.hash(),
@@ -171,7 +204,7 @@ fn about(drive: &Candidate, pace: Pace) -> String {
         "recorded_by": format!("fourcorners {}", env!("CARGO_PKG_VERSION")),
         "drive": drive.name(),
         "profile": hash,
-        "state": null,
+        "state": in_state.map(|state| state.path.display().to_string()),
         "time": pace.to_string(),
     })
     .to_string()
@@ -184,6 +217,8 @@ struct Work {
     door: Nanos,
     contents: Contents,
     faults: Option<Faults>,
+    control: Option<Control>,
+    in_state: Option<InState>,
     turn: TurnSettings,
     recording: Option<Recording>,
     listener: Listener,
@@ -197,45 +232,59 @@ impl Work {
         match &drive.made_of {
             MadeOf::Drive(profile) => match &profile.model {
                 Model::Ssd(model) => {
-                    let ssd = Ssd::new(model).map_err(|error| checked(&error))?;
+                    let ssd = match &self.in_state {
+                        None => Ssd::new(model).map_err(|error| checked(&error))?,
+                        Some(InState { path, as_sold }) => {
+                            let loaded = state::load_as(path, as_sold, model);
+                            loaded.map_err(|error| checked(&error))?.ssd
+                        }
+                    };
                     let before = ssd.counters();
                     let compresses = model.compression.is_some();
                     let turn = TurnSettings { compresses, ..self.turn };
                     let counters = move |ssd: &Ssd| Some(DriveCounters::since(ssd, &before));
-                    Work { turn, ..self }.run(ssd, counters)
+                    let work = Work { turn, ..self };
+                    work.run(ssd, counters, Some(Turn::expect_power_cuts))
                 }
                 Model::Hdd(model) => {
                     let hdd = Hdd::new(model).map_err(|error| checked(&error))?;
-                    self.run(hdd, |_| None)
+                    self.run(hdd, |_| None, None)
                 }
             },
             MadeOf::Array(array) => match array.several() {
-                Several::Array(array) => self.run(*array, |_| None),
-                Several::Cache(cache) => self.run(*cache, |_| None),
+                Several::Array(array) => self.run(*array, |_| None, None),
+                Several::Cache(cache) => self.run(*cache, |_| None, None),
             },
         }
     }
 
-    fn run<T: Target>(
+    fn run<T: Target + Clone + 'static>(
         self,
         target: T,
         counters: impl Fn(&T) -> Option<DriveCounters> + 'static,
+        expect_power_cuts: Option<fn(&mut Turn<T>)>,
     ) -> Result<(), String> {
-        let Work { export, pace, door, contents, faults, turn, recording, listener, stop, latest } =
-            self;
+        let Work { export, pace, door, contents, turn, latest, .. } = self;
         let mut turn = Turn::new(target, contents, turn);
-        if let Some(faults) = faults {
+        if let Some(faults) = self.faults {
             turn.inject(faults);
+        }
+        if let (Some(_), Some(expect_power_cuts)) = (&self.control, expect_power_cuts) {
+            expect_power_cuts(&mut turn);
         }
         let every = Some(Nanos::from_secs(1));
         let settings = Settings { export, pace, door, until_last_disconnect: None, every };
         let mut server = LabServer::new(turn, settings);
         server.tell_counters(Box::new(counters));
-        if let Some(recording) = recording {
+        if let Some(control) = self.control {
+            let available = host::available_memory_bytes().unwrap_or(u64::MAX / 100);
+            server.steer(control, available / 100 * MEMORY_PERCENT);
+        }
+        if let Some(recording) = self.recording {
             server.record(recording);
         }
-        server.stop_at(stop.into());
-        server.listen(listener);
+        server.stop_at(self.stop.into());
+        server.listen(self.listener);
         let observe = |report: &Report| *locked(&latest) = Some(report.clone());
         server.run(observe).map(drop).map_err(|error| error.to_string())
     }
@@ -256,6 +305,7 @@ pub(crate) struct Server {
     /// The trace of all I/Os, whole once it is closed.
     #[pyo3(get)]
     recording: Option<PathBuf>,
+    control: Option<ControlSocket>,
     latest: Arc<Mutex<Option<Report>>>,
     running: Mutex<Option<Running>>,
 }
@@ -292,6 +342,20 @@ impl Server {
     #[getter]
     fn text(&self) -> Option<String> {
         locked(&self.latest).as_ref().map(Report::words)
+    }
+
+    /// Carries a command out while it serves, a line as `fourcorners serve --control` takes it: "status", "fault
+    /// eio-write@n=1", "snapshot NAME", "rollback NAME", "cut legal 7" and the others of docs/SERVE.md. The answer as a
+    /// dictionary; what is refused is an error. It needs `serve(..., control=True)`.
+    fn control<'py>(&self, py: Python<'py>, command: &str) -> PyResult<Bound<'py, PyAny>> {
+        let none = || {
+            PyValueError::new_err("this server takes no commands: serve(..., control=True) does")
+        };
+        let socket = self.control.as_ref().ok_or_else(none)?;
+        if !self.is_running() {
+            return Err(Error::new_err(format!("{} is not served any more", self.name)));
+        }
+        socket.ask(py, command)
     }
 
     /// Whether it takes clients.

@@ -5,19 +5,19 @@ import socket
 import struct
 
 OPTION, REPLY, REQUEST, SIMPLE = 0x49484156454F5054, 0x3E889045565A9, 0x25609513, 0x67446698
-GO, ACK, INFO, EXPORT = 7, 1, 3, 0
+STARTTLS, GO, ACK, INFO, EXPORT = 5, 7, 1, 3, 0
 READ, WRITE, DISCONNECT, FLUSH, TRIM = 0, 1, 2, 3, 4
 
 
 class Client:
-    """A connection to a server, by its URI."""
+    """A connection to a server, by its URI; encrypted with an `ssl.SSLContext`."""
 
-    def __init__(self, uri):
+    def __init__(self, uri, context=None):
         if uri.startswith("nbd+unix"):
             self.socket = socket.socket(socket.AF_UNIX)
             self.socket.connect(re.search(r"socket=(.*)", uri)[1])
         else:
-            host, port = re.fullmatch(r"nbd://(.*):(\d+)/?", uri).groups()
+            host, port = re.fullmatch(r"nbds?://(.*):(\d+)/?", uri).groups()
             self.socket = socket.create_connection((host, int(port)))
         self.socket.settimeout(30)
         self.handle = 0
@@ -25,6 +25,10 @@ class Client:
         self._take(10)
         # Fixed newstyle, without the padding of zeros.
         self.socket.sendall(struct.pack(">I", 3))
+        if context is not None:
+            self.socket.sendall(struct.pack(">QII", OPTION, STARTTLS, 0))
+            assert struct.unpack(">QIII", self._take(20)) == (REPLY, STARTTLS, ACK, 0)
+            self.socket = context.wrap_socket(self.socket, server_hostname="127.0.0.1")
         self.socket.sendall(struct.pack(">QIIIH", OPTION, GO, 6, 0, 0))
         self.bytes = None
         while True:

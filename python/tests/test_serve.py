@@ -2,6 +2,9 @@
 
 import os
 import re
+import shutil
+import ssl
+import subprocess
 import time
 from pathlib import Path
 
@@ -104,6 +107,10 @@ def test_a_fault_strikes_and_an_exception_ends_the_server():
         ({"door_us": -1.0}, ValueError, "door_us=-1"),
         ({"record": "/none/trace"}, fc.Error, "/none/trace"),
         ({"contents": __file__}, fc.Error, "test_serve.py"),
+        ({"state": __file__}, fc.StateError, "is not the state of a drive"),
+        ({"drive": "raid1:2xcrucial-m4-64gb", "state": __file__}, fc.StateError, "this is several"),
+        ({"drive": "wd-velociraptor-300gb", "state": __file__}, fc.StateError, "hard disk"),
+        ({"tls": "/none"}, fc.Error, "/none/"),
     ],
 )
 def test_what_cannot_be_served_is_refused_and_leaves_nothing(ask, error, told):
@@ -111,6 +118,104 @@ def test_what_cannot_be_served_is_refused_and_leaves_nothing(ask, error, told):
     with pytest.raises(error, match=told) as raised:
         fc.serve(**{"drive": "crucial-m4-64gb", "time": "virtual", **ask})
     assert "\n" not in str(raised.value) and Path(__file__).read_bytes() == before
+
+
+def test_a_drive_is_served_in_the_state_it_was_saved_in(tmp_path):
+    used = fc.Drive("crucial-m4-256gb", set=SMALL)
+    used.fill()
+    used.run(fc.Job(drive_writes=1))
+    used.save_state(tmp_path / "used.4cs")
+
+    def copied(**how):
+        """Bytes programmed for each that a client writes."""
+        with fc.serve(used, time="virtual", **how) as served:
+            client = Client(served.uri)
+            for at in range(2000):
+                assert client.write(at * 7919 % 200_000 * 4096, bytes(4096)) == 0
+            client.close()
+        drive = served.report["drive"]
+        return drive["nand_bytes"] / drive["host_bytes"]
+
+    assert copied(state=tmp_path / "used.4cs") > 1.5
+    # Control: of a drive only its profile counts, and that is a new one.
+    assert copied() < 1.1
+    other = fc.Drive("crucial-m4-256gb", set={**SMALL, "nand.dies": 16})
+    with pytest.raises(fc.StateError, match="with other values"):
+        fc.serve(other, state=tmp_path / "used.4cs")
+
+
+def test_commands_are_carried_out_while_a_program_is_at_work():
+    with fc.serve("crucial-m4-64gb", time="virtual", control=True) as served:
+        client = Client(served.uri)
+        assert client.write(0, b"a" * 4096) == 0
+        served.control("snapshot before")
+        served.control("fault eio-write@n=1")
+        assert client.write(0, b"b" * 4096) != 0 and client.write(0, b"b" * 4096) == 0
+        assert client.read(0, 4096) == b"b" * 4096
+        served.control("rollback before")
+        assert client.read(0, 4096) == b"a" * 4096
+        assert operation(served.control("status")["status"], "write")["ios"] == 3
+        # What was not flushed is lost with the power, and what was is not.
+        assert client.flush() == 0 and client.write(0, b"c" * 4096) == 0
+        served.control("cut --off 0")
+        client = Client(served.uri)
+        assert client.read(0, 4096) == b"a" * 4096
+        assert client.write(0, b"d" * 4096) == 0 and client.flush() == 0
+        served.control("cut --off 0")
+        client = Client(served.uri)
+        assert client.read(0, 4096) == b"d" * 4096
+        for wrong, told in [("stop", "give status"), ("drop none", "no snapshot none"), ("cut nicely", "no way to lose data")]:
+            with pytest.raises(fc.Error, match=told):
+                served.control(wrong)
+        with pytest.raises(ValueError, match="line break"):
+            served.control("status\nstatus")
+    with pytest.raises(fc.Error, match="not served any more"):
+        served.control("status")
+
+
+def test_a_server_takes_commands_only_if_that_was_asked_for():
+    with fc.serve("crucial-m4-64gb", time="virtual") as served, pytest.raises(ValueError, match="control=True"):
+        served.control("status")
+
+
+def authority(folder):
+    """Certificates of a server, and of a client, that an authority of this folder has signed."""
+    folder.mkdir()
+    (folder / "server.ext").write_text("subjectAltName=IP:127.0.0.1\nbasicConstraints=CA:FALSE\n")
+    (folder / "client.ext").write_text("basicConstraints=CA:FALSE\n")
+
+    def openssl(*args):
+        subprocess.run(["openssl", *args], cwd=folder, check=True, capture_output=True)
+
+    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    openssl("req", "-x509", *key, "-days", "2", "-subj", "/CN=authority", "-keyout", "ca-key.pem", "-out", "ca-cert.pem")
+    for who in "server", "client":
+        openssl("req", *key, "-subj", f"/CN={who}", "-keyout", f"{who}-key.pem", "-out", f"{who}.csr")
+        openssl(
+            "x509", "-req", "-in", f"{who}.csr", "-CA", "ca-cert.pem", "-CAkey", "ca-key.pem", "-CAcreateserial",
+            "-days", "2", "-extfile", f"{who}.ext", "-out", f"{who}-cert.pem",
+        )
+    return folder
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="there is no openssl to make certificates with")
+def test_who_has_a_certificate_of_the_authority_is_let_in_and_nobody_else(tmp_path):
+    ours, others = authority(tmp_path / "ours"), authority(tmp_path / "others")
+
+    def context(certificate):
+        context = ssl.create_default_context(cafile=ours / "ca-cert.pem")
+        context.load_cert_chain(certificate / "client-cert.pem", certificate / "client-key.pem")
+        return context
+
+    with fc.serve("crucial-m4-64gb", "tcp:0.0.0.0:0", time="virtual", tls=ours) as served:
+        uri = served.uri.replace("0.0.0.0", "127.0.0.1")
+        client = Client(uri, context(ours))
+        assert client.write(0, b"x" * 4096) == 0 and client.read(0, 4096) == b"x" * 4096
+        client.close()
+        with pytest.raises((ssl.SSLError, ConnectionError, AssertionError)):
+            Client(uri, context(others))
+        with pytest.raises((ConnectionError, AssertionError)):
+            Client(uri)
 
 
 def test_a_recording_is_never_written_over(tmp_path):

@@ -184,7 +184,19 @@ pub fn may_save(profile: &Profile, path: &Path) -> Result<(), StateFileError> {
 /// When it is not such a file, of another version, damaged, of another drive or what it says makes
 /// no drive.
 pub fn load(path: &Path, profile: &Profile) -> Result<Loaded, StateFileError> {
-    let model = has_state(profile)?;
+    load_as(path, profile, has_state(profile)?)
+}
+
+/// The same as a drive of `model`, which is `profile`'s but for the host in front of it.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_as(
+    path: &Path,
+    profile: &Profile,
+    model: &SsdConfig,
+) -> Result<Loaded, StateFileError> {
+    has_state(profile)?;
     let Opened { mut file, payload, digest } = open(path, profile)?;
     let damaged =
         |what: String| StateFileError::Damaged { place: path.display().to_string(), what };

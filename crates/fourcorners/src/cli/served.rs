@@ -96,10 +96,6 @@ pub(super) fn ssd(
 ) -> Result<Ssd, Failure> {
     let usage = |error: &dyn std::fmt::Display| Failure::Usage(error.to_string());
     let Some(path) = in_state else { return Ssd::new(model).map_err(|error| usage(&error)) };
-    let loaded = state::load(path, as_sold).map_err(|error| usage(&error))?;
-    let state = loaded
-        .ssd
-        .state()
-        .ok_or_else(|| usage(&format!("{} holds a drive that is at work", path.display())))?;
-    Ok(Ssd::restore(model, state).map_err(anyhow::Error::from)?)
+    let loaded = state::load_as(path, as_sold, model).map_err(|error| usage(&error))?;
+    Ok(loaded.ssd)
 }
