@@ -30,9 +30,11 @@ pub(crate) fn detectors() -> Vec<&'static str> {
 /// Finds out what is inside a virtual drive from the times of its I/Os alone, as `fourcorners diagnose` does.
 ///
 /// `drive` is a name, a profile, an array or a Drive, of which only the profile counts: what is diagnosed is new. `only`
-/// are names of detectors, one or a list, or "all"; by default "kind", "row", "dies", "read-ahead" and "write-buffer". With `budget` they
-/// write so much at most ("20G") or take so long ("30m", "2h", at 200 MB/s): without `only`, all that fit are run. `seed` is that of the places read and written; `noise` shows the detectors the times as a machine would: "none", "lab" (quiet)
-/// or "host" (busy). `progress` is called with the part of the detectors that have begun, 0 to 1.
+/// are names of detectors, one or a list, or "all"; by default "kind", "row", "dies", "page-kinds", "read-ahead" and
+/// "write-buffer". With `budget` they write so much at most ("20G") or take so long ("30m", "2h", at 200 MB/s): without
+/// `only`, all that fit are run. `seed` is that of the places read and written; `noise` shows the detectors the times as a
+/// machine would: "none", "lab" (quiet) or "host" (busy). `progress` is called with the part of the detectors that have
+/// begun, 0 to 1.
 #[pyfunction]
 #[pyo3(signature = (drive, *, only=None, budget=None, seed=1, noise="none", progress=None))]
 pub(crate) fn diagnose(

@@ -1,6 +1,8 @@
 //! What `diagnose` finds of drives whose truth is known: a small judge, and what it says of detectors that are spoiled on
 //! purpose. `fourcorners grade --findings` is the large one.
 
+use std::collections::BTreeMap;
+
 use fourcorners_catalogue::built_in;
 use fourcorners_lab::diagnose::{
     Detector, Evidence, Finding, Noise, SCHEMA, Standing, Value, diagnose, judge,
@@ -91,7 +93,14 @@ const CLASSES: [(&str, &str); 7] = [
 /// Takes a control out of the evidence of a detector: what the samples say that would speak against it.
 type WithoutControl = fn(&mut Evidence);
 
-const WITHOUT_CONTROL: [(Detector, &str, WithoutControl); 6] = [
+const WITHOUT_CONTROL: [(Detector, &str, WithoutControl); 7] = [
+    // Places of one kind differ as much as those of two that are near each other do, and where there are more of the faster
+    // ones, some of them were not read: two kinds near each other are one, and that is as frequent as the third.
+    (Detector::PageKinds, "page_kinds", |evidence| {
+        if let Some(series) = evidence.series.first_mut() {
+            near_kinds_as_one(&mut series.samples);
+        }
+    }),
     // What is written after a moment's rest is as slow as what was written before it.
     (Detector::SlcCache, "slc_cache_mib", |evidence| {
         if let [.., first, again] = &mut evidence.series[..] {
@@ -124,6 +133,32 @@ const WITHOUT_CONTROL: [(Detector, &str, WithoutControl); 6] = [
         }
     }),
 ];
+
+/// Readings of places, of whose kinds those near each other cannot be told from one.
+fn near_kinds_as_one(samples: &mut Vec<[f64; 2]>) {
+    let mut readings: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    for [unit, us] in samples.iter_mut() {
+        let of_it = readings.entry(*unit as u64).or_default();
+        // One half of the readings is late, and of other places the other half.
+        let is_late = (of_it.len() as u64 + *unit as u64 / 2).is_multiple_of(2);
+        *us += if is_late { 1.0 } else { -1.0 };
+        of_it.push(*us);
+    }
+    let middle = |times: &Vec<f64>| {
+        let mut times = times.clone();
+        times.sort_by(f64::total_cmp);
+        times[times.len() / 2]
+    };
+    let middles: BTreeMap<u64, f64> =
+        readings.iter().map(|(unit, times)| (*unit, middle(times))).collect();
+    let ends = [f64::min, f64::max].map(|least| middles.values().copied().reduce(least));
+    let [Some(fastest), Some(slowest)] = ends else { return };
+    let is_fast = |unit: f64| middles[&(unit as u64)] < 0.5 * (fastest + slowest);
+    let fast = middles.keys().filter(|unit| is_fast(**unit as f64)).count();
+    if fast * 10 > middles.len() * 6 {
+        samples.retain(|[unit, _]| !is_fast(*unit) || (*unit as u64 / 4).is_multiple_of(2));
+    }
+}
 
 /// Makes the times of a series others by a factor; which, is counted from the last.
 fn scale_last(evidence: &mut Evidence, from_last: usize, factor: f64) {

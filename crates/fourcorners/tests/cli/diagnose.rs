@@ -33,7 +33,7 @@ fn page_row_and_buffer_of_the_m4_are_found_and_judged_again() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     // What it writes and takes is said first.
     assert!(
-        ran.stderr.contains("kind, row, dies, read-ahead, write-buffer; writes up to"),
+        ran.stderr.contains("kind, row, dies, page-kinds, read-ahead, write-buffer; writes up to"),
         "{}",
         ran.stderr
     );
@@ -45,6 +45,7 @@ fn page_row_and_buffer_of_the_m4_are_found_and_judged_again() {
     assert_eq!(finding(&found, "row_bytes")["value"], 16384.0);
     assert_eq!(finding(&found, "dies")["value"], 32.0);
     assert_eq!(finding(&found, "stripe_bytes")["value"], 524_288.0);
+    assert_eq!(finding(&found, "page_kinds")["value"], 2.0);
     assert_eq!(finding(&found, "read_ahead")["value"], "yes");
     // The profile's 512 KiB, without the row that is being filled.
     let buffer = finding(&found, "write_buffer_kib");
@@ -89,7 +90,7 @@ fn a_page_is_written_by_its_name_and_a_folder_has_both() {
     // The page of stored samples is the same, and takes the place of an earlier one.
     let stored = "both/found/diagnosis.json";
     let ran = run(dir.path(), &["diagnose", "--again", stored, "-o", "page.html", "--json"]);
-    assert_eq!(diagnosis(&ran)["findings"].as_array().map(Vec::len), Some(8));
+    assert_eq!(diagnosis(&ran)["findings"].as_array().map(Vec::len), Some(9));
     assert_eq!([at("page.html"), at("both/found/diagnosis.html")], [page.clone(), page]);
     let ran = run(dir.path(), &["diagnose", small, "--out", "both/found"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -149,7 +150,15 @@ fn through_noise_and_with_another_page_the_other_page_is_found() {
 fn of_an_optane_only_its_dies_and_of_a_hard_disk_nothing_of_flash_is_said() {
     let dir = folder();
     let optane = diagnosis(&run(dir.path(), &["diagnose", "intel-optane-900p-280gb", "--json"]));
-    let unknown = ["kind", "page_bytes", "row_bytes", "channels", "read_ahead", "write_buffer_kib"];
+    let unknown = [
+        "kind",
+        "page_bytes",
+        "row_bytes",
+        "channels",
+        "page_kinds",
+        "read_ahead",
+        "write_buffer_kib",
+    ];
     assert_eq!(undetermined(&optane), unknown, "{}", optane["findings"]);
     // They read by themselves whatever they are made of.
     assert_eq!(finding(&optane, "dies")["value"], 21.0);
@@ -161,6 +170,7 @@ fn of_an_optane_only_its_dies_and_of_a_hard_disk_nothing_of_flash_is_said() {
         "dies",
         "channels",
         "stripe_bytes",
+        "page_kinds",
         "read_ahead",
         "write_buffer_kib",
     ];
@@ -178,9 +188,9 @@ fn a_budget_chooses_the_detectors_and_what_it_allows_not_is_refused() {
         let evidence = diagnosis(ran)["evidence"].as_array().expect("a list").clone();
         evidence.iter().filter_map(|it| Some(it["detector"].as_str()?.into())).collect()
     };
-    assert_eq!(names(&ran), ["kind", "row", "dies", "read-ahead"], "{ran:?}");
+    assert_eq!(names(&ran), ["kind", "row", "dies", "page-kinds", "read-ahead"], "{ran:?}");
     let ran = run(dir.path(), &["diagnose", small, "--budget", "1m", "--json"]);
-    let in_a_minute = ["kind", "row", "dies", "read-ahead", "write-buffer", "compression"];
+    let in_a_minute = ["kind", "row", "dies", "page-kinds", "read-ahead", "write-buffer"];
     assert_eq!(names(&ran), in_a_minute, "{ran:?}");
     for (slip, named) in [
         (&["--budget", "1M"][..], "no detector costs so little"),
@@ -260,7 +270,7 @@ fn of_a_file_it_says_what_it_can_and_why_not_the_rest() {
     let ran = run(dir.path(), &["diagnose", &target, "--destroy", &target, "--json"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let found = diagnosis(&ran);
-    assert_eq!(found["findings"].as_array().map(Vec::len), Some(8));
+    assert_eq!(found["findings"].as_array().map(Vec::len), Some(9));
     undetermined(&found);
     assert_eq!(fs::metadata(&target).expect("it is there").len(), before);
     let line = refused(dir.path(), &["diagnose", &target, "--destroy", &target, "--noise", "lab"]);
@@ -276,7 +286,7 @@ fn a_target_that_is_too_small_is_undetermined_and_untouched() {
     let target = file(dir.path(), 64 << 20);
     let ran = run(dir.path(), &["diagnose", &target, "--destroy", &target, "--json"]);
     let found = diagnosis(&ran);
-    assert_eq!(undetermined(&found).len(), 8, "{ran:?}");
+    assert_eq!(undetermined(&found).len(), 9, "{ran:?}");
     let reason = finding(&found, "kind")["reason"].as_str().expect("a reason");
     assert!(reason.contains("640 MiB"), "{reason}");
     assert!(fs::read(&target).expect("it is there").iter().all(|byte| *byte == 0));

@@ -27,6 +27,7 @@ mod judge;
 mod kind;
 mod map_reach;
 mod noisy;
+mod page_kinds;
 mod probe;
 mod read_ahead;
 mod region;
@@ -85,14 +86,17 @@ pub enum Detector {
     Collection,
     /// The dies that data in order lies on, and the channels that they share.
     Dies,
+    /// In how many times pages are read.
+    PageKinds,
 }
 
 impl Detector {
     /// All of them, in the order in which they are run.
-    pub const ALL: [Detector; 11] = [
+    pub const ALL: [Detector; 12] = [
         Detector::Kind,
         Detector::Row,
         Detector::Dies,
+        Detector::PageKinds,
         Detector::ReadAhead,
         Detector::WriteBuffer,
         Detector::SlcCache,
@@ -104,8 +108,14 @@ impl Detector {
     ];
 
     /// Those that are run unless others are asked for: they write a twentieth of the drive at most.
-    pub const USUAL: [Detector; 5] =
-        [Detector::Kind, Detector::Row, Detector::Dies, Detector::ReadAhead, Detector::WriteBuffer];
+    pub const USUAL: [Detector; 6] = [
+        Detector::Kind,
+        Detector::Row,
+        Detector::Dies,
+        Detector::PageKinds,
+        Detector::ReadAhead,
+        Detector::WriteBuffer,
+    ];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -121,6 +131,7 @@ impl Detector {
             Detector::Spare => "spare",
             Detector::Collection => "collection",
             Detector::Dies => "dies",
+            Detector::PageKinds => "page-kinds",
         }
     }
 
@@ -143,6 +154,7 @@ impl Detector {
             Detector::Spare => &["spare_percent"],
             Detector::Collection => &["collection_idle", "collection_pacing"],
             Detector::Dies => &["dies", "channels", "stripe_bytes"],
+            Detector::PageKinds => &["page_kinds"],
         }
     }
 
@@ -160,6 +172,7 @@ impl Detector {
             Detector::Spare => spare::estimate(series),
             Detector::Collection => collection::estimate(series),
             Detector::Dies => dies::estimate(series),
+            Detector::PageKinds => page_kinds::estimate(series),
         }
     }
 
@@ -180,6 +193,7 @@ impl Detector {
             Detector::Spare => spare::measure(probe, region),
             Detector::Collection => collection::measure(probe),
             Detector::Dies => dies::measure(probe, region),
+            Detector::PageKinds => page_kinds::measure(probe, region),
         }
     }
 }
@@ -209,6 +223,7 @@ impl Options {
             Detector::Kind => 4_000.0,
             Detector::Row => 30_000.0,
             Detector::Dies => 12_000.0,
+            Detector::PageKinds => 51_200.0,
             Detector::ReadAhead => 2_400.0,
             Detector::WriteBuffer | Detector::Compression | Detector::Collection => 0.0,
             Detector::Trim => 5_000.0,
@@ -224,6 +239,7 @@ impl Options {
             // The second minute is for a TRIM that acts late.
             Detector::SlcCache => 124.0,
             Detector::MapReach => 60.0,
+            Detector::PageKinds => 30.0,
             Detector::Collection => collection::RESTS_S,
         };
         let of = |detector| reads(detector) * 1e-4 + rests(detector);
@@ -244,7 +260,11 @@ impl Options {
     pub fn bytes_written(&self, geometry: Geometry) -> u64 {
         let region = Region::of(geometry).map_or(0, |region| region.bytes);
         let of = |detector: &Detector| match detector {
-            Detector::Kind | Detector::Row | Detector::Dies | Detector::ReadAhead => 0,
+            Detector::Kind
+            | Detector::Row
+            | Detector::Dies
+            | Detector::PageKinds
+            | Detector::ReadAhead => 0,
             Detector::WriteBuffer => write_buffer::most_bytes(geometry.bytes()),
             Detector::SlcCache => slc_cache::bytes(geometry),
             Detector::MapReach => map_reach::bytes(geometry),

@@ -56,6 +56,7 @@ pub(super) mod tests {
             of(Finding::count("dies", 16.0), "dies"),
             of(Finding::count("channels", 8.0), "dies"),
             of(number("stripe_bytes", 262_144.0, "bytes", [262_144.0, 262_144.0]), "dies"),
+            of(Finding::count("page_kinds", 3.0), "page-kinds"),
             of(Finding::class("read_ahead", "yes", because), "read-ahead"),
             of(number("write_buffer_kib", 496.0, "KiB", [496.0, 512.0]), "write-buffer"),
             of(number("slc_cache_mib", 3072.0, "MiB", [3001.0, 3111.0]), "slc-cache"),

@@ -92,6 +92,7 @@ pub(super) struct Parts {
     pub(super) slc: Part,
     pub(super) page: Part,
     pub(super) row: Part,
+    pub(super) page_kinds: Part,
     pub(super) dies: Part,
     pub(super) channels: Part,
     pub(super) spare: Part,
@@ -128,6 +129,7 @@ impl Parts {
             slc: part("SLC cache", "slc_cache_mib"),
             page,
             row,
+            page_kinds: part("page kinds", "page_kinds"),
             dies: part("dies", "dies"),
             channels: part("channels", "channels"),
             // What the user has is all but the spare.
@@ -138,7 +140,7 @@ impl Parts {
     }
 
     /// All of them.
-    pub(super) fn all(&self) -> [&Part; 15] {
+    pub(super) fn all(&self) -> [&Part; 16] {
         [
             &self.link,
             &self.kind,
@@ -153,6 +155,7 @@ impl Parts {
             &self.channels,
             &self.page,
             &self.row,
+            &self.page_kinds,
             &self.slc,
             &self.spare,
         ]
@@ -186,7 +189,7 @@ mod tests {
         let known = |known| parts.all().iter().filter(|it| it.known == known).count();
         assert_eq!(
             [known(Known::Determined), known(Known::Bound), known(Known::Unknown)],
-            [12, 1, 2],
+            [13, 1, 2],
             "the link is not looked for, and the ratio is not known"
         );
         assert_eq!(parts.pages_in_row, Some(2));
@@ -198,7 +201,7 @@ mod tests {
         assert!(parts.all().iter().all(|it| it.value == NOT_KNOWN && it.number.is_none()));
         assert_eq!(parts.pages_in_row, None);
         // Nor is one that is determined and has no value.
-        let empty = Finding { value: None, ..everything().swap_remove(7) };
+        let empty = Finding { value: None, ..everything().swap_remove(8) };
         assert_eq!(Parts::of(&diagnosis(vec![empty])).buffer.known, Known::Unknown);
     }
 

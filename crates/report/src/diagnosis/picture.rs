@@ -62,6 +62,10 @@ struct Layout {
     ways: [[f64; 4]; 2],
 }
 
+/// Where in a row's part its words begin, and those of the kinds of its pages.
+const ROW_WORDS: f64 = 0.37;
+const KINDS_WORDS: f64 = 0.7;
+
 const WIDE: Layout = Layout {
     name: "broad",
     size: (1040.0, 632.0),
@@ -154,6 +158,7 @@ fn is_left_out(parts: &Parts, part: &Part) -> bool {
         &parts.channels,
         &parts.page,
         &parts.row,
+        &parts.page_kinds,
         &parts.slc,
         &parts.spare,
         &parts.map,
@@ -353,8 +358,11 @@ fn row(parts: &Parts, layout: &Layout) -> Markup {
     html! {
         (cell(&parts.page, layout, at, None))
         g class=(parts.row.known.class()) {
-            (words_of(&parts.row, at.x + at.w / 2.0, at.y))
+            (words_of(&parts.row, at.x + at.w * ROW_WORDS, at.y))
             (shape(parts.row.known, layout.name, all))
+        }
+        g class=(parts.page_kinds.known.class()) {
+            (words_of(&parts.page_kinds, at.x + at.w * KINDS_WORDS, at.y))
         }
         g class=(parts.page.known.class()) {
             @for page in 0..pages {

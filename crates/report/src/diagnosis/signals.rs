@@ -37,6 +37,7 @@ pub(super) fn charts(diagnosis: &Diagnosis, evidence: &Evidence) -> Vec<Chart> {
         ("kind", [near, region, anywhere, large]) => vec![kind([near, region, anywhere, large])],
         ("row", [both, first, second]) => vec![borders(diagnosis, [both, first, second])],
         ("dies", [places, both]) => vec![pairs(diagnosis, places, both)],
+        ("page-kinds", [readings]) => vec![places(readings)],
         ("read-ahead", [ahead, behind]) => vec![third_reads(ahead, behind)],
         ("write-buffer", [trials @ .., _]) => vec![waits(trials)],
         ("slc-cache", [_, _, _, first, again]) => {
@@ -280,14 +281,33 @@ fn pairs(diagnosis: &Diagnosis, places: &Series, both: &Series) -> Option<Chart>
     .chart()
 }
 
+/// Times in their order, the shortest first, by the percentage of them that are as short.
+fn fastest_first(mut all: Vec<f64>) -> Vec<(f64, f64)> {
+    all.sort_unstable_by(f64::total_cmp);
+    let count = all.len() as f64;
+    all.into_iter().zip(1..).map(|(us, rank)| (f64::from(rank) / count * 100.0, us)).collect()
+}
+
+/// How long each place takes to be read, the fastest first: kinds of pages are steps.
+fn places(readings: &Series) -> Option<Chart> {
+    let samples = readings.samples.iter().map(|[unit, us]| (*unit, *us)).collect();
+    let middle = by_place(samples).into_iter().map(|(_, us)| us).collect();
+    let lines = vec![line("a place", 0, fastest_first(middle), Marks::None)];
+    Drawn {
+        title: "Kinds of pages",
+        about: "Median time of a read of each of some places, the fastest place first: each kind of page is a step.",
+        across: Scale::linear("Percent of the places", (0.0, 100.0), count_tick),
+        up: Up::of("Time", values(&lines), false, time_tick),
+        lines,
+        place: number,
+        value: micros,
+    }
+    .chart()
+}
+
 /// How long the third of three reads took, the fastest first.
 fn third_reads(ahead: &Series, behind: &Series) -> Option<Chart> {
-    let sorted = |series: &Series| -> Vec<(f64, f64)> {
-        let mut all: Vec<f64> = times(series).collect();
-        all.sort_unstable_by(f64::total_cmp);
-        let count = all.len() as f64;
-        all.into_iter().zip(1..).map(|(us, rank)| (f64::from(rank) / count * 100.0, us)).collect()
-    };
+    let sorted = |series: &Series| fastest_first(times(series).collect());
     let lines = vec![
         line("in order", 0, sorted(ahead), Marks::None),
         line("backwards", 1, sorted(behind), Marks::None),
@@ -444,6 +464,16 @@ mod tests {
     }
 
     #[test]
+    fn kinds_of_pages_are_steps_and_one_late_read_of_a_place_is_none() {
+        let of_place = |unit: u32| if unit % 2 == 0 { 50.0 } else { 65.0 };
+        let reads = (0..40).map(|read| [f64::from(read % 8), of_place(read % 8)]);
+        let samples = reads.chain([[0.0, 900.0]]).collect();
+        let chart = of("page-kinds", vec![samples]);
+        let shown: Vec<f64> = points(&chart[0]).iter().map(|it| it.1).collect();
+        assert_eq!(shown, [50.0, 50.0, 50.0, 50.0, 65.0, 65.0, 65.0, 65.0]);
+    }
+
+    #[test]
     fn rates_are_of_pieces_and_compression_of_the_last_rounds() {
         let piece = 1e6;
         let written = vec![[piece, 2_000.0], [2.0 * piece, 10_000.0]];
@@ -470,6 +500,7 @@ mod tests {
             "kind",
             "row",
             "dies",
+            "page-kinds",
             "read-ahead",
             "write-buffer",
             "slc-cache",

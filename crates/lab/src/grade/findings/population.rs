@@ -162,6 +162,16 @@ fn settings(random: &mut Random) -> Vec<String> {
     ];
     let trim = trims[(more.next() % trims.len() as u64) as usize];
     set.extend(trim.iter().map(|it| format!("trim.{it}")));
+    // Two kinds of pages, as the base has, three, three of which two are near each other or alike, or one.
+    let kinds: [&[&str]; 5] = [
+        &[],
+        &["middle_read_ratio=1.12", "upper_read_ratio=1.37"],
+        &["middle_read_ratio=1.03", "upper_read_ratio=1.21"],
+        &["middle_read_ratio=1", "upper_read_ratio=1.3"],
+        &["upper_read_ratio=1"],
+    ];
+    let kinds = kinds[(more.next() % kinds.len() as u64) as usize];
+    set.extend(kinds.iter().map(|it| format!("variation.{it}")));
     set
 }
 

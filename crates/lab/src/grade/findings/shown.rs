@@ -168,6 +168,7 @@ undetermined and the reason is given.
 | `kind` | SSD, hard disk, memory, or memory in front of something slower | reads of 4 KiB near and far, and of 64 KiB | a fortieth of the drive, once for all detectors, 4 GiB at most |
 | `row` | page of the flash; row, a page on each plane of a die | reads of 8 KiB that cross a border of pages take longer than reads of either half; the border of a row does not | nothing more |
 | `dies` | dies that data written in order lies on in turn (`dies`), the channels that they share (`channels`), and after how much it comes back to the same die (`stripe_bytes`) | two reads at once take longer if both are of one die: at which distances they do, is the pattern | nothing more |
+| `page-kinds` | in how many times pages are read (`page_kinds`): 2 as of cells with two bits, 3 as of cells with three | places are read 16 to 64 times each, by chance; their middle times lie in as many groups, equally frequent ones, each as narrow as the times of one place | nothing more |
 | `read-ahead` | whether reads in order are fetched before they are asked for (`read_ahead`) | the third of three reads in order is faster than the third of three backwards | nothing more |
 | `write-buffer` | KiB that a drive at rest takes before writes wait | writes in order stop until the first program operation ends | a fiftieth of the drive |
 | `slc-cache` | MiB that are written faster than the rest | the rate of writes in order drops, or pauses begin that there were none of before, and it is not back after a moment's rest; a drive that holds data is emptied by a TRIM of all of it first | two fifths of the drive |
@@ -177,7 +178,7 @@ undetermined and the reason is given.
 | `trim` | whether a TRIM works, does nothing or is not offered (`trim`), and whether reads wait for one (`trim_holds_up_reads`) | a used drive writes faster at random after a TRIM of half of it, and what was trimmed is read sooner than what was written; reads are sent right after TRIMs | 2.7 times the drive |
 | `collection` | whether it wins back space in pauses (`collection_idle`), and whether writes stall for it (`collection_pacing`: paced, stalls) | a used drive writes faster at random after a pause, and one that was only filled does not; the longest waits of writes, in programs | 3.5 times the drive at most |
 
-Without options `kind`, `row`, `dies`, `read-ahead` and `write-buffer` are run, which write a twentieth of the drive at most.
+Without options `kind`, `row`, `dies`, `page-kinds`, `read-ahead` and `write-buffer` are run, which write a twentieth of the drive at most.
 
 With `--out DIR` what each detector measured is kept as soon as it is finished, and `--resume DIR` goes on with the next one: a real drive
 as it is, a virtual SSD as the last one left it, so that the findings are those of a run in one piece, to the bit. Virtual drives whose
@@ -193,7 +194,8 @@ cache, or seems to: it is emptied by a TRIM first, and of one that is not empty 
 border of pages is seen only if a page takes longer from the flash than 4 KiB take over the link. Dies are those that read by
 themselves: planes that do count as dies, and of dies that always work together one is seen. A stripe of more than 16 MiB is not looked
 for. Channels are seen only if a page takes longer over their wires than the rest of a read (of a model's drive, than the flash takes to
-read it). Compression is seen only where the flash limits data that does not compress, and its ratio is a bound where the link limits
+read it). That pages are read in one time says nothing: they may lie in a cache of cells with one bit, be kept in memory, or take as
+long; and kinds that take as long as each other count as one, of which nothing is said unless all others are as frequent. Compression is seen only where the flash limits data that does not compress, and its ratio is a bound where the link limits
 data that does; data that repeats one byte is judged apart. A TRIM is said to do nothing only if the drive was faster when it was just
 filled: otherwise there is nothing to win back. Reads of what was trimmed have to agree: of a drive that forgets it and is no faster,
 as one that folds its cache in the foreground may be, nothing is said, nor of one that is faster and reads it as late as before. A drive
@@ -213,8 +215,8 @@ What it says of a file in memory, of zram, of a loop device and of a served driv
 ## Drives that are drawn
 
 SSDs of 0.7 to 7 GiB with 2 to 16 dies, 1 to 8 channels, 1 to 4 planes, pages of 4 to 16 KiB, buffers of 128 KiB to 4 MiB; half have
-an SLC cache and half a map that is not all in memory, half of those without a cache compress, and two in five do nothing with a TRIM or
-take none, so that the others are the control. One drive in 20 is a hard disk. What can be told is decided from the profile by closed
+an SLC cache and half a map that is not all in memory, half of those without a cache compress, two in five do nothing with a TRIM or
+take none, and one in five reads all pages alike and two have kinds that are near each other or alike, so that the others are the control. One drive in 20 is a hard disk. What can be told is decided from the profile by closed
 form, before anything is measured (`crates/lab/src/grade/findings/truth.rs`). Wrong is what is said and not so, and also what is said
 where the times cannot tell, even if it is right. Where the closed form is known only within bounds and they do not decide, a drive is not
 among those that can be told; what is said of it counts if it is wrong. Rows of `used` are of every fourth drive, filled and written at

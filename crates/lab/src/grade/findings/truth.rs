@@ -13,6 +13,7 @@ use super::rates::{self, RandomUs};
 
 mod collection;
 mod dies;
+mod page_kinds;
 
 /// By how many times writes at random are slower is known to so large a share.
 const KNOWN_TO: f64 = 1.02;
@@ -104,6 +105,7 @@ pub(super) fn of(profile: &Profile, key: &str, used: bool) -> (Truth, Told) {
         "compression" => compression(ssd),
         "spare_percent" => spare(ssd),
         "trim" => trim(ssd),
+        "page_kinds" => page_kinds::of(ssd),
         "collection_idle" | "collection_pacing" => collection::of(ssd, key),
         _ => {
             let (truth, told) = of_ssd(ssd, key);
