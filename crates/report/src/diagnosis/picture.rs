@@ -63,8 +63,8 @@ struct Layout {
 }
 
 /// Where in a row's part its words begin, and those of the kinds of its pages.
-const ROW_WORDS: f64 = 0.37;
-const KINDS_WORDS: f64 = 0.7;
+const ROW_WORDS: f64 = 0.4;
+const KINDS_WORDS: f64 = 0.75;
 
 const WIDE: Layout = Layout {
     name: "broad",
@@ -349,6 +349,8 @@ fn row(parts: &Parts, layout: &Layout) -> Markup {
     let all = at.inner(18.0, 76.0);
     let inside = frame(all.x + 6.0, all.y + 6.0, all.w - 12.0, all.h - 12.0);
     let pages = parts.pages_in_row.unwrap_or(1);
+    // There is no room for more, and a count is exact or not known.
+    let kinds = Part { beside: String::new(), ..parts.page_kinds.clone() };
     let each = match (parts.pages_in_row, parts.page.known) {
         (Some(pages), _) => inside.w / pages as f64,
         (None, Known::Unknown) => inside.w,
@@ -362,7 +364,7 @@ fn row(parts: &Parts, layout: &Layout) -> Markup {
             (shape(parts.row.known, layout.name, all))
         }
         g class=(parts.page_kinds.known.class()) {
-            (words_of(&parts.page_kinds, at.x + at.w * KINDS_WORDS, at.y))
+            (words_of(&kinds, at.x + at.w * KINDS_WORDS, at.y))
         }
         g class=(parts.page.known.class()) {
             @for page in 0..pages {

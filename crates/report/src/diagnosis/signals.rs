@@ -465,7 +465,7 @@ mod tests {
 
     #[test]
     fn kinds_of_pages_are_steps_and_one_late_read_of_a_place_is_none() {
-        let of_place = |unit: u32| if unit % 2 == 0 { 50.0 } else { 65.0 };
+        let of_place = |unit: u32| if unit.is_multiple_of(2) { 50.0 } else { 65.0 };
         let reads = (0..40).map(|read| [f64::from(read % 8), of_place(read % 8)]);
         let samples = reads.chain([[0.0, 900.0]]).collect();
         let chart = of("page-kinds", vec![samples]);
