@@ -62,9 +62,9 @@ struct Layout {
     ways: [[f64; 4]; 2],
 }
 
-/// Where in a row's part its words begin, and those of the kinds of its pages.
-const ROW_WORDS: f64 = 0.4;
-const KINDS_WORDS: f64 = 0.75;
+/// Where in a row's part the kinds of its pages stand, in a line, and how far their name reaches.
+const KINDS_AT: f64 = 69.0;
+const KINDS_NAME: f64 = 80.0;
 
 const WIDE: Layout = Layout {
     name: "broad",
@@ -349,8 +349,6 @@ fn row(parts: &Parts, layout: &Layout) -> Markup {
     let all = at.inner(18.0, 76.0);
     let inside = frame(all.x + 6.0, all.y + 6.0, all.w - 12.0, all.h - 12.0);
     let pages = parts.pages_in_row.unwrap_or(1);
-    // There is no room for more, and a count is exact or not known.
-    let kinds = Part { beside: String::new(), ..parts.page_kinds.clone() };
     let each = match (parts.pages_in_row, parts.page.known) {
         (Some(pages), _) => inside.w / pages as f64,
         (None, Known::Unknown) => inside.w,
@@ -360,11 +358,12 @@ fn row(parts: &Parts, layout: &Layout) -> Markup {
     html! {
         (cell(&parts.page, layout, at, None))
         g class=(parts.row.known.class()) {
-            (words_of(&parts.row, at.x + at.w * ROW_WORDS, at.y))
+            (words_of(&parts.row, at.x + at.w / 2.0, at.y))
             (shape(parts.row.known, layout.name, all))
         }
         g class=(parts.page_kinds.known.class()) {
-            (words_of(&kinds, at.x + at.w * KINDS_WORDS, at.y))
+            (text("name", at.x + 18.0, at.y + KINDS_AT, parts.page_kinds.name))
+            (text("value", at.x + 18.0 + KINDS_NAME, at.y + KINDS_AT, &parts.page_kinds.value))
         }
         g class=(parts.page.known.class()) {
             @for page in 0..pages {
