@@ -52,6 +52,7 @@ pub use judge::judge;
 pub(crate) use kind::FLASH_US;
 pub use noisy::{Noise, Noisy};
 pub use probe::Stopped;
+pub(crate) use region::bytes_of as region_bytes;
 pub use run::Finished;
 pub(crate) use spare::{FALL as SPARE_FALL, most_percent as spare_most_percent};
 pub(crate) use trim::{LEAST_GAIN as LEAST_TRIM_GAIN, LEAST_LOST as LEAST_TRIM_LOST};

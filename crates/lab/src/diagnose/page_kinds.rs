@@ -22,23 +22,24 @@ const KEY: &str = "page_kinds";
 /// Pairs of units side by side, and how often each unit is read.
 const PAIRS: usize = 800;
 const ROUNDS: usize = 16;
-/// And so many times again where that does not tell.
+/// Further sets of as many reads, if the first does not tell.
 const MORE: usize = 3;
-/// If all are alike, a cache that is emptied in pauses is given so long.
+/// If all places take equally long, a cache has this long to be emptied before they are read again.
 const REST: Nanos = Nanos(30_000_000_000);
 /// Flash with four bits a cell has four kinds.
 const MOST_KINDS: usize = 4;
-/// The places of a kind differ by so many times what the middle times of one place do, or by so many microseconds.
+/// Medians of places of one kind spread by this factor times the error of one median at most; that error counts as no less than
+/// `LEAST_WIDTH_US`.
 const NARROW: f64 = 1.35;
 const LEAST_WIDTH_US: f64 = 0.3;
-/// Two kinds are apart by so many times that.
+/// The times of two kinds differ by this factor times that error at least.
 const APART: f64 = 4.0;
-/// Of the places of all kinds each has a share of as many times an equal one: of two kinds of which one is twice as frequent, it
-/// is two that are read alike.
+/// A kind's share of the places, divided by an equal share, lies between these. A kind that is twice as frequent as the other is
+/// two kinds that take equally long.
 const EQUAL: [f64; 2] = [0.78, 1.27];
-/// Pairs of which both are of one kind.
+/// The least share of pairs whose two units are of the same kind.
 const TOGETHER: f64 = 0.9;
-/// Readings of a place, and places, at least.
+/// The least readings of a place, and the least number of places.
 const LEAST_READINGS: usize = 8;
 const LEAST_PLACES: usize = 40;
 
@@ -56,20 +57,41 @@ pub(super) fn measure<T: Target>(
         what: "unit of 4 KiB, many times by chance; microseconds of a read of it".into(),
         samples: read(probe, region, &units)?,
     };
-    let is_one = |series: &Series| Places::of(series).is_some_and(|it| it.kinds().len() == 1);
-    if is_one(&series) {
+    let mut found = Found::of(&series);
+    if found == Found::OneKind {
         probe.idle(REST)?;
         series.samples = read(probe, region, &units)?;
+        found = Found::of(&series);
     }
-    // As often as it takes to tell, but for what shows nothing to tell.
     for _ in 0..MORE {
-        let found = estimate(std::slice::from_ref(&series));
-        if is_one(&series) || found.iter().all(|it| it.determined().is_some()) {
+        if found != Found::Unclear {
             break;
         }
         series.samples.extend(read(probe, region, &units)?);
+        found = Found::of(&series);
     }
     Ok(vec![series])
+}
+
+/// What reads of places show so far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Found {
+    OneKind,
+    Kinds,
+    /// More reads may tell.
+    Unclear,
+}
+
+impl Found {
+    fn of(series: &Series) -> Found {
+        let Some(places) = Places::of(series) else { return Found::Unclear };
+        let kinds = places.kinds();
+        match kinds.len() {
+            1 => Found::OneKind,
+            _ if places.judge(&kinds).is_ok() => Found::Kinds,
+            _ => Found::Unclear,
+        }
+    }
 }
 
 /// Reads of places, each many times and all in an order by chance.
@@ -91,7 +113,7 @@ fn read<T: Target>(
 struct Places {
     /// By unit.
     by_unit: BTreeMap<u64, f64>,
-    /// The deviation of a middle time, as far as one place alone tells.
+    /// The standard error of a place's median.
     noise_us: f64,
 }
 
@@ -125,22 +147,77 @@ impl Places {
         Some(Places { by_unit, noise_us: deviation(&differences) / 2.0 })
     }
 
-    /// How far middle times of places of one kind may differ.
+    /// The error of a median by which kinds are judged.
     fn width_us(&self) -> f64 {
         self.noise_us.max(LEAST_WIDTH_US)
     }
 
-    /// The fewest kinds of which each is as narrow as one place; none if four are too few.
+    /// The smallest number of kinds that leaves each as narrow as one place; empty if four do not.
     fn kinds(&self) -> Vec<Kind> {
         let times = sorted(self.by_unit.values().copied().collect());
-        let all = (1..=MOST_KINDS).map(|count| split(&times, count));
-        all.into_iter()
+        (1..=MOST_KINDS)
+            .map(|count| split(&times, count))
             .find(|kinds| {
                 let off = |us: &f64| kind_of(kinds, *us).map_or(f64::NAN, |kind| us - kind.us);
                 deviation_about_zero(&times.iter().map(off).collect::<Vec<f64>>())
                     <= NARROW * self.width_us()
             })
             .unwrap_or_default()
+    }
+
+    /// How many kinds these are, or why they are not kinds of pages for certain.
+    fn judge(&self, kinds: &[Kind]) -> Result<Finding, String> {
+        let (Some(first), Some(last)) = (kinds.first(), kinds.last()) else {
+            return Err(format!(
+                "places are read in more than {MOST_KINDS} times, which differ by more than those of one place do ({:.1} us)",
+                self.width_us()
+            ));
+        };
+        if kinds.len() == 1 {
+            return Err(format!(
+                "all pages are read in {:.1} us: one bit a cell, a cache that holds one, or kinds that take as long",
+                first.us
+            ));
+        }
+        let times: Vec<String> = kinds.iter().map(|kind| format!("{:.1}", kind.us)).collect();
+        let reason = match times.split_last() {
+            Some((last, others)) => format!("pages are read in {} or {last} us", others.join(", ")),
+            None => String::new(),
+        };
+        let nearest = kinds.windows(2).map(|pair| pair[1].us - pair[0].us).fold(last.us, f64::min);
+        if nearest < APART * self.width_us() {
+            return Err(format!(
+                "{reason}, which are {nearest:.1} us apart where those of one place differ by {:.1}",
+                self.width_us()
+            ));
+        }
+        let equal = self.by_unit.len() as f64 / kinds.len() as f64;
+        if let Some(rare) =
+            kinds.iter().find(|it| !(EQUAL[0]..=EQUAL[1]).contains(&(it.places as f64 / equal)))
+        {
+            return Err(format!(
+                "{reason}, but {} of {} places in {:.1} us: kinds of pages are about equally frequent",
+                rare.places,
+                self.by_unit.len(),
+                rare.us
+            ));
+        }
+        let together: Vec<bool> = self
+            .by_unit
+            .iter()
+            .filter(|(unit, _)| **unit % 2 == 0)
+            .filter_map(|(unit, us)| Some([*us, *self.by_unit.get(&(unit + 1))?]))
+            .map(|pair| pair.map(|us| kind_of(kinds, us)))
+            .map(|[one, other]| one == other)
+            .collect();
+        let share = together.iter().filter(|it| **it).count() as f64 / together.len().max(1) as f64;
+        if share < TOGETHER {
+            return Err(format!(
+                "{reason}, but of two units side by side both alike in {:.0} % only: they are no pages",
+                100.0 * share
+            ));
+        }
+        Ok(Finding::count(KEY, kinds.len() as f64).because(reason))
     }
 }
 
@@ -154,7 +231,7 @@ fn deviation_about_zero(all: &[f64]) -> f64 {
     1.4826 * median(&all.iter().map(|it| it.abs()).collect::<Vec<f64>>())
 }
 
-/// So many groups of sorted times whose squares about their means are least in sum (Fisher 1958).
+/// Splits sorted times into `count` groups with the least sum of squares about their means (Fisher 1958).
 fn split(times: &[f64], count: usize) -> Vec<Kind> {
     let sums = |power: i32| {
         let add = |sum: &mut f64, us: &f64| {
@@ -168,7 +245,7 @@ fn split(times: &[f64], count: usize) -> Vec<Kind> {
         let all = sum[to] - sum[from];
         squares[to] - squares[from] - all * all / (to - from) as f64
     };
-    // The least of the first so many times in so many groups, and where the last of these begins.
+    // By how many times from the first on are split: the least sum of squares, and where the last group begins.
     let mut least: Vec<(f64, usize)> = (0..=times.len())
         .map(|to| if to == 0 { (f64::INFINITY, 0) } else { (rest(0, to), 0) })
         .collect();
@@ -204,58 +281,8 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
     if places.by_unit.values().any(|us| *us <= 0.0) {
         return undetermined("its times are no times".into());
     }
-    let kinds = places.kinds();
-    let (Some(first), Some(last)) = (kinds.first(), kinds.last()) else {
-        return undetermined(format!(
-            "places are read in more than {MOST_KINDS} times, which differ by more than those of one place do ({:.1} us)",
-            places.width_us()
-        ));
-    };
-    if kinds.len() == 1 {
-        return undetermined(format!(
-            "all pages are read in {:.1} us: one bit a cell, a cache that holds one, or kinds that take as long",
-            first.us
-        ));
-    }
-    let times: Vec<String> = kinds.iter().map(|kind| format!("{:.1}", kind.us)).collect();
-    let reason = match times.split_last() {
-        Some((last, others)) => format!("pages are read in {} or {last} us", others.join(", ")),
-        None => String::new(),
-    };
-    let nearest = kinds.windows(2).map(|pair| pair[1].us - pair[0].us).fold(last.us, f64::min);
-    if nearest < APART * places.width_us() {
-        return undetermined(format!(
-            "{reason}, which are {nearest:.1} us apart where those of one place differ by {:.1}",
-            places.width_us()
-        ));
-    }
-    let equal = places.by_unit.len() as f64 / kinds.len() as f64;
-    if let Some(rare) =
-        kinds.iter().find(|it| !(EQUAL[0]..=EQUAL[1]).contains(&(it.places as f64 / equal)))
-    {
-        return undetermined(format!(
-            "{reason}, but {} of {} places in {:.1} us: kinds of pages are about equally frequent",
-            rare.places,
-            places.by_unit.len(),
-            rare.us
-        ));
-    }
-    let together: Vec<bool> = places
-        .by_unit
-        .iter()
-        .filter(|(unit, _)| **unit % 2 == 0)
-        .filter_map(|(unit, us)| Some([*us, *places.by_unit.get(&(unit + 1))?]))
-        .map(|pair| pair.map(|us| kind_of(&kinds, us)))
-        .map(|[one, other]| one == other)
-        .collect();
-    let share = together.iter().filter(|it| **it).count() as f64 / together.len().max(1) as f64;
-    if share < TOGETHER {
-        return undetermined(format!(
-            "{reason}, but of two units side by side both alike in {:.0} % only: they are no pages",
-            100.0 * share
-        ));
-    }
-    vec![Finding::count(KEY, kinds.len() as f64).because(reason)]
+    let found = places.judge(&places.kinds());
+    vec![found.unwrap_or_else(|why| Finding::undetermined(KEY, why))]
 }
 
 #[cfg(test)]
@@ -263,7 +290,7 @@ mod tests {
     use super::*;
     use crate::disturbed::Random;
 
-    /// Readings of places whose unit says how long one takes, with noise of so many microseconds to either side.
+    /// Readings of places: `us` is the time of a unit, and each reading is off by up to `noise` microseconds.
     fn seen(us: impl Fn(u64) -> f64, noise: f64) -> Series {
         let mut random = Random(7);
         let units = (0..2 * PAIRS as u64).map(|place| (place / 2 * 37 % 1009) * 2 + place % 2);

@@ -17,10 +17,15 @@ pub(super) struct Region {
     pub(super) bytes: u64,
 }
 
+/// Bytes of the region of a target of this capacity.
+pub(crate) fn bytes_of(capacity: u64) -> u64 {
+    (capacity / 40).min(4 << 30) / MIB * MIB
+}
+
 impl Region {
     /// A fortieth of the target from its beginning, 4 GiB at most; none of a target that is too small.
     pub(super) fn of(geometry: Geometry) -> Option<Region> {
-        let bytes = (geometry.bytes() / 40).min(4 << 30) / MIB * MIB;
+        let bytes = bytes_of(geometry.bytes());
         (bytes >= 16 * MIB).then_some(Region { start: 0, bytes })
     }
 

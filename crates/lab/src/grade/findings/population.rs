@@ -162,7 +162,7 @@ fn settings(random: &mut Random) -> Vec<String> {
     ];
     let trim = trims[(more.next() % trims.len() as u64) as usize];
     set.extend(trim.iter().map(|it| format!("trim.{it}")));
-    // Two kinds of pages, as the base has, three, three of which two are near each other or alike, or one.
+    // Two kinds of pages as in the base, then three: well apart, with two near each other, with two alike. Last, one kind.
     let kinds: [&[&str]; 5] = [
         &[],
         &["middle_read_ratio=1.12", "upper_read_ratio=1.37"],

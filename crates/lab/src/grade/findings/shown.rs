@@ -194,8 +194,9 @@ cache, or seems to: it is emptied by a TRIM first, and of one that is not empty 
 border of pages is seen only if a page takes longer from the flash than 4 KiB take over the link. Dies are those that read by
 themselves: planes that do count as dies, and of dies that always work together one is seen. A stripe of more than 16 MiB is not looked
 for. Channels are seen only if a page takes longer over their wires than the rest of a read (of a model's drive, than the flash takes to
-read it). That pages are read in one time says nothing: they may lie in a cache of cells with one bit, be kept in memory, or take as
-long; and kinds that take as long as each other count as one, of which nothing is said unless all others are as frequent. Compression is seen only where the flash limits data that does not compress, and its ratio is a bound where the link limits
+read it). If all pages take equally long to read, nothing is said: they may lie in a cache with one bit a cell, or be kept in memory.
+Of three kinds of which two take equally long nothing is said either, because those two look like one that is twice as frequent.
+Compression is seen only where the flash limits data that does not compress, and its ratio is a bound where the link limits
 data that does; data that repeats one byte is judged apart. A TRIM is said to do nothing only if the drive was faster when it was just
 filled: otherwise there is nothing to win back. Reads of what was trimmed have to agree: of a drive that forgets it and is no faster,
 as one that folds its cache in the foreground may be, nothing is said, nor of one that is faster and reads it as late as before. A drive

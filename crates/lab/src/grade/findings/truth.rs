@@ -219,14 +219,18 @@ fn waits_to_fold(ssd: &SsdConfig) -> f64 {
 /// A map in memory for whole pages of it. A page has four bytes for each unit.
 fn map(ssd: &SsdConfig) -> (Truth, bool) {
     let all = ssd.capacity.sectors as f64 * 512.0;
-    let Some((map, kib)) = ssd.map.as_ref().and_then(|map| Some((map, map.memory_kib?))) else {
-        return (Truth::None, true);
-    };
-    let unit = f64::from(map.unit_bytes.unwrap_or(4096));
-    let page = u64::from(map.page_bytes.unwrap_or(ssd.nand.page_bytes));
-    let reach = (u64::from(kib) * 1024 / page * page) as f64 / 4.0 * unit;
+    let Some(reach) = map_reach_bytes(ssd) else { return (Truth::None, true) };
     let told = reach < 0.8 * all && reach > f64::from(48 << 20) && ssd.nand.read_us > 10.0;
     (Truth::Number(reach / f64::from(1 << 30), 0.05), told)
+}
+
+/// Bytes of the drive that the map in its memory reaches; none where that is all of it.
+fn map_reach_bytes(ssd: &SsdConfig) -> Option<f64> {
+    let map = ssd.map.as_ref()?;
+    let kib = map.memory_kib?;
+    let unit = f64::from(map.unit_bytes.unwrap_or(4096));
+    let page = u64::from(map.page_bytes.unwrap_or(ssd.nand.page_bytes));
+    Some((u64::from(kib) * 1024 / page * page) as f64 / 4.0 * unit)
 }
 
 /// 10^6 bytes a second that the flash takes of data that does not compress when compression is looked for. The cache is full
