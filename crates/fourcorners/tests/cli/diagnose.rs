@@ -188,9 +188,14 @@ fn a_budget_chooses_the_detectors_and_what_it_allows_not_is_refused() {
         let evidence = diagnosis(ran)["evidence"].as_array().expect("a list").clone();
         evidence.iter().filter_map(|it| Some(it["detector"].as_str()?.into())).collect()
     };
-    assert_eq!(names(&ran), ["kind", "row", "dies", "page-kinds", "read-ahead"], "{ran:?}");
+    assert_eq!(
+        names(&ran),
+        ["kind", "row", "dies", "page-kinds", "read-ahead", "map-unit"],
+        "{ran:?}"
+    );
     let ran = run(dir.path(), &["diagnose", small, "--budget", "1m", "--json"]);
-    let in_a_minute = ["kind", "row", "dies", "page-kinds", "read-ahead", "write-buffer"];
+    let in_a_minute =
+        ["kind", "row", "dies", "page-kinds", "read-ahead", "write-buffer", "map-unit"];
     assert_eq!(names(&ran), in_a_minute, "{ran:?}");
     for (slip, named) in [
         (&["--budget", "1M"][..], "no detector costs so little"),

@@ -63,7 +63,7 @@ const RECOVERS: f64 = 1.05;
 /// What the first pause won lasts until the second if trials take less than this share of the time then.
 const LASTS: f64 = 0.8;
 /// So many programs a write waits at most where collection is paced, and at least where it stalls.
-const PACED: f64 = 10.0;
+const PACED: f64 = 13.0;
 const STALLS: f64 = 18.0;
 /// A flush behind a write takes longer than the write by this factor, or it waits for no program.
 const WAITS_FOR_FLASH: f64 = 2.0;

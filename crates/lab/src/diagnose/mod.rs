@@ -26,6 +26,7 @@ mod empty;
 mod judge;
 mod kind;
 mod map_reach;
+mod map_unit;
 mod noisy;
 mod page_kinds;
 mod probe;
@@ -89,17 +90,20 @@ pub enum Detector {
     Dies,
     /// In how many times pages are read.
     PageKinds,
+    /// How much is written at least.
+    MapUnit,
 }
 
 impl Detector {
     /// All of them, in the order in which they are run.
-    pub const ALL: [Detector; 12] = [
+    pub const ALL: [Detector; 13] = [
         Detector::Kind,
         Detector::Row,
         Detector::Dies,
         Detector::PageKinds,
         Detector::ReadAhead,
         Detector::WriteBuffer,
+        Detector::MapUnit,
         Detector::SlcCache,
         Detector::MapReach,
         Detector::Compression,
@@ -133,6 +137,7 @@ impl Detector {
             Detector::Collection => "collection",
             Detector::Dies => "dies",
             Detector::PageKinds => "page-kinds",
+            Detector::MapUnit => "map-unit",
         }
     }
 
@@ -156,6 +161,7 @@ impl Detector {
             Detector::Collection => &["collection_idle", "collection_pacing"],
             Detector::Dies => &["dies", "channels", "stripe_bytes"],
             Detector::PageKinds => &["page_kinds"],
+            Detector::MapUnit => &["map_unit_bytes"],
         }
     }
 
@@ -174,6 +180,7 @@ impl Detector {
             Detector::Collection => collection::estimate(series),
             Detector::Dies => dies::estimate(series),
             Detector::PageKinds => page_kinds::estimate(series),
+            Detector::MapUnit => map_unit::estimate(series),
         }
     }
 
@@ -195,6 +202,7 @@ impl Detector {
             Detector::Collection => collection::measure(probe),
             Detector::Dies => dies::measure(probe, region),
             Detector::PageKinds => page_kinds::measure(probe, region),
+            Detector::MapUnit => map_unit::measure(probe, region),
         }
     }
 }
@@ -226,7 +234,10 @@ impl Options {
             Detector::Dies => 12_000.0,
             Detector::PageKinds => 51_200.0,
             Detector::ReadAhead => 2_400.0,
-            Detector::WriteBuffer | Detector::Compression | Detector::Collection => 0.0,
+            Detector::WriteBuffer
+            | Detector::MapUnit
+            | Detector::Compression
+            | Detector::Collection => 0.0,
             Detector::Trim => 5_000.0,
             Detector::SlcCache | Detector::Spare => 10_000.0,
             // At some thirty spans twice, with what warms the map.
@@ -241,6 +252,7 @@ impl Options {
             Detector::SlcCache => 124.0,
             Detector::MapReach => 60.0,
             Detector::PageKinds => 30.0,
+            Detector::MapUnit => map_unit::RESTS_S,
             Detector::Collection => collection::RESTS_S,
         };
         let of = |detector| reads(detector) * 1e-4 + rests(detector);
@@ -267,6 +279,7 @@ impl Options {
             | Detector::PageKinds
             | Detector::ReadAhead => 0,
             Detector::WriteBuffer => write_buffer::most_bytes(geometry.bytes()),
+            Detector::MapUnit => map_unit::bytes(),
             Detector::SlcCache => slc_cache::bytes(geometry),
             Detector::MapReach => map_reach::bytes(geometry),
             Detector::Compression => compression::bytes(geometry),

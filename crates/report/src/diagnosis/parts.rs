@@ -93,6 +93,7 @@ pub(super) struct Parts {
     pub(super) page: Part,
     pub(super) row: Part,
     pub(super) page_kinds: Part,
+    pub(super) map_unit: Part,
     pub(super) dies: Part,
     pub(super) channels: Part,
     pub(super) spare: Part,
@@ -130,6 +131,7 @@ impl Parts {
             page,
             row,
             page_kinds: part("page kinds", "page_kinds"),
+            map_unit: part("map unit", "map_unit_bytes"),
             dies: part("dies", "dies"),
             channels: part("channels", "channels"),
             // What the user has is all but the spare.
@@ -140,7 +142,7 @@ impl Parts {
     }
 
     /// All of them.
-    pub(super) fn all(&self) -> [&Part; 16] {
+    pub(super) fn all(&self) -> [&Part; 17] {
         [
             &self.link,
             &self.kind,
@@ -156,6 +158,7 @@ impl Parts {
             &self.page,
             &self.row,
             &self.page_kinds,
+            &self.map_unit,
             &self.slc,
             &self.spare,
         ]
@@ -189,7 +192,7 @@ mod tests {
         let known = |known| parts.all().iter().filter(|it| it.known == known).count();
         assert_eq!(
             [known(Known::Determined), known(Known::Bound), known(Known::Unknown)],
-            [13, 1, 2],
+            [14, 1, 2],
             "the link is not looked for, and the ratio is not known"
         );
         assert_eq!(parts.pages_in_row, Some(2));

@@ -62,9 +62,9 @@ struct Layout {
     ways: [[f64; 4]; 2],
 }
 
-/// Where in a row's part the kinds of its pages stand, in a line, and how far their name reaches.
-const KINDS_AT: f64 = 69.0;
-const KINDS_NAME: f64 = 80.0;
+/// Where in a part a line stands that has another one in it, below its own words, and how far its name reaches.
+const LINE_AT: f64 = 69.0;
+const LINE_NAME: f64 = 80.0;
 
 const WIDE: Layout = Layout {
     name: "broad",
@@ -90,24 +90,24 @@ const WIDE: Layout = Layout {
 
 const NARROW: Layout = Layout {
     name: "narrow",
-    size: (328.0, 1360.0),
+    size: (328.0, 1378.0),
     host: frame(1.0, 1.0, 326.0, 40.0),
     link: ([40.0, 41.0, 40.0, 112.0], (54.0, 42.0)),
-    device: frame(1.0, 112.0, 326.0, 1247.0),
-    controller: frame(11.0, 152.0, 306.0, 434.0),
-    read_ahead: frame(22.0, 186.0, 284.0, 50.0),
+    device: frame(1.0, 112.0, 326.0, 1265.0),
+    controller: frame(11.0, 152.0, 306.0, 452.0),
+    read_ahead: frame(22.0, 180.0, 284.0, 60.0),
     trim: frame(22.0, 246.0, 284.0, 98.0),
     compression: frame(22.0, 354.0, 284.0, 98.0),
-    map: frame(22.0, 462.0, 284.0, 112.0),
-    map_bar: (EDGE, 60.0),
-    buffer: frame(11.0, 612.0, 306.0, 150.0),
-    flash: frame(11.0, 788.0, 306.0, 560.0),
-    dies: frame(22.0, 822.0, 284.0, 130.0),
-    row: frame(22.0, 962.0, 284.0, 136.0),
-    slc: frame(22.0, 1108.0, 284.0, 128.0),
-    spare: frame(22.0, 1246.0, 284.0, 90.0),
+    map: frame(22.0, 462.0, 284.0, 130.0),
+    map_bar: (EDGE, 78.0),
+    buffer: frame(11.0, 630.0, 306.0, 150.0),
+    flash: frame(11.0, 806.0, 306.0, 560.0),
+    dies: frame(22.0, 840.0, 284.0, 130.0),
+    row: frame(22.0, 980.0, 284.0, 136.0),
+    slc: frame(22.0, 1126.0, 284.0, 128.0),
+    spare: frame(22.0, 1264.0, 284.0, 90.0),
     spare_bar: (EDGE, 60.0),
-    ways: [[164.0, 586.0, 164.0, 612.0], [164.0, 762.0, 164.0, 788.0]],
+    ways: [[164.0, 604.0, 164.0, 630.0], [164.0, 780.0, 164.0, 806.0]],
 };
 
 /// The picture, for a wide page and for a narrow one, and what it shows in words.
@@ -159,6 +159,7 @@ fn is_left_out(parts: &Parts, part: &Part) -> bool {
         &parts.page,
         &parts.row,
         &parts.page_kinds,
+        &parts.map_unit,
         &parts.slc,
         &parts.spare,
         &parts.map,
@@ -201,6 +202,7 @@ fn drawing(parts: &Parts, at: &Layout) -> Markup {
             (cell(&parts.compression, at, at.compression, Some(&parts.ratio).filter(|it| !is_left_out(parts, it))))
             @if !parts.has_no_flash() {
                 (cell(&parts.map, at, at.map, None))
+                (in_a_line(&parts.map_unit, at.map))
                 (map_bar(parts, at))
                 @for [x1, y1, x2, y2] in at.ways { line.through x1=(x1) y1=(y1) x2=(x2) y2=(y2) {} }
                 (cell(&parts.buffer, at, at.buffer, None))
@@ -258,6 +260,16 @@ fn words_of(part: &Part, x: f64, y: f64) -> Markup {
         (text("name", x, y + 18.0, part.name))
         (text("value", x, y + 36.0, &part.value))
         @if !part.beside.is_empty() { (text("beside", x, y + 52.0, &part.beside)) }
+    }
+}
+
+/// A part that is in another one, with its words in a line.
+fn in_a_line(part: &Part, at: Frame) -> Markup {
+    html! {
+        g class=(part.known.class()) {
+            (text("name", at.x + 18.0, at.y + LINE_AT, part.name))
+            (text("value", at.x + 18.0 + LINE_NAME, at.y + LINE_AT, &part.value))
+        }
     }
 }
 
@@ -361,10 +373,7 @@ fn row(parts: &Parts, layout: &Layout) -> Markup {
             (words_of(&parts.row, at.x + at.w / 2.0, at.y))
             (shape(parts.row.known, layout.name, all))
         }
-        g class=(parts.page_kinds.known.class()) {
-            (text("name", at.x + 18.0, at.y + KINDS_AT, parts.page_kinds.name))
-            (text("value", at.x + 18.0 + KINDS_NAME, at.y + KINDS_AT, &parts.page_kinds.value))
-        }
+        (in_a_line(&parts.page_kinds, at))
         g class=(parts.page.known.class()) {
             @for page in 0..pages {
                 (shape(parts.page.known, layout.name, Frame {

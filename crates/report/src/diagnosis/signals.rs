@@ -47,6 +47,7 @@ pub(super) fn charts(diagnosis: &Diagnosis, evidence: &Evidence) -> Vec<Chart> {
                 &[("into a drive at rest", first), ("after a moment's rest", again)],
             )]
         }
+        ("map-unit", [whole, off]) => vec![writes_by_size(whole, off)],
         ("map-reach", [spans, _]) => vec![spans_of(spans)],
         ("compression", [rounds @ .., _]) => vec![levels(rounds)],
         ("spare", [_, _, _, _, written, ..]) => {
@@ -386,6 +387,29 @@ fn spans_of(spans: &Series) -> Option<Chart> {
     .chart()
 }
 
+/// How long writes take by their size, at multiples of it and half of it off.
+fn writes_by_size(whole: &Series, off: &Series) -> Option<Chart> {
+    let by_size = |series: &Series| {
+        let all = series.samples.iter().map(|[bytes, us]| (bytes / KIB, *us));
+        by_place(all.filter(|it| it.0 > 0.0).collect())
+    };
+    let lines = vec![
+        line("at a multiple of its size", 0, by_size(whole), Marks::Each),
+        line("half of its size off", 1, by_size(off), Marks::Each),
+    ];
+    let least = lines.iter().filter_map(|it| it.points.first()).map(|it| it.0).reduce(f64::min)?;
+    Drawn {
+        title: "Writes by size and place",
+        about: "Median time of a write by its size and where it lies: one that covers units of the map in part waits for the rest of them.",
+        across: Scale::log("KiB", (least / 1.2, last_place(&lines) * 1.2), count_tick),
+        up: Up::of("Time", values(&lines), false, time_tick),
+        lines,
+        place: number,
+        value: micros,
+    }
+    .chart()
+}
+
 /// Data rates by how much of the data can be removed.
 fn levels(rounds: &[Series]) -> Option<Chart> {
     let judged = &rounds[rounds.len().saturating_sub(JUDGED_ROUNDS)..];
@@ -474,6 +498,18 @@ mod tests {
     }
 
     #[test]
+    fn writes_by_size_are_medians_of_each_size_and_place() {
+        let writes = |us: [f64; 2]| {
+            let all = (0..6).map(|it| [[4096.0, 8192.0][it % 2], us[it % 2] + (it / 2) as f64]);
+            all.collect::<Vec<[f64; 2]>>()
+        };
+        let chart = of("map-unit", vec![writes([50.0, 20.0]), writes([50.0, 90.0])]);
+        assert_eq!(points(&chart[0]), [(4.0, 51.0), (8.0, 21.0)]);
+        let Plot::Lines(lines) = &chart[0].plot else { panic!("no lines") };
+        assert_eq!(lines.lines[1].points, [(4.0, 51.0), (8.0, 91.0)]);
+    }
+
+    #[test]
     fn rates_are_of_pieces_and_compression_of_the_last_rounds() {
         let piece = 1e6;
         let written = vec![[piece, 2_000.0], [2.0 * piece, 10_000.0]];
@@ -503,6 +539,7 @@ mod tests {
             "page-kinds",
             "read-ahead",
             "write-buffer",
+            "map-unit",
             "slc-cache",
             "map-reach",
             "compression",

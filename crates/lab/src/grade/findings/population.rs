@@ -35,6 +35,22 @@ impl Drawn {
         format!("{}{} --seed {}", self.base, set.concat(), self.seed)
     }
 
+    /// The same drive with another unit of the map: 4 KiB, 8 or 16, as its pages allow.
+    pub(super) fn with_another_unit(&self) -> Drawn {
+        let mut random = Random(self.seed ^ 0x756e_6974);
+        if self.base != SSD {
+            return self.clone();
+        }
+        // 4 KiB are always allowed.
+        loop {
+            let mut set = self.set.clone();
+            set.push(format!("map.unit_bytes={}", 4096 << (random.next() % 3)));
+            if let Ok(profile) = built_in(SSD, &set) {
+                return Drawn { set, profile, ..self.clone() };
+            }
+        }
+    }
+
     /// The same drive with another way to collect: half of them do so while idle, and half let writes stall for it. Its dies
     /// have a hundred blocks or more, as those of real drives do, and half of the SLC caches are left out, which hide all of it.
     pub(super) fn collecting(&self) -> Drawn {

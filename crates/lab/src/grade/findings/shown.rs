@@ -171,6 +171,7 @@ undetermined and the reason is given.
 | `page-kinds` | in how many times pages are read (`page_kinds`): 2 as of cells with two bits, 3 as of cells with three | places are read 16 to 64 times each, by chance; their middle times lie in as many groups, equally frequent ones, each as narrow as the times of one place | nothing more |
 | `read-ahead` | whether reads in order are fetched before they are asked for (`read_ahead`) | the third of three reads in order is faster than the third of three backwards | nothing more |
 | `write-buffer` | KiB that a drive at rest takes before writes wait | writes in order stop until the first program operation ends | a fiftieth of the drive |
+| `map-unit` | bytes that are written at least, whatever is asked for (`map_unit_bytes`) | a write that covers a unit in part waits for the rest of it to be read: the largest size that takes longer half of it off a multiple of it | 13 MB |
 | `slc-cache` | MiB that are written faster than the rest | the rate of writes in order drops, or pauses begin that there were none of before, and it is not back after a moment's rest; a drive that holds data is emptied by a TRIM of all of it first | two fifths of the drive |
 | `map-reach` | GiB that the map in the drive's memory reaches | random reads are slower in a span beyond that | all of the drive |
 | `compression` | whether less is stored of data that compresses (`compression`), and how many times less at most (`compression_ratio`) | writes in order of eleven compressibilities go at rates that rise with it, below the rate of the link | a ninth of the drive, 2.2 GB at least |
@@ -196,6 +197,9 @@ themselves: planes that do count as dies, and of dies that always work together 
 for. Channels are seen only if a page takes longer over their wires than the rest of a read (of a model's drive, than the flash takes to
 read it). If all pages take equally long to read, nothing is said: they may lie in a cache with one bit a cell, or be kept in memory.
 Of three kinds of which two take equally long nothing is said either, because those two look like one that is twice as frequent.
+The unit of the map is seen only if the rest of a unit takes longer to read than the data takes over the link, and if a write waits for
+it: a drive that takes data first and reads later shows none. Units of more than 16 KiB are not looked for, nor those of 4 KiB of a
+drive that takes no less.
 Compression is seen only where the flash limits data that does not compress, and its ratio is a bound where the link limits
 data that does; data that repeats one byte is judged apart. A TRIM is said to do nothing only if the drive was faster when it was just
 filled: otherwise there is nothing to win back. Reads of what was trimmed have to agree: of a drive that forgets it and is no faster,
@@ -208,7 +212,7 @@ bit a cell takes more of it, and how much does depends on what was written befor
 than half a point and a twentieth of it are not graded. That a drive collects in pauses is seen only if
 collection makes it slower and what it wins shows in a thirty-second of the drive, and that it does not is said only of a drive that has
 something to win. A cache that is emptied in pauses hides both: of a drive that is faster after a pause also when it was just filled,
-nothing is said. After how long it begins is not said. Paced are writes that wait for ten programs at most; a flush has to wait for the
+nothing is said. After how long it begins is not said. Paced are writes that wait for 13 programs at most; a flush has to wait for the
 flash, or what a program takes is not known.
 
 What it says of a file in memory, of zram, of a loop device and of a served drive behind the kernel: docs/REAL-DRIVES.md.
@@ -222,7 +226,7 @@ form, before anything is measured (`crates/lab/src/grade/findings/truth.rs`). Wr
 where the times cannot tell, even if it is right. Where the closed form is known only within bounds and they do not decide, a drive is not
 among those that can be told; what is said of it counts if it is wrong. Rows of `used` are of every fourth drive, filled and written at
 random by once to twice its size before. `collection` is run on each drive with another way to collect: half do so in pauses, half stall,
-and half of the caches are left out. The noise `lab` makes times vary by 1 % and
+and half of the caches are left out; `map-unit` on each with a map of units of 4, 8 or 16 KiB. The noise `lab` makes times vary by 1 % and
 2 us, `host` by 3 % and 48 us, with a clock of 1 us and one answer in a thousand 1 to 10 ms late.
 
 ";

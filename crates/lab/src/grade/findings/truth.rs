@@ -6,7 +6,7 @@ use fourcorners_drive::config::{SsdConfig, TrimMode, WhenSlcFull};
 
 use crate::diagnose::{
     FLASH_US, Finding, LEAST_TRIM_GAIN, LEAST_TRIM_LOST, SPARE_FALL, Standing, Value,
-    before_compression_bytes, spare_most_percent, write_buffer_most_bytes,
+    before_compression_bytes, region_bytes, spare_most_percent, write_buffer_most_bytes,
 };
 
 use super::rates::{self, RandomUs};
@@ -106,6 +106,7 @@ pub(super) fn of(profile: &Profile, key: &str, used: bool) -> (Truth, Told) {
         "spare_percent" => spare(ssd),
         "trim" => trim(ssd),
         "page_kinds" => page_kinds::of(ssd),
+        "map_unit_bytes" => map_unit(ssd),
         "collection_idle" | "collection_pacing" => collection::of(ssd, key),
         _ => {
             let (truth, told) = of_ssd(ssd, key);
@@ -174,6 +175,28 @@ impl Borders {
     fn tell_the_page(&self, ssd: &SsdConfig) -> bool {
         self.tell_the_row(ssd) || self.within.max(self.of_rows) > 0.01 && ssd.nand.page_bytes > 4096
     }
+}
+
+/// The rest of a unit is read from the flash while the data comes over the link, which has to take less. No write may wait for
+/// space in the buffer, and next to nothing of the region may still be in it. What is stored of a unit that compresses is read
+/// from elsewhere. A map of first-generation drives has no units.
+fn map_unit(ssd: &SsdConfig) -> (Truth, Told) {
+    let unit = ssd.unit_bytes();
+    let buffer = u64::from(ssd.buffer.write_kib) * 1024;
+    let rest_us = rates::array_us(ssd) + f64::from(ssd.nand.page_bytes) / ssd.nand.bus_mb_per_s;
+    let seen = Told::is_more(
+        rest_us - rates::link_us(ssd, unit),
+        2.0 * rest_us - rates::link_us(ssd, unit / 2),
+        20.0,
+    );
+    let plain = ssd.compression.is_none()
+        && buffer >= 256 << 10
+        && 4 * buffer < region_bytes(ssd.capacity.sectors * 512);
+    let told = match ssd.log_blocks {
+        Some(_) => Told::Perhaps,
+        None => seen.and(if plain { Told::Yes } else { Told::Perhaps }),
+    };
+    (Truth::Number(f64::from(unit), 0.0), told)
 }
 
 /// What the buffer takes: whole rows, without those that are being filled. It is seen if the link fills it before the first

@@ -1,10 +1,11 @@
-//! The states in which drawn drives are diagnosed: new, used, and with collection drawn.
+//! The states in which drawn drives are diagnosed: new, used, with collection drawn, and with the map's unit drawn.
 //!
 //! Drives that were used before somebody wants to know what is inside are the usual case. What a detector finds must not
 //! depend on it, where it empties the drive first. The detectors that do are run once more, on the same drive after it was
 //! filled and written at random by once to twice its size.
 //!
-//! When a drive collects is drawn apart (`population.rs`): of drives that stall, what other detectors find is another matter.
+//! When a drive collects and what it maps by are drawn apart (`population.rs`): of drives that stall, or that write 16 KiB
+//! for 4, what other detectors find is another matter.
 
 use fourcorners_drive::{Nanos, Target};
 use fourcorners_record::{Data, Job, Pattern, Until};
@@ -33,10 +34,21 @@ pub enum State {
     Used,
     /// New, and when it collects is drawn, too.
     Collects,
+    /// New, and the unit of its map is drawn, too.
+    Unit,
 }
 
 impl State {
-    pub(super) const ALL: [State; 3] = [State::New, State::Used, State::Collects];
+    pub(super) const ALL: [State; 4] = [State::New, State::Used, State::Collects, State::Unit];
+
+    /// What is looked for in it alone.
+    fn alone(self) -> Option<Detector> {
+        match self {
+            State::New | State::Used => None,
+            State::Collects => Some(Detector::Collection),
+            State::Unit => Some(Detector::MapUnit),
+        }
+    }
 }
 
 /// What grades call a property of drives that were used before.
@@ -46,11 +58,12 @@ pub fn of_used(key: &str) -> String {
 
 /// What a property is called among the grades; nothing of what is not graded in this state.
 pub(super) fn name(key: &str, state: State) -> Option<String> {
-    let is_of_collection = Detector::Collection.keys().contains(&key);
+    let is_of = |detector: Detector| detector.keys().contains(&key);
+    let has_its_own = State::ALL.into_iter().filter_map(State::alone).any(is_of);
     match state {
-        State::New => (!is_of_collection).then(|| key.into()),
-        State::Used => LOOKED_FOR.iter().any(|it| it.keys().contains(&key)).then(|| of_used(key)),
-        State::Collects => is_of_collection.then(|| key.into()),
+        State::New => (!has_its_own).then(|| key.into()),
+        State::Used => LOOKED_FOR.into_iter().any(is_of).then(|| of_used(key)),
+        State::Collects | State::Unit => state.alone().is_some_and(is_of).then(|| key.into()),
     }
 }
 
@@ -62,23 +75,29 @@ pub(super) fn evidence(
 ) -> Option<(Drawn, Vec<Evidence>)> {
     let mut detectors = what.detectors.clone();
     let looks_for = |it: Detector| what.detectors.contains(&it);
-    match state {
-        State::New => detectors.retain(|it| *it != Detector::Collection),
-        State::Used => {
+    match (state, state.alone()) {
+        (_, Some(alone)) => {
+            detectors.retain(|it| [Detector::Kind, alone].contains(it));
+            if !looks_for(alone) {
+                return None;
+            }
+        }
+        (State::Used, _) => {
             detectors.retain(|it| *it == Detector::Kind || LOOKED_FOR.contains(it));
             let is_any = LOOKED_FOR.into_iter().any(looks_for);
             if !is_any || !drawn.index.is_multiple_of(ONE_IN) {
                 return None;
             }
         }
-        State::Collects => {
-            detectors.retain(|it| [Detector::Kind, Detector::Collection].contains(it));
-            if !looks_for(Detector::Collection) {
-                return None;
-            }
+        _ => {
+            detectors.retain(|it| !State::ALL.iter().any(|state| state.alone() == Some(*it)));
         }
     }
-    let drawn = if state == State::Collects { drawn.collecting() } else { drawn.clone() };
+    let drawn = match state {
+        State::New | State::Used => drawn.clone(),
+        State::Collects => drawn.collecting(),
+        State::Unit => drawn.with_another_unit(),
+    };
     let mut drive = Drive::from_profile(&drawn.profile);
     if state == State::Used {
         drive.on(Use { seed: drawn.seed });
