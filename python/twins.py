@@ -3,6 +3,7 @@
 
     python python/twins.py                         # all twenty
     python python/twins.py 2 19                    # these seeds
+    python python/twins.py --diagnosed             # with what `diagnose` finds of each
 """
 
 from __future__ import annotations
@@ -33,12 +34,13 @@ def cpu_s() -> float:
 
 
 def main() -> None:
-    seeds = [int(seed) for seed in sys.argv[1:]] or test_twin.drawn(20)
+    diagnosed = "--diagnosed" in sys.argv
+    seeds = [int(seed) for seed in sys.argv[1:] if seed != "--diagnosed"] or test_twin.drawn(20)
     print(f"| seed | page KiB | dies | {' | '.join(SHOWN.values())} | misfit | reviews |")
     print("|---" * (len(SHOWN) + 5) + "|")
     reviews = 0
     for seed in seeds:
-        twin, found = test_twin.recovered(seed)
+        twin, found = test_twin.recovered(seed, diagnosed)
         reviews += twin.evaluations
         page, dies = found["nand.page_bytes"], found["nand.dies"]
         cells = [str(seed), _choice(page.true / 1024, page.found / 1024), _choice(dies.true, dies.found)]

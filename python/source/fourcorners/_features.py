@@ -28,6 +28,9 @@ BANDS = (
     (0.9995, 1.0, 0.3),
 )
 RATE_ERROR = 0.01
+#: How many I/Os are fast and how many slow is known to this share of all: an erase more or less at the end of a figure would
+#: otherwise be many times the error of the band between the two.
+SHARE_ERROR = 0.01
 #: A series is compared in this many parts: how soon a drive is in its steady state says how much
 #: spare area there is to write into.
 PARTS = 5
@@ -60,10 +63,18 @@ def features(records: Iterable[Record], names: list[str]) -> np.ndarray:
     return np.concatenate(parts)
 
 
-def errors(names: list[str]) -> np.ndarray:
-    """The relative error of each."""
-    one = [RATE_ERROR, *(error for _, _, error in BANDS), *[PART_ERROR] * PARTS]
-    return np.array(one * len(names))
+def errors(records: Iterable[Record], names: list[str]) -> np.ndarray:
+    """The relative error of each. Where latencies are of two kinds, as before and after a drive collects, a band
+    between the two says how many are of either, and no better than that is known."""
+    figures = {f"{record.method}/{name}": figure for record in records for name, figure in record.figures.items()}
+    parts = []
+    for name in names:
+        bins = figures[name].latency_bins_ns.astype(float)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            less, more = (np.log(_bands(bins, by)) for by in (-SHARE_ERROR, SHARE_ERROR))
+        of_bands = np.hypot([error for _, _, error in BANDS], (more - less) / 2.0)
+        parts.append(np.concatenate([[RATE_ERROR], of_bands, [PART_ERROR] * PARTS]))
+    return np.concatenate(parts)
 
 
 def _of(name: str, record: Record, figure: Figure) -> np.ndarray:
@@ -80,12 +91,17 @@ def _of(name: str, record: Record, figure: Figure) -> np.ndarray:
     return values
 
 
-def _bands(bins: np.ndarray) -> list[float]:
-    """The mean latency of each part of all I/Os."""
+def _bands(bins: np.ndarray, by: float = 0.0) -> list[float]:
+    """The mean latency of each part of all I/Os; moved by a share of them, or half of what there is beside it."""
     lows, counts = bins[:, 0], bins[:, 1]
     ends = np.concatenate([[0.0], np.cumsum(counts)])
     total = ends[-1]
     # The integral of the quantile function, linear between the ends of bins.
     integral = np.concatenate([[0.0], np.cumsum(lows * counts)])
-    at = lambda share: np.interp(share * total, ends, integral)  # noqa: E731
-    return [(at(high) - at(low)) / ((high - low) * total) for low, high, _ in BANDS]
+
+    def mean(low: float, high: float) -> float:
+        move = math.copysign(min(abs(by), low / 2.0, (1.0 - high) / 2.0), by)
+        least, most = np.interp([(low + move) * total, (high + move) * total], ends, integral)
+        return (most - least) / ((high - low) * total)
+
+    return [mean(low, high) for low, high, _ in BANDS]

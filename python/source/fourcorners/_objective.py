@@ -22,7 +22,7 @@ STEP = 0.03
 NO_DRIVE = math.log(3.0)
 
 #: A value of each parameter that has only some.
-Choice = Tuple[int, ...]
+Choice = Tuple[float, ...]
 
 
 class Found(NamedTuple):
@@ -52,7 +52,8 @@ class Objective:
         measured = _features.features(records, self.names)
         self.told = np.isfinite(measured)
         self.measured = measured[self.told]
-        self.sigma = _features.errors(self.names)[self.told]
+        self.is_diagnosed = any(one.found for one in parameters)
+        self.sigma = _features.errors(records, self.names)[self.told]
         self.discrete = [one for one in parameters if one.choices]
         self.free = [one for one in parameters if not one.choices]
         self.parameters = parameters

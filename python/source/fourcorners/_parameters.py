@@ -15,7 +15,8 @@ class Parameter:
 
     `choices` are its only values; without them it is any number from `low` to `high`. Before anything
     is measured its logarithm is taken as normal, of this `median` and `spread` (the deviation of
-    the natural logarithm).
+    the natural logarithm). `found` is the interval that a diagnosis gives it, and
+    `before` the spread without that.
     """
 
     key: str
@@ -23,8 +24,10 @@ class Parameter:
     high: float
     median: float
     spread: float
-    choices: tuple[int, ...] = ()
+    choices: tuple[float, ...] = ()
     whole: bool = False
+    found: tuple[float, float] | None = None
+    before: float | None = None
 
     def __post_init__(self) -> None:
         if not (0 < self.low <= self.median <= self.high and self.spread > 0):

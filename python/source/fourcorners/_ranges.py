@@ -5,19 +5,19 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from typing import Iterable, Mapping
+from typing import Mapping
 
 import numpy as np
 
 from ._objective import Choice, Found, Objective
-from ._search import moved
+from ._search import moved, rows_beside
 
 #: A parameter is determined when the data leave this share of what was uncertain before, or less.
 DETERMINED = 0.5
 #: Of one value of a parameter with choices, the probability that determines it.
 SURE = 0.95
 #: Relative steps of each parameter to either side, to see what is as good as what was found.
-BESIDE = (-0.3, -0.2, -0.1, -0.05, 0.05, 0.1, 0.2, 0.3)
+BESIDE = (0.05, 0.1, 0.2, 0.3)
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,20 @@ def ranges(objective: Objective, found: Found, costs: Mapping[Choice, float]) ->
     count = len(objective.measured)
     # What a figure says is off together: its parts count as one. And where the model does not meet the
     # data, it says less than it seems to.
-    together = count / len(objective.names) * max(1.0, objective.misfit(found)) ** 2
+    together = count / len(objective.names) * max(1.0, objective.misfit(found)) ** 2 + 2.0 * _chance(objective, found)
     slopes = objective.slopes(found.choice, found.logs)
     slopes[:count] /= math.sqrt(together)
     covariance = np.linalg.inv(slopes.T @ slopes)
     fitted = {**_choices(objective, found, costs, together), **_others(objective, found, covariance, together)}
     ordered = {one.key: fitted[one.key] for one in objective.parameters}
     return Ranges(ordered, _confounded(objective, covariance))
+
+
+def _chance(objective: Objective, found: Found) -> float:
+    """What the cost is more with a row of the buffer more or less. Whether a figure ends before an erase or after it depends
+    on that, and no range should."""
+    there = [(found.choice, logs) for logs in rows_beside(objective, found.choice, found.logs)]
+    return max(0.0, float(np.median([it.cost - found.cost for it in objective.found(there)]))) if there else 0.0
 
 
 def _choices(
@@ -70,19 +77,25 @@ def _choices(
             share[other[place]] = share.get(other[place], 0.0) + weight / sum(weights.values())
         likely = [value for value, part in share.items() if part > 0.16]
         value, sure = found.choice[place], share[found.choice[place]]
-        fitted[one.key] = Fitted(one.key, value, min(likely), max(likely), sure >= SURE, 1.0 - sure)
+        low, high = min(likely), max(likely)
+        if one.found:
+            # In whole steps, and those beside it were not all looked at closely.
+            at = one.choices.index(low), one.choices.index(high)
+            low = one.choices[at[0] - 1] if at[0] > 0 else one.found[0]
+            high = one.choices[at[1] + 1] if at[1] + 1 < len(one.choices) else one.found[1]
+        fitted[one.key] = Fitted(one.key, value, low, high, sure >= SURE, 1.0 - sure)
     return fitted
 
 
 def _others(objective: Objective, found: Found, covariance: np.ndarray, together: float) -> dict[str, Fitted]:
     fitted = {}
     # No finer than it was looked at.
-    deviations = np.maximum(np.sqrt(np.diag(covariance)), BESIDE[len(BESIDE) // 2])
+    deviations = np.maximum(np.sqrt(np.diag(covariance)), BESIDE[0])
     lows, highs = _as_good(objective, found, 0.5 * together)
     lows = np.minimum(found.logs - deviations, lows)
     highs = np.maximum(found.logs + deviations, highs)
     for one, log, low, high in zip(objective.free, found.logs, lows, highs):
-        left = min(1.0, float(high - low) / 2.0 / one.spread)
+        left = min(1.0, float(high - low) / 2.0 / (one.before or one.spread))
         of = math.exp(log), math.exp(low), math.exp(high)
         fitted[one.key] = Fitted(one.key, *of, left <= DETERMINED, left)
     return fitted
@@ -92,24 +105,34 @@ def _as_good(objective: Objective, found: Found, worse: float) -> tuple[np.ndarr
     """Where each of the others is moved to, alone, when the cost is first so much worse, on either side; and
     how far it may be, the rest with it. Where it goes in whole rows or blocks, that is farther than the
     slopes at one place tell."""
-    count, low, high = len(objective.free), *objective.bounds()
-    alone = np.eye(count)[:, None, :] * np.array(BESIDE)[None, :, None]
-    beside = np.clip(found.logs + alone.reshape(count * len(BESIDE), count), low, high)
-    there = [found.logs, *beside, *moved(objective, found)]
-    here, *others = objective.found([(found.choice, logs) for logs in there])
-    as_good = [other.cost - here.cost <= worse for other in others]
-    with_rest = [found.logs] + [it.logs for it, good in zip(others[len(beside) :], as_good[len(beside) :]) if good]
-    lows, highs = np.min(with_rest, axis=0), np.max(with_rest, axis=0)
-    for place, good in enumerate(np.reshape(as_good[: len(beside)], (count, len(BESIDE)))):
-        to, half = beside[place * len(BESIDE) :, place], len(BESIDE) // 2
-        lows[place] = min(lows[place], to[_first_worse(good[half - 1 :: -1], range(half - 1, -1, -1))])
-        highs[place] = max(highs[place], to[_first_worse(good[half:], range(half, len(BESIDE)))])
+    count, (low, high) = len(objective.free), objective.bounds()
+    alone = [
+        [np.clip(found.logs + step * np.eye(count)[place], low, high) for step in side]
+        for place in range(count)
+        for side in (BESIDE, [-step for step in BESIDE])
+    ]
+    ways = alone + list(moved(objective, found))
+    as_good = _outward(objective, found, ways, worse)
+    held = [logs for way, good in zip(ways, as_good) for logs in way[:good]]
+    lows, highs = np.min([found.logs, *held], axis=0), np.max([found.logs, *held], axis=0)
+    for number, (way, good) in enumerate(zip(alone, as_good)):
+        # What lies before the first step that is worse was not excluded.
+        place, to = number // 2, way[min(good, len(way) - 1)]
+        lows[place], highs[place] = min(lows[place], to[place]), max(highs[place], to[place])
     return lows, highs
 
 
-def _first_worse(good: Iterable[bool], steps: range) -> int:
-    """The first of these steps that is not as good, or the last: what lies before it was not excluded."""
-    return next((step for step, is_good in zip(steps, good) if not is_good), steps[-1])
+def _outward(objective: Objective, found: Found, ways: list[list[np.ndarray]], worse: float) -> list[int]:
+    """How many of the steps of each way cost at most so much more, from the first one on."""
+    (here,) = objective.found([(found.choice, found.logs)])
+    good, on = [0] * len(ways), [number for number, way in enumerate(ways) if way]
+    while on:
+        there = objective.found([(found.choice, ways[number][good[number]]) for number in on])
+        on = [number for number, it in zip(on, there) if it.cost - here.cost <= worse]
+        for number in on:
+            good[number] += 1
+        on = [number for number in on if good[number] < len(ways[number])]
+    return good
 
 
 def _confounded(objective: Objective, covariance: np.ndarray) -> list[tuple[str, ...]]:

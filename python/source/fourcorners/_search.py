@@ -14,6 +14,9 @@ from ._objective import LOSS, Choice, Found, Objective
 
 #: What is programmed at once takes this long: with page size and dies it says how fast a drive writes.
 PROGRAM = "nand.program_us"
+BUFFER = "buffer.write_kib"
+#: Buffers from which a climb begins whose choices a diagnosis tells: deviations from the median.
+BUFFERS = (-1.0, 0.0, 1.0)
 #: Combinations of choices that are climbed from first, and rounds of a climb then and when it is looked at closely.
 FIRST = 8
 FIRST_ROUNDS, LAST_ROUNDS = 1, 6
@@ -26,7 +29,7 @@ FIRST_STEP, CLEAR = 0.5, 1e-3
 GAIN = 0.01
 #: Relative steps of each parameter to either side of what was found: buffers and blocks come in whole
 #: rows, and a slope over less than one leads nowhere.
-NEAR = (-0.15, -0.05, -0.02, 0.02, 0.05, 0.15)
+NEAR = (0.02, 0.05, 0.15)
 #: Values of each parameter, over all of its range, from which another climb may begin, where the
 #: cost is not too far from what was found.
 LOOKS, BEGIN = 7, 2.5
@@ -35,6 +38,8 @@ BETTER = 0.95
 #: Page size, dies and program time write as fast together with half of one and half or twice of
 #: another: the neighbours of what was found are looked for with its program time so many times as long.
 TIMES = (0.25, 0.5, 1.0, 2.0, 4.0)
+#: Rows of the buffer, beside what was found.
+ROWS = (-2, -1, 1, 2)
 #: Neighbours and values from afar that are climbed from at once.
 SOME = 3
 #: The same for what goes in steps.
@@ -49,6 +54,8 @@ UNCLIMBED = 0.3
 #: Root mean square of what it is off, in standard deviations, with which a search ends at once, and
 #: with which it need not go farther.
 MET, AS_ASSUMED = 0.25, 1.0
+#: With what a search ends at once that has a diagnosis: wrong pages, dies or spare cannot be what is made up for.
+MET_DIAGNOSED = 0.5
 #: The same from where on the best is likely of a wrong choice, so that others are looked for before it is settled.
 FAR = 2.0
 #: How far the search goes then: values drawn about the best, with this deviation of their logarithms, and how many.
@@ -83,8 +90,9 @@ class Search:
         self.random = np.random.default_rng(objective.task.seed)
 
     def run(self) -> Outcome:
-        choices = list(itertools.product(*(one.choices for one in self.objective.discrete)))
-        starts = self.found([(choice, self.start(choice)) for choice in choices])
+        # Where an interval is told, from its middle: the neighbours come when the others are known.
+        begin = ((one.median,) if one.found else one.choices for one in self.objective.discrete)
+        starts = self.found([(choice, logs) for choice in itertools.product(*begin) for logs in self.starts(choice)])
         self.begin_from(self.climb_a_little(starts, FIRST))
         best = min(self.beginnings, key=lambda it: it.found.cost).found
         in_vain, widths, beside = 0, iter(WIDTHS), math.inf
@@ -101,7 +109,7 @@ class Search:
             self.remember([found])
             gains, is_better = found.cost <= BETTER * begin.found.cost, found.cost <= BETTER * best.cost
             best = min(best, found, key=lambda it: it.cost)
-            if self.objective.misfit(best) <= MET:
+            if self.objective.misfit(best) <= (MET_DIAGNOSED if self.objective.is_diagnosed else MET):
                 break
             is_done = begin.climbed and not gains or found.cost > HOPELESS * best.cost
             if not is_done:
@@ -110,7 +118,7 @@ class Search:
                 in_vain, widths = 0, iter(WIDTHS)
             elif is_done:
                 in_vain += 1
-            if best.cost <= BETTER * beside and (is_done or self.objective.misfit(best) > FAR):
+            if best.cost <= BETTER * beside and (is_done or self.objective.is_diagnosed or self.objective.misfit(best) > FAR):
                 self.begin_from(self.beside(best))
                 beside = best.cost
         return Outcome(best, self.costs)
@@ -138,29 +146,43 @@ class Search:
         logs = [math.log(min(max(values[one.key], one.low * 1.01), one.high * 0.99)) for one in objective.free]
         return np.array(logs)
 
+    def starts(self, choice: Choice) -> list[np.ndarray]:
+        """Where the climbs of a choice begin: where a diagnosis leaves few, from several sizes of the buffer, which has
+        valleys of its own."""
+        logs, place = self.start(choice), self.objective.place(BUFFER)
+        if place is None or not self.objective.is_diagnosed:
+            return [logs]
+        low, high = self.objective.bounds()
+        moved = (logs + times * self.objective.free[place].spread * np.eye(len(logs))[place] for times in BUFFERS)
+        return [np.clip(it, low, high) for it in moved]
+
     def beside(self, best: Found) -> list[Found]:
         """The neighbours of the best that a round makes better than all that was met with their choice."""
         before = dict(self.costs)
-        climbed = self.climb_a_little(self.neighbours(best), SOME)
-        return [found for found in climbed if found.cost < before[found.choice]]
+        climbed = self.climb_a_little(self.neighbours(best), 1 if self.objective.is_diagnosed else SOME)
+        return [found for found in climbed if found.cost < before.get(found.choice, math.inf)]
 
     def neighbours(self, best: Found) -> list[Found]:
-        """The other choices with one or two values next to the best one's, each with the program time of
-        least cost; the others as they were found."""
-        values = [one.choices for one in self.objective.discrete]
+        """The other choices with one or two values next to the best one's, and buffers of a row or two less and more; the
+        others as they were found, but where pages or dies are others, the program time of least cost."""
+        discrete = self.objective.discrete
+        values = [one.choices for one in discrete]
         at = [of.index(value) for of, value in zip(values, best.choice)]
         program = self.objective.place(PROGRAM)
         low, high = self.objective.bounds()
-        there = []
-        for choice in self.costs:
+        there = [(best.choice, logs) for logs in rows_beside(self.objective, best.choice, best.logs)]
+        for choice in itertools.product(*values):
             apart = [abs(of.index(value) - here) for of, value, here in zip(values, choice, at)]
             if max(apart, default=0) != 1 or sum(apart) > 2:
                 continue
-            for times in TIMES if program is not None else (1.0,):
+            writes_as_fast = program is not None and any(by and not one.found for by, one in zip(apart, discrete))
+            for times in TIMES if writes_as_fast else (1.0,):
                 logs = best.logs.copy()
-                if program is not None:
+                if writes_as_fast:
                     logs[program] += math.log(times)
                 there.append((choice, np.clip(logs, low, high)))
+                if not writes_as_fast:
+                    there += [(choice, logs) for logs in rows_beside(self.objective, choice, logs)]
         least: dict[Choice, Found] = {}
         for found in self.found(there):
             if found.choice not in least or found.cost < least[found.choice].cost:
@@ -253,7 +275,7 @@ class Search:
         return found
 
     def near(self, found: Found) -> list[Found]:
-        return self.found([(found.choice, logs) for logs in moved(self.objective, found)])
+        return self.found([(found.choice, logs) for way in moved(self.objective, found) for logs in way])
 
     def a_step_away(self, found: Found) -> list[Found]:
         """What goes in whole blocks or rows moved by a few, from where slopes do not see, and climbed from;
@@ -263,7 +285,7 @@ class Search:
         low, high = self.objective.bounds()
         there = []
         for place, one in enumerate(self.objective.free):
-            for step in NEAR if one.whole or one.key == "over_provisioning" else ():
+            for step in (*NEAR, *(-step for step in NEAR)) if one.whole or one.key == "over_provisioning" else ():
                 logs = found.logs.copy()
                 logs[place] += step
                 there.append((found.choice, np.clip(logs, low, high)))
@@ -290,21 +312,41 @@ class Search:
         return self.climb_a_little([it for it in least if it.cost <= BEGIN * found.cost], SOME)
 
 
-def moved(objective: Objective, found: Found) -> list[np.ndarray]:
-    """One of the others moved by each of some small steps, and the rest with it by what the slopes
-    say: what one parameter takes away, others may give back."""
+def moved(objective: Objective, found: Found) -> list[list[np.ndarray]]:
+    """One of the others moved to either side by each of some small steps, the nearest first, and the rest with it by what the
+    slopes say: what one parameter takes away, others may give back."""
     low, high = objective.bounds()
     slopes = objective.slopes(found.choice, found.logs)
     here = objective.residuals(found.choice, found.logs)
-    there = []
+    ways = []
     for place in range(len(objective.free)):
         rest = np.delete(np.arange(len(objective.free)), place)
         # What nothing depends on need not be moved.
-        for step in NEAR if np.any(slopes[: len(objective.measured), place]) else ():
-            by = here + slopes[:, place] * step
-            with_it = np.linalg.lstsq(slopes[:, rest], -by, rcond=None)[0]
-            to = found.logs.copy()
-            to[place] += step
-            to[rest] += np.clip(with_it, NEAR[0], NEAR[-1])
-            there.append(np.clip(to, low, high))
+        if not np.any(slopes[: len(objective.measured), place]):
+            continue
+        for side in (-1.0, 1.0):
+            way = []
+            for step in NEAR:
+                by = here + slopes[:, place] * side * step
+                with_it = np.linalg.lstsq(slopes[:, rest], -by, rcond=None)[0]
+                to = found.logs.copy()
+                to[place] += side * step
+                to[rest] += np.clip(with_it, -NEAR[-1], NEAR[-1])
+                way.append(np.clip(to, low, high))
+            ways.append(way)
+    return ways
+
+
+def rows_beside(objective: Objective, choice: Choice, logs: np.ndarray) -> list[np.ndarray]:
+    """The same with a buffer of some rows less and more."""
+    place, of = objective.place(BUFFER), objective.shape(choice)
+    if place is None:
+        return []
+    row = of("nand.planes") * of("nand.page_bytes") / 1024
+    low, high = objective.bounds()
+    there = []
+    for rows in ROWS:
+        to = logs.copy()
+        to[place] = math.log(max(1.0, round(math.exp(logs[place]) / row) + rows) * row)
+        there.append(np.clip(to, low, high))
     return there

@@ -10,7 +10,8 @@ from typing import Any, Callable, Mapping, Sequence
 
 from . import _features
 from ._extras import needs
-from ._native import Drive, Error, Record, drives
+from ._native import Diagnosis, Drive, Error, Finding, Record, diagnose, drives
+from ._findings import differing, told
 from ._objective import Objective
 from ._parameters import DEFAULT_KEYS, Parameter, from_catalogue
 from ._ranges import Fitted, ranges
@@ -42,6 +43,10 @@ class Twin:
     #: gave up after `most_reviews`: there may be a better profile, or the model lacks what the drive has.
     converged: bool
     _toml: str = field(repr=False, default="")
+    #: What the detectors of the `findings` it was given say of the twin; `None` without any.
+    diagnosis: Diagnosis | None = None
+    #: Findings that its own do not agree with, each with what was found of the twin.
+    differing: list[tuple[Finding, Finding]] = field(default_factory=list)
 
     @property
     def undetermined(self) -> list[str]:
@@ -64,6 +69,7 @@ def twin(
     records: Sequence[Record],
     base: Drive | str | None = None,
     *,
+    findings: Diagnosis | None = None,
     parameters: Sequence[str | Parameter] | None = None,
     executor: Any = None,
     into: str | os.PathLike[str] | None = None,
@@ -79,6 +85,10 @@ def twin(
     evaluated before is not again. `progress` is called with the reviews that were run. No new climb
     begins after `most_reviews`; the one at work and the ranges take a few hundred more at most.
 
+    `findings` are what `diagnose` says of the same drive: what is determined is fixed or narrows its range, a bound cuts
+    it, and what is undetermined is looked for as without them. The twin is then diagnosed in turn, and
+    `Twin.differing` has the findings that its own do not agree with.
+
     How sure a choice (a page size, a number of dies) is comes from how well the other values could be
     met with it; those that began far off are not looked at closely. Only what a real drive tells as
     well is compared. `Twin.undetermined` says which parameters the data leave open, `Twin.confounded`
@@ -91,15 +101,23 @@ def twin(
         raise TwinError("parameters is empty: there is nothing to find")
     if most_reviews < 1:
         raise TwinError(f"most_reviews is {most_reviews}: a search takes at least one")
+    if findings is not None:
+        if any(finding.value == "disk" for finding in findings.findings):
+            raise TwinError(f"the findings are of {findings.target}, a hard disk: twins are of solid-state drives")
+        chosen = told(chosen, base, findings)
     own = None
     if executor is None:
         executor = own = cf.ThreadPoolExecutor(len(os.sched_getaffinity(0)))
     try:
         objective = Objective(records, base, chosen, executor, into, progress)
-        return _told_of(objective, Search(objective, most_reviews).run())
+        found = _told_of(objective, Search(objective, most_reviews).run())
     finally:
         if own is not None:
             own.shutdown(wait=True, cancel_futures=True)
+    if findings is not None:
+        found.diagnosis = diagnose(found.drive, only=list(dict.fromkeys(it.detector for it in findings.findings)), seed=findings.seed)
+        found.differing = list(differing(findings, found.diagnosis))
+    return found
 
 
 def _base(records: list[Record], base: Drive | str | None) -> Drive:

@@ -130,11 +130,19 @@ fn another_seed_gives_other_figures_and_the_simulation_is_the_one_we_know() {
     let ids: Vec<&str> = known.records.iter().map(|record| record.id.as_str()).collect();
     assert_eq!(ids, GOLDEN);
     // What takes too long to make anew here says at which ids it was made.
-    let graded = include_str!("../../../../docs/VERDICTS.md");
-    assert!(
-        GOLDEN.iter().all(|id| graded.contains(id)),
-        "docs/VERDICTS.md was made before the simulation or a verdict changed: scripts/evidence verdicts"
-    );
+    for (document, name, made_by) in [
+        (include_str!("../../../../docs/VERDICTS.md"), "VERDICTS", "scripts/evidence verdicts"),
+        (
+            include_str!("../../../../docs/TWIN.md"),
+            "TWIN",
+            "python python/twins.py, and --diagnosed",
+        ),
+    ] {
+        assert!(
+            GOLDEN.iter().all(|id| document.contains(id)),
+            "docs/{name}.md was made before the simulation or a verdict changed: {made_by}"
+        );
+    }
 }
 
 const GOLDEN: [&str; 2] = ["b0049fdeaa8a2092", "a8bf45e493eb1ed1"];
