@@ -1,6 +1,7 @@
 """Twins of virtual drives whose parameters the fit is not told."""
 
 import functools
+import json
 import math
 import random
 from dataclasses import dataclass
@@ -8,7 +9,8 @@ from dataclasses import dataclass
 import pytest
 
 import fourcorners as fc
-from fourcorners._parameters import DEFAULT_KEYS
+from fourcorners._findings import told
+from fourcorners._parameters import DEFAULT_KEYS, from_catalogue
 
 #: What the maker of the drive would say, and the one who fits knows.
 KNOWN = {
@@ -186,6 +188,18 @@ def test_a_diagnosis_fixes_what_it_determines_and_saves_half_of_the_reviews():
     assert twin.differing == [] and blind.diagnosis is None
 
 
+def test_a_drive_of_which_next_to_nothing_is_spare_is_one_to_start_from():
+    drive = hidden(5)
+    diagnosis = fc.diagnose(drive, only=["row", "dies", "spare"]).to_dict()
+    (spare,) = (it for it in diagnosis["findings"] if it["key"] == "spare_percent")
+    for interval in ([0.0, 0.1], [0.0, 60.0], [0.0, 0.0]):
+        spare.update(value=interval[1] / 2, interval=interval)
+        findings = fc.Diagnosis.from_json(json.dumps(diagnosis))
+        found = {one.key: one for one in told([from_catalogue(key, drive) for key in DEFAULT_KEYS], drive, findings)}
+        assert found["nand.dies"].choices == (16,)
+        assert 0 < found["over_provisioning"].low <= found["over_provisioning"].high
+
+
 def test_a_diagnosis_of_another_drive_is_not_met_and_its_findings_differ():
     drive, other = hidden(2), hidden(5)
     records = fc.review(drive, METHODS, quick=True)
@@ -210,6 +224,8 @@ def test_an_undetermined_finding_says_nothing_and_a_disks_are_refused():
         for findings in (None, nothing)
     )
     assert blind.parameters == told.parameters and blind.evaluations == told.evaluations
+    with pytest.raises(TypeError, match="findings is a str: give a Diagnosis"):
+        fc.twin(records, drive, findings="found.json")
     with pytest.raises(fc.TwinError, match="a hard disk"):
         fc.twin(records, drive, findings=fc.diagnose("wd-velociraptor-300gb", only=["kind"]))
 

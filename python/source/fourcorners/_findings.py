@@ -122,14 +122,15 @@ def _whole_blocks(drive: Drive, low: float, high: float) -> tuple[float, ...]:
     block = drive["nand.dies"] * drive["nand.planes"] * drive["nand.pages_per_block"] * drive["nand.page_bytes"]
     share = block / drive.capacity_bytes
     first, last = math.ceil((1.0 + low) / share), math.floor((1.0 + high) / share)
-    return tuple(blocks * share - 1.0 for blocks in range(first, last + 1))
+    return tuple(spare for spare in (blocks * share - 1.0 for blocks in range(first, last + 1)) if spare > 0.0)
 
 
 def _narrowed(one: Parameter, low: float, high: float) -> Parameter:
     """A parameter that a finding says to be from `low` to `high`; a bound leaves the other side as it was."""
     if math.isfinite(high):
         # Half of the interval is a deviation, and in one case in twenty it is outside.
-        found = low, high
+        # A logarithm has no nought.
+        found = low, high = max(low, 0.01 * high), high
         middle, half = math.sqrt(low * high), max(0.5 * math.log(high / low), LEAST_SPREAD)
         of = {"low": middle * math.exp(-2.0 * half), "high": middle * math.exp(2.0 * half), "median": middle, "spread": half}
         return dataclasses.replace(one, **of, found=found, before=one.spread)

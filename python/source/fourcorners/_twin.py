@@ -102,6 +102,8 @@ def twin(
     if most_reviews < 1:
         raise TwinError(f"most_reviews is {most_reviews}: a search takes at least one")
     if findings is not None:
+        if not isinstance(findings, Diagnosis):
+            raise TypeError(f"findings is a {type(findings).__name__}: give a Diagnosis, as diagnose or Diagnosis.from_json make it")
         if any(finding.value == "disk" for finding in findings.findings):
             raise TwinError(f"the findings are of {findings.target}, a hard disk: twins are of solid-state drives")
         chosen = told(chosen, base, findings)
