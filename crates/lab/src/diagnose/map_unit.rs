@@ -113,7 +113,7 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
     let Some((one, (two, four))) = one.zip(two.zip(four)) else {
         return undetermined(format!("{reason}: too few larger writes were tried"));
     };
-    // What is twice as large takes the difference of these two longer, half of it.
+    // A byte more costs as much from one unit to two as from two to four.
     let expected = two.us - (four.us - two.us) / 2.0;
     let within = EXPECTED_US.max(EXPECTED_SHARE * expected) + 2.0 * one.error.hypot(two.error);
     if (one.us - expected).abs() > within {
