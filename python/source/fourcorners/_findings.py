@@ -88,7 +88,7 @@ def _buffer(one: Parameter, finding: Finding, shapes: list[Drive]) -> Parameter:
         return _narrowed(one, low, high)
     # Less than a row more makes no difference.
     value = math.ceil(low)
-    return dataclasses.replace(one, low=low, high=high, median=value, choices=(value,), found=(low, high))
+    return dataclasses.replace(one, low=low, high=high, median=value, choices=(value,), found=(low, high), before=one.spread)
 
 
 def _has(drive: Drive, key: str) -> bool:
@@ -113,7 +113,7 @@ def _spare(one: Parameter, finding: Finding, shapes: list[Drive]) -> Parameter:
         return _narrowed(one, low, high)
     median = min(blocks, key=lambda it: abs(it - middle))
     return dataclasses.replace(
-        one, low=blocks[0], high=blocks[-1], median=median, choices=blocks, found=(low, high)
+        one, low=blocks[0], high=blocks[-1], median=median, choices=blocks, found=(max(low, 0.01 * high), high), before=one.spread
     )
 
 

@@ -77,13 +77,15 @@ def _choices(
             share[other[place]] = share.get(other[place], 0.0) + weight / sum(weights.values())
         likely = [value for value, part in share.items() if part > 0.16]
         value, sure = found.choice[place], share[found.choice[place]]
-        low, high = min(likely), max(likely)
+        low, high, left, is_determined = min(likely), max(likely), 1.0 - sure, sure >= SURE
         if one.found:
             # In whole steps, and those beside it were not all looked at closely.
             at = one.choices.index(low), one.choices.index(high)
             low = one.choices[at[0] - 1] if at[0] > 0 else one.found[0]
             high = one.choices[at[1] + 1] if at[1] + 1 < len(one.choices) else one.found[1]
-        fitted[one.key] = Fitted(one.key, value, low, high, sure >= SURE, 1.0 - sure)
+            left = min(1.0, math.log(high / low) / 2.0 / (one.before or one.spread))
+            is_determined = left <= DETERMINED
+        fitted[one.key] = Fitted(one.key, value, low, high, is_determined, left)
     return fitted
 
 
