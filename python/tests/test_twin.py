@@ -134,7 +134,7 @@ def test_a_hidden_drive_is_found_and_what_cannot_be_is_listed():
     assert list(twin.to_pandas().index) == list(twin.parameters)
 
 
-#: Without a diagnosis these are not: they have so many dies that a command's cost limits nearly every write.
+#: Without a diagnosis two are not: with their many dies, nearly every write takes as long as a command costs.
 NOT_FOUND = pytest.mark.xfail(strict=True, reason="a command's cost limits nearly every write")
 
 
@@ -224,6 +224,12 @@ def test_an_undetermined_finding_says_nothing_and_a_disks_are_refused():
         for findings in (None, nothing)
     )
     assert blind.parameters == told.parameters and blind.evaluations == told.evaluations
+    stored = nothing.to_dict()
+    for finding in stored["findings"]:
+        finding["evidence"] = "a-later-versions"
+    for findings in (stored, {**stored, "findings": []}):
+        with pytest.raises(fc.TwinError, match="has no finding of a detector: kind, row"):
+            fc.twin(records, drive, findings=fc.Diagnosis.from_json(json.dumps(findings)))
     with pytest.raises(TypeError, match="findings is a str: give a Diagnosis"):
         fc.twin(records, drive, findings="found.json")
     with pytest.raises(fc.TwinError, match="a hard disk"):

@@ -15,7 +15,7 @@ from ._objective import LOSS, Choice, Found, Objective
 #: What is programmed at once takes this long: with page size and dies it says how fast a drive writes.
 PROGRAM = "nand.program_us"
 BUFFER = "buffer.write_kib"
-#: Buffers from which a climb begins whose choices a diagnosis tells: deviations from the median.
+#: Buffers from which a climb begins where a diagnosis tells what is spare: deviations from the median.
 BUFFERS = (-1.0, 0.0, 1.0)
 #: Combinations of choices that are climbed from first, and rounds of a climb then and when it is looked at closely.
 FIRST = 8
@@ -54,7 +54,7 @@ UNCLIMBED = 0.3
 #: Root mean square of what it is off, in standard deviations, with which a search ends at once, and
 #: with which it need not go farther.
 MET, AS_ASSUMED = 0.25, 1.0
-#: With what a search ends at once that has a diagnosis: wrong pages, dies or spare cannot be what is made up for.
+#: The same where a diagnosis tells what is spare or the buffer: those are what a search without one goes on for.
 MET_DIAGNOSED = 0.5
 #: The same from where on the best is likely of a wrong choice, so that others are looked for before it is settled.
 FAR = 2.0

@@ -10,8 +10,8 @@ from typing import Any, Callable, Mapping, Sequence
 
 from . import _features
 from ._extras import needs
-from ._native import Diagnosis, Drive, Error, Finding, Record, diagnose, drives
 from ._findings import differing, told
+from ._native import Diagnosis, Drive, Error, Finding, Record, detectors, diagnose, drives
 from ._objective import Objective
 from ._parameters import DEFAULT_KEYS, Parameter, from_catalogue
 from ._ranges import Fitted, ranges
@@ -106,6 +106,10 @@ def twin(
             raise TypeError(f"findings is a {type(findings).__name__}: give a Diagnosis, as diagnose or Diagnosis.from_json make it")
         if any(finding.value == "disk" for finding in findings.findings):
             raise TwinError(f"the findings are of {findings.target}, a hard disk: twins are of solid-state drives")
+        # Those of another version may be of detectors that this one has not.
+        looked_for = [name for name in detectors() if any(finding.detector == name for finding in findings.findings)]
+        if not looked_for:
+            raise TwinError(f"the diagnosis of {findings.target} has no finding of a detector: {', '.join(detectors())}")
         chosen = told(chosen, base, findings)
     own = None
     if executor is None:
@@ -117,7 +121,7 @@ def twin(
         if own is not None:
             own.shutdown(wait=True, cancel_futures=True)
     if findings is not None:
-        found.diagnosis = diagnose(found.drive, only=list(dict.fromkeys(it.detector for it in findings.findings)), seed=findings.seed)
+        found.diagnosis = diagnose(found.drive, only=looked_for, seed=findings.seed)
         found.differing = list(differing(findings, found.diagnosis))
     return found
 
