@@ -22,8 +22,7 @@ const SIZES: [u64; 6] = [2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10
 const WRITES: u64 = 50;
 /// Long enough for what was written to leave the buffer, and too short to begin work for itself.
 const PAUSE: Nanos = Nanos(5_000_000);
-/// A read of flash takes longer than this, microseconds, and its share of a write is seen above so many standard errors of two
-/// medians.
+/// A write that waits for a read of flash takes longer by more than this, microseconds, and by more than so many standard errors.
 const LEAST_US: f64 = 10.0;
 const ERRORS: f64 = 5.0;
 /// A write of the unit takes what larger ones let expect, within this many microseconds and this share.
@@ -74,7 +73,7 @@ struct Times {
 fn of_size(series: &Series, size: u64) -> Option<Times> {
     let of_it = series.samples.iter().filter(|[bytes, _]| *bytes == size as f64);
     let times: Vec<f64> = of_it.map(|[_, us]| *us).collect();
-    // Of fewer there is no error to speak of.
+    // Few writes have no standard error that means anything.
     (times.len() >= WRITES as usize / 2).then(|| Times {
         us: median(&times),
         error: 1.25 * deviation(&times) / (times.len() as f64).sqrt(),
@@ -142,8 +141,8 @@ mod tests {
     use super::*;
     use crate::disturbed::Random;
 
-    /// Writes to a drive with such a unit, of which `waits` says how long one takes that covers units in part, of how many bytes and
-    /// whether half of them off; sizes from the first of these on, with so much noise.
+    /// Writes from `from` bytes on, with so many microseconds of noise. `waits` is given the size of a write and whether it is half
+    /// off, and says how long it waits.
     fn measured(noise: f64, from: u64, waits: impl Fn(u64, bool) -> f64) -> Vec<Series> {
         let mut random = Random(3);
         let mut chance = || random.next() as f64 / u64::MAX as f64;

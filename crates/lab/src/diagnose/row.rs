@@ -348,8 +348,8 @@ mod tests {
             assert_eq!(found(&measured(7, late)), bytes, "{pattern:?}");
         }
     }
-    /// A busy host's reads of pages that take 40 us, 45 or 55, each kind on so many units of two dies: a read of two units takes as
-    /// long as the slower one, and no border of pages shows.
+    /// Reads at a busy host. Every `units` units the kind of page changes: 40, 45 and 55 us. A read of two units takes as long as the
+    /// slower one, so that there is no border of pages to be seen.
     fn of_kinds(seed: u64, units: u64) -> [Series; 3] {
         let mut random = Random(seed);
         let mut chance = || random.next() as f64 / u64::MAX as f64;

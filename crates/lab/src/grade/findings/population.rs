@@ -37,35 +37,20 @@ impl Drawn {
 
     /// The same drive with another unit of the map: 4 KiB, 8 or 16, as its pages allow.
     pub(super) fn with_another_unit(&self) -> Drawn {
-        let mut random = Random(self.seed ^ 0x756e_6974);
-        if self.base != SSD {
-            return self.clone();
-        }
-        // 4 KiB are always allowed.
-        loop {
-            let mut set = self.set.clone();
+        self.changed(0x756e_6974, |random, set| {
             set.push(format!("map.unit_bytes={}", 4096 << (random.next() % 3)));
-            if let Ok(profile) = built_in(SSD, &set) {
-                return Drawn { set, profile, ..self.clone() };
-            }
-        }
+        })
     }
 
     /// The same drive with another way to collect: half of them do so while idle, and half let writes stall for it. Its dies
     /// have a hundred blocks or more, as those of real drives do, and half of the SLC caches are left out, which hide all of it.
     pub(super) fn collecting(&self) -> Drawn {
-        let mut random = Random(self.seed ^ 0x0063_6f6c_6c65_6374);
-        if self.base != SSD {
-            return self.clone();
-        }
-        // Not all leave the drive as much as it needs to work.
-        loop {
-            let mut set = self.set.clone();
+        self.changed(0x0063_6f6c_6c65_6374, |random, set| {
             set.retain(|it| !it.starts_with("gc.pacing="));
             if random.next().is_multiple_of(2) {
                 set.retain(|it| !it.starts_with("slc_buffer."));
             }
-            with_small_blocks(&mut set);
+            with_small_blocks(set);
             let mut one_of = |choices: &[&str]| {
                 choices[(random.next() % choices.len() as u64) as usize].to_string()
             };
@@ -82,6 +67,19 @@ impl Drawn {
                 set.push(format!("gc.idle_ms={idle}"));
                 set.push(format!("gc.idle_free_blocks={}", one_of(&["8", "12", "20", "40"])));
             }
+        })
+    }
+
+    /// The same drive, if it is an SSD, with a change that is drawn until the profile's check takes it: not all leave the drive
+    /// as much as it needs to work.
+    fn changed(&self, of: u64, change: impl Fn(&mut Random, &mut Vec<String>)) -> Drawn {
+        let mut random = Random(self.seed ^ of);
+        if self.base != SSD {
+            return self.clone();
+        }
+        loop {
+            let mut set = self.set.clone();
+            change(&mut random, &mut set);
             if let Ok(profile) = built_in(SSD, &set) {
                 return Drawn { set, profile, ..self.clone() };
             }
