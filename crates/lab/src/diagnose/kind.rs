@@ -11,8 +11,12 @@ const READS: u64 = 1_000;
 /// A read that takes less is of memory, microseconds: no link is that fast.
 const MEMORY_US: f64 = 6.0;
 /// The quickest reads of memory behind a file system and a kernel take up to 20 us, on a busy machine 30, and so do those of
-/// a drive of very fast memory.
+/// a drive of very fast memory. On a machine that is slow to wake they take 70, which only its own memory says.
 pub(crate) const FLASH_US: f64 = 40.0;
+/// Reads of flash take longer than those of the machine's memory by this factor, as the ways to two devices differ (a file in
+/// memory took 57 us where a block device of memory took 71), and as much more than that as the quickest flash, microseconds.
+const WAYS_DIFFER: f64 = 1.5;
+const FLASH_ALONE_US: f64 = 20.0;
 /// What takes more has an arm to move or a disk to turn.
 const MECHANICAL_US: f64 = 2_000.0;
 /// The share of reads that are quickest: what disturbs the others, as a busy machine does, leaves them.
@@ -36,6 +40,8 @@ const ALL: [&str; 4] = [
     "read of 4 KiB anywhere",
     "read of 64 KiB in what was written",
 ];
+/// What a fifth is of, if a machine reads the target.
+const OF_MEMORY: &str = "read of 4 KiB of the machine's memory";
 
 pub(super) fn measure<T: Target>(
     probe: &mut Probe<'_, T>,
@@ -44,26 +50,36 @@ pub(super) fn measure<T: Target>(
     let all = probe.geometry().bytes();
     let spans = [NEAR.min(region.bytes), region.bytes, all, region.bytes];
     let sizes = [UNIT, UNIT, UNIT, LARGE];
-    let mut series = ALL.map(|what| Series {
-        what: format!("place of a {what}; microseconds"),
-        samples: Vec::new(),
-    });
+    let empty =
+        |what| Series { what: format!("place of a {what}; microseconds"), samples: Vec::new() };
+    let mut series: Vec<Series> = ALL.map(empty).into();
+    let mut of_memory = Vec::new();
     // In turn, so that what changes with time is not taken for a span's.
     for read in 0..READS * ALL.len() as u64 {
         let which = read as usize % ALL.len();
         let start = if which == 2 { 0 } else { region.start };
         let place = start + probe.below(spans[which] / sizes[which]) * sizes[which];
         series[which].samples.push([place as f64, probe.read_us(place, sizes[which])?]);
+        if which == 0 {
+            of_memory.extend(probe.read_memory()?);
+        }
     }
-    Ok(series.into())
+    if !of_memory.is_empty() {
+        series.push(Series { samples: of_memory, ..empty(OF_MEMORY) });
+    }
+    Ok(series)
 }
 
 pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
     const KEY: &str = "kind";
+    let (series, memory) = match series {
+        [first @ .., memory] if first.len() == ALL.len() => (first, Some(memory)),
+        _ => (series, None),
+    };
     let [near, region, anywhere, large] = series else {
         return vec![Finding::undetermined(KEY, "nothing was measured")];
     };
-    if [near, region, anywhere, large].iter().any(|series| series.samples.is_empty()) {
+    if series.iter().chain(memory).any(|series| series.samples.is_empty()) {
         return vec![Finding::undetermined(KEY, "nothing was measured")];
     }
     let times = |series: &Series| series.samples.iter().map(|[_, us]| *us).collect::<Vec<f64>>();
@@ -107,6 +123,16 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
         );
         return vec![Finding::undetermined(KEY, reason)];
     }
+    let of_memory = memory.map(|memory| quantile(&times(memory), QUICKEST));
+    let least_of_flash = of_memory.map_or(0.0, |memory| WAYS_DIFFER * memory + FLASH_ALONE_US);
+    if let Some(memory) = of_memory
+        && quickest < least_of_flash
+    {
+        let reason = format!(
+            "the quickest reads take {quickest:.1} us, and those of this machine's memory {memory:.1}: on it flash is told from {least_of_flash:.0} us on"
+        );
+        return vec![Finding::undetermined(KEY, reason)];
+    }
     // Pages of a cell differ by less than that, and a cache in front of something slower by more.
     if !(1.0 / PAGES_DIFFER..PAGES_DIFFER).contains(&(middle / middle_near)) {
         let reason =
@@ -118,8 +144,12 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
             "a read takes the same whatever its size and place: no drive that moves data does";
         return vec![Finding::undetermined(KEY, reason)];
     }
+    let than = match of_memory {
+        Some(memory) => format!("memory behind this kernel ({memory:.0} us)"),
+        None => "memory behind a kernel".into(),
+    };
     let reason = format!(
-        "a read takes {middle:.0} us near and far, and {middle_large:.0} us of 64 KiB: longer than memory behind a kernel, with nothing that moves"
+        "a read takes {middle:.0} us near and far, and {middle_large:.0} us of 64 KiB: longer than {than}, with nothing that moves"
     );
     vec![Finding::class(KEY, "ssd", reason)]
 }
@@ -150,14 +180,38 @@ mod tests {
     /// What is said if a read takes as long as `us` says of a number by chance between 0 and 1, and one of 64 KiB half as long
     /// again.
     fn kind(seed: u64, us: impl Fn(f64) -> f64) -> Option<String> {
+        estimate(&series(seed, us))[0].as_class().map(String::from)
+    }
+
+    fn series(seed: u64, us: impl Fn(f64) -> f64) -> Vec<Series> {
         let mut random = Random(seed);
-        let series = ALL.map(|what| {
+        let of = |what: &str| {
             let longer = if what.contains("64 KiB") { 1.5 } else { 1.0 };
             let mut one = || us(random.next() as f64 / u64::MAX as f64) * longer;
             let samples = (0..READS).map(|place| [place as f64, one()]).collect();
             Series { what: what.into(), samples }
-        });
-        estimate(&series)[0].as_class().map(String::from)
+        };
+        ALL.map(of).into()
+    }
+
+    /// The same on a machine whose memory is read in `memory` microseconds and up to 10 % more.
+    fn kind_beside(memory: f64, us: f64) -> Option<String> {
+        let all = series(1, |chance| us * (1.0 + 0.1 * chance));
+        let memory = series(2, |chance| memory * (1.0 + 0.1 * chance)).into_iter().take(1);
+        estimate(&all.into_iter().chain(memory).collect::<Vec<_>>())[0].as_class().map(String::from)
+    }
+
+    #[test]
+    fn what_reads_of_the_machines_own_memory_take_is_no_ssds() {
+        // As measured of a file in memory and a block device of memory on a virtual machine that is slow to wake.
+        for (memory, us) in [(57.0, 57.0), (57.0, 71.0), (60.0, 66.0), (150.0, 200.0)] {
+            assert_eq!(kind_beside(memory, us), None, "{us} us beside {memory}");
+        }
+        for (memory, us) in [(3.0, 60.0), (15.0, 60.0), (57.0, 117.0), (150.0, 300.0)] {
+            assert_eq!(kind_beside(memory, us).as_deref(), Some("ssd"), "{us} us beside {memory}");
+        }
+        // Without a machine's memory the same times are an SSD's: those of a model, which no machine reads.
+        assert_eq!(kind(1, |chance| 57.0 + chance).as_deref(), Some("ssd"));
     }
 
     #[test]

@@ -25,6 +25,7 @@ mod dies;
 mod empty;
 mod judge;
 mod kind;
+mod machine;
 mod map_reach;
 mod map_unit;
 mod noisy;

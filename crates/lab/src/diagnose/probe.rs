@@ -7,6 +7,7 @@ use fourcorners_record::diagnosis::Cost;
 use fourcorners_record::{Data, Job, Pattern, Until};
 use fourcorners_run::{JobEnd, Measured, Observer, run_marked};
 
+use super::machine::MachineMemory;
 use crate::disturbed::Random;
 
 /// Bytes of the smallest I/O of the detectors.
@@ -51,6 +52,21 @@ pub(super) struct Probe<'a, T> {
     written: u64,
     read: u64,
     began: Nanos,
+    /// Of the machine that reads the target, if it is a real one.
+    memory: Option<&'a mut MachineMemory>,
+}
+
+/// One I/O on a target that has none in flight; how long it took.
+pub(super) fn alone<T: Target>(target: &mut T, io: Io) -> Result<Nanos, Stopped> {
+    let submitted = target.now();
+    target.submit(Tag(0), io);
+    loop {
+        match target.reap(Nanos::MAX) {
+            Ok(Some(done)) => return Ok(done.at - submitted),
+            Ok(None) => {}
+            Err(fault) => return Err(Stopped::Failed(fault)),
+        }
+    }
 }
 
 impl<'a, T: Target> Probe<'a, T> {
@@ -62,7 +78,20 @@ impl<'a, T: Target> Probe<'a, T> {
     ) -> Probe<'a, T> {
         let began = target.now();
         let random = Random(seed);
-        Probe { target, watch, random, since_looked: 0, written: 0, read: 0, began }
+        Probe { target, watch, random, since_looked: 0, written: 0, read: 0, began, memory: None }
+    }
+
+    /// The target is read by a machine whose memory this is.
+    pub(super) fn beside(&mut self, memory: &'a mut MachineMemory) {
+        self.memory = Some(memory);
+    }
+
+    /// A read of some unit of the machine's memory: its place, bytes, and how long it took, microseconds. `None` where no machine
+    /// reads the target.
+    pub(super) fn read_memory(&mut self) -> Result<Option<[f64; 2]>, Stopped> {
+        let Some(memory) = &mut self.memory else { return Ok(None) };
+        let chance = self.random.next();
+        memory.read(chance).map(Some)
     }
 
     /// What the target can hold and take.
@@ -105,15 +134,7 @@ impl<'a, T: Target> Probe<'a, T> {
             Op::Write => self.written += io.bytes(),
             Op::Trim | Op::Flush => {}
         }
-        let submitted = self.target.now();
-        self.target.submit(Tag(0), io);
-        loop {
-            match self.target.reap(Nanos::MAX) {
-                Ok(Some(done)) => return Ok(done.at - submitted),
-                Ok(None) => {}
-                Err(fault) => return Err(Stopped::Failed(fault)),
-            }
-        }
+        alone(self.target, io)
     }
 
     /// A read of so many bytes; how long it took, microseconds.

@@ -8,6 +8,7 @@ use fourcorners_record::diagnosis::{Cost, Evidence, Finding};
 use serde::{Deserialize, Serialize};
 
 use super::judge::excludes_flash;
+use super::machine::MachineMemory;
 use super::noisy::{Noise, Noisy, first_random};
 use super::probe::{Probe, Stopped};
 use super::region::{self, Region};
@@ -40,6 +41,10 @@ pub(super) fn all(
     keep: &mut dyn FnMut(&Drive, &Finished),
 ) -> Vec<Evidence> {
     let mut run = Run::new(options, finished);
+    if matches!(drive, Drive::Real(_)) {
+        let lacks = |error| Stopped::Lacks(format!("memory to compare it with: {error}"));
+        run.memory = Some(MachineMemory::new().map_err(lacks));
+    }
     drive.on(Step { run: &mut run, detector: None, watch });
     for detector in run.missing() {
         let ended = drive.on(Step { run: &mut run, detector: Some(detector), watch });
@@ -60,6 +65,8 @@ struct Run<'a> {
     /// What is read and written once and by all; none of a target that is too small.
     region: Option<Region>,
     has_no_flash: bool,
+    /// Memory of the machine that reads the drive, or why there is none; of a model no machine does.
+    memory: Option<Result<MachineMemory, Stopped>>,
     /// Why nothing is measured any more.
     stopped: Option<Stopped>,
 }
@@ -69,7 +76,7 @@ impl<'a> Run<'a> {
         let noise = finished.last().map_or(first_random(options.seed), |last| last.noise);
         let evidence: Vec<Evidence> = finished.into_iter().map(|it| it.evidence).collect();
         let has_no_flash = evidence.iter().any(says_that_there_is_no_flash);
-        Run { options, evidence, noise, region: None, has_no_flash, stopped: None }
+        Run { options, evidence, noise, region: None, has_no_flash, memory: None, stopped: None }
     }
 
     /// The detectors that are asked for and not finished, in their order.
@@ -102,7 +109,15 @@ impl<'a> Run<'a> {
     ) -> bool {
         let mut go_on = || watch(detector.name());
         let mut probe = Probe::new(target, self.options.seed ^ detector as u64, &mut go_on);
-        let measured = match (&self.stopped, self.region) {
+        let lacks = match self.memory.as_mut().filter(|_| detector == Detector::Kind) {
+            Some(Ok(memory)) => {
+                probe.beside(memory);
+                None
+            }
+            Some(Err(why)) => Some(why.clone()),
+            None => None,
+        };
+        let measured = match (self.stopped.as_ref().or(lacks.as_ref()), self.region) {
             (Some(why), _) => Err(why.clone()),
             // What it is not is not looked for: thousands of reads of a disk are minutes.
             (None, _) if self.has_no_flash => Ok(Vec::new()),

@@ -60,6 +60,12 @@ impl Here {
         Ok(Here { reads, writes, line: VecDeque::with_capacity(room), done })
     }
 
+    /// None are.
+    pub(super) fn nothing() -> Here {
+        let (line, done) = (VecDeque::new(), VecDeque::new());
+        Here { reads: Way::Ring, writes: Way::Ring, line, done }
+    }
+
     /// Whether an I/O is one for this thread, with so many others with the kernel. What waits for the
     /// medium is not: nothing else would be noticed meanwhile.
     #[inline]

@@ -3,12 +3,13 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::fs::File;
+use std::io::Write;
 use std::mem::ManuallyDrop;
 use std::num::NonZeroU64;
 use std::os::fd::AsRawFd;
 
 use fourcorners_drive::{Geometry, SECTOR_BYTES};
-use rustix::fs::{OFlags, fcntl_getfl};
+use rustix::fs::{MemfdFlags, OFlags, fcntl_getfl, memfd_create};
 
 use super::alarm::Alarm;
 use super::brief::Brief;
@@ -84,6 +85,34 @@ impl Uring {
         let plan = Plan { modes: &BEST_FIRST, register: true, asked };
         let mut uring = Uring::with(file, geometry, setup, plan)?;
         uring.null = true;
+        Ok(uring)
+    }
+
+    /// A drive of so many bytes of this process's memory, read by the ring as a drive is: none of it is done by this thread
+    /// itself, which would leave out how long the machine takes to wake whoever waits.
+    ///
+    /// # Errors
+    /// As [`Uring::new`]; and when there is no such memory.
+    pub fn memory(bytes: u64, setup: Setup) -> Result<Uring, UringError> {
+        let failed = |source| UringError::File { doing: "make memory of", source };
+        let fd = memfd_create("fourcorners", MemfdFlags::CLOEXEC)
+            .map_err(|errno| failed(errno.into()))?;
+        let mut file = File::from(fd);
+        // What was never written is read without touching memory.
+        let piece = vec![0xa5; 1 << 20];
+        let mut left = bytes;
+        while left > 0 {
+            let length = left.min(piece.len() as u64);
+            file.write_all(&piece[..length as usize]).map_err(failed)?;
+            left -= length;
+        }
+        let geometry = Geometry {
+            sectors: bytes / SECTOR_BYTES,
+            logical_block_bytes: SECTOR_BYTES as u32,
+            queue_depth: setup.queue_depth,
+        };
+        let mut uring = Uring::new(file, geometry, setup)?;
+        uring.here = Here::nothing();
         Ok(uring)
     }
 

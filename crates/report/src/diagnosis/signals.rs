@@ -34,7 +34,7 @@ pub(super) fn charts(diagnosis: &Diagnosis, evidence: &Evidence) -> Vec<Chart> {
         return Vec::new();
     }
     let all = match (evidence.detector.as_str(), series) {
-        ("kind", [near, region, anywhere, large]) => vec![kind([near, region, anywhere, large])],
+        ("kind", all) => vec![kind(all)],
         ("row", [both, first, second]) => vec![borders(diagnosis, [both, first, second])],
         ("dies", [places, both]) => vec![pairs(diagnosis, places, both)],
         ("page-kinds", [readings]) => vec![places(readings)],
@@ -184,13 +184,19 @@ fn middles(title: &str, what: &str, all: &[(&str, &Series)]) -> Option<Chart> {
     })
 }
 
-fn kind([near, region, anywhere, large]: [&Series; 4]) -> Option<Chart> {
-    let all = [
-        ("4 KiB within 16 MiB", near),
-        ("4 KiB in what was written", region),
-        ("4 KiB anywhere", anywhere),
-        ("64 KiB in what was written", large),
+fn kind(series: &[Series]) -> Option<Chart> {
+    let what = [
+        "4 KiB within 16 MiB",
+        "4 KiB in what was written",
+        "4 KiB anywhere",
+        "64 KiB in what was written",
+        "4 KiB of the machine's memory",
     ];
+    // A model is read by no machine.
+    if !(4..=what.len()).contains(&series.len()) {
+        return None;
+    }
+    let all: Vec<(&str, &Series)> = what.into_iter().zip(series).collect();
     middles("Reads by place and size", "one read", &all)
 }
 

@@ -165,7 +165,7 @@ undetermined and the reason is given.
 
 | detector | finds | how | writes |
 |---|---|---|---|
-| `kind` | SSD, hard disk, memory, or memory in front of something slower | reads of 4 KiB near and far, and of 64 KiB | a fortieth of the drive, once for all detectors, 4 GiB at most |
+| `kind` | SSD, hard disk, memory, or memory in front of something slower | reads of 4 KiB near and far, of 64 KiB, and on a real machine of its own memory | a fortieth of the drive, once for all detectors, 4 GiB at most |
 | `row` | page of the flash; row, a page on each plane of a die | reads of 8 KiB that cross a border of pages take longer than reads of either half; the border of a row does not | nothing more |
 | `dies` | dies that data written in order lies on in turn (`dies`), the channels that they share (`channels`), and after how much it comes back to the same die (`stripe_bytes`) | two reads at once take longer if both are of one die: at which distances they do, is the pattern | nothing more |
 | `page-kinds` | in how many times pages are read (`page_kinds`): 2 as of cells with two bits, 3 as of cells with three | places are read 16 to 64 times each, by chance; their middle times lie in as many groups, equally frequent ones, each as narrow as the times of one place | nothing more |
@@ -186,8 +186,9 @@ as it is, a virtual SSD as the last one left it, so that the findings are those 
 state cannot be kept (hard disks, arrays, SSDs with `[log_blocks]`, `[streams]` or `map.memory_kib`) are diagnosed anew, which gives the same.
 
 What it cannot know: a model's drives have the mechanisms of this project's model, and a real drive may have others. A pattern that does
-not fit is undetermined, but agreement with drawn drives is no proof for hardware. Reads of memory through a kernel take up to 40 us:
-what is quicker is no SSD for certain, and only its dies are said; memory further away, as behind a network, counts as one. A buffer is seen
+not fit is undetermined, but agreement with drawn drives is no proof for hardware. Reads of memory through a kernel take up to 40 us,
+and on a machine that is slow to wake 70, so that its own memory is read in the same way: what is quicker, or not longer than half as
+much again and 20 us, is no SSD for certain, and only its dies are said; memory further away, as behind a network, counts as one. A buffer is seen
 only if the link fills it before the first page is programmed; the figure is the profile's `buffer.write_kib` without the rows that are
 being filled. A cache is seen only if the link is not what limits, and nothing excludes one that is larger than what was written. One that is emptied in pauses
 as far apart as it is large, or half of that, is not told from a drive that pauses all along. A drive that holds data has another
