@@ -80,7 +80,7 @@ fn never_undetermined(evidence: &[Evidence], key: &str) -> Vec<Finding> {
 }
 
 /// Keys whose values are classes, and what a detector says of any drive that looks for no more.
-const CLASSES: [(&str, &str); 7] = [
+const CLASSES: [(&str, &str); 8] = [
     ("kind", "ssd"),
     ("compression", "yes"),
     ("read_ahead", "yes"),
@@ -88,12 +88,13 @@ const CLASSES: [(&str, &str); 7] = [
     ("trim_holds_up_reads", "yes"),
     ("collection_idle", "yes"),
     ("collection_pacing", "stalls"),
+    ("suspension", "yes"),
 ];
 
 /// Takes a control out of the evidence of a detector: what the samples say that would speak against it.
 type WithoutControl = fn(&mut Evidence);
 
-const WITHOUT_CONTROL: [(Detector, &str, WithoutControl); 7] = [
+const WITHOUT_CONTROL: [(Detector, &str, WithoutControl); 8] = [
     // Places of one kind differ as much as those of two that are near each other do, and where there are more of the faster
     // ones, some of them were not read: two kinds near each other are one, and that is as frequent as the third.
     (Detector::PageKinds, "page_kinds", |evidence| {
@@ -106,6 +107,12 @@ const WITHOUT_CONTROL: [(Detector, &str, WithoutControl); 7] = [
         if let [.., first, again] = &mut evidence.series[..] {
             let slowest = first.samples.iter().map(|[_, us]| *us).fold(0.0, f64::max);
             again.samples.iter_mut().for_each(|sample| sample[1] = slowest);
+        }
+    }),
+    // Reads between bursts take half as long: all those beside flushes wait.
+    (Detector::Suspension, "suspension", |evidence| {
+        for rest in evidence.series.iter_mut().skip(2).step_by(3) {
+            rest.samples.iter_mut().for_each(|sample| sample[1] *= 0.5);
         }
     }),
     // The link is as fast as anything: it never limits.

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::time::Duration;
 
+use fourcorners_lab::diagnose::Detector;
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -180,6 +181,21 @@ fn of_an_optane_only_its_dies_and_of_a_hard_disk_nothing_of_flash_is_said() {
 }
 
 #[test]
+fn the_help_tells_of_each_detector_and_which_are_run_without_options() {
+    let dir = folder();
+    let help = run(dir.path(), &["diagnose", "--help"]).stdout;
+    for detector in Detector::ALL {
+        let name = detector.name();
+        assert!(
+            help.lines().any(|line| line.trim_start().starts_with(&format!("{name} "))),
+            "{name}"
+        );
+    }
+    let usual = Detector::USUAL.map(Detector::name).join(", ");
+    assert!(help.contains(&format!("Without --only and --budget: {usual}.")), "{usual}");
+}
+
+#[test]
 fn a_budget_chooses_the_detectors_and_what_it_allows_not_is_refused() {
     let dir = folder();
     let small = "crucial-m4-64gb";
@@ -190,7 +206,7 @@ fn a_budget_chooses_the_detectors_and_what_it_allows_not_is_refused() {
     };
     assert_eq!(
         names(&ran),
-        ["kind", "row", "dies", "page-kinds", "read-ahead", "map-unit"],
+        ["kind", "row", "dies", "page-kinds", "read-ahead", "map-unit", "suspension"],
         "{ran:?}"
     );
     let ran = run(dir.path(), &["diagnose", small, "--budget", "1m", "--json"]);

@@ -38,6 +38,7 @@ mod run;
 mod slc_cache;
 mod spare;
 mod statistics;
+mod suspension;
 mod trim;
 mod write_buffer;
 
@@ -93,11 +94,13 @@ pub enum Detector {
     PageKinds,
     /// How much is written at least.
     MapUnit,
+    /// Whether programs make way for reads.
+    Suspension,
 }
 
 impl Detector {
     /// All of them, in the order in which they are run.
-    pub const ALL: [Detector; 13] = [
+    pub const ALL: [Detector; 14] = [
         Detector::Kind,
         Detector::Row,
         Detector::Dies,
@@ -105,6 +108,7 @@ impl Detector {
         Detector::ReadAhead,
         Detector::WriteBuffer,
         Detector::MapUnit,
+        Detector::Suspension,
         Detector::SlcCache,
         Detector::MapReach,
         Detector::Compression,
@@ -139,6 +143,7 @@ impl Detector {
             Detector::Dies => "dies",
             Detector::PageKinds => "page-kinds",
             Detector::MapUnit => "map-unit",
+            Detector::Suspension => "suspension",
         }
     }
 
@@ -163,6 +168,7 @@ impl Detector {
             Detector::Dies => &["dies", "channels", "stripe_bytes"],
             Detector::PageKinds => &["page_kinds"],
             Detector::MapUnit => &["map_unit_bytes"],
+            Detector::Suspension => &["suspension"],
         }
     }
 
@@ -182,6 +188,7 @@ impl Detector {
             Detector::Dies => dies::estimate(series),
             Detector::PageKinds => page_kinds::estimate(series),
             Detector::MapUnit => map_unit::estimate(series),
+            Detector::Suspension => suspension::estimate(series),
         }
     }
 
@@ -204,6 +211,7 @@ impl Detector {
             Detector::Dies => dies::measure(probe, region),
             Detector::PageKinds => page_kinds::measure(probe, region),
             Detector::MapUnit => map_unit::measure(probe, region),
+            Detector::Suspension => suspension::measure(probe, region),
         }
     }
 }
@@ -231,6 +239,7 @@ impl Options {
     pub fn minutes(&self, geometry: Geometry) -> f64 {
         let reads = |detector: &Detector| match detector {
             Detector::Kind => 4_000.0,
+            Detector::Suspension => 700.0,
             Detector::Row => 30_000.0,
             Detector::Dies => 12_000.0,
             Detector::PageKinds => 51_200.0,
@@ -254,6 +263,7 @@ impl Options {
             Detector::MapReach => 60.0,
             Detector::PageKinds => 30.0,
             Detector::MapUnit => map_unit::RESTS_S,
+            Detector::Suspension => suspension::RESTS_S,
             Detector::Collection => collection::RESTS_S,
         };
         let of = |detector| reads(detector) * 1e-4 + rests(detector);
@@ -281,6 +291,7 @@ impl Options {
             | Detector::ReadAhead => 0,
             Detector::WriteBuffer => write_buffer::most_bytes(geometry.bytes()),
             Detector::MapUnit => map_unit::bytes(),
+            Detector::Suspension => suspension::bytes(),
             Detector::SlcCache => slc_cache::bytes(geometry),
             Detector::MapReach => map_reach::bytes(geometry),
             Detector::Compression => compression::bytes(geometry),

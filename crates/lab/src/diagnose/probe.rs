@@ -293,6 +293,30 @@ impl<'a, T: Target> Probe<'a, T> {
         self.both(trim_of(start, bytes), unit_at(place)).map(|[_, read]| read)
     }
 
+    /// A read of a unit that is sent so long after a flush, both of which are waited for; microseconds from then to the end of the
+    /// flush, and to that of the read. `None` if the flush was over before, and nothing was read.
+    pub(super) fn read_beside_flush(
+        &mut self,
+        place: u64,
+        after: Nanos,
+    ) -> Result<Option<[f64; 2]>, Stopped> {
+        if self.geometry().queue_depth < 2 {
+            return Err(Stopped::Lacks("the target takes one I/O at a time".into()));
+        }
+        self.looks()?;
+        let at = self.target.now() + after;
+        self.target.submit(Tag(0), Io::FLUSH);
+        while self.target.now() < at {
+            if self.target.reap(at).map_err(Stopped::Failed)?.is_some() {
+                return Ok(None);
+            }
+        }
+        self.read += UNIT;
+        let submitted = self.target.now();
+        self.target.submit(Tag(1), unit_at(place));
+        self.both_of(submitted).map(Some)
+    }
+
     /// Two I/Os, one sent right after the other; how long each took, microseconds.
     fn both(&mut self, first: Io, second: Io) -> Result<[f64; 2], Stopped> {
         if self.geometry().queue_depth < 2 {
@@ -301,6 +325,11 @@ impl<'a, T: Target> Probe<'a, T> {
         let submitted = self.target.now();
         self.target.submit(Tag(0), first);
         self.target.submit(Tag(1), second);
+        self.both_of(submitted)
+    }
+
+    /// Waits for two I/Os in flight; how long each took from then on, microseconds.
+    fn both_of(&mut self, submitted: Nanos) -> Result<[f64; 2], Stopped> {
         let (mut took, mut left, mut failed) = ([0.0; 2], 2, None);
         while left > 0 {
             match self.target.reap(Nanos::MAX) {

@@ -60,6 +60,7 @@ pub(super) mod tests {
             of(Finding::class("read_ahead", "yes", because), "read-ahead"),
             of(number("write_buffer_kib", 496.0, "KiB", [496.0, 512.0]), "write-buffer"),
             of(number("map_unit_bytes", 4096.0, "bytes", [4096.0, 4096.0]), "map-unit"),
+            of(Finding::class("suspension", "yes", because), "suspension"),
             of(number("slc_cache_mib", 3072.0, "MiB", [3001.0, 3111.0]), "slc-cache"),
             of(Finding::at_least("map_reach_gib", 238.5, "GiB", because), "map-reach"),
             of(Finding::class("compression", "no", because), "compression"),

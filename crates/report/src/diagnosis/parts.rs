@@ -94,6 +94,7 @@ pub(super) struct Parts {
     pub(super) row: Part,
     pub(super) page_kinds: Part,
     pub(super) map_unit: Part,
+    pub(super) suspension: Part,
     pub(super) dies: Part,
     pub(super) channels: Part,
     pub(super) spare: Part,
@@ -132,6 +133,7 @@ impl Parts {
             row,
             page_kinds: part("page kinds", "page_kinds"),
             map_unit: part("map unit", "map_unit_bytes"),
+            suspension: part("suspension", "suspension"),
             dies: part("dies", "dies"),
             channels: part("channels", "channels"),
             // What the user has is all but the spare.
@@ -142,7 +144,7 @@ impl Parts {
     }
 
     /// All of them.
-    pub(super) fn all(&self) -> [&Part; 17] {
+    pub(super) fn all(&self) -> [&Part; 18] {
         [
             &self.link,
             &self.kind,
@@ -159,6 +161,7 @@ impl Parts {
             &self.row,
             &self.page_kinds,
             &self.map_unit,
+            &self.suspension,
             &self.slc,
             &self.spare,
         ]
@@ -192,7 +195,7 @@ mod tests {
         let known = |known| parts.all().iter().filter(|it| it.known == known).count();
         assert_eq!(
             [known(Known::Determined), known(Known::Bound), known(Known::Unknown)],
-            [14, 1, 2],
+            [15, 1, 2],
             "the link is not looked for, and the ratio is not known"
         );
         assert_eq!(parts.pages_in_row, Some(2));

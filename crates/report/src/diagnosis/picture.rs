@@ -160,6 +160,7 @@ fn is_left_out(parts: &Parts, part: &Part) -> bool {
         &parts.row,
         &parts.page_kinds,
         &parts.map_unit,
+        &parts.suspension,
         &parts.slc,
         &parts.spare,
         &parts.map,
@@ -212,6 +213,7 @@ fn drawing(parts: &Parts, at: &Layout) -> Markup {
                 g class=(parts.channels.known.class()) {
                     (words_of(&parts.channels, at.dies.x + at.dies.w / 2.0, at.dies.y))
                 }
+                (in_a_line(&parts.suspension, at.dies))
                 (dies(&parts.dies, at))
                 (row(parts, at))
                 (cell(&parts.slc, at, at.slc, None))
@@ -335,7 +337,7 @@ fn slots(part: &Part, layout: &Layout) -> Markup {
 
 /// A grid of as many dies as were found; of an unknown number some, dotted.
 fn dies(part: &Part, layout: &Layout) -> Markup {
-    let all = layout.dies.inner(18.0, 64.0);
+    let all = layout.dies.inner(18.0, 78.0);
     let count = part.number.map_or(DIES_OF_UNKNOWN, |it| (it as usize).clamp(1, MOST_DIES));
     let columns = ((count as f64 * all.w / all.h / 1.5).sqrt().ceil() as usize).clamp(1, count);
     let rows = count.div_ceil(columns);

@@ -12,18 +12,15 @@ use super::super::chart::{
 };
 use super::super::words::{micros, rate};
 
+mod layout;
+
 const KIB: f64 = 1024.0;
 const MIB: f64 = 1024.0 * KIB;
 const GIB: f64 = 1024.0 * MIB;
 /// The unit of the detectors' reads, in KiB.
 const UNIT_KIB: f64 = 4.0;
-/// Units of the longest row that is looked for.
-const LONGEST_ROW: f64 = 64.0;
-/// Rows of two rounds of the most dies that are looked for, and KiB that are drawn as one distance where no row is known.
-const MOST_ROWS: f64 = 1_024.0;
-const BIN_KIB: f64 = 64.0;
-/// Places between borders that are named.
-const PLACES: f64 = 8.0;
+/// What is left of a flush is drawn in so many parts of a program.
+const BINS_OF_PROGRAM: f64 = 10.0;
 /// Rounds of pieces by which compression is judged: an SLC cache may take the first.
 const JUDGED_ROUNDS: usize = 3;
 
@@ -35,9 +32,9 @@ pub(super) fn charts(diagnosis: &Diagnosis, evidence: &Evidence) -> Vec<Chart> {
     }
     let all = match (evidence.detector.as_str(), series) {
         ("kind", all) => vec![kind(all)],
-        ("row", [both, first, second]) => vec![borders(diagnosis, [both, first, second])],
-        ("dies", [places, both]) => vec![pairs(diagnosis, places, both)],
-        ("page-kinds", [readings]) => vec![places(readings)],
+        ("row", [both, first, second]) => vec![layout::borders(diagnosis, [both, first, second])],
+        ("dies", [places, both]) => vec![layout::pairs(diagnosis, places, both)],
+        ("page-kinds", [readings]) => vec![layout::places(readings)],
         ("read-ahead", [ahead, behind]) => vec![third_reads(ahead, behind)],
         ("write-buffer", [trials @ .., _]) => vec![waits(trials)],
         ("slc-cache", [_, _, _, first, again]) => {
@@ -48,6 +45,7 @@ pub(super) fn charts(diagnosis: &Diagnosis, evidence: &Evidence) -> Vec<Chart> {
             )]
         }
         ("map-unit", [whole, off]) => vec![writes_by_size(whole, off)],
+        ("suspension", [alone, sizes @ ..]) => vec![late_reads(alone, sizes)],
         ("map-reach", [spans, _]) => vec![spans_of(spans)],
         ("compression", [rounds @ .., _]) => vec![levels(rounds)],
         ("spare", [_, _, _, _, written, ..]) => {
@@ -200,116 +198,11 @@ fn kind(series: &[Series]) -> Option<Chart> {
     middles("Reads by place and size", "one read", &all)
 }
 
-/// The time of a read of two units by where the border between them lies.
-fn borders(diagnosis: &Diagnosis, [both, first, second]: [&Series; 3]) -> Option<Chart> {
-    let unit_bytes = UNIT_KIB * KIB;
-    let row = diagnosis.findings.iter().find(|it| it.key == "row_bytes")?;
-    let units = row.determined().map(|bytes| bytes / unit_bytes);
-    let known = units.filter(|it| it.fract() == 0.0 && (1.0..=LONGEST_ROW).contains(it));
-    // Of two rows the second one shows that the first was not chance.
-    let period = known.map_or(LONGEST_ROW, |units| 2.0 * units);
-    let alone: Vec<[f64; 2]> = first
-        .samples
-        .iter()
-        .zip(&second.samples)
-        .map(|(first, second)| [first[0], first[1].max(second[1])])
-        .collect();
-    let by_border = |samples: &[[f64; 2]]| -> Vec<(f64, f64)> {
-        let at = |border: f64| {
-            let there = samples.iter().filter(|sample| (sample[0] + 1.0) % period == border);
-            Some((border * UNIT_KIB, median(there.map(|sample| sample[1]))?))
-        };
-        (0..period as usize).filter_map(|border| at(border as f64)).collect()
-    };
-    let lines = vec![
-        line("both at once", 0, by_border(&both.samples), Marks::Each),
-        line("the slower one alone", 1, by_border(&alone), Marks::Each),
-    ];
-    let about = match known {
-        Some(_) => {
-            "Median time of a read of two units of 4 KiB by where the border between them lies; two rows."
-        }
-        None => {
-            "Median time of a read of two units of 4 KiB by where the border between them lies, over the longest row \
-             that is looked for."
-        }
-    };
-    let mut across = Scale::linear("KiB", (0.0, period * UNIT_KIB), count_tick);
-    // Borders are where powers of two are.
-    let step = (period / PLACES).max(1.0) * UNIT_KIB;
-    let places = (0..).map(|tick| f64::from(tick) * step).take_while(|it| *it < period * UNIT_KIB);
-    across.ticks = places.map(|it| (it, count_tick(it))).collect();
-    Drawn {
-        title: "Reads across borders",
-        about,
-        across,
-        up: Up::of("Time", values(&lines), false, time_tick),
-        lines,
-        place: number,
-        value: micros,
-    }
-    .chart()
-}
-
-/// The time of two reads at once by how far apart they lie.
-fn pairs(diagnosis: &Diagnosis, places: &Series, both: &Series) -> Option<Chart> {
-    let number_of = |key| diagnosis.findings.iter().find(|it| it.key == key)?.determined();
-    let row = number_of("stripe_bytes").zip(number_of("dies")).map(|(stripe, dies)| {
-        // Of two rounds the second one shows that the first was not chance.
-        (stripe / dies / (UNIT_KIB * KIB), 2.0 * dies)
-    });
-    let known = row.filter(|(row, round)| {
-        (1.0..=LONGEST_ROW).contains(row) && (4.0..=MOST_ROWS).contains(round)
-    });
-    let apart = |[first, second]: [f64; 2]| match known {
-        Some((row, round)) => ((second / row).floor() - (first / row).floor()) % round,
-        None => ((second - first) * UNIT_KIB / BIN_KIB).floor() * BIN_KIB,
-    };
-    let all = places.samples.iter().zip(times(both)).map(|(places, us)| (apart(*places), us));
-    let lines = vec![line("both reads", 0, by_place(all.collect()), Marks::Each)];
-    let (about, name) = match known {
-        Some(_) => (
-            "Median time until two reads sent at once are done, by how many rows lie between them; two rounds of all dies.",
-            "Rows",
-        ),
-        None => {
-            ("Median time until two reads sent at once are done, by how far apart they lie.", "KiB")
-        }
-    };
-    Drawn {
-        title: "Two reads at once",
-        about,
-        across: Scale::linear(name, (0.0, last_place(&lines).max(1.0)), count_tick),
-        up: Up::of("Time", values(&lines), false, time_tick),
-        lines,
-        place: number,
-        value: micros,
-    }
-    .chart()
-}
-
 /// Times in their order, the shortest first, by the percentage of them that are as short.
 fn fastest_first(mut all: Vec<f64>) -> Vec<(f64, f64)> {
     all.sort_unstable_by(f64::total_cmp);
     let count = all.len() as f64;
     all.into_iter().zip(1..).map(|(us, rank)| (f64::from(rank) / count * 100.0, us)).collect()
-}
-
-/// How long each place takes to be read, the fastest first: kinds of pages are steps.
-fn places(readings: &Series) -> Option<Chart> {
-    let samples = readings.samples.iter().map(|[unit, us]| (*unit, *us)).collect();
-    let middle = by_place(samples).into_iter().map(|(_, us)| us).collect();
-    let lines = vec![line("a place", 0, fastest_first(middle), Marks::None)];
-    Drawn {
-        title: "Kinds of pages",
-        about: "Median time of a read of each of some places, the fastest place first: each kind of page is a step.",
-        across: Scale::linear("Percent of the places", (0.0, 100.0), count_tick),
-        up: Up::of("Time", values(&lines), false, time_tick),
-        lines,
-        place: number,
-        value: micros,
-    }
-    .chart()
 }
 
 /// How long the third of three reads took, the fastest first.
@@ -416,6 +309,41 @@ fn writes_by_size(whole: &Series, off: &Series) -> Option<Chart> {
     .chart()
 }
 
+/// How long reads late in a flush take by how much of it is left: as long as that, or as long as programs take to make way.
+fn late_reads(alone: &Series, sizes: &[Series]) -> Option<Chart> {
+    // Of the last size of bursts, which tells or is the last that was tried.
+    let tried = |size: &&[Series]| size.iter().all(|it| !it.samples.is_empty());
+    let [flushes, rest, reads] = sizes.chunks_exact(3).rfind(tried)? else { return None };
+    let program_us = median(times(alone))?.min(median(times(flushes))?);
+    let bin_us = (program_us / BINS_OF_PROGRAM).max(1.0);
+    let bins = reads.samples.iter().map(|[left, us]| ((left / bin_us).floor() * bin_us, *us));
+    let mut bins: Vec<(f64, f64)> = bins.collect();
+    bins.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
+    let longest = |there: &[(f64, f64)]| {
+        let mut all: Vec<f64> = there.iter().map(|it| it.1).collect();
+        all.sort_unstable_by(f64::total_cmp);
+        Some((there[0].0, *all.get(all.len() * 9 / 10)?))
+    };
+    let longest: Vec<(f64, f64)> =
+        bins.chunk_by(|one, other| one.0 == other.0).filter_map(longest).collect();
+    let at_rest = median(times(rest))?;
+    let ends = [longest.first()?.0, longest.last()?.0].map(|left| (left, at_rest));
+    let lines = vec![
+        line("beside the flush", 0, longest, Marks::Each),
+        line("at rest", 1, ends.into(), Marks::None),
+    ];
+    Drawn {
+        title: "Reads late in a flush",
+        about: "The 90th percentile of reads by how much is left of the flush that they are beside, in tenths of a program: where programs are waited for it grows with that, and where they make way it does not.",
+        across: Scale::linear("us left of the flush", (0.0, last_place(&lines)), count_tick),
+        up: Up::of("Time", values(&lines), false, time_tick),
+        lines,
+        place: number,
+        value: micros,
+    }
+    .chart()
+}
+
 /// Data rates by how much of the data can be removed.
 fn levels(rounds: &[Series]) -> Option<Chart> {
     let judged = &rounds[rounds.len().saturating_sub(JUDGED_ROUNDS)..];
@@ -504,6 +432,25 @@ mod tests {
     }
 
     #[test]
+    fn late_reads_stand_where_the_flush_is_as_far_from_its_end() {
+        let rest = vec![[0.0, 50.0]; 3];
+        let [alone, flushes] = [[0.0, 5000.0], [0.0, 1000.0]].map(|it| vec![it; 3]);
+        let beside: Vec<[f64; 2]> =
+            (0..40).map(|it| f64::from(it) * 10.0).map(|left| [left, 50.0 + left]).collect();
+        let none = Vec::new;
+        let first = [none(), vec![[0.0, 9e9]], vec![[5.0, 9e9]]];
+        let last = [flushes, rest, beside, none(), none(), none()];
+        let series = std::iter::once(alone).chain(first).chain(last).collect();
+        let chart = of("suspension", series);
+        assert_eq!(
+            points(&chart[0]),
+            [(0.0, 140.0), (100.0, 240.0), (200.0, 340.0), (300.0, 440.0)]
+        );
+        let Plot::Lines(lines) = &chart[0].plot else { panic!("no lines") };
+        assert_eq!(lines.lines[1].points, [(0.0, 50.0), (300.0, 50.0)]);
+    }
+
+    #[test]
     fn writes_by_size_are_medians_of_each_size_and_place() {
         let writes = |us: [f64; 2]| {
             let all = (0..6).map(|it| [[4096.0, 8192.0][it % 2], us[it % 2] + (it / 2) as f64]);
@@ -546,6 +493,7 @@ mod tests {
             "read-ahead",
             "write-buffer",
             "map-unit",
+            "suspension",
             "slc-cache",
             "map-reach",
             "compression",

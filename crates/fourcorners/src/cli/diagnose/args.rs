@@ -16,15 +16,18 @@ use super::super::args::TargetArgs;
   kind          SSD, hard disk, memory, or one behind another; needs a fortieth of the drive written in order
   row           page of the flash, and its row over the planes of a die; needs the same
   dies          dies that data in order lies on, and the channels that they share; needs the same
+  page-kinds    in how many times pages are read; needs the same
   read-ahead    whether what is read in order is fetched before it is asked for; needs the same
   write-buffer  where writes wait for the flash; a fiftieth of the drive at most
+  map-unit      how much is written at least, whatever is asked for; 13 MB
+  suspension    whether programs make way for reads; 310 MB at most
   slc-cache     flash with one bit a cell that takes writes first; TRIMs all of a drive that holds data; two fifths of the drive
   map-reach     how much of the drive the map in its memory reaches; all of the drive
   compression   whether less is stored of data that compresses; a ninth of the drive, 2.2 GB at least
   spare         how much a full drive takes at random before it collects; TRIMs all of it first; 4.4 times the drive at most
   trim          whether a TRIM makes a used drive faster, and whether reads wait for one; 2.7 times the drive
   collection    whether it wins back space in pauses, and whether writes stall for it; 3.5 times the drive at most
-Without --only and --budget: kind, row, dies, read-ahead, write-buffer.
+Without --only and --budget: kind, row, dies, page-kinds, read-ahead, write-buffer.
 
 With --out what each detector measured is kept as soon as it is finished, so that --resume goes on with the next: a real
 drive as it is, a virtual SSD as the last one left it. Virtual drives whose state cannot be kept (hard disks, arrays, and

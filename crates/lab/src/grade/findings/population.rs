@@ -42,6 +42,22 @@ impl Drawn {
         })
     }
 
+    /// The same drive, every other one with programs that make way for reads, soon or late; most note something behind the
+    /// programs of a flush.
+    pub(super) fn suspending(&self) -> Drawn {
+        self.changed(0x7375_7370, |random, set| {
+            let waits = ["", "", "", "20", "60", "150"];
+            let wait = waits[(random.next() % waits.len() as u64) as usize];
+            let noted = ["0", "500", "3000"][(random.next() % 3) as usize];
+            set.push(format!("controller.sync_latency_us={noted}"));
+            if !wait.is_empty() {
+                set.push(format!("nand_suspend.program_suspend_us={wait}"));
+                set.push("nand_suspend.resume_us=20".into());
+                set.push("nand_suspend.most_suspensions=3".into());
+            }
+        })
+    }
+
     /// The same drive with another way to collect: half of them do so while idle, and half let writes stall for it. Its dies
     /// have a hundred blocks or more, as those of real drives do, and half of the SLC caches are left out, which hide all of it.
     pub(super) fn collecting(&self) -> Drawn {

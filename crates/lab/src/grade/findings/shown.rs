@@ -172,6 +172,7 @@ undetermined and the reason is given.
 | `read-ahead` | whether reads in order are fetched before they are asked for (`read_ahead`) | the third of three reads in order is faster than the third of three backwards | nothing more |
 | `write-buffer` | KiB that a drive at rest takes before writes wait | writes in order stop until the first program operation ends | a fiftieth of the drive |
 | `map-unit` | bytes that are written at least, whatever is asked for (`map_unit_bytes`) | a write that covers a unit in part waits for the rest of it to be read: the largest size that takes longer half of it off a multiple of it | 13 MB |
+| `suspension` | whether a program makes way for a read (`suspension`: yes, no) | reads late in the flush of a burst: whether they take longer the more is left of it, or equally long | 310 MB at most |
 | `slc-cache` | MiB that are written faster than the rest | the rate of writes in order drops, or pauses begin that there were none of before, and it is not back after a moment's rest; a drive that holds data is emptied by a TRIM of all of it first | two fifths of the drive |
 | `map-reach` | GiB that the map in the drive's memory reaches | random reads are slower in a span beyond that | all of the drive |
 | `compression` | whether less is stored of data that compresses (`compression`), and how many times less at most (`compression_ratio`) | writes in order of eleven compressibilities go at rates that rise with it, below the rate of the link | a ninth of the drive, 2.2 GB at least |
@@ -200,7 +201,9 @@ read it). If all pages take equally long to read, nothing is said: they may lie 
 Of three kinds of which two take equally long nothing is said either, because those two look like one that is twice as frequent.
 The unit of the map is seen only if the rest of a unit takes longer to read than the data takes over the link, and if a write waits for
 it: a drive that takes data first and reads later shows none. Units of more than 16 KiB are not looked for, nor those of 4 KiB of a
-drive that takes no less.
+drive that takes no less. That programs make way is seen only of a drive whose flushes wait for the flash: with capacitors against
+power cuts they do not. That they do not is said only if reads wait for more than 250 us, since making way may take almost as long;
+where the data of a row is longer on its way to a die than its program, reads wait for that, and it is said in error.
 Compression is seen only where the flash limits data that does not compress, and its ratio is a bound where the link limits
 data that does; data that repeats one byte is judged apart. A TRIM is said to do nothing only if the drive was faster when it was just
 filled: otherwise there is nothing to win back. Reads of what was trimmed have to agree: of a drive that forgets it and is no faster,
@@ -227,7 +230,8 @@ form, before anything is measured (`crates/lab/src/grade/findings/truth.rs`). Wr
 where the times cannot tell, even if it is right. Where the closed form is known only within bounds and they do not decide, a drive is not
 among those that can be told; what is said of it counts if it is wrong. Rows of `used` are of every fourth drive, filled and written at
 random by once to twice its size before. `collection` is run on each drive with another way to collect: half do so in pauses, half stall,
-and half of the caches are left out; `map-unit` on each with a map of units of 4, 8 or 16 KiB. The noise `lab` makes times vary by 1 % and
+and half of the caches are left out; `map-unit` on each with a map of units of 4, 8 or 16 KiB; `suspension` on each
+with programs that make way after 20, 60 or 150 us in every other, and flushes that note something behind them. The noise `lab` makes times vary by 1 % and
 2 us, `host` by 3 % and 48 us, with a clock of 1 us and one answer in a thousand 1 to 10 ms late.
 
 ";

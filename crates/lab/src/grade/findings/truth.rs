@@ -107,6 +107,7 @@ pub(super) fn of(profile: &Profile, key: &str, used: bool) -> (Truth, Told) {
         "trim" => trim(ssd),
         "page_kinds" => page_kinds::of(ssd),
         "map_unit_bytes" => map_unit(ssd),
+        "suspension" => suspension(ssd),
         "collection_idle" | "collection_pacing" => collection::of(ssd, key),
         _ => {
             let (truth, told) = of_ssd(ssd, key);
@@ -197,6 +198,28 @@ fn map_unit(ssd: &SsdConfig) -> (Truth, Told) {
         None => seen.and(if plain { Told::Yes } else { Told::Perhaps }),
     };
     (Truth::Number(f64::from(unit), 0.0), told)
+}
+
+/// A program has to take much longer than it takes to make way, which has to be seen beside what is waited for on the wires: the
+/// data of rows to dies of the same channel. Behind a cache there are programs of two kinds, and what folds it.
+fn suspension(ssd: &SsdConfig) -> (Truth, Told) {
+    let makes_way_us = ssd.nand_suspend.as_ref().and_then(|it| it.program_suspend_us);
+    let nand = &ssd.nand;
+    let row_us = f64::from(nand.page_bytes * nand.planes) / nand.bus_mb_per_s;
+    let program_us = rates::program_us(ssd);
+    let dies = f64::from(nand.dies) / f64::from(nand.channels);
+    let plain = dies * row_us < 0.25 * program_us && program_us > 700.0 && ssd.slc_buffer.is_none();
+    let flushes = !ssd.buffer.power_loss_protected;
+    match makes_way_us {
+        _ if !flushes => {
+            (Truth::Class(if makes_way_us.is_some() { "yes" } else { "no" }), Told::No)
+        }
+        Some(us) => {
+            let told = plain && us > 40.0 && us < 0.17 * program_us;
+            (Truth::Class("yes"), if told { Told::Yes } else { Told::Perhaps })
+        }
+        None => (Truth::Class("no"), if plain { Told::Yes } else { Told::Perhaps }),
+    }
 }
 
 /// What the buffer takes: whole rows, without those that are being filled. It is seen if the link fills it before the first

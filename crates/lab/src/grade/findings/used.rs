@@ -1,11 +1,11 @@
-//! The states in which drawn drives are diagnosed: new, used, with collection drawn, and with the map's unit drawn.
+//! The states in which drawn drives are diagnosed: new, used, with collection drawn, with the map's unit drawn, and with suspension drawn.
 //!
 //! Drives that were used before somebody wants to know what is inside are the usual case. What a detector finds must not
 //! depend on it, where it empties the drive first. The detectors that do are run once more, on the same drive after it was
 //! filled and written at random by once to twice its size.
 //!
-//! When a drive collects and what it maps by are drawn apart (`population.rs`): of drives that stall, or that write 16 KiB
-//! for 4, what other detectors find is another matter.
+//! When a drive collects, what it maps by and whether its programs make way are drawn apart (`population.rs`): of drives that
+//! stall, or that write 16 KiB for 4, what other detectors find is another matter.
 
 use fourcorners_drive::{Nanos, Target};
 use fourcorners_record::{Data, Job, Pattern, Until};
@@ -36,10 +36,13 @@ pub enum State {
     Collects,
     /// New, and the unit of its map is drawn, too.
     Unit,
+    /// New, and whether its programs make way for reads is drawn, too.
+    Suspends,
 }
 
 impl State {
-    pub(super) const ALL: [State; 4] = [State::New, State::Used, State::Collects, State::Unit];
+    pub(super) const ALL: [State; 5] =
+        [State::New, State::Used, State::Collects, State::Unit, State::Suspends];
 
     /// What is looked for in it alone.
     fn alone(self) -> Option<Detector> {
@@ -47,6 +50,7 @@ impl State {
             State::New | State::Used => None,
             State::Collects => Some(Detector::Collection),
             State::Unit => Some(Detector::MapUnit),
+            State::Suspends => Some(Detector::Suspension),
         }
     }
 }
@@ -63,7 +67,9 @@ pub(super) fn name(key: &str, state: State) -> Option<String> {
     match state {
         State::New => (!has_its_own).then(|| key.into()),
         State::Used => LOOKED_FOR.into_iter().any(is_of).then(|| of_used(key)),
-        State::Collects | State::Unit => state.alone().is_some_and(is_of).then(|| key.into()),
+        State::Collects | State::Unit | State::Suspends => {
+            state.alone().is_some_and(is_of).then(|| key.into())
+        }
     }
 }
 
@@ -97,6 +103,7 @@ pub(super) fn evidence(
         State::New | State::Used => drawn.clone(),
         State::Collects => drawn.collecting(),
         State::Unit => drawn.with_another_unit(),
+        State::Suspends => drawn.suspending(),
     };
     let mut drive = Drive::from_profile(&drawn.profile);
     if state == State::Used {
