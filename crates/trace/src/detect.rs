@@ -2,7 +2,7 @@
 
 use super::error::Reason;
 use super::formats::{
-    Format, blkparse, blkreplay, blktrace, compact, csv, iolog, mqsim, msr, vscsi,
+    Format, blkparse, blkreplay, blktrace, columns, compact, csv, iolog, mqsim, msr, vscsi,
 };
 
 /// Bytes of a trace that are looked at: the explanations at the head of a blkreplay file are long.
@@ -32,6 +32,9 @@ pub(super) fn format(head: &[u8]) -> Option<Format> {
             return Some(format);
         }
     }
+    if let Some(layout) = columns::ALL.into_iter().find(|layout| layout.begins(first)) {
+        return Some(layout.format());
+    }
     lines().any(blkreplay::is_heading).then_some(Format::Blkreplay)
 }
 
@@ -49,7 +52,7 @@ pub(super) fn nearest(head: &[u8]) -> Option<(Format, u64, Reason)> {
         (true, false) if msr::has_its_fields(line) => {
             msr::Msr::default().line(line).err().map(|why| (Format::Msr, number, why))
         }
-        (true, false) => None,
+        (true, false) => columns::nearest(line).map(|(format, why)| (format, number, why)),
     }
 }
 

@@ -42,6 +42,11 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Whether there is another field.
+    pub(super) fn has_more(&self) -> bool {
+        self.rest.is_some()
+    }
+
     /// The next field as a number.
     #[inline]
     pub(super) fn number(&mut self, field: &'static str) -> Result<u64, Reason> {

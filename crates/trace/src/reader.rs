@@ -11,6 +11,7 @@ use super::formats::Format;
 use super::formats::blkparse::Blkparse;
 use super::formats::blkreplay::Blkreplay;
 use super::formats::blktrace::Blktrace;
+use super::formats::columns::{self, Columns};
 use super::formats::compact::Compact;
 use super::formats::csv::Csv;
 use super::formats::iolog::Iolog;
@@ -62,6 +63,7 @@ pub(super) struct Lines {
 enum Parser {
     Iolog(Iolog),
     Msr(Msr),
+    Columns(Columns),
     Blkreplay(Blkreplay),
     Mqsim,
     Csv(Csv),
@@ -74,6 +76,7 @@ impl Lines {
                 Ok(Line::Whole(line)) => match &mut self.parser {
                     Parser::Iolog(iolog) => iolog.line(line),
                     Parser::Msr(msr) => msr.line(line),
+                    Parser::Columns(columns) => columns.line(line),
                     Parser::Blkreplay(blkreplay) => blkreplay.line(line),
                     Parser::Mqsim => mqsim::record(line),
                     Parser::Csv(csv) => csv.line(line),
@@ -187,6 +190,10 @@ pub(super) fn of(source: impl Read + Send + 'static, options: &Options) -> Opene
         Format::Compact => Reader::Compact(Box::new(Compact::new(input))),
         Format::FioIolog => lines(input, Parser::Iolog(Iolog::default())),
         Format::Msr => lines(input, Parser::Msr(Msr::default())),
+        Format::Spc => lines(input, Parser::Columns(Columns::new(&columns::SPC))),
+        Format::Alibaba => lines(input, Parser::Columns(Columns::new(&columns::ALIBABA))),
+        Format::Tencent => lines(input, Parser::Columns(Columns::new(&columns::TENCENT))),
+        Format::Systor => lines(input, Parser::Columns(Columns::new(&columns::SYSTOR))),
         Format::Blkreplay => lines(input, Parser::Blkreplay(Blkreplay::default())),
         Format::Mqsim => lines(input, Parser::Mqsim),
         Format::Csv => lines(input, Parser::Csv(Csv::default())),

@@ -3,6 +3,7 @@
 pub(super) mod blkparse;
 pub(super) mod blkreplay;
 pub(super) mod blktrace;
+pub(super) mod columns;
 pub(super) mod compact;
 pub(super) mod csv;
 pub(super) mod iolog;
@@ -29,6 +30,14 @@ pub enum Format {
     FioIolog,
     /// The CSV of the MSR Cambridge traces.
     Msr,
+    /// The Storage Performance Council's, as of UMass.
+    Spc,
+    /// Alibaba's cloud disks.
+    Alibaba,
+    /// Tencent's cloud volumes.
+    Tencent,
+    /// The virtual desktops of Systor '17.
+    Systor,
     /// What blkreplay reads, `.load`.
     Blkreplay,
     /// VMware's vSCSI trace, version 1.
@@ -43,13 +52,17 @@ pub enum Format {
 
 impl Format {
     /// All of them, in the order they are looked for.
-    pub const ALL: [Format; 9] = [
+    pub const ALL: [Format; 13] = [
         Format::Compact,
         Format::Blktrace,
         Format::Vscsi,
         Format::FioIolog,
         Format::Csv,
         Format::Msr,
+        Format::Systor,
+        Format::Alibaba,
+        Format::Spc,
+        Format::Tencent,
         Format::Blkreplay,
         Format::Blkparse,
         Format::Mqsim,
@@ -62,6 +75,10 @@ impl Format {
             Format::Blkparse => "blkparse",
             Format::FioIolog => "fio-iolog",
             Format::Msr => "msr",
+            Format::Spc => "spc",
+            Format::Alibaba => "alibaba",
+            Format::Tencent => "tencent",
+            Format::Systor => "systor",
             Format::Blkreplay => "blkreplay",
             Format::Vscsi => "vscsi",
             Format::Mqsim => "mqsim",
@@ -77,6 +94,10 @@ impl Format {
             Format::Blkparse => "blkparse text",
             Format::FioIolog => "fio iolog",
             Format::Msr => "MSR Cambridge CSV",
+            Format::Spc => "SPC (UMass)",
+            Format::Alibaba => "Alibaba cloud CSV",
+            Format::Tencent => "Tencent cloud CSV",
+            Format::Systor => "Systor '17 CSV",
             Format::Blkreplay => "blkreplay load",
             Format::Vscsi => "VSCSI v1",
             Format::Mqsim => "MQSim ASCII",

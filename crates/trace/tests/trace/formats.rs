@@ -147,6 +147,19 @@ fn msr_blkreplay_vscsi_and_mqsim() {
 }
 
 #[test]
+fn spc_alibaba_tencent_and_systor() {
+    let ios = timed(some(), 0);
+    let [spc, alibaba, tencent, systor] = writers::columns(&ios);
+    comes_back(Format::Systor, &systor, &ios);
+    // They have no durations, and Tencent's times are whole seconds.
+    let mut ios = some();
+    comes_back(Format::Spc, &spc, &ios);
+    comes_back(Format::Alibaba, &alibaba, &ios);
+    ios.iter_mut().for_each(|io| io.at = Nanos(io.at.0 / 1_000_000_000 * 1_000_000_000));
+    comes_back(Format::Tencent, &tencent, &ios);
+}
+
+#[test]
 fn filters_and_scales() {
     let ios = some();
     let bytes = writers::vscsi(&ios);

@@ -43,6 +43,7 @@ fn all() -> Vec<Vec<u8>> {
         writers::vscsi(ios),
         writers::mqsim(ios),
     ];
+    traces.extend(writers::columns(ios));
     for output in [Output::Iolog, Output::Csv, Output::Compact] {
         let mut bytes = Vec::new();
         write(ios.iter().copied().map(Ok), output, "sda", &mut bytes).expect("it is written");

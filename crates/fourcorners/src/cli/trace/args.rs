@@ -11,7 +11,7 @@ pub(super) const ALL: &str = "all";
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "Formats, recognised by content: compact, blktrace, vscsi, fio-iolog, csv, msr, \
-blkreplay, blkparse, mqsim; also compressed with gzip, zstd or LZ4.
+systor, alibaba, spc, tencent, blkreplay, blkparse, mqsim; also compressed with gzip, zstd or LZ4.
 Generated: generated:desktop, generated:heavy, generated:light, generated:2013.
 Tasks: task:boot and others (`fourcorners tasks` lists them), or task:./mine.toml.
 
