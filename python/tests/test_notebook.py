@@ -23,16 +23,18 @@ def script(text, folder, **environment):
     return subprocess.run(line, capture_output=True, text=True, cwd=folder, env={**os.environ, **environment}, timeout=120)
 
 
-SWEEP = "import fourcorners as fc\n{guard}    print(len(fc.sweep({grid!r}, fc.Job(bytes=1 << 20), workers=2).to_pylist()))\n"
+SWEEP = "import fourcorners as fc\n{guard}    print(len(fc.sweep({grid!r}, fc.Job(bytes=1 << 20), workers=2{into}).to_pylist()))\n"
 
 
-def test_a_script_without_a_guard_says_so_and_one_with_it_runs(tmp_path):
-    guarded = script(SWEEP.format(guard='if __name__ == "__main__":\n', grid=GRID), tmp_path)
-    assert (guarded.returncode, guarded.stdout) == (0, "2\n"), guarded.stderr
-    bare = script(SWEEP.format(guard="if True:\n", grid=GRID), tmp_path)
+@pytest.mark.parametrize("into", ["", ', into="results"'])
+def test_a_script_without_a_guard_says_so_and_one_with_it_runs(tmp_path, into):
+    bare = script(SWEEP.format(guard="if True:\n", grid=GRID, into=into), tmp_path)
     assert bare.returncode == 1
     assert 'below `if __name__ == "__main__":`' in bare.stderr.strip().splitlines()[-1], bare.stderr
     assert "memory" not in bare.stderr and bare.stderr.count("Traceback") == 1, bare.stderr
+    # What it left is no hindrance.
+    guarded = script(SWEEP.format(guard='if __name__ == "__main__":\n', grid=GRID, into=into), tmp_path)
+    assert (guarded.returncode, guarded.stdout) == (0, "2\n"), guarded.stderr
 
 
 def test_a_worker_that_takes_its_time_to_end_is_waited_for(tmp_path):
@@ -43,7 +45,7 @@ def test_a_worker_that_takes_its_time_to_end_is_waited_for(tmp_path):
         "    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
         "    atexit.register(lambda: (os.closerange(3, 256), time.sleep(0.3)))\n"
     )
-    bare = script(slow + SWEEP.format(guard="if True:\n", grid=GRID), tmp_path)
+    bare = script(slow + SWEEP.format(guard="if True:\n", grid=GRID, into=""), tmp_path)
     assert 'below `if __name__ == "__main__":`' in bare.stderr.strip().splitlines()[-1], bare.stderr
 
 

@@ -154,15 +154,15 @@ class Processes(Engine):
     def __init__(self, workers: int | None) -> None:
         if workers is not None and workers < 1:
             raise SweepError(f"workers={workers}: it is 1 or more")
+        if getattr(multiprocessing.current_process(), "_inheriting", False):
+            # This is a worker, which reads the script from its beginning, and the script sweeps: the parent says so once, in
+            # `mend`. A worker of a worker could not be started here anyway (multiprocessing/spawn.py).
+            raise SystemExit(UNGUARDED)
         self._workers = workers or len(os.sched_getaffinity(0))
         # Two a worker, so that none waits for us.
         super().__init__(None, 2 * self._workers)
 
     def submit(self, batch: list[Cell], options: dict[str, bool]) -> cf.Future:
-        if getattr(multiprocessing.current_process(), "_inheriting", False):
-            # This is a worker, which reads the script from its beginning, and the script sweeps: the parent says so once, in
-            # `mend`. A worker of a worker could not be started here anyway (multiprocessing/spawn.py).
-            raise SystemExit(UNGUARDED)
         if self.executor is None:
             # Not forked: this process has threads whose locks a fork would keep for ever.
             context = multiprocessing.get_context("spawn")

@@ -191,6 +191,8 @@ def sweep(
     shown = {id(axes): _shown(axes) for _, axes in planned}
     result = Sweep(path, len(planned), 0, 0, 0.0, 0.0, 0)
     result._cells = [(cell.key, shown[id(axes)]) for cell, axes in planned]
+    # Before the folder: a worker that reads a script without a guard ends here, and not at its lock.
+    engine = Engine.of(executor, workers)
     folder = None
     known: set[str] = set()
     if path is not None:
@@ -203,6 +205,7 @@ def sweep(
         except (OSError, ValueError) as error:
             if folder is not None:
                 folder.close()
+            engine.close()
             raise SweepError(str(error)) from None
     missing: dict[str, tuple[Cell, dict[str, Any]]] = {}
     for cell, axes_of_it in planned:
@@ -212,7 +215,6 @@ def sweep(
             missing.setdefault(cell.key, (cell, shown[id(axes_of_it)]))
     options = {"series": series, "records": records}
     began = time.monotonic()
-    engine = Engine.of(executor, workers)
     try:
         done = result.known
         if progress is not None:

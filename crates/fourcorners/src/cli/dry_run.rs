@@ -4,12 +4,25 @@ use std::io::{Write, stdout};
 
 use fourcorners_lab::campaign::Session;
 use fourcorners_lab::review::{ASSUMED_BYTES_PER_SECOND, Past, Phase, Protocol};
+use serde::Serialize;
 
-/// Prints every phase of every session, all of which are to be carried out so many times.
-pub(super) fn print(sessions: &[Session], times: u32) -> anyhow::Result<()> {
+/// Prints every phase of every session, all of which are to be carried out so many times; as one JSON document if that is asked
+/// for.
+pub(super) fn print(sessions: &[Session], times: u32, json: bool) -> anyhow::Result<()> {
+    let planned: Vec<Planned> = sessions.iter().map(Planned::of).collect();
     let mut out = stdout().lock();
-    for session in sessions {
-        write!(out, "{}", words(session))?;
+    if json {
+        let document = Document {
+            schema: "fourcorners.dry-run/1",
+            times,
+            assumed_bytes_per_second: ASSUMED_BYTES_PER_SECOND,
+            sessions: planned,
+        };
+        writeln!(out, "{}", serde_json::to_string(&document)?)?;
+        return Ok(());
+    }
+    for session in &planned {
+        write!(out, "{}", session.words())?;
     }
     if let (Some(session), 2..) = (sessions.first(), times) {
         let last = session.seed + u64::from(times - 1);
@@ -24,60 +37,171 @@ pub(super) fn print(sessions: &[Session], times: u32) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What a session does, line by line.
-fn words(session: &Session) -> String {
-    let purged = session.erase.as_ref().map(|erase| format!(", purged by {}", erase.with()));
-    let mut text = format!("{}{}\n", session.target.name(), purged.unwrap_or_default());
-    let mut past = Past::default();
-    let (mut bytes, mut seconds) = (0, 0.0);
-    for (method, plan) in &session.plans {
-        text += &format!("  {}{}\n", method.name(), file(method));
-        let mut next = 0;
+/// What `--dry-run --json` prints.
+#[derive(Serialize)]
+struct Document {
+    schema: &'static str,
+    /// How often everything is done, the next time with the next seed.
+    times: u32,
+    /// What estimates are of.
+    assumed_bytes_per_second: f64,
+    sessions: Vec<Planned>,
+}
+
+/// What would be done with one target.
+#[derive(Serialize)]
+struct Planned {
+    target: String,
+    seed: u64,
+    /// What purges it, if that is no TRIM.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    purged_by: Option<String>,
+    methods: Vec<PlannedMethod>,
+    /// Of all phases together.
+    writes_bytes: u64,
+    seconds: f64,
+}
+
+#[derive(Serialize)]
+struct PlannedMethod {
+    name: String,
+    /// Of a user's own method.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<File>,
+    phases: Vec<Step>,
+}
+
+/// Where a user's method is from.
+#[derive(Serialize)]
+struct File {
+    place: String,
+    sha256: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    about: Option<String>,
+}
+
+/// A phase of a method.
+#[derive(Serialize)]
+struct Step {
+    /// Its number; of several that are spared, that of the last.
+    number: usize,
+    what: String,
+    /// Why it is not carried out, if it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_out: Option<String>,
+    writes_bytes: u64,
+    /// Whether that is known, or estimated.
+    writes_exact: bool,
+    seconds: f64,
+    seconds_exact: bool,
+}
+
+impl Planned {
+    fn of(session: &Session) -> Planned {
+        let mut past = Past::default();
+        let methods: Vec<PlannedMethod> = session
+            .plans
+            .iter()
+            .map(|(method, plan)| PlannedMethod {
+                name: method.name().to_string(),
+                file: File::of(method),
+                phases: Step::all(plan, &mut past),
+            })
+            .collect();
+        let steps = || methods.iter().flat_map(|method| &method.phases);
+        Planned {
+            target: session.target.name(),
+            seed: session.seed,
+            purged_by: session.erase.as_ref().map(|erase| erase.with().to_string()),
+            writes_bytes: steps().map(|step| step.writes_bytes).sum(),
+            seconds: steps().map(|step| step.seconds).sum(),
+            methods,
+        }
+    }
+
+    /// The same, line by line.
+    fn words(&self) -> String {
+        let purged = self.purged_by.as_ref().map(|with| format!(", purged by {with}"));
+        let mut text = format!("{}{}\n", self.target, purged.unwrap_or_default());
+        for method in &self.methods {
+            text += &format!(
+                "  {}{}\n",
+                method.name,
+                method.file.as_ref().map_or_else(String::new, File::words)
+            );
+            text.extend(method.phases.iter().map(Step::words));
+        }
+        let (bytes, seconds) = (gigabytes(self.writes_bytes), duration(self.seconds));
+        text + &format!("  all: ~{bytes} written, ~{seconds}\n\n")
+    }
+}
+
+impl File {
+    fn of(protocol: &Protocol) -> Option<File> {
+        let (place, info) = protocol.file()?;
+        Some(File { place: place.into(), sha256: info.sha256, about: info.about })
+    }
+
+    /// With as much of its hash as tells it from another.
+    fn words(&self) -> String {
+        let about = self.about.as_ref().map_or_else(String::new, |about| format!(": {about}"));
+        format!(" ({}, SHA-256 {}){about}", self.place, &self.sha256[..16])
+    }
+}
+
+impl Step {
+    /// All phases of a plan on a drive with such a past.
+    fn all(plan: &[Phase], past: &mut Past) -> Vec<Step> {
+        let (mut steps, mut next) = (Vec::new(), 0);
         while let Some(phase) = plan.get(next) {
             let spared = past.spares(&plan[next..]);
             if spared > 0 {
-                let to = plan[next + spared - 1].words();
-                text += &line(next + spared, &to, "", "already in this state");
                 next += spared;
+                steps.push(Step {
+                    number: next,
+                    what: plan[next - 1].words(),
+                    left_out: Some("already in this state".into()),
+                    writes_bytes: 0,
+                    writes_exact: true,
+                    seconds: 0.0,
+                    seconds_exact: true,
+                });
                 continue;
             }
             next += 1;
-            text += &phase_line(next, phase);
-            bytes += phase.estimated_writes().bytes;
-            seconds += phase.estimated_seconds();
+            let writes = phase.estimated_writes();
+            let why = match phase {
+                Phase::LeftOut { why } => Some(why.clone()),
+                _ => None,
+            };
+            steps.push(Step {
+                number: next,
+                what: phase.words(),
+                left_out: why,
+                writes_bytes: writes.bytes,
+                writes_exact: writes.exact,
+                seconds: phase.estimated_seconds(),
+                seconds_exact: phase.is_timed(),
+            });
             past.went_through(phase);
         }
+        steps
     }
-    text + &format!("  all: ~{} written, ~{}\n\n", gigabytes(bytes), duration(seconds))
-}
 
-/// Where a user's method is from, with as much of its hash as tells it from another.
-fn file(protocol: &Protocol) -> String {
-    let file = protocol.file();
-    file.map_or_else(String::new, |(place, info)| {
-        let about = info.about.map_or_else(String::new, |about| format!(": {about}"));
-        format!(" ({place}, SHA-256 {}){about}", &info.sha256[..16])
-    })
-}
-
-fn phase_line(number: usize, phase: &Phase) -> String {
-    let writes = phase.estimated_writes();
-    let about = |known: bool| if known { "" } else { "~" };
-    let written = match writes.bytes {
-        0 => String::new(),
-        bytes => format!("writes {}{}", about(writes.exact), gigabytes(bytes)),
-    };
-    let time = match (phase, phase.estimated_seconds()) {
-        (Phase::LeftOut { why }, _) => why.clone(),
-        (_, 0.0) => String::new(),
-        (phase, seconds) => format!("{}{}", about(phase.is_timed()), duration(seconds)),
-    };
-    line(number, &phase.words(), &written, &time)
-}
-
-fn line(number: usize, what: &str, written: &str, time: &str) -> String {
-    let line = format!("  {number:4}  {what:<52} {written:<17} {time}");
-    format!("{}\n", line.trim_end())
+    fn words(&self) -> String {
+        let about = |known: bool| if known { "" } else { "~" };
+        let written = match self.writes_bytes {
+            0 => String::new(),
+            bytes => format!("writes {}{}", about(self.writes_exact), gigabytes(bytes)),
+        };
+        let time = match (&self.left_out, self.seconds) {
+            (Some(why), _) => why.clone(),
+            (None, 0.0) => String::new(),
+            (None, seconds) => format!("{}{}", about(self.seconds_exact), duration(seconds)),
+        };
+        let line = format!("  {:4}  {:<52} {written:<17} {time}", self.number, self.what);
+        format!("{}\n", line.trim_end())
+    }
 }
 
 pub(super) fn gigabytes(bytes: u64) -> String {

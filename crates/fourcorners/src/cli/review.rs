@@ -34,7 +34,7 @@ pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
     if args.dry_run {
         args.keep.say_note();
         let once = Campaign { repeat: 1, ..campaign }.sessions().map_err(failure)?;
-        dry_run::print(&once, args.repeat)?;
+        dry_run::print(&once, args.repeat, args.json)?;
         return Ok(End::Done);
     }
     // Before anything is created: what cannot go on is refused.

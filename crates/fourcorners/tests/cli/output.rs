@@ -111,6 +111,34 @@ fn a_dry_run_shows_everything_and_does_nothing() {
 }
 
 #[test]
+fn a_dry_run_as_json_has_the_phases_that_are_shown() {
+    let dir = folder();
+    let args = ["review", M4, "--dry-run", "--methods", "four-corners,lba-pass", "--repeat", "3"];
+    let shown = run(dir.path(), &args).stdout;
+    let ran = run(dir.path(), &[&args[..], &["--json"]].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let document: serde_json::Value = serde_json::from_str(&ran.stdout).expect("one document");
+    assert_eq!(
+        (&document["schema"], &document["times"]),
+        (&"fourcorners.dry-run/1".into(), &3.into())
+    );
+    let session = &document["sessions"][0];
+    assert_eq!((&session["target"], &session["seed"]), (&M4.into(), &1.into()));
+    let methods = session["methods"].as_array().expect("a list");
+    assert_eq!(methods.len(), 2);
+    let steps: Vec<&serde_json::Value> =
+        methods.iter().flat_map(|it| it["phases"].as_array().expect("a list")).collect();
+    let spared = |it: &&&serde_json::Value| it["left_out"] == "already in this state";
+    assert_eq!(steps.iter().filter(spared).count(), shown.matches("already in this state").count());
+    for step in &steps {
+        assert!(shown.contains(step["what"].as_str().expect("words")), "{step}");
+    }
+    let all: u64 = steps.iter().filter_map(|it| it["writes_bytes"].as_u64()).sum();
+    assert_eq!(session["writes_bytes"].as_u64(), Some(all));
+    assert!(listing(dir.path()).is_empty(), "nothing is created");
+}
+
+#[test]
 fn programs_are_told_how_far_it_is() {
     let dir = folder();
     let ran = run(dir.path(), &["review", M4, "--quick", "--json", "--progress", "json"]);
