@@ -6,23 +6,36 @@ use fourcorners_record::{Replay, ReplayPart};
 use super::table::plain;
 use super::words::{bytes, figure_words, micros, percent, rate, thousands};
 
-/// The figures, three lines each: all I/Os, reads and writes.
+/// The figures, three lines each: all I/Os, reads and writes. Of 80 columns there is none left for the median, which is on the
+/// page.
 pub(super) fn figures(replay: &Replay, mut table: Table) -> Table {
     table.style_mut().header_separator = LineStyle::none().fill('─').junction('─');
-    let headings =
-        ["", "MB/s", "service\nmean", "busy", "over\n1 ms", "\n10 ms", "\n100 ms", "max"];
+    let headings = [
+        "",
+        "MB/s",
+        "service\nmean",
+        "busy",
+        "\np99",
+        "\np99.9",
+        "\nmax",
+        "% over\n1 ms",
+        "\n10 ms",
+        "\n100 ms",
+    ];
     table.set_header(headings.map(|heading| {
         Cell::new(heading).set_alignment(CellAlignment::Right).add_attribute(Attribute::Bold)
     }));
     for (name, figure) in &replay.figures {
         let words = plain(&figure_words(name));
+        // The title has the first two.
+        let words = words.strip_prefix("storage bench ").unwrap_or(&words);
         let name = match figure.complete {
             true => Cell::new(words),
             false => Cell::new(format!("{words} (incomplete)")).fg(Color::Yellow),
         };
         let busy = format!("{:.1} s", figure.busy_s);
         table.add_row(row(name, &figure.all, busy));
-        for (name, part) in [("  reads", &figure.reads), ("  writes", &figure.writes)] {
+        for (name, part) in [("reads", &figure.reads), ("writes", &figure.writes)] {
             if part.ios > 0 {
                 table.add_row(row(Cell::new(name), part, String::new()));
             }
@@ -39,10 +52,12 @@ fn row(name: Cell, part: &ReplayPart, busy: String) -> Vec<Cell> {
         rate(part.mb_per_s),
         micros(part.service_us),
         busy,
-        percent(part.over_1_ms),
-        percent(part.over_10_ms),
-        percent(part.over_100_ms),
+        micros(part.latency_us.p99),
+        micros(part.latency_us.p999),
         micros(part.latency_us.max),
+        percent(part.over_1_ms).trim_end_matches(" %").into(),
+        percent(part.over_10_ms).trim_end_matches(" %").into(),
+        percent(part.over_100_ms).trim_end_matches(" %").into(),
     ];
     let numbers = numbers.map(|text| Cell::new(text).set_alignment(CellAlignment::Right));
     std::iter::once(name).chain(numbers).collect()

@@ -315,7 +315,7 @@ fn bench_table(all: &Entries, entry: &Entry) -> Markup {
                     th scope="col" { "Trace" }
                     @for heading in [
                         "MB/s", "read", "written", "service, mean", "busy", "over 1 ms", "10 ms",
-                        "100 ms", "max",
+                        "100 ms", "p50", "p99", "p99.9", "max",
                     ] { th scope="col" { (heading) } }
                 } }
                 tbody { @for (name, replay) in replays(entry.record) {
@@ -332,7 +332,10 @@ fn bench_table(all: &Entries, entry: &Entry) -> Markup {
                         @for share in
                             [figure.all.over_1_ms, figure.all.over_10_ms, figure.all.over_100_ms]
                         { td { (percent(share)) } }
-                        td { (micros(figure.all.latency_us.max)) }
+                        @let latency = figure.all.latency_us;
+                        @for us in [latency.p50, latency.p99, latency.p999, latency.max] {
+                            td { (micros(us)) }
+                        }
                     } }
                 } }
             }
