@@ -169,6 +169,26 @@ pub fn family_from_file(path: &Path) -> Result<(Family, Vec<Profile>), Catalogue
     Ok((Family { name, published, drives }, profiles))
 }
 
+/// One of the drives in a file in the form of those of `drives/`, behind a host controller, if one is given, with `set` applied.
+///
+/// # Errors
+/// As [`family_from_file`]; and when it has no drive of this name, that takes no host controller, or makes no drive with what is
+/// set.
+pub fn of_family_behind(
+    path: &Path,
+    name: &str,
+    host: Option<&HostController>,
+    set: &[String],
+) -> Result<Profile, CatalogueError> {
+    let place = path.display().to_string();
+    let mut table = table_of(&read(path)?, &place)?;
+    family::take_published(&mut table, &place)?;
+    let is_it = |drive: &Table| drive.get("name").and_then(toml::Value::as_str) == Some(name);
+    let drive = family::drives_of(table, &place)?.into_iter().find(is_it);
+    let drive = drive.ok_or_else(|| form(&place, format!("it has no drive \"{name}\"")))?;
+    parse(drive, &place, host, set)
+}
+
 /// The profile in a file, with `set` applied.
 ///
 /// # Errors

@@ -7,7 +7,7 @@ use fourcorners_lab::review::{
     DriveSource, Medium, Past, Protocol, Reviewed, Scope, plans, review,
 };
 use fourcorners_lab::target_info::target_info;
-use fourcorners_lab::validate::{self, PublishedFigure, validate};
+use fourcorners_lab::validate::{self, Drives, PublishedFigure, validate};
 
 /// The numbers that `fourcorners review NAME --set SET --methods ID` prints.
 fn reviewed(id: &str, name: &str, set: &[String]) -> Vec<f64> {
@@ -51,7 +51,9 @@ fn a_row_of_the_fidelity_table_is_what_its_command_measures() {
     ] {
         let all = validate::built_in();
         let figure = all.iter().find(|figure| figure.id == id).expect("it is a figure");
-        let row = validate(std::slice::from_ref(figure), 1, &|_| true).figures.remove(0);
+        let row = validate(std::slice::from_ref(figure), &Drives::of_catalogue(), (1, &|_| true))
+            .figures
+            .remove(0);
         let simulated = row.simulated.and_then(|it| it.as_f64()).expect("it was run");
         let numbers = reviewed(id, name, &set);
         let number = match &numbers[..] {

@@ -540,9 +540,9 @@ pub(super) struct ValidateArgs {
     #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with_all = ["figures", "fit", "chart", "errors"])]
     pub(super) shapes: Option<Option<PathBuf>>,
 
-    /// With --shapes: take the drives in the files *.toml of this folder as well; one of the name of a file of the
-    /// catalogue takes its place
-    #[arg(long, value_name = "DIR", requires = "shapes")]
+    /// Take the drives in the files *.toml of this folder as well; one of the name of a file of the catalogue takes
+    /// its place
+    #[arg(long, value_name = "DIR", conflicts_with = "reference")]
     pub(super) profiles: Option<PathBuf>,
 
     /// With --shapes: draw a chart of each kind of test into this folder, KIND.svg, replacing earlier charts
@@ -572,7 +572,7 @@ pub(super) struct ValidateArgs {
 
     /// Write the error of each figure into this JSON file as well, for the bands of `choose`:
     /// figures/errors.json
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["fit", "figures", "only"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["fit", "figures", "only", "profiles"])]
     pub(super) errors: Option<PathBuf>,
 
     /// Instead, review the usual drive of each family, and write what single drives are shown among into this

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use comfy_table::{ContentArrangement, Table, presets};
 use fourcorners_lab::validate::{
-    self, ErrorTable, Figure, Fit, Parameter, Row, Standing, Validation, chart, shown,
+    self, Drives, ErrorTable, Figure, Fit, Parameter, Row, Standing, Validation, chart, shown,
 };
 use fourcorners_machine::{host, save};
 
@@ -56,6 +56,7 @@ pub(super) fn run(args: &ValidateArgs) -> Result<End, Failure> {
         }
         figures.retain(|figure| args.only.contains(&figure.id));
     }
+    let drives = drives(args.profiles.as_deref())?;
     let interrupt = Interrupt::listen()?;
     let progress = Progress::new("validate");
     let watch = |done| {
@@ -63,13 +64,13 @@ pub(super) fn run(args: &ValidateArgs) -> Result<End, Failure> {
         !interrupt.asked()
     };
     if let Some(family) = &args.fit {
-        let fit = validate::fit(family, &figures, workers(), &watch);
+        let fit = validate::fit(family, &figures, &drives, (workers(), &watch));
         progress.clear();
         let Some(fit) = fit.map_err(Failure::Usage)? else { return Ok(End::Incomplete) };
         writeln!(stdout().lock(), "{}", fitted(&fit))?;
         return Ok(End::Done);
     }
-    let validation = validate::validate(&figures, workers(), &watch);
+    let validation = validate::validate(&figures, &drives, (workers(), &watch));
     progress.clear();
     let text = match (args.json, args.markdown) {
         (true, _) => serde_json::to_string(&validation)?,
@@ -87,7 +88,15 @@ pub(super) fn run(args: &ValidateArgs) -> Result<End, Failure> {
             .with_context(|| format!("{}: cannot write the errors", path.display()))?;
     }
     writeln!(stdout().lock(), "{text}")?;
-    Ok(if validation.stopped { End::Incomplete } else { End::Done })
+    let none_was_run = validation.figures.iter().all(|row| row.standing == Standing::NotRun);
+    Ok(if validation.stopped || none_was_run { End::Incomplete } else { End::Done })
+}
+
+/// Those of the catalogue, and of a folder of profiles if one is given.
+fn drives(folder: Option<&Path>) -> Result<Drives, Failure> {
+    let with = folder.map(Drives::with_folder).transpose();
+    let with = with.map_err(|why| Failure::Usage(why.to_string()))?;
+    Ok(with.unwrap_or_else(Drives::of_catalogue))
 }
 
 /// Looks at where an output is to go before minutes of work.

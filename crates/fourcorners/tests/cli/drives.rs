@@ -99,6 +99,31 @@ fn a_new_drive_is_made_from_a_sheet_and_can_be_measured() {
     };
     assert_eq!(stands("capacity.sectors").as_deref(), Some("datasheet"));
     assert_eq!(stands("nand.erase_us").as_deref(), Some("assumed"));
+    // What it was made of can be held against it again; and the opposite: another drive's figures do not come out.
+    let all = ["--read", "500MB/s", "--write-iops", "30k", "--qd1-read-us", "150"];
+    let both = ["-o", "mine/acme.toml", "--figures", "mine/acme.json"];
+    std::fs::create_dir(dir.path().join("mine")).expect("it can be made");
+    let ran = crate::bench::run(dir.path(), &[&new[..], &all, &both].concat());
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let validate = |more: &[&str]| {
+        let args = ["validate", "--figures", "mine/acme.json", "--json"];
+        let ran = crate::bench::run(dir.path(), &[&args[..], more].concat());
+        let rows = serde_json::from_str::<Value>(&ran.stdout).expect("JSON")["figures"].clone();
+        (ran.code, rows)
+    };
+    let (code, rows) = validate(&["--profiles", "mine"]);
+    let rows = rows.as_array().expect("a list").clone();
+    assert_eq!((code, rows.len()), (Some(0), 3), "{rows:?}");
+    for row in &rows {
+        assert!(row["error"].as_f64().is_some_and(|error| error.abs() < 0.1), "{row}");
+    }
+    let (code, rows) = validate(&[]);
+    assert_eq!((code, &rows[0]["simulated"]), (Some(1), &Value::Null), "{rows}");
+    let doubled = std::fs::read_to_string(dir.path().join("mine/acme.json")).expect("it is there");
+    std::fs::write(dir.path().join("mine/acme.json"), doubled.replace("500.0", "250.0"))
+        .expect("written");
+    let (_, rows) = validate(&["--profiles", "mine"]);
+    assert!(rows[0]["error"].as_f64().is_some_and(|error| error > 0.8), "{rows}");
     // Never over what is there, and what cannot be met is said.
     assert!(refused(dir.path(), &args).contains("acme.toml exists"));
     let ran = crate::bench::run(dir.path(), &[&new[..], &["--read", "7000MB/s"]].concat());

@@ -14,6 +14,7 @@
 //!
 //! All runs are of the first GiB of a new drive, written once: sheets give what a drive can do at best.
 
+mod figures;
 mod profile;
 mod solve;
 

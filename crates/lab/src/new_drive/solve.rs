@@ -225,17 +225,23 @@ fn small(like: &str, scale: &[(String, String)]) -> Option<Vec<(String, String)>
     catalogue::built_in(like, &set).is_ok().then_some(small)
 }
 
+/// I/Os in flight of a figure's run.
+pub(super) fn depth(figure: SheetFigure, profile: &Profile) -> u32 {
+    let deep = match &profile.model {
+        Model::Ssd(ssd) if matches!(ssd.link, LinkSection::Sata(_)) => 32,
+        _ => 128,
+    };
+    let most = profile.geometry().queue_depth;
+    if figure == SheetFigure::ReadLatency { 1 } else { deep.min(most) }
+}
+
 /// What a run of a figure gives on a new drive of a profile.
 pub(super) fn measured(profile: &Profile, figure: SheetFigure) -> f64 {
     let mut drive = Drive::from_profile(profile);
     let geometry = profile.geometry();
     let block = u64::from(SEQUENTIAL_BLOCK);
     let span_bytes = SPAN_BYTES.min(geometry.bytes() / block * block);
-    let deep = match &profile.model {
-        Model::Ssd(ssd) if matches!(ssd.link, LinkSection::Sata(_)) => 32,
-        _ => 128,
-    };
-    let depth = if figure == SheetFigure::ReadLatency { 1 } else { deep.min(geometry.queue_depth) };
+    let depth = depth(figure, profile);
     let job = |pattern: Pattern, read_percent: u8, queue_depth: u32, until: Until| Job {
         pattern,
         read_percent,

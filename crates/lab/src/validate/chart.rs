@@ -232,14 +232,14 @@ impl fmt::Display for Plain {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{built_in, validate};
+    use super::super::{Drives, built_in, validate};
     use super::*;
 
     fn drawn(ids: &[&str]) -> String {
         let mut figures = built_in();
         figures.retain(|figure| ids.contains(&figure.id.as_str()));
         assert_eq!(figures.len(), ids.len());
-        svg(&validate(&figures, 2, &|_| true))
+        svg(&validate(&figures, &Drives::of_catalogue(), (2, &|_| true)))
     }
 
     #[test]

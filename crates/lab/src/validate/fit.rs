@@ -6,8 +6,9 @@
 //! takes one parameter after the other, a factor up or down as long as that helps, first in large
 //! steps, then in small ones: the same figures and the same file always give the same values.
 
-use fourcorners_catalogue::{self as catalogue, Standing};
+use fourcorners_catalogue::Standing;
 
+use super::drives::Drives;
 use super::figure::Figure;
 use super::names::Names;
 use super::question::{Bound, Published, Question, ask};
@@ -44,28 +45,31 @@ pub struct Fit {
     pub figures: Vec<(String, f64, f64)>,
 }
 
-/// Fits the drives of the file `family`. `None` when it was stopped.
+/// Fits the drives of the file `family`, on `workers` threads. `None` when it was stopped.
 ///
 /// # Errors
 /// When there is nothing to fit, or nothing to fit it to.
 pub fn fit(
     family: &str,
     figures: &[Figure],
-    workers: usize,
-    watch: &Watch<'_>,
+    drives: &Drives,
+    (workers, watch): (usize, &Watch<'_>),
 ) -> Result<Option<Fit>, String> {
-    if !catalogue::families().iter().any(|other| other.name == family) {
-        return Err(format!("the catalogue has no file {family}"));
+    let names = drives.names();
+    if !names.has_family(family) {
+        return Err(format!(
+            "the catalogue has no file {family}; of a profile of your own give its folder by --profiles, and its file's name without .toml"
+        ));
     }
-    let targets = targets(family, figures);
+    let targets = targets(family, figures, names);
     if targets.is_empty() {
         return Err(format!("no figure that {family} may be fitted to can be run"));
     }
-    let parameters = parameters(&targets);
+    let parameters = parameters(&targets, names);
     if parameters.is_empty() {
         return Err(format!("no value of {family} stands as fitted"));
     }
-    let mut search = Search { targets, parameters, known: Vec::new(), workers, watch };
+    let mut search = Search { targets, parameters, names, known: Vec::new(), workers, watch };
     Ok(search.run())
 }
 
@@ -78,10 +82,9 @@ struct Target {
     weight: f64,
 }
 
-fn targets(family: &str, figures: &[Figure]) -> Vec<Target> {
-    let names = Names::new();
+fn targets(family: &str, figures: &[Figure], names: &Names) -> Vec<Target> {
     let target = |figure: &Figure| {
-        let asked = ask(figure, &names).ok().filter(|asked| asked.family == family)?;
+        let asked = ask(figure, names).ok().filter(|asked| asked.family == family)?;
         let Question::Value { test, statistic, published } = asked.question else { return None };
         let weight = if figure.kind == "measured" { MEASURED_WEIGHT } else { 1.0 };
         let id = figure.id.clone();
@@ -97,13 +100,13 @@ fn targets(family: &str, figures: &[Figure]) -> Vec<Target> {
 }
 
 /// The values that stand as fitted in the drives of the targets.
-fn parameters(targets: &[Target]) -> Vec<Parameter> {
+fn parameters(targets: &[Target], names: &Names) -> Vec<Parameter> {
     let mut parameters: Vec<Parameter> = Vec::new();
     let mut drives: Vec<&String> = targets.iter().map(|target| &target.test.drive).collect();
     drives.sort_unstable();
     drives.dedup();
     for drive in drives {
-        let Ok(profile) = catalogue::built_in(drive, &[]) else { continue };
+        let Ok(profile) = names.profile(drive, None, &[]) else { continue };
         for value in profile.values.iter().filter(|value| value.standing == Standing::Fitted) {
             let Some(before) = value.value.as_float() else { continue };
             let shared = parameters.iter_mut().find(|p| p.key == value.key && p.before == before);
@@ -124,6 +127,7 @@ fn parameters(targets: &[Target]) -> Vec<Parameter> {
 struct Search<'a> {
     targets: Vec<Target>,
     parameters: Vec<Parameter>,
+    names: &'a Names,
     /// What each test gave that was run.
     known: Vec<(Test, Vec<Option<f64>>)>,
     workers: usize,
@@ -141,8 +145,14 @@ impl Search<'_> {
                     for _ in 0..MOST_MOVES {
                         let old = self.parameters[index].after;
                         self.parameters[index].after = (old * factor * 1e3).round() / 1e3;
-                        let errors = self.errors()?;
-                        let distance = self.distance(&errors);
+                        // A value that makes no drive is no better.
+                        let distance = match self.makes_drives() {
+                            true => {
+                                let errors = self.errors()?;
+                                self.distance(&errors)
+                            }
+                            false => f64::INFINITY,
+                        };
                         if distance >= best - 1e-6 {
                             self.parameters[index].after = old;
                             break;
@@ -162,6 +172,14 @@ impl Search<'_> {
         Some(Fit { figures: figures.collect(), parameters: self.parameters.clone() })
     }
 
+    /// Whether all drives can be with the parameters as they are.
+    fn makes_drives(&self) -> bool {
+        self.targets.iter().all(|target| {
+            let test = self.with_parameters(target);
+            self.names.profile(&test.drive, None, &test.set).is_ok()
+        })
+    }
+
     /// The mean of the logarithms' distances, by weight.
     fn distance(&self, errors: &[f64]) -> f64 {
         let weighted = self.targets.iter().zip(errors);
@@ -179,7 +197,7 @@ impl Search<'_> {
                 new.push(test.clone());
             }
         }
-        let measured = run_all(&new, self.workers, self.watch);
+        let measured = run_all(&new, self.names, self.workers, self.watch);
         for (test, measured) in new.into_iter().zip(measured) {
             let measured = measured?;
             let of_it = |target: &Target| target.statistic.take(&measured);
@@ -217,7 +235,9 @@ mod tests {
 
     #[test]
     fn a_parameter_is_moved_until_its_figure_is_met() {
-        let fit = fit("wd-velociraptor", &slower(), 1, &|_| true).expect("it can be fitted");
+        let drives = Drives::of_catalogue();
+        let fit = fit("wd-velociraptor", &slower(), &drives, (1, &|_| true));
+        let fit = fit.expect("it can be fitted");
         let fit = fit.expect("nothing stopped it");
         let [outer] = fit.parameters.as_slice() else { panic!("{:?}", fit.parameters) };
         assert_eq!(outer.key, "media.outer_mb_per_s");
@@ -228,13 +248,15 @@ mod tests {
 
     #[test]
     fn what_cannot_be_fitted_is_said() {
-        let refused =
-            |family, figures: &[Figure]| fit(family, figures, 1, &|_| true).expect_err(family);
+        let drives = Drives::of_catalogue();
+        let refused = |family, figures: &[Figure]| {
+            fit(family, figures, &drives, (1, &|_| true)).expect_err(family)
+        };
         assert!(refused("acme", &slower()).contains("no file acme"));
         assert!(refused("intel-320", &slower()).contains("no figure that intel-320"));
         let mut kept_out = slower();
         kept_out[0].id = "m007".into();
         assert!(refused("wd-velociraptor", &kept_out).contains("no figure"));
-        assert_eq!(fit("wd-velociraptor", &slower(), 1, &|_| false), Ok(None));
+        assert_eq!(fit("wd-velociraptor", &slower(), &drives, (1, &|_| false)), Ok(None));
     }
 }

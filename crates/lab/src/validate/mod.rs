@@ -21,6 +21,7 @@
 mod articles;
 pub mod chart;
 mod conventions;
+mod drives;
 mod errors;
 mod figure;
 mod fit;
@@ -38,10 +39,10 @@ mod words;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+pub use drives::{Drives, ProfilesError};
 pub use errors::{ErrorTable, FigureError, TestKind, catalogue_hash};
 pub use figure::{Figure, PublishedTest, built_in, parse};
 pub use fit::{Fit, Parameter, fit};
-use fourcorners_catalogue as catalogue;
 use fourcorners_run::Measured;
 use names::Names;
 pub use plan::PublishedFigure;
@@ -136,10 +137,14 @@ pub struct Validation {
 }
 
 /// Runs every figure's test on its virtual drive, on `workers` threads.
-pub fn validate(figures: &[Figure], workers: usize, watch: &Watch<'_>) -> Validation {
-    let names = Names::new();
+pub fn validate(
+    figures: &[Figure],
+    drives: &Drives,
+    (workers, watch): (usize, &Watch<'_>),
+) -> Validation {
+    let names = drives.names();
     let asked: Vec<Result<Asked, String>> =
-        figures.iter().map(|figure| ask(figure, &names)).collect();
+        figures.iter().map(|figure| ask(figure, names)).collect();
     let mut tests: Vec<Test> = Vec::new();
     for asked in asked.iter().flatten() {
         for test in asked.question.tests() {
@@ -149,13 +154,13 @@ pub fn validate(figures: &[Figure], workers: usize, watch: &Watch<'_>) -> Valida
         }
     }
     let stopped = AtomicBool::new(false);
-    let measured = run_all(&tests, workers, &|done| {
+    let measured = run_all(&tests, names, workers, &|done| {
         let go_on = watch(done);
         stopped.fetch_or(!go_on, Ordering::Relaxed);
         go_on
     });
     let known = Known { figures: built_in(), reasons: figure::reasons() };
-    let results = Results { tests: &tests, measured: &measured };
+    let results = Results { tests: &tests, measured: &measured, names };
     let rows: Vec<Row> = figures
         .iter()
         .zip(asked)
@@ -169,6 +174,7 @@ pub fn validate(figures: &[Figure], workers: usize, watch: &Watch<'_>) -> Valida
 struct Results<'a> {
     tests: &'a [Test],
     measured: &'a [Option<Measured>],
+    names: &'a Names,
 }
 
 impl Results<'_> {
@@ -237,7 +243,7 @@ fn row(figure: &Figure, asked: Result<Asked, String>, results: &Results<'_>, kno
     let is_known = known.figures.iter().any(|ours| ours.is_published_as(figure));
     let fitted = may_be_fitted(figure)
         && is_known
-        && catalogue::built_in(&asked.drive, &[]).is_ok_and(|drive| !drive.fitted().is_empty());
+        && results.names.profile(&asked.drive, None, &[]).is_ok_and(|it| !it.fitted().is_empty());
     row.standing = if fitted { Standing::Fitted } else { Standing::Predicted };
     row.simulated = Some(answer.simulated);
     row.error = answer.error;
@@ -247,7 +253,10 @@ fn row(figure: &Figure, asked: Result<Asked, String>, results: &Results<'_>, kno
     let mut notes = asked.notes;
     notes.extend(reason.map(|reason| format!("likely: {reason}")));
     row.why = (!notes.is_empty()).then(|| notes.join("; "));
-    row.commands = plan::commands(&figure.id, &asked.question);
+    // A review of the figure's name is of the catalogue's drives.
+    if results.names.path_of(&asked.drive).is_none() {
+        row.commands = plan::commands(&figure.id, &asked.question);
+    }
     row.group = match &asked.question {
         Question::Value { test, statistic, .. } => Group::of(test, *statistic),
         Question::Ratio { .. } | Question::Ordering { .. } => None,

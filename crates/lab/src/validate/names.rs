@@ -1,6 +1,8 @@
 //! From what a publication calls a drive to the drive of the catalogue.
 
-use fourcorners_catalogue::{self as catalogue, Family, Profile};
+use std::path::{Path, PathBuf};
+
+use fourcorners_catalogue::{self as catalogue, CatalogueError, Family, HostController, Profile};
 
 /// Words that say nothing about which drive it is.
 const NOISE: [&str; 15] = [
@@ -34,6 +36,8 @@ struct Model {
     /// Each of its names, in words.
     names: Vec<Vec<String>>,
     drives: Vec<Profile>,
+    /// Where it is, if not in the catalogue.
+    path: Option<PathBuf>,
 }
 
 /// A drive that was found.
@@ -58,17 +62,44 @@ impl Names {
             let names = own.chain(&family.published.names).map(|name| telling(name)).collect();
             let profile = |name: &String| catalogue::built_in(name, &[]).expect("it is built in");
             let drives = family.drives.iter().map(profile).collect();
-            Model { family, names, drives }
+            Model { family, names, drives, path: None }
         });
         Names { models: models.collect() }
     }
 
     /// Puts a file of drives beside those of the catalogue, or in the place of the one of that name.
-    pub(super) fn replace(&mut self, family: Family, drives: Vec<Profile>) {
+    pub(super) fn replace(&mut self, family: Family, drives: Vec<Profile>, path: &Path) {
         self.models.retain(|model| model.family.name != family.name);
         let own = std::iter::once(&family.name);
         let names = own.chain(&family.published.names).map(|name| telling(name)).collect();
-        self.models.push(Model { family, names, drives });
+        self.models.push(Model { family, names, drives, path: Some(path.into()) });
+    }
+
+    /// Whether there is a file of drives of this name.
+    pub(super) fn has_family(&self, name: &str) -> bool {
+        self.models.iter().any(|model| model.family.name == name)
+    }
+
+    /// The drive of this name behind a host controller, if one is given, with `set` applied.
+    ///
+    /// # Errors
+    /// As [`catalogue::built_in_behind`].
+    pub(super) fn profile(
+        &self,
+        drive: &str,
+        host: Option<&HostController>,
+        set: &[String],
+    ) -> Result<Profile, CatalogueError> {
+        match self.path_of(drive) {
+            Some(path) => catalogue::of_family_behind(path, drive, host, set),
+            None => catalogue::built_in_behind(drive, host, set),
+        }
+    }
+
+    /// Where a drive is, if not in the catalogue.
+    pub(super) fn path_of(&self, drive: &str) -> Option<&Path> {
+        let has_it = |model: &&Model| model.drives.iter().any(|it| it.name == drive);
+        self.models.iter().find(has_it)?.path.as_deref()
     }
 
     /// All hard disks.

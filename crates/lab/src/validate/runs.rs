@@ -10,6 +10,8 @@ use fourcorners_record::{Data, Job, Pattern, Until};
 use fourcorners_run::trim::{self, Range};
 use fourcorners_run::{JobEnd, Measured, Observer, run};
 
+use super::names::Names;
+
 /// Seed of what is done to a drive before it is measured.
 const SEED: u64 = 1;
 const FILL_BLOCK_BYTES: u32 = 131_072;
@@ -20,7 +22,7 @@ const MOST_DRIVE_WRITES: u64 = 2;
 /// A test of one drive.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Test {
-    /// The drive's name in the catalogue.
+    /// The drive's name.
     pub drive: String,
     /// The host controller in front of it, by its name in the catalogue; `None` for the host that
     /// its profile has.
@@ -77,9 +79,14 @@ pub(super) enum State {
 /// Asked now and then with how much is done, 0 to 1; `false` stops all runs.
 pub type Watch<'a> = dyn Fn(f64) -> bool + Sync + 'a;
 
-/// Runs `tests` on `workers` threads; in their order what each measured, `None` where it was
+/// Runs `tests` on drives of these names, on `workers` threads; in their order what each measured, `None` where it was
 /// stopped.
-pub(super) fn run_all(tests: &[Test], workers: usize, watch: &Watch<'_>) -> Vec<Option<Measured>> {
+pub(super) fn run_all(
+    tests: &[Test],
+    names: &Names,
+    workers: usize,
+    watch: &Watch<'_>,
+) -> Vec<Option<Measured>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (index, test) in tests.iter().enumerate() {
         match groups.iter_mut().find(|group| tests[group[0]].shares_preparation_of(test)) {
@@ -99,7 +106,7 @@ pub(super) fn run_all(tests: &[Test], workers: usize, watch: &Watch<'_>) -> Vec<
             return Err(Stopped);
         }
         let mut observer = Asks { watch, progress: &progress };
-        for (&test, measured) in group.iter().zip(run_group(tests, group, &mut observer)) {
+        for (&test, measured) in group.iter().zip(run_group((tests, names), group, &mut observer)) {
             if let Ok(mut result) = results[test].lock() {
                 *result = measured;
             }
@@ -233,11 +240,15 @@ fn complete(measured: Measured) -> Option<Measured> {
 }
 
 /// Runs the tests of a group, which begin in one state of one drive.
-fn run_group(tests: &[Test], group: &[usize], observer: &mut Asks<'_>) -> Vec<Option<Measured>> {
+fn run_group(
+    (tests, names): (&[Test], &Names),
+    group: &[usize],
+    observer: &mut Asks<'_>,
+) -> Vec<Option<Measured>> {
     let first = &tests[group[0]];
     let host = first.host.map(catalogue::host).transpose();
     let model = host
-        .and_then(|host| catalogue::built_in_behind(&first.drive, host.as_ref(), &first.set))
+        .and_then(|host| names.profile(&first.drive, host.as_ref(), &first.set))
         .map(|profile| profile.model);
     match model {
         Ok(Model::Ssd(profile)) => {
@@ -303,7 +314,7 @@ mod tests {
             Test { set: vec!["link.gbps=1.5".into()], ..test(small, State::Fresh, 100) },
         ];
         let bytes = |tests: &[Test], workers| -> Vec<(u64, u128)> {
-            let measured = run_all(tests, workers, &|_| true).into_iter();
+            let measured = run_all(tests, &Names::new(), workers, &|_| true).into_iter();
             measured.map(|m| m.map(|m| (m.bytes, m.latency.sum())).unwrap_or_default()).collect()
         };
         let all = bytes(&tests, 3);
@@ -329,7 +340,7 @@ mod tests {
             State::Used { seconds: 600, once: false },
             State::Trimmed { seconds: 600 },
         ];
-        let rates = run_all(&states.map(whole), 2, &|_| true);
+        let rates = run_all(&states.map(whole), &Names::new(), 2, &|_| true);
         let rates: Vec<f64> = rates.into_iter().flatten().map(|m| m.bytes as f64).collect();
         assert!(rates[1] < rates[0] * 0.8, "{rates:?}");
         assert!((rates[2] / rates[0] - 1.0).abs() < 0.02, "{rates:?}");
@@ -338,7 +349,7 @@ mod tests {
     #[test]
     fn what_is_stopped_has_no_result() {
         let tests = [test("intel-x25-e-32gb", State::Fresh, 0)];
-        assert!(run_all(&tests, 1, &|_| false)[0].is_none());
-        assert!(run_all(&[], 4, &|_| true).is_empty());
+        assert!(run_all(&tests, &Names::new(), 1, &|_| false)[0].is_none());
+        assert!(run_all(&[], &Names::new(), 4, &|_| true).is_empty());
     }
 }

@@ -13,7 +13,9 @@ of the first GiB of a new drive. Exit code 1 if one is not within 10 % of the sh
 
 Example:
   fourcorners drives new acme-one-500gb --like crucial-m500-480gb --capacity 500GB \\
-    --read 540MB/s --write 450MB/s --read-iops 88k --write-iops 85k -o acme-one.toml"
+    --read 540MB/s --write 450MB/s --read-iops 88k --write-iops 85k \\
+    -o mine/acme-one.toml --figures mine/acme-one.json
+  fourcorners validate --profiles mine --figures mine/acme-one.json"
 )]
 pub(in crate::cli) struct NewDriveArgs {
     /// The name of the new drive, for example acme-one-500gb
@@ -60,7 +62,11 @@ pub(in crate::cli) struct NewDriveArgs {
     #[arg(long, short, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
 
-    /// Replace a file of that name
-    #[arg(long, requires = "output")]
+    /// Write the sheet's figures into this new file, for `validate --figures`
+    #[arg(long, value_name = "FILE")]
+    pub(super) figures: Option<PathBuf>,
+
+    /// Replace files of these names
+    #[arg(long)]
     pub(super) overwrite: bool,
 }

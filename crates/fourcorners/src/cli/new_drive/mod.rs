@@ -3,6 +3,7 @@
 pub(super) mod args;
 
 use std::io::{Write, stdout};
+use std::path::Path;
 
 use fourcorners_lab::new_drive::{DataSheet, NEAR, SheetFigure, SheetResult, new_drive};
 use fourcorners_machine::save::write_atomically;
@@ -16,20 +17,37 @@ use args::NewDriveArgs;
 
 pub(super) fn run(args: &NewDriveArgs) -> Result<End, Failure> {
     let sheet = sheet(args).map_err(Failure::Usage)?;
-    if let Some(output) = args.output.as_deref().filter(|_| !args.overwrite)
-        && output.symlink_metadata().is_ok()
+    let outputs = [args.output.as_deref(), args.figures.as_deref()];
+    for output in outputs.into_iter().flatten().filter(|_| !args.overwrite) {
+        if output.symlink_metadata().is_ok() {
+            let output = output.display();
+            let why = format!("{output} exists: name another file, or add --overwrite");
+            return Err(Failure::Usage(why));
+        }
+    }
+    if args.overwrite && outputs == [None, None] {
+        return Err(Failure::Usage("--overwrite is for -o and --figures: add one".into()));
+    }
+    if let [Some(profile), Some(figures)] = outputs
+        && profile == figures
     {
-        let output = output.display();
-        let why = format!("{output} exists: name another file, or add --overwrite");
+        let file = figures.display();
+        let why = format!("--figures {file}: this is where the profile goes; name another file");
         return Err(Failure::Usage(why));
     }
     let interrupt = Interrupt::listen()?;
     let new = new_drive(&sheet, &args.like, &mut |_| !interrupt.asked());
     let new = new.map_err(|error| Failure::Usage(error.to_string()))?;
     let text = new.profile.to_toml();
+    let write = |output: &Path, text: &str| {
+        write_atomically(output, text.as_bytes())
+            .map_err(|error| anyhow::anyhow!("cannot write {}: {error}", output.display()))
+    };
+    if let Some(figures) = &args.figures {
+        write(figures, &sheet.figures(&new.profile))?;
+    }
     match &args.output {
-        Some(output) => write_atomically(output, text.as_bytes())
-            .map_err(|error| anyhow::anyhow!("cannot write {}: {error}", output.display()))?,
+        Some(output) => write(output, &text)?,
         None => write!(stdout().lock(), "{text}")?,
     }
     for result in &new.results {

@@ -9,7 +9,7 @@ use comfy_table::{ContentArrangement, Table, presets};
 use fourcorners_lab::validate::Standing;
 use fourcorners_lab::validate::shapes::shown::{percent, standing};
 use fourcorners_lab::validate::shapes::{
-    self, Drives, Entry, KindSummary, Part, PathGroup, ShapeRow, ShapesValidation, chart, shown,
+    self, Entry, KindSummary, Part, PathGroup, ShapeRow, ShapesValidation, chart, shown,
 };
 use fourcorners_machine::save;
 
@@ -35,12 +35,7 @@ pub(super) fn run(args: &ValidateArgs, file: Option<&Path>) -> Result<End, Failu
     } else if args.overwrite {
         return Err(Failure::Usage("--overwrite is for --charts: add it".into()));
     }
-    let drives = match &args.profiles {
-        Some(folder) => {
-            Drives::with_folder(folder).map_err(|why| Failure::Usage(why.to_string()))?
-        }
-        None => Drives::of_catalogue(),
-    };
+    let drives = super::drives(args.profiles.as_deref())?;
     let interrupt = Interrupt::listen()?;
     let progress = Progress::new("validate --shapes");
     let watch = |done| {

@@ -1,7 +1,7 @@
 //! Holds the catalogue against measured distributions: each entry's own test is run on its virtual drive, and every number
 //! of its result that the test can give is compared.
 //!
-//! An entry is read (`entry`), its drive found (`drives`), what it asks worked out (`question`), all of it run (`runs`,
+//! An entry is read (`entry`), its drive found (`super::drives`), what it asks worked out (`question`), all of it run (`runs`,
 //! `writes`) and the numbers compared (here).
 //!
 //! - A drive is run at a part of its capacity (`scale`), so that hours of writes take seconds.
@@ -11,7 +11,6 @@
 //! The result is `docs/DISTRIBUTIONS.md`, made by `scripts/evidence distributions`.
 
 pub mod chart;
-mod drives;
 mod entry;
 mod host;
 mod numbers;
@@ -26,7 +25,7 @@ mod writes;
 
 use std::collections::BTreeMap;
 
-pub use drives::{Drives, ProfilesError};
+pub use super::drives::{Drives, ProfilesError};
 pub use entry::{Amount, Background, Entry, EntryTest, ShapesError, parse};
 use numbers::Numbers;
 use question::Question;
@@ -222,10 +221,20 @@ fn row(
         return row;
     }
     let may = may_be_fitted(entry, known) && !question.reported_only;
-    row.standing = match may && drives::is_fitted(profile) {
+    row.standing = match may && is_fitted(profile) {
         true => Standing::Fitted,
         false => Standing::Predicted,
     };
     row.why = (!question.notes.is_empty()).then(|| question.notes.join("; "));
     row
+}
+
+/// Whether a profile has values of its variation or its latencies that were fitted.
+fn is_fitted(profile: &fourcorners_catalogue::Profile) -> bool {
+    let shapes = |key: &str| {
+        key.starts_with("variation.") || key.starts_with("nand_suspend.") || key.ends_with("_us")
+    };
+    profile.values.iter().any(|value| {
+        value.standing == fourcorners_catalogue::Standing::Fitted && shapes(&value.key)
+    })
 }

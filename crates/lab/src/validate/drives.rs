@@ -1,12 +1,12 @@
-//! From what an entry calls a drive to a profile: of the catalogue, or of files beside it.
+//! The drives that figures and distributions are run on: of the catalogue, and of files beside it.
 
 use std::path::{Path, PathBuf};
 
-use fourcorners_catalogue::{self as catalogue, CatalogueError, Model, Profile, Standing};
+use fourcorners_catalogue::{self as catalogue, CatalogueError, Model, Profile};
 
-use super::super::names::Names;
+use super::names::Names;
 
-/// The drives that entries are run on.
+/// The drives that figures and entries are run on.
 pub struct Drives {
     names: Names,
 }
@@ -61,9 +61,14 @@ impl Drives {
         let mut names = Names::new();
         for path in &files {
             let (family, drives) = catalogue::family_from_file(path)?;
-            names.replace(family, drives);
+            names.replace(family, drives, path);
         }
         Ok(Drives { names })
+    }
+
+    /// What publications call them.
+    pub(super) fn names(&self) -> &Names {
+        &self.names
     }
 
     /// The solid-state drive that `name` names; `gb` is its capacity.
@@ -77,12 +82,4 @@ impl Drives {
             Model::Hdd(_) => Err(format!("{} is a hard disk", found.name)),
         }
     }
-}
-
-/// Whether a profile has values of its variation or its latencies that were fitted.
-pub(super) fn is_fitted(profile: &Profile) -> bool {
-    let shapes = |key: &str| {
-        key.starts_with("variation.") || key.starts_with("nand_suspend.") || key.ends_with("_us")
-    };
-    profile.values.iter().any(|value| value.standing == Standing::Fitted && shapes(&value.key))
 }
