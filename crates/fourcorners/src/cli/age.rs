@@ -8,9 +8,10 @@ use fourcorners_catalogue::Model;
 use fourcorners_drive::{Ssd, Target};
 use fourcorners_lab::state;
 use fourcorners_record::{Data, Job, Pattern, Until};
-use fourcorners_run::{JobEnd, run as run_job};
+use fourcorners_run::{JobEnd, Observer, run as run_job};
 
 use super::args::AgeArgs;
+use super::how_far::HowFar;
 use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
 use super::targets::{self, VirtualDrive};
@@ -37,12 +38,24 @@ pub(super) fn run(args: &AgeArgs) -> Result<End, Failure> {
     let Model::Ssd(model) = &profile.model else {
         return Err(Failure::Usage(format!("{} is not an SSD", profile.name)));
     };
-    let mut interrupt = Interrupt::listen()?;
+    let interrupt = Interrupt::listen()?;
     let began = Instant::now();
     let mut drive = Ssd::new(model).context("the profile has passed its check")?;
     let before = drive.counters();
-    for job in jobs(args, drive.geometry().bytes()) {
-        let measured = run_job(&mut drive, &job, &mut interrupt);
+    let jobs = jobs(args, drive.geometry().bytes());
+    let ios = |job: &Job| match job.until {
+        Until::Bytes(bytes) => bytes / u64::from(job.block_bytes),
+        _ => 0,
+    };
+    let all: u64 = jobs.iter().map(ios).sum();
+    let how_far = HowFar::new("age");
+    let mut done = 0;
+    for job in jobs {
+        let mut watch =
+            Ages { interrupt: &interrupt, how_far: &how_far, done, ios: ios(&job), all };
+        let measured = run_job(&mut drive, &job, &mut watch);
+        done += ios(&job);
+        how_far.clear();
         match measured.ended {
             JobEnd::Complete => {}
             JobEnd::Interrupted => {
@@ -69,6 +82,24 @@ pub(super) fn run(args: &AgeArgs) -> Result<End, Failure> {
     )?;
     say(&format!("fourcorners: aged and saved in {:.1} s", began.elapsed().as_secs_f64()));
     Ok(End::Done)
+}
+
+/// Says how much of all I/Os is done, which take us as long as each other, and passes a Ctrl-C on.
+struct Ages<'a> {
+    interrupt: &'a Interrupt,
+    how_far: &'a HowFar,
+    /// By earlier jobs, and of this one.
+    done: u64,
+    ios: u64,
+    all: u64,
+}
+
+impl Observer for Ages<'_> {
+    fn go_on(&mut self, part_done: f64) -> bool {
+        let done = self.done as f64 + part_done * self.ios as f64;
+        self.how_far.part(done / self.all.max(1) as f64);
+        !self.interrupt.asked()
+    }
 }
 
 /// All of the drive in order, then anywhere.

@@ -2,8 +2,7 @@
 
 mod findings;
 
-use std::io::{IsTerminal, Write, stderr, stdout};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::io::{Write, stdout};
 
 use clap::{Args as ClapArgs, ValueEnum};
 use comfy_table::{ContentArrangement, Table, presets};
@@ -12,6 +11,7 @@ use fourcorners_lab::grade::{
 };
 use fourcorners_lab::review::Method;
 
+use super::how_far::HowFar;
 use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
 use super::terminal::columns;
@@ -54,9 +54,6 @@ pub(super) struct GradeArgs {
     #[arg(long)]
     markdown: bool,
 }
-
-/// Into a pipe, how far it is after so many drives.
-const SAID_EACH: usize = 10;
 
 /// A noise level of `grade`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -111,20 +108,13 @@ pub(super) fn run(args: &GradeArgs) -> Result<End, Failure> {
         workers: workers(),
     };
     let interrupt = Interrupt::listen()?;
-    let terminal = stderr().is_terminal();
-    let said = AtomicUsize::new(0);
+    let how_far = HowFar::new("grade");
     let watch = |done: usize| {
-        say_how_far(done, args.drives, &said);
+        how_far.drives(done, args.drives);
         !interrupt.asked()
     };
-    let mistaken = |line: &str| {
-        let clear = if terminal { "\r\x1b[K" } else { "" };
-        let _ = writeln!(stderr(), "{clear}grade: {line}");
-    };
-    let all = grade(&options, &watch, &mistaken);
-    if terminal {
-        let _ = write!(stderr(), "\r\x1b[K");
-    }
+    let all = grade(&options, &watch, &|line: &str| how_far.line(line));
+    how_far.clear();
     if let Some(only) = args.only.filter(|_| !args.json && !args.markdown) {
         let drawn = draw(args.seed, only).arguments();
         let quick = if args.quick { " --quick" } else { "" };
@@ -137,15 +127,6 @@ pub(super) fn run(args: &GradeArgs) -> Result<End, Failure> {
     };
     writeln!(stdout().lock(), "{text}")?;
     Ok(if interrupt.asked() { End::Incomplete } else { End::Done })
-}
-
-/// Says how many drives are done. Progress that cannot be shown is no reason to stop.
-fn say_how_far(done: usize, drives: usize, said: &AtomicUsize) {
-    if stderr().is_terminal() {
-        let _ = write!(stderr(), "\rgrade: {done} of {drives} drives");
-    } else if done / SAID_EACH > said.fetch_max(done / SAID_EACH, Ordering::Relaxed) {
-        let _ = writeln!(stderr(), "grade: {done} of {drives} drives");
-    }
 }
 
 fn level_of(noise: NoiseArg) -> NoiseLevel {

@@ -18,6 +18,7 @@ mod drives;
 mod dry_run;
 mod fio;
 mod grade;
+mod how_far;
 mod interrupt;
 mod keeper;
 mod manual;

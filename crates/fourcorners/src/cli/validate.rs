@@ -1,9 +1,7 @@
 //! `fourcorners validate`: the catalogue held against what was published.
 
-use std::io::{IsTerminal, Write, stderr, stdout};
+use std::io::{Write, stdout};
 use std::path::Path;
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use comfy_table::{ContentArrangement, Table, presets};
@@ -16,13 +14,12 @@ mod distributions;
 mod reference;
 
 use super::args::ValidateArgs;
+use super::how_far::HowFar;
 use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
 use super::replaced::{Inputs, Kind};
-use super::terminal::{columns, say};
+use super::terminal::columns;
 
-/// Between two lines in a pipe.
-pub(super) const BETWEEN_LINES: Duration = Duration::from_secs(30);
 /// A file larger than this is no list of figures.
 const MOST_FIGURES_BYTES: u64 = 64 << 20;
 /// Memory of the largest drive of the catalogue and of a copy of it.
@@ -58,9 +55,9 @@ pub(super) fn run(args: &ValidateArgs) -> Result<End, Failure> {
     }
     let drives = drives(args.profiles.as_deref())?;
     let interrupt = Interrupt::listen()?;
-    let progress = Progress::new("validate");
+    let progress = HowFar::new("validate");
     let watch = |done| {
-        progress.show(done);
+        progress.part(done);
         !interrupt.asked()
     };
     if let Some(family) = &args.fit {
@@ -88,7 +85,8 @@ pub(super) fn run(args: &ValidateArgs) -> Result<End, Failure> {
             .with_context(|| format!("{}: cannot write the errors", path.display()))?;
     }
     writeln!(stdout().lock(), "{text}")?;
-    let none_was_run = validation.figures.iter().all(|row| row.standing == Standing::NotRun);
+    let none_was_run = !validation.figures.is_empty()
+        && validation.figures.iter().all(|row| row.standing == Standing::NotRun);
     Ok(if validation.stopped || none_was_run { End::Incomplete } else { End::Done })
 }
 
@@ -141,50 +139,6 @@ fn text_of(path: &Path) -> Result<String, String> {
         return Err(format!("{place}: {} bytes is too long for figures", metadata.len()));
     }
     std::fs::read_to_string(path).map_err(cannot)
-}
-
-/// How far it is: on a terminal always, in a pipe every so often.
-struct Progress {
-    command: &'static str,
-    shown: Mutex<Option<u32>>,
-    /// When the next line in a pipe is due.
-    next: Mutex<Instant>,
-    terminal: bool,
-}
-
-impl Progress {
-    fn new(command: &'static str) -> Progress {
-        Progress {
-            command,
-            shown: Mutex::new(None),
-            next: Mutex::new(Instant::now() + BETWEEN_LINES),
-            terminal: stderr().is_terminal(),
-        }
-    }
-
-    fn show(&self, done: f64) {
-        let percent = (done * 100.0) as u32;
-        if !self.terminal {
-            let Ok(mut next) = self.next.lock() else { return };
-            if Instant::now() >= *next {
-                *next = Instant::now() + BETWEEN_LINES;
-                say(&format!("fourcorners: {} {percent} %", self.command));
-            }
-            return;
-        }
-        let Ok(mut shown) = self.shown.lock() else { return };
-        if *shown != Some(percent) {
-            *shown = Some(percent);
-            // Progress that cannot be shown is no reason to stop.
-            let _ = write!(stderr(), "\r{}: {percent} %", self.command);
-        }
-    }
-
-    fn clear(&self) {
-        if self.terminal {
-            let _ = write!(stderr(), "\r\x1b[K");
-        }
-    }
 }
 
 fn table(validation: &Validation) -> String {

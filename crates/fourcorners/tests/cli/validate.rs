@@ -247,7 +247,8 @@ fn what_is_no_file_of_distributions_is_refused() {
         (vec!["--shapes", "--charts", "none"], "--charts none: this is not a folder"),
         (vec!["--shapes", "kind.json", "--charts", "."], "is no name for a file"),
         (vec!["--shapes", "--figures", "list.json"], "cannot be used with"),
-        (vec!["--profiles", "."], "--shapes"),
+        (vec!["--profiles", "."], "there is no file *.toml in this folder"),
+        (vec!["--reference", "r.json", "--profiles", "."], "--profiles"),
     ] {
         let args: Vec<&str> = std::iter::once("validate").chain(args).collect();
         let said = refused(dir.path(), &args);

@@ -1,7 +1,6 @@
 //! A ranking made and printed: for `choose`, and for a replay on every drive.
 
-use std::io::{IsTerminal, Write, stderr, stdout};
-use std::sync::Mutex;
+use std::io::{Write, stdout};
 use std::time::Instant;
 
 use fourcorners_lab::choose::{ChooseError, Request, choose};
@@ -9,10 +8,10 @@ use fourcorners_machine::cpu;
 use fourcorners_record::Choice;
 use fourcorners_report::{self as report, Pasted};
 
+use crate::cli::how_far::HowFar;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::outcome::Failure;
 use crate::cli::terminal::{columns, say};
-use crate::cli::validate::BETWEEN_LINES;
 
 /// Has every drive do the work, and says how far it is, after `name`. `None` when it was stopped.
 pub(in crate::cli) fn ranked(
@@ -22,24 +21,13 @@ pub(in crate::cli) fn ranked(
 ) -> Result<Option<Choice>, Failure> {
     let all = request.candidates.len();
     let (began, cpu_before) = (Instant::now(), cpu::process_seconds());
-    let terminal = stderr().is_terminal();
-    let next = Mutex::new(began + BETWEEN_LINES);
+    let how_far = HowFar::new(name);
     let watch = |done: usize| {
-        if terminal {
-            // Progress that cannot be shown is no reason to stop.
-            let _ = write!(stderr(), "\r{name}: {done} of {all} drives");
-        } else if let Ok(mut next) = next.lock()
-            && Instant::now() >= *next
-        {
-            *next = Instant::now() + BETWEEN_LINES;
-            say(&format!("fourcorners: {name}: {done} of {all} drives"));
-        }
+        how_far.drives(done, all);
         !interrupt.asked()
     };
     let chosen = choose(request, &watch);
-    if terminal {
-        let _ = write!(stderr(), "\r\x1b[K");
-    }
+    how_far.clear();
     match chosen {
         Ok(choice) => {
             say(&format!(

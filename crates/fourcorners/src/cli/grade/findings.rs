@@ -1,17 +1,17 @@
 //! `fourcorners grade --findings`: how often what `diagnose` finds is right.
 
-use std::io::{IsTerminal, Write, stderr, stdout};
-use std::sync::atomic::AtomicUsize;
+use std::io::{Write, stdout};
 
 use fourcorners_lab::diagnose::{Detector, Noise};
 use fourcorners_lab::grade::findings::{
     Document, Graded, Tally, document, draw, grade_catalogue, grade_findings, table,
 };
 
+use super::super::how_far::HowFar;
 use super::super::interrupt::Interrupt;
 use super::super::outcome::{End, Failure};
 use super::super::validate::workers;
-use super::{GradeArgs, NoiseArg, say_how_far};
+use super::{GradeArgs, NoiseArg};
 
 pub(super) fn run(args: &GradeArgs) -> Result<End, Failure> {
     let noises = match args.noise {
@@ -20,10 +20,11 @@ pub(super) fn run(args: &GradeArgs) -> Result<End, Failure> {
         None => vec![Noise::None],
     };
     let interrupt = Interrupt::listen()?;
+    let how_far = HowFar::new("grade --findings");
     let watched = |drives: usize| {
-        let (said, interrupt) = (AtomicUsize::new(0), interrupt.clone());
+        let (how_far, interrupt) = (&how_far, &interrupt);
         move |done: usize| {
-            say_how_far(done, drives, &said);
+            how_far.drives(done, drives);
             !interrupt.asked()
         }
     };
@@ -47,9 +48,7 @@ pub(super) fn run(args: &GradeArgs) -> Result<End, Failure> {
         }
         false => Vec::new(),
     };
-    if stderr().is_terminal() {
-        let _ = write!(stderr(), "\r\x1b[K");
-    }
+    how_far.clear();
     if let Some(only) = args.only.filter(|_| !args.json && !args.markdown) {
         let drawn = draw(args.seed, only).arguments();
         writeln!(stdout().lock(), "fourcorners diagnose {drawn}\n")?;

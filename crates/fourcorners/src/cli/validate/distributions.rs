@@ -13,8 +13,9 @@ use fourcorners_lab::validate::shapes::{
 };
 use fourcorners_machine::save;
 
-use super::{Progress, text_of, workers};
+use super::{text_of, workers};
 use crate::cli::args::ValidateArgs;
+use crate::cli::how_far::HowFar;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::outcome::{End, Failure};
 use crate::cli::replaced::{Inputs, Kind};
@@ -37,9 +38,9 @@ pub(super) fn run(args: &ValidateArgs, file: Option<&Path>) -> Result<End, Failu
     }
     let drives = super::drives(args.profiles.as_deref())?;
     let interrupt = Interrupt::listen()?;
-    let progress = Progress::new("validate --shapes");
+    let progress = HowFar::new("validate --shapes");
     let watch = |done| {
-        progress.show(done);
+        progress.part(done);
         !interrupt.asked()
     };
     let wanted = |entry: &Entry| args.only.is_empty() || args.only.contains(&entry.id);
