@@ -158,15 +158,21 @@ fn table_named(name: &str) -> Result<(Table, &'static str), CatalogueError> {
 /// # Errors
 /// When it cannot be read, is none of drives, or one of them is none.
 pub fn family_from_file(path: &Path) -> Result<(Family, Vec<Profile>), CatalogueError> {
-    let place = path.display().to_string();
-    let mut table = table_of(&read(path)?, &place)?;
-    let published = family::take_published(&mut table, &place)?;
-    let drives = family::drives_of(table, &place)?;
+    let (place, published, drives) = family_tables(path)?;
     let profiles = drives.into_iter().map(|drive| parse(drive, &place, None, &[]));
     let profiles = profiles.collect::<Result<Vec<Profile>, _>>()?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let drives = profiles.iter().map(|profile| profile.name.clone()).collect();
     Ok((Family { name, published, drives }, profiles))
+}
+
+/// A file in the form of those of `drives/`: its name in messages, what publications call its drives, and a table of each.
+fn family_tables(path: &Path) -> Result<(String, Published, Vec<Table>), CatalogueError> {
+    let place = path.display().to_string();
+    let mut table = table_of(&read(path)?, &place)?;
+    let published = family::take_published(&mut table, &place)?;
+    let drives = family::drives_of(table, &place)?;
+    Ok((place, published, drives))
 }
 
 /// One of the drives in a file in the form of those of `drives/`, behind a host controller, if one is given, with `set` applied.
@@ -180,11 +186,9 @@ pub fn of_family_behind(
     host: Option<&HostController>,
     set: &[String],
 ) -> Result<Profile, CatalogueError> {
-    let place = path.display().to_string();
-    let mut table = table_of(&read(path)?, &place)?;
-    family::take_published(&mut table, &place)?;
+    let (place, _, drives) = family_tables(path)?;
     let is_it = |drive: &Table| drive.get("name").and_then(toml::Value::as_str) == Some(name);
-    let drive = family::drives_of(table, &place)?.into_iter().find(is_it);
+    let drive = drives.into_iter().find(is_it);
     let drive = drive.ok_or_else(|| form(&place, format!("it has no drive \"{name}\"")))?;
     parse(drive, &place, host, set)
 }

@@ -84,3 +84,43 @@ pub(super) fn about(replay: &Replay) -> String {
         replay.queue_depth,
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use fourcorners_record::Latency;
+
+    use super::*;
+
+    #[test]
+    fn a_row_has_its_numbers_under_their_headings() {
+        let latency_us = Latency {
+            min: 1.0,
+            mean: 2.0,
+            p50: 3.0,
+            p90: 4.0,
+            p99: 500.0,
+            p999: 600.0,
+            p9999: 700.0,
+            max: 800.0,
+        };
+        let part = ReplayPart {
+            ios: 1,
+            bytes: 4096,
+            mb_per_s: 12.0,
+            service_us: 100.0,
+            latency_us,
+            over_1_ms: 0.3,
+            over_10_ms: 0.2,
+            over_100_ms: 0.1,
+        };
+        let cells = row(Cell::new("reads"), &part, "1.5 s".into());
+        let shown: Vec<String> = cells.iter().map(Cell::content).collect();
+        assert_eq!(
+            shown,
+            [
+                "reads", "12.0", "100 µs", "1.5 s", "500 µs", "600 µs", "800 µs", "30.0", "20.0",
+                "10.0"
+            ]
+        );
+    }
+}

@@ -6,8 +6,7 @@ use fourcorners_lab::campaign::Session;
 use fourcorners_lab::review::{ASSUMED_BYTES_PER_SECOND, Past, Phase, Protocol};
 use serde::Serialize;
 
-/// Prints every phase of every session, all of which are to be carried out so many times; as one JSON document if that is asked
-/// for.
+/// Prints every phase of every session, line by line or as one JSON document; all are to be carried out `times` times.
 pub(super) fn print(sessions: &[Session], times: u32, json: bool) -> anyhow::Result<()> {
     let planned: Vec<Planned> = sessions.iter().map(Planned::of).collect();
     let mut out = stdout().lock();

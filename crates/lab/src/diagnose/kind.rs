@@ -124,14 +124,14 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
         return vec![Finding::undetermined(KEY, reason)];
     }
     let of_memory = memory.map(|memory| quantile(&times(memory), QUICKEST));
-    let least_of_flash = of_memory.map_or(0.0, |memory| WAYS_DIFFER * memory + FLASH_ALONE_US);
-    if let Some(memory) = of_memory
-        && quickest < least_of_flash
-    {
-        let reason = format!(
-            "the quickest reads take {quickest:.1} us, and those of this machine's memory {memory:.1}: on it flash is told from {least_of_flash:.0} us on"
-        );
-        return vec![Finding::undetermined(KEY, reason)];
+    if let Some(memory) = of_memory {
+        let least = WAYS_DIFFER * memory + FLASH_ALONE_US;
+        if quickest < least {
+            let reason = format!(
+                "the quickest reads take {quickest:.1} us, and those of this machine's memory {memory:.1}: on it flash is told from {least:.0} us on"
+            );
+            return vec![Finding::undetermined(KEY, reason)];
+        }
     }
     // Pages of a cell differ by less than that, and a cache in front of something slower by more.
     if !(1.0 / PAGES_DIFFER..PAGES_DIFFER).contains(&(middle / middle_near)) {

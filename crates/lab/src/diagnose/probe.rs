@@ -293,16 +293,14 @@ impl<'a, T: Target> Probe<'a, T> {
         self.both(trim_of(start, bytes), unit_at(place)).map(|[_, read]| read)
     }
 
-    /// A read of a unit that is sent so long after a flush, both of which are waited for; microseconds from then to the end of the
-    /// flush, and to that of the read. `None` if the flush was over before, and nothing was read.
+    /// A flush, and a read of a unit `after` it was sent: microseconds from the read to the end of the flush, and to its own. `None`
+    /// if the flush was over before, and nothing was read.
     pub(super) fn read_beside_flush(
         &mut self,
         place: u64,
         after: Nanos,
     ) -> Result<Option<[f64; 2]>, Stopped> {
-        if self.geometry().queue_depth < 2 {
-            return Err(Stopped::Lacks("the target takes one I/O at a time".into()));
-        }
+        self.takes_two()?;
         self.looks()?;
         let at = self.target.now() + after;
         self.target.submit(Tag(0), Io::FLUSH);
@@ -319,13 +317,19 @@ impl<'a, T: Target> Probe<'a, T> {
 
     /// Two I/Os, one sent right after the other; how long each took, microseconds.
     fn both(&mut self, first: Io, second: Io) -> Result<[f64; 2], Stopped> {
-        if self.geometry().queue_depth < 2 {
-            return Err(Stopped::Lacks("the target takes one I/O at a time".into()));
-        }
+        self.takes_two()?;
         let submitted = self.target.now();
         self.target.submit(Tag(0), first);
         self.target.submit(Tag(1), second);
         self.both_of(submitted)
+    }
+
+    /// Refuses a target that takes one I/O at a time.
+    fn takes_two(&self) -> Result<(), Stopped> {
+        match self.geometry().queue_depth {
+            0 | 1 => Err(Stopped::Lacks("the target takes one I/O at a time".into())),
+            _ => Ok(()),
+        }
     }
 
     /// Waits for two I/Os in flight; how long each took from then on, microseconds.

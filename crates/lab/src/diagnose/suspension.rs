@@ -53,8 +53,8 @@ const GROW: f64 = 0.5;
 const STAY: f64 = 0.25;
 /// So much more is left, times what reads at rest differ by, or it is not seen whether they grow.
 const LEAST_MORE: f64 = 3.0;
-/// Programs are waited for if these are longer than this, microseconds: to make way may take almost as long. All but a few of
-/// them are no longer than what is left of the flush.
+/// Programs are waited for if the longest waits are longer than this, microseconds: to make way may take almost as long. All but a
+/// few waits are over when the flush is.
 const LEAST_LATEST_US: f64 = 250.0;
 /// So much of what is left of the last program the longest of them wait at least, both later and sooner: what comes over wires
 /// is waited for only before that, and then less as it ends.
@@ -263,8 +263,7 @@ impl Known {
         let more_us = sooner[0] - later[0];
         let grow = (sooner[1] - later[1]) / more_us;
         let reason = format!(
-            "a program takes {:.0} us, and of {all} reads late in a flush {} wait: {:.0} us before its end for up to {:.0}, and {:.0} before it for up to {:.0}",
-            program_us,
+            "a program takes {program_us:.0} us, and of {all} reads late in a flush {} wait: {:.0} us before its end for up to {:.0}, and {:.0} before it for up to {:.0}",
             met.len(),
             later[0],
             later[1],
@@ -274,7 +273,6 @@ impl Known {
         if more_us < LEAST_MORE * differ_us {
             return Err(format!("{reason}, where reads at rest differ by {differ_us:.0}"));
         }
-        let longer: Vec<f64> = met.iter().map(|[left, wait]| wait - left).collect();
         if grow > GROW {
             if sooner[1] < LEAST_LATEST_US {
                 return Err(format!("{reason}: to make way may take as long"));
@@ -282,27 +280,28 @@ impl Known {
             if [later, sooner].iter().any(|[left, us]| *us < OF_LEFT * (left - behind_us)) {
                 return Err(format!("{reason}: not for all of the program"));
             }
+            let longer: Vec<f64> = met.iter().map(|[left, wait]| wait - left).collect();
             if quantile(&longer, ALL_BUT) > differ_us {
                 return Err(format!("{reason}: beyond its end"));
             }
             return Ok(Finding::class(KEY, "no", format!("{reason}, so for what is left of it")));
         }
-        let middle_us = median(&met.iter().map(|[_, wait]| *wait).collect::<Vec<f64>>());
         if grow.abs() > STAY {
             return Err(format!("{reason}: neither equally long nor until its end"));
         }
         if sooner[1].max(later[1]) > MAKES_WAY * program_us {
             return Err(format!("{reason}, which may be for a short one"));
         }
-        if middle_us < LEAST_MIDDLE_US.max(LEAST_MIDDLE * differ_us) {
+        if median_us(&met) < LEAST_MIDDLE_US.max(LEAST_MIDDLE * differ_us) {
             return Err(format!("{reason}, which may be for something else"));
         }
         Ok(Finding::class(KEY, "yes", format!("{reason}: it makes way")))
     }
 }
 
-/// From where on reads meet something, of what is left of a flush and whether they do: the place that parts those that do most
-/// likely from those that do not. Nothing if they meet something nowhere, or everywhere alike.
+/// How much has to be left of a flush for reads to meet something. `met` has what was left and whether a read met something, the
+/// least first. Of all places it is the one that parts most likely those that do from those that do not, and the lowest one if all
+/// do. Nothing if too few do.
 fn begin(met: &[(f64, bool)]) -> Option<f64> {
     let all = met.iter().filter(|it| it.1).count();
     let likely = |count: usize, met: usize| {
@@ -310,22 +309,20 @@ fn begin(met: &[(f64, bool)]) -> Option<f64> {
         let of = |part: usize, share: f64| if part == 0 { 0.0 } else { part as f64 * share.ln() };
         of(met, share) + of(count - met, 1.0 - share)
     };
-    // As if there were no place.
-    let mut best = (likely(met.len(), all), None);
+    let mut best: Option<(f64, f64)> = None;
     let mut before = 0;
     for (count, (left, is_met)) in met.iter().enumerate() {
         let (rest, of_rest) = (met.len() - count, all - before);
         let [early, late] =
             [(count, before), (rest, of_rest)].map(|(count, met)| met as f64 / count.max(1) as f64);
         let likelihood = likely(count, before) + likely(rest, of_rest);
-        // The lowest place of all has none before it.
         let parts = late > LEAST_SHARE && early < MOST_BY_CHANCE && of_rest >= LEAST_CERTAIN;
-        if parts && (best.1.is_none() || likelihood > best.0) {
-            best = (likelihood, Some(*left));
+        if parts && best.is_none_or(|(most, _)| likelihood > most) {
+            best = Some((likelihood, *left));
         }
         before += usize::from(*is_met);
     }
-    best.1
+    best.map(|(_, left)| left)
 }
 
 #[cfg(test)]
@@ -335,8 +332,8 @@ mod tests {
 
     const PROGRAM_US: f64 = 1300.0;
 
-    /// Reads beside flushes with so many microseconds of noise, which are over so many behind the last program. `wait` is given
-    /// what is left of that, and two numbers by chance between 0 and 1.
+    /// What is said of reads beside flushes that end `behind_us` after the last program, with `noise` microseconds of noise. `wait` is
+    /// given what is left of that program, and two numbers by chance between 0 and 1.
     fn found_of(
         noise: f64,
         [program_us, behind_us]: [f64; 2],

@@ -247,6 +247,19 @@ mod tests {
     }
 
     #[test]
+    fn a_value_that_makes_no_drive_ends_no_fit() {
+        let mut figures = slower();
+        figures[0].value = 10.into();
+        let fit = fit("wd-velociraptor", &figures, &Drives::of_catalogue(), (1, &|_| true));
+        let fit = fit.expect("it can be fitted").expect("nothing stopped it");
+        let [outer] = fit.parameters.as_slice() else { panic!("{:?}", fit.parameters) };
+        assert!(outer.after < outer.before, "{outer:?}");
+        // The control: one step further there is no such drive.
+        let further = [format!("{}={}", outer.key, outer.after / STEPS[0])];
+        assert!(fourcorners_catalogue::built_in(&outer.drives[0], &further).is_err(), "{outer:?}");
+    }
+
+    #[test]
     fn what_cannot_be_fitted_is_said() {
         let drives = Drives::of_catalogue();
         let refused = |family, figures: &[Figure]| {

@@ -88,8 +88,8 @@ impl Uring {
         Ok(uring)
     }
 
-    /// A drive of so many bytes of this process's memory, read by the ring as a drive is: none of it is done by this thread
-    /// itself, which would leave out how long the machine takes to wake whoever waits.
+    /// A drive of memory, read by the ring as a real drive is. Nothing of it is done by this thread itself: that would leave out how
+    /// long the machine takes to wake whoever waits.
     ///
     /// # Errors
     /// As [`Uring::new`]; and when there is no such memory.

@@ -19,7 +19,7 @@ const MIB: f64 = 1024.0 * KIB;
 const GIB: f64 = 1024.0 * MIB;
 /// The unit of the detectors' reads, in KiB.
 const UNIT_KIB: f64 = 4.0;
-/// What is left of a flush is drawn in so many parts of a program.
+/// Reads late in a flush are drawn together by tenths of a program.
 const BINS_OF_PROGRAM: f64 = 10.0;
 /// Rounds of pieces by which compression is judged: an SLC cache may take the first.
 const JUDGED_ROUNDS: usize = 3;
