@@ -61,9 +61,24 @@ pub(super) fn has_key<T: DeserializeOwned>(section: &str, key: &str) -> bool {
     sections.flat_map(|name| fields::<T>(&[name])).any(|name| *name == key)
 }
 
-/// All values that a profile must have and that a table lacks, each with what it takes; of a section that has
-/// several forms, its name alone.
-pub(super) fn missing<T: DeserializeOwned>(table: &toml::Table) -> Vec<String> {
+/// A value that a profile must have and lacks.
+pub(super) struct Missing {
+    pub(super) section: &'static str,
+    /// The key, and what it takes; none of a section that has several forms.
+    pub(super) key: Option<(&'static str, Takes)>,
+}
+
+impl std::fmt::Display for Missing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.key {
+            Some((key, takes)) => write!(f, "{}.{key} ({takes})", self.section),
+            None => write!(f, "[{}]", self.section),
+        }
+    }
+}
+
+/// All values that a profile must have and that a table lacks.
+pub(super) fn missing<T: DeserializeOwned>(table: &toml::Table) -> Vec<Missing> {
     let mut missing = Vec::new();
     for section in sections::<T>() {
         let name = section.name;
@@ -74,9 +89,10 @@ pub(super) fn missing<T: DeserializeOwned>(table: &toml::Table) -> Vec<String> {
         let lacks = |key: &&Key| key.required && there.is_none_or(|it| !it.contains_key(key.name));
         let before = missing.len();
         let lacking = section.keys.iter().filter(lacks);
-        missing.extend(lacking.map(|key| format!("{name}.{} ({})", key.name, key.takes)));
+        missing
+            .extend(lacking.map(|key| Missing { section: name, key: Some((key.name, key.takes)) }));
         if there.is_none() && missing.len() == before {
-            missing.push(format!("[{name}]"));
+            missing.push(Missing { section: name, key: None });
         }
     }
     missing

@@ -8,7 +8,7 @@ use toml::{Table, Value};
 
 use super::error::{CatalogueError, form};
 use super::hosts::HostController;
-use super::outline::{has_key, missing};
+use super::outline::{Missing, has_key, missing};
 use super::profile::{Model, Profile, ProfileValue};
 use super::set::apply;
 use super::sourced::{Sourced, Standing, plain};
@@ -122,13 +122,14 @@ pub(super) fn config_of<T: serde::de::DeserializeOwned>(
 }
 
 /// What a profile lacks, and how a value is written.
-fn all_missing(missing: &[String]) -> String {
+fn all_missing(missing: &[Missing]) -> String {
+    let said: Vec<String> = missing.iter().map(ToString::to_string).collect();
     format!(
         "{} values are missing: {}; write each in its section as key = {{ value = ..., standing = \"assumed\", \
          source = \"model\" }}, with model = \"...\" in [sources], or begin with a drive like it \
          (`fourcorners drives NAME --toml`)",
         missing.len(),
-        missing.join(", ")
+        said.join(", ")
     )
 }
 
