@@ -15,8 +15,6 @@ use super::statistics::{median, quantile};
 
 /// Series that it measures.
 pub(super) const SERIES: usize = 3;
-/// Bytes of a command at most.
-const MOST_OF_ONE: u64 = 1 << 30;
 /// Places that are read, and how often each: the soonest counts, as what is late is the host's.
 const PLACES: u64 = 400;
 const ROUNDS: usize = 3;
@@ -60,13 +58,7 @@ pub(super) fn measure<T: Target>(
     let all = probe.geometry().bytes();
     let what = "place of a read of 4 KiB in what was written; microseconds";
     let written = series(what, read(probe, region.start, region.bytes)?);
-    let mut taken = true;
-    let mut start = 0;
-    while taken && start < all {
-        let bytes = MOST_OF_ONE.min(all - start);
-        taken = probe.trim(start, bytes)?;
-        start += bytes;
-    }
+    let taken = probe.trim_all(0, all)?;
     let offered = series(
         "TRIMs of all of the drive; those that were taken",
         vec![[1.0, f64::from(u8::from(taken))]],

@@ -18,6 +18,7 @@
 //! # Ok::<(), fourcorners_catalogue::CatalogueError>(())
 //! ```
 
+mod amplification;
 mod budget;
 mod collection;
 mod compression;
@@ -28,6 +29,7 @@ mod kind;
 mod machine;
 mod map_reach;
 mod map_unit;
+mod mapping;
 mod noisy;
 mod page_kinds;
 mod probe;
@@ -44,6 +46,9 @@ mod write_buffer;
 
 use fourcorners_drive::{Geometry, Target};
 
+pub(crate) use amplification::{
+    MOST_SPARE as MOST_SPARE_OF_AMPLIFICATION, greedy as greedy_amplification,
+};
 pub use budget::{Budget, BudgetError};
 pub(crate) use collection::{GAIN as COLLECTION_GAIN, LEAST_LOST as LEAST_COLLECTION_LOST};
 pub(crate) use compression::before_judged as before_compression_bytes;
@@ -53,6 +58,7 @@ pub use fourcorners_record::diagnosis::{
 };
 pub use judge::judge;
 pub(crate) use kind::FLASH_US;
+pub(crate) use mapping::{bytes_in_turn as mapped_bytes_in_turn, most_areas as most_mapped_areas};
 pub use noisy::{Noise, Noisy};
 pub use probe::Stopped;
 pub(crate) use region::bytes_of as region_bytes;
@@ -96,11 +102,15 @@ pub enum Detector {
     MapUnit,
     /// Whether programs make way for reads.
     Suspension,
+    /// By what it maps: by pages, or by blocks with a log.
+    Mapping,
+    /// How much more it writes than it is sent, once it is used.
+    Amplification,
 }
 
 impl Detector {
     /// All of them, in the order in which they are run.
-    pub const ALL: [Detector; 14] = [
+    pub const ALL: [Detector; 16] = [
         Detector::Kind,
         Detector::Row,
         Detector::Dies,
@@ -112,7 +122,9 @@ impl Detector {
         Detector::SlcCache,
         Detector::MapReach,
         Detector::Compression,
+        Detector::Mapping,
         Detector::Spare,
+        Detector::Amplification,
         Detector::Trim,
         Detector::Collection,
     ];
@@ -144,6 +156,8 @@ impl Detector {
             Detector::PageKinds => "page-kinds",
             Detector::MapUnit => "map-unit",
             Detector::Suspension => "suspension",
+            Detector::Mapping => "mapping",
+            Detector::Amplification => "amplification",
         }
     }
 
@@ -169,6 +183,8 @@ impl Detector {
             Detector::PageKinds => &["page_kinds"],
             Detector::MapUnit => &["map_unit_bytes"],
             Detector::Suspension => &["suspension"],
+            Detector::Mapping => &["mapping", "log_areas"],
+            Detector::Amplification => &["write_amplification", "move_cost_us"],
         }
     }
 
@@ -189,6 +205,8 @@ impl Detector {
             Detector::PageKinds => page_kinds::estimate(series),
             Detector::MapUnit => map_unit::estimate(series),
             Detector::Suspension => suspension::estimate(series),
+            Detector::Mapping => mapping::estimate(series),
+            Detector::Amplification => amplification::estimate(series),
         }
     }
 
@@ -212,6 +230,8 @@ impl Detector {
             Detector::PageKinds => page_kinds::measure(probe, region),
             Detector::MapUnit => map_unit::measure(probe, region),
             Detector::Suspension => suspension::measure(probe, region),
+            Detector::Mapping => mapping::measure(probe),
+            Detector::Amplification => amplification::measure(probe, region),
         }
     }
 }
@@ -240,6 +260,7 @@ impl Options {
         let reads = |detector: &Detector| match detector {
             Detector::Kind => 4_000.0,
             Detector::Suspension => 700.0,
+            Detector::Mapping => 800.0,
             Detector::Row => 30_000.0,
             Detector::Dies => 12_000.0,
             Detector::PageKinds => 51_200.0,
@@ -249,14 +270,14 @@ impl Options {
             | Detector::Compression
             | Detector::Collection => 0.0,
             Detector::Trim => 5_000.0,
-            Detector::SlcCache | Detector::Spare => 10_000.0,
+            Detector::SlcCache | Detector::Spare | Detector::Amplification => 10_000.0,
             // At some thirty spans twice, with what warms the map.
             Detector::MapReach => 1_400_000.0,
         };
         let rests = |detector: &Detector| match detector {
-            Detector::Kind | Detector::Row | Detector::Dies => 0.0,
+            Detector::Kind | Detector::Row | Detector::Dies | Detector::Mapping => 0.0,
             Detector::Compression => 1.0,
-            Detector::ReadAhead | Detector::Spare | Detector::Trim => 4.0,
+            Detector::ReadAhead | Detector::Spare | Detector::Amplification | Detector::Trim => 4.0,
             Detector::WriteBuffer => 2.0,
             // The second minute is for a TRIM that acts late.
             Detector::SlcCache => 124.0,
@@ -269,6 +290,7 @@ impl Options {
         let of = |detector| reads(detector) * 1e-4 + rests(detector);
         let at_random = |detector: &Detector| match detector {
             Detector::Spare => spare::bytes_at_random(geometry),
+            Detector::Amplification => amplification::bytes_at_random(geometry),
             Detector::Trim => trim::bytes_at_random(geometry),
             Detector::Collection => collection::bytes_at_random(geometry),
             _ => 0,
@@ -292,11 +314,13 @@ impl Options {
             Detector::WriteBuffer => write_buffer::most_bytes(geometry.bytes()),
             Detector::MapUnit => map_unit::bytes(),
             Detector::Suspension => suspension::bytes(),
+            Detector::Mapping => mapping::bytes(geometry),
             Detector::SlcCache => slc_cache::bytes(geometry),
             Detector::MapReach => map_reach::bytes(geometry),
             Detector::Compression => compression::bytes(geometry),
             Detector::Trim => trim::bytes(geometry),
             Detector::Spare => spare::bytes(geometry),
+            Detector::Amplification => amplification::bytes(geometry),
             Detector::Collection => collection::bytes(geometry),
         };
         region + self.detectors.iter().map(of).sum::<u64>()

@@ -26,6 +26,9 @@ pub(super) fn part(geometry: Geometry, parts: u64) -> u64 {
     geometry.bytes() / parts / UNIT * UNIT
 }
 
+/// Bytes of a TRIM at most.
+const MOST_OF_A_TRIM: u64 = 1 << 30;
+
 /// I/Os between two looks at whoever watches.
 const LOOK_AFTER: u32 = 512;
 
@@ -268,6 +271,19 @@ impl<'a, T: Target> Probe<'a, T> {
             Err(Stopped::Failed(fault)) if fault.cause == FaultCause::Unsupported => Ok(false),
             Err(stopped) => Err(stopped),
         }
+    }
+
+    /// Whether the target takes TRIMs of a range of any size, which are done until it does not.
+    pub(super) fn trim_all(&mut self, start: u64, bytes: u64) -> Result<bool, Stopped> {
+        let mut done = 0;
+        while done < bytes {
+            let some = MOST_OF_A_TRIM.min(bytes - done);
+            if !self.trim(start + done, some)? {
+                return Ok(false);
+            }
+            done += some;
+        }
+        Ok(true)
     }
 
     /// Reads of a unit each at two places that are sent at the same time; how long it took until both were done,

@@ -25,12 +25,12 @@ use super::region::Region;
 
 const KEY: &str = "spare_percent";
 /// Pieces of the drive by which times are taken, and most that are written at random.
-const PIECES: u64 = 400;
+pub(super) const PIECES: u64 = 400;
 /// How often it is measured.
 const ROUNDS: u64 = 2;
 /// Series of a round: of the empty drive, and of what is written at random.
-const OF_ROUND: usize = empty::SERIES + 1;
-const MOST: u64 = 480;
+pub(super) const OF_ROUND: usize = empty::SERIES + 1;
+pub(super) const MOST: u64 = 480;
 /// Pieces written at a time until the rate has fallen for good.
 const AT_A_TIME: u64 = 20;
 /// The first are the write buffer's in part.
@@ -87,7 +87,11 @@ pub(super) fn measure<T: Target>(
     Ok(series)
 }
 
-fn one_round<T: Target>(probe: &mut Probe<'_, T>, region: Region) -> Result<Vec<Series>, Stopped> {
+/// Empties a drive, fills it and writes it at random until the rate has fallen.
+pub(super) fn one_round<T: Target>(
+    probe: &mut Probe<'_, T>,
+    region: Region,
+) -> Result<Vec<Series>, Stopped> {
     let piece = piece(probe.geometry());
     let mut series = empty::measure(probe, region)?;
     if empty::is_not(&series).is_some() {
@@ -149,22 +153,28 @@ fn split(times: &[f64]) -> Option<usize> {
         .max_by(|one, other| explained(one).total_cmp(&explained(other)))
 }
 
-/// What a round says: percent of the drive from which to which the rate falls, and by how much.
-struct Cliff {
-    low: f64,
+/// What a round says.
+pub(super) struct Cliff {
+    /// Percent of the drive from which to which the rate falls.
+    pub(super) low: f64,
     high: f64,
+    /// The first piece that is slower.
+    pub(super) at: usize,
+    /// Microseconds of a piece before.
+    pub(super) before: f64,
+    /// By how many times one takes longer behind it.
     times: f64,
 }
 
 impl Cliff {
-    fn interval(&self) -> [f64; 2] {
+    pub(super) fn interval(&self) -> [f64; 2] {
         let margin = (SHARE * self.low).max(POINTS);
         [(self.low - margin).max(0.0), self.high + margin]
     }
 }
 
 /// Where the rate fell in a round, of a drive of so many bytes; or why that is not known.
-fn of_round(round: &[Series], all: f64) -> Result<Cliff, String> {
+pub(super) fn of_round(round: &[Series], all: f64) -> Result<Cliff, String> {
     let (emptied, written) = round.split_at(round.len().min(empty::SERIES));
     if let Some(why) = empty::is_not(emptied) {
         return Err(why);
@@ -183,7 +193,7 @@ fn of_round(round: &[Series], all: f64) -> Result<Cliff, String> {
         ));
     };
     let [low, high] = [at - 1, at].map(|piece| percent(samples[piece][0]));
-    Ok(Cliff { low, high, times: after / before })
+    Ok(Cliff { low, high, at, before, times: after / before })
 }
 
 pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {

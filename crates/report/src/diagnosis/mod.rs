@@ -65,7 +65,11 @@ pub(super) mod tests {
             of(Finding::at_least("map_reach_gib", 238.5, "GiB", because), "map-reach"),
             of(Finding::class("compression", "no", because), "compression"),
             of(Finding::undetermined("compression_ratio", because), "compression"),
+            of(Finding::class("mapping", "pages", because), "mapping"),
+            of(Finding::undetermined("log_areas", because), "mapping"),
             of(number("spare_percent", 6.25, "%", [5.75, 7.0]), "spare"),
+            of(number("write_amplification", 8.25, "", [7.5, 9.0]), "amplification"),
+            of(number("move_cost_us", 28.5, "us", [27.0, 30.0]), "amplification"),
             of(Finding::class("trim", "works", because), "trim"),
             of(Finding::class("trim_holds_up_reads", "no", because), "trim"),
         ]

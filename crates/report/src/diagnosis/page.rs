@@ -225,7 +225,7 @@ mod tests {
         let page = diagnosis_page(&diagnosis(everything()));
         assert_eq!(page.matches("<th scope=\"row\"").count(), everything().len());
         assert!(page.contains("496 to 512 (95 %)") && page.contains(">a bound<"));
-        assert!(page.contains("Properties: 16 determined, 1 with a bound, 1 not known. "));
+        assert!(page.contains("Properties: 19 determined, 1 with a bound, 2 not known. "));
         for word in ["fourcorners", "diagnose", "a-drive", "--only", "map-reach"] {
             assert!(page.contains(&format!("<span>{word}</span>")), "{word}");
         }

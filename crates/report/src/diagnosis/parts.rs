@@ -94,10 +94,12 @@ pub(super) struct Parts {
     pub(super) row: Part,
     pub(super) page_kinds: Part,
     pub(super) map_unit: Part,
+    pub(super) mapping: Part,
     pub(super) suspension: Part,
     pub(super) dies: Part,
     pub(super) channels: Part,
     pub(super) spare: Part,
+    pub(super) amplification: Part,
     /// The share of the drive that the map reaches, if both are known.
     pub(super) map_share: Option<f64>,
     /// Pages in a row, if both are known.
@@ -133,18 +135,20 @@ impl Parts {
             row,
             page_kinds: part("page kinds", "page_kinds"),
             map_unit: part("map unit", "map_unit_bytes"),
+            mapping: part("maps by", "mapping"),
             suspension: part("suspension", "suspension"),
             dies: part("dies", "dies"),
             channels: part("channels", "channels"),
             // What the user has is all but the spare.
             spare_share: spare.number.map(|percent| percent / (100.0 + percent)),
             spare,
+            amplification: part("write amplification", "write_amplification"),
             pages_in_row: whole.map(|it| it as usize),
         }
     }
 
     /// All of them.
-    pub(super) fn all(&self) -> [&Part; 18] {
+    pub(super) fn all(&self) -> [&Part; 20] {
         [
             &self.link,
             &self.kind,
@@ -161,9 +165,11 @@ impl Parts {
             &self.row,
             &self.page_kinds,
             &self.map_unit,
+            &self.mapping,
             &self.suspension,
             &self.slc,
             &self.spare,
+            &self.amplification,
         ]
     }
 
@@ -195,7 +201,7 @@ mod tests {
         let known = |known| parts.all().iter().filter(|it| it.known == known).count();
         assert_eq!(
             [known(Known::Determined), known(Known::Bound), known(Known::Unknown)],
-            [15, 1, 2],
+            [17, 1, 2],
             "the link is not looked for, and the ratio is not known"
         );
         assert_eq!(parts.pages_in_row, Some(2));

@@ -58,56 +58,63 @@ struct Layout {
     /// A strip of all flash, and how far from its part's edge it begins.
     spare: Frame,
     spare_bar: (f64, f64),
+    /// How far below the edge of its part the line of what belongs to it is.
+    spare_line: f64,
     /// From the controller to the buffer, and from there to the flash.
     ways: [[f64; 4]; 2],
 }
 
-/// Where in a part a line stands that has another one in it, below its own words, and how far its name reaches.
+/// Where in a part a line stands that has another one in it, below its own words, how far below it a second one is, and how far
+/// the names reach.
 const LINE_AT: f64 = 69.0;
+const LINE_BELOW: f64 = 19.0;
 const LINE_NAME: f64 = 80.0;
+const LINE_LONG_NAME: f64 = 138.0;
 
 const WIDE: Layout = Layout {
     name: "broad",
-    size: (1040.0, 632.0),
+    size: (1040.0, 676.0),
     host: frame(1.0, 128.0, 99.0, 60.0),
     link: ([100.0, 158.0, 220.0, 158.0], (112.0, 158.0)),
-    device: frame(220.0, 1.0, 819.0, 630.0),
-    controller: frame(236.0, 44.0, 500.0, 240.0),
+    device: frame(220.0, 1.0, 819.0, 674.0),
+    controller: frame(236.0, 44.0, 500.0, 260.0),
     read_ahead: frame(250.0, 78.0, 150.0, 98.0),
     trim: frame(411.0, 78.0, 150.0, 98.0),
     compression: frame(572.0, 78.0, 150.0, 98.0),
-    map: frame(250.0, 186.0, 472.0, 84.0),
+    map: frame(250.0, 186.0, 472.0, 104.0),
     map_bar: (200.0, 20.0),
-    buffer: frame(776.0, 44.0, 248.0, 240.0),
-    flash: frame(236.0, 316.0, 788.0, 300.0),
-    dies: frame(250.0, 350.0, 220.0, 182.0),
-    row: frame(481.0, 350.0, 300.0, 182.0),
-    slc: frame(792.0, 350.0, 218.0, 182.0),
-    spare: frame(250.0, 542.0, 760.0, 60.0),
+    buffer: frame(776.0, 44.0, 248.0, 260.0),
+    flash: frame(236.0, 336.0, 788.0, 324.0),
+    dies: frame(250.0, 370.0, 220.0, 182.0),
+    row: frame(481.0, 370.0, 300.0, 182.0),
+    slc: frame(792.0, 370.0, 218.0, 182.0),
+    spare: frame(250.0, 562.0, 760.0, 84.0),
     spare_bar: (240.0, 18.0),
-    ways: [[736.0, 164.0, 776.0, 164.0], [900.0, 284.0, 900.0, 316.0]],
+    spare_line: LINE_AT,
+    ways: [[736.0, 174.0, 776.0, 174.0], [900.0, 304.0, 900.0, 336.0]],
 };
 
 const NARROW: Layout = Layout {
     name: "narrow",
-    size: (328.0, 1378.0),
+    size: (328.0, 1422.0),
     host: frame(1.0, 1.0, 326.0, 40.0),
     link: ([40.0, 41.0, 40.0, 112.0], (54.0, 42.0)),
-    device: frame(1.0, 112.0, 326.0, 1265.0),
-    controller: frame(11.0, 152.0, 306.0, 452.0),
+    device: frame(1.0, 112.0, 326.0, 1309.0),
+    controller: frame(11.0, 152.0, 306.0, 472.0),
     read_ahead: frame(22.0, 180.0, 284.0, 60.0),
     trim: frame(22.0, 246.0, 284.0, 98.0),
     compression: frame(22.0, 354.0, 284.0, 98.0),
-    map: frame(22.0, 462.0, 284.0, 130.0),
-    map_bar: (EDGE, 78.0),
-    buffer: frame(11.0, 630.0, 306.0, 150.0),
-    flash: frame(11.0, 806.0, 306.0, 560.0),
-    dies: frame(22.0, 840.0, 284.0, 130.0),
-    row: frame(22.0, 980.0, 284.0, 136.0),
-    slc: frame(22.0, 1126.0, 284.0, 128.0),
-    spare: frame(22.0, 1264.0, 284.0, 90.0),
+    map: frame(22.0, 462.0, 284.0, 150.0),
+    map_bar: (EDGE, 98.0),
+    buffer: frame(11.0, 650.0, 306.0, 150.0),
+    flash: frame(11.0, 826.0, 306.0, 584.0),
+    dies: frame(22.0, 860.0, 284.0, 130.0),
+    row: frame(22.0, 1000.0, 284.0, 136.0),
+    slc: frame(22.0, 1146.0, 284.0, 128.0),
+    spare: frame(22.0, 1284.0, 284.0, 114.0),
     spare_bar: (EDGE, 60.0),
-    ways: [[164.0, 604.0, 164.0, 630.0], [164.0, 780.0, 164.0, 806.0]],
+    spare_line: 103.0,
+    ways: [[164.0, 624.0, 164.0, 650.0], [164.0, 800.0, 164.0, 826.0]],
 };
 
 /// The picture, for a wide page and for a narrow one, and what it shows in words.
@@ -160,9 +167,11 @@ fn is_left_out(parts: &Parts, part: &Part) -> bool {
         &parts.row,
         &parts.page_kinds,
         &parts.map_unit,
+        &parts.mapping,
         &parts.suspension,
         &parts.slc,
         &parts.spare,
+        &parts.amplification,
         &parts.map,
     ];
     let has_no_ratio = parts.compression.value == "no" && parts.ratio.known == Known::Unknown;
@@ -204,6 +213,7 @@ fn drawing(parts: &Parts, at: &Layout) -> Markup {
             @if !parts.has_no_flash() {
                 (cell(&parts.map, at, at.map, None))
                 (in_a_line(&parts.map_unit, at.map))
+                (in_a_line_at(&parts.mapping, at.map, LINE_AT + LINE_BELOW, LINE_NAME))
                 (map_bar(parts, at))
                 @for [x1, y1, x2, y2] in at.ways { line.through x1=(x1) y1=(y1) x2=(x2) y2=(y2) {} }
                 (cell(&parts.buffer, at, at.buffer, None))
@@ -220,6 +230,7 @@ fn drawing(parts: &Parts, at: &Layout) -> Markup {
                 (tank(&parts.slc, at))
                 (cell(&parts.spare, at, at.spare, None))
                 (strip(parts, at))
+                (in_a_line_at(&parts.amplification, at.spare, at.spare_line, LINE_LONG_NAME))
             }
         }
     }
@@ -267,10 +278,15 @@ fn words_of(part: &Part, x: f64, y: f64) -> Markup {
 
 /// A part that is in another one, with its words in a line.
 fn in_a_line(part: &Part, at: Frame) -> Markup {
+    in_a_line_at(part, at, LINE_AT, LINE_NAME)
+}
+
+/// The same so far below the edge, with a name that reaches so far.
+fn in_a_line_at(part: &Part, at: Frame, below: f64, name: f64) -> Markup {
     html! {
         g class=(part.known.class()) {
-            (text("name", at.x + 18.0, at.y + LINE_AT, part.name))
-            (text("value", at.x + 18.0 + LINE_NAME, at.y + LINE_AT, &part.value))
+            (text("name", at.x + 18.0, at.y + below, part.name))
+            (text("value", at.x + 18.0 + name, at.y + below, &part.value))
         }
     }
 }
@@ -486,10 +502,10 @@ mod tests {
 
     #[test]
     fn no_number_is_in_the_picture_that_is_not_in_a_finding() {
-        // A stripe is a row on each die, which are drawn.
+        // A stripe is a row on each die, which are drawn, and what a move costs is of no part.
         let said: String = everything()
             .iter()
-            .filter(|it| it.key != "stripe_bytes")
+            .filter(|it| !["stripe_bytes", "move_cost_us"].contains(&&*it.key))
             .map(|it| format!("{} {} ", value_words(it).unwrap_or_default(), interval_words(it)))
             .collect();
         let shown = numbers(&words(&drawn(everything())));

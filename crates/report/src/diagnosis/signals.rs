@@ -13,6 +13,9 @@ use super::super::chart::{
 use super::super::words::{micros, rate};
 
 mod layout;
+mod writes;
+
+use writes::rates;
 
 const KIB: f64 = 1024.0;
 const MIB: f64 = 1024.0 * KIB;
@@ -36,7 +39,7 @@ pub(super) fn charts(diagnosis: &Diagnosis, evidence: &Evidence) -> Vec<Chart> {
         ("dies", [places, both]) => vec![layout::pairs(diagnosis, places, both)],
         ("page-kinds", [readings]) => vec![layout::places(readings)],
         ("read-ahead", [ahead, behind]) => vec![third_reads(ahead, behind)],
-        ("write-buffer", [trials @ .., _]) => vec![waits(trials)],
+        ("write-buffer", [trials @ .., _]) => vec![writes::waits(trials)],
         ("slc-cache", [_, _, _, first, again]) => {
             vec![rates(
                 "SLC cache",
@@ -44,8 +47,9 @@ pub(super) fn charts(diagnosis: &Diagnosis, evidence: &Evidence) -> Vec<Chart> {
                 &[("into a drive at rest", first), ("after a moment's rest", again)],
             )]
         }
-        ("map-unit", [whole, off]) => vec![writes_by_size(whole, off)],
+        ("map-unit", [whole, off]) => vec![writes::by_size(whole, off)],
         ("suspension", [alone, sizes @ ..]) => vec![late_reads(alone, sizes)],
+        ("mapping", [trials, _, _]) => vec![writes::in_areas(trials)],
         ("map-reach", [spans, _]) => vec![spans_of(spans)],
         ("compression", [rounds @ .., _]) => vec![levels(rounds)],
         ("spare", [_, _, _, _, written, ..]) => {
@@ -53,6 +57,17 @@ pub(super) fn charts(diagnosis: &Diagnosis, evidence: &Evidence) -> Vec<Chart> {
                 "Spare",
                 "at random to a full drive",
                 &[("filled in order before", written)],
+            )]
+        }
+        ("amplification", [_, _, _, _, written, steady, _, trimmed]) => {
+            vec![rates(
+                "Write amplification",
+                "at random to a full drive, to one that is used, and once a fifth is trimmed",
+                &[
+                    ("filled in order before", written),
+                    ("used", steady),
+                    ("a fifth trimmed", trimmed),
+                ],
             )]
         }
         ("trim", [_, used, without, with, alone, beside, _, _]) => vec![
@@ -225,48 +240,6 @@ fn third_reads(ahead: &Series, behind: &Series) -> Option<Chart> {
     .chart()
 }
 
-/// The time between two writes by how much was written before, into a drive at rest.
-fn waits(trials: &[Series]) -> Option<Chart> {
-    let samples = trials.iter().flat_map(|trial| trial.samples.iter().skip(1));
-    let points = by_place(samples.map(|[bytes, us]| (bytes / KIB, *us)).collect());
-    let lines = vec![line("all trials", 0, points, Marks::Alone)];
-    Drawn {
-        title: "Writes into a drive at rest",
-        about: "Median time from one write to the next by how much was written; each trial ends with the first long wait.",
-        across: Scale::linear("KiB written", (0.0, last_place(&lines) * 1.02), count_tick),
-        up: Up::of("Time", values(&lines), true, time_tick),
-        lines,
-        place: number,
-        value: micros,
-    }
-    .chart()
-}
-
-/// Data rates of pieces of one size by how much was written.
-fn rates(title: &str, how: &str, all: &[(&str, &Series)]) -> Option<Chart> {
-    let of = |series: &Series| -> Vec<(f64, f64)> {
-        let piece = series.samples.first().map_or(0.0, |sample| sample[0]);
-        let timed = series.samples.iter().filter(|sample| sample[1] > 0.0);
-        timed.map(|[bytes, us]| (bytes / GIB, piece / us)).collect()
-    };
-    let lines: Vec<Line> = all
-        .iter()
-        .enumerate()
-        .map(|(style, (label, series))| line(label, style, of(series), Marks::None))
-        .collect();
-    let about = format!("MB/s by how much was written {how}.");
-    Drawn {
-        title: &format!("{title}: rate of writes"),
-        about: &about,
-        across: Scale::linear("GiB written", (0.0, last_place(&lines)), count_tick),
-        up: Up::of("MB/s", values(&lines), false, count_tick),
-        lines,
-        place: number,
-        value: rate,
-    }
-    .chart()
-}
-
 /// The time of a random read by the span that it is in.
 fn spans_of(spans: &Series) -> Option<Chart> {
     let all = spans.samples.iter().map(|[span, us]| (span / GIB, *us));
@@ -278,29 +251,6 @@ fn spans_of(spans: &Series) -> Option<Chart> {
         title: "Random reads by span",
         about: "Mean time of a random read of 4 KiB by the span that the reads are spread over.",
         across: Scale::log("GiB", across, count_tick),
-        up: Up::of("Time", values(&lines), false, time_tick),
-        lines,
-        place: number,
-        value: micros,
-    }
-    .chart()
-}
-
-/// How long writes take by their size, at multiples of it and half of it off.
-fn writes_by_size(whole: &Series, off: &Series) -> Option<Chart> {
-    let by_size = |series: &Series| {
-        let all = series.samples.iter().map(|[bytes, us]| (bytes / KIB, *us));
-        by_place(all.filter(|it| it.0 > 0.0).collect())
-    };
-    let lines = vec![
-        line("at a multiple of its size", 0, by_size(whole), Marks::Each),
-        line("half of its size off", 1, by_size(off), Marks::Each),
-    ];
-    let least = lines.iter().filter_map(|it| it.points.first()).map(|it| it.0).reduce(f64::min)?;
-    Drawn {
-        title: "Writes by size and place",
-        about: "Median time of a write by its size and where it lies: one that covers units of the map in part waits for the rest of them.",
-        across: Scale::log("KiB", (least / 1.2, last_place(&lines) * 1.2), count_tick),
         up: Up::of("Time", values(&lines), false, time_tick),
         lines,
         place: number,
@@ -477,6 +427,20 @@ mod tests {
     }
 
     #[test]
+    fn writes_in_turn_stand_by_the_number_of_areas_the_shortest_of_each() {
+        let trials = vec![[8.0, 9000.0], [1.0, 300.0], [8.0, 8000.0], [1.0, 5000.0]];
+        let chart = of("mapping", vec![trials, Vec::new(), Vec::new()]);
+        assert_eq!(points(&chart[0]), [(1.0, 300.0), (8.0, 8000.0)]);
+        let piece = |us: f64| vec![[1e6, us], [2e6, us]];
+        let none = Vec::new;
+        let series = [none(), none(), none(), none(), piece(2e3), piece(1e4), none(), piece(5e3)];
+        let chart = of("amplification", series.into());
+        let Plot::Lines(lines) = &chart[0].plot else { panic!("no lines") };
+        let of_each: Vec<f64> = lines.lines.iter().map(|line| line.points[0].1).collect();
+        assert_eq!(of_each, [500.0, 100.0, 200.0]);
+    }
+
+    #[test]
     fn a_place_has_one_point() {
         let points = vec![(2.0, 1.0), (1.0, 5.0), (2.0, 9.0), (2.0, 2.0), (1.0, 6.0)];
         assert_eq!(by_place(points), [(1.0, 5.5), (2.0, 2.0)]);
@@ -497,7 +461,9 @@ mod tests {
             "slc-cache",
             "map-reach",
             "compression",
+            "mapping",
             "spare",
+            "amplification",
             "trim",
             "soul",
         ];

@@ -10,7 +10,7 @@ const KIND: &str = "kind";
 
 /// What a key is about, without its unit, which stands at the value.
 pub fn property_words(key: &str) -> String {
-    const UNITS: [&str; 5] = ["_bytes", "_kib", "_mib", "_gib", "_percent"];
+    const UNITS: [&str; 6] = ["_bytes", "_kib", "_mib", "_gib", "_percent", "_us"];
     let about = UNITS.iter().find_map(|unit| key.strip_suffix(unit)).unwrap_or(key);
     let words = about.replace('_', " ");
     let abbreviated = ["slc", "trim"].iter().find_map(|it| Some((it, words.strip_prefix(it)?)));

@@ -24,7 +24,9 @@ use super::super::args::TargetArgs;
   slc-cache     flash with one bit a cell that takes writes first; TRIMs all of a drive that holds data; two fifths of the drive
   map-reach     how much of the drive the map in its memory reaches; all of the drive
   compression   whether less is stored of data that compresses; a ninth of the drive, 2.2 GB at least
+  mapping       whether it maps by pages, or by blocks with a log; fills the drive, and writes a ninth of it or 2 GB more at most
   spare         how much a full drive takes at random before it collects; TRIMs all of it first; 4.4 times the drive at most
+  amplification how much a used drive writes of what is written at random; TRIMs all of it first; 4.6 times the drive at most
   trim          whether a TRIM makes a used drive faster, and whether reads wait for one; 2.7 times the drive
   collection    whether it wins back space in pauses, and whether writes stall for it; 3.5 times the drive at most
 Without --only and --budget: kind, row, dies, page-kinds, read-ahead, write-buffer.

@@ -15,7 +15,8 @@ use super::truth::{self, Grade, Told};
 
 /// What is looked for: all but what writes a drive at random until it collects or is used, which takes minutes of each.
 pub(super) fn detectors() -> Vec<Detector> {
-    let takes_long = [Detector::Spare, Detector::Trim, Detector::Collection];
+    let takes_long =
+        [Detector::Spare, Detector::Amplification, Detector::Trim, Detector::Collection];
     Detector::ALL.into_iter().filter(|it| !takes_long.contains(it)).collect()
 }
 
@@ -70,7 +71,7 @@ fn row(name: &str, noise: Noise) -> Option<CatalogueRow> {
     let options = Options { detectors: detectors(), seed: 1, noise };
     let found = diagnose(&mut Drive::from_profile(&profile), name, &options, &mut |_| true);
     let cells = found.findings.iter().map(|finding| {
-        let (truth, told) = truth::of(&profile, &finding.key, false);
+        let (truth, told) = truth::of(&profile, &finding.key, false, None);
         let grade = match truth::grade(finding, &truth).0 {
             Grade::Right if told == Told::No => Grade::Wrong,
             grade => grade,

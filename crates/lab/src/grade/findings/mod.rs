@@ -6,6 +6,7 @@ mod population;
 mod rates;
 mod shown;
 mod truth;
+mod unwatched;
 mod used;
 
 use std::collections::BTreeMap;
@@ -21,7 +22,7 @@ pub use catalogue::{CatalogueRow, grade_catalogue};
 pub use population::{Drawn, draw};
 pub use shown::{Document, document, table};
 pub use truth::Grade;
-use truth::Told;
+use truth::{Counted, Told};
 pub use used::{State, of_used};
 
 /// Mistakes that are shown of each property.
@@ -88,6 +89,8 @@ pub struct Sampled {
     pub state: State,
     /// What the detectors measured.
     pub evidence: Vec<Evidence>,
+    /// How much it writes once it is used, where that is looked for.
+    counted: Option<Counted>,
 }
 
 /// Draws, diagnoses and grades. `watch` is told how many drives are done, and stops it by `false`.
@@ -107,7 +110,9 @@ pub fn sample(what: &Graded, watch: &(dyn Fn(usize) -> bool + Sync)) -> Vec<Samp
             let drawn = draw(what.seed, *index);
             let in_state = |state| {
                 let (drawn, evidence) = used::evidence(&drawn, what, state)?;
-                Some(Sampled { drawn, state, evidence })
+                let counted =
+                    (state == State::Amplifies).then(|| truth::count(&drawn.profile)).flatten();
+                Some(Sampled { drawn, state, evidence, counted })
             };
             let all = State::ALL.into_iter().filter_map(in_state);
             *slot.lock().expect("no holder panics") = all.collect();
@@ -126,12 +131,12 @@ pub fn tally(
     reading: &dyn Fn(&[Evidence]) -> Vec<Finding>,
 ) -> Tally {
     let mut tally = Tally { noise: noise.name(), findings: BTreeMap::new() };
-    for Sampled { drawn, state, evidence } in sampled {
+    for Sampled { drawn, state, evidence, counted } in sampled {
         for finding in reading(evidence) {
             let Some(name) = used::name(&finding.key, *state) else { continue };
             let used = *state == State::Used;
             let of = tally.findings.entry(name).or_default();
-            of.add((drawn, used), evidence, &finding, noise);
+            of.add((drawn, used), evidence, (&finding, *counted), noise);
         }
     }
     tally
@@ -142,10 +147,10 @@ impl OfProperty {
         &mut self,
         (drawn, used): (&Drawn, bool),
         ran: &[Evidence],
-        finding: &Finding,
+        (finding, counted): (&Finding, Option<Counted>),
         noise: Noise,
     ) {
-        let (truth, told) = truth::of(&drawn.profile, &finding.key, used);
+        let (truth, told) = truth::of(&drawn.profile, &finding.key, used, counted);
         let (grade, inside) = truth::grade(finding, &truth);
         self.drives += 1;
         self.identifiable += usize::from(told == Told::Yes);

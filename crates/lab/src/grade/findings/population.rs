@@ -58,6 +58,70 @@ impl Drawn {
         })
     }
 
+    /// The same drive, every other one with blocks and a log of some for a map: such a drive has no cache, stores what it is sent and
+    /// keeps all of the map in memory.
+    pub(super) fn mapped(&self) -> Drawn {
+        self.changed(0x6d61_7070, |random, set| {
+            let mut one_of =
+                |choices: &[u64]| choices[(random.next() % choices.len() as u64) as usize];
+            if one_of(&[0, 1]) == 0 {
+                return;
+            }
+            set.retain(|it| {
+                !["slc_buffer.", "compression.", "map."].iter().any(|of| it.starts_with(of))
+            });
+            let stripe = one_of(&[1, 2, 4, 8, 16]);
+            if stripe <= 4 && one_of(&[0, 1]) == 0 {
+                with_small_blocks(set);
+            }
+            let given = [
+                ("count", one_of(&[1, 3, 6, 10, 17, 30, 60]).to_string()),
+                ("associativity", one_of(&[1, 1, 1, 2, 4]).to_string()),
+                ("stripe_dies", stripe.to_string()),
+                (
+                    "replacement",
+                    ["oldest", "least_recently_written"][one_of(&[0, 1]) as usize].into(),
+                ),
+                ("sequential", ["true", "false"][one_of(&[0, 0, 1]) as usize].into()),
+            ];
+            set.extend(given.iter().map(|(key, value)| format!("log_blocks.{key}={value}")));
+        })
+    }
+
+    /// The same drive with less spare and another way to choose what it collects, of 2 GiB at most, as all of it is written many times.
+    /// Its dies have a hundred blocks or more, and half of the SLC caches and maps that are not in memory are left out.
+    pub(super) fn amplifying(&self) -> Drawn {
+        self.changed(0x6d6f_7665, |random, set| {
+            let mut one_of = |choices: &[&str]| {
+                choices[(random.next() % choices.len() as u64) as usize].to_string()
+            };
+            for of in ["slc_buffer.", "map."] {
+                if one_of(&["yes", "no"]) == "no" {
+                    set.retain(|it| !it.starts_with(of));
+                }
+            }
+            with_fewer_blocks(set, 2 << 30);
+            with_small_blocks(set);
+            set.retain(|it| !it.starts_with("gc.policy=") && !it.starts_with("trim."));
+            let policies = [
+                "greedy",
+                "greedy",
+                "greedy",
+                "fifo",
+                "cost_benefit",
+                "d_choices",
+                "random",
+                "random",
+            ];
+            set.push(format!("gc.policy={}", one_of(&policies)));
+            set.push(format!(
+                "trim.mode={}",
+                one_of(&["instant", "instant", "instant", "ignored"])
+            ));
+            with_blocks_left_out(set, one_of(&["100", "90", "80"]).parse().unwrap_or(100));
+        })
+    }
+
     /// The same drive with another way to collect: half of them do so while idle, and half let writes stall for it. Its dies
     /// have a hundred blocks or more, as those of real drives do, and half of the SLC caches are left out, which hide all of it.
     pub(super) fn collecting(&self) -> Drawn {
@@ -218,6 +282,31 @@ fn with_small_blocks(set: &mut Vec<String>) {
     }
     set.retain(|it| !KEYS.iter().any(|key| it.starts_with(key)));
     set.extend(KEYS.iter().zip([pages, blocks]).map(|(key, value)| format!("{key}{value}")));
+}
+
+/// Half or a quarter of the blocks, and of what the user has, until that is no more than so many bytes.
+fn with_fewer_blocks(set: &mut [String], bytes: u64) {
+    const KEYS: [&str; 2] = ["capacity.sectors=", "nand.blocks_per_plane="];
+    let half = |it: &mut String, key: &str| {
+        let value = it[key.len()..].parse::<u64>().unwrap_or(0);
+        *it = format!("{key}{}", value / 2);
+    };
+    let sectors = |set: &[String]| {
+        set.iter().find_map(|it| it.strip_prefix(KEYS[0])?.parse::<u64>().ok()).unwrap_or(0)
+    };
+    while sectors(set) * 512 > bytes {
+        for key in KEYS {
+            set.iter_mut().filter(|it| it.starts_with(key)).for_each(|it| half(it, key));
+        }
+    }
+}
+
+/// So many percent of the blocks.
+fn with_blocks_left_out(set: &mut [String], percent: u64) {
+    for it in set.iter_mut().filter(|it| it.starts_with("nand.blocks_per_plane=")) {
+        let blocks: u64 = it["nand.blocks_per_plane=".len()..].parse().unwrap_or(0);
+        *it = format!("nand.blocks_per_plane={}", blocks * percent / 100);
+    }
 }
 
 /// What is stored at least of a drive's data, percent, if it compresses: every other one that has no SLC cache, which no

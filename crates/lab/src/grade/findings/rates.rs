@@ -3,6 +3,8 @@
 use fourcorners_drive::Ssd;
 use fourcorners_drive::config::{LinkSection, SsdConfig, WhenSlcFull};
 
+use crate::diagnose::greedy_amplification;
+
 /// Microseconds that the array takes for a page: what was written in order lies in the SLC buffer, if there is one.
 pub(super) fn array_us(ssd: &SsdConfig) -> f64 {
     ssd.slc_buffer.as_ref().map_or(ssd.nand.read_us, |slc| slc.read_us)
@@ -136,6 +138,12 @@ impl RandomWrites<'_> {
     }
 }
 
+/// Whether the flash limits writes at random before a drive collects, and not the link or the firmware.
+pub(super) fn limits_at_random(ssd: &SsdConfig) -> bool {
+    let writes = RandomWrites::of(ssd, ssd.capacity.sectors as f64 * 512.0, 1.0);
+    4096.0 / writes.written_mb_per_s >= 0.98 * writes.us(0.0)
+}
+
 /// Microseconds of 4 KiB written at random in half of the drive.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RandomUs {
@@ -154,7 +162,7 @@ impl RandomUs {
     pub(super) fn of(ssd: &SsdConfig, uneven: f64) -> RandomUs {
         let spare = 2.0 * Ssd::new(ssd).map_or(0.0, |made| made.effective_op());
         let writes = RandomWrites::of(ssd, ssd.capacity.sectors as f64 * 256.0, 1.0);
-        let moves = |spare: f64| uneven * (amplification(spare) - 1.0);
+        let moves = |spare: f64| uneven * (greedy_amplification(spare) - 1.0);
         let has_dynamic = ssd.slc_buffer.as_ref().is_some_and(|slc| slc.dynamic_mib.is_some());
         let [in_cache, behind] = before_and_behind_cache_mb_per_s(ssd);
         let main = flash_mb_per_s(ssd, ssd.nand.program_us);
@@ -182,19 +190,5 @@ pub(super) fn fall_at_collection(ssd: &SsdConfig, written: f64, uneven: f64) -> 
 pub(super) fn slower_when_used(ssd: &SsdConfig, uneven: f64) -> f64 {
     let writes = RandomWrites::of(ssd, ssd.capacity.sectors as f64 * 512.0, 0.5);
     let spare = Ssd::new(ssd).map_or(0.0, |made| made.effective_op());
-    writes.us(uneven * (amplification(spare) - 1.0)) / writes.us(0.0)
-}
-
-/// Write amplification of greedy collection by random writes with so much spare, a share of what is written to:
-/// 1/WA = x, and 1 - x = exp(-(1 + spare) x).
-fn amplification(spare: f64) -> f64 {
-    let (mut low, mut high) = (1e-6, 1.0);
-    for _ in 0..60 {
-        let x: f64 = (low + high) / 2.0;
-        match 1.0 - x > (-(1.0 + spare) * x).exp() {
-            true => low = x,
-            false => high = x,
-        }
-    }
-    1.0 / low
+    writes.us(uneven * (greedy_amplification(spare) - 1.0)) / writes.us(0.0)
 }

@@ -176,7 +176,9 @@ undetermined and the reason is given.
 | `slc-cache` | MiB that are written faster than the rest | the rate of writes in order drops, or pauses begin that there were none of before, and it is not back after a moment's rest; a drive that holds data is emptied by a TRIM of all of it first | two fifths of the drive |
 | `map-reach` | GiB that the map in the drive's memory reaches | random reads are slower in a span beyond that | all of the drive |
 | `compression` | whether less is stored of data that compresses (`compression`), and how many times less at most (`compression_ratio`) | writes in order of eleven compressibilities go at rates that rise with it, below the rate of the link | a ninth of the drive, 2.2 GB at least |
+| `mapping` | whether data may lie anywhere, or in blocks with a log of some (`mapping`: pages, log blocks), and then how many areas at least can be written in turn (`log_areas`) | 16 MiB are written again and again in one area and in up to 1024, apart from each other: the rate falls at a number of them, and reads are as fast in all | all of the drive, and 1.7 GB |
 | `spare` | percent of its space that a full drive can be written at random before it collects (`spare_percent`) | emptied by a TRIM of all of it, filled in order and then written at random, the rate falls; twice | 4.4 times the drive at most |
+| `amplification` | how many times as much a used drive writes as is written at random, without its map (`write_amplification`), and the microseconds that a move of 4 KiB costs (`move_cost_us`) | where the rate falls says what is spare, and theory what is moved with so much; the times have to grow alike to where collection begins, to the end, and in what is left once a fifth is trimmed | 4.6 times the drive at most |
 | `trim` | whether a TRIM works, does nothing or is not offered (`trim`), and whether reads wait for one (`trim_holds_up_reads`) | a used drive writes faster at random after a TRIM of half of it, and what was trimmed is read sooner than what was written; reads are sent right after TRIMs | 2.7 times the drive |
 | `collection` | whether it wins back space in pauses (`collection_idle`), and whether writes stall for it (`collection_pacing`: paced, stalls) | a used drive writes faster at random after a pause, and one that was only filled does not; the longest waits of writes, in programs | 3.5 times the drive at most |
 
@@ -204,6 +206,8 @@ it: a drive that takes data first and reads later shows none. Units of more than
 drive that takes no less. That programs make way is seen only of a drive whose flushes wait for the flash: with capacitors against
 power cuts they do not. That they do not is said only if reads wait for more than 250 us, since making way may take almost as long;
 where the data of a row is longer on its way to a die than its program, reads wait for that, and it is said in error.
+A map by pages is said of a drive that writes at one rate in any number of areas, as one does whose buffer holds 16 MiB, or that has log
+blocks for more areas than were written. Areas that lie in two blocks take two, so that their number is a bound.
 Compression is seen only where the flash limits data that does not compress, and its ratio is a bound where the link limits
 data that does; data that repeats one byte is judged apart. A TRIM is said to do nothing only if the drive was faster when it was just
 filled: otherwise there is nothing to win back. Reads of what was trimmed have to agree: of a drive that forgets it and is no faster,
@@ -213,7 +217,9 @@ free, and with the blocks that an SLC cache has of its own; it is seen only if c
 drive that a TRIM empties: reads of nothing have to be sooner than those of the flash. A drive whose TRIMs do nothing, free a part or
 act later than a minute is undetermined, and so is one that shows another figure the second time. Data that lies in free blocks with one
 bit a cell takes more of it, and how much does depends on what was written before: drives where that and a block of each die are more
-than half a point and a twentieth of it are not graded. That a drive collects in pauses is seen only if
+than half a point and a twentieth of it are not graded. Write amplification is that of data, without what the map writes, of a drive that collects the blocks with the least valid
+data, and is said only if the flash limits before collection begins, not where more than half is spare, and not of one that is faster after a pause. One that
+chooses among two blocks moves more, and of few blocks is sometimes taken for the other. That a drive collects in pauses is seen only if
 collection makes it slower and what it wins shows in a thirty-second of the drive, and that it does not is said only of a drive that has
 something to win. A cache that is emptied in pauses hides both: of a drive that is faster after a pause also when it was just filled,
 nothing is said. After how long it begins is not said. Paced are writes that wait for 13 programs at most; a flush has to wait for the
@@ -231,7 +237,9 @@ where the times cannot tell, even if it is right. Where the closed form is known
 among those that can be told; what is said of it counts if it is wrong. Rows of `used` are of every fourth drive, filled and written at
 random by once to twice its size before. `collection` is run on each drive with another way to collect: half do so in pauses, half stall,
 and half of the caches are left out; `map-unit` on each with a map of units of 4, 8 or 16 KiB; `suspension` on each
-with programs that make way after 20, 60 or 150 us in every other, and flushes that note something behind them. The noise `lab` makes times vary by 1 % and
+with programs that make way after 20, 60 or 150 us in every other, and flushes that note something behind them; `mapping` on each with
+1 to 60 log blocks in every other, and `amplification` on each with another way to choose blocks, three in eight of them greedy, and with less
+spare: of it the truth is what the drive's counters say. The noise `lab` makes times vary by 1 % and
 2 us, `host` by 3 % and 48 us, with a clock of 1 us and one answer in a thousand 1 to 10 ms late.
 
 ";
@@ -240,7 +248,7 @@ const CATALOGUE: &str = "\
 ## Drives of the catalogue
 
 Without noise; large ones are scaled down, with the same dies, link and controller. Bold is wrong. In brackets is what could be told
-and was not. `spare`, `trim` and `collection` are not run, which write a drive at random for longer than all others together.
+and was not. `spare`, `amplification`, `trim` and `collection` are not run, which write a drive at random for longer than all others together.
 
 ";
 

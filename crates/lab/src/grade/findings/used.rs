@@ -1,21 +1,23 @@
-//! The states in which drawn drives are diagnosed: new, used, with collection drawn, with the map's unit drawn, and with suspension drawn.
+//! The states in which drawn drives are diagnosed: new, used, with collection drawn, with the map's unit drawn,
+//! with suspension drawn, and with the class of the map drawn.
 //!
 //! Drives that were used before somebody wants to know what is inside are the usual case. What a detector finds must not
 //! depend on it, where it empties the drive first. The detectors that do are run once more, on the same drive after it was
 //! filled and written at random by once to twice its size.
 //!
-//! When a drive collects, what it maps by and whether its programs make way are drawn apart (`population.rs`): of drives that
-//! stall, or that write 16 KiB for 4, what other detectors find is another matter.
+//! When a drive collects, what it maps by and how, and whether its programs make way are drawn apart (`population.rs`): of drives
+//! that stall, that write 16 KiB for 4, or that merge blocks, what other detectors find is another matter.
 
 use fourcorners_drive::{Nanos, Target};
 use fourcorners_record::{Data, Job, Pattern, Until};
-use fourcorners_run::{Observer, run};
+use fourcorners_run::run;
 
 use crate::any_target::AnyTarget;
 use crate::diagnose::{Detector, Evidence, Options, diagnose};
 use crate::disturbed::Random;
 use crate::drive::{Drive, OnTarget};
 
+use super::unwatched::Unwatched;
 use super::{Drawn, Graded};
 
 /// What is looked for on used drives and graded.
@@ -38,11 +40,22 @@ pub enum State {
     Unit,
     /// New, and whether its programs make way for reads is drawn, too.
     Suspends,
+    /// New, and whether it maps by pages or by blocks with a log is drawn, too.
+    Maps,
+    /// New, and which blocks it collects is drawn, too.
+    Amplifies,
 }
 
 impl State {
-    pub(super) const ALL: [State; 5] =
-        [State::New, State::Used, State::Collects, State::Unit, State::Suspends];
+    pub(super) const ALL: [State; 7] = [
+        State::New,
+        State::Used,
+        State::Collects,
+        State::Unit,
+        State::Suspends,
+        State::Maps,
+        State::Amplifies,
+    ];
 
     /// What is looked for in it alone.
     fn alone(self) -> Option<Detector> {
@@ -51,6 +64,8 @@ impl State {
             State::Collects => Some(Detector::Collection),
             State::Unit => Some(Detector::MapUnit),
             State::Suspends => Some(Detector::Suspension),
+            State::Maps => Some(Detector::Mapping),
+            State::Amplifies => Some(Detector::Amplification),
         }
     }
 }
@@ -67,7 +82,7 @@ pub(super) fn name(key: &str, state: State) -> Option<String> {
     match state {
         State::New => (!has_its_own).then(|| key.into()),
         State::Used => LOOKED_FOR.into_iter().any(is_of).then(|| of_used(key)),
-        State::Collects | State::Unit | State::Suspends => {
+        State::Collects | State::Unit | State::Suspends | State::Maps | State::Amplifies => {
             state.alone().is_some_and(is_of).then(|| key.into())
         }
     }
@@ -104,6 +119,8 @@ pub(super) fn evidence(
         State::Collects => drawn.collecting(),
         State::Unit => drawn.with_another_unit(),
         State::Suspends => drawn.suspending(),
+        State::Maps => drawn.mapped(),
+        State::Amplifies => drawn.amplifying(),
     };
     let mut drive = Drive::from_profile(&drawn.profile);
     if state == State::Used {
@@ -154,14 +171,5 @@ impl OnTarget for Use {
             // A model has nothing in flight, and cannot fail what was not asked.
             let _ = target.reap(end);
         }
-    }
-}
-
-/// Nobody stops it.
-struct Unwatched;
-
-impl Observer for Unwatched {
-    fn go_on(&mut self, _part_done: f64) -> bool {
-        true
     }
 }

@@ -4,7 +4,8 @@ use fourcorners_drive::config::{Pacing, SsdConfig};
 
 use crate::diagnose::{COLLECTION_GAIN, LEAST_COLLECTION_LOST};
 
-use super::{KNOWN_TO, Told, Truth, rates};
+use super::super::rates;
+use super::told::{KNOWN_TO, Told, Truth};
 
 /// A trial of a detector is a thirty-second of the drive at most: stalls of a block each are alike in it if it has so many.
 const LEAST_STALLS: u32 = 20;

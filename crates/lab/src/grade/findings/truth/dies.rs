@@ -3,7 +3,7 @@
 use fourcorners_drive::config::SsdConfig;
 
 use super::super::rates;
-use super::{Told, Truth};
+use super::told::{Told, Truth};
 use crate::diagnose::LONGEST_STRIPE_BYTES;
 
 /// A wait is seen that is so large a share of a read, and none that is smaller than this.

@@ -4,7 +4,8 @@ use fourcorners_drive::config::{
     CellKind, NandCellsSection, SsdConfig, VariationMode, VariationSection,
 };
 
-use super::{Told, Truth, map_reach_bytes};
+use super::map_reach_bytes;
+use super::told::{Told, Truth};
 use crate::diagnose::region_bytes;
 
 /// Kinds whose times differ by less count as one: no clock of a drive is finer. Kinds are told apart for certain if their times
