@@ -25,6 +25,8 @@ use super::like::overlay;
 #[derive(Clone, PartialEq, Eq, Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
+    /// The year in which it was first sold.
+    pub year: Option<u16>,
     /// Names of the model besides the file's own: `"RealSSD C300"`.
     #[serde(default)]
     pub names: Vec<String>,

@@ -261,6 +261,8 @@ mod tests {
                 assert_eq!(&profile.name, name);
                 assert!(!profile.values.is_empty());
             }
+            let year = family.published.year;
+            assert!(year.is_some_and(|year| (2000..2100).contains(&year)), "{}", family.name);
             let usual = family.published.usual;
             assert!(usual.is_none_or(|usual| family.drives.contains(&usual)), "{}", family.name);
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fourcorners_drive::config::{HddConfig, PortTrim, SsdConfig};
+use fourcorners_drive::config::{HddConfig, LinkSection, PortTrim, SsdConfig};
 use fourcorners_drive::{Geometry, SECTOR_BYTES};
 use sha2::{Digest, Sha256};
 use toml::Value;
@@ -74,6 +74,18 @@ impl Profile {
         match &self.model {
             Model::Ssd(ssd) => ssd.capacity.sectors * 512,
             Model::Hdd(hdd) => hdd.capacity.sectors * 512,
+        }
+    }
+
+    /// The link to it, in a few words: `SATA 6 Gb/s`, `PCIe 4 x4`.
+    pub fn interface(&self) -> String {
+        let sata = |gbps: f64| format!("SATA {gbps} Gb/s");
+        match &self.model {
+            Model::Ssd(ssd) => match &ssd.link {
+                LinkSection::Sata(link) => sata(link.gbps),
+                LinkSection::Pcie(link) => format!("PCIe {} x{}", link.generation, link.lanes),
+            },
+            Model::Hdd(hdd) => sata(hdd.link.gbps),
         }
     }
 

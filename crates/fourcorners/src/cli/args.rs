@@ -388,9 +388,17 @@ pub(super) struct DrivesArgs {
     #[arg(long, requires = "name", conflicts_with_all = ["json", "hosts"])]
     pub(super) toml: bool,
 
-    /// List the drives whose name or title has all of these words
+    /// List the drives of which name, title, other names, kind, interface (SATA, PCIe 4) and year have all of these words
     #[arg(long, value_name = "WORDS", num_args = 1.., conflicts_with_all = ["name", "hosts"])]
     pub(super) search: Vec<String>,
+
+    /// List the drives of this kind
+    #[arg(long, value_name = "KIND", value_parser = ["ssd", "hdd"], conflicts_with_all = ["name", "hosts"])]
+    pub(super) kind: Option<String>,
+
+    /// List the drives that were first sold in this year, or in these: 2011, 2008-2012
+    #[arg(long, value_name = "YEARS", conflicts_with_all = ["name", "hosts"])]
+    pub(super) year: Option<String>,
 
     /// List the hosts for `review --host`, or print the one named, instead of drives
     #[arg(long)]

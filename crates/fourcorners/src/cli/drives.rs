@@ -25,7 +25,7 @@ pub(super) fn run(args: &DrivesArgs) -> Result<End, Failure> {
         (Some(name), false) if args.toml => find(name)?.to_toml().trim_end().into(),
         (Some(name), false) => one(&Printed::drive(&find(name)?), args.json)?,
         (Some(name), true) => one(&Printed::host(&find_host(name)?), args.json)?,
-        (None, false) => all(&args.search, args.json)?,
+        (None, false) => all(args)?,
         (None, true) => all_hosts(args.json)?,
     };
     writeln!(stdout().lock(), "{text}")?;
@@ -50,26 +50,85 @@ fn find_host(name: &str) -> Result<HostController, Failure> {
     catalogue::host(name).map_err(|error| Failure::Usage(error.to_string()))
 }
 
-fn all(search: &[String], json: bool) -> Result<String, Failure> {
-    let names = catalogue::names();
-    let profiles: Vec<Profile> = names.iter().map(|name| find(name)).collect::<Result<_, _>>()?;
-    let words: Vec<String> =
-        search.iter().flat_map(|text| text.split_whitespace()).map(str::to_lowercase).collect();
-    let has_all = |profile: &&Profile| {
-        let text = format!("{} {} {}", profile.name, profile.title, profile.model.kind());
-        words.iter().all(|word| text.to_lowercase().contains(word))
+/// A drive as it is listed.
+struct Listed {
+    profile: Profile,
+    interface: String,
+    year: Option<u16>,
+    /// What is searched, in small letters.
+    text: String,
+    /// Published figures of its model, and how far off they are in the middle.
+    figures: usize,
+    median: Option<f64>,
+}
+
+impl Listed {
+    fn of(name: &str, fidelity: &Fidelity) -> Result<Listed, Failure> {
+        let profile = find(name)?;
+        let family = fidelity.families.iter().find(|it| it.drives.iter().any(|it| it == name));
+        let year = family.and_then(|family| family.published.year);
+        let names = family.map_or(String::new(), |family| family.published.names.join(" "));
+        let interface = profile.interface();
+        let (kind, said) = (profile.model.kind(), year.map(|it| it.to_string()));
+        let words = [name, &profile.title, &names, kind, &interface, &said.unwrap_or_default()];
+        let text = words.join(" ").to_lowercase();
+        let (figures, median) = fidelity.of(name);
+        Ok(Listed { profile, interface, year, text, figures, median })
+    }
+}
+
+/// Whether a text in small letters has a word: anywhere in it, or a number as one, alone or before GB.
+fn has(text: &str, word: &str) -> bool {
+    if !word.bytes().all(|it| it.is_ascii_digit()) {
+        return text.contains(word);
+    }
+    text.split(|c: char| !c.is_alphanumeric())
+        .any(|part| part.strip_prefix(word).is_some_and(|rest| ["", "gb"].contains(&rest)))
+}
+
+/// The first and the last of the years that are asked for.
+fn years(text: &str) -> Result<[u16; 2], Failure> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    match (first.trim().parse(), last.trim().parse()) {
+        (Ok(first), Ok(last)) if first <= last => Ok([first, last]),
+        _ => {
+            Err(Failure::Usage(format!("--year {text} must be a year, or two of them: 2008-2012")))
+        }
+    }
+}
+
+fn all(args: &DrivesArgs) -> Result<String, Failure> {
+    let words = args.search.iter().flat_map(|text| text.split_whitespace());
+    let words: Vec<String> = words.map(str::to_lowercase).collect();
+    let years = args.year.as_deref().map(years).transpose()?;
+    let fidelity = Fidelity::built_in();
+    let listed: Vec<Listed> = catalogue::names()
+        .iter()
+        .map(|name| Listed::of(name, &fidelity))
+        .collect::<Result<_, Failure>>()?;
+    let is_asked_for = |it: &&Listed| {
+        let in_years =
+            years.is_none_or(|[first, last]| it.year.is_some_and(|it| first <= it && it <= last));
+        words.iter().all(|word| has(&it.text, word))
+            && args.kind.as_deref().is_none_or(|kind| kind == it.profile.model.kind())
+            && in_years
     };
-    let profiles: Vec<&Profile> = profiles.iter().filter(has_all).collect();
-    if profiles.is_empty() {
-        let words = words.join(" ");
-        let why = format!("--search {words}: no drive has all of that in its name or title");
+    let listed: Vec<&Listed> = listed.iter().filter(is_asked_for).collect();
+    if listed.is_empty() {
+        let asked = [
+            (!words.is_empty()).then(|| format!("--search {}", words.join(" "))),
+            args.kind.as_ref().map(|kind| format!("--kind {kind}")),
+            args.year.as_ref().map(|year| format!("--year {year}")),
+        ];
+        let asked: Vec<String> = asked.into_iter().flatten().collect();
+        let why = format!("{}: no drive of the catalogue has all of that", asked.join(" "));
         return Err(Failure::Usage(why));
     }
-    let fidelity = Fidelity::built_in();
-    if json {
-        let drives = profiles.iter().map(|profile| {
-            let (figures, median) = fidelity.of(&profile.name);
+    if args.json {
+        let drives = listed.iter().map(|it| {
+            let Listed { profile, interface, year, figures, median, .. } = it;
             json!({"name": profile.name, "title": profile.title, "kind": profile.model.kind(),
+                   "interface": interface, "year": year,
                    "capacity_bytes": profile.capacity_bytes(), "fitted": profile.fitted(),
                    "published_figures": figures, "median_error": median})
         });
@@ -77,20 +136,21 @@ fn all(search: &[String], json: bool) -> Result<String, Failure> {
             json!({"schema": "fourcorners.drives/1", "drives": drives.collect::<Vec<_>>()});
         return Ok(serde_json::to_string_pretty(&document)?);
     }
-    let longest = profiles.iter().map(|profile| profile.name.len()).max().unwrap_or(0);
-    let mut text = format!("{:<longest$}  kind  capacity  figures  median error\n", "name");
-    for profile in profiles {
-        let (figures, median) = fidelity.of(&profile.name);
+    let longest = listed.iter().map(|it| it.profile.name.len()).max().unwrap_or(0);
+    let mut text =
+        format!("{:<longest$}  kind  capacity  interface    year  figures  error\n", "name");
+    for Listed { profile, interface, year, figures, median, .. } in listed {
         let median = median.map_or("-".into(), |error| format!("{:.0} %", error * 100.0));
         text += &format!(
-            "{:<longest$}  {:<4}{:>7.0} GB{figures:>9}{median:>14}\n",
+            "{:<longest$}  {:<4}{:>7.0} GB  {interface:<11}{:>6}{figures:>9}{median:>7}\n",
             profile.name,
             profile.model.kind(),
-            profile.capacity_bytes() as f64 / 1e9
+            profile.capacity_bytes() as f64 / 1e9,
+            year.map_or("-".into(), |year| year.to_string())
         );
     }
     let hint = "figures: published figures of the model (all its capacities) that its virtual drives were run \
-                for, and how far they are off (docs/FIDELITY.md). `fourcorners drives NAME` prints a drive with \
+                for; error: how far they are off in the middle (docs/FIDELITY.md). `fourcorners drives NAME` prints a drive with \
                 the source of every value, `fourcorners drives new` makes one from a data sheet.";
     Ok(format!("{text}\n{}", paragraph(hint)))
 }

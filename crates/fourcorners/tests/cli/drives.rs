@@ -75,7 +75,42 @@ fn the_list_is_a_line_for_each_drive_and_can_be_searched() {
     assert!(m4["published_figures"].as_u64().is_some_and(|count| count > 10), "{m4}");
     assert!(m4["median_error"].as_f64().is_some_and(|error| (0.0..0.5).contains(&error)), "{m4}");
     let dir = folder();
-    assert!(refused(dir.path(), &["drives", "--search", "acme"]).contains("no drive has"));
+    assert!(
+        refused(dir.path(), &["drives", "--search", "acme"]).contains("--search acme: no drive")
+    );
+    assert_eq!([&m4["interface"], &m4["year"]], [&Value::from("SATA 6 Gb/s"), &Value::from(2011)]);
+}
+
+#[test]
+fn the_list_can_be_limited_by_kind_interface_and_year() {
+    let names = |args: &[&str]| -> Vec<String> {
+        let text = printed(&[&["drives", "--json"], args].concat());
+        let list: Value = serde_json::from_str(&text).expect("JSON");
+        let drives = list["drives"].as_array().expect("a list").iter();
+        drives.map(|drive| drive["name"].as_str().expect("a name").to_string()).collect()
+    };
+    let (all, disks, ssds) = (names(&[]), names(&["--kind", "hdd"]), names(&["--kind", "ssd"]));
+    assert!(disks.contains(&HDD.to_string()) && !disks.contains(&M4.to_string()), "{disks:?}");
+    assert_eq!(disks.len() + ssds.len(), all.len());
+    let fourth = names(&["--search", "PCIe 4"]);
+    assert!(fourth.iter().any(|it| it == "samsung-980-pro-1000gb") && fourth.len() < 15);
+    let other = |it: &String| it == M4 || it.starts_with("samsung-970");
+    assert!(!fourth.iter().any(other), "{fourth:?}: a number is not a part of another");
+    // By another name of the model, and its year.
+    assert!(names(&["--search", "c400", "--year", "2011"]).contains(&M4.to_string()));
+    let old = names(&["--year", "2008-2009"]);
+    assert!(old.iter().any(|it| it.starts_with("intel-x25-m")) && !old.contains(&M4.to_string()));
+    let dir = folder();
+    for (slip, named) in [
+        (&["--year", "soon"][..], "2008-2012"),
+        (&["--year", "2012-2008"], "2008-2012"),
+        (&["--year", "1999", "--kind", "ssd"], "--kind ssd --year 1999: no drive"),
+        (&["--kind", "tape"], "ssd, hdd"),
+        (&["--kind", "ssd", M4], "cannot be used with"),
+    ] {
+        let line = refused(dir.path(), &[&["drives"], slip].concat());
+        assert!(line.contains(named), "{slip:?}: {line}");
+    }
 }
 
 #[test]
