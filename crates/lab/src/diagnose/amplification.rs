@@ -145,6 +145,9 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
         Err(why) => return all(why),
     };
     let [to_steady, paused, trimmed] = rest else { return all("nothing was measured".into()) };
+    if paused.samples.is_empty() {
+        return all("nothing was measured after a pause".into());
+    }
     let [Some(steady), Some(trimmed)] = [to_steady, trimmed].map(|it| steady(&it.samples)) else {
         return all("writes at random come to no steady rate".into());
     };

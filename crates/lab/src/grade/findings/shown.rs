@@ -227,6 +227,8 @@ flash, or what a program takes is not known.
 
 What it says of a file in memory, of zram, of a loop device and of a served drive behind the kernel: docs/REAL-DRIVES.md.
 
+The same grades of 2,000 drives, made by hand: docs/DIAGNOSE-2000.md.
+
 ## Drives that are drawn
 
 SSDs of 0.7 to 7 GiB with 2 to 16 dies, 1 to 8 channels, 1 to 4 planes, pages of 4 to 16 KiB, buffers of 128 KiB to 4 MiB; half have
