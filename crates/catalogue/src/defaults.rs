@@ -26,7 +26,7 @@ pub(super) fn complete(drive: &mut Table) {
     for (section, content) in defaults.into_iter().filter(|it| has_link || it.0 != "link") {
         let Value::Table(content) = content else { continue };
         let there = drive.entry(&section).or_insert_with(|| Value::Table(Table::new()));
-        // What is no section is refused where all are read.
+        // A value in place of a section is refused later, where all sections are read.
         let Value::Table(there) = there else { continue };
         for (key, entry) in content {
             let Value::Table(mut entry) = entry else { continue };
@@ -45,7 +45,7 @@ pub(super) fn complete(drive: &mut Table) {
     }
 }
 
-/// Which file has what this drive may leave out; none of what is no drive, and of a link that nobody names.
+/// The file with what this drive may leave out, by its kind and link; none if its kind is unknown.
 fn file_for(drive: &Table) -> Option<&'static str> {
     let has = |key: &str| drive.get("link")?.as_table()?.get(key).map(|_| ());
     match drive.get("kind")?.as_str()? {

@@ -388,7 +388,7 @@ pub(super) struct DrivesArgs {
     #[arg(long, requires = "name", conflicts_with_all = ["json", "hosts"])]
     pub(super) toml: bool,
 
-    /// List the drives of which name, title, other names, kind, interface (SATA, PCIe 4) and year have all of these words
+    /// List the drives that have all of these words in their name, title, other names, kind, interface (SATA, PCIe 4) or year
     #[arg(long, value_name = "WORDS", num_args = 1.., conflicts_with_all = ["name", "hosts"])]
     pub(super) search: Vec<String>,
 

@@ -18,9 +18,8 @@ use super::statistics::{mean, median};
 
 const AMPLIFICATION: &str = "write_amplification";
 const MOVE: &str = "move_cost_us";
-/// Pieces that are written behind the fall until the rate is steady, and once a part is trimmed.
+/// Pieces that are written until the rate is steady: behind the fall, and again once a part is trimmed.
 const TO_STEADY: u64 = 480;
-const TO_STEADY_AGAIN: u64 = 480;
 /// The last of them count.
 const STEADY: usize = 120;
 /// A pause, and pieces that are written behind it.
@@ -28,7 +27,7 @@ const PAUSE: Nanos = Nanos(60_000_000_000);
 const PAUSED: u64 = 8;
 /// The share of the drive that is left when the rest is trimmed.
 const LEFT: f64 = 0.8;
-/// Blocks are first collected within so many pieces behind the fall, of which so many in a row take longest.
+/// The first collections are looked for within this many pieces behind the fall, and last for this many in a row.
 const BEGINS: usize = 40;
 const PEAK: usize = 5;
 /// Behind the fall a write takes longer by this share of what it took before at least.
@@ -57,7 +56,7 @@ pub(super) fn bytes(geometry: Geometry) -> u64 {
 
 /// Bytes of them that are written at random.
 pub(super) fn bytes_at_random(geometry: Geometry) -> u64 {
-    part(geometry, PIECES) * (spare::MOST + TO_STEADY + PAUSED + TO_STEADY_AGAIN)
+    part(geometry, PIECES) * (spare::MOST + 2 * TO_STEADY + PAUSED)
 }
 
 pub(super) fn measure<T: Target>(
@@ -75,25 +74,21 @@ pub(super) fn measure<T: Target>(
     }
     let all = bytes_of_a_fill(geometry);
     let left = (geometry.bytes() as f64 * LEFT) as u64 / UNIT * UNIT;
-    for (what, span, pieces) in [
-        ("anywhere behind the fall", all, TO_STEADY),
-        ("anywhere after a pause", all, PAUSED),
-        ("in what is left when the rest is trimmed", left, TO_STEADY_AGAIN),
-    ] {
-        if pieces == PAUSED {
-            probe.flush()?;
-            probe.idle(PAUSE)?;
-        }
-        if span < all {
-            probe.trim_all(span, geometry.bytes() - span)?;
-        }
+    let mut write = |probe: &mut Probe<'_, T>, what: &str, span: u64, pieces: u64| {
         let times = probe.write_at_random(span, pieces * piece, piece)?;
         let samples = times.iter().zip(1..).map(|(us, number)| [(number * piece) as f64, *us]);
         series.push(Series {
             what: format!("bytes written at random {what}; microseconds of the last of them"),
             samples: samples.collect(),
         });
-    }
+        Ok(())
+    };
+    write(probe, "anywhere behind the fall", all, TO_STEADY)?;
+    probe.flush()?;
+    probe.idle(PAUSE)?;
+    write(probe, "anywhere after a pause", all, PAUSED)?;
+    probe.trim_all(left, geometry.bytes() - left)?;
+    write(probe, "in what is left when the rest is trimmed", left, TO_STEADY)?;
     Ok(series)
 }
 
@@ -227,7 +222,7 @@ mod tests {
 
     const SPARE: f64 = 0.12;
 
-    /// Times of a drive that moves so many units a write when it begins, in the end and trimmed.
+    /// Times of a drive, by the units it moves for each write: when collection begins, in the end, and trimmed.
     fn times(moves: [f64; 3]) -> Times {
         let [first, steady, trimmed] = moves.map(|moves| 100.0 + 30.0 * moves);
         Times { before: 100.0, first, steady, paused: steady, trimmed }

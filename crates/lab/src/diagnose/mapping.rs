@@ -33,7 +33,7 @@ const BEFORE: u64 = 1;
 const COUNTED: u64 = 2;
 /// Each number of areas is tried so often.
 const TRIALS: usize = 2;
-/// The number at which the rate falls is looked for to this share, by so many halvings of what lies between two powers of two at most.
+/// The search for the number at which the rate falls ends when it is known to this share, or after this many halvings.
 const CLOSE: f64 = 0.03;
 const HALVINGS: u64 = 6;
 /// Reads in one area, and in as many as there are, once the drive has come to rest.
@@ -43,13 +43,12 @@ const BEHIND: u64 = 1 << 20;
 const REST: Nanos = Nanos(5_000_000_000);
 /// Writes take equally long in any number of areas if the longest take less than this factor of the shortest.
 const ALIKE: f64 = 1.5;
-/// Of the largest numbers of areas so many have to take longer than one area, by this factor at least.
+/// Writes are slower in many areas if this many of the largest numbers of areas take longer than one area by this factor.
 const MANY: usize = 3;
 const LONGER_IN_MANY: f64 = 3.0;
 /// The rate falls at a number of areas if all larger ones take longer than all smaller ones by this factor.
 const FALLS: f64 = 2.0;
-/// Reads in many areas take no longer than those in one if it is by less than this share. Late answers count as so many times the middle
-/// one.
+/// Reads in many areas may take longer than those in one by this share. A late read counts as this many times the middle one.
 const SAME_READS: f64 = 0.05;
 const LATE: f64 = 3.0;
 
@@ -122,7 +121,7 @@ fn place(geometry: Geometry, areas: u64, write: u64) -> u64 {
     write % areas * apart + write / areas * WRITE
 }
 
-/// Microseconds of a write in the mean, of so many bytes again and again in so many areas.
+/// The mean time of a write, microseconds, when `bytes` are written again and again in this many areas.
 fn in_areas<T: Target>(probe: &mut Probe<'_, T>, bytes: u64, areas: u64) -> Result<f64, Stopped> {
     let geometry = probe.geometry();
     // As many in each area.
@@ -239,7 +238,7 @@ mod tests {
 
     use super::*;
 
-    /// Trials of numbers of areas: so many microseconds in each.
+    /// Two trials of each number of areas, whose writes take as long as `us` says.
     fn measured(us: impl Fn(f64) -> f64, reads: [f64; 2]) -> Vec<Series> {
         let of = |samples| Series { what: String::new(), samples };
         let counts = (0..11).map(|power| f64::from(1 << power)).chain([11.0, 12.0, 14.0]);

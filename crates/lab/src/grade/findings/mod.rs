@@ -6,8 +6,8 @@ mod population;
 mod rates;
 mod shown;
 mod truth;
-mod unwatched;
 mod used;
+mod writes;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;

@@ -284,7 +284,7 @@ fn with_small_blocks(set: &mut Vec<String>) {
     set.extend(KEYS.iter().zip([pages, blocks]).map(|(key, value)| format!("{key}{value}")));
 }
 
-/// Half or a quarter of the blocks, and of what the user has, until that is no more than so many bytes.
+/// Halves the blocks and the user's space until that space is no more than this many bytes.
 fn with_fewer_blocks(set: &mut [String], bytes: u64) {
     const KEYS: [&str; 2] = ["capacity.sectors=", "nand.blocks_per_plane="];
     let half = |it: &mut String, key: &str| {
@@ -301,7 +301,7 @@ fn with_fewer_blocks(set: &mut [String], bytes: u64) {
     }
 }
 
-/// So many percent of the blocks.
+/// Leaves this percentage of the blocks.
 fn with_blocks_left_out(set: &mut [String], percent: u64) {
     for it in set.iter_mut().filter(|it| it.starts_with("nand.blocks_per_plane=")) {
         let blocks: u64 = it["nand.blocks_per_plane=".len()..].parse().unwrap_or(0);

@@ -9,15 +9,14 @@
 //! that stall, that write 16 KiB for 4, or that merge blocks, what other detectors find is another matter.
 
 use fourcorners_drive::{Nanos, Target};
-use fourcorners_record::{Data, Job, Pattern, Until};
-use fourcorners_run::run;
+use fourcorners_record::Pattern;
 
 use crate::any_target::AnyTarget;
 use crate::diagnose::{Detector, Evidence, Options, diagnose};
 use crate::disturbed::Random;
 use crate::drive::{Drive, OnTarget};
 
-use super::unwatched::Unwatched;
+use super::writes::write;
 use super::{Drawn, Graded};
 
 /// What is looked for on used drives and graded.
@@ -143,29 +142,8 @@ impl OnTarget for Use {
         let target = &mut target;
         let all = target.geometry().bytes() / (128 << 10) * (128 << 10);
         let percent = 100 + Random(self.seed).next() % 101;
-        let fill = Job {
-            pattern: Pattern::Sequential,
-            read_percent: 0,
-            block_bytes: 128 << 10,
-            queue_depth: target.geometry().queue_depth.min(8),
-            span_start_bytes: 0,
-            span_bytes: all,
-            data: Data::Incompressible,
-            until: Until::Bytes(all),
-            seed: self.seed,
-            fua: false,
-            flush: false,
-            jobs: 1,
-        };
-        let at_random = Job {
-            pattern: Pattern::Random,
-            block_bytes: 4096,
-            until: Until::Bytes(all / 100 * percent),
-            ..fill.clone()
-        };
-        for job in [fill, at_random] {
-            run(target, &job, &mut Unwatched);
-        }
+        write(target, Pattern::Sequential, all, all, self.seed);
+        write(target, Pattern::Random, all, all / 100 * percent, self.seed);
         let end = target.now() + REST;
         while target.now() < end {
             // A model has nothing in flight, and cannot fail what was not asked.

@@ -3,13 +3,12 @@
 use fourcorners_catalogue::{Model, Profile};
 use fourcorners_drive::config::{SsdConfig, VictimPolicy};
 use fourcorners_drive::{Io, Lba, Nanos, Ssd, Tag, Target};
-use fourcorners_record::{Data, Job, Pattern, Until};
-use fourcorners_run::run;
+use fourcorners_record::Pattern;
 
 use crate::diagnose::MOST_SPARE_OF_AMPLIFICATION;
 
 use super::super::rates;
-use super::super::unwatched::Unwatched;
+use super::super::writes::write;
 use super::told::{Told, Truth};
 
 /// The share of the drive that is left when the rest is trimmed.
@@ -23,7 +22,7 @@ pub(crate) struct Counted {
     move_us: f64,
 }
 
-/// Uses a drive of this kind; none of which times cannot tell, whatever it does.
+/// Uses a drive of this kind and reads its counters; `None` if its times cannot tell, so that nothing may be said.
 pub(crate) fn count(profile: &Profile) -> Option<Counted> {
     let Model::Ssd(ssd) = &profile.model else { return None };
     if told(ssd) == Told::No {
@@ -32,13 +31,14 @@ pub(crate) fn count(profile: &Profile) -> Option<Counted> {
     let mut drive = Ssd::new(ssd).ok()?;
     let all = drive.geometry().bytes() / (128 << 10) * (128 << 10);
     let left = (all as f64 * LEFT) as u64 / 4096 * 4096;
-    write(&mut drive, Pattern::Sequential, all, all);
-    write(&mut drive, Pattern::Random, all, all * 17 / 10);
+    write(&mut drive, Pattern::Sequential, all, all, 0);
+    let most = all * 17 / 10;
+    write(&mut drive, Pattern::Random, all, most, most ^ all);
     let used = steady(&mut drive, all);
     let rest = Io::trim(Lba(left / 512), ((all - left) / 512) as u32);
     drive.submit(Tag(0), rest);
     while !matches!(drive.reap(Nanos::MAX), Ok(Some(_)) | Err(_)) {}
-    write(&mut drive, Pattern::Random, left, all);
+    write(&mut drive, Pattern::Random, left, all, all ^ left);
     let trimmed = steady(&mut drive, left);
     let move_us = (used.us - trimmed.us) / (used.amplification - trimmed.amplification);
     Some(Counted { amplification: used.amplification, move_us })
@@ -65,31 +65,13 @@ struct Steady {
 fn steady(drive: &mut Ssd, span: u64) -> Steady {
     let (before, began) = (drive.counters(), drive.now());
     let bytes = span * 3 / 10;
-    write(drive, Pattern::Random, span, bytes);
+    write(drive, Pattern::Random, span, bytes, bytes ^ span);
     let after = drive.counters();
     let of =
         |value: fn(&fourcorners_drive::SsdCounters) -> u64| (value(&after) - value(&before)) as f64;
     let moves = of(|it| it.moved_units) / of(|it| it.host_units);
     let us = (drive.now() - began).as_micros() / (bytes / 4096) as f64;
     Steady { amplification: 1.0 + moves, us }
-}
-
-fn write(drive: &mut Ssd, pattern: Pattern, span: u64, bytes: u64) {
-    let job = Job {
-        pattern,
-        read_percent: 0,
-        block_bytes: if pattern == Pattern::Random { 4096 } else { 128 << 10 },
-        queue_depth: 8,
-        span_start_bytes: 0,
-        span_bytes: span,
-        data: Data::Incompressible,
-        until: Until::Bytes(bytes),
-        seed: bytes ^ span,
-        fua: false,
-        flush: false,
-        jobs: 1,
-    };
-    run(drive, &job, &mut Unwatched);
 }
 
 /// What `spare_percent` needs, a way to choose of which theory is known, and flash or firmware that limits before collection begins,
