@@ -9,6 +9,7 @@ pub(crate) fn config<T: DeserializeOwned>(text: &str) -> T {
     for key in ["name", "title", "kind", "sources"] {
         assert!(table.remove(key).is_some(), "{key}");
     }
+    table.remove("published"); // what is known of the drive and no value of its model
     let sections = table.iter_mut().filter_map(|(_, section)| section.as_table_mut());
     for (_, entry) in sections.flatten() {
         *entry = entry.get("value").cloned().expect("a value with its source");

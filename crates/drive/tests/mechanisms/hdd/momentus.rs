@@ -59,20 +59,3 @@ fn one_value_is_fitted() {
     let standing = &table["cache"]["reorder_segments"]["standing"];
     assert_eq!(standing.as_str(), Some("fitted"));
 }
-
-#[test]
-fn every_source_is_listed() {
-    let table: toml::Table =
-        include_str!("../../../../../drives/seagate-momentus-5400.6.toml").parse().expect("TOML");
-    let sources = table["sources"].as_table().expect("a table");
-    let sections = table.iter().filter(|(key, _)| *key != "sources");
-    let mut cited = 0;
-    for (_, section) in sections.filter_map(|(key, section)| Some((key, section.as_table()?))) {
-        for (key, value) in section {
-            let source = value["source"].as_str().expect("a source");
-            assert!(sources.contains_key(source), "{key} cites {source}");
-            cited += 1;
-        }
-    }
-    assert_eq!(cited, 28);
-}
