@@ -165,8 +165,11 @@ pub(super) fn values_of(
                 Some(citation) => citation.clone(),
                 None if sourced.standing == Standing::Set => sourced.source.clone(),
                 None => {
-                    let message =
-                        format!("{key}: source \"{}\" is not in [sources]", sourced.source);
+                    let message = format!(
+                        "{key}: source \"{0}\" is not in [sources]; say there what it is, {0} = \"...\", or name one of {1}",
+                        sourced.source,
+                        sources.keys().cloned().collect::<Vec<_>>().join(", ")
+                    );
                     return Err(CatalogueError::Form { place: place.into(), message });
                 }
             };
@@ -194,6 +197,13 @@ mod tests {
         assert!(text.contains(old), "{old}");
         let table = table_of(&text.replacen(old, new, 1), "mine.toml").expect("TOML");
         parse(table, "mine.toml", None, &[]).expect_err(new).to_string()
+    }
+
+    #[test]
+    fn a_value_of_a_source_that_is_not_listed_is_refused() {
+        let told = told("source = \"model\"", "source = \"nowhere\"");
+        assert!(told.contains("source \"nowhere\" is not in [sources]"), "{told}");
+        assert!(told.contains("nowhere = \"...\"") && told.contains(", model"), "{told}");
     }
 
     #[test]

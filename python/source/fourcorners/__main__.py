@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from pathlib import Path
@@ -20,7 +21,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sweep.add_argument("plan", metavar="PLAN.toml", type=Path, help="the grid, and what is run on it")
     sweep.add_argument("--scheduler", metavar="ADDR", help="a Dask scheduler, tcp://HOST:PORT [default: processes of this machine]")
     sweep.add_argument("--workers", metavar="N", type=int, help="processes of this machine [default: one a CPU]")
-    sweep.add_argument("--into", metavar="DIR", type=Path, help="folder of the results [default: the plan's]")
+    sweep.add_argument(
+        "-o", "--output", "--into", dest="into", metavar="DIR", type=Path, help="folder of the results [default: the plan's]"
+    )
+    sweep.add_argument("--json", action="store_true", help="print one JSON document instead of a sentence")
     return _sweep(parser.parse_args(arguments))
 
 
@@ -67,7 +71,12 @@ def _sweep(arguments: argparse.Namespace) -> int:
     if sys.stderr.isatty():
         print(file=sys.stderr)
     failed = result.failed
-    print(f"{result.ran:,} runs, {result.known:,} known before, {len(failed):,} refused; in {into}")
+    if arguments.json:
+        refused = [{key: row[key] for key in ("drive", "error")} for row in failed]
+        document = {"ran": result.ran, "known": result.known, "refused": refused, "folder": str(into)}
+        print(json.dumps({"schema": "fourcorners.swept/1", **document}))
+    else:
+        print(f"{result.ran:,} runs, {result.known:,} known before, {len(failed):,} refused; in {into}")
     for row in failed[:10]:
         print(f"fourcorners: {row['drive']}: {row['error']}", file=sys.stderr)
     return 1 if failed else 0

@@ -35,6 +35,11 @@ pub(super) const TYPED: &[&str] = &[
     "rwmixwrite",
     "percentage_random",
     "random_distribution",
+    "random_sequence_stride",
+    "latency_target",
+    "latency_window",
+    "latency_percentile",
+    "latency_run",
     "norandommap",
     "softrandommap",
     "randrepeat",
@@ -203,6 +208,11 @@ impl Options {
                 }
             }
             "random_distribution" => self.distribution = values::distribution(text()?)?,
+            "random_sequence_stride" => self.sequence_strides = flag()?,
+            "latency_target" => self.latency.target = units::time(text()?, MICROSECOND)?,
+            "latency_window" => self.latency.window = units::time(text()?, MICROSECOND)?,
+            "latency_percentile" => self.latency.percent = units::percent(text()?)?,
+            "latency_run" => self.latency.goes_on = flag()?,
             "norandommap" => self.no_map = flag()?,
             "softrandommap" => {
                 flag()?;
@@ -404,9 +414,9 @@ impl Options {
         self.synchronous = match known::engine(name) {
             Engine::Synchronous => true,
             Engine::Asynchronous => false,
-            Engine::OtherDoor => {
+            Engine::OtherDoor { synchronous } => {
                 self.without_effect.push(format!("ioengine={name}"));
-                false
+                synchronous
             }
             Engine::Refused(why) => return Err(ValueError::NoBlockIo { name: name.into(), why }),
             Engine::Unknown => {

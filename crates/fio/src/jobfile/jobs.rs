@@ -254,7 +254,7 @@ impl Building {
             blocks: options.blocks.clone(),
             access: Access {
                 random_percent: if random { options.random_percent } else { [0; 3] },
-                distribution: options.distribution.clone(),
+                distribution: options.distribution(),
                 once: !options.no_map && recorded.is_none(),
                 run: options.rw.run,
                 identical: options.identical,
@@ -265,6 +265,7 @@ impl Building {
             span_start_bytes: covered.start,
             span_bytes: covered.end - covered.start,
             depth: if options.synchronous { 1 } else { options.depth },
+            latency_target: options.latency_target(),
             limits: Limits {
                 bytes: match (&recorded, options.io_size) {
                     (None, _) | (Some(_), Some(_)) if !by_time => span.amount_bytes,

@@ -175,7 +175,6 @@ const NO_EFFECT: &[&str] = &[
     "ignore_error",
     "flow_watermark",
     "flow_sleep",
-    "latency_run",
     "zonecapacity",
     "read_beyond_wp",
     "max_open_zones",
@@ -211,6 +210,24 @@ const NO_EFFECT: &[&str] = &[
     "clientname",
     "pool",
     "rbdname",
+    "volume",
+    "brick",
+    "single-instance",
+    "single_instance",
+    "namenode",
+    "hostname",
+    "port",
+    "hdfsdirectory",
+    "chunk_size",
+    "hdfs_use_direct",
+    "cont",
+    "object_class",
+    "svcl",
+    "nfs_url",
+    "gpu_dev_id",
+    "gpu_dev_ids",
+    "cuda_io",
+    "rocm_io",
     "busy_poll",
     "clustername",
     "xnvme_be",
@@ -240,25 +257,15 @@ const NO_EFFECT: &[&str] = &[
 
 const REFUSED: &[(&str, &str)] = &[
     ("merge_blktrace_file", "traces are merged by none of the commands here; leave it out"),
-    ("latency_target", LATENCY_TARGET),
-    ("latency_window", LATENCY_TARGET),
-    ("latency_percentile", LATENCY_TARGET),
     ("rw_sequencer_offset", "fio has no such option any more"),
-    ("random_sequence_stride", SEQUENCE),
     ("sprandom", SPRANDOM),
     ("spr_op", SPRANDOM),
     ("spr_num_regions", SPRANDOM),
     ("spr_cs", SPRANDOM),
-    ("gpu_dev_id", "it needs a graphics card"),
-    ("gpu_dev_ids", "it needs a graphics card"),
 ];
 
-const LATENCY_TARGET: &str =
-    "the search for the queue depth that meets a latency is not there; give iodepth instead";
 const SPRANDOM: &str =
     "preconditioning by sprandom is not there; write the target twice with rw=write and randwrite";
-pub(super) const SEQUENCE: &str =
-    "a sequence of blocks is not there; describe it as a trace, or use another distribution";
 
 /// What an I/O engine of fio means here, where the target takes its place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -267,8 +274,11 @@ pub(super) enum Engine {
     Synchronous,
     /// As many as the queue depth says.
     Asynchronous,
-    /// The same, and said in a warning: it is a way to another kind of device.
-    OtherDoor,
+    /// One of the two, and said in a warning: it is a way to another kind of device, or through other memory.
+    OtherDoor {
+        /// One I/O at a time.
+        synchronous: bool,
+    },
     /// Not block I/O; why it is refused.
     Refused(&'static str),
     /// fio has no such engine.
@@ -291,7 +301,13 @@ const OTHER_DOORS: &[&str] = &[
     "libpmem",
     "dev-dax",
     "pmemblk",
+    "gfapi_async",
+    "dfs",
+    "nfs",
+    "ime_aio",
 ];
+const SYNCHRONOUS_DOORS: &[&str] =
+    &["gfapi", "libhdfs", "ime_psync", "ime_psyncv", "libcufile", "libhipfile"];
 const NO_BLOCK_IO: &[(&str, &str)] = &[
     ("net", NETWORK),
     ("netsplice", NETWORK),
@@ -311,23 +327,11 @@ const NO_BLOCK_IO: &[(&str, &str)] = &[
     ("falloc", FILES),
     ("ftruncate", FILES),
     ("e4defrag", FILES),
-    ("gfapi", REMOTE_FILES),
-    ("gfapi_async", REMOTE_FILES),
-    ("libhdfs", REMOTE_FILES),
-    ("dfs", REMOTE_FILES),
-    ("nfs", REMOTE_FILES),
-    ("ime_psync", REMOTE_FILES),
-    ("ime_psyncv", REMOTE_FILES),
-    ("ime_aio", REMOTE_FILES),
-    ("libcufile", GPU),
-    ("libhipfile", GPU),
     ("mtd", "raw flash needs erasing by hand; a virtual SSD has its own translation layer"),
 ];
 const NETWORK: &str = "it moves data over a network";
 const OBJECTS: &str = "it stores objects over a network";
 const FILES: &str = "it works on files of a file system, not on blocks";
-const REMOTE_FILES: &str = "it works on files of a remote file system";
-const GPU: &str = "it moves data to the memory of a graphics card";
 
 /// What is known of an engine.
 pub(super) fn engine(name: &str) -> Engine {
@@ -340,7 +344,8 @@ pub(super) fn engine(name: &str) -> Engine {
         "external" => Engine::Refused("an external engine is code that only fio can load"),
         _ if SYNCHRONOUS.contains(&name) => Engine::Synchronous,
         _ if ASYNCHRONOUS.contains(&name) => Engine::Asynchronous,
-        _ if OTHER_DOORS.contains(&name) => Engine::OtherDoor,
+        _ if OTHER_DOORS.contains(&name) => Engine::OtherDoor { synchronous: false },
+        _ if SYNCHRONOUS_DOORS.contains(&name) => Engine::OtherDoor { synchronous: true },
         _ => Engine::Unknown,
     }
 }
@@ -348,5 +353,6 @@ pub(super) fn engine(name: &str) -> Engine {
 /// All engines that are known.
 pub(super) fn engines() -> impl Iterator<Item = &'static str> {
     let refused = NO_BLOCK_IO.iter().map(|(name, _)| *name);
-    SYNCHRONOUS.iter().chain(ASYNCHRONOUS).chain(OTHER_DOORS).copied().chain(refused)
+    let doors = OTHER_DOORS.iter().chain(SYNCHRONOUS_DOORS);
+    SYNCHRONOUS.iter().chain(ASYNCHRONOUS).chain(doors).copied().chain(refused)
 }

@@ -2,7 +2,7 @@
 
 use fourcorners_drive::Nanos;
 use fourcorners_run::streams::{
-    BlockSizes, Criterion, Direction, Distribution, Operations, Rate, TakesAlong,
+    BlockSizes, Criterion, Direction, Distribution, LatencyTarget, Operations, Rate, TakesAlong,
 };
 use fourcorners_run::verify::Kind;
 
@@ -32,6 +32,21 @@ pub(super) struct LogNames {
     pub(super) bw: Option<String>,
     pub(super) iops: Option<String>,
     pub(super) lat: Option<String>,
+}
+
+/// What the queue depth is to meet; nothing without a target.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Latency {
+    pub(super) target: Nanos,
+    pub(super) window: Nanos,
+    pub(super) percent: f64,
+    pub(super) goes_on: bool,
+}
+
+impl Default for Latency {
+    fn default() -> Latency {
+        Latency { target: Nanos::ZERO, window: Nanos::ZERO, percent: 100.0, goes_on: false }
+    }
 }
 
 /// What is verified, and when.
@@ -67,6 +82,8 @@ pub(super) struct Options {
     pub(super) read_percent: u8,
     pub(super) random_percent: [u8; 3],
     pub(super) distribution: Distribution,
+    pub(super) sequence_strides: bool,
+    pub(super) latency: Latency,
     pub(super) no_map: bool,
     pub(super) randrepeat: bool,
     pub(super) randseed: Option<u64>,
@@ -139,6 +156,8 @@ impl Default for Options {
             read_percent: 50,
             random_percent: [100; 3],
             distribution: Distribution::Uniform,
+            sequence_strides: false,
+            latency: Latency::default(),
             no_map: false,
             randrepeat: true,
             randseed: None,
@@ -213,6 +232,23 @@ impl Options {
             },
             other => other,
         }
+    }
+
+    /// Where random I/Os go.
+    pub(super) fn distribution(&self) -> Distribution {
+        match &self.distribution {
+            Distribution::Sequence { blocks, .. } => {
+                Distribution::Sequence { blocks: blocks.clone(), strides: self.sequence_strides }
+            }
+            other => other.clone(),
+        }
+    }
+
+    /// What the queue depth is to meet.
+    pub(super) fn latency_target(&self) -> Option<LatencyTarget> {
+        let Latency { target, window, percent, goes_on } = self.latency;
+        let target = LatencyTarget { latency: target, window, percent, goes_on };
+        (target.latency > Nanos::ZERO).then_some(target)
     }
 
     /// How much of what is written compression and deduplication would remove together.

@@ -102,6 +102,15 @@ pub(super) fn span(
     }
     let amount = options.io_size.map_or(bytes, |size| size.of(whole));
     let zones = zones(described, bytes, block)?;
+    if let Some(furthest) = options.distribution.furthest() {
+        let blocks = zones.map_or(bytes, |zones| zones.bytes) / u64::from(align_bytes.max(1));
+        if furthest >= blocks {
+            let what = format!(
+                "random_distribution: there is no block {furthest}: {blocks} of {align_bytes} bytes are numbered from 0"
+            );
+            return Err(described.wrong(&["random_distribution"], what));
+        }
+    }
     Ok(Span {
         start_bytes: start,
         bytes,

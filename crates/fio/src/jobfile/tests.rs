@@ -2,7 +2,9 @@
 
 use fourcorners_drive::{Geometry, Nanos, Null};
 use fourcorners_run::Unobserved;
-use fourcorners_run::streams::{BlockSizes, Operations, Rate, TakesAlong, run};
+use fourcorners_run::streams::{
+    BlockSizes, Distribution, LatencyTarget, Operations, Rate, TakesAlong, run,
+};
 use fourcorners_run::verify::Kind;
 use proptest::prelude::*;
 
@@ -44,6 +46,38 @@ fn defaults_are_fios() {
     assert_eq!(stream.limits.bytes, 1 << 30);
     assert_eq!(stream.access.random_percent, [0; 3]);
     assert!(stream.access.once && jobs.warnings.is_empty());
+}
+
+#[test]
+fn a_latency_is_searched_for_in_microseconds_and_a_sequence_gone_through() {
+    let jobs = jobs(
+        "[global]\nrw=randread\nsize=1m\n[a]\nlatency_target=500\nlatency_window=5s\nlatency_percentile=99.9\n\
+         [b]\nlatency_window=5s\nrandom_distribution=sequence:2,0,1\nrandom_sequence_stride=1\n",
+    );
+    let [a, b] = &jobs.plan.streams[..] else { panic!("two jobs") };
+    let target = LatencyTarget {
+        latency: Nanos(500_000),
+        window: Nanos::from_secs(5),
+        percent: 99.9,
+        goes_on: false,
+    };
+    assert_eq!(a.latency_target, Some(target));
+    // Without a target there is nothing to search for.
+    assert_eq!(b.latency_target, None);
+    let sequence = Distribution::Sequence { blocks: vec![2, 0, 1], strides: true };
+    assert_eq!(b.access.distribution, sequence);
+    assert!(jobs.warnings.is_empty(), "{:?}", jobs.warnings);
+}
+
+#[test]
+fn an_engine_that_reads_and_writes_elsewhere_is_run_on_the_target_with_a_word() {
+    for (engine, depth) in [("nfs", 8), ("dfs", 8), ("gfapi", 1), ("libcufile", 1), ("rbd", 8)] {
+        let jobs = jobs(&format!("[a]\nioengine={engine}\niodepth=8\nnfs_url=nfs://a/b\n"));
+        assert_eq!(jobs.plan.streams[0].depth, depth, "{engine}");
+        let warned = format!("without effect here: ioengine={engine}, nfs_url");
+        assert_eq!(jobs.warnings, [warned]);
+    }
+    assert!(on("[a]\nioengine=filecreate\n").is_err() && on("[a]\nioengine=http\n").is_err());
 }
 
 #[test]
@@ -139,7 +173,17 @@ fn what_cannot_be_done_is_refused_with_its_line() {
             "line 3: ioengine=net does no block I/O: it moves data",
         ),
         ("[a]\nioengine=libaoi\n", "did you mean libaio?"),
-        ("[a]\nlatency_target=5\n", "the queue depth that meets a latency"),
+        ("[a]\nlatency_target=5x\n", "\"5x\" is no time"),
+        (
+            "[a]\nlatency_percentile=101\n",
+            "line 2: latency_percentile=101: \"101\" is no percentage",
+        ),
+        (
+            "[a]\nsize=20k\nrandom_distribution=sequence:1,5\n",
+            "line 3: random_distribution: there is no block 5: 5 of 4096 bytes are",
+        ),
+        ("[a]\nrandom_distribution=sequence:1,\n", "\"\" is no number"),
+        ("[a]\nsprandom=1\n", "preconditioning by sprandom"),
         ("[a]\nzonemode=zbd\n", "zoned block devices"),
         ("[a]\nwait_for=b\n[b]\n", "line 2: wait_for=b: no job before this one"),
         ("[a]\noffset=2g\n", "line 2: offset=2147483648 leaves no room"),

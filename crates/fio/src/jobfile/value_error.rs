@@ -103,6 +103,9 @@ pub enum ValueError {
     /// No zone at all.
     #[error("zones need shares: zoned:50/5:30/15:20/80")]
     NoZones,
+    /// Blocks of a sequence, by their number.
+    #[error("{0} blocks are too many for a sequence: fio takes 64")]
+    Sequence(usize),
     /// Percentiles, by their number.
     #[error("{0} percentiles are too many: fio takes 20")]
     Percentiles(usize),

@@ -6,12 +6,14 @@ use fourcorners_run::streams::{
 };
 use fourcorners_words::nearest;
 
-use super::known;
 use super::units;
 use super::value_error::ValueError;
 
 /// Largest block; a buffer of this size is made for each I/O in flight.
 pub(super) const MOST_BLOCK_BYTES: u64 = 1 << 30;
+
+/// Most blocks of a sequence.
+const MOST_OF_A_SEQUENCE: usize = 64;
 
 /// What `rw` says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -227,10 +229,10 @@ pub(super) fn distribution(text: &str) -> Result<Distribution, ValueError> {
         "zoned_abs" => Err(ValueError::Unsupported(
             "zones in bytes are not supported: give percentages, zoned:50/5:...",
         )),
-        "sequence" => Err(ValueError::Unsupported(known::SEQUENCE)),
+        "sequence" => sequence(rest),
         _ => Err(ValueError::NoneOf {
             text: name.into(),
-            choices: "random, zipf, pareto, normal and zoned",
+            choices: "random, zipf, pareto, normal, zoned and sequence",
         }),
     }
 }
@@ -259,6 +261,15 @@ fn zoned(text: &str) -> Result<Distribution, ValueError> {
     match zones.is_empty() {
         true => Err(ValueError::NoZones),
         false => Ok(Distribution::Zoned(accesses.into_iter().zip(space).collect())),
+    }
+}
+
+/// `2,0,1`: numbers of blocks.
+fn sequence(text: &str) -> Result<Distribution, ValueError> {
+    let blocks: Vec<u64> = text.split(',').map(units::count).collect::<Result<_, _>>()?;
+    match blocks.len() <= MOST_OF_A_SEQUENCE {
+        true => Ok(Distribution::Sequence { blocks, strides: false }),
+        false => Err(ValueError::Sequence(blocks.len())),
     }
 }
 
@@ -367,7 +378,8 @@ mod tests {
             "zoned:",
             "flat",
             "zoned:50/5:30/15",
-            "sequence:1,2",
+            "sequence:1,x",
+            "sequence:",
             "zoned:50/50:50/50,1/1:99/99",
         ] {
             assert!(distribution(nonsense).is_err(), "{nonsense}");

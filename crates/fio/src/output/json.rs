@@ -166,6 +166,7 @@ impl<'a> Form<'a> {
                 (&self.run.jobs.plan.steady[place], &self.run.result.steady[place]);
             steady_state(&job.steady_text, spec, result)
         });
+        let target = one.searched.map(|(target, _)| target);
         let (errno, failed) = one.error;
         let hardy = job.survives_errors && failed > 0;
         JobForm {
@@ -197,9 +198,9 @@ impl<'a> Form<'a> {
             latency_us: rounded(coarse.us),
             latency_ms: rounded(coarse.ms),
             latency_depth: one.depth,
-            latency_target: 0,
-            latency_percentile: 100.0,
-            latency_window: 0,
+            latency_target: target.map_or(0, |target| target.latency.0),
+            latency_percentile: target.map_or(100.0, |target| target.percent),
+            latency_window: target.map_or(0, |target| target.window.0 / 1000),
             steadystate: steady,
             fourcorners: self.ours(one),
         }
@@ -210,6 +211,9 @@ impl<'a> Form<'a> {
         if let Some(overhead) = self.run.overhead_ns_per_io {
             ours["overhead_ns_per_io"] = json!(overhead);
             ours["limited_by_generator"] = json!(self.run.was_limited_by_us());
+        }
+        if let Some((_, found)) = one.searched {
+            ours["latency_target_met"] = json!(found.met);
         }
         if let (Some(spec), Some(findings)) =
             (&self.run.jobs.plan.verify, &self.run.result.findings)

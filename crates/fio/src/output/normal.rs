@@ -142,7 +142,14 @@ fn job(
         trim.latency.count(),
         flushes.latency.count()
     )?;
-    writeln!(text, "     latency   : target=0, window=0, percentile=100.00%, depth={}", one.depth)?;
+    let (target, window, percent) = one.searched.map_or((0, 0, 100.0), |(target, _)| {
+        (target.latency.0, target.window.0 / 1000, target.percent)
+    });
+    writeln!(
+        text,
+        "     latency   : target={target}, window={window}, percentile={percent:.2}%, depth={}",
+        one.depth
+    )?;
     if let Some(steady) = one.job.steady.map(|place| &run.result.steady[place]) {
         let attained = if steady.attained { "yes" } else { "no" };
         writeln!(

@@ -1,7 +1,7 @@
 //! Jobs as they are reported: one by one, or those of `group_reporting` together.
 
 use fourcorners_drive::Nanos;
-use fourcorners_run::streams::{Measure, StreamResult, Tally, errno};
+use fourcorners_run::streams::{DepthFound, LatencyTarget, Measure, StreamResult, Tally, errno};
 use fourcorners_run::verify::ReadBack;
 
 use super::{Cost, TargetRun};
@@ -22,7 +22,10 @@ pub(super) struct Reported<'a> {
     pub(super) end: Nanos,
     /// The first error number, 0 for none, and how many I/Os failed.
     pub(super) error: (i32, u64),
+    /// I/Os in flight: of a search for that, as many as were found.
     pub(super) depth: u32,
+    /// What was searched, and what it came to of the first of them.
+    pub(super) searched: Option<(LatencyTarget, DepthFound)>,
     pub(super) cost: Cost,
     /// What reading back came to, if it was done.
     pub(super) verified: Option<ReadBack>,
@@ -67,7 +70,8 @@ pub(super) fn reported(run: &TargetRun) -> Vec<Reported<'_>> {
                 job_time: stream.elapsed,
                 end: end(stream),
                 error: error(stream),
-                depth: described.depth,
+                depth: stream.depth_found.map_or(described.depth, |found| found.depth),
+                searched: described.latency_target.zip(stream.depth_found),
                 cost: Cost::default(),
                 verified: stream.verified.clone(),
                 wrong_blocks,

@@ -1,16 +1,18 @@
 //! `fourcorners age`: a used drive, made once and kept.
 
 use std::io::{Write, stdout};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Context, anyhow};
+use clap::Args as ClapArgs;
 use fourcorners_catalogue::Model;
 use fourcorners_drive::{Ssd, Target};
 use fourcorners_lab::state;
 use fourcorners_record::{Data, Job, Pattern, Until};
 use fourcorners_run::{JobEnd, Observer, run as run_job};
+use serde_json::json;
 
-use super::args::AgeArgs;
 use super::how_far::HowFar;
 use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
@@ -23,6 +25,38 @@ const MOST_DRIVE_WRITES: f64 = 1000.0;
 /// Random writes come in the pieces of every method, the fill in larger ones.
 const RANDOM_BLOCK: u32 = 4096;
 const SEQUENTIAL_BLOCK: u32 = 131_072;
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct AgeArgs {
+    /// A virtual SSD of the catalogue or a profile (./mine.toml)
+    #[arg(value_name = "DRIVE")]
+    drive: String,
+
+    /// File to save the state to
+    #[arg(long, short, value_name = "FILE")]
+    output: PathBuf,
+
+    /// Amount of 4 KiB random writes after the sequential fill, in multiples of the capacity, 0 to
+    /// 1000
+    #[arg(long, value_name = "N", default_value_t = 1.0, allow_negative_numbers = true)]
+    drive_writes: f64,
+
+    /// Seed of the random writes
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
+    seed: u64,
+
+    /// Change a parameter of the drive, for example --set gc.policy=fifo
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+
+    /// Put the drive behind this host, for example linux-kernel or marvell-9128
+    #[arg(long, value_name = "NAME")]
+    host: Option<String>,
+
+    /// Print one JSON document instead of a sentence
+    #[arg(long)]
+    json: bool,
+}
 
 pub(super) fn run(args: &AgeArgs) -> Result<End, Failure> {
     if !(0.0..=MOST_DRIVE_WRITES).contains(&args.drive_writes) {
@@ -67,19 +101,27 @@ pub(super) fn run(args: &AgeArgs) -> Result<End, Failure> {
     }
     drive.settle();
     state::save(&drive, &profile, &args.output)?;
-    let (bytes, written) = (drive.geometry().bytes(), drive.counters());
-    let amplification = written.write_amplification_since(&before).unwrap_or(1.0);
-    writeln!(
-        stdout(),
-        "{}: {:.0} GB written to {:.0} GB in {:.0} s of its time, write amplification {:.2}; its \
-         state is in {}",
-        profile.name,
-        written.host_sectors as f64 * 512.0 / 1e9,
-        bytes as f64 / 1e9,
-        drive.now().as_secs(),
-        amplification,
-        args.output.display(),
-    )?;
+    let (bytes, counted) = (drive.geometry().bytes(), drive.counters());
+    let written = counted.host_sectors * 512;
+    let amplification = counted.write_amplification_since(&before).unwrap_or(1.0);
+    let seconds = drive.now().as_secs();
+    let text = match args.json {
+        true => json!({
+            "schema": "fourcorners.aged/1", "drive": profile.name, "capacity_bytes": bytes,
+            "written_bytes": written, "seconds": seconds, "write_amplification": amplification,
+            "state": args.output,
+        })
+        .to_string(),
+        false => format!(
+            "{}: {:.0} GB written to {:.0} GB in {seconds:.0} s of its time, write amplification \
+             {amplification:.2}; its state is in {}",
+            profile.name,
+            written as f64 / 1e9,
+            bytes as f64 / 1e9,
+            args.output.display(),
+        ),
+    };
+    writeln!(stdout(), "{text}")?;
     say(&format!("fourcorners: aged and saved in {:.1} s", began.elapsed().as_secs_f64()));
     Ok(End::Done)
 }

@@ -1,6 +1,5 @@
 //! Arguments as typed, of most commands; some have theirs beside them.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
@@ -63,15 +62,15 @@ pub(super) struct ReviewArgs {
 
     /// Write review.html and review.json into this folder, replacing earlier ones
     /// [default: a new folder in ./fourcorners-results; with --json: none]
-    #[arg(long, short, value_name = "DIR")]
-    pub(super) out: Option<PathBuf>,
+    #[arg(long, short, visible_alias = "out", value_name = "DIR")]
+    pub(super) output: Option<PathBuf>,
 
     /// The folder of new folders.
     #[arg(skip)]
     pub(super) results: Option<PathBuf>,
 
     /// Continue the stopped or killed review in this folder; give the same arguments again
-    #[arg(long, value_name = "DIR", conflicts_with = "out")]
+    #[arg(long, value_name = "DIR", conflicts_with = "output")]
     pub(super) resume: Option<PathBuf>,
 
     /// Seed of all random numbers; the same seed gives a virtual drive the same record
@@ -293,7 +292,7 @@ pub(super) struct TargetArgs {
   On a real drive, verify finds and names flipped bits and lost, torn and misplaced writes.
   read_iolog replays fio's logs and any other trace, at the recorded times or at full speed
   (replay_no_stall).
-  Refused, with a reason: engines without block I/O, zoned devices, latency_target.
+  Refused, with a reason: engines without block I/O, zoned devices, sprandom.
 
 Exit codes: as fio, 0 all jobs done; 1 a job failed, or the job file is wrong; 128 stopped by a
 signal. Also 2: wrong usage, or a target that may not be used.
@@ -323,8 +322,12 @@ pub(super) struct RunArgs {
     )]
     pub(super) output_format: Vec<OutputFormat>,
 
+    /// Print fio's JSON: the same as --output-format json
+    #[arg(long, conflicts_with = "output_format")]
+    pub(super) json: bool,
+
     /// Write the result into this file instead of printing it
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
 
     /// Replace any other file of that name as well
@@ -417,34 +420,6 @@ pub(super) enum DrivesCommand {
 }
 
 #[derive(Debug, ClapArgs)]
-pub(super) struct AgeArgs {
-    /// A virtual SSD of the catalogue or a profile (./mine.toml)
-    #[arg(value_name = "DRIVE")]
-    pub(super) drive: String,
-
-    /// File to save the state to
-    #[arg(long, short, value_name = "FILE")]
-    pub(super) output: PathBuf,
-
-    /// Amount of 4 KiB random writes after the sequential fill, in multiples of the capacity, 0 to
-    /// 1000
-    #[arg(long, value_name = "N", default_value_t = 1.0, allow_negative_numbers = true)]
-    pub(super) drive_writes: f64,
-
-    /// Seed of the random writes
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
-    pub(super) seed: u64,
-
-    /// Change a parameter of the drive, for example --set gc.policy=fifo
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub(super) set: Vec<String>,
-
-    /// Put the drive behind this host, for example linux-kernel or marvell-9128
-    #[arg(long, value_name = "NAME")]
-    pub(super) host: Option<String>,
-}
-
-#[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   fourcorners tasks
   fourcorners tasks --show boot > mine.toml
@@ -483,35 +458,6 @@ pub(super) struct TasksArgs {
     /// Print one JSON document instead of a table
     #[arg(long)]
     pub(super) json: bool,
-}
-
-#[derive(Debug, ClapArgs)]
-#[command(
-    after_help = "A plan is TOML: [grid] maps drive, spare, host, seed and profile parameters \
-to values; [[job]], fio or [review] names what runs on every combination.
-Results are written to a folder as Parquet while they arrive; the same command continues a stopped
-sweep. It needs Python and the package: pip install './python[sweep]'"
-)]
-pub(super) struct SweepArgs {
-    /// The plan
-    #[arg(value_name = "PLAN.toml")]
-    pub(super) plan: PathBuf,
-
-    /// A Dask scheduler, for example tcp://10.0.0.1:8786 [default: processes on this machine]
-    #[arg(long, value_name = "ADDR", conflicts_with = "workers")]
-    pub(super) scheduler: Option<String>,
-
-    /// Number of processes on this machine [default: one per CPU]
-    #[arg(long, value_name = "N")]
-    pub(super) workers: Option<u32>,
-
-    /// Folder for the results [default: the plan's own, or its name without .toml]
-    #[arg(long, value_name = "DIR")]
-    pub(super) into: Option<PathBuf>,
-
-    /// The Python that runs it.
-    #[arg(skip)]
-    pub(super) python: Option<OsString>,
 }
 
 #[derive(Debug, ClapArgs)]

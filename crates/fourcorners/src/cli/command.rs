@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use super::args::{
-    AgeArgs, BenchArgs, CompletionsArgs, DoctorArgs, DrivesArgs, ReportArgs, ReviewArgs, RunArgs,
-    SweepArgs, TasksArgs, ValidateArgs,
+    BenchArgs, CompletionsArgs, DoctorArgs, DrivesArgs, ReportArgs, ReviewArgs, RunArgs, TasksArgs,
+    ValidateArgs,
 };
 
 /// A drive lab: the tests of storage reviews, on real and on virtual drives.
@@ -67,7 +67,7 @@ pub(super) enum Command {
     /// Grade verdicts on virtual drives for which the truth is known
     Grade(super::grade::GradeArgs),
     /// Precondition a virtual SSD (fill, then overwrite) and save its state for later reviews
-    Age(AgeArgs),
+    Age(super::age::AgeArgs),
     /// List, show, export, import and remove results in the database
     Results(super::results::ResultsArgs),
     /// Compare results side by side, with ratios; differences within noise are marked
@@ -83,7 +83,7 @@ pub(super) enum Command {
     // The same.
     Config(super::config::ShowArgs),
     /// Run jobs on a grid of drives, on this machine or on a Dask cluster (needs Python)
-    Sweep(SweepArgs),
+    Sweep(super::sweep::SweepArgs),
     /// Check what this machine and a target can measure, and why not; writes nothing
     Doctor(DoctorArgs),
     // Described at its arguments, as Run is.

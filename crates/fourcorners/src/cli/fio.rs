@@ -118,6 +118,7 @@ fn ours(words: &[String]) -> Result<(Ours, Vec<String>), String> {
         job_file: PathBuf::new(),
         targets: Vec::new(),
         output_format: vec![OutputFormat::Normal],
+        json: false,
         output: None,
         overwrite: false,
         as_is: false,

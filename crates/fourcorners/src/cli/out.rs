@@ -24,7 +24,7 @@ pub(super) fn open(
     args: &ReviewArgs,
     targets: &[DeviceUnderTest],
 ) -> Result<Option<ResultsFolder>, String> {
-    let wanted = args.resume.as_ref().or(args.out.as_ref());
+    let wanted = args.resume.as_ref().or(args.output.as_ref());
     let folders = args.results.as_deref().unwrap_or(Path::new(RESULTS));
     let made = match wanted {
         Some(folder) => ResultsFolder::at(folder, &[PAGE]),
@@ -33,7 +33,7 @@ pub(super) fn open(
     };
     made.map(Some).map_err(|error| {
         format!(
-            "cannot write into {}: {error}; choose another --out",
+            "cannot write into {}: {error}; choose another --output",
             wanted.map_or(folders, PathBuf::as_path).display()
         )
     })

@@ -69,7 +69,9 @@ pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
     account(&document, reviews, began, args.quiet);
     if let (Some(results), false) = (&results, outcome.whole) {
         let folder = results.path().display();
-        say(&format!("to continue: the same command with --resume {folder} (and without --out)"));
+        say(&format!(
+            "to continue: the same command with --resume {folder} (and without --output)"
+        ));
     }
     saved?;
     Ok(if outcome.whole { End::Done } else { End::Incomplete })
@@ -86,7 +88,7 @@ fn failure(error: CampaignError) -> Failure {
 /// Refuses targets that are what this review writes its results to, or reads.
 fn keep_results(args: &ReviewArgs, targets: &[DeviceUnderTest]) -> Result<(), String> {
     let place = |path: PathBuf| path.canonicalize().unwrap_or(path);
-    let out = args.resume.as_ref().or(args.out.as_ref()).map(|folder| place(folder.clone()));
+    let out = args.resume.as_ref().or(args.output.as_ref()).map(|folder| place(folder.clone()));
     let database = (!args.keep.no_db).then(|| keeper::path(args.keep.db.as_ref())).flatten();
     let beside = |path: PathBuf| {
         // SQLite keeps these beside a database.
@@ -103,7 +105,7 @@ fn keep_results(args: &ReviewArgs, targets: &[DeviceUnderTest]) -> Result<(), St
         if resumed || kept.contains(&path) {
             return Err(format!(
                 "{} is what this review reads, or writes its results to: name another target, or \
-                 another --out or --db",
+                 another --output or --db",
                 target.name()
             ));
         }

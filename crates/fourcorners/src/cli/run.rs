@@ -23,7 +23,7 @@ use fourcorners_record::ClockName;
 use fourcorners_run::{JobEnd, Observer};
 use jiff::Timestamp;
 
-use super::args::RunArgs;
+use super::args::{OutputFormat, RunArgs};
 use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
 use super::progress::{Progress, ReviewProgress};
@@ -450,6 +450,12 @@ fn tell(
                 let name = &run.target.name;
                 say(&format!("fourcorners: {name}: {}: {fault} ({count} failed)", job.name));
             }
+            if stream.depth_found.is_some_and(|found| found.met == Some(false)) {
+                let name = &job.name;
+                say(&format!(
+                    "fourcorners: {name}: latency_target is not met at a queue depth of 1, whose figures these are"
+                ));
+            }
             if let Some(log) = stream.measure.log.as_ref().filter(|log| log.cut) {
                 let most = log.rows.len();
                 let name = &job.name;
@@ -469,7 +475,8 @@ fn tell(
         at_ms: now.as_millisecond(),
         at: now.strftime("%a %b %e %H:%M:%S %Y").to_string(),
     };
-    let text = run_report::text(&report, &args.output_format);
+    let formats = if args.json { &[OutputFormat::Json] } else { &args.output_format[..] };
+    let text = run_report::text(&report, formats);
     match &args.output {
         Some(path) => write_atomically(path, text.as_bytes())
             .with_context(|| format!("cannot write {}", path.display()))?,

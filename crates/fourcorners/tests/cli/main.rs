@@ -25,6 +25,7 @@ mod hostile;
 mod hosts;
 mod interrupt;
 mod jobs;
+mod json;
 mod kept;
 mod limits;
 // Loop devices and mounts are made and taken apart as in the guard's tests, which use all of it.

@@ -18,7 +18,7 @@ const SMALL: [&str; 10] = [
     "capacity.sectors=460000",
 ];
 
-fn with<'a>(args: &[&'a str]) -> Vec<&'a str> {
+pub(crate) fn with<'a>(args: &[&'a str]) -> Vec<&'a str> {
     [args, &SMALL].concat()
 }
 

@@ -38,8 +38,10 @@ fn all_that_is_given_is_handed_on_and_so_is_how_it_ended() {
     let ran = sweep(Some(says), &["plan.toml", "--scheduler", "tcp://a:1", "--into", "a folder"]);
     assert_eq!(
         (ran.code, ran.stdout.as_str()),
-        (Some(7), "-m|fourcorners|sweep|--scheduler=tcp://a:1|--into=a folder|--|plan.toml|")
+        (Some(7), "-m|fourcorners|sweep|--scheduler=tcp://a:1|--output=a folder|--|plan.toml|")
     );
+    let ran = sweep(Some(says), &["plan.toml", "-o", "a", "--json"]);
+    assert_eq!(ran.stdout, "-m|fourcorners|sweep|--output=a|--json|--|plan.toml|");
     let ran = sweep(Some(says), &["--workers", "2", "plan.toml"]);
     assert_eq!(ran.stdout, "-m|fourcorners|sweep|--workers=2|--|plan.toml|");
 }

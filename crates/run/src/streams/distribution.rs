@@ -3,6 +3,7 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;
 
+use super::Direction;
 use super::random::{below, unit};
 
 /// How random accesses spread over the blocks of a span.
@@ -19,6 +20,23 @@ pub enum Distribution {
     Normal(f64),
     /// Shares of the accesses in shares of the span, each in per cent, from its beginning.
     Zoned(Vec<(f64, f64)>),
+    /// These blocks by their numbers, in this order, again and again.
+    Sequence {
+        /// Numbers of blocks, from 0; at least one.
+        blocks: Vec<u64>,
+        /// Each time around lies as many blocks further on as there are, from the beginning again where not all fit any more.
+        strides: bool,
+    },
+}
+
+impl Distribution {
+    /// The block of a sequence that lies furthest into the span.
+    pub fn furthest(&self) -> Option<u64> {
+        match self {
+            Distribution::Sequence { blocks, .. } => blocks.iter().copied().max(),
+            _ => None,
+        }
+    }
 }
 
 /// Draws ranks or places below a count.
@@ -29,6 +47,39 @@ pub(super) enum Sampler {
     Pareto { count: u64, power: f64 },
     Normal { count: u64, wide: f64 },
     Zoned(Vec<Zone>),
+    Sequence(Sequence),
+}
+
+/// Blocks in an order, by direction.
+#[derive(Clone, Debug)]
+pub(super) struct Sequence {
+    blocks: Vec<u64>,
+    /// How far the next time around lies behind this one, and where it begins anew.
+    stride: u64,
+    end: u64,
+    /// Of each direction: which of the blocks is next, and what is added to it.
+    next: [(usize, u64); 3],
+}
+
+impl Sequence {
+    /// `count` blocks there are. All of the sequence lie in them.
+    fn new(blocks: &[u64], strides: bool, count: u64) -> Sequence {
+        let stride = if strides { blocks.len() as u64 } else { 0 };
+        let furthest = blocks.iter().copied().max().unwrap_or(0);
+        let end = count.saturating_sub(furthest).max(1);
+        Sequence { blocks: blocks.to_vec(), stride, end, next: [(0, 0); 3] }
+    }
+
+    fn next(&mut self, direction: Direction) -> u64 {
+        let (place, base) = &mut self.next[direction as usize];
+        let block = *base + self.blocks[*place];
+        *place += 1;
+        if *place == self.blocks.len() {
+            let base_of_next = *base + self.stride;
+            (*place, *base) = (0, if base_of_next < self.end { base_of_next } else { 0 });
+        }
+        block
+    }
 }
 
 /// Accesses whose number is below `until` go to the `count` blocks from `first`.
@@ -50,28 +101,31 @@ impl Sampler {
             }
             Distribution::Normal(percent) => Sampler::Normal { count, wide: percent / 100.0 },
             Distribution::Zoned(shares) => Sampler::Zoned(zones(shares, count)),
+            Distribution::Sequence { blocks, strides } => {
+                Sampler::Sequence(Sequence::new(blocks, *strides, count))
+            }
         }
     }
 
     /// Whether neighbours in rank are to be neighbours in space. Ranks of the other distributions
     /// are scattered over the span, as fio's are: no drive is to gain from hot blocks lying together.
     pub(super) fn keeps_places(&self) -> bool {
-        matches!(self, Sampler::Uniform { .. } | Sampler::Zoned(_))
+        matches!(self, Sampler::Uniform { .. } | Sampler::Zoned(_) | Sampler::Sequence(_))
     }
 
     #[inline]
-    pub(super) fn draw(&self, random: &mut Xoshiro256PlusPlus) -> u64 {
+    pub(super) fn draw(&mut self, direction: Direction, random: &mut Xoshiro256PlusPlus) -> u64 {
         match self {
             Sampler::Uniform { count } => below(random.next_u64(), *count),
             Sampler::Zipf(zipf) => zipf.draw(random) - 1,
             Sampler::Pareto { count, power } => {
                 let rank = (*count - 1) as f64 * libm::pow(unit(random.next_u64()), *power);
-                (rank as u64).min(count - 1)
+                (rank as u64).min(*count - 1)
             }
             Sampler::Normal { count, wide } => {
                 let sum: f64 = (0..12).map(|_| unit(random.next_u64())).sum();
-                let place = sum / 12.0 + wide * (unit(random.next_u64()) - 0.5);
-                ((place.clamp(0.0, 1.0) * *count as f64) as u64).min(count - 1)
+                let place = sum / 12.0 + *wide * (unit(random.next_u64()) - 0.5);
+                ((place.clamp(0.0, 1.0) * *count as f64) as u64).min(*count - 1)
             }
             Sampler::Zoned(zones) => {
                 let share = unit(random.next_u64());
@@ -79,6 +133,7 @@ impl Sampler {
                 let zone = zone.unwrap_or(&zones[zones.len() - 1]);
                 zone.first + below(random.next_u64(), zone.count)
             }
+            Sampler::Sequence(sequence) => sequence.next(direction),
         }
     }
 }
@@ -166,10 +221,10 @@ mod tests {
     const DRAWS: u32 = 400_000;
 
     fn counts(distribution: &Distribution, blocks: u64) -> Vec<f64> {
-        let sampler = Sampler::new(distribution, blocks);
+        let mut sampler = Sampler::new(distribution, blocks);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
         let mut counts = vec![0.0; blocks as usize];
-        (0..DRAWS).for_each(|_| counts[sampler.draw(&mut random) as usize] += 1.0);
+        (0..DRAWS).for_each(|_| counts[sampler.draw(Direction::Read, &mut random) as usize] += 1.0);
         counts
     }
 
@@ -196,10 +251,10 @@ mod tests {
     #[test]
     fn zipf_of_one_block_and_of_very_many() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
-        assert_eq!(Sampler::new(&Distribution::Zipf(1.2), 1).draw(&mut random), 0);
+        assert_eq!(Sampler::new(&Distribution::Zipf(1.2), 1).draw(Direction::Read, &mut random), 0);
         let many = 1 << 50;
-        let sampler = Sampler::new(&Distribution::Zipf(0.8), many);
-        assert!((0..10_000).all(|_| sampler.draw(&mut random) < many));
+        let mut sampler = Sampler::new(&Distribution::Zipf(0.8), many);
+        assert!((0..10_000).all(|_| sampler.draw(Direction::Read, &mut random) < many));
     }
 
     #[test]

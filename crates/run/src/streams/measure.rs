@@ -163,6 +163,13 @@ impl Measure {
         }
     }
 
+    /// What was measured until now does not count; the log goes on.
+    pub(super) fn begin_anew(&mut self, start: Nanos) {
+        (self.tallies, self.flushes, self.depths) = Default::default();
+        self.start = start;
+        self.sample_end = start.saturating_add(SAMPLE);
+    }
+
     /// When measuring began.
     pub(super) fn start(&self) -> Nanos {
         self.start

@@ -12,6 +12,7 @@
 //! come, so a thousand idle jobs cost nothing per I/O.
 
 mod blocks;
+mod depth_search;
 mod distribution;
 mod free_map;
 mod log;
@@ -36,6 +37,7 @@ use std::sync::Arc;
 use fourcorners_drive::{Fault, FaultCause, Nanos, Op};
 
 pub use blocks::{BlockSizes, PARTS};
+pub use depth_search::{DepthFound, LatencyTarget};
 pub use distribution::Distribution;
 pub use log::{Log, LogSpec, MOST_ROWS, Row};
 pub use measure::{Measure, Samples, Tally};
@@ -201,6 +203,8 @@ pub struct Stream {
     pub span_bytes: u64,
     /// I/Os kept in flight.
     pub depth: u32,
+    /// As many of those as meet this are searched for.
+    pub latency_target: Option<LatencyTarget>,
     /// When it ends.
     pub limits: Limits,
     /// When it begins.
@@ -300,6 +304,8 @@ pub struct StreamResult {
     pub elapsed: Nanos,
     /// The first I/O that failed, and how many did.
     pub failed: Option<(Fault, u64)>,
+    /// What the search for a depth came to, if there was one.
+    pub depth_found: Option<DepthFound>,
     /// What reading back what it wrote came to.
     pub verified: Option<ReadBack>,
 }

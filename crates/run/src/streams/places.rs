@@ -112,7 +112,7 @@ impl Places {
             self.clipped(self.last, bytes)
         } else if draws && (percent >= 100 || below(random.next_u64(), 100) < u64::from(percent)) {
             self.run_left = self.run - 1;
-            self.random(bytes, random)
+            self.random(direction, bytes, random)
         } else {
             self.run_left = self.run_left.saturating_sub(1);
             self.sequential(direction, bytes)
@@ -152,11 +152,16 @@ impl Places {
     }
 
     #[inline]
-    fn random(&mut self, bytes: u32, random: &mut Xoshiro256PlusPlus) -> Place {
+    fn random(
+        &mut self,
+        direction: Direction,
+        bytes: u32,
+        random: &mut Xoshiro256PlusPlus,
+    ) -> Place {
         let place = match &mut self.map {
             Some(map) => map.next(bytes, self.unit_bytes, self.units, random),
             None => {
-                let drawn = self.sampler.draw(random);
+                let drawn = self.sampler.draw(direction, random);
                 let unit = self.scatter.as_ref().map_or(drawn, |scatter| scatter.at(drawn));
                 let zone = self.zone.map_or(0, |zone| zone.start);
                 Place { offset: zone + unit * self.unit_bytes, bytes }
@@ -227,6 +232,18 @@ mod tests {
         let mut random = random();
         let mut places = Places::new(stream, &mut random);
         (0..count).map(|_| places.next(Direction::Read, 4096, &mut random).offset / 4096).collect()
+    }
+
+    #[test]
+    fn a_sequence_is_gone_through_in_its_order_again_or_further_on() {
+        let mut sequence = stream(8 * 4096);
+        let blocks = vec![2, 0, 1];
+        let of = |strides| Distribution::Sequence { blocks: blocks.clone(), strides };
+        sequence.access.distribution = of(false);
+        assert_eq!(offsets(&sequence, 7), [2, 0, 1, 2, 0, 1, 2]);
+        sequence.access.distribution = of(true);
+        // A third time around would end behind the last block.
+        assert_eq!(offsets(&sequence, 8), [2, 0, 1, 5, 3, 4, 2, 0]);
     }
 
     #[test]

@@ -174,7 +174,7 @@ impl<T: Target> Engine<T> {
                 stream.stop(deadline);
                 break;
             }
-            if stream.flying >= stream.stream.depth {
+            if stream.flying >= stream.most_flying {
                 // The end of its time is noticed when the next I/O comes back.
                 return;
             }
@@ -289,6 +289,7 @@ impl<T: Target> Engine<T> {
             }),
             None => stream.measure.flushed(at, latency),
         }
+        stream.searches(at, flight.direction.map(|_| latency));
         flight.stream as usize
     }
 
@@ -302,6 +303,7 @@ impl<T: Target> Engine<T> {
         if !stream.stream.survives_errors || stream.failures_in_a_row >= MOST_FAILURES {
             stream.stop(fault.at);
         }
+        stream.searches(fault.at, None);
         index
     }
 

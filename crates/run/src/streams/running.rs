@@ -2,6 +2,7 @@
 
 use fourcorners_drive::{Fault, Io, Nanos};
 
+use super::depth_search::{DepthSearch, Step};
 use super::measure::Measure;
 use super::source::{Next, Source};
 use super::steady::Steady;
@@ -58,6 +59,11 @@ pub(super) struct Running {
     /// Made already, and not submitted yet.
     pub(super) next: Option<Next>,
     pub(super) flying: u32,
+    /// How many may be at present.
+    pub(super) most_flying: u32,
+    /// The search for that number, and whether it ended the stream.
+    search: Option<DepthSearch>,
+    search_ended: bool,
     pub(super) issued_bytes: u64,
     pub(super) issued_ios: u64,
     pub(super) writes_since_flush: u64,
@@ -73,6 +79,9 @@ impl Running {
         Running {
             source: Source::new(&stream),
             measure: Measure::new(&stream),
+            most_flying: stream.depth,
+            search: None,
+            search_ended: false,
             stream,
             phase: Phase::Waiting,
             began: Nanos::MAX,
@@ -100,6 +109,28 @@ impl Running {
         self.overtime = self.deadline.saturating_add(Nanos(time.0 / OVERTIME)).min(END_OF_TIME);
         self.source.begin(now);
         self.measure.begin(measured);
+        let search = |target| DepthSearch::new(target, self.stream.depth, now);
+        self.search = self.stream.latency_target.map(search);
+        self.most_flying = self.search.as_ref().map_or(self.stream.depth, DepthSearch::in_flight);
+    }
+
+    /// An I/O that moves data is back; of one that failed there is no latency.
+    #[inline]
+    pub(super) fn searches(&mut self, at: Nanos, latency: Option<Nanos>) {
+        let Some(search) = &mut self.search else { return };
+        if self.phase != Phase::Running {
+            return;
+        }
+        let step = search.landed(at, latency, self.flying);
+        self.most_flying = search.in_flight();
+        match step {
+            Step::GoOn => {}
+            Step::MeasureAnew => self.measure.begin_anew(at),
+            Step::End => {
+                self.search_ended = true;
+                self.stop(at);
+            }
+        }
     }
 
     /// Submits no more. `at` is when that was decided.
@@ -169,6 +200,7 @@ impl Running {
             elapsed: self.end.since(self.measure.start()),
             measure: self.measure,
             failed: self.failed,
+            depth_found: self.search.map(|search| search.found(self.search_ended)),
             verified: None,
         }
     }

@@ -39,6 +39,7 @@ pub(super) fn stream(span_bytes: u64) -> Stream {
         takes_along: None,
         flow: None,
         log: None,
+        latency_target: None,
         recorded: None,
     }
 }

@@ -25,6 +25,25 @@ fn ios(result: &RunResult) -> Vec<u64> {
     result.streams.iter().map(|stream| stream.measure.ios()).collect()
 }
 
+/// Takes two I/Os at a time.
+struct Narrow(Null);
+impl Target for Narrow {
+    const CLOCK: Clock = Clock::Virtual;
+    fn geometry(&self) -> Geometry {
+        Geometry { queue_depth: 2, ..self.0.geometry() }
+    }
+    fn now(&self) -> Nanos {
+        self.0.now()
+    }
+    fn submit(&mut self, tag: Tag, io: Io) {
+        assert!(tag.0 < 2);
+        self.0.submit(tag, io);
+    }
+    fn reap(&mut self, until: Nanos) -> Result<Option<Done>, Fault> {
+        self.0.reap(until)
+    }
+}
+
 #[test]
 fn two_streams_share_a_target_and_each_has_its_depth() {
     let mut deep = seconds(stream(1 << 30), 1);
@@ -38,23 +57,6 @@ fn two_streams_share_a_target_and_each_has_its_depth() {
 
 #[test]
 fn what_the_target_does_not_take_waits_in_line_and_in_the_latency() {
-    struct Narrow(Null);
-    impl Target for Narrow {
-        const CLOCK: Clock = Clock::Virtual;
-        fn geometry(&self) -> Geometry {
-            Geometry { queue_depth: 2, ..self.0.geometry() }
-        }
-        fn now(&self) -> Nanos {
-            self.0.now()
-        }
-        fn submit(&mut self, tag: Tag, io: Io) {
-            assert!(tag.0 < 2);
-            self.0.submit(tag, io);
-        }
-        fn reap(&mut self, until: Nanos) -> Result<Option<Done>, Fault> {
-            self.0.reap(until)
-        }
-    }
     let mut deep = seconds(stream(1 << 30), 1);
     deep.depth = 6;
     let result = run(&mut Narrow(null(MS)), &plan(vec![deep]), &mut Unobserved);
@@ -62,6 +64,35 @@ fn what_the_target_does_not_take_waits_in_line_and_in_the_latency() {
     // Two at a time take a millisecond; an I/O waits for two pairs before it.
     assert_eq!(tally.latency.percentile(50.0), 3 * MS);
     assert!(tally.latency.count().abs_diff(2000) <= 6, "{}", tally.latency.count());
+}
+
+#[test]
+fn a_stream_searches_the_depth_that_meets_a_latency_and_measures_at_that() {
+    let search = |latency_ns: u64| {
+        let mut deep = stream(1 << 30);
+        deep.depth = 32;
+        deep.limits.bytes = u64::MAX;
+        deep.latency_target = Some(LatencyTarget {
+            latency: Nanos(latency_ns),
+            window: Nanos::from_secs(1),
+            percent: 99.0,
+            goes_on: false,
+        });
+        let mut result = run(&mut Narrow(null(MS)), &plan(vec![deep]), &mut Unobserved);
+        result.streams.remove(0)
+    };
+    // Six in flight take three rounds of two.
+    let in_time = search(3 * MS + MS / 2);
+    assert_eq!(in_time.depth_found, Some(DepthFound { depth: 6, met: Some(true) }));
+    let measure = &in_time.measure;
+    let (count, most) = (measure.ios(), measure.tallies[0].latency.max());
+    assert!((1990..=2010).contains(&count) && most <= 3 * MS, "{count} I/Os, {most} ns");
+    // Of the window that counts only.
+    assert!((0.99..1.02).contains(&in_time.elapsed.as_secs()), "{:?}", in_time.elapsed);
+    let none = search(MS / 2);
+    assert_eq!(none.depth_found, Some(DepthFound { depth: 1, met: Some(false) }));
+    let all = search(100 * MS);
+    assert_eq!(all.depth_found, Some(DepthFound { depth: 32, met: Some(true) }));
 }
 
 #[test]

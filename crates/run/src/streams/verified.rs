@@ -84,6 +84,7 @@ fn nothing_run(plan: &Plan) -> RunResult {
         began: Nanos::ZERO,
         elapsed: Nanos::ZERO,
         failed: None,
+        depth_found: None,
         verified: None,
     };
     RunResult {

@@ -71,7 +71,7 @@ pub(in crate::cli) fn fill(command: &mut Command, config: &Config) -> Vec<Taken>
                 args.methods = found.names();
                 taken.push(found);
             }
-            if args.out.is_none()
+            if args.output.is_none()
                 && args.resume.is_none()
                 && !args.json
                 && let Some(found) = config.value(Key::Results)

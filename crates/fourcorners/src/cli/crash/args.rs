@@ -58,8 +58,8 @@ pub(in crate::cli) struct CrashArgs {
     pub(super) check: Option<String>,
 
     /// Keep the images in this new folder
-    #[arg(short, long, value_name = "DIR", requires = "data")]
-    pub(super) out: Option<PathBuf>,
+    #[arg(long, short, visible_alias = "out", value_name = "DIR", requires = "data")]
+    pub(super) output: Option<PathBuf>,
 
     /// The drive's state before, from fourcorners age
     #[arg(long, value_name = "FILE")]

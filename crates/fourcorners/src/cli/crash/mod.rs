@@ -107,7 +107,7 @@ fn cut_all(
     crash: &mut Crash,
 ) -> Result<(), Failure> {
     let mut images = None;
-    if let Some(log) = log.filter(|_| args.check.is_some() || args.out.is_some()) {
+    if let Some(log) = log.filter(|_| args.check.is_some() || args.output.is_some()) {
         let base = base(args.base.as_deref(), history.sectors * 512)?;
         let made = Images::new(history, log, base);
         images = Some(made.map_err(|error| Failure::Usage(error.to_string()))?);
@@ -236,7 +236,7 @@ impl Folder {
 }
 
 fn folder(args: &CrashArgs) -> Result<Folder, Failure> {
-    match &args.out {
+    match &args.output {
         Some(path) => match std::fs::create_dir(path) {
             Ok(()) => Ok(Folder::Kept(path.clone())),
             Err(error) => Err(Failure::Usage(format!(

@@ -41,7 +41,7 @@ pub(super) enum ResultsCommand {
     /// Remove results
     Rm(RmArgs),
     /// Read the whole database and report damage
-    Check,
+    Check(CheckArgs),
 }
 
 /// Which results.
@@ -148,6 +148,10 @@ pub(super) struct ImportArgs {
     /// A document from review --json, a folder of a review or a replay, or a database
     #[arg(required = true, value_name = "PATH")]
     pub(super) from: Vec<PathBuf>,
+
+    /// Print one JSON document instead of a sentence
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -155,6 +159,10 @@ pub(super) struct SyncArgs {
     /// The other database; it is there already. What was removed from one comes back from the other
     #[arg(value_name = "DATABASE")]
     pub(super) other: PathBuf,
+
+    /// Print one JSON document instead of a sentence
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -162,4 +170,15 @@ pub(super) struct RmArgs {
     /// Ids of results, or their beginnings
     #[arg(required = true, value_name = "ID")]
     pub(super) ids: Vec<String>,
+
+    /// Print one JSON document instead of a sentence
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct CheckArgs {
+    /// Print one JSON document instead of a sentence
+    #[arg(long)]
+    pub(super) json: bool,
 }

@@ -12,6 +12,7 @@ use fourcorners_machine::save::write_atomically_with;
 use fourcorners_record::{Document, to_json};
 use fourcorners_report as report;
 use fourcorners_results::store::{Filter, Store, StoreError, dates, dates::DateError};
+use serde_json::{Value, json};
 
 use super::keeper;
 use super::outcome::{End, Failure};
@@ -19,7 +20,7 @@ use super::replaced::{Inputs, Kind};
 use super::terminal::{columns, say};
 
 pub(super) use args::ResultsArgs;
-use args::{Chosen, ExportArgs, ImportArgs, ResultsCommand, RmArgs, ShowArgs, SyncArgs};
+use args::{CheckArgs, Chosen, ExportArgs, ImportArgs, ResultsCommand, RmArgs, ShowArgs, SyncArgs};
 
 /// How much of an export is made before it is written.
 const BUFFER_BYTES: usize = 1 << 20;
@@ -33,7 +34,7 @@ pub(super) fn run(args: ResultsArgs) -> Result<End, Failure> {
         ResultsCommand::Import(args) => import(&path, &args),
         ResultsCommand::Sync(args) => sync(&path, &args),
         ResultsCommand::Rm(args) => rm(&path, &args),
-        ResultsCommand::Check => check(&path),
+        ResultsCommand::Check(args) => check(&path, &args),
     }
 }
 
@@ -139,20 +140,32 @@ fn export(path: &std::path::Path, args: &ExportArgs) -> Result<End, Failure> {
 
 fn import(path: &std::path::Path, args: &ImportArgs) -> Result<End, Failure> {
     let store = Store::open(path).map_err(failure)?;
-    args.from.iter().try_for_each(|from| import_into(&store, from))?;
+    let came = args.from.iter().map(|from| import_into(&store, from, args.json));
+    let came = came.collect::<Result<Vec<_>, _>>()?;
+    if args.json {
+        imported(&came)?;
+    }
     Ok(End::Done)
 }
 
-/// Takes the results of a place, and says how many came.
-fn import_into(store: &Store, from: &std::path::Path) -> Result<(), Failure> {
+/// Takes the results of a place, and says how many came, or returns it for a document.
+fn import_into(store: &Store, from: &std::path::Path, json: bool) -> Result<Value, Failure> {
     let came = store.import(from).map_err(failure)?;
-    let lost = match came.lost {
-        0 => String::new(),
-        lost => format!(", {lost} that cannot be read any more"),
-    };
     let (new, known) = (came.new, came.known);
-    writeln!(stdout().lock(), "{}: {new} new, {known} known{lost}", from.display())?;
-    Ok(())
+    if !json {
+        let lost = match came.lost {
+            0 => String::new(),
+            lost => format!(", {lost} that cannot be read any more"),
+        };
+        writeln!(stdout().lock(), "{}: {new} new, {known} known{lost}", from.display())?;
+    }
+    Ok(json!({ "from": from, "new": new, "known": known, "unreadable": came.lost }))
+}
+
+/// The document of what was imported from where.
+fn imported(came: &[Value]) -> Result<(), Failure> {
+    let document = json!({ "schema": "fourcorners.imported/1", "imported": came });
+    Ok(writeln!(stdout().lock(), "{document}")?)
 }
 
 fn sync(path: &std::path::Path, args: &SyncArgs) -> Result<End, Failure> {
@@ -167,8 +180,10 @@ fn sync(path: &std::path::Path, args: &SyncArgs) -> Result<End, Failure> {
     // Both are open before either is written to.
     let (mine, theirs) =
         (Store::open(path).map_err(failure)?, Store::open(other).map_err(failure)?);
-    import_into(&mine, other)?;
-    import_into(&theirs, path)?;
+    let came = [import_into(&mine, other, args.json)?, import_into(&theirs, path, args.json)?];
+    if args.json {
+        imported(&came)?;
+    }
     Ok(End::Done)
 }
 
@@ -177,22 +192,33 @@ fn rm(path: &std::path::Path, args: &RmArgs) -> Result<End, Failure> {
     drop(read(path)?);
     let store = Store::open(path).map_err(failure)?;
     let removed = store.remove(&args.ids).map_err(failure)?;
-    writeln!(stdout().lock(), "{removed} removed")?;
+    let text = match args.json {
+        true => json!({ "schema": "fourcorners.removed/1", "removed": removed }).to_string(),
+        false => format!("{removed} removed"),
+    };
+    writeln!(stdout().lock(), "{text}")?;
     Ok(End::Done)
 }
 
-fn check(path: &std::path::Path) -> Result<End, Failure> {
+fn check(path: &std::path::Path, args: &CheckArgs) -> Result<End, Failure> {
     let checked = read(path)?.check().map_err(failure)?;
     for line in &checked.damage {
         say(&format!("fourcorners: {line}"));
     }
-    writeln!(
-        stdout().lock(),
-        "{}: {} records are whole, {} kinds of damage",
-        path.display(),
-        checked.whole,
-        checked.damage.len()
-    )?;
+    let text = match args.json {
+        true => json!({
+            "schema": "fourcorners.checked/1", "database": path, "whole": checked.whole,
+            "damage": checked.damage,
+        })
+        .to_string(),
+        false => format!(
+            "{}: {} records are whole, {} kinds of damage",
+            path.display(),
+            checked.whole,
+            checked.damage.len()
+        ),
+    };
+    writeln!(stdout().lock(), "{text}")?;
     Ok(if checked.damage.is_empty() { End::Done } else { End::Incomplete })
 }
 

@@ -71,6 +71,10 @@ pub(super) struct RecordArgs {
     /// Stop after this time; Ctrl-C stops it, too, and keeps the recording
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub(super) seconds: Option<f64>,
+
+    /// Print one JSON document instead of a sentence
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 /// Which I/Os of a trace are taken, and how.
@@ -161,6 +165,10 @@ pub(super) struct ConvertArgs {
     #[arg(long, value_name = "PATH", default_value = "/dev/DEVICE")]
     pub(super) drive: String,
 
+    /// Print one JSON document instead of a sentence
+    #[arg(long)]
+    pub(super) json: bool,
+
     #[command(flatten)]
     pub(super) taken: Taken,
 }
@@ -221,8 +229,8 @@ pub(super) struct ReplayArgs {
     pub(super) taken: Taken,
 
     /// Write replay.html and replay.json into this folder, replacing earlier ones
-    #[arg(long, value_name = "DIR")]
-    pub(super) out: Option<PathBuf>,
+    #[arg(long, short, visible_alias = "out", value_name = "DIR")]
+    pub(super) output: Option<PathBuf>,
 
     /// Print one JSON document instead of tables
     #[arg(long)]

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use fourcorners_machine::save::write_atomically_with;
 use fourcorners_trace::{self as trace, Options, Output, WriteError, Written};
+use serde_json::json;
 
 use super::args::ConvertArgs;
 use super::{Interruptible, cannot_open, options, tell_skipped};
@@ -25,6 +26,11 @@ pub(super) fn run(args: &ConvertArgs) -> Result<End, Failure> {
             "--drive {drive:?}: fio takes a path of 1 to 255 bytes without blanks"
         )));
     }
+    if args.json && args.output == Path::new("-") {
+        return Err(Failure::Usage(
+            "--json: the new trace is on standard output; name a file with -o".into(),
+        ));
+    }
     if args.output != Path::new("-") {
         let inputs = Inputs::of([args.trace.as_path()]);
         inputs.may_write(&args.output, Kind::Trace, args.overwrite).map_err(Failure::Usage)?;
@@ -41,8 +47,16 @@ pub(super) fn run(args: &ConvertArgs) -> Result<End, Failure> {
         return Ok(End::Incomplete);
     };
     if args.output != Path::new("-") {
-        let (path, format) = (args.output.display(), &args.output_format);
-        writeln!(stdout(), "{path}: {} I/Os as {format}", written.ios)?;
+        let format = &args.output_format;
+        let text = match args.json {
+            true => json!({
+                "schema": "fourcorners.converted/1", "trace": args.output, "format": format,
+                "ios": written.ios, "skipped": skipped,
+            })
+            .to_string(),
+            false => format!("{}: {} I/Os as {format}", args.output.display(), written.ios),
+        };
+        writeln!(stdout(), "{text}")?;
     }
     tell_skipped(skipped);
     Ok(End::Done)

@@ -4,6 +4,7 @@ use std::io::{Write, stdout};
 use std::time::{Duration, Instant};
 
 use fourcorners_linux::block_trace::{RecordError, record};
+use serde_json::json;
 
 use super::args::RecordArgs;
 use crate::cli::interrupt::Interrupt;
@@ -40,15 +41,21 @@ pub(super) fn run(args: &RecordArgs) -> Result<End, Failure> {
     let Some(first) = recorded.files.first() else {
         return Err(Failure::Failed(anyhow::anyhow!("the kernel gave no buffers")));
     };
-    writeln!(
-        stdout(),
-        "{}: {:.1} s of {}, {} bytes in {} files; `fourcorners trace info {}` says what is in it",
-        first.display(),
-        began.elapsed().as_secs_f64(),
-        args.device.display(),
-        recorded.bytes,
-        recorded.files.len(),
-        first.display()
-    )?;
+    let seconds = began.elapsed().as_secs_f64();
+    let text = match args.json {
+        true => json!({
+            "schema": "fourcorners.recorded/1", "device": args.device, "files": recorded.files,
+            "bytes": recorded.bytes, "seconds": seconds, "lost_events": recorded.dropped,
+        })
+        .to_string(),
+        false => format!(
+            "{0}: {seconds:.1} s of {1}, {2} bytes in {3} files; `fourcorners trace info {0}` says what is in it",
+            first.display(),
+            args.device.display(),
+            recorded.bytes,
+            recorded.files.len(),
+        ),
+    };
+    writeln!(stdout(), "{text}")?;
     Ok(End::Done)
 }

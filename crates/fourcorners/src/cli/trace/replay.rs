@@ -35,7 +35,7 @@ const MOST_DEPTH: u32 = 4096;
 const MOST_BUFFER_BYTES: u64 = 1 << 30;
 /// Bytes of an I/O of the fill.
 const FILL_BYTES: u32 = 131_072;
-/// The document in the folder of --out, and its page.
+/// The document in the folder of --output, and its page.
 pub(super) const JSON: &str = "replay.json";
 pub(super) const PAGE: &str = "replay.html";
 
@@ -67,8 +67,8 @@ pub(super) fn run(args: &ReplayArgs) -> Result<End, Failure> {
     let trace = args.trace.clone();
     let plan = Plan { trace, options, card, pace, depth: args.depth, addresses, states };
     let planned = plan_targets(args, &plan).map_err(Failure::Usage)?;
-    if let Some(folder) = &args.out {
-        make_writable(folder, "--out").map_err(Failure::Usage)?;
+    if let Some(folder) = &args.output {
+        make_writable(folder, "--output").map_err(Failure::Usage)?;
     }
     let keeper = Keeper::open(&args.keep).map_err(Failure::Usage)?;
     let began = Instant::now();
@@ -85,7 +85,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<End, Failure> {
     };
     print::document(&document, args.json, None)?;
     say(&format!("replayed in {:.1} s", began.elapsed().as_secs_f64()));
-    if let Some(folder) = &args.out {
+    if let Some(folder) = &args.output {
         for (name, text) in [(JSON, to_json(&document)), (PAGE, report::page(&document))] {
             let path = folder.join(name);
             save::write_atomically(&path, text.as_bytes())

@@ -37,8 +37,8 @@ pub(super) fn run(args: &ReplayArgs) -> Result<End, Failure> {
         return Ok(End::Incomplete);
     };
     tell_skipped(recording.card().skipped);
-    if let Some(folder) = &args.out {
-        make_writable(folder, "--out").map_err(Failure::Usage)?;
+    if let Some(folder) = &args.output {
+        make_writable(folder, "--output").map_err(Failure::Usage)?;
     }
     let replaying = Replaying {
         pace: checked.pace,
@@ -59,7 +59,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<End, Failure> {
         return Ok(End::Incomplete);
     };
     print(&choice, args.json, None)?;
-    if let Some(folder) = &args.out {
+    if let Some(folder) = &args.output {
         let json = serde_json::to_string(&choice)?;
         for (name, text) in [(JSON, json), (PAGE, report::choice_page(&choice))] {
             let path = folder.join(name);

@@ -473,6 +473,7 @@ impl StreamSpec {
             takes_along: probe.then_some(TakesAlong::All),
             flow: None,
             log: None,
+            latency_target: None,
             recorded: None,
         }
     }
