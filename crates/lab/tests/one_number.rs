@@ -27,6 +27,7 @@ fn reviewed(id: &str, name: &str, set: &[String]) -> Vec<f64> {
         seed: 9,
         target: target_info(&profile, geometry),
         host: None,
+        author: None,
         health: None,
         erase: None,
     };

@@ -101,6 +101,7 @@ impl From<FirstRecord> for Record {
             ended: first.ended,
             seed: first.seed,
             version: first.version,
+            author: None,
             host: first.host,
             started_at: first.started_at,
             finished_at: first.finished_at,

@@ -90,7 +90,7 @@ impl Document {
 /// What one method measured on one target.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Record {
-    /// First 16 hexadecimal digits of the SHA-256 of everything else but the times of day: equal
+    /// First 16 hexadecimal digits of the SHA-256 of everything else but the author and the times of day: equal
     /// results have equal ids.
     pub id: String,
     /// What it was measured on.
@@ -135,6 +135,9 @@ pub struct Record {
     pub seed: u64,
     /// Version of fourcorners.
     pub version: String,
+    /// Who reviewed it, if that is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
     /// The machine, for results in wall time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<Host>,
@@ -181,6 +184,7 @@ impl Record {
             ended: Ended::Complete,
             seed,
             version: env!("CARGO_PKG_VERSION").into(),
+            author: None,
             host,
             started_at: now(),
             finished_at: now(),
@@ -241,6 +245,7 @@ impl Record {
     fn timeless(&self) -> Record {
         Record {
             id: String::new(),
+            author: None,
             started_at: String::new(),
             finished_at: String::new(),
             ..self.clone()

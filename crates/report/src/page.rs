@@ -113,6 +113,8 @@ fn masthead(all: &Entries, title: &str) -> Markup {
                     }
                     @let others = others(all);
                     @if !others.is_empty() { " Compared with " (others.join(", ")) "." }
+                    @let authors = authors(all);
+                    @if !authors.is_empty() { " Reviewed by " (authors.join(", ")) "." }
                     @if all.all.iter().any(|entry| entry.record.quick) {
                         " " span.badge.warn { "quick: durations and spans were cut" }
                     }
@@ -140,6 +142,17 @@ fn heading(all: &Entries, title: &str) -> String {
         0 => title.into(),
         more => format!("{title} and {more} more"),
     }
+}
+
+/// Who measured what is shown, each once, where the records say so.
+fn authors<'a>(all: &'a Entries) -> Vec<&'a str> {
+    let mut authors: Vec<&str> = Vec::new();
+    for author in all.all.iter().filter_map(|entry| entry.record.author.as_deref()) {
+        if !authors.contains(&author) {
+            authors.push(author);
+        }
+    }
+    authors
 }
 
 /// What the drive under test is compared with.

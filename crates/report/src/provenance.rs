@@ -139,6 +139,7 @@ fn facts(record: &Record) -> Vec<(&'static str, String)> {
         ("Ended", Some(ended_words(&record.ended).unwrap_or("complete".into()))),
         ("Seed", Some(record.seed.to_string())),
         ("fourcorners", Some(record.version.clone())),
+        ("Author", record.author.clone()),
         ("Kernel", host.map(|host| host.kernel.clone())),
         ("CPU", host.map(|host| format!("{} ({} logical)", host.cpu, host.cpus))),
         ("Started", Some(record.started_at.clone())),

@@ -90,6 +90,10 @@ pub(super) struct ReviewArgs {
     #[arg(long, value_name = "WHICH", value_enum)]
     pub(super) references: Option<WhichReferences>,
 
+    /// Name the author of the review, in its records and on its page
+    #[arg(long, value_name = "NAME", value_parser = author)]
+    pub(super) author: Option<String>,
+
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub(super) json: bool,
@@ -543,6 +547,18 @@ pub(super) struct ValidateArgs {
 fn percent(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').unwrap_or(text);
     number.parse().map_err(|_| "give a percentage, for example 25 or 25%".into())
+}
+
+/// Longest name of an author, characters.
+const MOST_OF_A_NAME: usize = 200;
+
+/// The name of an author, as it can stand in a line.
+pub(super) fn author(text: &str) -> Result<String, String> {
+    let name = text.trim();
+    match (1..=MOST_OF_A_NAME).contains(&name.chars().count()) && !name.contains(char::is_control) {
+        true => Ok(name.into()),
+        false => Err(format!("give a name of 1 to {MOST_OF_A_NAME} characters, on one line")),
+    }
 }
 
 /// A number of I/Os, or all there are.

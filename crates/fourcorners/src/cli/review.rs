@@ -150,7 +150,8 @@ fn check(args: &ReviewArgs) -> Result<Campaign, String> {
         erase,
         reads_only: false,
     };
-    Ok(Campaign { methods, targets, settings, repeat })
+    let author = args.author.clone();
+    Ok(Campaign { methods, targets, settings, repeat, author })
 }
 
 /// Prints the figures. A reader that closed the pipe has seen enough.

@@ -228,3 +228,40 @@ fn the_example_of_the_help_is_a_config_file_with_all_keys() {
         assert_eq!(row["from"], "file", "{row}");
     }
 }
+
+#[test]
+fn an_author_is_named_in_the_record_and_on_the_page_and_changes_no_id() {
+    let dir = folder();
+    let at = dir.path();
+    fs::write(at.join("c.toml"), "author = \" Ada Lovelace\"\n").expect("it can be written");
+    let environment = Environment { config: Some("c.toml"), ..Environment::default() };
+    let review = |out: &str, args: &[&str]| {
+        let review = ["review", M4, "--methods", "four-corners", "--quick", "--no-db", "-o", out];
+        let ran = run_in(at, &environment, &[&review[..], args].concat());
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let read = |file: &str| fs::read_to_string(at.join(out).join(file)).expect("it is there");
+        let record: Value = serde_json::from_str(&read("review.json")).expect("JSON");
+        (record["records"][0].clone(), read("review.html"), ran.stderr)
+    };
+    let (of_file, page, said) = review("file", &[]);
+    assert_eq!(of_file["author"], "Ada Lovelace");
+    assert!(page.contains("Reviewed by Ada Lovelace."), "the page says who");
+    assert!(said.contains("author Ada Lovelace"), "{said}");
+    let (typed, page, said) = review("typed", &["--author", "Mary <b> Somerville"]);
+    assert_eq!(typed["author"], "Mary <b> Somerville");
+    assert!(page.contains("Reviewed by Mary &lt;b&gt; Somerville.") && !page.contains("<b> Som"));
+    assert!(!said.contains("Ada"), "{said}");
+    let (nobody, page, _) = review("nobody", &["--no-config"]);
+    assert!(nobody["author"].is_null() && !page.contains("Reviewed by"));
+    // Who reviews changes nothing of what was measured, and neither do other eyes on it.
+    assert_eq!((&of_file["id"], &typed["id"]), (&nobody["id"], &nobody["id"]));
+    let shown = run_in(at, &environment, &["report", "typed", "--json"]);
+    assert_eq!(shown.code, Some(0), "it is as it was measured: {shown:?}");
+
+    fs::write(at.join("c.toml"), "\nauthor = \"Ada\\nLovelace\"\n").expect("it can be written");
+    let wrong = run_in(at, &environment, &["review", M4, "--dry-run"]);
+    assert_eq!(wrong.code, Some(2), "{wrong:?}");
+    assert!(wrong.stderr.contains("c.toml, line 2: author is no name"), "{}", wrong.stderr);
+    let wrong = run_in(at, &environment, &["review", M4, "--no-config", "--author", ""]);
+    assert!(wrong.stderr.contains("give a name of 1 to 200 characters"), "{}", wrong.stderr);
+}

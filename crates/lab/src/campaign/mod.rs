@@ -44,6 +44,8 @@ pub struct Campaign {
     pub settings: Settings,
     /// How many times each target is reviewed, each time with the next seed.
     pub repeat: u32,
+    /// Who reviews them, if their records are to say so.
+    pub author: Option<String>,
 }
 
 /// What a campaign came to.
@@ -73,7 +75,8 @@ impl Campaign {
             for more in 0..self.repeat {
                 let seed = self.settings.seed.wrapping_add(more.into());
                 let settings = Settings { seed, ..self.settings };
-                sessions.push(Session::new(target.clone(), &self.methods, &settings)?);
+                let session = Session::new(target.clone(), &self.methods, &settings)?;
+                sessions.push(Session { author: self.author.clone(), ..session });
             }
         }
         Ok(sessions)

@@ -54,6 +54,8 @@ pub struct Session {
     pub seed: u64,
     /// How a real target is purged, if not by a discard.
     pub erase: Option<Erase>,
+    /// Who reviews it, if that is to be said.
+    pub author: Option<String>,
 }
 
 impl Session {
@@ -88,7 +90,7 @@ impl Session {
         let plans: Vec<Vec<Phase>> = plans.into_iter().map(kept).collect();
         let erase = erase.map(|with| target.erase(with)).transpose()?;
         let plans = protocols.into_iter().zip(plans).collect();
-        Ok(Session { target, plans, quick, seed, erase })
+        Ok(Session { target, plans, quick, seed, erase, author: None })
     }
 
     /// The states of a virtual SSD, if a purge makes it new. It does not where flash wears out: such a
@@ -122,7 +124,8 @@ impl Session {
         host: Option<Host>,
     ) -> Reviewed {
         let (protocol, plan) = self.plans[method].clone();
-        let (quick, seed, erase) = (self.quick, self.seed, self.erase.clone());
-        Reviewed { protocol, plan, quick, seed, target, host, health: None, erase }
+        let (quick, seed) = (self.quick, self.seed);
+        let (erase, author) = (self.erase.clone(), self.author.clone());
+        Reviewed { protocol, plan, quick, seed, target, host, author, health: None, erase }
     }
 }

@@ -199,6 +199,7 @@ fn reviewed(
         seed,
         target: target_info(profile, geometry),
         host: None,
+        author: None,
         health: None,
         erase: None,
     };

@@ -51,6 +51,8 @@ pub struct Reviewed {
     pub target: TargetInfo,
     /// What the record says of the machine (wall clock only).
     pub host: Option<Host>,
+    /// Who reviews it, if that is to be said.
+    pub author: Option<String>,
     /// What the drive said of its health before (block devices).
     pub health: Option<HealthReading>,
     /// How a real drive is purged, if not by a discard.

@@ -40,7 +40,8 @@ impl Review {
         let begun = Record::begun(target, clock, protocol.name(), reviewed.seed, reviewed.host);
         let plan = protocol.file().map(|(_, info)| info);
         let health = reviewed.health.map(|before| Health { before, after: None, heat: None });
-        let record = Record { quick: reviewed.quick, plan, health, ..begun };
+        let (quick, author) = (reviewed.quick, reviewed.author);
+        let record = Record { quick, author, plan, health, ..begun };
         let loaded = record.target.loaded_state.is_some();
         let state = if loaded { "loaded" } else { "as found" };
         let asked = reviewed.protocol == Method::Power.into() && clock == ClockName::Wall;

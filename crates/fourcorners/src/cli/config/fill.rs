@@ -80,6 +80,7 @@ pub(in crate::cli) fn fill(command: &mut Command, config: &Config) -> Vec<Taken>
                 taken.push(found);
             }
             taken.extend(references(&mut args.references, config));
+            taken.extend(author(&mut args.author, config));
             if !args.quiet {
                 args.keep.note = Taken::note(&taken);
             }
@@ -91,7 +92,10 @@ pub(in crate::cli) fn fill(command: &mut Command, config: &Config) -> Vec<Taken>
                 taken.push(found);
             }
         }
-        Command::Quick(args) => args.keep.note = Taken::note(&taken),
+        Command::Quick(args) => {
+            taken.extend(author(&mut args.author, config));
+            args.keep.note = Taken::note(&taken);
+        }
         Command::Trace(args) => {
             if let Some(keep) = args.keep() {
                 keep.note = Taken::note(&taken);
@@ -139,6 +143,15 @@ fn database(command: &mut Command) -> Option<&mut Option<PathBuf>> {
         Command::Web(args) => Some(&mut args.db),
         _ => None,
     }
+}
+
+fn author(typed: &mut Option<String>, config: &Config) -> Option<Taken> {
+    if typed.is_some() {
+        return None;
+    }
+    let found = config.value(Key::Author)?;
+    *typed = found.names().pop();
+    Some(found)
 }
 
 fn references(typed: &mut Option<WhichReferences>, config: &Config) -> Option<Taken> {

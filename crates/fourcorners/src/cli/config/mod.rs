@@ -43,6 +43,8 @@ enum Key {
     Results,
     /// The Python of `sweep`.
     Python,
+    /// Who reviews.
+    Author,
     /// What `review` does.
     Methods,
     /// What a page of one drive shows it among.
@@ -50,7 +52,8 @@ enum Key {
 }
 
 impl Key {
-    const ALL: [Key; 5] = [Key::Database, Key::Results, Key::Python, Key::Methods, Key::References];
+    const ALL: [Key; 6] =
+        [Key::Database, Key::Results, Key::Python, Key::Author, Key::Methods, Key::References];
 
     /// As it is written in the file: a dot parts section and key.
     fn name(self) -> &'static str {
@@ -58,6 +61,7 @@ impl Key {
             Key::Database => "database",
             Key::Results => "results",
             Key::Python => "python",
+            Key::Author => "author",
             Key::Methods => "review.methods",
             Key::References => "review.references",
         }
@@ -68,7 +72,7 @@ impl Key {
         match self {
             Key::Database => Some(fourcorners_results::store::DATABASE_VARIABLE),
             Key::Python => Some(super::sweep::VARIABLE),
-            Key::Results | Key::Methods | Key::References => None,
+            Key::Results | Key::Author | Key::Methods | Key::References => None,
         }
     }
 

@@ -22,6 +22,7 @@ use crate::cli::{out, print, sweep};
   database = \"~/lab/results.db\"         # --db of all commands
   results = \"~/lab/reviews\"             # where review makes a folder for each review
   python = \"~/lab/venv/bin/python\"      # which sweep runs in
+  author = \"Ada Lovelace\"               # --author of review and quick
   [review]
   methods = [\"four-corners\", \"toms\"]    # --methods
   references = \"mine\"                   # --references, also of report
@@ -74,6 +75,7 @@ fn built_in(key: Key) -> Vec<String> {
         }
         Key::Results => vec![format!("./{}", out::RESULTS)],
         Key::Python => vec![sweep::PYTHON.into()],
+        Key::Author => Vec::new(),
         Key::Methods => Method::default_set().iter().map(|method| method.name().into()).collect(),
         Key::References => vec!["catalogue".into()],
     }

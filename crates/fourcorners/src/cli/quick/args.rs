@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
-use super::super::args::{KeepArgs, TargetArgs};
+use super::super::args::{KeepArgs, TargetArgs, author};
 
 /// Measure a drive in a minute: the rows of CrystalDiskMark and KDiskMark, and synchronous writes.
 ///
@@ -41,6 +41,10 @@ pub(crate) struct QuickArgs {
     /// Replace any other file of that name as well
     #[arg(long, requires = "output")]
     pub(crate) overwrite: bool,
+
+    /// Name the author of the card, in its record
+    #[arg(long, value_name = "NAME", value_parser = author)]
+    pub(crate) author: Option<String>,
 
     /// Seed of all random numbers
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]

@@ -42,7 +42,8 @@ pub(super) fn words(device: &DeviceUnderTest, typed: &str, in_directory: bool) -
 fn cost(device: &DeviceUnderTest, methods: &[Method], quick: bool) -> Option<(f64, u64)> {
     let methods = methods.iter().map(|&method| method.into()).collect();
     let settings = Settings { quick, ..Settings::default() };
-    let campaign = Campaign { methods, targets: vec![device.clone()], settings, repeat: 1 };
+    let targets = vec![device.clone()];
+    let campaign = Campaign { methods, targets, settings, repeat: 1, author: None };
     let sessions = campaign.sessions().ok()?;
     let phases: Vec<&Phase> = sessions
         .iter()

@@ -35,7 +35,8 @@ pub(super) fn run(args: &QuickArgs) -> Result<End, Failure> {
     let settings = Settings { seed: args.seed, reads_only, ..Settings::default() };
     let methods = vec![Method::Quick.into()];
     let targets = vec![device];
-    let campaign = Campaign { methods, targets, settings, repeat: 1 };
+    let author = args.author.clone();
+    let campaign = Campaign { methods, targets, settings, repeat: 1, author };
     let keeper = Keeper::open(&args.keep).map_err(Failure::Usage)?;
     // From here on an interrupt is ours, so that no scratch file stays.
     let interrupt = Interrupt::listen()?;

@@ -72,6 +72,7 @@ fn reviewed(
         targets: targets.into_iter().map(|it| DeviceUnderTest::Virtual(Box::new(it))).collect(),
         settings: Settings { quick, ..Settings::default() },
         repeat: 1,
+        author: None,
     };
     let nowhere = KeepArgs { db: None, no_db: true, note: None };
     let keeper = Keeper::open(&nowhere).map_err(Failure::Usage)?;
