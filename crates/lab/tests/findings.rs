@@ -104,7 +104,7 @@ const CLASSES: [(&str, &str); 9] = [
 /// Takes a control out of the evidence of a detector: what the samples say that would speak against it.
 type WithoutControl = fn(&mut Evidence);
 
-const WITHOUT_CONTROL: [(Detector, &str, WithoutControl); 10] = [
+const WITHOUT_CONTROL: [(Detector, &str, WithoutControl); 12] = [
     // Places of one kind differ as much as those of two that are near each other do, and where there are more of the faster
     // ones, some of them were not read: two kinds near each other are one, and that is as frequent as the third.
     (Detector::PageKinds, "page_kinds", |evidence| {
@@ -131,15 +131,49 @@ const WITHOUT_CONTROL: [(Detector, &str, WithoutControl); 10] = [
             far.samples.clone_from(&near.samples);
         }
     }),
-    // A pause wins nothing, of a cache either, and once a fifth is trimmed the times are whatever they are of one that collects what
-    // has the least valid data.
-    (Detector::Amplification, "write_amplification", |evidence| {
-        if let [_, _, _, _, written, steady, paused, trimmed] = &mut evidence.series[..] {
-            paused.samples.clone_from(&steady.samples);
-            let before = written.samples.get(4).map_or(0.0, |it| it[1]);
-            let end = steady.samples.last().map_or(0.0, |it| it[1]);
-            trimmed.samples.iter_mut().for_each(|it| it[1] = before + 0.37 * (end - before));
-        }
+    // A pause wins nothing, of a cache either, and with a fifth trimmed times are those of one that collects what has the least
+    // valid data.
+    (Detector::Amplification, "move_cost_us", |evidence| {
+        (1..20).any(|share| {
+            if let [_, _, _, _, written, steady, paused, trimmed] = &mut evidence.series[..] {
+                paused.samples.clone_from(&steady.samples);
+                let before = written.samples.get(4).map_or(0.0, |it| it[1]);
+                let end = steady.samples.last().map_or(0.0, |it| it[1]);
+                let us = before + f64::from(share) / 20.0 * (end - before);
+                trimmed.samples.iter_mut().for_each(|it| it[1] = us);
+            }
+            says(evidence, "move_cost_us")
+        });
+    }),
+    // What was written first is on the flash just before the writes go on, whenever they wait.
+    (Detector::WriteBuffer, "write_buffer_kib", |evidence| {
+        (1..40).any(|step| {
+            if let Some(flushes) = evidence.series.last_mut() {
+                let us = 50.0 * 1.2_f64.powi(step);
+                flushes.samples.iter_mut().for_each(|it| it[1] = us);
+            }
+            says(evidence, "write_buffer_kib")
+        });
+    }),
+    // A write at a multiple of its size takes no longer than larger ones let expect, and half of it does: of a drive that reads the
+    // rest of a unit behind a large write as well.
+    (Detector::MapUnit, "map_unit_bytes", |evidence| {
+        let measured = evidence.series.clone();
+        [4, 8, 16].into_iter().any(|kib| {
+            evidence.series.clone_from(&measured);
+            let Some(whole) = evidence.series.first_mut() else { return false };
+            let unit = f64::from(kib << 10);
+            let of =
+                |bytes: f64| whole.samples.iter().find(|it| it[0] == bytes).map_or(0.0, |it| it[1]);
+            let expected = of(2.0 * unit) - (of(4.0 * unit) - of(2.0 * unit)) / 2.0;
+            let set = [(unit, expected), (unit / 2.0, expected + 60.0)];
+            for at in &mut whole.samples {
+                if let Some((_, us)) = set.iter().find(|(bytes, _)| at[0] == *bytes) {
+                    at[1] = *us;
+                }
+            }
+            says(evidence, "map_unit_bytes")
+        });
     }),
     // The link is as fast as anything: it never limits.
     (Detector::Compression, "compression", |evidence| scale_last(evidence, 0, 0.01)),
@@ -147,7 +181,7 @@ const WITHOUT_CONTROL: [(Detector, &str, WithoutControl); 10] = [
     (Detector::ReadAhead, "read_ahead", |evidence| scale_last(evidence, 0, 1.5)),
     // The drive was not filled before: a quarter of what is written at random is what fills it.
     (Detector::Spare, "spare_percent", |evidence| {
-        if let Some(written) = evidence.series.last_mut() {
+        for written in evidence.series.iter_mut().skip(4).step_by(4) {
             let fills = written.samples.len() / 4;
             let until = written.samples.drain(..fills).next_back().map_or(0.0, |[bytes, _]| bytes);
             written.samples.iter_mut().for_each(|sample| sample[0] -= until);
@@ -166,6 +200,12 @@ const WITHOUT_CONTROL: [(Detector, &str, WithoutControl); 10] = [
         }
     }),
 ];
+
+/// Whether a detector says something of a key.
+fn says(evidence: &Evidence, key: &str) -> bool {
+    let findings = judge(std::slice::from_ref(evidence));
+    findings.iter().any(|it| it.key == key && it.determined().is_some())
+}
 
 /// Readings of places, of whose kinds those near each other cannot be told from one.
 fn near_kinds_as_one(samples: &mut Vec<[f64; 2]>) {
@@ -217,7 +257,8 @@ fn the_judge_is_against_a_detector_that_always_says_something_and_one_without_it
             judge(&evidence)
         };
         let against = complaints(&tally(noise, sampled, &reading));
-        assert!(against.iter().any(|it| it.starts_with(key)), "{key}: {against:?}");
+        let wrong = format!("{key} is wrong");
+        assert!(against.iter().any(|it| it.starts_with(&wrong)), "{key}: {against:?}");
     }
 }
 
