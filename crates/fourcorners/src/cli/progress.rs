@@ -2,6 +2,7 @@
 //! where stderr is a pipe or a file a line of text every so often: hours without a word look like a fault.
 
 use std::io::{IsTerminal, stderr};
+use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -12,7 +13,7 @@ use fourcorners_run::Second;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::interrupt::Interrupt;
-use super::terminal::say;
+use super::terminal::{columns_of, say};
 use super::told::{Told, tell};
 use crate::event::Event;
 
@@ -22,8 +23,12 @@ const STEPS: u64 = 10_000;
 const FIRST_LINE: Duration = Duration::from_secs(10);
 /// Between two lines in a pipe.
 const BETWEEN_LINES: Duration = Duration::from_secs(30);
-/// The room for a name beside a bar, columns.
-const NAME_COLUMNS: std::ops::RangeInclusive<usize> = 16..=48;
+/// Columns of a name and of words beside a bar, at least and at most.
+const NAME_COLUMNS: RangeInclusive<usize> = 16..=48;
+const WORDS_COLUMNS: RangeInclusive<usize> = 8..=34;
+/// Columns of a bar at least, and of the numbers and blanks around it.
+const BAR_COLUMNS: usize = 8;
+const AROUND_COLUMNS: usize = 19;
 
 /// The progress of all reviews of a run.
 #[derive(Debug)]
@@ -166,15 +171,23 @@ struct Line {
     words: String,
 }
 
+/// Columns of a name of so many characters and of the words beside it, on a terminal of so many columns: first the bar gives way to
+/// the name, then the words do, and only then is the name cut. What is longer than a line would be drawn anew below itself each time.
+fn layout(name: usize, columns: usize) -> [usize; 2] {
+    let room = columns.saturating_sub(BAR_COLUMNS + AROUND_COLUMNS);
+    let most = room.saturating_sub(*WORDS_COLUMNS.start());
+    let name = name.clamp(*NAME_COLUMNS.start(), *NAME_COLUMNS.end()).min(most);
+    [name, (room - name).min(*WORDS_COLUMNS.end())]
+}
+
 fn bar(bars: &MultiProgress, what: &str) -> ProgressBar {
-    let style =
-        ProgressStyle::with_template("{prefix} {wide_bar} {percent:>3} % {msg:34!} {eta:>4} left")
-            .expect("the template is well formed");
+    let [width, words] = layout(what.chars().count(), columns_of(stderr()).into());
+    let template =
+        format!("{{prefix}} {{wide_bar}} {{percent:>3}} % {{msg:{words}!}} {{eta:>4}} left");
+    let style = ProgressStyle::with_template(&template).expect("the template is well formed");
     let bar = bars.add(ProgressBar::new(STEPS)).with_style(style);
-    // The bar gives way to the name, which is cut only where it would leave it no room.
-    let columns = NAME_COLUMNS;
-    let name = shortened(what, *columns.end());
-    bar.set_prefix(format!("{name:width$}", width = *columns.start()));
+    let name = shortened(what, width);
+    bar.set_prefix(format!("{name:width$}"));
     bar.enable_steady_tick(Duration::from_millis(250));
     bar
 }
@@ -246,6 +259,22 @@ impl Drop for ReviewProgress {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_is_never_longer_than_the_terminal() {
+        for columns in 40..300 {
+            for name in 0..80 {
+                let [width, words] = layout(name, columns);
+                let all = width + words + BAR_COLUMNS + AROUND_COLUMNS;
+                assert!(all <= columns, "{columns} columns, a name of {name}");
+                // Nothing is cut where there is room for it.
+                let whole = name.clamp(16, 48);
+                assert!(width == whole || columns < whole + 8 + BAR_COLUMNS + AROUND_COLUMNS);
+                assert!(words == 34 || columns < whole + 34 + BAR_COLUMNS + AROUND_COLUMNS);
+            }
+        }
+        assert_eq!(layout("crucial-m4-256gb four-corners".len(), 80), [29, 24]);
+    }
 
     #[test]
     fn a_pipe_hears_a_line_every_so_often_and_not_more() {

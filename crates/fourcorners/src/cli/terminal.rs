@@ -1,6 +1,7 @@
 //! Messages to the person at the terminal, or to a program that reads in their place.
 
 use std::io::{Write, stderr, stdout};
+use std::os::fd::AsFd;
 
 use comfy_table::{ContentArrangement, Table, presets};
 
@@ -35,7 +36,12 @@ pub(super) fn colours() -> bool {
 
 /// How wide a table on stdout may be.
 pub(super) fn columns() -> u16 {
-    rustix::termios::tcgetwinsize(stdout())
+    columns_of(stdout())
+}
+
+/// The same of another place that is written to.
+pub(super) fn columns_of(place: impl AsFd) -> u16 {
+    rustix::termios::tcgetwinsize(place)
         .map(|size| size.ws_col)
         .ok()
         .filter(|&columns| columns > 0)
