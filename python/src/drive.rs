@@ -185,7 +185,7 @@ impl Drive {
         self.with_drive(py, false, |drive| drive.over_provisioning())
     }
 
-    /// Runs a job, or a fio job file's, on the drive as it is.
+    /// Runs a job on the drive as it is, or those of a fio job file, given as `Job.from_fio` made them or as its text.
     #[pyo3(signature = (job, *, progress=None))]
     fn run<'py>(
         slf: &Bound<'py, Drive>,
@@ -201,8 +201,18 @@ impl Drive {
             let result = this.run_jobs(py, jobs.get(), true, progress.as_ref())?;
             return Ok(Bound::new(py, result)?.into_any());
         }
+        if let Ok(text) = job.extract::<String>() {
+            let result = this.run_jobs(py, &FioJobs::new(text)?, true, progress.as_ref())?;
+            return Ok(Bound::new(py, result)?.into_any());
+        }
         let kind = job.get_type().name()?;
-        Err(PyValueError::new_err(format!("a drive runs a Job or Job.from_fio(text), no {kind}")))
+        let message = format!("a drive runs a Job, or the text of a job file, no {kind}");
+        Err(PyValueError::new_err(message))
+    }
+
+    /// What a notebook shows: what the drive is, and its values with their sources.
+    fn _repr_html_<'py>(slf: &Bound<'py, Drive>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("fourcorners._html")?.call_method1("drive", (slf,))
     }
 
     /// Runs a fio job file's text, as `fourcorners run` does. A drive that is new is written once

@@ -50,16 +50,16 @@ impl Job {
     #[allow(clippy::too_many_arguments)] // They are Python's keywords.
     fn new(
         pattern: &str,
-        read_percent: u8,
-        block_bytes: u32,
-        queue_depth: u32,
-        span_start_bytes: u64,
-        span_bytes: Option<u64>,
+        read_percent: i128,
+        block_bytes: i128,
+        queue_depth: i128,
+        span_start_bytes: i128,
+        span_bytes: Option<i128>,
         data: Option<&Bound<'_, PyAny>>,
-        seconds: Option<u64>,
-        bytes: Option<u64>,
+        seconds: Option<i128>,
+        bytes: Option<i128>,
         drive_writes: Option<f64>,
-        seed: u64,
+        seed: i128,
         fua: bool,
     ) -> PyResult<Job> {
         let pattern = match pattern {
@@ -71,15 +71,24 @@ impl Job {
             }
         };
         let wrong = |message: String| Err(PyValueError::new_err(message));
-        if read_percent > 100 {
+        if !(0..=100).contains(&read_percent) {
             return wrong(format!("read_percent={read_percent}: it is 0 to 100"));
         }
-        if queue_depth == 0 {
-            return wrong("queue_depth=0: it is 1 or more".into());
+        if !(1..=u32::MAX.into()).contains(&queue_depth) {
+            return wrong(format!("queue_depth={queue_depth}: it is 1 or more"));
         }
-        if block_bytes == 0 {
-            return wrong("block_bytes=0: it is a multiple of the drive's logical block".into());
+        if !(1..=u32::MAX.into()).contains(&block_bytes) {
+            return wrong(format!(
+                "block_bytes={block_bytes}: it is a multiple of the drive's logical block, below 4 GiB"
+            ));
         }
+        let amount = |name: &str, value: i128| {
+            let wrong = || PyValueError::new_err(format!("{name}={value}: it is 0 or more"));
+            u64::try_from(value).map_err(|_| wrong())
+        };
+        let of = |name, value: Option<i128>| value.map(|value| amount(name, value)).transpose();
+        let (span_bytes, seconds) = (of("span_bytes", span_bytes)?, of("seconds", seconds)?);
+        let bytes = of("bytes", bytes)?;
         if let Some(writes) = drive_writes.filter(|writes| !(*writes > 0.0 && *writes <= 1e6)) {
             return wrong(format!("drive_writes={writes}: it is more than 0 and up to 1000000"));
         }
@@ -92,16 +101,17 @@ impl Job {
         let data = data.map_or(Ok(Data::Incompressible), data_of)?;
         Ok(Job {
             pattern,
-            read_percent,
-            block_bytes,
-            queue_depth,
-            span_start_bytes,
+            // They were looked at above.
+            read_percent: read_percent as u8,
+            block_bytes: block_bytes as u32,
+            queue_depth: queue_depth as u32,
+            span_start_bytes: amount("span_start_bytes", span_start_bytes)?,
             span_bytes,
             data,
             seconds,
             bytes,
             drive_writes,
-            seed,
+            seed: amount("seed", seed)?,
             fua,
         })
     }

@@ -60,6 +60,12 @@ impl Record {
         &self.0.version
     }
 
+    /// Who reviewed it, if that was said.
+    #[getter]
+    fn author(&self) -> Option<&str> {
+        self.0.author.as_deref()
+    }
+
     /// When it was begun, UTC.
     #[getter]
     fn started_at(&self) -> &str {

@@ -25,10 +25,12 @@ pub(crate) fn methods() -> Vec<&'static str> {
 /// Tests virtual drives, new ones, by the reviewers' methods: a record for each drive and method.
 ///
 /// `drives` are names, profiles or Drives, one or a list; a Drive's spare area is left alone.
+/// `author` is who reviews, for the records and their page.
 /// `ios` is the most I/Os of each trace of storage-bench, by default all but for what takes minutes.
 /// `progress` is called with how far it is, 0 to 1, on the thread that called.
 #[pyfunction]
-#[pyo3(signature = (drives, methods=None, *, quick=false, seed=1, ios=None, progress=None))]
+#[pyo3(signature = (drives, methods=None, *, quick=false, seed=1, ios=None, author=None, progress=None))]
+#[allow(clippy::too_many_arguments)] // They are Python's keywords.
 pub(crate) fn review<'py>(
     py: Python<'py>,
     drives: &Bound<'py, PyAny>,
@@ -36,8 +38,13 @@ pub(crate) fn review<'py>(
     quick: bool,
     seed: u64,
     ios: Option<u64>,
+    author: Option<String>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    if author.as_ref().is_some_and(|name| name.trim().is_empty() || name.contains(char::is_control))
+    {
+        return Err(PyValueError::new_err("author is a name, on one line"));
+    }
     let methods = match methods {
         None if quick => Method::QUICK.to_vec(),
         None => Method::default_set(),
@@ -61,7 +68,8 @@ pub(crate) fn review<'py>(
         let settings =
             Settings { quick, spare_percent, seed, most_ios: ios, ..Settings::default() };
         let session = Session::new(profile.under_test(), &chosen, &settings);
-        sessions.push(session.map_err(|error| Error::new_err(error.to_string()))?);
+        let session = session.map_err(|error| Error::new_err(error.to_string()))?;
+        sessions.push(Session { author: author.clone(), ..session });
     }
     check_memory(needs, 1).map_err(|error| PyMemoryError::new_err(error.to_string()))?;
     let reviews = sessions.len() * methods.len();

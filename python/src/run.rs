@@ -46,6 +46,11 @@ impl Run {
 
 #[pymethods]
 impl Run {
+    /// What a notebook shows: its figures, and the seconds as a chart.
+    fn _repr_html_<'py>(slf: &Bound<'py, Run>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("fourcorners._html")?.call_method1("run", (slf,))
+    }
+
     /// I/Os completed.
     #[getter]
     fn ios(&self) -> u64 {

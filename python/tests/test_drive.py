@@ -112,7 +112,11 @@ def test_a_profile_of_ones_own_is_the_drive_it_was_written_from(tmp_path, small)
         (lambda: fc.Job(), ValueError, "needs an end"),
         (lambda: fc.Job(bytes=1, drive_writes=1), ValueError, "one length"),
         (lambda: fc.Job(drive_writes=math.inf), ValueError, "drive_writes"),
-        (lambda: fc.Job(seconds=-1), OverflowError, "negative"),
+        (lambda: fc.Job(seconds=-1), ValueError, "seconds=-1: it is 0 or more"),
+        (lambda: fc.Job(bytes=1, queue_depth=-1), ValueError, "queue_depth=-1: it is 1 or more"),
+        (lambda: fc.Job(bytes=1, block_bytes=1 << 32), ValueError, "block_bytes=4294967296: .* below 4 GiB"),
+        (lambda: fc.Job(bytes=1, read_percent=1000), ValueError, "read_percent=1000: it is 0 to 100"),
+        (lambda: fc.Job(bytes=1, seed=-1), ValueError, "seed=-1: it is 0 or more"),
         (lambda: fc.Job(seconds=1, data=101), ValueError, "0 to 100"),
         (lambda: fc.Job.from_fio("rw=read"), fc.JobFileError, "before the first section"),
         (lambda: fc.Job.from_fio("[a]\nrw=reed"), fc.JobFileError, "job.fio, line 2"),
@@ -237,6 +241,11 @@ def test_a_job_file_is_run_as_fio_runs_it(small):
     jobs = fc.Job.from_fio(text)
     same = small.with_().run(pickle.loads(pickle.dumps(jobs)))
     assert same.jobs[0]["read"] == result.jobs[0]["read"]
+    assert small.with_().run(text).jobs[0]["read"] == result.jobs[0]["read"]
+    with pytest.raises(fc.JobFileError, match="before the first section"):
+        small.run("rw=read")
+    with pytest.raises(ValueError, match="a drive runs a Job, or the text of a job file, no dict"):
+        small.run({})
 
 
 def test_a_drive_goes_on_from_the_state_that_was_saved(small, tmp_path):

@@ -145,6 +145,15 @@ def test_a_notebook_shows_pages_tables_and_charts():
     iops = next(iter(records[0].series.values())).iops
     assert points[0][0] == 0 and points[-1][0] == 160 and min(y for _, y in points) == 0
     assert abs(points[-1][1] - 28 * (1 - iops[-1] / max(iops))) < 0.06
+    shown = parsed(drive._repr_html_())
+    values = {row[0].text: [cell.text for cell in row[1:]] for row in shown.findall(".//tbody/tr")}
+    assert list(values) == [it["key"] for it in drive.values] and values["nand.dies"][:2] == ["8", "set"]
+    assert "Crucial m4" in "".join(shown.itertext())
+    pair = parsed(fc.Drive("raid1:2xcrucial-m4-256gb")._repr_html_())
+    assert "".join(pair.itertext()).count("Crucial m4 256 GB") >= 2
+    run = drive.run(fc.Job(seconds=3))
+    row = parsed(run._repr_html_()).findall(".//tbody/tr/td")
+    assert row[0].text == f"{run.iops:,.0f}" and row[-1].find(".//polyline") is not None
     with fc_threads() as executor:
         swept = fc.sweep({**GRID, "seed": range(25)}, JOB, executor)
     shown = parsed(swept._repr_html_())

@@ -56,3 +56,13 @@ def test_a_drive_too_small_is_refused():
     tiny = {"capacity.sectors": 8000, "nand.blocks_per_plane": 8, "nand.pages_per_block": 8, "nand.dies": 8}
     with pytest.raises(fc.Error, match="too small"):
         fc.review(fc.Drive("crucial-m4-256gb", set={**SMALL, **tiny}))
+
+
+def test_an_author_is_named_and_changes_no_id():
+    drive = fc.Drive("crucial-m4-256gb", set=SMALL)
+    named = fc.review(drive, "four-corners", quick=True, author="Ada Lovelace")
+    unnamed = fc.review(drive, "four-corners", quick=True)
+    assert (named[0].author, unnamed[0].author) == ("Ada Lovelace", None)
+    assert named[0].id == unnamed[0].id and "Reviewed by Ada Lovelace." in named.to_html()
+    with pytest.raises(ValueError, match="author is a name"):
+        fc.review(drive, quick=True, author=" ")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any, Iterable, Sequence
 
-from ._native import Choice, Diagnosis, Finding, Record, to_html
+from ._native import Choice, Diagnosis, Drive, Finding, Record, Run, to_html
 
 #: Size of a chart, and how many points one has at most: what is drawn narrower than a pixel cannot be told apart.
 WIDTH, HEIGHT = 160, 28
@@ -59,6 +59,42 @@ def record(of: Record) -> str:
     title = f"<p><b>{escape(of.target.title)}</b>, {escape(of.method)}, {escape(of.clock)} time{ended}</p>"
     notes = "".join(f"<p>{escape(note.text)}</p>" for note in of.notes)
     return title + (table(head, rows) if rows else "") + notes
+
+
+def drive(of: Drive) -> str:
+    """A drive: what it is, and each value of its model with how it is known, which a click opens."""
+    gigabytes = of.capacity_bytes / 1e9
+    spare = "" if of.spare == 0 else f", {100 * of.spare:g} % of it left as spare"
+    title = f"<p><b>{escape(of.title)}</b>, {number(gigabytes)} GB, {escape(of.name)}{spare}</p>"
+    if of.members:
+        return title + "".join(f"<p>{escape(member.title)}</p>" for member in of.members)
+    values = of.values
+    rows = [[it["key"], plain(it["value"]), it["standing"], it["source"]] for it in values]
+    listed = table(["value", "is", "standing", "source"], rows)
+    return f"{title}<details><summary>{len(values)} values of its model</summary>{listed}</details>"
+
+
+def plain(value: Any) -> str:
+    """A value as a profile has it."""
+    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def run(of: Run) -> str:
+    """A run of a job: its figures in a row, with the course of its seconds."""
+    latency = of.latency_us
+    row = [
+        number(of.iops),
+        number(of.mb_per_s),
+        number(latency.mean),
+        number(latency.p99),
+        number(latency.max),
+        number(of.write_amplification),
+        number(of.duration_s),
+        Html(chart(of.series.iops)),
+    ]
+    head = ["IOPS", "MB/s", "mean us", "99 % us", "max us", "write amplification", "seconds", "IOPS by the second, from 0"]
+    short = "" if of.complete else "<p>It was cut short.</p>"
+    return table(head, [row]) + short
 
 
 def choice(of: Choice) -> str:
