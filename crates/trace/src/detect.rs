@@ -52,6 +52,9 @@ pub(super) fn nearest(head: &[u8]) -> Option<(Format, u64, Reason)> {
         (true, false) if msr::has_its_fields(line) => {
             msr::Msr::default().line(line).err().map(|why| (Format::Msr, number, why))
         }
+        (true, false) if let Some(why) = msr::lacks_its_last_field(line) => {
+            Some((Format::Msr, number, why))
+        }
         (true, false) => columns::nearest(line).map(|(format, why)| (format, number, why)),
     }
 }
@@ -78,7 +81,17 @@ mod tests {
             nearest(b"# cut\n1,usr,0,Raed,0,4096,12\n").expect("it is MSR's but for a word");
         assert_eq!((near, line), (Format::Msr, 2));
         assert!(why.to_string().contains("Raed"), "{why}");
-        for far in [&b"\x7fELF\x02\x01\x01,,,"[..], b"dear reader", b"", b"1,2,3\n"] {
+        // Some cut MSR's last column off.
+        let (near, line, why) = nearest(b"1,usr,0,Read,0,4096\n").expect("it is but for a field");
+        assert_eq!((near, line), (Format::Msr, 1));
+        assert!(why.to_string().contains("response time"), "{why}");
+        for far in [
+            &b"\x7fELF\x02\x01\x01,,,"[..],
+            b"dear reader",
+            b"",
+            b"1,2,3\n",
+            b"1,usr,0,Raed,0,4096\n",
+        ] {
             assert!(nearest(far).is_none(), "{far:?}");
         }
     }

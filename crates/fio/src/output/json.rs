@@ -11,7 +11,7 @@ use super::summary::{GroupTotal, Reported, group_total, reported};
 use super::{DiskUtil, Report, TargetRun, bins};
 
 /// The version of fio whose keys and units these are, in the form that programs which read its output look for.
-pub(super) const FORM_OF: &str = "fio-3.33";
+pub const FORM_OF: &str = "fio-3.33";
 
 /// The document; `plus` adds the bins of every latency, fio's `json+`.
 pub fn json(report: &Report, plus: bool) -> String {

@@ -17,7 +17,7 @@ mod terse;
 
 pub use cost::Cost;
 pub use disk::DiskUtil;
-pub use json::json;
+pub use json::{FORM_OF, json};
 pub use logs::{log_files, write_logs};
 pub use normal::normal;
 pub use terse::terse;

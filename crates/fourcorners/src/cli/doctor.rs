@@ -4,6 +4,7 @@ use std::io::{Write, stdout};
 use std::path::Path;
 
 use comfy_table::{ContentArrangement, LineStyle, Table, presets};
+use fourcorners_catalogue as catalogue;
 use fourcorners_lab::host_cost::HostCost;
 use fourcorners_linux::doctor::{Finding, Roots, Verdict, machine, target};
 use fourcorners_linux::guard::{DriveStanding, MachineDrive, machine_drives};
@@ -23,7 +24,7 @@ pub(super) fn run(args: &DoctorArgs) -> Result<End, Failure> {
     let on_target = args
         .path
         .as_deref()
-        .map(|path| target(&roots, path))
+        .map(|path| target(&roots, path).map_err(|why| of_no_device(path, why)))
         .transpose()
         .map_err(Failure::Usage)?;
     let host = match (&args.path, &args.host_profile) {
@@ -96,6 +97,17 @@ fn host_text(host: &HostCost, output: &Path) -> String {
          drive behind this host.",
         typed_profile(output).display()
     ))
+}
+
+/// Why something cannot be looked at; a name of the catalogue, which is no path, needs no check.
+fn of_no_device(path: &Path, why: String) -> String {
+    let name = path.to_str().filter(|name| catalogue::built_in(name, &[]).is_ok());
+    match name.filter(|_| path.symlink_metadata().is_err()) {
+        Some(name) => format!(
+            "{name} is a virtual drive, which any machine can measure; `fourcorners drives {name}` says what it is"
+        ),
+        None => why,
+    }
 }
 
 /// What there is to measure, and how to begin: the answer to a command line that names no command.

@@ -1,11 +1,13 @@
 //! `fourcorners fio`: fio's command line. What is fio's goes to its parser; what is ours is taken out before.
 
+use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, ValueEnum};
 use fourcorners_catalogue::{self as catalogue, CatalogueError};
 use fourcorners_fio::command_line::command_line;
 use fourcorners_fio::jobfile::{JobFile, JobRequest};
+use fourcorners_fio::output::FORM_OF;
 use fourcorners_linux::guard::LEAST_BYTES;
 
 use super::args::{OutputFormat, RunArgs, TargetArgs};
@@ -43,6 +45,11 @@ pub(super) struct FioArgs {
 }
 
 pub(super) fn run(args: &FioArgs) -> Result<End, Failure> {
+    if args.words.iter().any(|word| VERSION.contains(&word.as_str())) {
+        let ours = env!("CARGO_PKG_VERSION");
+        writeln!(stdout(), "{FORM_OF} (by fourcorners {ours})")?;
+        return Ok(End::Done);
+    }
     let (mut run, words) = ours(&args.words).map_err(Failure::Usage)?;
     let line = command_line(&words).map_err(|error| Failure::Usage(error.to_string()))?;
     let names_a_job = line.settings.iter().any(|(key, _)| key == "name");
@@ -54,9 +61,18 @@ pub(super) fn run(args: &FioArgs) -> Result<End, Failure> {
             false => run.args.targets.push(word),
         }
     }
+    const NO_JOB: &str = "there is no job: --name=NAME begins one, or give a job file";
     if files.is_empty() && !names_a_job {
-        let why = "there is no job: --name=NAME begins one, or give a job file";
-        return Err(Failure::Usage(why.into()));
+        return Err(Failure::Usage(NO_JOB.into()));
+    }
+    // A word that was taken for a job file as there was no other.
+    if let [taken] = &files[..]
+        && !names_a_job
+        && !taken.to_str().is_some_and(is_job_file)
+        && taken.symlink_metadata().is_err()
+    {
+        let file = taken.display();
+        return Err(Failure::Usage(format!("{NO_JOB}; {file}, which would be one, is not there")));
     }
     let name = files.first().cloned().unwrap_or_else(|| "command line".into());
     run.args.job_file = name;
@@ -75,6 +91,9 @@ pub(super) fn run(args: &FioArgs) -> Result<End, Failure> {
     create_missing(&mut args, &file);
     jobs::run_jobs(&args, file)
 }
+
+/// What asks which fio this is.
+const VERSION: [&str; 4] = ["--version", "-version", "--v", "-v"];
 
 /// A job file by its name, or what comes on standard input.
 fn is_job_file(word: &str) -> bool {

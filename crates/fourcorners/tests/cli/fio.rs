@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use fourcorners_testing::skipped;
 use serde_json::Value;
 
-use crate::bench::{M4, Ran, command, folder, run};
+use crate::bench::{M4, Ran, command, folder, refused, run};
 
 fn json(ran: &Ran) -> Value {
     assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -201,4 +201,21 @@ fn what_is_no_job_is_refused_in_one_line() {
         );
         assert_eq!(ran.stderr.lines().count(), 1, "{ran:?}");
     }
+}
+
+#[test]
+fn what_fio_is_asked_by_habit_is_answered() {
+    let dir = folder();
+    for asked in ["--version", "-v"] {
+        let ran = run(dir.path(), &["fio", asked]);
+        let ours = concat!("fio-3.33 (by fourcorners ", env!("CARGO_PKG_VERSION"), ")\n");
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ours), "{asked}");
+    }
+    // Options without a name are of no job, and what is meant as a target is taken for the file of one.
+    let line = refused(dir.path(), &["fio", "--rw=randread", M4]);
+    assert!(line.contains("--name=NAME begins one") && line.contains(M4), "{line}");
+    // A name of a job file is one; what is wrong with it ends with fio's code.
+    let ran = run(dir.path(), &["fio", "--rw=randread", "none.fio"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), ""), "{ran:?}");
+    assert!(ran.stderr.contains("none.fio: No such file"), "{ran:?}");
 }

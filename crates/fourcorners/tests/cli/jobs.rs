@@ -443,6 +443,11 @@ fn the_doctor_looks_and_touches_nothing() {
     assert_eq!(found("target", "writes")["found"], "allowed with --destroy");
     assert_eq!(found("target", "direct reads")["means"].as_str().map(|_| ()), Some(()));
     assert_eq!(fs::read(dir.path().join("data")).expect("it stays"), content);
+    // A virtual drive needs no check; a file by its name is one.
+    let line = refused(dir.path(), &["doctor", M4]);
+    assert!(line.contains("is a virtual drive") && line.contains("fourcorners drives"), "{line}");
+    let line = refused(dir.path(), &["doctor", "none"]);
+    assert!(line.contains("none: No such file"), "{line}");
     let ran = run(dir.path(), &["doctor"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
     assert!(ran.stdout.contains("kernel") && !ran.stdout.contains("scheduler"));

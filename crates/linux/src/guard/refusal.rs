@@ -21,6 +21,14 @@ pub enum Refusal {
         /// The path.
         path: String,
     },
+    /// There is no folder at a path that ends as one.
+    #[error(
+        "{path} does not exist, and ends as a folder does: make it first (mkdir), or leave the / out"
+    )]
+    MissingFolder {
+        /// The path.
+        path: String,
+    },
     /// Neither a block device nor a regular file.
     #[error("{path} is {what}: {instead}")]
     WrongKind {

@@ -273,6 +273,9 @@ impl Handle {
         let shown = || quoted(path);
         let fd = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(
             |errno| match errno {
+                Errno::NOENT if path.as_os_str().as_encoded_bytes().ends_with(b"/") => {
+                    Refusal::MissingFolder { path: shown() }
+                }
                 Errno::NOENT => Refusal::Missing { path: shown() },
                 errno => os_refusal(shown(), "reached", errno),
             },

@@ -37,6 +37,14 @@ fn what_is_no_target_says_what_it_is_and_what_to_give() {
             missing.display()
         )
     );
+    // A file by that name cannot be made.
+    assert_eq!(
+        message(&at("missing/")),
+        format!(
+            "{}/ does not exist, and ends as a folder does: make it first (mkdir), or leave the / out",
+            missing.display()
+        )
+    );
     assert_eq!(
         message(dir.path()),
         format!(

@@ -22,6 +22,12 @@ pub(crate) fn has_its_fields(line: &[u8]) -> bool {
     line.iter().filter(|&&byte| byte == b',').count() == 6
 }
 
+/// Why this is no record, if it would be one with one more field.
+pub(crate) fn lacks_its_last_field(line: &[u8]) -> Option<Reason> {
+    let why = Msr::default().line(line).err()?;
+    is_record(&[line, b",0"].concat()).then_some(why)
+}
+
 /// Whether this is a line with the names of the columns.
 pub(crate) fn is_heading(line: &[u8]) -> bool {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
