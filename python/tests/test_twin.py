@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 import fourcorners as fc
+from fourcorners.__main__ import main
 from fourcorners._findings import told
 from fourcorners._parameters import DEFAULT_KEYS, from_catalogue
 
@@ -270,3 +271,39 @@ def test_records_that_make_no_twin_are_refused():
         fc.twin(records, parameters=["map.page_bytes"])
     with pytest.raises(ValueError, match="in this order"):
         fc.Parameter("nand.read_us", 10, 5, 7, 1.0)
+
+
+def asked_for(folder, monkeypatch):
+    """The arguments for a twin of a hidden drive but for its base, and that drive."""
+    monkeypatch.chdir(folder)
+    drive = hidden(drawn(2)[1])
+    (folder / "review.json").write_text(fc.to_json(fc.review(drive, METHODS, quick=True)))
+    (folder / "found.json").write_text(fc.diagnose(drive, only=DETECTORS).to_json())
+    return ["twin", "review.json", "--findings", "found.json", "--output", "twin.toml"], drive
+
+
+def test_the_command_writes_a_profile_and_says_how_well_the_records_are_met(tmp_path, capsys, monkeypatch):
+    asked, drive = asked_for(tmp_path, monkeypatch)
+    (tmp_path / "base.toml").write_text(fc.Drive("crucial-m4-256gb", set=BASE).to_toml())
+    assert main([*asked, "--like", "base.toml", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["schema"] == "fourcorners.twin/1" and told["converged"] and told["differing"] == []
+    by_key = {it["key"]: it for it in told["parameters"]}
+    twin = fc.Drive(told["profile"])
+    for key, within in WITHIN.items():
+        assert abs(by_key[key]["value"] / drive[key] - 1) <= within, key
+        assert twin[key] == pytest.approx(by_key[key]["value"])
+    before = (tmp_path / "twin.toml").read_text()
+    for wrong, why in (["none.json"], "none.json"), (["review.json", "--like", "none"], "there is no drive"), (["base.toml"], "base.toml"):
+        assert main(["twin", *wrong, "--output", "twin.toml"]) == 2
+        said = capsys.readouterr().err.strip()
+        assert why in said and "\n" not in said
+    assert (tmp_path / "twin.toml").read_text() == before and len(list(tmp_path.iterdir())) == 4
+
+
+@pytest.mark.slow
+def test_the_command_says_that_no_twin_of_this_kind_meets_the_records(tmp_path, capsys, monkeypatch):
+    asked, _ = asked_for(tmp_path, monkeypatch)
+    assert main([*asked, "--like", "crucial-m4-64gb"]) == 1
+    words = capsys.readouterr().out
+    assert "the records are NOT met" in words and "nand.page_bytes" in words

@@ -1,13 +1,14 @@
-"""`python -m fourcorners sweep PLAN`, and the command `fourcorners-sweep`."""
+"""`python -m fourcorners`: `sweep PLAN`, also as the command `fourcorners-sweep`, and `twin REVIEW`, as `fourcorners diagnose --twin` asks for it."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 from pathlib import Path
-from typing import Sequence
+from typing import Any, Iterator, Sequence
 
 from ._native import Error, __version__
 
@@ -25,7 +26,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "-o", "--output", "--into", dest="into", metavar="DIR", type=Path, help="folder of the results [default: the plan's]"
     )
     sweep.add_argument("--json", action="store_true", help="print one JSON document instead of a sentence")
-    return _sweep(parser.parse_args(arguments))
+    twin = commands.add_parser("twin", help="find a profile that explains the records of a drive")
+    twin.add_argument("review", metavar="REVIEW", type=Path, help="records of one drive: a folder of a review, or its review.json")
+    twin.add_argument("--findings", metavar="FILE", type=Path, help="what `fourcorners diagnose` found in it, as JSON")
+    twin.add_argument("--like", metavar="DRIVE", help="what is varied [default: the catalogue's drive of the records' name]")
+    twin.add_argument("-o", "--output", metavar="FILE.toml", type=Path, required=True, help="the profile; replaces an earlier file")
+    twin.add_argument("--json", action="store_true", help="print one JSON document instead of tables")
+    asked = parser.parse_args(arguments)
+    return _sweep(asked) if asked.command == "sweep" else _twin(asked)
 
 
 def sweep_main() -> int:
@@ -80,6 +88,82 @@ def _sweep(arguments: argparse.Namespace) -> int:
     for row in failed[:10]:
         print(f"fourcorners: {row['drive']}: {row['error']}", file=sys.stderr)
     return 1 if failed else 0
+
+
+def _twin(arguments: argparse.Namespace) -> int:
+    from . import Diagnosis, load
+    from ._twin import twin
+
+    said = time.monotonic()
+
+    def progress(reviews: int) -> None:
+        nonlocal said
+        now = time.monotonic()
+        on_terminal = sys.stderr.isatty()
+        if now - said > (0.2 if on_terminal else 30):
+            said = now
+            line = f"fourcorners: twin: {reviews:,} reviews"
+            print(f"\r{line} " if on_terminal else line, end="" if on_terminal else "\n", file=sys.stderr, flush=True)
+
+    begun = False
+    try:
+        records = load(arguments.review)
+        findings = arguments.findings and Diagnosis.from_json(arguments.findings.read_text(encoding="utf-8"))
+        begun = True
+        found = twin(records, arguments.like, findings=findings, progress=progress)
+        _write(arguments.output, found.to_toml())
+    except KeyboardInterrupt:
+        print("\nfourcorners: stopped; no twin was written", file=sys.stderr)
+        return 1
+    except (Error, OSError, ValueError, TypeError) as error:
+        print(f"fourcorners: {error}", file=sys.stderr)
+        return 1 if begun and isinstance(error, OSError) else 2
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+    if arguments.json:
+        document = {
+            "profile": str(arguments.output),
+            "converged": found.converged,
+            "misfit": found.misfit,
+            "reviews": found.evaluations,
+            "parameters": [vars(fitted) for fitted in found.parameters.values()],
+            "differing": [{"key": one.key, "drive": _words(one), "twin": _words(two)} for one, two in found.differing],
+        }
+        print(json.dumps({"schema": "fourcorners.twin/1", **document}))
+    else:
+        print("\n".join(_lines(found, arguments.output)))
+    return 0 if found.converged else 1
+
+
+def _lines(found: Any, output: Path) -> Iterator[str]:
+    """What a person is told of a twin."""
+    met = "the records are met" if found.converged else "the records are NOT met: the model lacks something, or the base is of another kind"
+    yield ""
+    yield f"twin: {output}: {met} ({found.misfit:.2g} standard deviations off, after {found.evaluations:,} reviews)"
+    width = max(len(key) for key in found.parameters)
+    for key, fitted in found.parameters.items():
+        known = f"{fitted.low:.4g} to {fitted.high:.4g}" if fitted.determined else "not determined"
+        yield f"  {key:{width}}  {fitted.value:>10.5g}  {known}"
+    if found.diagnosis is not None and not found.differing:
+        yield "what was found in the drive is found in the twin"
+    for one, two in found.differing:
+        yield f"found otherwise in the twin: {one.key}: {_words(one)} of the drive, {_words(two)} of the twin"
+
+
+def _words(finding: Any) -> str:
+    from ._html import found
+
+    return found(finding)
+
+
+def _write(path: Path, text: str) -> None:
+    """Writes a file that is whole or as it was."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

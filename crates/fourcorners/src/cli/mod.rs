@@ -29,6 +29,7 @@ mod out;
 mod outcome;
 mod print;
 mod progress;
+mod python;
 mod quick;
 mod replaced;
 mod report;

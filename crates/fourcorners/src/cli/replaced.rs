@@ -32,6 +32,8 @@ pub(super) enum Kind {
     Reference,
     /// A manual page.
     Manual,
+    /// A profile that was found for a drive.
+    Twin,
     /// A trace; nobody can tell whose one is.
     Trace,
 }
@@ -49,6 +51,7 @@ impl Kind {
             Kind::Errors => "a table of errors of fourcorners",
             Kind::Reference => "reference results of fourcorners",
             Kind::Manual => "a manual page of fourcorners",
+            Kind::Twin => "a twin of fourcorners",
             Kind::Trace => "known to be ours",
         }
     }
@@ -80,6 +83,7 @@ impl Kind {
             // 2400 pixels wide and 1260 high; the last byte is no letter.
             Kind::Png => text.contains("PNG\r\n") && text.contains("IHDR\0\0\t`\0\0\u{4}"),
             Kind::Manual => text.contains(".TH fourcorners"),
+            Kind::Twin => text.contains("\ntwin = \"fourcorners twin, "),
             Kind::Trace => false,
         }
     }

@@ -1,21 +1,15 @@
 //! `fourcorners sweep`: many drives on many machines. The engines for that are Python's, and so is
-//! the sweep; this finds the package and becomes it.
+//! the sweep; this becomes it.
 
 use std::ffi::OsString;
-use std::io::ErrorKind;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 
 use anyhow::anyhow;
 use clap::Args as ClapArgs;
 
 use super::outcome::{End, Failure};
-
-/// The Python that is used unless another is named.
-pub(super) const PYTHON: &str = "python3";
-/// Names the Python to use.
-pub(super) const VARIABLE: &str = "FOURCORNERS_PYTHON";
+use super::python::{self, option};
 
 #[derive(Debug, ClapArgs)]
 #[command(
@@ -51,35 +45,8 @@ pub(super) struct SweepArgs {
 }
 
 pub(super) fn run(args: &SweepArgs) -> Result<End, Failure> {
-    let python = args.python.clone().unwrap_or_else(|| OsString::from(PYTHON));
-    let shown = python.to_string_lossy();
-    let asked = Command::new(&python)
-        .args(["-c", "import fourcorners.__main__"])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
-    let install = format!(
-        "`pip install './python[sweep]'` in this project's source installs it, and {VARIABLE} names \
-         another Python"
-    );
-    match asked {
-        Ok(status) if status.success() => {}
-        Ok(_) => {
-            let why = format!(
-                "a sweep runs in Python, and {shown} has no package fourcorners: {install}"
-            );
-            return Err(Failure::Usage(why));
-        }
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Err(Failure::Usage(format!(
-                "a sweep runs in Python, and there is no {shown}: {install}"
-            )));
-        }
-        Err(error) => return Err(Failure::Usage(format!("{shown} cannot be run: {error}"))),
-    }
-    let mut sweep = Command::new(&python);
-    sweep.args(["-m", "fourcorners", "sweep"]);
+    let mut sweep = python::package(args.python.as_ref(), "a sweep")?;
+    sweep.arg("sweep");
     // After the options: a plan's name may begin with a dash.
     if let Some(scheduler) = &args.scheduler {
         sweep.arg(format!("--scheduler={scheduler}"));
@@ -88,13 +55,11 @@ pub(super) fn run(args: &SweepArgs) -> Result<End, Failure> {
         sweep.arg(format!("--workers={workers}"));
     }
     if let Some(output) = &args.output {
-        let mut option = OsString::from("--output=");
-        option.push(output);
-        sweep.arg(option);
+        sweep.arg(option("output", output));
     }
     if args.json {
         sweep.arg("--json");
     }
     let error = sweep.arg("--").arg(&args.plan).exec();
-    Err(Failure::Failed(anyhow!("{shown} cannot be run: {error}")))
+    Err(Failure::Failed(anyhow!("Python cannot be run: {error}")))
 }

@@ -1,14 +1,18 @@
 //! `fourcorners diagnose`: what is found of a virtual drive, of a file and of memory, and what is refused.
 
 use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Stdio;
 use std::time::Duration;
 
 use fourcorners_lab::diagnose::Detector;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::bench::{HDD, M4, Ran, folder, listing, refused, run, start, wait_for};
+use crate::bench::{
+    HDD, M4, Ran, Started, command, folder, listing, refused, run, start, wait_for,
+};
 
 fn diagnosis(ran: &Ran) -> Value {
     serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
@@ -397,4 +401,50 @@ fn what_cannot_go_on_is_refused() {
     fs::write(&kind, "half").expect("it is ours");
     let line = refused(dir.path(), &[&args[..], &resume].concat());
     assert!(line.contains("kind.json is damaged") && line.contains("--out"), "{line}");
+}
+
+#[test]
+fn a_twin_is_looked_for_by_the_python_package_once_all_is_written() {
+    let dir = folder();
+    let at = dir.path();
+    let python = at.join("python");
+    // The package is there, and says what it was asked for.
+    let says = "#!/bin/sh\n[ \"$1\" = -c ] && exit 0\nls found/diagnosis.json && printf '%s|' \"$@\"\nexit 1\n";
+    fs::write(&python, says).expect("it can be written");
+    fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let asked = |args: &[&str]| {
+        let mut asked = command(at, &[&["diagnose", M4, "--only", "row"], args].concat());
+        asked.env("FOURCORNERS_PYTHON", &python).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Started::of(&mut asked).finish()
+    };
+    fs::create_dir(at.join("reviewed")).expect("it can be made");
+    let ran = asked(&["--out", "found", "--twin", "reviewed", "--like", M4]);
+    let handed_on = "found/diagnosis.json\n-m|fourcorners|twin|--findings=found/diagnosis.json|\
+                     --output=found/twin.toml|--like=crucial-m4-256gb|--|reviewed|";
+    // Records that are not met are no success.
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stdout.ends_with(handed_on), "{ran:?}");
+    // What cannot come to a twin is refused before anything is measured.
+    fs::write(at.join("mine.txt"), "mine\n").expect("it can be written");
+    fs::create_dir(at.join("kept")).expect("it can be made");
+    fs::write(at.join("kept/twin.toml"), "name = \"mine\"\n").expect("it can be written");
+    for (args, why) in [
+        (&["--twin", "reviewed"][..], "add --out DIR"),
+        (&["--twin", "none", "--out", "new"], "--twin none: No such file"),
+        (&["--like", M4, "--out", "new"], "--twin <REVIEW>"),
+        (
+            &["--twin", "reviewed", "--out", "new", "--like", "none"],
+            "--like none: there is no drive",
+        ),
+        (&["--twin", "reviewed", "--out", "new", "--like", HDD], "it is a hard disk"),
+        (&["--twin", "reviewed", "--out", "kept"], "kept/twin.toml exists and is not a twin"),
+    ] {
+        let ran = asked(args);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{args:?}: {ran:?}");
+        assert!(ran.stderr.contains(why) && !at.join("new").exists(), "{args:?}: {ran:?}");
+    }
+    fs::write(&python, "#!/bin/sh\nexit 1\n").expect("it can be written");
+    let bare = asked(&["--twin", "reviewed", "--out", "new"]);
+    assert_eq!(bare.code, Some(2), "{bare:?}");
+    assert!(bare.stderr.contains("a twin runs in Python") && !at.join("new").exists(), "{bare:?}");
 }

@@ -86,11 +86,9 @@ pub(in crate::cli) fn fill(command: &mut Command, config: &Config) -> Vec<Taken>
             }
         }
         Command::Report(args) => taken.extend(references(&mut args.references, config)),
-        Command::Sweep(args) => {
-            if let Some(found) = config.value(Key::Python) {
-                args.python = Some(found.path().into());
-                taken.push(found);
-            }
+        Command::Sweep(args) => taken.extend(python(&mut args.python, config)),
+        Command::Diagnose(args) if args.twin.is_some() => {
+            taken.extend(python(&mut args.python, config));
         }
         Command::Quick(args) => {
             taken.extend(author(&mut args.author, config));
@@ -143,6 +141,12 @@ fn database(command: &mut Command) -> Option<&mut Option<PathBuf>> {
         Command::Web(args) => Some(&mut args.db),
         _ => None,
     }
+}
+
+fn python(place: &mut Option<OsString>, config: &Config) -> Option<Taken> {
+    let found = config.value(Key::Python)?;
+    *place = Some(found.path().into());
+    Some(found)
 }
 
 fn author(typed: &mut Option<String>, config: &Config) -> Option<Taken> {

@@ -71,7 +71,7 @@ impl Key {
     fn variable(self) -> Option<&'static str> {
         match self {
             Key::Database => Some(fourcorners_results::store::DATABASE_VARIABLE),
-            Key::Python => Some(super::sweep::VARIABLE),
+            Key::Python => Some(super::python::VARIABLE),
             Key::Results | Key::Author | Key::Methods | Key::References => None,
         }
     }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{Config, FILE_VARIABLE, Key, NamedBy};
 use crate::cli::outcome::{End, Failure};
 use crate::cli::terminal::columns;
-use crate::cli::{out, print, sweep};
+use crate::cli::{out, print, python};
 
 /// Show the defaults that count, and where each is from: the environment, the config file, or built in
 ///
@@ -74,7 +74,7 @@ fn built_in(key: Key) -> Vec<String> {
             store::built_in_path().iter().map(|path| path.display().to_string()).collect()
         }
         Key::Results => vec![format!("./{}", out::RESULTS)],
-        Key::Python => vec![sweep::PYTHON.into()],
+        Key::Python => vec![python::PYTHON.into()],
         Key::Author => Vec::new(),
         Key::Methods => Method::default_set().iter().map(|method| method.name().into()).collect(),
         Key::References => vec!["catalogue".into()],

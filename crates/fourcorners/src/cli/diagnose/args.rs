@@ -1,5 +1,6 @@
 //! The arguments of `diagnose`.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
@@ -41,6 +42,7 @@ Examples:
   fourcorners diagnose intel-x25-m-g2-80gb --budget 200G
   fourcorners diagnose crucial-m4-256gb --out found
   fourcorners diagnose crucial-m4-256gb --resume found
+  fourcorners diagnose crucial-m4-256gb --only row,dies,write-buffer,spare --out found --twin reviewed
   sudo fourcorners diagnose /dev/sdX --destroy /dev/sdX -o found.json
   fourcorners diagnose --again found.json -o page.html")]
 pub(in crate::cli) struct DiagnoseArgs {
@@ -80,6 +82,20 @@ pub(in crate::cli) struct DiagnoseArgs {
     /// Continue the stopped or killed diagnosis in this folder (--out); give the same arguments again
     #[arg(long, value_name = "DIR", group = "written")]
     pub(super) resume: Option<PathBuf>,
+
+    /// Look for a profile, too, that explains the records of this review of the drive (a folder, or its review.json) and what was
+    /// found: twin.toml in the folder of --out. Needs Python and the package, as sweep does
+    #[arg(long, value_name = "REVIEW")]
+    pub(in crate::cli) twin: Option<PathBuf>,
+
+    /// With --twin: the drive of the catalogue or the profile (./mine.toml) that is varied
+    /// [default: the drive of the records, if it is one of the catalogue]
+    #[arg(long, value_name = "DRIVE", requires = "twin")]
+    pub(super) like: Option<String>,
+
+    /// The Python that looks for it.
+    #[arg(skip)]
+    pub(in crate::cli) python: Option<OsString>,
 
     /// Replace any other file of these names as well
     #[arg(long, requires = "written")]

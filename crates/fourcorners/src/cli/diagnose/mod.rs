@@ -2,6 +2,7 @@
 
 mod args;
 mod kept;
+mod twin;
 mod written;
 
 use std::io::{Write, stdout};
@@ -25,12 +26,21 @@ use super::terminal::{columns, say};
 pub(in crate::cli) use args::DiagnoseArgs;
 use args::NoiseArg;
 use kept::{Begun, Keeper};
+use twin::Twin;
 use written::Outputs;
 
 /// I/Os in flight and bytes of one, at most, of all detectors.
 const SETUP: Setup = Setup { queue_depth: 8, max_block_bytes: 128 << 10 };
 
 pub(super) fn run(args: &DiagnoseArgs) -> Result<End, Failure> {
+    let twin = Twin::check(args)?;
+    match (diagnosed(args)?, twin) {
+        (End::Done, Some(twin)) => twin.look_for(),
+        (end, _) => Ok(end),
+    }
+}
+
+fn diagnosed(args: &DiagnoseArgs) -> Result<End, Failure> {
     if let Some(stored) = &args.again {
         let mut diagnosis = stored_diagnosis(stored).map_err(Failure::Usage)?;
         let outputs = Outputs::check(args, Some(stored)).map_err(Failure::Usage)?;

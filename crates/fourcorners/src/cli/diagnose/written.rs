@@ -12,7 +12,7 @@ use super::args::DiagnoseArgs;
 
 /// What is in a folder of `--out`.
 const PAGE: &str = "diagnosis.html";
-const DOCUMENT: &str = "diagnosis.json";
+pub(super) const DOCUMENT: &str = "diagnosis.json";
 
 /// A file, and what is in it.
 #[derive(Clone, PartialEq, Debug)]
