@@ -170,3 +170,70 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
     let interval = [gib(low / GRID - PART_OF_A_PAGE), gib(high * GRID + PART_OF_A_PAGE)];
     vec![Finding::number(KEY, gib(grid[best]), "GiB", interval).because(reason)]
 }
+
+#[cfg(test)]
+mod tests {
+    use fourcorners_record::diagnosis::{Standing, Value};
+
+    use super::*;
+    use crate::disturbed::Random;
+
+    const GIB: f64 = (1 << 30) as f64;
+
+    /// What is found where a read in a span takes as long as `us` says, and a thousandth more or less.
+    fn found(us: impl Fn(f64) -> f64) -> Finding {
+        let mut random = Random(7);
+        let mut chance = || random.next() as f64 / u64::MAX as f64 - 0.5;
+        let spans = (0..).map(|step| SMALLEST as f64 * 2_f64.powf(f64::from(step) / 4.0));
+        let spans: Vec<f64> = spans.take_while(|span| *span <= 16.0 * GIB).collect();
+        let twice = spans.repeat(2);
+        let of = |samples: Vec<[f64; 2]>| Series { what: String::new(), samples };
+        let times = twice.iter().map(|span| [*span, us(*span) * (1.0 + 2e-3 * chance())]).collect();
+        let errors = twice.iter().map(|span| [*span, 1e-3 * us(*span)]).collect();
+        estimate(&[of(times), of(errors)]).remove(0)
+    }
+
+    /// Reads of which a share needs a read of the map, of a drive that maps `reach` bytes in memory.
+    fn of_reach(reach: f64, cost: f64) -> impl Fn(f64) -> f64 {
+        move |span| 80.0 + cost * (1.0 - reach / span).max(0.0)
+    }
+
+    #[test]
+    fn the_reach_is_where_reads_begin_to_need_the_map() {
+        for reach in [0.1, 0.5, 2.0, 8.0] {
+            let finding = found(of_reach(reach * GIB, 60.0));
+            let [low, high] = finding.interval.unwrap_or_else(|| panic!("{reach}: {finding:?}"));
+            assert_eq!(finding.standing, Standing::Determined, "{reach}");
+            assert!(
+                (low..=high).contains(&reach) && high - low < 0.1 * reach + 0.01,
+                "{finding:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn where_all_is_mapped_or_a_read_of_it_costs_nothing_there_is_a_bound() {
+        for finding in
+            [found(|_| 80.0), found(of_reach(GIB, 1.0)), found(of_reach(64.0 * GIB, 60.0))]
+        {
+            assert_eq!(finding.standing, Standing::Bound, "{finding:?}");
+            assert!(matches!(finding.value, Some(Value::Number(gib)) if gib > 13.0), "{finding:?}");
+        }
+    }
+
+    #[test]
+    fn what_grows_with_the_span_in_another_way_has_no_reach() {
+        // As of an arm that moves further, of a cache of many sizes, and of a step.
+        let step = |span: f64| if span > GIB { 140.0 } else { 80.0 };
+        let others: [&dyn Fn(f64) -> f64; 3] = [
+            &|span| 80.0 + 60.0 * (span / (16.0 * GIB)).sqrt(),
+            &|span| 80.0 + 10.0 * (span / SMALLEST as f64).log2(),
+            &step,
+        ];
+        for other in others {
+            let finding = found(other);
+            assert_eq!(finding.standing, Standing::Undetermined, "{finding:?}");
+        }
+        assert_eq!(estimate(&[])[0].standing, Standing::Undetermined);
+    }
+}
