@@ -158,6 +158,11 @@ impl Trace {
         slf.py().import("fourcorners._frames")?.call_method1("trace_to_pandas", (slf,))
     }
 
+    /// The same as a table of Arrow; the numbers are not copied.
+    fn to_arrow<'py>(slf: &Bound<'py, Trace>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("fourcorners._frames")?.call_method1("trace_to_arrow", (slf,))
+    }
+
     /// Writes it to a file as "compact", "csv" or "fio-iolog", as `fourcorners trace convert` does; how many I/Os. `drive`
     /// is what a fio-iolog calls the drive. The file is whole or not there; another one is replaced only with `overwrite`,
     /// and the trace itself never.

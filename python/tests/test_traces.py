@@ -31,6 +31,9 @@ def test_a_trace_is_arrays_and_its_card_is_the_commands(command, trace):
     assert arrays["duration_ns"].tolist() == [50_000, 90_000, 400_000, 10_000, 20_000]
     frame = read.to_pandas()
     assert frame["operation"].tolist() == ["write", "read", "write", "flush", "trim"]
+    table = read.to_arrow()
+    assert table.column_names == list(arrays) and table["operation"].to_pylist() == frame["operation"].tolist()
+    assert table["offset_bytes"].to_pylist() == arrays["offset_bytes"].tolist()
     theirs = json.loads(command("trace", "info", trace, "--json"))
     theirs.pop("schema")
     assert read.card == theirs and read.card["ios"] == 5

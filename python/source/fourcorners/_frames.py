@@ -186,5 +186,15 @@ def trace_to_pandas(trace: Trace):
     return pandas.DataFrame(arrays, copy=False)
 
 
+def trace_to_arrow(trace: Trace):
+    """The I/Os of a trace as a table of Arrow, a row each; the numbers are the arrays, not copies of them."""
+    pyarrow = needs("pyarrow", "frames", "to_arrow")
+    arrays = trace.to_arrays()
+    columns = {name: pyarrow.array(values) for name, values in arrays.items()}
+    codes = pyarrow.array(arrays["operation"].astype("int8"))
+    columns["operation"] = pyarrow.DictionaryArray.from_arrays(codes, list(OPERATIONS))
+    return pyarrow.table(columns)
+
+
 def _list(records: Record | Iterable[Record]) -> Iterable[Record]:
     return [records] if isinstance(records, Record) else records
