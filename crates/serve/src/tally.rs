@@ -467,7 +467,6 @@ mod tests {
             stored_bytes: 0,
             ledger: None,
             drive: None,
-            latency_target: None,
             recorded: None,
             recorded_data: None,
             injected: None,

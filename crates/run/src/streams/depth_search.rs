@@ -190,7 +190,7 @@ mod tests {
             let in_flight = search.in_flight();
             assert!((1..=most).contains(&in_flight), "{in_flight}");
             number += 1;
-            now = now + Nanos(10_000);
+            now += Nanos(10_000);
             let latency = Nanos(if number % of < late(in_flight) { 1001 } else { 1000 });
             if let Step::End = search.landed(now, Some(latency), in_flight - 1) {
                 return search.found(true);
