@@ -75,7 +75,7 @@ impl Job {
             return wrong(format!("read_percent={read_percent}: it is 0 to 100"));
         }
         if !(1..=u32::MAX.into()).contains(&queue_depth) {
-            return wrong(format!("queue_depth={queue_depth}: it is 1 or more"));
+            return wrong(format!("queue_depth={queue_depth}: it is 1 to {}", u32::MAX));
         }
         if !(1..=u32::MAX.into()).contains(&block_bytes) {
             return wrong(format!(

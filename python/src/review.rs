@@ -41,8 +41,8 @@ pub(crate) fn review<'py>(
     author: Option<String>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    if author.as_ref().is_some_and(|name| name.trim().is_empty() || name.contains(char::is_control))
-    {
+    let author = author.map(|name| name.trim().to_string());
+    if author.as_ref().is_some_and(|name| name.is_empty() || name.contains(char::is_control)) {
         return Err(PyValueError::new_err("author is a name, on one line"));
     }
     let methods = match methods {

@@ -30,7 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     twin.add_argument("review", metavar="REVIEW", type=Path, help="records of one drive: a folder of a review, or its review.json")
     twin.add_argument("--findings", metavar="FILE", type=Path, help="what `fourcorners diagnose` found in it, as JSON")
     twin.add_argument("--like", metavar="DRIVE", help="what is varied [default: the catalogue's drive of the records' name]")
-    twin.add_argument("-o", "--output", metavar="FILE.toml", type=Path, required=True, help="the profile; replaces an earlier file")
+    what = twin.add_mutually_exclusive_group(required=True)
+    what.add_argument("-o", "--output", metavar="FILE.toml", type=Path, help="the profile; replaces an earlier file")
+    what.add_argument("--check", action="store_true", help="say whether a twin can be looked for, and look for none")
     twin.add_argument("--json", action="store_true", help="print one JSON document instead of tables")
     asked = parser.parse_args(arguments)
     return _sweep(asked) if asked.command == "sweep" else _twin(asked)
@@ -92,7 +94,7 @@ def _sweep(arguments: argparse.Namespace) -> int:
 
 def _twin(arguments: argparse.Namespace) -> int:
     from . import Diagnosis, load
-    from ._twin import twin
+    from ._twin import base_of, twin
 
     said = time.monotonic()
 
@@ -108,6 +110,9 @@ def _twin(arguments: argparse.Namespace) -> int:
     begun = False
     try:
         records = load(arguments.review)
+        if arguments.check:
+            base_of(records, arguments.like)
+            return 0
         findings = arguments.findings and Diagnosis.from_json(arguments.findings.read_text(encoding="utf-8"))
         begun = True
         found = twin(records, arguments.like, findings=findings, progress=progress)

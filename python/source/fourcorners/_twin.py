@@ -95,7 +95,7 @@ def twin(
     which they tell together only, and `Twin.converged` whether the data are met.
     """
     records = [records] if isinstance(records, Record) else list(records)
-    base = _base(records, base)
+    base = base_of(records, base)
     chosen = [key if isinstance(key, Parameter) else from_catalogue(key, base) for key in (DEFAULT_KEYS if parameters is None else parameters)]
     if not chosen:
         raise TwinError("parameters is empty: there is nothing to find")
@@ -126,7 +126,11 @@ def twin(
     return found
 
 
-def _base(records: list[Record], base: Drive | str | None) -> Drive:
+def base_of(records: list[Record], base: Drive | str | None) -> Drive:
+    """The drive that is varied.
+
+    Raises `TwinError` where no twin can be looked for, with the reason.
+    """
     if not records:
         raise TwinError("there are no records to fit a profile to")
     targets = {record.target.name for record in records}
@@ -167,7 +171,9 @@ def _told_of(objective: Objective, outcome: Outcome) -> Twin:
 def _profile(objective: Objective, settings: dict[str, Any], fitted: Mapping[str, Fitted]) -> tuple[Drive, str]:
     """The profile as a file, in which what was looked for stands as `fitted`."""
     text = objective.base.with_(set=settings).to_toml()
-    source = "twin"
+    # A twin may be the base of another one.
+    names = ["twin", *(f"twin{number}" for number in range(2, 1000))]
+    source = next(name for name in names if f"\n{name} = " not in text)
     lines, section = [], ""
     for line in text.splitlines():
         if line.startswith("[") and line.endswith("]"):

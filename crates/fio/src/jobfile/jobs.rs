@@ -171,6 +171,7 @@ impl Building {
         if described.tapes.operations().is_some() {
             replayed(described)?;
         }
+        searched(described)?;
         let after = self.after(described)?;
         for copy in 0..options.jobs {
             let span = place::span(described, placed.geometry, copy, &mut self.spans)?;
@@ -420,6 +421,33 @@ fn replayed(described: &Described) -> Result<(), JobFileError> {
     if options.verify.kind.is_some() {
         let what = "what a recording writes cannot be verified: leave verify out";
         return Err(described.wrong(&["verify"], what));
+    }
+    Ok(())
+}
+
+/// Refuses a search for a queue depth together with what it cannot be done with.
+fn searched(described: &Described) -> Result<(), JobFileError> {
+    let options = &described.options;
+    let Some(target) = options.latency_target() else { return Ok(()) };
+    let paced = options.rates.iter().any(Option::is_some) || !options.replay.paths.is_empty();
+    if paced {
+        let what = "latency_target searches the queue depth, and a job with times of its own has a \
+                    backlog instead: leave rate, rate_iops and read_iolog out";
+        return Err(described.wrong(&["rate", "rate_iops", "read_iolog"], what));
+    }
+    if options.steady.criterion.is_some() {
+        let what = "latency_target and steadystate both end the job: leave one of them out";
+        return Err(described.wrong(&["latency_target"], what));
+    }
+    if target.window < target.latency {
+        let us = |time: Nanos| time.0 / 1000;
+        let what = format!(
+            "latency_window={} is shorter than latency_target={} (microseconds): what is in time takes \
+             longer to be seen; give a window of many I/Os, such as latency_window=1s",
+            us(target.window),
+            us(target.latency)
+        );
+        return Err(described.wrong(&["latency_window", "latency_target"], what));
     }
     Ok(())
 }

@@ -102,7 +102,7 @@ pub(super) fn span(
     }
     let amount = options.io_size.map_or(bytes, |size| size.of(whole));
     let zones = zones(described, bytes, block)?;
-    if let Some(furthest) = options.distribution.furthest() {
+    if let Some(furthest) = options.distribution.furthest().filter(|_| options.rw.random) {
         let blocks = zones.map_or(bytes, |zones| zones.bytes) / u64::from(align_bytes.max(1));
         if furthest >= blocks {
             let what = format!(

@@ -67,6 +67,8 @@ fn a_latency_is_searched_for_in_microseconds_and_a_sequence_gone_through() {
     let sequence = Distribution::Sequence { blocks: vec![2, 0, 1], strides: true };
     assert_eq!(b.access.distribution, sequence);
     assert!(jobs.warnings.is_empty(), "{:?}", jobs.warnings);
+    // In order nothing is drawn.
+    assert!(on("[a]\nrw=read\nsize=20k\nrandom_distribution=sequence:400\n").is_ok());
 }
 
 #[test]
@@ -179,10 +181,22 @@ fn what_cannot_be_done_is_refused_with_its_line() {
             "line 2: latency_percentile=101: \"101\" is no percentage",
         ),
         (
-            "[a]\nsize=20k\nrandom_distribution=sequence:1,5\n",
-            "line 3: random_distribution: there is no block 5: 5 of 4096 bytes are",
+            "[a]\nsize=20k\nrw=randread\nrandom_distribution=sequence:1,5\n",
+            "line 4: random_distribution: there is no block 5: 5 of 4096 bytes are",
         ),
         ("[a]\nrandom_distribution=sequence:1,\n", "\"\" is no number"),
+        (
+            "[a]\nlatency_target=1ms\n",
+            "line 2: latency_window=0 is shorter than latency_target=1000 (micro",
+        ),
+        (
+            "[a]\nlatency_target=1ms\nlatency_window=1s\nrate_iops=100\n",
+            "line 4: latency_target searches the queue depth",
+        ),
+        (
+            "[a]\nlatency_target=1ms\nlatency_window=1s\nsteadystate=iops:5%\n",
+            "line 2: latency_target and steadystate both end",
+        ),
         ("[a]\nsprandom=1\n", "preconditioning by sprandom"),
         ("[a]\nzonemode=zbd\n", "zoned block devices"),
         ("[a]\nwait_for=b\n[b]\n", "line 2: wait_for=b: no job before this one"),

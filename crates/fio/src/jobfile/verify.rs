@@ -133,6 +133,11 @@ impl Verifications {
         if !plan.steady.is_empty() || plan.streams.iter().any(|it| it.takes_along.is_some()) {
             return wrong("leave steadystate and exitall out");
         }
+        if writers().any(|(_, stream)| stream.latency_target.is_some()) {
+            return wrong(
+                "how much is written until latency_target is met depends on how fast the target was",
+            );
+        }
         for (place, one) in writers() {
             for (_, other) in writers().filter(|(other, _)| *other > place) {
                 let overlaps = one.span_start_bytes < other.span_start_bytes + other.span_bytes

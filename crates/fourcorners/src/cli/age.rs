@@ -109,7 +109,7 @@ pub(super) fn run(args: &AgeArgs) -> Result<End, Failure> {
         true => json!({
             "schema": "fourcorners.aged/1", "drive": profile.name, "capacity_bytes": bytes,
             "written_bytes": written, "seconds": seconds, "write_amplification": amplification,
-            "state": args.output,
+            "state": args.output.display().to_string(),
         })
         .to_string(),
         false => format!(

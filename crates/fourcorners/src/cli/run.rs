@@ -450,11 +450,17 @@ fn tell(
                 let name = &run.target.name;
                 say(&format!("fourcorners: {name}: {}: {fault} ({count} failed)", job.name));
             }
-            if stream.depth_found.is_some_and(|found| found.met == Some(false)) {
-                let name = &job.name;
-                say(&format!(
-                    "fourcorners: {name}: latency_target is not met at a queue depth of 1, whose figures these are"
-                ));
+            let search = match stream.depth_found.map(|found| found.met) {
+                Some(Some(false)) => {
+                    "latency_target is not met at a queue depth of 1, whose figures these are"
+                }
+                Some(None) => {
+                    "the search for latency_target was cut short: these are figures of all depths that were tried"
+                }
+                Some(Some(true)) | None => "",
+            };
+            if !search.is_empty() {
+                say(&format!("fourcorners: {}: {search}", job.name));
             }
             if let Some(log) = stream.measure.log.as_ref().filter(|log| log.cut) {
                 let most = log.rows.len();

@@ -409,7 +409,8 @@ fn a_twin_is_looked_for_by_the_python_package_once_all_is_written() {
     let at = dir.path();
     let python = at.join("python");
     // The package is there, and says what it was asked for.
-    let says = "#!/bin/sh\n[ \"$1\" = -c ] && exit 0\nls found/diagnosis.json && printf '%s|' \"$@\"\nexit 1\n";
+    let says = "#!/bin/sh\n[ \"$1\" = -c ] && exit 0\n\
+                case \"$*\" in *--check*bad*) echo 'fourcorners: bad: no record' >&2; exit 2;; *--check*) exit 0;; esac\nls found/diagnosis.json && printf '%s|' \"$@\"\nexit 1\n";
     fs::write(&python, says).expect("it can be written");
     fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).expect("it is ours");
     let asked = |args: &[&str]| {
@@ -428,8 +429,10 @@ fn a_twin_is_looked_for_by_the_python_package_once_all_is_written() {
     fs::write(at.join("mine.txt"), "mine\n").expect("it can be written");
     fs::create_dir(at.join("kept")).expect("it can be made");
     fs::write(at.join("kept/twin.toml"), "name = \"mine\"\n").expect("it can be written");
+    fs::create_dir(at.join("bad")).expect("it can be made");
     for (args, why) in [
         (&["--twin", "reviewed"][..], "add --out DIR"),
+        (&["--twin", "bad", "--out", "new"], "--twin: bad: no record"),
         (&["--twin", "none", "--out", "new"], "--twin none: No such file"),
         (&["--like", M4, "--out", "new"], "--twin <REVIEW>"),
         (

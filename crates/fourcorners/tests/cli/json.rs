@@ -61,6 +61,25 @@ fn what_is_said_in_a_sentence_is_said_in_json() {
 }
 
 #[test]
+fn a_database_whose_name_is_no_text_is_imported() {
+    use std::os::unix::ffi::OsStrExt;
+    let dir = folder();
+    let name = std::ffi::OsStr::from_bytes(b"odd\xff.db");
+    let quick =
+        with(&["review", M4, "--quick", "--methods", "four-corners", "--quiet", "--db", "r.db"]);
+    assert_eq!(run(dir.path(), &quick).code, Some(0));
+    std::fs::rename(dir.path().join("r.db"), dir.path().join(name)).expect("it can be renamed");
+    for (json, says) in [(false, "1 new, 0 known"), (true, "\"new\":0")] {
+        let mut import = ["results", "import", "--db", "new.db"].map(Into::into).to_vec();
+        import.push(name.to_os_string());
+        import.extend(json.then(|| "--json".into()));
+        let ran = run::<std::ffi::OsString>(dir.path(), &import);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert!(ran.stdout.contains(says), "{ran:?}");
+    }
+}
+
+#[test]
 fn one_flag_says_where_results_are_written() {
     let dir = folder();
     let at = dir.path();

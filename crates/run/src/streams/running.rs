@@ -109,7 +109,7 @@ impl Running {
         self.overtime = self.deadline.saturating_add(Nanos(time.0 / OVERTIME)).min(END_OF_TIME);
         self.source.begin(now);
         self.measure.begin(measured);
-        let search = |target| DepthSearch::new(target, self.stream.depth, now);
+        let search = |target| DepthSearch::new(target, self.stream.depth, measured);
         self.search = self.stream.latency_target.map(search);
         self.most_flying = self.search.as_ref().map_or(self.stream.depth, DepthSearch::in_flight);
     }
@@ -118,7 +118,8 @@ impl Running {
     #[inline]
     pub(super) fn searches(&mut self, at: Nanos, latency: Option<Nanos>) {
         let Some(search) = &mut self.search else { return };
-        if self.phase != Phase::Running {
+        // What is done in the ramp is not looked at.
+        if self.phase != Phase::Running || at < self.measure.start() {
             return;
         }
         let step = search.landed(at, latency, self.flying);

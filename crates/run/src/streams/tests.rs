@@ -68,7 +68,7 @@ fn what_the_target_does_not_take_waits_in_line_and_in_the_latency() {
 
 #[test]
 fn a_stream_searches_the_depth_that_meets_a_latency_and_measures_at_that() {
-    let search = |latency_ns: u64| {
+    let search_of = |change: fn(Stream) -> Stream, latency_ns: u64| {
         let mut deep = stream(1 << 30);
         deep.depth = 32;
         deep.limits.bytes = u64::MAX;
@@ -78,9 +78,10 @@ fn a_stream_searches_the_depth_that_meets_a_latency_and_measures_at_that() {
             percent: 99.0,
             goes_on: false,
         });
-        let mut result = run(&mut Narrow(null(MS)), &plan(vec![deep]), &mut Unobserved);
+        let mut result = run(&mut Narrow(null(MS)), &plan(vec![change(deep)]), &mut Unobserved);
         result.streams.remove(0)
     };
+    let search = |latency_ns| search_of(|deep| deep, latency_ns);
     // Six in flight take three rounds of two.
     let in_time = search(3 * MS + MS / 2);
     assert_eq!(in_time.depth_found, Some(DepthFound { depth: 6, met: Some(true) }));
@@ -89,6 +90,9 @@ fn a_stream_searches_the_depth_that_meets_a_latency_and_measures_at_that() {
     assert!((1990..=2010).contains(&count) && most <= 3 * MS, "{count} I/Os, {most} ns");
     // Of the window that counts only.
     assert!((0.99..1.02).contains(&in_time.elapsed.as_secs()), "{:?}", in_time.elapsed);
+    // What is done in a ramp is not looked at, and not counted: it is over when the first window begins.
+    let ramp = |deep: Stream| Stream { ramp: Nanos::from_secs(5), ..deep };
+    assert_eq!(search_of(ramp, 3 * MS + MS / 2).depth_found, in_time.depth_found);
     let none = search(MS / 2);
     assert_eq!(none.depth_found, Some(DepthFound { depth: 1, met: Some(false) }));
     let all = search(100 * MS);

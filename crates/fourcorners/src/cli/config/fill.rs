@@ -41,7 +41,8 @@ impl Taken {
 
     /// What is added to an error that is about such a value, so that it is looked for where it is.
     pub(in crate::cli) fn blamed(taken: &[Taken], message: &str) -> String {
-        let said = taken.iter().filter_map(|it| {
+        // A name is in no error that is about it.
+        let said = taken.iter().filter(|it| it.key != Key::Author).filter_map(|it| {
             let value = it.names().into_iter().find(|text| message.contains(text.as_str()))?;
             Some(match &it.from {
                 Origin::Variable(name) => format!(" ({value} is from {name})"),

@@ -35,7 +35,7 @@ const SETUP: Setup = Setup { queue_depth: 8, max_block_bytes: 128 << 10 };
 pub(super) fn run(args: &DiagnoseArgs) -> Result<End, Failure> {
     let twin = Twin::check(args)?;
     match (diagnosed(args)?, twin) {
-        (End::Done, Some(twin)) => twin.look_for(),
+        (End::Done, Some(twin)) => Err(twin.look_for()),
         (end, _) => Ok(end),
     }
 }

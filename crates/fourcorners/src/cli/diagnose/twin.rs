@@ -1,11 +1,12 @@
 //! `diagnose --twin`: a profile that explains the records of a drive and what was found in it. The search is Python's.
 
+use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use anyhow::anyhow;
 use fourcorners_catalogue::Model;
 
-use super::super::outcome::{End, Failure};
+use super::super::outcome::Failure;
 use super::super::python::{self, option};
 use super::super::replaced::{Inputs, Kind};
 use super::super::targets::{self, VirtualDrive};
@@ -43,9 +44,11 @@ impl Twin {
         Inputs::of([review.as_path()])
             .may_write(&profile, Kind::Twin, args.overwrite)
             .map_err(usage)?;
-        let mut command = python::package(args.python.as_ref(), "a twin")?;
+        let asks = || python::package(args.python.as_ref(), "a twin");
+        let (mut check, mut command) = (asks()?, asks()?);
         command.arg("twin").arg(option("findings", folder.join(DOCUMENT)));
         command.arg(option("output", &profile));
+        check.args(["twin", "--check"]);
         if let Some(like) = &args.like {
             let drive = VirtualDrive { name: like, host: None, set: &[], why: "varied" };
             let profile = targets::find_virtual(&drive);
@@ -55,23 +58,26 @@ impl Twin {
                 return Err(usage(why));
             }
             command.arg(option("like", like));
+            check.arg(option("like", like));
         }
         if args.json {
             command.arg("--json");
         }
         command.arg("--").arg(review);
+        // Records that no twin can be found for are known before anything is measured. Python says why, in our form.
+        let checked = check.arg("--").arg(review).output();
+        let checked = checked.map_err(|error| Failure::Failed(anyhow!("a twin: {error}")))?;
+        if !checked.status.success() {
+            let said = String::from_utf8_lossy(&checked.stderr);
+            let why = said.trim().lines().last().unwrap_or("the records cannot be read");
+            return Err(usage(format!("--twin: {}", why.trim_start_matches("fourcorners: "))));
+        }
         Ok(Some(Twin { command }))
     }
 
-    /// Looks for it; the diagnosis is written.
-    pub(super) fn look_for(mut self) -> Result<End, Failure> {
-        let ended = self.command.status();
-        let ended = ended.map_err(|error| Failure::Failed(anyhow!("a twin: {error}")))?;
-        match ended.code() {
-            Some(0) => Ok(End::Done),
-            // It has said why.
-            Some(2) => Ok(End::Code(2)),
-            _ => Ok(End::Incomplete),
-        }
+    /// Looks for it; the diagnosis is written. Does not come back but for an error.
+    pub(super) fn look_for(mut self) -> Failure {
+        let error = self.command.exec();
+        Failure::Failed(anyhow!("Python cannot be run: {error}"))
     }
 }

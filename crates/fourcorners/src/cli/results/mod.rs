@@ -159,6 +159,7 @@ fn import_into(store: &Store, from: &std::path::Path, json: bool) -> Result<Valu
         };
         writeln!(stdout().lock(), "{}: {new} new, {known} known{lost}", from.display())?;
     }
+    let from = from.display().to_string();
     Ok(json!({ "from": from, "new": new, "known": known, "unreadable": came.lost }))
 }
 
@@ -207,7 +208,7 @@ fn check(path: &std::path::Path, args: &CheckArgs) -> Result<End, Failure> {
     }
     let text = match args.json {
         true => json!({
-            "schema": "fourcorners.checked/1", "database": path, "whole": checked.whole,
+            "schema": "fourcorners.checked/1", "database": path.display().to_string(), "whole": checked.whole,
             "damage": checked.damage,
         })
         .to_string(),

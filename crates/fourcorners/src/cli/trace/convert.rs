@@ -50,7 +50,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<End, Failure> {
         let format = &args.output_format;
         let text = match args.json {
             true => json!({
-                "schema": "fourcorners.converted/1", "trace": args.output, "format": format,
+                "schema": "fourcorners.converted/1", "trace": args.output.display().to_string(), "format": format,
                 "ios": written.ios, "skipped": skipped,
             })
             .to_string(),

@@ -42,9 +42,10 @@ pub(super) fn run(args: &RecordArgs) -> Result<End, Failure> {
         return Err(Failure::Failed(anyhow::anyhow!("the kernel gave no buffers")));
     };
     let seconds = began.elapsed().as_secs_f64();
+    let files: Vec<String> = recorded.files.iter().map(|it| it.display().to_string()).collect();
     let text = match args.json {
         true => json!({
-            "schema": "fourcorners.recorded/1", "device": args.device, "files": recorded.files,
+            "schema": "fourcorners.recorded/1", "device": args.device.display().to_string(), "files": files,
             "bytes": recorded.bytes, "seconds": seconds, "lost_events": recorded.dropped,
         })
         .to_string(),
