@@ -99,7 +99,7 @@ fn host_text(host: &HostCost, output: &Path) -> String {
     ))
 }
 
-/// Why something cannot be looked at; a name of the catalogue, which is no path, needs no check.
+/// Why a path cannot be looked at. A drive of the catalogue is no path, and needs no check.
 fn of_no_device(path: &Path, why: String) -> String {
     let name = path.to_str().filter(|name| catalogue::built_in(name, &[]).is_ok());
     match name.filter(|_| path.symlink_metadata().is_err()) {

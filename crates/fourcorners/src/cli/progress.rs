@@ -171,8 +171,8 @@ struct Line {
     words: String,
 }
 
-/// Columns of a name of so many characters and of the words beside it, on a terminal of so many columns: first the bar gives way to
-/// the name, then the words do, and only then is the name cut. What is longer than a line would be drawn anew below itself each time.
+/// How many columns the name and the words beside a bar get. First the bar shrinks, then the words, and the name last. A line that is
+/// longer than the terminal would be drawn again below itself each time.
 fn layout(name: usize, columns: usize) -> [usize; 2] {
     let room = columns.saturating_sub(BAR_COLUMNS + AROUND_COLUMNS);
     let most = room.saturating_sub(*WORDS_COLUMNS.start());

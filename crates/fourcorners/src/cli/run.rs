@@ -444,23 +444,26 @@ fn tell(
     let mut kept = Ok(());
     let mut failed = runs.len() < wanted && !interrupt.asked();
     for run in &runs {
-        for (job, stream) in run.jobs.jobs.iter().zip(&run.result.streams) {
+        let searches = run.jobs.plan.streams.iter().map(|stream| stream.latency_target);
+        for ((job, stream), search) in run.jobs.jobs.iter().zip(&run.result.streams).zip(searches) {
             if let Some((fault, count)) = stream.failed {
                 failed |= !job.survives_errors;
                 let name = &run.target.name;
                 say(&format!("fourcorners: {name}: {}: {fault} ({count} failed)", job.name));
             }
-            let search = match stream.depth_found.map(|found| found.met) {
+            // One that goes on ends with its job.
+            let ends = search.is_some_and(|target| !target.goes_on);
+            let found = match stream.depth_found.map(|found| found.met) {
                 Some(Some(false)) => {
-                    "latency_target is not met at a queue depth of 1, whose figures these are"
+                    Some("latency_target is not met at a queue depth of 1, whose figures these are")
                 }
-                Some(None) => {
-                    "the search for latency_target was cut short: these are figures of all depths that were tried"
-                }
-                Some(Some(true)) | None => "",
+                Some(None) if ends => Some(
+                    "the search for latency_target was cut short: these are figures of all depths that were tried",
+                ),
+                _ => None,
             };
-            if !search.is_empty() {
-                say(&format!("fourcorners: {}: {search}", job.name));
+            if let Some(found) = found {
+                say(&format!("fourcorners: {}: {found}", job.name));
             }
             if let Some(log) = stream.measure.log.as_ref().filter(|log| log.cut) {
                 let most = log.rows.len();

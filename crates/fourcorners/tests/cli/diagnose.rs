@@ -422,7 +422,7 @@ fn a_twin_is_looked_for_by_the_python_package_once_all_is_written() {
     let ran = asked(&["--out", "found", "--twin", "reviewed", "--like", M4]);
     let handed_on = "found/diagnosis.json\n-m|fourcorners|twin|--findings=found/diagnosis.json|\
                      --output=found/twin.toml|--like=crucial-m4-256gb|--|reviewed|";
-    // Records that are not met are no success.
+    // The package ends with 1 where the records are not met, and so does the command.
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert!(ran.stdout.ends_with(handed_on), "{ran:?}");
     // What cannot come to a twin is refused before anything is measured.

@@ -211,11 +211,32 @@ fn what_fio_is_asked_by_habit_is_answered() {
         let ours = concat!("fio-3.33 (by fourcorners ", env!("CARGO_PKG_VERSION"), ")\n");
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ours), "{asked}");
     }
-    // Options without a name are of no job, and what is meant as a target is taken for the file of one.
+    // Without a name the options belong to no job, and the drive is taken for a job file.
     let line = refused(dir.path(), &["fio", "--rw=randread", M4]);
     assert!(line.contains("--name=NAME begins one") && line.contains(M4), "{line}");
     // A name of a job file is one; what is wrong with it ends with fio's code.
     let ran = run(dir.path(), &["fio", "--rw=randread", "none.fio"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), ""), "{ran:?}");
     assert!(ran.stderr.contains("none.fio: No such file"), "{ran:?}");
+}
+
+#[test]
+fn what_came_of_a_search_for_a_depth_is_said_where_it_is_not_a_depth() {
+    let dir = folder();
+    let said = |latency: &str, more: &[&str]| {
+        let search =
+            ["--latency_target", latency, "--latency_window=20ms", "--latency_percentile=99"];
+        let job =
+            ["fio", "--name=a", "--ioengine=libaio", "--iodepth=32", "--rw=randread", "--size=1g"];
+        let ran =
+            run(dir.path(), &[&job[..], &search, more, &[M4, "--output-format=json"]].concat());
+        let met = json(&ran)["jobs"][0]["fourcorners"]["latency_target_met"].clone();
+        (met, ran.stderr.contains("is not met"), ran.stderr.contains("cut short"))
+    };
+    assert_eq!(said("1ms", &[]), (Value::Bool(true), false, false));
+    assert_eq!(said("10us", &[]), (Value::Bool(false), true, false));
+    // The job ends within the first window, and one that goes on when it is told to.
+    assert_eq!(said("1ms", &["--io_size=64k"]), (Value::Null, false, true));
+    let goes_on = ["--latency_run=1", "--runtime=1", "--time_based"];
+    assert_eq!(said("1ms", &goes_on), (Value::Null, false, false));
 }

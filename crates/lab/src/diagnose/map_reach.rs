@@ -193,7 +193,7 @@ mod tests {
         estimate(&[of(times), of(errors)]).remove(0)
     }
 
-    /// Reads of which a share needs a read of the map, of a drive that maps `reach` bytes in memory.
+    /// Times of a drive that maps `reach` bytes in memory: further on, some reads need a read of the map.
     fn of_reach(reach: f64, cost: f64) -> impl Fn(f64) -> f64 {
         move |span| 80.0 + cost * (1.0 - reach / span).max(0.0)
     }

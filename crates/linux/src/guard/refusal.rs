@@ -21,7 +21,7 @@ pub enum Refusal {
         /// The path.
         path: String,
     },
-    /// There is no folder at a path that ends as one.
+    /// The path ends with / and does not exist.
     #[error(
         "{path} does not exist, and ends as a folder does: make it first (mkdir), or leave the / out"
     )]

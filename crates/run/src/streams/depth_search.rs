@@ -1,4 +1,4 @@
-//! The search for the most I/Os in flight of which enough are answered in time: fio's `latency_target`.
+//! Finds how many I/Os can be in flight while enough of them are answered in time: fio's `latency_target`.
 //!
 //! Each depth is tried for a window. From one on, depths are doubled while enough I/Os of a window are in time; between a depth that
 //! was met and one that was not, the middle one is tried. Before fewer are tried, all in flight have to come back: those of the
@@ -16,7 +16,7 @@ pub struct LatencyTarget {
     pub latency: Nanos,
     /// How long each depth is tried.
     pub window: Nanos,
-    /// Of a hundred I/Os of a window, so many at least are not late, 0 to 100. With 100 a window ends at the first late one.
+    /// At least this percentage of a window's I/Os must be in time, 0 to 100. With 100 a window ends at the first late one.
     pub percent: f64,
     /// The stream goes on and follows the target, instead of ending after one window at the depth that was found.
     pub goes_on: bool,
@@ -27,8 +27,8 @@ pub struct LatencyTarget {
 pub struct DepthFound {
     /// The depth of the last window.
     pub depth: u32,
-    /// Whether the target is met at that depth, and at no larger one up to that of the stream; `None` if the stream ended before it
-    /// was known.
+    /// Whether the target is met at that depth, and at no larger one up to that of the stream; `None` if the search did not end the
+    /// stream: it was cut short, or goes on.
     pub met: Option<bool>,
 }
 

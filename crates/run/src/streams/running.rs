@@ -114,7 +114,7 @@ impl Running {
         self.most_flying = self.search.as_ref().map_or(self.stream.depth, DepthSearch::in_flight);
     }
 
-    /// An I/O that moves data is back; of one that failed there is no latency.
+    /// An I/O came back. `latency` is `None` if it failed, and of a flush.
     #[inline]
     pub(super) fn searches(&mut self, at: Nanos, latency: Option<Nanos>) {
         let Some(search) = &mut self.search else { return };

@@ -22,7 +22,7 @@ pub(crate) fn has_its_fields(line: &[u8]) -> bool {
     line.iter().filter(|&&byte| byte == b',').count() == 6
 }
 
-/// Why this is no record, if it would be one with one more field.
+/// Why this is no record, if one more field would make it one.
 pub(crate) fn lacks_its_last_field(line: &[u8]) -> Option<Reason> {
     let why = Msr::default().line(line).err()?;
     is_record(&[line, b",0"].concat()).then_some(why)

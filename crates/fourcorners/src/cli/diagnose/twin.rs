@@ -44,8 +44,9 @@ impl Twin {
         Inputs::of([review.as_path()])
             .may_write(&profile, Kind::Twin, args.overwrite)
             .map_err(usage)?;
-        let asks = || python::package(args.python.as_ref(), "a twin");
-        let (mut check, mut command) = (asks()?, asks()?);
+        let mut check = python::package(args.python.as_ref(), "a twin")?;
+        let mut command = Command::new(check.get_program());
+        command.args(check.get_args());
         command.arg("twin").arg(option("findings", folder.join(DOCUMENT)));
         command.arg(option("output", &profile));
         check.args(["twin", "--check"]);
