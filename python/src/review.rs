@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fourcorners_lab::campaign::{ChosenMethod, Session, Settings, Sink, measure};
+use fourcorners_lab::campaign::{ChosenMethod, Session, Settings, Sink, author_name, measure};
 use fourcorners_lab::memory::check_memory;
 use fourcorners_lab::review::{Method, UnknownMethod};
 use fourcorners_linux::guard::LEAST_BYTES;
@@ -41,10 +41,8 @@ pub(crate) fn review<'py>(
     author: Option<String>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let author = author.map(|name| name.trim().to_string());
-    if author.as_ref().is_some_and(|name| name.is_empty() || name.contains(char::is_control)) {
-        return Err(PyValueError::new_err("author is a name, on one line"));
-    }
+    let author = author.as_deref().map(author_name).transpose();
+    let author = author.map_err(|why| PyValueError::new_err(format!("author: {why}")))?;
     let methods = match methods {
         None if quick => Method::QUICK.to_vec(),
         None => Method::default_set(),

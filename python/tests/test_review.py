@@ -64,5 +64,5 @@ def test_an_author_is_named_and_changes_no_id():
     unnamed = fc.review(drive, "four-corners", quick=True)
     assert (named[0].author, unnamed[0].author) == ("Ada Lovelace", None)
     assert named[0].id == unnamed[0].id and "Reviewed by Ada Lovelace." in named.to_html()
-    with pytest.raises(ValueError, match="author is a name"):
+    with pytest.raises(ValueError, match="author: give a name of 1 to 200"):
         fc.review(drive, quick=True, author=" ")

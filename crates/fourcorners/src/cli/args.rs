@@ -1,10 +1,13 @@
 //! Arguments as typed, of most commands; some have theirs beside them.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
+use fourcorners_lab::campaign::author_name;
 use fourcorners_report::Pasted;
 
+use super::address::address;
 use super::terminal::say;
 
 #[derive(Debug, ClapArgs)]
@@ -91,7 +94,7 @@ pub(super) struct ReviewArgs {
     pub(super) references: Option<WhichReferences>,
 
     /// Name the author of the review, in its records and on its page
-    #[arg(long, value_name = "NAME", value_parser = author)]
+    #[arg(long, value_name = "NAME", value_parser = author_name)]
     pub(super) author: Option<String>,
 
     /// Print one JSON document instead of tables
@@ -104,6 +107,10 @@ pub(super) struct ReviewArgs {
     /// Progress on stderr: bars (lines where it is no terminal), or json, one object per line for programs
     #[arg(long, value_name = "FORM", default_value = "bars")]
     pub(super) progress: ProgressAs,
+
+    /// Tell monitoring systems how far it is, at http://ADDR/metrics of this machine (OpenMetrics; port 0: any that is free)
+    #[arg(long, value_name = "ADDR", value_parser = address)]
+    pub(super) metrics: Option<SocketAddr>,
 
     /// Print errors only (and the document with --json); results are in their files
     #[arg(long, short)]
@@ -547,18 +554,6 @@ pub(super) struct ValidateArgs {
 fn percent(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').unwrap_or(text);
     number.parse().map_err(|_| "give a percentage, for example 25 or 25%".into())
-}
-
-/// Longest name of an author, characters.
-const MOST_OF_A_NAME: usize = 200;
-
-/// The name of an author, as it can stand in a line.
-pub(super) fn author(text: &str) -> Result<String, String> {
-    let name = text.trim();
-    match (1..=MOST_OF_A_NAME).contains(&name.chars().count()) && !name.contains(char::is_control) {
-        true => Ok(name.into()),
-        false => Err(format!("give a name of 1 to {MOST_OF_A_NAME} characters, on one line")),
-    }
 }
 
 /// A number of I/Os, or all there are.

@@ -3,6 +3,7 @@
 //! Exit codes: 0 done, 1 failed or interrupted, 2 wrong usage (an unknown drive, a target that may
 //! not be tested, a bad argument: nothing was run). `run` has fio's where they differ.
 
+mod address;
 mod age;
 mod among;
 mod args;

@@ -5,15 +5,13 @@ use std::net::SocketAddr;
 
 use fourcorners_serve::Report;
 
+use super::address::WITHOUT_WEB;
+use crate::event::Event;
+
 /// Why there is no page.
 #[derive(Debug, thiserror::Error)]
-#[error("this program was built without the feature web: cargo build --features fourcorners/web")]
+#[error("{WITHOUT_WEB}")]
 pub(super) struct PageError;
-
-/// No address is one.
-pub(super) fn address(_text: &str) -> Result<SocketAddr, String> {
-    Err(PageError.to_string())
-}
 
 /// What a page would be told of a drive that is served.
 #[expect(dead_code, reason = "nobody shows it here")]
@@ -38,6 +36,24 @@ impl ServedPage {
     }
 
     pub(super) fn show(&self, _report: &Report) {
+        match self.0 {}
+    }
+}
+
+/// Metrics that there are not.
+#[derive(Debug)]
+pub(super) struct ReviewMetrics(Infallible);
+
+impl ReviewMetrics {
+    pub(super) fn open(_listen: SocketAddr) -> Result<ReviewMetrics, PageError> {
+        Err(PageError)
+    }
+
+    pub(super) fn address(&self) -> SocketAddr {
+        match self.0 {}
+    }
+
+    pub(super) fn hear(&self, _event: &Event) {
         match self.0 {}
     }
 }

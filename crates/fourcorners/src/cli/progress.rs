@@ -1,5 +1,5 @@
-//! Progress on stderr: bars when a person is looking, JSON lines for a program that asked for them, and
-//! where stderr is a pipe or a file a line of text every so often: hours without a word look like a fault.
+//! Progress on stderr: bars when a person is looking, and where stderr is a pipe or a file a line of text every so often: hours without
+//! a word look like a fault. Programs that asked for it are told.
 
 use std::io::{IsTerminal, stderr};
 use std::ops::RangeInclusive;
@@ -14,7 +14,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::interrupt::Interrupt;
 use super::terminal::{columns_of, say};
-use super::told::{Told, tell};
+use super::told::{Audience, Told};
 use crate::event::Event;
 
 /// Fineness of a bar.
@@ -34,6 +34,7 @@ const AROUND_COLUMNS: usize = 19;
 #[derive(Debug)]
 pub(super) struct Progress {
     shown_by: ShownBy,
+    audience: Audience,
     interrupt: Interrupt,
 }
 
@@ -41,8 +42,6 @@ pub(super) struct Progress {
 enum ShownBy {
     Bars(MultiProgress),
     Lines(Arc<Lines>),
-    /// A program is told.
-    Events,
     Nothing,
 }
 
@@ -57,7 +56,17 @@ impl Progress {
             }
             (false, false) => ShownBy::Lines(Arc::new(Lines::new(Instant::now()))),
         };
-        Progress { shown_by, interrupt }
+        Progress { shown_by, audience: Audience::default(), interrupt }
+    }
+
+    /// Shows nothing.
+    pub(super) fn unseen(interrupt: Interrupt) -> Progress {
+        Progress { shown_by: ShownBy::Nothing, audience: Audience::default(), interrupt }
+    }
+
+    /// Tells programs, too.
+    pub(super) fn telling(self, audience: Audience) -> Progress {
+        Progress { audience, ..self }
     }
 
     /// Whether it was interrupted.
@@ -74,21 +83,13 @@ impl Progress {
         }
     }
 
-    /// Tells a program.
-    pub(super) fn told(interrupt: Interrupt) -> Progress {
-        Progress { shown_by: ShownBy::Events, interrupt }
-    }
-
     /// Says what will be done: a method of a target, and how long it takes on the drive's clock.
     pub(super) fn planned(&self, target: &str, method: &str, seconds: f64) {
-        match &self.shown_by {
-            ShownBy::Events => {
-                let (target, method) = (target.into(), method.into());
-                tell(&Event::Planned { target, method, seconds });
-            }
-            ShownBy::Lines(lines) => lines.planned(),
-            ShownBy::Bars(_) | ShownBy::Nothing => {}
+        if let ShownBy::Lines(lines) = &self.shown_by {
+            lines.planned();
         }
+        let (target, method) = (target.into(), method.into());
+        self.audience.tell(&Event::Planned { target, method, seconds });
     }
 
     /// That of one target.
@@ -104,22 +105,20 @@ impl Progress {
             ShownBy::Lines(lines) => {
                 Shown::Line(Line { lines: Arc::clone(lines), what, words: String::new() })
             }
-            ShownBy::Events => Shown::Told(Box::new(Told::new(target.into(), method.into()))),
             ShownBy::Nothing => Shown::Nothing,
         };
-        ReviewProgress { shown, interrupt: self.interrupt.clone() }
+        let told = (!self.audience.is_empty())
+            .then(|| Told::new(self.audience.clone(), target.into(), method.into()));
+        ReviewProgress { shown, told, interrupt: self.interrupt.clone() }
     }
 
     /// A review has come to its end.
     pub(super) fn ended(&self, target: &str, record: &Record) {
-        match &self.shown_by {
-            ShownBy::Events => {
-                let (method, id) = (record.method.clone(), record.id.clone());
-                tell(&Event::Ended { target: target.into(), method, id });
-            }
-            ShownBy::Lines(lines) => lines.ended(),
-            ShownBy::Bars(_) | ShownBy::Nothing => {}
+        if let ShownBy::Lines(lines) = &self.shown_by {
+            lines.ended();
         }
+        let (method, id) = (record.method.clone(), record.id.clone());
+        self.audience.tell(&Event::Ended { target: target.into(), method, id });
     }
 }
 
@@ -196,7 +195,6 @@ fn bar(bars: &MultiProgress, what: &str) -> ProgressBar {
 enum Shown {
     Bar(ProgressBar),
     Line(Line),
-    Told(Box<Told>),
     Nothing,
 }
 
@@ -204,6 +202,7 @@ enum Shown {
 #[derive(Debug)]
 pub(super) struct ReviewProgress {
     shown: Shown,
+    told: Option<Told>,
     interrupt: Interrupt,
 }
 
@@ -215,8 +214,10 @@ impl Watch for ReviewProgress {
         match &mut self.shown {
             Shown::Bar(bar) => bar.set_message(step.phase.words()),
             Shown::Line(line) => line.words = step.phase.words(),
-            Shown::Told(told) => told.step(step),
             Shown::Nothing => {}
+        }
+        if let Some(told) = &mut self.told {
+            told.step(step);
         }
     }
 
@@ -227,20 +228,22 @@ impl Watch for ReviewProgress {
                 let due = line.lines.due(Instant::now(), &line.what, &line.words, part_done);
                 due.iter().for_each(|said| say(said));
             }
-            Shown::Told(told) => told.part(part_done),
             Shown::Nothing => {}
+        }
+        if let Some(told) = &mut self.told {
+            told.part(part_done);
         }
         !self.interrupt.asked()
     }
 
     fn seconds(&mut self, so_far: &[Second]) {
-        if let Shown::Told(told) = &mut self.shown {
+        if let Some(told) = &mut self.told {
             told.seconds(so_far);
         }
     }
 
     fn measured(&mut self, so_far: &Record) {
-        if let Shown::Told(told) = &mut self.shown {
+        if let Some(told) = &mut self.told {
             told.measured(so_far);
         }
     }

@@ -2,6 +2,7 @@
 
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use fourcorners_lab::campaign::{
@@ -24,6 +25,11 @@ use super::progress::Progress;
 use super::sink::TerminalSink;
 use super::targets;
 use super::terminal::say;
+use super::told::Audience;
+#[cfg(not(feature = "web"))]
+use super::web::ReviewMetrics;
+#[cfg(feature = "web")]
+use crate::web::ReviewMetrics;
 
 /// Most times a review is repeated.
 const MOST_REPEATS: u32 = 1000;
@@ -45,6 +51,8 @@ pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
     let references = among::references(args.references, args.keep.db.as_ref())?;
     // From here on an interrupt is ours, so that nothing is left half made.
     let interrupt = Interrupt::listen()?;
+    let metrics = args.metrics.map(ReviewMetrics::open).transpose();
+    let metrics = metrics.map_err(|error| Failure::Usage(error.to_string()))?;
     let results = out::open(&args, &campaign.targets).map_err(Failure::Usage)?;
     let keeper = Keeper::open(&args.keep).map_err(|why| {
         results.iter().for_each(ResultsFolder::undo);
@@ -52,10 +60,13 @@ pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
     })?;
     let began = Instant::now();
     let reviews = campaign.reviews();
-    let progress = match args.progress {
-        ProgressAs::Bars => Progress::new(interrupt, args.quiet),
-        ProgressAs::Json => Progress::told(interrupt),
-    };
+    if let Some(metrics) = &metrics {
+        say(&format!("metrics: http://{}/metrics", metrics.address()));
+    }
+    let stderr = args.progress == ProgressAs::Json;
+    let progress =
+        if stderr { Progress::unseen(interrupt) } else { Progress::new(interrupt, args.quiet) };
+    let progress = progress.telling(Audience { stderr, metrics: metrics.map(Arc::new) });
     let sink = TerminalSink { progress, keeper: &keeper };
     let outcome = campaign.carry_out(resumed, results.as_ref(), &sink).map_err(failure)?;
     drop(sink);

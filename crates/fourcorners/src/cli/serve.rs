@@ -28,14 +28,15 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use door::{Door, DoorArg, door_of, warn_of_the_floor, way};
 
+use super::address::address;
 use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
 use super::served::{self, ServedAs, ServedDrive, ServedTarget};
 use super::terminal::say;
+use super::then_try;
 use super::trace::candidates_named;
 #[cfg(not(feature = "web"))]
 use super::web::{About, PageError, ServedPage};
-use super::{then_try, web};
 #[cfg(feature = "web")]
 use crate::web::{About, PageError, ServedPage};
 
@@ -156,7 +157,7 @@ pub(super) struct ServeArgs {
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "127.0.0.1:8643",
-        value_parser = web::address
+        value_parser = address
     )]
     web: Option<SocketAddr>,
 

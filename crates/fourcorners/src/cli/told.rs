@@ -1,28 +1,55 @@
-//! Progress of a review for programs: one JSON object per line on stderr (`--progress json`).
+//! Progress of a review for programs: one JSON object per line on stderr (`--progress json`), and metrics (`--metrics`).
 
 use std::io::{Write, stderr};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fourcorners_lab::review::{Phase, Step};
 use fourcorners_record::Record;
 use fourcorners_run::Second;
 
+#[cfg(not(feature = "web"))]
+use super::web::ReviewMetrics;
 use crate::event::Event;
+#[cfg(feature = "web")]
+use crate::web::ReviewMetrics;
 
 /// Between two lines of the same kind that each take the place of the one before.
 const BETWEEN: Duration = Duration::from_millis(100);
 
-/// Whoever closed stderr does not want to hear it, and a review must not end for that.
-pub(super) fn tell(event: &Event) {
-    if let Ok(mut line) = serde_json::to_vec(event) {
-        line.push(b'\n');
-        let _ = stderr().lock().write_all(&line);
+/// The programs that are told.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Audience {
+    /// Whoever reads stderr.
+    pub(super) stderr: bool,
+    pub(super) metrics: Option<Arc<ReviewMetrics>>,
+}
+
+impl Audience {
+    /// Whether there is nobody.
+    pub(super) fn is_empty(&self) -> bool {
+        !self.stderr && self.metrics.is_none()
+    }
+
+    pub(super) fn tell(&self, event: &Event) {
+        if let Some(metrics) = &self.metrics {
+            metrics.hear(event);
+        }
+        if !self.stderr {
+            return;
+        }
+        // Whoever closed stderr does not want to hear it, and a review must not end for that.
+        if let Ok(mut line) = serde_json::to_vec(event) {
+            line.push(b'\n');
+            let _ = stderr().lock().write_all(&line);
+        }
     }
 }
 
 /// Tells of one method of one target.
 #[derive(Debug)]
 pub(super) struct Told {
+    audience: Audience,
     target: String,
     method: String,
     part: Option<Instant>,
@@ -33,8 +60,8 @@ pub(super) struct Told {
 }
 
 impl Told {
-    pub(super) fn new(target: String, method: String) -> Told {
-        Told { target, method, part: None, seconds: None, told: 0, figures: 0 }
+    pub(super) fn new(audience: Audience, target: String, method: String) -> Told {
+        Told { audience, target, method, part: None, seconds: None, told: 0, figures: 0 }
     }
 
     /// What every event says first.
@@ -53,13 +80,13 @@ impl Told {
         };
         let (target, method) = self.of();
         let (number, of, words) = (step.number, step.of, step.phase.words());
-        tell(&Event::Phase { target, method, number, of, words, figure });
+        self.audience.tell(&Event::Phase { target, method, number, of, words, figure });
     }
 
     pub(super) fn part(&mut self, done: f64) {
         if is_due(&mut self.part) {
             let (target, method) = self.of();
-            tell(&Event::Part { target, method, done });
+            self.audience.tell(&Event::Part { target, method, done });
         }
     }
 
@@ -80,7 +107,7 @@ impl Told {
     fn tell_seconds(&mut self, iops: Vec<u64>, mb_per_s: Vec<f64>) {
         let ((target, method), from) = (self.of(), self.told);
         self.told += iops.len();
-        tell(&Event::Seconds { target, method, from, iops, mb_per_s });
+        self.audience.tell(&Event::Seconds { target, method, from, iops, mb_per_s });
     }
 
     pub(super) fn measured(&mut self, so_far: &Record) {
@@ -92,7 +119,7 @@ impl Told {
         for (name, figure) in so_far.figures.iter().skip(self.figures) {
             let ((target, method), name) = (self.of(), name.clone());
             let (mb_per_s, iops) = (figure.mb_per_s, figure.iops);
-            tell(&Event::Figure { target, method, name, mb_per_s, iops });
+            self.audience.tell(&Event::Figure { target, method, name, mb_per_s, iops });
         }
         self.figures = so_far.figures.len();
     }

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use clap::Args;
 
+use super::address::address;
 use super::outcome::{End, Failure};
 use super::results::database;
 use super::terminal::say;
@@ -34,14 +35,6 @@ pub(super) struct WebArgs {
     /// Another host name under which browsers may reach this machine
     #[arg(long, value_name = "HOST")]
     pub(super) name: Vec<String>,
-}
-
-/// An address with its port, or a port of this machine alone.
-pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
-    let port = text.parse().map(|port: u16| SocketAddr::from(([127, 0, 0, 1], port)));
-    port.or_else(|_| text.parse()).map_err(|_| {
-        "give a port, for example 8642, or an address with one, for example 127.0.0.1:8642".into()
-    })
 }
 
 /// Opens the page in a browser, which runs on beside us. Where none can be opened, the address was printed.
@@ -81,21 +74,5 @@ pub(super) fn run(args: WebArgs) -> Result<End, Failure> {
             Err(Failure::Usage(error.to_string()))
         }
         Err(error) => Err(Failure::Failed(error.into())),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_port_alone_is_of_this_machine() {
-        let of = |text| address(text).map(|address| address.to_string());
-        assert_eq!(of("8642"), Ok("127.0.0.1:8642".into()));
-        assert_eq!(of("0.0.0.0:80"), Ok("0.0.0.0:80".into()));
-        assert_eq!(of("[::1]:0"), Ok("[::1]:0".into()));
-        for wrong in ["localhost", "127.0.0.1", "70000", "-1", ""] {
-            assert!(of(wrong).is_err_and(|why| why.contains("8642")), "{wrong}");
-        }
     }
 }

@@ -10,12 +10,15 @@
 
 mod access;
 mod assets;
+mod beside;
 mod budget;
 mod connections;
+mod course;
 mod drives;
 mod error;
 mod metrics;
 mod results;
+mod review_metrics;
 mod reviews;
 mod running;
 mod served;
@@ -36,9 +39,11 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Semaphore;
 
 pub(crate) use access::Access;
+pub(crate) use beside::PageError;
 use budget::Budget;
+pub(crate) use review_metrics::ReviewMetrics;
 use reviews::Reviews;
-pub(crate) use served::{About, PageError, ServedPage};
+pub(crate) use served::{About, ServedPage};
 pub(crate) use shared::Options;
 use shared::Shared;
 

@@ -12,7 +12,7 @@ use fourcorners_lab::review::{MOST_SPARE_PERCENT, Method};
 use serde::{Deserialize, Serialize};
 
 use super::error::Refused;
-use super::metrics::{self, Exposition};
+use super::metrics::{self, Exposition, Numbered};
 use super::running::{Running, Status};
 use super::shared::Shared;
 
@@ -136,7 +136,11 @@ pub(super) async fn all(State(shared): State<Arc<Shared>>) -> Response {
 /// What a monitoring system is told of them.
 pub(super) async fn metrics(State(shared): State<Arc<Shared>>) -> Exposition {
     let reviews: Vec<Status> = shared.reviews.lock().iter().map(|review| review.status()).collect();
-    metrics::reviews(&reviews)
+    let numbered = reviews.iter().map(|review| {
+        let (number, state) = (review.number, review.state);
+        Numbered { number, state, course: &review.course }
+    });
+    metrics::reviews(&numbered.collect::<Vec<_>>())
 }
 
 pub(super) async fn start(

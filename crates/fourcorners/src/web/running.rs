@@ -11,13 +11,12 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::sync::watch;
 
+use super::course::Course;
 use super::reviews::Wanted;
 use crate::event::Event;
 
 /// Most lines that are kept of what it says to a person.
 const MOST_SAID: usize = 20;
-/// An end is only foretold after this part of the whole.
-const LEAST_TO_FORETELL: f64 = 0.02;
 
 /// A review that was started.
 #[derive(Debug)]
@@ -43,13 +42,8 @@ pub(super) struct Status {
     pub(super) wanted: Wanted,
     /// `running`, `done`, `stopped` or `failed`.
     pub(super) state: &'static str,
-    /// 0 to 1, by how long the methods take on the drives' clocks.
-    pub(super) done: f64,
-    pub(super) elapsed_s: f64,
-    /// None before there is enough to go by.
-    pub(super) remaining_s: Option<f64>,
-    pub(super) parts: Vec<Part>,
-    pub(super) figures: Vec<Figure>,
+    #[serde(flatten)]
+    pub(super) course: Course,
     /// What it said to a person, the last lines.
     said: Vec<String>,
 }
@@ -61,39 +55,9 @@ impl Status {
 
     /// The same for a list.
     pub(super) fn without_series(mut self) -> Status {
-        for part in &mut self.parts {
-            (part.iops, part.mb_per_s) = (Vec::new(), Vec::new());
-        }
+        self.course.drop_series();
         self
     }
-}
-
-/// A method of a drive.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Part {
-    pub(super) target: String,
-    pub(super) method: String,
-    /// How long it takes on the drive's clock.
-    pub(super) seconds: f64,
-    pub(super) done: f64,
-    /// What it is doing.
-    pub(super) words: String,
-    /// What it is measuring.
-    pub(super) figure: Option<String>,
-    /// Of the job that is running, or was the last one.
-    pub(super) iops: Vec<u64>,
-    pub(super) mb_per_s: Vec<f64>,
-    /// The id of its record.
-    pub(super) record: Option<String>,
-}
-
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Figure {
-    pub(super) target: String,
-    pub(super) method: String,
-    name: String,
-    pub(super) mb_per_s: f64,
-    pub(super) iops: f64,
 }
 
 impl Running {
@@ -118,11 +82,7 @@ impl Running {
             number,
             wanted,
             state: "running",
-            done: 0.0,
-            elapsed_s: 0.0,
-            remaining_s: None,
-            parts: Vec::new(),
-            figures: Vec::new(),
+            course: Course::default(),
             said: Vec::new(),
         };
         let process = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
@@ -178,7 +138,7 @@ impl Running {
         let mut state = self.lock();
         state.look_at_the_clock();
         state.process = None;
-        state.status.remaining_s = None;
+        state.status.course.remaining_s = None;
         state.status.state = match exit {
             Ok(exit) if exit.success() => "done",
             _ if state.stopped => "stopped",
@@ -192,7 +152,7 @@ impl Running {
             }
         };
         if state.status.state == "done" {
-            state.status.done = 1.0;
+            state.status.course.done = 1.0;
         }
         drop(state);
         self.ended.send_replace(true);
@@ -206,50 +166,7 @@ impl State {
             self.say(line);
             return;
         };
-        match event {
-            Event::Planned { target, method, seconds } => self.status.parts.push(Part {
-                target,
-                method,
-                seconds,
-                done: 0.0,
-                words: "waiting".into(),
-                figure: None,
-                iops: Vec::new(),
-                mb_per_s: Vec::new(),
-                record: None,
-            }),
-            Event::Phase { target, method, words, figure, .. } => {
-                self.part(&target, &method, |part| {
-                    (part.words, part.figure) = (words, figure);
-                    (part.iops, part.mb_per_s) = (Vec::new(), Vec::new());
-                });
-            }
-            Event::Part { target, method, done } => {
-                self.part(&target, &method, |part| part.done = done.clamp(0.0, 1.0));
-            }
-            Event::Seconds { target, method, from, iops, mb_per_s } => {
-                self.part(&target, &method, |part| {
-                    part.iops.truncate(from);
-                    part.mb_per_s.truncate(from);
-                    part.iops.extend(iops);
-                    part.mb_per_s.extend(mb_per_s);
-                });
-            }
-            Event::Figure { target, method, name, mb_per_s, iops } => {
-                self.status.figures.push(Figure { target, method, name, mb_per_s, iops });
-            }
-            Event::Ended { target, method, id } => self.part(&target, &method, |part| {
-                (part.done, part.words) = (1.0, "done".into());
-                part.record = Some(id);
-            }),
-        }
-    }
-
-    fn part(&mut self, target: &str, method: &str, change: impl FnOnce(&mut Part)) {
-        let mut parts = self.status.parts.iter_mut();
-        if let Some(part) = parts.find(|part| part.target == target && part.method == method) {
-            change(part);
-        }
+        self.status.course.hear(event);
     }
 
     fn say(&mut self, line: String) {
@@ -261,15 +178,7 @@ impl State {
     }
 
     fn look_at_the_clock(&mut self) {
-        let status = &mut self.status;
-        let of = |share: fn(&Part) -> f64| status.parts.iter().map(share).sum::<f64>();
-        let whole = of(|part| part.seconds);
-        if whole > 0.0 {
-            status.done = of(|part| part.seconds * part.done) / whole;
-        }
-        status.elapsed_s = self.began.elapsed().as_secs_f64();
-        status.remaining_s = (status.done >= LEAST_TO_FORETELL)
-            .then(|| status.elapsed_s * (1.0 - status.done) / status.done);
+        self.status.course.look_at_the_clock(self.began.elapsed());
     }
 }
 
@@ -283,11 +192,7 @@ mod tests {
             number: 1,
             wanted,
             state: "running",
-            done: 0.0,
-            elapsed_s: 0.0,
-            remaining_s: None,
-            parts: Vec::new(),
-            figures: Vec::new(),
+            course: Course::default(),
             said: Vec::new(),
         };
         State { status, began: Instant::now(), process: None, stopped: false }
@@ -312,14 +217,15 @@ mod tests {
         }
         state.look_at_the_clock();
         let status = &state.status;
-        assert_eq!((status.parts[0].iops.as_slice(), status.parts[1].done), (&[1, 2, 5][..], 1.0));
-        assert_eq!(status.done, 0.625);
-        assert_eq!((status.figures.len(), status.said.len()), (1, 2));
+        let course = &status.course;
+        assert_eq!((course.parts[0].iops.as_slice(), course.parts[1].done), (&[1, 2, 5][..], 1.0));
+        assert_eq!(course.done, 0.625);
+        assert_eq!((course.figures.len(), status.said.len()), (1, 2));
         // The seconds of the next phase begin anew.
         let next = r#"{"event":"phase","target":"a","method":"toms","number":2,"of":2,
                        "words":"y","figure":null}"#;
         state.hear(next.into());
-        assert!(state.status.parts[0].iops.is_empty());
+        assert!(state.status.course.parts[0].iops.is_empty());
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! The page of a drive that is served: what `serve --progress json` says, drawn while clients work.
 //!
-//! It is a server of its own beside the loop that serves the drive, on a thread of its own, which is given a report each
-//! second and shows the last ones. Nothing can be changed by it; only this machine is answered.
+//! It stands beside the loop that serves the drive, is given a report each second and shows the last ones.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -9,41 +8,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
-use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use fourcorners_serve::Report;
 use serde::Serialize;
-use thiserror::Error;
-use tokio::net::TcpListener;
-use tokio::runtime::Runtime;
 
-use super::access::{self, Access};
+use super::assets;
+use super::beside::{Beside, PageError};
 use super::metrics::{self, Exposition};
-use super::{assets, connections, error};
 
 /// Seconds that are shown: ten minutes.
 const MOST_SECONDS: usize = 600;
-
-/// Why there is no page.
-#[derive(Debug, Error)]
-pub(crate) enum PageError {
-    /// Others could look on.
-    #[error(
-        "--web={0} can be reached by other machines, and nothing here would ask who looks: give an address of this \
-         machine (127.0.0.1:8643) and a tunnel to it (ssh -L)"
-    )]
-    Open(SocketAddr),
-    /// The address cannot be listened at.
-    #[error("--web cannot listen at {listen}: {why}; choose another address, or port 0 for any")]
-    Listen {
-        /// Where.
-        listen: SocketAddr,
-        /// What the system says.
-        why: std::io::Error,
-    },
-}
 
 /// What is served, for whoever looks.
 #[derive(Clone, Debug, Serialize)]
@@ -63,8 +39,7 @@ pub(crate) struct About {
 /// A page that is shown until this is dropped.
 #[derive(Debug)]
 pub(crate) struct ServedPage {
-    runtime: Option<Runtime>,
-    address: SocketAddr,
+    beside: Beside,
     shown: Arc<Mutex<Shown>>,
 }
 
@@ -104,32 +79,19 @@ impl ServedPage {
     /// # Errors
     /// When other machines can reach the address, or it cannot be listened at.
     pub(crate) fn open(listen: SocketAddr, about: About) -> Result<ServedPage, PageError> {
-        if !listen.ip().is_loopback() {
-            return Err(PageError::Open(listen));
-        }
-        let failed = |why| PageError::Listen { listen, why };
-        // One thread, so that the loop beside it keeps its core.
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .max_blocking_threads(1)
-            .enable_all()
-            .build()
-            .map_err(failed)?;
-        let listener = runtime.block_on(TcpListener::bind(listen)).map_err(failed)?;
-        let address = listener.local_addr().map_err(failed)?;
         let shown = Arc::new(Mutex::new(Shown {
             drive: about,
             report: None,
             seconds: VecDeque::new(),
             before: Totals::default(),
         }));
-        runtime.spawn(connections::serve(listener, router(Arc::clone(&shown))));
-        Ok(ServedPage { runtime: Some(runtime), address, shown })
+        let beside = Beside::open("--web", listen, router(Arc::clone(&shown)))?;
+        Ok(ServedPage { beside, shown })
     }
 
     /// The address, with the port that was taken.
     pub(crate) fn address(&self) -> SocketAddr {
-        self.address
+        self.beside.address
     }
 
     /// Shows a report from now on.
@@ -141,14 +103,6 @@ impl ServedPage {
             shown.seconds.pop_front();
         }
         shown.report = Some(report.clone());
-    }
-}
-
-impl Drop for ServedPage {
-    fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
     }
 }
 
@@ -186,11 +140,6 @@ fn router(shown: Arc<Mutex<Shown>>) -> Router {
         .route("/metrics", get(metrics))
         .route("/", get(assets::served_index))
         .route("/assets/{name}", get(assets::asset))
-        .fallback(error::not_found)
-        .layer(middleware::from_fn_with_state(
-            Arc::new(Access::new(true, Vec::new())),
-            access::check,
-        ))
         .with_state(shown)
 }
 
@@ -207,27 +156,4 @@ async fn served(State(shown): State<Arc<Mutex<Shown>>>) -> Response {
 async fn metrics(State(shown): State<Arc<Mutex<Shown>>>) -> Exposition {
     let shown = lock(&shown);
     metrics::served(&shown.drive, shown.report.as_ref())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_this_machine_can_look() {
-        let about = || About {
-            name: String::new(),
-            title: String::new(),
-            size: String::new(),
-            bytes: 0,
-            uri: String::new(),
-        };
-        for elsewhere in ["0.0.0.0:0", "192.0.2.1:80", "[::]:0"] {
-            let listen = elsewhere.parse().expect("an address");
-            let error = ServedPage::open(listen, about()).expect_err("it is open").to_string();
-            assert!(error.contains(elsewhere) && error.contains("ssh -L"), "{error}");
-        }
-        let here = ServedPage::open("127.0.0.1:0".parse().expect("an address"), about());
-        assert_ne!(here.expect("it is this machine's").address().port(), 0);
-    }
 }

@@ -46,6 +46,16 @@ fn what_is_said_in_a_sentence_is_said_in_json() {
         results(&["import", "a.json", "a.json", "--db", "s.db"]),
         imported(&[from("a.json", 1, 0), from("a.json", 0, 1)])
     );
+    // One that is not there ends it, and what came before that is told; where nothing came, nothing is printed.
+    let ends = |from: &[&str]| {
+        let args = [&["results", "import"], from, &["--json", "--db", "s.db"]].concat();
+        let ran = run(at, &args);
+        assert!(ran.code != Some(0) && ran.stderr.contains("nowhere.json"), "{ran:?}");
+        ran.stdout
+    };
+    let told = serde_json::from_str::<Value>(&ends(&["a.json", "nowhere.json", "a.json"]));
+    assert_eq!(told.expect("JSON"), imported(&[from("a.json", 0, 1)]));
+    assert_eq!(ends(&["nowhere.json", "a.json"]), "");
     assert_eq!(
         results(&["sync", "s.db", "--db", "r.db"]),
         imported(&[from("s.db", 0, 1), from("r.db", 0, 1)])

@@ -33,6 +33,7 @@ mod limits;
 #[path = "../../../linux/tests/guard/bench.rs"]
 mod media;
 mod methods;
+mod metrics;
 #[path = "../openmetrics/mod.rs"]
 mod openmetrics;
 mod output;

@@ -44,29 +44,30 @@ pub(super) fn measure_into<S: Sink>(
     mut begun: Vec<Option<SavedProgress>>,
     sink: &S,
 ) -> Result<Document, DeviceError> {
-    for session in sessions {
-        for (method, plan) in &session.plans {
-            let seconds = plan.iter().map(Phase::estimated_seconds).sum();
-            sink.planned(&session.target.name(), method.name(), seconds);
-        }
-    }
-    // The first record of each session.
-    let mut count = 0;
+    // The first record of each session, and what each record's target is called.
+    let mut names = Vec::new();
     let mut first_slots = Vec::new();
     for session in sessions {
-        first_slots.push(count);
-        count += session.plans.len();
+        first_slots.push(names.len());
+        let name = name_among(session, sessions);
+        for (method, plan) in &session.plans {
+            let seconds = plan.iter().map(Phase::estimated_seconds).sum();
+            sink.planned(&name, method.name(), seconds);
+            names.push(name.clone());
+        }
     }
+    let count = names.len();
     let records = Records(Mutex::new(vec![None; count]));
     begun.resize(count, None);
     for (slot, begun) in begun.iter().enumerate() {
         if let Some(SavedProgress::Done(record)) = begun {
+            sink.ended(&names[slot], record);
             // Maybe it was killed between the two.
             sink.keep(record);
             records.put(slot, (**record).clone());
         }
     }
-    let run = Run { sink, outputs, records: &records, begun };
+    let run = Run { sink, outputs, names, records: &records, begun };
     let room = Room::here(&sessions.iter().map(Session::need).collect::<Vec<_>>());
     let states: Vec<Option<(StateCache<'_>, TargetInfo)>> = sessions
         .iter()
@@ -94,6 +95,13 @@ pub(super) fn measure_into<S: Sink>(
     Ok(records.document())
 }
 
+/// What a session's target is called where others of the run may be of the same: by its seed, too, if there are.
+fn name_among(session: &Session, sessions: &[Session]) -> String {
+    let name = session.target.name();
+    let of_the_same = sessions.iter().filter(|other| other.target.name() == name);
+    if of_the_same.count() > 1 { format!("{name}, seed {}", session.seed) } else { name }
+}
+
 /// A method of a virtual drive.
 struct Work<'a> {
     slot: usize,
@@ -109,6 +117,8 @@ struct Whole;
 struct Run<'a, S> {
     sink: &'a S,
     outputs: Outputs<'a>,
+    /// What the target of each record is called.
+    names: Vec<String>,
     records: &'a Records,
     /// How far each record was when the campaign was ended before.
     begun: Vec<Option<SavedProgress>>,
@@ -152,7 +162,7 @@ impl<S: Sink> Run<'_, S> {
                 review(reviewed, &mut DriveSource::One(&mut drive, past), None, watch)
             }
         };
-        self.sink.ended(&session.target.name(), &record);
+        self.sink.ended(&self.names[slot], &record);
         self.put(slot, record);
         Ok(())
     }
@@ -189,14 +199,14 @@ impl<S: Sink> Run<'_, S> {
                     None => return Err(why),
                 },
             };
-            self.sink.ended(&session.target.name(), &record);
+            self.sink.ended(&self.names[slot], &record);
             self.put(slot, record);
         }
         Ok(())
     }
 
     fn watch(&self, session: &Session, method: usize, slot: usize) -> Saving<'_, S> {
-        let watch = self.sink.watch(&session.target.name(), session.plans[method].0.name());
+        let watch = self.sink.watch(&self.names[slot], session.plans[method].0.name());
         let is_real = session.target.is_real();
         Saving { run: self, watch, slot, is_real, saved: None }
     }

@@ -10,6 +10,7 @@
 //!
 //! A method itself is in [`review`](crate::review), which knows one drive and one plan.
 
+mod author;
 mod error;
 mod measure;
 mod methods;
@@ -22,6 +23,7 @@ use std::path::{Path, PathBuf};
 
 use fourcorners_record::{Document, Ended};
 
+pub use author::{NoAuthorName, author_name};
 pub use error::CampaignError;
 pub use measure::measure;
 pub use methods::{ChoiceError, ChosenMethod};

@@ -21,7 +21,7 @@ pub trait Sink: Sync {
     /// Whether no other review is to be begun; those that are under way ask their watch.
     fn stopped(&self) -> bool;
 
-    /// A review of this target has come to its end, or was stopped or failed.
+    /// A review of this target has come to its end, was stopped or failed, or had come to its end before this run.
     fn ended(&self, _target: &str, _record: &Record) {}
 
     /// A record is as whole as it gets in this run, or was when this run began: the place for a database.

@@ -6,12 +6,12 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use fourcorners_lab::campaign::ChosenMethod;
+use fourcorners_lab::campaign::{ChosenMethod, author_name};
 use fourcorners_words::nearest;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::super::args::{WhichReferences, author};
+use super::super::args::WhichReferences;
 use super::{Key, Setting, Settings};
 
 /// A config file has some hundred bytes; what is longer is another file.
@@ -150,9 +150,9 @@ fn setting(
         Key::Database | Key::Results => resolved(&texts[0], folder).map(|path| vec![path]),
         Key::Python if texts[0].contains('/') => resolved(&texts[0], folder).map(|path| vec![path]),
         Key::Python => Ok(texts),
-        Key::Author => {
-            author(&texts[0]).map(|name| vec![name]).map_err(|why| format!("is no name: {why}"))
-        }
+        Key::Author => author_name(&texts[0])
+            .map(|name| vec![name])
+            .map_err(|why| format!("is no name: {why}")),
         Key::Methods => texts.iter().map(|text| method(text, folder)).collect(),
         Key::References => references(&texts[0]).map(|()| texts),
     };

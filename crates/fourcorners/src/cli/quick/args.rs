@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
+use fourcorners_lab::campaign::author_name;
 
-use super::super::args::{KeepArgs, TargetArgs, author};
+use super::super::args::{KeepArgs, TargetArgs};
 
 /// Measure a drive in a minute: the rows of CrystalDiskMark and KDiskMark, and synchronous writes.
 ///
@@ -43,7 +44,7 @@ pub(crate) struct QuickArgs {
     pub(crate) overwrite: bool,
 
     /// Name the author of the card, in its record
-    #[arg(long, value_name = "NAME", value_parser = author)]
+    #[arg(long, value_name = "NAME", value_parser = author_name)]
     pub(crate) author: Option<String>,
 
     /// Seed of all random numbers

@@ -5,7 +5,7 @@ mod list;
 
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write, stdout};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use fourcorners_machine::save::write_atomically_with;
@@ -66,11 +66,11 @@ pub(super) fn failure(error: StoreError) -> Failure {
     }
 }
 
-fn read(path: &std::path::Path) -> Result<Store, Failure> {
+fn read(path: &Path) -> Result<Store, Failure> {
     Store::open_read_only(path).map_err(failure)
 }
 
-fn show(path: &std::path::Path, args: &ShowArgs) -> Result<End, Failure> {
+fn show(path: &Path, args: &ShowArgs) -> Result<End, Failure> {
     let store = read(path)?;
     let records =
         args.ids.iter().map(|id| store.get(id)).collect::<Result<Vec<_>, _>>().map_err(failure)?;
@@ -86,7 +86,7 @@ fn show(path: &std::path::Path, args: &ShowArgs) -> Result<End, Failure> {
     Ok(End::Done)
 }
 
-fn export(path: &std::path::Path, args: &ExportArgs) -> Result<End, Failure> {
+fn export(path: &Path, args: &ExportArgs) -> Result<End, Failure> {
     let filter = args.chosen.filter().map_err(Failure::Usage)?;
     if !args.ids.is_empty() && filter != Filter::default() {
         return Err(Failure::Usage("give ids or filters, not both".into()));
@@ -138,18 +138,37 @@ fn export(path: &std::path::Path, args: &ExportArgs) -> Result<End, Failure> {
     Ok(End::Done)
 }
 
-fn import(path: &std::path::Path, args: &ImportArgs) -> Result<End, Failure> {
+fn import(path: &Path, args: &ImportArgs) -> Result<End, Failure> {
     let store = Store::open(path).map_err(failure)?;
-    let came = args.from.iter().map(|from| import_into(&store, from, args.json));
-    let came = came.collect::<Result<Vec<_>, _>>()?;
-    if args.json {
-        imported(&came)?;
+    import_all(args.from.iter().map(|from| (&store, from.as_path())), args.json)
+}
+
+/// Takes the results of places into databases until one fails, and says of each what came.
+fn import_all<'a>(
+    all: impl IntoIterator<Item = (&'a Store, &'a Path)>,
+    json: bool,
+) -> Result<End, Failure> {
+    let mut came = Vec::new();
+    let mut failed = None;
+    for (store, from) in all {
+        match import_into(store, from, json) {
+            Ok(one) => came.push(one),
+            Err(failure) => {
+                failed = Some(failure);
+                break;
+            }
+        }
     }
-    Ok(End::Done)
+    // What was taken in before is there, and is told.
+    if json && (failed.is_none() || !came.is_empty()) {
+        let document = json!({ "schema": "fourcorners.imported/1", "imported": came });
+        writeln!(stdout().lock(), "{document}")?;
+    }
+    failed.map_or(Ok(End::Done), Err)
 }
 
 /// Takes the results of a place, and says how many came, or returns it for a document.
-fn import_into(store: &Store, from: &std::path::Path, json: bool) -> Result<Value, Failure> {
+fn import_into(store: &Store, from: &Path, json: bool) -> Result<Value, Failure> {
     let came = store.import(from).map_err(failure)?;
     let (new, known) = (came.new, came.known);
     if !json {
@@ -163,17 +182,11 @@ fn import_into(store: &Store, from: &std::path::Path, json: bool) -> Result<Valu
     Ok(json!({ "from": from, "new": new, "known": known, "unreadable": came.lost }))
 }
 
-/// The document of what was imported from where.
-fn imported(came: &[Value]) -> Result<(), Failure> {
-    let document = json!({ "schema": "fourcorners.imported/1", "imported": came });
-    Ok(writeln!(stdout().lock(), "{document}")?)
-}
-
-fn sync(path: &std::path::Path, args: &SyncArgs) -> Result<End, Failure> {
+fn sync(path: &Path, args: &SyncArgs) -> Result<End, Failure> {
     let other = &args.other;
     // Opened to read first: a mistyped one is not made, and what is no database is not written to.
     drop(read(other)?);
-    let is_same = |one: &std::path::Path| one.canonicalize().ok() == other.canonicalize().ok();
+    let is_same = |one: &Path| one.canonicalize().ok() == other.canonicalize().ok();
     if is_same(path) {
         let other = other.display();
         return Err(Failure::Usage(format!("{other} is the database itself: name another one")));
@@ -181,14 +194,10 @@ fn sync(path: &std::path::Path, args: &SyncArgs) -> Result<End, Failure> {
     // Both are open before either is written to.
     let (mine, theirs) =
         (Store::open(path).map_err(failure)?, Store::open(other).map_err(failure)?);
-    let came = [import_into(&mine, other, args.json)?, import_into(&theirs, path, args.json)?];
-    if args.json {
-        imported(&came)?;
-    }
-    Ok(End::Done)
+    import_all([(&mine, other.as_path()), (&theirs, path)], args.json)
 }
 
-fn rm(path: &std::path::Path, args: &RmArgs) -> Result<End, Failure> {
+fn rm(path: &Path, args: &RmArgs) -> Result<End, Failure> {
     // Opened to read first: a database that is not there is not made for this.
     drop(read(path)?);
     let store = Store::open(path).map_err(failure)?;
@@ -201,7 +210,7 @@ fn rm(path: &std::path::Path, args: &RmArgs) -> Result<End, Failure> {
     Ok(End::Done)
 }
 
-fn check(path: &std::path::Path, args: &CheckArgs) -> Result<End, Failure> {
+fn check(path: &Path, args: &CheckArgs) -> Result<End, Failure> {
     let checked = read(path)?.check().map_err(failure)?;
     for line in &checked.damage {
         say(&format!("fourcorners: {line}"));

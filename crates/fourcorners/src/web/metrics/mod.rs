@@ -7,5 +7,5 @@ mod reviews;
 mod served;
 
 pub(super) use exposition::Exposition;
-pub(super) use reviews::reviews;
+pub(super) use reviews::{Numbered, reviews};
 pub(super) use served::served;

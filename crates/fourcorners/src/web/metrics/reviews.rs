@@ -1,13 +1,20 @@
-//! Metrics of the reviews that were started from the page.
+//! Metrics of reviews: those that were started from the page, or the one that is measuring here.
 
 use super::exposition::{Exposition, Kind};
-use crate::web::running::{Part, Status};
+use crate::web::course::{Course, Part};
 
 /// What a review can be.
 const STATES: [&str; 4] = ["running", "done", "stopped", "failed"];
 
+/// A review with its number and what became of it, one of [`STATES`].
+pub(in crate::web) struct Numbered<'a> {
+    pub(in crate::web) number: u64,
+    pub(in crate::web) state: &'static str,
+    pub(in crate::web) course: &'a Course,
+}
+
 /// How far reviews are.
-pub(in crate::web) fn reviews(reviews: &[Status]) -> Exposition {
+pub(in crate::web) fn reviews(reviews: &[Numbered<'_>]) -> Exposition {
     let mut metrics = Exposition::default();
     let numbers: Vec<String> = reviews.iter().map(|review| review.number.to_string()).collect();
     let numbered = || reviews.iter().zip(numbers.iter().map(String::as_str));
@@ -17,9 +24,9 @@ pub(in crate::web) fn reviews(reviews: &[Status]) -> Exposition {
         .fold(metrics.family(name, Kind::StateSet, None, help), |family, (review, number)| {
             family.state(&[("review", number)], &STATES, review.state)
         });
-    let mut each = |name, kind, unit, help, value: fn(&Status) -> Option<f64>| {
+    let mut each = |name, kind, unit, help, value: fn(&Course) -> Option<f64>| {
         numbered().fold(metrics.family(name, kind, unit, help), |family, (review, number)| {
-            family.maybe(&[("review", number)], value(review))
+            family.maybe(&[("review", number)], value(review.course))
         });
     };
     let (gauge, ratio, seconds) = (Kind::Gauge, Some("ratio"), Some("seconds"));
@@ -34,7 +41,8 @@ pub(in crate::web) fn reviews(reviews: &[Status]) -> Exposition {
         Some(it.figures.len() as f64)
     });
     let parts = || {
-        numbered().flat_map(|(review, number)| review.parts.iter().map(move |part| (part, number)))
+        numbered()
+            .flat_map(|(review, number)| review.course.parts.iter().map(move |part| (part, number)))
     };
     let mut each = |name, unit, help, value: fn(&Part) -> Option<f64>| {
         parts().fold(metrics.family(name, gauge, unit, help), |family, (part, number)| {
