@@ -406,6 +406,25 @@ mod tests {
     }
 
     #[test]
+    fn noise_makes_no_dies() {
+        // Of the patterns that are tried one always explains something; of noise less than half of LEAST_F.
+        for (seed, most_us) in (1..=24).flat_map(|seed| [(seed, 30.0), (seed, 100.0)]) {
+            let us = |first: u64, second: u64| {
+                let mut random = Random(first ^ second.rotate_left(24) ^ (seed << 48));
+                random.next();
+                60.0 + most_us * (random.next() as f64 / u64::MAX as f64)
+            };
+            let [places, times] = series(us);
+            let pairs = pairs(&places, &times);
+            let chance = best(&fits(&pairs)).expect("patterns fit");
+            let left = (squares(&pairs) - chance.explained) / pairs.len() as f64;
+            let f = chance.explained / left;
+            assert!(f > 5.0 && f < LEAST_F / 2.0, "{f}, seed {seed}");
+            assert_eq!(found(us), [None; 3], "seed {seed}");
+        }
+    }
+
+    #[test]
     fn nothing_is_found_where_no_pattern_is_or_more_than_one() {
         assert_eq!(found(|_, _| 60.0), [None; 3]);
         // By chance, or by distance alone.
