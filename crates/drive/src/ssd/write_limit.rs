@@ -53,10 +53,11 @@ struct Stalls {
 }
 
 impl Stalls {
-    /// When a write can go on that could at `at`; `at_limit` says whether it would have to wait then.
-    fn pass(&mut self, at: Nanos, at_limit: impl FnOnce(Nanos) -> bool) -> Nanos {
+    /// When a write can go on that could at `at`; `at_limit` says whether it would have to wait then. And whether a stall begins.
+    fn pass(&mut self, at: Nanos, at_limit: impl FnOnce(Nanos) -> bool) -> (Nanos, bool) {
         let at = at.max(self.until);
-        if at_limit(at) {
+        let begins = at_limit(at);
+        if begins {
             let length = match self.seed {
                 Some(seed) => stall(seed, self.count, self.longest),
                 None => Nanos(self.longest.0 / 2),
@@ -64,7 +65,7 @@ impl Stalls {
             self.count += 1;
             self.until = at + length;
         }
-        at.max(self.until)
+        (at.max(self.until), begins)
     }
 
     /// Whether a loaded one is one that `made`, which is new, could have become.
@@ -104,6 +105,11 @@ impl Pauses {
         };
         self.until = begins + length;
         self.until
+    }
+
+    /// Collection catches up until then, as in a pause.
+    fn catch_up(&mut self, until: Nanos) {
+        (self.left, self.until) = (self.every, until);
     }
 
     /// Whether a loaded one is one that `made`, which is new, could have become.
@@ -156,7 +162,13 @@ impl WriteLimit {
         }
         let passes = match &mut self.stalls {
             None => at.max(self.due.since(self.burst)),
-            Some(stalls) => stalls.pass(at, |at| self.due.since(self.burst) > at),
+            Some(stalls) => {
+                let (passes, stalled) = stalls.pass(at, |at| self.due.since(self.burst) > at);
+                if let (true, Some(pauses)) = (stalled, &mut self.pauses) {
+                    pauses.catch_up(passes);
+                }
+                passes
+            }
         };
         self.due = self.due.max(passes) + Nanos(self.drifted(self.each).0 * parts);
         passes
@@ -300,6 +312,29 @@ mod tests {
             });
             assert_eq!(limit.read_waits(Nanos(10_000)).0, waits);
         }
+    }
+
+    #[test]
+    fn what_is_caught_up_in_a_stall_needs_no_pause() {
+        // A pause after every twenty writes; stalls are half of the longest, after thirteen writes and then after every six.
+        let section = WriteLimitSection {
+            us_per_4k: 10.0,
+            burst_kib: 48,
+            stall_us: Some(120.0),
+            pause_us: Some(1000.0),
+            pause_every_kib: Some(80),
+            ..Default::default()
+        };
+        let last = |between: u64| {
+            let mut limit = WriteLimit::new(&section, None);
+            limit.note(Some(true));
+            // One at a time.
+            (0..40).fold(0, |at, _| limit.pass(Nanos(at), 1).0 + between) - between
+        };
+        assert_eq!(last(0), 5 * 60_000);
+        // Control: of writes that never reach the limit the twentieth and the fortieth wait.
+        let below = 100_000;
+        assert_eq!(last(below), 39 * below + 2 * 1_000_000);
     }
 
     #[test]
