@@ -72,6 +72,10 @@ pub(super) struct ReviewArgs {
     #[arg(skip)]
     pub(super) results: Option<PathBuf>,
 
+    /// Replace any other file of these names as well
+    #[arg(long)]
+    pub(super) overwrite: bool,
+
     /// Continue the stopped or killed review in this folder; give the same arguments again
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     pub(super) resume: Option<PathBuf>,

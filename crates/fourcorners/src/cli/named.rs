@@ -115,8 +115,8 @@ fn unknown(what: &str, store: Option<&Store>) -> String {
     match nearest.filter(|name| likeness(name) >= ALIKE) {
         Some(name) => format!("{none}: did you mean {name:?}?"),
         None => format!(
-            "{none} is neither a reviewed drive nor an id nor a file; `fourcorners results list` \
-             lists what there is"
+            "{none}, and it is no file: `fourcorners review {what}` makes some, if it is a drive, and \
+             `fourcorners results list` lists what there is"
         ),
     }
 }

@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 /// By so many bytes at its beginning a file is recognised.
 const BEGINNING: u64 = 64 << 10;
 
+/// What a chart in a file of its own begins with.
+const XML: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+
 /// What is to be written.
 #[derive(Clone, Copy)]
 pub(super) enum Kind {
@@ -24,6 +27,10 @@ pub(super) enum Kind {
     Svg,
     /// A card of a review, known by its size.
     Png,
+    /// A chart as a picture of any size; nobody can tell whose one is.
+    Picture,
+    /// Drives that were ranked, as JSON.
+    Choice,
     /// What `run` reports, in any of its formats.
     Report,
     /// The errors of the published figures.
@@ -47,6 +54,8 @@ impl Kind {
             Kind::Csv => "CSV of fourcorners",
             Kind::Svg => "an SVG chart",
             Kind::Png => "a card of fourcorners",
+            Kind::Picture => "a PNG picture",
+            Kind::Choice => "a choice of fourcorners",
             Kind::Report => "a report of run",
             Kind::Errors => "a table of errors of fourcorners",
             Kind::Reference => "reference results of fourcorners",
@@ -70,7 +79,10 @@ impl Kind {
             Kind::Json => text.starts_with("{\"schema\":\"fourcorners.review/"),
             Kind::Diagnosis => text.starts_with("{\"schema\":\"fourcorners.diagnose/"),
             Kind::Csv => text.starts_with(&fourcorners_results::store::csv_header()),
-            Kind::Svg => text.starts_with("<svg "),
+            Kind::Svg => {
+                let text = text.strip_prefix(XML).unwrap_or(text);
+                text.starts_with("<svg ")
+            }
             Kind::Report => {
                 text.starts_with('{') && text.contains("\"fio version\"")
                     || text.contains("(groupid=")
@@ -82,6 +94,8 @@ impl Kind {
             }
             // 2400 pixels wide and 1260 high; the last byte is no letter.
             Kind::Png => text.contains("PNG\r\n") && text.contains("IHDR\0\0\t`\0\0\u{4}"),
+            Kind::Picture => text.contains("PNG\r\n"),
+            Kind::Choice => text.starts_with("{\"schema\":\"fourcorners.choose/"),
             Kind::Manual => text.contains(".TH fourcorners"),
             Kind::Twin => text.contains("\ntwin = \"fourcorners twin, "),
             Kind::Trace => false,
@@ -132,6 +146,17 @@ impl Inputs {
             "{place} exists and is not {}: name another file, or add --overwrite",
             kind.name()
         ))
+    }
+
+    /// The same of files in a folder.
+    pub(super) fn may_write_into<'a>(
+        &self,
+        folder: &Path,
+        files: impl IntoIterator<Item = (&'a str, Kind)>,
+        overwrite: bool,
+    ) -> Result<(), String> {
+        let mut files = files.into_iter();
+        files.try_for_each(|(name, kind)| self.may_write(&folder.join(name), kind, overwrite))
     }
 }
 

@@ -37,20 +37,27 @@ pub(super) fn run(args: &ReportArgs) -> Result<End, Failure> {
         // A place that cannot be written is told before any picture is drawn.
         make_writable(folder, "folder").map_err(Failure::Usage)?;
     }
+    let pictures =
+        if folders.iter().any(|it| it.is_some()) { pictures(&document) } else { Vec::new() };
+    for (folder, ending, kind) in [(&args.svg, "svg", Kind::Svg), (&args.png, "png", Kind::Picture)]
+    {
+        let Some(folder) = folder else { continue };
+        let files: Vec<String> =
+            pictures.iter().map(|it| format!("{}.{ending}", it.name)).collect();
+        let files = files.iter().map(|file| (file.as_str(), kind));
+        Inputs::of([]).may_write_into(folder, files, args.overwrite).map_err(Failure::Usage)?;
+    }
     if let Some(page) = &args.output {
         let references = among::references(args.references, args.db.as_ref())?;
         save::write_atomically(page, report::page_among(&document, &references).as_bytes())
             .with_context(|| format!("cannot write {}", page.display()))?;
         say(&format!("page: {}", page.display()));
     }
-    if args.svg.is_some() || args.png.is_some() {
-        let pictures = pictures(&document);
-        if let Some(folder) = &args.svg {
-            save(folder, "svg", &pictures, |picture| Ok(picture.svg.clone().into_bytes()))?;
-        }
-        if let Some(folder) = &args.png {
-            save(folder, "png", &pictures, |picture| Ok(picture.png()?))?;
-        }
+    if let Some(folder) = &args.svg {
+        save(folder, "svg", &pictures, |picture| Ok(picture.svg.clone().into_bytes()))?;
+    }
+    if let Some(folder) = &args.png {
+        save(folder, "png", &pictures, |picture| Ok(picture.png()?))?;
     }
     if let Some(path) = &args.card {
         write_card(path, &document)?;

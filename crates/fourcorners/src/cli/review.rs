@@ -22,6 +22,7 @@ use super::out;
 use super::outcome::{End, Failure};
 use super::print;
 use super::progress::Progress;
+use super::replaced::{Inputs, Kind};
 use super::sink::TerminalSink;
 use super::targets;
 use super::terminal::say;
@@ -47,6 +48,12 @@ pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
     let resumed = args.resume.as_ref().map(|folder| ResumeFolder::open(folder, &sessions));
     let resumed = resumed.transpose().map_err(|error| Failure::Usage(error.to_string()))?;
     keep_results(&args, &campaign.targets).map_err(Failure::Usage)?;
+    if let Some(folder) = args.resume.as_ref().or(args.output.as_ref()) {
+        let kinds = [Kind::Json, Kind::Page];
+        Inputs::of([])
+            .may_write_into(folder, out::FILES.into_iter().zip(kinds), args.overwrite)
+            .map_err(Failure::Usage)?;
+    }
     // The reader's own may be missing.
     let references = among::references(args.references, args.keep.db.as_ref())?;
     // From here on an interrupt is ours, so that nothing is left half made.

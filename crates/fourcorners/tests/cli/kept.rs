@@ -9,7 +9,7 @@ use fourcorners_testing::skipped;
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::Signal;
 
-use crate::bench::{HDD, M4, folder, listing, run, saved, start, wait_for};
+use crate::bench::{HDD, M4, folder, listing, refused, run, saved, start, wait_for};
 use crate::media::{Undo, is_root, run as tool};
 
 fn page_is_whole(folder: &Path) {
@@ -76,7 +76,9 @@ fn in_out_old_files_are_replaced_and_others_left_alone() {
     for name in ["review.html", "review.json", "notes.txt"] {
         fs::write(out.join(name), "x".repeat(10 << 20)).expect("it can be written");
     }
-    let ran = run(dir.path(), &["review", HDD, "--quick", "--json", "--out", "out"]);
+    let review = ["review", HDD, "--quick", "--json", "--out", "out"];
+    assert!(refused(dir.path(), &review).contains("add --overwrite"));
+    let ran = run(dir.path(), &[&review[..], &["--overwrite"]].concat());
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     page_is_whole(&out);
     assert_eq!(saved(&out), Some(ran.document()));

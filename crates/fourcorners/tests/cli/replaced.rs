@@ -110,3 +110,70 @@ fn a_document_that_was_edited_is_shown_with_a_mark_or_not_at_all() {
     let page = fs::read_to_string(dir.path().join("p.html")).expect("a page");
     assert!(!page.contains("changed since"));
 }
+
+#[test]
+fn what_is_of_others_in_a_folder_of_results_stays() {
+    let dir = folder();
+    let notes = "my own notes\n";
+    let review = ["review", "crucial-m4-64gb", "--quick", "--no-db", "-q", "-o", "out"];
+    let replay = [
+        "trace",
+        "replay",
+        "generated:light",
+        "crucial-m4-64gb",
+        "--ios",
+        "500",
+        "--no-db",
+        "-o",
+        "out",
+    ];
+    let all = [
+        "trace",
+        "replay",
+        "generated:light",
+        "all",
+        "--capacity",
+        "60GB-70GB",
+        "--ios",
+        "500",
+        "-o",
+        "out",
+    ];
+    let first = [&review[..6], &["first"]].concat();
+    assert_eq!(run(dir.path(), &first).code, Some(0));
+    let charts = |how| ["report", "first", how, "out"];
+    let (svg, png) = (charts("--svg"), charts("--png"));
+    // What each writes: made once, and looked for.
+    for (args, files) in [
+        (&review[..], &["review.html", "review.json"][..]),
+        (&replay[..], &["replay.html", "replay.json"][..]),
+        (&all[..], &["replay.html", "replay.json"][..]),
+        (&svg[..], &[][..]),
+        (&png[..], &[][..]),
+    ] {
+        let out = dir.path().join("out");
+        let made = run(dir.path(), args);
+        assert_eq!(made.code, Some(0), "{args:?}: {}", made.stderr);
+        let names = || std::fs::read_dir(&out).expect("it is there").map(|it| it.expect("a file"));
+        let chart = names().map(|it| it.file_name().into_string().expect("text")).next();
+        let chart = [chart.expect("it wrote something")];
+        let files: Vec<String> = match files {
+            [] => chart.to_vec(),
+            files => files.iter().map(|file| file.to_string()).collect(),
+        };
+        for file in &files {
+            let place = out.join(file);
+            std::fs::write(&place, notes).expect("it can be written");
+            let said = refused(dir.path(), args);
+            assert!(said.contains(file) && said.contains("--overwrite"), "{said}");
+            assert_eq!(std::fs::read_to_string(&place).expect("text"), notes);
+            // Control: with the word for it, and then as an earlier output, it is replaced.
+            for more in [&["--overwrite"][..], &[]] {
+                let ran = run(dir.path(), &[args, more].concat());
+                assert_eq!(ran.code, Some(0), "{args:?}: {}", ran.stderr);
+            }
+            assert_ne!(std::fs::read(&place).expect("a file"), notes.as_bytes());
+        }
+        std::fs::remove_dir_all(&out).expect("it is ours");
+    }
+}

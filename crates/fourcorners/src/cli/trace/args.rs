@@ -232,6 +232,10 @@ pub(super) struct ReplayArgs {
     #[arg(long, short, visible_alias = "out", value_name = "DIR")]
     pub(super) output: Option<PathBuf>,
 
+    /// Replace any other file of these names as well
+    #[arg(long)]
+    pub(super) overwrite: bool,
+
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub(super) json: bool,

@@ -24,6 +24,7 @@ use crate::cli::out::make_writable;
 use crate::cli::outcome::{End, Failure};
 use crate::cli::print;
 use crate::cli::progress::{Progress, ReviewProgress};
+use crate::cli::replaced::{Inputs, Kind};
 use crate::cli::targets::{self, Asked};
 use crate::cli::terminal::say;
 
@@ -68,6 +69,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<End, Failure> {
     let plan = Plan { trace, options, card, pace, depth: args.depth, addresses, states };
     let planned = plan_targets(args, &plan).map_err(Failure::Usage)?;
     if let Some(folder) = &args.output {
+        keep_others(folder, Kind::Json, args.overwrite).map_err(Failure::Usage)?;
         make_writable(folder, "--output").map_err(Failure::Usage)?;
     }
     let keeper = Keeper::open(&args.keep).map_err(Failure::Usage)?;
@@ -95,6 +97,11 @@ pub(super) fn run(args: &ReplayArgs) -> Result<End, Failure> {
     let whole = document.records.len() == args.targets.len()
         && document.records.iter().all(|record| record.ended == Ended::Complete);
     Ok(if whole { End::Done } else { End::Incomplete })
+}
+
+/// Refuses a folder with a document or a page that is none of ours.
+pub(super) fn keep_others(folder: &Path, document: Kind, overwrite: bool) -> Result<(), String> {
+    Inputs::of([]).may_write_into(folder, [(JSON, document), (PAGE, Kind::Page)], overwrite)
 }
 
 /// The arguments that need nothing to be opened.

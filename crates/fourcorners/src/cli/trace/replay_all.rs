@@ -14,12 +14,13 @@ use fourcorners_report as report;
 use fourcorners_trace::Options;
 
 use super::args::{ALL, DEPTH, ReplayArgs};
-use super::replay::{JSON, PAGE, check};
+use super::replay::{JSON, PAGE, check, keep_others};
 use super::tell_skipped;
 use crate::cli::choose::{capacity_of, own, print, ranked};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::out::make_writable;
 use crate::cli::outcome::{End, Failure};
+use crate::cli::replaced::Kind;
 use crate::cli::terminal::say;
 
 /// What a ranking's progress is called.
@@ -38,6 +39,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<End, Failure> {
     };
     tell_skipped(recording.card().skipped);
     if let Some(folder) = &args.output {
+        keep_others(folder, Kind::Choice, args.overwrite).map_err(Failure::Usage)?;
         make_writable(folder, "--output").map_err(Failure::Usage)?;
     }
     let replaying = Replaying {
