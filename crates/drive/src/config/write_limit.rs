@@ -36,8 +36,9 @@ pub struct WriteLimitSection {
     pub pause_recovers_percent: Option<f64>,
     /// Microseconds, 0 to 10^6, of the longest stall: once what may come at once is used up, no write is let through for
     /// a time that is drawn evenly between none and this, and then they go on as fast as they come, where without it
-    /// each waits for its own time. What it would pause for is caught up meanwhile. `burst_kib` has to hold what is let through late, or the limit is not reached. With
-    /// variation off every stall is half as long.
+    /// each waits for its own time. Collection catches up meanwhile, so that the next pause is `pause_every_kib` later.
+    /// `burst_kib` has to hold what is let through late, or the limit is not reached. With variation off every stall is
+    /// half as long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stall_us: Option<f64>,
     /// Whether the limit, and the spacing where it does not hold, are slower and faster by `variation.write_drift`, as

@@ -53,7 +53,7 @@ struct Stalls {
 }
 
 impl Stalls {
-    /// When a write can go on that could at `at`; `at_limit` says whether it would have to wait then. And whether a stall begins.
+    /// When a write can go on that could at `at`, and whether a stall begins with it; `at_limit` says whether it would have to wait.
     fn pass(&mut self, at: Nanos, at_limit: impl FnOnce(Nanos) -> bool) -> (Nanos, bool) {
         let at = at.max(self.until);
         let begins = at_limit(at);

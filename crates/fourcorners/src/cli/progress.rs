@@ -59,11 +59,6 @@ impl Progress {
         Progress { shown_by, audience: Audience::default(), interrupt }
     }
 
-    /// Shows nothing.
-    pub(super) fn unseen(interrupt: Interrupt) -> Progress {
-        Progress { shown_by: ShownBy::Nothing, audience: Audience::default(), interrupt }
-    }
-
     /// Tells programs, too.
     pub(super) fn telling(self, audience: Audience) -> Progress {
         Progress { audience, ..self }

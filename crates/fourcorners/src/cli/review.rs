@@ -71,8 +71,7 @@ pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
         say(&format!("metrics: http://{}/metrics", metrics.address()));
     }
     let stderr = args.progress == ProgressAs::Json;
-    let progress =
-        if stderr { Progress::unseen(interrupt) } else { Progress::new(interrupt, args.quiet) };
+    let progress = Progress::new(interrupt, args.quiet || stderr);
     let progress = progress.telling(Audience { stderr, metrics: metrics.map(Arc::new) });
     let sink = TerminalSink { progress, keeper: &keeper };
     let outcome = campaign.carry_out(resumed, results.as_ref(), &sink).map_err(failure)?;

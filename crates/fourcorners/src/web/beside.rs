@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 use super::access::{self, Access};
 use super::{connections, error};
 
-/// Why there is no such server.
+/// Why the server did not start.
 #[derive(Debug, Error)]
 pub(crate) enum PageError {
     /// Others could look on.

@@ -49,8 +49,14 @@ pub(super) struct Figure {
     pub(super) iops: f64,
 }
 
+impl Part {
+    fn drop_series(&mut self) {
+        (self.iops, self.mb_per_s) = (Vec::new(), Vec::new());
+    }
+}
+
 impl Course {
-    /// Takes in what is told.
+    /// Adds an event.
     pub(super) fn hear(&mut self, event: Event) {
         match event {
             Event::Planned { target, method, seconds } => self.parts.push(Part {
@@ -67,7 +73,7 @@ impl Course {
             Event::Phase { target, method, words, figure, .. } => {
                 self.part(&target, &method, |part| {
                     (part.words, part.figure) = (words, figure);
-                    (part.iops, part.mb_per_s) = (Vec::new(), Vec::new());
+                    part.drop_series();
                 });
             }
             Event::Part { target, method, done } => {
@@ -112,8 +118,6 @@ impl Course {
 
     /// Leaves out what a list does not show.
     pub(super) fn drop_series(&mut self) {
-        for part in &mut self.parts {
-            (part.iops, part.mb_per_s) = (Vec::new(), Vec::new());
-        }
+        self.parts.iter_mut().for_each(Part::drop_series);
     }
 }

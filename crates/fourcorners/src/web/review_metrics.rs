@@ -48,7 +48,7 @@ impl ReviewMetrics {
         self.beside.address
     }
 
-    /// Takes in what the review tells.
+    /// Adds an event of the review.
     pub(crate) fn hear(&self, event: &Event) {
         self.shown.lock().hear(event.clone());
     }

@@ -110,6 +110,26 @@ fn the_metrics_stand_beside_the_events() {
 }
 
 #[test]
+fn what_was_done_before_a_review_is_resumed_counts_as_done() {
+    let dir = folder();
+    let args = ["--repeat", "1000", "--methods", "trim", "--progress", "json"];
+    let ended = |line: &String| line.starts_with(r#"{"event":"ended","#);
+    let mut review = Reviewed::start(dir.path(), &[&args[..], &["-o", "r"]].concat());
+    assert!(review.told.by_ref().filter(ended).nth(1).is_some(), "two have ended");
+    let at_once = |mut review: Reviewed| {
+        let before = review.told.by_ref().take_while(|line| !line.contains(r#""event":"phase""#));
+        let count = before.filter(ended).count();
+        review.stop();
+        count
+    };
+    review.stop();
+    let resumed = Reviewed::start(dir.path(), &[&args[..], &["--resume", "r"]].concat());
+    assert!(at_once(resumed) >= 2);
+    // Control: a new one has done nothing when it begins.
+    assert_eq!(at_once(Reviewed::start(dir.path(), &[&args[..], &["-o", "n"]].concat())), 0);
+}
+
+#[test]
 fn where_it_cannot_listen_nothing_is_measured() {
     let dir = folder();
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port is free");

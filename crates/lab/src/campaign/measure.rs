@@ -1,5 +1,6 @@
 //! Measures every target with every method: virtual drives side by side, real ones one at a time.
 
+use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -47,9 +48,8 @@ pub(super) fn measure_into<S: Sink>(
     // The first record of each session, and what each record's target is called.
     let mut names = Vec::new();
     let mut first_slots = Vec::new();
-    for session in sessions {
+    for (session, name) in sessions.iter().zip(session_names(sessions)) {
         first_slots.push(names.len());
-        let name = name_among(session, sessions);
         for (method, plan) in &session.plans {
             let seconds = plan.iter().map(Phase::estimated_seconds).sum();
             sink.planned(&name, method.name(), seconds);
@@ -95,11 +95,17 @@ pub(super) fn measure_into<S: Sink>(
     Ok(records.document())
 }
 
-/// What a session's target is called where others of the run may be of the same: by its seed, too, if there are.
-fn name_among(session: &Session, sessions: &[Session]) -> String {
-    let name = session.target.name();
-    let of_the_same = sessions.iter().filter(|other| other.target.name() == name);
-    if of_the_same.count() > 1 { format!("{name}, seed {}", session.seed) } else { name }
+/// What the target of each session is called: by the session's seed, too, where several have the same target.
+fn session_names(sessions: &[Session]) -> impl Iterator<Item = String> {
+    let names: Vec<String> = sessions.iter().map(|session| session.target.name()).collect();
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for name in &names {
+        *counts.entry(name.clone()).or_default() += 1;
+    }
+    names.into_iter().zip(sessions).map(move |(name, session)| match counts[&name] {
+        1 => name,
+        _ => format!("{name}, seed {}", session.seed),
+    })
 }
 
 /// A method of a virtual drive.

@@ -99,7 +99,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<End, Failure> {
     Ok(if whole { End::Done } else { End::Incomplete })
 }
 
-/// Refuses a folder with a document or a page that is none of ours.
+/// Refuses to replace a document or a page that fourcorners did not write.
 pub(super) fn keep_others(folder: &Path, document: Kind, overwrite: bool) -> Result<(), String> {
     Inputs::of([]).may_write_into(folder, [(JSON, document), (PAGE, Kind::Page)], overwrite)
 }
