@@ -292,7 +292,7 @@ mod tests {
         let told = |name| host(name).expect_err("there is none").to_string();
         assert_eq!(
             told("marvel-9128"),
-            "there is no host controller \"marvel-9128\"; did you mean \"marvell-9128\"?; \
+            "there is no host controller \"marvel-9128\"; did you mean \"marvell-9128\"? \
              `fourcorners drives --hosts` lists them"
         );
         assert!(!told("zzzz").contains("did you mean"));

@@ -122,6 +122,9 @@ fn what_if_files() -> impl Iterator<Item = &'static File<'static>> {
     DRIVES.get_dir("what-if").into_iter().flat_map(|folder| folder.files())
 }
 
+/// Letters that may be wrong in the name of a drive that nobody sells.
+const MOST_SLIPS: usize = 2;
+
 /// Names of the built-in drives that nobody sells (`drives/what-if`), in alphabetical order.
 pub fn what_if_names() -> Vec<&'static str> {
     let mut names: Vec<&str> = what_if_files().filter_map(name_of).collect();
@@ -147,8 +150,14 @@ fn table_named(name: &str) -> Result<(Table, &'static str), CatalogueError> {
     match what_if.and_then(|file| file.contents_utf8().zip(file.path().to_str())) {
         Some((text, place)) => Ok((table_of(text, place)?, place)),
         None => {
-            let known = names().into_iter().chain(what_if_names().into_iter().map(String::from));
-            Err(CatalogueError::Unknown { name: name.into(), nearest: nearest_of(known, name) })
+            // A drive that nobody sells is meant by who types nearly its whole name.
+            let is_slip = |known: &&str| {
+                name.len().abs_diff(known.len()) <= MOST_SLIPS
+                    && strsim::damerau_levenshtein(name, known) <= MOST_SLIPS
+            };
+            let what_if = what_if_names().into_iter().find(is_slip).map(String::from);
+            let nearest = what_if.or_else(|| nearest_of(names(), name));
+            Err(CatalogueError::Unknown { name: name.into(), nearest })
         }
     }
 }
@@ -298,9 +307,20 @@ mod tests {
         let error = built_in("crucial-m4-256", &[]).expect_err("no such drive");
         assert_eq!(
             error.to_string(),
-            "there is no drive \"crucial-m4-256\" in the catalogue; did you mean \"crucial-m4-256gb\"?; \
+            "there is no drive \"crucial-m4-256\" in the catalogue; did you mean \"crucial-m4-256gb\"? \
              `fourcorners drives` lists them"
         );
+        let told = |name: &str| built_in(name, &[]).expect_err("no such drive").to_string();
+        // Part of a name; and a drive that nobody sells only where nearly all of its name is typed.
+        assert!(
+            told("m4-256").contains("did you mean \"crucial-m4-256gb\"?"),
+            "{}",
+            told("m4-256")
+        );
+        assert!(told("M4-256GB").contains("did you mean \"crucial-m4-256gb\"?"));
+        assert!(told("840-evo-foldin").contains("did you mean \"840-evo-folding\"?"));
+        let part = told("840-evo-f");
+        assert!(!part.contains("folding"), "{part}");
         let error = built_in("zzzz", &[]).expect_err("no such drive");
         assert!(!error.to_string().contains("did you mean"), "{error}");
     }

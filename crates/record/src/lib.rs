@@ -386,6 +386,24 @@ impl TargetInfo {
             loaded_state: None,
         }
     }
+
+    /// Its title, or its name where it has none, and what a virtual drive was changed by: "Crucial m4
+    /// 256 GB (nand.dies=4)". Of more than three changes the first two, and how many more.
+    pub fn title_as_set_up(&self) -> String {
+        let title = match self.title.trim() {
+            "" => &self.name,
+            title => title,
+        };
+        let changes: Vec<&str> =
+            self.set.iter().chain(&self.host_controller).map(String::as_str).collect();
+        match &changes[..] {
+            [] => title.into(),
+            [first, second, more @ ..] if more.len() > 1 => {
+                format!("{title} ({first}, {second} and {} more)", more.len())
+            }
+            changes => format!("{title} ({})", changes.join(", ")),
+        }
+    }
 }
 
 /// How it is known by how much the times of a virtual drive vary from page to page, command to command and

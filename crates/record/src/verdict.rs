@@ -1,6 +1,6 @@
 //! Verdicts of a method: a claim that could have come out otherwise, and its outcome.
 
-use fourcorners_words::three_digits;
+use fourcorners_words::{part_words, three_digits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -56,7 +56,7 @@ impl Outcome {
 }
 
 impl Verdict {
-    /// The verdict in words: claim, outcome, reason, and the rates of the figures it rests on.
+    /// The verdict in words: claim, outcome, reason, and the rates of the figures it compares.
     ///
     /// ```text
     /// TRIM restores a tortured drive to its clean speed: yes (clean 241 MB/s, tortured 57.3, trimmed 240).
@@ -67,12 +67,15 @@ impl Verdict {
             text.push_str(", ");
             text.push_str(why);
         }
-        let names: Vec<&str> = self.figures.iter().map(String::as_str).collect();
-        let common = common_prefix(&names);
-        let measured = names.iter().filter_map(|name| {
-            let rate = record.figures.get(*name)?.mb_per_s;
-            let label = name.get(common..).filter(|label| !label.is_empty()).unwrap_or(name);
-            Some(format!("{} {}", label.replace('_', " "), three_digits(rate)))
+        let names: Vec<&str> = match &self.figures[..] {
+            // What is said of one is in the reason.
+            [_] => Vec::new(),
+            several => several.iter().map(String::as_str).collect(),
+        };
+        let labels = labels(&names);
+        let measured = names.iter().zip(labels).filter_map(|(name, label)| {
+            let rate = three_digits(record.figures.get(*name)?.mb_per_s);
+            Some(format!("{label} {rate}"))
         });
         let mut measured: Vec<String> = measured.collect();
         if let Some(first) = measured.first_mut() {
@@ -84,13 +87,25 @@ impl Verdict {
     }
 }
 
-/// Bytes that all names begin with, up to the last underscore of those.
-fn common_prefix(names: &[&str]) -> usize {
-    let [first, others @ ..] = names else { return 0 };
-    let shared =
-        |other: &&str| first.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
-    let shared = others.iter().map(shared).min().unwrap_or(0);
-    first[..shared].rfind('_').map_or(0, |at| at + 1)
+/// What tells figures apart, in words: their names without what all begin with. That of a used drive beside
+/// the same without the word is of a fresh one.
+fn labels(names: &[&str]) -> Vec<String> {
+    let parts: Vec<Vec<&str>> = names.iter().map(|name| name.split('_').collect()).collect();
+    let [first, others @ ..] = &parts[..] else { return Vec::new() };
+    let shared = |other: &Vec<&str>| first.iter().zip(other).take_while(|(a, b)| a == b).count();
+    let common = others.iter().map(shared).min().unwrap_or(0);
+    let is_used = |parts: &Vec<&str>| parts[common..] == ["used"];
+    let shortest = parts.iter().map(Vec::len).min().unwrap_or(0);
+    // A name that is the beginning of all others keeps its last word, unless the others say what it is.
+    let from = match shortest == common && !parts.iter().any(is_used) {
+        true => common.saturating_sub(1),
+        false => common,
+    };
+    let label = |parts: &Vec<&str>| match &parts[from..] {
+        [] => "fresh".into(),
+        rest => rest.iter().map(|part| part_words(part)).collect::<Vec<_>>().join(" "),
+    };
+    parts.iter().map(label).collect()
 }
 
 #[cfg(test)]
@@ -98,11 +113,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_names_begin_with_is_said_once() {
+    fn figures_are_called_by_what_tells_them_apart() {
         let names = ["sequential_write_128k_qd1_clean", "sequential_write_128k_qd1_trimmed"];
-        assert_eq!(&names[0][common_prefix(&names)..], "clean");
-        assert_eq!(common_prefix(&["alone"]), 0);
-        assert_eq!(common_prefix(&["clean", "clear"]), 0, "half a word is none");
-        assert_eq!(common_prefix(&[]), 0);
+        assert_eq!(labels(&names), ["clean", "trimmed"]);
+        let names =
+            ["random_write_4k_qd3_incompressible", "random_write_4k_qd3_incompressible_used"];
+        assert_eq!(labels(&names), ["fresh", "used"]);
+        assert_eq!(labels(&["a_b", "a_b_c"]), ["b", "b c"], "nothing says what the first is");
+        assert_eq!(labels(&["w_full10", "w_full100"]), ["10 % full", "100 % full"]);
+        assert_eq!(labels(&["w_qd3_spare25", "w_qd32_jobs4"]), ["QD 3 25 % spare", "QD 32 4 jobs"]);
+        assert_eq!(labels(&["w_full", "w_fuller"]), ["full", "fuller"], "no number, no share");
+        assert_eq!(labels(&["clean", "clear"]), ["clean", "clear"], "half a word is none");
+        assert_eq!(labels(&["twice", "twice"]), ["twice", "twice"]);
+        assert_eq!(labels(&[]), [""; 0]);
     }
 }

@@ -1,6 +1,6 @@
 //! A review as one small picture, to post: the ranking of several drives, or where one stands.
 
-use fourcorners_record::Document;
+use fourcorners_record::{ClockName, Document};
 use maud::{Markup, html};
 
 use super::chart::{colour, of_xml};
@@ -23,7 +23,7 @@ const LINE_CHARS: usize = 112;
 /// The card of a document; `None` where nothing in it can be compared.
 pub fn card(document: &Document) -> Option<Picture> {
     let all = Entries::among(document, References::built_in());
-    let title = all.all.first()?.label.clone();
+    let title = all.drives.first()?.label.clone();
     let (heading, said, drawing) = match Standings::of(&all) {
         Some(standings) => {
             let heading = format!("{} drives", standings.drives.len());
@@ -33,7 +33,7 @@ pub fn card(document: &Document) -> Option<Picture> {
             let strips = placing::strips(&all);
             let most = strips.iter().map(|strip| strip.others()).max()?;
             let among = format!("Place among {} drives", most + 1);
-            (title, vec![placing::sentence(&strips, most)], places(&strips, &among))
+            (title, vec![placing::sentence(&strips)], places(&strips, &among))
         }
     };
     let lines: Vec<String> =
@@ -45,7 +45,7 @@ pub fn card(document: &Document) -> Option<Picture> {
             rect width="100%" height="100%" fill=(colour("--paper")) {}
             rect width="12" height="100%" fill=(colour("--accent")) {}
             text x=(EDGE) y="64" font-size="20" font-weight="700" fill=(colour("--accent"))
-                { "fourcorners" }
+                { "fourcorners" tspan dx="10" font-weight="400" fill=(colour("--quiet")) { (measured(&all)) } }
             text x=(EDGE) y="118" font-size="44" font-weight="700" fill=(colour("--ink"))
                 { (shortened(&heading, 44)) }
             @for (row, line) in lines.iter().enumerate() {
@@ -56,6 +56,19 @@ pub fn card(document: &Document) -> Option<Picture> {
     };
     let svg: String = svg.into_string().chars().map(of_xml).collect();
     Some(Picture { name: "card".into(), svg })
+}
+
+/// What was measured and whether seconds stand for minutes: "virtual drive, quick".
+fn measured(all: &Entries) -> String {
+    let several = Standings::of(all).is_some();
+    let clocks = |clock| all.all.iter().all(|entry| entry.record.clock == clock);
+    let what = match (clocks(ClockName::Virtual), clocks(ClockName::Wall)) {
+        (true, _) => "virtual drive",
+        (_, true) => "real drive",
+        _ => "virtual and real drive",
+    };
+    let quick = if all.all.iter().any(|entry| entry.record.quick) { ", quick" } else { "" };
+    format!("{what}{}{quick}", if several { "s" } else { "" })
 }
 
 fn ranking(standings: &Standings) -> Markup {
@@ -132,7 +145,10 @@ mod tests {
     #[test]
     fn a_card_shows_one_drive_or_several_and_nothing_of_nothing() {
         let text = include_str!("../../results/tests/golden/review-1.json");
-        let one = from_json(text).expect("an old document");
+        let mut one = from_json(text).expect("an old document");
+        let quick = card(&one).expect("it stands among the catalogue").svg;
+        assert!(quick.contains("virtual drive, quick<"));
+        one.records.iter_mut().for_each(|record| record.quick = false);
         let alone = card(&one).expect("it stands among the catalogue").svg;
         assert!(alone.contains("Place among ") && alone.contains("Crucial m4 256 GB"), "{alone}");
         let mut other = one.records[0].clone();
@@ -143,6 +159,8 @@ mod tests {
         }
         let both = Document::new(vec![one.records[0].clone(), other]);
         let both = card(&both).expect("two drives").svg;
+        let measured = |svg: &str| svg.contains("virtual drive") && !svg.contains("quick");
+        assert!(measured(&alone) && measured(&both));
         assert!(both.contains("2 drives") && both.contains("Fastest: The &lt;other&gt;"), "{both}");
         assert_eq!(card(&Document::new(Vec::new())), None);
     }

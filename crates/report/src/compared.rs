@@ -103,7 +103,10 @@ pub fn comparison_notes(comparison: &Comparison) -> Vec<String> {
         notes.push("Virtual time comes from a model, wall time from hardware.".into());
     }
     if comparison.alone > 0 {
-        notes.push(format!("{} figures that only one side has are left out.", comparison.alone));
+        notes.push(match comparison.alone {
+            1 => "One figure that only one side has is left out.".into(),
+            alone => format!("{alone} figures that only one side has are left out."),
+        });
     }
     notes
 }

@@ -1,20 +1,15 @@
 //! What the records conclude, in words with their numbers: by drive, and of each by method.
 
-use fourcorners_record::disagreements;
+use fourcorners_record::{ClockName, Record, disagreements};
 use maud::{Markup, html};
 
-use super::entries::{Entries, Entry, same_drive};
+use super::entries::{DriveRecords, Entries};
 use super::tables::clock_badge;
 use super::words::method_words;
 
 /// The section; nothing where nothing was concluded. What several drives conclude is folded, a drive each.
 pub(super) fn section(all: &Entries) -> Option<Markup> {
-    let mut drives: Vec<&Entry> = Vec::new();
-    for entry in all.all.iter().filter(|entry| !entry.record.conclusions().is_empty()) {
-        if drives.iter().all(|drive| !same_drive(drive.record, entry.record)) {
-            drives.push(entry);
-        }
-    }
+    let drives: Vec<Concluded> = all.drives.iter().filter_map(Concluded::of).collect();
     (!drives.is_empty()).then(|| {
         html! {
             section #verdicts aria-labelledby="verdicts-heading" {
@@ -22,27 +17,29 @@ pub(super) fn section(all: &Entries) -> Option<Markup> {
                 @for found in disagreements(all.all.iter().map(|entry| entry.record)) {
                     p.note { strong { (found.target) ": verdicts differ. " } (found.text) }
                 }
-                @if let [drive] = drives[..] {
+                @if let [drive] = &drives[..] {
                     // One for each method; the rest is folded.
-                    dl.notes { @for entry in of(all, drive).into_iter().filter(|it| has_measured(it)) {
-                        @if let Some(first) = entry.record.conclusions().first() {
-                            div { dt { (method_words(&entry.record.method)) } dd { (first.text) } }
+                    dl.notes { @for part in drive.parts.iter().filter(|it| has_measured(it.record)) {
+                        @if let (Some(first), None) = (part.texts.first(), part.seed) {
+                            div { dt { (method_words(&part.record.method)) } dd { (first) } }
                         }
                     } }
                 }
                 @for drive in &drives {
-                    @let entries = of(all, drive);
-                    @let count: usize = entries.iter().map(|it| it.record.conclusions().len()).sum();
+                    @let count: usize = drive.parts.iter().map(|part| part.texts.len()).sum();
                     details {
                         summary {
                             span { @if drives.len() == 1 { "All conclusions" } @else { (drive.label) } } " "
-                            @if all.mixed_clocks { (clock_badge(drive.record.clock)) " " }
+                            @if all.mixed_clocks { (clock_badge(drive.clock)) " " }
                             small { (count) @if count == 1 { " conclusion" } @else { " conclusions" } }
                         }
-                        dl.notes { @for entry in entries {
+                        dl.notes { @for part in &drive.parts {
                             div {
-                                dt { (method_words(&entry.record.method)) }
-                                @for concluded in entry.record.conclusions() { dd { (concluded.text) } }
+                                dt {
+                                    (method_words(&part.record.method))
+                                    @if let Some(seed) = part.seed { ", seed " (seed) }
+                                }
+                                @for text in &part.texts { dd { (text) } }
                             }
                         } }
                     }
@@ -52,14 +49,45 @@ pub(super) fn section(all: &Entries) -> Option<Markup> {
     })
 }
 
-/// Whether a record is more than the reason why there is nothing in it.
-fn has_measured(entry: &Entry) -> bool {
-    entry.record.figure_count() > 0 || !entry.record.curves.is_empty()
+/// What a drive's records conclude.
+struct Concluded<'a> {
+    label: &'a str,
+    clock: ClockName,
+    parts: Vec<Part<'a>>,
 }
 
-/// The entries of a drive that conclude something.
-fn of<'e, 'a>(all: &'e Entries<'a>, drive: &Entry) -> Vec<&'e Entry<'a>> {
-    let is_of = |entry: &&Entry| same_drive(drive.record, entry.record);
-    let entries = all.all.iter().filter(is_of);
-    entries.filter(|entry| !entry.record.conclusions().is_empty()).collect()
+/// What one of its records concludes.
+struct Part<'a> {
+    record: &'a Record,
+    /// Of a repeat, which.
+    seed: Option<u64>,
+    /// Of a repeat what none before said.
+    texts: Vec<String>,
+}
+
+impl<'a> Concluded<'a> {
+    /// Of a drive that concludes something.
+    fn of(drive: &'a DriveRecords) -> Option<Concluded<'a>> {
+        let mut parts: Vec<Part> = Vec::new();
+        for &record in &drive.records {
+            let before = |part: &&Part| {
+                (&part.record.method, part.record.quick) == (&record.method, record.quick)
+            };
+            let before: Vec<&Part> = parts.iter().filter(before).collect();
+            let texts = record.conclusions().into_iter().map(|concluded| concluded.text);
+            let is_new = |text: &String| before.iter().all(|part| !part.texts.contains(text));
+            let texts: Vec<String> = texts.filter(is_new).collect();
+            if !texts.is_empty() {
+                let seed = (!before.is_empty()).then_some(record.seed);
+                parts.push(Part { record, seed, texts });
+            }
+        }
+        let clock = drive.records[0].clock;
+        (!parts.is_empty()).then_some(Concluded { label: &drive.label, clock, parts })
+    }
+}
+
+/// Whether a record is more than the reason why there is nothing in it.
+fn has_measured(record: &Record) -> bool {
+    record.figure_count() > 0 || !record.curves.is_empty()
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use fourcorners_record::{Document, Figure, Record, TargetInfo};
+use fourcorners_results::compare::Side;
 
 use super::references::{Reference, References, Role};
 use super::words::clock_words;
@@ -58,11 +59,36 @@ impl Entry<'_> {
     }
 }
 
+/// All records of one drive, repeats among them.
+#[derive(Debug)]
+pub(super) struct DriveRecords<'a> {
+    /// A name that no other drive has.
+    pub(super) label: String,
+    /// At least one.
+    pub(super) records: Vec<&'a Record>,
+}
+
+/// The mean of a drive's repeats.
+#[derive(Clone, Copy)]
+pub(super) struct Mean {
+    pub(super) value: f64,
+    pub(super) of: usize,
+}
+
+impl Mean {
+    pub(super) fn of(values: impl Iterator<Item = f64>) -> Option<Mean> {
+        let (sum, of) = values.fold((0.0, 0), |(sum, of), value| (sum + value, of + 1));
+        (of > 0).then(|| Mean { value: sum / of as f64, of })
+    }
+}
+
 /// All records of a document, in its order.
 #[derive(Debug)]
 pub(super) struct Entries<'a> {
     /// One for each record.
     pub(super) all: Vec<Entry<'a>>,
+    /// One for each drive, the drive under test first.
+    pub(super) drives: Vec<DriveRecords<'a>>,
     /// Whether virtual and wall time stand together.
     pub(super) mixed_clocks: bool,
     /// Where there is one drive alone, those that its charts show beside it.
@@ -75,7 +101,7 @@ impl<'a> Entries<'a> {
     /// The entries of a document. The target of its first record is the drive under test.
     pub(super) fn of(document: &'a Document) -> Entries<'a> {
         let records = &document.records;
-        let labels = labels(records);
+        let labels = labels(&records.iter().collect::<Vec<_>>());
         let mut lines: Vec<&String> = Vec::new();
         let mut entries = Vec::with_capacity(records.len());
         for (record, label) in records.iter().zip(&labels) {
@@ -91,7 +117,13 @@ impl<'a> Entries<'a> {
             });
         }
         let mixed_clocks = records.iter().any(|record| record.clock != records[0].clock);
-        Entries { all: entries, mixed_clocks, beside: Vec::new(), references: None }
+        let drives = drives(records);
+        Entries { all: entries, drives, mixed_clocks, beside: Vec::new(), references: None }
+    }
+
+    /// The same, where each of several sides is a drive, and a document has one record of a method of each.
+    pub(super) fn of_sides(document: &'a Document, sides: &'a [Side]) -> Entries<'a> {
+        Entries { drives: drives_of(sides), ..Entries::of(document) }
     }
 
     /// The same, where a drive that is alone stands among reference drives.
@@ -103,6 +135,16 @@ impl<'a> Entries<'a> {
             all.references = (!all.beside.is_empty()).then_some(references);
         }
         all
+    }
+
+    /// The mean data rate of a figure in the complete repeats of a record, MB/s.
+    pub(super) fn mean_of_repeats(&self, of: &Record, figure: &str) -> Option<f64> {
+        let drive = self.drives.iter().find(|drive| same_drive(drive.records[0], of))?;
+        let repeats = drive.records.iter();
+        let repeats = repeats.filter(|it| it.method == of.method && it.quick == of.quick);
+        let complete =
+            repeats.filter_map(|it| it.figures.get(figure).filter(|found| found.complete));
+        Mean::of(complete.map(|found| found.mb_per_s)).map(|mean| mean.value)
     }
 
     /// Whether all records are of one drive.
@@ -145,6 +187,31 @@ fn unique<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     seen
 }
 
+/// The drives that sides are of.
+pub(super) fn drives_of(sides: &[Side]) -> Vec<DriveRecords<'_>> {
+    let drives = sides.iter().filter(|side| !side.records.is_empty());
+    let drives = drives.map(|side| DriveRecords {
+        label: side.label.clone(),
+        records: side.records.iter().collect(),
+    });
+    drives.collect()
+}
+
+/// The drives that records are of, in the order they first come.
+fn drives(records: &[Record]) -> Vec<DriveRecords<'_>> {
+    let mut drives: Vec<Vec<&Record>> = Vec::new();
+    for record in records {
+        match drives.iter_mut().find(|drive| same_drive(drive[0], record)) {
+            Some(drive) => drive.push(record),
+            None => drives.push(vec![record]),
+        }
+    }
+    let firsts: Vec<&Record> = drives.iter().map(|records| records[0]).collect();
+    let labels = labels(&firsts);
+    let drives = labels.into_iter().zip(drives);
+    drives.map(|(label, records)| DriveRecords { label, records }).collect()
+}
+
 /// Whether two records are of one drive set up the same way, on one clock.
 pub(super) fn same_drive(left: &Record, right: &Record) -> bool {
     let identity = |target: &TargetInfo| {
@@ -164,37 +231,38 @@ pub(super) fn same_drive(left: &Record, right: &Record) -> bool {
     left.clock == right.clock && identity(&left.target) == identity(&right.target)
 }
 
-/// A label for each record: its title, and as much more as it takes to tell it from the other
-/// records of its method.
-fn labels(records: &[Record]) -> Vec<String> {
-    let title = |record: &Record| match record.target.title.trim() {
-        "" => record.target.name.clone(),
-        title => title.to_string(),
-    };
+/// A label for each record: its title and what it was changed by, and as much more as it takes to tell it
+/// from the other records of its method.
+fn labels(records: &[&Record]) -> Vec<String> {
+    let title = |record: &Record| record.target.title_as_set_up();
     let set_up = |record: &Record| {
         let set = record.target.set.iter().chain(&record.target.host_controller);
         set.cloned().collect::<Vec<_>>().join(", ")
     };
     type More<'m> = &'m dyn Fn(&Record) -> String;
-    let steps: [More; 3] =
-        [&set_up, &|record| record.target.name.clone(), &|record| record.id.clone()];
-    let mut labels: Vec<String> = records.iter().map(title).collect();
+    let steps: [More; 4] = [
+        &set_up,
+        &|record| record.target.name.clone(),
+        &|record| format!("seed {}", record.seed),
+        &|record| record.id.clone(),
+    ];
+    let mut labels: Vec<String> = records.iter().map(|record| title(record)).collect();
     for more in steps {
         for index in clashing(records, &labels) {
-            let more = more(&records[index]);
-            if !more.is_empty() {
-                labels[index] = format!("{} ({more})", title(&records[index]));
+            let more = more(records[index]);
+            if !more.is_empty() && !labels[index].ends_with(&format!("({more})")) {
+                labels[index] = format!("{} ({more})", title(records[index]));
             }
         }
     }
     for (place, index) in clashing(records, &labels).into_iter().enumerate() {
-        labels[index] = format!("{} (run {})", title(&records[index]), place + 1);
+        labels[index] = format!("{} (run {})", title(records[index]), place + 1);
     }
     labels.iter().map(|label| shortened(label, LABEL_CHARS)).collect()
 }
 
 /// Records whose label another record of their method has too.
-fn clashing(records: &[Record], labels: &[String]) -> Vec<usize> {
+fn clashing(records: &[&Record], labels: &[String]) -> Vec<usize> {
     let mut count: HashMap<(&str, &str), usize> = HashMap::new();
     let key = |index: usize| (records[index].method.as_str(), labels[index].as_str());
     for index in 0..records.len() {

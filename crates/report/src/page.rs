@@ -1,7 +1,7 @@
 //! The review as one HTML page that opens from a file and asks nothing of a network.
 
 use fourcorners_record::{ClockName, Document};
-use fourcorners_results::compare::{self, Comparison};
+use fourcorners_results::compare::{self, Comparison, Side};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::contents::chapters;
@@ -32,17 +32,17 @@ pub fn page(document: &Document) -> String {
 pub fn page_among(document: &Document, references: &References) -> String {
     // Repeats stand beneath each other there as well, so that only what has several drives is compared.
     let sides = compare::sides(vec![document.records.clone()]);
-    page_of(&Entries::among(document, references), &Comparison::of(&sides, &[]))
+    page_of(&Entries::among(document, references), &Comparison::of(&sides))
 }
 
-/// The page of several sides: that of a document in which each has one record of a method, with what
-/// their comparison says, which may know of repeats.
-pub fn comparison_page(document: &Document, comparison: &Comparison) -> String {
-    page_of(&Entries::of(document), comparison)
+/// The page of several sides: that of a document in which each has one record of a method, with their
+/// ranking and what their comparison says, which know of repeats.
+pub fn comparison_page(document: &Document, sides: &[Side], comparison: &Comparison) -> String {
+    page_of(&Entries::of_sides(document, sides), comparison)
 }
 
 fn page_of(all: &Entries, comparison: &Comparison) -> String {
-    let title = match all.all.first() {
+    let title = match all.drives.first() {
         Some(first) => first.label.clone(),
         None => "No records".into(),
     };
@@ -157,13 +157,7 @@ fn authors<'a>(all: &'a Entries) -> Vec<&'a str> {
 
 /// What the drive under test is compared with.
 fn others<'a>(all: &'a Entries) -> Vec<&'a str> {
-    let mut others: Vec<&str> = Vec::new();
-    for entry in all.all.iter().filter(|entry| !entry.under_test) {
-        if !others.contains(&entry.label.as_str()) {
-            others.push(&entry.label);
-        }
-    }
-    others
+    all.drives.iter().skip(1).map(|drive| drive.label.as_str()).collect()
 }
 
 /// What a page says of some records, as a part of another page that has [`style_sheet`](crate::style_sheet) and
@@ -171,7 +165,7 @@ fn others<'a>(all: &'a Entries) -> Vec<&'a str> {
 pub fn part(document: &Document) -> String {
     let all = Entries::among(document, References::built_in());
     let sides = compare::sides(vec![document.records.clone()]);
-    let comparison = Comparison::of(&sides, &[]);
+    let comparison = Comparison::of(&sides);
     html! {
         @if let Some(answer) = answer(&all) { (answer) }
         (content(&all, &comparison))

@@ -69,7 +69,7 @@ struct Other<'a> {
 }
 
 impl<'a> Strip<'a> {
-    /// Of the first record that has the figure and that other drives have it of, too.
+    /// Of the first record that has the figure and that other drives have it of, too; of repeats the mean.
     fn of(placed: &'static Placed, all: &'a Entries) -> Option<Strip<'a>> {
         let references = all.references?;
         let of_entry = |entry: &'a Entry| {
@@ -79,7 +79,10 @@ impl<'a> Strip<'a> {
                 has_bars(method) || ["toms", "sync-writes", used::METHOD].contains(&method);
             let mut names = placed.figures.iter().filter(|_| counts);
             let (name, figure) = names.find_map(|name| Some((name, record.figures.get(*name)?)))?;
-            let own = Some(figure.mb_per_s).filter(|own| figure.complete && *own > 0.0)?;
+            if !figure.complete {
+                return None;
+            }
+            let own = all.mean_of_repeats(record, name).filter(|own| *own > 0.0)?;
             let others = references.others(record).into_iter().filter_map(|drive| {
                 let value = drive.figure(record, name)?.0;
                 let other =
@@ -159,7 +162,7 @@ pub(super) fn section(all: &Entries) -> Option<Markup> {
     Some(html! {
         section.placing #placing aria-labelledby="placing-heading" {
             h2 #placing-heading { "Where it stands" }
-            p { (sentence(&strips, most)) " " (most_like(all)) }
+            p { (sentence(&strips)) " " (most_like(all)) }
             div.strips { @for strip in &strips { (drawn(strip)) } }
             p.note {
                 "A grey mark is one of " (most) " other drives (" (about) "); the slowest stands at the \
@@ -179,8 +182,8 @@ pub(super) fn strips<'a>(all: &'a Entries) -> Vec<Strip<'a>> {
 }
 
 /// The best and the worst place, with figures; of a hard disk those among hard disks.
-pub(super) fn sentence(strips: &[Strip], most: usize) -> String {
-    disk_sentence(strips).unwrap_or_else(|| best_and_worst(strips, most))
+pub(super) fn sentence(strips: &[Strip]) -> String {
+    disk_sentence(strips).unwrap_or_else(|| best_and_worst(strips))
 }
 
 /// Where a hard disk stands among hard disks, and how far the slowest SSD is from it in the first figure.
@@ -209,13 +212,14 @@ fn disk_sentence(strips: &[Strip]) -> Option<String> {
     Some(format!("Among {disks} hard disks: {}.{}", places.join(", "), ssd.unwrap_or_default()))
 }
 
-fn best_and_worst(strips: &[Strip], most: usize) -> String {
+fn best_and_worst(strips: &[Strip]) -> String {
     let said = |strip: &Strip| {
         format!(
-            "{} ({}): place {}, {} MB/s",
+            "{} ({}): place {} of {}, {} MB/s",
             strip.placed.heading.to_lowercase(),
             strip.placed.how,
             strip.place(),
+            strip.others.len() + 1,
             rate(strip.own)
         )
     };
@@ -223,13 +227,10 @@ fn best_and_worst(strips: &[Strip], most: usize) -> String {
     let best = strips.iter().min_by_key(share);
     let worst = strips.iter().max_by_key(share);
     match best.zip(worst) {
-        Some((best, worst)) if share(&best) < share(&worst) => format!(
-            "Among {} drives it does best in {}; and worst in {}.",
-            most + 1,
-            said(best),
-            said(worst)
-        ),
-        Some((best, _)) => format!("Among {} drives: {}.", most + 1, said(best)),
+        Some((best, worst)) if share(&best) < share(&worst) => {
+            format!("It does best in {}; and worst in {}.", said(best), said(worst))
+        }
+        Some((best, _)) => format!("Its place in {}.", said(best)),
         None => String::new(),
     }
 }

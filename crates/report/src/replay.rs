@@ -33,7 +33,7 @@ pub(super) fn figures(replay: &Replay, mut table: Table) -> Table {
             true => Cell::new(words),
             false => Cell::new(format!("{words} (incomplete)")).fg(Color::Yellow),
         };
-        let busy = format!("{:.1} s", figure.busy_s);
+        let busy = seconds(figure.busy_s);
         table.add_row(row(name, &figure.all, busy));
         for (name, part) in [("reads", &figure.reads), ("writes", &figure.writes)] {
             if part.ios > 0 {
@@ -45,6 +45,12 @@ pub(super) fn figures(replay: &Replay, mut table: Table) -> Table {
         column.set_padding((1, 0));
     }
     table
+}
+
+/// Its busy time, in no more digits than the column has room for.
+fn seconds(busy: f64) -> String {
+    let decimals = usize::from(busy < 999.95);
+    format!("{busy:.decimals$} s")
 }
 
 fn row(name: Cell, part: &ReplayPart, busy: String) -> Vec<Cell> {

@@ -5,8 +5,8 @@
 use fourcorners_record::Record;
 use fourcorners_results::compare::NO_MATTER;
 
-use super::entries::{Entries, Entry, has_bars, same_drive};
-use super::words::{iops, rate};
+use super::entries::{DriveRecords, Entries, Mean, has_bars};
+use super::words::{clock_words, iops, rate};
 
 /// A quantity that drives are ranked by; more is better.
 pub(super) struct Measure {
@@ -128,6 +128,8 @@ pub(super) struct Column {
     pub(super) values: Vec<Option<f64>>,
     /// By drive, from 1; values within 10 % of the first of a place share it.
     pub(super) places: Vec<Option<usize>>,
+    /// Whether a value is the mean of several.
+    of_repeats: bool,
 }
 
 /// The ranking of a document's drives.
@@ -145,25 +147,32 @@ pub(super) struct Standings {
 }
 
 impl Standings {
-    /// The units of the columns that are there.
-    pub(super) fn units(&self) -> &'static str {
+    /// The units of the columns that are there, and whether repeats were averaged.
+    pub(super) fn units(&self) -> String {
         let is_worst = |column: &Column| column.measure.kind == Kind::Consistency;
-        match (self.columns.iter().any(is_worst), self.columns.iter().all(is_worst)) {
+        let units = match (self.columns.iter().any(is_worst), self.columns.iter().all(is_worst)) {
             (_, true) => "worst second in IOPS",
             (true, false) => "MB/s, worst second in IOPS",
             (false, false) => "MB/s",
-        }
+        };
+        let repeated = self.columns.iter().any(|column| column.of_repeats);
+        format!("{units}{}", if repeated { "; the means of repeats" } else { "" })
     }
 
     /// The ranking of several drives; `None` if no measure is of two of them.
     pub(super) fn of(all: &Entries) -> Option<Standings> {
-        let mut drives: Vec<&Entry> = Vec::new();
-        for entry in &all.all {
-            if drives.iter().all(|drive| !same_drive(drive.record, entry.record)) {
-                drives.push(entry);
-            }
-        }
-        let column = |measure| Column::of(measure, all, &drives);
+        Standings::of_drives(&all.drives)
+    }
+
+    /// The same of the drives alone, the one under test first.
+    pub(super) fn of_drives(drives: &[DriveRecords]) -> Option<Standings> {
+        let clock = |drive: &DriveRecords| drive.records[0].clock;
+        let mixed_clocks = drives.iter().any(|drive| clock(drive) != clock(&drives[0]));
+        let label = |drive: &DriveRecords| match mixed_clocks {
+            true => format!("{} · {}", drive.label, clock_words(clock(drive))),
+            false => drive.label.clone(),
+        };
+        let column = |measure| Column::of(measure, drives);
         let columns: Vec<Column> = MEASURES.iter().filter_map(column).collect();
         if columns.is_empty() {
             return None;
@@ -179,11 +188,11 @@ impl Standings {
             Some(1 + sums.iter().flatten().filter(|other| **other < sum).count())
         };
         Some(Standings {
-            drives: order.iter().map(|&at| drives[at].label_with_clock(all)).collect(),
-            under_test: order.iter().position(|&at| drives[at].under_test),
+            drives: order.iter().map(|&at| label(&drives[at])).collect(),
+            under_test: order.iter().position(|&at| at == 0),
             ranks: order.iter().map(rank).collect(),
             columns: columns.into_iter().map(|column| column.in_order(&order)).collect(),
-            mixed_clocks: all.mixed_clocks,
+            mixed_clocks,
         })
     }
 
@@ -312,29 +321,36 @@ impl Measure {
 impl Column {
     /// The values of the method that most drives have the measure of; `None` if fewer than two have it.
     /// Figures of another method, or of a quick run beside full ones, are not of the same work.
-    fn of(measure: &'static Measure, all: &Entries, drives: &[&Entry]) -> Option<Column> {
+    fn of(measure: &'static Measure, drives: &[DriveRecords]) -> Option<Column> {
         let mut works: Vec<(&str, bool)> = Vec::new();
-        for entry in &all.all {
-            let work = (entry.record.method.as_str(), entry.record.quick);
+        for record in drives.iter().flat_map(|drive| &drive.records) {
+            let work = (record.method.as_str(), record.quick);
             if !works.contains(&work) {
                 works.push(work);
             }
         }
-        let values = |&(method, quick): &(&str, bool)| -> Vec<Option<f64>> {
-            let value = |drive: &&Entry| {
-                let records = all.all.iter().map(|entry| entry.record);
-                records
+        let values = |&(method, quick): &(&str, bool)| -> Vec<Option<Mean>> {
+            let value = |drive: &DriveRecords| {
+                let records = drive.records.iter().copied();
+                let values = records
                     .filter(|it| it.method == method && it.quick == quick)
-                    .filter(|it| same_drive(drive.record, it))
-                    .find_map(measure.of)
-                    .filter(|value| value.is_finite())
+                    .filter_map(measure.of)
+                    .filter(|value| value.is_finite());
+                Mean::of(values)
             };
             drives.iter().map(value).collect()
         };
-        let known = |values: &Vec<Option<f64>>| values.iter().flatten().count();
+        let known = |values: &Vec<Option<Mean>>| values.iter().flatten().count();
         // Of several with the most, `max_by_key` takes the last: the first of the document here.
         let values = works.iter().rev().map(values).max_by_key(known)?;
-        (known(&values) > 1).then(|| Column { measure, places: places(&values), values })
+        let of_repeats = values.iter().flatten().any(|mean| mean.of > 1);
+        let values_of: Vec<Option<f64>> = values.iter().map(|mean| Some((*mean)?.value)).collect();
+        (known(&values) > 1).then(|| Column {
+            measure,
+            places: places(&values_of),
+            values: values_of,
+            of_repeats,
+        })
     }
 
     fn in_order(self, order: &[usize]) -> Column {

@@ -3,8 +3,9 @@
 use comfy_table::presets::NOTHING;
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, LineStyle, Table};
 use fourcorners_record::{Document, disagreements};
+use fourcorners_results::compare::Side;
 
-use super::entries::{Entries, Entry};
+use super::entries::{Entries, Entry, drives_of};
 use super::members;
 use super::paste::{self, Pasted};
 use super::plot::plots;
@@ -63,17 +64,17 @@ fn text(document: &Document, page: Page) -> String {
 
 /// The ranking of several drives: one table no wider than `width` columns and at most three sentences;
 /// empty if no measure is of two drives.
-pub fn standings_table(document: &Document, width: usize, colour: bool) -> String {
-    standings(document, Page { colour, ..Page::of(width) })
+pub fn standings_table(sides: &[Side], width: usize, colour: bool) -> String {
+    standings(sides, Page { colour, ..Page::of(width) })
 }
 
 /// The same as Markdown or BBCode, to paste.
-pub fn standings_pasted(document: &Document, form: Pasted) -> String {
-    standings(document, Page { form: Some(form), ..Page::of(0) })
+pub fn standings_pasted(sides: &[Side], form: Pasted) -> String {
+    standings(sides, Page { form: Some(form), ..Page::of(0) })
 }
 
-fn standings(document: &Document, page: Page) -> String {
-    let standings = Standings::of(&Entries::of(document));
+fn standings(sides: &[Side], page: Page) -> String {
+    let standings = Standings::of_drives(&drives_of(sides));
     standings.map_or_else(String::new, |standings| page.standings(&standings))
 }
 

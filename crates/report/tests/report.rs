@@ -41,7 +41,7 @@ fn several_drives_have_their_ratios_beneath_each_other() {
     let mut other = fixture::momentus();
     other.target.title = "<b>other</b>".into();
     let found = sides(vec![repeats, vec![other]]);
-    let html = comparison_page(&document(&found, &[]), &Comparison::of(&found, &[]));
+    let html = comparison_page(&document(&found), &found, &Comparison::of(&found));
     let part =
         html.split("id=\"compared\"").nth(1).and_then(|rest| rest.split("</section>").next());
     let part = part.expect("a section");

@@ -5,6 +5,7 @@ mod fixture;
 
 use fourcorners_record::{ClockName, Document, Record};
 use fourcorners_report::{page, standings_table, table};
+use fourcorners_results::compare::sides;
 
 /// A drive whose figures are those of the fixture's m4 times `factor`.
 fn drive(title: &str, factor: f64) -> Record {
@@ -18,7 +19,7 @@ fn drive(title: &str, factor: f64) -> Record {
 }
 
 fn ranking(records: Vec<Record>) -> String {
-    standings_table(&Document::new(records), 80, false)
+    standings_table(&sides(vec![records]), 80, false)
 }
 
 /// The ranking in one line, as the sentences are broken over several.
@@ -99,7 +100,10 @@ fn a_hard_disk_beside_ssds_is_last() {
 
     let document = Document::new(records);
     let whole = table(&document, 80, false);
-    assert!(whole.ends_with(&standings_table(&document, 80, false)), "it comes last: {whole}");
+    assert!(
+        whole.ends_with(&standings_table(&sides(vec![document.records.clone()]), 80, false)),
+        "it comes last: {whole}"
+    );
     assert!(whole.lines().all(|line| line.chars().count() <= 80), "{whole}");
     let html = page(&document);
     let at = |needle: &str| html.find(needle).unwrap_or_else(|| panic!("no {needle}"));
@@ -116,7 +120,7 @@ fn all_columns_fit_eighty_characters() {
         renamed(fixture::sweep(), "A drive with quite a long name 512 GB"),
         fixture::momentus(),
     ]);
-    let text = standings_table(&document, 80, false);
+    let text = standings_table(&sides(vec![document.records]), 80, false);
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     assert!(text.contains("1,847") && text.contains("QD\u{a0}1"), "numbers stay whole: {text}");
 }
@@ -178,4 +182,35 @@ fn clocks_are_named_where_both_stand_together() {
     assert!(text.contains("Fastest: Model · virtual time"), "{text}");
     let text = flat(vec![drive("Model", 1.0), drive("Other", 0.5)]);
     assert!(!text.contains(words) && !text.contains("virtual time"), "{text}");
+}
+
+#[test]
+fn repeats_are_ranked_by_their_mean() {
+    let repeat = |title, seed, factor| Record { seed, ..drive(title, factor) };
+    let once = vec![drive("Alpha", 1.0), drive("Beta", 1.5)];
+    let text = flat(once);
+    assert!(text.contains("random read 99.4 MB/s") && !text.contains("means"), "{text}");
+    let repeated = vec![
+        repeat("Alpha", 1, 1.0),
+        repeat("Beta", 1, 1.5),
+        repeat("Alpha", 2, 3.0),
+        repeat("Beta", 2, 1.5),
+    ];
+    let text = flat(repeated);
+    let fastest = "Fastest: Alpha, first in 4 of 4 corners (random read 132.6 MB/s";
+    assert!(text.contains(fastest) && text.contains("MB/s; the means of repeats"), "{text}");
+}
+
+#[test]
+fn a_drive_that_was_changed_is_not_called_by_its_title_alone() {
+    let mut changed = drive("Alpha", 1.0);
+    changed.target.set =
+        ["nand.dies=4", "nand.read_us=9", "gc.pacing=eager", "seed=3"].map(String::from).to_vec();
+    let text = flat(vec![changed.clone(), drive("Beta", 2.0)]);
+    assert!(text.contains("Alpha (nand.dies=4, nand.read_us=9 and 2 more)"), "{text}");
+    changed.target.set.clear();
+    assert!(!flat(vec![changed.clone(), drive("Beta", 2.0)]).contains("Alpha ("), "it was not");
+    changed.target.host_controller = Some("old-ahci".into());
+    let html = page(&Document::new(vec![changed]));
+    assert!(html.contains("<h1>Alpha (old-ahci)</h1>"));
 }

@@ -3,14 +3,14 @@
 mod fixture;
 
 use fourcorners_record::{Curve, Note, Record, Until};
-use fourcorners_results::compare::{Cell, Comparison, Side, document, sides};
+use fourcorners_results::compare::{Cell, Comparison, Side, document, only, sides};
 
 const FIGURE: &str = "random_write_4k_qd3_incompressible";
 
 /// A figure of the sides, of these records.
 fn cells(groups: &[&[Record]]) -> Vec<Option<Cell>> {
     let sides = sides(groups.iter().map(|group| group.to_vec()).collect());
-    let comparison = Comparison::of(&sides, &[]);
+    let comparison = Comparison::of(&sides);
     let row = comparison.figures.into_iter().find(|row| row.figure == FIGURE);
     row.expect("they have it").sides
 }
@@ -91,15 +91,15 @@ fn a_drive_is_one_side_and_set_up_otherwise_another() {
         ]
     );
     assert_eq!(found[0].records.len(), 2, "both methods");
-    let comparison = Comparison::of(&found, &[]);
+    let comparison = Comparison::of(&found);
     assert!(comparison.mixed_clocks);
     assert_eq!(comparison.alone, fixture::sweep().figures.len(), "only the m4 was swept");
     assert!(comparison.figures.iter().all(|row| row.sides.iter().flatten().count() > 1));
-    assert_eq!(document(&found, &[]).records.len(), 5);
-    assert_eq!(document(&found, &["toms".into()]).records.len(), 1);
+    assert_eq!(document(&found).records.len(), 5);
+    assert_eq!(document(&only(found.clone(), &["toms".into()])).records.len(), 1);
     let nobody = Side { label: "nobody".into(), records: Vec::new() };
-    assert_eq!(Comparison::of(&[nobody.clone(), found[0].clone()], &[]).sides.len(), 1);
-    assert_eq!(Comparison::of(&[nobody], &[]).figures.len(), 0);
+    assert_eq!(Comparison::of(&[nobody.clone(), found[0].clone()]).sides.len(), 1);
+    assert_eq!(Comparison::of(&[nobody]).figures.len(), 0);
     // The same in two documents are two sides.
     let twice = sides(vec![vec![fixture::m4()], vec![fixture::m4()]]);
     let labels: Vec<&str> = twice.iter().map(|side| side.label.as_str()).collect();
@@ -120,7 +120,7 @@ fn another_job_of_the_same_name_is_marked_and_no_repeat() {
     assert_eq!(one[0].as_ref().map(|cell| cell.repeats), Some(1));
     // A pass over each drive is the same job, however large they are.
     let found = sides(vec![vec![fixture::m4()], vec![fixture::momentus()]]);
-    let comparison = Comparison::of(&found, &[]);
+    let comparison = Comparison::of(&found);
     let row = comparison.figures.iter().find(|row| row.figure == "sequential_read_128k_qd1");
     let row = row.expect("both have it");
     assert!(row.sides.iter().flatten().all(|cell| cell.same_job));
@@ -133,7 +133,7 @@ fn curves_seconds_and_conclusions_are_compared() {
         all.iter().filter(|it| it.target.name == name).cloned().collect()
     };
     let found = sides(vec![of("crucial-m4-256gb"), of("momentus-5400-6-500gb")]);
-    let comparison = Comparison::of(&found, &[]);
+    let comparison = Comparison::of(&found);
     let curve = |name: &str| {
         let row = comparison.curves.iter().find(|row| row.curve == name);
         row.unwrap_or_else(|| panic!("{name} is not compared"))
@@ -161,7 +161,7 @@ fn curves_seconds_and_conclusions_are_compared() {
         });
     }
     let none = sides(vec![of("crucial-m4-256gb"), other]);
-    assert_eq!(Comparison::of(&none, &[]).curves, []);
+    assert_eq!(Comparison::of(&none).curves, []);
 
     let course = comparison.courses.iter().find(|row| {
         (&*row.method, &*row.figure)
@@ -203,7 +203,7 @@ fn repeats_of_curves_and_conclusions_say_how_sure_they_are() {
         };
         (0..5).map(of_seed).collect()
     };
-    let comparison = Comparison::of(&sides(vec![side(1.0), side(0.5)]), &[]);
+    let comparison = Comparison::of(&sides(vec![side(1.0), side(0.5)]));
     let [Some(first), Some(second)] = &comparison.curves[0].sides[..] else { panic!("both") };
     assert_eq!((first.repeats, second.repeats), (5, 5));
     let (low, high) = second.mean.ratio_interval.expect("both have repeats");

@@ -16,11 +16,13 @@
 
 #![forbid(unsafe_code)]
 
+mod figures;
 mod numbers;
 mod shell;
 mod sizes;
 mod suggestion;
 
+pub use figures::{FigureName, figure_words, part_words};
 pub use numbers::{capitalised, count, percent, three_digits, time};
 pub use shell::shell_word;
 pub use sizes::{bytes_of, size};

@@ -299,22 +299,25 @@ pub(super) struct TargetArgs {
 /// Several TARGETs run one after the other.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Differences from fio:
-  I/O is always direct (direct=1), by this program's own loop. ioengine only decides whether
-  iodepth counts (libaio, io_uring) or is one (sync, psync).
-  A new file and a new virtual SSD are written once where the jobs read (not with --as-is).
-  Latency (lat, clat) runs from submission to completion; with rate or rate_iops it runs from when
-  the I/O was due, so that a stall shows in every I/O it delayed.
-  On a real drive, verify finds and names flipped bits and lost, torn and misplaced writes.
-  read_iolog replays fio's logs and any other trace, at the recorded times or at full speed
-  (replay_no_stall).
-  Refused, with a reason: engines without block I/O, zoned devices, sprandom.
+  - I/O is always direct (direct=1), by this program's own loop. ioengine only
+    decides whether iodepth counts (libaio, io_uring) or is one (sync, psync).
+  - A new file and a new virtual SSD are written once where the jobs read
+    (not with --as-is).
+  - Latency (lat, clat) runs from submission to completion; with rate or
+    rate_iops from when the I/O was due, so that a stall shows in every I/O
+    it delayed.
+  - On a real drive, verify finds and names flipped bits and lost, torn and
+    misplaced writes.
+  - read_iolog replays fio's logs and any other trace, at the recorded times
+    or at full speed (replay_no_stall).
+  - Refused, with a reason: engines without block I/O, zoned devices, sprandom.
 
-Exit codes: as fio, 0 all jobs done; 1 a job failed, or the job file is wrong; 128 stopped by a
+Exit codes: as fio, 0 all jobs done; 1 a job failed, or the job file is wrong; 128 stopped by a \
 signal. Also 2: wrong usage, or a target that may not be used.
 
 Examples:
   fourcorners run job.fio crucial-m4-256gb
-  fourcorners run job.fio ./scratch.img --size 2G --output-format json+ --output result.json
+  fourcorners run job.fio ./new.img --size 2G --output-format json -o r.json
   fourcorners run job.fio /dev/sdX --destroy /dev/sdX")]
 pub(super) struct RunArgs {
     /// The job file; - for standard input

@@ -18,7 +18,7 @@ use super::args::{
   fourcorners review /dev/sdX --destroy /dev/sdX
   fourcorners report fourcorners-results/* -o all.html
   fourcorners run job.fio crucial-m4-256gb --output-format json+
-  fourcorners fio --name=a --rw=randread --runtime=5 --time_based crucial-m4-256gb
+  fourcorners fio --name=a --rw=randread --size=1g crucial-m4-256gb
   fourcorners drives crucial-m4-256gb
   fourcorners age crucial-m4-256gb -o used.state
   fourcorners review crucial-m4-256gb --state used.state
@@ -32,10 +32,10 @@ use super::args::{
 Environment and files:
   FOURCORNERS_DATABASE   database of results (--db)
   FOURCORNERS_PYTHON     Python of `sweep`
-  FOURCORNERS_CONFIG     config file (--config); `fourcorners config --help` says what is in one
+  FOURCORNERS_CONFIG     config file (--config): `fourcorners config --help`
   NO_COLOR               no colours on the terminal
   $XDG_CONFIG_HOME/fourcorners/config.toml, or in ~/.config: the config file
-  $XDG_DATA_HOME/fourcorners/results.db, or in ~/.local/share: the database of results
+  $XDG_DATA_HOME/fourcorners/results.db, or in ~/.local/share: the database
 
 Exit codes: 0 done; 1 failed or interrupted; 2 wrong usage, nothing was run")]
 pub(super) struct CommandLine {

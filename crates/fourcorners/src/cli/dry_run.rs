@@ -3,8 +3,14 @@
 use std::io::{Write, stdout};
 
 use fourcorners_lab::campaign::Session;
-use fourcorners_lab::review::{ASSUMED_BYTES_PER_SECOND, Past, Phase, Protocol};
+use fourcorners_lab::review::{ASSUMED_BYTES_PER_SECOND, Foreseen, Past, Phase, Protocol};
+use fourcorners_report::wrapped;
 use serde::Serialize;
+
+use super::terminal::columns;
+
+/// Before a phase: its number.
+const INDENT: usize = 8;
 
 /// Prints every phase of every session, line by line or as one JSON document; all are to be carried out `times` times.
 pub(super) fn print(sessions: &[Session], times: u32, json: bool) -> anyhow::Result<()> {
@@ -30,8 +36,8 @@ pub(super) fn print(sessions: &[Session], times: u32, json: bool) -> anyhow::Res
     let rate = ASSUMED_BYTES_PER_SECOND / 1e6;
     writeln!(
         out,
-        "Nothing was written. ~ marks estimates for a drive of {rate:.0} MB/s. A virtual drive takes \
-         that time on its own clock: a few seconds of CPU time for an hour."
+        "Nothing was written. ~ marks estimates for a drive of {rate:.0} MB/s. A virtual drive\n\
+         takes that time on its own clock: a few seconds of CPU time for an hour."
     )?;
     Ok(())
 }
@@ -82,6 +88,9 @@ struct File {
 /// A phase of a method.
 #[derive(Serialize)]
 struct Step {
+    /// Of several that are spared, the number of the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first: Option<usize>,
     /// Its number; of several that are spared, that of the last.
     number: usize,
     what: String,
@@ -122,6 +131,7 @@ impl Planned {
     fn words(&self) -> String {
         let purged = self.purged_by.as_ref().map(|with| format!(", purged by {with}"));
         let mut text = format!("{}{}\n", self.target, purged.unwrap_or_default());
+        text += &format!("{:8}{:<53} {:>8} {:>8}\n", "", "", "writes", "takes");
         for method in &self.methods {
             text += &format!(
                 "  {}{}\n",
@@ -151,55 +161,56 @@ impl File {
 impl Step {
     /// All phases of a plan on a drive with such a past.
     fn all(plan: &[Phase], past: &mut Past) -> Vec<Step> {
-        let (mut steps, mut next) = (Vec::new(), 0);
-        while let Some(phase) = plan.get(next) {
-            let spared = past.spares(&plan[next..]);
-            if spared > 0 {
-                next += spared;
-                steps.push(Step {
-                    number: next,
-                    what: plan[next - 1].words(),
-                    left_out: Some("already in this state".into()),
-                    writes_bytes: 0,
-                    writes_exact: true,
-                    seconds: 0.0,
-                    seconds_exact: true,
-                });
-                continue;
-            }
-            next += 1;
-            let writes = phase.estimated_writes();
-            let why = match phase {
-                Phase::LeftOut { why } => Some(why.clone()),
-                _ => None,
-            };
-            steps.push(Step {
-                number: next,
-                what: phase.words(),
-                left_out: why,
-                writes_bytes: writes.bytes,
-                writes_exact: writes.exact,
-                seconds: phase.estimated_seconds(),
-                seconds_exact: phase.is_timed(),
-            });
-            past.went_through(phase);
+        past.foresee(plan).iter().map(Step::of).collect()
+    }
+
+    fn of(foreseen: &Foreseen) -> Step {
+        let writes = foreseen.estimated_writes();
+        let left_out = match foreseen.phase {
+            _ if foreseen.spared => Some("already in this state".into()),
+            Phase::LeftOut { why } => Some(why.clone()),
+            _ => None,
+        };
+        Step {
+            first: (foreseen.first < foreseen.last).then_some(foreseen.first),
+            number: foreseen.last,
+            what: foreseen.phase.words(),
+            left_out,
+            writes_bytes: writes.bytes,
+            writes_exact: writes.exact,
+            seconds: foreseen.estimated_seconds(),
+            seconds_exact: foreseen.spared || foreseen.phase.is_timed(),
         }
-        steps
     }
 
     fn words(&self) -> String {
         let about = |known: bool| if known { "" } else { "~" };
         let written = match self.writes_bytes {
             0 => String::new(),
-            bytes => format!("writes {}{}", about(self.writes_exact), gigabytes(bytes)),
+            bytes => format!("{}{}", about(self.writes_exact), gigabytes(bytes)),
         };
-        let time = match (&self.left_out, self.seconds) {
-            (Some(why), _) => why.clone(),
-            (None, 0.0) => String::new(),
-            (None, seconds) => format!("{}{}", about(self.seconds_exact), duration(seconds)),
+        let time = match self.seconds {
+            0.0 => String::new(),
+            seconds => format!("{}{}", about(self.seconds_exact), duration(seconds)),
         };
-        let line = format!("  {:4}  {:<52} {written:<17} {time}", self.number, self.what);
-        format!("{}\n", line.trim_end())
+        let number = match self.first {
+            Some(first) => format!("{first}-{}", self.number),
+            None => self.number.to_string(),
+        };
+        let Some(why) = &self.left_out else {
+            let line = format!("{number:>6}  {:<53} {written:>8} {time:>8}", self.what);
+            return format!("{}\n", line.trim_end());
+        };
+        let text = match self.what.as_str() {
+            "left out" => why.clone(),
+            what => format!("{what}: {why}"),
+        };
+        let lines = wrapped(&text, usize::from(columns()).saturating_sub(INDENT));
+        let numbered = lines.iter().enumerate().map(|(at, line)| {
+            let number = if at == 0 { number.as_str() } else { "" };
+            format!("{number:>6}  {line}\n")
+        });
+        numbered.collect()
     }
 }
 

@@ -20,16 +20,17 @@ use super::run as jobs;
 /// Without --name, the first word is a job file.
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Options of fio itself that are understood: --output, --output-format, --minimal, --section,
---showcmd, --parse-only, --readonly. Ours, beside those of fio: --destroy TARGET, --force TARGET,
---set KEY=VALUE, --host NAME, --state FILE, --as-is, --overwrite (`fourcorners run --help`).
-A file that does not exist is created with the size that the jobs need; one that exists, and a
+    after_help = "Options of fio itself that are understood: --output, --output-format, --minimal, --section, \
+--showcmd, --parse-only, --readonly. Ours, beside those of fio: --destroy TARGET, --force TARGET, \
+--set KEY=VALUE, --host NAME, --state FILE, --as-is, --overwrite (`fourcorners run --help`). \
+A file that does not exist is created with the size that the jobs need; one that exists, and a \
 device, is written only if --destroy names it.
 
 Examples:
-  fourcorners fio --name=a --rw=randread --bs=4k --iodepth=32 --ioengine=libaio --runtime=10 \\
-    --time_based crucial-m4-256gb
-  fourcorners fio --name=a --rw=randwrite --size=1g --filename=./test.img --output-format=json,normal
+  fourcorners fio --name=a --rw=randread --bs=4k --iodepth=32 \\
+    --ioengine=libaio --runtime=10 --time_based crucial-m4-256gb
+  fourcorners fio --name=a --rw=randwrite --size=1g --filename=./test.img \\
+    --output-format=json,normal
   fourcorners fio - crucial-m4-256gb < job.fio
   fourcorners fio --showcmd job.fio"
 )]

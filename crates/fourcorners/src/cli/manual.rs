@@ -75,3 +75,35 @@ fn pages(command: &Command) -> std::io::Result<Vec<ManualPage>> {
     add(command, 0, &mut pages)?;
     Ok(pages)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines of a text that are too long for 80 columns, or are broken by hand where a narrower terminal
+    /// would break them again.
+    fn ill_broken(text: &str) -> Vec<&str> {
+        let lines: Vec<&str> = text.lines().collect();
+        let is_prose =
+            |line: &str| !line.is_empty() && !line.starts_with(' ') && !line.ends_with(':');
+        let is_long = |line: &&&str| line.starts_with(' ') && line.chars().count() > 80;
+        let broken = lines.windows(2).filter(|pair| pair.iter().all(|line| is_prose(line)));
+        broken.map(|pair| pair[0]).chain(lines.iter().filter(is_long).copied()).collect()
+    }
+
+    #[test]
+    fn help_is_broken_once_at_any_width() {
+        fn of(command: &Command) -> Vec<String> {
+            let texts = [command.get_after_help(), command.get_after_long_help()];
+            let texts = texts.into_iter().flatten().map(ToString::to_string);
+            let named = |line: &str| format!("{}: {line}", command.get_name());
+            let ill = |text: String| ill_broken(&text).into_iter().map(named).collect::<Vec<_>>();
+            texts.flat_map(ill).chain(command.get_subcommands().flat_map(of)).collect()
+        }
+        assert_eq!(of(&CommandLine::command()), [""; 0]);
+        assert_eq!(ill_broken("Examples:\n  fourcorners a\n\nOne paragraph.\n\nAnother."), [""; 0]);
+        assert_eq!(ill_broken("A line that is broken\nby hand."), ["A line that is broken"]);
+        let long = format!("  {}", "x".repeat(79));
+        assert_eq!(ill_broken(&long), [long.as_str()]);
+    }
+}

@@ -5,7 +5,9 @@ use std::io::{Write, stdout};
 use clap::Args as ClapArgs;
 use comfy_table::Cell;
 use fourcorners_drive::Geometry;
-use fourcorners_lab::review::{ASSUMED_BYTES_PER_SECOND, Medium, Method, Phase, Scope, plans};
+use fourcorners_lab::review::{
+    ASSUMED_BYTES_PER_SECOND, Foreseen, Medium, Method, Past, Scope, plans,
+};
 use serde_json::json;
 
 use super::dry_run::{duration, gigabytes};
@@ -68,11 +70,12 @@ fn cost(method: Method, bytes: u64, quick: bool, by_default: bool) -> Result<Cos
     let scope =
         Scope { geometry, spare_percent: 0.0, quick, seed: 1, medium: Medium::Ssd, most_ios: None };
     let plan = plans(&[method.into()], &scope).map_err(|error| error.to_string())?;
-    let phases = || plan.iter().flatten();
+    let mut past = Past::default();
+    let phases: Vec<Foreseen> = plan.iter().flat_map(|plan| past.foresee(plan)).collect();
     Ok(Cost {
         method,
-        seconds: phases().map(Phase::estimated_seconds).sum(),
-        written: phases().map(|phase| phase.estimated_writes().bytes).sum(),
+        seconds: phases.iter().map(Foreseen::estimated_seconds).sum(),
+        written: phases.iter().map(|phase| phase.estimated_writes().bytes).sum(),
         by_default,
     })
 }

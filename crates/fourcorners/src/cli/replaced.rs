@@ -126,6 +126,11 @@ impl Inputs {
     /// # Errors
     /// What is there, and what to do.
     pub(super) fn may_write(&self, path: &Path, kind: Kind, overwrite: bool) -> Result<(), String> {
+        folder_is_there(path)?;
+        self.may_replace(path, kind, overwrite)
+    }
+
+    fn may_replace(&self, path: &Path, kind: Kind, overwrite: bool) -> Result<(), String> {
         // What cannot be looked at cannot be written either, which is told by who writes.
         let Ok(there) = path.metadata() else { return Ok(()) };
         let place = path.display();
@@ -148,7 +153,7 @@ impl Inputs {
         ))
     }
 
-    /// The same of files in a folder.
+    /// The same of files in a folder, which is made where it is not there.
     pub(super) fn may_write_into<'a>(
         &self,
         folder: &Path,
@@ -156,7 +161,21 @@ impl Inputs {
         overwrite: bool,
     ) -> Result<(), String> {
         let mut files = files.into_iter();
-        files.try_for_each(|(name, kind)| self.may_write(&folder.join(name), kind, overwrite))
+        files.try_for_each(|(name, kind)| self.may_replace(&folder.join(name), kind, overwrite))
+    }
+}
+
+/// Whether there is a folder for a file.
+///
+/// # Errors
+/// There is none.
+pub(super) fn folder_is_there(path: &Path) -> Result<(), String> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match folder {
+        Some(folder) if !folder.is_dir() => {
+            Err(format!("{}: there is no such folder; make it first", folder.display()))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -27,7 +27,7 @@ use super::args::{OutputFormat, RunArgs};
 use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
 use super::progress::{Progress, ReviewProgress};
-use super::replaced::{Inputs, Kind};
+use super::replaced::{Inputs, Kind, folder_is_there};
 use super::run_report;
 use super::targets;
 use super::terminal::say;
@@ -284,11 +284,7 @@ fn may_be_written(path: &Path, targets: &[PathBuf]) -> Result<(), String> {
     if path.metadata().is_ok_and(|metadata| metadata.is_dir() || !is_a_sink(&metadata)) {
         return Err(format!("{shown} is a device or a folder: write the result to a file"));
     }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    match folder.unwrap_or(Path::new(".")).is_dir() {
-        true => Ok(()),
-        false => Err(format!("{shown}: there is no such folder; make it first")),
-    }
+    folder_is_there(path)
 }
 
 /// A path with the links on its way resolved, also if the file is not there yet.

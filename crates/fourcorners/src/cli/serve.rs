@@ -47,10 +47,16 @@ const MEMORY_PERCENT: u64 = 75;
 #[command(after_help = "Examples:
   fourcorners serve crucial-m4-256gb --at unix:m4.sock
   nbdinfo 'nbd+unix:///?socket=m4.sock'
-  fourcorners serve crucial-m4-256gb --at vhost-user:m4.sock    # for QEMU's vhost-user-blk-pci: docs/SERVE.md
-  sudo fourcorners serve crucial-m4-256gb --at ublk             # /dev/ublkb0, for mkfs, mount and any program
-  fourcorners serve intel-x25-m-g2-160gb --at tcp:127.0.0.1:10809 --contents x25.img --record x25.trace
-  fourcorners serve ./vm.img --destroy ./vm.img --record vm.trace    # a real drive or file, to record what is done to it")]
+  fourcorners serve crucial-m4-256gb --at tcp:127.0.0.1:10809 --contents m4.img
+
+  # For QEMU's vhost-user-blk-pci; docs/SERVE.md has its options
+  fourcorners serve crucial-m4-256gb --at vhost-user:m4.sock
+
+  # As /dev/ublkb0, for mkfs, mount and any program
+  sudo fourcorners serve crucial-m4-256gb --at ublk
+
+  # A real drive or file, to record what is done to it
+  fourcorners serve ./vm.img --destroy ./vm.img --record vm.trace")]
 /// Serve a virtual drive to real programs over NBD, or to a virtual machine, with its contents and its times; or pass a
 /// real drive on, to record what is done to it
 pub(super) struct ServeArgs {

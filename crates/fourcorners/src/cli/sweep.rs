@@ -14,8 +14,8 @@ use super::python::{self, option};
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "A plan is TOML: [grid] maps drive, spare, host, seed and profile parameters \
-to values; [[job]], fio or [review] names what runs on every combination.
-Results are written to a folder as Parquet while they arrive; the same command continues a stopped
+to values; [[job]], fio or [review] names what runs on every combination. \
+Results are written to a folder as Parquet while they arrive; the same command continues a stopped \
 sweep. It needs Python and the package: pip install './python[sweep]'"
 )]
 pub(super) struct SweepArgs {

@@ -13,7 +13,7 @@ use super::args::TasksArgs;
 use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
 use super::size::parse_size;
-use super::terminal::{columns, say};
+use super::terminal::{columns, paragraph, say};
 
 pub(super) fn run(args: &TasksArgs) -> Result<End, Failure> {
     match (&args.show, &args.real) {
@@ -68,13 +68,13 @@ fn list(as_json: bool) -> Result<End, Failure> {
         table.add_row(name.chain(numbers.map(|text| right(&text))));
     }
     writeln!(out, "{table}")?;
-    writeln!(
-        out,
-        "\nfourcorners review DRIVE --methods tasks does the first {}; trace replay task:NAME does any of them, and \
-         choose\ntask:NAME ranks the catalogue. --show TASK prints one, to make another \
-         from:\nfourcorners trace info task:./mine.toml, and trace replay.",
+    let more = format!(
+        "fourcorners review DRIVE --methods tasks does the first {}; trace replay task:NAME does any of them, and \
+         choose task:NAME ranks the catalogue. --show TASK prints one, to make another from: fourcorners trace info \
+         task:./mine.toml, and trace replay.",
         TASK_NAMES.len()
-    )?;
+    );
+    writeln!(out, "\n{}", paragraph(&more))?;
     Ok(End::Done)
 }
 

@@ -161,6 +161,10 @@ fn a_new_drive_is_made_from_a_sheet_and_can_be_measured() {
     assert!(rows[0]["error"].as_f64().is_some_and(|error| error > 0.8), "{rows}");
     // Never over what is there, and what cannot be met is said.
     assert!(refused(dir.path(), &args).contains("acme.toml exists"));
+    let nowhere = [&new[..], &["--read", "500MB/s", "-o", "none/acme.toml"]].concat();
+    assert!(
+        refused(dir.path(), &nowhere).ends_with("none: there is no such folder; make it first")
+    );
     let ran = crate::bench::run(dir.path(), &[&new[..], &["--read", "7000MB/s"]].concat());
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert!(ran.stderr.contains("NOT MET within 10 %: read: 7000 MB/s"), "{ran:?}");

@@ -67,6 +67,18 @@ fn all_methods_are_listed_with_what_they_take() {
     assert_eq!(of(&large, "quick"), of(&usual, "quick"));
     assert!(of(&quick, "four-corners").0 < 0.1 * of(&usual, "four-corners").0);
 
+    // What a dry run says of each phase together: what the drive is already filled for is filled once.
+    let ran = run(dir.path(), &["review", M4, "--methods", "four-corners", "--dry-run", "--json"]);
+    let planned: serde_json::Value = serde_json::from_str(&ran.stdout).expect("one document");
+    let session = &planned["sessions"][0];
+    let planned = |key: &str| session[key].as_f64().expect("a number");
+    let same = of(&listed(&["--size", "256060514304"]), "four-corners");
+    assert_eq!(same, (planned("seconds"), planned("writes_bytes")));
+    let phases = session["methods"][0]["phases"].as_array().expect("a list");
+    let spared: Vec<_> = phases.iter().filter(|phase| !phase["left_out"].is_null()).collect();
+    assert_eq!(spared.len(), 1, "the second fill");
+    assert_eq!((&spared[0]["first"], &spared[0]["number"]), (&19.into(), &20.into()));
+
     let ran = run(dir.path(), &["methods"]);
     assert!(ran.stdout.lines().all(|line| line.chars().count() <= 80), "{}", ran.stdout);
     assert!(ran.stdout.contains("snia *") && !ran.stdout.contains("trim *"), "{}", ran.stdout);

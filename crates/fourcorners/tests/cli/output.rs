@@ -105,7 +105,9 @@ fn a_dry_run_shows_everything_and_does_nothing() {
     // Two random spans of two kinds of data, and the others: every purge is shown.
     assert_eq!((lines("purge"), lines("already in this state")), (16, 2));
     assert_eq!(lines("prepare: laid out"), 1, "a file is written before it is measured");
-    assert_eq!((lines("prepare: filled"), lines("writes 256 GB")), (4, 1));
+    assert_eq!((lines("prepare: filled"), lines(" 256 GB ")), (4, 1));
+    assert_eq!(lines("writes    takes"), 2, "{}", ran.stdout);
+    assert!(ran.stdout.lines().all(|line| line.chars().count() <= 80), "{}", ran.stdout);
     assert!(ran.stdout.contains("random_write_4k_qd3_incompressible_used"), "{}", ran.stdout);
     refused(dir.path(), &["review", M4, "--dry-run", "--methods", "nosuch"]);
 }

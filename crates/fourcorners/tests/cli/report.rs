@@ -172,7 +172,7 @@ fn a_hard_disk_is_placed_among_hard_disks_and_a_used_drive_among_used_ones() {
     assert!(disk.contains("In random read the slowest SSD, ") && !disk.contains("does best in"));
     // An SSD is placed among all, and seconds do not show its used state.
     let quick = page(M4, &["--quick"]);
-    assert!(quick.contains("drives it does best in ") && !quick.contains("hard disks: place"));
+    assert!(quick.contains("It does best in ") && !quick.contains("hard disks: place"));
     assert!(!quick.contains(FLUSH_STRIP) && !quick.contains(USED_STRIP), "neither was measured");
     fs::remove_dir_all(dir.path().join(M4)).expect("the page");
     let whole = page(M4, &["--methods", "four-corners,used-state,sync-writes"]);

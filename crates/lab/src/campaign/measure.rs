@@ -14,7 +14,7 @@ use super::{ResultsFolder, ResumeFolder, Session, Sink, Warning};
 use crate::device_under_test::{DeviceError, Ready};
 use crate::memory::Room;
 use crate::review::{
-    Checkpoint, DriveSource, Past, Phase, Reviewed, StateCache, Step, Watch, longest_first,
+    Checkpoint, DriveSource, Foreseen, Past, Reviewed, StateCache, Step, Watch, longest_first,
     not_begun, review,
 };
 
@@ -50,8 +50,13 @@ pub(super) fn measure_into<S: Sink>(
     let mut first_slots = Vec::new();
     for (session, name) in sessions.iter().zip(session_names(sessions)) {
         first_slots.push(names.len());
+        let mut past = Past::default();
         for (method, plan) in &session.plans {
-            let seconds = plan.iter().map(Phase::estimated_seconds).sum();
+            // Each has a new virtual drive.
+            if !session.target.is_real() {
+                past = Past::default();
+            }
+            let seconds = past.foresee(plan).iter().map(Foreseen::estimated_seconds).sum();
             sink.planned(&name, method.name(), seconds);
             names.push(name.clone());
         }

@@ -36,7 +36,7 @@ pub enum BudgetError {
     },
     /// Not even the first detector costs so little.
     #[error(
-        "no detector costs so little; the first writes {} in about {:.0} minutes",
+        "no detector costs so little; the first writes {} in about {:.0} min",
         size(*.bytes),
         .minutes.ceil()
     )]
@@ -52,7 +52,7 @@ impl std::fmt::Display for Budget {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Budget::Bytes(most) => out.write_str(&size(*most)),
-            Budget::Minutes(most) => write!(out, "{most:.0} minutes"),
+            Budget::Minutes(most) => write!(out, "{most:.0} min"),
         }
     }
 }

@@ -399,7 +399,8 @@ impl Bench<'_> {
         self.record.notes.extend(energy);
         if self.replay.widened > 0 {
             let (count, block) = (self.replay.widened, self.record.target.logical_block_bytes);
-            let text = format!("{count} I/Os were widened to whole blocks of {block} bytes.");
+            let ios = if count == 1 { "I/O was" } else { "I/Os were" };
+            let text = format!("{count} {ios} widened to whole blocks of {block} bytes.");
             self.say("alignment", text, Some(count as f64));
         }
         self.record.replay = Some(self.replay.clone());

@@ -87,25 +87,21 @@ pub(super) fn conclude(record: &mut Record) {
 /// Whether the seconds are alike. What the machine took of the time makes them differ more, never
 /// less, and not by more than all of it.
 fn steady(name: &str, part: &Steadiness, late: bool, taken: f64) -> Verdict {
+    let vary = || {
+        let around = count(part.mean_iops);
+        format!("the seconds vary by {} around {around} IOPS", percent(part.variation))
+    };
     let (outcome, why) = match part.variation {
         _ if !late => {
             let why =
                 format!("it ended before {LATE} s: that is how a drive begins, not where it stays");
             (Outcome::Undetermined, why)
         }
-        variation if variation < STEADY => {
-            (Outcome::Yes, format!("the seconds vary by {}", percent(variation)))
-        }
-        variation if variation - taken > STEADY => {
-            (Outcome::No, format!("the seconds vary by {}", percent(variation)))
-        }
-        variation => (
+        variation if variation < STEADY => (Outcome::Yes, vary()),
+        variation if variation - taken > STEADY => (Outcome::No, vary()),
+        _ => (
             Outcome::Undetermined,
-            format!(
-                "the seconds vary by {}, and the machine took {} of the time",
-                percent(variation),
-                percent(taken)
-            ),
+            format!("{}, and the machine took {} of the time", vary(), percent(taken)),
         ),
     };
     Verdict {

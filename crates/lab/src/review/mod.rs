@@ -62,7 +62,7 @@ use fourcorners_record::{Pattern, Record};
 use crate::cache_use;
 
 pub use checkpoint::{Checkpoint, Reached};
-pub use past::Past;
+pub use past::{Foreseen, Past};
 pub use phase::{ASSUMED_BYTES_PER_SECOND, Phase, Writes};
 pub use plan_file::{PlanError, PlanFile};
 pub use protocol::Protocol;

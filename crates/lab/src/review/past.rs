@@ -2,8 +2,8 @@
 
 use fourcorners_record::Job;
 
-use super::Phase;
 use super::phase::preparation;
+use super::{Phase, Writes};
 
 /// The jobs that were run on a drive since it was purged, where they say all of its state.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -30,6 +30,49 @@ impl Past {
             (Phase::Prepare { job, .. }, Some(jobs)) => jobs.push(job.clone()),
             (phase, _) if phase.only_reads() => {}
             _ => self.0 = None,
+        }
+    }
+    /// What becomes of the phases of a plan: those it spares are one, named by the last of them.
+    pub fn foresee<'a>(&mut self, plan: &'a [Phase]) -> Vec<Foreseen<'a>> {
+        let (mut foreseen, mut next) = (Vec::new(), 0);
+        while next < plan.len() {
+            let spared = self.spares(&plan[next..]);
+            let first = next + 1;
+            next += spared.max(1);
+            let phase = &plan[next - 1];
+            foreseen.push(Foreseen { first, last: next, phase, spared: spared > 0 });
+            if spared == 0 {
+                self.went_through(phase);
+            }
+        }
+        foreseen
+    }
+}
+
+/// A phase of a plan, or several that are spared.
+#[derive(Clone, Copy, Debug)]
+pub struct Foreseen<'a> {
+    /// The number of the first of them, from 1.
+    pub first: usize,
+    /// The number of the last.
+    pub last: usize,
+    /// The last.
+    pub phase: &'a Phase,
+    /// Whether it is not carried out, because the drive is in this state already.
+    pub spared: bool,
+}
+
+impl Foreseen<'_> {
+    /// As of the phase, and none where it is not carried out.
+    pub fn estimated_seconds(&self) -> f64 {
+        if self.spared { 0.0 } else { self.phase.estimated_seconds() }
+    }
+
+    /// As of the phase, and nothing where it is not carried out.
+    pub fn estimated_writes(&self) -> Writes {
+        match self.spared {
+            true => Writes { bytes: 0, exact: true },
+            false => self.phase.estimated_writes(),
         }
     }
 }

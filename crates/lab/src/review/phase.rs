@@ -3,6 +3,7 @@
 use fourcorners_record::{Job, Until};
 use fourcorners_run::time_limit;
 use fourcorners_run::trim::Range;
+use fourcorners_words::{count, figure_words, three_digits};
 
 use super::{Replayed, Scope};
 
@@ -177,7 +178,10 @@ impl Phase {
         match self {
             phase if phase.only_reads() => Some(phase),
             phase if phase.measures() => Some(Phase::LeftOut {
-                why: format!("{} was left out: nothing is written to the target.", phase.words()),
+                why: format!(
+                    "{} was left out: nothing is written to the target.",
+                    figure_words(&phase.words())
+                ),
             }),
             _ => None,
         }
@@ -194,7 +198,9 @@ impl Phase {
                 format!("{} tests, at most {most} rounds, until {tracked} is", tests.len())
             }
             Phase::Replay(replayed) => match replayed.ios {
-                Some(ios) => format!("{}, {ios} I/Os of {}", replayed.figure, replayed.trace),
+                Some(ios) => {
+                    format!("{}, {} I/Os of {}", replayed.figure, rounded(ios), replayed.trace)
+                }
                 None => replayed.trace.clone(),
             },
             Phase::Trim { range } => format!("TRIM {:.1} GB", range.bytes as f64 / 1e9),
@@ -217,8 +223,12 @@ impl Phase {
     /// does not have is left out: a host would queue the rest, and its wait is not the drive's.
     pub(super) fn within(self, scope: &Scope) -> Phase {
         let most = scope.geometry.queue_depth;
+        let commands = if most == 1 { "command" } else { "commands" };
         let left_out = |figure: &str| Phase::LeftOut {
-            why: format!("{figure} was left out: the target takes {most} commands at once."),
+            why: format!(
+                "{} was left out: the target takes {most} {commands} at once.",
+                figure_words(figure)
+            ),
         };
         match self {
             Phase::Measure { figure, job }
@@ -305,6 +315,14 @@ impl Phase {
 
 /// What a middling drive reads or writes in a second: what a plan counts with before it is run.
 pub const ASSUMED_BYTES_PER_SECOND: f64 = 200e6;
+
+/// "10.5 M", "832,339".
+fn rounded(number: u64) -> String {
+    match number {
+        1_000_000.. => format!("{} M", three_digits(number as f64 / 1e6)),
+        _ => count(number as f64),
+    }
+}
 
 /// What a phase is going to write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -70,7 +70,11 @@ pub fn sum(summary: &Summary) -> Vec<String> {
         ),
         _ => format!("{name}: no figures"),
     };
-    let mut lines = vec![format!("{} of {} figures were run.", summary.run, summary.figures)];
+    let mut lines = vec![match (summary.run, summary.figures) {
+        (1, 1) => "The figure was run.".into(),
+        (run, 1) => format!("{run} of 1 figure was run."),
+        (run, all) => format!("{run} of {all} figures were run."),
+    }];
     lines.push(part("Fitted", &summary.fitted));
     lines.push(part("Predicted", &summary.predicted));
     lines.extend(summary.groups.iter().map(|group| part(group.group.words(), &group.errors)));

@@ -23,6 +23,10 @@ pub fn may_create(path: &Path, bytes: u64) -> Result<(), Refusal> {
         return Err(size(format!("give at least {}", fourcorners_words::size(LEAST_BYTES))));
     }
     match rustix::fs::lstat(path) {
+        Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Directory => {
+            let example = quoted(&path.join("test.img"));
+            return Err(Refusal::Folder { path: shown(), example });
+        }
         Ok(_) => return Err(Refusal::Exists { path: shown() }),
         Err(Errno::NOENT | Errno::NOTDIR) => {}
         Err(errno) => return Err(os_refusal(shown(), "created", errno)),

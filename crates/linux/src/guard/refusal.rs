@@ -173,6 +173,14 @@ pub enum Refusal {
         /// The path.
         path: String,
     },
+    /// `--size` was given for a folder.
+    #[error("{path} is a folder: name a new file in it, for example {example}")]
+    Folder {
+        /// The path.
+        path: String,
+        /// A file in it.
+        example: String,
+    },
     /// `--size` was given for a path in no directory.
     #[error("{path} cannot be created, because {parent} is not a directory: mkdir -p {parent}")]
     NoParent {

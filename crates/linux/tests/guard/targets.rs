@@ -255,6 +255,8 @@ fn a_scratch_file_may_be_written_again_while_it_is_nothing_else() {
     let refusal = create_file(&path, 16 * MIB).expect_err("it exists");
     assert!(refusal.to_string().contains("exists already: leave out --size"), "{refusal}");
     drop(opened);
+    let refusal = create_file(dir.path(), 16 * MIB).expect_err("it is a folder").to_string();
+    assert!(refusal.contains("is a folder") && refusal.contains("/test.img"), "{refusal}");
 
     let Some(path) = scratch(dir.path()) else { return };
     let name = path.to_str().expect("it is text").to_owned();

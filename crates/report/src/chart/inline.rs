@@ -56,6 +56,9 @@ fn bar_drawing(bars: &Bars) -> Markup {
     }
 }
 
+/// Names that always have room beneath a chart; of more, every second has none in a narrow one.
+const FEW_TICKS: usize = 5;
+
 fn line_drawing(lines: &Lines, about: &str) -> Markup {
     let (across, up) = (&lines.across, &lines.up.shown);
     let percent = |share: f64| format!("{:.2}%", share.clamp(0.0, 1.0) * 100.0);
@@ -75,8 +78,9 @@ fn line_drawing(lines: &Lines, about: &str) -> Markup {
             @for (value, name) in &up.ticks {
                 span.y style=(format!("top:{}", percent(1.0 - up.place(*value)))) { (name) }
             }
-            @for (value, name) in &across.ticks {
-                span.x style=(format!("left:{}", percent(across.place(*value)))) { (name) }
+            @for (at, (value, name)) in across.ticks.iter().enumerate() {
+                span.x.second[across.ticks.len() > FEW_TICKS && at % 2 == 1]
+                    style=(format!("left:{}", percent(across.place(*value)))) { (name) }
             }
             @for (line, place) in ends {
                 span.end title=(line.label)

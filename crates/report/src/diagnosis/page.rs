@@ -67,7 +67,7 @@ fn summary(diagnosis: &Diagnosis) -> String {
         minutes: sum.minutes + it.cost.minutes,
     });
     format!(
-        "Properties: {} determined, {} with a bound, {} not known. The detectors wrote {} GB and read {} GB in {} minutes of \
+        "Properties: {} determined, {} with a bound, {} not known. The detectors wrote {} GB and read {} GB in {} min of \
          the drive's time; before them a region was written in order.",
         of(Standing::Determined),
         of(Standing::Bound),

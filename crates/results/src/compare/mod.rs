@@ -16,7 +16,7 @@ mod rows;
 mod sides;
 mod stats;
 
-use fourcorners_record::{ClockName, Document, Record};
+use fourcorners_record::{ClockName, Document};
 use rows::gathered;
 use serde::Serialize;
 
@@ -83,12 +83,10 @@ pub struct Row {
 }
 
 impl Comparison {
-    /// Compares sides with the first of them, in these methods; in all if none are given. A side without
-    /// records is left out.
-    pub fn of(sides: &[Side], methods: &[String]) -> Comparison {
+    /// Compares sides with the first of them. A side without records is left out.
+    pub fn of(sides: &[Side]) -> Comparison {
         let sides: Vec<&Side> = sides.iter().filter(|side| !side.records.is_empty()).collect();
-        let wanted = |record: &Record| methods.is_empty() || methods.contains(&record.method);
-        let figures = gathered(&sides, wanted, |record| {
+        let figures = gathered(&sides, |record| {
             cell::values(record).map(|value| (value.name.clone(), value))
         });
         let (figures, alone): (Vec<_>, Vec<_>) =
@@ -98,11 +96,11 @@ impl Comparison {
             method: row.method,
             figure: row.key.into_owned(),
         });
-        let curves = gathered(&sides, wanted, curve::curves);
+        let curves = gathered(&sides, curve::curves);
         let curves = curves.iter().filter(|row| row.by_several());
-        let courses = gathered(&sides, wanted, course::courses);
+        let courses = gathered(&sides, course::courses);
         let courses = courses.iter().filter(|row| row.by_several());
-        let conclusions = gathered(&sides, wanted, conclusion::conclusions);
+        let conclusions = gathered(&sides, conclusion::conclusions);
         let conclusions = conclusions.iter().filter(|row| row.by_several());
         let about: Vec<About> = sides.iter().map(|side| side.about()).collect();
         Comparison {
@@ -147,15 +145,23 @@ impl Comparison {
     }
 }
 
+/// The sides with nothing but these methods; with all if none are given. A side without records is left out.
+pub fn only(mut sides: Vec<Side>, methods: &[String]) -> Vec<Side> {
+    for side in &mut sides {
+        side.records.retain(|record| methods.is_empty() || methods.contains(&record.method));
+    }
+    sides.retain(|side| !side.records.is_empty());
+    sides
+}
+
 /// The sides as one document for a page: of each method the record that stands for it, without its
 /// repeats.
-pub fn document(sides: &[Side], methods: &[String]) -> Document {
+pub fn document(sides: &[Side]) -> Document {
     let mut records = Vec::new();
     for side in sides {
         let mut seen: Vec<&str> = Vec::new();
         for record in &side.records {
-            let wanted = methods.is_empty() || methods.contains(&record.method);
-            if wanted && !seen.contains(&record.method.as_str()) {
+            if !seen.contains(&record.method.as_str()) {
                 seen.push(&record.method);
                 records.push(record.clone());
             }

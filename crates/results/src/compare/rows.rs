@@ -27,7 +27,6 @@ impl<K, V> Shared<K, V> {
 /// Everything that the wanted records of the sides have, the rows of a method together.
 pub(super) fn gathered<'a, K, V, I>(
     sides: &[&'a Side],
-    wanted: impl Fn(&Record) -> bool,
     of: impl Fn(&'a Record) -> I,
 ) -> Vec<Shared<K, V>>
 where
@@ -38,7 +37,7 @@ where
     let mut places: HashMap<(&str, K), usize> = HashMap::new();
     let mut methods: Vec<&str> = Vec::new();
     for (side, of_side) in sides.iter().enumerate() {
-        for record in of_side.records.iter().filter(|record| wanted(record)) {
+        for record in &of_side.records {
             let method = record.method.as_str();
             if !methods.contains(&method) {
                 methods.push(method);

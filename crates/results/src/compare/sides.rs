@@ -55,10 +55,7 @@ pub fn sides(groups: Vec<Vec<Record>>) -> Vec<Side> {
 
 /// Gives each side its drive's title, and as much more as it takes to tell it from the others.
 fn name(sides: &mut [Side]) {
-    let title = |target: &TargetInfo| match target.title.trim() {
-        "" => target.name.clone(),
-        title => title.to_string(),
-    };
+    let title = TargetInfo::title_as_set_up;
     let set_up = |record: &Record| {
         let target = &record.target;
         target.set.iter().chain(&target.host_controller).cloned().collect::<Vec<_>>().join(", ")
@@ -77,7 +74,8 @@ fn name(sides: &mut [Side]) {
         for (side, label) in sides.iter_mut().zip(&labels) {
             let record = &side.records[0];
             let more = more(record);
-            side.label = match (label.is_empty(), several(label) && !more.is_empty()) {
+            let is_new = !more.is_empty() && !label.ends_with(&format!("({more})"));
+            side.label = match (label.is_empty(), several(label) && is_new) {
                 (true, _) => title(&record.target),
                 (false, true) => format!("{} ({more})", title(&record.target)),
                 (false, false) => label.clone(),

@@ -15,15 +15,17 @@ use crate::cli::args::PastedArgs;
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "WORK is a trace in any format that `trace info` reads, a job file (JOB.fio), \
-task:NAME (`fourcorners tasks` lists them) or generated:NAME.
+task:NAME (`fourcorners tasks` lists them) or generated:NAME. \
 The band is the 90th percentile of the model's errors for such work (docs/FIDELITY.md); drives \
-within each other's band share a rank.
+within each other's band share a rank. \
 PRICES is CSV, a line for each drive: drive,price.
 
 Examples:
   fourcorners choose task:boot
-  fourcorners choose web.load.gz --capacity 200-300GB --have intel-x25-m-g2-160gb --gb-per-day 20
-  fourcorners choose task:photo-catalogue --also cache:crucial-m4-64gb+wd-velociraptor-300gb
+  fourcorners choose web.load.gz --capacity 200-300GB \\
+    --have intel-x25-m-g2-160gb --gb-per-day 20
+  fourcorners choose task:photo-catalogue \\
+    --also cache:crucial-m4-64gb+wd-velociraptor-300gb
   fourcorners choose database.fio --state used --prices prices.csv -o page.html"
 )]
 pub(in crate::cli) struct ChooseArgs {

@@ -12,7 +12,7 @@ use clap::Args as ClapArgs;
 use fourcorners_machine::save;
 use fourcorners_record::Record;
 use fourcorners_report as report;
-use fourcorners_results::compare::{Comparison, Side, document, sides};
+use fourcorners_results::compare::{Comparison, Side, document, only, sides};
 
 use super::args::PastedArgs;
 use super::named;
@@ -80,33 +80,38 @@ pub(super) fn run(args: &CompareArgs) -> Result<End, Failure> {
             )));
         }
     }
-    let comparison = Comparison::of(&sides, &methods);
+    let all_sides = sides.clone();
+    let sides = only(sides, &methods);
+    let comparison = Comparison::of(&sides);
     if comparison.is_empty() {
         let of = |side: &Side| {
             let methods = all_methods(std::slice::from_ref(side)).join(", ");
             format!("{} has {methods}", side.label)
         };
-        let each: Vec<String> = sides.iter().map(of).collect();
+        let each: Vec<String> = all_sides.iter().map(of).collect();
         return Err(Failure::Usage(format!(
             "these have no figure and no curve in common: {}; review them with the same --methods",
             each.join("; ")
         )));
     }
+    for left_out in all_sides.iter().filter(|all| sides.iter().all(|side| side.label != all.label))
+    {
+        say(&format!("left out: {} has no results of {}", left_out.label, methods.join(", ")));
+    }
     if let Some(path) = &args.output {
-        let page = report::comparison_page(&document(&sides, &methods), &comparison);
+        let page = report::comparison_page(&document(&sides), &sides, &comparison);
         save::write_atomically(path, page.as_bytes())
             .with_context(|| format!("cannot write {}", path.display()))?;
     }
     let text = match (args.json, args.pasted.form()) {
         (true, _) => serde_json::to_string(&comparison)?,
         (false, Some(form)) => {
-            let standings = report::standings_pasted(&document(&sides, &methods), form);
+            let standings = report::standings_pasted(&sides, form);
             format!("{standings}\n{}", report::comparison_pasted(&comparison, form))
         }
         (false, None) => {
             let width = usize::from(columns());
-            let all = document(&sides, &methods);
-            let standings = report::standings_table(&all, width, false);
+            let standings = report::standings_table(&sides, width, false);
             summary(&comparison, standings) + &table::table(&comparison, width)
         }
     };

@@ -73,13 +73,15 @@ fn lines(comparison: &Comparison, headings: &[&str], rows: Vec<Lines>, width: us
 pub(super) fn conclusions(comparison: &Comparison, method: &str, width: usize) -> String {
     let mut text = String::new();
     for row in comparison.conclusions.iter().filter(|row| row.method == method) {
-        text += &format!("On {}\n", plain(&row.about.replace('-', " ")));
+        if !text.is_empty() {
+            text.push('\n');
+        }
         for (side, cell) in comparison.sides.iter().zip(&row.sides) {
             let Some(cell) = cell else { continue };
             let who = plain(&side.label) + &marks(comparison, side, 1);
             let said = format!("{who}: {}", plain(&cell.text));
-            for (index, line) in wrapped(&said, width.saturating_sub(4)).iter().enumerate() {
-                text += &format!("{}{line}\n", if index == 0 { "  " } else { "    " });
+            for (index, line) in wrapped(&said, width.saturating_sub(2)).iter().enumerate() {
+                text += &format!("{}{line}\n", if index == 0 { "" } else { "  " });
             }
         }
     }

@@ -20,14 +20,14 @@ use crate::cli::{out, print, python};
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "A config file, with all keys that there are:
   database = \"~/lab/results.db\"         # --db of all commands
-  results = \"~/lab/reviews\"             # where review makes a folder for each review
+  results = \"~/lab/reviews\"             # where each review gets a folder
   python = \"~/lab/venv/bin/python\"      # which sweep runs in
   author = \"Ada Lovelace\"               # --author of review and quick
   [review]
   methods = [\"four-corners\", \"toms\"]    # --methods
   references = \"mine\"                   # --references, also of report
 
-It is FILE of --config, or of FOURCORNERS_CONFIG, or fourcorners/config.toml in $XDG_CONFIG_HOME or ~/.config.
+It is FILE of --config, or of FOURCORNERS_CONFIG, or fourcorners/config.toml in $XDG_CONFIG_HOME or ~/.config. \
 Variables of the environment: FOURCORNERS_DATABASE, FOURCORNERS_PYTHON, FOURCORNERS_CONFIG, NO_COLOR.")]
 pub(in crate::cli) struct ShowArgs {
     /// Print one JSON document instead of a table

@@ -12,11 +12,18 @@ pub(super) const MOST_CUTS: u64 = 100_000;
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
-  fourcorners serve crucial-m4-256gb --record db.trace --record-data db.data     record your program first
-  fourcorners crash db.trace crucial-m4-256gb                                   what 100 power cuts would lose
+  # Record your program first
+  fourcorners serve crucial-m4-256gb --record db.trace --record-data db.data
+
+  # What 100 power cuts would lose
+  fourcorners crash db.trace crucial-m4-256gb
   fourcorners crash db.trace intel-s3700-200gb --fault honest --at each-flush
-  fourcorners crash db.trace crucial-m4-256gb --data db.data --check 'e2fsck -fn {}'
-  fourcorners crash db.trace crucial-m4-256gb --data db.data --fault legal --at 1.2s --seed 7 -o cuts
+
+  # Whether the file system on it survives; and one image to look at
+  fourcorners crash db.trace crucial-m4-256gb --data db.data \\
+    --check 'e2fsck -fn {}'
+  fourcorners crash db.trace crucial-m4-256gb --data db.data --fault legal \\
+    --at 1.2s --seed 7 -o cuts
 
 Exit status: 0, or 1 when a check failed, when a drive that keeps its promises lost one, or when it was stopped")]
 /// Cut the power of a virtual drive in a recording, and say what is lost

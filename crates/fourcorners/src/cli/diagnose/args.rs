@@ -13,27 +13,36 @@ use super::super::args::TargetArgs;
 /// Each detector measures one property and says its value with an interval, or that the times do not tell, and why. It
 /// asks the drive for nothing but reads and writes: no name, no profile, no counter.
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Detectors, and what they write:
-  kind          SSD, hard disk, memory, or one behind another; needs a fortieth of the drive written in order
-  row           page of the flash, and its row over the planes of a die; needs the same
-  dies          dies that data in order lies on, and the channels that they share; needs the same
-  page-kinds    in how many times pages are read; needs the same
-  read-ahead    whether what is read in order is fetched before it is asked for; needs the same
-  write-buffer  where writes wait for the flash; a fiftieth of the drive at most
+#[command(after_help = "Detectors, and what they write at most:
+  kind          SSD, hard disk, memory, or one behind another;
+                a fortieth of the drive in order, as for the next four
+  row           page of the flash, and its row over the planes of a die
+  dies          dies that data in order lies on, and the channels they share
+  page-kinds    in how many times pages are read
+  read-ahead    whether what is read in order is fetched before it is asked for
+  write-buffer  where writes wait for the flash; a fiftieth of the drive
   map-unit      how much is written at least, whatever is asked for; 13 MB
-  suspension    whether programs make way for reads; 310 MB at most
-  slc-cache     flash with one bit a cell that takes writes first; TRIMs all of a drive that holds data; two fifths of the drive
-  map-reach     how much of the drive the map in its memory reaches; all of the drive
-  compression   whether less is stored of data that compresses; a ninth of the drive, 2.2 GB at least
-  mapping       whether it maps by pages, or by blocks with a log; fills the drive, and writes a ninth of it or 2 GB more at most
-  spare         how much a full drive takes at random before it collects; TRIMs all of it first; 4.4 times the drive at most
-  amplification how much a used drive writes of what is written at random; TRIMs all of it first; 4.6 times the drive at most
-  trim          whether a TRIM makes a used drive faster, and whether reads wait for one; 2.7 times the drive
-  collection    whether it wins back space in pauses, and whether writes stall for it; 3.5 times the drive at most
+  suspension    whether programs make way for reads; 310 MB
+  slc-cache     flash with one bit a cell that takes writes first;
+                two fifths of the drive, of which all is trimmed
+  map-reach     how much of the drive the map in its memory reaches;
+                all of the drive
+  compression   whether less is stored of data that compresses;
+                a ninth of the drive, 2.2 GB at least
+  mapping       whether it maps by pages, or by blocks with a log;
+                all of the drive, and a ninth of it or 2 GB more
+  spare         how much a full drive takes at random before it collects;
+                4.4 times the drive, which is trimmed
+  amplification how much a used drive writes of what is written at random;
+                4.6 times the drive, which is trimmed
+  trim          whether a TRIM makes a used drive faster, and whether reads
+                wait for one; 2.7 times the drive
+  collection    whether it wins back space in pauses, and whether writes stall
+                for it; 3.5 times the drive
 Without --only and --budget: kind, row, dies, page-kinds, read-ahead, write-buffer.
 
-With --out what each detector measured is kept as soon as it is finished, so that --resume goes on with the next: a real
-drive as it is, a virtual SSD as the last one left it. Virtual drives whose state cannot be kept (hard disks, arrays, and
+With --out what each detector measured is kept as soon as it is finished, so that --resume goes on with the next: a real \
+drive as it is, a virtual SSD as the last one left it. Virtual drives whose state cannot be kept (hard disks, arrays, and \
 SSDs with [log_blocks], [streams] or map.memory_kib) are diagnosed anew, which gives the same.
 
 Examples:
@@ -42,7 +51,8 @@ Examples:
   fourcorners diagnose intel-x25-m-g2-80gb --budget 200G
   fourcorners diagnose crucial-m4-256gb --out found
   fourcorners diagnose crucial-m4-256gb --resume found
-  fourcorners diagnose crucial-m4-256gb --only row,dies,write-buffer,spare --out found --twin reviewed
+  fourcorners diagnose crucial-m4-256gb --only row,dies,spare --out found \\
+    --twin reviewed
   sudo fourcorners diagnose /dev/sdX --destroy /dev/sdX -o found.json
   fourcorners diagnose --again found.json -o page.html")]
 pub(in crate::cli) struct DiagnoseArgs {

@@ -42,7 +42,7 @@ impl Twin {
         }
         let profile = folder.join(PROFILE);
         Inputs::of([review.as_path()])
-            .may_write(&profile, Kind::Twin, args.overwrite)
+            .may_write_into(folder, [(PROFILE, Kind::Twin)], args.overwrite)
             .map_err(usage)?;
         let mut check = python::package(args.python.as_ref(), "a twin")?;
         let mut command = Command::new(check.get_program());

@@ -42,16 +42,18 @@ impl Outputs {
     pub(super) fn check(args: &DiagnoseArgs, read: Option<&Path>) -> Result<Outputs, String> {
         let in_folder = |folder: &PathBuf| [PAGE, DOCUMENT].map(|name| folder.join(name));
         let folder = args.resume.as_ref().or(args.out.as_ref());
+        let inputs = Inputs::of(read);
+        if let Some(folder) = folder {
+            let kinds = [(PAGE, Kind::Page), (DOCUMENT, Kind::Diagnosis)];
+            inputs.may_write_into(folder, kinds, args.overwrite)?;
+        }
+        if let Some(output) = &args.output {
+            let Output { path, is_page } = Output::at(output.clone());
+            let kind = if is_page { Kind::Page } else { Kind::Diagnosis };
+            inputs.may_write(&path, kind, args.overwrite)?;
+        }
         let paths = folder.into_iter().flat_map(in_folder).chain(args.output.clone());
         let files: Vec<Output> = paths.map(Output::at).collect();
-        for Output { path, is_page } in &files {
-            let kind = if *is_page { Kind::Page } else { Kind::Diagnosis };
-            Inputs::of(read).may_write(path, kind, args.overwrite)?;
-        }
-        let beside = args.output.as_ref().and_then(|output| output.parent());
-        if let Some(missing) = beside.filter(|it| !it.as_os_str().is_empty() && !it.is_dir()) {
-            return Err(format!("{}: there is no such folder; make it first", missing.display()));
-        }
         let made = folder.map(|folder| {
             ResultsFolder::at(folder, &[PAGE, DOCUMENT]).map_err(|error| {
                 let place = folder.display();

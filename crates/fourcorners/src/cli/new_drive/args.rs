@@ -8,11 +8,12 @@ use clap::Args as ClapArgs;
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "Each figure is run on the new profile: 128 KiB sequential and 4 KiB random at QD 32 (128 \
-beyond SATA),
+beyond SATA), \
 of the first GiB of a new drive. Exit code 1 if one is not within 10 % of the sheet.
 
 Example:
-  fourcorners drives new acme-one-500gb --like crucial-m500-480gb --capacity 500GB \\
+  fourcorners drives new acme-one-500gb --like crucial-m500-480gb \\
+    --capacity 500GB \\
     --read 540MB/s --write 450MB/s --read-iops 88k --write-iops 85k \\
     -o mine/acme-one.toml --figures mine/acme-one.json
   fourcorners validate --profiles mine --figures mine/acme-one.json"

@@ -10,6 +10,7 @@ use fourcorners_machine::save::write_atomically;
 
 use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
+use super::replaced::folder_is_there;
 use super::size::bytes_of;
 use super::targets::typed_profile;
 use super::terminal::say;
@@ -18,8 +19,9 @@ use args::NewDriveArgs;
 pub(super) fn run(args: &NewDriveArgs) -> Result<End, Failure> {
     let sheet = sheet(args).map_err(Failure::Usage)?;
     let outputs = [args.output.as_deref(), args.figures.as_deref()];
-    for output in outputs.into_iter().flatten().filter(|_| !args.overwrite) {
-        if output.symlink_metadata().is_ok() {
+    for output in outputs.into_iter().flatten() {
+        folder_is_there(output).map_err(Failure::Usage)?;
+        if !args.overwrite && output.symlink_metadata().is_ok() {
             let output = output.display();
             let why = format!("{output} exists: name another file, or add --overwrite");
             return Err(Failure::Usage(why));

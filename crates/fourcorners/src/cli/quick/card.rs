@@ -4,6 +4,9 @@ use fourcorners_lab::review::{QUICK_ROWS, QUICK_RUNS, QuickRow, READ_SHARE, runs
 use fourcorners_record::{ClockName, Data, Ended, Figure, Record, TargetKind};
 use serde_json::{Value, json};
 
+use super::full_review::FullReview;
+use crate::cli::terminal::paragraph;
+
 /// One direction of a row.
 struct Side {
     mb_per_s: f64,
@@ -24,20 +27,21 @@ struct Row {
 /// What a quick record says, in the forms in which it is printed.
 pub(super) struct Card<'a> {
     record: &'a Record,
-    more: Option<&'a str>,
+    more: Option<&'a FullReview>,
     rows: Vec<Row>,
 }
 
 impl<'a> Card<'a> {
     /// `more` is what a full review would add, where that could be told.
-    pub(super) fn of(record: &'a Record, more: Option<&'a str>) -> Card<'a> {
+    pub(super) fn of(record: &'a Record, more: Option<&'a FullReview>) -> Card<'a> {
         let rows = QUICK_ROWS.iter().map(|row| row_of(record, row)).collect();
         Card { record, more, rows }
     }
 
     /// Text for a terminal and for a forum.
     pub(super) fn plain(&self) -> String {
-        let mut text = format!("{}\n{}\n\n", self.title(), self.conditions());
+        let mut text =
+            format!("{}\n{}\n\n", paragraph(&self.title()), paragraph(&self.conditions()));
         let heading = ["", "read MB/s", "write MB/s", "read IOPS", "write IOPS", "read", "write"];
         text += &line(heading.map(String::from), "spread");
         for row in &self.rows {
@@ -49,10 +53,10 @@ impl<'a> Card<'a> {
         }
         text += "\nread, write: mean latency; spread: the slowest of the runs below the fastest\n";
         for note in self.notes() {
-            text += &format!("{note}\n");
+            text += &format!("{}\n", paragraph(note));
         }
-        if let Some(more) = self.more {
-            text += &format!("\n{more}\n");
+        if let Some(FullReview { sentence, command }) = self.more {
+            text += &format!("\n{}\n  {command}\n", paragraph(&format!("{sentence}:")));
         }
         text
     }
@@ -79,8 +83,8 @@ impl<'a> Card<'a> {
         for note in self.notes() {
             text += &format!("\n{note}\n");
         }
-        if let Some(more) = self.more {
-            text += &format!("\n{more}\n");
+        if let Some(FullReview { sentence, command }) = self.more {
+            text += &format!("\n{sentence}: `{command}`\n");
         }
         text
     }
@@ -114,7 +118,7 @@ impl<'a> Card<'a> {
             "rows": self.rows.iter().map(row).collect::<Vec<Value>>(),
             "ended": record.ended,
             "notes": self.notes().collect::<Vec<_>>(),
-            "full_review": self.more,
+            "full_review": self.more.map(|more| format!("{}: {}", more.sentence, more.command)),
             "record": record.id,
             "version": record.version,
             "started_at": record.started_at,
@@ -124,7 +128,7 @@ impl<'a> Card<'a> {
 
     fn title(&self) -> String {
         let target = &self.record.target;
-        let mut parts = vec![target.title.clone()];
+        let mut parts = vec![target.title_as_set_up()];
         if target.title != target.name {
             parts.push(target.name.clone());
         }

@@ -1,20 +1,32 @@
 //! What a full review of the same target would add, from its plan.
 
-use fourcorners_lab::campaign::{Campaign, Settings};
+use std::path::Path;
+
+use fourcorners_lab::campaign::{Campaign, Session, Settings};
 use fourcorners_lab::device_under_test::DeviceUnderTest;
-use fourcorners_lab::review::{ASSUMED_BYTES_PER_SECOND, Method, Phase};
+use fourcorners_lab::review::{ASSUMED_BYTES_PER_SECOND, Method, Past};
 
 use super::super::dry_run::{duration, gigabytes};
 
-/// A sentence with its cost and what to type; `None` where no plan of one can be made.
-pub(super) fn words(device: &DeviceUnderTest, typed: &str, in_directory: bool) -> Option<String> {
+/// What is proposed to be reviewed in a directory.
+const FILE_GB: u64 = 8;
+
+/// What it adds, and what to type.
+pub(super) struct FullReview {
+    /// A sentence with its cost, without its end.
+    pub(super) sentence: String,
+    pub(super) command: String,
+}
+
+/// The one of this target; `None` where no plan of one can be made.
+pub(super) fn of(device: &DeviceUnderTest, typed: &str, in_directory: bool) -> Option<FullReview> {
+    let file = in_directory.then(|| Path::new(typed).join("test.img"));
+    let new = file.clone().map(|file| DeviceUnderTest::New(file, FILE_GB * 1_000_000_000));
+    let device = new.as_ref().unwrap_or(device);
     let (seconds, bytes) = cost(device, &Method::default_set(), false)?;
     let (quick_seconds, _) = cost(device, &Method::QUICK, true)?;
-    let command = match (device, in_directory) {
-        (_, true) => {
-            let file = std::path::Path::new(typed).join("test.img");
-            format!("fourcorners review {} --size 8G", file.display())
-        }
+    let command = match (device, &file) {
+        (_, Some(file)) => format!("fourcorners review {} --size {FILE_GB}G", file.display()),
         (
             DeviceUnderTest::Virtual(_) | DeviceUnderTest::Array(_) | DeviceUnderTest::Used(..),
             _,
@@ -28,14 +40,15 @@ pub(super) fn words(device: &DeviceUnderTest, typed: &str, in_directory: bool) -
     };
     let clock = if device.is_real() { "" } else { " on its own clock" };
     let rate = ASSUMED_BYTES_PER_SECOND / 1e6;
-    Some(format!(
+    let sentence = format!(
         "A full review adds the used state, consistency second by second, every queue depth, TRIM, how full is \
-         too full, FUA\nand parallel writers, recorded work, and verdicts with their controls: about {}{clock} and {} \
-         written at {rate:.0} MB/s\n(with --quick four corners in {}): {command}",
+         too full, FUA and parallel writers, recorded work, and verdicts with their controls: about {}{clock} and {} \
+         written at {rate:.0} MB/s (with --quick four corners in {})",
         duration(seconds),
         gigabytes(bytes),
         duration(quick_seconds),
-    ))
+    );
+    Some(FullReview { sentence, command })
 }
 
 /// Seconds and bytes written.
@@ -45,10 +58,12 @@ fn cost(device: &DeviceUnderTest, methods: &[Method], quick: bool) -> Option<(f6
     let targets = vec![device.clone()];
     let campaign = Campaign { methods, targets, settings, repeat: 1, author: None };
     let sessions = campaign.sessions().ok()?;
-    let phases: Vec<&Phase> = sessions
-        .iter()
-        .flat_map(|session| session.plans.iter().flat_map(|(_, plan)| plan))
-        .collect();
-    let seconds = phases.iter().map(|phase| phase.estimated_seconds()).sum();
-    Some((seconds, phases.iter().map(|phase| phase.estimated_writes().bytes).sum()))
+    let foreseen = |session: &Session| -> Vec<(f64, u64)> {
+        let mut past = Past::default();
+        let phases = session.plans.iter().flat_map(|(_, plan)| past.foresee(plan));
+        phases.map(|phase| (phase.estimated_seconds(), phase.estimated_writes().bytes)).collect()
+    };
+    let phases: Vec<(f64, u64)> = sessions.iter().flat_map(foreseen).collect();
+    let seconds = phases.iter().map(|(seconds, _)| seconds).sum();
+    Some((seconds, phases.iter().map(|(_, bytes)| bytes).sum()))
 }

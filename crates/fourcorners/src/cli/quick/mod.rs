@@ -25,13 +25,14 @@ use super::targets::{self, QuickTarget};
 use super::terminal::say;
 pub(crate) use args::QuickArgs;
 use card::Card;
+use full_review::FullReview;
 use watch::ScratchSink;
 
 pub(super) fn run(args: &QuickArgs) -> Result<End, Failure> {
     let target = targets::plan_quick(args, QUICK_SPAN_BYTES).map_err(Failure::Usage)?;
     check_output(args, &target.device).map_err(Failure::Usage)?;
     let QuickTarget { device, reads_only, scratch } = target;
-    let more = full_review::words(&device, &args.target, scratch.is_some());
+    let more = full_review::of(&device, &args.target, scratch.is_some());
     let settings = Settings { seed: args.seed, reads_only, ..Settings::default() };
     let methods = vec![Method::Quick.into()];
     let targets = vec![device];
@@ -50,7 +51,7 @@ pub(super) fn run(args: &QuickArgs) -> Result<End, Failure> {
         let path = path.display();
         say(&format!("fourcorners: {path} could not be removed ({error}): remove it"));
     }
-    tell(args, &outcome.document, more.as_deref())?;
+    tell(args, &outcome.document, more.as_ref())?;
     Ok(if outcome.whole { End::Done } else { End::Incomplete })
 }
 
@@ -67,12 +68,7 @@ fn check_output(args: &QuickArgs, device: &DeviceUnderTest) -> Result<(), String
     let read = place.as_deref().into_iter().chain(profile.is_file().then_some(profile));
     let database = keeper::path(args.keep.db.as_ref()).filter(|_| !args.keep.no_db);
     let inputs = Inputs::of(read.chain(database.as_deref()));
-    inputs.may_write(output, Kind::Json, args.overwrite)?;
-    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
-    match folder.unwrap_or(Path::new(".")).is_dir() {
-        true => Ok(()),
-        false => Err(format!("{}: there is no such folder; make it first", output.display())),
-    }
+    inputs.may_write(output, Kind::Json, args.overwrite)
 }
 
 /// What will be done, before anything is written.
@@ -116,7 +112,7 @@ fn statement(campaign: &Campaign, scratch: Option<&Path>) -> Result<String, Fail
 }
 
 /// Prints the card, and writes the record where that is asked for.
-fn tell(args: &QuickArgs, document: &Document, more: Option<&str>) -> Result<(), Failure> {
+fn tell(args: &QuickArgs, document: &Document, more: Option<&FullReview>) -> Result<(), Failure> {
     let Some(record) = document.records.first() else {
         say("fourcorners: stopped; nothing was measured");
         return Ok(());

@@ -15,7 +15,7 @@ Examples:
   fourcorners results list --drive m4 --since 2026-03-01
   fourcorners results show 6287de5
   fourcorners results export --method four-corners --csv -o corners.csv
-  fourcorners results import fourcorners-results/20260301-100000-crucial-m4-256gb
+  fourcorners results import fourcorners-results/*
   fourcorners compare crucial-m4-256gb 6287de5")]
 pub(in crate::cli) struct ResultsArgs {
     /// Database [default: fourcorners/results.db in $XDG_DATA_HOME or ~/.local/share]

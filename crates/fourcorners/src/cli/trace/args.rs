@@ -11,21 +11,22 @@ pub(super) const ALL: &str = "all";
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "Formats, recognised by content: compact, blktrace, vscsi, fio-iolog, csv, msr, \
-systor, alibaba, spc, tencent, blkreplay, blkparse, mqsim; also compressed with gzip, zstd or LZ4.
-Generated: generated:desktop, generated:heavy, generated:light, generated:2013.
+systor, alibaba, spc, tencent, blkreplay, blkparse, mqsim; also compressed with gzip, zstd or LZ4. \
+Generated: generated:desktop, generated:heavy, generated:light, generated:2013. \
 Tasks: task:boot and others (`fourcorners tasks` lists them), or task:./mine.toml.
 
 Examples:
   fourcorners trace info web.load.gz
   fourcorners trace info generated:heavy --ios 100000
   fourcorners trace convert sda.blktrace.0 -o sda.fct
-  fourcorners trace convert web.load.gz --from 600 --to 1200 --ops read --as fio-iolog -o read.log
+  fourcorners trace convert web.load.gz --from 600 --to 1200 --ops read \\
+    --as fio-iolog -o read.log
   fourcorners trace record /dev/sdX -o sdx --seconds 60
   fourcorners trace replay web.load.gz crucial-m4-256gb --rescale-address
   fourcorners trace replay generated:light ./test.img --size 40G
   fourcorners trace replay db.trace all --capacity -1TB
 
-With all, every drive of the catalogue does the I/Os at the recorded times, with a [host] of 0, as serve recorded
+With all, every drive of the catalogue does the I/Os at the recorded times, with a [host] of 0, as serve recorded \
 them. They are ranked by the time with at least one I/O in the drive; nothing is stored in the database."
 )]
 pub(in crate::cli) struct TraceArgs {

@@ -40,8 +40,10 @@ fn facts(card: &Card) -> Vec<[String; 2]> {
         ["writes".into(), data(card.writes, card.write_bytes, &per(card.writes))],
     ];
     if card.trims > 0 {
-        facts
-            .push(["TRIMs".into(), format!("{}, {} GB", grouped(card.trims), gb(card.trim_bytes))]);
+        facts.push([
+            "TRIMs".into(),
+            format!("{}, {}", grouped(card.trims), amount(card.trim_bytes)),
+        ]);
     }
     if card.flushes > 0 {
         facts.push(["flushes".into(), grouped(card.flushes)]);
@@ -49,7 +51,7 @@ fn facts(card: &Card) -> Vec<[String; 2]> {
     let rate = card.ios as f64 / card.duration_s.max(1e-9);
     facts.extend([
         ["duration".into(), format!("{:.3} s, {rate:.1} I/Os a second", card.duration_s)],
-        ["touches up to".into(), format!("{} GB", gb(card.extent_bytes))],
+        ["touches up to".into(), amount(card.extent_bytes)],
         ["largest I/O".into(), size(card.largest_bytes)],
         ["sequential".into(), share(&card.sequential)],
         ["aligned to 4 KiB".into(), share(&card.aligned_4k)],
@@ -131,7 +133,7 @@ fn print(mut table: Table) -> String {
 }
 
 fn data(ios: u64, bytes: u64, share: &str) -> String {
-    format!("{} ({share}), {} GB", grouped(ios), gb(bytes))
+    format!("{} ({share}), {}", grouped(ios), amount(bytes))
 }
 
 fn share(share: &Share) -> String {
@@ -149,9 +151,13 @@ fn percent(share: f64) -> String {
 }
 
 /// 10^9 bytes.
-fn gb(bytes: u64) -> String {
-    let gb = bytes as f64 / 1e9;
-    if gb >= 100.0 { format!("{gb:.1}") } else { format!("{gb:.3}") }
+/// Bytes in the unit that shows them: of a few I/Os there is no gigabyte.
+fn amount(bytes: u64) -> String {
+    match bytes as f64 / 1e9 {
+        100.0.. => format!("{:.1} GB", bytes as f64 / 1e9),
+        0.1.. => format!("{:.3} GB", bytes as f64 / 1e9),
+        _ => fourcorners_words::size(bytes),
+    }
 }
 
 fn micros(us: f64) -> String {

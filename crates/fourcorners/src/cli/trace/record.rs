@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use fourcorners_linux::block_trace::{RecordError, record};
 use serde_json::json;
 
+use super::super::replaced::folder_is_there;
 use super::args::RecordArgs;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::outcome::{End, Failure};
@@ -20,11 +21,7 @@ pub(super) fn run(args: &RecordArgs) -> Result<End, Failure> {
         false => Err(Failure::Usage(format!("--seconds {seconds}: give 0.01 to {MOST_SECONDS}"))),
     });
     let limit = limit.transpose()?;
-    let parent = args.output.parent().filter(|parent| !parent.as_os_str().is_empty());
-    if let Some(parent) = parent.filter(|parent| !parent.is_dir()) {
-        let parent = parent.display();
-        return Err(Failure::Usage(format!("{parent}: there is no such folder; make it first")));
-    }
+    folder_is_there(&args.output).map_err(Failure::Usage)?;
     let interrupt = Interrupt::listen()?;
     let began = Instant::now();
     let go_on = || !interrupt.asked() && limit.is_none_or(|limit| began.elapsed() < limit);
