@@ -213,6 +213,7 @@ const HOSTS: u64 = 3 << 62;
 const TICKS: u64 = 3 << 61;
 const DRIFTS: u64 = 5 << 61;
 const WRITE_DRIFTS: u64 = 7 << 61;
+const RUNS: u64 = 1 << 59;
 
 /// More than any drift: 8.5 standard deviations of 0.05.
 const MOST_DRIFT: i64 = ONE / 2;
@@ -230,6 +231,9 @@ pub(crate) struct CommandVariation {
     drift: Spread,
     /// Of writes, where they have their own.
     write_drift: Option<Spread>,
+    /// Which run this is; not part of a state, as whoever goes on from one begins another.
+    #[serde(skip)]
+    run: Run,
     /// Commands so far.
     commands: u64,
     /// The next tick, by its number and when it is.
@@ -238,6 +242,23 @@ pub(crate) struct CommandVariation {
     /// When the slow part changes, and what it is now.
     steady_until: Nanos,
     slow: Drift,
+}
+
+/// Which run of a drive this is: 0 is the one that its profile's seed gives, as long as its mean on average.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Run(u64);
+
+impl Run {
+    /// What its random numbers are told from those of other runs by.
+    fn bits(self) -> u64 {
+        if self.0 == 0 { 0 } else { scramble(self.0) }
+    }
+
+    /// By how much all of it is longer or shorter: what changes over hours and days has as much of a part as
+    /// what changes within seconds.
+    fn of(self, spread: Spread, seed: u64) -> i64 {
+        if self.0 == 0 { 0 } else { spread.of(scramble(seed ^ RUNS)) }
+    }
 }
 
 /// For so long the slow part is the same: 2^27 ns, 134 ms.
@@ -263,6 +284,7 @@ impl CommandVariation {
             tick: Nanos::from_micros(section.tick_us),
             drift: Spread::new(section.drift),
             write_drift: section.write_drift.map(Spread::new),
+            run: Run::default(),
             commands: 0,
             ticks: 0,
             next_tick: Nanos::MAX,
@@ -312,6 +334,12 @@ impl CommandVariation {
         Nanos(number.saturating_mul(self.tick_every.0).saturating_add(offset))
     }
 
+    /// From now on the slow part is that of this run: another course, and longer or shorter all the time.
+    pub(crate) fn begin(&mut self, run: u64) {
+        self.run = Run(run);
+        self.steady_until = Nanos::ZERO;
+    }
+
     /// The slow part as it is now.
     pub(crate) fn slow(&self) -> Drift {
         self.slow
@@ -319,11 +347,13 @@ impl CommandVariation {
 
     fn slow_at(&self, now: Nanos) -> Drift {
         let of = |spread: Spread, purpose: u64| {
+            let seed = self.seed ^ purpose ^ self.run.bits();
             let part = |octave: u32| {
                 let step = now.0 >> (STEADY_BITS + octave);
-                spread.of(scramble(self.seed ^ purpose ^ u64::from(octave) << 56 ^ step))
+                spread.of(scramble(seed ^ u64::from(octave) << 56 ^ step))
             };
-            ((0..OCTAVES).map(part).sum::<i64>() * NORM) >> 16
+            let course = ((0..OCTAVES).map(part).sum::<i64>() * NORM) >> 16;
+            (course + self.run.of(spread, seed)).clamp(-MOST_DRIFT, MOST_DRIFT)
         };
         let reads = of(self.drift, DRIFTS);
         Drift { reads, writes: self.write_drift.map_or(reads, |own| of(own, WRITE_DRIFTS)) }

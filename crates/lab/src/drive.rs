@@ -22,6 +22,7 @@ use crate::heat::HeatWatch;
 use crate::members::{MembersSnapshot, flash_wear};
 use crate::virtual_drive::Virtual;
 
+mod begin;
 mod purge;
 
 pub use purge::Purge;

@@ -502,6 +502,15 @@ impl Ssd {
         arrives
     }
 
+    /// Begins another run of a drive whose times vary: their slow part has another course, and a part that stays
+    /// for the whole run, so that runs differ as those of a real drive do. Run 0 is that of a new drive. A saved
+    /// state does not say which run it is of.
+    pub fn begin_run(&mut self, run: u64) {
+        if let Some(variation) = &mut self.variation {
+            variation.begin(run);
+        }
+    }
+
     /// The firmware does what it does by itself, and everything takes longer or shorter from now on.
     #[cold]
     fn vary(&mut self, arrives: Nanos) {

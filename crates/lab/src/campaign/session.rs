@@ -99,7 +99,11 @@ impl Session {
         let DeviceUnderTest::Virtual(profile) = &self.target else { return None };
         let Model::Ssd(ssd) = &profile.model else { return None };
         let plans: Vec<Vec<Phase>> = self.plans.iter().map(|(_, plan)| plan.clone()).collect();
-        let new = || Drive::from_profile(profile);
+        let new = || {
+            let mut drive = Drive::from_profile(profile);
+            drive.begin_run(self.run());
+            drive
+        };
         ssd.wear.is_none().then(|| StateCache::new(&plans, keep, new))
     }
 
@@ -114,7 +118,15 @@ impl Session {
 
     /// The target, ready for all of its plans.
     pub(super) fn open(&self) -> Result<Ready, DeviceError> {
-        self.target.open(self.plans.iter().flat_map(|(_, plan)| plan))
+        let mut ready = self.target.open(self.plans.iter().flat_map(|(_, plan)| plan))?;
+        ready.drive.begin_run(self.run());
+        Ok(ready)
+    }
+
+    /// Which run of a virtual drive it measures: with seed 1, the default, that of a new drive, whose times are its
+    /// profile's on average; with each other seed another, as a reader sees who measures again.
+    fn run(&self) -> u64 {
+        self.seed.wrapping_sub(1)
     }
 
     pub(super) fn reviewed(

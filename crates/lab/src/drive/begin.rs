@@ -1,0 +1,32 @@
+//! Runs of a virtual drive, which differ as those of a real one do.
+
+use super::Drive;
+use crate::virtual_drive::Virtual;
+
+impl Drive {
+    /// Begins another run of a drive whose times vary ([`Ssd::begin_run`](fourcorners_drive::Ssd::begin_run)); of
+    /// several drives, of each. What is real, a hard disk and a drive whose times do not vary stay as they are.
+    pub fn begin_run(&mut self, run: u64) {
+        // A drive that nothing is told of is as new as it was.
+        if run == 0 {
+            return;
+        }
+        match self {
+            Drive::Ssd(ssd) => ssd.begin_run(run),
+            Drive::Disturbed(disturbed) => disturbed.drive_mut().begin_run(run),
+            Drive::Array(array) => array.members_mut().for_each(|member| member.begin_run(run)),
+            Drive::Cache(cache) => {
+                cache.members_mut().into_iter().for_each(|member| member.begin_run(run));
+            }
+            Drive::Hdd(_) | Drive::Real(_) => {}
+        }
+    }
+}
+
+impl Virtual {
+    fn begin_run(&mut self, run: u64) {
+        if let Virtual::Ssd(ssd) = self {
+            ssd.begin_run(run);
+        }
+    }
+}
