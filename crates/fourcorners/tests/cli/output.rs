@@ -92,6 +92,11 @@ fn a_result_that_cannot_be_printed_is_a_failure() {
         assert_eq!(ran.code, Some(1), "{args:?}: {}", ran.stderr);
         assert!(ran.stderr.contains("No space left on device"), "{args:?}: {}", ran.stderr);
     }
+    // Of a file it is said which.
+    let args = ["trace", "convert", "generated:light", "--ios", "1000", "-o", "/dev/full"];
+    let ran = run(dir.path(), &args);
+    let why = "fourcorners: cannot write /dev/full: No space left on device";
+    assert!(ran.code == Some(1) && ran.stderr.contains(why), "{}", ran.stderr);
 }
 
 #[test]

@@ -10,6 +10,9 @@
 //! says that the flush is over, as noting where data is: no read waits in that time, so that it ends where the first ones do. The
 //! end of a flush is seen late, through noise by a share of the time that it took, so that not the waits themselves count but
 //! by how much they grow.
+//!
+//! Over slow wires the rest of a row comes as slowly as it is programmed, and where programs make way it is the wires that reads wait
+//! for. So long a read of as much as a row may have takes at rest, too: where that is much of a program, no wait is said to be for one.
 
 use fourcorners_drive::{Nanos, Target};
 use fourcorners_record::diagnosis::{Finding, Series};
@@ -30,6 +33,9 @@ const BURSTS: u64 = 300;
 const BLOCK: u64 = 16 << 10;
 /// Units that are written and flushed alone.
 const ALONE: u64 = 40;
+/// Reads of as much as comes over the wires of a die for one program at most.
+const WIDE: u64 = 20;
+const ROW: u64 = 64 << 10;
 /// Long enough for what was written to leave the buffer, and too short to begin work for itself.
 const PAUSE: Nanos = Nanos(5_000_000);
 /// A flush that takes less than this, microseconds, waits for no program.
@@ -59,6 +65,8 @@ const LEAST_LATEST_US: f64 = 250.0;
 /// So much of what is left of the last program the longest of them wait at least, both later and sooner: what comes over wires
 /// is waited for only before that, and then less as it ends.
 const OF_LEFT: f64 = 0.65;
+/// The wires take less than this share of a program, or they are what is waited for.
+const MOST_OF_WIRES: f64 = 0.5;
 const ALL_BUT: f64 = 0.97;
 /// Where programs make way the longest waits are less than this share of one, or they may be for one that takes less than is known,
 /// and the middle one is more than this, microseconds and times what reads at rest differ by.
@@ -91,6 +99,12 @@ pub(super) fn measure<T: Target>(
     }
     let flush_us = median_us(&alone.samples);
     let mut series = vec![alone];
+    let mut wide = empty("place of a read of 64 KiB; microseconds");
+    for _ in 0..if flush_us > LEAST_PROGRAM_US { WIDE } else { 0 } {
+        probe.idle(PAUSE)?;
+        let place = region.start + half + probe.below(half / ROW) * ROW;
+        wide.samples.push([place as f64, probe.read_us(place, ROW)?]);
+    }
     for size in SIZES {
         let what = format!("beside the flush of {} KiB", size >> 10);
         let mut flushes =
@@ -99,12 +113,16 @@ pub(super) fn measure<T: Target>(
         let mut beside = empty(&format!(
             "microseconds from a read {what} to the end of that; microseconds of the read"
         ));
-        if flush_us > LEAST_PROGRAM_US && estimate(&series)[0].as_class().is_none() {
+        let tells = |series: &[Series]| {
+            found(&series[0], &series[1..], Some(&wide))[0].as_class().is_some()
+        };
+        if flush_us > LEAST_PROGRAM_US && !tells(&series) {
             let mut bursts = Bursts { probe: &mut *probe, start: region.start, half, size };
             [flushes.samples, rest.samples, beside.samples] = bursts.reads(flush_us)?;
         }
         series.extend([flushes, rest, beside]);
     }
+    series.push(wide);
     Ok(series)
 }
 
@@ -176,10 +194,17 @@ fn median_us(samples: &[[f64; 2]]) -> f64 {
 }
 
 pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
+    match series {
+        [alone, sizes @ .., wide] if sizes.len() % 3 == 0 => found(alone, sizes, Some(wide)),
+        // What was stored before these reads were made.
+        [alone, sizes @ ..] => found(alone, sizes, None),
+        [] => vec![Finding::undetermined(KEY, "nothing was measured".to_string())],
+    }
+}
+
+/// From flushes of a unit alone, the three series of each size, and reads of as much as a row may have.
+fn found(alone: &Series, sizes: &[Series], wide: Option<&Series>) -> Vec<Finding> {
     let undetermined = |reason: String| vec![Finding::undetermined(KEY, reason)];
-    let [alone, sizes @ ..] = series else {
-        return undetermined("nothing was measured".into());
-    };
     if alone.samples.is_empty() {
         return undetermined("nothing was measured".into());
     }
@@ -196,7 +221,7 @@ pub(super) fn estimate(series: &[Series]) -> Vec<Finding> {
         // A unit alone may have to wait for more than a program, as for the rest of its row.
         let flush_us = flush_us.min(median_us(flushes));
         let judged = match Known::of(flush_us, rest, beside) {
-            Some(known) => known.judge(beside),
+            Some(known) => known.judge(beside, wide.map(|wide| median_us(&wide.samples))),
             None => Err(format!(
                 "of {} reads beside a flush too few take longer than at rest: few meet a program, or what makes way is not seen",
                 beside.len()
@@ -241,8 +266,8 @@ impl Known {
         })
     }
 
-    /// Whether reads late in the last program wait for all that is left of it.
-    fn judge(&self, beside: &[[f64; 2]]) -> Result<Finding, String> {
+    /// Whether reads late in the last program wait for all that is left of it. `wide_us` is a read of a row at rest.
+    fn judge(&self, beside: &[[f64; 2]], wide_us: Option<f64>) -> Result<Finding, String> {
         let Known { read_us, differ_us, behind_us, program_us } = *self;
         let counts = |left: f64| (LEFT[0]..LEFT[1]).contains(&((left - behind_us) / program_us));
         let late = beside.iter().filter(|[left, _]| counts(*left));
@@ -279,6 +304,13 @@ impl Known {
             }
             if [later, sooner].iter().any(|[left, us]| *us < OF_LEFT * (left - behind_us)) {
                 return Err(format!("{reason}: not for all of the program"));
+            }
+            let wires_us = wide_us.map_or(0.0, |wide_us| wide_us - read_us);
+            if wires_us > MOST_OF_WIRES * program_us {
+                return Err(format!(
+                    "{reason}, but {} KiB come over the wires in {wires_us:.0}",
+                    ROW >> 10
+                ));
             }
             let longer: Vec<f64> = met.iter().map(|[left, wait]| wait - left).collect();
             if quantile(&longer, ALL_BUT) > differ_us {
@@ -337,6 +369,7 @@ mod tests {
     fn found_of(
         noise: f64,
         [program_us, behind_us]: [f64; 2],
+        wires_us: Option<f64>,
         wait: impl Fn(f64, f64, f64) -> f64,
     ) -> Option<String> {
         let mut random = Random(5);
@@ -353,17 +386,18 @@ mod tests {
             over if over < 0.0 => 100.0,
             left => 100.0 + wait(left, first, second),
         };
-        let series = [
+        let mut series = vec![
             of(ALONE, &|_, _, _| program_us + behind_us),
             of(FLUSHED, &|_, _, _| program_us + behind_us),
             of(BURSTS, &|_, _, _| 100.0),
             of(4 * BURSTS, &waits),
         ];
+        series.extend(wires_us.map(|us| of(WIDE, &|_, _, _| 100.0 + us)));
         estimate(&series)[0].as_class().map(String::from)
     }
 
     fn found(noise: f64, program_us: f64, wait: impl Fn(f64, f64, f64) -> f64) -> Option<String> {
-        found_of(noise, [program_us, 0.0], wait)
+        found_of(noise, [program_us, 0.0], None, wait)
     }
 
     /// One read in two waits.
@@ -388,7 +422,7 @@ mod tests {
     fn what_a_flush_does_behind_the_last_program_is_no_part_of_one() {
         for behind in [200.0, 3600.0] {
             let of = |wait: &dyn Fn(f64) -> f64| {
-                found_of(5.0, [PROGRAM_US, behind], of_half(|left, _| wait(left)))
+                found_of(5.0, [PROGRAM_US, behind], None, of_half(|left, _| wait(left)))
             };
             assert_eq!(of(&|left| left).as_deref(), Some("no"), "{behind} us behind it");
             assert_eq!(
@@ -397,6 +431,18 @@ mod tests {
                 "{behind} us behind it"
             );
         }
+    }
+
+    #[test]
+    fn where_wires_take_as_long_as_a_program_no_wait_is_said_to_be_for_one() {
+        let of = |wires, wait: fn(f64) -> f64| {
+            let wait = of_half(move |left, _| wait(left));
+            found_of(5.0, [PROGRAM_US, 0.0], Some(wires), wait)
+        };
+        assert_eq!(of(0.3 * PROGRAM_US, |left| left).as_deref(), Some("no"));
+        assert_eq!(of(0.9 * PROGRAM_US, |left| left), None);
+        // What makes way does, whatever comes over them.
+        assert_eq!(of(0.9 * PROGRAM_US, |left| left.min(60.0)).as_deref(), Some("yes"));
     }
 
     #[test]

@@ -18,10 +18,16 @@ struct Column {
     value: fn(&RankedDrive) -> Option<String>,
 }
 
+const BAND: &str = "band";
+
 /// How long the work waits, and how sure that is.
 const TIMES: [Column; 5] = [
     Column { heading: "waits", short: "waits", value: |drive| Some(seconds(drive.waited_s)) },
-    Column { heading: "band", short: "band", value: |drive| Some(drive.band_words()) },
+    Column {
+        heading: BAND,
+        short: BAND,
+        value: |drive| Some(drive.band_words().replace(" to ", "–")),
+    },
     Column { heading: "tier", short: "tier", value: |drive| Some(drive.tier.to_string()) },
     Column { heading: "p99", short: "p99", value: |drive| Some(time(drive.p99_us)) },
     Column {

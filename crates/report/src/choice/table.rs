@@ -8,7 +8,7 @@ use fourcorners_words::{count, three_digits};
 
 use super::super::paste::{self, Pasted};
 use super::super::table::plain;
-use super::{COSTS, Column, TIMES, known};
+use super::{BAND, COSTS, Column, TIMES, known};
 
 /// The work, the answer in sentences, and the ranking, no wider than `width` columns.
 pub fn choice_table(choice: &Choice, width: u16) -> String {
@@ -118,9 +118,12 @@ fn ranking(choice: &Choice, columns: &[&Column], width: u16) -> Table {
     for column in table.column_iter_mut() {
         column.set_padding((0, 1));
     }
-    if let Some(column) = table.column_mut(1) {
-        // What is typed again is not broken over lines.
-        column.set_constraint(ColumnConstraint::ContentWidth);
+    // What is typed again is not broken over lines, nor is a number parted from its unit.
+    let band = columns.iter().position(|column| column.heading == BAND).map(|at| at + 2);
+    for whole in [Some(1), band].into_iter().flatten() {
+        if let Some(column) = table.column_mut(whole) {
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        }
     }
     table
 }
@@ -164,6 +167,13 @@ mod tests {
         }
         assert!(!text.contains('\u{1b}'), "a name cannot steer the terminal");
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        // A name as long as the longest of the catalogue leaves room for each number and its unit.
+        let mut long =
+            super::super::tests::choice(vec![drive("samsung-970-evo-plus-1000gb-x", 1, 1, 1.0)]);
+        long.ranking[0].band_s = [0.0011, 0.0016];
+        let text = choice_table(&long, 80);
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert!(text.contains(" 1.10–1.60 ms "), "{text}");
     }
 
     #[test]

@@ -390,7 +390,8 @@ mod tests {
         let none = Vec::new;
         let first = [none(), vec![[0.0, 9e9]], vec![[5.0, 9e9]]];
         let last = [flushes, rest, beside, none(), none(), none()];
-        let series = std::iter::once(alone).chain(first).chain(last).collect();
+        let wide = vec![[0.0, 900.0]; 3];
+        let series = std::iter::once(alone).chain(first).chain(last).chain([wide]).collect();
         let chart = of("suspension", series);
         assert_eq!(
             points(&chart[0]),

@@ -84,7 +84,13 @@ impl Work<'_> {
             Interruptible { trace: &mut trace, interrupt, since_asked: 0, stopped: false };
         let written = match trace::write(&mut ios, self.output, &self.args.drive, to) {
             // As it is, so that a reader that has seen enough is known as one.
-            Err(WriteError::Io(error)) => return Err(Failure::Failed(error.into())),
+            Err(WriteError::Io(error)) if self.args.output == Path::new("-") => {
+                return Err(Failure::Failed(error.into()));
+            }
+            Err(WriteError::Io(error)) => {
+                let place = format!("cannot write {}", self.args.output.display());
+                return Err(Failure::Failed(anyhow::Error::from(error).context(place)));
+            }
             written => written?,
         };
         let whole = !ios.stopped;
