@@ -69,23 +69,36 @@ pub(super) fn form(place: &str, message: String) -> CatalogueError {
     CatalogueError::Form { place: place.into(), message }
 }
 
-/// The one of `names` that `name` is a part of ("m4-256" of "crucial-m4-256gb"); of several, and where there
-/// is none, the one that is most like it, if one is like it at all.
+/// The one of `names` whose parts begin as those of `name` do ("m4-256" of "crucial-m4-256gb"), of several the one
+/// that has least else.
+pub(super) fn part_of(names: impl IntoIterator<Item = String>, name: &str) -> Option<String> {
+    let typed = name.to_lowercase();
+    let of = |name: &str| -> Vec<String> {
+        name.split(['-', '_', ' ']).filter(|part| !part.is_empty()).map(String::from).collect()
+    };
+    let parts = of(&typed);
+    if parts.concat().len() < LEAST_LETTERS {
+        return None;
+    }
+    let has = |known: &String| {
+        let known = of(known);
+        parts.iter().all(|part| known.iter().any(|other| other.starts_with(part.as_str())))
+    };
+    names.into_iter().filter(has).min_by_key(String::len)
+}
+
+/// Fewer letters are a part of too many names.
+const LEAST_LETTERS: usize = 3;
+
+/// The one of `names` that is most like `name`, if one is like it at all.
 pub(super) fn nearest_of(
     names: impl IntoIterator<Item = impl AsRef<str>>,
     name: &str,
 ) -> Option<String> {
-    let typed = name.to_lowercase();
-    let parts = || typed.split(['-', '_', ' ']);
     let alike = names.into_iter().map(|known| {
-        let is_part = parts().all(|part| !part.is_empty() && known.as_ref().contains(part));
-        // Of those it is a part of, the one that has least else.
-        let likeness = match is_part {
-            true => 1.0 / known.as_ref().len() as f64,
-            false => strsim::jaro_winkler(&typed, known.as_ref()),
-        };
-        (is_part, likeness, known)
+        let likeness = strsim::jaro_winkler(name, known.as_ref());
+        (likeness, known)
     });
-    let (is_part, likeness, best) = alike.max_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)))?;
-    (is_part || likeness > 0.7).then(|| best.as_ref().to_string())
+    let (likeness, best) = alike.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (likeness > 0.7).then(|| best.as_ref().to_string())
 }

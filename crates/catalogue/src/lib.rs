@@ -39,7 +39,7 @@ use include_dir::File;
 use toml::{Table, Value};
 
 pub use error::CatalogueError;
-use error::{form, nearest_of};
+use error::{form, nearest_of, part_of};
 pub use family::Published;
 pub use files::read;
 use files::{DRIVES, name_of};
@@ -150,13 +150,18 @@ fn table_named(name: &str) -> Result<(Table, &'static str), CatalogueError> {
     match what_if.and_then(|file| file.contents_utf8().zip(file.path().to_str())) {
         Some((text, place)) => Ok((table_of(text, place)?, place)),
         None => {
-            // A drive that nobody sells is meant by who types nearly its whole name.
-            let is_slip = |known: &&str| {
-                name.len().abs_diff(known.len()) <= MOST_SLIPS
-                    && strsim::damerau_levenshtein(name, known) <= MOST_SLIPS
+            // A drive that nobody sells is meant by who types nearly its whole name, and no part of another's.
+            let typed = name.to_lowercase();
+            let slips = |known: &&str| match typed.len().abs_diff(known.len()) {
+                0..=MOST_SLIPS => strsim::damerau_levenshtein(&typed, known),
+                _ => usize::MAX,
             };
-            let what_if = what_if_names().into_iter().find(is_slip).map(String::from);
-            let nearest = what_if.or_else(|| nearest_of(names(), name));
+            let what_if = || {
+                let nearest = what_if_names().into_iter().min_by_key(slips);
+                nearest.filter(|known| slips(known) <= MOST_SLIPS).map(String::from)
+            };
+            let nearest = part_of(names(), name).or_else(what_if);
+            let nearest = nearest.or_else(|| nearest_of(names(), name));
             Err(CatalogueError::Unknown { name: name.into(), nearest })
         }
     }
@@ -319,6 +324,12 @@ mod tests {
         );
         assert!(told("M4-256GB").contains("did you mean \"crucial-m4-256gb\"?"));
         assert!(told("840-evo-foldin").contains("did you mean \"840-evo-folding\"?"));
+        // A part of one that is sold, though one that nobody sells is as near.
+        assert!(told("m4-64gb").contains("did you mean \"crucial-m4-64gb\"?"));
+        assert!(told("M4-4G").contains("did you mean \"m4-4gb\"?"));
+        // Neither from the middle of a part, nor of two letters.
+        assert!(told("840").contains("did you mean \"samsung-840-evo-"), "{}", told("840"));
+        assert!(!told("gb").contains("did you mean") && !told("64").contains("did you mean"));
         let part = told("840-evo-f");
         assert!(!part.contains("folding"), "{part}");
         let error = built_in("zzzz", &[]).expect_err("no such drive");

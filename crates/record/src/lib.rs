@@ -387,13 +387,18 @@ impl TargetInfo {
         }
     }
 
-    /// Its title, or its name where it has none, and what a virtual drive was changed by: "Crucial m4
-    /// 256 GB (nand.dies=4)". Of more than three changes the first two, and how many more.
-    pub fn title_as_set_up(&self) -> String {
-        let title = match self.title.trim() {
+    /// Its title, or its name where it has none.
+    pub fn title_or_name(&self) -> &str {
+        match self.title.trim() {
             "" => &self.name,
             title => title,
-        };
+        }
+    }
+
+    /// The same, and what a virtual drive was changed by: "Crucial m4
+    /// 256 GB (nand.dies=4)". Of more than three changes the first two, and how many more.
+    pub fn title_as_set_up(&self) -> String {
+        let title = self.title_or_name();
         let changes: Vec<&str> =
             self.set.iter().chain(&self.host_controller).map(String::as_str).collect();
         match &changes[..] {

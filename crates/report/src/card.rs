@@ -105,7 +105,7 @@ fn ranking(standings: &Standings) -> Markup {
             }
         }
         text x=(EDGE) y=(HEIGHT - 20.0) font-size="15" fill=(colour("--quiet"))
-            { "By mean place: " (standings.units()) "." }
+            { "By mean place. " (standings.units()) "." }
     }
 }
 

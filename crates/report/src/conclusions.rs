@@ -1,6 +1,7 @@
 //! What the records conclude, in words with their numbers: by drive, and of each by method.
 
 use fourcorners_record::{ClockName, Record, disagreements};
+use fourcorners_results::compare::is_repeat;
 use maud::{Markup, html};
 
 use super::entries::{DriveRecords, Entries};
@@ -20,7 +21,7 @@ pub(super) fn section(all: &Entries) -> Option<Markup> {
                 @if let [drive] = &drives[..] {
                     // One for each method; the rest is folded.
                     dl.notes { @for part in drive.parts.iter().filter(|it| has_measured(it.record)) {
-                        @if let (Some(first), None) = (part.texts.first(), part.seed) {
+                        @if let Some(first) = part.texts.first() {
                             div { dt { (method_words(&part.record.method)) } dd { (first) } }
                         }
                     } }
@@ -37,7 +38,7 @@ pub(super) fn section(all: &Entries) -> Option<Markup> {
                             div {
                                 dt {
                                     (method_words(&part.record.method))
-                                    @if let Some(seed) = part.seed { ", seed " (seed) }
+                                    @if part.of > 1 { ", the first of " (part.of) " repeats" }
                                 }
                                 @for text in &part.texts { dd { (text) } }
                             }
@@ -56,12 +57,11 @@ struct Concluded<'a> {
     parts: Vec<Part<'a>>,
 }
 
-/// What one of its records concludes.
+/// What one of its records concludes; of repeats the first.
 struct Part<'a> {
     record: &'a Record,
-    /// Of a repeat, which.
-    seed: Option<u64>,
-    /// Of a repeat what none before said.
+    /// How many repeats there are.
+    of: usize,
     texts: Vec<String>,
 }
 
@@ -70,16 +70,14 @@ impl<'a> Concluded<'a> {
     fn of(drive: &'a DriveRecords) -> Option<Concluded<'a>> {
         let mut parts: Vec<Part> = Vec::new();
         for &record in &drive.records {
-            let before = |part: &&Part| {
-                (&part.record.method, part.record.quick) == (&record.method, record.quick)
-            };
-            let before: Vec<&Part> = parts.iter().filter(before).collect();
-            let texts = record.conclusions().into_iter().map(|concluded| concluded.text);
-            let is_new = |text: &String| before.iter().all(|part| !part.texts.contains(text));
-            let texts: Vec<String> = texts.filter(is_new).collect();
+            if let Some(first) = parts.iter_mut().find(|part| is_repeat(part.record, record)) {
+                first.of += 1;
+                continue;
+            }
+            let texts: Vec<String> =
+                record.conclusions().into_iter().map(|concluded| concluded.text).collect();
             if !texts.is_empty() {
-                let seed = (!before.is_empty()).then_some(record.seed);
-                parts.push(Part { record, seed, texts });
+                parts.push(Part { record, of: 1, texts });
             }
         }
         let clock = drive.records[0].clock;

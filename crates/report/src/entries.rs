@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use fourcorners_record::{Document, Figure, Record, TargetInfo};
-use fourcorners_results::compare::Side;
+use fourcorners_results::compare::{Side, is_repeat};
 
 use super::references::{Reference, References, Role};
 use super::words::clock_words;
@@ -140,8 +140,7 @@ impl<'a> Entries<'a> {
     /// The mean data rate of a figure in the complete repeats of a record, MB/s.
     pub(super) fn mean_of_repeats(&self, of: &Record, figure: &str) -> Option<f64> {
         let drive = self.drives.iter().find(|drive| same_drive(drive.records[0], of))?;
-        let repeats = drive.records.iter();
-        let repeats = repeats.filter(|it| it.method == of.method && it.quick == of.quick);
+        let repeats = drive.records.iter().filter(|it| is_repeat(of, it));
         let complete =
             repeats.filter_map(|it| it.figures.get(figure).filter(|found| found.complete));
         Mean::of(complete.map(|found| found.mb_per_s)).map(|mean| mean.value)
@@ -217,6 +216,7 @@ pub(super) fn same_drive(left: &Record, right: &Record) -> bool {
     let identity = |target: &TargetInfo| {
         let TargetInfo {
             name,
+            title,
             kind,
             capacity_bytes,
             serial,
@@ -226,7 +226,9 @@ pub(super) fn same_drive(left: &Record, right: &Record) -> bool {
             loaded_state,
             ..
         } = target.clone();
-        (name, kind, capacity_bytes, serial, profile_hash, set, host_controller, loaded_state)
+        // What was changed since it was measured has that in its title.
+        let called = (name, title, kind, serial);
+        (called, capacity_bytes, profile_hash, set, host_controller, loaded_state)
     };
     left.clock == right.clock && identity(&left.target) == identity(&right.target)
 }
@@ -251,7 +253,11 @@ fn labels(records: &[&Record]) -> Vec<String> {
         for index in clashing(records, &labels) {
             let more = more(records[index]);
             if !more.is_empty() && !labels[index].ends_with(&format!("({more})")) {
-                labels[index] = format!("{} ({more})", title(records[index]));
+                let target = &records[index].target;
+                labels[index] = match more == set_up(records[index]) {
+                    true => format!("{} ({more})", target.title_or_name()),
+                    false => format!("{} ({more})", title(records[index])),
+                };
             }
         }
     }

@@ -17,7 +17,8 @@ pub(super) fn section(all: &Entries) -> Option<Markup> {
             div.wide tabindex="0" role="region" aria-label="All drives, ranked" {
                 table {
                     caption { span {
-                        "By mean place: " (standings.units()) "." (clocks_note(all))
+                        "By mean place. " (standings.units()) "." (clocks_note(all))
+                        @if standings.of_repeats() { " Charts and figures further below are of the first repeat." }
                     } }
                     thead { tr {
                         th scope="col" { "Drive" }

@@ -3,7 +3,7 @@
 //! drive to avoid. Differences of 10 % or less share a place.
 
 use fourcorners_record::Record;
-use fourcorners_results::compare::NO_MATTER;
+use fourcorners_results::compare::{NO_MATTER, is_repeat};
 
 use super::entries::{DriveRecords, Entries, Mean, has_bars};
 use super::words::{clock_words, iops, rate};
@@ -151,12 +151,16 @@ impl Standings {
     pub(super) fn units(&self) -> String {
         let is_worst = |column: &Column| column.measure.kind == Kind::Consistency;
         let units = match (self.columns.iter().any(is_worst), self.columns.iter().all(is_worst)) {
-            (_, true) => "worst second in IOPS",
-            (true, false) => "MB/s, worst second in IOPS",
-            (false, false) => "MB/s",
+            (_, true) => "Worst second in IOPS",
+            (true, false) => "Rates in MB/s, the worst second in IOPS",
+            (false, false) => "Rates in MB/s",
         };
-        let repeated = self.columns.iter().any(|column| column.of_repeats);
-        format!("{units}{}", if repeated { "; the means of repeats" } else { "" })
+        format!("{units}{}", if self.of_repeats() { ", means of the repeats" } else { "" })
+    }
+
+    /// Whether a value is the mean of several.
+    pub(super) fn of_repeats(&self) -> bool {
+        self.columns.iter().any(|column| column.of_repeats)
     }
 
     /// The ranking of several drives; `None` if no measure is of two of them.
@@ -331,12 +335,11 @@ impl Column {
         }
         let values = |&(method, quick): &(&str, bool)| -> Vec<Option<Mean>> {
             let value = |drive: &DriveRecords| {
-                let records = drive.records.iter().copied();
-                let values = records
-                    .filter(|it| it.method == method && it.quick == quick)
-                    .filter_map(measure.of)
-                    .filter(|value| value.is_finite());
-                Mean::of(values)
+                let of_work = |it: &&Record| it.method == method && it.quick == quick;
+                let value = |it: &Record| (measure.of)(it).filter(|value| value.is_finite());
+                let records = drive.records.iter().copied().filter(of_work);
+                let first = records.clone().find(|it| value(it).is_some())?;
+                Mean::of(records.filter(|it| is_repeat(first, it)).filter_map(value))
             };
             drives.iter().map(value).collect()
         };

@@ -146,7 +146,7 @@ impl Page {
     /// The drives in one table, the best first, and the sentences beneath.
     fn standings(self, standings: &Standings) -> String {
         let mut heading = self.text();
-        let title = format!("All drives by their mean place: {}", standings.units());
+        let title = format!("All drives by their mean place. {}", standings.units());
         heading.add_row([Cell::new(title).add_attribute(Attribute::Bold)]);
         if standings.mixed_clocks {
             let clocks = "Virtual time comes from a model, wall time from hardware.";

@@ -144,7 +144,7 @@ fn consistency_is_by_the_worst_second_of_the_run_without_spare_area() {
     };
     let text = flat(vec![of("Alpha", 40), of("Beta", 700)]);
     let most = "Most consistent: Beta (worst second 700.0 IOPS; next 40.0 IOPS).";
-    assert!(text.contains(most) && text.contains("place: worst second in IOPS "), "{text}");
+    assert!(text.contains(most) && text.contains("place. Worst second in IOPS "), "{text}");
     let text = flat(vec![of("Alpha", 700), of("Beta", 680)]);
     assert!(!text.contains("Most consistent"), "within 10 %: {text}");
 }
@@ -198,7 +198,26 @@ fn repeats_are_ranked_by_their_mean() {
     ];
     let text = flat(repeated);
     let fastest = "Fastest: Alpha, first in 4 of 4 corners (random read 132.6 MB/s";
-    assert!(text.contains(fastest) && text.contains("MB/s; the means of repeats"), "{text}");
+    assert!(text.contains(fastest) && text.contains("MB/s, means of the repeats"), "{text}");
+}
+
+#[test]
+fn what_is_of_other_work_is_no_repeat() {
+    let mut spared = Record { seed: 2, ..drive("Alpha", 3.0) };
+    for figure in spared.figures.values_mut() {
+        figure.job.span_bytes /= 2;
+    }
+    let mut older = Record { seed: 3, ..drive("Alpha", 5.0) };
+    older.version = "0.0.1".into();
+    let text = flat(vec![drive("Alpha", 1.0), drive("Beta", 1.5), spared]);
+    assert!(text.contains("2 Alpha 66.3") && !text.contains("means"), "{text}");
+    let html = page(&Document::new(vec![drive("Alpha", 1.0), drive("Beta", 1.5), older]));
+    assert!(!html.contains("means of the repeats"));
+    // What was changed since it was measured is not averaged with what was not.
+    let mut changed = Record { seed: 4, ..drive("Alpha", 7.0) };
+    changed.target.title = "Alpha (changed)".into();
+    let html = page(&Document::new(vec![drive("Alpha", 1.0), changed]));
+    assert!(!html.contains("means of the repeats") && html.contains("1 Alpha (changed)"));
 }
 
 #[test]

@@ -11,6 +11,8 @@ use super::terminal::columns;
 
 /// Before a phase: its number.
 const INDENT: usize = 8;
+/// What it does, in letters that fit beside its amounts.
+const WHAT: usize = 53;
 
 /// Prints every phase of every session, line by line or as one JSON document; all are to be carried out `times` times.
 pub(super) fn print(sessions: &[Session], times: u32, json: bool) -> anyhow::Result<()> {
@@ -131,7 +133,7 @@ impl Planned {
     fn words(&self) -> String {
         let purged = self.purged_by.as_ref().map(|with| format!(", purged by {with}"));
         let mut text = format!("{}{}\n", self.target, purged.unwrap_or_default());
-        text += &format!("{:8}{:<53} {:>8} {:>8}\n", "", "", "writes", "takes");
+        text += &format!("{:INDENT$}{:<WHAT$} {:>8} {:>8}\n", "", "", "writes", "takes");
         for method in &self.methods {
             text += &format!(
                 "  {}{}\n",
@@ -198,7 +200,12 @@ impl Step {
             None => self.number.to_string(),
         };
         let Some(why) = &self.left_out else {
-            let line = format!("{number:>6}  {:<53} {written:>8} {time:>8}", self.what);
+            let what = match self.what.chars().count() {
+                0..=WHAT => self.what.clone(),
+                // Its amounts stand in a line of their own.
+                _ => format!("{}\n{:INDENT$}{:WHAT$}", self.what, "", ""),
+            };
+            let line = format!("{number:>6}  {what:<WHAT$} {written:>8} {time:>8}");
             return format!("{}\n", line.trim_end());
         };
         let text = match self.what.as_str() {

@@ -61,8 +61,9 @@ const MEMORY_PERCENT: u64 = 75;
 /// real drive on, to record what is done to it
 pub(super) struct ServeArgs {
     /// A drive of the catalogue, a profile (./mine.toml), or several as one: raid5:4xcrucial-m4-256gb,
-    /// cache:crucial-m4-64gb+wd-velociraptor-300gb, or a file of such (./nas.toml); or a device or file that is there, whose
-    /// I/Os and times are its own: it takes --record and what says who may connect, and is written only if --destroy names it
+    /// cache:crucial-m4-64gb+wd-velociraptor-300gb, or a file of such (./nas.toml). Or an existing
+    /// device or file, which is passed on with its own times: only --record and the options of who may connect apply, and
+    /// it is read only unless --destroy names it
     #[arg(value_name = "DRIVE")]
     drive: String,
 

@@ -69,22 +69,30 @@ fn drives_that_were_reviewed_are_compared_by_their_names() {
 fn repeats_spread_where_times_vary_and_the_first_is_the_one_alone() {
     let dir = folder();
     let at = dir.path();
-    let rates = |args: &[&str]| -> Vec<f64> {
+    let of = |drive: &str, args: &[&str]| -> Vec<f64> {
         let args =
-            [&["review", M4, "--quick", "--no-db", "--json", "--methods", "four-corners"], args];
+            [&["review", drive, "--quick", "--no-db", "--json", "--methods", "four-corners"], args];
         let json: Value = serde_json::from_str(&printed(at, &args.concat())).expect("JSON");
         let records = json["records"].as_array().expect("a list").iter();
         let figure = "sequential_write_128k_qd1_incompressible";
         records.map(|it| it["figures"][figure]["mb_per_s"].as_f64().expect("a rate")).collect()
     };
+    let rates = |args: &[&str]| of(M4, args);
     let repeated = rates(&["--repeat", "4"]);
     assert_eq!(repeated[..1], rates(&[]), "what is published of a drive is what one review says");
     // What a program waits for is the same in every repeat, and how long it takes differs as on a real drive.
     let (least, most) =
         repeated.iter().fold((f64::MAX, 0.0_f64), |(a, b), &r| (a.min(r), b.max(r)));
     assert!(most / least > 1.001 && most / least < 1.03, "{repeated:?}");
-    let still = rates(&["--repeat", "4", "--set", "variation.mode=off"]);
-    assert!(still.iter().all(|rate| *rate == still[0]), "{still:?}");
+    // Two drives are not longer and shorter together.
+    let others = of("crucial-c300-64gb", &["--repeat", "4"]);
+    let ratios: Vec<f64> = repeated.iter().zip(&others).map(|(one, other)| one / other).collect();
+    let range = ratios.iter().fold((f64::MAX, 0.0_f64), |(a, b), &r| (a.min(r), b.max(r)));
+    assert!(range.1 / range.0 > 1.001, "{ratios:?}");
+    for still in ["variation.mode=off", "variation.seed=1"] {
+        let still = rates(&["--repeat", "4", "--set", still]);
+        assert!(still.iter().all(|rate| *rate == still[0]), "{still:?}");
+    }
 }
 
 #[test]

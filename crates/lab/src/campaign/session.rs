@@ -7,7 +7,7 @@ use super::{CampaignError, ChosenMethod};
 use crate::device_under_test::{DeviceError, DeviceUnderTest, Ready};
 use crate::drive::Drive;
 use crate::memory::Need;
-use crate::review::{Phase, Protocol, Reviewed, Scope, StateCache, plans};
+use crate::review::{Phase, Protocol, Reviewed, Scope, StateCache, plans, seed_of};
 use fourcorners_catalogue::Model;
 
 /// How targets are reviewed.
@@ -123,10 +123,21 @@ impl Session {
         Ok(ready)
     }
 
-    /// Which run of a virtual drive it measures: with seed 1, the default, that of a new drive, whose times are its
-    /// profile's on average; with each other seed another, as a reader sees who measures again.
+    /// Which run of a virtual drive it measures: with seed 1, the default, that of a new drive; with each other seed
+    /// another, as a reader sees who measures again, and not the same of two drives. Whose variation has a seed by
+    /// `--set` always has that course.
     fn run(&self) -> u64 {
-        self.seed.wrapping_sub(1)
+        let is_set = match &self.target {
+            DeviceUnderTest::Virtual(profile) | DeviceUnderTest::Used(profile, _) => {
+                profile.set.iter().any(|set| set.starts_with("variation.seed="))
+            }
+            _ => false,
+        };
+        match self.seed {
+            1 => 0,
+            _ if is_set => 0,
+            seed => seed_of(seed, &self.target.name()).max(1),
+        }
     }
 
     pub(super) fn reviewed(

@@ -22,7 +22,7 @@ pub enum BudgetError {
     NotABudget(String),
     /// The detectors that were named cost more.
     #[error(
-        "these detectors write up to {} in about {:.0} minutes, which is more than {allowed}",
+        "these detectors write up to {} in about {:.0} min, which is more than {allowed}",
         size(*.bytes),
         .minutes.ceil()
     )]

@@ -14,12 +14,17 @@ impl Drive {
         match self {
             Drive::Ssd(ssd) => ssd.begin_run(run),
             Drive::Disturbed(disturbed) => disturbed.drive_mut().begin_run(run),
-            Drive::Array(array) => array.members_mut().for_each(|member| member.begin_run(run)),
-            Drive::Cache(cache) => {
-                cache.members_mut().into_iter().for_each(|member| member.begin_run(run));
-            }
+            Drive::Array(array) => begin_runs(array.members_mut(), run),
+            Drive::Cache(cache) => begin_runs(cache.members_mut().into_iter(), run),
             Drive::Hdd(_) | Drive::Real(_) => {}
         }
+    }
+}
+
+/// Each has a run of its own.
+fn begin_runs<'m>(members: impl Iterator<Item = &'m mut Virtual>, run: u64) {
+    for (number, member) in members.enumerate() {
+        member.begin_run(run.wrapping_add(number as u64).max(1));
     }
 }
 

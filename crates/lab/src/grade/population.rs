@@ -181,10 +181,17 @@ impl Drawn {
     pub fn arguments(&self) -> String {
         let set: Vec<String> = self.set.iter().map(|set| format!(" --set {set}")).collect();
         let methods: Vec<&str> = self.methods().iter().map(|method| method.name()).collect();
+        // Its own course of the slow drift, whatever the seed of the review.
+        let course = match &self.profile.model {
+            Model::Ssd(ssd) => ssd.variation.as_ref(),
+            Model::Hdd(_) => None,
+        };
+        let course = course.map(|variation| format!(" --set variation.seed={}", variation.seed));
         format!(
-            "{}{} --methods {} --seed {}",
+            "{}{}{} --methods {} --seed {}",
             self.base,
             set.concat(),
+            course.unwrap_or_default(),
             methods.join(","),
             self.seed
         )

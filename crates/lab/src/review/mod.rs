@@ -70,6 +70,7 @@ pub use published::Published;
 pub use quick::{QUICK_ROWS, QUICK_RUNS, QUICK_SPAN_BYTES, QuickRow, READ_SHARE, runs_of};
 pub use replayed::Replayed;
 pub use runner::{DriveSource, Reviewed, Step, Watch, not_begun, review};
+pub(crate) use scope::seed_of;
 pub use scope::{MOST_SPARE_PERCENT, Medium, Scope};
 pub use state_cache::StateCache;
 pub(crate) use trim_under_load::HELD_US;

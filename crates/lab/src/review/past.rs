@@ -32,6 +32,7 @@ impl Past {
             _ => self.0 = None,
         }
     }
+
     /// What becomes of the phases of a plan: those it spares are one, named by the last of them.
     pub fn foresee<'a>(&mut self, plan: &'a [Phase]) -> Vec<Foreseen<'a>> {
         let (mut foreseen, mut next) = (Vec::new(), 0);

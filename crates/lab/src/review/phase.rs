@@ -195,7 +195,7 @@ impl Phase {
             Phase::Measure { figure, .. } | Phase::Pass { figure, .. } => figure.clone(),
             Phase::Runs { times, figure, .. } => format!("{figure}, {times} runs"),
             Phase::Rounds { most, tracked, tests } => {
-                format!("{} tests, at most {most} rounds, until {tracked} is", tests.len())
+                format!("{} tests, at most {most} rounds, until steady: {tracked}", tests.len())
             }
             Phase::Replay(replayed) => match replayed.ios {
                 Some(ios) => {

@@ -165,11 +165,11 @@ pub(super) fn whole_blocks(bytes: u64) -> u64 {
     bytes - bytes % u64::from(SEQUENTIAL_BLOCK)
 }
 
-/// A seed for each figure from the review's, so that one figure's numbers do not depend on which
+/// A seed for each figure, and for each drive, from the review's, so that one figure's numbers do not depend on which
 /// others are measured (FNV-1a over the name, which only has to tell names apart). It has 63 bits,
 /// because fio takes a seed as a signed number and the record's fio command is to repeat it.
-fn seed_of(seed: u64, figure: &str) -> u64 {
-    let hash = figure.bytes().fold(seed ^ 0xcbf2_9ce4_8422_2325, |hash, byte| {
+pub(crate) fn seed_of(seed: u64, name: &str) -> u64 {
+    let hash = name.bytes().fold(seed ^ 0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
     });
     hash >> 1

@@ -77,6 +77,9 @@ fn name(sides: &mut [Side]) {
             let is_new = !more.is_empty() && !label.ends_with(&format!("({more})"));
             side.label = match (label.is_empty(), several(label) && is_new) {
                 (true, _) => title(&record.target),
+                (false, true) if more == set_up(record) => {
+                    format!("{} ({more})", record.target.title_or_name())
+                }
                 (false, true) => format!("{} ({more})", title(&record.target)),
                 (false, false) => label.clone(),
             };

@@ -16,8 +16,8 @@ use crate::cli::args::PastedArgs;
 #[command(
     after_help = "WORK is a trace in any format that `trace info` reads, a job file (JOB.fio), \
 task:NAME (`fourcorners tasks` lists them) or generated:NAME. \
-The band is the 90th percentile of the model's errors for such work (docs/FIDELITY.md); drives \
-within each other's band share a rank. \
+In nine cases of ten a real drive's time lies within the band, as the model's errors for such work say \
+(docs/FIDELITY.md); drives within each other's band share a rank. \
 PRICES is CSV, a line for each drive: drive,price.
 
 Examples:

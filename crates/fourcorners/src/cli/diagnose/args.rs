@@ -14,8 +14,8 @@ use super::super::args::TargetArgs;
 /// asks the drive for nothing but reads and writes: no name, no profile, no counter.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Detectors, and what they write at most:
-  kind          SSD, hard disk, memory, or one behind another;
-                a fortieth of the drive in order, as for the next four
+  kind          SSD, hard disk, memory, or one behind another; with the next
+                four it shares one pass over a fortieth of the drive
   row           page of the flash, and its row over the planes of a die
   dies          dies that data in order lies on, and the channels they share
   page-kinds    in how many times pages are read
@@ -33,8 +33,8 @@ use super::super::args::TargetArgs;
                 all of the drive, and a ninth of it or 2 GB more
   spare         how much a full drive takes at random before it collects;
                 4.4 times the drive, which is trimmed
-  amplification how much a used drive writes of what is written at random;
-                4.6 times the drive, which is trimmed
+  amplification how many bytes a used drive writes to its flash for one that
+                is written at random; 4.6 times the drive, which is trimmed
   trim          whether a TRIM makes a used drive faster, and whether reads
                 wait for one; 2.7 times the drive
   collection    whether it wins back space in pauses, and whether writes stall
@@ -73,7 +73,7 @@ pub(in crate::cli) struct DiagnoseArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["target", "only", "budget", "noise", "resume"])]
     pub(super) again: Option<PathBuf>,
 
-    /// Show the detectors of a virtual drive its times through so much noise
+    /// Add so much noise to the times that the detectors see of a virtual drive
     #[arg(long, value_name = "LEVEL", default_value = "none")]
     pub(super) noise: NoiseArg,
 

@@ -137,7 +137,7 @@ fn statement(typed: &str, device: &DeviceUnderTest, options: &Options) -> String
         false => "",
     };
     format!(
-        "fourcorners: {typed}: {}; {trims}writes up to {} ({share:.0} % of it), about {:.0} minutes{clock} at 200 MB/s",
+        "fourcorners: {typed}: {}; {trims}writes up to {} ({share:.0} % of it), about {:.0} min{clock} at 200 MB/s",
         names.join(", "),
         size(bytes),
         minutes.ceil()
@@ -181,7 +181,7 @@ fn table(diagnosis: &Diagnosis) -> String {
         (gb + evidence.cost.gb, minutes + evidence.cost.minutes)
     });
     format!(
-        "{}\n{table}\nThe detectors wrote {:.2} GB in {:.1} minutes, and before them a region in order.",
+        "{}\n{table}\nThe detectors wrote {:.2} GB in {:.1} min, and before them a region in order.",
         diagnosis.target, cost.0, cost.1
     )
 }

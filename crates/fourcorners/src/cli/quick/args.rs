@@ -13,7 +13,7 @@ use super::super::args::{KeepArgs, TargetArgs};
 /// A device or a file of yours is only read, unless --destroy names it.
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Each row is the best of three runs; spread is how far below it the slowest is.
+    after_help = "Each row is the best of three runs; spread is by how many percent the slowest of them is below it.
 
 Examples:
   fourcorners quick ./

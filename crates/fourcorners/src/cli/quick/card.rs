@@ -51,7 +51,7 @@ impl<'a> Card<'a> {
                 [row.name.into(), read_mb, write_mb, read_iops, write_iops, read_us, write_us];
             text += &line(cells, &spread(row));
         }
-        text += "\nread, write: mean latency; spread: the slowest of the runs below the fastest\n";
+        text += "\nread, write: mean latency; spread: by how much the slowest run is below the fastest\n";
         for note in self.notes() {
             text += &format!("{}\n", paragraph(note));
         }

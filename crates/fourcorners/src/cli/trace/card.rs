@@ -150,7 +150,6 @@ fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-/// 10^9 bytes.
 /// Bytes in the unit that shows them: of a few I/Os there is no gigabyte.
 fn amount(bytes: u64) -> String {
     match bytes as f64 / 1e9 {

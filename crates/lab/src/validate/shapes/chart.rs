@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use super::ShapeRow;
-use super::numbers::PERCENTILES;
+use super::numbers::{PERCENTILES, SLOWER_THAN_US, slower_path};
 use crate::validate::chart::{Plain, Text};
 
 /// Pixels of the picture, and of what is between its axes.
@@ -26,6 +26,8 @@ enum Axis {
     Written,
     /// Latencies by percentile, of names with a prefix.
     Percentile(&'static str),
+    /// The share that is slower than powers of two, microseconds.
+    Slower,
     /// Any numbers, side by side.
     Numbers,
 }
@@ -59,7 +61,7 @@ fn axis_of(rows: &[&ShapeRow]) -> Option<Axis> {
     let percentiles = PREFIXES.into_iter().map(Axis::Percentile);
     let axes = std::iter::once(Axis::Written).chain(percentiles);
     let fits = |axis: &Axis| rows.iter().any(|row| points(row, *axis).len() > 2);
-    axes.into_iter().find(fits).or((!rows.is_empty()).then_some(Axis::Numbers))
+    axes.chain([Axis::Slower]).find(fits).or((!rows.is_empty()).then_some(Axis::Numbers))
 }
 
 fn points(row: &ShapeRow, axis: Axis) -> Points {
@@ -76,6 +78,11 @@ fn points(row: &ShapeRow, axis: Axis) -> Points {
         Axis::Percentile(prefix) => PERCENTILES
             .iter()
             .filter_map(|(name, percent)| drawable(nines(*percent), &format!("{prefix}{name}")))
+            .collect(),
+        Axis::Slower => SLOWER_THAN_US
+            .filter_map(|power| {
+                drawable(f64::from(power - SLOWER_THAN_US.start()), &slower_path(power))
+            })
             .collect(),
         Axis::Numbers => {
             let numbered = row.compared.keys().enumerate();
@@ -137,6 +144,11 @@ impl<'a> Picture<'a> {
             Axis::Percentile(_) => (0..=self.right.floor() as u32)
                 .map(|nines| (f64::from(nines), percentile_label(f64::from(nines))))
                 .collect(),
+            Axis::Slower => SLOWER_THAN_US
+                .map(|power| f64::from(power - SLOWER_THAN_US.start()))
+                .zip(SLOWER_THAN_US.map(|power| format!("{} us", 1_u64 << power)))
+                .filter(|(at, _)| *at <= self.right)
+                .collect(),
             Axis::Written | Axis::Numbers => {
                 let step = (self.right / 10.0).ceil().max(1.0);
                 let count = (self.right / step).floor() as u32;
@@ -156,6 +168,7 @@ impl<'a> Picture<'a> {
         let (across, up) = match self.axis {
             Axis::Written => ("times the drive, or the range, was written", "I/Os a second"),
             Axis::Percentile(_) => ("percentile", "latency, us"),
+            Axis::Slower => ("slower than", "% of the reads"),
             Axis::Numbers => {
                 ("numbers of the result, in alphabetical order", "in the unit of each")
             }

@@ -100,6 +100,14 @@ pub struct EntryTest {
     pub offered_write_iops: Option<f64>,
     /// Per cent of the I/Os that are reads.
     pub rwmix_read: Option<f64>,
+    /// Of records that a database reads and writes (ACT): bytes of one, and how many are read and written a second.
+    pub record_bytes: Option<u64>,
+    /// Records read a second.
+    pub reads_per_s: Option<f64>,
+    /// Records written a second.
+    pub writes_per_s: Option<f64>,
+    /// KiB of the blocks that they are written in.
+    pub large_block_kib: Option<u64>,
     /// What ran beside the test.
     pub background: Option<Background>,
 }
@@ -191,11 +199,19 @@ impl Entry {
             Err(ShapesError::Value { place, field, value, must })
         };
         let test = &self.test;
-        if let Some(bytes) = test.block_size
-            && (bytes == 0 || bytes > MOST_BLOCK_BYTES || !bytes.is_multiple_of(512))
-        {
-            let must = "it must be a multiple of 512 from 512 to 134217728";
-            return wrong("test.block_size", bytes.to_string(), must);
+        let block_bytes = test.large_block_kib.map(|kib| kib.saturating_mul(1024));
+        for (field, bytes) in [
+            ("test.block_size", test.block_size),
+            ("test.record_bytes", test.record_bytes),
+            ("test.large_block_kib", block_bytes),
+        ] {
+            if let Some(bytes) = bytes.filter(|&bytes| {
+                bytes == 0 || bytes > MOST_BLOCK_BYTES || !bytes.is_multiple_of(512)
+            }) {
+                let must = "it must be a multiple of 512 bytes from 512 to 134217728";
+                let given = if field.ends_with("kib") { bytes / 1024 } else { bytes };
+                return wrong(field, given.to_string(), must);
+            }
         }
         let amounts = [
             ("test.queue_depth", test.queue_depth.as_ref().and_then(Amount::number), 65_535),
@@ -224,6 +240,8 @@ impl Entry {
             ("capacity_gb", self.capacity_gb, 1e6),
             ("test.duration_s", test.duration_s, 1e8),
             ("test.offered_write_iops", test.offered_write_iops, 1e8),
+            ("test.reads_per_s", test.reads_per_s, 1e8),
+            ("test.writes_per_s", test.writes_per_s, 1e8),
             ("test.background.total_iops", test.background.as_ref().map(|b| b.total_iops), 1e9),
         ];
         for (field, rate, most) in rates {
@@ -288,7 +306,13 @@ mod tests {
             (r#"{"entries":[{"id":"a"}]}"#.to_string(), "entry 1 (\"a\"): .: missing field `kind`"),
             (one(r#"{"jobs":"many"}"#), "entry 1 (\"a\"): test.jobs: invalid type"),
             (one(r#"{"jobs":0}"#), "entry 1 (\"a\"): test.jobs = 0: it must be 1 to 1024"),
-            (one(r#"{"block_size":1000}"#), "test.block_size = 1000: it must be a multiple of 512"),
+            (
+                one(r#"{"block_size":1000}"#),
+                "test.block_size = 1000: it must be a multiple of 512 bytes",
+            ),
+            (one(r#"{"record_bytes":1000}"#), "test.record_bytes = 1000: it must be a multiple"),
+            (one(r#"{"large_block_kib":0}"#), "test.large_block_kib = 0: it must be a multiple"),
+            (one(r#"{"reads_per_s":0}"#), "test.reads_per_s = 0: it must be above 0"),
             (one(r#"{"drives":17}"#), "test.drives = 17: it must be 1 to 16"),
             (one(r#"{"duration_s":-1}"#), "test.duration_s = -1: "),
             (one(r#"{"rwmix_read":101}"#), "test.rwmix_read = 101: it must be 0 to 100"),

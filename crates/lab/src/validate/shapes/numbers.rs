@@ -71,6 +71,28 @@ pub(super) fn add_latencies(
     add("share_under_50us_pct", fast as f64 / count * 100.0);
 }
 
+/// The times that ACT counts what is slower than, as powers of two: 32 us to 4 ms.
+pub(super) const SLOWER_THAN_US: std::ops::RangeInclusive<u32> = 5..=12;
+
+/// What the share that is slower than this power of two is called.
+pub(super) fn slower_path(power: u32) -> String {
+    format!("percent_of_reads_slower_than.{}", 1_u64 << power)
+}
+
+/// Adds per cent of the I/Os that took longer than powers of two, microseconds.
+pub(super) fn add_slower(numbers: &mut Numbers, latency: &Histogram, excluded_us: f64) {
+    let bins = latency.bins();
+    for power in SLOWER_THAN_US {
+        let us = 1_u64 << power;
+        let limit_ns = ((us as f64 + excluded_us) * 1e3) as u64;
+        let slower: u64 = bins.iter().filter(|(ns, _)| *ns > limit_ns).map(|(_, n)| n).sum();
+        if slower as f64 >= LEAST_BEYOND {
+            let percent = slower as f64 / latency.count() as f64 * 100.0;
+            numbers.insert(slower_path(power), percent);
+        }
+    }
+}
+
 /// Standard deviation over mean; `None` of fewer than three values, or of none but zeros.
 pub(super) fn variation(values: &[f64]) -> Option<f64> {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
@@ -119,6 +141,19 @@ mod tests {
         near("read.share_under_50us_pct", 14.9);
         near("read.stddev_us", 288.7);
         assert!(numbers.contains_key("read.p1") && !numbers.contains_key("read.p999"));
+    }
+
+    #[test]
+    fn the_share_that_is_slower_than_each_power_of_two_is_told_where_there_are_ten() {
+        let mut latency = Histogram::new();
+        (1..=1000).for_each(|us| latency.record(us * 1000));
+        let mut numbers = Numbers::new();
+        add_slower(&mut numbers, &latency, 0.0);
+        for (us, percent) in [(32, 96.8), (128, 87.2), (512, 48.8)] {
+            let told = numbers[&format!("percent_of_reads_slower_than.{us}")];
+            assert!((told - percent).abs() < 0.8, "{us}: {told}");
+        }
+        assert!(!numbers.contains_key("percent_of_reads_slower_than.1024"), "none is");
     }
 
     #[test]

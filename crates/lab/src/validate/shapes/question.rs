@@ -4,6 +4,7 @@
 //! beyond the 99.99th percentile, but not later than the entry's own test, nor after [`MOST_IOS`] I/Os of 4 KiB
 //! of all streams at the rates that were published. A percentile is compared where ten I/Os or more lie beyond it.
 
+mod act;
 #[cfg(test)]
 mod tests;
 mod written;
@@ -70,6 +71,8 @@ pub(super) struct Question {
     pub(super) host: Host,
     /// Equal drives behind one loop.
     pub(super) drives: usize,
+    /// The part of each drive that is written and tested.
+    pub(super) used: Used,
     /// The link of the last of them, if that is slower than what the drive can have.
     pub(super) link_of_the_last: Option<LinkSection>,
     pub(super) work: Work,
@@ -81,6 +84,36 @@ pub(super) struct Question {
     pub(super) base: Option<String>,
     /// Nothing may be fitted to it; why.
     pub(super) reported_only: bool,
+}
+
+/// The part of a drive that is written and tested, in parts of 2^16; the rest stays as it left the factory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Used(u32);
+
+const ALL_OF_IT: u32 = 1 << 16;
+
+impl Default for Used {
+    fn default() -> Used {
+        Used(ALL_OF_IT)
+    }
+}
+
+impl Used {
+    /// What an entry says of its span; all where that is no amount, or the capacity is not known.
+    fn of(entry: &Entry) -> Used {
+        let whole = entry.capacity_gb.map(|gb| gb * 1e9);
+        let span = span_bytes(&entry.test.span);
+        let share = span.zip(whole).map_or(1.0, |(span, whole)| span as f64 / whole);
+        Used(((share * f64::from(ALL_OF_IT)).round() as u32).clamp(1, ALL_OF_IT))
+    }
+
+    /// Of so many bytes, whole MiB.
+    pub(super) fn bytes_of(self, bytes: u64) -> u64 {
+        match self.0 {
+            ALL_OF_IT => bytes,
+            part => ((u128::from(bytes) * u128::from(part)) >> 16) as u64 >> 20 << 20,
+        }
+    }
 }
 
 /// What is run.
@@ -154,6 +187,7 @@ impl Question {
             state: State::Filled,
             host: Host::of(entry),
             drives,
+            used: Used::default(),
             link_of_the_last: link_of_the_last(entry, drives),
             work: Work::Rates,
             excluded_us,
@@ -240,7 +274,10 @@ impl Question {
                 question.reported_only = true;
                 question.notes.push("through a file system: reported, never fitted to".into());
             }
-            "act-tail" => return Err("Aerospike's ACT, which is not run".into()),
+            "act-tail" => {
+                (question.state, question.work) = act::act(entry)?;
+                question.used = Used::of(entry);
+            }
             "paced-writes-steady" => {
                 question.state = State::Written { block_bytes: 4096, drive_writes: 3 };
                 question.work = paced(entry)?;
@@ -268,6 +305,7 @@ impl Question {
             state: State::Filled,
             host: Host::of(entry),
             drives,
+            used: Used::default(),
             link_of_the_last: link_of_the_last(entry, drives),
             work: closed(entry, None).ok()?,
             excluded_us: entry.number("slat_mean_us").unwrap_or(0.0),

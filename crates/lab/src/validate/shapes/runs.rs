@@ -12,8 +12,8 @@ use fourcorners_run::streams::{self, Direction, Measure, Plan, RunResult};
 use fourcorners_run::{Histogram, Observer, run};
 
 use super::super::Watch;
-use super::numbers::{Numbers, add_latencies};
-use super::question::{Question, State, Streams, Work};
+use super::numbers::{Numbers, add_latencies, add_slower};
+use super::question::{Question, State, Streams, Used, Work};
 use super::rig::Rig;
 use super::scale::scaled;
 use super::writes;
@@ -97,7 +97,8 @@ impl Task<'_> {
         let (own, others) = (self.question, other.question);
         let streams = |question: &Question| matches!(question.work, Work::Streams(_));
         self.profile.name == other.profile.name
-            && (own.state, own.drives, own.host) == (others.state, others.drives, others.host)
+            && (own.state, own.used) == (others.state, others.used)
+            && (own.drives, own.host) == (others.drives, others.host)
             && own.link_of_the_last == others.link_of_the_last
             && streams(own)
             && streams(others)
@@ -186,7 +187,7 @@ fn prepared(task: &Task<'_>, observer: &mut Asks<'_>) -> Result<Vec<Ssd>, NoAnsw
     let mut drives = Vec::with_capacity(task.question.drives);
     for number in 0..task.question.drives as u32 {
         let (mut ssd, _) = drive(task, number, true)?;
-        let bytes = ssd.geometry().bytes();
+        let bytes = task.question.used.bytes_of(ssd.geometry().bytes());
         if task.question.state != State::Empty {
             writes::fill(&mut ssd, bytes, observer).ok_or_else(|| stopped(observer))?;
         }
@@ -201,17 +202,23 @@ fn prepared(task: &Task<'_>, observer: &mut Asks<'_>) -> Result<Vec<Ssd>, NoAnsw
         drives.push(ssd);
     }
     if let State::Written { block_bytes, .. } = task.question.state {
-        use_until_the_last(&mut drives, block_bytes, observer).ok_or_else(|| stopped(observer))?;
+        let used = task.question.used;
+        use_until_the_last(&mut drives, (block_bytes, used), observer)
+            .ok_or_else(|| stopped(observer))?;
     }
     Ok(drives)
 }
 
 /// Writes on to each drive until about when the last of them is ready, so that none is idle before they begin
 /// together: an idle drive has time to empty its SLC buffer, and what is asked is about drives in use.
-fn use_until_the_last(drives: &mut [Ssd], block_bytes: u32, observer: &mut Asks<'_>) -> Option<()> {
+fn use_until_the_last(
+    drives: &mut [Ssd],
+    (block_bytes, used): (u32, Used),
+    observer: &mut Asks<'_>,
+) -> Option<()> {
     let last = drives.iter().map(Target::now).max()?;
     for ssd in drives {
-        let bytes = ssd.geometry().bytes();
+        let bytes = used.bytes_of(ssd.geometry().bytes());
         // So little that what is left of the time is less than it takes to count as idle.
         let step = (bytes / 1000).max(u64::from(block_bytes) * 1000);
         for round in 1.. {
@@ -238,7 +245,7 @@ fn run_streams(
     drives: Vec<Ssd>,
     observer: &mut Asks<'_>,
 ) -> Answer {
-    let bytes = drives[0].geometry().bytes();
+    let bytes = question.used.bytes_of(drives[0].geometry().bytes());
     let numbered = streams.streams.iter().enumerate();
     let plan = Plan {
         streams: numbered.map(|(number, spec)| spec.stream(number, streams, bytes)).collect(),
@@ -290,6 +297,7 @@ fn numbers_of(question: &Question, streams: &Streams, result: &RunResult) -> Num
         }
     }
     add_latencies(&mut numbers, "", &latency, excluded_us);
+    add_slower(&mut numbers, &latency, excluded_us);
     let mut add = |name: &str, value: f64| {
         numbers.insert(name.to_string(), value);
     };

@@ -26,3 +26,33 @@ fn runs_of_their_own_draw_the_same_numbers_one_after_the_other_and_jobs_of_one_d
     assert_eq!((state, seeds(&jobs)), (State::Filled, vec![1, 2, 3, 4]));
     assert!(jobs.streams.iter().all(|spec| spec.delay == Nanos::ZERO));
 }
+
+#[test]
+fn records_of_act_are_read_one_by_one_and_written_twice_in_blocks() {
+    let entries = built_in();
+    let of = |id: &str| {
+        let entry = entries.iter().find(|entry| entry.id == id).expect(id);
+        Question::of(entry, &entries).expect(id)
+    };
+    // 1,000 records of 1.5 KiB a second are 11.7 blocks, and as many again are what is left of others.
+    let whole = of("act-845dcpro-001");
+    assert_eq!(whole.state, State::Written { block_bytes: 128 << 10, drive_writes: 1 }, "in a day");
+    let Work::Streams(streams) = &whole.work else { panic!("no streams") };
+    let told: Vec<_> =
+        streams.streams.iter().map(|it| (it.read_percent, it.block_bytes, it.pace)).collect();
+    let large = Some((24, false));
+    assert_eq!(
+        told,
+        [(100, 1536, Some((2000, false))), (100, 128 << 10, large), (0, 128 << 10, large)]
+    );
+    assert_eq!((streams.probes, whole.used), (1, Used::default()));
+    // 294.4 GiB of 400 GB are 79 %; two days at six times the pace.
+    let part = of("act-845dcpro-013");
+    assert_eq!(part.used.bytes_of(400 << 30), 339_416_711_168);
+    assert_eq!(part.state, State::Written { block_bytes: 128 << 10, drive_writes: 3 });
+    assert_eq!(Used::default().bytes_of(12_345), 12_345);
+    let mut lacking = entries.iter().find(|entry| entry.kind == "act-tail").expect("one").clone();
+    lacking.test.reads_per_s = None;
+    let why = Question::of(&lacking, &entries).expect_err("it does not say").to_string();
+    assert_eq!(why, "the records read a second are not told");
+}
