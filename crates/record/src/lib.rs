@@ -395,8 +395,8 @@ impl TargetInfo {
         }
     }
 
-    /// The same, and what a virtual drive was changed by: "Crucial m4
-    /// 256 GB (nand.dies=4)". Of more than three changes the first two, and how many more.
+    /// Its title, and the changes of a virtual drive: "Crucial m4 256 GB (nand.dies=4)". Of more than three
+    /// changes it has the first two, and says how many more there are.
     pub fn title_as_set_up(&self) -> String {
         let title = self.title_or_name();
         let changes: Vec<&str> =

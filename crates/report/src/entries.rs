@@ -121,7 +121,7 @@ impl<'a> Entries<'a> {
         Entries { all: entries, drives, mixed_clocks, beside: Vec::new(), references: None }
     }
 
-    /// The same, where each of several sides is a drive, and a document has one record of a method of each.
+    /// The entries of a comparison: each side is a drive, and of its repeats the document has the first.
     pub(super) fn of_sides(document: &'a Document, sides: &'a [Side]) -> Entries<'a> {
         Entries { drives: drives_of(sides), ..Entries::of(document) }
     }
@@ -144,6 +144,11 @@ impl<'a> Entries<'a> {
         let complete =
             repeats.filter_map(|it| it.figures.get(figure).filter(|found| found.complete));
         Mean::of(complete.map(|found| found.mb_per_s)).map(|mean| mean.value)
+    }
+
+    /// Whether there are repeats that have no entry.
+    pub(super) fn leaves_repeats_out(&self) -> bool {
+        self.drives.iter().map(|drive| drive.records.len()).sum::<usize>() > self.all.len()
     }
 
     /// Whether all records are of one drive.

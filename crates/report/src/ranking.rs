@@ -18,7 +18,7 @@ pub(super) fn section(all: &Entries) -> Option<Markup> {
                 table {
                     caption { span {
                         "By mean place. " (standings.units()) "." (clocks_note(all))
-                        @if standings.of_repeats() { " Charts and figures further below are of the first repeat." }
+                        @if standings.of_repeats() && all.leaves_repeats_out() { " Charts and figures further below are of the first repeat." }
                     } }
                     thead { tr {
                         th scope="col" { "Drive" }

@@ -42,6 +42,13 @@ fn several_drives_have_their_ratios_beneath_each_other() {
     other.target.title = "<b>other</b>".into();
     let found = sides(vec![repeats, vec![other]]);
     let html = comparison_page(&document(&found), &found, &Comparison::of(&found));
+    // Its charts lack the repeats that its ranking averages; those of a page of all records do not.
+    let of_the_first = "Charts and figures further below are of the first repeat.";
+    let means = "means of the repeats";
+    assert!(html.contains(means) && html.contains(of_the_first));
+    let every = found.iter().flat_map(|side| side.records.clone()).collect();
+    let of_all = page(&Document::new(every));
+    assert!(of_all.contains(means) && !of_all.contains(of_the_first));
     let part =
         html.split("id=\"compared\"").nth(1).and_then(|rest| rest.split("</section>").next());
     let part = part.expect("a section");

@@ -69,13 +69,14 @@ pub(super) fn values(record: &Record) -> impl Iterator<Item = Value<'_>> {
 /// Whether another record of a drive is of the same work as one, but for its random numbers: of the same method, at
 /// the same length, by the same version, and every figure that both have of the same job.
 pub fn is_repeat(one: &Record, other: &Record) -> bool {
-    let about = |record: &Record| (record.method.clone(), record.quick, record.version.clone());
+    let same_kind =
+        (&one.method, one.quick, &one.version) == (&other.method, other.quick, &other.version);
     let others: Vec<Value<'_>> = values(other).collect();
     let same = |value: Value<'_>| {
         let other = others.iter().find(|other| other.name == value.name);
         other.is_none_or(|other| same_job(&value, other))
     };
-    about(one) == about(other) && values(one).all(same)
+    same_kind && values(one).all(same)
 }
 
 /// The cells of a row: the values of each side, all of whose repeats are of one job.

@@ -150,7 +150,7 @@ fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-/// Bytes in the unit that shows them: of a few I/Os there is no gigabyte.
+/// Bytes in gigabytes, and below a tenth of one in a smaller unit.
 fn amount(bytes: u64) -> String {
     match bytes as f64 / 1e9 {
         100.0.. => format!("{:.1} GB", bytes as f64 / 1e9),

@@ -7,6 +7,7 @@
 mod act;
 #[cfg(test)]
 mod tests;
+mod used;
 mod written;
 
 use fourcorners_drive::Nanos;
@@ -18,6 +19,7 @@ use fourcorners_run::streams::{
 
 use super::entry::{Amount, Background, Entry};
 use super::host::{Host, link_of_the_last};
+pub(super) use used::Used;
 
 /// 100 / (1 - 0.9999).
 const TAIL_IOS: f64 = 1e6;
@@ -84,36 +86,6 @@ pub(super) struct Question {
     pub(super) base: Option<String>,
     /// Nothing may be fitted to it; why.
     pub(super) reported_only: bool,
-}
-
-/// The part of a drive that is written and tested, in parts of 2^16; the rest stays as it left the factory.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Used(u32);
-
-const ALL_OF_IT: u32 = 1 << 16;
-
-impl Default for Used {
-    fn default() -> Used {
-        Used(ALL_OF_IT)
-    }
-}
-
-impl Used {
-    /// What an entry says of its span; all where that is no amount, or the capacity is not known.
-    fn of(entry: &Entry) -> Used {
-        let whole = entry.capacity_gb.map(|gb| gb * 1e9);
-        let span = span_bytes(&entry.test.span);
-        let share = span.zip(whole).map_or(1.0, |(span, whole)| span as f64 / whole);
-        Used(((share * f64::from(ALL_OF_IT)).round() as u32).clamp(1, ALL_OF_IT))
-    }
-
-    /// Of so many bytes, whole MiB.
-    pub(super) fn bytes_of(self, bytes: u64) -> u64 {
-        match self.0 {
-            ALL_OF_IT => bytes,
-            part => ((u128::from(bytes) * u128::from(part)) >> 16) as u64 >> 20 << 20,
-        }
-    }
 }
 
 /// What is run.

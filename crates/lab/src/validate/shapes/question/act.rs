@@ -11,8 +11,9 @@ use super::{RAMP_BESIDE_WRITERS, State, StreamSpec, Streams, Work};
 const THREADS: u64 = 64;
 /// Blocks are defragmented when half of them is left.
 const WRITTEN_FOR_EACH: f64 = 2.0;
-/// Reads to measure, a hundred beyond one in ten thousand, and seconds: at least some, and at most so many.
+/// Reads to measure: a hundred lie beyond the 99.99th percentile.
 const READS: f64 = 1e6;
+/// The shortest and the longest run, seconds.
 const SECONDS: [f64; 2] = [20.0, 120.0];
 /// Drive sizes that are written at random before, at most: the hours that are published wrote more.
 const MOST_DRIVE_WRITES: f64 = 3.0;
