@@ -327,7 +327,7 @@ fn what_cannot_be_created_says_why_and_leaves_nothing() {
         (at("file/below"), 16 * MIB, "is not a directory: mkdir -p "),
         (at("file"), 16 * MIB, "exists already"),
         (at("dangling"), 16 * MIB, "exists already"),
-        (dir.path().to_owned(), 16 * MIB, "exists already"),
+        (dir.path().to_owned(), 16 * MIB, "is a folder: name a new file in it, for example "),
         (PathBuf::from("/proc/scratch"), 16 * MIB, ""),
         (PathBuf::from(""), 16 * MIB, ""),
     ] {
