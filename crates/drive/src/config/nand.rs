@@ -36,6 +36,11 @@ pub struct NandSection {
     /// absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_programs: Option<bool>,
+    /// Time from array to page register of the rest of a row over that of the page that a read asks for first:
+    /// flash that reads a part of a row by itself, and all others after it, if any of them is asked for; 0 when absent,
+    /// where one such time brings the whole row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest_read_ratio: Option<f64>,
     /// Whether what was never written, or trimmed, is read from where it would lie had the drive been
     /// written in order, as a controller does that does not ask its map first; false when absent: such
     /// reads touch no NAND. Not with `[compression]`.
@@ -59,6 +64,7 @@ impl Default for NandSection {
             bus_mb_per_s: 400.0,
             cache_reads: None,
             cache_programs: None,
+            rest_read_ratio: None,
             reads_unwritten: None,
         }
     }
@@ -81,6 +87,7 @@ impl NandSection {
         within("nand.pages_per_block", self.pages_per_block, 1..=65_536)?;
         within("nand.blocks_per_plane", self.blocks_per_plane, 8..=1 << 20)?;
         within("nand.read_us", self.read_us, 0.0..=1e6)?;
+        within("nand.rest_read_ratio", self.rest_read_ratio.unwrap_or(0.0), 0.0..=10.0)?;
         within("nand.program_us", self.program_us, 0.0..=1e6)?;
         within("nand.erase_us", self.erase_us, 0.0..=1e7)?;
         within("nand.bus_mb_per_s", self.bus_mb_per_s, 1.0..=1e5)

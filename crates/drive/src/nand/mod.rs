@@ -4,6 +4,7 @@
 mod agenda;
 mod chores;
 mod page_kinds;
+mod rest;
 mod suspension;
 mod times;
 
@@ -16,6 +17,7 @@ use crate::lane::Lane;
 use crate::state::{LATEST, MOST_MOVED};
 use crate::variation::{Drift, FlashVariation};
 use agenda::{Agenda, Opening, Operation};
+use rest::Rest;
 use suspension::Suspension;
 use times::{ChoreTimes, Times};
 
@@ -34,6 +36,8 @@ pub(crate) struct Nand {
     /// By die: its operations one by one. Empty when the config says nothing of the cells, of an SLC
     /// buffer or of suspending; then all operations are taken to be mean programs.
     agendas: Vec<Agenda>,
+    /// By die: what is left of the row that was read last. Empty where one read brings the whole row.
+    rests: Vec<Rest>,
     counts: NandCounts,
     /// Only if its times vary.
     variation: Option<FlashVariation>,
@@ -77,14 +81,16 @@ impl Nand {
             || config.nand_suspend.is_some()
             || config.slc_buffer.is_some();
         let dies = section.dies as usize;
+        let times = Times::new(config, &kinds);
         Nand {
-            times: Times::new(config, &kinds),
+            times,
             kinds,
             suspension: config.nand_suspend.as_ref().map(Suspension::new),
             channels: vec![Lane::default(); section.channels as usize],
             by_channels: Divider::new(section.channels),
             dies: vec![Die::default(); dies],
             agendas: vec![Agenda::default(); if told_apart { dies } else { 0 }],
+            rests: vec![Rest::default(); if times.has_rest() { dies } else { 0 }],
             counts: NandCounts::default(),
             variation: config.variation_that_is_on().map(|variation| {
                 let blocks = u64::from(section.dies) * u64::from(section.blocks_per_plane);
@@ -188,6 +194,10 @@ impl Nand {
         slot.busy_until = slot.busy_until.max(start) + taken;
         slot.out_until = slot.out_until.max(arrived - late);
         slot.reads_until = if cache_reads { ready - late } else { slot.out_until };
+        if let Some(rest) = self.rests.get_mut(die as usize) {
+            let takes = self.times.rest(read);
+            *rest = Rest { takes, ready: ready + takes };
+        }
         self.counts.pages_read += 1;
         self.put_off(die, taken);
         arrived
@@ -199,9 +209,12 @@ impl Nand {
     pub(crate) fn read_more(&mut self, die: u32, at: Nanos, after: Nanos) -> Nanos {
         let transfer = self.times.page_transfer;
         let channel = self.channel_of(die);
-        let arrived = self.channels[channel].serve_when_ready(at, after, transfer);
+        let rest = self.rests.get_mut(die as usize).map(std::mem::take).unwrap_or_default();
+        let ready = after.max(rest.ready);
+        let arrived = self.channels[channel].serve_when_ready(at, ready, transfer);
         let cache_reads = self.times.cache_reads;
         let slot = &mut self.dies[die as usize];
+        slot.reads_until += rest.takes;
         slot.busy_until += arrived - after;
         slot.out_until += arrived - after;
         if !cache_reads {
@@ -301,7 +314,8 @@ impl Nand {
         if chores.is_empty() {
             return ready;
         }
-        if self.agendas.is_empty() && !self.times.cache_reads && !self.times.cache_programs {
+        let one_by_one = !self.times.cache_reads && !self.times.cache_programs;
+        if self.agendas.is_empty() && one_by_one && self.rests.is_empty() {
             return self.chores_of_one_kind(die, chores, at, ready);
         }
         self.chores_of_any_kind(die, chores, at, ready)
@@ -364,6 +378,7 @@ impl Nand {
             by_channels,
             dies,
             agendas,
+            rests,
             counts,
             variation,
             pressed_until,
@@ -379,6 +394,8 @@ impl Nand {
             && dies.iter().all(Die::is_sane)
             && agendas.len() == made.agendas.len()
             && agendas.iter().all(Agenda::is_sane)
+            && rests.len() == made.rests.len()
+            && rests.iter().all(Rest::is_sane)
             && counted.max(blocks_erased) <= MOST_MOVED
             && *pressed_until <= LATEST
             && match (variation, &made.variation) {

@@ -15,6 +15,8 @@ pub(super) struct Times {
     pub(super) mean_read: Nanos,
     /// The same by kind of page.
     pub(super) read: [Nanos; PAGE_KINDS],
+    /// Array to page registers of the rest of a row over that of its first page, thousandths.
+    rest_of_thousand: u64,
     /// Program, mean over the rows of a block.
     pub(super) mean_program: Nanos,
     /// The same by kind of page.
@@ -56,6 +58,7 @@ impl Times {
         Times {
             mean_read: Nanos::from_micros(nand.read_us),
             read: by_kind(nand.read_us, read_ratios(cells)),
+            rest_of_thousand: (nand.rest_read_ratio.unwrap_or(0.0) * 1e3).round() as u64,
             mean_program: Nanos::from_micros(nand.program_us),
             program: by_kind(nand.program_us, program_ratios(cells)),
             slc_read: slc.map_or(Nanos::ZERO, |slc| Nanos::from_micros(slc.read_us)),
@@ -68,14 +71,29 @@ impl Times {
         }
     }
 
+    /// Whether the rest of a row takes the array a second time.
+    pub(super) fn has_rest(&self) -> bool {
+        self.rest_of_thousand > 0
+    }
+
+    /// How long the rest of a row takes, the page of it that was asked for first having taken `read`.
+    pub(super) fn rest(&self, read: Nanos) -> Nanos {
+        Nanos(read.0 * self.rest_of_thousand / 1000)
+    }
+
     /// How long `chores` take. Collection reads rows of all kinds alike, so its reads are counted at
     /// their mean; what it programs is counted by kind.
     #[inline]
     pub(super) fn of_chores(&self, chores: &Chores) -> ChoreTimes {
         let slc_rows_read = u64::from(chores.slc_rows_read);
         let rows_read = u64::from(chores.rows_read) + slc_rows_read;
-        let array =
+        let mut array =
             self.mean_read.0 * u64::from(chores.rows_read) + self.slc_read.0 * slc_rows_read;
+        if self.has_rest() && rows_read > 0 {
+            // Of at most so many rows is more than a page wanted.
+            let several = u64::from(chores.pages_out).saturating_sub(rows_read).min(rows_read);
+            array += self.rest(Nanos(array)).0 * several / rows_read;
+        }
         let out = self.page_transfer.0 * u64::from(chores.pages_out);
         let reads = if self.cache_reads && rows_read > 0 {
             // The slower of the two sets the pace, and the other is seen once.

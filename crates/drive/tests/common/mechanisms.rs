@@ -84,6 +84,7 @@ fn suspend(profile: &mut SsdConfig, below: Below<'_>) {
 fn registers(profile: &mut SsdConfig, below: Below<'_>) {
     profile.nand.cache_reads = Some(below(2) == 0);
     profile.nand.cache_programs = Some(below(2) == 0);
+    profile.nand.rest_read_ratio = [None, Some(0.0), Some(0.5), Some(1.0)][below(4) as usize];
 }
 
 fn join(profile: &mut SsdConfig, below: Below<'_>) {

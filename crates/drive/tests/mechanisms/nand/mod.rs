@@ -4,6 +4,7 @@ mod cache_registers;
 mod laws;
 mod page_kinds;
 mod refusals;
+mod rest_of_a_row;
 mod suspension;
 mod where_it_lies;
 

@@ -35,6 +35,10 @@ fn nonsense_is_refused_by_key_value_and_range() {
             "nand_cells.pages_per_level = 0 is not possible: it must be 1 to 64",
         ),
         (
+            refusal(|profile| profile.nand.rest_read_ratio = Some(-0.5)),
+            "nand.rest_read_ratio = -0.5 is not possible: it must be 0 to 10",
+        ),
+        (
             refusal(|profile| cells_of(profile).upper_program_ratio = Some(f64::NAN)),
             "nand_cells.upper_program_ratio = NaN is not possible: it must be 0.01 to 100",
         ),

@@ -203,13 +203,13 @@ fn row(
     };
     for (path, published) in entry.numbers() {
         let Some(&own) = numbers.get(&path) else { continue };
-        // By how much more it is than the base's.
+        // By how much more it is than the base's; of two variations that says nothing.
         let simulated = match &question.base {
-            None => Some(own),
-            Some(_) => base.and_then(|(base, simulated)| {
+            Some(_) if !path.starts_with("iops_cv_") => base.and_then(|(base, simulated)| {
                 let of_base = simulated.get(&path).filter(|&&of_base| of_base > 0.0)?;
                 Some(base.number(&path)? * own / of_base)
             }),
+            _ => Some(own),
         };
         let Some(simulated) = simulated else { continue };
         let error = (published != 0.0).then(|| four_digits(simulated / published - 1.0));

@@ -18,7 +18,7 @@ fn runs_of_their_own_draw_the_same_numbers_one_after_the_other_and_jobs_of_one_d
         specs.map(|(number, spec)| spec.stream(number, streams, 1 << 30).seed).collect()
     };
     let (state, beside) = streams("980pro-x8-fig11a-n4");
-    assert_eq!(state, State::Written { block_bytes: 4096, drive_writes: 1 });
+    assert_eq!(state, State::Written { block_bytes: 8192, drive_writes: 1 });
     assert_eq!(seeds(&beside), [1; 5]);
     let delays: Vec<u64> = beside.streams.iter().map(|spec| spec.delay.0 / 1_000_000).collect();
     assert_eq!(delays, [80, 0, 20, 40, 60]);
