@@ -51,7 +51,7 @@ pub(super) fn section(comparison: &Comparison) -> Option<Markup> {
 }
 
 /// A sentence for each side but the first: how many of its data rates are higher or lower than those of
-/// the first side, and how many make no difference.
+/// the first side, and how many no different.
 pub fn comparison_sentences(comparison: &Comparison) -> Vec<String> {
     let Some(first) = comparison.sides.first() else { return Vec::new() };
     let sides = comparison.sides.iter().enumerate().skip(1);
@@ -144,11 +144,20 @@ impl Counts {
     }
 
     fn words(&self) -> String {
-        let Counts { higher, same, lower } = self;
-        format!(
-            "of {} data rates {higher} are higher, {lower} lower, and {same} make no difference.",
-            self.all()
-        )
+        let Counts { higher, same, lower } = *self;
+        let mut parts = vec![(higher, "higher"), (lower, "lower"), (same, "no different")];
+        parts.retain(|(number, _)| *number > 0);
+        match parts[..] {
+            [(1, how)] => format!("the data rate is {how}."),
+            [(all, how)] => format!("all {all} data rates are {how}."),
+            _ => {
+                let said = parts.iter().map(|(number, how)| {
+                    format!("{number} {} {how}", if *number == 1 { "is" } else { "are" })
+                });
+                let said: Vec<String> = said.collect();
+                format!("of {} data rates {}.", self.all(), said.join(", "))
+            }
+        }
     }
 }
 

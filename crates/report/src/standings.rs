@@ -262,15 +262,16 @@ impl Standings {
         }
     }
 
-    /// The drive alone in last place in half of the columns or more, and in more of them than any other.
+    /// Of three drives or more the one alone in last place in half of the columns or more, at least two,
+    /// and in more of them than any other. Of two, the other one was named.
     fn to_avoid(&self, fastest: Option<usize>) -> Option<usize> {
         let lasts: Vec<usize> =
             (0..self.drives.len()).map(|drive| self.lasts(drive).len()).collect();
         let most = *lasts.iter().max()?;
         let is_alone = lasts.iter().filter(|number| **number == most).count() == 1;
         let drive = lasts.iter().position(|number| *number == most)?;
-        let is_told = is_alone && most * 2 >= self.columns.len() && fastest != Some(drive);
-        is_told.then_some(drive)
+        let is_often = self.drives.len() > 2 && most > 1 && most * 2 >= self.columns.len();
+        (is_alone && is_often && fastest != Some(drive)).then_some(drive)
     }
 
     fn avoid_words(&self, drive: usize) -> String {
@@ -294,11 +295,11 @@ impl Standings {
         let most = NO_MATTER * 100.0;
         let apart: Vec<&Column> =
             self.columns.iter().filter(|column| column.last_place() > 1).collect();
-        match apart.first() {
+        match apart.iter().max_by(|a, b| a.factor().total_cmp(&b.factor())) {
             None => format!("Nothing here sets them apart by more than {most:.0} %."),
             Some(column) => format!(
-                "No drive stands out: they differ by more than {most:.0} % in {} of {} measures, among \
-                 them {}.",
+                "No drive stands out: they differ by more than {most:.0} % in {} of {} measures, most in \
+                 {}.",
                 apart.len(),
                 self.columns.len(),
                 column.range()
@@ -369,10 +370,19 @@ impl Column {
     }
 
     /// Its lowest and highest value.
-    fn range(&self) -> String {
+    fn ends(&self) -> (f64, f64) {
         let values = self.values.iter().flatten();
-        let (low, high) = values
-            .fold((f64::MAX, f64::MIN), |(low, high), &value| (low.min(value), high.max(value)));
+        values.fold((f64::MAX, f64::MIN), |(low, high), &value| (low.min(value), high.max(value)))
+    }
+
+    /// How many times its lowest value the highest is.
+    fn factor(&self) -> f64 {
+        let (low, high) = self.ends();
+        high / low
+    }
+
+    fn range(&self) -> String {
+        let (low, high) = self.ends();
         let measure = self.measure;
         format!("{} ({} to {})", measure.what, measure.value(low), measure.with_unit(high))
     }

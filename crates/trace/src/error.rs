@@ -117,6 +117,10 @@ pub enum Reason {
     /// A task has as many I/Os as it has.
     #[error("--ios does not apply to a task: leave it out")]
     IosOfTask,
+    /// A name that is that of no file, but one of a task or of a generated trace but for what stands
+    /// before it.
+    #[error("there is no such file; did you mean {0}?")]
+    Meant(String),
     /// Something particular to one format.
     #[error("{0}")]
     Other(String),

@@ -99,12 +99,26 @@ pub fn open(path: &Path, options: &Options) -> Result<Trace, TraceError> {
             (None, Reader::Generated(Box::new(Generated::new(composition, ios, options.seed))))
         }
         None => {
+            let meant = meant(&name).filter(|_| !path.exists()).map(Reason::Meant);
+            if let Some(reason) = meant {
+                return Err(wrong(None, Place::Whole, reason));
+            }
             let (format, reader) = reader::open(path, options)
                 .map_err(|(format, reason)| wrong(format, Place::Whole, reason))?;
             (Some(format), reader)
         }
     };
     Ok(Trace::new(name, format, reader, options))
+}
+
+/// The task or the generated trace of this name.
+fn meant(name: &str) -> Option<String> {
+    let is_task = task_names().any(|task| task == name);
+    let is_generated = || Composition::named(name).is_ok();
+    match is_task {
+        true => Some(format!("{TASK}{name}")),
+        false => is_generated().then(|| format!("{GENERATED}{name}")),
+    }
 }
 
 fn task_reader(name: &str, options: &Options) -> Result<Reader, Reason> {

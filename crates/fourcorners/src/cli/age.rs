@@ -16,6 +16,7 @@ use serde_json::json;
 use super::how_far::HowFar;
 use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
+use super::replaced::folder_is_there;
 use super::targets::{self, VirtualDrive};
 use super::terminal::say;
 
@@ -68,6 +69,7 @@ pub(super) fn run(args: &AgeArgs) -> Result<End, Failure> {
     let (name, host) = (args.drive.as_str(), args.host.as_deref());
     let drive = VirtualDrive { name, host, set: &args.set, why: "aged" };
     let profile = targets::find_virtual(&drive).map_err(Failure::Usage)?;
+    folder_is_there(&args.output).map_err(Failure::Usage)?;
     state::may_save(&profile, &args.output).map_err(|error| Failure::Usage(error.to_string()))?;
     let Model::Ssd(model) = &profile.model else {
         return Err(Failure::Usage(format!("{} is not an SSD", profile.name)));

@@ -63,6 +63,13 @@ pub(super) fn run(args: &FioArgs) -> Result<End, Failure> {
         }
     }
     const NO_JOB: &str = "there is no job: --name=NAME begins one, or give a job file";
+    // No option of fio's is as near.
+    let slip = |key: &&String| strsim::damerau_levenshtein(key, "name") == 1;
+    if !names_a_job && let Some(key) = line.settings.iter().map(|(key, _)| key).find(slip) {
+        return Err(Failure::Usage(format!(
+            "--{key}: there is no such option; did you mean --name?"
+        )));
+    }
     if files.is_empty() && !names_a_job {
         return Err(Failure::Usage(NO_JOB.into()));
     }

@@ -39,11 +39,9 @@ pub(super) fn find_all(
     as_is: bool,
 ) -> Result<Document, Failure> {
     let mut records: Vec<Record> = Vec::new();
-    for name in names {
-        for record in find(name, store, as_is)? {
-            if records.iter().all(|known| known.id != record.id) {
-                records.push(record);
-            }
+    for record in find_each(names, store, as_is)?.into_iter().flatten() {
+        if records.iter().all(|known| known.id != record.id) {
+            records.push(record);
         }
     }
     if records.is_empty() {
@@ -52,15 +50,33 @@ pub(super) fn find_all(
     Ok(Document::new(records))
 }
 
-/// The records of what was named: a drive first, since its name may be the path of a file, too. One of
-/// a file that is not as it was measured is refused, or with `as_is` marked in its title.
-pub(super) fn find(what: &str, store: Option<&Store>, as_is: bool) -> Result<Vec<Record>, Failure> {
-    if let Some(store) = store {
-        let latest = store.latest(what).map_err(failure)?;
-        if !latest.is_empty() {
-            // As they were run.
-            return Ok(latest.into_iter().rev().flatten().collect());
-        }
+/// The records of each of those that were named; of drives that are compared, those of one job where
+/// they have such.
+pub(super) fn find_each(
+    names: &[String],
+    store: Option<&Store>,
+    as_is: bool,
+) -> Result<Vec<Vec<Record>>, Failure> {
+    let Some(store) = store else {
+        return names.iter().map(|name| find(name, Vec::new(), None, as_is)).collect();
+    };
+    let drives: Vec<&str> = names.iter().map(String::as_str).collect();
+    let latest = store.latest_alike(&drives).map_err(failure)?;
+    names.iter().zip(latest).map(|(name, latest)| find(name, latest, Some(store), as_is)).collect()
+}
+
+/// The records of what was named: a drive first, of which these are the latest, since its name may be
+/// the path of a file, too. One of a file that is not as it was measured is refused, or with `as_is`
+/// marked in its title.
+fn find(
+    what: &str,
+    latest: Vec<Vec<Record>>,
+    store: Option<&Store>,
+    as_is: bool,
+) -> Result<Vec<Record>, Failure> {
+    if !latest.is_empty() {
+        // As they were run.
+        return Ok(latest.into_iter().rev().flatten().collect());
     }
     let path = Path::new(what);
     if path.exists() {

@@ -11,7 +11,7 @@ use fourcorners_lab::campaign::{
 use fourcorners_lab::device_under_test::DeviceUnderTest;
 use fourcorners_lab::review::{MOST_SPARE_PERCENT, Method};
 use fourcorners_linux::device::EraseWith;
-use fourcorners_record::{Document, Ended};
+use fourcorners_record::{ClockName, Document, Ended};
 
 use super::among;
 use super::args::{ProgressAs, PurgeHow, ReviewArgs};
@@ -213,5 +213,9 @@ fn account(document: &Document, reviews: usize, began: Instant, quiet: bool) {
         + figures.map(|figure| figure.duration_s).sum::<f64>()
         + replayed.map(|figure| figure.elapsed_s).sum::<f64>();
     let took = began.elapsed().as_secs_f64();
-    say(&format!("{measured:.0} s of measurements on the drives' clocks in {took:.1} s"));
+    let on = match document.records.iter().all(|record| record.clock == ClockName::Wall) {
+        true => "",
+        false => " on the drives' clocks",
+    };
+    say(&format!("{measured:.0} s of measurements{on} in {took:.1} s"));
 }

@@ -21,8 +21,8 @@ use fourcorners_machine::host;
 use fourcorners_serve::contents::{Contents, ContentsFile, Memory};
 use fourcorners_serve::nbd::Export;
 use fourcorners_serve::{
-    At, Control, DataRecording, DriveCounters, FaultSpec, Faults, Pace, Recording, Report, Server,
-    Settings, Turn, TurnSettings,
+    Address, At, Control, DataRecording, DriveCounters, FaultSpec, Faults, Pace, Recording, Report,
+    Server, Settings, Turn, TurnSettings,
 };
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -31,6 +31,7 @@ use door::{Door, DoorArg, door_of, warn_of_the_floor, way};
 use super::address::address;
 use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
+use super::replaced::folder_is_there;
 use super::served::{self, ServedAs, ServedDrive, ServedTarget};
 use super::terminal::say;
 use super::then_try;
@@ -193,6 +194,14 @@ fn grace_of(text: &str) -> Result<Nanos, String> {
 
 pub(super) fn run(args: &ServeArgs) -> Result<End, Failure> {
     // What is wrong is said before anything is served.
+    let socket = match &args.at {
+        At::Socket(Address::Unix(path) | Address::VhostUser(path)) => Some(path),
+        At::Socket(Address::Tcp(_)) | At::BlockDevice => None,
+    };
+    let files = [&args.record, &args.record_data, &args.control].into_iter().flatten();
+    for file in files.chain(socket).chain([&args.contents]) {
+        folder_is_there(file).map_err(Failure::Usage)?;
+    }
     let to_try = match args.then_try.is_empty() {
         true => Vec::new(),
         false => candidates_named(&args.then_try)

@@ -73,6 +73,15 @@ fn options_a_file_and_standard_input_are_the_same_jobs() {
 }
 
 #[test]
+fn a_slip_in_name_is_pointed_to_and_no_other_option_is_taken_for_one() {
+    let dir = folder();
+    let line = refused(dir.path(), &["fio", "--nam=a", "--rw=read", M4]);
+    assert!(line.contains("--nam: there is no such option; did you mean --name?"), "{line}");
+    let ran = run(dir.path(), &["fio", "--nice=5", "missing.fio", M4]);
+    assert!(!ran.stderr.contains("did you mean --name"), "{ran:?}");
+}
+
+#[test]
 fn the_command_line_shown_is_fios() {
     let dir = folder();
     fs::write(dir.path().join("job.fio"), FILE).expect("a folder of ours");

@@ -66,6 +66,12 @@ fn all_methods_are_listed_with_what_they_take() {
     assert!(of(&large, "lba-pass").1 > 7.0 * of(&usual, "lba-pass").1);
     assert_eq!(of(&large, "quick"), of(&usual, "quick"));
     assert!(of(&quick, "four-corners").0 < 0.1 * of(&usual, "four-corners").0);
+    // The used state is what a quick one leaves out.
+    for (args, told) in [(&["methods"][..], true), (&["methods", "--quick"], false)] {
+        let listed = run(dir.path(), args).stdout;
+        let four = listed.lines().skip_while(|line| !line.starts_with("four-corners")).take(2);
+        assert_eq!(four.collect::<String>().contains("fresh and used"), told, "{listed}");
+    }
 
     // What a dry run says of each phase together: what the drive is already filled for is filled once.
     let ran = run(dir.path(), &["review", M4, "--methods", "four-corners", "--dry-run", "--json"]);

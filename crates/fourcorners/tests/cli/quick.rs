@@ -23,6 +23,17 @@ fn rate(card: &Value, row: usize, side: &str) -> Option<f64> {
 }
 
 #[test]
+fn what_it_proposes_is_of_the_drive_as_it_was_set_up() {
+    let dir = folder();
+    let args = ["quick", M4, "--no-db", "--set", "link.gbps=3", "--host", "intel-ich10r-3gbps"];
+    let ran = run(dir.path(), &args);
+    let command = format!("fourcorners review {M4} --set link.gbps=3 --host intel-ich10r-3gbps");
+    assert!(ran.stdout.trim_end().ends_with(&command), "{ran:?}");
+    let ran = run(dir.path(), &args[..3]);
+    assert!(ran.stdout.trim_end().ends_with(&format!("fourcorners review {M4}")), "{ran:?}");
+}
+
+#[test]
 fn a_virtual_drive_has_all_rows_in_the_programs_order_and_a_record() {
     let dir = folder();
     let args = ["quick", M4, "--no-db", "--json", "-o", "card.json"];

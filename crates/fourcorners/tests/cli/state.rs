@@ -71,6 +71,7 @@ fn states_that_do_not_fit_are_refused() {
             "with other values",
         ),
         (with(&["age", M4, "-o", "x.state", "--host", "none"]), "none"),
+        (with(&["age", M4, "-o", "no/x.state"]), "no: there is no such folder; make it first"),
         (with(&["review", M4, "--state", "damaged.state"]), "is damaged"),
         (with(&["review", M4, "--state", "notes.txt"]), "is not the state of a drive"),
         (with(&["review", M4, "--state", "none.state"]), "none.state: "),

@@ -152,6 +152,7 @@ fn what_cannot_be_done_is_refused_in_a_line() {
     fs::write(dir.path().join("none.csv"), "time_s,op,sector,sectors\n").expect("written");
     let cases: &[(&[&str], &str)] = &[
         (&["info", "missing"], "No such file"),
+        (&["info", "boot"], "did you mean task:boot?"),
         (&["info", "."], "it is a folder"),
         (&["info", "letter"], "--format"),
         (&["info", "letter", "--format", "cvs"], "there is no format \"cvs\""),
@@ -168,6 +169,7 @@ fn what_cannot_be_done_is_refused_in_a_line() {
         (&["info", "generated:light", "--ios", "0"], "--ios"),
         (&["convert", "far.csv", "-o", "x", "--as", "msr"], "there are: fio-iolog, csv, compact"),
         (&["convert", "far.csv", "-o", "."], "is a folder"),
+        (&["convert", "far.csv", "-o", "x", "--from", "1"], "none of its I/Os is left to convert"),
         (&["convert", "letter", "-o", "x"], "--format"),
         (&["convert", "far.csv", "-o", "x", "--drive", "a b"], "without blanks"),
         (&["replay", "far.csv", M4], "--rescale-address"),

@@ -3,9 +3,12 @@
 use super::Method;
 
 impl Method {
-    /// What it measures, for a list of methods.
-    pub fn measures(self) -> &'static str {
+    /// What it measures, or a `quick` review does of it, for a list of methods.
+    pub fn measures(self, quick: bool) -> &'static str {
         match self {
+            Method::FourCorners if quick => {
+                "4 KiB random and 128 KiB sequential, reads and writes, fresh"
+            }
             Method::FourCorners => {
                 "4 KiB random and 128 KiB sequential, reads and writes, fresh and used"
             }

@@ -91,10 +91,16 @@ fn tier(choice: &Choice) -> String {
                 ratio if ratio.is_finite() => format!("{} times as long", three_digits(ratio)),
                 _ => seconds(second.waited_s),
             };
-            format!(
-                "You would notice a difference between {only} and the next, {}: {longer}.",
-                second.drive
-            )
+            match second.rank {
+                1 => format!(
+                    "Waiting {longer}, as for {}, is noticed, but the model may be off by as much.",
+                    second.drive
+                ),
+                _ => format!(
+                    "You would notice a difference between {only} and the next, {}: {longer}.",
+                    second.drive
+                ),
+            }
         }
         [only] => format!("There is only {only} to choose."),
         _ => format!("No difference you would notice, within 10 %: {}.", listed(&names)),
@@ -203,6 +209,10 @@ mod tests {
         let said = equal.sentences().join(" ");
         assert!(said.contains("cannot tell it from b"), "{said}");
         assert!(said.contains("You would not notice a difference between them"), "{said}");
+        let unsure = choice(vec![drive("a", 1, 1, 1.0), drive("b", 1, 2, 1.2)]);
+        let said = unsure.sentences().join(" ");
+        assert!(said.contains("cannot tell it from b") && !said.contains("You would"), "{said}");
+        assert!(said.contains("Waiting 1.20 times as long, as for b, is noticed, but"), "{said}");
         let near = choice(vec![drive("a", 1, 1, 1.0), drive("b", 2, 1, 1.05)]);
         let said = near.sentences().join(" ");
         assert!(said.contains("No difference you would notice, within 10 %: a and b."), "{said}");

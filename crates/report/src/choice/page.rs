@@ -2,11 +2,11 @@
 //! the time waited with their bands, the table, and how it was measured. It needs no script.
 
 use fourcorners_record::{Choice, RankedDrive};
-use fourcorners_words::{capitalised, count, three_digits};
+use fourcorners_words::{capitalised, count};
 use maud::{DOCTYPE, Markup, html};
 
 use super::super::page::{head, made_by};
-use super::table::{marked, replay_words, state_words};
+use super::table::{marked, moved, replay_words, state_words};
 use super::{COSTS, TIMES, known, seconds};
 
 /// Nothing but what is in the file may load, and nothing runs.
@@ -34,8 +34,8 @@ pub fn choice_page(choice: &Choice) -> String {
                     p.kicker { "fourcorners" span { " " (KIND) } }
                     h1 { (work.name) }
                     p.lede {
-                        (count(work.ios as f64)) " I/Os, " (three_digits(work.read_gb)) " GB read, "
-                        (three_digits(work.written_gb)) " GB written. Virtual drives that "
+                        (count(work.ios as f64)) " I/Os, " (moved(work.read_gb, "read")) ", "
+                        (moved(work.written_gb, "written")) ". Virtual drives that "
                         (state_words(&choice.state)) "."
                     }
                     div.answer { @for said in choice.sentences() { p { (said) } } }

@@ -49,13 +49,22 @@ pub fn choice_pasted(choice: &Choice, form: Pasted) -> String {
 fn about(choice: &Choice) -> String {
     let work = &choice.work;
     format!(
-        "{}: {} I/Os, {} GB read, {} GB written; drives {}",
+        "{}: {} I/Os, {}, {}; drives {}",
         work.name,
         count(work.ios as f64),
-        three_digits(work.read_gb),
-        three_digits(work.written_gb),
+        moved(work.read_gb, "read"),
+        moved(work.written_gb, "written"),
         state_words(&choice.state)
     )
+}
+
+/// How much the work moves.
+pub(super) fn moved(gb: f64, how: &str) -> String {
+    match gb {
+        0.0 => format!("nothing {how}"),
+        ..0.001 => format!("{} kB {how}", three_digits(gb * 1e6)),
+        _ => format!("{} GB {how}", three_digits(gb)),
+    }
 }
 
 /// What has to be known of the ranking, and which drives are not in it.
@@ -165,6 +174,8 @@ mod tests {
         for told in ["20,000 I/Os", "b* (yours)", "Left out: small: it is <small>", "A remark."] {
             assert!(text.contains(told), "{told}: {text}");
         }
+        assert!(text.contains(" 0.500 GB read, 0.100 GB written;"), "{text}");
+        assert_eq!([0.0, 4.1e-5].map(|gb| moved(gb, "read")), ["nothing read", "41.0 kB read"]);
         assert!(!text.contains('\u{1b}'), "a name cannot steer the terminal");
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         // A name as long as the longest of the catalogue leaves room for each number and its unit.

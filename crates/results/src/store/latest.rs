@@ -21,9 +21,33 @@ impl Store {
     ///
     /// What the database says, and [`StoreError::Damaged`].
     pub fn latest(&self, drive: &str) -> Result<Vec<Vec<Record>>, StoreError> {
-        let mut all = self.of_drive(drive)?;
+        Ok(self.latest_alike(&[drive])?.remove(0))
+    }
+
+    /// Of each of these drives what [`Store::latest`] gives of it alone, but that a method of which
+    /// one has results of `--quick` only stands with those of all, if all have such: a quick result
+    /// and a full one are of different jobs.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::latest`].
+    pub fn latest_alike(&self, drives: &[&str]) -> Result<Vec<Vec<Vec<Record>>>, StoreError> {
+        let of_each = drives.iter().map(|it| self.of_drive(it)).collect::<Result<Vec<_>, _>>()?;
+        of_each.iter().map(|of_one| self.latest_of(of_one, &of_each)).collect()
+    }
+
+    /// The latest results of a drive, the drive being one of those that are compared.
+    fn latest_of(
+        &self,
+        of_one: &[Summary],
+        of_each: &[Vec<Summary>],
+    ) -> Result<Vec<Vec<Record>>, StoreError> {
+        let mut all = of_one.to_vec();
         // Stable: among equals the latest stays first.
-        all.sort_by_key(|it| (it.ended != "complete", !it.set_up.is_empty(), it.quick));
+        all.sort_by_key(|it| {
+            let other_job = it.quick != is_quick_of_all(&it.method, of_each);
+            (it.ended != "complete", !it.set_up.is_empty(), other_job)
+        });
         let mut methods: Vec<&str> = Vec::new();
         let mut found = Vec::new();
         for first in &all {
@@ -65,6 +89,24 @@ impl Store {
             None => Ok(Vec::new()),
         }
     }
+}
+
+/// Whether of all drives that have complete results of a method each has a quick one, and one has no
+/// other.
+fn is_quick_of_all(method: &str, of_each: &[Vec<Summary>]) -> bool {
+    let mut all_full = true;
+    let mut all_quick = true;
+    for of_one in of_each {
+        let has = |quick: bool| {
+            let is = |it: &Summary| it.method == method && it.ended == "complete";
+            of_one.iter().any(|it| is(it) && it.quick == quick)
+        };
+        if has(true) || has(false) {
+            all_full &= has(false);
+            all_quick &= has(true);
+        }
+    }
+    all_quick && !all_full
 }
 
 /// A result and its repeats among all of its drive.

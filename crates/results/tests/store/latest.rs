@@ -63,6 +63,38 @@ fn what_is_cut_short_quick_or_set_up_otherwise_stands_back() {
 }
 
 #[test]
+fn drives_side_by_side_stand_with_results_of_one_job() {
+    let (_folder, store) = new();
+    let of = |drive: &str, method: &str, quick, hour| {
+        let mut record = record(method, 1, hour);
+        record.target.name = drive.into();
+        record.quick = quick;
+        record.seal();
+        store.add(&record).expect("it is kept");
+        record.id
+    };
+    let ids = |drives: &[&str]| -> Vec<Vec<String>> {
+        let found = store.latest_alike(drives).expect("it can be read");
+        let ids = |of_one: Vec<Vec<Record>>| of_one.into_iter().flatten().map(|it| it.id).collect();
+        found.into_iter().map(ids).collect()
+    };
+    let full = of("one", "four-corners", false, 1);
+    let quick = of("one", "four-corners", true, 2);
+    let other_quick = of("two", "four-corners", true, 3);
+    // What a third has of another method says nothing of this one.
+    let toms = of("three", "toms", false, 4);
+    assert_eq!(ids(&["one", "two"]), [[quick.clone()], [other_quick.clone()]]);
+    assert_eq!(ids(&["one", "three"]), [[full.clone()], [toms]]);
+    assert_eq!(ids(&["one"]), [[full.clone()]], "alone the full one stands for it");
+    // One without a quick result: each with the best it has.
+    let third = of("three", "four-corners", false, 5);
+    assert_eq!(ids(&["one", "two", "three"])[..2], [[full.clone()], [other_quick]]);
+    let other_full = of("two", "four-corners", false, 6);
+    assert_eq!(ids(&["one", "two"]), [[full], [other_full]]);
+    assert_eq!(ids(&["three"])[0][0], third);
+}
+
+#[test]
 fn repeats_of_a_real_drive_are_those_of_one_review() {
     let (_folder, store) = new();
     let real = |seed, hour| {

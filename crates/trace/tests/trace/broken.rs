@@ -195,3 +195,14 @@ fn what_has_no_end_is_refused_by_its_beginning() {
         assert!(line.contains(told), "{line}");
     }
 }
+
+#[test]
+fn a_task_that_is_named_without_its_prefix_is_pointed_to() {
+    let refused = |name: &str| {
+        let opened = fourcorners_trace::open(std::path::Path::new(name), &Options::default());
+        opened.err().expect("there is no such file").to_string()
+    };
+    assert_eq!(refused("boot"), "boot: there is no such file; did you mean task:boot?");
+    assert_eq!(refused("light"), "light: there is no such file; did you mean generated:light?");
+    assert!(!refused("cellar").contains("did you mean"));
+}

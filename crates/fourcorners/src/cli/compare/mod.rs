@@ -10,7 +10,6 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Args as ClapArgs;
 use fourcorners_machine::save;
-use fourcorners_record::Record;
 use fourcorners_report as report;
 use fourcorners_results::compare::{Comparison, Side, document, only, sides};
 
@@ -134,12 +133,10 @@ fn summary(comparison: &Comparison, standings: String) -> String {
 
 fn find_all(args: &CompareArgs) -> Result<Vec<Side>, Failure> {
     let store = named::store(args.db.as_ref())?;
-    let found = args.what.iter().map(|what| named::find(what, store.as_ref(), args.as_is));
-    let mut groups: Vec<Vec<Record>> = Vec::new();
-    for mut group in found.collect::<Result<Vec<_>, _>>()? {
-        // Only a file may be of several drives; each is to be a side of its own.
+    let mut groups = named::find_each(&args.what, store.as_ref(), args.as_is)?;
+    // Only a file may be of several drives; each is to be a side of its own.
+    for group in &mut groups {
         group.retain(|record| record.figure_count() > 0 || !record.curves.is_empty());
-        groups.push(group);
     }
     let sides = sides(groups);
     match &sides[..] {

@@ -6,6 +6,9 @@ use fourcorners_lab::campaign::{Campaign, Session, Settings};
 use fourcorners_lab::device_under_test::DeviceUnderTest;
 use fourcorners_lab::review::{ASSUMED_BYTES_PER_SECOND, Method, Past};
 
+use fourcorners_words::shell_word;
+
+use super::super::args::TargetArgs;
 use super::super::dry_run::{duration, gigabytes};
 
 /// What is proposed to be reviewed in a directory.
@@ -19,7 +22,12 @@ pub(super) struct FullReview {
 }
 
 /// The one of this target; `None` where no plan of one can be made.
-pub(super) fn of(device: &DeviceUnderTest, typed: &str, in_directory: bool) -> Option<FullReview> {
+pub(super) fn of(
+    device: &DeviceUnderTest,
+    typed: &str,
+    on: &TargetArgs,
+    in_directory: bool,
+) -> Option<FullReview> {
     let file = in_directory.then(|| Path::new(typed).join("test.img"));
     let new = file.clone().map(|file| DeviceUnderTest::New(file, FILE_GB * 1_000_000_000));
     let device = new.as_ref().unwrap_or(device);
@@ -31,7 +39,10 @@ pub(super) fn of(device: &DeviceUnderTest, typed: &str, in_directory: bool) -> O
             DeviceUnderTest::Virtual(_) | DeviceUnderTest::Array(_) | DeviceUnderTest::Used(..),
             _,
         ) => {
-            format!("fourcorners review {typed}")
+            let options = on.set.iter().map(|set| ("--set", set));
+            let options = options.chain(on.host.iter().map(|host| ("--host", host)));
+            let options = options.map(|(option, value)| format!(" {option} {}", shell_word(value)));
+            format!("fourcorners review {typed}{}", options.collect::<String>())
         }
         (DeviceUnderTest::New(_, bytes), _) => format!("fourcorners review {typed} --size {bytes}"),
         (DeviceUnderTest::Real(..) | DeviceUnderTest::ToRead(_), _) => {

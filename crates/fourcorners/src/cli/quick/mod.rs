@@ -32,7 +32,7 @@ pub(super) fn run(args: &QuickArgs) -> Result<End, Failure> {
     let target = targets::plan_quick(args, QUICK_SPAN_BYTES).map_err(Failure::Usage)?;
     check_output(args, &target.device).map_err(Failure::Usage)?;
     let QuickTarget { device, reads_only, scratch } = target;
-    let more = full_review::of(&device, &args.target, scratch.is_some());
+    let more = full_review::of(&device, &args.target, &args.on, scratch.is_some());
     let settings = Settings { seed: args.seed, reads_only, ..Settings::default() };
     let methods = vec![Method::Quick.into()];
     let targets = vec![device];

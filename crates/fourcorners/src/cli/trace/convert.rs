@@ -94,6 +94,12 @@ impl Work<'_> {
             written => written?,
         };
         let whole = !ios.stopped;
+        if whole && written.ios == 0 {
+            return Err(Failure::Usage(format!(
+                "{}: none of its I/Os is left to convert; see --from, --to and --ops",
+                self.args.trace.display()
+            )));
+        }
         Ok(whole.then(|| Converted { written, skipped: trace.skipped() }))
     }
 }
