@@ -92,7 +92,9 @@ impl Times {
         if self.has_rest() && rows_read > 0 {
             // Of at most so many rows is more than a page wanted.
             let several = u64::from(chores.pages_out).saturating_sub(rows_read).min(rows_read);
-            array += self.rest(Nanos(array)).0 * several / rows_read;
+            // Reads of a second in a block of many rows are more nanoseconds than a u64 takes times another number.
+            let rests = u128::from(array) * u128::from(self.rest_of_thousand) / 1000;
+            array += (rests * u128::from(several) / u128::from(rows_read)) as u64;
         }
         let out = self.page_transfer.0 * u64::from(chores.pages_out);
         let reads = if self.cache_reads && rows_read > 0 {
@@ -182,4 +184,26 @@ fn read_ratios(cells: Option<&NandCellsSection>) -> [f64; PAGE_KINDS] {
         cells.and_then(|cells| cells.middle_read_ratio),
         cells.and_then(|cells| cells.upper_read_ratio),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_of_a_second_of_many_rows_are_reckoned_with() {
+        let mut config = SsdConfig::default();
+        config.nand.read_us = 1e6;
+        config.nand.rest_read_ratio = Some(10.0);
+        let times = Times::new(&config, &PageKinds::new(None, 64));
+        const ROWS: u32 = 1 << 20;
+        let reads = |pages_out| {
+            let chores = Chores { rows_read: ROWS, pages_out, ..Chores::default() };
+            times.of_chores(&chores).reads.0 - times.page_transfer.0 * u64::from(pages_out)
+        };
+        let seconds = u64::from(ROWS) * 1_000_000_000;
+        assert_eq!(reads(ROWS), seconds, "a page of each");
+        assert_eq!(reads(ROWS + ROWS / 2), seconds + 10 * seconds / 2, "two of every second row");
+        assert_eq!(reads(4 * ROWS), 11 * seconds);
+    }
 }
