@@ -1,4 +1,4 @@
-//! What is left of a row of which a page was read, where the flash reads a part of a row by itself.
+//! The rest of a row, which flash that can read one page of a row by itself has yet to read.
 
 use serde::{Deserialize, Serialize};
 

@@ -90,9 +90,9 @@ impl Times {
         let mut array =
             self.mean_read.0 * u64::from(chores.rows_read) + self.slc_read.0 * slc_rows_read;
         if self.has_rest() && rows_read > 0 {
-            // Of at most so many rows is more than a page wanted.
+            // The most rows of which more than one page can be among those moved out.
             let several = u64::from(chores.pages_out).saturating_sub(rows_read).min(rows_read);
-            // Reads of a second in a block of many rows are more nanoseconds than a u64 takes times another number.
+            // The products overflow 64 bits where reads take a second and blocks have many rows.
             let rests = u128::from(array) * u128::from(self.rest_of_thousand) / 1000;
             array += (rests * u128::from(several) / u128::from(rows_read)) as u64;
         }

@@ -65,9 +65,9 @@ pub(super) fn find_each(
     names.iter().zip(latest).map(|(name, latest)| find(name, latest, Some(store), as_is)).collect()
 }
 
-/// The records of what was named: a drive first, of which these are the latest, since its name may be
-/// the path of a file, too. One of a file that is not as it was measured is refused, or with `as_is`
-/// marked in its title.
+/// The records of what was named. A drive, whose `latest` results these are, goes before a file of that
+/// name. A record of a file that is not as it was measured is refused, or with `as_is` marked in its
+/// title.
 fn find(
     what: &str,
     latest: Vec<Vec<Record>>,

@@ -22,7 +22,7 @@ fn four_planes(ratio: Option<f64>) -> SsdConfig {
     profile
 }
 
-/// How long a read of so many units from there on takes, of a drive that was filled in order and idles.
+/// How long a read of `units` from `unit` on takes on an idle drive that was filled in order.
 fn read(profile: &SsdConfig, unit: u64, units: u32) -> Nanos {
     let mut drive = make(profile);
     fill(&mut drive);
@@ -41,7 +41,7 @@ fn more_than_a_page_of_a_row_takes_a_second_read_and_no_third() {
             let expected = us(50.0) + us(rest_us).max(out(1)) + out(pages - 1);
             assert_near(read(&profile, 0, pages as u32), expected, SLACK);
         }
-        // The last page of one row and the first of the next are no rest of any.
+        // Across a border one page of each row is read, and neither has a rest to read.
         assert_near(read(&profile, 3, 2), Nanos(2 * (us(50.0) + out(1)).0), SLACK);
     }
 }

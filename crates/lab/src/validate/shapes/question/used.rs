@@ -23,7 +23,7 @@ impl Used {
         Used(((share * f64::from(ALL_OF_IT)).round() as u32).clamp(1, ALL_OF_IT))
     }
 
-    /// How much of a drive of so many bytes it is, in whole MiB.
+    /// The bytes of this part of a drive that has `bytes`, in whole MiB.
     pub(in super::super) fn bytes_of(self, bytes: u64) -> u64 {
         match self.0 {
             ALL_OF_IT => bytes,
