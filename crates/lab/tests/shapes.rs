@@ -140,18 +140,21 @@ fn a_ratio_is_held_to_its_base_and_the_base_to_nothing() {
     let read = |id: &str, block: u64, iops: f64| {
         json!({"id": id, "kind": "randread-bs", "drive": DRIVE, "capacity_gb": 250,
             "test": {"pattern": "randread", "block_size": block, "queue_depth": 1, "jobs": 1, "span": "whole drive",
-                "duration_s": 1, "engine": "io_uring"},
-            "result": {"iops": iops}})
+                "duration_s": 20, "engine": "io_uring"},
+            "result": {"iops": iops, "iops_cv_500ms": iops / 1e5}})
     };
     let of = |base: f64| {
         let text = json!({"entries": [read("small", 4096, base), read("large", 65536, 5000.0)]});
         let entries = parse(&text.to_string()).expect("they are entries");
         let rows = validated(&entries, 1).entries;
         assert_eq!(rows[0].standing, Standing::NotRun);
-        rows[1].compared["iops"].simulated
+        ["iops", "iops_cv_500ms"].map(|path| rows[1].compared[path].simulated)
     };
-    // Twice the base, twice what the ratio makes of it.
-    assert!((of(20_000.0) / of(10_000.0) - 2.0).abs() < 1e-3);
+    let ([fast, varies], [slow, varies_alike]) = (of(20_000.0), of(10_000.0));
+    // Twice the base, twice what the ratio makes of it; but what varies is compared as it is.
+    assert!((fast / slow - 2.0).abs() < 1e-3, "{fast} {slow}");
+    assert_eq!(varies, varies_alike);
+    assert!(varies < 0.02, "{varies}, where the base was published with 0.1 and 0.2");
 }
 
 #[test]
