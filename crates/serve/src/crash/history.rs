@@ -301,20 +301,22 @@ impl<T: Persisting> Play<'_, T> {
         self.take_told();
         let mut events = self.events;
         let protected = self.drive.is_protected();
-        // Of the flushes asked for at a moment or later, the first answer.
-        let flushes = events.iter().filter(|event| event.op == Op::Flush);
-        let mut flushes: Vec<(Nanos, Nanos)> =
-            flushes.map(|event| (event.asked, event.answered)).collect();
+        // Of the flushes asked for at a moment or later, the first answer. One asked for before an event, in the same
+        // nanosecond, is none of its flushes, also if the event is answered at once.
+        let flushes = events.iter().enumerate().filter(|(_, event)| event.op == Op::Flush);
+        let mut flushes: Vec<((Nanos, usize), Nanos)> =
+            flushes.map(|(index, event)| ((event.asked, index), event.answered)).collect();
         flushes.sort_unstable();
         for place in (1..flushes.len()).rev() {
             flushes[place - 1].1 = flushes[place - 1].1.min(flushes[place].1);
         }
-        for event in &mut events {
+        for (index, event) in events.iter_mut().enumerate() {
             event.promised = match event.op {
                 Op::Read | Op::Flush => Nanos::MAX,
                 Op::Write | Op::Trim if event.forced || protected => event.answered,
                 Op::Write | Op::Trim => {
-                    let later = flushes.partition_point(|(asked, _)| *asked < event.answered);
+                    let later =
+                        flushes.partition_point(|(asked, _)| *asked < (event.answered, index));
                     flushes.get(later).map_or(Nanos::MAX, |(_, answered)| *answered)
                 }
             };

@@ -467,6 +467,29 @@ fn a_recording_that_cannot_be_played_is_refused_by_its_io() {
 }
 
 #[test]
+fn a_flush_promises_nothing_that_was_asked_for_after_it_in_the_same_nanosecond() {
+    let io = |op, bytes| TraceIo {
+        at: Nanos(5000),
+        op,
+        offset_bytes: 0,
+        bytes,
+        duration: Some(Nanos::ZERO),
+        device: 0,
+        flags: Default::default(),
+    };
+    let (flush, trim) = (io(Op::Flush, 0), io(Op::Trim, 4096));
+    let promised = |ios: [TraceIo; 2]| {
+        let history = played(&SsdConfig::default(), &ios, Flushes::Ignored);
+        let of_trim = history.events.iter().find(|event| event.op == Op::Trim);
+        let of_trim = of_trim.expect("it was played");
+        assert_eq!(of_trim.answered, of_trim.asked, "this drive answers it at once");
+        of_trim.promised
+    };
+    assert_eq!(promised([flush, trim]), Nanos::MAX);
+    assert_eq!(promised([trim, flush]), Nanos(5000));
+}
+
+#[test]
 fn a_log_of_another_run_is_refused_by_its_write() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let config = SsdConfig::default();
