@@ -235,6 +235,8 @@ impl Reference {
                 None => longest / 2,
             };
         self.stalls += 1;
+        // It is a pause, too.
+        (self.since_pause, self.pause_ends) = (0, self.stall_ends);
         self.stall_ends
     }
 
