@@ -211,7 +211,8 @@ mod tests {
 
     #[test]
     fn each_drive_wears_by_what_it_was_written() {
-        let small = ["nand.blocks_per_plane=64", "capacity.sectors=3670016"];
+        // With spare area enough that what collection moves does not depend on what comes just before what.
+        let small = ["nand.blocks_per_plane=64", "capacity.sectors=2400000"];
         let wears =
             ["endurance_cycles=3000", "endurance_sigma_percent=0", "seed=1", "levelling=none"];
         let unused = ["threshold_cycles=1", "interval_blocks=1"];
@@ -222,7 +223,7 @@ mod tests {
         let used = |it: &MemberUse| it.wear.map(|wear| wear.endurance_used);
         let used: Vec<f64> = outcome.members.iter().filter_map(used).collect();
         let [one, gone, other] = used[..] else { panic!("three that wear out: {used:?}") };
-        assert!(gone == 0.0 && one > 0.0 && (other / one - 1.0).abs() < 0.3, "{used:?}");
+        assert!(gone == 0.0 && one > 0.0 && (other / one - 1.0).abs() < 0.1, "{used:?}");
         // Control: without [wear] nothing is said of it.
         let mut unworn = drive("raid5:3xcrucial-m4-64gb", &[]);
         let outcome = written(&mut unworn, Pattern::Sequential, CHUNK, 64);

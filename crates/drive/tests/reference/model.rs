@@ -21,6 +21,8 @@ pub(crate) struct Reference {
     link: Lane,
     /// When each row that was filled is on the NAND, oldest first.
     buffer: VecDeque<u64>,
+    /// When the last row that asked had space in the buffer: it is given in the order it is asked for.
+    given: u64,
     /// When the row being filled had space in the buffer.
     row_ready: u64,
     /// Whether writes are limited now, and when all that were let through are due.
@@ -68,6 +70,7 @@ impl Reference {
             controller: Lane::default(),
             link: Lane::default(),
             buffer: VecDeque::new(),
+            given: 0,
             row_ready: 0,
             is_limited: false,
             due: 0,
@@ -279,13 +282,14 @@ impl Reference {
 
     /// When a row can begin to be filled whose first data is there at `at`.
     fn admit(&mut self, at: u64) -> u64 {
-        while self.buffer.front().is_some_and(|&end| end <= at) {
+        self.given = self.given.max(at);
+        while self.buffer.front().is_some_and(|&end| end <= self.given) {
             self.buffer.pop_front();
         }
-        if self.buffer.len() < self.buffer_rows() {
-            return at;
+        if self.buffer.len() >= self.buffer_rows() {
+            self.given = self.buffer.pop_front().expect("it holds at least one row");
         }
-        self.buffer.pop_front().expect("it holds at least one row")
+        self.given
     }
 
     fn program(&mut self, full: FullRow, at: u64, ready: u64) {
@@ -498,6 +502,7 @@ impl Drive for Reference {
         self.purged_units += self.counters().pending_units;
         self.space.erase_all();
         self.buffer.clear();
+        self.given = 0;
         self.fetched.clear();
         self.row_ready = 0;
         self.joined_to = None;

@@ -34,11 +34,12 @@ fn so_they_do_for_an_hour() {
     assert!(rate < 120.0, "{rate} MB/s");
 }
 
+/// 1.4 s were measured: here a queue waits for one victim, there for two or three.
 #[test]
-fn after_torture_a_write_takes_up_to_about_1_4_s() {
+fn after_torture_a_write_takes_up_to_half_a_second() {
     let longest = |set: &[&str]| reviewed(M4, set, Method::Consistency).max_ms(ALL_OVER);
     let (as_it_is, paced) = (longest(&[]), longest(&[PACED]));
-    assert!((1000.0..=1800.0).contains(&as_it_is), "{as_it_is} ms");
+    assert!((400.0..=1400.0).contains(&as_it_is), "{as_it_is} ms");
     assert!(paced < 200.0, "{paced} ms");
 }
 
