@@ -168,7 +168,7 @@ fn what_is_no_list_of_figures_is_refused() {
     refused(path, &["validate", "--json", "--markdown"]);
 }
 
-/// Two distributions of a drive of the catalogue and one of none.
+/// Two distributions of a drive of the catalogue and one of none, and one that was measured through a file system.
 fn distributions() -> Value {
     let read = |id: &str, drive: &str| {
         json!({"id": id, "kind": "randread-qd", "drive": drive, "capacity_gb": 250,
@@ -177,7 +177,10 @@ fn distributions() -> Value {
             "result": {"iops": 19000, "p50": 60, "p99": 80, "slat_mean_us": 2}})
     };
     let drive = "Samsung 970 EVO Plus 250GB";
-    json!({"entries": [read("one", drive), read("two", drive), read("three", "Nobody 9000")]})
+    let mut through_files = read("four", drive);
+    through_files["kind"] = json!("text-qd128-threads");
+    through_files["test"]["pattern"] = json!("randwrite");
+    json!({"entries": [read("one", drive), read("two", drive), read("three", "Nobody 9000"), through_files]})
 }
 
 #[test]
@@ -185,14 +188,17 @@ fn distributions_of_ones_own_are_held_against_the_catalogue() {
     let dir = folder();
     fs::write(dir.path().join("mine.json"), distributions().to_string())
         .expect("it can be written");
-    let ran =
-        run(dir.path(), &["validate", "--shapes", "mine.json", "--only", "one,three", "--json"]);
+    let ran = run(
+        dir.path(),
+        &["validate", "--shapes", "mine.json", "--only", "one,three,four", "--json"],
+    );
     assert_eq!((ran.code, remarks(&ran).as_str()), (Some(0), ""));
     let document: Value = serde_json::from_str(&ran.stdout).expect("JSON");
     let rows = document["entries"].as_array().expect("a list");
     let ids: Vec<&str> = rows.iter().filter_map(|row| row["id"].as_str()).collect();
-    assert_eq!(ids, ["one", "three"]);
+    assert_eq!(ids, ["one", "three", "four"]);
     assert_eq!(rows[0]["standing"], "predicted");
+    assert_eq!((&rows[0]["reported"], &rows[2]["reported"]), (&json!(false), &json!(true)));
     assert_eq!(rows[0]["drive"], "samsung-970-evo-plus-250gb");
     assert_eq!(rows[0]["compared"]["p99"]["published"], 80.0);
     assert!(rows[0]["compared"]["p99"]["error"].as_f64().is_some_and(|error| error.abs() < 0.5));
@@ -204,6 +210,10 @@ fn distributions_of_ones_own_are_held_against_the_catalogue() {
         (&json!(1), &json!(0))
     );
     assert!(of_kind["predicted"]["median_abs_error"]["p99"].as_f64().is_some());
+    let through_files = &document["summary"]["by_kind"]["text-qd128-threads"];
+    let entries =
+        ["fitted", "predicted", "reported"].map(|it| through_files[it]["entries"].as_u64());
+    assert_eq!(entries, [Some(0), Some(0), Some(1)]);
 }
 
 #[test]

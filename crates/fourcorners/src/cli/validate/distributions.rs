@@ -149,7 +149,7 @@ fn kinds(by_kind: &BTreeMap<String, KindSummary>) -> String {
     let head = ["kind", "standing", "entries"].into_iter().map(String::from);
     table.set_header(head.chain(PathGroup::ALL.iter().map(|group| group.words().to_string())));
     for (kind, summary) in by_kind {
-        for (name, part) in [("fitted", &summary.fitted), ("predicted", &summary.predicted)] {
+        for (name, part) in summary.parts() {
             if part.entries > 0 {
                 table.add_row(line(kind, name, part));
             }

@@ -266,6 +266,7 @@ mod tests {
             published_drive: String::new(),
             standing: Standing::Predicted,
             kept_out: false,
+            reported: false,
             why: None,
             compared: numbers.iter().map(compared).collect(),
         }

@@ -66,6 +66,8 @@ pub struct ShapeRow {
     pub standing: Standing,
     /// Whether it is kept out of every fit.
     pub kept_out: bool,
+    /// Whether its test measures more than the drive, a file system or a depth that is not told, so that no error is the drive's alone.
+    pub reported: bool,
     /// Why it was not run, or what has to be known of it.
     pub why: Option<String>,
     /// By dotted path into the entry's result.
@@ -175,6 +177,7 @@ fn row(
         published_drive: entry.drive.clone(),
         standing: Standing::NotRun,
         kept_out,
+        reported: false,
         why: None,
         compared: BTreeMap::new(),
     };
@@ -225,6 +228,7 @@ fn row(
         true => Standing::Fitted,
         false => Standing::Predicted,
     };
+    row.reported = question.reported_only && question.base.is_none();
     row.why = (!question.notes.is_empty()).then(|| question.notes.join("; "));
     row
 }

@@ -88,8 +88,17 @@ pub struct KindSummary {
     pub not_run: usize,
     /// Those that the drive may have been fitted to.
     pub fitted: Part,
-    /// All others that were run.
+    /// Those of the drive alone that it may not have been fitted to.
     pub predicted: Part,
+    /// Those that measure more than the drive, and are held to no bound.
+    pub reported: Part,
+}
+
+impl KindSummary {
+    /// What its entries stand for, and those that do.
+    pub fn parts(&self) -> [(&'static str, &Part); 3] {
+        [("fitted", &self.fitted), ("predicted", &self.predicted), ("reported", &self.reported)]
+    }
 }
 
 /// All kinds.
@@ -109,16 +118,18 @@ impl ShapesSummary {
         let kinds: std::collections::BTreeSet<&String> = rows.iter().map(|row| &row.kind).collect();
         for kind in kinds {
             let of_kind: Vec<&ShapeRow> = rows.iter().filter(|row| row.kind == *kind).collect();
-            let part = |standing: Standing| {
-                Part::of(of_kind.iter().filter(|row| row.standing == standing).copied())
+            let part = |standing: Standing, reported: bool| {
+                let is = |row: &&&ShapeRow| (row.standing, row.reported) == (standing, reported);
+                Part::of(of_kind.iter().filter(is).copied())
             };
             let not_run = of_kind.iter().filter(|row| row.standing == Standing::NotRun).count();
             summary.run += of_kind.len() - not_run;
             let of = KindSummary {
                 entries: of_kind.len(),
                 not_run,
-                fitted: part(Standing::Fitted),
-                predicted: part(Standing::Predicted),
+                fitted: part(Standing::Fitted, false),
+                predicted: part(Standing::Predicted, false),
+                reported: part(Standing::Predicted, true),
             };
             summary.by_kind.insert(kind.clone(), of);
         }
