@@ -31,14 +31,15 @@ impl WriteBuffer {
     /// When a row whose first data is there at `at` can begin to be filled.
     #[inline]
     pub(crate) fn admit(&mut self, at: Nanos) -> Nanos {
-        let at = at.max(self.admitted);
-        while self.programs.front().is_some_and(|&end| end <= at) {
+        self.admitted = self.admitted.max(at);
+        while self.programs.front().is_some_and(|&end| end <= self.admitted) {
             self.programs.pop_front();
         }
-        self.admitted = match self.programs.len() < self.rows {
-            true => at,
-            false => self.programs.pop_front().map_or(at, |end| end.max(at)),
-        };
+        if self.programs.len() >= self.rows
+            && let Some(end) = self.programs.pop_front()
+        {
+            self.admitted = end;
+        }
         self.admitted
     }
 

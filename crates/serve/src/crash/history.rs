@@ -301,8 +301,8 @@ impl<T: Persisting> Play<'_, T> {
         self.take_told();
         let mut events = self.events;
         let protected = self.drive.is_protected();
-        // Of the flushes asked for at a moment or later, the first answer. One asked for before an event, in the same
-        // nanosecond, is none of its flushes, also if the event is answered at once.
+        // Of the flushes asked for at a moment or later, the first answer. What is asked for in one nanosecond is in the
+        // order of the events: a flush promises nothing that comes after it.
         let flushes = events.iter().enumerate().filter(|(_, event)| event.op == Op::Flush);
         let mut flushes: Vec<((Nanos, usize), Nanos)> =
             flushes.map(|(index, event)| ((event.asked, index), event.answered)).collect();

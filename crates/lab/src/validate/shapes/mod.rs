@@ -223,12 +223,12 @@ fn row(
         row.why = Some("its result has no number that the test gives".into());
         return row;
     }
-    let may = may_be_fitted(entry, known) && !question.reported_only;
+    let may = may_be_fitted(entry, known) && !question.reported && question.base.is_none();
     row.standing = match may && is_fitted(profile) {
         true => Standing::Fitted,
         false => Standing::Predicted,
     };
-    row.reported = question.reported_only && question.base.is_none();
+    row.reported = question.reported;
     row.why = (!question.notes.is_empty()).then(|| question.notes.join("; "));
     row
 }

@@ -84,8 +84,8 @@ pub(super) struct Question {
     pub(super) notes: Vec<String>,
     /// The entry that this one is compared to as a ratio.
     pub(super) base: Option<String>,
-    /// Nothing may be fitted to it; why.
-    pub(super) reported_only: bool,
+    /// Whether it measures more than the drive, a file system or a depth that is not told: nothing is asked of it.
+    pub(super) reported: bool,
 }
 
 /// What is run.
@@ -165,7 +165,7 @@ impl Question {
             excluded_us,
             notes: Vec::new(),
             base: None,
-            reported_only: false,
+            reported: false,
         };
         match entry.kind.as_str() {
             "randread-qd"
@@ -210,7 +210,6 @@ impl Question {
                     base.id
                 ));
                 question.base = Some(base.id.clone());
-                question.reported_only = true;
                 question.work = closed(entry, None)?;
             }
             "read-beside-readers" | "read-beside-writers" => {
@@ -230,7 +229,7 @@ impl Question {
             "text-qd128-threads" => {
                 question.work = closed(entry, None)?;
                 if test.pattern.contains("write") {
-                    question.reported_only = true;
+                    question.reported = true;
                     question
                         .notes
                         .push("written through a file system: reported, never fitted to".into());
@@ -238,13 +237,13 @@ impl Question {
             }
             "repeat5" => {
                 question.work = closed(entry, None)?;
-                question.reported_only = true;
+                question.reported = true;
                 question.notes.push(format!(
                     "reported, never fitted to: the depth is not told, and {USUAL_DEPTH} for each thread is taken"
                 ));
             }
             "iocost-rates" => {
-                question.reported_only = true;
+                question.reported = true;
                 question.notes.push("through a file system: reported, never fitted to".into());
             }
             "act-tail" => {
@@ -284,7 +283,7 @@ impl Question {
             excluded_us: entry.number("slat_mean_us").unwrap_or(0.0),
             notes: Vec::new(),
             base: None,
-            reported_only: true,
+            reported: false,
         })
     }
 }

@@ -95,7 +95,7 @@ pub struct KindSummary {
 }
 
 impl KindSummary {
-    /// What its entries stand for, and those that do.
+    /// Its entries by how they stand, and the word for that.
     pub fn parts(&self) -> [(&'static str, &Part); 3] {
         [("fitted", &self.fitted), ("predicted", &self.predicted), ("reported", &self.reported)]
     }
@@ -119,8 +119,8 @@ impl ShapesSummary {
         for kind in kinds {
             let of_kind: Vec<&ShapeRow> = rows.iter().filter(|row| row.kind == *kind).collect();
             let part = |standing: Standing, reported: bool| {
-                let is = |row: &&&ShapeRow| (row.standing, row.reported) == (standing, reported);
-                Part::of(of_kind.iter().filter(is).copied())
+                let rows = of_kind.iter().copied();
+                Part::of(rows.filter(|row| (row.standing, row.reported) == (standing, reported)))
             };
             let not_run = of_kind.iter().filter(|row| row.standing == Standing::NotRun).count();
             summary.run += of_kind.len() - not_run;
