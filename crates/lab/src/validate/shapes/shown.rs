@@ -185,7 +185,8 @@ depths, several drives behind one loop where there were several, a probe beside 
 Every number of the result that the test gives is compared; an error is simulated over measured, less one.
 
 *Fitted*: the drive has fitted latencies or variation, and the entry is among those that they may be fitted to. *Predicted*: all others.
-*Reported*: the test measures more than the drive, a file system or a depth that is not told, and nothing is fitted to it or asked of it.
+*Reported*: the test measures more than the drive, a file system or a depth that is not told, and nothing is asked of it. One value is fitted to such a
+test for want of another: the P4510's program time.
 One entry in three of each kind is *kept out* of every fit, by a hash of drive, kind and id (`crates/lab/src/validate/shapes/split.rs`).
 
 - A drive is run at a part of its capacity, with as many dies and as much spare in proportion, so that hours of writes take
