@@ -1,5 +1,6 @@
 //! What happened inside a virtual SSD.
 
+use super::Ssd;
 use crate::SECTOR_BYTES;
 
 /// What happened inside a drive since it was made, in units of 4 KiB unless named otherwise,
@@ -87,5 +88,38 @@ impl SsdCounters {
             + (self.parity_units - before.parity_units)
             + (self.map_units - before.map_units);
         nand * u64::from(self.unit_bytes)
+    }
+}
+
+impl Ssd {
+    /// What happened inside since the drive was made.
+    pub fn counters(&self) -> SsdCounters {
+        let ftl = self.ftl.counts();
+        let nand = self.nand.counts();
+        let shape = self.ftl.shape();
+        // What is stored of a unit may be any number of sectors.
+        let counted = if shape.compresses() { SECTOR_BYTES as u32 } else { 4096 };
+        let each = u64::from(shape.granule_bytes() / counted);
+        let page = u64::from(shape.page_bytes() / counted);
+        let map = self.limited_map.as_ref().map(|map| map.counts()).unwrap_or_default();
+        let rows = nand.rows_programmed * u64::from(shape.units_per_row) * each;
+        SsdCounters {
+            unit_bytes: counted,
+            host_sectors: self.host_writes.sectors,
+            rmw_sectors: self.host_writes.rmw_sectors,
+            host_units: ftl.host_units * each,
+            absorbed_units: ftl.absorbed_units * each,
+            moved_units: ftl.moved_units * each,
+            folded_units: ftl.folded_units * each,
+            padded_units: ftl.padded_units * each,
+            parity_units: ftl.parity_units * each,
+            pending_units: self.ftl.pending_units() * each,
+            map_units: map.nand_pages_written * page,
+            map_read_units: map.nand_pages_read * page,
+            map_lookups: map.lookups,
+            map_misses: map.misses,
+            programmed_units: rows + nand.single_pages_programmed * page,
+            blocks_erased: nand.blocks_erased,
+        }
     }
 }

@@ -43,6 +43,7 @@
 //! `tests/reference/` is the same drive in plain code and decides what is right; `tests/theory/` holds
 //! the model against closed forms, fixed points and queueing tables.
 
+mod assembly;
 mod checkpoint;
 mod command_slots;
 mod commands;
@@ -60,6 +61,7 @@ mod persistence;
 mod plain;
 mod processes;
 mod state;
+mod submit;
 mod tracking;
 mod trim;
 mod units;
@@ -70,7 +72,7 @@ use crate::consistency::Inconsistency;
 use serde::{Deserialize, Serialize};
 
 use crate::cache::WriteBuffer;
-use crate::config::{CompressionSection, ConfigError, SsdConfig};
+use crate::config::CompressionSection;
 use crate::energy::{SsdEnergy, SsdMeter};
 use crate::ftl::{FRONTS, MergeCounts, Translation};
 use crate::heat::Heat;
@@ -80,9 +82,7 @@ use crate::nand::Nand;
 use crate::queue::Queue;
 use crate::read_ahead::ReadAhead;
 use crate::variation::CommandVariation;
-use crate::{
-    Clock, Done, Fault, FaultCause, Geometry, Io, Lba, Nanos, Op, SECTOR_BYTES, Tag, Target,
-};
+use crate::{Clock, Done, Fault, Geometry, Io, Lba, Nanos, Op, Tag, Target};
 use checkpoint::Checkpoint;
 use command_slots::CommandSlots;
 use costs::{CommandCosts, HostCost};
@@ -199,136 +199,6 @@ impl HostWrites {
 }
 
 impl Ssd {
-    /// A drive as it left the factory: never written, at time zero.
-    ///
-    /// # Errors
-    /// When [`SsdConfig::check`] refuses the config.
-    pub fn new(config: &SsdConfig) -> Result<Ssd, ConfigError> {
-        config.check()?;
-        Ok(Ssd::around(config, Translation::new(config)))
-    }
-
-    /// A drive with this map and nothing else in its past. `config` has passed its check.
-    fn around(config: &SsdConfig, ftl: Translation) -> Ssd {
-        let open_rows = 1 + usize::from(ftl.has_streams()) + usize::from(ftl.has_slc());
-        let fronts = if open_rows > 1 { FRONTS } else { 1 };
-        let shape = ftl.shape();
-        let rows_per_block = (shape.units_per_block / shape.units_per_row) as usize;
-        let mut link = Link::new(&config.link, config.upstream.as_ref());
-        let geometry = Geometry {
-            sectors: config.capacity.sectors,
-            logical_block_bytes: SECTOR_BYTES as u32,
-            queue_depth: config.capacity.queue_depth,
-        };
-        let grain = Grain::new(shape, geometry.sectors);
-        let costs = CommandCosts::new(config);
-        let power_loss_protected = config.buffer.power_loss_protected;
-        let writes_sync = !config.buffer.write_cache_is_on();
-        let writes_through = writes_sync && !power_loss_protected;
-        let plain = config.map_layout().is_none()
-            && !writes_sync
-            && config.checkpoint.is_none()
-            && !config.buffer.coalesces()
-            && matches!(&ftl, Translation::PageMap(map) if map.is_plain());
-        let deferred = Trim::deferred(&config.trim);
-        Ssd {
-            geometry,
-            grain,
-            raw_bytes: config.raw_bytes(),
-            trim: Trim::new(&config.trim, link.is_pcie()),
-            power_loss_protected,
-            writes_sync,
-            writes_through,
-            coalesces: config.buffer.coalesces(),
-            joins: config.buffer.joins(),
-            joined_to: None,
-            most_sectors: config.capacity.transfer_kib.map_or(u32::MAX, |kib| kib * 2),
-            command_slots: config.controller.command_slots.map(CommandSlots::new),
-            plain,
-            // Others ask for what is deferred, and have no short way.
-            one: OneUnit::new(
-                plain && deferred.is_none(),
-                (grain, geometry.sectors),
-                &costs,
-                &mut link,
-            ),
-            host: HostCost::by_operation(&config.host),
-            processes: Processes::new(&config.host),
-            costs,
-            link,
-            controller: Lane::default(),
-            nand: Nand::new(config),
-            limited_map: config
-                .map_layout()
-                .map(|layout| Box::new(LimitedMap::new(layout, shape.dies))),
-            buffer: WriteBuffer::new(
-                u64::from(config.buffer.write_kib) * 1024,
-                config.row_bytes(),
-                open_rows,
-            ),
-            row_ready: [Nanos::ZERO; FRONTS],
-            row_ends: vec![Nanos::ZERO; rows_per_block * shape.dies as usize * fronts],
-            rows_per_block,
-            read_ahead: ReadAhead::new(config.read_ahead_units()),
-            ahead_contiguous: is_on(config.controller.read_ahead_contiguous),
-            reads_unwritten: is_on(config.nand.reads_unwritten),
-            look_ahead: LookAhead::default(),
-            compression: config.compression.clone(),
-            checkpoint: config.checkpoint.as_ref().map(Checkpoint::new),
-            write_limit: config.write_limit.as_ref().map(|section| {
-                let varies = config.variation_that_is_on();
-                WriteLimit::new(section, varies.map(|variation| variation.seed))
-            }),
-            host_writes: HostWrites::default(),
-            answered_until: Nanos::ZERO,
-            blocked_until: Nanos::ZERO,
-            deferred,
-            idle: IdleTime::new(config),
-            in_order: InOrder::new(&config.gc),
-            queue: Queue::with_depth(geometry.queue_depth),
-            power: config.power.as_ref().map(|power| SsdMeter::new(power, &config.nand)),
-            heat: config
-                .heat
-                .as_ref()
-                .zip(config.power.as_ref())
-                .map(|(heat, power)| Box::new(Heat::new(heat, power.idle_w))),
-            variation: config.variation_that_is_on().map(CommandVariation::new),
-            persistence: None,
-            ftl,
-        }
-    }
-
-    /// What happened inside since the drive was made.
-    pub fn counters(&self) -> SsdCounters {
-        let ftl = self.ftl.counts();
-        let nand = self.nand.counts();
-        let shape = self.ftl.shape();
-        // What is stored of a unit may be any number of sectors.
-        let counted = if shape.compresses() { SECTOR_BYTES as u32 } else { 4096 };
-        let each = u64::from(shape.granule_bytes() / counted);
-        let page = u64::from(shape.page_bytes() / counted);
-        let map = self.limited_map.as_ref().map(|map| map.counts()).unwrap_or_default();
-        let rows = nand.rows_programmed * u64::from(shape.units_per_row) * each;
-        SsdCounters {
-            unit_bytes: counted,
-            host_sectors: self.host_writes.sectors,
-            rmw_sectors: self.host_writes.rmw_sectors,
-            host_units: ftl.host_units * each,
-            absorbed_units: ftl.absorbed_units * each,
-            moved_units: ftl.moved_units * each,
-            folded_units: ftl.folded_units * each,
-            padded_units: ftl.padded_units * each,
-            parity_units: ftl.parity_units * each,
-            pending_units: self.ftl.pending_units() * each,
-            map_units: map.nand_pages_written * page,
-            map_read_units: map.nand_pages_read * page,
-            map_lookups: map.lookups,
-            map_misses: map.misses,
-            programmed_units: rows + nand.single_pages_programmed * page,
-            blocks_erased: nand.blocks_erased,
-        }
-    }
-
     /// Merges since the drive was made; `None` for a drive that maps by page.
     pub fn merges(&self) -> Option<MergeCounts> {
         self.ftl.merges()
@@ -421,145 +291,6 @@ impl Ssd {
     }
 }
 
-impl Ssd {
-    /// [`Target::submit`] of any command. Apart from [`Ssd::submit_write`] and [`Ssd::submit_read`], so that those
-    /// need no room for what it keeps.
-    #[inline(never)]
-    fn submit_any(&mut self, tag: Tag, io: Io) {
-        if let Some(cause) = self.geometry.refuses(io) {
-            return self.queue.refuse(tag, io, cause);
-        }
-        if io.op == Op::Trim && !self.trim.supported {
-            return self.queue.refuse(tag, io, FaultCause::Unsupported);
-        }
-        let arrives = self.arrival(io.op);
-        if self.deferred.is_some() {
-            self.forget_what_is_due(io, arrives);
-        }
-        if let (Op::Write, Some(persistence)) = (io.op, &mut self.persistence) {
-            persistence.begin_write();
-        }
-        let answered = match io.op {
-            Op::Flush => Ok(self.flush(arrives)),
-            Op::Write | Op::Trim if self.is_read_only() => Err(FaultCause::WornOut),
-            Op::Read | Op::Write => self.transfer(io, arrives).ok_or(FaultCause::WornOut),
-            Op::Trim => Ok(self.trim(io, arrives)),
-        };
-        match answered {
-            Ok(answered) => {
-                let moves_data = matches!(io.op, Op::Read | Op::Write);
-                let bytes = if moves_data { io.bytes() } else { 0 };
-                self.answer(tag, (io.op, bytes), arrives, answered);
-            }
-            Err(cause) => self.queue.refuse(tag, io, cause),
-        }
-    }
-
-    /// When a read or a write is done, in one command or in as many as it takes. `None` when the drive wore out.
-    fn transfer(&mut self, io: Io, arrives: Nanos) -> Option<Nanos> {
-        let mut arrives = arrives;
-        let mut answered = Nanos::ZERO;
-        let mut rest = io;
-        loop {
-            let part = Io { sectors: rest.sectors.min(self.most_sectors), ..rest };
-            let done = match io.op {
-                Op::Read => self.read(part, arrives),
-                _ => self.write(part, arrives)?,
-            };
-            answered = answered.max(done);
-            rest.sectors -= part.sectors;
-            if rest.sectors == 0 {
-                return Some(answered);
-            }
-            rest.lba = Lba(part.end());
-            arrives = self.link.request(arrives);
-        }
-    }
-
-    /// When a command that is submitted now is in the drive, which has used its time until then.
-    #[inline(always)]
-    fn arrival(&mut self, op: Op) -> Nanos {
-        let host = self.host[op as usize];
-        let submitted = match &mut self.processes {
-            None => self.queue.now(),
-            Some(processes) => processes.submit(self.queue.now()),
-        };
-        let mut arrives = (submitted + host.before).max(self.blocked_until);
-        if let Some(slots) = &mut self.command_slots {
-            arrives = slots.take(arrives);
-        }
-        let mut arrives = self.link.request(arrives);
-        if self.heat.is_some() {
-            arrives = self.warm_up(arrives);
-        } else if let Some(idle) = self.idle {
-            self.work_while_idle(idle, arrives);
-        }
-        if let Some(variation) = &self.variation
-            && variation.is_due(arrives)
-        {
-            self.vary(arrives);
-        }
-        arrives
-    }
-
-    /// Begins another run of a drive whose times vary: their slow part has another course, and a part that stays
-    /// for the whole run, so that runs differ as those of a real drive do. Run 0 is that of a new drive. A saved
-    /// state does not say which run it is of.
-    pub fn begin_run(&mut self, run: u64) {
-        if let Some(variation) = &mut self.variation {
-            variation.begin(run);
-        }
-    }
-
-    /// The firmware does what it does by itself, and everything takes longer or shorter from now on.
-    #[cold]
-    fn vary(&mut self, arrives: Nanos) {
-        let Some(variation) = &mut self.variation else { return };
-        let (tick, drift) = variation.at(arrives);
-        self.nand.drifts(drift);
-        if let Some(limit) = &mut self.write_limit {
-            limit.drifts(drift);
-        }
-        if let Some(processes) = &mut self.processes {
-            processes.drifts(drift);
-        }
-        if let Some((begins, takes)) = tick {
-            self.controller.serve(begins, takes);
-        }
-    }
-
-    /// The drive answers a command that came at `arrives` and moved so many bytes at `answered`.
-    #[inline(always)]
-    fn answer(&mut self, tag: Tag, (op, bytes): (Op, u64), arrives: Nanos, answered: Nanos) {
-        let mut answered = answered;
-        match op {
-            Op::Read => {
-                if let Some(limit) = &self.write_limit {
-                    answered += limit.read_waits(arrives);
-                }
-            }
-            Op::Write => self.nand.note_write(arrives, answered),
-            Op::Flush | Op::Trim => {}
-        }
-        if let Some(slots) = &mut self.command_slots {
-            slots.answer(answered);
-        }
-        if let Some(meter) = &mut self.power {
-            meter.command(arrives, answered, bytes);
-        }
-        self.answered_until = self.answered_until.max(answered);
-        if let Some(idle) = &mut self.idle {
-            idle.answered(answered);
-        }
-        let host = self.host[op as usize];
-        let noticed = match &mut self.variation {
-            None => answered + host.after,
-            Some(variation) => variation.noticed(answered, host.whole()),
-        };
-        self.queue.finish(tag, noticed);
-    }
-}
-
 impl Target for Ssd {
     const CLOCK: Clock = Clock::Virtual;
 
@@ -599,9 +330,4 @@ impl Target for Ssd {
     fn energy_j(&self, at: Nanos) -> Option<f64> {
         self.energy(at).map(|energy| energy.total_j())
     }
-}
-
-/// Whether something that a config need not have is there and on.
-fn is_on(given: Option<bool>) -> bool {
-    given == Some(true)
 }

@@ -12,6 +12,7 @@ mod common;
 
 mod agreement;
 mod flash;
+mod limit;
 mod model;
 mod policy;
 mod semantics;

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use fourcorners_drive::config::{LinkSection, SataLinkSection, SsdConfig, WriteLimitSection};
+use fourcorners_drive::config::{LinkSection, SataLinkSection, SsdConfig};
 use fourcorners_drive::{
     Clock, Done, Fault, FaultCause, Geometry, Io, Lba, Nanos, Op, SsdCounters, Tag, Target,
 };
 
 use crate::common::play::Drive;
 use crate::flash::{Flash, Lane, ns};
+use crate::limit::WriteLimit;
 use crate::space::{FullRow, Space, Written};
 use crate::vary::Vary;
 
@@ -25,14 +26,7 @@ pub(crate) struct Reference {
     given: u64,
     /// When the row being filled had space in the buffer.
     row_ready: u64,
-    /// Whether writes are limited now, and when all that were let through are due.
-    is_limited: bool,
-    due: u64,
-    /// 4 KiB written since the last pause of writes, and when that ended.
-    since_pause: u64,
-    pause_ends: u64,
-    stalls: u64,
-    stall_ends: u64,
+    limit: WriteLimit,
     /// When every command so far was answered, latest first.
     answered: Vec<u64>,
     /// Where the last write ended that covered a unit in part.
@@ -72,12 +66,7 @@ impl Reference {
             buffer: VecDeque::new(),
             given: 0,
             row_ready: 0,
-            is_limited: false,
-            due: 0,
-            since_pause: 0,
-            pause_ends: 0,
-            stalls: 0,
-            stall_ends: 0,
+            limit: WriteLimit::new(profile.write_limit.clone()),
             answered: Vec::new(),
             joined_to: None,
             host_sectors: 0,
@@ -146,7 +135,7 @@ impl Reference {
             };
             answered = answered.max(done);
         }
-        if io.op == Op::Read { answered + self.read_waits(arrives) } else { answered }
+        if io.op == Op::Read { answered + self.limit.read_waits(arrives) } else { answered }
     }
 
     fn write(&mut self, io: Io, arrives: u64) -> u64 {
@@ -165,7 +154,8 @@ impl Reference {
         let transfer = self.frames() + self.data(io.sectors);
         let received = self.link.serve(arrives, accepted, transfer);
         self.fetched.clear();
-        let mut admitted = self.let_through(received.max(handled), count);
+        let mut admitted =
+            self.limit.let_through(received.max(handled), count, self.flash.vary.as_ref());
         let in_part = !io.lba.0.is_multiple_of(8) || !io.end().is_multiple_of(8);
         let buffer = &self.profile.buffer;
         let coalesces = buffer.coalesce == Some(true);
@@ -198,88 +188,6 @@ impl Reference {
         admitted
     }
 
-    /// When a write of so many units may go on that could at `at`.
-    fn let_through(&mut self, at: u64, units: u64) -> u64 {
-        let Some(limit) = self.profile.write_limit.clone() else { return at };
-        let spaced =
-            if self.is_limited { limit.us_per_4k } else { limit.fresh_us_per_4k.unwrap_or(0.0) };
-        let each = ns(spaced);
-        if !self.is_limited && each == 0 {
-            return at;
-        }
-        let early = if self.is_limited { each * u64::from(limit.burst_kib) / 4 } else { 0 };
-        let mut at = at;
-        if self.is_limited {
-            at = self.after_pauses(&limit, at, units, self.due.saturating_sub(early) > at);
-        }
-        let longest = ns(limit.stall_us.unwrap_or(0.0));
-        if self.is_limited && longest > 0 {
-            at = self.after_stalls(at, longest, early);
-        } else {
-            at = at.max(self.due.saturating_sub(early));
-        }
-        let each = match &self.flash.vary {
-            Some(vary) if limit.drifts == Some(true) => Vary::longer(each, vary.write_drift),
-            _ => each,
-        };
-        self.due = self.due.max(at) + each * units;
-        at
-    }
-
-    /// When a write may go on once the stall it meets or begins is over.
-    fn after_stalls(&mut self, at: u64, longest: u64, early: u64) -> u64 {
-        let at = at.max(self.stall_ends);
-        if self.due.saturating_sub(early) <= at {
-            return at;
-        }
-        self.stall_ends = at
-            + match &self.flash.vary {
-                Some(vary) => vary.stall(longest, self.stalls),
-                None => longest / 2,
-            };
-        self.stalls += 1;
-        // It is a pause, too.
-        (self.since_pause, self.pause_ends) = (0, self.stall_ends);
-        self.stall_ends
-    }
-
-    /// When a write may go on once the pauses of the limit are over.
-    fn after_pauses(
-        &mut self,
-        limit: &WriteLimitSection,
-        at: u64,
-        units: u64,
-        at_limit: bool,
-    ) -> u64 {
-        let Some((pause, every_kib)) = limit.pause_us.zip(limit.pause_every_kib) else { return at };
-        self.since_pause += units;
-        let begins = at.max(self.pause_ends);
-        if self.since_pause < u64::from(every_kib / 4) {
-            return begins;
-        }
-        self.since_pause = 0;
-        let percent = limit.pause_recovers_percent.unwrap_or(0.0);
-        let per_65536 = (percent * 655.36) as u128;
-        let since = u128::from(begins - self.pause_ends);
-        let length = ns(pause).saturating_sub((since * per_65536 / 65536) as u64);
-        self.pause_ends = if at_limit { begins } else { begins + length };
-        self.pause_ends
-    }
-
-    /// By how much later a read is answered that waits with the writes.
-    fn read_waits(&self, at: u64) -> u64 {
-        match &self.profile.write_limit {
-            Some(limit) if self.is_limited && limit.reads_wait == Some(true) => {
-                if limit.stall_us.is_some_and(|us| us > 0.0) {
-                    return self.stall_ends.saturating_sub(at);
-                }
-                let early = ns(limit.us_per_4k) * u64::from(limit.burst_kib) / 4;
-                self.due.saturating_sub(early).saturating_sub(at)
-            }
-            _ => 0,
-        }
-    }
-
     /// When a row can begin to be filled whose first data is there at `at`.
     fn admit(&mut self, at: u64) -> u64 {
         self.given = self.given.max(at);
@@ -293,7 +201,9 @@ impl Reference {
     }
 
     fn program(&mut self, full: FullRow, at: u64, ready: u64) {
-        self.is_limited = self.space.moves_much(full.die).unwrap_or(self.is_limited);
+        if let Some(moves_much) = self.space.moves_much(full.die) {
+            self.limit.is_on = moves_much;
+        }
         self.flash.chores(full.die, full.chores, at, ready);
         let end = self.flash.program(full.die, at, ready);
         self.buffer.push_back(end);
@@ -506,7 +416,7 @@ impl Drive for Reference {
         self.fetched.clear();
         self.row_ready = 0;
         self.joined_to = None;
-        self.is_limited = false;
+        self.limit.is_on = false;
         self.row_ends.iter_mut().for_each(Vec::clear);
     }
 

@@ -2,10 +2,10 @@
 
 use clap::{Parser, Subcommand};
 
-use super::args::{
-    BenchArgs, CompletionsArgs, DoctorArgs, DrivesArgs, ReportArgs, ReviewArgs, RunArgs, TasksArgs,
-    ValidateArgs,
-};
+use super::args::{BenchArgs, CompletionsArgs, DoctorArgs, DrivesArgs, ReportArgs, TasksArgs};
+use super::review::args::ReviewArgs;
+use super::run::args::RunArgs;
+use super::validate::args::ValidateArgs;
 
 /// A drive lab: the tests of storage reviews, on real and on virtual drives.
 #[derive(Debug, Parser)]

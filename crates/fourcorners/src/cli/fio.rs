@@ -10,9 +10,10 @@ use fourcorners_fio::jobfile::{JobFile, JobRequest};
 use fourcorners_fio::output::FORM_OF;
 use fourcorners_linux::guard::LEAST_BYTES;
 
-use super::args::{OutputFormat, RunArgs, TargetArgs};
+use super::args::TargetArgs;
 use super::outcome::{End, Failure};
 use super::run as jobs;
+use super::run::args::{OutputFormat, RunArgs};
 
 /// Run jobs given as fio's options, and job files, with fio's reports.
 ///

@@ -7,7 +7,7 @@ use fourcorners_lab::device_under_test::DeviceUnderTest;
 use fourcorners_record::Document;
 use fourcorners_report::{self as report, References};
 
-use super::args::ReviewArgs;
+use super::review::args::ReviewArgs;
 
 /// The folder of default folders.
 pub(super) const RESULTS: &str = "fourcorners-results";

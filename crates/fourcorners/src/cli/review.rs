@@ -13,8 +13,10 @@ use fourcorners_lab::review::{MOST_SPARE_PERCENT, Method};
 use fourcorners_linux::device::EraseWith;
 use fourcorners_record::{ClockName, Document, Ended};
 
+pub(super) mod args;
+
+use self::args::{ProgressAs, PurgeHow, ReviewArgs};
 use super::among;
-use super::args::{ProgressAs, PurgeHow, ReviewArgs};
 use super::dry_run;
 use super::interrupt::Interrupt;
 use super::keeper::{self, Keeper};

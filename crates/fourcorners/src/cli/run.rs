@@ -23,7 +23,9 @@ use fourcorners_record::ClockName;
 use fourcorners_run::{JobEnd, Observer};
 use jiff::Timestamp;
 
-use super::args::{OutputFormat, RunArgs};
+pub(super) mod args;
+
+use self::args::{OutputFormat, RunArgs};
 use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
 use super::progress::{Progress, ReviewProgress};

@@ -3,7 +3,7 @@
 use fourcorners_fio::output::{DiskUtil, Report, json, normal, terse};
 use fourcorners_linux::device::DiskCounters;
 
-use super::args::OutputFormat;
+use super::run::args::OutputFormat;
 
 /// All formats asked for, in fio's order whatever theirs is.
 pub(super) fn text(report: &Report, formats: &[OutputFormat]) -> String {

@@ -9,8 +9,10 @@ use fourcorners_lab::device_under_test::DeviceUnderTest;
 use fourcorners_lab::{memory, state};
 use fourcorners_linux::guard::{self, LEAST_BYTES, Permission, RealTarget};
 
-use super::args::{ReviewArgs, RunArgs, TargetArgs};
+use super::args::TargetArgs;
 use super::quick::args::QuickArgs;
+use super::review::args::ReviewArgs;
+use super::run::args::RunArgs;
 use super::size::parse_size;
 
 /// Targets of a replay as typed, with what goes for them.

@@ -10,10 +10,11 @@ use fourcorners_lab::validate::{
 };
 use fourcorners_machine::{host, save};
 
+pub(super) mod args;
 mod distributions;
 mod reference;
 
-use super::args::ValidateArgs;
+use self::args::ValidateArgs;
 use super::how_far::HowFar;
 use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};

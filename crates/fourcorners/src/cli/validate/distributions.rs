@@ -13,8 +13,8 @@ use fourcorners_lab::validate::shapes::{
 };
 use fourcorners_machine::save;
 
+use super::args::ValidateArgs;
 use super::{text_of, workers};
-use crate::cli::args::ValidateArgs;
 use crate::cli::how_far::HowFar;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::outcome::{End, Failure};
