@@ -4,7 +4,6 @@ use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::Duration;
 
 use fourcorners_lab::diagnose::Detector;
 use rustix::process::Signal;
@@ -321,13 +320,19 @@ fn a_target_that_is_too_small_is_undetermined_and_untouched() {
 fn an_interrupted_diagnosis_says_what_it_has() {
     let dir = folder();
     let args = ["diagnose", M4, "--only", "kind,row,map-reach", "--json", "-o", "found.json"];
-    let mut started = start(dir.path(), &args);
-    std::thread::sleep(Duration::from_millis(1500));
-    assert!(started.is_running(), "filling 256 GB takes longer");
+    let beside = folder();
+    let told = beside.path().join("stderr");
+    let stderr = fs::File::create(&told).expect("a file of ours");
+    let mut started = Started::of(command(dir.path(), &args).stdout(Stdio::piped()).stderr(stderr));
+    // The last fills 256 GB, so that there is time to be interrupted in.
+    wait_for("the second detector", || {
+        fs::read_to_string(&told).ok()?.lines().any(|line| line == "fourcorners: row").then_some(())
+    });
     started.signal(Signal::INT);
     let ran = started.finish();
-    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert_eq!(ran.code, Some(1));
     let found = diagnosis(&ran);
+    assert_eq!(finding(&found, "kind")["value"], "ssd");
     let reason = finding(&found, "map_reach_gib")["reason"].as_str().expect("a reason");
     assert!(reason.contains("interrupted"), "{reason}");
     assert!(dir.path().join("found.json").exists());
