@@ -379,6 +379,31 @@ mod tests {
         assert_eq!(means(Some(1000)), means(None));
     }
 
+    /// The median latency over the mean of three drives that do all they can, whose commands take so many microseconds.
+    fn median_over_mean(command_us: [f64; 3]) -> f64 {
+        let drives = command_us.map(|us| {
+            let mut config = SsdConfig::default();
+            config.controller.read_command_us = us;
+            config.nand.reads_unwritten = Some(true);
+            Ssd::new(&config).expect("it works")
+        });
+        let plan = plan(3, 32);
+        let mut rig = Rig::new(drives.to_vec(), (3, Nanos(100)), 3);
+        let told = run_told(&mut rig, &plan, &mut Unobserved, Rig::is_of);
+        let mut latency = fourcorners_run::Histogram::new();
+        told.streams.iter().for_each(|stream| latency.merge(&stream.measure.tallies[0].latency));
+        let mean = latency.sum() as f64 / latency.count() as f64;
+        latency.percentile(50.0) as f64 / mean
+    }
+
+    #[test]
+    fn ios_gather_at_the_slower_of_several_drives() {
+        let (equal, slower) =
+            (median_over_mean([100.0; 3]), median_over_mean([100.0, 100.0, 105.0]));
+        assert!((0.9..1.1).contains(&equal), "{equal}");
+        assert!(slower < 0.8, "{slower}");
+    }
+
     #[test]
     fn processes_begin_with_drives_of_their_own_or_all_with_the_first() {
         let plan = plan(3, 1);

@@ -12,6 +12,7 @@ use fourcorners_run::streams::{self, Direction, Measure, Plan, RunResult};
 use fourcorners_run::{Histogram, Observer, run};
 
 use super::super::Watch;
+use super::host::differ;
 use super::numbers::{Numbers, add_latencies, add_slower};
 use super::question::{Question, State, Streams, Used, Work};
 use super::rig::Rig;
@@ -160,7 +161,7 @@ fn stopped(observer: &mut Asks<'_>) -> NoAnswer {
 }
 
 /// A new drive of the task's profile, smaller and behind its host, and by how many times smaller. Each of several has
-/// a seed of its own. With
+/// a seed and a speed of its own. With
 /// `processes_apart` the rig has the processor's part of the host.
 fn drive(task: &Task<'_>, number: u32, processes_apart: bool) -> Result<(Ssd, u64), NoAnswer> {
     let impossible = |error: fourcorners_drive::config::ConfigError| {
@@ -175,6 +176,7 @@ fn drive(task: &Task<'_>, number: u32, processes_apart: bool) -> Result<(Ssd, u6
         let link = task.question.link_of_the_last.clone();
         scaled.config.link = link.unwrap_or(scaled.config.link);
     }
+    differ(&mut scaled.config, number as usize, task.question.drives);
     if let Some(variation) = &mut scaled.config.variation {
         variation.seed = variation.seed.wrapping_add(number);
     }
