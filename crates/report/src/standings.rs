@@ -6,7 +6,7 @@ use fourcorners_record::Record;
 use fourcorners_results::compare::{NO_MATTER, is_repeat};
 
 use super::entries::{DriveRecords, Entries, Mean, has_bars};
-use super::words::{clock_words, iops, rate};
+use super::words::{NO_VALUE, clock_words, iops, rate};
 
 /// A quantity that drives are ranked by; more is better.
 pub(super) struct Measure {
@@ -147,7 +147,7 @@ pub(super) struct Standings {
 }
 
 impl Standings {
-    /// The units of the columns that are there, and whether repeats were averaged.
+    /// The units of the columns that are there, whether repeats were averaged, and why a drive has no rank.
     pub(super) fn units(&self) -> String {
         let is_worst = |column: &Column| column.measure.kind == Kind::Consistency;
         let units = match (self.columns.iter().any(is_worst), self.columns.iter().all(is_worst)) {
@@ -155,7 +155,12 @@ impl Standings {
             (true, false) => "Rates in MB/s, the worst second in IOPS",
             (false, false) => "Rates in MB/s",
         };
-        format!("{units}{}", if self.of_repeats() { ", means of the repeats" } else { "" })
+        let repeats = if self.of_repeats() { ", means of the repeats" } else { "" };
+        let lacking = match self.ranks.contains(&None) {
+            true => format!(". A drive that lacks a measure has no rank ({NO_VALUE})"),
+            false => String::new(),
+        };
+        format!("{units}{repeats}{lacking}")
     }
 
     /// Whether a value is the mean of several.

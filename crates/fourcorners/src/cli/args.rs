@@ -53,7 +53,7 @@ pub(super) struct ReportArgs {
     #[arg(long)]
     pub(super) overwrite: bool,
 
-    /// What a page of one drive shows it among [default: catalogue]
+    /// Which drives the page of one drive compares it with [default: catalogue]
     #[arg(long, value_name = "WHICH", value_enum)]
     pub(super) references: Option<WhichReferences>,
 

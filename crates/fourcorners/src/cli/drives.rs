@@ -150,7 +150,7 @@ fn all(args: &DrivesArgs) -> Result<String, Failure> {
         );
     }
     let hint = "figures: published figures of the model (all its capacities) that its virtual drives were run \
-                for; error: how far they are off in the middle (docs/FIDELITY.md). `fourcorners drives NAME` prints a drive with \
+                for; error: the median of how far they are off (docs/FIDELITY.md). `fourcorners drives NAME` prints a drive with \
                 the source of every value, `fourcorners drives new` makes one from a data sheet.";
     Ok(format!("{text}\n{}", paragraph(hint)))
 }
@@ -292,6 +292,10 @@ fn one(profile: &Printed<'_>, json: bool) -> Result<String, Failure> {
         notes.extend(value.note.iter().map(|note| paragraph(&format!("{}: {note}", value.key))));
     }
     keep_whole(&mut table, 0);
+    // The longest names and values of the catalogue fit beside one another in 80 columns.
+    table.column_iter_mut().for_each(|column| {
+        column.set_padding((0, 1));
+    });
     let sources: Vec<String> = (1..)
         .zip(&sources)
         .map(|(number, source)| paragraph(&format!("[{number}] {source}")))

@@ -109,8 +109,8 @@ pub(super) struct ServeArgs {
     #[arg(long, value_name = "FILE", requires = "record")]
     record_data: Option<PathBuf>,
 
-    /// Answer so many microseconds early, for the way to the client; auto measures it. 0 over TCP, whose way is not
-    /// known, and in virtual time [default: auto over a unix socket]
+    /// Send each answer this many microseconds early, to make up for the way to the client; auto measures that way
+    /// [default: auto over a unix socket; 0 over TCP and in virtual time]
     #[arg(long, value_name = "auto|US", value_parser = door_of, allow_negative_numbers = true)]
     door: Option<DoorArg>,
 

@@ -16,7 +16,19 @@ use super::python::{self, option};
     after_help = "A plan is TOML: [grid] maps drive, spare, host, seed and profile parameters \
 to values; [[job]], fio or [review] names what runs on every combination. \
 Results are written to a folder as Parquet while they arrive; the same command continues a stopped \
-sweep. It needs Python and the package: pip install './python[sweep]'"
+sweep. It needs Python and the package: pip install './python[sweep]'
+
+For example, spare.toml:
+  [grid]
+  drive = [\"crucial-m4-256gb\", \"intel-320-300gb\"]
+  spare = [0.0, 0.07, 0.25]
+  [[job]]
+  pattern = \"sequential\"
+  block_bytes = 131072
+  drive_writes = 1
+  [[job]]
+  pattern = \"random\"
+  seconds = 30"
 )]
 pub(super) struct SweepArgs {
     /// The plan

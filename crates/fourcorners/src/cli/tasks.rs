@@ -54,7 +54,7 @@ fn list(as_json: bool) -> Result<End, Failure> {
         writeln!(out, "{}", json!({ "schema": "fourcorners.tasks/1", "tasks": tasks }))?;
         return Ok(End::Done);
     }
-    let mut table = empty(["task", "I/Os", "read", "written", "flushes", "thought"]);
+    let mut table = empty(["task", "I/Os", "read", "written", "flushes", "think time"]);
     for (name, task) in &tasks {
         let (read, written) = task.bytes();
         let numbers = [

@@ -3,8 +3,6 @@
 use std::io::{Write, stderr, stdout};
 use std::os::fd::AsFd;
 
-use comfy_table::{ContentArrangement, Table, presets};
-
 /// Width of tables where no terminal says its own.
 const COLUMNS: u16 = 80;
 
@@ -48,21 +46,42 @@ pub(super) fn columns_of(place: impl AsFd) -> u16 {
         .unwrap_or(COLUMNS)
 }
 
-/// Text broken over lines as the tables are.
+/// Text broken between words over lines as wide as the tables are. An address that is longer stays whole, to be clicked
+/// on or pasted.
 pub(super) fn paragraph(text: &str) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns());
-    table.add_row([text]);
-    if let Some(column) = table.column_mut(0) {
-        column.set_padding((0, 0));
+    wrapped(text, usize::from(columns()))
+}
+
+fn wrapped(text: &str, width: usize) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for paragraph in text.split('\n') {
+        let mut line = String::new();
+        for word in paragraph.split_whitespace() {
+            let fits = line.chars().count() + 1 + word.chars().count() <= width;
+            match line.is_empty() {
+                true => {}
+                false if fits => line.push(' '),
+                false => lines.push(std::mem::take(&mut line)),
+            }
+            line.push_str(word);
+        }
+        lines.push(line);
     }
-    table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+    lines.join("\n")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn text_is_broken_between_words_and_an_address_nowhere() {
+        assert_eq!(wrapped("one two three", 7), "one two\nthree");
+        assert_eq!(wrapped("one two three", 6), "one\ntwo\nthree");
+        assert_eq!(wrapped("at https://a.example/long now", 9), "at\nhttps://a.example/long\nnow");
+        assert_eq!(wrapped("one\n\ntwo", 80), "one\n\ntwo");
+        assert_eq!(wrapped("\u{b5}s \u{b5}s", 5), "\u{b5}s \u{b5}s");
+    }
 
     #[test]
     fn a_message_stays_on_its_line() {

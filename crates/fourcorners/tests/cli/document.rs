@@ -143,6 +143,12 @@ fn another_seed_gives_other_figures_and_the_simulation_is_the_one_we_know() {
             "docs/{name}.md was made before the simulation or a verdict changed: {made_by}"
         );
     }
+    // The picture has them in a comment.
+    let picture = String::from_utf8_lossy(include_bytes!("../../../../docs/first-screen.png"));
+    assert!(
+        GOLDEN.iter().all(|id| picture.contains(id)),
+        "docs/first-screen.png was made before the simulation or a verdict changed: scripts/evidence picture"
+    );
 }
 
 const GOLDEN: [&str; 2] = ["fb300911cefe92c9", "a8bf45e493eb1ed1"];

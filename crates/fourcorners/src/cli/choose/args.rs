@@ -7,7 +7,7 @@ use fourcorners_lab::choose::State;
 
 use crate::cli::args::PastedArgs;
 
-/// Rank the catalogue's drives by the time that a work of yours waits for each
+/// Rank the catalogue's drives by how long your own work would wait for each
 ///
 /// Every drive does the work in virtual time. A trace, a task or a generated workload is replayed closed
 /// loop, with its think time; a job file does the same I/Os on every drive. The time waited is the time

@@ -25,7 +25,7 @@ pub(super) const MOST_CUTS: u64 = 100_000;
   fourcorners crash db.trace crucial-m4-256gb --data db.data --fault legal \\
     --at 1.2s --seed 7 -o cuts
 
-Exit status: 0, or 1 when a check failed, when a drive that keeps its promises lost one, or when it was stopped")]
+Exit status: 0, or 1 when a check failed, when a write was lost that an honest or legal drive had promised to keep, or when it was stopped")]
 /// Cut the power of a virtual drive in a recording, and say what is lost
 pub(in crate::cli) struct CrashArgs {
     /// A recording of serve --record, or any trace with durations

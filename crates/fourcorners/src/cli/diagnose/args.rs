@@ -18,10 +18,10 @@ use super::super::args::TargetArgs;
                 four it shares one pass over a fortieth of the drive
   row           page of the flash, and its row over the planes of a die
   dies          dies that data in order lies on, and the channels they share
-  page-kinds    in how many times pages are read
+  page-kinds    how many different read times its pages have
   read-ahead    whether what is read in order is fetched before it is asked for
   write-buffer  where writes wait for the flash; a fiftieth of the drive
-  map-unit      how much is written at least, whatever is asked for; 13 MB
+  map-unit      the least that it writes, however small the request; 13 MB
   suspension    whether programs make way for reads; 310 MB
   slc-cache     flash with one bit a cell that takes writes first;
                 two fifths of the drive, of which all is trimmed

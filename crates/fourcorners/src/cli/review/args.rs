@@ -70,7 +70,7 @@ pub(in crate::cli) struct ReviewArgs {
     #[arg(long, value_name = "HOW", value_enum, default_value = "discard")]
     pub(in crate::cli) purge: PurgeHow,
 
-    /// What a page of one drive shows it among [default: catalogue]
+    /// Which drives the page of one drive compares it with [default: catalogue]
     #[arg(long, value_name = "WHICH", value_enum)]
     pub(in crate::cli) references: Option<WhichReferences>,
 

@@ -26,8 +26,8 @@ Examples:
   fourcorners trace replay generated:light ./test.img --size 40G
   fourcorners trace replay db.trace all --capacity -1TB
 
-With all, every drive of the catalogue does the I/Os at the recorded times, with a [host] of 0, as serve recorded \
-them. They are ranked by the time with at least one I/O in the drive; nothing is stored in the database."
+With all, every drive of the catalogue does the I/Os at the recorded times, without the host's time ([host] of 0), as serve \
+recorded them. They are ranked by the time with at least one I/O in the drive; nothing is stored in the database."
 )]
 pub(in crate::cli) struct TraceArgs {
     #[command(subcommand)]

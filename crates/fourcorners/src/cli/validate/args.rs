@@ -15,8 +15,7 @@ pub(in crate::cli) struct ValidateArgs {
     #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with_all = ["figures", "fit", "chart", "errors"])]
     pub(in crate::cli) shapes: Option<Option<PathBuf>>,
 
-    /// Take the drives in the files *.toml of this folder as well; one of the name of a file of the catalogue takes
-    /// its place
+    /// Take the drives in the files *.toml of this folder as well; a file replaces the catalogue's of the same name
     #[arg(long, value_name = "DIR", conflicts_with = "reference")]
     pub(in crate::cli) profiles: Option<PathBuf>,
 

@@ -5,7 +5,7 @@ use std::io::{Write, stdout};
 use std::path::Path;
 
 use anyhow::Context;
-use comfy_table::{ContentArrangement, Table, presets};
+use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
 use fourcorners_lab::validate::Standing;
 use fourcorners_lab::validate::shapes::shown::{percent, standing};
 use fourcorners_lab::validate::shapes::{
@@ -99,16 +99,14 @@ const SHOWN: [&str; 8] =
     ["iops", "p50", "p99", "p999", "p9999", "read.p99", "read.p999", "steady.iops"];
 
 fn table(validation: &ShapesValidation) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns());
-    table.set_header(["entry", "kind", "drive", "errors", "standing"]);
-    for row in validation.entries.iter().filter(|row| row.standing != Standing::NotRun) {
+    let run = validation.entries.iter().filter(|row| row.standing != Standing::NotRun);
+    let rows = run.map(|row| {
         let drive = row.drive.clone().unwrap_or_default();
         let standing = standing(row).to_string();
-        table.add_row([row.id.clone(), row.kind.clone(), drive, errors(row), standing]);
-    }
-    let mut text: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
+        vec![row.id.clone(), row.kind.clone(), drive, errors(row), standing]
+    });
+    let head = ["entry", "kind", "drive", "errors", "standing"].map(String::from);
+    let mut text = wrapped(columns(), &head, &rows.collect::<Vec<_>>(), 3);
     let not_run = validation.entries.iter().filter(|row| row.standing == Standing::NotRun);
     let not_run: Vec<String> = not_run
         .map(|row| {
@@ -143,19 +141,44 @@ fn errors(row: &ShapeRow) -> String {
 
 /// A line for each kind and standing.
 fn kinds(by_kind: &BTreeMap<String, KindSummary>) -> String {
+    let head = ["kind", "standing", "entries"].into_iter();
+    let groups = PathGroup::ALL.iter().map(|group| group.words());
+    let head: Vec<String> = head.chain(groups).map(String::from).collect();
+    let mut rows = Vec::new();
+    for (kind, summary) in by_kind {
+        let parts = summary.parts().into_iter().filter(|(_, part)| part.entries > 0);
+        rows.extend(parts.map(|(name, part)| line(kind, name, part)));
+    }
+    wrapped(columns(), &head, &rows, 1).join("\n")
+}
+
+/// Where a name may be broken over lines: a space of no width behind each hyphen, which is taken out again.
+const BREAK: char = '\u{200b}';
+
+/// The lines of a table of `width` columns, in which words are broken nowhere but in the first `names` columns,
+/// and there behind a hyphen.
+fn wrapped(width: u16, head: &[String], rows: &[Vec<String>], names: usize) -> Vec<String> {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns());
-    let head = ["kind", "standing", "entries"].into_iter().map(String::from);
-    table.set_header(head.chain(PathGroup::ALL.iter().map(|group| group.words().to_string())));
-    for (kind, summary) in by_kind {
-        for (name, part) in summary.parts() {
-            if part.entries > 0 {
-                table.add_row(line(kind, name, part));
-            }
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+    table.set_header(head);
+    for row in rows {
+        let (broken, others) = row.split_at(names);
+        let broken = broken.iter().map(|name| name.replace('-', &format!("-{BREAK}")));
+        table.add_row(broken.chain(others.iter().cloned()));
+    }
+    for (index, column) in table.column_iter_mut().enumerate() {
+        let is_end = |c: char| c == ' ' || index < names && c == '-';
+        let lines = rows.iter().map(Vec::as_slice).chain([head]);
+        let words = lines.flat_map(|line| line[index].split_inclusive(is_end));
+        let longest = words.map(|word| word.trim_end().chars().count()).max().unwrap_or_default();
+        // A column's width counts the space on either side.
+        column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(longest as u16 + 2)));
+        if index < names {
+            column.set_delimiter(BREAK);
         }
     }
-    table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+    table.lines().map(|line| line.trim_end().replace(BREAK, "")).collect()
 }
 
 fn line(kind: &str, standing: &str, part: &Part) -> Vec<String> {
@@ -165,4 +188,26 @@ fn line(kind: &str, standing: &str, part: &Part) -> Vec<String> {
         None => "-".into(),
     }));
     cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_broken_behind_hyphens_and_other_words_nowhere() {
+        let head = ["entry", "errors"].map(String::from);
+        let row = ["980pro-x8-fig11a-n16", "read.p99 +7 %, read.p999 -10 %"].map(String::from);
+        let lines = |width| wrapped(width, &head, &[row.to_vec()], 1);
+        let wide = lines(80);
+        assert!(wide[1].contains("980pro-x8-fig11a-n16"), "{wide:?}");
+        let narrow = lines(30);
+        assert!(narrow.len() > 3, "{narrow:?}");
+        let (whole, parts) = (row.join(" "), narrow[1..].join(" "));
+        for word in parts.split_whitespace() {
+            let ends = whole.split_inclusive([' ', '-']).map(str::trim_end);
+            let is_made_of_whole_words = ends.clone().any(|end| word.ends_with(end));
+            assert!(is_made_of_whole_words, "{word}: {narrow:?}");
+        }
+    }
 }
