@@ -178,6 +178,61 @@ fn paced(distributions: &str) -> String {
     format!("within {} % up to the 99th and {} % up to the 99.99th", column(5), column(6))
 }
 
+/// How near random reads are, by the rows of docs/DISTRIBUTIONS.md: at most so much in any of the three columns.
+fn random_reads(distributions: &str) -> String {
+    let most = |kinds: &[&str]| {
+        let is_of =
+            |line: &&str| kinds.iter().any(|kind| line.starts_with(&format!("| {kind} | ")));
+        let rows = distributions.lines().filter(is_of);
+        let percent = |cell: &str| cell.trim_end_matches(" %").parse::<u32>().ok();
+        let cells = rows.flat_map(|row| row.split(" | ").skip(4).take(3)).filter_map(percent);
+        cells.max().expect("a row")
+    };
+    let alone = most(&["randread-qd", "randread-qd-spdk", "randread-bs"]);
+    let processes = most(&["randread-jobs-qd1", "randread-jobs-qd128", "randread-jobs-qd128-spdk"]);
+    format!(
+        "by depth and size are within {alone} % (medians) up to the 99.99th\npercentile, by number of processes within {processes} %"
+    )
+}
+
+/// What README.md's examples have to say by docs/FIDELITY.md: by the figure's id the value, in three digits, and whether it
+/// was fitted.
+fn example(fidelity: &str, id: &str) -> Option<(String, bool)> {
+    let row = fidelity.lines().find(|line| line.starts_with(&format!("| {id} |")))?;
+    let cells: Vec<&str> = row.split(" | ").collect();
+    let value: f64 = cells.get(4)?.parse().ok()?;
+    let decimals = (2 - value.log10().floor() as i32).max(0) as usize;
+    Some((format!("{value:.decimals$}"), *cells.get(6)? == "fitted"))
+}
+
+/// The ids of figures in a row of README.md's examples.
+fn ids(row: &str) -> Vec<&str> {
+    let words = row.split(|c: char| !c.is_ascii_alphanumeric());
+    let is_id =
+        |word: &&str| word.len() == 4 && word.starts_with('m') && word[1..].parse::<u32>().is_ok();
+    words.filter(is_id).collect()
+}
+
+#[test]
+fn the_examples_of_the_readme_are_those_of_the_generated_table() {
+    let (readme, fidelity) = (read("README.md"), read("docs/FIDELITY.md"));
+    let mut checked = 0;
+    for row in readme.lines().filter(|line| line.starts_with('|') && !ids(line).is_empty()) {
+        let virtual_ = row.trim_end_matches(" |").rsplit(" | ").next().expect("a last cell");
+        for id in ids(row) {
+            let (value, fitted) = example(&fidelity, id).expect("a figure of docs/FIDELITY.md");
+            let has = virtual_.split(|c: char| c.is_whitespace() || c == ',').any(|it| it == value);
+            assert!(has, "{id} is {value} in docs/FIDELITY.md: {row}");
+            assert_eq!(virtual_.contains("*fitted*"), fitted, "{id}: {row}");
+            checked += 1;
+        }
+    }
+    assert!(checked >= 5, "{checked}");
+    let planted = "| m007 | a | b | c | 0.05721 | -5 % | predicted | x | |";
+    assert_eq!(example(planted, "m007"), Some(("0.0572".into(), false)));
+    assert_eq!(ids("| an m4 and m0071 (x; m007) |"), ["m007"]);
+}
+
 /// How many orderings, ratios and bounds hold, in the words of docs/FIDELITY.md.
 fn holding(fidelity: &str) -> Vec<String> {
     let line = fidelity.lines().find_map(|line| line.strip_prefix("- Hold: ")).expect("a sum");
@@ -261,6 +316,12 @@ fn readme_has_the_sums_of_the_generated_documents() {
         readme.contains(&paced_now),
         "docs/DISTRIBUTIONS.md has {paced_now}, and README.md has not"
     );
+    let random = random_reads(&read("docs/DISTRIBUTIONS.md"));
+    assert!(readme.contains(&random), "docs/DISTRIBUTIONS.md has {random}, and README.md has not");
+    let planted = "| randread-qd | fitted | 13 | 0 | 2 % | 7 % | 10 % | 100 % | 12 % |\n\
+                   | randread-jobs-qd1 | predicted | 4 | 1 | 18 % | 11 % | 6 % | - | 65 % |";
+    assert!(random_reads(planted).contains("within 10 % (medians)"));
+    assert!(random_reads(planted).ends_with("within 18 %"));
     let planted = "| paced-writes-steady | fitted | 28 | 0 | 4 % | 9 % | 24 % | - | 17 % |\n\
                    | paced-writes-steady | predicted | 14 | 0 | 4 % | 12 % | 7 % | - | 1 % |";
     assert_eq!(paced(planted), "within 12 % up to the 99th and 24 % up to the 99.99th");

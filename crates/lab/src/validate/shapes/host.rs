@@ -63,8 +63,8 @@ pub(super) fn link_of_the_last(entry: &Entry, drives: usize) -> Option<LinkSecti
 }
 
 /// By how much the controller of the slowest of several drives of one model is slower than that of the fastest, the others
-/// evenly between: fitted to three and four drives of `icpe24` behind one program (980pro-x3-jobs10-q128,
-/// 980pro-x4-jobs10-q128). Their I/Os gather at the slowest, so that half of all are answered within 55 and 73 % of the mean
+/// evenly between: fitted to three and four drives of `icpe24` behind ten processes (980pro-x3-jobs10-q128,
+/// 980pro-x4-jobs10-q128). Their I/Os gather at the slowest, so that half of all are answered within 54 and 74 % of the mean
 /// and one in ten takes twice as long; between equal drives they would be spread more evenly.
 const SPREAD_OF_DRIVES: f64 = 0.007;
 
