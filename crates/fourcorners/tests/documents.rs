@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -169,30 +170,72 @@ fn group_sums(fidelity: &str) -> Vec<String> {
 
 /// How near paced writes and the reads beside them are, by the two rows of docs/DISTRIBUTIONS.md: fitted and predicted.
 fn paced(distributions: &str) -> String {
-    let rows = distributions.lines().filter(|line| line.starts_with("| paced-writes-steady | "));
-    let column = |at: usize| {
-        let percent =
-            |row: &str| row.split(" | ").nth(at)?.trim_end_matches(" %").parse::<u32>().ok();
-        rows.clone().map(|row| percent(row).expect("a percentage")).max().expect("two rows")
-    };
+    let column = |at: usize| most(distributions, &["paced-writes-steady"], at..at + 1);
     format!("within {} % up to the 99th and {} % up to the 99.99th", column(5), column(6))
+}
+
+/// The largest percentage of some columns, in the rows of docs/DISTRIBUTIONS.md's sums that are of these kinds.
+fn most(distributions: &str, kinds: &[&str], columns: Range<usize>) -> u32 {
+    let is_of = |line: &&str| kinds.iter().any(|kind| line.starts_with(&format!("| {kind} | ")));
+    let rows = distributions.lines().filter(is_of);
+    let cells = rows.flat_map(|row| row.split(" | ").skip(columns.start).take(columns.len()));
+    let percent = |cell: &str| cell.trim_end_matches(" %").parse::<u32>().expect("a percentage");
+    cells.filter(|cell| *cell != "-").map(percent).max().expect("a row")
 }
 
 /// How near random reads are, by the rows of docs/DISTRIBUTIONS.md: at most so much in any of the three columns.
 fn random_reads(distributions: &str) -> String {
-    let most = |kinds: &[&str]| {
-        let is_of =
-            |line: &&str| kinds.iter().any(|kind| line.starts_with(&format!("| {kind} | ")));
-        let rows = distributions.lines().filter(is_of);
-        let percent = |cell: &str| cell.trim_end_matches(" %").parse::<u32>().ok();
-        let cells = rows.flat_map(|row| row.split(" | ").skip(4).take(3)).filter_map(percent);
-        cells.max().expect("a row")
-    };
+    let most = |kinds: &[&str]| most(distributions, kinds, 4..7);
     let alone = most(&["randread-qd", "randread-qd-spdk", "randread-bs"]);
     let processes = most(&["randread-jobs-qd1", "randread-jobs-qd128", "randread-jobs-qd128-spdk"]);
     format!(
         "by depth and size are within {alone} % (medians) up to the 99.99th\npercentile, by number of processes within {processes} %"
     )
+}
+
+/// How far reads beside writers are off, by the rows of docs/DISTRIBUTIONS.md's entries that have any beside them.
+fn beside_writers(distributions: &str) -> String {
+    let section = distributions.split("\n## ").find(|it| it.starts_with("read-beside-writers\n"));
+    let rows = section.expect("a section").lines().filter(|line| line.starts_with("| 980pro-"));
+    let cells = rows.map(|row| row.split(" | ").collect::<Vec<&str>>());
+    let error = |cell: &str| cell.trim_end_matches(" %").parse::<u32>().expect("a percentage");
+    let errors: Vec<u32> =
+        cells.filter(|cells| !cells[0].ends_with("-n0")).map(|cells| error(cells[4])).collect();
+    let (least, most) = (errors.iter().min(), errors.iter().max());
+    format!("are {} to {} % off", least.expect("a row"), most.expect("a row"))
+}
+
+/// Families of the catalogue that get warm, and those with a value of `[variation]` that is fitted, in README.md's words.
+fn families<'f>(files: impl Iterator<Item = &'f str>) -> [String; 2] {
+    let in_words = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
+    let (mut warm, mut fitted) = (0, 0);
+    for file in files {
+        let sections = || file.split("\n[");
+        warm += usize::from(sections().any(|it| it.starts_with("heat]")));
+        let is_fitted =
+            |it: &str| it.starts_with("variation]") && it.contains("standing = \"fitted\"");
+        fitted += usize::from(sections().any(is_fitted));
+    }
+    [
+        format!("all but {} stay cool", in_words[warm]),
+        format!("fitted in part for {} families", in_words[fitted]),
+    ]
+}
+
+#[test]
+fn the_limits_of_the_readme_are_those_of_the_catalogue() {
+    let (readme, folder) = (read("README.md"), root().join("drives"));
+    let files = fs::read_dir(folder).expect("the catalogue").flatten();
+    let of_drives = files.filter(|it| it.path().extension().is_some_and(|it| it == "toml"));
+    let texts: Vec<String> =
+        of_drives.map(|it| fs::read_to_string(it.path()).expect("a text")).collect();
+    for words in families(texts.iter().map(String::as_str)) {
+        assert!(readme.contains(&words), "drives/ has {words:?}, and README.md has not");
+    }
+    let warm = "kind = \"ssd\"\n[heat]\na = 1\n[variation]\nb = { standing = \"inferred\" }\n";
+    let fitted = "kind = \"ssd\"\n[variation]\nb = { standing = \"fitted\" }\n";
+    let said = ["all but one stay cool", "fitted in part for two families"];
+    assert_eq!(families([warm, fitted, fitted].into_iter()), said);
 }
 
 /// What README.md's examples have to say by docs/FIDELITY.md: by the figure's id the value, in three digits, and whether it
@@ -318,6 +361,15 @@ fn readme_has_the_sums_of_the_generated_documents() {
     );
     let random = random_reads(&read("docs/DISTRIBUTIONS.md"));
     assert!(readme.contains(&random), "docs/DISTRIBUTIONS.md has {random}, and README.md has not");
+    let beside = beside_writers(&read("docs/DISTRIBUTIONS.md"));
+    assert!(
+        readme.contains(&beside),
+        "docs/DISTRIBUTIONS.md has {beside:?}, and README.md has not"
+    );
+    let planted = "\n## read-beside-writers\n\n| 980pro-x8-n0 | d | fitted | 20 | 4 % | - |\n\
+                   | 980pro-x8-n1 | d | fitted | 20 | 8 % | - |\n| 980pro-x8-n4 | d | fitted | 20 | 9 % | - |\n\
+                   \n## repeat5\n\n| 980pro-x8-n1 | d | fitted | 20 | 99 % | - |";
+    assert_eq!(beside_writers(planted), "are 8 to 9 % off");
     let planted = "| randread-qd | fitted | 13 | 0 | 2 % | 7 % | 10 % | 100 % | 12 % |\n\
                    | randread-jobs-qd1 | predicted | 4 | 1 | 18 % | 11 % | 6 % | - | 65 % |";
     assert!(random_reads(planted).contains("within 10 % (medians)"));

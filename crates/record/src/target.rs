@@ -75,7 +75,7 @@ pub struct TargetInfo {
 }
 
 impl TargetInfo {
-    /// A target of which nothing more is known; its title is its name.
+    /// A target with nothing known but these; its title is its name.
     pub fn new(
         name: String,
         kind: TargetKind,
@@ -182,9 +182,9 @@ pub struct FlashRating {
 /// How long data is kept without power on flash that has had its rated writes.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Retention {
-    /// Days,
+    /// Days.
     pub days: f64,
-    /// at so many degrees Celsius.
+    /// Storage temperature, degrees Celsius.
     pub celsius: f64,
     /// Activation energy for other temperatures, electron volts.
     pub activation_ev: f64,

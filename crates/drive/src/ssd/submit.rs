@@ -110,7 +110,7 @@ impl Ssd {
         }
     }
 
-    /// The drive answers a command that came at `arrives` and moved so many bytes at `answered`.
+    /// Answers a command at `answered`, which arrived at `arrives` and moved `bytes`.
     #[inline(always)]
     pub(super) fn answer(
         &mut self,

@@ -32,7 +32,7 @@ impl WriteLimit {
         }
     }
 
-    /// When a write of so many units may go on that could at `at`.
+    /// When a write of `units` that is ready at `at` is let through.
     pub(crate) fn let_through(&mut self, at: u64, units: u64, vary: Option<&Vary>) -> u64 {
         let Some(limit) = self.section.clone() else { return at };
         let spaced =

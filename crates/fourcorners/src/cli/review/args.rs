@@ -85,7 +85,7 @@ pub(in crate::cli) struct ReviewArgs {
     #[command(flatten)]
     pub(in crate::cli) pasted: PastedArgs,
 
-    /// Progress on stderr: bars (lines where it is no terminal), or json, one object per line for programs
+    /// Progress on stderr: bars (plain lines unless stderr is a terminal), or json, one object a line for programs
     #[arg(long, value_name = "FORM", default_value = "bars")]
     pub(in crate::cli) progress: ProgressAs,
 
