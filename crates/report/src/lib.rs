@@ -81,6 +81,7 @@ pub use references::{ReferenceError, References};
 pub use table::{pasted, plain, standings_pasted, standings_table, table};
 pub use words::{
     against, clock_words, figure_words, iops, method_words, micros, percent, rate, spread, wrapped,
+    wrapped_between_words,
 };
 
 /// The style sheet of a page, for pages that are no reports.

@@ -270,26 +270,36 @@ pub(super) fn ended_words(ended: &Ended) -> Option<String> {
     }
 }
 
-/// Lines of at most `limit` letters, broken between words where there are such.
+/// Lines of at most `limit` letters, broken between words; a longer word is broken, too.
 pub fn wrapped(words: &str, limit: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in words.split_whitespace() {
-        let mut word: Vec<char> = word.chars().collect();
-        while !word.is_empty() {
-            let Some(line) = lines.last_mut() else { break };
-            let taken = line.chars().count();
-            if taken > 0 && taken + 1 + word.len() > limit {
-                lines.push(String::new());
-                continue;
-            }
-            if taken > 0 {
+    let pieces = |word: &str| -> Vec<String> {
+        let letters: Vec<char> = word.chars().collect();
+        letters.chunks(limit.max(1)).map(|piece| piece.iter().collect()).collect()
+    };
+    filled(words.split_whitespace().flat_map(pieces), limit)
+}
+
+/// Lines of at most `limit` letters, broken between words; a longer word, such as an address, has a line of its own.
+pub fn wrapped_between_words(words: &str, limit: usize) -> Vec<String> {
+    filled(words.split_whitespace(), limit)
+}
+
+/// Lines of as many words each as fit; at least one line.
+fn filled(words: impl Iterator<Item = impl AsRef<str>>, limit: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in words {
+        let word = word.as_ref();
+        if !line.is_empty() {
+            if line.chars().count() + 1 + word.chars().count() > limit {
+                lines.push(std::mem::take(&mut line));
+            } else {
                 line.push(' ');
             }
-            let rest = word.split_off(word.len().min(limit.max(1)));
-            line.extend(word);
-            word = rest;
         }
+        line.push_str(word);
     }
+    lines.push(line);
     lines
 }
 
@@ -302,6 +312,9 @@ mod tests {
         assert_eq!(wrapped("one two three", 8), ["one two", "three"]);
         assert_eq!(wrapped("onetwothree four", 4), ["onet", "woth", "ree", "four"]);
         assert_eq!(wrapped("", 4), [""]);
+        assert_eq!(wrapped_between_words("onetwothree four", 4), ["onetwothree", "four"]);
+        assert_eq!(wrapped_between_words("one two three", 8), ["one two", "three"]);
+        assert_eq!(wrapped_between_words("", 4), [""]);
     }
 
     #[test]

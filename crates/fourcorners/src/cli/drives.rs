@@ -169,20 +169,7 @@ impl Fidelity {
     /// How many figures of its file were run, and their median error.
     fn of(&self, drive: &str) -> (usize, Option<f64>) {
         let family = self.families.iter().find(|family| family.drives.iter().any(|it| it == drive));
-        let figures = self.errors.figures.iter();
-        let of_it = figures.filter(|figure| family.is_some_and(|it| it.name == figure.family));
-        let mut errors: Vec<f64> = of_it.map(|figure| figure.error.abs()).collect();
-        errors.sort_by(f64::total_cmp);
-        (errors.len(), median(&errors))
-    }
-}
-
-/// The middle one of sorted values, or the mean of the middle two.
-fn median(sorted: &[f64]) -> Option<f64> {
-    let middle = sorted.len() / 2;
-    match sorted.len() % 2 {
-        1 => sorted.get(middle).copied(),
-        _ => middle.checked_sub(1).map(|below| (sorted[below] + sorted[middle]) / 2.0),
+        family.map_or((0, None), |family| self.errors.of_family(&family.name))
     }
 }
 
@@ -342,17 +329,4 @@ fn table() -> Table {
     table.style_mut().header_separator = LineStyle::none().fill('─').junction('─');
     table.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns());
     table
-}
-
-#[cfg(test)]
-mod tests {
-    use super::median;
-
-    #[test]
-    fn the_median_of_an_even_count_is_between_the_middle_two() {
-        assert_eq!(median(&[]), None);
-        assert_eq!(median(&[0.1]), Some(0.1));
-        assert_eq!(median(&[0.25, 0.75]), Some(0.5));
-        assert_eq!(median(&[0.0, 0.25, 9.0]), Some(0.25));
-    }
 }

@@ -3,6 +3,8 @@
 use std::io::{Write, stderr, stdout};
 use std::os::fd::AsFd;
 
+use fourcorners_report::wrapped_between_words;
+
 /// Width of tables where no terminal says its own.
 const COLUMNS: u16 = 80;
 
@@ -49,25 +51,12 @@ pub(super) fn columns_of(place: impl AsFd) -> u16 {
 /// Text broken between words over lines as wide as the tables are. An address that is longer stays whole, to be clicked
 /// on or pasted.
 pub(super) fn paragraph(text: &str) -> String {
-    wrapped(text, usize::from(columns()))
+    filled(text, usize::from(columns()))
 }
 
-fn wrapped(text: &str, width: usize) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    for paragraph in text.split('\n') {
-        let mut line = String::new();
-        for word in paragraph.split_whitespace() {
-            let fits = line.chars().count() + 1 + word.chars().count() <= width;
-            match line.is_empty() {
-                true => {}
-                false if fits => line.push(' '),
-                false => lines.push(std::mem::take(&mut line)),
-            }
-            line.push_str(word);
-        }
-        lines.push(line);
-    }
-    lines.join("\n")
+fn filled(text: &str, width: usize) -> String {
+    let lines = text.split('\n').flat_map(|line| wrapped_between_words(line, width));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -76,11 +65,11 @@ mod tests {
 
     #[test]
     fn text_is_broken_between_words_and_an_address_nowhere() {
-        assert_eq!(wrapped("one two three", 7), "one two\nthree");
-        assert_eq!(wrapped("one two three", 6), "one\ntwo\nthree");
-        assert_eq!(wrapped("at https://a.example/long now", 9), "at\nhttps://a.example/long\nnow");
-        assert_eq!(wrapped("one\n\ntwo", 80), "one\n\ntwo");
-        assert_eq!(wrapped("\u{b5}s \u{b5}s", 5), "\u{b5}s \u{b5}s");
+        assert_eq!(filled("one two three", 7), "one two\nthree");
+        assert_eq!(filled("one two three", 6), "one\ntwo\nthree");
+        assert_eq!(filled("at https://a.example/long now", 9), "at\nhttps://a.example/long\nnow");
+        assert_eq!(filled("one\n\ntwo", 80), "one\n\ntwo");
+        assert_eq!(filled("\u{b5}s \u{b5}s", 5), "\u{b5}s \u{b5}s");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::question::Question;
+use super::summary::quantile;
 use super::{Row, Standing, Validation};
 use crate::statistic::Statistic;
 
@@ -91,6 +92,14 @@ impl ErrorTable {
         serde_json::from_str(BUILT_IN).expect("the built-in table is a table of errors")
     }
 
+    /// How many figures of a family it has, and their median error without its sign.
+    pub fn of_family(&self, family: &str) -> (usize, Option<f64>) {
+        let of_it = self.figures.iter().filter(|figure| figure.family == family);
+        let mut errors: Vec<f64> = of_it.map(|figure| figure.error.abs()).collect();
+        errors.sort_by(f64::total_cmp);
+        (errors.len(), quantile(&errors, 0.5))
+    }
+
     /// The table of a validation.
     pub fn of(validation: &Validation) -> ErrorTable {
         let error = |row: &Row| {
@@ -140,6 +149,26 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+
+    #[test]
+    fn the_error_of_a_family_is_the_median_of_its_figures_without_their_signs() {
+        let figure = |family: &str, error| FigureError {
+            id: String::new(),
+            family: family.into(),
+            kind: TestKind::RandomRead,
+            fitted: false,
+            error,
+        };
+        let of = |errors: &[f64]| {
+            let of_it = errors.iter().map(|&error| figure("a", error));
+            let figures = of_it.chain([figure("b", 7.0)]).collect();
+            ErrorTable { catalogue: String::new(), figures }.of_family("a")
+        };
+        assert_eq!(of(&[]), (0, None));
+        assert_eq!(of(&[0.1]), (1, Some(0.1)));
+        assert_eq!(of(&[-0.75, 0.25]), (2, Some(0.5)));
+        assert_eq!(of(&[9.0, 0.0, -0.25]), (3, Some(0.25)));
+    }
 
     #[test]
     fn the_table_is_of_this_catalogue_and_says_what_the_document_says() {

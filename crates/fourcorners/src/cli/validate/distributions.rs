@@ -106,7 +106,7 @@ fn table(validation: &ShapesValidation) -> String {
         vec![row.id.clone(), row.kind.clone(), drive, errors(row), standing]
     });
     let head = ["entry", "kind", "drive", "errors", "standing"].map(String::from);
-    let mut text = wrapped(columns(), &head, &rows.collect::<Vec<_>>(), 3);
+    let mut text = table_lines(columns(), &head, &rows.collect::<Vec<_>>(), 3);
     let not_run = validation.entries.iter().filter(|row| row.standing == Standing::NotRun);
     let not_run: Vec<String> = not_run
         .map(|row| {
@@ -149,7 +149,7 @@ fn kinds(by_kind: &BTreeMap<String, KindSummary>) -> String {
         let parts = summary.parts().into_iter().filter(|(_, part)| part.entries > 0);
         rows.extend(parts.map(|(name, part)| line(kind, name, part)));
     }
-    wrapped(columns(), &head, &rows, 1).join("\n")
+    table_lines(columns(), &head, &rows, 1).join("\n")
 }
 
 /// Where a name may be broken over lines: a space of no width behind each hyphen, which is taken out again.
@@ -157,7 +157,7 @@ const BREAK: char = '\u{200b}';
 
 /// The lines of a table of `width` columns, in which words are broken nowhere but in the first `names` columns,
 /// and there behind a hyphen.
-fn wrapped(width: u16, head: &[String], rows: &[Vec<String>], names: usize) -> Vec<String> {
+fn table_lines(width: u16, head: &[String], rows: &[Vec<String>], names: usize) -> Vec<String> {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
@@ -198,7 +198,7 @@ mod tests {
     fn names_are_broken_behind_hyphens_and_other_words_nowhere() {
         let head = ["entry", "errors"].map(String::from);
         let row = ["980pro-x8-fig11a-n16", "read.p99 +7 %, read.p999 -10 %"].map(String::from);
-        let lines = |width| wrapped(width, &head, &[row.to_vec()], 1);
+        let lines = |width| table_lines(width, &head, &[row.to_vec()], 1);
         let wide = lines(80);
         assert!(wide[1].contains("980pro-x8-fig11a-n16"), "{wide:?}");
         let narrow = lines(30);

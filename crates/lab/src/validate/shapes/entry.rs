@@ -83,7 +83,7 @@ pub struct EntryTest {
     pub jobs: Option<u64>,
     /// Threads of a tool whose depth is not told.
     pub threads: Option<u64>,
-    /// Equal drives behind one loop: a number, or words.
+    /// Drives of one model behind one loop: a number, or words.
     pub drives: Option<Amount>,
     /// `whole drive`, or words with an amount.
     #[serde(default)]

@@ -71,7 +71,7 @@ pub(super) enum State {
 pub(super) struct Question {
     pub(super) state: State,
     pub(super) host: Host,
-    /// Equal drives behind one loop.
+    /// Drives of the model behind one loop.
     pub(super) drives: usize,
     /// The part of each drive that is written and tested.
     pub(super) used: Used,

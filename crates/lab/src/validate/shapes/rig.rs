@@ -1,4 +1,4 @@
-//! Several equal drives behind one loop, and processes that take processor time.
+//! Several drives of one model behind one loop, and processes that take processor time.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -266,8 +266,12 @@ mod tests {
     use super::*;
 
     fn drive() -> Ssd {
+        whose_commands_take(1.0)
+    }
+
+    fn whose_commands_take(read_us: f64) -> Ssd {
         let mut config = SsdConfig::default();
-        config.controller.read_command_us = 1.0;
+        config.controller.read_command_us = read_us;
         config.nand.reads_unwritten = Some(true);
         Ssd::new(&config).expect("it works")
     }
@@ -357,10 +361,7 @@ mod tests {
     fn means(slots: Option<u32>) -> [f64; 2] {
         let mut both = plan(2, 1);
         both.streams[1] = plan(2, 24).streams.remove(1);
-        let mut config = SsdConfig::default();
-        config.controller.read_command_us = 100.0;
-        config.nand.reads_unwritten = Some(true);
-        let drive = Ssd::new(&config).expect("it works");
+        let drive = whose_commands_take(100.0);
         let mut rig = Rig::new(vec![drive], (2, Nanos(100)), 2).with_slots(slots);
         let told = run_told(&mut rig, &both, &mut Unobserved, Rig::is_of);
         let ios = ios(&told);
@@ -379,16 +380,11 @@ mod tests {
         assert_eq!(means(Some(1000)), means(None));
     }
 
-    /// The median latency over the mean of three drives that do all they can, whose commands take so many microseconds.
+    /// The median latency over the mean of three saturated drives, by the microseconds that a read takes each.
     fn median_over_mean(command_us: [f64; 3]) -> f64 {
-        let drives = command_us.map(|us| {
-            let mut config = SsdConfig::default();
-            config.controller.read_command_us = us;
-            config.nand.reads_unwritten = Some(true);
-            Ssd::new(&config).expect("it works")
-        });
         let plan = plan(3, 32);
-        let mut rig = Rig::new(drives.to_vec(), (3, Nanos(100)), 3);
+        let drives = command_us.map(whose_commands_take).to_vec();
+        let mut rig = Rig::new(drives, (3, Nanos(100)), 3);
         let told = run_told(&mut rig, &plan, &mut Unobserved, Rig::is_of);
         let mut latency = fourcorners_run::Histogram::new();
         told.streams.iter().for_each(|stream| latency.merge(&stream.measure.tallies[0].latency));

@@ -70,7 +70,7 @@ mod tests {
             .any(|word| word.trim_end_matches('.') == id)
     }
 
-    /// The fitted values of the catalogue whose notes name an entry of some: of which drive, and which.
+    /// The fitted values whose notes cite one of `entries`, each as `drive: key`.
     fn fitted_to(entries: &[&Entry]) -> Vec<String> {
         let mut found = Vec::new();
         for name in fourcorners_catalogue::names() {
