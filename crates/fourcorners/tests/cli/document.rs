@@ -3,7 +3,9 @@
 use std::process::Command;
 use std::sync::LazyLock;
 
-use fourcorners_record::{ClockName, Document, Ended, TargetKind, from_json, json_schema};
+use fourcorners_record::{
+    ClockName, Document, Ended, Outcome, Record, TargetKind, from_json, json_schema,
+};
 use fourcorners_testing::skipped;
 
 use crate::bench::{HDD, M4, Ran, folder, listing, obeys_the_laws, run, start};
@@ -119,17 +121,15 @@ fn another_seed_gives_other_figures_and_the_simulation_is_the_one_we_know() {
     let (known, other) = (quick("7"), quick("8"));
     for (known, other) in known.records.iter().zip(&other.records) {
         assert_ne!(known.id, other.id);
-        let mean = |record: &fourcorners_record::Record| {
-            record.figures["random_read_4k_qd3"].latency_us.mean
-        };
+        let mean = |record: &Record| record.figures["random_read_4k_qd3"].latency_us.mean;
         assert_ne!(mean(known), mean(other), "{}", known.target.name);
     }
-    // An id is a hash of everything in a record but the times of day, the version included. When
-    // one of these changes, results before and after can no longer be compared: that needs a
-    // reason, which belongs into the commit that puts the new id (shown by this test) here.
-    let ids: Vec<&str> = known.records.iter().map(|record| record.id.as_str()).collect();
-    assert_eq!(ids, GOLDEN);
-    // What takes too long to make anew here says at which ids it was made.
+    // What a record measured and how its verdicts came out, without the words for it: when one of these changes,
+    // results before and after can no longer be compared. That needs a reason, which belongs into the commit that
+    // puts the new one (shown by this test) here.
+    let measured: Vec<String> = known.records.iter().map(measured_id).collect();
+    assert_eq!(measured, MEASURED);
+    // What takes too long to make anew here says at which it was made.
     for (document, name, made_by) in [
         (include_str!("../../../../docs/VERDICTS.md"), "VERDICTS", "scripts/evidence verdicts"),
         (
@@ -139,19 +139,58 @@ fn another_seed_gives_other_figures_and_the_simulation_is_the_one_we_know() {
         ),
     ] {
         assert!(
-            GOLDEN.iter().all(|id| document.contains(id)),
+            MEASURED.iter().all(|id| document.contains(id)),
             "docs/{name}.md was made before the simulation or a verdict changed: {made_by}"
         );
     }
-    // The picture has them in a comment.
+    // A record's own id is of the words and of the version, too.
+    let ids: Vec<&str> = known.records.iter().map(|record| record.id.as_str()).collect();
+    assert_eq!(ids, GOLDEN);
+    // The picture shows words, and has these in a comment.
     let picture = String::from_utf8_lossy(include_bytes!("../../../../docs/first-screen.png"));
     assert!(
         GOLDEN.iter().all(|id| picture.contains(id)),
-        "docs/first-screen.png was made before the simulation or a verdict changed: scripts/evidence picture"
+        "docs/first-screen.png was made before the simulation, a verdict or its words changed: scripts/evidence picture"
     );
 }
 
 const GOLDEN: [&str; 2] = ["fb300911cefe92c9", "a8bf45e493eb1ed1"];
+const MEASURED: [&str; 2] = ["88042b0b0ffbc8b8", "d8fa50ae9c2d46c1"];
+
+/// The id of a record whose sentences and version are left out.
+fn measured_id(record: &Record) -> String {
+    let mut bare = Record { version: String::new(), ..record.clone() };
+    for verdict in &mut bare.verdicts {
+        verdict.claim.clear();
+        verdict.threshold.clear();
+        verdict.control.clear();
+        verdict.why = None;
+    }
+    for note in &mut bare.notes {
+        note.text.clear();
+    }
+    bare.seal();
+    bare.id
+}
+
+#[test]
+fn other_words_leave_what_was_measured_as_it_is_and_another_outcome_does_not() {
+    let known = &document().records[0];
+    let mut reworded = known.clone();
+    reworded.verdicts[0].claim.push('!');
+    reworded.verdicts[0].why = Some("because".into());
+    reworded.notes[0].text.push('!');
+    reworded.version.push('1');
+    reworded.seal();
+    assert_ne!(reworded.id, known.id);
+    assert_eq!(measured_id(&reworded), measured_id(known));
+    let mut otherwise = known.clone();
+    otherwise.verdicts[0].outcome = Outcome::Undetermined;
+    assert_ne!(measured_id(&otherwise), measured_id(known));
+    let mut slower = known.clone();
+    slower.figures[0].iops *= 0.999;
+    assert_ne!(measured_id(&slower), measured_id(known));
+}
 
 #[test]
 fn fio_understands_every_command() {
