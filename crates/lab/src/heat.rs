@@ -69,16 +69,16 @@ fn reading(drive: &Drive) -> Option<HealthReading> {
 fn said(health: &Health, drive: &Drive) -> Option<Note> {
     let Heat { highest_c, throttled_s, seconds } = health.heat?;
     if throttled_s == 0.0 {
-        let text = format!("It reached {highest_c:.0} °C (modelled) and was not slowed by that.");
+        let text = format!("The drive reached {highest_c:.0} °C (modelled) and did not throttle.");
         return Some(note(NOT_THROTTLED, text, highest_c));
     }
     // Less than a second of a long review is some.
     let throttled =
         if throttled_s < 1.0 { "less than 1".into() } else { format!("{throttled_s:.0}") };
     let sink = drive.ssd().and_then(|ssd| ssd.heat()).is_some_and(|heat| heat.sink_is_left_out);
-    let with_sink = if sink { " With a heat sink: --set heat.sink=fitted." } else { "" };
+    let with_sink = if sink { " To fit its heat sink: --set heat.sink=fitted." } else { "" };
     let text = format!(
-        "It reached {highest_c:.0} °C (modelled) and was slowed by that for {throttled} of the {seconds:.0} s \
+        "The drive reached {highest_c:.0} °C (modelled) and throttled for {throttled} of the {seconds:.0} s \
          measured.{with_sink}"
     );
     Some(note(THROTTLED, text, highest_c))

@@ -43,13 +43,12 @@ fn verdict<'a>(record: &'a Record, id: &str) -> Option<&'a Verdict> {
 fn trim(works: &Verdict, reaches: &Verdict) -> Option<&'static str> {
     match (works.outcome, reaches.outcome) {
         (Outcome::Yes | Outcome::Partly, Outcome::No) => Some(
-            "Its speed came back after a TRIM and did not without one, though what was trimmed still \
-             reads as it was written: trim-works is believed, since a drive may go on answering with \
-             what it has forgotten.",
+            "The rate recovers after a TRIM, at least in part, and not without one, although trimmed data \
+             still reads as written: go by trim-works, since a drive may return data that it has discarded.",
         ),
         (Outcome::No, Outcome::Yes) => Some(
-            "TRIM reaches the drive, and its speed does not come back: both are believed, the space is \
-             given up and not (or not yet) used. Count on trim-works.",
+            "TRIM reaches the drive, but the rate does not recover: the drive discards the data and does \
+             not (or not yet) use the space. Go by trim-works.",
         ),
         _ => None,
     }

@@ -55,9 +55,9 @@ fn verdicts_that_do_not_go_together_are_named_and_others_are_not() {
         (Outcome::Undetermined, Outcome::Yes, false, ""),
         (Outcome::Undetermined, Outcome::No, false, ""),
         (Outcome::Yes, Outcome::Undetermined, false, ""),
-        (Outcome::Yes, Outcome::No, true, "trim-works is believed"),
-        (Outcome::Partly, Outcome::No, true, "trim-works is believed"),
-        (Outcome::No, Outcome::Yes, true, "both are believed"),
+        (Outcome::Yes, Outcome::No, true, "go by trim-works, since"),
+        (Outcome::Partly, Outcome::No, true, "go by trim-works, since"),
+        (Outcome::No, Outcome::Yes, true, "does not recover"),
     ] {
         let document = both(works, reaches);
         let found = disagreements(&document.records);

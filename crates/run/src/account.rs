@@ -116,7 +116,7 @@ impl Account {
             self.second.latency_max = latency;
         }
         self.measured.latency.record(latency.0);
-        // Which it is, is not to be foreseen: added, for a branch would be guessed wrong.
+        // Without a branch: read or write is random, so one would be mispredicted.
         self.measured.reads += u64::from(io.op == Op::Read);
         (io, latency)
     }

@@ -6,6 +6,7 @@ use std::path::Path;
 use comfy_table::{ContentArrangement, LineStyle, Table, presets};
 use fourcorners_catalogue as catalogue;
 use fourcorners_lab::host_cost::HostCost;
+use fourcorners_lab::review::QUICK_SPAN_BYTES;
 use fourcorners_linux::doctor::{Finding, Roots, Verdict, machine, target};
 use fourcorners_linux::guard::{DriveStanding, MachineDrive, machine_drives};
 use fourcorners_machine::save::write_atomically;
@@ -146,7 +147,8 @@ fn drive_text(drive: &MachineDrive) -> String {
     for usage in uses(drive) {
         text += &format!("    {usage}\n");
     }
-    text + &format!("    {}", to_type(drive).join("\n    "))
+    let lines: Vec<String> = to_type(drive).iter().map(beside).collect();
+    text + &format!("    {}", lines.join("\n    "))
 }
 
 fn uses(drive: &MachineDrive) -> Vec<String> {
@@ -159,26 +161,37 @@ fn uses(drive: &MachineDrive) -> Vec<String> {
     }
 }
 
-/// What measures it: a folder on it where there is one, reads of it, and writes where those are allowed.
-fn to_type(drive: &MachineDrive) -> Vec<String> {
+/// What measures it, and what that does to it: a folder on it where there is one, reads of it, and writes where those are
+/// allowed.
+fn to_type(drive: &MachineDrive) -> Vec<(String, String)> {
     let path = &drive.path;
-    let directory = drive.directories.first();
-    let in_it = directory.map(|place| format!("fourcorners quick {}", place.display()));
+    let in_it = drive.directories.first().map(|place| {
+        let size = fourcorners_words::size(QUICK_SPAN_BYTES);
+        let effect = format!("writes a scratch file of {size} and removes it");
+        (format!("fourcorners quick {}", place.display()), effect)
+    });
     let reads = match &drive.standing {
         DriveStanding::Refused(_) => None,
-        _ => Some(format!("fourcorners quick {path}")),
+        _ => Some((format!("fourcorners quick {path}"), "reads only".into())),
     };
     let writes = match &drive.standing {
         DriveStanding::Free => {
-            Some(format!("fourcorners quick {path} --destroy {path}        ALL ITS DATA IS LOST"))
+            Some((format!("fourcorners quick {path} --destroy {path}"), ALL_IS_LOST.into()))
         }
         _ => None,
     };
-    let lines: Vec<String> = in_it.into_iter().chain(reads).chain(writes).collect();
+    let lines: Vec<(String, String)> = in_it.into_iter().chain(reads).chain(writes).collect();
     match lines.is_empty() {
-        true => vec![format!("fourcorners doctor {path}")],
+        true => vec![(format!("fourcorners doctor {path}"), "says why".into())],
         false => lines,
     }
+}
+
+const ALL_IS_LOST: &str = "ALL ITS DATA IS LOST";
+
+/// A command and its effect, in a line.
+fn beside((command, effect): &(String, String)) -> String {
+    format!("{command}        {effect}")
 }
 
 fn drive_json(drive: &MachineDrive) -> Value {
@@ -188,10 +201,15 @@ fn drive_json(drive: &MachineDrive) -> Value {
         DriveStanding::InUse => "in use",
         DriveStanding::Refused(_) => "refused",
     };
+    // The command alone, but for what nobody may type without having read it.
+    let to_type: Vec<String> = to_type(drive)
+        .into_iter()
+        .map(|line| if line.1 == ALL_IS_LOST { beside(&line) } else { line.0 })
+        .collect();
     json!({
         "path": drive.path, "model": drive.model, "serial": drive.serial, "bytes": drive.bytes,
         "rotational": drive.rotational, "backing": drive.backing, "standing": standing,
-        "uses": uses(drive), "directories": drive.directories, "to_type": to_type(drive),
+        "uses": uses(drive), "directories": drive.directories, "to_type": to_type,
     })
 }
 

@@ -24,8 +24,8 @@ fn a_drive_that_was_slowed_says_so_and_that_a_sink_is_to_be_had() {
     let hot = reviewed("m4-4gb-hot", &[]);
     let [(about, text)] = &said(&hot)[..] else { panic!("{:?}", said(&hot)) };
     assert_eq!(about, "thermal-throttling");
-    assert!(text.contains("was slowed by that for"), "{text}");
-    assert!(text.ends_with("With a heat sink: --set heat.sink=fitted."), "{text}");
+    assert!(text.contains("and throttled for"), "{text}");
+    assert!(text.ends_with("To fit its heat sink: --set heat.sink=fitted."), "{text}");
     let health = hot.health.as_ref().expect("it has a temperature");
     let heat = health.heat.expect("it was measured");
     assert!(heat.throttled_s > 1.0 && heat.highest_c >= 70.0, "{heat:?}");
@@ -49,7 +49,7 @@ fn a_drive_that_was_not_slowed_does_not_say_so() {
         let record = reviewed(drive, more);
         let [(about, text)] = &said(&record)[..] else { panic!("{drive}: {:?}", said(&record)) };
         assert_eq!(about, "temperature", "{drive}: {text}");
-        assert!(text.ends_with("and was not slowed by that."), "{drive}: {text}");
+        assert!(text.ends_with("and did not throttle."), "{drive}: {text}");
         let heat = record.health.and_then(|health| health.heat).expect("it was measured");
         assert_eq!(heat.throttled_s, 0.0, "{drive}");
     }

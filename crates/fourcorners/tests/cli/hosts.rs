@@ -89,10 +89,10 @@ fn a_host_controller_says_what_becomes_of_a_trim_and_the_verdict_follows() {
     // What is set by hand comes last, so that the drive takes what the controller would have refused.
     assert_eq!(verdict("./refused.toml", "trim.mode=instant").0, Outcome::No);
     assert_eq!(verdict("./refused.toml", as_it_is).0, Outcome::Yes);
-    // Of the Marvell nobody has shown it; but behind none does a drive take what it ignores itself.
+    // Of the Marvell no source says it; but behind none does a drive take what it ignores itself.
     let (outcome, words, trim) = verdict("marvell-9128", as_it_is);
     assert_eq!((outcome, trim), (Outcome::Undetermined, Some(HostTrim::Unknown)));
-    assert!(words.contains("nobody has shown whether marvell-9128 passes TRIM"), "{words}");
+    assert!(words.contains("no source says whether marvell-9128 passes TRIM"), "{words}");
     assert_eq!(verdict("marvell-9128", "trim.mode=ignored").0, Outcome::No);
 }
 

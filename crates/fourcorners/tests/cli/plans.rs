@@ -113,7 +113,7 @@ fn a_plan_of_ones_own_on_a_virtual_drive_and_on_a_file() {
     assert!(verdict(record, "not-run").contains("64"), "{:?}", record.notes);
     assert_eq!(record.figures["random_read_4k_qd4"].state, "filled");
     assert_eq!(record.figures["sequential_write_128k_qd32_incompressible_used"].state, "used");
-    assert!(verdict(record, "reads").ends_with("which is not met."), "{:?}", record.notes);
+    assert!(verdict(record, "reads").ends_with("(not met)."), "{:?}", record.notes);
     let limit = &record.plan.as_ref().expect("it is from a plan").thresholds[0];
     assert_eq!((limit.at_least, limit.at_most, limit.met), (Some(1.0), Some(2.0), false));
     assert_eq!(limit.value, record.figures["random_read_4k_qd4"].iops);

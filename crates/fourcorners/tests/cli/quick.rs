@@ -194,12 +194,21 @@ fn without_a_command_the_drives_are_listed_with_what_to_type() {
     let ran = run::<&str>(dir.path(), &[]);
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{ran:?}");
     assert!(ran.stdout.contains("fourcorners quick ./"), "{ran:?}");
+    let listed = run(dir.path(), &["doctor"]).stdout;
     let ran = run(dir.path(), &["doctor", "--json"]);
     let document: Value = serde_json::from_str(&ran.stdout).expect("JSON");
     for drive in document["drives"].as_array().expect("an array") {
         for key in ["path", "bytes", "uses", "standing", "to_type"] {
             assert!(!drive[key].is_null(), "{key}: {drive}");
         }
+        // Each line for a person says what it does to the drive; a program is given the command alone.
+        let command = drive["to_type"][0].as_str().expect("a command");
+        // Other tests attach drives meanwhile.
+        if !listed.contains(drive["path"].as_str().expect("a path")) {
+            continue;
+        }
+        let told = listed.lines().find(|line| line.trim_start().starts_with(command));
+        assert!(told.is_some_and(|line| line.trim_start().len() > command.len()), "{listed}");
     }
     // What cannot be measured is an exit code; a file that can is the control.
     assert_eq!(run(dir.path(), &["doctor", "/dev/null"]).code, Some(1));

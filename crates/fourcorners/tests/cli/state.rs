@@ -51,7 +51,7 @@ fn a_used_drive_is_aged_once_and_reviewed_as_it_is() {
     assert_eq!((fresh_state.as_str(), used_state.as_str()), ("fresh", "loaded"));
     assert!(used_wa > fresh_wa, "{used_wa} used, {fresh_wa} fresh");
     let told = used.notes.iter().find(|verdict| verdict.about == "purge").expect("it is said");
-    assert!(told.text.starts_with("Not purged: the drive is tested as it was loaded."));
+    assert!(told.text.starts_with("Not purged: the drive is tested in the state that was loaded."));
 }
 
 #[test]

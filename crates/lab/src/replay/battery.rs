@@ -19,8 +19,8 @@ pub(super) fn said(name: &str, figure: &ReplayFigure) -> Option<Note> {
     let joules = figure.joules.filter(|_| figure.complete && figure.elapsed_s > 0.0)?;
     let watts = joules / figure.elapsed_s;
     let text = format!(
-        "{name}: {} J in {} s with all pauses, {} W on average. A notebook that draws {REST_W} W without its drive \
-         would do this for {:.1} hours from {BATTERY_WH} Wh.",
+        "{name}: {} J in {} s with all pauses, {} W on average. A notebook with a battery of {BATTERY_WH} Wh that \
+         draws {REST_W} W besides its drive would run for {:.1} hours.",
         three_digits(joules),
         three_digits(figure.elapsed_s),
         three_digits(watts),

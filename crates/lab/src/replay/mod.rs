@@ -232,8 +232,8 @@ impl Bench<'_> {
         let replay = plan.script().described(drive);
         let mut bench = Bench { plan, record, replay, state: "as found".into() };
         if matches!(plan.pace, Pace::Think { .. }) && !plan.card.has_durations() {
-            let text = "The trace has no durations: the time from issue to issue, idle cut, was \
-                        taken as think time.";
+            let text = "The trace has no durations: the time from issue to issue, with idle times \
+                        cut, is taken as think time.";
             bench.say("think-time", text.into(), None);
         }
         bench
@@ -257,7 +257,7 @@ impl Bench<'_> {
                 self.state = "fresh".into();
                 if before == Before::Full && matches!(drive, Drive::Cache(_)) {
                     if !is_first {
-                        let text = "A cache is no different when the disk behind it is full: replayed once. \
+                        let text = "Replayed once: a cache is as fast with a full disk behind it as with an empty one. \
                                     --drive-state twice replays a second time, with what is cached then.";
                         self.say("not-run", text.into(), None);
                     }
@@ -270,7 +270,7 @@ impl Bench<'_> {
                 }
                 if matches!(drive, Drive::Hdd(_)) {
                     if !is_first {
-                        let text = "A hard disk is no different when it is full: replayed once.";
+                        let text = "Replayed once: a hard disk overwrites in place, so filling it first changes nothing.";
                         self.say("not-run", text.into(), None);
                     }
                     return is_first.then_some(Before::AsFound);
@@ -278,7 +278,7 @@ impl Bench<'_> {
                 if before == Before::Empty && self.record.target.kind == TargetKind::File {
                     // Blocks that were never written would be read from memory.
                     if self.plan.states.contains(&Before::Full) {
-                        let text = "A file cannot be emptied: replayed once, full.";
+                        let text = "Replayed once, full: a file cannot be emptied.";
                         self.say("not-run", text.into(), None);
                         return None;
                     }
@@ -370,7 +370,7 @@ impl Bench<'_> {
         if let Some((empty, full)) = both.filter(|&(empty, _)| empty > 0.0) {
             let share = full / empty;
             let text = format!(
-                "Full, it keeps {:.0} % of its data rate: {empty:.1} MB/s empty, {full:.1} full.",
+                "Full, the drive runs at {:.0} % of its rate when empty: {empty:.1} MB/s empty, {full:.1} full.",
                 share * 100.0
             );
             self.say("full-drive", text, Some(share));
@@ -378,7 +378,7 @@ impl Bench<'_> {
         let first = self.replay.figures.values().next().map(|first| first.mb_per_s);
         if let Some((first, second)) = first.zip(second).filter(|&(first, _)| first > 0.0) {
             let text = format!(
-                "The second time it has {:.2} times the data rate of the first: {first:.1} MB/s, then {second:.1}.",
+                "The second replay runs at {:.2} times the rate of the first: {first:.1} MB/s, then {second:.1}.",
                 second / first
             );
             self.say("second-time", text, Some(second / first));

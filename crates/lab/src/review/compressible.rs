@@ -14,8 +14,11 @@ const SPAN_BYTES: u64 = 8_000_000_000;
 const SECONDS: u64 = 20;
 const QUICK_SECONDS: u64 = 2;
 
-const JOBS: [(&str, &str); 2] =
-    [("sequential_write_128k_qd1", "in order"), ("random_write_4k_qd32", "at random")];
+/// The verdict's id, what the figures' names begin with, and what they measure.
+const JOBS: [(&str, &str, &str); 2] = [
+    ("compressible-sequential-write", "sequential_write_128k_qd1", "Sequential writes"),
+    ("compressible-random-write", "random_write_4k_qd32", "Random writes"),
+];
 
 fn percents() -> impl Iterator<Item = u8> {
     (0..=100).step_by(10)
@@ -31,7 +34,7 @@ pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
     let jobs =
         [scope.sequential(0, 1, span, Until::Seconds(seconds)), scope.random(0, 32, span, seconds)];
     let mut phases = Vec::new();
-    for ((prefix, _), job) in JOBS.into_iter().zip(jobs) {
+    for ((_, prefix, _), job) in JOBS.into_iter().zip(jobs) {
         for percent in percents() {
             phases.push(Phase::Purge);
             // The same places for all of them: only the data differs.
@@ -44,15 +47,15 @@ pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
 }
 
 pub(super) fn conclude(record: &mut Record) {
-    for (prefix, how) in JOBS {
+    for (id, prefix, what) in JOBS {
         let point = |percent: u8| {
             let figure = finished(record, &name(prefix, percent))?;
             Some((f64::from(percent), figure.mb_per_s))
         };
         let points: Vec<(f64, f64)> = percents().filter_map(point).collect();
         if points.len() == percents().count() {
-            record.verdicts.extend(slower(record, prefix, how));
-            record.notes.push(gap(how, &points));
+            record.verdicts.extend(slower(record, id, prefix, what));
+            record.notes.push(gap(what, &points));
         }
         if points.len() > 1 {
             let (x, y) = ("% of the data that compression removes".into(), "MB/s".into());
@@ -62,19 +65,15 @@ pub(super) fn conclude(record: &mut Record) {
 }
 
 /// Whether the two ends are apart.
-fn slower(record: &Record, prefix: &str, how: &str) -> Option<Verdict> {
-    let (id, what) = match prefix {
-        "random_write_4k_qd32" => ("compressible-random-write", "Writes at random"),
-        _ => ("compressible-sequential-write", "Writes in order"),
-    };
-    debug_assert!(what.ends_with(how));
+fn slower(record: &Record, id: &str, prefix: &str, what: &str) -> Option<Verdict> {
     let slower = Slower {
         id,
         claim: format!(
-            "{what} are slower with data that cannot be compressed than with data that is all removed"
+            "{what} are slower with incompressible data than with fully compressible data"
         ),
-        control: "the same job on the purged drive with data of which compression removes all",
+        control: "the same job on the purged drive with fully compressible data",
         figures: [&name(prefix, 0), &name(prefix, 100)],
+        of: "the rate with fully compressible data",
         threshold: MATTERS,
         open: None,
     };
@@ -82,26 +81,23 @@ fn slower(record: &Record, prefix: &str, how: &str) -> Option<Verdict> {
 }
 
 /// How far the two ends are apart, and where the gap closes.
-fn gap(how: &str, points: &[(f64, f64)]) -> fourcorners_record::Note {
+fn gap(what: &str, points: &[(f64, f64)]) -> fourcorners_record::Note {
     let (worst, best) = (points[0].1, points[points.len() - 1].1);
     let kept = worst / best;
-    let ends = format!(
-        "{} MB/s with data that cannot be compressed and {} with data that is all removed",
+    let mut text = format!(
+        "{what} run at {} MB/s with incompressible data, {:.0} % of the {} with fully compressible data",
         three_digits(worst),
+        kept * 100.0,
         three_digits(best)
     );
-    let text = if kept >= MATTERS {
-        format!("Written {how} it does {ends}: {:.0} % of it.", kept * 100.0)
-    } else {
+    if kept < MATTERS {
         // From the first on that all the rest stay with.
         let short = points.iter().rposition(|&(_, speed)| speed < best * MATTERS).unwrap_or(0);
         let closes = points.get(short + 1).map_or(100.0, |&(percent, _)| percent);
-        format!(
-            "Written {how} it does {ends}: {:.0} % of it. The gap closes at {closes:.0} % compressible.",
-            kept * 100.0
-        )
-    };
-    note("compressible", text, kept)
+        let least = MATTERS * 100.0;
+        text += &format!("; from {closes:.0} % compressible on, at {least:.0} % of that or more");
+    }
+    note("compressible", text + ".", kept)
 }
 
 #[cfg(test)]
@@ -114,9 +110,13 @@ mod tests {
             percents().map(|percent| (f64::from(percent), speed(f64::from(percent)))).collect()
         };
         // As a controller that is fast from 46 % on, as office data is.
-        let found = gap("in order", &curve(|percent| (70.0 + percent * 4.0).min(250.0)));
-        assert!(found.text.contains("28 % of it. The gap closes at 40 %"), "{}", found.text);
-        let none = gap("in order", &curve(|percent| 200.0 + percent / 10.0));
-        assert!(!none.text.contains("closes"), "{}", none.text);
+        let found = gap("Writes", &curve(|percent| (70.0 + percent * 4.0).min(250.0)));
+        assert!(
+            found.text.contains("28 % of the 250 with") && found.text.contains("from 40 %"),
+            "{}",
+            found.text
+        );
+        let none = gap("Writes", &curve(|percent| 200.0 + percent / 10.0));
+        assert!(none.text.ends_with("data."), "{}", none.text);
     }
 }

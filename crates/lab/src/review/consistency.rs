@@ -45,7 +45,7 @@ pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
     if asked > 0.0 {
         phases.push(Phase::LeftOut {
             why: format!(
-                "Consistency without spare area was left out: --spare {asked} leaves it alone."
+                "Consistency without spare area was left out: --spare {asked} keeps the spare area unwritten."
             ),
         });
     }
@@ -89,19 +89,23 @@ pub(super) fn conclude(record: &mut Record) {
 fn steady(name: &str, part: &Steadiness, late: bool, taken: f64) -> Verdict {
     let vary = || {
         let around = count(part.mean_iops);
-        format!("the seconds vary by {} around {around} IOPS", percent(part.variation))
+        format!(
+            "the standard deviation of the per-second rates is {} of their mean, {around} IOPS",
+            percent(part.variation)
+        )
     };
     let (outcome, why) = match part.variation {
         _ if !late => {
-            let why =
-                format!("it ended before {LATE} s: that is how a drive begins, not where it stays");
+            let why = format!(
+                "the test ended before {LATE} s and shows how the drive starts, not where it settles"
+            );
             (Outcome::Undetermined, why)
         }
         variation if variation < STEADY => (Outcome::Yes, vary()),
         variation if variation - taken > STEADY => (Outcome::No, vary()),
         _ => (
             Outcome::Undetermined,
-            format!("{}, and the machine took {} of the time", vary(), percent(taken)),
+            format!("{}, and {} of the time was lost to interference", vary(), percent(taken)),
         ),
     };
     Verdict {
@@ -111,18 +115,17 @@ fn steady(name: &str, part: &Steadiness, late: bool, taken: f64) -> Verdict {
         },
         claim: match spare_of(name) {
             Some(spare) => {
-                format!("With {spare} % spare area random writes come at a steady rate")
+                format!("With {spare} % spare area, random writes run at a steady rate")
             }
-            None => "Random writes of the full drive come at a steady rate".into(),
+            None => "Random writes to the full drive run at a steady rate".into(),
         },
         outcome,
         figures: vec![name.into()],
         threshold: format!(
-            "yes where the standard deviation of the seconds from {LATE} s on is below {STEADY} of their mean, no where it is above by more than the machine took of the \
-             time"
+            "yes where the standard deviation of the per-second rates from {LATE} s on is below {STEADY} of their mean, \
+             no where it is above by more than the share of the time lost to interference"
         ),
-        control: "the rate of every second by itself, and the time that the loop waited for a \
-                  processor"
+        control: "the rate of each second, and the share of the time that was lost to interference"
             .into(),
         value: Some(part.variation),
         why: Some(why),
@@ -137,29 +140,30 @@ fn spare_of(name: &str) -> Option<&str> {
 /// What the picture shows, in a sentence or two.
 fn picture(name: &str, iops: &[f64], whole: &Steadiness, late: Option<&Steadiness>) -> Note {
     let about = match spare_of(name) {
-        Some(percent) => format!("With {percent} % spare area"),
-        None => "As it is sold".into(),
+        Some(percent) => format!("With {percent} % spare area, the drive"),
+        None => "At default spare area, the drive".into(),
     };
     // Short of half of what the first tenth of a minute gave, and staying there.
     let begin = iops.iter().take(6).sum::<f64>() / iops.len().min(6) as f64;
     let falls = iops.windows(10).position(|part| part.iter().sum::<f64>() / 10.0 < begin / 2.0);
     let fall = match falls {
         Some(second) => {
-            format!("begins with {} IOPS, falls below half of that after {second} s", count(begin))
+            format!("starts at {} IOPS, drops below half of that after {second} s", count(begin))
         }
-        None => format!("begins with {} IOPS and keeps more than half of that", count(begin)),
+        None => format!("starts at {} IOPS, stays above half of that", count(begin)),
     };
     let part = late.unwrap_or(whole);
-    let from = if late.is_some() { format!("from {LATE} s on it") } else { "it".into() };
+    let from = if late.is_some() { format!(" from {LATE} s on") } else { String::new() };
     let shape = match part.variation {
-        ..0.05 => "draws a line",
-        ..0.2 => "draws a band",
+        ..0.05 => "is flat",
+        ..0.2 if late.is_some() => "settles in a band",
+        ..0.2 => "varies in a band",
         ..0.5 => "swings",
-        _ => "jumps",
+        _ => "fluctuates widely",
     };
     let text = format!(
-        "{about} it {fall}; {from} {shape}: {} IOPS on average, a standard deviation of {} ({}), \
-         {} in the worst second of a hundred, and {} of the seconds below half of the average.",
+        "{about} {fall}, and {shape}{from}: mean {} IOPS, standard deviation {} ({}), 1st percentile {}, \
+         {} of the seconds below half of the mean.",
         count(part.mean_iops),
         count(part.deviation_iops),
         percent(part.variation),
@@ -196,14 +200,18 @@ mod tests {
         };
         let flat = text(&[50_000.0; 100]);
         assert!(
-            flat.starts_with("With 25 % spare area it begins with 50,000 IOPS and keeps"),
+            flat.starts_with("With 25 % spare area, the drive starts at 50,000 IOPS, stays above"),
             "{flat}"
         );
-        assert!(flat.contains("draws a line") && flat.contains("0 % of the seconds"), "{flat}");
+        assert!(
+            flat.contains("is flat: mean 50,000")
+                && flat.contains(", 0 % of the seconds below half"),
+            "{flat}"
+        );
         let mut falls = vec![50_000.0; 30];
         falls.extend([1000.0, 15_000.0].repeat(100));
         let falls = text(&falls);
-        assert!(falls.contains("falls below half of that after 2"), "{falls}");
-        assert!(falls.contains("jumps"), "{falls}");
+        assert!(falls.contains("drops below half of that after 2"), "{falls}");
+        assert!(falls.contains("fluctuates"), "{falls}");
     }
 }

@@ -22,6 +22,8 @@ pub(super) struct Slower<'a> {
     pub(super) control: &'a str,
     /// The one that is claimed to be slower, and the one it is held against.
     pub(super) figures: [&'a str; 2],
+    /// The rate of the one it is held against, in words: `the fresh rate`.
+    pub(super) of: &'a str,
     /// It is slower where it keeps less than this part of the other.
     pub(super) threshold: f64,
     /// Why the two cannot be held against each other, where they cannot.
@@ -40,7 +42,7 @@ impl Slower<'_> {
             Some(why) => (Outcome::Undetermined, Some(why)),
             None => {
                 let open = slow_series.zip(fast_series).and_then(|(slow, fast)| open(slow, fast));
-                judge((ratio, self.threshold), open, taken)
+                judge((ratio, self.threshold, self.of), open, taken)
             }
         };
         Some(Verdict {
@@ -50,9 +52,9 @@ impl Slower<'_> {
             // As they were measured: what it is held against first.
             figures: vec![self.figures[1].into(), self.figures[0].into()],
             threshold: format!(
-                "yes below {} of the other, no above, each with {ERRORS} standard errors of the runs' \
-                 seconds to spare, and whatever of their time the machine took",
-                self.threshold
+                "yes below {} of {}, no above, each by a margin of {ERRORS} standard errors of the per-second rates \
+                 and of the time lost to interference; else undetermined",
+                self.threshold, self.of
             ),
             control: self.control.into(),
             value: ratio.is_finite().then_some(ratio),
@@ -82,44 +84,46 @@ pub(super) fn taken(figure: &Figure) -> f64 {
 /// two parts of it) and what the machine took of the times of both rates. A rate could have been higher by all that was taken, or by
 /// nothing of it: that depends on whether the drive was at work meanwhile.
 fn judge(
-    (ratio, threshold): (f64, f64),
+    (ratio, threshold, of): (f64, f64, &str),
     open: Option<[f64; 2]>,
     taken: [f64; 2],
 ) -> (Outcome, Option<String>) {
     let undetermined = |why: String| (Outcome::Undetermined, Some(why));
     if let Some(most) = taken.into_iter().find(|taken| *taken > MOST_TAKEN) {
-        return undetermined(format!("the machine took {:.0} % of the time", most * 100.0));
+        return undetermined(format!("{:.0} % of the time was lost to interference", most * 100.0));
     }
     let Some([least, most]) = open else {
         return undetermined(format!("fewer than {LEAST_SECONDS} whole seconds were measured"));
     };
+    let at = format!("at {:.0} % of {of}", ratio * 100.0);
     let low = ratio * least * (1.0 - taken[1]);
     let high = ratio * most / (1.0 - taken[0]);
     if high < threshold {
-        return (Outcome::Yes, Some(format!("it keeps {:.0} %", ratio * 100.0)));
+        return (Outcome::Yes, Some(at));
     }
     if low > threshold {
-        return (Outcome::No, Some(format!("it keeps {:.0} %", ratio * 100.0)));
+        return (Outcome::No, Some(at));
     }
     let left = match high {
-        ..10.0 => format!("{:.0} to {:.0} % open", low * 100.0, high * 100.0),
-        _ => format!("{:.0} % and more open", low * 100.0),
+        ..10.0 => format!("anything from {:.0} to {:.0} %", low * 100.0, high * 100.0),
+        _ => format!("{:.0} % and more", low * 100.0),
     };
     let machine = taken.into_iter().fold(0.0, f64::max);
     let seconds = (most - 1.0).max(1.0 - least);
     if machine > seconds {
         let machine = machine * 100.0;
         return undetermined(format!(
-            "a machine that took {machine:.0} % of the time leaves {left}"
+            "{machine:.0} % of the time was lost to interference, which leaves {left} possible"
         ));
     }
     // The error goes with the root of their number.
     let repeats = (seconds / (threshold / ratio - 1.0)).powi(2).ceil();
     let decide = match repeats {
+        ..=1.0 => "one repeat would decide".into(),
         ..=MOST_REPEATS => format!("{repeats:.0} repeats would decide"),
-        _ => "repeats would hardly decide".into(),
+        _ => "repeats are unlikely to decide".into(),
     };
-    undetermined(format!("the seconds of the runs leave {left}; {decide}"))
+    undetermined(format!("the variation from second to second leaves {left} possible; {decide}"))
 }
 
 /// Between which parts of it the ratio of two runs' rates is left open, by whichever leaves less: the
@@ -177,7 +181,7 @@ mod tests {
     #[test]
     fn a_difference_is_concluded_only_beyond_what_the_seconds_leave_open() {
         let still = Some([0.999, 1.001]);
-        let judged = |ratio: f64, open| judge((ratio, MATTERS), open, [0.0; 2]);
+        let judged = |ratio: f64, open| judge((ratio, MATTERS, "it"), open, [0.0; 2]);
         let outcome = |ratio: f64, open| judged(ratio, open).0;
         assert_eq!(outcome(0.5, still), Outcome::Yes);
         assert_eq!(outcome(0.98, still), Outcome::No);
@@ -190,20 +194,20 @@ mod tests {
         let (_, why) = judged(0.5, wild);
         assert!(why.is_some_and(|why| why.contains("3 repeats would decide")));
         let (_, why) = judged(0.9, still);
-        assert!(why.is_some_and(|why| why.contains("hardly")));
+        assert!(why.is_some_and(|why| why.contains("unlikely")));
         assert_eq!(outcome(f64::NAN, still), Outcome::Undetermined);
         let (_, why) = judged(0.5, Some([0.0, f64::INFINITY]));
-        assert!(why.is_some_and(|why| why.contains("0 % and more open")));
+        assert!(why.is_some_and(|why| why.contains("0 % and more possible")));
     }
 
     #[test]
     fn what_the_machine_took_is_left_open() {
-        let judged = |ratio: f64, taken| judge((ratio, MATTERS), Some([0.999, 1.001]), taken);
+        let judged = |ratio: f64, taken| judge((ratio, MATTERS, "it"), Some([0.999, 1.001]), taken);
         // The loop of the slow one waited: it may not have been slow at all.
         assert_eq!(judged(0.85, [0.0, 0.0]).0, Outcome::Yes);
         let (outcome, why) = judged(0.85, [0.1, 0.0]);
         assert_eq!(outcome, Outcome::Undetermined);
-        assert!(why.is_some_and(|why| why.contains("a machine that took 10 % of the time")));
+        assert!(why.is_some_and(|why| why.contains("10 % of the time was lost to interference")));
         assert_eq!(judged(0.5, [0.1, 0.0]).0, Outcome::Yes, "no wait makes a half of it");
         // The loop of the fast one waited: it may have been faster still.
         assert_eq!(judged(0.95, [0.0, 0.0]).0, Outcome::No);

@@ -33,7 +33,7 @@ pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
     if scope.medium != Medium::Ssd {
         return vec![Phase::LeftOut {
             why:
-                "Endurance was left out: what is written to the flash of this target is not known."
+                "Endurance was left out: how much is written to the flash of this target is not known."
                     .into(),
         }];
     }
@@ -80,9 +80,9 @@ pub(super) fn conclude(record: &mut Record) {
 fn lifetime(capacity_gb: f64, cycles: Option<u32>, random: f64, ordered: f64) -> Vec<Note> {
     let Some(cycles) = cycles else {
         let text = format!(
-            "How long the flash lasts is undetermined: no source says how many cycles it bears (--set \
-             flash.rated_cycles=... does). The write amplification was measured: {} written at random, {} \
-             in order.",
+            "How long the flash lasts is undetermined: no source gives its rated cycles (set them by --set \
+             flash.rated_cycles=...). The measured write amplification is {} for random and {} for \
+             sequential writes.",
             three_digits(random),
             three_digits(ordered),
         );
@@ -92,8 +92,8 @@ fn lifetime(capacity_gb: f64, cycles: Option<u32>, random: f64, ordered: f64) ->
     let days = |amplification: f64| host_gb(amplification) / HOST_GB_A_DAY;
     let a_day = |amplification: f64| host_gb(amplification) / capacity_gb / (YEARS * 365.25);
     let text = format!(
-        "With {HOST_GB_A_DAY:.0} GB a day and {} rated cycles it lasts {} days ({} years) written at \
-         random, at a measured write amplification of {}, and {} days in order, at {}.",
+        "At {HOST_GB_A_DAY:.0} GB a day and {} rated cycles, the flash lasts {} days ({} years) under random \
+         writes, at a measured write amplification of {}, and {} days under sequential writes, at {}.",
         count(f64::from(cycles)),
         count(days(random)),
         three_digits(days(random) / 365.25),
@@ -102,7 +102,7 @@ fn lifetime(capacity_gb: f64, cycles: Option<u32>, random: f64, ordered: f64) ->
         three_digits(ordered),
     );
     let writes = format!(
-        "For {YEARS:.0} years it bears {} drive writes a day at random and {} in order.",
+        "Over {YEARS:.0} years, the flash allows {} random or {} sequential drive writes a day.",
         three_digits(a_day(random)),
         three_digits(a_day(ordered)),
     );
@@ -114,8 +114,8 @@ fn promised(capacity_gb: f64, rated_tb: Option<f64>) -> Option<Note> {
     let rated_tb = rated_tb?;
     let years = rated_tb * 1000.0 / HOST_GB_A_DAY / 365.25;
     let text = format!(
-        "Its maker promises {} TB of host writes: {} years of {HOST_GB_A_DAY:.0} GB a day, {} drive writes \
-         a day for {YEARS:.0} years.",
+        "The maker rates it for {} TB of host writes: {} years at {HOST_GB_A_DAY:.0} GB a day, or {} drive \
+         writes a day for {YEARS:.0} years.",
         count(rated_tb),
         three_digits(years),
         three_digits(rated_tb * 1000.0 / capacity_gb / (YEARS * 365.25)),
@@ -126,16 +126,17 @@ fn promised(capacity_gb: f64, rated_tb: Option<f64>) -> Option<Note> {
 /// How long it keeps data.
 fn kept(retention: Option<Retention>, cells: Option<&str>) -> Note {
     let Some(retention) = retention else {
-        let what = cells.map_or_else(|| "it".to_string(), |cells| format!("its {cells} flash"));
+        let what =
+            cells.map_or_else(|| "the flash".to_string(), |cells| format!("the {cells} flash"));
         let text = format!(
-            "How long {what} keeps data without power is undetermined: no source says (--set \
-             flash.retention_days=..., flash.retention_celsius=... and flash.activation_ev=... do)."
+            "How long {what} keeps data without power is undetermined: no source says (set it by --set \
+             flash.retention_days=..., flash.retention_celsius=... and flash.activation_ev=...)."
         );
         return Note { about: "retention".into(), text, value: None };
     };
     let text = format!(
-        "Worn out and without power it keeps data for {} days at {:.0} °C as rated, {} at \
-         {WARM_CELSIUS:.0} °C by Arrhenius' law (Ea {} eV) and {} by the rule of half for every 9 °C.",
+        "Worn out and without power, the flash keeps data for {} days at {:.0} °C as rated; at \
+         {WARM_CELSIUS:.0} °C, for {} days by Arrhenius' law (Ea {} eV), or {} days if every 9 °C halve the time.",
         count(retention.days),
         retention.celsius,
         count(arrhenius_days(retention, WARM_CELSIUS)),

@@ -60,18 +60,20 @@ pub(super) fn conclude(record: &mut Record) {
         let from = points.iter().find(|&&(_, iops)| iops < best * TOO_SLOW);
         let what = match from {
             Some((level, iops)) => format!(
-                "{level:.0} % full it does {} random writes a second, less than half of the {} it does \
-                 at its best",
+                "At {level:.0} % full, random writes run at {} IOPS, less than half of the best rate ({} IOPS)",
                 count(*iops),
                 count(best)
             ),
             None => format!(
-                "At every level it does more than half of the {} random writes a second it does at its \
-                 best",
+                "At every fill level, random writes run at half of the best rate ({} IOPS) or more",
                 count(best)
             ),
         };
-        let text = format!("{what}; full, it does {}, {:.0} %.", count(last), last / best * 100.0);
+        let text = format!(
+            "{what}; when full, at {} IOPS ({:.0} % of the best).",
+            count(last),
+            last / best * 100.0
+        );
         record.notes.push(note("fill-level", text, last / best));
         let best = points.iter().max_by(|a, b| a.1.total_cmp(&b.1)).map_or(10.0, |best| best.0);
         record.verdicts.extend(too_full(record, best as u64));
@@ -86,13 +88,14 @@ pub(super) fn conclude(record: &mut Record) {
 fn too_full(record: &Record, best: u64) -> Option<Verdict> {
     let slower = Slower {
         id: "too-full",
-        claim: "Full, it does less than half of the random writes that it does at its best".into(),
-        control: "the same job with the drive filled to the level at which it is fastest",
+        claim: "Random writes to the full drive run at less than half of the best rate".into(),
+        control: "the same job at the fill level where it is fastest",
         figures: [&name(100), &name(best)],
+        of: "the best rate",
         threshold: TOO_SLOW,
         open: None,
     };
     let verdict = slower.verdict(record)?;
-    let a_part = "a quick review fills a part of the drive only";
+    let a_part = "a quick review fills only a part of the drive";
     Some(if record.quick { left_open(verdict, &[Outcome::No], a_part) } else { verdict })
 }

@@ -100,9 +100,10 @@ pub(super) fn conclude(record: &mut Record) {
     .map(|(id, what, prefix)| {
         let slower = Slower {
             id,
-            claim: format!("{what} are slower with data that does not compress"),
-            control: "the same job with data that is one byte value over and over",
+            claim: format!("{what} are slower with incompressible than with repeating data"),
+            control: "the same job with data that repeats one byte",
             figures: [&format!("{prefix}_incompressible"), &format!("{prefix}_repeating")],
+            of: "the rate with repeating data",
             threshold: MATTERS,
             open: None,
         };
@@ -116,7 +117,7 @@ pub(super) fn conclude(record: &mut Record) {
         notes.push(Note {
             about: "latency".into(),
             text: format!(
-                "Random write at QD 3 took {} on average, {} at the 99.99th percentile and {} at most.",
+                "Random writes at QD 3 took {} on average, {} at the 99.99th percentile and {} at most (fresh, incompressible).",
                 time(latency.mean),
                 time(latency.p9999),
                 time(latency.max)

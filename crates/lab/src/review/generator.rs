@@ -16,9 +16,10 @@ pub(super) fn conclude(record: &mut Record) {
     let Some(least) = busy.iter().map(|(_, share)| *share).reduce(f64::min) else { return };
     let names: Vec<&str> = busy.iter().map(|(name, _)| name.as_str()).collect();
     let text = format!(
-        "The loop that makes the I/Os was busy all the time: this machine was the limit in {}, and \
-         the drive may be faster.",
-        names.join(", ")
+        "This machine, not the drive, was the limit in {}: the I/O loop was busy for {:.0} % of the time \
+         or more.",
+        names.join(", "),
+        least * 100.0
     );
     record.notes.push(Note { about: "generator".into(), text, value: Some(least) });
 }

@@ -12,8 +12,7 @@ pub(super) fn conclude(record: &mut Record) {
         return;
     }
     let why = format!(
-        "nobody has shown whether {} passes TRIM on: once you know, say so as ports.trim in a copy of its \
-         profile",
+        "no source says whether {} passes TRIM on; if you know, set ports.trim in a copy of its profile",
         record.target.host_controller.as_deref().unwrap_or("the host controller")
     );
     let all = std::mem::take(&mut record.verdicts);

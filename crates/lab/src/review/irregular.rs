@@ -27,8 +27,8 @@ pub(super) fn said(figure: &str, series: &Series) -> Vec<Note> {
     let (unlike, median) = unlike(seconds);
     let outliers = (unlike > 0).then(|| {
         let text = format!(
-            "{figure}: {unlike} of {} seconds are unlike the others (median {} MB/s); another program, \
-             the drive's own work, or heat.",
+            "{figure}: outliers in {unlike} of {} seconds (median {} MB/s); possible causes: another program, the \
+             drive's background work, heat.",
             seconds.len(),
             three_digits(median)
         );
@@ -37,7 +37,7 @@ pub(super) fn said(figure: &str, series: &Series) -> Vec<Note> {
     let drift = drift(seconds).map(|change| {
         let way = if change > 0.0 { "rises" } else { "falls" };
         let text = format!(
-            "{figure} {way} by {} of its mean while it is measured: it is not in a steady state.",
+            "{figure} {way} by {} of its mean during the measurement: not a steady state.",
             percent(change.abs())
         );
         note("drift", text, change)

@@ -32,7 +32,7 @@ pub(super) fn pass(scope: &Scope, figure: &str, read_percent: u8) -> Phase {
 pub(super) fn conclude(record: &mut Record) {
     let mut notes = Vec::new();
     for (what, name) in
-        [("Read", "sequential_read_128k_qd1_pass"), ("Written", "sequential_write_128k_qd1_pass")]
+        [("reads", "sequential_read_128k_qd1_pass"), ("writes", "sequential_write_128k_qd1_pass")]
     {
         let (Some(figure), Some(curve)) = (record.figures.get(name), record.curves.get(name))
         else {
@@ -43,7 +43,7 @@ pub(super) fn conclude(record: &mut Record) {
         notes.push(note(
             "lba-pass",
             format!(
-                "{what} in order across its LBAs it does {} MB/s on average, {} at the slowest of {} \
+                "Sequential {what} across the tested LBAs run at {} MB/s on average, {} at the slowest of {} \
                  places and {} at the fastest.",
                 three_digits(mean),
                 three_digits(low),

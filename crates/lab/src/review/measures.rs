@@ -14,15 +14,15 @@ impl Method {
             }
             Method::Toms => "4 KiB random reads and writes at queue depths from 1 to 32",
             Method::Consistency => {
-                "random writes of a full drive second by second, with and without spare area"
+                "random writes to a full drive second by second, with and without spare area"
             }
-            Method::LbaPass => "reads and writes in order at 200 places across the drive",
+            Method::LbaPass => "sequential reads and writes at 200 places across the drive",
             Method::Trim => "whether TRIM restores a drive that was written at random",
-            Method::UsedState => "random writes of a fresh and of a used drive",
+            Method::UsedState => "random writes to a fresh and to a used drive",
             Method::Compressible => "writes of data that compresses by 0 to 100 %",
             Method::FillLevel => "random writes at 10 to 100 % full: how full is too full",
             Method::TrimUnderLoad => {
-                "reads, writes and a copy beside a large TRIM: whether it holds them up"
+                "reads, writes and a copy during a large TRIM: whether it delays them"
             }
             Method::TrimReaches => "whether a TRIM reaches the drive at all",
             Method::StorageBench => {
@@ -33,7 +33,7 @@ impl Method {
             }
             Method::Endurance => "write amplification, and how long flash and data last",
             Method::Power => "power idle and at work, MB/s a watt, energy of a task",
-            Method::SyncWrites => "4 KiB writes that are safe one by one, by 1, 5 and 10 jobs",
+            Method::SyncWrites => "4 KiB writes, each durable before the next, by 1, 5 and 10 jobs",
             Method::Snia => "steady state, 56 mixes and sizes, latency, write saturation",
             Method::Quick => {
                 "the rows of CrystalDiskMark and KDiskMark, and synchronous writes, in a minute"

@@ -211,7 +211,7 @@ impl Phase {
                 format!("TRIM {:.1} GB and read back", range.bytes as f64 / 1e9)
             }
             Phase::Idle { seconds } => format!("idle for {seconds} s"),
-            Phase::Rest { seconds } => format!("left alone until {seconds} s after that"),
+            Phase::Rest { seconds } => format!("idle until {seconds} s after the last preparation"),
             Phase::AfterLongTrim { seconds, .. } => {
                 format!("if the TRIM took over {seconds} s: the tortured passes again")
             }
@@ -226,7 +226,7 @@ impl Phase {
         let commands = if most == 1 { "command" } else { "commands" };
         let left_out = |figure: &str| Phase::LeftOut {
             why: format!(
-                "{} was left out: the target takes {most} {commands} at once.",
+                "{} was left out: the target accepts only {most} {commands} at once.",
                 figure_words(figure)
             ),
         };

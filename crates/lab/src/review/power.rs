@@ -19,10 +19,10 @@ pub(super) const IDLE: &str = "idle-power";
 pub(super) const MACHINE: &str = "machine-power";
 
 const FIGURES: [(&str, &str); 4] = [
-    ("sequential_read_128k_qd1", "reading in order"),
-    ("random_read_4k_qd32", "reading at random"),
-    ("random_write_4k_qd32_incompressible", "writing at random"),
-    ("sequential_write_128k_qd1_incompressible", "writing in order"),
+    ("sequential_read_128k_qd1", "sequential reads"),
+    ("random_read_4k_qd32", "random reads"),
+    ("random_write_4k_qd32_incompressible", "random writes"),
+    ("sequential_write_128k_qd1_incompressible", "sequential writes"),
 ];
 
 pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
@@ -30,7 +30,7 @@ pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
     if matches!(scope.medium, Medium::Device | Medium::File)
         && let Err(machine) = Meter::find()
     {
-        let why = format!("Power is not available: the drive does not tell it, and {machine}.");
+        let why = format!("Power is not available: the drive does not report it, and {machine}.");
         return vec![Phase::LeftOut { why }];
     }
     let span = scope.span(SPAN_BYTES);
@@ -56,7 +56,9 @@ pub(super) fn conclude(record: &mut Record) {
         if !record.figures.is_empty() {
             let text = match record.clock {
                 ClockName::Virtual => "Power is not available: the drive's profile has no [power].",
-                ClockName::Wall => "The drive's own power is not available: it does not tell it.",
+                ClockName::Wall => {
+                    "The drive's own power is not available: the drive does not report it."
+                }
             };
             let text = text.into();
             record.notes.push(Note { about: METHOD.into(), text, value: None });
@@ -65,7 +67,7 @@ pub(super) fn conclude(record: &mut Record) {
     }
     for &(what, watts, mb_per_s, joules_per_gb) in &known {
         let text = format!(
-            "At {} MB/s, {what}, it draws {} W: {} MB/s a watt, {} J for a GB.",
+            "At {} MB/s of {what}, the drive draws {} W: {} MB/s per watt, {} J per GB.",
             three_digits(mb_per_s),
             three_digits(watts),
             three_digits(mb_per_s / watts),
@@ -82,7 +84,7 @@ pub(super) fn conclude(record: &mut Record) {
         let rest = (TASK_SECONDS - busy).max(0.0);
         let joules = watts * busy + idle * rest;
         let text = format!(
-            "A minute with 4 GB to write costs {} J: {} s of {what}, and {} s idle at {} W.",
+            "4 GB of {what} and the rest of a minute idle take {} J: {} s at work, and {} s idle at {} W.",
             three_digits(joules),
             three_digits(busy),
             three_digits(rest),

@@ -119,7 +119,7 @@ pub(super) fn short_span(job: &Job, written: u64) -> Option<Note> {
     (job.until.bytes() != u64::MAX && written < job.span_bytes).then(|| {
         let span = written_span(written);
         let text = format!(
-            "The span is {:.0} MB, what was written in {seconds} s, instead of {:.0} MB.",
+            "The span is {:.0} MB, as much as was written in {seconds} s, instead of {:.0} MB.",
             span as f64 / 1e6,
             job.span_bytes as f64 / 1e6
         );
@@ -143,7 +143,7 @@ pub(super) fn read_share(job: &Job, measured: &Measured) -> Option<Note> {
     let ios = measured.reads + measured.writes;
     (!matches!(job.read_percent, 0 | 100) && ios > 0).then(|| {
         let share = measured.reads as f64 / ios as f64;
-        let text = format!("Of the I/Os of the mixed job, {:.1} % were reads.", share * 100.0);
+        let text = format!("{:.1} % of the I/Os of the mixed job were reads.", share * 100.0);
         note(READ_SHARE, text, share)
     })
 }

@@ -142,7 +142,7 @@ impl Scope {
     pub(super) fn without_flash(&self, what: &str) -> Option<Phase> {
         (self.medium == Medium::HardDisk).then(|| Phase::LeftOut {
             why: format!(
-                "{what} was left out: a hard disk overwrites in place, so it means nothing."
+                "{what} was left out: it does not apply to a hard disk, which overwrites in place."
             ),
         })
     }

@@ -129,14 +129,14 @@ pub(super) fn conclude(record: &mut Record) {
             outcome,
             figures: vec![TRACKED.into()],
             threshold: format!(
-                "yes where the last {WINDOW} rounds spread by at most {SPREAD} of their mean and change \
-                 by at most {CHANGE} of it along their line"
+                "yes where the last {WINDOW} rounds have a range of at most {SPREAD} of their mean, and \
+                 their least-squares line changes by at most {CHANGE} of it"
             ),
-            control: format!("the same of every {WINDOW} rounds before"),
+            control: format!("the same test of every earlier window of {WINDOW} rounds"),
             value: Some(spread),
             why: Some(format!(
-                "the last {WINDOW} rounds spread by {:.1} % of their mean and change by {:.1} % of it \
-                 along their line",
+                "the last {WINDOW} rounds have a range of {:.1} % of their mean, and their \
+                 least-squares line changes by {:.1} %",
                 spread * 100.0,
                 change * 100.0
             )),
@@ -144,7 +144,7 @@ pub(super) fn conclude(record: &mut Record) {
     }
     if let Some(figure) = finished(record, LATENCY) {
         let text = format!(
-            "A random 4 KiB write at QD 1 takes {} on average in the steady state, {} at 99.9 % and {} \
+            "After these rounds, a random 4 KiB write at QD 1 takes {} on average, {} at 99.9 % and {} \
              at most.",
             time(figure.latency_us.mean),
             time(figure.latency_us.p999),
@@ -159,8 +159,8 @@ pub(super) fn conclude(record: &mut Record) {
         let (first, last) =
             (mean(&series.iops[..part]), mean(&series.iops[series.iops.len() - part..]));
         let text = format!(
-            "Written without pause, {:.0} GB in {} s, it goes from {} random writes a second in the \
-             first tenth of the time to {} in the last: {:.0} %.",
+            "Random writes without a pause, {:.0} GB in {} s, go from {} IOPS in the first tenth of the \
+             time to {} IOPS in the last, {:.0} % of the first.",
             figure.bytes as f64 / 1e9,
             count(figure.duration_s),
             count(first),

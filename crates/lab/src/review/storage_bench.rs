@@ -33,11 +33,14 @@ const AS_FOUND: &str = "storage_bench_as_found";
 pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
     let (full, once) = match scope.medium {
         Medium::Ssd | Medium::Device => (FULL, None),
-        Medium::HardDisk => {
-            (AS_FOUND, Some("A hard disk is no different when it is full: replayed once."))
-        }
+        Medium::HardDisk => (
+            AS_FOUND,
+            Some(
+                "Replayed once: a hard disk overwrites in place, so filling it first changes nothing.",
+            ),
+        ),
         // Blocks that were never written would be read from memory.
-        Medium::File => (FULL, Some("A file cannot be emptied: replayed once, full.")),
+        Medium::File => (FULL, Some("Replayed once, full: a file cannot be emptied.")),
     };
     let mut phases = Vec::new();
     for composition in Composition::all() {
@@ -92,14 +95,17 @@ fn said(name: &str, replay: &Replay) -> Option<Note> {
     let title = replay.title.as_deref().unwrap_or(&replay.card.trace);
     let about = |figure: &ReplayFigure| {
         let took = time(figure.all.service_us);
-        format!("an I/O takes {took}, and {} more than 10 ms", percent(figure.all.over_10_ms))
+        format!(
+            "an I/O takes {took} on average, and {} take more than 10 ms",
+            percent(figure.all.over_10_ms)
+        )
     };
     let full = figure(FULL).or_else(|| figure(AS_FOUND))?;
     let (mut text, value) = match figure(EMPTY).filter(|empty| empty.mb_per_s > 0.0) {
         Some(empty) => {
             let kept = full.mb_per_s / empty.mb_per_s;
             let text = format!(
-                "{title}: {} MB/s empty and {} full, {:.0} % of it; {}. Full, {}.",
+                "{title}: {} MB/s empty, {} MB/s full ({:.0} %); {}. Full, {}.",
                 three_digits(empty.mb_per_s),
                 three_digits(full.mb_per_s),
                 kept * 100.0,
@@ -130,7 +136,7 @@ fn longer(full_s: f64, empty_s: f64) -> String {
     let minutes = (full_s - empty_s) / 60.0;
     let word = if minutes < 0.0 { "shorter" } else { "longer" };
     format!(
-        "full it takes {} minutes, {} {word}",
+        "full, it takes {} minutes, {} {word}",
         three_digits(full_s / 60.0),
         three_digits(minutes.abs())
     )

@@ -50,7 +50,7 @@ impl Durable {
 
     fn words(self) -> &'static str {
         match self {
-            Durable::Flush => "A 4 KiB write with a flush behind it",
+            Durable::Flush => "A 4 KiB write followed by a flush",
             Durable::Fua => "A 4 KiB write with FUA",
         }
     }
@@ -93,7 +93,7 @@ fn cost(record: &Record, durable: Durable) -> Option<Note> {
         several => format!("; {}", several.join(", ")),
     };
     let text = format!(
-        "{} takes {}, {} times one that may stay in a cache: {} IOPS{together}.",
+        "{} takes {}, {} times as long as one that may stay in a cache: {} IOPS{together}.",
         durable.words(),
         time(one.latency_us.mean),
         three_digits(times),

@@ -62,16 +62,15 @@ pub(super) fn conclude(record: &mut Record) {
     let (seconds, busy) = (sum(|it| it.elapsed_s), sum(|it| it.busy_s));
     let gb = sum(|it| it.all.bytes as f64 / 1e9);
     let text = format!(
-        "{} tasks take {} s and move {} GB; for {} s of it the drive works, for the rest the \
-         computer thinks.",
+        "{} tasks take {} s and move {} GB; the drive is busy for {} s, the rest is think time.",
         done.len(),
         three_digits(seconds),
         three_digits(gb),
         three_digits(busy),
     );
     let matters = format!(
-        "The drive counts most for \"{most}\", where it works for {:.0} % of {} s, and least for \
-         \"{least}\", {:.0} % of {} s.",
+        "The drive matters most for \"{most}\", busy for {:.0} % of {} s, and least for \"{least}\", \
+         {:.0} % of {} s.",
         share(often) * 100.0,
         three_digits(often.elapsed_s),
         share(rarely) * 100.0,
@@ -81,8 +80,9 @@ pub(super) fn conclude(record: &mut Record) {
     record.notes.extend(all);
     if record.quick {
         let cap = QUICK_IDLE_CAP.as_micros() / 1e3;
-        let text =
-            format!("Quick: every thought was cut to {cap} ms, so the drive's share is large.");
+        let text = format!(
+            "Quick: think times were cut to {cap} ms or less, which makes the drive's share larger."
+        );
         record.notes.push(note("think-time", text, cap));
     }
 }

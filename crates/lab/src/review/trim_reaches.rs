@@ -83,14 +83,16 @@ impl Probe {
         if let Drive::Real(uring) = drive {
             uring.store(range.start_bytes, &pattern).map_err(NotProbed::Failed)?;
             if uring.stored(range.start_bytes, length).map_err(NotProbed::Failed)? != pattern {
-                let text = "What was written did not come back even before the TRIM.";
+                let text = "The data did not read back as written even before the TRIM.";
                 return Err(NotProbed::Found(note(NO_CONTROL, text.into(), 0.0)));
             }
             allocated = uring.allocated_bytes().map_err(NotProbed::Failed)?;
         }
         if let Some(mapped) = drive.mapped_share(range, SAMPLES).filter(|mapped| *mapped < 1.0) {
             let percent = mapped * 100.0;
-            let text = format!("Even before the TRIM the drive mapped {percent:.0} % only.");
+            let text = format!(
+                "Before the TRIM, the drive mapped only {percent:.0} % of what was written."
+            );
             return Err(NotProbed::Found(note(NO_CONTROL, text, mapped)));
         }
         if let Err(fault) = drive.trim(range) {
@@ -111,7 +113,7 @@ impl Probe {
         let mut found = Vec::new();
         if let Some(mapped) = drive.mapped_share(self.range, SAMPLES) {
             let percent = mapped * 100.0;
-            let text = format!("Of what was trimmed the drive still maps {percent:.0} %.");
+            let text = format!("The drive still maps {percent:.0} % of the trimmed range.");
             found.push(note(MAPPED, text, mapped));
         }
         let Drive::Real(uring) = drive else { return Ok(found) };
@@ -121,22 +123,22 @@ impl Probe {
         let gone = blocks().filter(|(now, old)| now != old).count() as f64 / all;
         let zeroes = blocks().filter(|(now, _)| now.iter().all(|&byte| byte == 0)).count() as f64;
         let text = match (gone, zeroes / all) {
-            (_, 1.0) => "zeroes, as a drive that forgot it answers".to_string(),
-            (0.0, _) => "what was written".to_string(),
+            (_, 1.0) => "as zeroes".to_string(),
+            (0.0, _) => "as written".to_string(),
             (gone, zeroes) => format!(
-                "something else than what was written in {:.0} % of the blocks, zeroes in {:.0} %",
+                "changed in {:.0} % of the blocks, as zeroes in {:.0} %",
                 gone * 100.0,
                 zeroes * 100.0
             ),
         };
-        let text = format!("Read again, the first {} bytes of it are {text}.", now.len());
+        let text = format!("The first {} bytes of the trimmed range read back {text}.", now.len());
         found.push(note(CONTENT, text, gone));
         if let Some(before) = self.allocated
             && let Some(after) = uring.allocated_bytes()?
         {
             let freed = before.saturating_sub(after) as f64 / self.range.bytes as f64;
             let text = format!(
-                "Its file takes {:.1} MB on its file system, {:.1} before the TRIM.",
+                "The file occupies {:.1} MB of its file system, {:.1} MB before the TRIM.",
                 after as f64 / 1e6,
                 before as f64 / 1e6
             );
@@ -187,17 +189,17 @@ pub(super) fn conclude(record: &mut Record) {
     let most = forgotten(&record.notes).max_by(|a, b| a.1.total_cmp(&b.1));
     let looked = has(MAPPED) || has(CONTENT);
     let (outcome, value, why) = if has(REFUSED) {
-        (Outcome::No, None, "the drive takes none".to_string())
+        (Outcome::No, None, "TRIM is refused".to_string())
     } else if has(NO_CONTROL) {
-        let why = "what was written was not there even before the TRIM";
+        let why = "not all of the written data was there before the TRIM";
         (Outcome::Undetermined, None, why.into())
     } else if let Some((seen, share)) = most {
         let outcome = if share >= ALL { Outcome::Yes } else { Outcome::Partly };
         (outcome, Some(share), said(seen, share))
     } else if let Some(times) = faster.filter(|times| *times >= FASTER) {
-        (Outcome::Yes, None, format!("it is read {times:.1} times as fast as what is stored"))
+        (Outcome::Yes, None, format!("the trimmed range reads {times:.1} times as fast as before"))
     } else if looked {
-        let why = "it is accepted and changes neither content nor speed";
+        let why = "TRIM is accepted and has no effect on content or speed";
         (Outcome::No, Some(0.0), why.into())
     } else {
         return;
@@ -208,17 +210,15 @@ pub(super) fn conclude(record: &mut Record) {
         outcome,
         figures: vec![WRITTEN.into(), TRIMMED.into()],
         threshold: format!(
-            "what the drive maps no more, what comes back other than it was written, and what its file \
-             system freed, at once or {REST_SECONDS} s later: yes from {ALL} of it on or where it is read \
-             {FASTER} times as fast, partly from {SOME} on, no below"
+            "the share of the trimmed range that the drive has unmapped or the file system has freed, or of the \
+             compared blocks that read back changed, at once or {REST_SECONDS} s later: yes from {ALL} on, or where \
+             the range reads at least {FASTER} times as fast as before; partly from {SOME} on, no below"
         ),
-        control:
-            "the same content, map and speed before the TRIM: what was written has to be there"
-                .into(),
+        control: "content, map and speed before the TRIM: the written data has to be there".into(),
         value,
         why: Some(why),
     };
-    let once = "a quick review looks at once only, and this TRIM may take effect later";
+    let once = "a quick review waits only {QUICK_REST_SECONDS} s for an effect, and the TRIM may have one later";
     let open = record.quick && !has(REFUSED);
     record.verdicts.push(match open {
         true => left_open(verdict, &[Outcome::No, Outcome::Partly], once),
@@ -229,9 +229,11 @@ pub(super) fn conclude(record: &mut Record) {
 /// What was seen, and of how much.
 fn said(seen: &str, share: f64) -> String {
     match seen {
-        MAPPED if share >= ALL => "the drive maps it no more".into(),
-        MAPPED => format!("the drive still maps {:.0} % of it", (1.0 - share) * 100.0),
-        CONTENT => format!("other content comes back of {:.0} % of it", share * 100.0),
-        _ => format!("its file system freed {:.0} % of it", share * 100.0),
+        MAPPED if share >= ALL => "the drive has unmapped the trimmed range".into(),
+        MAPPED => {
+            format!("the drive still maps {:.0} % of the trimmed range", (1.0 - share) * 100.0)
+        }
+        CONTENT => format!("{:.0} % of the compared blocks read back changed", share * 100.0),
+        _ => format!("the file system has freed {:.0} % of the trimmed range", share * 100.0),
     }
 }

@@ -29,7 +29,7 @@ struct Foreground {
     id: &'static str,
     /// One of its commands.
     command: &'static str,
-    /// Several of them.
+    /// What a TRIM may delay.
     commands: &'static str,
 }
 
@@ -38,19 +38,19 @@ const FOREGROUNDS: [Foreground; 3] = [
         prefix: "random_read_4k_qd1",
         id: "trim-holds-up-reads",
         command: "4 KiB read",
-        commands: "reads",
+        commands: "concurrent reads",
     },
     Foreground {
         prefix: "random_write_4k_qd1",
         id: "trim-holds-up-writes",
         command: "4 KiB write",
-        commands: "writes",
+        commands: "concurrent writes",
     },
     Foreground {
         prefix: "sequential_mixed50_128k_qd1",
         id: "trim-holds-up-copy",
-        command: "read or write of a copy (128 KiB)",
-        commands: "reads and writes of a copy",
+        command: "128 KiB read or write of a file copy",
+        commands: "a concurrent copy",
     },
 ];
 
@@ -101,14 +101,14 @@ pub(super) fn conclude(record: &mut Record) {
         let [Some(before), Some(during), Some(after)] = WHEN.map(of) else { continue };
         let words = |latency: Latency| {
             format!(
-                "{} on average, {} at 99.9 %, {} at most",
+                "{} on average, {} at 99.9 % and {} at most",
                 time(latency.mean),
                 time(latency.p999),
                 time(latency.max)
             )
         };
         let text = format!(
-            "A {} takes {} before a large TRIM, {} in the time that begins with it, and {} after it.",
+            "A {} takes {} before a large TRIM; {} in the time that begins with it; {} in the time after that.",
             foreground.command,
             words(before),
             words(during),
@@ -118,12 +118,13 @@ pub(super) fn conclude(record: &mut Record) {
         record.notes.push(note(METHOD, text, during.max / before.max));
         record.verdicts.push(Verdict {
             id: foreground.id.into(),
-            claim: format!("A large TRIM holds up {} beside it", foreground.commands),
+            claim: format!("A large TRIM delays {}", foreground.commands),
             outcome,
             figures: WHEN.map(|when| foreground.figure(when)).into(),
             threshold: format!(
-                "yes where the longest beside the TRIM takes {} or more and {TIMES} times the longest \
-                 without it, no where it takes less than {} longer, undetermined between",
+                "yes where the longest latency during the TRIM is at least {} and {TIMES} times the longest \
+                 without it; no where it is less than {} longer, and the longest without it is shorter than that; \
+                 else undetermined",
                 time(HELD_US),
                 time(HELD_US)
             ),
@@ -137,9 +138,9 @@ pub(super) fn conclude(record: &mut Record) {
 /// The outcome of the longest latencies before, beside and after a TRIM, microseconds.
 fn judge([before, during, after]: [f64; 3], refused: bool) -> (Outcome, String) {
     let without = before.max(after);
-    let longest = format!("{} at most, and {} without one", time(during), time(without));
+    let longest = format!("at most {} during the TRIM, {} without it", time(during), time(without));
     if refused {
-        return (Outcome::Undetermined, "the drive refused the TRIM".into());
+        return (Outcome::Undetermined, "the TRIM was refused".into());
     }
     match during {
         during if during >= HELD_US && during >= TIMES * without => (Outcome::Yes, longest),
@@ -149,7 +150,7 @@ fn judge([before, during, after]: [f64; 3], refused: bool) -> (Outcome, String) 
         }
         _ => (
             Outcome::Undetermined,
-            format!("{longest}: what else makes it wait hides what the TRIM may do"),
+            format!("{longest}: delays that occur without the TRIM may hide its own"),
         ),
     }
 }

@@ -73,10 +73,9 @@ pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
 pub(super) fn not_trimmed(medium: Medium) -> Option<String> {
     match medium {
         Medium::Ssd | Medium::Device => None,
-        Medium::HardDisk => Some("TRIM was left out: a hard disk takes none.".into()),
+        Medium::HardDisk => Some("TRIM was left out: a hard disk has none.".into()),
         Medium::File => Some(
-            "TRIM was left out: what a hole in a file does to its speed is the file system's doing."
-                .into(),
+            "TRIM was left out: how fast a file with holes is depends on its file system.".into(),
         ),
     }
 }
@@ -86,7 +85,7 @@ pub(super) fn conclude(record: &mut Record) {
     let refused = record.notes.iter().any(|note| note.about == REFUSED);
     let [clean, tortured, trimmed] = [CLEAN[1], TORTURED[1], TRIMMED[1]].map(rate);
     let judged = match (clean, tortured, trimmed) {
-        _ if refused => (Outcome::No, None, Some("the drive refused the TRIM".into())),
+        _ if refused => (Outcome::No, None, Some("the TRIM was refused".into())),
         (Some(clean), Some(tortured), Some(trimmed)) => weigh([clean, tortured, trimmed]),
         // It was stopped, failed or left out, which the record says.
         _ => return,
@@ -99,20 +98,20 @@ pub(super) fn conclude(record: &mut Record) {
         outcome,
         figures,
         threshold: format!(
-            "yes from {RECOVERED} of the clean rate on; no up to {NOTHING} of what the torture took, or \
-             where the TRIM is refused; undetermined where the tortured rate is over {MARKED} of the \
-             clean one; undetermined, too, where what the machine took of the time leaves more than one"
+            "yes from {RECOVERED} of the clean rate on; no up to {NOTHING} of the rate lost to the torture, or \
+             where the TRIM is refused; partly between; undetermined where the tortured rate is over {MARKED} of \
+             the clean one, or where the time lost to interference leaves more than one outcome open"
         ),
         control:
-            "the tortured passes: the same torture and the same idle time without a TRIM, since a \
-                  sequential pass heals a drive by itself"
+            "the tortured passes: the same torture and idle time without a TRIM, since a sequential \
+                  pass alone restores some drives"
                 .into(),
         value,
         why,
     };
     // A TRIM that takes effect later, or restores all in a longer rest, looks like that in seconds.
-    let too_short = "a quick review tortures and rests too briefly to tell a TRIM that takes its time from \
-                     one that does nothing or a part";
+    let too_short = "a quick review is too short to tell a TRIM with a delayed effect from one with \
+                     a partial effect or none";
     let open = record.quick && !refused;
     record.verdicts.push(match open {
         true => left_open(verdict, &[Outcome::No, Outcome::Partly], too_short),
@@ -158,7 +157,7 @@ fn weigh(rates: [Rate; 3]) -> Judged {
     }
     let taken = rates.map(|rate| rate.taken).into_iter().fold(0.0, f64::max);
     let why = format!(
-        "the machine took up to {:.0} % of a pass's time, which leaves {} and {} open",
+        "up to {:.0} % of a pass's time was lost to interference, which leaves {} and {} open",
         taken * 100.0,
         one.word(),
         other.word()
@@ -170,7 +169,7 @@ fn weigh(rates: [Rate; 3]) -> Judged {
 fn judge(clean: f64, tortured: f64, trimmed: f64) -> Judged {
     if tortured > MARKED * clean {
         let why = format!(
-            "the torture left too little a mark: {:.0} % of the clean rate",
+            "the torture slowed the drive too little: the tortured rate is {:.0} % of the clean rate",
             tortured / clean * 100.0
         );
         return (Outcome::Undetermined, None, Some(why));
@@ -182,8 +181,10 @@ fn judge(clean: f64, tortured: f64, trimmed: f64) -> Judged {
         _ => Outcome::Partly,
     };
     let why = match restored {
-        ..=0.0 => "it gives back nothing of what the torture took".to_string(),
-        restored => format!("it gives back {:.0} % of what the torture took", restored * 100.0),
+        ..=0.0 => "TRIM recovers none of the rate lost to the torture".to_string(),
+        restored => {
+            format!("TRIM recovers {:.0} % of the rate lost to the torture", restored * 100.0)
+        }
     };
     (outcome, Some(restored), Some(why))
 }
@@ -202,7 +203,8 @@ mod tests {
         // Of the last alone: it may have been as fast as the first, or not.
         let (outcome, _, why) = weighed(0.0, rate(90.0, 0.1));
         assert_eq!(outcome, Outcome::Undetermined);
-        let open = "10 % of a pass's time, which leaves yes and partly open";
+        let open =
+            "10 % of a pass's time was lost to interference, which leaves yes and partly open";
         assert!(why.as_ref().is_some_and(|why| why.contains(open)), "{why:?}");
     }
 

@@ -189,7 +189,7 @@ impl Review {
             }
             found = probe.look(drive).map_err(NotProbed::Failed)?;
             if trim_reaches::is_seen(&found) {
-                let text = format!("At once the TRIM changed nothing; {rest} s later it had.");
+                let text = format!("The TRIM had no effect at once, and had one {rest} s later.");
                 self.record.notes.push(note("trim-later", text, rest as f64));
             }
         }
@@ -200,7 +200,7 @@ impl Review {
     fn idle(&mut self, seconds: u64, drive: &mut Drive, observer: &mut impl Observer) {
         let before = self.meter_now();
         if let Some(watts) = self.leave_alone(Nanos::from_secs(seconds), drive, observer) {
-            let text = format!("Idle, it draws {} W.", three_digits(watts));
+            let text = format!("Idle, the drive draws {} W.", three_digits(watts));
             self.record.notes.push(note(power::IDLE, text, watts));
         }
         if matches!(drive, Drive::Real(_)) && self.record.ended == Ended::Complete {
@@ -255,7 +255,7 @@ impl Review {
         };
         let watts = meter.watts(&before, &now);
         let text = format!(
-            "The machine's processors drew {} W ({what}); the drive's share is not known.",
+            "The machine's processors drew {} W ({what}); the drive's own power is not known.",
             three_digits(watts)
         );
         self.record.notes.push(note(power::MACHINE, text, watts));
@@ -400,7 +400,9 @@ impl Review {
     fn purge(&mut self, drive: &mut Drive) {
         let purged = match self.record.target.loaded_state {
             // Its past is what it was loaded for.
-            Some(_) => Ok(Purge::NotPossible("the drive is tested as it was loaded".into())),
+            Some(_) => {
+                Ok(Purge::NotPossible("the drive is tested in the state that was loaded".into()))
+            }
             None => match &self.erase {
                 Some(erase) => return self.erased(&erase.clone()),
                 None => drive.purge(),
@@ -413,7 +415,7 @@ impl Review {
                     self.purge_refusal_told = true;
                     self.say(
                         "purge",
-                        format!("Not purged: {why}. States are what the tests before left."),
+                        format!("Not purged: {why}. Each test starts from the state that the one before left."),
                     );
                 }
             }

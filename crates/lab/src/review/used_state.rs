@@ -60,19 +60,20 @@ pub(super) fn used_state(
 ) -> Option<Verdict> {
     // What cannot be purged was never fresh.
     let open = record.figures.get(fresh).filter(|figure| figure.state != "fresh").map(|figure| {
-        format!("it could not be purged: it was {} when it should have been fresh", figure.state)
+        format!("the drive could not be purged: its state was \"{}\", not fresh", figure.state)
     });
     let slower = Slower {
         id,
         claim: format!(
-            "Random writes at QD {depth} are slower when it is used than when it is fresh"
+            "Random writes at QD {depth} are slower in the used state than in the fresh state"
         ),
         control: "the same job on the purged drive",
         figures: [used, fresh],
+        of: "the fresh rate",
         threshold: MATTERS,
         open,
     };
     let verdict = slower.verdict(record)?;
-    let too_little = "a quick review writes too little to use a drive up";
+    let too_little = "a quick review writes too little to bring a drive into its used state";
     Some(if record.quick { left_open(verdict, &[Outcome::No], too_little) } else { verdict })
 }

@@ -64,7 +64,7 @@ pub fn notes(health: &Health) -> Vec<Note> {
     found.extend(state(before, after));
     found.extend(warmth(before, after));
     if !after.not_available.is_empty() {
-        let text = format!("Not available of this drive: {}.", after.not_available.join("; "));
+        let text = format!("Not reported by this drive: {}.", after.not_available.join("; "));
         found.push(Note { about: "health-not-available".into(), text, value: None });
     }
     found
@@ -73,8 +73,8 @@ pub fn notes(health: &Health) -> Vec<Note> {
 fn state(before: &HealthReading, after: &HealthReading) -> Option<Note> {
     let mut parts: Vec<String> = Vec::new();
     match after.passed {
-        Some(true) => parts.push("it calls itself healthy".into()),
-        Some(false) => parts.push("it calls itself FAILING".into()),
+        Some(true) => parts.push("it is healthy".into()),
+        Some(false) => parts.push("it is FAILING".into()),
         None => {}
     }
     let percent =
@@ -94,10 +94,13 @@ fn state(before: &HealthReading, after: &HealthReading) -> Option<Note> {
     }
     let written = after.host_written_bytes.zip(before.host_written_bytes);
     if let Some(bytes) = written.and_then(|(after, before)| after.checked_sub(before)) {
-        parts.push(format!("{} GB were written to it meanwhile", three_digits(bytes as f64 / 1e9)));
+        parts.push(format!(
+            "{} GB were written to it during the tests",
+            three_digits(bytes as f64 / 1e9)
+        ));
     }
     (!parts.is_empty()).then(|| {
-        let text = format!("By its own account, {}.", parts.join(", "));
+        let text = format!("By the drive's own account, {}.", parts.join(", "));
         let value = after.passed.map(|passed| if passed { 1.0 } else { 0.0 });
         Note { about: "health".into(), text, value }
     })
@@ -130,11 +133,11 @@ fn warmth(before: &HealthReading, after: &HealthReading) -> Option<Note> {
     let could_tell = warning.is_some() || over.is_some() || after.temperature_warning_c.is_some();
     let (about, word) = if !signs.is_empty() {
         let signs = signs.join(", ");
-        ("thermal-throttling", format!("It was too warm ({signs}): figures may be throttled"))
+        ("thermal-throttling", format!("It was too warm ({signs}): the drive may have throttled"))
     } else if could_tell {
-        ("temperature", "It reports no time above its limits".into())
+        ("temperature", "The drive reports no time above its limits".into())
     } else {
-        ("temperature", "Whether it was throttled is not known: it tells no limit".into())
+        ("temperature", "Whether it was throttled is not known: it reports no limit".into())
     };
     Some(note(about, format!("{word}; {from}{now:.0} °C after."), now))
 }

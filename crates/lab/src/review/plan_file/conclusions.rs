@@ -200,7 +200,7 @@ impl Judgement {
             .collect();
         if !asked.is_empty() {
             let word = if kept { "met" } else { "not met" };
-            text += &format!(" Asked for: {}, which is {word}.", asked.join(" and "));
+            text += &format!(" Limit: {} ({word}).", asked.join(" and "));
         }
         record.notes.push(note(&self.about, text, found));
         (!asked.is_empty()).then(|| Threshold {
