@@ -152,6 +152,11 @@ pub struct ControllerSection {
     /// latency in which the processor handles other commands. None where it is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_latency_us: Option<f64>,
+    /// Microseconds more, 0 to 10^6, for a read of what was never written or was trimmed, in which the processor handles
+    /// other commands: such a read waits for no NAND, and yet for the firmware. None where it is left out; not counted where
+    /// `nand.reads_unwritten` has it read all the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unwritten_read_us: Option<f64>,
     /// Whether it begins with a read, and sends data, as soon as the first 4 KiB of it are handled, and handles the rest
     /// meanwhile, as it does with the data of a write. No where it is left out: it handles all of it first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -459,6 +464,7 @@ impl ControllerSection {
         }
         for (key, latency) in [
             ("controller.read_latency_us", self.read_latency_us),
+            ("controller.unwritten_read_us", self.unwritten_read_us),
             ("controller.write_latency_us", self.write_latency_us),
             ("controller.sync_latency_us", self.sync_latency_us),
         ] {

@@ -100,6 +100,7 @@ impl Ssd {
             read_ahead: ReadAhead::new(config.read_ahead_units()),
             ahead_contiguous: is_on(config.controller.read_ahead_contiguous),
             reads_unwritten: is_on(config.nand.reads_unwritten),
+            unwritten_read: Nanos::from_micros(config.controller.unwritten_read_us.unwrap_or(0.0)),
             look_ahead: LookAhead::default(),
             compression: config.compression.clone(),
             checkpoint: config.checkpoint.as_ref().map(Checkpoint::new),

@@ -261,9 +261,9 @@ impl Ssd {
     fn read_unit(&mut self, unit: LogicalUnit, pages: u32, reads: &mut Reads) -> Nanos {
         let shape = self.ftl.shape();
         let Some(place) = self.ftl.find(unit) else {
-            // Nothing was ever written there: the map says so, and no NAND is read.
+            // Nothing is there, as the map says: no NAND is read.
             return match self.reads_unwritten {
-                false => reads.mapped,
+                false => reads.mapped + self.unwritten_read,
                 true => self.read_unwritten(unit, pages, reads),
             };
         };

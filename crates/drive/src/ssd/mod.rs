@@ -150,6 +150,8 @@ pub struct Ssd {
     ahead_contiguous: bool,
     /// Whether what was never written is read from the NAND all the same.
     reads_unwritten: bool,
+    /// What a read of them takes where it touches no NAND.
+    unwritten_read: Nanos,
     look_ahead: LookAhead,
     compression: Option<CompressionSection>,
     /// When its firmware saves the map, if that takes time.

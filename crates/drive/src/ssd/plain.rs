@@ -72,9 +72,9 @@ impl Ssd {
     fn fetch_one(&mut self, unit: LogicalUnit, at: Nanos) -> Nanos {
         let ftl = self.ftl.page_map();
         let Some((die, block, row)) = ftl.row_with(unit) else {
-            // Nothing was ever written there: the map says so, and no NAND is read.
+            // Nothing is there, as the map says: no NAND is read.
             return match self.reads_unwritten {
-                false => at,
+                false => at + self.unwritten_read,
                 true => self.read_unwritten(unit, 1, &mut Reads::new(at, at)),
             };
         };

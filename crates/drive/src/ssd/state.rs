@@ -104,6 +104,7 @@ impl Ssd {
             rows_per_block: _,
             ahead_contiguous: _,
             reads_unwritten: _,
+            unwritten_read: _,
             compression: _,
             // All that was in work is answered, and was submitted before.
             command_slots: _,

@@ -191,6 +191,7 @@ fn coalesce(profile: &mut SsdConfig, below: Below<'_>) {
 pub fn latency(profile: &mut SsdConfig, below: Below<'_>) {
     profile.controller.read_latency_us = Some(below(300) as f64 / 10.0);
     profile.controller.write_latency_us = Some(below(300) as f64 / 10.0);
+    profile.controller.unwritten_read_us = Some(below(300) as f64 / 10.0);
     profile.controller.read_pipelined = Some(below(2) > 0);
     profile.controller.sync_latency_us = Some(below(3000) as f64 / 10.0);
 }

@@ -257,7 +257,9 @@ impl Reference {
 
     /// When a unit is in the controller.
     fn read_unit(&mut self, unit: usize, at: u64, registers: &mut Registers) -> u64 {
-        let Some(place) = self.space.find(unit) else { return at };
+        let Some(place) = self.space.find(unit) else {
+            return at + ns(self.profile.controller.unwritten_read_us.unwrap_or(0.0));
+        };
         let sizes = self.space.sizes();
         let (row, page) = (place.position / sizes.row, place.position / sizes.page);
         if let Some((block, open_row)) = self.space.open_row(place.die)

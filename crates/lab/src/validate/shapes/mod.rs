@@ -7,6 +7,7 @@
 //! - A drive is run at a part of its capacity (`scale`), so that hours of writes take seconds.
 //! - Several drives are behind one loop, and processes take processor time (`rig`, `host`).
 //! - One entry in three of each kind is kept out of every fit (`split`).
+//! - How far a second measurement is from the first stands beside the errors (`twice`).
 //!
 //! The result is `docs/DISTRIBUTIONS.md`, made by `scripts/evidence distributions`.
 
@@ -21,6 +22,7 @@ pub(crate) mod scale;
 pub mod shown;
 mod split;
 mod summary;
+mod twice;
 mod writes;
 
 use std::collections::BTreeMap;
@@ -28,11 +30,12 @@ use std::collections::BTreeMap;
 pub use super::drives::{Drives, ProfilesError};
 pub use entry::{Amount, Background, Entry, EntryTest, ShapesError, parse};
 use numbers::Numbers;
-use question::Question;
+use question::{Question, SHARE_WITHOUT_FLASH, State};
 use runs::{NoAnswer, Task, run_all};
 use serde::Serialize;
 pub use split::is_kept_out;
 pub use summary::{KindSummary, Part, PathGroup, ShapesSummary};
+use twice::measured_twice;
 
 use super::{Standing, Watch};
 use crate::statistic::four_digits;
@@ -153,7 +156,14 @@ pub fn validate_shapes(
         })
         .collect();
     let stopped = answers.contains(&Err(NoAnswer::Stopped));
-    let summary = ShapesSummary::of(&rows);
+    // What is of another state, or of more than the drive, was not measured in the same test.
+    let alone = questions.iter().zip(&rows).filter(|((_, question), row)| {
+        let relative = question.as_ref().is_ok_and(|question| question.base.is_some());
+        row.standing != Standing::NotRun && !row.reported && !relative
+    });
+    let alone: Vec<&Entry> = alone.map(|((index, _), _)| &entries[*index]).collect();
+    let summary =
+        ShapesSummary { measured_twice: measured_twice(&alone), ..ShapesSummary::of(&rows) };
     ShapesValidation { entries: rows, summary, stopped }
 }
 
@@ -206,6 +216,10 @@ fn row(
     };
     for (path, published) in entry.numbers() {
         let Some(&own) = numbers.get(&path) else { continue };
+        // That was put in.
+        if path == SHARE_WITHOUT_FLASH && matches!(question.state, State::FilledInPart { .. }) {
+            continue;
+        }
         // By how much more it is than the base's; of two variations that says nothing.
         let simulated = match &question.base {
             Some(_) if !path.starts_with("iops_cv_") => base.and_then(|(base, simulated)| {

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use fourcorners_run::Histogram;
 
+use super::question::SHARE_WITHOUT_FLASH;
+
 /// Numbers by their dotted path in an entry's `result`.
 pub(super) type Numbers = BTreeMap<String, f64>;
 
@@ -68,7 +70,7 @@ pub(super) fn add_latencies(
     add("stddev_us", (squares / count).sqrt() / 1e3);
     let fast_ns = ((FAST_US + excluded_us) * 1e3) as u64;
     let fast: u64 = bins.iter().filter(|(ns, _)| *ns < fast_ns).map(|(_, n)| n).sum();
-    add("share_under_50us_pct", fast as f64 / count * 100.0);
+    add(SHARE_WITHOUT_FLASH, fast as f64 / count * 100.0);
 }
 
 /// The times that ACT counts what is slower than, as powers of two: 32 us to 4 ms.

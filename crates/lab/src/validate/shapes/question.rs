@@ -57,6 +57,11 @@ pub(super) enum State {
     Empty,
     /// Written once in order.
     Filled,
+    /// The same but for the end of what is tested, of which reads touch no flash.
+    FilledInPart {
+        /// What is written, in parts of 10,000.
+        parts: u32,
+    },
     /// Filled, then written at random.
     Written {
         /// Bytes of a write.
@@ -87,6 +92,10 @@ pub(super) struct Question {
     /// Whether it measures more than the drive, a file system or a depth that is not told: nothing is asked of it.
     pub(super) reported: bool,
 }
+
+/// The share of reads, in per cent, that are faster than any read of the flash. What answers them, a buffer or an LBA without data, is
+/// told nowhere and differs between tests of one drive and from depth to depth. So it is taken from the entry, as its drive's state.
+pub(super) const SHARE_WITHOUT_FLASH: &str = "share_under_50us_pct";
 
 /// What is run.
 #[derive(Clone, PartialEq, Debug)]
@@ -156,7 +165,7 @@ impl Question {
         let excluded_us = entry.number("slat_mean_us").unwrap_or(0.0);
         let drives = drives(entry)?;
         let mut question = Question {
-            state: State::Filled,
+            state: filled(entry),
             host: Host::of(entry),
             drives,
             used: Used::default(),
@@ -274,7 +283,7 @@ impl Question {
     pub(super) fn of_base(entry: &Entry) -> Option<Question> {
         let drives = drives(entry).ok()?;
         Some(Question {
-            state: State::Filled,
+            state: filled(entry),
             host: Host::of(entry),
             drives,
             used: Used::default(),
@@ -285,6 +294,16 @@ impl Question {
             base: None,
             reported: false,
         })
+    }
+}
+
+/// A filled drive, as far as the entry's reads touch its flash.
+fn filled(entry: &Entry) -> State {
+    match entry.number(SHARE_WITHOUT_FLASH) {
+        Some(percent) if (0.0..=100.0).contains(&percent) => {
+            State::FilledInPart { parts: 10_000 - (percent * 100.0).round() as u32 }
+        }
+        _ => State::Filled,
     }
 }
 

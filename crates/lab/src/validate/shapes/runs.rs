@@ -190,8 +190,13 @@ fn prepared(task: &Task<'_>, observer: &mut Asks<'_>) -> Result<Vec<Ssd>, NoAnsw
     for number in 0..task.question.drives as u32 {
         let (mut ssd, _) = drive(task, number, true)?;
         let bytes = task.question.used.bytes_of(ssd.geometry().bytes());
-        if task.question.state != State::Empty {
-            writes::fill(&mut ssd, bytes, observer).ok_or_else(|| stopped(observer))?;
+        let filled = match task.question.state {
+            State::Empty => 0,
+            State::FilledInPart { parts } => bytes / 10_000 * u64::from(parts),
+            State::Filled | State::Written { .. } => bytes,
+        };
+        if filled > 0 {
+            writes::fill(&mut ssd, filled, observer).ok_or_else(|| stopped(observer))?;
         }
         if let State::Written { block_bytes, drive_writes } = task.question.state {
             let until = Until::Bytes(bytes * u64::from(drive_writes));

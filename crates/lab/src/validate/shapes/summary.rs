@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::ShapeRow;
+use super::{Compared, ShapeRow};
 use crate::validate::{Standing, quantile};
 
 /// Numbers whose errors say the same of a drive.
@@ -110,6 +110,9 @@ pub struct ShapesSummary {
     pub entries: usize,
     /// Those that were run.
     pub run: usize,
+    /// Of tests that were measured twice on drives of one model, by kind: how far the second is from the first, which no
+    /// model can be asked to be nearer than. Their entries are pairs.
+    pub measured_twice: BTreeMap<String, Part>,
 }
 
 impl ShapesSummary {
@@ -120,7 +123,8 @@ impl ShapesSummary {
             let of_kind: Vec<&ShapeRow> = rows.iter().filter(|row| row.kind == *kind).collect();
             let part = |standing: Standing, reported: bool| {
                 let rows = of_kind.iter().copied();
-                Part::of(rows.filter(|row| (row.standing, row.reported) == (standing, reported)))
+                let rows = rows.filter(|row| (row.standing, row.reported) == (standing, reported));
+                Part::of(rows.map(|row| &row.compared))
             };
             let not_run = of_kind.iter().filter(|row| row.standing == Standing::NotRun).count();
             summary.run += of_kind.len() - not_run;
@@ -138,14 +142,14 @@ impl ShapesSummary {
 }
 
 impl Part {
-    fn of<'a>(rows: impl Iterator<Item = &'a ShapeRow>) -> Part {
+    pub(super) fn of<'a>(rows: impl Iterator<Item = &'a BTreeMap<String, Compared>>) -> Part {
         let mut part = Part::default();
         let mut by_path: BTreeMap<String, Vec<f64>> = BTreeMap::new();
         let mut by_group: BTreeMap<PathGroup, Vec<f64>> = BTreeMap::new();
         let mut near: BTreeMap<PathGroup, (usize, usize)> = BTreeMap::new();
         for row in rows {
             part.entries += 1;
-            for (path, compared) in &row.compared {
+            for (path, compared) in row {
                 let Some(error) = compared.error else { continue };
                 let group = PathGroup::of(path);
                 by_path.entry(path.clone()).or_default().push(error.abs());

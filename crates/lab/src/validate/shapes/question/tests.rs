@@ -56,3 +56,22 @@ fn records_of_act_are_read_one_by_one_and_written_twice_in_blocks() {
     let why = Question::of(&lacking, &entries).expect_err("it does not say").to_string();
     assert_eq!(why, "the records read a second are not told");
 }
+
+#[test]
+fn the_share_of_reads_without_flash_is_the_state_of_the_drive_and_is_not_compared() {
+    let entries = built_in();
+    let of = |entry: &Entry| Question::of(entry, &entries).expect(&entry.id).state;
+    let entry = |id: &str| entries.iter().find(|entry| entry.id == id).expect(id);
+    // 8.33 %.
+    assert_eq!(of(entry("980pro-jobs4-q1")), State::FilledInPart { parts: 9167 });
+    assert_eq!(of(entry("980pro-rr4k-j4-q64")), State::Filled, "its share is not told");
+    // Beside others, reads are fast for other reasons.
+    assert!(matches!(of(entry("980pro-x8-fig11c-n0")), State::Written { .. }));
+    let base = Question::of_base(entry("980pro-jobs1-q1")).expect("it can be asked");
+    assert_eq!(base.state, State::FilledInPart { parts: 6790 });
+    for share in [-1.0, 101.0] {
+        let mut impossible = entry("980pro-jobs4-q1").clone();
+        impossible.result.insert(SHARE_WITHOUT_FLASH.into(), share.into());
+        assert_eq!(of(&impossible), State::Filled);
+    }
+}
