@@ -154,7 +154,7 @@ pub struct ControllerSection {
     pub read_latency_us: Option<f64>,
     /// Microseconds more, 0 to 10^6, for a read of what was never written or was trimmed, in which the processor handles
     /// other commands: such a read waits for no NAND, and yet for the firmware. None where it is left out; not counted where
-    /// `nand.reads_unwritten` has it read all the same.
+    /// `nand.reads_unwritten` has it read all the same, nor of what a write in part reads of its unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unwritten_read_us: Option<f64>,
     /// Whether it begins with a read, and sends data, as soon as the first 4 KiB of it are handled, and handles the rest

@@ -17,6 +17,8 @@ pub(super) struct Reads {
     pub(super) at: Nanos,
     /// When the map says where it is.
     pub(super) mapped: Nanos,
+    /// When the answer is there that it is nowhere.
+    pub(super) unwritten: Nanos,
     /// The row and the page read last, and when that was there.
     pub(super) row: Option<u32>,
     pub(super) page: u32,
@@ -25,7 +27,7 @@ pub(super) struct Reads {
 
 impl Reads {
     pub(super) fn new(at: Nanos, mapped: Nanos) -> Reads {
-        Reads { at, mapped, row: None, page: 0, ready: mapped }
+        Reads { at, mapped, unwritten: mapped, row: None, page: 0, ready: mapped }
     }
 }
 
@@ -236,7 +238,8 @@ impl Ssd {
         let mut sent = self.link.send(arrives, accepted, io.bytes());
         let sequential = self.read_ahead.begins(io.lba.0);
         let mapped = self.look_up(units.iter(), false, accepted);
-        let mut reads = Reads::new(accepted, mapped);
+        let mut reads =
+            Reads { unwritten: mapped + self.unwritten_read, ..Reads::new(accepted, mapped) };
         let per_unit = Nanos(self.link.data(io.bytes()).0 / u64::from(units.count));
         for unit in units.iter() {
             let ready = match self.read_ahead.find(unit) {
@@ -263,7 +266,7 @@ impl Ssd {
         let Some(place) = self.ftl.find(unit) else {
             // Nothing is there, as the map says: no NAND is read.
             return match self.reads_unwritten {
-                false => reads.mapped + self.unwritten_read,
+                false => reads.unwritten,
                 true => self.read_unwritten(unit, pages, reads),
             };
         };
@@ -348,7 +351,7 @@ impl Ssd {
         let end = from.saturating_add(self.read_ahead.window()).min(self.ftl.user_units());
         let wanted = self.read_ahead.fetched_to(from)..end;
         let mapped = self.look_up(wanted.clone(), false, at);
-        let mut reads = Reads::new(at, mapped);
+        let mut reads = Reads { unwritten: mapped + self.unwritten_read, ..Reads::new(at, mapped) };
         for unit in wanted {
             if self.ahead_contiguous && !self.lies_behind_the_one_before(unit) {
                 break;

@@ -236,7 +236,7 @@ impl Reference {
         for unit in first..=last {
             let ready = match self.fetched.get(&unit) {
                 Some(&ready) => ready,
-                None => self.read_unit(unit, accepted, &mut registers),
+                None => self.read_for_host(unit, accepted, &mut registers),
             };
             sent = sent.max(ready) + self.data(io.sectors) / count;
         }
@@ -247,7 +247,7 @@ impl Reference {
             let end = (last + 1 + window).min(self.space.user_units());
             let mut registers = None;
             for unit in from..end {
-                let ready = self.read_unit(unit, accepted, &mut registers);
+                let ready = self.read_for_host(unit, accepted, &mut registers);
                 self.fetched.insert(unit, ready);
             }
         }
@@ -255,11 +255,17 @@ impl Reference {
         sent.max(handled) + self.frames()
     }
 
+    /// When a unit that the host reads is in the controller: one without data takes the firmware's time.
+    fn read_for_host(&mut self, unit: usize, at: u64, registers: &mut Registers) -> u64 {
+        match self.space.find(unit) {
+            Some(_) => self.read_unit(unit, at, registers),
+            None => at + ns(self.profile.controller.unwritten_read_us.unwrap_or(0.0)),
+        }
+    }
+
     /// When a unit is in the controller.
     fn read_unit(&mut self, unit: usize, at: u64, registers: &mut Registers) -> u64 {
-        let Some(place) = self.space.find(unit) else {
-            return at + ns(self.profile.controller.unwritten_read_us.unwrap_or(0.0));
-        };
+        let Some(place) = self.space.find(unit) else { return at };
         let sizes = self.space.sizes();
         let (row, page) = (place.position / sizes.row, place.position / sizes.page);
         if let Some((block, open_row)) = self.space.open_row(place.die)

@@ -12,6 +12,7 @@ mod choose;
 mod command;
 mod compare;
 mod config;
+mod continued;
 mod crash;
 mod diagnose;
 mod doctor;

@@ -17,6 +17,7 @@ pub(super) mod args;
 
 use self::args::{ProgressAs, PurgeHow, ReviewArgs};
 use super::among;
+use super::continued;
 use super::dry_run;
 use super::interrupt::Interrupt;
 use super::keeper::{self, Keeper};
@@ -87,10 +88,7 @@ pub(super) fn run(args: ReviewArgs) -> Result<End, Failure> {
     }
     account(&document, reviews, began, args.quiet);
     if let (Some(results), false) = (&results, outcome.whole) {
-        let folder = results.path().display();
-        say(&format!(
-            "to continue: the same command with --resume {folder} (and without --output)"
-        ));
+        say(&continued::command(results.path(), &["--output", "--out", "-o"]));
     }
     saved?;
     Ok(if outcome.whole { End::Done } else { End::Incomplete })

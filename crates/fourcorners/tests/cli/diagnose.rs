@@ -364,7 +364,12 @@ fn a_diagnosis_that_was_ended_goes_on_and_finds_the_same() {
     let (out, resume) = (&["--out", "found"][..], &["--resume", "found"][..]);
     let first = ended_after(dir.path(), &[&args[..], out].concat(), 1, Signal::INT);
     assert_eq!(first.code, Some(1), "{first:?}");
-    assert!(first.stderr.contains("the same command with --resume found"), "{}", first.stderr);
+    assert!(
+        first.stderr.contains("to continue: fourcorners diagnose ")
+            && first.stderr.contains(" --resume found"),
+        "{}",
+        first.stderr
+    );
     let second = ended_after(dir.path(), &[&args[..], resume].concat(), 2, Signal::KILL);
     assert_eq!(second.code, None, "{second:?}");
     let last = run(dir.path(), &[&args[..], resume, &["--json"]].concat());

@@ -111,6 +111,40 @@ fn what_was_never_written_is_answered_without_the_nand_unless_it_is_read() {
     assert!(near(written, read) && near(never, read), "{written:?}, {never:?}");
 }
 
+#[test]
+fn the_firmwares_time_for_a_read_without_data_is_of_trimmed_data_too_once_a_command_and_of_no_write()
+ {
+    let made = |unwritten_us| {
+        let mut profile = striped(None);
+        profile.controller.read_ahead_kib = 0;
+        profile.controller.unwritten_read_us = Some(unwritten_us);
+        let mut drive = make(&profile);
+        for unit in 0..64 {
+            one(&mut drive, io(Op::Write, unit, 1));
+        }
+        idle(&mut drive);
+        drive
+    };
+    let commands = |drive: &mut Ssd| {
+        let took =
+            [io(Op::Read, 1000, 1), io(Op::Read, 1000, 4), io(Op::Read, 63, 2), io(Op::Read, 8, 1)];
+        let mut took = took.map(|io| one(drive, io)).to_vec();
+        one(drive, Io::trim(Lba(8 * 8), 8));
+        took.push(one(drive, io(Op::Read, 8, 1)));
+        // A part of a unit without data, whose rest is asked for.
+        took.push(one(
+            drive,
+            Io { op: Op::Write, lba: Lba(2000 * 8), sectors: 1, ..io(Op::Write, 0, 1) },
+        ));
+        took
+    };
+    let [with, without] = [20.0, 0.0].map(|us| commands(&mut made(us)));
+    let more: Vec<u64> =
+        with.iter().zip(&without).map(|(with, without)| (*with - *without).0).collect();
+    // Half of the third waits for the NAND, which takes longer.
+    assert_eq!(more, [20_000, 20_000, 0, 0, 20_000, 0]);
+}
+
 /// In order it is read like what was written: a row at a time.
 #[test]
 fn a_row_that_was_never_written_is_read_once() {

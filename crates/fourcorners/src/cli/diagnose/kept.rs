@@ -7,6 +7,7 @@ use fourcorners_lab::diagnose::{Detector, Finished, Options};
 use fourcorners_lab::diagnosis_folder::{self, DiagnosisFolder, DiagnosisFolderError};
 use fourcorners_lab::drive::Drive;
 
+use super::super::continued;
 use super::super::terminal::say;
 use super::args::DiagnoseArgs;
 
@@ -109,10 +110,7 @@ impl Keeper {
         let Some((folder, results)) = &self.folder else { return };
         match self.missing {
             0 => folder.remove(),
-            _ => say(&format!(
-                "to continue: the same command with --resume {} (and without --out)",
-                results.display()
-            )),
+            _ => say(&continued::command(results, &["--out"])),
         }
     }
 }

@@ -295,7 +295,8 @@ fn spare(ssd: &SsdConfig) -> (Truth, Told) {
 /// the link takes as long.
 fn shows_nothing(ssd: &SsdConfig) -> bool {
     let flash_us = rates::array_us(ssd) + f64::from(ssd.nand.page_bytes) / ssd.nand.bus_mb_per_s;
-    ssd.nand.reads_unwritten != Some(true) && flash_us > 0.1 * rates::read_us(ssd)
+    let shorter_us = flash_us - ssd.controller.unwritten_read_us.unwrap_or(0.0);
+    ssd.nand.reads_unwritten != Some(true) && shorter_us > 0.1 * rates::read_us(ssd)
 }
 
 /// Whether a TRIM leaves nothing of a drive, and its reads say so.

@@ -117,7 +117,13 @@ pub fn validate_shapes(
     };
     let mut questions: Vec<(usize, Result<Question, String>)> = Vec::new();
     for (index, entry) in entries.iter().enumerate().filter(|(_, entry)| wanted(entry)) {
-        questions.push((index, Question::of(entry, entries)));
+        let question = Question::of(entry, entries);
+        let question =
+            question.map(|question| match drives.find(&entry.drive, entry.capacity_gb) {
+                Ok(profile) => question.of_drive(&profile.model),
+                Err(_) => question,
+            });
+        questions.push((index, question));
     }
     // What the others are relative to is run, too, and compared with nothing.
     let bases: Vec<usize> =
@@ -125,7 +131,11 @@ pub fn validate_shapes(
     let mut tasks: Vec<(usize, Task<'_>)> = Vec::new();
     let base_questions: Vec<(usize, Question)> = bases
         .iter()
-        .filter_map(|&index| Some((index, Question::of_base(&entries[index])?)))
+        .filter_map(|&index| {
+            let entry = &entries[index];
+            let profile = drives.find(&entry.drive, entry.capacity_gb).ok()?;
+            Some((index, Question::of_base(entry)?.of_drive(&profile.model)))
+        })
         .collect();
     let asked =
         questions.iter().filter_map(|(index, question)| Some((*index, question.as_ref().ok()?)));
@@ -156,12 +166,14 @@ pub fn validate_shapes(
         })
         .collect();
     let stopped = answers.contains(&Err(NoAnswer::Stopped));
-    // What is of another state, or of more than the drive, was not measured in the same test.
+    // What is relative to others is of another state of the drive, and what is reported is of more than the drive: two of
+    // those were not measured in the same test, whatever they say.
     let alone = questions.iter().zip(&rows).filter(|((_, question), row)| {
         let relative = question.as_ref().is_ok_and(|question| question.base.is_some());
         row.standing != Standing::NotRun && !row.reported && !relative
     });
-    let alone: Vec<&Entry> = alone.map(|((index, _), _)| &entries[*index]).collect();
+    let alone: Vec<(&Entry, &ShapeRow)> =
+        alone.map(|((index, _), row)| (&entries[*index], row)).collect();
     let summary =
         ShapesSummary { measured_twice: measured_twice(&alone), ..ShapesSummary::of(&rows) };
     ShapesValidation { entries: rows, summary, stopped }

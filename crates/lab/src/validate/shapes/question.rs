@@ -10,6 +10,7 @@ mod tests;
 mod used;
 mod written;
 
+use fourcorners_catalogue::Model;
 use fourcorners_drive::Nanos;
 use fourcorners_drive::config::LinkSection;
 use fourcorners_run::streams::{
@@ -57,7 +58,7 @@ pub(super) enum State {
     Empty,
     /// Written once in order.
     Filled,
-    /// The same but for the end of what is tested, of which reads touch no flash.
+    /// The same but for its end, of which reads touch no flash.
     FilledInPart {
         /// What is written, in parts of 10,000.
         parts: u32,
@@ -94,7 +95,9 @@ pub(super) struct Question {
 }
 
 /// The share of reads, in per cent, that are faster than any read of the flash. What answers them, a buffer or an LBA without data, is
-/// told nowhere and differs between tests of one drive and from depth to depth. So it is taken from the entry, as its drive's state.
+/// told nowhere, and it differs between tests of one drive and even, as their rates from window to window tell, within a test. For want
+/// of a cause the entry's share stands for it, as LBAs without data: rates, means and low percentiles follow from it in part, the variation
+/// does not.
 pub(super) const SHARE_WITHOUT_FLASH: &str = "share_under_50us_pct";
 
 /// What is run.
@@ -274,7 +277,24 @@ impl Question {
             }
             other => return Err(format!("no test of the kind \"{other}\" is known")),
         }
+        question.notes.extend(put_in(question.state));
         Ok(question)
+    }
+
+    /// As it is asked of a drive. One that does not say how long a read without flash takes gives no such share.
+    pub(super) fn of_drive(mut self, model: &Model) -> Question {
+        let tells = match model {
+            Model::Ssd(config) => {
+                config.controller.unwritten_read_us.is_some()
+                    && config.nand.reads_unwritten != Some(true)
+            }
+            Model::Hdd(_) => false,
+        };
+        if let (Some(note), false) = (put_in(self.state), tells) {
+            self.state = State::Filled;
+            self.notes.retain(|other| *other != note);
+        }
+        self
     }
 }
 
@@ -297,14 +317,24 @@ impl Question {
     }
 }
 
-/// A filled drive, as far as the entry's reads touch its flash.
+/// A filled drive, as far as the entry's reads touch its flash, where it reads all of the drive and nothing else.
 fn filled(entry: &Entry) -> State {
-    match entry.number(SHARE_WITHOUT_FLASH) {
+    let only_reads = entry.test.pattern == "randread" && span_bytes(&entry.test.span).is_none();
+    match entry.number(SHARE_WITHOUT_FLASH).filter(|_| only_reads) {
         Some(percent) if (0.0..=100.0).contains(&percent) => {
             State::FilledInPart { parts: 10_000 - (percent * 100.0).round() as u32 }
         }
         _ => State::Filled,
     }
+}
+
+/// What a reader has to know of a test whose share of reads without flash was put in.
+fn put_in(state: State) -> Option<String> {
+    let State::FilledInPart { .. } = state else { return None };
+    Some(
+        "its share of reads under 50 us is put in, and rates, means and low percentiles follow from it in part"
+            .into(),
+    )
 }
 
 fn drives(entry: &Entry) -> Result<usize, String> {

@@ -1,37 +1,39 @@
 //! Tests that were measured twice: how far one measurement is from the next.
 //!
-//! Two drives of one model, or one drive a month later, do not give the same numbers. What they differ by is the least that a
-//! model can be asked to be off by, and it stands beside the errors.
+//! Two drives of one model, or one drive a month later, do not give the same numbers. What they differ by stands beside the
+//! errors: even a model of the mean of many measurements would be off by some seven tenths of it.
 
 use std::collections::BTreeMap;
 
 use super::entry::Entry;
-use super::{Compared, Part};
+use super::{Compared, Part, ShapeRow};
 
 /// By the kind of the first of two entries, how far the second is from it.
-pub(super) fn measured_twice(entries: &[&Entry]) -> BTreeMap<String, Part> {
+pub(super) fn measured_twice(entries: &[(&Entry, &ShapeRow)]) -> BTreeMap<String, Part> {
     let mut by_kind: BTreeMap<String, Vec<BTreeMap<String, Compared>>> = BTreeMap::new();
-    for (index, first) in entries.iter().enumerate() {
-        let again = entries[index + 1..].iter().filter(|second| is_the_same_test(first, second));
-        let differences = again.map(|second| difference(first, second));
+    for (index, (first, row)) in entries.iter().enumerate() {
+        let again =
+            entries[index + 1..].iter().filter(|(second, _)| is_the_same_test(first, second));
+        let differences = again.map(|(second, _)| difference((first, row), second));
         by_kind.entry(first.kind.clone()).or_default().extend(differences);
     }
     by_kind.retain(|_, pairs| !pairs.is_empty());
     by_kind.into_iter().map(|(kind, pairs)| (kind, Part::of(pairs.iter()))).collect()
 }
 
-/// Whether all that is known of two tests but their day is the same.
+/// Whether one source measured the same on drives of one model, as far as a test here is told: another day, unit of the model
+/// or processor is none.
 fn is_the_same_test(first: &Entry, second: &Entry) -> bool {
-    (&first.drive, first.capacity_gb, &first.test)
-        == (&second.drive, second.capacity_gb, &second.test)
+    (first.source_key(), &first.drive, first.capacity_gb, &first.test)
+        == (second.source_key(), &second.drive, second.capacity_gb, &second.test)
 }
 
-/// The numbers that both have, the second as if it were simulated.
-fn difference(first: &Entry, second: &Entry) -> BTreeMap<String, Compared> {
-    let both = first.numbers().into_iter().filter_map(|(path, published)| {
-        let again = second.number(&path)?;
+/// The numbers that the first was held against its drive in and the second has, as if the second were simulated.
+fn difference((first, row): (&Entry, &ShapeRow), second: &Entry) -> BTreeMap<String, Compared> {
+    let both = row.compared.keys().filter_map(|path| {
+        let (published, again) = (first.number(path)?, second.number(path)?);
         let error = (published != 0.0).then(|| again / published - 1.0);
-        Some((path, Compared { published, simulated: again, error }))
+        Some((path.clone(), Compared { published, simulated: again, error }))
     });
     both.collect()
 }
@@ -39,27 +41,47 @@ fn difference(first: &Entry, second: &Entry) -> BTreeMap<String, Compared> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::validate::Standing;
     use crate::validate::shapes::{PathGroup, parse};
 
     const TWO: &str = r#"{"entries": [
-        {"id": "a", "kind": "reads", "drive": "A", "test": {"jobs": 1, "date": "2023-09-24"}, "result": {"iops": 100, "p99": 50}},
-        {"id": "b", "kind": "again", "drive": "A", "test": {"jobs": 1, "date": "2023-11-07"}, "result": {"iops": 104, "max_us": 9}}
+        {"id": "a", "kind": "reads", "drive": "A", "source": "s:1", "test": {"jobs": 1, "date": "2023-09-24"},
+         "result": {"iops": 100, "p99": 50, "slat_mean_us": 2}},
+        {"id": "b", "kind": "again", "drive": "A", "source": "s:2", "test": {"jobs": 1, "date": "2023-11-07"},
+         "result": {"iops": 104, "max_us": 9, "slat_mean_us": 3}}
     ]}"#;
 
+    /// Of entries of which rates and tails were compared.
     fn of(text: &str) -> BTreeMap<String, Part> {
         let entries = parse(text).expect("they are distributions");
-        measured_twice(&entries.iter().collect::<Vec<_>>())
+        let number = Compared { published: 1.0, simulated: 1.0, error: Some(0.0) };
+        let row = ShapeRow {
+            id: String::new(),
+            kind: String::new(),
+            drive: None,
+            published_drive: String::new(),
+            standing: Standing::Fitted,
+            kept_out: false,
+            reported: false,
+            why: None,
+            compared: [("iops".to_string(), number), ("p99".to_string(), number)].into(),
+        };
+        measured_twice(&entries.iter().map(|entry| (entry, &row)).collect::<Vec<_>>())
     }
 
     #[test]
-    fn a_test_of_another_day_is_the_same_and_one_of_more_jobs_or_of_another_drive_is_not() {
+    fn a_test_of_another_day_is_the_same_and_one_of_more_jobs_another_drive_or_source_is_not() {
         let twice = of(TWO);
         let part = &twice["reads"];
         assert_eq!((twice.len(), part.entries), (1, 1));
         assert!((part.groups[&PathGroup::RatesAndMedians] - 0.04).abs() < 1e-9);
-        assert_eq!(part.groups.len(), 1, "numbers that both have");
-        let other = |from: &str, to: &str| TWO.replacen(from, to, 1);
-        assert_eq!(of(&other("\"jobs\": 1", "\"jobs\": 2")).len(), 0);
-        assert_eq!(of(&other("\"drive\": \"A\"", "\"drive\": \"B\"")).len(), 0);
+        assert_eq!(part.median_abs_error.len(), 1, "what both have and was compared");
+        for (from, to) in [
+            (r#""jobs": 1"#, r#""jobs": 2"#),
+            (r#""drive": "A""#, r#""drive": "B""#),
+            (r#""s:1""#, r#""t:1""#),
+        ] {
+            assert_eq!(of(&TWO.replacen(from, to, 1)).len(), 0, "{to}");
+        }
     }
 }

@@ -65,10 +65,21 @@ fn the_share_of_reads_without_flash_is_the_state_of_the_drive_and_is_not_compare
     // 8.33 %.
     assert_eq!(of(entry("980pro-jobs4-q1")), State::FilledInPart { parts: 9167 });
     assert_eq!(of(entry("980pro-rr4k-j4-q64")), State::Filled, "its share is not told");
-    // Beside others, reads are fast for other reasons.
+    // A drive in use, whose reads may be fast for what was just written.
     assert!(matches!(of(entry("980pro-x8-fig11c-n0")), State::Written { .. }));
     let base = Question::of_base(entry("980pro-jobs1-q1")).expect("it can be asked");
     assert_eq!(base.state, State::FilledInPart { parts: 6790 });
+    // Not of a part of a drive, nor of a drive that has no time for such reads.
+    let mut part = entry("980pro-jobs4-q1").clone();
+    part.test.span = "372 GiB of the drive".into();
+    assert_eq!(of(&part), State::Filled);
+    let on = |drive: &str| {
+        let model = fourcorners_catalogue::built_in(drive, &[]).expect(drive).model;
+        Question::of(entry("980pro-jobs4-q1"), &entries).expect("it can be asked").of_drive(&model)
+    };
+    let (own, other) = (on("samsung-980-pro-1000gb"), on("intel-optane-p4800x-375gb"));
+    assert_eq!((own.state, own.notes.len()), (State::FilledInPart { parts: 9167 }, 2));
+    assert_eq!((other.state, other.notes.len()), (State::Filled, 1));
     for share in [-1.0, 101.0] {
         let mut impossible = entry("980pro-jobs4-q1").clone();
         impossible.result.insert(SHARE_WITHOUT_FLASH.into(), share.into());
