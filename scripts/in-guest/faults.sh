@@ -27,7 +27,7 @@ broken() {
   eval "$4"
   wait $reviewer
   code=$? said=$(cat /tmp/said)
-  if [ $code = 1 ] && says "$pattern" && says 'the [1-4] figures measured before are kept' && says 'to continue: fourcorners review .* --resume /tmp/out'
+  if [ $code = 1 ] && says "$pattern" && says 'the [1-4] figures measured before are kept' && says 'to continue: .*fourcorners review .* --resume=/tmp/out'
   then verdict ok "$what: said"; else verdict FAIL "$what: said (wanted 1: $pattern)"; fi
   holds "$what: what was measured is in the files" kept
   eval "$5"

@@ -7,20 +7,35 @@ use fourcorners_words::shell_word;
 /// The command that was typed, going on from `folder`. `replaced` are the options, each with a value, that named the folder of
 /// the results, as they may be spelled: `--out`, `-o`.
 pub(super) fn command(folder: &Path, replaced: &[&str]) -> String {
-    let typed = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-    format!("to continue: {}", going_on(typed, &folder.to_string_lossy(), replaced))
+    let typed = std::env::args_os().map(std::ffi::OsString::into_string);
+    let typed: Result<Vec<String>, _> = typed.collect();
+    // What cannot be printed cannot be typed from here.
+    let printed = |text: &str| !text.chars().any(char::is_control);
+    match (typed, folder.to_str()) {
+        (Ok(typed), Some(folder)) if printed(folder) && typed.iter().all(|it| printed(it)) => {
+            format!("to continue: {}", going_on(typed, folder, replaced))
+        }
+        _ => format!(
+            "to continue: the same command with --resume {} (and without {})",
+            folder.display(),
+            replaced[0]
+        ),
+    }
 }
 
-fn going_on(typed: impl Iterator<Item = String>, folder: &str, replaced: &[&str]) -> String {
-    let mut words = vec!["fourcorners".to_string()];
+fn going_on(typed: Vec<String>, folder: &str, replaced: &[&str]) -> String {
+    let mut words = Vec::new();
     let mut behind = Vec::new();
-    let mut typed = typed.peekable();
+    let mut typed = typed.into_iter();
+    words.extend(typed.next());
     while let Some(word) = typed.next() {
         if word == "--" {
             behind.push(word);
             behind.extend(typed);
             break;
         }
+        let (flags, word) = apart(word, replaced);
+        words.extend(flags);
         let is = |option: &str| match word.strip_prefix(option) {
             Some("") => Some(true),
             // `-oDIR`, `-o=DIR`, `--out=DIR`: the value is there.
@@ -33,9 +48,19 @@ fn going_on(typed: impl Iterator<Item = String>, folder: &str, replaced: &[&str]
             None => words.push(word),
         }
     }
-    words.extend(["--resume".into(), folder.into()]);
+    words.push(format!("--resume={folder}"));
     words.extend(behind);
     words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// The flag without a value before a replaced one in `-qo`, and the rest.
+fn apart(word: String, replaced: &[&str]) -> (Option<String>, String) {
+    match word.strip_prefix("-q") {
+        Some(rest) if replaced.contains(&"-o") && rest.starts_with('o') => {
+            (Some("-q".into()), format!("-{rest}"))
+        }
+        _ => (None, word),
+    }
 }
 
 #[cfg(test)]
@@ -45,28 +70,29 @@ mod tests {
     #[test]
     fn the_folder_of_the_results_is_named_once_and_all_else_stays() {
         let typed = |words: &[&str]| {
-            let words = words.iter().map(|word| (*word).to_string());
-            going_on(words, "r", &["--output", "--out", "-o"])
+            let words = std::iter::once("./fourcorners").chain(words.iter().copied());
+            going_on(words.map(String::from).collect(), "r", &["--output", "--out", "-o"])
         };
-        let plain = "fourcorners review m4 --quick --resume r";
         for same in [
-            &["review", "m4", "--quick"][..],
-            &["review", "m4", "-o", "r", "--quick"],
-            &["review", "m4", "-or", "--quick"],
-            &["review", "--out=r", "m4", "--quick"],
-            &["review", "m4", "--output", "a b", "--quick"],
-            &["review", "--resume", "r", "m4", "--quick"],
+            &["review", "m4", "-q"][..],
+            &["review", "m4", "-o", "r", "-q"],
+            &["review", "m4", "-qo", "r"],
+            &["review", "m4", "-qor"],
+            &["review", "m4", "-or", "-q"],
+            &["review", "--out=r", "m4", "-q"],
+            &["review", "m4", "--output", "a b", "-q"],
+            &["review", "--resume", "r", "m4", "-q"],
         ] {
-            assert_eq!(typed(same), plain, "{same:?}");
+            assert_eq!(typed(same), "./fourcorners review m4 -q --resume=r", "{same:?}");
         }
         // Not an option: a target behind `--`, and another option that begins alike.
         assert_eq!(
             typed(&["review", "--overwrite", "--", "-o", "my drive.toml"]),
-            "fourcorners review --overwrite --resume r -- -o 'my drive.toml'"
+            "./fourcorners review --overwrite --resume=r -- -o 'my drive.toml'"
         );
         assert_eq!(
             typed(&["review", "m4", "--outer", "x"]),
-            "fourcorners review m4 --outer x --resume r"
+            "./fourcorners review m4 --outer x --resume=r"
         );
     }
 }

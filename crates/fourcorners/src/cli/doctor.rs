@@ -11,6 +11,7 @@ use fourcorners_linux::doctor::{Finding, Roots, Verdict, machine, target};
 use fourcorners_linux::guard::{DriveStanding, MachineDrive, machine_drives};
 use fourcorners_machine::save::write_atomically;
 use fourcorners_run::Unobserved;
+use fourcorners_words::shell_word;
 use serde_json::{Value, json};
 
 use super::args::DoctorArgs;
@@ -96,7 +97,7 @@ fn host_text(host: &HostCost, output: &Path) -> String {
         "A read takes {command_us:.1} us of a processor by itself, and {process_us:.1} us with 32 at a time: one process \
          reaches about {thousands:.0} k a second in this way, however fast the drive. `fourcorners review DRIVE --host {}` has a virtual \
          drive behind this host.",
-        typed_profile(output).display()
+        shell_word(&typed_profile(output).display().to_string())
     ))
 }
 
@@ -164,11 +165,11 @@ fn uses(drive: &MachineDrive) -> Vec<String> {
 /// What measures it, and what that does to it: a folder on it where there is one, reads of it, and writes where those are
 /// allowed.
 fn to_type(drive: &MachineDrive) -> Vec<(String, String)> {
-    let path = &drive.path;
+    let path = &shell_word(&drive.path);
     let in_it = drive.directories.first().map(|place| {
         let size = fourcorners_words::size(QUICK_SPAN_BYTES);
         let effect = format!("writes a scratch file of {size} and removes it");
-        (format!("fourcorners quick {}", place.display()), effect)
+        (format!("fourcorners quick {}", shell_word(&place.display().to_string())), effect)
     });
     let reads = match &drive.standing {
         DriveStanding::Refused(_) => None,

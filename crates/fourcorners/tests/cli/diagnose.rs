@@ -365,8 +365,7 @@ fn a_diagnosis_that_was_ended_goes_on_and_finds_the_same() {
     let first = ended_after(dir.path(), &[&args[..], out].concat(), 1, Signal::INT);
     assert_eq!(first.code, Some(1), "{first:?}");
     assert!(
-        first.stderr.contains("to continue: fourcorners diagnose ")
-            && first.stderr.contains(" --resume found"),
+        first.stderr.contains("fourcorners diagnose ") && first.stderr.contains(" --resume=found"),
         "{}",
         first.stderr
     );

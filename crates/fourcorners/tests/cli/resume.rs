@@ -212,9 +212,10 @@ fn only_the_same_review_goes_on() {
     let ran = review.finish();
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
     // What it says to type, which the end of this test types.
-    let typed = ran.stderr.lines().find_map(|line| line.strip_prefix("to continue: fourcorners "));
+    let program = concat!("to continue: ", env!("CARGO_BIN_EXE_fourcorners"), " ");
+    let typed = ran.stderr.lines().find_map(|line| line.strip_prefix(program));
     let typed = typed.unwrap_or_else(|| panic!("{}", ran.stderr)).to_string();
-    assert_eq!(typed, format!("{} --resume out", args.join(" ")));
+    assert_eq!(typed, format!("{} --resume=out", args.join(" ")));
 
     let resume = ["--resume", "out"];
     let other = |args: &[&str]| refused(dir.path(), &[args, &resume[..]].concat());

@@ -105,8 +105,8 @@ fn judge(
         return (Outcome::No, Some(at));
     }
     let left = match high {
-        ..10.0 => format!("anything from {:.0} to {:.0} %", low * 100.0, high * 100.0),
-        _ => format!("{:.0} % and more", low * 100.0),
+        ..10.0 => format!("anything from {:.0} to {:.0} % of {of}", low * 100.0, high * 100.0),
+        _ => format!("{:.0} % of {of} and more", low * 100.0),
     };
     let machine = taken.into_iter().fold(0.0, f64::max);
     let seconds = (most - 1.0).max(1.0 - least);
@@ -197,7 +197,7 @@ mod tests {
         assert!(why.is_some_and(|why| why.contains("unlikely")));
         assert_eq!(outcome(f64::NAN, still), Outcome::Undetermined);
         let (_, why) = judged(0.5, Some([0.0, f64::INFINITY]));
-        assert!(why.is_some_and(|why| why.contains("0 % and more possible")));
+        assert!(why.is_some_and(|why| why.contains("0 % of it and more possible")));
     }
 
     #[test]

@@ -30,6 +30,9 @@ const KELVIN: f64 = 273.15;
 const WARM_CELSIUS: f64 = 40.0;
 
 pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
+    if let Some(left_out) = scope.without_flash("Endurance") {
+        return vec![left_out];
+    }
     if scope.medium != Medium::Ssd {
         return vec![Phase::LeftOut {
             why:

@@ -74,6 +74,10 @@ pub(super) fn conclude(record: &mut Record) {
             count(last),
             last / best * 100.0
         );
+        let text = match record.quick {
+            true => format!("Of the part of the drive that a quick review fills: {text}"),
+            false => text,
+        };
         record.notes.push(note("fill-level", text, last / best));
         let best = points.iter().max_by(|a, b| a.1.total_cmp(&b.1)).map_or(10.0, |best| best.0);
         record.verdicts.extend(too_full(record, best as u64));

@@ -117,10 +117,11 @@ pub(super) fn conclude(record: &mut Record) {
         notes.push(Note {
             about: "latency".into(),
             text: format!(
-                "Random writes at QD 3 took {} on average, {} at the 99.99th percentile and {} at most (fresh, incompressible).",
+                "Random writes at QD 3 took {} on average, {} at the 99.99th percentile and {} at most ({}, incompressible).",
                 time(latency.mean),
                 time(latency.p9999),
-                time(latency.max)
+                time(latency.max),
+                write.state
             ),
             value: Some(latency.max),
         });

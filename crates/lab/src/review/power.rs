@@ -53,7 +53,8 @@ pub(super) fn conclude(record: &mut Record) {
         })
         .collect();
     if known.is_empty() {
-        if !record.figures.is_empty() {
+        // Of one that was stopped in its first figure nothing is known.
+        if FIGURES.iter().any(|(name, _)| finished(record, name).is_some()) {
             let text = match record.clock {
                 ClockName::Virtual => "Power is not available: the drive's profile has no [power].",
                 ClockName::Wall => {

@@ -12,7 +12,7 @@
 
 use fourcorners_record::note::{finished, note};
 use fourcorners_record::{Figure, Job, Note, Record, Until};
-use fourcorners_words::{three_digits, time};
+use fourcorners_words::{count, three_digits, time};
 
 use super::scope::RANDOM_BLOCK;
 use super::{Phase, Scope};
@@ -85,7 +85,7 @@ fn cost(record: &Record, durable: Durable) -> Option<Note> {
     let times = one.latency_us.mean / plain.latency_us.mean;
     let several = JOBS[1..].iter().filter_map(|&jobs| {
         let figure: &Figure = finished(record, &durable.figure(jobs))?;
-        Some(format!("{jobs} jobs {}", three_digits(figure.iops)))
+        Some(format!("with {jobs} jobs {}", rate(figure.iops)))
     });
     let several: Vec<String> = several.collect();
     let together = match several.as_slice() {
@@ -97,7 +97,12 @@ fn cost(record: &Record, durable: Durable) -> Option<Note> {
         durable.words(),
         time(one.latency_us.mean),
         three_digits(times),
-        three_digits(one.iops)
+        rate(one.iops)
     );
     Some(note(METHOD, text, times))
+}
+
+/// IOPS, of a disk's few with their digits.
+fn rate(iops: f64) -> String {
+    if iops < 100.0 { three_digits(iops) } else { count(iops) }
 }

@@ -199,7 +199,7 @@ pub(super) fn conclude(record: &mut Record) {
     } else if let Some(times) = faster.filter(|times| *times >= FASTER) {
         (Outcome::Yes, None, format!("the trimmed range reads {times:.1} times as fast as before"))
     } else if looked {
-        let why = "TRIM is accepted and has no effect on content or speed";
+        let why = "TRIM is accepted, and no effect of it was seen";
         (Outcome::No, Some(0.0), why.into())
     } else {
         return;
@@ -218,10 +218,12 @@ pub(super) fn conclude(record: &mut Record) {
         value,
         why: Some(why),
     };
-    let once = "a quick review waits only {QUICK_REST_SECONDS} s for an effect, and the TRIM may have one later";
+    let once = format!(
+        "a quick review looks for an effect for {QUICK_REST_SECONDS} s at most, and the TRIM may have more of one later"
+    );
     let open = record.quick && !has(REFUSED);
     record.verdicts.push(match open {
-        true => left_open(verdict, &[Outcome::No, Outcome::Partly], once),
+        true => left_open(verdict, &[Outcome::No, Outcome::Partly], &once),
         false => verdict,
     });
 }

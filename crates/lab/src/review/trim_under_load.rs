@@ -123,8 +123,8 @@ pub(super) fn conclude(record: &mut Record) {
             figures: WHEN.map(|when| foreground.figure(when)).into(),
             threshold: format!(
                 "yes where the longest latency during the TRIM is at least {} and {TIMES} times the longest \
-                 without it; no where it is less than {} longer, and the longest without it is shorter than that; \
-                 else undetermined",
+                 without it; no where it is less than {} longer than the shorter of the longest before and after, \
+                 and both are shorter than that; else undetermined",
                 time(HELD_US),
                 time(HELD_US)
             ),
@@ -150,7 +150,7 @@ fn judge([before, during, after]: [f64; 3], refused: bool) -> (Outcome, String) 
         }
         _ => (
             Outcome::Undetermined,
-            format!("{longest}: delays that occur without the TRIM may hide its own"),
+            format!("{longest}: beside delays as long as those, its own cannot be told"),
         ),
     }
 }

@@ -98,7 +98,7 @@ pub(super) fn conclude(record: &mut Record) {
         outcome,
         figures,
         threshold: format!(
-            "yes from {RECOVERED} of the clean rate on; no up to {NOTHING} of the rate lost to the torture, or \
+            "yes from {RECOVERED} of the clean rate on; no where at most {NOTHING} of the rate lost to the torture is recovered, or \
              where the TRIM is refused; partly between; undetermined where the tortured rate is over {MARKED} of \
              the clean one, or where the time lost to interference leaves more than one outcome open"
         ),

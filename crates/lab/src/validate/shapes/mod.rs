@@ -120,7 +120,11 @@ pub fn validate_shapes(
         let question = Question::of(entry, entries);
         let question =
             question.map(|question| match drives.find(&entry.drive, entry.capacity_gb) {
-                Ok(profile) => question.of_drive(&profile.model),
+                Ok(profile) => {
+                    let base = question.base.clone();
+                    let base = entries.iter().find(|entry| Some(&entry.id) == base.as_ref());
+                    question.of_drive(&profile.model, base)
+                }
                 Err(_) => question,
             });
         questions.push((index, question));
@@ -134,7 +138,7 @@ pub fn validate_shapes(
         .filter_map(|&index| {
             let entry = &entries[index];
             let profile = drives.find(&entry.drive, entry.capacity_gb).ok()?;
-            Some((index, Question::of_base(entry)?.of_drive(&profile.model)))
+            Some((index, Question::of_base(entry)?.of_drive(&profile.model, None)))
         })
         .collect();
     let asked =

@@ -277,12 +277,12 @@ impl Question {
             }
             other => return Err(format!("no test of the kind \"{other}\" is known")),
         }
-        question.notes.extend(put_in(question.state));
         Ok(question)
     }
 
-    /// As it is asked of a drive. One that does not say how long a read without flash takes gives no such share.
-    pub(super) fn of_drive(mut self, model: &Model) -> Question {
+    /// As it is asked of a drive, relative to `base`. A drive that does not say how long a read without flash takes gives no share
+    /// of them.
+    pub(super) fn of_drive(mut self, model: &Model, base: Option<&Entry>) -> Question {
         let tells = match model {
             Model::Ssd(config) => {
                 config.controller.unwritten_read_us.is_some()
@@ -290,9 +290,10 @@ impl Question {
             }
             Model::Hdd(_) => false,
         };
-        if let (Some(note), false) = (put_in(self.state), tells) {
-            self.state = State::Filled;
-            self.notes.retain(|other| *other != note);
+        match tells {
+            true => self.notes.extend(put_in(self.state, base.map(filled))),
+            false if matches!(self.state, State::FilledInPart { .. }) => self.state = State::Filled,
+            false => {}
         }
         self
     }
@@ -328,13 +329,18 @@ fn filled(entry: &Entry) -> State {
     }
 }
 
-/// What a reader has to know of a test whose share of reads without flash was put in.
-fn put_in(state: State) -> Option<String> {
-    let State::FilledInPart { .. } = state else { return None };
-    Some(
-        "its share of reads under 50 us is put in, and rates, means and low percentiles follow from it in part"
-            .into(),
-    )
+/// What a reader has to know of a test whose share of reads without flash was put in, or that of the one it is relative to.
+fn put_in(state: State, base: Option<State>) -> Option<String> {
+    let is_put_in = |state| matches!(state, State::FilledInPart { .. });
+    let whose = match (is_put_in(state), base.is_some_and(is_put_in)) {
+        (true, false) => "its share",
+        (false, true) => "the share of what it is relative to",
+        (true, true) => "its share, and that of what it is relative to,",
+        (false, false) => return None,
+    };
+    Some(format!(
+        "{whose} of reads under 50 us is put in, and rates, means and low percentiles follow from it in part"
+    ))
 }
 
 fn drives(entry: &Entry) -> Result<usize, String> {

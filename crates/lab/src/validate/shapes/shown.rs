@@ -72,9 +72,9 @@ pub fn markdown(validation: &ShapesValidation, charts: &BTreeMap<String, String>
     if !summary.measured_twice.is_empty() {
         line("\n## The same test, measured twice\n".into());
         line("By how much the second of two measurements differs from the first, in the numbers that were compared. Both are of \
-              one source and of drives of one model, and their tests differ by the day, the unit or the processor at most. A model \
-              that is right on average is still off by some seven tenths of it. Tests of another state of the drive (`randread-bs`, \
-              `randread-jobs-qd1`) are left out, and differ by more.\n".into());
+              one source and of drives of one model, and their tests differ by the day, the unit or the processor at most; those \
+              of `read-beside-readers` and `-writers` are of a reader beside nothing. Tests of another state of the drive \
+              (`randread-bs`, `randread-jobs-qd1`) are left out.\n".into());
         line(format!("| kind | pairs | {} |", groups.join(" | ")));
         line(format!("|---|---|{}", "---|".repeat(groups.len())));
         for (kind, part) in &summary.measured_twice {
@@ -210,9 +210,9 @@ One entry in three of each kind is *kept out* of every fit, by a hash of drive, 
   and I/Os gather there, as in the tests of three and four drives that it is fitted to (`host.rs`).
 - Past the kernel (SPDK) drive and host vary slowly by 0.43 of what they do through it: fitted to two tests (`host.rs`).
 - Some reads of the 980 PRO take less than 50 us and so touch no flash. What answers them is told nowhere, and their share differs from
-  test to test, from 0.6 to 33 %. Of a lone reader it is put in, also where the entry is kept out of fits, and is not compared; rates, means
-  and low percentiles follow from it in part, most where it is large. That it changes within a test, as the variation of
-  `randread-bs` tells, is not modelled (`question.rs`).
+  test to test, from 0.6 to 33 %. Where an entry tells it and reads a filled drive and nothing else, it is put in and not compared, also in
+  entries that are kept out of fits; rates, means and low percentiles follow from it in part, most where it is large. That it changes
+  within a test, as the variation of `randread-bs` tells, is not modelled (`question.rs`).
 - A run is as long as its highest percentile needs, 100 I/Os for each beyond the 99.99th, and no longer than the test that was
   published, nor than 6 million I/Os of 4 KiB of all its jobs (`question.rs`). A percentile is compared where ten I/Os or more lie beyond it.
 - Latencies of fio's sources exclude the time before submission, as those that were published do.

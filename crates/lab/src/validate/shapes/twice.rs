@@ -2,6 +2,8 @@
 //!
 //! Two drives of one model, or one drive a month later, do not give the same numbers. What they differ by stands beside the
 //! errors: even a model of the mean of many measurements would be off by some seven tenths of it.
+//!
+//! Tests beside other programs are never the same: what those reached is a condition of theirs.
 
 use std::collections::BTreeMap;
 

@@ -75,11 +75,16 @@ fn the_share_of_reads_without_flash_is_the_state_of_the_drive_and_is_not_compare
     assert_eq!(of(&part), State::Filled);
     let on = |drive: &str| {
         let model = fourcorners_catalogue::built_in(drive, &[]).expect(drive).model;
-        Question::of(entry("980pro-jobs4-q1"), &entries).expect("it can be asked").of_drive(&model)
+        let question = Question::of(entry("980pro-jobs4-q1"), &entries).expect("it can be asked");
+        question.of_drive(&model, Some(entry("980pro-jobs1-q1")))
     };
     let (own, other) = (on("samsung-980-pro-1000gb"), on("intel-optane-p4800x-375gb"));
     assert_eq!((own.state, own.notes.len()), (State::FilledInPart { parts: 9167 }, 2));
     assert_eq!((other.state, other.notes.len()), (State::Filled, 1));
+    assert!(own.notes[1].starts_with("its share, and that of what it is relative to, of reads"));
+    let part = put_in(State::Filled, Some(State::FilledInPart { parts: 1 })).expect("of the other");
+    assert!(part.starts_with("the share of what it is relative to of reads"), "{part}");
+    assert_eq!(put_in(State::Filled, None), None);
     for share in [-1.0, 101.0] {
         let mut impossible = entry("980pro-jobs4-q1").clone();
         impossible.result.insert(SHARE_WITHOUT_FLASH.into(), share.into());
