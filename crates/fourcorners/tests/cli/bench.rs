@@ -182,6 +182,9 @@ pub(crate) fn printed(args: &[&str]) -> String {
 /// The laws that hold for every record, however it ended.
 pub(crate) fn obeys_the_laws(record: &Record) {
     let name = &record.target.name;
+    let said = record.conclusions();
+    let unfilled = said.iter().find(|note| note.text.contains(['{', '}']));
+    assert!(unfilled.is_none(), "{name}: {unfilled:?}");
     for (figure_name, figure) in &record.figures {
         let place = format!("{name}, {figure_name}");
         let little = figure.iops * figure.latency_us.mean / 1e6;

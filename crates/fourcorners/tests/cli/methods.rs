@@ -194,6 +194,12 @@ fn a_drive_that_takes_no_trim_and_one_that_cannot() {
     assert_eq!(outcome(&document.records[0], "trim-reaches"), Outcome::No);
     assert_eq!(outcome(&document.records[1], "trim-works"), Outcome::No);
     assert!(document.records.iter().all(|record| record.ended == Ended::Complete));
+    // What seconds do not show may come later.
+    let ignored = reviewed(&[M4, "--set", "trim.mode=ignored", "--methods", "trim-reaches"]);
+    obeys_the_laws(&ignored.records[0]);
+    let verdict = &ignored.records[0].verdicts[0];
+    assert_eq!(verdict.outcome, Outcome::Undetermined);
+    assert!(verdict.why.as_ref().is_some_and(|why| why.contains("for 2 s at most")), "{verdict:?}");
     let flash = [methods[1], "used-state", "fill-level"].join(",");
     let disk = reviewed(&[HDD, methods[0], &flash]);
     assert_eq!(disk.records.len(), 5);
