@@ -356,14 +356,15 @@ fn readme_has_the_sums_of_the_generated_documents() {
     let run = run.trim_start_matches("- ").trim_end_matches(" were run.");
     assert!(readme.contains(run), "docs/FIDELITY.md has {run}, and README.md has not");
 
-    let paced_now = paced(&read("docs/DISTRIBUTIONS.md"));
+    let distributions = read("docs/DISTRIBUTIONS.md");
+    let paced_now = paced(&distributions);
     assert!(
         readme.contains(&paced_now),
         "docs/DISTRIBUTIONS.md has {paced_now}, and README.md has not"
     );
-    let random = random_reads(&read("docs/DISTRIBUTIONS.md"));
+    let random = random_reads(&distributions);
     assert!(readme.contains(&random), "docs/DISTRIBUTIONS.md has {random}, and README.md has not");
-    let beside = beside_writers(&read("docs/DISTRIBUTIONS.md"));
+    let beside = beside_writers(&distributions);
     assert!(
         readme.contains(&beside),
         "docs/DISTRIBUTIONS.md has {beside:?}, and README.md has not"

@@ -238,8 +238,7 @@ impl Ssd {
         let mut sent = self.link.send(arrives, accepted, io.bytes());
         let sequential = self.read_ahead.begins(io.lba.0);
         let mapped = self.look_up(units.iter(), false, accepted);
-        let mut reads =
-            Reads { unwritten: mapped + self.unwritten_read, ..Reads::new(accepted, mapped) };
+        let mut reads = self.reads_for_host(accepted, mapped);
         let per_unit = Nanos(self.link.data(io.bytes()).0 / u64::from(units.count));
         for unit in units.iter() {
             let ready = match self.read_ahead.find(unit) {
@@ -256,6 +255,11 @@ impl Ssd {
         }
         self.read_ahead.expect(io.end());
         sent.max(handled) + self.link.command()
+    }
+
+    /// Reads that a host waits for, and so for the answer that nothing is there.
+    fn reads_for_host(&self, at: Nanos, mapped: Nanos) -> Reads {
+        Reads { unwritten: mapped + self.unwritten_read, ..Reads::new(at, mapped) }
     }
 
     /// When `pages` of a unit (1 if it is no larger than a page) are in the controller. It may
@@ -351,7 +355,7 @@ impl Ssd {
         let end = from.saturating_add(self.read_ahead.window()).min(self.ftl.user_units());
         let wanted = self.read_ahead.fetched_to(from)..end;
         let mapped = self.look_up(wanted.clone(), false, at);
-        let mut reads = Reads { unwritten: mapped + self.unwritten_read, ..Reads::new(at, mapped) };
+        let mut reads = self.reads_for_host(at, mapped);
         for unit in wanted {
             if self.ahead_contiguous && !self.lies_behind_the_one_before(unit) {
                 break;

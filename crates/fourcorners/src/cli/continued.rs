@@ -8,11 +8,15 @@ use fourcorners_words::shell_word;
 /// the results, as they may be spelled: `--out`, `-o`.
 pub(super) fn command(folder: &Path, replaced: &[&str]) -> String {
     let typed = std::env::args_os().map(std::ffi::OsString::into_string);
-    let typed: Result<Vec<String>, _> = typed.collect();
+    told(typed.collect::<Result<_, _>>().ok(), folder, replaced)
+}
+
+/// The same, of words that are text (`None`: not all are).
+fn told(typed: Option<Vec<String>>, folder: &Path, replaced: &[&str]) -> String {
     // What cannot be printed cannot be typed from here.
     let printed = |text: &str| !text.chars().any(char::is_control);
     match (typed, folder.to_str()) {
-        (Ok(typed), Some(folder)) if printed(folder) && typed.iter().all(|it| printed(it)) => {
+        (Some(typed), Some(folder)) if printed(folder) && typed.iter().all(|it| printed(it)) => {
             format!("to continue: {}", going_on(typed, folder, replaced))
         }
         _ => format!(
@@ -90,6 +94,14 @@ mod tests {
             typed(&["review", "--overwrite", "--", "-o", "my drive.toml"]),
             "./fourcorners review --overwrite --resume=r -- -o 'my drive.toml'"
         );
+        // What cannot be printed is not.
+        let said = |typed: Option<&[&str]>, folder| {
+            let typed = typed.map(|words| words.iter().map(ToString::to_string).collect());
+            told(typed, Path::new(folder), &["--out"])
+        };
+        assert_eq!(said(Some(&["f", "m4"]), "r"), "to continue: f m4 --resume=r");
+        let same = "to continue: the same command with --resume r (and without --out)";
+        assert_eq!([said(None, "r"), said(Some(&["f", "a\nb"]), "r")], [same; 2]);
         assert_eq!(
             typed(&["review", "m4", "--outer", "x"]),
             "./fourcorners review m4 --outer x --resume=r"

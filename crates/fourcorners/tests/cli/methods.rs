@@ -200,9 +200,9 @@ fn a_drive_that_takes_no_trim_and_one_that_cannot() {
     let verdict = &ignored.records[0].verdicts[0];
     assert_eq!(verdict.outcome, Outcome::Undetermined);
     assert!(verdict.why.as_ref().is_some_and(|why| why.contains("for 2 s at most")), "{verdict:?}");
-    let flash = [methods[1], "used-state", "fill-level"].join(",");
+    let flash = [methods[1], "used-state", "fill-level", "endurance"].join(",");
     let disk = reviewed(&[HDD, methods[0], &flash]);
-    assert_eq!(disk.records.len(), 5);
+    assert_eq!(disk.records.len(), 6);
     for record in &disk.records {
         assert!(record.figures.is_empty() && record.verdicts.is_empty(), "{}", record.method);
         let [note] = &record.notes[..] else { panic!("{:?}", record.notes) };

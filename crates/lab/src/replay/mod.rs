@@ -26,6 +26,12 @@ pub use schedule::Pace;
 /// The method's name in records.
 pub const METHOD: &str = "storage-bench";
 
+/// Why a hard disk is replayed on once.
+pub(crate) const DISK_ONCE: &str =
+    "Replayed once: a hard disk overwrites in place, so filling it first changes nothing.";
+/// Why a file is.
+pub(crate) const FILE_ONCE: &str = "Replayed once, full: a file cannot be emptied.";
+
 /// Block and depth of the fill.
 const FILL_BLOCK: u32 = 131_072;
 const FILL_DEPTH: u32 = 32;
@@ -270,16 +276,14 @@ impl Bench<'_> {
                 }
                 if matches!(drive, Drive::Hdd(_)) {
                     if !is_first {
-                        let text = "Replayed once: a hard disk overwrites in place, so filling it first changes nothing.";
-                        self.say("not-run", text.into(), None);
+                        self.say("not-run", DISK_ONCE.into(), None);
                     }
                     return is_first.then_some(Before::AsFound);
                 }
                 if before == Before::Empty && self.record.target.kind == TargetKind::File {
                     // Blocks that were never written would be read from memory.
                     if self.plan.states.contains(&Before::Full) {
-                        let text = "Replayed once, full: a file cannot be emptied.";
-                        self.say("not-run", text.into(), None);
+                        self.say("not-run", FILE_ONCE.into(), None);
                         return None;
                     }
                     reached = Before::Full;

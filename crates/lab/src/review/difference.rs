@@ -193,6 +193,15 @@ mod tests {
         assert_eq!(outcome(0.5, None), Outcome::Undetermined);
         let (_, why) = judged(0.5, wild);
         assert!(why.is_some_and(|why| why.contains("3 repeats would decide")));
+        let (_, why) = judged(0.7, Some([0.8, 1.29]));
+        let one = "leaves anything from 56 to 90 % of it possible; 2 repeats would decide";
+        assert!(why.as_ref().is_some_and(|why| why.contains(one)), "{why:?}");
+        // Seconds and interference together leave it open, and the seconds alone hardly.
+        let (_, why) = judge((0.93, MATTERS, "it"), Some([0.97, 1.03]), [0.02; 2]);
+        assert!(
+            why.as_ref().is_some_and(|why| why.contains("; one repeat would decide")),
+            "{why:?}"
+        );
         let (_, why) = judged(0.9, still);
         assert!(why.is_some_and(|why| why.contains("unlikely")));
         assert_eq!(outcome(f64::NAN, still), Outcome::Undetermined);

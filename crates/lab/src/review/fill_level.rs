@@ -5,7 +5,7 @@
 //! level used, and is written twice in all.
 
 use fourcorners_record::note::{finished, note};
-use fourcorners_record::{Curve, Job, Outcome, Record, Until, Verdict};
+use fourcorners_record::{Curve, Job, Note, Outcome, Record, Until, Verdict};
 use fourcorners_words::count;
 
 use super::difference::{Slower, left_open};
@@ -55,30 +55,7 @@ pub(super) fn conclude(record: &mut Record) {
         |level: u64| finished(record, &name(level)).map(|figure| (level as f64, figure.iops));
     let points: Vec<(f64, f64)> = levels().filter_map(point).collect();
     if points.len() == levels().count() {
-        let best = points.iter().map(|&(_, iops)| iops).fold(0.0, f64::max);
-        let last = points[points.len() - 1].1;
-        let from = points.iter().find(|&&(_, iops)| iops < best * TOO_SLOW);
-        let what = match from {
-            Some((level, iops)) => format!(
-                "At {level:.0} % full, random writes run at {} IOPS, less than half of the best rate ({} IOPS)",
-                count(*iops),
-                count(best)
-            ),
-            None => format!(
-                "At every fill level, random writes run at half of the best rate ({} IOPS) or more",
-                count(best)
-            ),
-        };
-        let text = format!(
-            "{what}; when full, at {} IOPS ({:.0} % of the best).",
-            count(last),
-            last / best * 100.0
-        );
-        let text = match record.quick {
-            true => format!("Of the part of the drive that a quick review fills: {text}"),
-            false => text,
-        };
-        record.notes.push(note("fill-level", text, last / best));
+        record.notes.push(how_full(&points, record.quick));
         let best = points.iter().max_by(|a, b| a.1.total_cmp(&b.1)).map_or(10.0, |best| best.0);
         record.verdicts.extend(too_full(record, best as u64));
     }
@@ -86,6 +63,34 @@ pub(super) fn conclude(record: &mut Record) {
         let (x, y) = ("% of the LBAs that hold data".into(), "IOPS".into());
         record.curves.insert("random_write_4k_qd32_by_fill".into(), Curve { x, y, points });
     }
+}
+
+/// From which level on the drive is too full, and how fast it is when full.
+fn how_full(points: &[(f64, f64)], quick: bool) -> Note {
+    let best = points.iter().map(|&(_, iops)| iops).fold(0.0, f64::max);
+    let last = points[points.len() - 1].1;
+    let from = points.iter().find(|&&(_, iops)| iops < best * TOO_SLOW);
+    let what = match from {
+        Some((level, iops)) => format!(
+            "At {level:.0} % full, random writes run at {} IOPS, less than half of the best rate ({} IOPS)",
+            count(*iops),
+            count(best)
+        ),
+        None => format!(
+            "At every fill level, random writes run at half of the best rate ({} IOPS) or more",
+            count(best)
+        ),
+    };
+    let text = format!(
+        "{what}; when full, at {} IOPS ({:.0} % of the best).",
+        count(last),
+        last / best * 100.0
+    );
+    let text = match quick {
+        true => format!("Of the part of the drive that a quick review fills: {text}"),
+        false => text,
+    };
+    note("fill-level", text, last / best)
 }
 
 /// Whether the drive is too full when all of it holds data.
@@ -102,4 +107,23 @@ fn too_full(record: &Record, best: u64) -> Option<Verdict> {
     let verdict = slower.verdict(record)?;
     let a_part = "a quick review fills only a part of the drive";
     Some(if record.quick { left_open(verdict, &[Outcome::No], a_part) } else { verdict })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drive_gets_too_full_at_a_level_or_at_none_and_a_quick_review_says_of_what() {
+        let points = |full: f64| [(10.0, 1000.0), (50.0, full.max(900.0)), (100.0, full)];
+        let text = |full: f64, quick| how_full(&points(full), quick).text;
+        let slow = text(400.0, false);
+        assert!(slow.starts_with("At 100 % full, random writes run at 400 IOPS, less"), "{slow}");
+        assert!(slow.ends_with("when full, at 400 IOPS (40 % of the best)."), "{slow}");
+        assert!(text(500.0, false).starts_with("At every fill level, random writes run at half"));
+        assert_eq!(
+            text(400.0, true),
+            format!("Of the part of the drive that a quick review fills: {slow}")
+        );
+    }
 }

@@ -13,6 +13,7 @@ use fourcorners_words::{count, percent, three_digits, time};
 
 use super::replayed::fill;
 use super::{ASSUMED_BYTES_PER_SECOND, Medium, Phase, Replayed, Scope};
+use crate::replay::{DISK_ONCE, FILE_ONCE};
 
 pub(super) const METHOD: &str = "storage-bench";
 
@@ -33,14 +34,9 @@ const AS_FOUND: &str = "storage_bench_as_found";
 pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
     let (full, once) = match scope.medium {
         Medium::Ssd | Medium::Device => (FULL, None),
-        Medium::HardDisk => (
-            AS_FOUND,
-            Some(
-                "Replayed once: a hard disk overwrites in place, so filling it first changes nothing.",
-            ),
-        ),
+        Medium::HardDisk => (AS_FOUND, Some(DISK_ONCE)),
         // Blocks that were never written would be read from memory.
-        Medium::File => (FULL, Some("Replayed once, full: a file cannot be emptied.")),
+        Medium::File => (FULL, Some(FILE_ONCE)),
     };
     let mut phases = Vec::new();
     for composition in Composition::all() {

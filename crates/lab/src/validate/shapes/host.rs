@@ -38,29 +38,20 @@ const DRIFT_PAST_THE_KERNEL: f64 = 0.43;
 const HOSTS: [(&str, &str, Host); 7] = [
     ("", "spdk", SPDK),
     ("", "spdk_fio", SPDK),
-    (
-        "ssdiq",
-        "io_uring",
-        Host { command_us: 5.0, process_us: 1.5, crowded_process_us: 1.5, cpus: 64, drift: 1.0 },
-    ),
-    (
-        "icpe24",
-        "io_uring",
-        Host { command_us: 9.5, process_us: 2.62, crowded_process_us: 3.02, cpus: 10, drift: 1.0 },
-    ),
-    (
-        "",
-        "sync",
-        Host { command_us: 9.5, process_us: 0.0, crowded_process_us: 0.0, cpus: 64, drift: 1.0 },
-    ),
-    (
-        "",
-        "psync",
-        Host { command_us: 9.5, process_us: 0.0, crowded_process_us: 0.0, cpus: 64, drift: 1.0 },
-    ),
+    ("ssdiq", "io_uring", OWN_TOOL),
+    ("icpe24", "io_uring", TEN_PROCESSORS),
+    ("", "sync", SYNCHRONOUS),
+    ("", "psync", SYNCHRONOUS),
     // The kernel's queues by whichever interface.
     ("", "", KERNEL),
 ];
+const KERNEL: Host =
+    Host { command_us: 9.5, process_us: 2.58, crowded_process_us: 2.58, cpus: 40, drift: 1.0 };
+const TEN_PROCESSORS: Host =
+    Host { process_us: 2.62, crowded_process_us: 3.02, cpus: 10, ..KERNEL };
+const OWN_TOOL: Host =
+    Host { command_us: 5.0, process_us: 1.5, crowded_process_us: 1.5, cpus: 64, ..KERNEL };
+const SYNCHRONOUS: Host = Host { process_us: 0.0, crowded_process_us: 0.0, cpus: 64, ..KERNEL };
 const SPDK: Host = Host {
     command_us: 1.2,
     process_us: 0.9,
@@ -68,8 +59,6 @@ const SPDK: Host = Host {
     cpus: 10,
     drift: DRIFT_PAST_THE_KERNEL,
 };
-const KERNEL: Host =
-    Host { command_us: 9.5, process_us: 2.58, crowded_process_us: 2.58, cpus: 40, drift: 1.0 };
 
 /// The last of eight drives of `icpe24` has a slow link, as reads of 64 KiB tell: whatever the
 /// depth, all eight together give 15.4 GB/s, one in eight reads of a program beside them waits for about all

@@ -121,8 +121,8 @@ pub fn validate_shapes(
         let question =
             question.map(|question| match drives.find(&entry.drive, entry.capacity_gb) {
                 Ok(profile) => {
-                    let base = question.base.clone();
-                    let base = entries.iter().find(|entry| Some(&entry.id) == base.as_ref());
+                    let base = question.base.as_ref();
+                    let base = base.and_then(|id| entries.iter().find(|entry| entry.id == *id));
                     question.of_drive(&profile.model, base)
                 }
                 Err(_) => question,
@@ -176,8 +176,7 @@ pub fn validate_shapes(
         let relative = question.as_ref().is_ok_and(|question| question.base.is_some());
         row.standing != Standing::NotRun && !row.reported && !relative
     });
-    let alone: Vec<(&Entry, &ShapeRow)> =
-        alone.map(|((index, _), row)| (&entries[*index], row)).collect();
+    let alone: Vec<_> = alone.map(|((index, _), row)| (&entries[*index], &row.compared)).collect();
     let summary =
         ShapesSummary { measured_twice: measured_twice(&alone), ..ShapesSummary::of(&rows) };
     ShapesValidation { entries: rows, summary, stopped }

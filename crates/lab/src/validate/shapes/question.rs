@@ -11,7 +11,6 @@ mod used;
 mod without_flash;
 mod written;
 
-use fourcorners_catalogue::Model;
 use fourcorners_drive::Nanos;
 use fourcorners_drive::config::LinkSection;
 use fourcorners_run::streams::{
@@ -23,7 +22,7 @@ use super::entry::{Amount, Background, Entry};
 use super::host::{Host, link_of_the_last};
 pub(super) use used::Used;
 pub(super) use without_flash::SHARE_WITHOUT_FLASH;
-use without_flash::{filled, put_in};
+use without_flash::filled;
 
 /// 100 / (1 - 0.9999).
 const TAIL_IOS: f64 = 1e6;
@@ -61,7 +60,7 @@ pub(super) enum State {
     Empty,
     /// Written once in order.
     Filled,
-    /// The same but for its end, of which reads touch no flash.
+    /// Filled but for the end of the drive: reads there touch no flash.
     FilledInPart {
         /// What is written, in parts of 10,000.
         parts: u32,
@@ -162,20 +161,7 @@ impl Question {
     /// Why it cannot be asked, in a few words.
     pub(super) fn of(entry: &Entry, entries: &[Entry]) -> Result<Question, String> {
         let test = &entry.test;
-        let excluded_us = entry.number("slat_mean_us").unwrap_or(0.0);
-        let drives = drives(entry)?;
-        let mut question = Question {
-            state: filled(entry),
-            host: Host::of(entry),
-            drives,
-            used: Used::default(),
-            link_of_the_last: link_of_the_last(entry, drives),
-            work: Work::Rates,
-            excluded_us,
-            notes: Vec::new(),
-            base: None,
-            reported: false,
-        };
+        let mut question = Question::begun(entry)?;
         match entry.kind.as_str() {
             "randread-qd"
             | "randread-qd-spdk"
@@ -277,36 +263,22 @@ impl Question {
         Ok(question)
     }
 
-    /// As it is asked of a drive, relative to `base`. A drive that does not say how long a read without flash takes gives no share
-    /// of them.
-    pub(super) fn of_drive(mut self, model: &Model, base: Option<&Entry>) -> Question {
-        let tells = match model {
-            Model::Ssd(config) => {
-                config.controller.unwritten_read_us.is_some()
-                    && config.nand.reads_unwritten != Some(true)
-            }
-            Model::Hdd(_) => false,
-        };
-        match tells {
-            true => self.notes.extend(put_in(self.state, base.map(filled))),
-            false if matches!(self.state, State::FilledInPart { .. }) => self.state = State::Filled,
-            false => {}
-        }
-        self
-    }
-}
-
-impl Question {
     /// The test of an entry that others are relative to, as theirs are run.
     pub(super) fn of_base(entry: &Entry) -> Option<Question> {
-        let drives = drives(entry).ok()?;
-        Some(Question {
+        let work = closed(entry, None).ok()?;
+        Some(Question { work, ..Question::begun(entry).ok()? })
+    }
+
+    /// What entries of all kinds ask, before their kind says more.
+    fn begun(entry: &Entry) -> Result<Question, String> {
+        let drives = drives(entry)?;
+        Ok(Question {
             state: filled(entry),
             host: Host::of(entry),
             drives,
             used: Used::default(),
             link_of_the_last: link_of_the_last(entry, drives),
-            work: closed(entry, None).ok()?,
+            work: Work::Rates,
             excluded_us: entry.number("slat_mean_us").unwrap_or(0.0),
             notes: Vec::new(),
             base: None,

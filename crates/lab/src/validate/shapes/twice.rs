@@ -8,31 +8,34 @@
 use std::collections::BTreeMap;
 
 use super::entry::Entry;
-use super::{Compared, Part, ShapeRow};
+use super::{Compared, Part};
 
-/// By the kind of the first of two entries, how far the second is from it.
-pub(super) fn measured_twice(entries: &[(&Entry, &ShapeRow)]) -> BTreeMap<String, Part> {
-    let mut by_kind: BTreeMap<String, Vec<BTreeMap<String, Compared>>> = BTreeMap::new();
-    for (index, (first, row)) in entries.iter().enumerate() {
+/// Numbers by their dotted path in an entry's `result`, as they were compared.
+type ComparedNumbers = BTreeMap<String, Compared>;
+
+/// By the kind of the first of two entries, how far the second is from it. With each entry come the numbers of it that were compared.
+pub(super) fn measured_twice(entries: &[(&Entry, &ComparedNumbers)]) -> BTreeMap<String, Part> {
+    let mut by_kind: BTreeMap<String, Vec<ComparedNumbers>> = BTreeMap::new();
+    for (index, (first, compared)) in entries.iter().enumerate() {
         let again =
             entries[index + 1..].iter().filter(|(second, _)| is_the_same_test(first, second));
-        let differences = again.map(|(second, _)| difference((first, row), second));
+        let differences = again.map(|(second, _)| difference((first, compared), second));
         by_kind.entry(first.kind.clone()).or_default().extend(differences);
     }
     by_kind.retain(|_, pairs| !pairs.is_empty());
     by_kind.into_iter().map(|(kind, pairs)| (kind, Part::of(pairs.iter()))).collect()
 }
 
-/// Whether one source measured the same on drives of one model, as far as a test here is told: another day, unit of the model
-/// or processor is none.
+/// Whether two entries are of one test: of one source, on drives of one model, under equal conditions. The day, the unit and the
+/// processor may differ.
 fn is_the_same_test(first: &Entry, second: &Entry) -> bool {
     (first.source_key(), &first.drive, first.capacity_gb, &first.test)
         == (second.source_key(), &second.drive, second.capacity_gb, &second.test)
 }
 
 /// The numbers that the first was held against its drive in and the second has, as if the second were simulated.
-fn difference((first, row): (&Entry, &ShapeRow), second: &Entry) -> BTreeMap<String, Compared> {
-    let both = row.compared.keys().filter_map(|path| {
+fn difference((first, compared): (&Entry, &ComparedNumbers), second: &Entry) -> ComparedNumbers {
+    let both = compared.keys().filter_map(|path| {
         let (published, again) = (first.number(path)?, second.number(path)?);
         let error = (published != 0.0).then(|| again / published - 1.0);
         Some((path.clone(), Compared { published, simulated: again, error }))
@@ -43,7 +46,6 @@ fn difference((first, row): (&Entry, &ShapeRow), second: &Entry) -> BTreeMap<Str
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::validate::Standing;
     use crate::validate::shapes::{PathGroup, parse};
 
     const TWO: &str = r#"{"entries": [
@@ -53,22 +55,12 @@ mod tests {
          "result": {"iops": 104, "max_us": 9, "slat_mean_us": 3}}
     ]}"#;
 
-    /// Of entries of which rates and tails were compared.
+    /// The result for entries whose rates and 99th percentiles were compared.
     fn of(text: &str) -> BTreeMap<String, Part> {
         let entries = parse(text).expect("they are distributions");
         let number = Compared { published: 1.0, simulated: 1.0, error: Some(0.0) };
-        let row = ShapeRow {
-            id: String::new(),
-            kind: String::new(),
-            drive: None,
-            published_drive: String::new(),
-            standing: Standing::Fitted,
-            kept_out: false,
-            reported: false,
-            why: None,
-            compared: [("iops".to_string(), number), ("p99".to_string(), number)].into(),
-        };
-        measured_twice(&entries.iter().map(|entry| (entry, &row)).collect::<Vec<_>>())
+        let compared = [("iops".to_string(), number), ("p99".to_string(), number)].into();
+        measured_twice(&entries.iter().map(|entry| (entry, &compared)).collect::<Vec<_>>())
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Entries as they are asked.
 
 use super::super::built_in;
+use super::without_flash::put_in;
 use super::*;
 
 fn streams(id: &str) -> (State, Streams) {
