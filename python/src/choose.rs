@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use fourcorners_lab::choose::{
-    Candidate, Capacity, Jobs, Recording, Request, State, USUAL_IOS, Work, WorkError, candidates,
-    choose as lab_choose,
+    Candidate, Capacity, Jobs, MOST_GB_PER_DAY, Recording, Request, State, USUAL_IOS, Work,
+    WorkError, candidates, choose as lab_choose,
 };
 use fourcorners_record::{CHOICE_SCHEMA, Choice as LabChoice, RankedDrive};
 use fourcorners_trace::Options;
@@ -22,8 +22,6 @@ use crate::profile::DriveProfile;
 use crate::review::one_or_several;
 use crate::trace::Trace;
 
-/// More a day than any drive moves.
-const MOST_GB_PER_DAY: f64 = 1e9;
 /// What a job file that was given as a text is called.
 const JOBS: &str = "job.fio";
 

@@ -8,7 +8,8 @@ use fourcorners_lab::device_under_test::DeviceUnderTest;
 use fourcorners_lab::drive::Drive as LabDrive;
 use fourcorners_lab::memory::check_memory;
 use fourcorners_lab::replay::{
-    Addresses, Before, Pace, Plan, Played, ReplayError, Script, replay as lab_replay,
+    Addresses, Before, MOST_DEPTH, MOST_IDLE_MS, Pace, Plan, Played, ReplayError, Script,
+    replay as lab_replay,
 };
 use fourcorners_linux::Setup;
 use fourcorners_machine::workers;
@@ -30,10 +31,6 @@ use crate::series::Series;
 use crate::trace::Trace;
 use crate::watch::Watched;
 
-/// Longest idle cap, an hour: with more nothing is cut.
-const MOST_IDLE_MS: f64 = 3_600_000.0;
-/// Most I/Os in flight.
-const MOST_DEPTH: u32 = 4096;
 /// What a record says of virtual drives needs no buffers.
 const SETUP: Setup = Setup { queue_depth: MOST_DEPTH, max_block_bytes: 131_072 };
 

@@ -11,8 +11,8 @@ use fourcorners_machine::host;
 use fourcorners_machine::save::write_atomically_with;
 use fourcorners_record::Card;
 use fourcorners_trace::{
-    self as trace, AddressMap, Event, Filter, Format, MOST_TIME, OpSet, Options, Output, TraceIo,
-    WriteError,
+    self as trace, AddressMap, Event, Filter, Format, MOST_FACTOR, MOST_GENERATED, MOST_TIME,
+    OpSet, Options, Output, TraceIo, WriteError,
 };
 use numpy::PyArray1;
 use pyo3::exceptions::{PyFileExistsError, PyKeyboardInterrupt, PyMemoryError, PyValueError};
@@ -22,10 +22,6 @@ use pyo3::types::PyDict;
 use crate::background::{Told, in_background};
 use crate::errors::{Error, TraceError};
 
-/// Most I/Os of a generated trace: days of work even for the fastest virtual drive.
-const MOST_IOS: u64 = 1_000_000_000_000;
-/// Times and addresses are not multiplied by more than this.
-const MOST_FACTOR: f64 = 1e6;
 /// Python is asked after so many I/Os.
 const ASK_AFTER: u32 = 1 << 16;
 /// Bytes that an I/O takes in arrays.
@@ -77,8 +73,8 @@ impl Trace {
                 return Err(wrong(format!("event={other:?}: it is \"issue\" or \"queue\"")));
             }
         };
-        if let Some(ios) = ios.filter(|ios| !(1..=MOST_IOS).contains(ios)) {
-            return Err(wrong(format!("ios={ios}: give a number from 1 to {MOST_IOS}")));
+        if let Some(ios) = ios.filter(|ios| !(1..=MOST_GENERATED).contains(ios)) {
+            return Err(wrong(format!("ios={ios}: give a number from 1 to {MOST_GENERATED}")));
         }
         let mut filter = Filter { from: seconds("from_s", from_s)?, ..Filter::default() };
         if let Some(to) = to_s {

@@ -109,8 +109,22 @@ pub fn built_in_behind(
     set: &[String],
 ) -> Result<Profile, CatalogueError> {
     let (drive, place) = table_named(name)?;
-    parse(whole(drive, place)?, place, host, set)
+    // The file is as it was released: what is wrong is what was asked for beside it.
+    let behind = host.map_or_else(String::new, |host| format!(" behind {}", host.name));
+    let with = match set.len() {
+        0 => String::new(),
+        1..=MOST_NAMED => format!(" with --set {}", set.join(" --set ")),
+        _ => " with what is set".into(),
+    };
+    let given = match behind.is_empty() && with.is_empty() {
+        true => place.to_string(),
+        false => format!("{name}{behind}{with}"),
+    };
+    parse(whole(drive, place)?, &given, host, set)
 }
+
+/// Settings that an error names one by one.
+const MOST_NAMED: usize = 2;
 
 /// A drive's table with what it has from the drive that it is like.
 fn whole(table: Table, place: &str) -> Result<Table, CatalogueError> {
@@ -417,7 +431,7 @@ mod tests {
             ("gc.idle_ms=100", "gc.idle_free_blocks"),
             ("gc.idel_ms=100", "did you mean gc.idle_ms?"),
             ("mechanics.rpm=7200", "no parameter \"mechanics.rpm\""),
-            ("map.unit_bytes=big", "\"big\" for map.unit_bytes: invalid digit found in string"),
+            ("map.unit_bytes=big", "\"big\" for map.unit_bytes: it must be a whole number"),
             (
                 "nand_suspend.resume_us=20",
                 "has no section nand_suspend; to give it one, set nand_suspend.most_suspensions (a \

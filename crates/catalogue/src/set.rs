@@ -1,5 +1,7 @@
 //! `--set section.key=value`: what changes a profile before it is checked.
 
+use std::num::IntErrorKind;
+
 use toml::{Table, Value};
 
 use super::error::CatalogueError;
@@ -73,13 +75,25 @@ fn like(old: Option<&Value>) -> Option<Takes> {
 
 /// A value as its key takes it.
 fn taken(takes: Takes, text: &str) -> Result<Value, String> {
-    match takes {
-        Takes::Number => text.parse().map(Value::Float).map_err(|error| error.to_string()),
-        Takes::Whole => text.parse().map(Value::Integer).map_err(|error| error.to_string()),
-        Takes::Flag => text.parse().map(Value::Boolean).map_err(|error| error.to_string()),
-        Takes::OneOf(names) if !names.contains(&text) => Err(format!("it must be {takes}")),
-        Takes::OneOf(_) | Takes::Text => Ok(Value::String(text.into())),
-    }
+    let value = match takes {
+        Takes::Number => text.parse().ok().map(Value::Float),
+        Takes::Whole => match text.parse() {
+            Ok(whole) => Some(Value::Integer(whole)),
+            Err(error) => match error.kind() {
+                IntErrorKind::PosOverflow => {
+                    return Err(format!("it is too large; {} is the largest", i64::MAX));
+                }
+                IntErrorKind::NegOverflow => {
+                    return Err(format!("it is too small; {} is the smallest", i64::MIN));
+                }
+                _ => None,
+            },
+        },
+        Takes::Flag => text.parse().ok().map(Value::Boolean),
+        Takes::OneOf(names) => names.contains(&text).then(|| Value::String(text.into())),
+        Takes::Text => Some(Value::String(text.into())),
+    };
+    value.ok_or_else(|| format!("it must be {takes}"))
 }
 
 fn sourced(value: Value) -> Value {

@@ -7,19 +7,19 @@ use fourcorners_catalogue::{Model, Profile};
 use fourcorners_drive::{Geometry, SECTOR_BYTES};
 use fourcorners_linux::device::{self, Erase, EraseWith};
 use fourcorners_linux::guard::{self, Kind, Opened, Permission, RealTarget, Refusal};
-use fourcorners_linux::{Modes, Setup, Uring, UringError, overhead};
+use fourcorners_linux::{Modes, ONLY_DEVICES_ARE_PURGED, Setup, Uring, UringError, overhead};
 use fourcorners_machine::host;
 use fourcorners_record::{HealthReading, Host, TargetInfo, TargetKind};
 
 use crate::array::ArrayProfile;
-use crate::drive::Drive;
+use crate::drive::{Drive, LOADED, NO_FLASH};
 use crate::review::{Medium, Phase};
 use crate::state::{self, StateFileError};
 use crate::target_info::target_info;
 
 /// Most I/Os any method keeps in flight.
 const QUEUE_DEPTH: u32 = 32;
-/// Largest block of any method.
+/// Buffers of a ring hold at least this; phases with larger blocks ask for more.
 const MOST_BLOCK_BYTES: u32 = 131_072;
 
 /// Why a target is not ready to be tested.
@@ -137,6 +137,21 @@ impl DeviceUnderTest {
             DeviceUnderTest::Real(..) | DeviceUnderTest::ToRead(_) | DeviceUnderTest::New(..) => {
                 Medium::File
             }
+        }
+    }
+
+    /// Why no purge of it will be carried out, where that is known before it is opened: what a device takes is asked of it then.
+    pub fn never_purged(&self) -> Option<&'static str> {
+        match self {
+            DeviceUnderTest::Used(..) => Some(LOADED),
+            DeviceUnderTest::Virtual(_) if self.medium() == Medium::HardDisk => Some(NO_FLASH),
+            DeviceUnderTest::Array(array) if array.keeps_data_on_a_disk() => Some(NO_FLASH),
+            DeviceUnderTest::Real(..) | DeviceUnderTest::ToRead(_) | DeviceUnderTest::New(..)
+                if self.medium() == Medium::File =>
+            {
+                Some(ONLY_DEVICES_ARE_PURGED)
+            }
+            _ => None,
         }
     }
 
@@ -381,7 +396,7 @@ fn virtual_geometry(profile: &Profile) -> Geometry {
 }
 
 /// Where a file that is to be created will be, links in its folder's path resolved.
-fn place(path: &Path) -> PathBuf {
+pub fn place(path: &Path) -> PathBuf {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new(".")).canonicalize();
     match (folder, path.file_name()) {

@@ -16,9 +16,10 @@ use crate::device_under_test::DeviceUnderTest;
 use crate::diagnose::{Detector, Finished, Options};
 use crate::drive::Drive;
 use crate::kept_folder::KeptFolder;
-use crate::sealed::{self, Unread, hex};
+use crate::sealed::{self, Unread};
 use crate::state::{self, StateFileError};
 use fourcorners_catalogue::Profile;
+use fourcorners_words::hex;
 
 /// Its name.
 const NAME: &str = "diagnosis.resume";

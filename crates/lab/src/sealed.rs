@@ -6,6 +6,7 @@ use std::io;
 use std::path::Path;
 
 use fourcorners_machine::save::write_atomically;
+use fourcorners_words::hex;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
@@ -36,9 +37,4 @@ pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Unread
     let whole = text.split_once('\n').filter(|(sum, json)| *sum == hex(&Sha256::digest(json)));
     let content = whole.and_then(|(_, json)| serde_json::from_str(json).ok());
     content.map(Some).ok_or(Unread::Damaged)
-}
-
-/// A digest as it is written.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -20,6 +20,7 @@ use fourcorners_catalogue::{Model, Profile};
 use fourcorners_drive::config::SsdConfig;
 use fourcorners_drive::{Ssd, SsdState, StateError};
 use fourcorners_machine::save::write_atomically_with;
+use fourcorners_words::hex;
 use lz4_flex::frame::{FrameDecoder, FrameEncoder};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -218,7 +219,7 @@ pub fn load_as(
         let place = path.display().to_string();
         StateFileError::Content { place, cause }
     })?;
-    Ok(Loaded { ssd, id: digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect() })
+    Ok(Loaded { ssd, id: hex(&digest[..8]) })
 }
 
 /// Whether the file at `path` is a whole state of `profile`: all that is known before it is loaded.

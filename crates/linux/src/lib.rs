@@ -30,5 +30,6 @@ pub use huge_pages::HugePages;
 pub use ours::sign;
 pub use priority::make_realtime;
 pub use uring::{
-    Granted, Modes, Purged, Setup, SubmissionThread, Uring, UringError, Waking, clock,
+    Granted, Modes, ONLY_DEVICES_ARE_PURGED, Purged, Setup, SubmissionThread, Uring, UringError,
+    Waking, clock,
 };

@@ -17,7 +17,7 @@ pub struct Choice {
     pub schema: String,
     /// The work that every drive did.
     pub work: ChosenWork,
-    /// The state of the solid-state drives before it: `written` or `used`.
+    /// The state of the solid-state drives before it: `empty`, `written`, `full` or `used`.
     pub state: String,
     /// The drive that the reader has, by its name.
     pub have: Option<String>,
@@ -78,7 +78,8 @@ pub struct RankedDrive {
     pub title: String,
     /// Its capacity, 10^9 bytes.
     pub capacity_gb: f64,
-    /// Its place by the time waited. Drives that the model cannot tell apart share one.
+    /// Its place by the time waited. A drive shares that of the one before it if the model cannot tell it
+    /// from the first of that place.
     pub rank: usize,
     /// 1 for the fastest drive and all within 10 % of it, 2 for the first beyond that and all within
     /// 10 % of that one, and so on.

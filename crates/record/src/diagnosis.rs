@@ -23,6 +23,17 @@ pub struct Diagnosis {
     pub evidence: Vec<Evidence>,
 }
 
+impl Diagnosis {
+    /// What its detectors cost together.
+    pub fn cost(&self) -> Cost {
+        self.evidence.iter().fold(Cost::default(), |sum, Evidence { cost, .. }| Cost {
+            gb: sum.gb + cost.gb,
+            read_gb: sum.read_gb + cost.read_gb,
+            minutes: sum.minutes + cost.minutes,
+        })
+    }
+}
+
 /// A property: its value, or why there is none.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Finding {

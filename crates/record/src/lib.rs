@@ -30,6 +30,7 @@
 
 use std::borrow::Cow;
 
+use fourcorners_words::hex;
 use indexmap::IndexMap;
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -245,6 +246,11 @@ impl Record {
         self.id == id_of(&timeless) || first().is_some_and(|id| id == self.id)
     }
 
+    /// Whether both are the same result, whenever and by whom each was measured.
+    pub fn is_same_result(&self, other: &Record) -> bool {
+        self.timeless() == other.timeless()
+    }
+
     /// It without what differs between equal results.
     fn timeless(&self) -> Record {
         Record {
@@ -271,7 +277,7 @@ impl Record {
 /// First 16 hexadecimal digits of the SHA-256 of a record's JSON.
 fn id_of(record: &impl Serialize) -> String {
     let json = serde_json::to_vec(record).expect("a record has only string keys");
-    Sha256::digest(json).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(json)[..8])
 }
 
 /// The time of day, UTC, to the second.

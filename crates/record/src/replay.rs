@@ -74,6 +74,13 @@ pub struct ReplayFigure {
     pub complete: bool,
 }
 
+impl ReplayFigure {
+    /// I/Os for each second that the target was busy, as its data rate is; none where it never was.
+    pub fn iops(&self) -> Option<f64> {
+        (self.busy_s > 0.0).then(|| self.all.ios as f64 / self.busy_s)
+    }
+}
+
 /// Some I/Os of a replay.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ReplayPart {

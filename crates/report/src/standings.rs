@@ -157,7 +157,9 @@ impl Standings {
         };
         let repeats = if self.of_repeats() { ", means of the repeats" } else { "" };
         let lacking = match self.ranks.contains(&None) {
-            true => format!(". A drive that lacks a measure has no rank ({NO_VALUE})"),
+            true => format!(
+                ". A drive that lacks a measure, or has it of another job, has no rank ({NO_VALUE})"
+            ),
             false => String::new(),
         };
         format!("{units}{repeats}{lacking}")

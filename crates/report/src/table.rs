@@ -4,6 +4,7 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, LineStyle, Table};
 use fourcorners_record::{Document, disagreements};
 use fourcorners_results::compare::Side;
+use fourcorners_words::steers_a_terminal;
 
 use super::entries::{Entries, Entry, drives_of};
 use super::members;
@@ -246,9 +247,5 @@ impl Page {
 
 /// Text that cannot steer a terminal: no control characters, and none that reorder it.
 pub fn plain(text: &str) -> String {
-    let steers = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    text.chars().map(|c| if steers(c) { '\u{fffd}' } else { c }).collect()
+    text.chars().map(|c| if steers_a_terminal(c) { '\u{fffd}' } else { c }).collect()
 }

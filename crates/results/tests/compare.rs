@@ -185,6 +185,26 @@ fn curves_seconds_and_conclusions_are_compared() {
 }
 
 #[test]
+fn what_is_irregular_is_compared_for_the_same_figure_only() {
+    let other = "random_write_4k_qd32_incompressible";
+    let drifting = |figure: &str, factor: f64| {
+        let mut record = times(factor, 42);
+        let text = format!(
+            "{figure} falls by 20.0 % of its mean during the measurement: not a steady state."
+        );
+        record.notes.push(Note { about: "drift".into(), text, value: Some(-0.2) });
+        record.seal();
+        record
+    };
+    let rows = |first: &str, second: &str| {
+        let groups = vec![vec![drifting(first, 1.0)], vec![drifting(second, 2.0)]];
+        let compared = Comparison::of(&sides(groups)).conclusions;
+        compared.iter().filter(|row| row.about == "drift").count()
+    };
+    assert_eq!((rows(FIGURE, FIGURE), rows(FIGURE, other)), (1, 0));
+}
+
+#[test]
 fn repeats_of_curves_and_conclusions_say_how_sure_they_are() {
     let side = |speed: f64| -> Vec<Record> {
         let of_seed = |seed: u64| {

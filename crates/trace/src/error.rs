@@ -117,6 +117,9 @@ pub enum Reason {
     /// A task has as many I/Os as it has.
     #[error("--ios does not apply to a task: leave it out")]
     IosOfTask,
+    /// A recording has as many I/Os as it has.
+    #[error("--ios does not apply to a recording; --from and --to take a part of it")]
+    IosOfRecording,
     /// A name that is that of no file, but one of a task or of a generated trace but for what stands
     /// before it.
     #[error("there is no such file; did you mean {0}?")]

@@ -51,7 +51,7 @@ pub use filter::{AddressMap, Filter, OpSet};
 pub use formats::{Format, UnknownFormat};
 pub use generate::{Composition, Generated, UnknownGenerated};
 pub use io::{IoFlags, MOST_BYTES, MOST_OFFSET, MOST_TIME, TraceIo};
-pub use options::{Event, Options};
+pub use options::{Event, MOST_FACTOR, MOST_GENERATED, Options};
 pub use task::{MORE_TASK_NAMES, Step, StepError, TASK_NAMES, Task, TaskError, task_names};
 pub use write::{Output, Recorder, UnknownOutput, WriteError, Written, write};
 
@@ -102,6 +102,9 @@ pub fn open(path: &Path, options: &Options) -> Result<Trace, TraceError> {
             let meant = meant(&name).filter(|_| !path.exists()).map(Reason::Meant);
             if let Some(reason) = meant {
                 return Err(wrong(None, Place::Whole, reason));
+            }
+            if options.ios.is_some() {
+                return Err(wrong(None, Place::Whole, Reason::IosOfRecording));
             }
             let (format, reader) = reader::open(path, options)
                 .map_err(|(format, reason)| wrong(format, Place::Whole, reason))?;

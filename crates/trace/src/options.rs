@@ -5,6 +5,13 @@ use serde::{Deserialize, Serialize};
 use super::filter::Filter;
 use super::formats::Format;
 
+/// Most I/Os of a generated trace: days of work even for the fastest virtual drive. Who takes the number
+/// from a person refuses more.
+pub const MOST_GENERATED: u64 = 1_000_000_000_000;
+/// Times and addresses are not multiplied by more than this: who takes the factor from a person refuses
+/// more.
+pub const MOST_FACTOR: f64 = 1e6;
+
 /// How a trace is read.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Options {

@@ -21,9 +21,11 @@ mod numbers;
 mod shell;
 mod sizes;
 mod suggestion;
+mod terminal;
 
 pub use figures::{FigureName, figure_words, part_words};
-pub use numbers::{capitalised, count, percent, three_digits, time};
+pub use numbers::{capitalised, count, counted, hex, percent, three_digits, time};
 pub use shell::shell_word;
 pub use sizes::{bytes_of, size};
 pub use suggestion::{LONGEST_NAME, nearest};
+pub use terminal::steers_a_terminal;

@@ -13,12 +13,13 @@ use fourcorners_record::{Data, Job, Pattern, Until};
 use fourcorners_run::{JobEnd, Observer, run as run_job};
 use serde_json::json;
 
+use super::dry_run::{duration, gigabytes};
 use super::how_far::HowFar;
 use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
 use super::replaced::folder_is_there;
 use super::targets::{self, VirtualDrive};
-use super::terminal::say;
+use super::terminal::{paragraph, say};
 
 /// Most times a drive is written: a large one takes this machine hours then.
 const MOST_DRIVE_WRITES: f64 = 1000.0;
@@ -43,7 +44,7 @@ pub(super) struct AgeArgs {
     drive_writes: f64,
 
     /// Seed of the random writes
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = crate::cli::args::seed)]
     seed: u64,
 
     /// Change a parameter of the drive, for example --set gc.policy=fifo
@@ -114,14 +115,14 @@ pub(super) fn run(args: &AgeArgs) -> Result<End, Failure> {
             "state": args.output.display().to_string(),
         })
         .to_string(),
-        false => format!(
-            "{}: {:.0} GB written to {:.0} GB in {seconds:.0} s of its time, write amplification \
-             {amplification:.2}; its state is in {}",
+        false => paragraph(&format!(
+            "{}: {} written to {} in {} of its time, write amplification {amplification:.2}; its state is in {}",
             profile.name,
-            written as f64 / 1e9,
-            bytes as f64 / 1e9,
+            gigabytes(written),
+            gigabytes(bytes),
+            duration(seconds),
             args.output.display(),
-        ),
+        )),
     };
     writeln!(stdout(), "{text}")?;
     say(&format!("fourcorners: aged and saved in {:.1} s", began.elapsed().as_secs_f64()));

@@ -160,7 +160,7 @@ pub(super) struct TargetArgs {
     pub(super) host: Option<String>,
 
     /// Create the target file with this size, for example 2G (10^9 bytes) or 2GiB
-    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = crate::cli::args::value)]
     pub(super) size: Option<String>,
 
     /// Allow all data on this real target to be overwritten; name it by path or serial number
@@ -236,18 +236,17 @@ pub(super) struct TasksArgs {
         value_name = "SIZE",
         default_value = "500M",
         requires = "real",
-        allow_negative_numbers = true
+        allow_hyphen_values = true,
+        value_parser = crate::cli::args::value
     )]
     pub(super) size: String,
 
     /// Seed of the lengths and the content of the files
-    #[arg(
-        long,
+    #[arg(long,
         value_name = "N",
         default_value_t = 1,
         requires = "real",
-        allow_negative_numbers = true
-    )]
+        allow_negative_numbers = true, value_parser = crate::cli::args::seed)]
     pub(super) seed: u64,
 
     /// Print one JSON document instead of a table
@@ -276,6 +275,20 @@ pub(super) struct BenchArgs {
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
+}
+
+/// A value that may be negative, so that it is said what is wrong with that, and is not the next option.
+pub(super) fn value(text: &str) -> Result<String, String> {
+    let is_option = |rest: &str| rest.starts_with(|c: char| !c.is_ascii_digit() && c != '.');
+    match text.strip_prefix('-').is_some_and(is_option) {
+        true => Err("a value is required before the next option".into()),
+        false => Ok(text.into()),
+    }
+}
+
+/// A seed.
+pub(super) fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("a seed is a whole number from 0 to {}", u64::MAX))
 }
 
 /// A number of I/Os, or all there are.

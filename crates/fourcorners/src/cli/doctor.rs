@@ -173,6 +173,8 @@ fn to_type(drive: &MachineDrive) -> Vec<(String, String)> {
     });
     let reads = match &drive.standing {
         DriveStanding::Refused(_) => None,
+        // What may not be opened is not proposed.
+        _ if std::fs::File::open(&drive.path).is_err() => None,
         _ => Some((format!("fourcorners quick {path}"), "reads only".into())),
     };
     let writes = match &drive.standing {

@@ -5,6 +5,7 @@ use std::io::{Write, stdout};
 use fourcorners_lab::campaign::Session;
 use fourcorners_lab::review::{ASSUMED_BYTES_PER_SECOND, Foreseen, Past, Phase, Protocol};
 use fourcorners_report::wrapped;
+use fourcorners_words::count;
 use serde::Serialize;
 
 use super::terminal::columns;
@@ -109,13 +110,17 @@ struct Step {
 impl Planned {
     fn of(session: &Session) -> Planned {
         let mut past = Past::default();
+        let never_purged = match session.erase {
+            Some(_) => None,
+            None => session.target.never_purged(),
+        };
         let methods: Vec<PlannedMethod> = session
             .plans
             .iter()
             .map(|(method, plan)| PlannedMethod {
                 name: method.name().to_string(),
                 file: File::of(method),
-                phases: Step::all(plan, &mut past),
+                phases: Step::all(plan, &mut past, never_purged),
             })
             .collect();
         let steps = || methods.iter().flat_map(|method| &method.phases);
@@ -162,15 +167,16 @@ impl File {
 
 impl Step {
     /// All phases of a plan on a drive with such a past.
-    fn all(plan: &[Phase], past: &mut Past) -> Vec<Step> {
-        past.foresee(plan).iter().map(Step::of).collect()
+    fn all(plan: &[Phase], past: &mut Past, never_purged: Option<&str>) -> Vec<Step> {
+        past.foresee(plan).iter().map(|foreseen| Step::of(foreseen, never_purged)).collect()
     }
 
-    fn of(foreseen: &Foreseen) -> Step {
+    fn of(foreseen: &Foreseen, never_purged: Option<&str>) -> Step {
         let writes = foreseen.estimated_writes();
         let left_out = match foreseen.phase {
             _ if foreseen.spared => Some("already in this state".into()),
             Phase::LeftOut { why } => Some(why.clone()),
+            Phase::Purge => never_purged.map(String::from),
             _ => None,
         };
         Step {
@@ -222,8 +228,11 @@ impl Step {
 }
 
 pub(super) fn gigabytes(bytes: u64) -> String {
-    let gb = bytes as f64 / 1e9;
-    format!("{gb:.0$} GB", usize::from(gb < 99.95))
+    match bytes as f64 / 1e9 {
+        ..0.9995 => format!("{} MB", count(bytes as f64 / 1e6)),
+        gb @ ..99.95 => format!("{gb:.1} GB"),
+        gb => format!("{} GB", count(gb)),
+    }
 }
 
 pub(super) fn duration(seconds: f64) -> String {
@@ -241,6 +250,7 @@ mod tests {
     #[test]
     fn amounts_are_in_the_units_a_reader_wants() {
         assert_eq!([5.0, 600.0, 7200.0].map(duration), ["5 s", "10 min", "2.0 h"]);
-        assert_eq!([8_000_000_000, 256_060_514_304].map(gigabytes), ["8.0 GB", "256 GB"]);
+        assert_eq!([24_600_000, 8_000_000_000].map(gigabytes), ["25 MB", "8.0 GB"]);
+        assert_eq!([256_060_514_304, 16_769 << 30].map(gigabytes), ["256 GB", "18,006 GB"]);
     }
 }

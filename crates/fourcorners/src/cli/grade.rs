@@ -35,7 +35,7 @@ pub(super) struct GradeArgs {
     #[arg(long, default_value_t = 100, value_name = "N", value_parser = up_to_a_million)]
     drives: usize,
     /// Seed of the draw
-    #[arg(long, default_value_t = 1, value_name = "N")]
+    #[arg(long, default_value_t = 1, value_name = "N", allow_negative_numbers = true, value_parser = crate::cli::args::seed)]
     seed: u64,
     /// Only the drive with this number, counted from 0
     #[arg(long, value_name = "N")]

@@ -31,7 +31,7 @@ const LEAST_BYTES: u64 = 1 << 20;
   fourcorners review crucial-m4-256gb --methods trim,consistency --dry-run")]
 pub(super) struct MethodsArgs {
     /// Capacity of the drive, for example 500G (10^9 bytes)
-    #[arg(long, value_name = "SIZE", default_value = "256G")]
+    #[arg(long, value_name = "SIZE", default_value = "256G", allow_hyphen_values = true, value_parser = super::args::value)]
     size: String,
 
     /// Only what `review --quick` would do of each

@@ -9,8 +9,6 @@ use fourcorners_results::store::{self, Store, StoreError};
 use super::outcome::Failure;
 use super::results::failure;
 
-/// Fewest digits that are taken for the beginning of an id.
-const FEWEST_DIGITS: usize = 4;
 /// From here on a name is like another, 0 to 1 (Jaro and Winkler).
 const ALIKE: f64 = 0.8;
 
@@ -95,7 +93,7 @@ fn find(
         }
         return Ok(records);
     }
-    let may_be_id = what.len() >= FEWEST_DIGITS && what.bytes().all(|it| it.is_ascii_hexdigit());
+    let may_be_id = !what.is_empty() && what.bytes().all(|it| it.is_ascii_hexdigit());
     match store.filter(|_| may_be_id).map(|store| store.get(what)) {
         Some(Ok(record)) => Ok(vec![record]),
         Some(Err(error)) if !matches!(error, StoreError::Unknown { .. }) => Err(failure(error)),

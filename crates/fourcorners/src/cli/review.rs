@@ -18,7 +18,7 @@ pub(super) mod args;
 use self::args::{ProgressAs, PurgeHow, ReviewArgs};
 use super::among;
 use super::continued;
-use super::dry_run;
+use super::dry_run::{self, duration};
 use super::interrupt::Interrupt;
 use super::keeper::{self, Keeper};
 use super::out;
@@ -213,9 +213,11 @@ fn account(document: &Document, reviews: usize, began: Instant, quiet: bool) {
         + figures.map(|figure| figure.duration_s).sum::<f64>()
         + replayed.map(|figure| figure.elapsed_s).sum::<f64>();
     let took = began.elapsed().as_secs_f64();
-    let on = match document.records.iter().all(|record| record.clock == ClockName::Wall) {
-        true => "",
-        false => " on the drives' clocks",
+    let are_all = |clock| document.records.iter().all(|record| record.clock == clock);
+    let on = match (are_all(ClockName::Wall), are_all(ClockName::Virtual)) {
+        (true, _) => "",
+        (_, true) => " of virtual time",
+        _ => " on the drives' clocks",
     };
-    say(&format!("{measured:.0} s of measurements{on} in {took:.1} s"));
+    say(&format!("{}{on} measured in {took:.1} s", duration(measured)));
 }

@@ -33,6 +33,7 @@ use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
 use super::replaced::folder_is_there;
 use super::served::{self, ServedAs, ServedDrive, ServedTarget};
+use super::targets::nothing_to_destroy;
 use super::terminal::say;
 use super::then_try;
 use super::trace::candidates_named;
@@ -125,7 +126,7 @@ pub(super) struct ServeArgs {
     fault: Vec<FaultSpec>,
 
     /// Seed of the faults that are drawn
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = crate::cli::args::seed)]
     seed: u64,
 
     /// Take commands at this unix socket, for you only, a line each: status, fault FAULT, clear [FAULT], snapshot NAME,
@@ -427,11 +428,13 @@ fn serve<T: Target + 'static>(
     door.serve(&mut server)?;
     let how = match is_real {
         true => "a real drive: what it does and when is its own".into(),
-        false => format!(
-            "time {}; door {:.1} us; [host] of the profile is 0: the real host is in front of the drive now",
-            args.time,
-            way.as_micros(),
-        ),
+        false => {
+            let host = match args.set.iter().any(|set| set.trim_start().starts_with("host.")) {
+                true => "[host] is as set, beside the real host in front of the drive",
+                false => "[host] of the profile is 0: the real host is in front of the drive now",
+            };
+            format!("time {}; door {:.1} us; {host}", args.time, way.as_micros())
+        }
     };
     let begin = format!("{name} ({size}) at {address} (Ctrl-C ends it)\n{how}");
     let begin = match &page {
@@ -473,6 +476,7 @@ fn serve<T: Target + 'static>(
 
 fn contents(args: &ServeArgs, bytes: u64) -> Result<Contents, Failure> {
     if args.contents == Path::new("memory") {
+        nothing_to_destroy(&args.destroy, &args.force).map_err(Failure::Usage)?;
         let available = host::available_memory_bytes().unwrap_or(u64::MAX / 100);
         return Ok(Contents::Memory(Memory::new(available / 100 * MEMORY_PERCENT)));
     }

@@ -16,7 +16,7 @@ use super::targets::{self, VirtualDrive};
 pub(super) struct ServedDrive {
     /// As its profile has it, with what was set.
     pub(super) as_sold: Box<Profile>,
-    /// The same with a `[host]` of 0: the real host is in front of the drive now.
+    /// The same with a `[host]` of 0, but for what of it was set: the real host is in front of the drive now.
     pub(super) bare: Box<Profile>,
 }
 
@@ -42,7 +42,7 @@ impl ServedTarget {
         // All drives are told the same; what one of them has not is 0 in it, too.
         let without_host: Vec<String> =
             as_sold.members.iter().flat_map(Profile::host_to_zero).collect();
-        let bare = as_sold.again(None, &[set, &without_host].concat()).map_err(usage)?;
+        let bare = as_sold.again(None, &[&without_host, set].concat()).map_err(usage)?;
         Ok(ServedTarget::Several(Box::new(bare)))
     }
 }
@@ -54,7 +54,8 @@ impl ServedDrive {
             targets::find_virtual(&drive).map_err(Failure::Usage)
         };
         let as_sold = find(set)?;
-        let bare = find(&[set, &as_sold.host_to_zero()].concat())?;
+        // A host that is asked for is kept, as where a recording is replayed.
+        let bare = find(&[&as_sold.host_to_zero(), set].concat())?;
         Ok(ServedDrive { as_sold, bare })
     }
 }
@@ -98,4 +99,30 @@ pub(super) fn ssd(
     let Some(path) = in_state else { return Ssd::new(model).map_err(|error| usage(&error)) };
     let loaded = state::load_as(path, as_sold, model).map_err(|error| usage(&error))?;
     Ok(loaded.ssd)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_in_front_of_a_served_drive_only_if_it_is_asked_for() {
+        for name in ["crucial-m4-64gb", "raid0:2xcrucial-m4-64gb"] {
+            let hosts = |set: &[&str]| -> Vec<f64> {
+                let set: Vec<String> = set.iter().map(|set| set.to_string()).collect();
+                let profiles = match ServedTarget::find(name, &set) {
+                    Ok(ServedTarget::Drive(drive)) => vec![*drive.bare],
+                    Ok(ServedTarget::Several(array)) => array.members,
+                    _ => panic!("{name}"),
+                };
+                let host = |profile: &Profile| match &profile.model {
+                    Model::Ssd(ssd) => ssd.host.command_us,
+                    Model::Hdd(hdd) => hdd.host.command_us,
+                };
+                profiles.iter().map(host).collect()
+            };
+            assert!(hosts(&[]).iter().all(|&us| us == 0.0), "{name}");
+            assert!(hosts(&["host.command_us=7"]).iter().all(|&us| us == 7.0), "{name}");
+        }
+    }
 }

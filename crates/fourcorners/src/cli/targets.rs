@@ -1,11 +1,12 @@
 //! From a target as typed to one that was found: names are resolved, and everything that may be
 //! refused is refused before anything is created or opened for writing.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use fourcorners_catalogue::{self as catalogue, CatalogueError, HostController, Profile};
 use fourcorners_lab::array::ArrayProfile;
-use fourcorners_lab::device_under_test::DeviceUnderTest;
+use fourcorners_lab::device_under_test::{DeviceUnderTest, place};
 use fourcorners_lab::{memory, state};
 use fourcorners_linux::guard::{self, LEAST_BYTES, Permission, RealTarget};
 
@@ -71,6 +72,8 @@ fn find_each<'a>(
     let host = host_controller(on.host.as_deref())?;
     let changes = Changes { host: host.as_ref(), set: &on.set };
     let permission = Permission { destroy: on.destroy.clone(), force: on.force.clone() };
+    let targets: Vec<(&String, bool)> = targets.collect();
+    names_are_there(on, &targets)?;
     let mut planned: Vec<DeviceUnderTest> = Vec::new();
     for (target, written) in targets {
         let found = match written {
@@ -102,7 +105,39 @@ fn find_each<'a>(
     if !on.set.is_empty() && !any(|target| !target.is_real()) {
         return Err("--set changes virtual drives, and no target is one: leave it out".into());
     }
+    if !any(|target| target.is_real()) {
+        nothing_to_destroy(&on.destroy, &on.force)?;
+    }
     Ok(planned)
+}
+
+/// Refuses a path that was named for destruction and leads nowhere: it was meant for one of the targets.
+fn names_are_there(on: &TargetArgs, targets: &[(&String, bool)]) -> Result<(), String> {
+    let named = |names: &[String], option: &str| {
+        let is_missing = |name: &&String| {
+            let path = Path::new(name);
+            let missing = path.symlink_metadata().map_err(|error| error.kind());
+            // A target that is not there is created, or refused by its own name.
+            let is_target = || targets.iter().any(|(it, _)| place(Path::new(it)) == place(path));
+            let leads_nowhere = missing.is_err_and(|kind| kind == ErrorKind::NotFound);
+            name.contains('/') && leads_nowhere && !is_target()
+        };
+        match names.iter().find(is_missing) {
+            Some(name) => Err(format!("{option} {name}: there is no such file")),
+            None => Ok(()),
+        }
+    };
+    named(&on.destroy, "--destroy").and_then(|()| named(&on.force, "--force"))
+}
+
+/// Refuses what is named for destruction where nothing is that could be.
+pub(super) fn nothing_to_destroy(destroy: &[String], force: &[String]) -> Result<(), String> {
+    for (named, option) in [(destroy, "--destroy"), (force, "--force")] {
+        if !named.is_empty() {
+            return Err(format!("{option} is for real drives, and no target is one: leave it out"));
+        }
+    }
+    Ok(())
 }
 
 /// The one drive that is to take a state.
@@ -283,6 +318,13 @@ pub(super) fn plan_quick(args: &QuickArgs, bytes: u64) -> Result<QuickTarget, St
         }
     }
     if in_directory {
+        for (named, option) in [(&on.destroy, "--destroy"), (&on.force, "--force")] {
+            if !named.is_empty() {
+                return Err(format!(
+                    "{option} is for a device or a file, and {target} is a folder: leave it out"
+                ));
+            }
+        }
         let size = on.size.as_deref().map(parse_size).transpose()?.unwrap_or(bytes);
         let scratch = path.join(QUICK_SCRATCH);
         let device =

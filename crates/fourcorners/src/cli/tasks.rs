@@ -7,6 +7,7 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, pre
 use fourcorners_lab::real_tasks::{Done, Outcome, Plan};
 use fourcorners_machine::host;
 use fourcorners_trace::{TASK_NAMES, Task, task_names};
+use fourcorners_words::{count, size};
 use serde_json::json;
 
 use super::args::TasksArgs;
@@ -58,10 +59,10 @@ fn list(as_json: bool) -> Result<End, Failure> {
     for (name, task) in &tasks {
         let (read, written) = task.bytes();
         let numbers = [
-            task.ios().to_string(),
-            megabytes(read),
-            megabytes(written),
-            task.flushes().to_string(),
+            count(task.ios() as f64),
+            size(read),
+            size(written),
+            count(task.flushes() as f64),
             format!("{:.1} s", task.think_s()),
         ];
         let name = std::iter::once(Cell::new(name));
@@ -69,7 +70,8 @@ fn list(as_json: bool) -> Result<End, Failure> {
     }
     writeln!(out, "{table}")?;
     let more = format!(
-        "fourcorners review DRIVE --methods tasks does the first {}; trace replay task:NAME does any of them, and \
+        "I/Os are reads and writes; think time is that of all threads together. \
+         fourcorners review DRIVE --methods tasks does the first {}; trace replay task:NAME does any of them, and \
          choose task:NAME ranks the catalogue. --show TASK prints one, to make another from: fourcorners trace info \
          task:./mine.toml, and trace replay.",
         TASK_NAMES.len()

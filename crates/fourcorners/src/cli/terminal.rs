@@ -4,6 +4,7 @@ use std::io::{Write, stderr, stdout};
 use std::os::fd::AsFd;
 
 use fourcorners_report::wrapped_between_words;
+use fourcorners_words::steers_a_terminal;
 
 /// Width of tables where no terminal says its own.
 const COLUMNS: u16 = 80;
@@ -18,7 +19,7 @@ pub(super) fn say(message: &str) {
 fn one_line(message: &str) -> String {
     let mut line = String::with_capacity(message.len());
     for c in message.chars() {
-        if c.is_control() {
+        if steers_a_terminal(c) {
             line.extend(c.escape_default());
         } else {
             line.push(c);

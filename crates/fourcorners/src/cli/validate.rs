@@ -19,7 +19,7 @@ use super::how_far::HowFar;
 use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
 use super::replaced::{Inputs, Kind};
-use super::terminal::columns;
+use super::terminal::{columns, paragraph};
 
 /// A file larger than this is no list of figures.
 const MOST_FIGURES_BYTES: u64 = 64 << 20;
@@ -166,7 +166,7 @@ fn table(validation: &Validation) -> String {
         text.extend(not_run);
     }
     text.push(String::new());
-    text.extend(shown::sum(&validation.summary));
+    text.extend(shown::sum(&validation.summary).iter().map(|line| paragraph(line)));
     text.join("\n")
 }
 
@@ -176,7 +176,9 @@ fn fitted(fit: &Fit) -> String {
         format!("{} = {} (was {}): {}", p.key, p.after, p.before, p.drives.join(", "))
     };
     let figure = |(id, before, after): &(String, f64, f64)| {
-        format!("{id}: {:+.1} % (was {:+.1} %)", after * 100.0, before * 100.0)
+        // What rounds to nothing has no sign.
+        let percent = |share: f64| (share * 1000.0).round() / 10.0 + 0.0;
+        format!("{id}: {:+.1} % (was {:+.1} %)", percent(*after), percent(*before))
     };
     let parameters = fit.parameters.iter().map(parameter);
     parameters.chain(fit.figures.iter().map(figure)).collect::<Vec<_>>().join("\n")

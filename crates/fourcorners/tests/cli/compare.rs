@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use fourcorners_record::{Document, to_json};
+use fourcorners_record::{Document, from_json, to_json};
 use serde_json::Value;
 
 use crate::bench::{HDD, M4, command, folder};
@@ -63,6 +63,30 @@ fn drives_that_were_reviewed_are_compared_by_their_names() {
     assert!(text.contains("link.gbps=3") && text.contains('≈'), "{text}");
     let page = fs::read_to_string(at.join("page.html")).expect("it was written");
     assert!(page.contains("link.gbps=3") && page.trim_end().ends_with("</html>"));
+
+    // One result is no comparison, by whichever two names it goes.
+    let id = &from_json(&fs::read_to_string(at.join("slow/review.json")).expect("it is there"));
+    let id = &id.as_ref().expect("a document").records[0].id;
+    printed(at, &["results", "import", "slow"]);
+    let twice = command(at, &["compare", "slow", id]).env("XDG_DATA_HOME", at).output();
+    let twice = twice.expect("the binary is there");
+    let told = String::from_utf8_lossy(&twice.stderr);
+    let is_told = told.contains("is named twice, and taken once") && told.contains("there is only");
+    assert!(twice.status.code() == Some(2) && is_told, "{told}");
+    // Nor is one that was measured at another time with the same outcome, nor a part of what is named before.
+    printed(at, &["review", M4, "--quick", "--set", "link.gbps=3", "--out", "later", "--no-db"]);
+    let later = command(at, &["compare", "slow", "later"]).output().expect("the binary is there");
+    assert_eq!(later.status.code(), Some(2), "{}", String::from_utf8_lossy(&later.stderr));
+    let part = command(at, &["compare", M4, "slow"]).env("XDG_DATA_HOME", at).output();
+    assert_eq!(part.expect("the binary is there").status.code(), Some(0));
+    // Beside others it is left out, and one that was changed since is another.
+    let text = printed(at, &["compare", "slow", HDD, id, "--markdown"]);
+    assert!(text.contains("link.gbps=3") && text.contains("Seagate"), "{text}");
+    let changed = fs::read_to_string(at.join("slow/review.json")).expect("it is there");
+    let changed = changed.replacen("\"complete\":true", "\"complete\":false", 1);
+    fs::write(at.join("changed.json"), changed).expect("it can be written");
+    let text = printed(at, &["compare", "slow", "changed.json", "--as-is"]);
+    assert!(text.contains("changed since it was measured"), "{text}");
 }
 
 #[test]

@@ -233,8 +233,9 @@ fn a_loop_device_gives_real_figures_of_passes_seconds_and_tasks() {
         obeys_the_laws(record);
     }
     for curve in pass.curves.values() {
-        assert_eq!(curve.points.len(), 200);
-        assert!(curve.points.iter().all(|&(_, rate)| rate > 0.0 && rate.is_finite()));
+        // Of a span that small a place for every eight I/Os, none of them faster than memory.
+        assert_eq!(curve.points.len(), 64);
+        assert!(curve.points.iter().all(|&(_, rate)| rate > 0.0 && rate < 1e5), "{curve:?}");
     }
     let seconds = consistency.series.values().next().expect("a run").iops.iter();
     assert!(seconds.sum::<u64>() > 0);

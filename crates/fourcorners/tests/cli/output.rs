@@ -117,6 +117,25 @@ fn a_dry_run_shows_everything_and_does_nothing() {
     assert!(ran.stdout.lines().all(|line| line.chars().count() <= 80), "{}", ran.stdout);
     assert!(ran.stdout.contains("random_write_4k_qd3_incompressible_used"), "{}", ran.stdout);
     refused(dir.path(), &["review", M4, "--dry-run", "--methods", "nosuch"]);
+    // What is not purged is not said to be, and a hard disk has no used state to leave out for speed.
+    let disk = run(dir.path(), &["review", HDD, "--quick", "--dry-run"]).stdout;
+    let purges = |text: &str| text.lines().filter(|line| line.contains("  purge")).count();
+    let not_done =
+        |text: &str| text.lines().filter(|line| line.contains("purge: a hard disk")).count();
+    assert!(purges(&disk) > 1 && not_done(&disk) == purges(&disk), "{disk}");
+    assert!(
+        disk.contains("does not apply to a hard disk") && !disk.contains("by --quick"),
+        "{disk}"
+    );
+    assert_eq!(not_done(&ran.stdout), 0);
+    // Of an array with one, none of its purges is made; of a cache in front of one, each is.
+    let raid =
+        run(dir.path(), &["review", "raid0:2xwd-velociraptor-300gb", "--quick", "--dry-run"]);
+    let of_raid = (not_done(&raid.stdout), purges(&raid.stdout));
+    assert!(of_raid.0 > 1 && of_raid.0 == of_raid.1, "{}", raid.stdout);
+    let cache = "cache:crucial-m4-64gb+wd-velociraptor-300gb";
+    let cache = run(dir.path(), &["review", cache, "--quick", "--dry-run"]).stdout;
+    assert!(purges(&cache) > 1 && not_done(&cache) == 0, "{cache}");
 }
 
 #[test]

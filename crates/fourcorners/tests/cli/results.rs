@@ -113,6 +113,10 @@ fn every_review_and_replay_goes_in_and_is_found() {
     let shown = from_json(&printed(at, &["results", "show", short, "--json"])).expect("a document");
     assert_eq!(shown.records, [document.records[0].clone()]);
     assert!(printed(at, &["results", "show", short]).contains("Four corners"));
+    // As short as it is still no other's, wherever results are named.
+    let shorter = &short[..3];
+    let known = listed(&[]).iter().filter(|id| id.starts_with(shorter)).count();
+    assert!(known > 1 || printed(at, &["report", shorter]).contains("Four corners"));
 
     let exported = printed(at, &["results", "export", "--method", "four-corners"]);
     assert_eq!(ids(&from_json(&exported).expect("a document")), ids(&document));
@@ -126,7 +130,7 @@ fn every_review_and_replay_goes_in_and_is_found() {
     assert_eq!(printed(at, &["results", "rm", short]), "1 removed\n");
     assert_eq!(store(at).count(&Filter::default()).ok(), Some(4));
     let checked = printed(at, &["results", "check"]);
-    assert!(checked.ends_with("4 records are whole, 0 kinds of damage\n"), "{checked}");
+    assert!(checked.ends_with("4 whole records, 0 kinds of damage\n"), "{checked}");
 }
 
 #[test]
@@ -136,6 +140,8 @@ fn slips_are_refused_in_a_line() {
     fs::write(at.join("notes.txt"), "mine").expect("it can be written");
     fs::write(at.join("a.json"), to_json(&fixture::review())).expect("it can be written");
     printed(at, &["results", "import", "a.json", "--db", "r.db"]);
+    let other = Document::new(vec![fixture::m4_of_seed(9)]);
+    fs::write(at.join("other.json"), to_json(&other)).expect("it can be written");
     for (args, told) in [
         (&["results", "show", "ffff", "--db", "none.db"][..], "it does not exist"),
         (&["results", "rm", "ffff", "--db", "none.db"], "it does not exist"),
@@ -160,7 +166,7 @@ fn slips_are_refused_in_a_line() {
         (&["compare", M4, "--db", "r.db"], "name another drive"),
         (&["compare", M4, "notes.txt", "--db", "r.db"], "notes.txt: it is not"),
         (
-            &["compare", M4, "a.json", "--methods", "snia", "--db", "r.db"],
+            &["compare", M4, "other.json", "--methods", "snia", "--db", "r.db"],
             "there are: four-corners, toms",
         ),
     ] {

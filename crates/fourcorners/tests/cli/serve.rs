@@ -102,6 +102,9 @@ fn what_cannot_be_served_is_refused_in_a_line() {
         (&["crucial-m4-256gb", "--at", "ublk", "--tls", "."], "nothing that could be encrypted"),
         (&["crucial-m4-256gb", "--at", "ublk", "--until-last-disconnect"], "stays connected"),
         (&["crucial-m4-256gb", "--contents", "letters"], "11 bytes"),
+        // What is named to be overwritten may be the contents, and is nothing else.
+        (&["crucial-m4-256gb", "--contents", "letters", "--destroy", "letters"], "11 bytes"),
+        (&["crucial-m4-256gb", "--destroy", "letters"], "no target is one"),
         (&["crucial-m4-256gb", "--record", "letters"], "replaces nothing"),
         (&["crucial-m4-256gb", "--record", "no/r"], "no: there is no such folder; make it first"),
         (&["crucial-m4-256gb", "--contents", "no/c"], "no: there is no such folder"),

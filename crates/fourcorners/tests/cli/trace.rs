@@ -42,7 +42,7 @@ fn converted_there_and_back_it_is_the_same() {
         dir.path(),
         &["trace", "convert", "generated:light", "--ios", "5000", "-o", "a.csv", "--as", "csv"],
     );
-    assert!(ran.stdout.contains("a.csv: 5000 I/Os as csv"), "{ran:?}");
+    assert!(ran.stdout.contains("a.csv: 5,000 I/Os as csv"), "{ran:?}");
     convert("a.csv", "a.fct", "compact");
     convert("a.fct", "b.csv", "csv");
     let [first, second] =

@@ -76,6 +76,15 @@ fn settings_that_set_nothing() {
         (&["review", HDD, "--set", "nand.dies=8"], "no parameter \"nand.dies\""),
         (&["review", M4, HDD, "--set", "nand.read_us=60"], "no parameter \"nand.read_us\""),
         (&["review", "./x.img", "--size", "64M", "--set", "link.gbps=3"], "no target is one"),
+        // It is what was asked for that is wrong, and not a file of the catalogue.
+        (
+            &["review", "intel-p4510-1000gb", "--host", "intel-6gbps", "--set", "gc.policy=fifo"],
+            "intel-p4510-1000gb behind intel-6gbps with --set gc.policy=fifo: ",
+        ),
+        (
+            &["review", M4, "--set", "nand.dies=0"],
+            "crucial-m4-256gb with --set nand.dies=0: nand.dies = 0",
+        ),
     ]);
 }
 
@@ -86,6 +95,12 @@ fn sizes_spare_areas_and_seeds() {
         (&["review", "./x.img", "--size", "64X"], "--size 64X"),
         (&["review", "./x.img", "--size", ""], "--size"),
         (&["review", "./x.img", "--size", "-1"], "--size -1"),
+        (&["review", "./x.img", "--size", "-1G"], "--size -1G"),
+        (&["review", "./x.img", "--size", "--quick"], "a value is required before the next option"),
+        (&["diagnose", M4, "--budget", "-o"], "a value is required before the next option"),
+        (&["methods", "--size", "-1G"], "-1G"),
+        (&["tasks", "--real", "a-folder", "--size", "-1G"], "-1G"),
+        (&["drives", "new", "acme", "--like", M4, "--capacity", "-5GB", "-o", "a.toml"], "-5GB"),
         (&["review", "./x.img", "--size", "0"], "--size 0"),
         (&["review", "./x.img", "--size", "1M"], "at least 16.8 MB"),
         (&["review", "./x.img", "--size", "1e999"], "--size 1e999"),
@@ -97,9 +112,63 @@ fn sizes_spare_areas_and_seeds() {
         (&["review", M4, "--spare", "a lot"], "invalid value 'a lot'"),
         (&["review", M4, "--spare", "91%"], "from 0 to 90"),
         (&["review", M4, "--spare", "25%%"], "25 or 25%"),
-        (&["review", M4, "--seed", "-1"], "--seed"),
+        (
+            &["review", M4, "--seed", "-1"],
+            "a seed is a whole number from 0 to 18446744073709551615",
+        ),
         (&["review", M4, "--seed", "18446744073709551616"], "--seed"),
     ]);
+}
+
+#[test]
+fn what_is_named_for_destruction_is_a_target() {
+    let dir = folder();
+    let file = File::create(dir.path().join("a.img")).expect("it can be made");
+    file.set_len(32 << 20).expect("it can be sized");
+    for (args, told) in [
+        (&["review", M4, "--quick", "--destroy", "foo"][..], "--destroy is for real drives"),
+        (&["review", M4, "--quick", "--force", "foo"], "--force is for real drives"),
+        (&["serve", M4, "--destroy", "foo"], "--destroy is for real drives"),
+        (&["quick", ".", "--destroy", "foo"], "--destroy is for a device or a file"),
+        (&["quick", ".", "--force", "foo"], "--force is for a device or a file"),
+        (
+            &["review", "./a.img", "--destroy", "./b.img"],
+            "--destroy ./b.img: there is no such file",
+        ),
+        (
+            &["review", "./a.img", "--destroy", "./a.img", "--destroy", "./b.img"],
+            "--destroy ./b.img: there is no such file",
+        ),
+    ] {
+        let line = refused(dir.path(), args);
+        assert!(line.contains(told), "{args:?}: {line}");
+    }
+    // Neither what is there nor what is to be created is missing.
+    for args in [&["review", "./a.img"][..], &["review", "./c.img", "--destroy", "c.img"]] {
+        let line = refused(dir.path(), args);
+        assert!(!line.contains("no such file"), "{line}");
+    }
+    let whole = dir.path().canonicalize().expect("it is there").join("c.img");
+    for named in ["./c.img", ".//c.img", &whole.display().to_string()] {
+        let new = ["review", "c.img", "--size", "32M", "--destroy", named, "--dry-run"];
+        assert_eq!(run(dir.path(), &new).code, Some(0), "{named}");
+    }
+}
+
+#[test]
+fn parts_of_recordings_that_hold_nothing() {
+    let dir = folder();
+    let made =
+        ["trace", "convert", "generated:light", "--ios", "1000", "-o", "a.csv", "--as", "csv"];
+    assert_eq!(run(dir.path(), &made).code, Some(0));
+    for (args, told) in [
+        (["trace", "info", "a.csv", "--ios", "10"], "--ios does not apply to a recording"),
+        (["trace", "info", "a.csv", "--from", "50000"], "none is left by --from"),
+    ] {
+        let line = refused(dir.path(), &args);
+        assert!(line.contains(told), "{args:?}: {line}");
+    }
+    assert_eq!(run(dir.path(), &["trace", "info", "a.csv", "--from", "0.01"]).code, Some(0));
 }
 
 #[test]

@@ -12,6 +12,7 @@ use fourcorners_array::{Array, ArrayConfig, Cache, CacheConfig};
 use fourcorners_catalogue::{HostController, Model, Profile};
 use fourcorners_drive::{Geometry, Hdd, Null, Ssd, Target};
 use fourcorners_record::{TargetInfo, TargetKind};
+use fourcorners_words::hex;
 use sha2::{Digest, Sha256};
 
 use crate::drive::Drive;
@@ -163,7 +164,7 @@ impl ArrayProfile {
         for member in &self.members {
             sum.update(member.hash());
         }
-        sum.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+        hex(&sum.finalize()[..8])
     }
 
     /// Memory that its drives take, and the table of a cache, bytes.
@@ -181,6 +182,12 @@ impl ArrayProfile {
     pub fn is_flash(&self) -> bool {
         let cached = usize::from(matches!(self.kind, ArrayKind::Cache(_)));
         self.members[cached..].iter().all(|member| matches!(member.model, Model::Ssd(_)))
+    }
+
+    /// Whether a hard disk is among the drives that share the data, so that it cannot be emptied.
+    pub(crate) fn keeps_data_on_a_disk(&self) -> bool {
+        let is_disk = |member: &Profile| matches!(member.model, Model::Hdd(_));
+        matches!(self.kind, ArrayKind::Array(_)) && self.members.iter().any(is_disk)
     }
 
     /// What its record says of it: of its drives as far as they agree.

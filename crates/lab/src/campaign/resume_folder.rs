@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use fourcorners_record::Record;
+use fourcorners_words::hex;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -13,7 +14,7 @@ use sha2::{Digest, Sha256};
 use super::Session;
 use crate::kept_folder::KeptFolder;
 use crate::review::Checkpoint;
-use crate::sealed::{self, Unread, hex};
+use crate::sealed::{self, Unread};
 
 /// Its name.
 pub(super) const NAME: &str = "review.resume";

@@ -7,7 +7,7 @@ use super::{CampaignError, ChosenMethod};
 use crate::device_under_test::{DeviceError, DeviceUnderTest, Ready};
 use crate::drive::Drive;
 use crate::memory::Need;
-use crate::review::{Phase, Protocol, Reviewed, Scope, StateCache, plans, seed_of};
+use crate::review::{Phase, Protocol, Reviewed, Scope, StateCache, plans, reading, seed_of};
 use fourcorners_catalogue::Model;
 
 /// How targets are reviewed.
@@ -84,7 +84,7 @@ impl Session {
         let plans = plans(&protocols, &scope)
             .map_err(|error| CampaignError::Plan { target: target.name(), error })?;
         let kept = |plan: Vec<Phase>| match reads_only {
-            true => plan.into_iter().filter_map(Phase::reading).collect(),
+            true => reading(plan),
             false => plan,
         };
         let plans: Vec<Vec<Phase>> = plans.into_iter().map(kept).collect();

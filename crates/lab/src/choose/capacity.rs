@@ -63,14 +63,14 @@ impl Capacity {
                     (false, false) => bytes(low)?,
                 };
                 let high = if high.is_empty() { f64::INFINITY } else { bytes(high)? };
+                if high < low {
+                    return Err(CapacityError::Backwards(text.into()));
+                }
                 // A drive that is sold as the end of a range has some bytes more.
                 Capacity { low, high: high * 1.01 }
             }
         };
-        match capacity.low <= capacity.high {
-            true => Ok(capacity),
-            false => Err(CapacityError::Backwards(text.into())),
-        }
+        Ok(capacity)
     }
 
     /// The range that a text names, in which some of the drives are.
@@ -114,6 +114,7 @@ mod tests {
             ("200-300GB", &[200.0, 240.1, 300.1][..], &[199.9, 320.1][..]),
             ("200GB-1TB", &[250.0, 1000.2], &[160.0, 2000.0]),
             ("0.5-1TB", &[500.1, 1000.2], &[480.0]),
+            ("500-500GB", &[500.1], &[480.0, 512.1]),
             ("500GB-", &[500.1, 2000.0], &[480.0]),
             ("-128GB", &[64.0, 128.04], &[160.0]),
             ("1TB", &[960.2, 1000.2], &[800.0, 2000.0]),
@@ -122,7 +123,9 @@ mod tests {
             inside.iter().for_each(|&gb| assert!(has(text, gb), "{text}: {gb}"));
             outside.iter().for_each(|&gb| assert!(!has(text, gb), "{text}: {gb}"));
         }
-        for text in ["", "-", "300-200GB", "1TB-500GB", "a-b", "200-300XB", "1-2-3GB", "NaN"] {
+        for text in
+            ["", "-", "300-200GB", "300-298GB", "1TB-500GB", "a-b", "200-300XB", "1-2-3GB", "NaN"]
+        {
             assert!(Capacity::parse(text).is_err(), "{text}");
         }
     }

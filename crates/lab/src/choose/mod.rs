@@ -43,10 +43,12 @@ use obstacle::Obstacle;
 pub use recording::{Recording, Replaying};
 pub use work::{USUAL_IOS, Work, WorkError};
 
+/// 10^9 bytes a day, more than any drive moves: who takes the number from a person refuses more.
+pub const MOST_GB_PER_DAY: f64 = 1e9;
 /// Days of a year.
 const DAYS: f64 = 365.25;
 
-/// The state of a solid-state drive before the work. A hard disk is the same in both.
+/// The state of a solid-state drive before the work. A hard disk is the same in all of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum State {
     /// New: nothing was written before.

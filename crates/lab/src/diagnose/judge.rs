@@ -106,18 +106,26 @@ fn without_what_is_the_unknown_s(findings: Vec<Finding>) -> Vec<Finding> {
 /// What is no SSD has no pages and no cache of flash, whatever its times look like.
 fn without_what_is_not_an_ssd_s(findings: Vec<Finding>) -> Vec<Finding> {
     let Some(reason) = findings.iter().find_map(excludes_flash) else { return findings };
+    let is_a_disk = findings.iter().any(|it| it.key == "kind" && it.as_class() == Some(DISK));
     let of_flash = |finding: Finding| match finding.key.as_str() {
         "kind" => finding,
+        // A hard disk may have these, too.
+        "read_ahead" | "write_buffer_kib" if is_a_disk => {
+            no_longer_determined(finding, "not looked for once a hard disk is found".into())
+        }
         _ => no_longer_determined(finding, reason.clone()),
     };
     findings.into_iter().map(of_flash).collect()
 }
 
+/// The class of a kind that has no flash.
+const DISK: &str = "disk";
+
 /// If the kind found has no flash, or hides it: why nothing else is looked for.
 pub(super) fn excludes_flash(finding: &Finding) -> Option<String> {
     match finding.as_class().filter(|_| finding.key == "kind")? {
         "ssd" => None,
-        "disk" => Some("a hard disk has no flash".into()),
+        DISK => Some("a hard disk has no flash".into()),
         other => Some(format!("its kind is {other}: what lies behind is not seen")),
     }
 }
@@ -132,6 +140,20 @@ mod tests {
         let page = Finding::number("page_bytes", 4096.0, "bytes", [4096.0, 4096.0]);
         let dies = Finding::number("dies", 16.0, "", [16.0, 16.0]);
         vec![kind, page, Finding::class("read_ahead", "no", ""), dies, reach]
+    }
+
+    #[test]
+    fn a_disk_is_said_to_lack_flash_and_not_what_it_may_have() {
+        let judged = without_what_is_not_an_ssd_s(findings(Finding::class("kind", "disk", "")));
+        let reason = |key: &str| {
+            let found = judged.iter().find(|it| it.key == key).expect("it is there");
+            assert_eq!(found.standing, Standing::Undetermined, "{key}");
+            found.reason.as_str()
+        };
+        assert_eq!(reason("dies"), "a hard disk has no flash");
+        assert_eq!(reason("read_ahead"), "not looked for once a hard disk is found");
+        let ssd = findings(Finding::class("kind", "ssd", ""));
+        assert_eq!(without_what_is_not_an_ssd_s(ssd.clone()), ssd);
     }
 
     #[test]

@@ -6,6 +6,12 @@ use fourcorners_linux::UringError;
 use super::Drive;
 use crate::virtual_drive::Virtual;
 
+/// Why a hard disk is not purged.
+pub(crate) const NO_FLASH: &str = "a hard disk has nothing to purge";
+
+/// Why a drive whose state was loaded is not purged.
+pub(crate) const LOADED: &str = "the drive is tested in the state that was loaded";
+
 /// What a purge did.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Purge {
@@ -21,7 +27,7 @@ impl Drive {
     /// # Errors
     /// When a real device fails it.
     pub fn purge(&mut self) -> Result<Purge, UringError> {
-        let no_flash = || Ok(Purge::NotPossible("a hard disk has nothing to purge".into()));
+        let no_flash = || Ok(Purge::NotPossible(NO_FLASH.into()));
         let ssd = match self {
             Drive::Ssd(ssd) => ssd,
             Drive::Disturbed(disturbed) => match disturbed.drive_mut() {
@@ -54,7 +60,7 @@ fn purge_all(array: &mut Array<Virtual>) -> Purge {
     let why = |member: &Virtual| match member {
         Virtual::Ssd(ssd) if ssd.is_read_only() => Some("a drive is worn out and read-only"),
         Virtual::Ssd(_) => None,
-        Virtual::Hdd(_) => Some("a hard disk has nothing to purge"),
+        Virtual::Hdd(_) => Some(NO_FLASH),
     };
     if let Some(why) = array.members().find_map(why) {
         return Purge::NotPossible(why.into());

@@ -32,6 +32,11 @@ pub(crate) const DISK_ONCE: &str =
 /// Why a file is.
 pub(crate) const FILE_ONCE: &str = "Replayed once, full: a file cannot be emptied.";
 
+/// Longest idle cap, an hour in milliseconds: with more nothing is cut.
+pub const MOST_IDLE_MS: f64 = 3_600_000.0;
+/// Most I/Os in flight. Each has a buffer of the largest block on a real target.
+pub const MOST_DEPTH: u32 = 4096;
+
 /// Block and depth of the fill.
 const FILL_BLOCK: u32 = 131_072;
 const FILL_DEPTH: u32 = 32;

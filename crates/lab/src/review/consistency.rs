@@ -143,14 +143,16 @@ fn picture(name: &str, iops: &[f64], whole: &Steadiness, late: Option<&Steadines
         Some(percent) => format!("With {percent} % spare area, the drive"),
         None => "At default spare area, the drive".into(),
     };
-    // Short of half of what the first tenth of a minute gave, and staying there.
+    // The first 10 seconds whose mean is below half of that of the first six.
     let begin = iops.iter().take(6).sum::<f64>() / iops.len().min(6) as f64;
     let falls = iops.windows(10).position(|part| part.iter().sum::<f64>() / 10.0 < begin / 2.0);
     let fall = match falls {
         Some(second) => {
             format!("starts at {} IOPS, drops below half of that after {second} s", count(begin))
         }
-        None => format!("starts at {} IOPS, stays above half of that", count(begin)),
+        None => {
+            format!("starts at {} IOPS, averages at least half of that over any 10 s", count(begin))
+        }
     };
     let part = late.unwrap_or(whole);
     let from = if late.is_some() { format!(" from {LATE} s on") } else { String::new() };
@@ -200,7 +202,7 @@ mod tests {
         };
         let flat = text(&[50_000.0; 100]);
         assert!(
-            flat.starts_with("With 25 % spare area, the drive starts at 50,000 IOPS, stays above"),
+            flat.starts_with("With 25 % spare area, the drive starts at 50,000 IOPS, averages"),
             "{flat}"
         );
         assert!(

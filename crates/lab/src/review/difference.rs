@@ -89,8 +89,10 @@ fn judge(
     taken: [f64; 2],
 ) -> (Outcome, Option<String>) {
     let undetermined = |why: String| (Outcome::Undetermined, Some(why));
-    if let Some(most) = taken.into_iter().find(|taken| *taken > MOST_TAKEN) {
-        return undetermined(format!("{:.0} % of the time was lost to interference", most * 100.0));
+    let machine = taken.into_iter().fold(0.0, f64::max);
+    let percent = machine * 100.0;
+    if machine > MOST_TAKEN {
+        return undetermined(format!("{percent:.0} % of the time was lost to interference"));
     }
     let Some([least, most]) = open else {
         return undetermined(format!("fewer than {LEAST_SECONDS} whole seconds were measured"));
@@ -108,12 +110,10 @@ fn judge(
         ..10.0 => format!("anything from {:.0} to {:.0} % of {of}", low * 100.0, high * 100.0),
         _ => format!("{:.0} % of {of} and more", low * 100.0),
     };
-    let machine = taken.into_iter().fold(0.0, f64::max);
     let seconds = (most - 1.0).max(1.0 - least);
     if machine > seconds {
-        let machine = machine * 100.0;
         return undetermined(format!(
-            "{machine:.0} % of the time was lost to interference, which leaves {left} possible"
+            "{percent:.0} % of the time was lost to interference, which leaves {left} possible"
         ));
     }
     // The error goes with the root of their number.
@@ -196,6 +196,10 @@ mod tests {
         let (_, why) = judged(0.7, Some([0.8, 1.29]));
         let one = "leaves anything from 56 to 90 % of it possible; 2 repeats would decide";
         assert!(why.as_ref().is_some_and(|why| why.contains(one)), "{why:?}");
+        // Of what the machine took of two runs, the more is said.
+        let (open, why) = judge((0.5, MATTERS, "it"), still, [0.6, 0.9]);
+        assert_eq!(open, Outcome::Undetermined);
+        assert!(why.as_ref().is_some_and(|why| why.starts_with("90 % of the time")), "{why:?}");
         // Seconds and interference together leave it open, and the seconds alone hardly.
         let (_, why) = judge((0.93, MATTERS, "it"), Some([0.97, 1.03]), [0.02; 2]);
         assert!(

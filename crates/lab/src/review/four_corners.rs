@@ -55,14 +55,14 @@ pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
     phases.push(Phase::Purge);
     phases.push(scope.fill("filled", sequential_span));
     phases.push(scope.measure("sequential_read_128k_qd1", sequential(100)));
-    if scope.quick {
+    if let Some(left_out) = scope.without_flash("The used state") {
+        phases.push(left_out);
+    } else if scope.quick {
         phases.push(Phase::LeftOut {
             why: "The used state was left out by --quick: it takes a full drive write and 20 minutes \
                   of random writes."
                 .into(),
         });
-    } else if let Some(left_out) = scope.without_flash("The used state") {
-        phases.push(left_out);
     } else {
         phases.push(Phase::Purge);
         phases.push(scope.fill("filled", sequential_span));

@@ -16,7 +16,7 @@ impl Method {
             Method::Consistency => {
                 "random writes to a full drive second by second, with and without spare area"
             }
-            Method::LbaPass => "sequential reads and writes at 200 places across the drive",
+            Method::LbaPass => "sequential reads and writes at up to 200 places across the drive",
             Method::Trim => "whether TRIM restores a drive that was written at random",
             Method::UsedState => "random writes to a fresh and to a used drive",
             Method::Compressible => "writes of data that compresses by 0 to 100 %",

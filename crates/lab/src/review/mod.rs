@@ -63,6 +63,7 @@ use crate::cache_use;
 
 pub use checkpoint::{Checkpoint, Reached};
 pub use past::{Foreseen, Past};
+pub(crate) use phase::reading;
 pub use phase::{ASSUMED_BYTES_PER_SECOND, Phase, Writes};
 pub use plan_file::{PlanError, PlanFile};
 pub use protocol::Protocol;
@@ -145,7 +146,7 @@ impl Method {
         Method::ALL.into_iter().filter(|method| !named_only.contains(method)).collect()
     }
 
-    /// The same of a review that is to take a minute.
+    /// What a quick review runs that names no methods.
     pub const QUICK: [Method; 1] = [Method::FourCorners];
 
     /// The name on the command line and in records.
@@ -347,6 +348,31 @@ mod tests {
         let methods = [Method::Toms, Method::StorageBench, Method::Trim].map(Protocol::from);
         let plans = plans(&methods, &scope(1 << 36, false)).expect("ours fit all targets");
         assert_eq!(longest_first(plans.iter()), [1, 0, 2]);
+    }
+
+    #[test]
+    fn where_nothing_is_written_it_is_said_once_what_is_left_out() {
+        let plan = plan(Method::Quick, &scope(1 << 34, false));
+        let writes = plan.iter().filter(|phase| !phase.only_reads()).count();
+        let kept = reading(plan);
+        assert!(writes > 3 && kept.iter().all(Phase::only_reads));
+        let said: Vec<&String> = kept
+            .iter()
+            .filter_map(|phase| match phase {
+                Phase::LeftOut { why } => Some(why),
+                _ => None,
+            })
+            .collect();
+        let [said] = said[..] else { panic!("{said:?}") };
+        assert!(
+            said.starts_with(
+                "Left out, since nothing is written to the target: 1 MiB sequential write, QD 8; "
+            ),
+            "{said}"
+        );
+        // What only reads is left as it is.
+        let reads = vec![Phase::Idle { seconds: 1 }];
+        assert_eq!(reading(reads.clone()), reads);
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub enum Phase {
         figure: String,
         /// How: a sequential job of a given number of bytes.
         job: Job,
-        /// At how many places.
+        /// At how many places at most.
         points: u64,
     },
     /// Measure figures round after round until one of them is steady.
@@ -172,17 +172,15 @@ impl Phase {
         }
     }
 
-    /// The phase where nothing may be written: what it would measure is left out, and so is what brings the
-    /// target into a state.
-    pub fn reading(self) -> Option<Phase> {
+    /// The figure it measures; of several rounds the tracked one.
+    fn figure(&self) -> Option<&str> {
         match self {
-            phase if phase.only_reads() => Some(phase),
-            phase if phase.measures() => Some(Phase::LeftOut {
-                why: format!(
-                    "{} was left out: nothing is written to the target.",
-                    figure_words(&phase.words())
-                ),
-            }),
+            Phase::Measure { figure, .. }
+            | Phase::Pass { figure, .. }
+            | Phase::Runs { figure, .. }
+            | Phase::BesideTrim { figure, .. } => Some(figure),
+            Phase::Rounds { tracked, .. } => Some(tracked),
+            Phase::Replay(replayed) => Some(replayed.figure),
             _ => None,
         }
     }
@@ -213,7 +211,9 @@ impl Phase {
             Phase::Idle { seconds } => format!("idle for {seconds} s"),
             Phase::Rest { seconds } => format!("idle until {seconds} s after the last preparation"),
             Phase::AfterLongTrim { seconds, .. } => {
-                format!("if the TRIM took over {seconds} s: the tortured passes again")
+                format!(
+                    "if the TRIM took over {seconds} s: the tortured passes again, not counted here"
+                )
             }
             Phase::LeftOut { .. } => "left out".into(),
         }
@@ -238,11 +238,11 @@ impl Phase {
             {
                 left_out(&figure)
             }
-            Phase::Rounds { tests, .. } if tests.iter().any(|(_, job)| job.queue_depth > most) => {
+            Phase::Rounds { tests, .. } if tests.iter().any(|(_, job)| job.in_flight() > most) => {
                 left_out("The steady state")
             }
             // The TRIM is a command, too.
-            Phase::BesideTrim { figure, job, .. } if job.queue_depth >= most => left_out(&figure),
+            Phase::BesideTrim { figure, job, .. } if job.in_flight() >= most => left_out(&figure),
             Phase::Prepare { state, job } => {
                 Phase::Prepare { state, job: Job { queue_depth: job.queue_depth.min(most), ..job } }
             }
@@ -286,7 +286,7 @@ impl Phase {
 
     /// Whether its time is known beforehand.
     pub fn is_timed(&self) -> bool {
-        !matches!(self, Phase::Rounds { .. } | Phase::Replay(_))
+        !matches!(self, Phase::Rounds { .. } | Phase::Replay(_) | Phase::AfterLongTrim { .. })
             && self.job().is_none_or(|job| matches!(job.until, Until::Seconds(_)))
     }
 
@@ -303,7 +303,9 @@ impl Phase {
             return Writes { bytes: replayed.expected.0, exact: replayed.ios.is_none() };
         }
         let Some(job) = self.job().filter(|job| job.read_percent < 100) else {
-            return Writes { bytes: 0, exact: true };
+            // Hardly any drive makes its passes once more necessary: they are not counted.
+            let exact = !matches!(self, Phase::AfterLongTrim { .. });
+            return Writes { bytes: 0, exact };
         };
         let share = f64::from(100 - job.read_percent) / 100.0;
         let exact = matches!(job.until, Until::Bytes(_));
@@ -311,6 +313,20 @@ impl Phase {
         let bytes = if exact { job.until.bytes() as f64 } else { assumed };
         Writes { bytes: (bytes * share) as u64, exact }
     }
+}
+
+/// A plan where nothing may be written: what it would write to measure is left out, which is said at its end, and so is
+/// what brings the target into a state.
+pub(crate) fn reading(plan: Vec<Phase>) -> Vec<Phase> {
+    let (mut kept, others): (Vec<Phase>, Vec<Phase>) =
+        plan.into_iter().partition(Phase::only_reads);
+    let left_out: Vec<String> = others.iter().filter_map(Phase::figure).map(figure_words).collect();
+    if !left_out.is_empty() {
+        let why =
+            format!("Left out, since nothing is written to the target: {}.", left_out.join("; "));
+        kept.push(Phase::LeftOut { why });
+    }
+    kept
 }
 
 /// What a middling drive reads or writes in a second: what a plan counts with before it is run.

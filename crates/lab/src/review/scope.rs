@@ -45,12 +45,7 @@ pub enum Medium {
 impl Scope {
     /// Bytes a job may touch, from the start: the target less its spare area, in whole 128 KiB.
     pub fn usable_bytes(&self) -> u64 {
-        self.usable_with(self.spare_percent)
-    }
-
-    /// The same with another spare area.
-    pub(super) fn usable_with(&self, spare_percent: f64) -> u64 {
-        let usable = self.geometry.bytes() as f64 * (1.0 - spare_percent / 100.0);
+        let usable = self.geometry.bytes() as f64 * (1.0 - self.spare_percent / 100.0);
         whole_blocks(usable as u64)
     }
 

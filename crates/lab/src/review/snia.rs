@@ -14,7 +14,7 @@ use fourcorners_record::note::{finished, note};
 use fourcorners_record::{Job, Outcome, Record, Until, Verdict};
 use fourcorners_words::{count, time};
 
-use super::{Medium, Phase, Scope};
+use super::{Phase, Scope};
 
 pub(super) const METHOD: &str = "snia";
 
@@ -28,8 +28,6 @@ const SATURATION: &str = "random_write_4k_qd32_saturation";
 const SECONDS: u64 = 60;
 const SATURATION_SECONDS: u64 = 6 * 3600;
 const SATURATION_WRITES: u64 = 4;
-/// Largest block that real drives are given buffers for.
-const MOST_REAL_BLOCK: u32 = 131_072;
 
 const READS: [u8; 7] = [100, 95, 65, 50, 35, 5, 0];
 const QUICK_READS: [u8; 3] = [100, 65, 0];
@@ -40,13 +38,8 @@ const QUICK_BLOCKS: [u32; 2] = [128 << 10, 4 << 10];
 pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
     let whole = scope.whole();
     let seconds = scope.either(SECONDS, 1);
-    let fits = |block: &u32| {
-        let largest = match scope.medium {
-            Medium::Ssd | Medium::HardDisk => u32::MAX,
-            Medium::Device | Medium::File => MOST_REAL_BLOCK,
-        };
-        *block >= scope.geometry.logical_block_bytes && *block <= largest
-    };
+    let logical = scope.geometry.logical_block_bytes;
+    let fits = |block: &u32| *block >= logical;
     let test = |read_percent: u8, block_bytes: u32, depth: u32| {
         let job = Job { block_bytes, ..scope.random(read_percent, depth, whole, seconds) };
         let name = name(read_percent, block_bytes, depth);
@@ -65,11 +58,19 @@ pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
     let latency = tests(&[100, 65, 0], scope.either(&[8 << 10, 4 << 10, 512][..], &[4 << 10]), 1);
     let twice = scope.sequential(0, 32, whole, Until::Bytes(2 * whole));
     let most = scope.either(MOST_ROUNDS, WINDOW + 1);
-    let mut phases = vec![
+    let mut phases = Vec::new();
+    if !scope.quick && !BLOCKS.iter().all(fits) {
+        phases.push(Phase::LeftOut {
+            why: format!(
+                "Blocks below {logical} bytes were left out: the target has logical blocks of that size."
+            ),
+        });
+    }
+    phases.extend([
         Phase::Purge,
         Phase::Prepare { state: "filled twice".into(), job: twice },
         Phase::Rounds { most, tracked: TRACKED.into(), tests: matrix },
-    ];
+    ]);
     phases.extend(latency.into_iter().map(|(figure, job)| Phase::Measure { figure, job }));
     let limit = scope.either(SATURATION_SECONDS, 20);
     let until = Until::SecondsOrBytes(limit, SATURATION_WRITES * whole);
@@ -180,7 +181,10 @@ pub(super) fn rounds_of(figure: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use fourcorners_drive::Geometry;
+
     use super::*;
+    use crate::review::Medium;
 
     #[test]
     fn the_rule_is_the_published_one() {
@@ -193,5 +197,23 @@ mod tests {
         assert!(!steady(&[94.0, 97.0, 100.0, 103.0, 106.0]).is_some_and(is_steady));
         // No trend, and wide apart: not steady either.
         assert!(!steady(&[89.0, 111.0, 100.0, 111.0, 89.0]).is_some_and(is_steady));
+    }
+    #[test]
+    fn every_block_that_a_target_can_take_is_tested_and_what_it_cannot_is_said() {
+        let of = |medium, logical_block_bytes| {
+            let geometry = Geometry { sectors: 1 << 25, logical_block_bytes, queue_depth: 32 };
+            let (spare_percent, quick, seed, most_ios) = (0.0, false, 1, None);
+            let phases = plan(&Scope { geometry, spare_percent, quick, seed, medium, most_ios });
+            let tests = phases.iter().find_map(|phase| match phase {
+                Phase::Rounds { tests, .. } => Some(tests.len()),
+                _ => None,
+            });
+            let said = phases.iter().any(|phase| matches!(phase, Phase::LeftOut { .. }));
+            (tests, said)
+        };
+        for medium in [Medium::Ssd, Medium::HardDisk, Medium::Device, Medium::File] {
+            assert_eq!(of(medium, 512), (Some(56), false), "{medium:?}");
+            assert_eq!(of(medium, 4096), (Some(49), true), "{medium:?}");
+        }
     }
 }

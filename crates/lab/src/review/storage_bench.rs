@@ -6,7 +6,6 @@
 //! in them is on their cards.
 
 use fourcorners_drive::Nanos;
-use fourcorners_record::note::note;
 use fourcorners_record::{Note, Record, Replay, ReplayFigure};
 use fourcorners_trace::Composition;
 use fourcorners_words::{count, percent, three_digits, time};
@@ -97,6 +96,7 @@ fn said(name: &str, replay: &Replay) -> Option<Note> {
         )
     };
     let full = figure(FULL).or_else(|| figure(AS_FOUND))?;
+    // What is kept of the rate of the empty drive; without that, the rate is among the figures.
     let (mut text, value) = match figure(EMPTY).filter(|empty| empty.mb_per_s > 0.0) {
         Some(empty) => {
             let kept = full.mb_per_s / empty.mb_per_s;
@@ -108,11 +108,11 @@ fn said(name: &str, replay: &Replay) -> Option<Note> {
                 longer(full.elapsed_s, empty.elapsed_s),
                 about(full)
             );
-            (text, kept)
+            (text, Some(kept))
         }
         None => {
             let mb_per_s = full.mb_per_s;
-            (format!("{title}: {} MB/s; {}.", three_digits(mb_per_s), about(full)), mb_per_s)
+            (format!("{title}: {} MB/s; {}.", three_digits(mb_per_s), about(full)), None)
         }
     };
     let whole = Composition::all().iter().find(|known| known.name == name).map(Composition::ios);
@@ -124,7 +124,7 @@ fn said(name: &str, replay: &Replay) -> Option<Note> {
             count(whole as f64)
         );
     }
-    Some(note(METHOD, text, value))
+    Some(Note { about: METHOD.into(), text, value })
 }
 
 /// How much later a full drive is done.

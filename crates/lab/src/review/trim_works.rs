@@ -169,7 +169,7 @@ fn weigh(rates: [Rate; 3]) -> Judged {
 fn judge(clean: f64, tortured: f64, trimmed: f64) -> Judged {
     if tortured > MARKED * clean {
         let why = format!(
-            "the torture slowed the drive too little: the tortured rate is {:.0} % of the clean rate",
+            "the torture slowed writes too little: the tortured rate is {:.0} % of the clean rate",
             tortured / clean * 100.0
         );
         return (Outcome::Undetermined, None, Some(why));

@@ -7,7 +7,7 @@ use fourcorners_linux::device::{Erase, Meter, MeterReading};
 use fourcorners_record::note::note;
 use fourcorners_record::{ClockName, Curve, Ended, Health, Job, Note, Record, Series};
 use fourcorners_run::trim::Range;
-use fourcorners_run::{JobEnd, Measured, Observer, PartObserver};
+use fourcorners_run::{JobEnd, Observer, PartObserver};
 use fourcorners_words::{three_digits, time};
 
 use super::figure::{About, figure};
@@ -16,9 +16,10 @@ use super::runner::Reviewed;
 use super::trim_reaches::{NotProbed, Probe};
 use super::trim_works::{REFUSED, TIME};
 use super::{
-    Method, Phase, Reached, Replayed, StateCache, irregular, power, quick, snia, trim_reaches,
+    Method, Phase, Reached, Replayed, StateCache, irregular, lba_pass, power, quick, snia,
+    trim_reaches,
 };
-use crate::drive::{Drive, Outcome, Purge};
+use crate::drive::{Drive, LOADED, Outcome, Purge};
 use crate::heat;
 
 /// A review whose plan is being carried out.
@@ -120,8 +121,10 @@ impl Review {
                 self.measured(figure, job, &outcome, drive);
             }
             Phase::Pass { figure, job, points } => {
+                let points = lba_pass::pieces(job, *points);
                 let outcome = drive.run_marked(job, job.span_bytes / points, observer);
-                self.record.curves.insert(figure.clone(), pass(&outcome.measured, job, *points));
+                let curve = lba_pass::curve(&outcome.measured, job, points);
+                self.record.curves.insert(figure.clone(), curve);
                 self.measured(figure, job, &outcome, drive);
             }
             Phase::Runs { times, figure, job } => {
@@ -400,9 +403,7 @@ impl Review {
     fn purge(&mut self, drive: &mut Drive) {
         let purged = match self.record.target.loaded_state {
             // Its past is what it was loaded for.
-            Some(_) => {
-                Ok(Purge::NotPossible("the drive is tested in the state that was loaded".into()))
-            }
+            Some(_) => Ok(Purge::NotPossible(LOADED.into())),
             None => match &self.erase {
                 Some(erase) => return self.erased(&erase.clone()),
                 None => drive.purge(),
@@ -468,18 +469,4 @@ impl Review {
         self.record.series.insert(name.into(), series);
         self.record.figures.insert(name.into(), figure);
     }
-}
-
-/// Data rate against the place, from when each piece was done.
-fn pass(measured: &Measured, job: &Job, points: u64) -> Curve {
-    let piece = (job.span_bytes / points) as f64;
-    let mut before = Nanos::ZERO;
-    let point = |(index, &mark): (usize, &Nanos)| {
-        let seconds = (mark - before).as_secs().max(1e-9);
-        before = mark;
-        let middle = job.span_start_bytes as f64 + (index as f64 + 0.5) * piece;
-        (middle / 1e9, piece / 1e6 / seconds)
-    };
-    let points = measured.marks.iter().take(points as usize).enumerate().map(point).collect();
-    Curve { x: "GB from the first LBA".into(), y: "MB/s".into(), points }
 }

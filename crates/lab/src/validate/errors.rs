@@ -6,6 +6,7 @@
 
 use fourcorners_catalogue as catalogue;
 use fourcorners_record::Pattern;
+use fourcorners_words::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -141,7 +142,7 @@ pub fn catalogue_hash() -> String {
         let profile = catalogue::built_in(&name, &[]).expect("it is built in");
         digest.update(format!("{name} {}\n", profile.hash()));
     }
-    digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    hex(&digest.finalize()[..8])
 }
 
 #[cfg(test)]

@@ -86,14 +86,17 @@ pub fn sum(summary: &Summary) -> Vec<String> {
     };
     lines.push(part("All", &all));
     lines.push(format!(
-        "Hold: {} of {} orderings, {} of {} ratios, {} of {} bounds. The worst: {}.",
+        "Hold: {} of {} orderings, {} of {} ratios, {} of {} bounds.{}",
         summary.orderings_held,
         summary.orderings,
         summary.ratios_held,
         summary.ratios,
         summary.bounds_held,
         summary.bounds,
-        summary.worst.join(", ")
+        match summary.worst.is_empty() {
+            true => String::new(),
+            false => format!(" The worst: {}.", summary.worst.join(", ")),
+        }
     ));
     lines
 }

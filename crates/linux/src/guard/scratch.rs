@@ -8,6 +8,7 @@
 
 use std::fs::File;
 
+use fourcorners_words::hex;
 use rustix::fs::{Advice, Stat, XattrFlags, fadvise};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
@@ -94,7 +95,7 @@ fn mark_text(file: &File) -> Result<String, Errno> {
     }
     // What the page cache got of it is not to be measured. That it cannot be asked for changes nothing.
     let _ = fadvise(file, 0, None, Advice::DontNeed);
-    let digest: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest = hex(&digest.finalize());
     Ok(format!("{}samples {digest}", written(&stat)))
 }
 

@@ -173,11 +173,6 @@ impl UblkDevice {
         }
     }
 
-    /// Whether programs can open it.
-    pub fn is_live(&self) -> bool {
-        self.stage == Stage::Live
-    }
-
     /// Whether nobody can use it any more.
     pub fn is_stopped(&self) -> bool {
         self.stage == Stage::Stopped

@@ -79,6 +79,10 @@ pub(super) fn block_device(file: &File) -> Result<Option<BlockDevice>, UringErro
     Ok(is_device.then(|| BlockDevice { major: major(stat.st_rdev), minor: minor(stat.st_rdev) }))
 }
 
+/// Why a regular file is not purged.
+pub const ONLY_DEVICES_ARE_PURGED: &str =
+    "only a device is purged; delete the file and make it anew";
+
 /// A drive that was discarded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Purged {
@@ -89,9 +93,7 @@ pub struct Purged {
 /// Discards the first `bytes` of a block device.
 pub(super) fn purge(file: &File, bytes: u64) -> Result<Purged, UringError> {
     let Some(device) = block_device(file)? else {
-        return Err(UringError::PurgeUnsupported {
-            reason: "a regular file has nothing to discard; delete the file and make it anew",
-        });
+        return Err(UringError::PurgeUnsupported { reason: ONLY_DEVICES_ARE_PURGED });
     };
     let unsupported = UringError::PurgeUnsupported {
         reason: "the device does not take discards (its queue/discard_max_bytes is 0); erase it \
@@ -134,6 +136,6 @@ mod tests {
         let file = tempfile::tempfile().expect("temporary file");
         assert_eq!(Discard::of(&file).expect("a file"), Discard::PunchHole);
         let error = purge(&file, 4096).expect_err("a file");
-        assert!(error.to_string().contains("regular file"), "{error}");
+        assert!(error.to_string().contains("only a device is purged"), "{error}");
     }
 }

@@ -49,7 +49,7 @@ use fourcorners_drive::{Clock, Done, Fault, FaultCause, Geometry, Io, Nanos, Op,
 use io_uring::{IoUring, opcode};
 use rustix::io::Errno;
 
-pub use discard::Purged;
+pub use discard::{ONLY_DEVICES_ARE_PURGED, Purged};
 pub use error::UringError;
 pub use setup::{Granted, Modes, Setup, SubmissionThread};
 

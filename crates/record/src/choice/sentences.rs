@@ -1,6 +1,6 @@
 //! What a choice comes to, in a few sentences.
 
-use fourcorners_words::{count, three_digits, time};
+use fourcorners_words::{count, counted, three_digits, time};
 
 use super::{Choice, RankedDrive};
 
@@ -52,27 +52,44 @@ fn seconds(seconds: f64) -> String {
     time(seconds * 1e6)
 }
 
-/// A whole number of drives.
 fn drives(number: usize) -> String {
-    match number {
-        1 => "1 drive".into(),
-        number => format!("{} drives", count(number as f64)),
-    }
+    counted(number as u64, "drive")
 }
 
 fn fastest(choice: &Choice, first: &RankedDrive) -> String {
     let equal = choice.ranking.iter().filter(|drive| drive.rank == 1).skip(1);
     let names: Vec<&str> = equal.map(|drive| drive.drive.as_str()).collect();
     let sure = match names[..] {
-        [] => "no other is within its band".to_string(),
-        _ => format!("the model cannot tell it from {}", listed(&names)),
+        [] if choice.ranking.len() == 1 => String::new(),
+        [] => match one_sided(choice, first) {
+            Some(said) => format!("; {said}"),
+            None => "; no other is within its band".into(),
+        },
+        _ => format!("; the model cannot tell it from {}", listed(&names)),
     };
     format!(
-        "The work waits least for {}: {} ({}); {sure}.",
+        "The work waits least for {}: {} ({}){sure}.",
         first.drive,
         seconds(first.waited_s),
         first.band_words()
     )
+}
+
+/// What there is to say where no other has the rank of the first: which drives lie within its band although it does not lie
+/// within theirs, or the other way about.
+fn one_sided(choice: &Choice, first: &RankedDrive) -> Option<String> {
+    let named = |is: &dyn Fn(&RankedDrive) -> bool| {
+        let some = choice.ranking[1..].iter().filter(|it| is(it));
+        some.map(|it| it.drive.as_str()).collect::<Vec<&str>>()
+    };
+    let within = named(&|it| it.waited_s <= first.band_s[1]);
+    let around = named(&|it| it.band_s[0] <= first.waited_s);
+    let lie = |names: &[&str]| if names.len() == 1 { "lies" } else { "lie" };
+    match (&within[..], &around[..]) {
+        ([], []) => None,
+        ([], around) => Some(format!("it lies within the band of {}", listed(around))),
+        (within, _) => Some(format!("{} {} within its band", listed(within), lie(within))),
+    }
 }
 
 fn tier(choice: &Choice) -> String {
@@ -91,12 +108,15 @@ fn tier(choice: &Choice) -> String {
                 ratio if ratio.is_finite() => format!("{} times as long", three_digits(ratio)),
                 _ => seconds(second.waited_s),
             };
-            match second.rank {
-                1 => format!(
+            // One within the other's band is enough for doubt.
+            let ahead = &choice.ranking[0];
+            let unsure = second.waited_s <= ahead.band_s[1] || second.band_s[0] <= ahead.waited_s;
+            match unsure {
+                true => format!(
                     "Waiting {longer}, as for {}, is noticed, but the model may be off by as much.",
                     second.drive
                 ),
-                _ => format!(
+                false => format!(
                     "You would notice a difference between {only} and the next, {}: {longer}.",
                     second.drive
                 ),
@@ -201,6 +221,9 @@ mod tests {
 
     #[test]
     fn the_fastest_is_named_with_those_that_it_cannot_be_told_from() {
+        let only = choice(vec![drive("a", 1, 1, 1.0)]);
+        let said = only.sentences().join(" ");
+        assert!(said.contains("(0.800 to 1.25 s). There is only a to choose."), "{said}");
         let alone = choice(vec![drive("a", 1, 1, 1.0), drive("b", 2, 2, 2.0)]);
         let said = alone.sentences().join(" ");
         assert!(said.contains("waits least for a: 1.00 s (0.800 to 1.25 s); no other"), "{said}");
@@ -213,6 +236,14 @@ mod tests {
         let said = unsure.sentences().join(" ");
         assert!(said.contains("cannot tell it from b") && !said.contains("You would"), "{said}");
         assert!(said.contains("Waiting 1.20 times as long, as for b, is noticed, but"), "{said}");
+        // Of two drives of which one is sure and the other is not.
+        let mut wide = choice(vec![drive("a", 1, 1, 1.0), drive("b", 2, 2, 1.3)]);
+        (wide.ranking[0].band_s, wide.ranking[1].band_s) = ([0.5, 2.0], [1.25, 1.35]);
+        let said = wide.sentences().join(" ");
+        assert!(said.contains("b lies within its band") && !said.contains("You would"), "{said}");
+        (wide.ranking[0].band_s, wide.ranking[1].band_s) = ([0.95, 1.05], [0.65, 2.6]);
+        let said = wide.sentences().join(" ");
+        assert!(said.contains("it lies within the band of b"), "{said}");
         let near = choice(vec![drive("a", 1, 1, 1.0), drive("b", 2, 1, 1.05)]);
         let said = near.sentences().join(" ");
         assert!(said.contains("No difference you would notice, within 10 %: a and b."), "{said}");

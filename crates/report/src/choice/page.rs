@@ -153,8 +153,9 @@ fn method(choice: &Choice) -> Markup {
             p {
                 "The band is the 90th percentile of the model's errors in published figures of the kinds \
                  that the work is made of: those of the drive's family where there are enough, of the \
-                 whole catalogue elsewhere. Drives within each other's band share a rank. Drives of a \
-                 tier are within 10 % of its fastest."
+                 whole catalogue elsewhere. A drive has the rank of the \
+                 one before it if it and the first of that rank lie within each other's band. Drives of a tier are within 10 % \
+                 of its fastest."
             }
             p {
                 "Years are until the rated cycles are used up at the measured write amplification. What \

@@ -1,6 +1,6 @@
 //! What is inside a drive as one HTML page: a picture, a row for each finding, and the samples as charts.
 
-use fourcorners_record::diagnosis::{Cost, Diagnosis, Evidence, Finding, Standing};
+use fourcorners_record::diagnosis::{Diagnosis, Evidence, Finding, Standing};
 use fourcorners_words::capitalised;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -61,11 +61,7 @@ pub fn diagnosis_page(diagnosis: &Diagnosis) -> String {
 /// How much is known, and what that cost.
 fn summary(diagnosis: &Diagnosis) -> String {
     let of = |standing| diagnosis.findings.iter().filter(|it| it.standing == standing).count();
-    let cost = diagnosis.evidence.iter().fold(Cost::default(), |sum, it| Cost {
-        gb: sum.gb + it.cost.gb,
-        read_gb: sum.read_gb + it.cost.read_gb,
-        minutes: sum.minutes + it.cost.minutes,
-    });
+    let cost = diagnosis.cost();
     format!(
         "Properties: {} determined, {} with a bound, {} not known. The detectors wrote {} GB and read {} GB in {} min of \
          the drive's time; before them a region was written in order.",

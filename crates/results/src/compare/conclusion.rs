@@ -28,16 +28,26 @@ pub struct ConclusionCell {
     pub value: Option<Measure>,
 }
 
-/// What it is about, and which of those of the record that are.
-pub(super) type Key = (String, usize);
+/// What tells a conclusion from the others of its record.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Key {
+    pub(super) about: String,
+    /// The figure that it begins with, as what is irregular in one does.
+    figure: Option<String>,
+    /// Which of those that are alike in both, from 0.
+    number: usize,
+}
 
 /// The conclusions of a record, verdicts in words among them.
 pub(super) fn conclusions(record: &Record) -> Vec<(Key, Note)> {
     let mut keyed: Vec<(Key, Note)> = Vec::new();
     for concluded in record.conclusions() {
-        let about = &concluded.about;
-        let before = keyed.iter().filter(|((other, _), _)| other == about).count();
-        keyed.push(((about.clone(), before), concluded));
+        let first = concluded.text.split([' ', ':']).next().unwrap_or_default();
+        let figure = record.figures.contains_key(first).then(|| first.to_string());
+        let about = concluded.about.clone();
+        let alike = |(other, _): &&(Key, Note)| (&other.about, &other.figure) == (&about, &figure);
+        let number = keyed.iter().filter(alike).count();
+        keyed.push((Key { about, figure, number }, concluded));
     }
     keyed
 }

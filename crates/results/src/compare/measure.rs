@@ -18,7 +18,7 @@ pub struct Measure {
     /// Where the ratio lies, if one of the two has repeats.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio_interval: Option<(f64, f64)>,
-    /// Whether the ratio makes a difference: more than 10 %, and 1 is not within the interval.
+    /// Whether the ratio makes a difference: more than a factor of 1.1 either way, and 1 is not within the interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matters: Option<bool>,
 }

@@ -25,7 +25,7 @@ pub use conclusion::{ConclusionCell, ConclusionRow};
 pub use course::{CourseCell, CourseRow};
 pub use curve::{Against, CurveCell, CurveRow};
 pub use measure::Measure;
-pub use sides::{Side, sides};
+pub use sides::{Side, distinct, sides};
 pub use stats::{CONFIDENCE, NO_MATTER};
 
 /// The name and version of [`Comparison`] as a JSON document.
@@ -42,7 +42,7 @@ pub struct Comparison {
     pub mixed_clocks: bool,
     /// How sure the intervals are, 0 to 1.
     pub confidence: f64,
-    /// Ratios up to this share from 1 do not matter.
+    /// A factor of 1 plus this, either way, does not matter.
     pub no_matter: f64,
     /// The figures that two sides or more have, by method.
     pub figures: Vec<Row>,
@@ -113,7 +113,7 @@ impl Comparison {
             curves: curves.filter_map(|it| curve::row(&it.method, &it.key, &it.sides)).collect(),
             courses: courses.map(|it| course::row(&it.method, &it.key, &it.sides)).collect(),
             conclusions: conclusions
-                .map(|it| conclusion::row(&it.method, &it.key.0, &it.sides))
+                .map(|it| conclusion::row(&it.method, &it.key.about, &it.sides))
                 .collect(),
             alone: alone.len(),
         }

@@ -24,7 +24,7 @@ impl<K, V> Shared<K, V> {
     }
 }
 
-/// Everything that the wanted records of the sides have, the rows of a method together.
+/// Everything that the records of the sides have, the rows of a method together.
 pub(super) fn gathered<'a, K, V, I>(
     sides: &[&'a Side],
     of: impl Fn(&'a Record) -> I,

@@ -29,7 +29,7 @@ impl Side {
 
 /// The sides that records are of, in the order they first come: records of one drive that is set up
 /// the same way, on the same clock, are one side. `groups` are never joined: who names two
-/// documents of one drive wants to compare them.
+/// documents of one drive wants to compare them. [`distinct`] leaves out those that say nothing new.
 pub fn sides(groups: Vec<Vec<Record>>) -> Vec<Side> {
     let mut sides: Vec<Side> = Vec::new();
     for group in groups {
@@ -51,6 +51,23 @@ pub fn sides(groups: Vec<Vec<Record>>) -> Vec<Side> {
     }
     name(&mut sides);
     sides
+}
+
+/// The sides of which not all results are those of one side before them, and the others: a drive beside itself is no comparison.
+pub fn distinct(sides: Vec<Side>) -> (Vec<Side>, Vec<Side>) {
+    let (mut kept, mut again): (Vec<Side>, Vec<Side>) = (Vec::new(), Vec::new());
+    for side in sides {
+        let is_in = |other: &Side| {
+            let has = |record: &Record| other.records.iter().any(|it| it.is_same_result(record));
+            side.records.iter().all(has)
+        };
+        match kept.iter().any(is_in) {
+            true => again.push(side),
+            false => kept.push(Side { label: String::new(), ..side }),
+        }
+    }
+    name(&mut kept);
+    (kept, again)
 }
 
 /// Gives each side its drive's title, and as much more as it takes to tell it from the others.

@@ -124,7 +124,7 @@ fn powers_of_cosine(power: f64, angle: f64) -> f64 {
     weighted.sum::<f64>() * width / 3.0
 }
 
-/// Whether a ratio makes a difference: more than [`NO_MATTER`], and not by chance.
+/// Whether a ratio makes a difference: more than a factor of 1 + [`NO_MATTER`] either way, and not by chance.
 pub(super) fn matters(ratio: f64, interval: Option<Interval>) -> bool {
     let most = 1.0 + NO_MATTER;
     let is_small = (1.0 / most..=most).contains(&ratio);

@@ -157,10 +157,7 @@ fn figures(record: &Record) -> Vec<Vec<String>> {
         let all = &figure.all;
         let latency = &all.latency_us;
         let mut columns = vec![name.into_owned(), figure.state.clone(), number(figure.mb_per_s)];
-        columns.push(match figure.busy_s > 0.0 {
-            true => number(all.ios as f64 / figure.busy_s),
-            false => String::new(),
-        });
+        columns.push(figure.iops().map(number).unwrap_or_default());
         let numbers = [latency.mean, latency.p50, latency.p99, latency.p999, latency.max];
         columns.extend(numbers.map(number));
         columns.extend([all.ios.to_string(), all.bytes.to_string(), number(figure.elapsed_s)]);

@@ -16,7 +16,7 @@ use super::{Added, Store, StoreError};
 const DOCUMENTS: [&str; 2] = ["review.json", "replay.json"];
 /// The longest document that is read: a review of a hundred drives is a tenth of it.
 const MOST_BYTES: u64 = 1 << 30;
-/// Most records that a damaged database is searched for.
+/// The largest number of a record that is looked for: a damaged page may name any.
 const MOST_RECORDS: i64 = 2_000_000;
 /// Records of another database that are kept in one go.
 const AT_A_TIME: usize = 256;

@@ -5,7 +5,7 @@
 //! call is done all the way or not at all, whenever a process is killed or a disk is full.
 //!
 //! - **Tables**: `records` has the columns to list and filter by, `contents` the JSON packed by zlib,
-//!   `figures` a row per figure; the id is the key. `user_version` counts the steps of `schema.rs`, which
+//!   `figures` a row per figure; a record's number links the three, and its id is unique. `user_version` counts the steps of `schema.rs`, which
 //!   never change once released; a later form is refused.
 //! - **Durability**: one transaction per call, a write-ahead log, `synchronous = FULL`. A call that returned
 //!   is on the disk.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use fourcorners_record::{Record, ReplayFigure};
+use fourcorners_record::Record;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::packed::pack;
@@ -192,14 +192,10 @@ fn rows(record: &Record) -> Vec<(Cow<'_, str>, [f64; 6], bool)> {
     });
     let replayed = record.replayed().map(|(name, _, figure)| {
         let latency = &figure.all.latency_us;
-        let iops = replayed_iops(figure);
+        // Of a replay that kept the drive busy for no time none are listed.
+        let iops = figure.iops().unwrap_or(0.0);
         let numbers = [figure.mb_per_s, iops, latency.mean, latency.p99, latency.p999, latency.max];
         (name, numbers, figure.complete)
     });
     measured.chain(replayed).collect()
-}
-
-/// I/Os of a replay for each second that the drive was busy, as its data rate is.
-fn replayed_iops(figure: &ReplayFigure) -> f64 {
-    if figure.busy_s > 0.0 { figure.all.ios as f64 / figure.busy_s } else { 0.0 }
 }

@@ -4,7 +4,7 @@ use fourcorners_drive::Nanos;
 
 use super::Direction;
 
-/// Most rows kept of all streams of a plan, 240 MB.
+/// Most rows kept of all streams of a plan, 280 MB.
 pub const MOST_ROWS: usize = 5_000_000;
 
 /// How fine a log is.

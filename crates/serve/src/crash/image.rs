@@ -7,6 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use fourcorners_drive::{Op, SECTOR_BYTES};
+use fourcorners_words::hex;
 use sha2::{Digest, Sha256};
 
 use super::{Cut, Event, History};
@@ -168,7 +169,7 @@ impl Image {
             }
             Ok(())
         })?;
-        Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+        Ok(hex(&hash.finalize()))
     }
 
     /// Writes it to a new sparse file of the drive's size.

@@ -17,7 +17,9 @@ use crate::cli::args::PastedArgs;
     after_help = "WORK is a trace in any format that `trace info` reads, a job file (JOB.fio), \
 task:NAME (`fourcorners tasks` lists them) or generated:NAME. \
 In nine cases of ten a real drive's time lies within the band, as the model's errors for such work say \
-(docs/FIDELITY.md); drives within each other's band share a rank. \
+(docs/FIDELITY.md); a drive has the rank of the one \
+before it if it and the first of that rank lie within each other's band, and drives of a tier are within 10 % of its fastest. \
+By p99 is the rank by 99th percentile latency, WA the write amplification, Wh the energy of the work. \
 PRICES is CSV, a line for each drive: drive,price.
 
 Examples:
@@ -48,7 +50,7 @@ pub(in crate::cli) struct ChooseArgs {
     pub(super) also: Vec<String>,
 
     /// Only drives of this capacity, for example 200-300GB, 1TB, or 500GB- for at least that
-    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true, value_parser = crate::cli::args::value)]
     pub(super) capacity: Option<String>,
 
     /// What the work reads and writes a day, 10^9 bytes: for hours and years
@@ -65,7 +67,7 @@ pub(in crate::cli) struct ChooseArgs {
     pub(super) ios: Option<u64>,
 
     /// Seed of a task or a generated workload
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = crate::cli::args::seed)]
     pub(super) seed: u64,
 
     /// Print one JSON document instead of a table

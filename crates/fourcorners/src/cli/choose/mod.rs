@@ -10,7 +10,8 @@ use std::path::Path;
 
 use anyhow::Context;
 use fourcorners_lab::choose::{
-    Candidate, CandidateError, Capacity, Request, Work, WorkError, add_named, candidates,
+    Candidate, CandidateError, Capacity, MOST_GB_PER_DAY, Request, Work, WorkError, add_named,
+    candidates,
 };
 use fourcorners_machine::save;
 use fourcorners_report as report;
@@ -23,9 +24,6 @@ use super::validate::checked;
 
 pub(super) use args::ChooseArgs;
 pub(super) use ranked::{print, ranked};
-
-/// More a day than any drive moves.
-const MOST_GB_PER_DAY: f64 = 1e9;
 
 pub(super) fn run(args: &ChooseArgs) -> Result<End, Failure> {
     let (candidates, have, prices) = drives(args).map_err(Failure::Usage)?;

@@ -7,6 +7,7 @@ use fourcorners_lab::choose::{ChooseError, Request, choose};
 use fourcorners_machine::cpu;
 use fourcorners_record::Choice;
 use fourcorners_report::{self as report, Pasted};
+use fourcorners_words::counted;
 
 use crate::cli::how_far::HowFar;
 use crate::cli::interrupt::Interrupt;
@@ -31,7 +32,8 @@ pub(in crate::cli) fn ranked(
     match chosen {
         Ok(choice) => {
             say(&format!(
-                "{all} drives in {:.1} s, {:.1} s of CPU time",
+                "{} in {:.1} s, {:.1} s of CPU time",
+                counted(all as u64, "drive"),
                 began.elapsed().as_secs_f64(),
                 cpu::process_seconds() - cpu_before
             ));

@@ -11,7 +11,7 @@ use anyhow::Context;
 use clap::Args as ClapArgs;
 use fourcorners_machine::save;
 use fourcorners_report as report;
-use fourcorners_results::compare::{Comparison, Side, document, only, sides};
+use fourcorners_results::compare::{Comparison, Side, distinct, document, only, sides};
 
 use super::args::PastedArgs;
 use super::named;
@@ -19,7 +19,7 @@ use super::outcome::{End, Failure};
 use super::replaced::{Inputs, Kind};
 use super::terminal::{columns, say};
 
-/// Compare results side by side, with ratios; differences within noise are marked.
+/// Compare results side by side, with ratios; differences that do not matter are marked.
 ///
 /// Ratios are to the first drive. Several results of a drive that differ only in the seed (`review
 /// --repeat`) are combined and give a confidence interval for each ratio.
@@ -30,8 +30,8 @@ use super::terminal::{columns, say};
   fourcorners compare 6287de5 0550938 -o page.html
   fourcorners compare before/review.json after/ --json")]
 pub(super) struct CompareArgs {
-    /// Drive name or serial number (its latest results), id of a result, or a file or folder of
-    /// results
+    /// Drive name or serial number (its latest results, and of several drives those of one job), id of a
+    /// result, or a file or folder of results
     #[arg(required = true, value_name = "WHAT")]
     what: Vec<String>,
 
@@ -138,7 +138,15 @@ fn find_all(args: &CompareArgs) -> Result<Vec<Side>, Failure> {
     for group in &mut groups {
         group.retain(|record| record.figure_count() > 0 || !record.curves.is_empty());
     }
-    let sides = sides(groups);
+    let (sides, again) = distinct(sides(groups));
+    for side in &again {
+        let first = &side.records[0];
+        say(&format!(
+            "{} ({}) is named twice, and taken once",
+            first.target.title_or_name(),
+            first.id
+        ));
+    }
     match &sides[..] {
         [] => Err(Failure::Usage("there are no figures and no curves in any of them".into())),
         [only] => Err(Failure::Usage(format!(

@@ -56,7 +56,7 @@ pub(in crate::cli) struct CrashArgs {
     pub(super) fault: Vec<Class>,
 
     /// Seed of all that is drawn
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = crate::cli::args::seed)]
     pub(super) seed: u64,
 
     /// Run this by sh on the image of each cut, {} for its path; an exit status other than 0 fails it.

@@ -66,7 +66,7 @@ pub(in crate::cli) struct DiagnoseArgs {
 
     /// Write so much at most, for example 20G, or take so long, for example 30m or 2h (at 200 MB/s); without --only, run all
     /// detectors that fit
-    #[arg(long, value_name = "SIZE|TIME", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SIZE|TIME", allow_hyphen_values = true, value_parser = crate::cli::args::value)]
     pub(super) budget: Option<String>,
 
     /// Judge the samples of an earlier diagnosis (-o, --out) again; nothing is measured
@@ -78,7 +78,7 @@ pub(in crate::cli) struct DiagnoseArgs {
     pub(super) noise: NoiseArg,
 
     /// Seed of the places that are read and written, and of the noise
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = crate::cli::args::seed)]
     pub(super) seed: u64,
 
     /// Write what was found into this file: a page if its name ends in .html, else JSON with all samples

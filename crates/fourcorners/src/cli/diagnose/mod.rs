@@ -177,11 +177,9 @@ fn table(diagnosis: &Diagnosis) -> String {
         let (found, interval) = finding_words(finding);
         table.add_row([property_words(&finding.key), found, interval, finding.reason.clone()]);
     }
-    let cost = diagnosis.evidence.iter().fold((0.0, 0.0), |(gb, minutes), evidence| {
-        (gb + evidence.cost.gb, minutes + evidence.cost.minutes)
-    });
+    let cost = diagnosis.cost();
     format!(
         "{}\n{table}\nThe detectors wrote {:.2} GB in {:.1} min, and before them a region in order.",
-        diagnosis.target, cost.0, cost.1
+        diagnosis.target, cost.gb, cost.minutes
     )
 }

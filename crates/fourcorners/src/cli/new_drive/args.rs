@@ -28,23 +28,23 @@ pub(in crate::cli) struct NewDriveArgs {
     pub(super) like: String,
 
     /// Its capacity, for example 500GB
-    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = crate::cli::args::value)]
     pub(super) capacity: String,
 
     /// Sequential reads, for example 560MB/s
-    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true, value_parser = crate::cli::args::value)]
     pub(super) read: Option<String>,
 
     /// Sequential writes
-    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true, value_parser = crate::cli::args::value)]
     pub(super) write: Option<String>,
 
     /// 4 KiB random reads a second, for example 95k
-    #[arg(long, value_name = "IOPS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "IOPS", allow_hyphen_values = true, value_parser = crate::cli::args::value)]
     pub(super) read_iops: Option<String>,
 
     /// 4 KiB random writes a second
-    #[arg(long, value_name = "IOPS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "IOPS", allow_hyphen_values = true, value_parser = crate::cli::args::value)]
     pub(super) write_iops: Option<String>,
 
     /// Mean latency of one 4 KiB random read at a time, microseconds

@@ -48,7 +48,7 @@ pub(crate) struct QuickArgs {
     pub(crate) author: Option<String>,
 
     /// Seed of all random numbers
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = crate::cli::args::seed)]
     pub(crate) seed: u64,
 
     #[command(flatten)]

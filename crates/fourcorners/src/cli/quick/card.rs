@@ -51,7 +51,9 @@ impl<'a> Card<'a> {
                 [row.name.into(), read_mb, write_mb, read_iops, write_iops, read_us, write_us];
             text += &line(cells, &spread(row));
         }
-        text += "\nread, write: mean latency; spread: by how much the slowest run is below the fastest\n";
+        let legend = "read, write: mean latency, of MIX70 that of both; spread: by how much the slowest run is \
+                      below the fastest";
+        text += &format!("\n{}\n", paragraph(legend));
         for note in self.notes() {
             text += &format!("{}\n", paragraph(note));
         }

@@ -53,8 +53,8 @@ pub(super) fn of(
     let rate = ASSUMED_BYTES_PER_SECOND / 1e6;
     let sentence = format!(
         "A full review adds the used state, consistency second by second, every queue depth, TRIM, how full is \
-         too full, FUA and parallel writers, recorded work, and verdicts with their controls: about {}{clock} and {} \
-         written at {rate:.0} MB/s (with --quick four corners in {})",
+         too full, FUA and parallel writers, recorded work, and verdicts with their controls: at {rate:.0} MB/s about \
+         {}{clock}, and {} written (with --quick four corners in {})",
         duration(seconds),
         gigabytes(bytes),
         duration(quick_seconds),

@@ -12,6 +12,7 @@ use fourcorners_machine::save::write_atomically_with;
 use fourcorners_record::{Document, to_json};
 use fourcorners_report as report;
 use fourcorners_results::store::{Filter, Store, StoreError, dates, dates::DateError};
+use fourcorners_words::counted;
 use serde_json::{Value, json};
 
 use super::keeper;
@@ -132,7 +133,7 @@ fn export(path: &Path, args: &ExportArgs) -> Result<End, Failure> {
                 return Err(failure(error));
             }
             saved.with_context(|| format!("cannot write {}", file.display()))?;
-            say(&format!("{} records in {}", ids.len(), file.display()));
+            say(&format!("{} in {}", counted(ids.len() as u64, "record"), file.display()));
         }
     }
     Ok(End::Done)
@@ -222,10 +223,10 @@ fn check(path: &Path, args: &CheckArgs) -> Result<End, Failure> {
         })
         .to_string(),
         false => format!(
-            "{}: {} records are whole, {} kinds of damage",
+            "{}: {}, {} of damage",
             path.display(),
-            checked.whole,
-            checked.damage.len()
+            counted(checked.whole, "whole record"),
+            counted(checked.damage.len() as u64, "kind")
         ),
     };
     writeln!(stdout().lock(), "{text}")?;

@@ -58,7 +58,7 @@ pub(in crate::cli) struct ReviewArgs {
     pub(in crate::cli) resume: Option<PathBuf>,
 
     /// Seed of all random numbers; the same seed gives a virtual drive the same record
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = crate::cli::args::seed)]
     pub(in crate::cli) seed: u64,
 
     /// Measure everything this many times, with seeds N, N + 1 and so on, so that `compare` can give

@@ -84,7 +84,7 @@ pub(in crate::cli) struct RunArgs {
 
     /// Pin the loop that runs the jobs to these CPUs, for example 0,2-4
     /// [default: cpus_allowed in the job file]
-    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true, value_parser = crate::cli::args::value)]
     pub(in crate::cli) cpus: Option<String>,
 
     /// Run on the virtual SSD in the state that `fourcorners age` saved in this file

@@ -126,7 +126,7 @@ pub(super) struct Taken {
     pub(super) ios: Option<u64>,
 
     /// Seed of a generated trace or a task
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = crate::cli::args::seed)]
     pub(super) seed: u64,
 }
 
@@ -209,7 +209,7 @@ pub(super) struct ReplayArgs {
     pub(super) drive_state: Option<String>,
 
     /// With all: only drives of this capacity, for example -1TB, 200-300GB, or 500GB- for at least that
-    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true, value_parser = crate::cli::args::value)]
     pub(super) capacity: Option<String>,
 
     /// With all: rank this among them: an array (raid0:2xcrucial-m4-256gb), an SSD in front of a disk

@@ -3,6 +3,8 @@
 use comfy_table::presets::NOTHING;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
 use fourcorners_record::{Bin, Card, Share, Spread};
+use fourcorners_report::plain;
+use fourcorners_words::{count, three_digits, time};
 use serde::Serialize;
 
 /// The name and version of the JSON document's form.
@@ -50,7 +52,10 @@ fn facts(card: &Card) -> Vec<[String; 2]> {
     }
     let rate = card.ios as f64 / card.duration_s.max(1e-9);
     facts.extend([
-        ["duration".into(), format!("{:.3} s, {rate:.1} I/Os a second", card.duration_s)],
+        [
+            "duration".into(),
+            format!("{:.3} s, {} I/Os a second", card.duration_s, three_digits(rate)),
+        ],
         ["touches up to".into(), amount(card.extent_bytes)],
         ["largest I/O".into(), size(card.largest_bytes)],
         ["sequential".into(), share(&card.sequential)],
@@ -142,7 +147,7 @@ fn share(share: &Share) -> String {
 }
 
 fn spread(spread: &Spread) -> String {
-    let [mean, p50, p99, max] = [spread.mean, spread.p50, spread.p99, spread.max].map(micros);
+    let [mean, p50, p99, max] = [spread.mean, spread.p50, spread.p99, spread.max].map(time);
     format!("mean {mean}, median {p50}, 99 % {p99}, max {max}, {:.1} s in all", spread.sum_s)
 }
 
@@ -159,14 +164,6 @@ fn amount(bytes: u64) -> String {
     }
 }
 
-fn micros(us: f64) -> String {
-    match us {
-        us if us < 1e3 => format!("{us:.1} µs"),
-        us if us < 1e6 => format!("{:.2} ms", us / 1e3),
-        us => format!("{:.2} s", us / 1e6),
-    }
-}
-
 fn size(bytes: u64) -> String {
     match bytes {
         bytes if bytes >= 1 << 20 && bytes.is_multiple_of(1 << 20) => {
@@ -179,19 +176,6 @@ fn size(bytes: u64) -> String {
     }
 }
 
-fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// A name that cannot steer the terminal.
-fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+fn grouped(number: u64) -> String {
+    count(number as f64)
 }

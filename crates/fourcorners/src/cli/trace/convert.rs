@@ -7,6 +7,7 @@ use std::path::Path;
 
 use fourcorners_machine::save::write_atomically_with;
 use fourcorners_trace::{self as trace, Options, Output, WriteError, Written};
+use fourcorners_words::counted;
 use serde_json::json;
 
 use super::args::ConvertArgs;
@@ -54,7 +55,9 @@ pub(super) fn run(args: &ConvertArgs) -> Result<End, Failure> {
                 "ios": written.ios, "skipped": skipped,
             })
             .to_string(),
-            false => format!("{}: {} I/Os as {format}", args.output.display(), written.ios),
+            false => {
+                format!("{}: {} as {format}", args.output.display(), counted(written.ios, "I/O"))
+            }
         };
         writeln!(stdout(), "{text}")?;
     }
@@ -96,7 +99,7 @@ impl Work<'_> {
         let whole = !ios.stopped;
         if whole && written.ios == 0 {
             return Err(Failure::Usage(format!(
-                "{}: none of its I/Os is left to convert; see --from, --to and --ops",
+                "{}: none of its I/Os is left to convert; see --from, --to, --ops, --range and --device",
                 self.args.trace.display()
             )));
         }

@@ -11,7 +11,8 @@ use std::io::{Write, stdout};
 
 use fourcorners_drive::Nanos;
 use fourcorners_trace::{
-    self as trace, AddressMap, Event, Filter, Format, MOST_TIME, OpSet, Options, Trace, TraceError,
+    self as trace, AddressMap, Event, Filter, Format, MOST_FACTOR, MOST_GENERATED, MOST_TIME,
+    OpSet, Options, Trace, TraceError,
 };
 
 use super::interrupt::Interrupt;
@@ -23,10 +24,6 @@ pub(super) use args::TraceArgs;
 use args::{InfoArgs, Taken, TraceCommand};
 pub(super) use replay_all::{candidates_named, try_recording};
 
-/// Most I/Os of a generated trace: days of work even for the fastest virtual drive.
-const MOST_IOS: u64 = 1_000_000_000_000;
-/// Times and addresses are not multiplied by more than this.
-const MOST_FACTOR: f64 = 1e6;
 /// The kernel's `MINORBITS`, by which it numbers devices.
 const MINOR_BITS: u32 = 20;
 
@@ -47,6 +44,12 @@ fn info(args: &InfoArgs) -> Result<End, Failure> {
         say("fourcorners: stopped; the trace was not read to its end");
         return Ok(End::Incomplete);
     };
+    if card.ios == 0 {
+        return Err(Failure::Usage(format!(
+            "{}: there is no I/O in it, or none is left by --from, --to, --ops, --range and --device",
+            args.trace.display()
+        )));
+    }
     let text = match args.json {
         true => card::json(&card)?,
         false => card::table(&card, usize::from(columns())),
@@ -75,8 +78,8 @@ fn options(taken: &Taken) -> Result<Options, String> {
         "queue" => Event::Queue,
         other => return Err(format!("--event {other}: give issue or queue")),
     };
-    if taken.ios.is_some_and(|ios| ios == 0 || ios > MOST_IOS) {
-        return Err(format!("--ios: give a number from 1 to {MOST_IOS}"));
+    if taken.ios.is_some_and(|ios| ios == 0 || ios > MOST_GENERATED) {
+        return Err(format!("--ios: give a number from 1 to {MOST_GENERATED}"));
     }
     let filter = filter(taken)?;
     let (skip_bad, ios, seed) = (taken.skip_bad, taken.ios, taken.seed);

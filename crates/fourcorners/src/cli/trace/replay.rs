@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::Context;
 use fourcorners_drive::Nanos;
 use fourcorners_lab::device_under_test::{DeviceError, DeviceUnderTest};
-use fourcorners_lab::replay::{Addresses, Before, Pace, Plan, replay};
+use fourcorners_lab::replay::{Addresses, Before, MOST_DEPTH, MOST_IDLE_MS, Pace, Plan, replay};
 use fourcorners_lab::review::Watch;
 use fourcorners_linux::Setup;
 use fourcorners_machine::{save, workers};
@@ -28,11 +28,7 @@ use crate::cli::replaced::{Inputs, Kind};
 use crate::cli::targets::{self, Asked};
 use crate::cli::terminal::say;
 
-/// Longest idle cap, an hour: with more nothing is cut.
-const MOST_IDLE_MS: f64 = 3_600_000.0;
-/// Most I/Os in flight. Each has a buffer of the largest block on a real target.
-const MOST_DEPTH: u32 = 4096;
-/// Most memory for those buffers.
+/// Most memory for the buffers of a real target.
 const MOST_BUFFER_BYTES: u64 = 1 << 30;
 /// Bytes of an I/O of the fill.
 const FILL_BYTES: u32 = 131_072;

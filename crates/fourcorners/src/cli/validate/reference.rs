@@ -11,6 +11,7 @@ use fourcorners_lab::validate::catalogue_hash;
 use fourcorners_machine::save;
 use fourcorners_record::Document;
 use fourcorners_report::References;
+use fourcorners_words::counted;
 
 use super::checked;
 use crate::cli::args::KeepArgs;
@@ -45,7 +46,8 @@ pub(super) fn run(path: &Path, overwrite: bool) -> Result<End, Failure> {
     let references = References::of(&records, ABOUT).of_catalogue(&catalogue_hash());
     save::write_atomically(path, references.to_json()?.as_bytes())
         .with_context(|| format!("{}: cannot write the references", path.display()))?;
-    say(&format!("{} records in {}", records.len(), path.display()));
+    let number = counted(records.len() as u64, "record");
+    say(&format!("{number} in {}", path.display()));
     Ok(End::Done)
 }
 

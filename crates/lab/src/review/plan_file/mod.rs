@@ -13,6 +13,7 @@ mod steps;
 use std::path::Path;
 
 use fourcorners_record::{PlanInfo, Record};
+use fourcorners_words::hex;
 use sha2::{Digest, Sha256};
 
 pub use self::error::PlanError;
@@ -140,8 +141,7 @@ impl PlanFile {
             return Err(plan.error(what).into());
         }
         plan.finish()?;
-        let digest = Sha256::digest(text);
-        let sha256 = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let sha256 = hex(&Sha256::digest(text));
         let place = place.to_string();
         Ok(PlanFile { name: name.value, about, place, sha256, steps, judgements, curves })
     }
