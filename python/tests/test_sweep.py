@@ -82,6 +82,34 @@ def test_what_was_stopped_goes_on_and_what_was_extended_runs_what_is_new(tmp_pat
     assert in_process(grid(), JOBS[:1], into=tmp_path).ran == 12
 
 
+def test_what_is_kept_of_a_run_is_part_of_what_is_known(tmp_path):
+    cells = [{"drive": "crucial-m4-256gb", **SMALL}]
+    quick = fc.Review(("four-corners",), quick=True)
+    assert in_process(cells, quick, into=tmp_path).ran == 1
+    # Asked for more, it is run again, and has it; asked for the same or for less, it is not.
+    for kept, column in [("records", "record"), ("series", "series_iops")]:
+        more = in_process(cells, quick, into=tmp_path, **{kept: True})
+        assert more.ran == 1 and any(row[column] for row in more.to_pylist())
+        again = in_process(cells, quick, into=tmp_path, **{kept: True})
+        assert again.ran == 0 and again.to_pylist() == more.to_pylist()
+    assert in_process(cells, quick, into=tmp_path).ran == 0
+    full = in_process(cells, quick, into=tmp_path / "full", series=True, records=True)
+    less = in_process(cells, quick, into=tmp_path / "full", series=True)
+    assert (full.ran, less.ran, less.known, len(less.to_pylist())) == (1, 0, 1, len(full.to_pylist()))
+    # Of jobs there is no record to keep.
+    assert in_process(cells, into=tmp_path).ran == 1
+    assert in_process(cells, into=tmp_path, records=True).ran == 0
+
+
+def test_a_replay_is_a_figure_as_others_are():
+    cells = [{"drive": "crucial-m4-64gb", "seed": 5}]
+    tasks = in_process(cells, fc.Review(("tasks",), quick=True), records=True).to_pylist()
+    (boot,) = (row for row in tasks if row["figure"].startswith("tasks/boot"))
+    assert boot["complete"] and boot["ios"] > 1000 and boot["latency_p99_us"] > boot["latency_p50_us"] > 0
+    replayed = fc.Record.from_json(tasks[0]["record"]).replays["boot"]["figures"]["task"]
+    assert boot["mb_per_s"] == replayed["mb_per_s"] and boot["iops"] == replayed["all"]["ios"] / replayed["busy_s"]
+
+
 def test_a_killed_sweep_has_whole_files_and_goes_on(tmp_path):
     code = (
         "import fourcorners as fc, test_sweep as t\n"
@@ -255,6 +283,10 @@ def test_a_plan_is_run_from_the_shell_and_goes_on(tmp_path):
         (lambda plan: plan.replace("[[job]]", "[[jobs]]"), "jobs is not known"),
         (lambda plan: plan.replace("fifo", "fofi"), "gc.policy"),
         (lambda plan: plan + "[review]\n", "give one of"),
+        (lambda plan: plan[: plan.index("[[job]]")] + "[review]\nmethods = 5\n", "methods = 5: it must be a list"),
+        (lambda plan: plan[: plan.index("[[job]]")] + "[review]\nmethods = [5]\n", "methods = [5]: it must be a list"),
+        (lambda plan: plan[: plan.index("[[job]]")] + "[review]\nseed = \"5\"\n", "seed = '5': it must be a whole"),
+        (lambda plan: plan[: plan.index("[[job]]")] + "[review]\nseed = -1\n", "seed = -1: it is a whole number from 0"),
         (lambda plan: plan + "x = \n", "line "),
         (lambda plan: plan.replace('"there"', "3"), "into = 3: it must be a text"),
     ],

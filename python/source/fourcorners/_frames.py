@@ -68,12 +68,12 @@ def rows(records: Iterable[Record]) -> list[dict[str, Any]]:
         about = {"record": record.id, "drive": record.target.name, "method": record.method}
         for name, figure in record.figures.items():
             found.append({**about, "figure": name, "state": figure.state, **figure.to_dict()})
-        for name, replayed in _replayed(record):
-            found.append({**about, "figure": name, "state": replayed["state"], **_replay_row(replayed)})
+        for name, figure in replayed(record):
+            found.append({**about, "figure": name, "state": figure["state"], **replay_row(figure)})
     return found
 
 
-def _replayed(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
+def replayed(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
     """The figures of what was replayed, by name: of several traces with the trace's in front."""
     if record.replay is not None:
         yield from record.replay["figures"].items()
@@ -82,7 +82,7 @@ def _replayed(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
             yield f"{trace}_{name}", figure
 
 
-def _replay_row(figure: dict[str, Any]) -> dict[str, Any]:
+def replay_row(figure: dict[str, Any]) -> dict[str, Any]:
     """A replay in the columns of all other figures; its I/Os a second are those of the time it was busy."""
     all_ios, busy_s = figure["all"], figure["busy_s"]
     return {

@@ -99,7 +99,15 @@ def _task(path: Path, content: dict[str, Any]) -> Task:
     if given == ["review"]:
         review = _of_type(path, content, "review", dict)
         _known(path, "[review]", review, {"methods", "quick", "seed"})
-        return Review(**review)
+        for key, kind in (("quick", bool), ("seed", int)):
+            if key in review:
+                _of_type(path, review, key, kind)
+        if not 0 <= review.get("seed", 0) < 1 << 64:
+            raise SweepError(f"{path}: seed = {review['seed']}: it is a whole number from 0 to 2^64 - 1")
+        try:
+            return Review(**review)
+        except (TypeError, AttributeError):
+            raise SweepError(f"{path}: [review] methods = {review['methods']!r}: it must be a list of names") from None
     jobs = content["job"] if isinstance(content["job"], list) else [content["job"]]
     made = []
     for number, job in enumerate(jobs, 1):

@@ -14,7 +14,7 @@ from typing import Any, Callable, Union
 from ._engine import Engine, SweepError
 from ._extras import needs
 from ._native import Drive, FioJobs, Job, __version__
-from ._task import COLUMNS, Cell, Outcome, Review, Task, describe, key_of
+from ._task import COLUMNS, Cell, Outcome, Review, Task, describe, kept_of, key_of
 
 Grid = Union[Mapping[str, Any], Iterable[Mapping[str, Any]]]
 
@@ -106,7 +106,7 @@ def _values(values: Any) -> list[Any]:
 class _Planner:
     """From cells to runs. Profiles are read once for all cells that share one."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, series: bool, records: bool) -> None:
         if isinstance(task, str):
             task = Job.from_fio(task)
         if not isinstance(task, (Job, FioJobs, Review)):
@@ -114,6 +114,11 @@ class _Planner:
             if not task or not all(isinstance(job, Job) for job in task):
                 raise SweepError("a sweep runs a Job, a list of Jobs, the text of a job file or a Review")
         self._task, self._described = task, json.dumps(describe(task), sort_keys=True)
+        kept, most = kept_of(task, series, records), kept_of(task, True, True)
+        self._kept = kept
+        # A result that has more beside it is as good.
+        some = (combination for count in range(len(most) + 1) for combination in itertools.combinations(most, count))
+        self._fuller = [more for more in some if set(more) > set(kept)]
         self._drives: dict[Any, tuple[Drive, str]] = {}
 
     def cell(self, axes: dict[str, Any]) -> Cell:
@@ -122,9 +127,16 @@ class _Planner:
         seed = axes.get("seed")
         if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 1 << 64):
             raise SweepError(f"seed={seed!r}: it is a whole number from 0 to 2^64 - 1")
+        drive, _ = self._drive(axes)
+        return Cell(self._key(axes, self._kept), drive, self._task, seed)
+
+    def fuller(self, axes: dict[str, Any]) -> Iterator[str]:
+        """The names that the cell's result has where more is kept of it."""
+        return (self._key(axes, more) for more in self._fuller)
+
+    def _key(self, axes: dict[str, Any], kept: Iterable[str]) -> str:
         drive, profile_hash = self._drive(axes)
-        key = key_of(profile_hash, drive.spare, self._described, seed)
-        return Cell(key, drive, self._task, seed)
+        return key_of(profile_hash, drive.spare, self._described, axes.get("seed"), tuple(kept))
 
     def _drive(self, axes: dict[str, Any]) -> tuple[Drive, str]:
         named = {axis: value for axis, value in axes.items() if axis != "seed"}
@@ -174,15 +186,17 @@ def sweep(
     one a CPU; a script then needs the usual `if __name__ == "__main__":`.
 
     Results go into the folder `into` as Parquet as they arrive, each under the hash of profile, job,
-    seed and version. A run whose result is there is not run, so a sweep that was stopped goes on, and
-    one that was extended runs what is new. Results are the same whatever the number of workers.
+    seed, version and what is kept of it. A run whose result is there is not run, so a sweep that was
+    stopped goes on, and one that was extended runs what is new. A result of which more was kept than
+    is asked for will do; one of which less was kept is run again. Results are the same whatever the
+    number of workers.
 
     `series` keeps the I/Os of each second as well, `records` the whole records of a Review.
     `progress` is called with the runs done and all there are; what it raises stops the sweep.
     """
     if runs_per_task < 1:
         raise SweepError(f"runs_per_task={runs_per_task}: it is 1 or more")
-    planner = _Planner(job)
+    planner = _Planner(job, series, records)
     planned = [(planner.cell(axes), axes) for axes in cells_of(grid)]
     if not planned:
         raise SweepError("the grid has no cells: nothing to run")
@@ -190,7 +204,6 @@ def sweep(
     axes = list(dict.fromkeys(name for _, axes in planned for name in axes))
     shown = {id(axes): _shown(axes) for _, axes in planned}
     result = Sweep(path, len(planned), 0, 0, 0.0, 0.0, 0)
-    result._cells = [(cell.key, shown[id(axes)]) for cell, axes in planned]
     # Before the folder: a worker that reads a script without a guard ends here, and not at its lock.
     engine = Engine.of(executor, workers)
     folder = None
@@ -209,10 +222,14 @@ def sweep(
             raise SweepError(str(error)) from None
     missing: dict[str, tuple[Cell, dict[str, Any]]] = {}
     for cell, axes_of_it in planned:
-        if cell.key in known:
+        there = cell.key if cell.key in known else None
+        if there is None and known:
+            there = next((key for key in planner.fuller(axes_of_it) if key in known), None)
+        if there is not None:
             result.known += 1
         else:
             missing.setdefault(cell.key, (cell, shown[id(axes_of_it)]))
+        result._cells.append((there or cell.key, shown[id(axes_of_it)]))
     options = {"series": series, "records": records}
     began = time.monotonic()
     try:

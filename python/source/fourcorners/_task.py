@@ -8,6 +8,7 @@ import time
 from dataclasses import asdict, dataclass
 from typing import Any, Sequence, Union
 
+from ._frames import replay_row, replayed
 from ._native import Drive, Error, FioJobs, Job, Record, __version__, review
 
 
@@ -65,6 +66,13 @@ class Cell:
     seed: int | None
 
 
+def kept_of(task: Task, series: bool, records: bool) -> list[str]:
+    """What is kept of a run of the task beside its figures: a record is a Review's alone, and a job file has no seconds."""
+    has_seconds = not isinstance(task, FioJobs)
+    asked = {"series": series and has_seconds, "records": records and isinstance(task, Review)}
+    return [name for name, is_kept in asked.items() if is_kept]
+
+
 def describe(task: Task) -> Any:
     """A task as JSON's types: what makes two of them the same."""
     if isinstance(task, Review):
@@ -76,9 +84,10 @@ def describe(task: Task) -> Any:
     return {"jobs": [json.loads(job.to_json()) for job in task]}
 
 
-def key_of(profile_hash: str, spare: float, task: str, seed: int | None) -> str:
-    """The name of a run's result: of equal names there is one result."""
-    parts = [profile_hash, repr(float(spare)), task, repr(seed), __version__]
+def key_of(profile_hash: str, spare: float, task: str, seed: int | None, kept: Sequence[str] = ()) -> str:
+    """The name of a run's result: of equal names there is one result. `kept` names what is kept beside the figures, which a
+    result without it lacks."""
+    parts = [profile_hash, repr(float(spare)), task, repr(seed), __version__, *kept]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
 
 
@@ -148,7 +157,13 @@ def _record_rows(record: Record, series: bool, records: bool) -> list[dict[str, 
             row["series_iops"] = of_it.iops.tolist()
             row["series_latency_mean_us"] = of_it.latency_mean_us.tolist()
         rows.append(row)
-    if records and rows:
+    # Tasks and the storage bench replay recordings: of those there are no seconds.
+    for name, figure in replayed(record):
+        of_it = {key: value for key, value in replay_row(figure).items() if key in COLUMNS}
+        rows.append({"figure": f"{record.method}/{name}", **of_it})
+    # A method that came to notes alone has a row, too.
+    rows = rows or [{"figure": record.method}]
+    if records:
         timeless = json.loads(record.to_json())
         # The times of day are no part of the result.
         timeless["started_at"] = timeless["finished_at"] = ""
