@@ -7,7 +7,7 @@ const PACED: &str = "gc.pacing=paced";
 
 #[test]
 fn random_writes_at_depth_3_stay_above_200_mb_per_s_at_0_06_ms_with_a_few_ms_at_most() {
-    let review = reviewed(M4, &[], Method::FourCorners);
+    let review = reviewed_for(FRESH_QD3, M4, &[], Method::FourCorners);
     assert!(review.seconds_mb(FRESH_QD3).iter().all(|&rate| rate > 200.0));
     let (mean, max) = (review.mean_ms(FRESH_QD3), review.max_ms(FRESH_QD3));
     assert!((mean / 0.06 - 1.0).abs() < 0.1, "{mean} ms");
@@ -15,7 +15,7 @@ fn random_writes_at_depth_3_stay_above_200_mb_per_s_at_0_06_ms_with_a_few_ms_at_
     assert!((1.0..=5.0).contains(&max), "{max} ms");
     // A buffer that hides erases, and a firmware that does nothing of its own.
     let hiding = ["buffer.write_kib=8192", "variation.mode=off"];
-    let hidden = reviewed(M4, &hiding, Method::FourCorners).max_ms(FRESH_QD3);
+    let hidden = reviewed_for(FRESH_QD3, M4, &hiding, Method::FourCorners).max_ms(FRESH_QD3);
     assert!(hidden < 0.2, "{hidden} ms");
 }
 
@@ -37,7 +37,8 @@ fn so_they_do_for_an_hour() {
 /// 1.4 s were measured: here a queue waits for one victim, there for two or three.
 #[test]
 fn after_torture_a_write_takes_up_to_half_a_second() {
-    let longest = |set: &[&str]| reviewed(M4, set, Method::Consistency).max_ms(ALL_OVER);
+    let longest =
+        |set: &[&str]| reviewed_for(ALL_OVER, M4, set, Method::Consistency).max_ms(ALL_OVER);
     let (as_it_is, paced) = (longest(&[]), longest(&[PACED]));
     assert!((400.0..=700.0).contains(&as_it_is), "{as_it_is} ms");
     assert!(paced < 200.0, "{paced} ms");
@@ -47,7 +48,7 @@ fn after_torture_a_write_takes_up_to_half_a_second() {
 #[test]
 fn it_cleans_late() {
     let fall = |set: &[&str]| {
-        let review = reviewed(M4, set, Method::Consistency);
+        let review = reviewed_for(ALL_OVER, M4, set, Method::Consistency);
         let seconds = review.seconds_mb(ALL_OVER);
         (average(&seconds[..60]), average(&seconds[600..1200]))
     };
@@ -78,7 +79,7 @@ fn a_pass_after_torture_falls_to_2_mb_per_s_and_rises_all_along() {
     assert!(tenths.is_sorted_by(|before, after| before < after), "{tenths:?}");
     assert!(tenths[9] > 10.0 * first, "{tenths:?}");
     // A drive that collects as it goes is slower than fresh, but never that slow.
-    let paced = reviewed(M4, &[PACED], Method::Trim);
+    let paced = reviewed_for(TORTURED, M4, &[PACED], Method::Trim);
     let paced = least(paced.seconds_mb(TORTURED));
     assert!(paced > 10.0, "{paced} MB/s");
 }
@@ -231,8 +232,8 @@ fn random_writes_grow_with_capacity() {
 #[test]
 fn its_longest_random_write_is_shorter_than_the_vertex_3s() {
     let longest = |name: &str, set: &[&str]| {
-        let review = reviewed(name, set, Method::FourCorners);
-        review.max_ms("random_write_4k_qd3_repeating")
+        let figure = "random_write_4k_qd3_repeating";
+        reviewed_for(figure, name, set, Method::FourCorners).max_ms(figure)
     };
     let (m4, other) = (longest("crucial-m4-256gb", &[]), longest("ocz-vertex-3-240gb", &[]));
     assert!(m4 < other, "{m4} against {other} ms");

@@ -46,7 +46,7 @@ fn the_c300_writes_slower_on_the_marvell_controller_at_256_gb_only() {
         let name = format!("crucial-c300-{gb}gb");
         let set: Vec<String> = set.iter().map(|set| set.to_string()).collect();
         let behind = built_in_behind(&name, Some(&marvell), &set).expect("a drive");
-        let behind = Review::of(behind, Method::FourCorners, true).mb_per_s(FRESH_QD3);
+        let behind = Review::of(behind, Method::FourCorners, true, None).mb_per_s(FRESH_QD3);
         let intel = quickly_reviewed(&name, &["link.gbps=3"], Method::FourCorners);
         behind / intel.mb_per_s(FRESH_QD3)
     };
@@ -71,7 +71,7 @@ fn the_c300_stutters_while_it_trims() {
 
 #[test]
 fn a_pass_of_the_c300_after_torture_looks_like_the_m4s() {
-    let review = reviewed("crucial-c300-64gb", &[], Method::Trim);
+    let review = reviewed_for(TORTURED, "crucial-c300-64gb", &[], Method::Trim);
     let (mean, seconds) = (review.mb_per_s(TORTURED), review.seconds_mb(TORTURED));
     // 256 GB fell to 20 MB/s; this one has a quarter of the dies.
     assert!((2.0..=20.0).contains(&mean), "{mean} MB/s");
@@ -79,14 +79,15 @@ fn a_pass_of_the_c300_after_torture_looks_like_the_m4s() {
     let first = average(&seconds[..tenth]);
     let last = average(&seconds[seconds.len() - tenth..]);
     assert!(last > 5.0 * first, "{first}, {last} MB/s");
-    let paced = reviewed("crucial-c300-64gb", &["gc.pacing=paced"], Method::Trim);
+    let paced = reviewed_for(TORTURED, "crucial-c300-64gb", &["gc.pacing=paced"], Method::Trim);
     let paced = paced.mb_per_s(TORTURED);
     assert!(paced > 2.0 * mean, "{paced}, {mean} MB/s");
 }
 
 /// I/Os a second once it is in its steady state, in which the method's last ten minutes are.
 fn steady(name: &str, set: &[&str]) -> f64 {
-    average(&reviewed(name, set, Method::Consistency).seconds_ios(ALL_OVER)[1400..])
+    let review = reviewed_for(ALL_OVER, name, set, Method::Consistency);
+    average(&review.seconds_ios(ALL_OVER)[1400..])
 }
 
 /// A quarter of it, with all of its dies, which is in its steady state all the sooner.
@@ -110,7 +111,8 @@ fn in_steady_state_the_m550_writes_about_4000_times_a_second_and_the_m500_2500()
 #[test]
 fn with_25_percent_spare_the_m550_is_mostly_below_5000_with_peaks_above_50_000() {
     let late = |set: &[&str]| {
-        reviewed(M550, set, Method::Consistency).seconds_ios(WITH_SPARE)[1400..].to_vec()
+        reviewed_for(WITH_SPARE, M550, set, Method::Consistency).seconds_ios(WITH_SPARE)[1400..]
+            .to_vec()
     };
     let ends = |ios: &[f64]| {
         let end =

@@ -46,5 +46,5 @@ fn with_log_blocks() -> Review {
     ssd.map = None;
     ssd.log_blocks =
         Some(LogBlocksSection { count: 450, stripe_dies: 16, ..LogBlocksSection::default() });
-    Review::of(profile, Method::Tasks, false)
+    Review::of(profile, Method::Tasks, false, None)
 }

@@ -21,7 +21,7 @@ use fourcorners_lab::review::Method;
 use fourcorners_record::{Data, Job, Outcome, Pattern, Until};
 use fourcorners_run::{JobEnd, Measured, Unobserved, run};
 
-use reviewed::{Review, quickly_reviewed, reviewed};
+use reviewed::{Review, quickly_reviewed, reviewed, reviewed_for};
 
 const FRESH_QD3: &str = "random_write_4k_qd3_incompressible";
 const READ_QD3: &str = "random_read_4k_qd3";

@@ -1,6 +1,6 @@
 //! Samsung 840 EVO (AnandTech's review of the 850 EVO). Its SLC buffer is in `tests/turbowrite.rs`.
 
-use super::{ALL_OVER, Method, average, reviewed};
+use super::{ALL_OVER, Method, average, reviewed_for};
 
 /// A quarter of the 250 GB drive, with all of its dies, which is in its steady state all the sooner.
 const QUARTER: [&str; 3] =
@@ -9,7 +9,7 @@ const QUARTER: [&str; 3] =
 /// I/Os a second on average once it is in its steady state, and the least and the most of a second.
 fn steady(set: &[&str]) -> [f64; 3] {
     let name = "samsung-840-evo-250gb";
-    let review = reviewed(name, &[&QUARTER, set].concat(), Method::Consistency);
+    let review = reviewed_for(ALL_OVER, name, &[&QUARTER, set].concat(), Method::Consistency);
     let ios = &review.seconds_ios(ALL_OVER)[1400..];
     let ends = |end: fn(f64, f64) -> f64| ios.iter().copied().reduce(end).expect("there are some");
     [average(ios), ends(f64::min), ends(f64::max)]
