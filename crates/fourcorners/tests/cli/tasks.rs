@@ -154,5 +154,14 @@ fn a_page_of_a_replay_is_saved_beside_its_figures() {
     let page = fs::read_to_string(dir.path().join("here/replay.html")).expect("it was saved");
     assert!(page.contains("Storage bench") && page.contains("generated:heavy"));
     let record = reviewed(&[HDD, "--methods", "storage-bench", "--quick"]).remove(0);
-    assert_eq!((record.figure_count(), record.ended), (4, Ended::Complete));
+    assert_eq!((record.figure_count(), &record.ended), (4, &Ended::Complete));
+    // What a conclusion has as its number is what is kept of the empty drive's rate, and never a rate.
+    let numbers = |record: &Record| -> Vec<Option<f64>> {
+        let about = record.notes.iter().filter(|note| note.about == "storage-bench");
+        about.map(|note| note.value).collect()
+    };
+    assert!(!numbers(&record).is_empty() && numbers(&record).iter().all(Option::is_none));
+    let ssd = reviewed(&[M4, "--methods", "storage-bench", "--quick"]).remove(0);
+    let is_share = |value: &Option<f64>| value.is_some_and(|share| (0.0..2.0).contains(&share));
+    assert!(!numbers(&ssd).is_empty() && numbers(&ssd).iter().all(is_share), "{:?}", numbers(&ssd));
 }
