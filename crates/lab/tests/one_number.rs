@@ -17,8 +17,7 @@ fn reviewed(id: &str, name: &str, set: &[String]) -> Vec<f64> {
     let protocol = Protocol::Published(published.into());
     let geometry = profile.geometry();
     let medium = Medium::Ssd;
-    let scope =
-        Scope { geometry, spare_percent: 0.0, quick: false, seed: 9, medium, most_ios: None };
+    let scope = Scope { seed: 9, ..Scope::whole_of(geometry, medium) };
     let plan = plans(std::slice::from_ref(&protocol), &scope).expect("it fits").remove(0);
     let reviewed = Reviewed {
         protocol,

@@ -242,11 +242,14 @@ pub(super) struct TasksArgs {
     pub(super) size: String,
 
     /// Seed of the lengths and the content of the files
-    #[arg(long,
+    #[arg(
+        long,
         value_name = "N",
         default_value_t = 1,
         requires = "real",
-        allow_negative_numbers = true, value_parser = crate::cli::args::seed)]
+        allow_negative_numbers = true,
+        value_parser = crate::cli::args::seed
+    )]
     pub(super) seed: u64,
 
     /// Print one JSON document instead of a table
@@ -277,7 +280,7 @@ pub(super) struct BenchArgs {
     pub(super) json: bool,
 }
 
-/// A value that may be negative, so that it is said what is wrong with that, and is not the next option.
+/// A value that may begin with a hyphen, so that who takes it says what is wrong with a negative one. The next option is refused.
 pub(super) fn value(text: &str) -> Result<String, String> {
     let is_option = |rest: &str| rest.starts_with(|c: char| !c.is_ascii_digit() && c != '.');
     match text.strip_prefix('-').is_some_and(is_option) {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fourcorners_words::shell_word;
+use fourcorners_words::{shell_word, steers_a_terminal};
 
 /// The command that was typed, going on from `folder`. `replaced` are the options, each with a value, that named the folder of
 /// the results, as they may be spelled: `--out`, `-o`.
@@ -11,10 +11,10 @@ pub(super) fn command(folder: &Path, replaced: &[&str]) -> String {
     told(typed.collect::<Result<_, _>>().ok(), folder, replaced)
 }
 
-/// The same, of words that are text (`None`: not all are).
+/// `typed` are the words of the command; `None` where one of them is not text.
 fn told(typed: Option<Vec<String>>, folder: &Path, replaced: &[&str]) -> String {
     // What cannot be printed cannot be typed from here.
-    let printed = |text: &str| !text.chars().any(char::is_control);
+    let printed = |text: &str| !text.chars().any(steers_a_terminal);
     match (typed, folder.to_str()) {
         (Some(typed), Some(folder)) if printed(folder) && typed.iter().all(|it| printed(it)) => {
             format!("to continue: {}", going_on(typed, folder, replaced))
@@ -102,6 +102,7 @@ mod tests {
         assert_eq!(said(Some(&["f", "m4"]), "r"), "to continue: f m4 --resume=r");
         let same = "to continue: the same command with --resume r (and without --out)";
         assert_eq!([said(None, "r"), said(Some(&["f", "a\nb"]), "r")], [same; 2]);
+        assert_eq!(said(Some(&["f", "a\u{202e}b"]), "r"), same);
         assert_eq!(
             typed(&["review", "m4", "--outer", "x"]),
             "./fourcorners review m4 --outer x --resume=r"

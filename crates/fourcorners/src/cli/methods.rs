@@ -68,8 +68,7 @@ pub(super) fn run(args: &MethodsArgs) -> Result<End, Failure> {
 
 fn cost(method: Method, bytes: u64, quick: bool, by_default: bool) -> Result<Cost, String> {
     let geometry = Geometry { sectors: bytes / 512, logical_block_bytes: 512, queue_depth: 32 };
-    let scope =
-        Scope { geometry, spare_percent: 0.0, quick, seed: 1, medium: Medium::Ssd, most_ios: None };
+    let scope = Scope { quick, ..Scope::whole_of(geometry, Medium::Ssd) };
     let plan = plans(&[method.into()], &scope).map_err(|error| error.to_string())?;
     let mut past = Past::default();
     let phases: Vec<Foreseen> = plan.iter().flat_map(|plan| past.foresee(plan)).collect();

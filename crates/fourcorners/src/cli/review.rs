@@ -213,11 +213,35 @@ fn account(document: &Document, reviews: usize, began: Instant, quiet: bool) {
         + figures.map(|figure| figure.duration_s).sum::<f64>()
         + replayed.map(|figure| figure.elapsed_s).sum::<f64>();
     let took = began.elapsed().as_secs_f64();
-    let are_all = |clock| document.records.iter().all(|record| record.clock == clock);
-    let on = match (are_all(ClockName::Wall), are_all(ClockName::Virtual)) {
-        (true, _) => "",
-        (_, true) => " of virtual time",
-        _ => " on the drives' clocks",
-    };
+    let on = clock_words(document.records.iter().map(|record| record.clock));
     say(&format!("{}{on} measured in {took:.1} s", duration(measured)));
+}
+
+/// On which clock that was, where it is not the reader's.
+fn clock_words(clocks: impl Iterator<Item = ClockName>) -> &'static str {
+    let (mut wall, mut model) = (false, false);
+    for clock in clocks {
+        match clock {
+            ClockName::Wall => wall = true,
+            ClockName::Virtual => model = true,
+        }
+    }
+    match (wall, model) {
+        (_, false) => "",
+        (false, true) => " of virtual time",
+        (true, true) => " on the drives' clocks",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_all_of_models_is_called_virtual_time() {
+        use ClockName::{Virtual, Wall};
+        let words = |clocks: &[ClockName]| clock_words(clocks.iter().copied());
+        assert_eq!([words(&[Wall]), words(&[Virtual, Virtual])], ["", " of virtual time"]);
+        assert_eq!(words(&[Virtual, Wall]), " on the drives' clocks");
+    }
 }

@@ -33,7 +33,7 @@ use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
 use super::replaced::folder_is_there;
 use super::served::{self, ServedAs, ServedDrive, ServedTarget};
-use super::targets::nothing_to_destroy;
+use super::targets::{ALL_ARE_MODELS, nothing_to_destroy};
 use super::terminal::say;
 use super::then_try;
 use super::trace::candidates_named;
@@ -476,7 +476,7 @@ fn serve<T: Target + 'static>(
 
 fn contents(args: &ServeArgs, bytes: u64) -> Result<Contents, Failure> {
     if args.contents == Path::new("memory") {
-        nothing_to_destroy(&args.destroy, &args.force).map_err(Failure::Usage)?;
+        nothing_to_destroy(&args.destroy, &args.force, ALL_ARE_MODELS).map_err(Failure::Usage)?;
         let available = host::available_memory_bytes().unwrap_or(u64::MAX / 100);
         return Ok(Contents::Memory(Memory::new(available / 100 * MEMORY_PERCENT)));
     }

@@ -106,7 +106,7 @@ fn find_each<'a>(
         return Err("--set changes virtual drives, and no target is one: leave it out".into());
     }
     if !any(|target| target.is_real()) {
-        nothing_to_destroy(&on.destroy, &on.force)?;
+        nothing_to_destroy(&on.destroy, &on.force, ALL_ARE_MODELS)?;
     }
     Ok(planned)
 }
@@ -130,14 +130,20 @@ fn names_are_there(on: &TargetArgs, targets: &[(&String, bool)]) -> Result<(), S
     named(&on.destroy, "--destroy").and_then(|()| named(&on.force, "--force"))
 }
 
-/// Refuses what is named for destruction where nothing is that could be.
-pub(super) fn nothing_to_destroy(destroy: &[String], force: &[String]) -> Result<(), String> {
-    for (named, option) in [(destroy, "--destroy"), (force, "--force")] {
-        if !named.is_empty() {
-            return Err(format!("{option} is for real drives, and no target is one: leave it out"));
-        }
+/// Why nothing can be destroyed where all targets are models.
+pub(super) const ALL_ARE_MODELS: &str = "is for real drives, and no target is one";
+
+/// Refuses what is named for destruction where nothing can be destroyed; why the option does not apply.
+pub(super) fn nothing_to_destroy(
+    destroy: &[String],
+    force: &[String],
+    why: &str,
+) -> Result<(), String> {
+    match (destroy, force) {
+        ([], []) => Ok(()),
+        ([], _) => Err(format!("--force {why}: leave it out")),
+        _ => Err(format!("--destroy {why}: leave it out")),
     }
-    Ok(())
 }
 
 /// The one drive that is to take a state.
@@ -318,13 +324,8 @@ pub(super) fn plan_quick(args: &QuickArgs, bytes: u64) -> Result<QuickTarget, St
         }
     }
     if in_directory {
-        for (named, option) in [(&on.destroy, "--destroy"), (&on.force, "--force")] {
-            if !named.is_empty() {
-                return Err(format!(
-                    "{option} is for a device or a file, and {target} is a folder: leave it out"
-                ));
-            }
-        }
+        let why = format!("is for a device or a file, and {target} is a folder");
+        nothing_to_destroy(&on.destroy, &on.force, &why)?;
         let size = on.size.as_deref().map(parse_size).transpose()?.unwrap_or(bytes);
         let scratch = path.join(QUICK_SCRATCH);
         let device =

@@ -64,7 +64,7 @@ fn drives_that_were_reviewed_are_compared_by_their_names() {
     let page = fs::read_to_string(at.join("page.html")).expect("it was written");
     assert!(page.contains("link.gbps=3") && page.trim_end().ends_with("</html>"));
 
-    // One result is no comparison, by whichever two names it goes.
+    // A result is not compared with itself, whichever two names it has.
     let id = &from_json(&fs::read_to_string(at.join("slow/review.json")).expect("it is there"));
     let id = &id.as_ref().expect("a document").records[0].id;
     printed(at, &["results", "import", "slow"]);

@@ -155,7 +155,7 @@ fn a_page_of_a_replay_is_saved_beside_its_figures() {
     assert!(page.contains("Storage bench") && page.contains("generated:heavy"));
     let record = reviewed(&[HDD, "--methods", "storage-bench", "--quick"]).remove(0);
     assert_eq!((record.figure_count(), &record.ended), (4, &Ended::Complete));
-    // What a conclusion has as its number is what is kept of the empty drive's rate, and never a rate.
+    // The number of the conclusion is the share of the empty drive's rate that is kept, never a rate.
     let numbers = |record: &Record| -> Vec<Option<f64>> {
         let about = record.notes.iter().filter(|note| note.about == "storage-bench");
         about.map(|note| note.value).collect()

@@ -190,7 +190,7 @@ fn reviewed(
         Model::Hdd(_) => Medium::HardDisk,
     };
     let geometry = profile.geometry();
-    let scope = Scope { geometry, spare_percent: 0.0, quick, seed, medium, most_ios: None };
+    let scope = Scope { quick, seed, ..Scope::whole_of(geometry, medium) };
     let plan = plans(&[method.into()], &scope).expect("our own methods fit every drive");
     let reviewed = Reviewed {
         protocol: method.into(),

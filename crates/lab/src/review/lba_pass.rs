@@ -106,14 +106,7 @@ mod tests {
         };
         let bytes = 17_000_000;
         let geometry = Geometry { sectors: bytes / 512, logical_block_bytes: 512, queue_depth: 32 };
-        let scope = Scope {
-            geometry,
-            spare_percent: 0.0,
-            quick: false,
-            seed: 1,
-            medium: Medium::Ssd,
-            most_ios: None,
-        };
+        let scope = Scope::whole_of(geometry, Medium::Ssd);
         let Phase::Pass { job, points, .. } = pass(&scope, "a pass", 0) else { panic!("a pass") };
         let noted = |points: u64| {
             let mut ssd = Ssd::new(&m4).expect("it was checked");

@@ -297,7 +297,7 @@ mod tests {
 
     fn scope(bytes: u64, quick: bool) -> Scope {
         let geometry = Geometry { sectors: bytes / 512, logical_block_bytes: 512, queue_depth: 32 };
-        Scope { geometry, spare_percent: 0.0, quick, seed: 1, medium: Medium::Ssd, most_ios: None }
+        Scope { quick, ..Scope::whole_of(geometry, Medium::Ssd) }
     }
 
     fn figures(plan: &[Phase]) -> Vec<(&str, &Job)> {

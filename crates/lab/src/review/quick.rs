@@ -155,7 +155,7 @@ mod tests {
 
     fn scope(bytes: u64, medium: Medium) -> Scope {
         let geometry = Geometry { sectors: bytes / 512, logical_block_bytes: 512, queue_depth: 32 };
-        Scope { geometry, spare_percent: 0.0, quick: false, seed: 1, medium, most_ios: None }
+        Scope::whole_of(geometry, medium)
     }
 
     #[test]

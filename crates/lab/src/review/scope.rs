@@ -43,6 +43,11 @@ pub enum Medium {
 }
 
 impl Scope {
+    /// All of a target in full, with seed 1 and as many I/Os as each method has.
+    pub fn whole_of(geometry: Geometry, medium: Medium) -> Scope {
+        Scope { geometry, spare_percent: 0.0, quick: false, seed: 1, medium, most_ios: None }
+    }
+
     /// Bytes a job may touch, from the start: the target less its spare area, in whole 128 KiB.
     pub fn usable_bytes(&self) -> u64 {
         let usable = self.geometry.bytes() as f64 * (1.0 - self.spare_percent / 100.0);

@@ -198,12 +198,12 @@ mod tests {
         // No trend, and wide apart: not steady either.
         assert!(!steady(&[89.0, 111.0, 100.0, 111.0, 89.0]).is_some_and(is_steady));
     }
+
     #[test]
     fn every_block_that_a_target_can_take_is_tested_and_what_it_cannot_is_said() {
         let of = |medium, logical_block_bytes| {
             let geometry = Geometry { sectors: 1 << 25, logical_block_bytes, queue_depth: 32 };
-            let (spare_percent, quick, seed, most_ios) = (0.0, false, 1, None);
-            let phases = plan(&Scope { geometry, spare_percent, quick, seed, medium, most_ios });
+            let phases = plan(&Scope::whole_of(geometry, medium));
             let tests = phases.iter().find_map(|phase| match phase {
                 Phase::Rounds { tests, .. } => Some(tests.len()),
                 _ => None,

@@ -148,14 +148,8 @@ mod tests {
     #[test]
     fn a_state_is_made_once_and_is_the_same_from_the_cache() {
         let profile = catalogue::built_in("crucial-m4-256gb", &[]).expect("it is in the catalogue");
-        let scope = Scope {
-            geometry: profile.geometry(),
-            spare_percent: 99.0,
-            quick: false,
-            seed: 1,
-            medium: Medium::Ssd,
-            most_ios: None,
-        };
+        let scope =
+            Scope { spare_percent: 99.0, ..Scope::whole_of(profile.geometry(), Medium::Ssd) };
         let span = scope.usable_bytes();
         let filled = vec![Phase::Purge, scope.fill("filled", span)];
         let used = [filled.clone(), vec![scope.torture(span)]].concat();

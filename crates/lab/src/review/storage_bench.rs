@@ -146,14 +146,7 @@ mod tests {
     #[test]
     fn virtual_drives_get_whole_traces_and_real_ones_as_much_as_is_asked() {
         let geometry = Geometry { sectors: 1 << 29, logical_block_bytes: 512, queue_depth: 32 };
-        let scope = Scope {
-            geometry,
-            spare_percent: 0.0,
-            quick: false,
-            seed: 1,
-            medium: Medium::Ssd,
-            most_ios: None,
-        };
+        let scope = Scope::whole_of(geometry, Medium::Ssd);
         let heavy = 3_952_340;
         assert_eq!(ios(&scope, heavy), heavy);
         assert_eq!(ios(&scope, 49_800_000), VIRTUAL_IOS);

@@ -35,14 +35,7 @@ pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
 
 /// The jobs that bring a new solid-state drive into the used state: filled, then overwritten at random.
 pub(crate) fn wear_in(geometry: Geometry) -> Vec<Job> {
-    let scope = Scope {
-        geometry,
-        spare_percent: 0.0,
-        quick: false,
-        seed: 1,
-        medium: Medium::Ssd,
-        most_ios: None,
-    };
+    let scope = Scope::whole_of(geometry, Medium::Ssd);
     let whole = scope.whole();
     preparation(&[scope.fill("filled", whole), scope.torture(whole)])
 }

@@ -236,7 +236,7 @@ mod tests {
         let said = unsure.sentences().join(" ");
         assert!(said.contains("cannot tell it from b") && !said.contains("You would"), "{said}");
         assert!(said.contains("Waiting 1.20 times as long, as for b, is noticed, but"), "{said}");
-        // Of two drives of which one is sure and the other is not.
+        // One drive has a wide band, the other a narrow one.
         let mut wide = choice(vec![drive("a", 1, 1, 1.0), drive("b", 2, 2, 1.3)]);
         (wide.ranking[0].band_s, wide.ranking[1].band_s) = ([0.5, 2.0], [1.25, 1.35]);
         let said = wide.sentences().join(" ");

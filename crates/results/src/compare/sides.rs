@@ -53,7 +53,8 @@ pub fn sides(groups: Vec<Vec<Record>>) -> Vec<Side> {
     sides
 }
 
-/// The sides of which not all results are those of one side before them, and the others: a drive beside itself is no comparison.
+/// Parts the sides into those that are compared and those that repeat one: all of their results are among those of one
+/// earlier side.
 pub fn distinct(sides: Vec<Side>) -> (Vec<Side>, Vec<Side>) {
     let (mut kept, mut again): (Vec<Side>, Vec<Side>) = (Vec::new(), Vec::new());
     for side in sides {
