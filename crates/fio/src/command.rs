@@ -46,12 +46,15 @@ pub fn command(name: &str, job: &Job, target: &TargetInfo) -> String {
     if jobs > 1 {
         options.push(format!("--numjobs={jobs} --group_reporting"));
     }
-    if job.until.bytes() < u64::MAX {
+    let ends_by_bytes = job.until.bytes() < u64::MAX;
+    if ends_by_bytes {
         // Of each job.
         options.push(format!("--io_size={}", job.until.bytes() / jobs));
     }
     if let Some(seconds) = job.until.seconds() {
-        options.push(format!("--time_based --runtime={seconds}"));
+        // With time_based fio goes on for that long, whatever it has written by then.
+        let whole = if ends_by_bytes { "" } else { "--time_based " };
+        options.push(format!("{whole}--runtime={seconds}"));
     }
     // Total latency, submit to completion; fio's default leaves the submission out.
     options.push("--lat_percentiles=1 --clat_percentiles=0".into());
@@ -118,7 +121,10 @@ mod tests {
         };
         let flushed =
             Job { pattern: Pattern::Sequential, fua: false, flush: true, jobs: 2, ..job.clone() };
-        for job in [&job, &flushed] {
+        // Whichever of the two comes first: not after a minute, then.
+        let either = Job { until: Until::SecondsOrBytes(60, 1 << 18), ..job.clone() };
+        let begun = std::time::Instant::now();
+        for job in [&job, &flushed, &either] {
             let command = command("a_job", job, &target).replace("io_uring", "psync");
             let ran = std::process::Command::new("sh")
                 .args(["-c", &format!("{command} --output-format=terse")])
@@ -133,6 +139,7 @@ mod tests {
             assert_eq!(durable, [job.fua, job.flush], "{command}");
             assert_eq!(command.contains("--numjobs=2 --group_reporting"), job.jobs == 2);
         }
+        assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
         let files = std::fs::read_dir(folder.path()).expect("the folder");
         let files: Vec<_> = files.map(|file| file.expect("an entry").path()).collect();
         assert_eq!(files, [path]);

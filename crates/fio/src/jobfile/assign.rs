@@ -162,7 +162,7 @@ impl Options {
                 };
             }
             "name" => self.name = Some(text()?.into()),
-            "filename" => self.filename = Some(text()?.into()),
+            "filename" => self.filename = Some(values::one_file(text()?)?),
             "ioengine" => self.engine(text()?)?,
             "rw" | "readwrite" => self.rw = values::rw_with_run(text()?, kb)?,
             "rw_sequencer" => {
@@ -196,8 +196,8 @@ impl Options {
                 })?;
             }
             "ba" | "blockalign" => {
-                let size = direction_sizes(text()?)?[0].unwrap_or(0);
-                self.align_bytes = Some(values::block(size)?);
+                self.align_bytes =
+                    values::by_direction(text()?, |part| values::block(units::bytes(part, kb)?))?;
             }
             "rwmixread" => self.read_percent = units::percent(text()?)? as u8,
             "rwmixwrite" => self.read_percent = 100 - units::percent(text()?)? as u8,

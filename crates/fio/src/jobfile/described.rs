@@ -54,7 +54,10 @@ impl Described {
             }
         }
         let mut options = Options::default();
-        for setting in &settings {
+        // What a k is counts for all others, wherever it stands.
+        let (first, then): (Vec<&Setting>, Vec<&Setting>) =
+            settings.iter().partition(|setting| setting.key.eq_ignore_ascii_case("kb_base"));
+        for setting in first.into_iter().chain(then) {
             options.set(&setting.key, setting.value.as_deref()).map_err(|why| {
                 let value = setting.value.as_ref().map(|value| format!("={value}"));
                 let shown = format!("{}{}", setting.key, value.unwrap_or_default());

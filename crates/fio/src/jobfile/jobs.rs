@@ -185,7 +185,7 @@ impl Building {
                 let what = format!("more than {MOST_DEPTH} I/Os in flight in all jobs together");
                 return Err(described.wrong(&["iodepth", "numjobs"], what));
             }
-            self.map_bytes += place::map_bytes(&stream);
+            self.map_bytes += stream.map_bytes();
             if self.map_bytes > place::MOST_MAP_BYTES {
                 let what = "the maps of random blocks take more than 1 GiB: set norandommap=1 or \
                             a smaller size";

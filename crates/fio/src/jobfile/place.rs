@@ -1,7 +1,7 @@
 //! The part of a target that a job covers, and the amount it moves there.
 
 use fourcorners_drive::Geometry;
-use fourcorners_run::streams::{BlockSizes, Direction, Distribution, Stream, Zones};
+use fourcorners_run::streams::{BlockSizes, Direction, Zones};
 
 use super::described::Described;
 use super::error::JobFileError;
@@ -17,7 +17,7 @@ pub(super) struct Span {
     pub(super) bytes: u64,
     /// What it moves in all, without a time limit.
     pub(super) amount_bytes: u64,
-    pub(super) align_bytes: u32,
+    pub(super) align_bytes: [u32; 3],
     pub(super) zones: Option<Zones>,
 }
 
@@ -57,14 +57,18 @@ pub(super) fn span(
     for size in &sizes {
         check_blocks(described, size, block)?;
     }
-    let least = sizes.iter().map(|size| size.least()).min().unwrap_or(0);
     let most = u64::from(sizes.iter().map(|size| size.most()).max().unwrap_or(0));
-    let align_bytes = options.align_bytes.unwrap_or(least);
-    if !u64::from(align_bytes).is_multiple_of(block) {
-        let what =
-            format!("blockalign={align_bytes} is not a multiple of the logical block, {block}");
+    let align_bytes = Direction::ALL.map(|direction| {
+        let least = || options.blocks[direction as usize].least();
+        options.align_bytes[direction as usize].unwrap_or_else(least)
+    });
+    let own = |direction: &Direction| operations.has(*direction);
+    let of_jobs = || Direction::ALL.into_iter().filter(own).map(|own| align_bytes[own as usize]);
+    if let Some(wrong) = of_jobs().find(|align| !u64::from(*align).is_multiple_of(block)) {
+        let what = format!("blockalign={wrong} is not a multiple of the logical block, {block}");
         return Err(described.wrong(&["blockalign", "ba"], what));
     }
+    let least = of_jobs().min().unwrap_or(0);
     if !options.rw.step_bytes.unsigned_abs().is_multiple_of(block) {
         let what = format!("the step of rw is not a multiple of the logical block, {block}");
         return Err(described.wrong(&["rw", "readwrite"], what));
@@ -74,7 +78,7 @@ pub(super) fn span(
     // A share of a drive rarely is a multiple of its blocks.
     let shares = [options.offset, options.offset_increment];
     let a_share = shares.iter().any(|size| matches!(size, Size::Percent(_)));
-    let unit = options.offset_align.max(if a_share { u64::from(align_bytes) } else { 1 });
+    let unit = options.offset_align.max(if a_share { u64::from(least) } else { 1 });
     start -= start % unit.max(1);
     if !start.is_multiple_of(block) {
         let what = format!("offset={start} is not a multiple of the logical block, {block}");
@@ -103,10 +107,12 @@ pub(super) fn span(
     let amount = options.io_size.map_or(bytes, |size| size.of(whole));
     let zones = zones(described, bytes, block)?;
     if let Some(furthest) = options.distribution.furthest().filter(|_| options.rw.random) {
-        let blocks = zones.map_or(bytes, |zones| zones.bytes) / u64::from(align_bytes.max(1));
+        // Of the largest there are the fewest.
+        let unit = of_jobs().max().unwrap_or(0).max(1);
+        let blocks = zones.map_or(bytes, |zones| zones.bytes) / u64::from(unit);
         if furthest >= blocks {
             let what = format!(
-                "random_distribution: there is no block {furthest}: {blocks} of {align_bytes} bytes are numbered from 0"
+                "random_distribution: there is no block {furthest}: {blocks} of {unit} bytes are numbered from 0"
             );
             return Err(described.wrong(&["random_distribution"], what));
         }
@@ -164,15 +170,4 @@ fn zones(described: &Described, bytes: u64, block: u64) -> Result<Option<Zones>,
             Err(described.wrong(&["zonesize", "zonerange", "zoneskip", "zonemode"], what))
         }
     }
-}
-
-/// What a stream needs to know which blocks it has covered.
-pub(super) fn map_bytes(stream: &Stream) -> u64 {
-    let access = &stream.access;
-    let maps = access.once
-        && access.zones.is_none()
-        && access.distribution == Distribution::Uniform
-        && access.random_percent.iter().any(|&percent| percent > 0)
-        && stream.largest_block() != access.align_bytes;
-    if maps { stream.span_bytes / u64::from(access.align_bytes.max(1)) / 8 } else { 0 }
 }

@@ -226,6 +226,34 @@ fn on_real(text: &str) -> Result<Jobs, String> {
 }
 
 #[test]
+fn a_k_is_what_kb_base_says_wherever_it_stands() {
+    let bytes = |text: &str| on(text).expect("it is well written").plan.streams[0].limits.bytes;
+    let first = bytes("[a]\nkb_base=1000\nsize=4m\nbs=4096\n");
+    assert_eq!(bytes("[a]\nsize=4m\nbs=4096\nkb_base=1000\n"), first);
+    assert_ne!(bytes("[a]\nsize=4m\nbs=4096\n"), first);
+}
+
+#[test]
+fn a_job_has_one_file_and_a_colon_of_its_name_is_marked() {
+    let named = |name: &str| parse(&format!("[a]\nfilename={name}\n"));
+    let why = named("fa:fb").expect_err("they are two");
+    assert!(why.contains("filename=fa:fb") && why.contains("one file"), "{why}");
+    let file = named("pci-0000\\:00").unwrap_or_else(|why| panic!("{why}"));
+    assert_eq!(file.filenames().collect::<Vec<_>>(), [Some("pci-0000:00")]);
+}
+
+#[test]
+fn each_direction_has_its_own_blocks_and_places() {
+    let align =
+        |text: &str| on(text).expect("it is well written").plan.streams[0].access.align_bytes;
+    let text = "[a]\nrw=randrw\nsize=64m\nbs=4k,64k\n";
+    assert_eq!(align(text), [4096, 65_536, 65_536]);
+    assert_eq!(align(&format!("{text}blockalign=8k\n")), [8192; 3]);
+    assert_eq!(align(&format!("{text}blockalign=,128k\n")), [4096, 131_072, 131_072]);
+    assert_eq!(align("[a]\nrw=randrw\nsize=64m\nbsrange=4k-64k\n"), [4096; 3]);
+}
+
+#[test]
 fn jobs_on_a_target_are_verified_together() {
     let text = "[global]\nverify=md5\nsize=1m\n[a]\nrw=write\nbs=12k\n[b]\noffset=1m\nrw=randwrite\n\
                 bsrange=4k-32k\nbuffer_compress_percentage=40\n[c]\nstonewall\nverify=0\nrw=read\n\
@@ -240,6 +268,18 @@ fn jobs_on_a_target_are_verified_together() {
     let small = on_real("[a]\nrw=write\nverify=md5\nverify_interval=512\ndo_verify=0\n");
     let small = small.expect("no error").plan.verify.expect("it asks for it");
     assert_eq!((small.block_bytes, small.read_back), (512, false));
+    // What a recording beside them writes is as long as it says, and not as its job's block.
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("io.log");
+    for (log, block_bytes) in
+        [("0 f write 0 512", 512), ("0 f write 8704 4096", 512), ("0 f write 8192 4096", 4096)]
+    {
+        std::fs::write(&path, format!("fio version 3 iolog\n0 f add\n{log}\n")).expect("a file");
+        let text =
+            format!("[a]\nrw=write\nsize=1m\nverify=md5\n[l]\nread_iolog={}\n", path.display());
+        let spec = on_real(&text).expect("no error").plan.verify.expect("it asks for it");
+        assert_eq!(spec.block_bytes, block_bytes, "{log}");
+    }
 }
 
 #[test]

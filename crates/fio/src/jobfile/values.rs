@@ -55,6 +55,15 @@ pub(super) fn block(bytes: u64) -> Result<u32, ValueError> {
     }
 }
 
+/// The name of a file: `:` stands between several, and `\:` is a colon.
+pub(super) fn one_file(text: &str) -> Result<String, ValueError> {
+    let name = text.replace("\\:", "\0");
+    match name.contains(':') {
+        true => Err(ValueError::SeveralFiles),
+        false => Ok(name.replace('\0', ":")),
+    }
+}
+
 /// `a`, `a,b` or `a,b,c`, for reads, writes and trims. One alone is for all, the second of two for
 /// writes and trims; what is left empty is left as it is.
 pub(super) fn by_direction<T: Copy>(

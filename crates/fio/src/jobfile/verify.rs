@@ -1,5 +1,6 @@
 //! Verification of all jobs of a file together, with one ledger per target.
 
+use fourcorners_drive::Op;
 use fourcorners_run::streams::{BlockSizes, Operations, Plan, Stream};
 use fourcorners_run::verify::{LEDGER_BYTES_A_BLOCK, Spec};
 
@@ -45,14 +46,22 @@ impl Verifications {
         if self.first.is_none() && options.verify.kind.is_some() {
             self.first = Some(described.clone());
         }
-        self.unit = stream
-            .sizes_of_blocks()
+        // A recording writes where it says, whatever its job's options are.
+        let recorded = stream.recorded.iter().flat_map(|recorded| &recorded.ios);
+        self.unit = recorded
+            .filter(|(_, io)| io.op != Op::Flush)
+            .flat_map(|(_, io)| [io.lba.bytes(), io.bytes()])
+            .fold(self.unit, gcd);
+        let drawn = stream.recorded.is_none().then_some(stream);
+        self.unit = drawn
+            .into_iter()
+            .flat_map(Stream::sizes_of_blocks)
             .flat_map(|sizes| match sizes {
                 // A range goes in steps of its least.
                 BlockSizes::One(bytes) | BlockSizes::Range(bytes, _) => vec![*bytes],
                 BlockSizes::Split(split) => split.iter().map(|(bytes, _)| *bytes).collect(),
             })
-            .chain([stream.access.align_bytes])
+            .chain(stream.access.align_bytes)
             .map(u64::from)
             .chain([stream.span_start_bytes, stream.access.step_bytes.unsigned_abs()])
             .chain(stream.access.zones.iter().flat_map(|zones| [zones.bytes, zones.skip_bytes]))

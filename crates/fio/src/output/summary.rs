@@ -68,7 +68,7 @@ pub(super) fn reported(run: &TargetRun) -> Vec<Reported<'_>> {
                 measure: stream.measure.clone(),
                 elapsed: stream.elapsed,
                 job_time: stream.elapsed,
-                end: end(stream),
+                end: stream.ended,
                 error: error(stream),
                 depth: stream.depth_found.map_or(described.depth, |found| found.depth),
                 searched: described.latency_target.zip(stream.depth_found),
@@ -95,14 +95,10 @@ impl Reported<'_> {
         self.measure.merge(&stream.measure);
         self.elapsed = self.elapsed.max(stream.elapsed);
         self.job_time = self.job_time.saturating_add(stream.elapsed);
-        self.end = self.end.max(end(stream));
+        self.end = self.end.max(stream.ended);
         let (errno, count) = error(stream);
         self.error = (if self.error.0 == 0 { errno } else { self.error.0 }, self.error.1 + count);
     }
-}
-
-fn end(stream: &StreamResult) -> Nanos {
-    stream.began.saturating_add(stream.elapsed)
 }
 
 fn error(stream: &StreamResult) -> (i32, u64) {

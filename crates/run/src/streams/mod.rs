@@ -131,8 +131,9 @@ pub struct Access {
     pub identical: bool,
     /// Added to the place of each sequential I/O after the first.
     pub step_bytes: i64,
-    /// Random places are multiples of this, bytes.
-    pub align_bytes: u32,
+    /// Random places are multiples of this, bytes, by direction. Directions of which that differs each cover their blocks for
+    /// themselves.
+    pub align_bytes: [u32; 3],
     /// The span is gone through zone by zone.
     pub zones: Option<Zones>,
 }
@@ -257,6 +258,50 @@ impl Stream {
         recorded || self.pace.iter().any(Option::is_some)
     }
 
+    /// What random places of its directions are multiples of, bytes, each once; there is one at least.
+    fn units(&self) -> Vec<u32> {
+        let mut units: Vec<u32> = Vec::with_capacity(1);
+        for unit in self.directions().map(|own| self.access.align_bytes[own as usize]) {
+            if !units.contains(&unit) {
+                units.push(unit);
+            }
+        }
+        if units.is_empty() {
+            units.push(self.access.align_bytes[0]);
+        }
+        units
+    }
+
+    fn directions(&self) -> impl Iterator<Item = Direction> {
+        Direction::ALL.into_iter().filter(|direction| self.operations.has(*direction))
+    }
+
+    /// Whether it knows which blocks it has covered.
+    pub fn maps(&self) -> bool {
+        let access = &self.access;
+        let is_random = access.random_percent.iter().any(|&percent| percent > 0);
+        let uniform = access.distribution == Distribution::Uniform;
+        access.once && access.zones.is_none() && uniform && is_random
+    }
+
+    /// The largest I/O of the directions whose random places are multiples of this, bytes.
+    fn largest_block_in(&self, align_bytes: u32) -> u32 {
+        let own =
+            |direction: &Direction| self.access.align_bytes[*direction as usize] == align_bytes;
+        let sizes =
+            self.directions().filter(own).map(|direction| self.blocks[direction as usize].most());
+        sizes.max().unwrap_or(0)
+    }
+
+    /// Memory in which it keeps which blocks it has covered, bytes.
+    pub fn map_bytes(&self) -> u64 {
+        let tables = self
+            .units()
+            .into_iter()
+            .filter(|unit| self.maps() && self.largest_block_in(*unit) != *unit);
+        tables.map(|unit| self.span_bytes / u64::from(unit.max(1)) / 8).sum()
+    }
+
     /// The largest I/O it may ask for, bytes.
     pub fn largest_block(&self) -> u32 {
         match &self.recorded {
@@ -300,6 +345,8 @@ pub struct StreamResult {
     pub measure: Measure,
     /// From the run's beginning to the stream's.
     pub began: Nanos,
+    /// From the run's beginning to the stream's end, its ramp included.
+    pub ended: Nanos,
     /// How long it was measured.
     pub elapsed: Nanos,
     /// The first I/O that failed, and how many did.

@@ -7,7 +7,7 @@ use super::distribution::Sampler;
 use super::free_map::FreeMap;
 use super::permutation::Permutation;
 use super::random::below;
-use super::{Direction, Distribution, Stream, Zones};
+use super::{Direction, Stream, Zones};
 
 /// A place in a stream's span: offset from its beginning and length, bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,18 +26,27 @@ pub(super) struct Places {
     identical: bool,
     step_bytes: i64,
     span_bytes: u64,
-    unit_bytes: u64,
-    units: u64,
-    sampler: Sampler,
-    /// Where the units of each rank are.
-    scatter: Option<Permutation>,
-    map: Option<Map>,
+    /// One for all directions whose random places are multiples of the same.
+    ways: Vec<Way>,
+    /// By direction.
+    way_of: [usize; 3],
     /// Where the next sequential I/O of each direction goes; before the span when it is to begin
     /// anew.
     next: [i128; 3],
     /// Where the last random I/O began.
     last: u64,
     zone: Option<Zone>,
+}
+
+/// How random places are drawn.
+#[derive(Clone, Debug)]
+struct Way {
+    unit_bytes: u64,
+    units: u64,
+    sampler: Sampler,
+    /// Where the units of each rank are.
+    scatter: Option<Permutation>,
+    map: Option<Map>,
 }
 
 /// The zone that a stream is in.
@@ -61,23 +70,11 @@ enum Map {
 impl Places {
     pub(super) fn new(stream: &Stream, random: &mut Xoshiro256PlusPlus) -> Places {
         let access = &stream.access;
-        let unit_bytes = u64::from(access.align_bytes.max(1));
-        let zone_bytes = access.zones.map_or(u64::MAX, |zones| zones.bytes);
-        let units = (stream.span_bytes.min(zone_bytes) / unit_bytes).max(1);
-        let sampler = Sampler::new(&access.distribution, units);
-        let scatter =
-            (!sampler.keeps_places()).then(|| Permutation::new(units, || random.next_u64()));
-        let uniform = access.distribution == Distribution::Uniform;
-        let is_random = access.random_percent.iter().any(|&percent| percent > 0);
-        let once = access.once && access.zones.is_none();
-        let map = (once && uniform && is_random).then(|| {
-            match u64::from(stream.largest_block()) == unit_bytes {
-                true => {
-                    Map::Order { order: Permutation::new(units, || random.next_u64()), place: 0 }
-                }
-                false => Map::Table(FreeMap::new(units)),
-            }
-        });
+        let units = stream.units();
+        let unit_of = |direction: Direction| access.align_bytes[direction as usize];
+        let way_of = Direction::ALL
+            .map(|own| units.iter().position(|unit| *unit == unit_of(own)).unwrap_or(0));
+        let ways = units.iter().map(|unit| Way::new(stream, *unit, random)).collect();
         Places {
             random_percent: access.random_percent,
             run: access.run.max(1),
@@ -85,11 +82,8 @@ impl Places {
             identical: access.identical,
             step_bytes: access.step_bytes,
             span_bytes: stream.span_bytes,
-            unit_bytes,
-            units,
-            sampler,
-            scatter,
-            map,
+            ways,
+            way_of,
             next: [0; 3],
             last: 0,
             zone: access.zones.map(|zones| Zone { zones, start: 0, moved: 0 }),
@@ -158,13 +152,14 @@ impl Places {
         bytes: u32,
         random: &mut Xoshiro256PlusPlus,
     ) -> Place {
-        let place = match &mut self.map {
-            Some(map) => map.next(bytes, self.unit_bytes, self.units, random),
+        let way = &mut self.ways[self.way_of[direction as usize]];
+        let place = match &mut way.map {
+            Some(map) => map.next(bytes, way.unit_bytes, way.units, random),
             None => {
-                let drawn = self.sampler.draw(direction, random);
-                let unit = self.scatter.as_ref().map_or(drawn, |scatter| scatter.at(drawn));
+                let drawn = way.sampler.draw(direction, random);
+                let unit = way.scatter.as_ref().map_or(drawn, |scatter| scatter.at(drawn));
                 let zone = self.zone.map_or(0, |zone| zone.start);
-                Place { offset: zone + unit * self.unit_bytes, bytes }
+                Place { offset: zone + unit * way.unit_bytes, bytes }
             }
         };
         self.last = place.offset;
@@ -175,6 +170,23 @@ impl Places {
     fn clipped(&self, offset: u64, bytes: u32) -> Place {
         let left = self.span_bytes - offset;
         Place { offset, bytes: u64::from(bytes).min(left) as u32 }
+    }
+}
+
+impl Way {
+    /// Of the directions whose places are multiples of `unit_bytes`.
+    fn new(stream: &Stream, unit_bytes: u32, random: &mut Xoshiro256PlusPlus) -> Way {
+        let access = &stream.access;
+        let zone_bytes = access.zones.map_or(u64::MAX, |zones| zones.bytes);
+        let units = (stream.span_bytes.min(zone_bytes) / u64::from(unit_bytes.max(1))).max(1);
+        let sampler = Sampler::new(&access.distribution, units);
+        let scatter =
+            (!sampler.keeps_places()).then(|| Permutation::new(units, || random.next_u64()));
+        let map = stream.maps().then(|| match stream.largest_block_in(unit_bytes) == unit_bytes {
+            true => Map::Order { order: Permutation::new(units, || random.next_u64()), place: 0 },
+            false => Map::Table(FreeMap::new(units)),
+        });
+        Way { unit_bytes: unit_bytes.max(1).into(), units, sampler, scatter, map }
     }
 }
 
@@ -219,7 +231,7 @@ impl Map {
 #[cfg(test)]
 mod tests {
     use super::super::testing::stream;
-    use super::super::{BlockSizes, PARTS};
+    use super::super::{BlockSizes, Distribution, Operations, PARTS};
     use super::*;
     use proptest::prelude::*;
     use rand_xoshiro::rand_core::SeedableRng;
@@ -232,6 +244,39 @@ mod tests {
         let mut random = random();
         let mut places = Places::new(stream, &mut random);
         (0..count).map(|_| places.next(Direction::Read, 4096, &mut random).offset / 4096).collect()
+    }
+
+    #[test]
+    fn directions_with_blocks_of_their_own_each_cover_all_and_cut_nothing_short() {
+        let mut mixed = stream(64 * 65_536);
+        mixed.access.once = true;
+        mixed.operations = Operations::Mixed { read_percent: 50 };
+        mixed.blocks = [4096, 65_536, 65_536].map(BlockSizes::One);
+        mixed.access.align_bytes = [4096, 65_536, 65_536];
+        let mut random = random();
+        let mut places = Places::new(&mixed, &mut random);
+        let mut of = |direction, bytes, count| {
+            let drawn = (0..count).map(|_| places.next(direction, bytes, &mut random));
+            let drawn: std::collections::BTreeSet<u64> = drawn
+                .map(|place| {
+                    assert!(
+                        place.bytes == bytes && place.offset % u64::from(bytes) == 0,
+                        "{place:?}"
+                    );
+                    place.offset
+                })
+                .collect();
+            drawn.len()
+        };
+        // Reads that cover half of the drive leave all of it to the writes.
+        assert_eq!(of(Direction::Read, 4096, 512), 512);
+        assert_eq!(of(Direction::Write, 65_536, 64), 64);
+        // Of one size they share what they have covered.
+        mixed.access.align_bytes = [4096; 3];
+        let mut places = Places::new(&mixed, &mut random);
+        let read = (0..1024).map(|_| places.next(Direction::Read, 4096, &mut random).offset);
+        assert_eq!(read.collect::<std::collections::BTreeSet<_>>().len(), 1024);
+        assert_eq!(mixed.map_bytes(), 64 * 16 / 8);
     }
 
     #[test]

@@ -389,7 +389,8 @@ impl<T: Target> Engine<T> {
             if began == Nanos::MAX || running.clone().all(|one| one.phase == Phase::Ended) {
                 continue;
             }
-            let totals = running.fold(Totals::default(), |mut totals, running| {
+            let none_yet = Totals { time: now, ..Totals::default() };
+            let totals = running.fold(none_yet, |mut totals, running| {
                 for tally in &running.measure.tallies {
                     totals.ios += tally.latency.count();
                     totals.bytes += tally.bytes;

@@ -198,6 +198,7 @@ impl Running {
     pub(super) fn result(self, origin: Nanos) -> StreamResult {
         StreamResult {
             began: self.began.since(origin),
+            ended: self.end.since(origin),
             elapsed: self.end.since(self.measure.start()),
             measure: self.measure,
             failed: self.failed,

@@ -69,6 +69,15 @@ pub(super) struct Totals {
     pub(super) ios: u64,
     pub(super) bytes: u64,
     pub(super) latency_ns: u128,
+    /// When that was; of an interval, how long it was.
+    pub(super) time: Nanos,
+}
+
+impl Totals {
+    /// Of an interval: so much, a second. One that a stall made longer is no faster for it.
+    fn a_second(&self, amount: u64) -> f64 {
+        amount as f64 * 1e9 / self.time.0.max(1) as f64
+    }
 }
 
 /// A group that is being watched.
@@ -108,6 +117,7 @@ impl Steady {
             ios: totals.ios - self.before.ios,
             bytes: totals.bytes - self.before.bytes,
             latency_ns: totals.latency_ns - self.before.latency_ns,
+            time: totals.time.since(self.before.time),
         });
         self.before = totals;
         if self.window.len() > self.length {
@@ -118,8 +128,8 @@ impl Steady {
         }
         let Criterion { watched, slope, limit, percent } = self.spec.criterion;
         let values: Vec<f64> = match watched {
-            Watched::Iops => self.window.iter().map(|t| self.a_second(t.ios)).collect(),
-            Watched::Bandwidth => self.window.iter().map(|t| self.a_second(t.bytes)).collect(),
+            Watched::Iops => self.window.iter().map(|t| t.a_second(t.ios)).collect(),
+            Watched::Bandwidth => self.window.iter().map(|t| t.a_second(t.bytes)).collect(),
             Watched::Latency => self.window.iter().map(mean_latency).collect(),
         };
         let count = values.len() as f64;
@@ -140,16 +150,14 @@ impl Steady {
         self.result.attained
     }
 
-    fn a_second(&self, amount: u64) -> f64 {
-        amount as f64 * 1e9 / self.spec.interval.0.max(1) as f64
-    }
-
     pub(super) fn finish(mut self) -> SteadyResult {
         let window = std::mem::take(&mut self.window);
-        let rate = |amount: u64| self.a_second(amount) as u64;
         SteadyResult {
-            iops: window.iter().map(|totals| rate(totals.ios)).collect(),
-            kib_per_s: window.iter().map(|totals| rate(totals.bytes) / 1024).collect(),
+            iops: window.iter().map(|totals| totals.a_second(totals.ios) as u64).collect(),
+            kib_per_s: window
+                .iter()
+                .map(|totals| totals.a_second(totals.bytes) as u64 / 1024)
+                .collect(),
             latency_ns: window.iter().map(|totals| mean_latency(totals) as u64).collect(),
             ..self.result
         }
@@ -177,8 +185,22 @@ mod tests {
         let mut totals = Totals::default();
         rates.iter().position(|rate| {
             totals.ios += rate;
+            totals.time += Nanos::from_secs(1);
             steady.interval(totals)
         })
+    }
+
+    #[test]
+    fn an_interval_that_a_stall_made_longer_has_the_rate_of_its_own_time() {
+        let mut watched = steady(false, 1.0);
+        let mut totals = Totals::default();
+        for (ios, seconds) in [(100, 1), (300, 3), (100, 1), (200, 2)] {
+            totals.ios += ios;
+            totals.time += Nanos::from_secs(seconds);
+            watched.interval(totals);
+        }
+        assert!(watched.result.attained, "{:?}", watched.result);
+        assert_eq!(watched.finish().iops, [100; 4]);
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub(super) fn stream(span_bytes: u64) -> Stream {
             run: 1,
             identical: false,
             step_bytes: 0,
-            align_bytes: 4096,
+            align_bytes: [4096; 3],
             zones: None,
         },
         span_start_bytes: 0,

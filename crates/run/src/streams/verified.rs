@@ -82,6 +82,7 @@ fn nothing_run(plan: &Plan) -> RunResult {
     let nothing = |stream: &Stream| StreamResult {
         measure: Measure::new(stream),
         began: Nanos::ZERO,
+        ended: Nanos::ZERO,
         elapsed: Nanos::ZERO,
         failed: None,
         depth_found: None,

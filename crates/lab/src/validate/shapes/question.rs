@@ -454,7 +454,7 @@ impl StreamSpec {
                 run: 1,
                 identical: false,
                 step_bytes: 0,
-                align_bytes: self.block_bytes,
+                align_bytes: [self.block_bytes; 3],
                 zones: None,
             },
             span_start_bytes: 0,
