@@ -1,6 +1,7 @@
 //! A review as one small picture, to post: the ranking of several drives, or where one stands.
 
 use fourcorners_record::{ClockName, Document};
+use fourcorners_words::MADE_BY;
 use maud::{Markup, html};
 
 use super::chart::{colour, of_xml};
@@ -42,6 +43,7 @@ pub fn card(document: &Document) -> Option<Picture> {
         svg xmlns="http://www.w3.org/2000/svg" width=(WIDTH) height=(HEIGHT)
             viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) font-family="Noto Sans, sans-serif"
         {
+            metadata { (MADE_BY) }
             rect width="100%" height="100%" fill=(colour("--paper")) {}
             rect width="12" height="100%" fill=(colour("--accent")) {}
             text x=(EDGE) y="64" font-size="20" font-weight="700" fill=(colour("--accent"))

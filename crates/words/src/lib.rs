@@ -23,6 +23,9 @@ mod sizes;
 mod suggestion;
 mod terminal;
 
+/// What every picture says in its metadata, so that an earlier one is known as ours.
+pub const MADE_BY: &str = "made by fourcorners";
+
 pub use figures::{FigureName, figure_words, part_words};
 pub use numbers::{capitalised, count, counted, hex, percent, three_digits, time};
 pub use shell::shell_word;

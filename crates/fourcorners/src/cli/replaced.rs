@@ -6,6 +6,8 @@ use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use fourcorners_words::MADE_BY;
+
 /// By so many bytes at its beginning a file is recognised.
 const BEGINNING: u64 = 64 << 10;
 
@@ -25,10 +27,8 @@ pub(super) enum Kind {
     Csv,
     /// A chart.
     Svg,
-    /// A card of a review, known by its size.
+    /// A chart or a card as a PNG.
     Png,
-    /// A chart as a picture of any size; nobody can tell whose one is.
-    Picture,
     /// Drives that were ranked, as JSON.
     Choice,
     /// What `run` reports, in any of its formats.
@@ -52,9 +52,8 @@ impl Kind {
             Kind::Json => "JSON of fourcorners",
             Kind::Diagnosis => "a diagnosis of fourcorners",
             Kind::Csv => "CSV of fourcorners",
-            Kind::Svg => "an SVG chart",
-            Kind::Png => "a card of fourcorners",
-            Kind::Picture => "a PNG picture",
+            Kind::Svg => "an SVG picture of fourcorners",
+            Kind::Png => "a PNG picture of fourcorners",
             Kind::Choice => "a choice of fourcorners",
             Kind::Report => "a report of run",
             Kind::Errors => "a table of errors of fourcorners",
@@ -81,20 +80,20 @@ impl Kind {
             Kind::Csv => text.starts_with(&fourcorners_results::store::csv_header()),
             Kind::Svg => {
                 let text = text.strip_prefix(XML).unwrap_or(text);
-                text.starts_with("<svg ")
+                text.starts_with("<svg ") && text.contains(MADE_BY)
             }
+            // fio's own are no reports of ours: the first line of ours but the jobs' says whose it is.
             Kind::Report => {
-                text.starts_with('{') && text.contains("\"fio version\"")
-                    || text.contains("(groupid=")
+                let heading = text.lines().find(|line| !line.contains(": (g=")).unwrap_or_default();
+                let is_text = heading.starts_with("fourcorners-") && heading.ends_with(" time)");
+                is_text || text.starts_with('{') && text.contains("\"fourcorners version\":")
             }
             Kind::Errors => text.starts_with("{\n  \"catalogue\": \""),
             Kind::Reference => {
                 text.contains("\"schema\": \"fourcorners.reference/")
                     || text.contains("\"schema\":\"fourcorners.reference/")
             }
-            // 2400 pixels wide and 1260 high; the last byte is no letter.
-            Kind::Png => text.contains("PNG\r\n") && text.contains("IHDR\0\0\t`\0\0\u{4}"),
-            Kind::Picture => text.contains("PNG\r\n"),
+            Kind::Png => text.contains("PNG\r\n") && text.contains("tEXtSoftware\0fourcorners"),
             Kind::Choice => text.starts_with("{\"schema\":\"fourcorners.choose/"),
             Kind::Manual => text.contains(".TH fourcorners"),
             Kind::Twin => text.contains("\ntwin = \"fourcorners twin, "),

@@ -39,8 +39,7 @@ pub(super) fn run(args: &ReportArgs) -> Result<End, Failure> {
     }
     let pictures =
         if folders.iter().any(|it| it.is_some()) { pictures(&document) } else { Vec::new() };
-    for (folder, ending, kind) in [(&args.svg, "svg", Kind::Svg), (&args.png, "png", Kind::Picture)]
-    {
+    for (folder, ending, kind) in [(&args.svg, "svg", Kind::Svg), (&args.png, "png", Kind::Png)] {
         let Some(folder) = folder else { continue };
         let files: Vec<String> =
             pictures.iter().map(|it| format!("{}.{ending}", it.name)).collect();

@@ -44,7 +44,23 @@ fn no_output_replaces_what_it_is_made_of_or_what_is_not_ours() {
             assert!(told, "{args:?}: {line}");
         }
     }
-    let over_another: [&[&str]; 6] = [
+    // A drawing, a picture and reports of fio itself are not ours, much as they look like it.
+    let drawing = "<svg width=\"9\" height=\"9\" xmlns=\"http://www.w3.org/2000/svg\"/>\n";
+    let of_fio = "j: (g=0): rw=read\nfio-3.33\nj: (groupid=0, jobs=1): err= 0\n";
+    let theirs = [
+        ("d.svg", drawing),
+        ("d.png", "\u{89}PNG\r\n\u{1a}\n\0\0\0\rIHDR\0\0\t`\0\0\u{4}"),
+        ("fio.txt", of_fio),
+        ("fio.json", "{\n  \"fio version\" : \"fio-3.33\"\n}"),
+    ];
+    for (name, text) in theirs {
+        fs::write(at(name), text).expect("it can be written");
+    }
+    let over_another: [&[&str]; 10] = [
+        &["report", "a", "--card", "d.svg"],
+        &["report", "a", "--card", "d.png"],
+        &["run", "job.fio", "crucial-m4-64gb", "--output", "fio.txt"],
+        &["run", "job.fio", "crucial-m4-64gb", "--output", "fio.json"],
         &["report", "a", "-o", "notes.txt"],
         &["report", "a", "-o", b],
         &["compare", "a", "b", "-o", "notes.txt"],
@@ -57,10 +73,15 @@ fn no_output_replaces_what_it_is_made_of_or_what_is_not_ours() {
         assert!(line.contains("--overwrite"), "{args:?}: {line}");
     }
     assert_eq!(kept(), before);
+    for (name, text) in theirs {
+        assert_eq!(fs::read(at(name)).expect("there"), text.as_bytes());
+    }
     assert_eq!(fs::read(at("notes.txt")).expect("there"), b"three months of notes");
 
     // An earlier output of the same kind is replaced, an empty file is nothing, and who asks gets it.
-    let again: [&[&str]; 7] = [
+    let again: [&[&str]; 9] = [
+        &["report", "a", "--card", "card.svg"],
+        &["report", "a", "--card", "card.png"],
         &["report", "a", "-o", "page.html"],
         &["compare", "a", "b", "-o", "page.html"],
         &["results", "--db", "r.db", "export", "-o", "all.json"],
@@ -69,6 +90,8 @@ fn no_output_replaces_what_it_is_made_of_or_what_is_not_ours() {
         &["diagnose", "crucial-m4-64gb", "-o", "page.html"],
         &["diagnose", "crucial-m4-64gb", "-o", "found.json"],
     ];
+    // Two jobs, each with a line before that which says whose the report is.
+    fs::write(at("job.fio"), "[global]\nrw=randread\nsize=1m\n[j]\n[k]\n").expect("it is text");
     for args in again {
         done(args);
         done(args);

@@ -180,6 +180,7 @@ impl fmt::Display for Picture<'_> {
             f,
             r#"<svg width="{width}" height="{height}" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">"#
         )?;
+        writeln!(f, "<metadata>{}</metadata>", fourcorners_words::MADE_BY)?;
         writeln!(
             f,
             r##"<rect x="0" y="0" width="{width}" height="{height}" opacity="1" fill="#FFFFFF" stroke="none"/>"##

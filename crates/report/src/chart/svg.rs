@@ -1,6 +1,7 @@
 //! A chart as a picture of its own: an SVG with its heading, axes and legend, in the light colours of
 //! the page, that needs neither a script nor a style sheet.
 
+use fourcorners_words::MADE_BY;
 use maud::{Markup, PreEscaped, html};
 
 use super::super::STYLE;
@@ -55,6 +56,7 @@ pub(crate) fn svg(chart: &Chart, made_by: &str) -> String {
             viewBox=(format!("0 0 {WIDTH} {}", number(height))) font-family=(FONTS) font-size=(small)
             role="img"
         {
+            metadata { (MADE_BY) }
             title { (title) }
             desc { (chart.description) }
             rect width="100%" height="100%" fill=(colour("--paper")) {}

@@ -164,6 +164,7 @@ impl<'a> Picture<'a> {
             f,
             r#"<svg width="{width}" height="{height}" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">"#
         )?;
+        writeln!(f, "<metadata>{}</metadata>", fourcorners_words::MADE_BY)?;
         writeln!(f, r##"<rect x="0" y="0" width="{width}" height="{height}" fill="#FFFFFF"/>"##)?;
         let (across, up) = match self.axis {
             Axis::Written => ("times the drive, or the range, was written", "I/Os a second"),
