@@ -39,7 +39,7 @@ const MOST_DOOR_US: f64 = 100_000.0;
 /// `state` that `Drive.save_state` or `fourcorners age` saved, and the host of its profile takes no time, because the real
 /// host is in front of it. `at` is "unix:PATH", for this user only, or
 /// "tcp:127.0.0.1:PORT" (port 0: any that is free); by default a socket in a folder of its own. `time` is "real", "xN" (N
-/// times as slow) or "virtual": answers at once, times only in the report and the recording. `record` is a new file for
+/// times as slow) or "virtual": answers as soon as clients have nothing more to ask, times only in the report and the recording. `record` is a new file for
 /// the trace of all I/Os. The contents are in memory, or in the sparse file `contents`, which is created or was made by
 /// `serve`. `faults` are injected, as `--fault` has them, with `seed`. Answers go out `door_us` microseconds early for the
 /// way to the client; by default that is measured, and 0 over TCP. `tls` is a folder with the server's certificate and the

@@ -1,13 +1,14 @@
 //! `fourcorners serve`: a virtual drive behind a socket, for programs that know nothing of it; or a real one, to record it.
 
 mod door;
+mod files;
 mod pass_through;
 
 use std::io::{Write, stdout};
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::{Args as ClapArgs, ValueEnum};
@@ -15,25 +16,22 @@ use fourcorners_catalogue::Model;
 use fourcorners_drive::{Geometry, Hdd, Nanos, Ssd, Target};
 use fourcorners_lab::array::{ArrayProfile, Several};
 use fourcorners_lab::state;
-use fourcorners_linux::guard::Permission;
 use fourcorners_linux::make_realtime;
 use fourcorners_machine::host;
-use fourcorners_serve::contents::{Contents, ContentsFile, Memory};
 use fourcorners_serve::nbd::Export;
 use fourcorners_serve::{
-    Address, At, Control, DataRecording, DriveCounters, FaultSpec, Faults, Pace, Recording, Report,
-    Server, Settings, Turn, TurnSettings,
+    At, Control, DataRecording, DriveCounters, FaultSpec, Faults, Pace, Recording, Report, Server,
+    Settings, Turn, TurnSettings,
 };
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use door::{Door, DoorArg, door_of, warn_of_the_floor, way};
+use files::contents;
 
 use super::address::address;
 use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
-use super::replaced::folder_is_there;
 use super::served::{self, ServedAs, ServedDrive, ServedTarget};
-use super::targets::{ALL_ARE_MODELS, nothing_to_destroy};
 use super::terminal::say;
 use super::then_try;
 use super::trace::candidates_named;
@@ -81,9 +79,9 @@ pub(super) struct ServeArgs {
     tls: Option<PathBuf>,
 
     /// Where the bytes are: memory, as long as it is served, or a sparse file of the drive's size, which is
-    /// created if it is not there
-    #[arg(long, value_name = "memory|FILE", default_value = "memory")]
-    contents: PathBuf,
+    /// created if it is not there [default: memory]
+    #[arg(long, value_name = "memory|FILE")]
+    contents: Option<PathBuf>,
 
     /// Allow clients to overwrite this file, which --contents names and serve did not create, or this real drive
     #[arg(long, value_name = "FILE")]
@@ -97,10 +95,10 @@ pub(super) struct ServeArgs {
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
 
-    /// How time goes by: real; xN, N times as slow, for drives faster than a socket; virtual: answers at once,
-    /// times only in the report and the recording
-    #[arg(long, value_name = "real|xN|virtual", default_value = "real")]
-    time: Pace,
+    /// How time goes by: real; xN, N times as slow, for drives faster than a socket; virtual: as soon as clients have nothing
+    /// more to ask (0.2 ms), times only in the report and the recording [default: real]
+    #[arg(long, value_name = "real|xN|virtual")]
+    time: Option<Pace>,
 
     /// Record all I/Os in this new file, as a trace: trace replay takes it
     #[arg(long, value_name = "FILE")]
@@ -180,6 +178,12 @@ pub(super) struct ServeArgs {
     set: Vec<String>,
 }
 
+impl ServeArgs {
+    fn pace(&self) -> Pace {
+        self.time.unwrap_or(Pace::Dilated(1.0))
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Priority {
     Normal,
@@ -195,14 +199,7 @@ fn grace_of(text: &str) -> Result<Nanos, String> {
 
 pub(super) fn run(args: &ServeArgs) -> Result<End, Failure> {
     // What is wrong is said before anything is served.
-    let socket = match &args.at {
-        At::Socket(Address::Unix(path) | Address::VhostUser(path)) => Some(path),
-        At::Socket(Address::Tcp(_)) | At::BlockDevice => None,
-    };
-    let files = [&args.record, &args.record_data, &args.control].into_iter().flatten();
-    for file in files.chain(socket).chain([&args.contents]) {
-        folder_is_there(file).map_err(Failure::Usage)?;
-    }
+    files::check(args).map_err(Failure::Usage)?;
     let to_try = match args.then_try.is_empty() {
         true => Vec::new(),
         false => candidates_named(&args.then_try)
@@ -375,7 +372,7 @@ fn serve<T: Target + 'static>(
     let as_json = args.progress.is_some();
     let settings = Settings {
         export,
-        pace: args.time,
+        pace: args.pace(),
         door: way,
         // Once a block device has gone nobody else can come.
         until_last_disconnect: match args.at {
@@ -433,7 +430,7 @@ fn serve<T: Target + 'static>(
                 true => "[host] is as set, beside the real host in front of the drive",
                 false => "[host] of the profile is 0: the real host is in front of the drive now",
             };
-            format!("time {}; door {:.1} us; {host}", args.time, way.as_micros())
+            format!("time {}; door {:.1} us; {host}", args.pace(), way.as_micros())
         }
     };
     let begin = format!("{name} ({size}) at {address} (Ctrl-C ends it)\n{how}");
@@ -446,7 +443,7 @@ fn serve<T: Target + 'static>(
     } else {
         writeln!(stdout(), "{begin}")?;
     }
-    if let (Some(probe), Pace::Dilated(factor)) = (probe, args.time) {
+    if let (Some(probe), Pace::Dilated(factor)) = (probe, args.pace()) {
         warn_of_the_floor(probe, factor, way);
     }
     let observe = |report: &Report| {
@@ -474,20 +471,6 @@ fn serve<T: Target + 'static>(
     }
 }
 
-fn contents(args: &ServeArgs, bytes: u64) -> Result<Contents, Failure> {
-    if args.contents == Path::new("memory") {
-        nothing_to_destroy(&args.destroy, &args.force, ALL_ARE_MODELS).map_err(Failure::Usage)?;
-        let available = host::available_memory_bytes().unwrap_or(u64::MAX / 100);
-        return Ok(Contents::Memory(Memory::new(available / 100 * MEMORY_PERCENT)));
-    }
-    let permission = Permission { destroy: args.destroy.clone(), force: args.force.clone() };
-    let file = match args.read_only {
-        true => ContentsFile::open_to_read(&args.contents, bytes),
-        false => ContentsFile::open(&args.contents, bytes, &permission),
-    };
-    file.map(Contents::File).map_err(|error| Failure::Usage(error.to_string()))
-}
-
 /// What a recording says of where it is from.
 fn about(args: &ServeArgs, profile: &ServedAs) -> String {
     serde_json::json!({
@@ -495,7 +478,7 @@ fn about(args: &ServeArgs, profile: &ServedAs) -> String {
         "drive": profile.name,
         "profile": profile.hash,
         "state": args.state.as_ref().map(|path| path.display().to_string()),
-        "time": args.time.to_string(),
+        "time": args.pace().to_string(),
     })
     .to_string()
 }

@@ -78,6 +78,8 @@ fn a_real_time_priority_is_the_serving_threads_or_is_refused_and_nothing_is_serv
 #[test]
 fn what_cannot_be_served_is_refused_in_a_line() {
     let dir = temporary();
+    let real = std::fs::File::create(dir.path().join("real")).expect("a file");
+    real.set_len(32 << 20).expect("it is sparse");
     std::fs::write(dir.path().join("letters"), "dear reader").expect("it can be written");
     std::fs::write(dir.path().join("scratch"), vec![1; 32 << 20]).expect("it can be written");
     for (args, told) in [
@@ -120,6 +122,22 @@ fn what_cannot_be_served_is_refused_in_a_line() {
         (&["crucial-m4-256gb", "--web=0.0.0.0:0", "--record", "r"], "ssh -L"),
         (&["crucial-m4-256gb", "--web=here"], "for example 8642"),
         (&["crucial-m4-256gb", "--state", "letters"], "no"),
+        // One file has one use, by whatever way it is named, and nothing is made before that is known.
+        (
+            &["crucial-m4-256gb", "--record", "r", "--record-data", "./r"],
+            "--record and --record-data",
+        ),
+        (&["crucial-m4-256gb", "--record", "r", "--contents", "r"], "--contents and --record"),
+        (
+            &["crucial-m4-256gb", "--at", "unix:s", "--control", "s"],
+            "--at and --control are both s",
+        ),
+        (&["crucial-m4-256gb", "--contents", "c", "--record", "letters"], "replaces nothing"),
+        (&["crucial-m4-256gb", "--contents", "c", "--read-only"], "it is not there"),
+        (&["crucial-m4-256gb", "--contents", "."], "it is a folder"),
+        (&["crucial-m4-256gb", "--time", "virtual", "--door", "5"], "leave it out"),
+        (&["./real", "--contents", "memory"], "--contents is for virtual drives"),
+        (&["./real", "--time", "real"], "--time is for virtual drives"),
     ] {
         let args = [&["serve"], args].concat();
         let output = fourcorners(&dir, &args).output().expect("it runs");
@@ -128,6 +146,7 @@ fn what_cannot_be_served_is_refused_in_a_line() {
         assert!(line.contains(told) && line.trim_end().lines().count() == 1, "{args:?}: {line}");
         assert!(output.stdout.is_empty(), "{args:?}");
     }
+    assert!(!dir.path().join("c").exists(), "made in vain");
     assert_eq!(std::fs::read(dir.path().join("letters")).expect("it is there"), b"dear reader");
     for created in ["c", "r"] {
         assert!(!dir.path().join(created).exists(), "{created}: it was refused");
@@ -253,6 +272,24 @@ fn it_is_asked_and_steered_while_it_runs() {
     assert_eq!(events.last().expect("an event")["event"], "end");
     assert!(server.wait().expect("it ends").success());
     assert!(!dir.path().join("c").exists(), "its socket is gone");
+}
+
+#[test]
+fn what_is_recorded_with_its_data_is_not_taken_back() {
+    for (records, takes_back) in
+        [(&["--record", "t", "--record-data", "d"][..], false), (&[], true)]
+    {
+        let dir = temporary();
+        let args = [&["--control", "c"], records].concat();
+        let (mut server, mut events) = with_events(&dir, &args);
+        events.next().expect("it goes on");
+        let mut say = control(&dir);
+        assert_eq!(say("snapshot a")["ok"], true);
+        let answer = say("rollback a");
+        assert_eq!(answer["ok"], takes_back, "{answer}");
+        server.kill().expect("it runs");
+        server.wait().expect("it ends");
+    }
 }
 
 #[test]

@@ -39,6 +39,8 @@ struct Entry {
     /// By unit: the event that wrote it before, if something may be lost of that one.
     older: Vec<Option<u64>>,
     bytes: u64,
+    /// Whether its answer was an error, so that nobody relies on it.
+    failed: bool,
 }
 
 /// Events in the order they came in, from the first that something can be lost of.
@@ -100,7 +102,7 @@ impl Ledger {
     /// Writes and TRIMs that a cut at a moment might take, and the bytes of those writes.
     pub(crate) fn at_risk(&self, now: Nanos) -> (u64, u64) {
         let open = self.entries.iter().skip((self.open - self.first) as usize);
-        let at_risk = open.filter(|entry| !is_safe(&entry.event, now)).map(|entry| {
+        let at_risk = open.filter(|entry| !is_safe(entry, now)).map(|entry| {
             let event = &entry.event;
             let written = event.op == Op::Write;
             if written { (event.sectors.end - event.sectors.start) * SECTOR_BYTES } else { 0 }
@@ -124,7 +126,7 @@ impl Ledger {
         let own = size_of::<Entry>() + size_of_val(&event.units[..]) + size_of_val(&older[..]);
         let bytes = stored + own as u64;
         self.bytes += bytes;
-        self.entries.push_back(Entry { event, before, older, bytes });
+        self.entries.push_back(Entry { event, before, older, bytes, failed: false });
         self.let_go(at);
         if is_too_large {
             // What it replaced is not kept, so nothing before it can be taken back either.
@@ -153,20 +155,23 @@ impl Ledger {
         number
     }
 
-    /// An event is answered. One that has failed promises nothing; what a write of these stored is there all the same.
+    /// An event is answered. One that has failed promises nothing, and nobody counts on it; what a write of these stored is there
+    /// all the same.
     pub(crate) fn answered(&mut self, number: u64, at: Nanos, failed: bool) {
         let protected = self.protected;
-        let Some(event) = self.event(number) else { return };
-        if failed && event.op == Op::Flush {
-            return;
-        }
-        event.answered = at;
+        let Some(entry) = self.entry(number) else { return };
+        entry.failed = failed;
+        let event = &mut entry.event;
         if protected {
             event.units.iter_mut().for_each(|unit| unit.persisted = at);
         }
+        if failed {
+            return;
+        }
+        event.answered = at;
         match event.op {
             Op::Read => {}
-            Op::Write | Op::Trim if event.forced && !failed || protected => {
+            Op::Write | Op::Trim if event.forced || protected => {
                 event.promised = event.promised.min(at);
             }
             Op::Write | Op::Trim => self.unpromised.push(number),
@@ -267,9 +272,13 @@ impl Ledger {
         *self.entries[entry].older.get(place)?
     }
 
-    fn event(&mut self, number: u64) -> Option<&mut Event> {
+    fn entry(&mut self, number: u64) -> Option<&mut Entry> {
         let place = number.checked_sub(self.first)? as usize;
-        self.entries.get_mut(place).map(|entry| &mut entry.event)
+        self.entries.get_mut(place)
+    }
+
+    fn event(&mut self, number: u64) -> Option<&mut Event> {
+        self.entry(number).map(|entry| &mut entry.event)
     }
 
     /// Lets go of the first events, of which nothing can be lost any more.
@@ -278,7 +287,7 @@ impl Ledger {
             // A drive that loses writes out of order loses one of the last.
             && self.open + (RECENT as u64) < self.first + self.entries.len() as u64
             && self.open < self.next_submitted
-            && is_safe(&entry.event, now)
+            && is_safe(entry, now)
         {
             self.count_as_safe(now);
         }
@@ -402,11 +411,13 @@ impl Ledger {
 }
 
 /// Whether no cut from `now` on takes anything of an event, but of a drive that breaks its promises.
-fn is_safe(event: &Event, now: Nanos) -> bool {
+fn is_safe(entry: &Entry, now: Nanos) -> bool {
+    let event = &entry.event;
     match event.op {
         Op::Read | Op::Flush => true,
         Op::Write | Op::Trim => {
-            event.promised <= now && event.units.iter().all(|unit| unit.persisted <= now)
+            (entry.failed || event.promised <= now)
+                && event.units.iter().all(|unit| unit.persisted <= now)
         }
     }
 }
@@ -465,5 +476,30 @@ mod tests {
         assert_eq!((byte(&contents, 0), byte(&contents, 999)), (2, 1));
         let taken = (0..1000).filter(|n| byte(&contents, *n) == 1).count() as u64;
         assert!((150..256).contains(&taken) && cut.settled > 0, "{taken}");
+    }
+
+    /// Writes that a flush promised and a cut right after it takes, and sectors that were answered and are lost without a promise.
+    fn promised_and_lost(failed: bool) -> [u64; 2] {
+        let drive = Ssd::new(&SsdConfig::default()).expect("a drive");
+        let mut ledger = Ledger::new(&drive, Flushes::Ignored, 1 << 20);
+        let mut contents = Contents::Memory(Memory::new(u64::MAX));
+        contents.write(0, &[1; 4096]).expect("there is memory");
+        let before = contents.part(0, 4096, u64::MAX).expect("it is in memory");
+        let ios = [(Io::write(Lba(0), 8), failed), (Io::FLUSH, false)];
+        for ((io, failed), at) in ios.into_iter().zip([1, 3]) {
+            let event = LedgerEvent { io, zeroes: false, before: before.clone() };
+            ledger.begin(Nanos(at), event);
+            let number = ledger.submitted(io.op == Op::Write);
+            ledger.answered(number, Nanos(at + 1), failed);
+        }
+        let cut = (Class::LostFlush, Nanos(5), 1);
+        let cut = ledger.cut(cut, &mut contents).expect("in memory");
+        [cut.promised_lost, cut.answered_lost_sectors]
+    }
+
+    #[test]
+    fn what_was_answered_with_an_error_is_promised_by_nothing() {
+        assert_eq!(promised_and_lost(false), [1, 0]);
+        assert_eq!(promised_and_lost(true), [0, 0]);
     }
 }

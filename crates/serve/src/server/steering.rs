@@ -119,6 +119,11 @@ impl<T: Target> Server<T> {
                 steering.snapshots.insert(name, Kept { contents, state });
                 Ok(json!({}))
             }
+            // Nothing of a recording says that what was written is not there any more.
+            ControlCommand::Rollback { .. } if self.data.is_some() => {
+                Err("what is recorded would no longer be what is stored: leave --record-data out"
+                    .into())
+            }
             ControlCommand::Rollback { name, with_state } => {
                 let kept = steering.snapshots.get(&name).ok_or_else(|| unknown(&name))?;
                 let state = match (with_state, &kept.state) {

@@ -124,7 +124,7 @@ impl Crash {
                 class.to_string(),
                 cuts.len().to_string(),
                 broken.to_string(),
-                size(lost[lost.len() / 2]),
+                size(median(&lost)),
                 size(lost[lost.len() - 1]),
             ];
             let failed = cuts.iter().filter(|cut| cut.failed()).count();
@@ -162,5 +162,19 @@ impl Crash {
             );
         }
         text
+    }
+}
+
+/// Of sorted numbers, at least one: the one in the middle, or the mean of the two there.
+fn median(sorted: &[u64]) -> u64 {
+    let last = sorted.len() - 1;
+    u64::midpoint(sorted[last / 2], sorted[last.div_ceil(2)])
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_median_of_two_lies_between_them() {
+        assert_eq!([&[7][..], &[0, 10], &[1, 2, 9]].map(super::median), [7, 5, 2]);
     }
 }

@@ -5,7 +5,7 @@ use fourcorners_lab::device_under_test::DeviceUnderTest;
 use fourcorners_lab::drive::Drive;
 use fourcorners_linux::guard::{self, Permission, RealTarget};
 use fourcorners_linux::{Setup, Uring};
-use fourcorners_serve::{Pace, REAL_IO_BYTES, Report, Turn, TurnSettings};
+use fourcorners_serve::{REAL_IO_BYTES, Report, Turn, TurnSettings};
 
 use super::{ServeArgs, Served, serve, settings};
 use crate::cli::outcome::{End, Failure};
@@ -59,9 +59,9 @@ pub(super) fn served(args: &ServeArgs, target: RealTarget) -> Result<(End, Repor
 /// The first option given that only a model can do something with.
 fn of_models(args: &ServeArgs) -> Option<&'static str> {
     let given = [
-        (args.contents.as_os_str() != "memory", "--contents"),
+        (args.contents.is_some(), "--contents"),
         (args.state.is_some(), "--state"),
-        (args.time != Pace::Dilated(1.0), "--time"),
+        (args.time.is_some(), "--time"),
         (args.door.is_some(), "--door"),
         (!args.fault.is_empty(), "--fault"),
         (args.control.is_some(), "--control"),

@@ -1,0 +1,90 @@
+//! The files that serve is given: each has one use, and what is wrong with them is said before any of them is made.
+
+use std::path::{Path, PathBuf};
+
+use fourcorners_serve::contents::{Contents, ContentsFile, Memory};
+use fourcorners_serve::{Address, At, RecordError};
+
+use fourcorners_linux::guard::Permission;
+use fourcorners_machine::host;
+
+use super::{MEMORY_PERCENT, ServeArgs};
+use crate::cli::outcome::Failure;
+use crate::cli::replaced::folder_is_there;
+use crate::cli::targets::{ALL_ARE_MODELS, nothing_to_destroy};
+
+/// What `--contents` is where they are in no file.
+const MEMORY: &str = "memory";
+
+/// The file that the contents are in, if they are in one.
+fn contents_file(args: &ServeArgs) -> Option<&PathBuf> {
+    args.contents.as_ref().filter(|path| path.as_os_str() != MEMORY)
+}
+
+/// # Errors
+/// Two options with one file, a folder that is not there, a recording that would replace something, contents that are none.
+pub(super) fn check(args: &ServeArgs) -> Result<(), String> {
+    let socket = match &args.at {
+        At::Socket(Address::Unix(path) | Address::VhostUser(path)) => Some(path),
+        At::Socket(Address::Tcp(_)) | At::BlockDevice => None,
+    };
+    let given = [
+        ("--at", socket),
+        ("--contents", contents_file(args)),
+        ("--record", args.record.as_ref()),
+        ("--record-data", args.record_data.as_ref()),
+        ("--control", args.control.as_ref()),
+    ];
+    let given: Vec<(&str, &PathBuf)> =
+        given.into_iter().filter_map(|(option, path)| Some((option, path?))).collect();
+    for (place, (option, path)) in given.iter().enumerate() {
+        folder_is_there(path)?;
+        if let Some((other, _)) = given[..place].iter().find(|(_, own)| is_same(own, path)) {
+            let path = path.display();
+            return Err(format!(
+                "{other} and {option} are both {path}: give each a file of its own"
+            ));
+        }
+    }
+    for path in [&args.record, &args.record_data].into_iter().flatten() {
+        if path.symlink_metadata().is_ok() {
+            return Err(RecordError::Exists(path.clone()).to_string());
+        }
+    }
+    let Some(file) = contents_file(args) else { return Ok(()) };
+    match file.metadata() {
+        Ok(there) if there.is_dir() => {
+            Err(format!("--contents {}: it is a folder; name a file in it", file.display()))
+        }
+        Err(_) if args.read_only => Err(format!(
+            "--contents {}: it is not there, and with --read-only nothing would ever be in it; name one that holds something",
+            file.display()
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Whether two paths are one place, as far as can be seen of what may not be there yet.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
+        Some(folder.join(path.file_name()?))
+    };
+    one == other || place(one).is_some_and(|one| Some(one) == place(other))
+}
+
+/// Where the bytes of a model are.
+pub(super) fn contents(args: &ServeArgs, bytes: u64) -> Result<Contents, Failure> {
+    let Some(file) = contents_file(args) else {
+        nothing_to_destroy(&args.destroy, &args.force, ALL_ARE_MODELS).map_err(Failure::Usage)?;
+        let available = host::available_memory_bytes().unwrap_or(u64::MAX / 100);
+        return Ok(Contents::Memory(Memory::new(available / 100 * MEMORY_PERCENT)));
+    };
+    let permission = Permission { destroy: args.destroy.clone(), force: args.force.clone() };
+    let file = match args.read_only {
+        true => ContentsFile::open_to_read(file, bytes),
+        false => ContentsFile::open(file, bytes, &permission),
+    };
+    file.map(Contents::File).map_err(|error| Failure::Usage(error.to_string()))
+}
