@@ -13,6 +13,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use fourcorners_record::{Ended, Record};
 use fourcorners_results::store::Store;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -296,6 +297,43 @@ fn a_review_is_stopped_and_ends_with_the_server() {
         let gone = !Path::new(&format!("/proc/{child}/status")).exists();
         assert!(gone, "the review goes on without its server");
     }
+}
+
+#[test]
+fn what_stands_for_a_drive_is_what_compare_takes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Store::open(&folder.path().join("results.db")).expect("a database");
+    let add = |change: &dyn Fn(&mut Record)| {
+        let mut record = fixture::small(1);
+        change(&mut record);
+        record.seal();
+        store.add(&record).expect("it has room");
+        record
+    };
+    let whole = add(&|_| {});
+    // Both are later, and neither stands for the drive as long as there is another.
+    let later = |record: &mut Record| record.started_at = "2026-03-09T00:00:00Z".into();
+    let set = add(&|record| {
+        later(record);
+        record.target.set = vec!["link.gbps=3".into()];
+    });
+    add(&|record| {
+        later(record);
+        record.ended = Ended::Interrupted;
+    });
+    let other = add(&|record| record.target.name = "another".into());
+    drop(store);
+    let server = Server::over(folder, &["--read-only"]);
+    let (method, name) = (&whole.method, &whole.target.name);
+    let ask = |drives: &str| server.get(&format!("/api/latest?method={method}{drives}"));
+    let both = ask(&format!("&drive={name}&drive=another&drive=nobody"));
+    assert_eq!(both, (200, json!([[whole.id], [other.id], []])));
+    assert_ne!(whole.id, set.id);
+    for query in ["", "&drive=", "&method=toms&drive=a", "&colour=red&drive=a"] {
+        let (status, answer) = ask(query);
+        assert!(status == 400 || answer == json!([[]]), "{query}: {status} {answer}");
+    }
+    server.end();
 }
 
 /// A database with a result of a drive that tells its firmware, begun on 1 March 2026.

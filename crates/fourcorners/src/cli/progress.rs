@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use fourcorners_lab::review::{Checkpoint, Phase, Step, Watch};
-use fourcorners_record::Record;
+use fourcorners_record::{Ended, Record};
 use fourcorners_report::shortened;
 use fourcorners_run::Second;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -113,7 +113,8 @@ impl Progress {
             lines.ended();
         }
         let (method, id) = (record.method.clone(), record.id.clone());
-        self.audience.tell(&Event::Ended { target: target.into(), method, id });
+        let cut_short = record.ended != Ended::Complete;
+        self.audience.tell(&Event::Ended { target: target.into(), method, id, cut_short });
     }
 }
 

@@ -66,7 +66,10 @@ impl Access {
         if from_elsewhere {
             return forbidden("only this server's own page may change something here".into());
         }
-        let is_json = headers.get(CONTENT_TYPE).is_some_and(|form| form == "application/json");
+        // Parameters, such as charset=utf-8, may follow.
+        let form = headers.get(CONTENT_TYPE).and_then(|form| form.to_str().ok());
+        let form = form.and_then(|form| form.split(';').next()).unwrap_or_default();
+        let is_json = form.trim().eq_ignore_ascii_case("application/json");
         // A form of another page can be posted without being asked for; JSON cannot.
         if *method == Method::POST && !is_json {
             let why = "the request's content has to be application/json";

@@ -90,10 +90,15 @@ impl Course {
             Event::Figure { target, method, name, mb_per_s, iops } => {
                 self.figures.push(Figure { target, method, name, mb_per_s, iops });
             }
-            Event::Ended { target, method, id } => self.part(&target, &method, |part| {
-                (part.done, part.words) = (1.0, "done".into());
-                part.record = Some(id);
-            }),
+            Event::Ended { target, method, id, cut_short } => {
+                self.part(&target, &method, |part| {
+                    match cut_short {
+                        true => part.words = "cut short".into(),
+                        false => (part.done, part.words) = (1.0, "done".into()),
+                    }
+                    part.record = Some(id);
+                });
+            }
         }
     }
 

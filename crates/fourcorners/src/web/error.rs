@@ -1,7 +1,8 @@
 //! Error answers: a status and one sentence, as JSON.
 
 use axum::Json;
-use axum::http::{StatusCode, Uri};
+use axum::extract::OriginalUri;
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use fourcorners_results::store::StoreError;
 use serde_json::json;
@@ -52,6 +53,6 @@ impl IntoResponse for Refused {
 }
 
 /// There is nothing at this address.
-pub(super) async fn not_found(address: Uri) -> Refused {
+pub(super) async fn not_found(OriginalUri(address): OriginalUri) -> Refused {
     Refused::new(StatusCode::NOT_FOUND, format!("there is nothing at {}", address.path()))
 }

@@ -133,6 +133,7 @@ fn router(shared: Arc<Shared>) -> Router {
     let bounded = |answers| middleware::from_fn_with_state(Budget::new(answers), budget::keep);
     let lists = Router::new()
         .route("/drives", get(drives::drives))
+        .route("/latest", get(results::latest))
         .route("/records", get(results::records))
         .route("/records/{id}", get(results::record))
         .layer(bounded(LISTS));

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, Query, RawQuery, State};
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use fourcorners_lab::review::Method;
@@ -64,7 +65,7 @@ struct Listed {
 
 pub(super) async fn records(
     State(shared): State<Arc<Shared>>,
-    asked: Result<Query<Asked>, axum::extract::rejection::QueryRejection>,
+    asked: Result<Query<Asked>, QueryRejection>,
 ) -> Result<Response, Refused> {
     let Query(asked) = asked.map_err(|error| Refused::bad(error.body_text()))?;
     let named = |what: &'static str| move |why: DateError| Refused::bad(format!("{what}: {why}"));
@@ -105,29 +106,64 @@ pub(super) async fn record(
     Ok(Json(Shown { words, conclusions, record }).into_response())
 }
 
+/// Of each of the drives `?drive=A&drive=B` the records of `method=M` that stand for it, as `compare` chooses them, with their
+/// repeats as far as a report takes them.
+pub(super) async fn latest(
+    State(shared): State<Arc<Shared>>,
+    asked: Result<Pairs, QueryRejection>,
+) -> Result<Response, Refused> {
+    let Query(asked) = asked.map_err(|error| Refused::bad(error.body_text()))?;
+    let of = |key: &str| -> Vec<String> {
+        asked.iter().filter(|(own, _)| own == key).map(|(_, value)| value.clone()).collect()
+    };
+    let (drives, methods) = (of("drive"), of("method"));
+    let known = asked.iter().all(|(key, _)| key == "drive" || key == "method");
+    let [method] = &methods[..] else {
+        return Err(Refused::bad("give one method, as /api/latest?method=METHOD&drive=DRIVE"));
+    };
+    if !known || drives.is_empty() || drives.len() > MOST_REPORTED {
+        return Err(Refused::bad(format!("give a method and 1 to {MOST_REPORTED} drives")));
+    }
+    let (method, none) = (method.clone(), vec![Vec::new(); drives.len()]);
+    let latest = with_store(shared, none, move |store| {
+        let names: Vec<&str> = drives.iter().map(String::as_str).collect();
+        let most = MOST_REPORTED / names.len();
+        let ids = |of_one: Vec<Vec<Record>>| -> Vec<String> {
+            let own = of_one.into_iter().flatten().filter(|record| record.method == method);
+            own.take(most).map(|record| record.id).collect()
+        };
+        Ok(store.latest_alike(&names)?.into_iter().map(ids).collect::<Vec<_>>())
+    });
+    Ok(Json(latest.await?).into_response())
+}
+
+/// A query whose keys may come several times.
+type Pairs = Query<Vec<(String, String)>>;
+
 /// The page of the records `?id=A&id=B`, the first the drive under test.
 pub(super) async fn report(
     State(shared): State<Arc<Shared>>,
-    RawQuery(query): RawQuery,
+    asked: Result<Pairs, QueryRejection>,
 ) -> Result<Response, Refused> {
-    made(shared, query.unwrap_or_default(), report::page).await
+    made(shared, asked, report::page).await
 }
 
 /// What that page says of them, to be put into ours.
 pub(super) async fn part(
     State(shared): State<Arc<Shared>>,
-    RawQuery(query): RawQuery,
+    asked: Result<Pairs, QueryRejection>,
 ) -> Result<Response, Refused> {
-    made(shared, query.unwrap_or_default(), report::part).await
+    made(shared, asked, report::part).await
 }
 
 async fn made(
     shared: Arc<Shared>,
-    query: String,
+    asked: Result<Pairs, QueryRejection>,
     make: fn(&Document) -> String,
 ) -> Result<Response, Refused> {
+    let Query(asked) = asked.map_err(|error| Refused::bad(error.body_text()))?;
     let ids: Vec<String> =
-        query.split('&').filter_map(|pair| pair.strip_prefix("id=")).map(String::from).collect();
+        asked.into_iter().filter(|(key, _)| key == "id").map(|(_, id)| id).collect();
     if ids.is_empty() || ids.len() > MOST_REPORTED {
         return Err(Refused::bad(format!(
             "give 1 to {MOST_REPORTED} records, as /report?id=ID&id=ID"

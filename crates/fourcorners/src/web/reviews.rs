@@ -147,7 +147,12 @@ pub(super) async fn start(
     State(shared): State<Arc<Shared>>,
     wanted: Result<Json<Wanted>, JsonRejection>,
 ) -> Result<Response, Refused> {
-    let Json(wanted) = wanted.map_err(|error| Refused::bad(error.body_text()))?;
+    let Json(wanted) = wanted.map_err(|error| {
+        // What is too large says so; whatever else is wrong with it is a bad request.
+        let too_large = error.status() == StatusCode::PAYLOAD_TOO_LARGE;
+        let status = if too_large { error.status() } else { StatusCode::BAD_REQUEST };
+        Refused::new(status, error.body_text())
+    })?;
     wanted.check()?;
     let mut reviews = shared.reviews.lock();
     if let Some(busy) = reviews.iter().find(|review| review.status().is_running()) {

@@ -38,12 +38,10 @@ async function loadCompared() {
   const turn = ++compare.asked;
   const method = $("compare-method").value;
   try {
-    const found = await Promise.all(compared.chosen.map(async (name) => {
-      const query = new URLSearchParams({ name, method, limit: 1 });
-      const { records } = await ask(`/api/records?${query}`);
-      return records[0]?.id;
-    }));
-    const ids = found.filter(Boolean).map((id) => `id=${id}`).join("&");
+    const query = new URLSearchParams([["method", method], ...compared.chosen.map((drive) => ["drive", drive])]);
+    // Of each drive those that stand for it, as the command has them, with their repeats.
+    const found = compared.chosen.length ? await ask(`/api/latest?${query}`) : [];
+    const ids = found.flat().map((id) => `id=${id}`).join("&");
     const part = ids ? await text(`/part?${ids}`) : "";
     // A later choice may have been answered before.
     if (turn !== compare.asked) return;
@@ -55,7 +53,7 @@ async function loadCompared() {
 }
 
 function showCompared(found, ids, part) {
-  const missing = found.filter((id) => !id).length;
+  const missing = found.filter((ids) => !ids.length).length;
   $("compare-shown").hidden = !ids;
   $("compare-none").hidden = Boolean(ids);
   $("compare-none").textContent = found.length

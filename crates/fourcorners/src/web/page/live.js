@@ -103,7 +103,7 @@ function showReview(review) {
   $("live-said").replaceChildren(...review.said.map((line) => element("li", line)));
   $("live-parts").querySelector("tbody").replaceChildren(...review.parts.map((part) => {
     const now = part.record
-      ? element("a", "report", { href: `/report?id=${part.record}` })
+      ? element("a", part.done < 1 ? "report, cut short" : "report", { href: `/report?id=${part.record}` })
       : part.words;
     return row([part.target, part.method, `${Math.floor(part.done * 100)} %`, now]);
   }));
