@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use fourcorners_run::{Histogram as LabHistogram, Measured};
 use numpy::PyArray1;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::arrays::view;
@@ -63,17 +64,31 @@ impl Histogram {
     }
 
     /// The value in nanoseconds that so many per cent of all do not exceed, at most 0.8 % too high.
-    fn percentile(&self, percent: f64) -> u64 {
-        self.of().percentile(percent)
+    fn percentile(&self, percent: f64) -> PyResult<u64> {
+        Ok(self.of().percentile(checked(percent)?))
     }
 
     /// The same of several percentages, as an array.
-    fn percentiles<'py>(&self, py: Python<'py>, percents: Vec<f64>) -> Bound<'py, PyArray1<u64>> {
-        PyArray1::from_iter(py, percents.into_iter().map(|percent| self.of().percentile(percent)))
+    fn percentiles<'py>(
+        &self,
+        py: Python<'py>,
+        percents: Vec<f64>,
+    ) -> PyResult<Bound<'py, PyArray1<u64>>> {
+        let percents = percents.into_iter().map(checked).collect::<PyResult<Vec<f64>>>()?;
+        let all = percents.into_iter().map(|percent| self.of().percentile(percent));
+        Ok(PyArray1::from_iter(py, all))
     }
 
     /// Number of values.
     fn __len__(&self) -> usize {
         self.of().count() as usize
+    }
+}
+
+/// A share of all, per cent.
+fn checked(percent: f64) -> PyResult<f64> {
+    match (0.0..=100.0).contains(&percent) {
+        true => Ok(percent),
+        false => Err(PyValueError::new_err(format!("percent={percent}: it is 0 to 100"))),
     }
 }

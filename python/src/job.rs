@@ -83,7 +83,8 @@ impl Job {
             ));
         }
         let amount = |name: &str, value: i128| {
-            let wrong = || PyValueError::new_err(format!("{name}={value}: it is 0 or more"));
+            let wrong =
+                || PyValueError::new_err(format!("{name}={value}: it is 0 to {}", u64::MAX));
             u64::try_from(value).map_err(|_| wrong())
         };
         let of = |name, value: Option<i128>| value.map(|value| amount(name, value)).transpose();
@@ -124,8 +125,11 @@ impl Job {
 
     /// The job that `to_json` wrote.
     #[staticmethod]
-    fn from_json(text: &str) -> PyResult<Job> {
-        serde_json::from_str(text).map_err(|error| PyValueError::new_err(error.to_string()))
+    fn from_json<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+        let read: Job =
+            serde_json::from_str(text).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        // A text may say what no job can be: it is made, and looked at, as any other.
+        py.get_type::<Job>().call((), Some(&read.keywords(py)?))
     }
 
     /// All of it as JSON, keys in one order: equal jobs have equal texts.

@@ -196,8 +196,9 @@ impl Record {
     /// The record that `to_json` wrote.
     #[staticmethod]
     fn from_json(text: &str) -> PyResult<Record> {
-        let record = record_from_json(text.as_bytes());
-        record.map(|record| Record(Arc::new(record))).map_err(|e| unreadable("a record", &e))
+        let record = record_from_json(text.as_bytes()).map_err(|e| unreadable("a record", &e))?;
+        as_measured(&record)?;
+        Ok(Record(Arc::new(record)))
     }
 
     /// All of it as dictionaries and lists.
@@ -310,7 +311,20 @@ pub(crate) fn from_json(text: &str) -> PyResult<Vec<Record>> {
         let message = format!("the document is of \"{schema}\", and this reads \"{SCHEMA}\"");
         return Err(RecordError::new_err(message));
     }
+    document.records.iter().try_for_each(as_measured)?;
     Ok(document.records.into_iter().map(|record| Record(Arc::new(record))).collect())
+}
+
+/// Refuses what was changed since it was measured, as the commands do.
+fn as_measured(record: &LabRecord) -> PyResult<()> {
+    if record.is_as_sealed() {
+        return Ok(());
+    }
+    let LabRecord { id, method, target, .. } = record;
+    let of = &target.name;
+    Err(RecordError::new_err(format!(
+        "the record {id} of {of} ({method}) is not what was measured: its content does not go with its id"
+    )))
 }
 
 fn unreadable(what: &str, error: &serde_json::Error) -> PyErr {

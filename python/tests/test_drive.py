@@ -1,3 +1,4 @@
+import json
 import math
 import pickle
 import signal
@@ -112,17 +113,19 @@ def test_a_profile_of_ones_own_is_the_drive_it_was_written_from(tmp_path, small)
         (lambda: fc.Job(), ValueError, "needs an end"),
         (lambda: fc.Job(bytes=1, drive_writes=1), ValueError, "one length"),
         (lambda: fc.Job(drive_writes=math.inf), ValueError, "drive_writes"),
-        (lambda: fc.Job(seconds=-1), ValueError, "seconds=-1: it is 0 or more"),
+        (lambda: fc.Job(seconds=-1), ValueError, "seconds=-1: it is 0 to"),
         (lambda: fc.Job(bytes=1, queue_depth=-1), ValueError, "queue_depth=-1: it is 1 to"),
         (lambda: fc.Job(bytes=1, block_bytes=1 << 32), ValueError, "block_bytes=4294967296: .* below 4 GiB"),
         (lambda: fc.Job(bytes=1, read_percent=1000), ValueError, "read_percent=1000: it is 0 to 100"),
-        (lambda: fc.Job(bytes=1, seed=-1), ValueError, "seed=-1: it is 0 or more"),
+        (lambda: fc.Job(bytes=1, seed=-1), ValueError, "seed=-1: it is 0 to"),
         (lambda: fc.Job(seconds=1, data=101), ValueError, "0 to 100"),
         (lambda: fc.Job.from_fio("rw=read"), fc.JobFileError, "before the first section"),
         (lambda: fc.Job.from_fio("[a]\nrw=reed"), fc.JobFileError, "job.fio, line 2"),
         (lambda: fc.review("crucial-m4-256gb", "five-corners"), ValueError, "four-corners"),
         (lambda: fc.review("crucial-m4-256gb", []), ValueError, "methods is empty"),
         (lambda: fc.from_json("{}"), fc.RecordError, "schema"),
+        (lambda: fc.Drive("crucial-m4-64gb").run(fc.Job(bytes=4096)).histogram.percentile(101), ValueError, "percent=101: it is 0 to 100"),
+        (lambda: fc.Drive("crucial-m4-64gb").run(fc.Job(bytes=4096)).histogram.percentiles([math.nan]), ValueError, "percent=NaN"),
         (lambda: fc.Record.from_json("[]"), fc.RecordError, "no.* a record|not a record"),
     ],
 )
@@ -152,6 +155,10 @@ def test_a_job_that_does_not_fit_is_refused_and_the_drive_is_as_before(small, jo
 def test_jobs_and_errors_go_through_pickle():
     job = fc.Job("sequential", block_bytes=131072, drive_writes=1.5, data=40, seed=7)
     again = pickle.loads(pickle.dumps(job))
+    for key, value in (("block_bytes", 0), ("queue_depth", 0), ("read_percent", 101), ("bytes", None)):
+        text = json.dumps(json.loads(fc.Job(bytes=4096).to_json()) | {key: value})
+        with pytest.raises(ValueError, match=key if value is not None else "needs an end"):
+            fc.Job.from_json(text)
     assert again == job and hash(again) == hash(job) and again.data == 40
     assert job.replace(seed=8) != job and job.replace(seed=8).drive_writes == 1.5
     assert repr(job).startswith("Job(pattern='sequential'")

@@ -5,6 +5,7 @@ import os
 import pickle
 import subprocess
 import threading
+from pathlib import Path
 
 import pytest
 from conftest import SETS, SMALL, binary
@@ -85,7 +86,15 @@ def test_it_is_a_table_and_a_parquet_file(results, records, tmp_path):
     pandas.testing.assert_frame_equal(frame[plain.columns.tolist()], plain, check_dtype=False, check_exact=True)
     assert set(frame["kind"]) == {"virtual"} and frame["started_at"].str.endswith("Z").all()
     file = tmp_path / "figures.parquet"
+    # What is there and no Parquet file stays, the database itself not least; an earlier one makes room.
     file.write_bytes(b"what was here before")
+    for place in (file, results.path):
+        before = Path(place).read_bytes()
+        with pytest.raises(fc.ResultsError, match="is no Parquet file"):
+            results.to_parquet(place)
+        assert Path(place).read_bytes() == before
+    file.unlink()
+    results.to_parquet(file)
     rows = results.to_parquet(file, method="consistency")
     import pyarrow.parquet as pq
 
@@ -98,10 +107,10 @@ def test_it_is_a_table_and_a_parquet_file(results, records, tmp_path):
 
 def test_an_export_that_fails_leaves_what_was_there(results, tmp_path):
     file = tmp_path / "figures.parquet"
-    file.write_bytes(b"what was here before")
+    file.write_bytes(b"PAR1: what was here before")
     with pytest.raises(TypeError, match="no filter mehtod: there are drive"):
         results.to_parquet(file, mehtod="consistency")
-    assert file.read_bytes() == b"what was here before" and sorted(os.listdir(tmp_path))[0] == file.name
+    assert file.read_bytes() == b"PAR1: what was here before" and sorted(os.listdir(tmp_path))[0] == file.name
 
 
 def test_replayed_traces_are_in_it(tmp_path):

@@ -35,6 +35,15 @@ def test_records_are_read_as_they_were_written(tmp_path):
     curve = next(iter(passes.curves.values()))
     assert curve.points.shape[1] == 2 and not curve.points.flags.owndata and "MB/s" in curve.y
     assert passes.notes and all(note.text for note in passes.notes)
+    # What was changed since it was measured is no result, as to the commands.
+    figure = next(iter(json.loads(document)["records"][0]["figures"].values()))
+    changed = document.replace(f'"iops":{json.dumps(figure["iops"])}', '"iops":1.5')
+    assert changed != document
+    file.write_text(changed)
+    one = json.dumps(json.loads(changed)["records"][0])
+    for read in (lambda: fc.load(file), lambda: fc.from_json(changed), lambda: fc.Record.from_json(one)):
+        with pytest.raises(fc.RecordError, match="is not what was measured"):
+            read()
     file.write_text(document[:100])
     with pytest.raises(fc.RecordError, match="review.json"):
         fc.load(file)

@@ -219,7 +219,10 @@ def test_an_undetermined_finding_says_nothing_and_a_disks_are_refused():
     drive = hidden(2)
     records = fc.review(drive, METHODS, quick=True)
     # It has no borders of pages, and is as quick as memory.
-    nothing = fc.diagnose("intel-optane-900p-280gb", only=["kind", "row"])
+    of_another = fc.diagnose("intel-optane-900p-280gb", only=["kind", "row"])
+    with pytest.raises(fc.TwinError, match="are of crucial-m4-256gb, and the diagnosis is of intel-optane-900p-280gb"):
+        fc.twin(records, drive, findings=of_another)
+    nothing = fc.Diagnosis.from_json(json.dumps({**of_another.to_dict(), "target": "crucial-m4-256gb"}))
     assert {it.standing for it in nothing.findings} == {"undetermined"}
     blind, told = (
         fc.twin(records, drive, parameters=["nand.dies", "nand.page_bytes", "nand.read_us"], findings=findings)
@@ -295,6 +298,8 @@ def test_the_command_writes_a_profile_and_says_how_well_the_records_are_met(tmp_
         assert abs(by_key[key]["value"] / drive[key] - 1) <= within, key
         # A profile has six digits.
         assert twin[key] == pytest.approx(by_key[key]["value"], rel=5e-6)
+    # It is another drive than its base, by whatever it is asked for.
+    assert (twin.name, twin.title) == ("twin-of-crucial-m4-256gb", "Twin of Crucial m4 256 GB")
     before = (tmp_path / "twin.toml").read_text()
     for wrong, why in (["none.json"], "none.json"), (["review.json", "--like", "none"], "there is no drive"), (["base.toml"], "base.toml"):
         assert main(["twin", *wrong, "--output", "twin.toml"]) == 2

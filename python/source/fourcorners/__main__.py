@@ -28,6 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sweep.add_argument("--json", action="store_true", help="print one JSON document instead of a sentence")
     twin = commands.add_parser("twin", help="find a profile that explains the records of a drive")
     twin.add_argument("review", metavar="REVIEW", type=Path, help="records of one drive: a folder of a review, or its review.json")
+    twin.add_argument("--diagnosed", metavar="DRIVE", help="with --check: the drive that is to be diagnosed")
     twin.add_argument("--findings", metavar="FILE", type=Path, help="what `fourcorners diagnose` found in it, as JSON")
     twin.add_argument("--like", metavar="DRIVE", help="what is varied [default: the catalogue's drive of the records' name]")
     what = twin.add_mutually_exclusive_group(required=True)
@@ -94,7 +95,7 @@ def _sweep(arguments: argparse.Namespace) -> int:
 
 def _twin(arguments: argparse.Namespace) -> int:
     from . import Diagnosis, load
-    from ._twin import base_of, twin
+    from ._twin import base_of, same_drive, twin
 
     said = time.monotonic()
 
@@ -112,6 +113,8 @@ def _twin(arguments: argparse.Namespace) -> int:
         records = load(arguments.review)
         if arguments.check:
             base_of(records, arguments.like)
+            if arguments.diagnosed:
+                same_drive(records, arguments.diagnosed)
             return 0
         findings = arguments.findings and Diagnosis.from_json(arguments.findings.read_text(encoding="utf-8"))
         begun = True

@@ -116,6 +116,16 @@ def whole(path: Path, temporary: Path | None = None) -> Iterator[IO[bytes]]:
         os.close(folder)
 
 
+def is_something_else(path: Path) -> bool:
+    """Whether there is something that is no Parquet file."""
+    try:
+        with open(path, "rb") as file:
+            begin = file.read(4)
+    except FileNotFoundError:
+        return False
+    return begin not in (b"", b"PAR1")
+
+
 def parts(path: Path) -> list[Path]:
     return sorted(path.glob("part-*.parquet"))
 

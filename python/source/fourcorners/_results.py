@@ -8,7 +8,7 @@ from typing import Any, Iterator
 
 from . import _frames
 from ._extras import needs
-from ._native import Results
+from ._native import Results, ResultsError
 
 #: What a row says of its record, and how a table has it; before the columns that all tables of figures have.
 _ABOUT = {
@@ -49,11 +49,13 @@ def to_arrow(results: Results, **filters: Any):
 
 
 def to_parquet(results: Results, file: str | os.PathLike[str], **filters: Any) -> int:
-    """The same as a Parquet file, whole or the one before; how many rows."""
+    """The same as a Parquet file, whole or the one before; how many rows. What is there and no Parquet file stays, and is said."""
     pyarrow = needs("pyarrow", "frames", "to_parquet")
     needs("pyarrow.parquet", "frames", "to_parquet")
-    from ._parquet import whole
+    from ._parquet import is_something_else, whole
 
+    if is_something_else(Path(file)):
+        raise ResultsError(f"{os.fspath(file)} exists and is no Parquet file: name another one, or remove it")
     schema, count = _schema(), 0
     with whole(Path(file)) as out, pyarrow.parquet.ParquetWriter(out, schema, compression="zstd") as writer:
         for rows in _rows(results, filters):

@@ -106,6 +106,7 @@ def twin(
             raise TypeError(f"findings is a {type(findings).__name__}: give a Diagnosis, as diagnose or Diagnosis.from_json make it")
         if any(finding.value == "disk" for finding in findings.findings):
             raise TwinError(f"the findings are of {findings.target}, a hard disk: twins are of solid-state drives")
+        same_drive(records, findings.target)
         # Those of another version may be of detectors that this one has not.
         looked_for = [name for name in detectors() if any(finding.detector == name for finding in findings.findings)]
         if not looked_for:
@@ -153,6 +154,13 @@ def base_of(records: list[Record], base: Drive | str | None) -> Drive:
     return base.with_(set={"capacity.sectors": target.capacity_bytes // 512})
 
 
+def same_drive(records: Sequence[Record], diagnosed: str) -> None:
+    """Raises `TwinError` where a diagnosis is plainly of another drive than the records: both are in the catalogue, and differ."""
+    known, target = drives(), records[0].target
+    if diagnosed != target.name and diagnosed in known and target.name in known:
+        raise TwinError(f"the records are of {target.name}, and the diagnosis is of {diagnosed}: give those of one drive")
+
+
 def _told_of(objective: Objective, outcome: Outcome) -> Twin:
     found = outcome.found
     settings = objective.settings(found.choice, found.logs)
@@ -176,6 +184,12 @@ def _profile(objective: Objective, settings: dict[str, Any], fitted: Mapping[str
     source = next(name for name in names if f"\n{name} = " not in text)
     lines, section = [], ""
     for line in text.splitlines():
+        # It is another drive than the one that was varied, and its results are not that one's.
+        if not section and line.startswith("name = "):
+            line = f'name = "{TWIN_OF}{objective.base.name.removeprefix(TWIN_OF)}"'
+        if not section and line.startswith('title = "'):
+            title = line.removeprefix('title = "').removeprefix("Twin of ")
+            line = f'title = "Twin of {title}'
         if line.startswith("[") and line.endswith("]"):
             section = line[1:-1]
         key = f"{section}.{line.split(' = ', 1)[0]}"
@@ -202,6 +216,10 @@ def _profile(objective: Objective, settings: dict[str, Any], fitted: Mapping[str
             lines.append(f'{source} = "fourcorners twin, fitted to {len(objective.names)} figures of {", ".join(objective.task.methods)}"')
     toml = "\n".join(lines) + "\n"
     return Drive.from_toml(toml, name="the twin"), toml
+
+
+#: How the name of a twin begins.
+TWIN_OF = "twin-of-"
 
 
 def _toml(value: Any) -> str:
