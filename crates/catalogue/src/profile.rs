@@ -148,6 +148,15 @@ impl Profile {
         fitted.map(|value| value.key.clone()).collect()
     }
 
+    /// Whether values were fitted to what a source says, which is cited by its name and what was taken from it.
+    pub fn is_fitted_to(&self, source: &str) -> bool {
+        let cites = |value: &&ProfileValue| {
+            let rest = value.source.strip_prefix(source);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(": "))
+        };
+        self.values.iter().filter(cites).any(|value| value.standing == Standing::Fitted)
+    }
+
     /// First 16 hexadecimal digits of the SHA-256 of all keys and values: two profiles of equal
     /// hash are the same drive, whatever their notes say.
     pub fn hash(&self) -> String {

@@ -12,6 +12,8 @@ use crate::drive::{Drive, Outcome};
 
 const SECONDS: u64 = 1;
 const BLOCK_BYTES: u32 = 4096;
+/// No host answers a read for less, microseconds of processor time: io_uring's own part alone is more.
+const LEAST_US: f64 = 0.2;
 /// Commands at a time where a process has others to go on with.
 const DEEP: u32 = 32;
 
@@ -105,13 +107,18 @@ fn cost_of(outcome: &Outcome, path: &Path) -> Result<(f64, f64), String> {
     let measured = &outcome.measured;
     let ios = measured.latency.count() as f64;
     let seconds = measured.elapsed.as_secs();
-    if ios == 0.0 || seconds <= 0.0 || outcome.cpu_seconds <= 0.0 {
+    let path = path.display();
+    if ios == 0.0 || seconds <= 0.0 {
+        return Err(format!("{path}: no read of it was answered, so that nothing is known"));
+    }
+    let cost_us = outcome.cpu_seconds * 1e6 / ios;
+    if cost_us < LEAST_US {
         return Err(format!(
-            "{}: no read of it was answered, so that nothing is known",
-            path.display()
+            "{path}: its reads are answered while the loop looks at the clock, so that what they cost is not known: give a \
+             device that takes some microseconds, not memory or a file with holes"
         ));
     }
-    Ok((outcome.cpu_seconds * 1e6 / ios, ios / seconds))
+    Ok((cost_us, ios / seconds))
 }
 
 #[cfg(test)]

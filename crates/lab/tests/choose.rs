@@ -202,6 +202,12 @@ fn a_job_file_does_the_same_on_every_drive() {
     // One at a time: the drive is busy all the time, and the time is that of the latencies.
     let m4 = of(&choice, M4);
     assert!((50e-6..300e-6).contains(&(m4.waited_s / 6000.0)), "{m4:?}");
+    // Nor does it take as long as it is searched for a depth.
+    let plain = "[a]\nbs=4k\nrw=randread\nsize=1g\nioengine=libaio\niodepth=8\n";
+    let searched =
+        format!("{plain}latency_target=2ms\nlatency_window=500ms\nlatency_percentile=99\n");
+    let took = |text: &str| of(&chosen(&request(jobs(text), &[M4])), M4).waited_s;
+    assert_eq!(took(&searched), took(plain));
     let large = jobs("[a]\nbs=4k\nrw=randread\nsize=280g\n");
     // What is larger than a drive covers all of it, which is not the same place on each.
     let choice = chosen(&request(large, &[M4, RAPTOR]));

@@ -32,6 +32,13 @@ impl Diagnosis {
             minutes: sum.minutes + cost.minutes,
         })
     }
+
+    /// Whether a region was written before its detectors: not of a target that is too small for all of them.
+    pub fn has_a_region(&self) -> bool {
+        self.evidence
+            .iter()
+            .any(|evidence| evidence.stopped.is_none() || !evidence.series.is_empty())
+    }
 }
 
 /// A property: its value, or why there is none.

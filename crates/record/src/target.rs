@@ -74,6 +74,9 @@ pub struct TargetInfo {
     pub loaded_state: Option<String>,
 }
 
+/// So much of the id of a state tells it from others.
+const SHORT_ID: usize = 7;
+
 impl TargetInfo {
     /// A target with nothing known but these; its title is its name.
     pub fn new(
@@ -113,13 +116,20 @@ impl TargetInfo {
         }
     }
 
+    /// How a virtual drive differs from its profile, fresh: what was set, its host controller, the state that was loaded.
+    pub fn changes(&self) -> Vec<String> {
+        let state = self.loaded_state.iter().map(|state| {
+            let is_id = state.len() > SHORT_ID && state.bytes().all(|it| it.is_ascii_hexdigit());
+            format!("state {}", if is_id { &state[..SHORT_ID] } else { state })
+        });
+        self.set.iter().chain(&self.host_controller).cloned().chain(state).collect()
+    }
+
     /// Its title, and the changes of a virtual drive: "Crucial m4 256 GB (nand.dies=4)". Of more than three
     /// changes it has the first two, and says how many more there are.
     pub fn title_as_set_up(&self) -> String {
         let title = self.title_or_name();
-        let changes: Vec<&str> =
-            self.set.iter().chain(&self.host_controller).map(String::as_str).collect();
-        match &changes[..] {
+        match &self.changes()[..] {
             [] => title.into(),
             [first, second, more @ ..] if more.len() > 1 => {
                 format!("{title} ({first}, {second} and {} more)", more.len())

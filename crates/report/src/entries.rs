@@ -242,10 +242,7 @@ pub(super) fn same_drive(left: &Record, right: &Record) -> bool {
 /// from the other records of its method.
 fn labels(records: &[&Record]) -> Vec<String> {
     let title = |record: &Record| record.target.title_as_set_up();
-    let set_up = |record: &Record| {
-        let set = record.target.set.iter().chain(&record.target.host_controller);
-        set.cloned().collect::<Vec<_>>().join(", ")
-    };
+    let set_up = |record: &Record| record.target.changes().join(", ");
     type More<'m> = &'m dyn Fn(&Record) -> String;
     let steps: [More; 4] = [
         &set_up,

@@ -46,6 +46,28 @@ fn a_ratio_is_to_the_first_side_and_small_ones_do_not_matter() {
 }
 
 #[test]
+fn a_side_that_has_nothing_of_the_others_is_not_what_ratios_are_to() {
+    let mut alone = fixture::m4();
+    alone.method = "toms".into();
+    alone.target.set = vec!["link.gbps=3".into()];
+    alone.target.loaded_state = Some("0123456789abcdef".into());
+    alone.seal();
+    let groups = vec![vec![alone, fixture::m4()], vec![times(1.2, 42)]];
+    let comparison = Comparison::of(&sides(groups.clone()));
+    let labels: Vec<&str> = comparison.sides.iter().map(|side| side.label.as_str()).collect();
+    assert_eq!(labels.len(), 3);
+    assert!(labels[2].ends_with("(link.gbps=3, state 0123456)"), "{labels:?}");
+    let row = comparison.figures.iter().find(|row| row.figure == FIGURE).expect("two have it");
+    let ratio = row.sides[1].as_ref().and_then(|cell| cell.mb_per_s.ratio).expect("a ratio");
+    assert!((ratio - 1.2).abs() < 1e-9 && row.sides[2].is_none(), "{ratio}");
+    // With figures of its own to stand against, it is the first as it was named.
+    let [with, against] = &groups[..] else { panic!("two groups") };
+    let other = vec![against[0].clone(), Record { method: "toms".into(), ..against[0].clone() }];
+    let comparison = Comparison::of(&sides(vec![with.clone(), other]));
+    assert!(comparison.sides[0].label.ends_with("(link.gbps=3, state 0123456)"));
+}
+
+#[test]
 fn repeats_say_how_sure_a_ratio_is() {
     // Seeds are a part in a thousand apart: 1.2 is sure.
     let steady: Vec<Record> = (40..=44).map(|seed| times(1.2, seed)).collect();

@@ -173,10 +173,12 @@ impl Counting {
         while self.in_flight.peek().is_some_and(|end| end.0 <= at) {
             self.in_flight.pop();
         }
+        // Whoever issues it thought since the last one was answered, whether or not this one says when it was.
+        let knows_answers = io.duration.is_some() || self.durations.count() > 0;
+        if knows_answers && self.in_flight.is_empty() && self.last_issue.is_some() {
+            self.think.record(at.since(self.last_completion.max(last)).0);
+        }
         if let Some(duration) = io.duration {
-            if self.in_flight.is_empty() && self.last_issue.is_some() {
-                self.think.record(at.since(self.last_completion.max(last)).0);
-            }
             if self.in_flight.len() == MOST_DEPTH {
                 self.in_flight.pop();
             }

@@ -55,7 +55,7 @@ struct Cost {
 pub(super) fn run(args: &MethodsArgs) -> Result<End, Failure> {
     let bytes = parse_size(&args.size).map_err(Failure::Usage)?;
     if !(LEAST_BYTES..=MOST_BYTES).contains(&bytes) {
-        return Err(Failure::Usage(format!("--size {}: give 1 MiB to 1 PiB", args.size)));
+        return Err(Failure::Usage(format!("--size {}: give 1MiB to 1024TiB", args.size)));
     }
     let by_default = Method::default_set();
     let of = |method: Method| cost(method, bytes, args.quick, by_default.contains(&method));

@@ -42,6 +42,12 @@ fn page_row_and_buffer_of_the_m4_are_found_and_judged_again() {
         ran.stderr
     );
     assert!(ran.stderr.contains(" min on its own clock"), "{}", ran.stderr);
+    for (only, trims) in
+        [("trim", "trim; trims 50 % of it, "), ("slc-cache", "slc-cache; trims all of it, ")]
+    {
+        let ran = run(dir.path(), &["diagnose", "crucial-m4-64gb", "--only", only]);
+        assert!(ran.stderr.contains(trims), "{}", ran.stderr);
+    }
     let found = diagnosis(&ran);
     assert_eq!(found["schema"], "fourcorners.diagnose/1");
     assert_eq!(finding(&found, "kind")["value"], "ssd");

@@ -151,6 +151,8 @@ fn a_new_drive_is_made_from_a_sheet_and_can_be_measured() {
     assert_eq!((code, rows.len()), (Some(0), 3), "{rows:?}");
     for row in &rows {
         assert!(row["error"].as_f64().is_some_and(|error| error.abs() < 0.1), "{row}");
+        // It was solved for them.
+        assert_eq!(row["standing"], "fitted", "{row}");
     }
     let (code, rows) = validate(&[]);
     assert_eq!((code, &rows[0]["simulated"]), (Some(1), &Value::Null), "{rows}");
@@ -159,6 +161,17 @@ fn a_new_drive_is_made_from_a_sheet_and_can_be_measured() {
         .expect("written");
     let (_, rows) = validate(&["--profiles", "mine"]);
     assert!(rows[0]["error"].as_f64().is_some_and(|error| error > 0.8), "{rows}");
+    // Of another source the same figure is predicted, and of more than the drive there is no test.
+    for (what, by, key, told) in [
+        ("\"data sheet\"", "\"a review\"", "standing", "predicted"),
+        ("\"span_gb\":1", "\"span_gb\":1000", "why", "is more than the drive's 120"),
+    ] {
+        let changed = doubled.replace(what, by);
+        assert_ne!(changed, doubled, "{what}");
+        std::fs::write(dir.path().join("mine/acme.json"), changed).expect("written");
+        let (_, rows) = validate(&["--profiles", "mine"]);
+        assert!(rows[0][key].as_str().is_some_and(|it| it.contains(told)), "{rows}");
+    }
     // Never over what is there, and what cannot be met is said.
     assert!(refused(dir.path(), &args).contains("acme.toml exists"));
     let nowhere = [&new[..], &["--read", "500MB/s", "-o", "none/acme.toml"]].concat();

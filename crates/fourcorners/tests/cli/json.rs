@@ -46,16 +46,20 @@ fn what_is_said_in_a_sentence_is_said_in_json() {
         results(&["import", "a.json", "a.json", "--db", "s.db"]),
         imported(&[from("a.json", 1, 0), from("a.json", 0, 1)])
     );
-    // One that is not there ends it, and what came before that is told; where nothing came, nothing is printed.
-    let ends = |from: &[&str]| {
+    // One that cannot be read ends it, and what came before that is told; where nothing came, nothing is printed.
+    std::fs::write(at.join("broken.json"), "{").expect("it can be written");
+    let ends = |why: &str, from: &[&str]| {
         let args = [&["results", "import"], from, &["--json", "--db", "s.db"]].concat();
         let ran = run(at, &args);
-        assert!(ran.code != Some(0) && ran.stderr.contains("nowhere.json"), "{ran:?}");
+        assert!(ran.code != Some(0) && ran.stderr.contains(why), "{ran:?}");
         ran.stdout
     };
-    let told = serde_json::from_str::<Value>(&ends(&["a.json", "nowhere.json", "a.json"]));
+    let told = ends("broken.json", &["a.json", "broken.json", "a.json"]);
+    let told = serde_json::from_str::<Value>(&told);
     assert_eq!(told.expect("JSON"), imported(&[from("a.json", 0, 1)]));
-    assert_eq!(ends(&["nowhere.json", "a.json"]), "");
+    assert_eq!(ends("broken.json", &["broken.json", "a.json"]), "");
+    // One that is not there is known before anything is taken in.
+    assert_eq!(ends("nowhere.json", &["a.json", "nowhere.json", "a.json"]), "");
     assert_eq!(
         results(&["sync", "s.db", "--db", "r.db"]),
         imported(&[from("s.db", 0, 1), from("r.db", 0, 1)])

@@ -88,7 +88,7 @@ fn all_methods_are_listed_with_what_they_take() {
     let ran = run(dir.path(), &["methods"]);
     assert!(ran.stdout.lines().all(|line| line.chars().count() <= 80), "{}", ran.stdout);
     assert!(ran.stdout.contains("snia *") && !ran.stdout.contains("trim *"), "{}", ran.stdout);
-    for (size, told) in [("0", "--size 0"), ("many", "many"), ("2000T", "1 MiB to 1 PiB")] {
+    for (size, told) in [("0", "--size 0"), ("many", "many"), ("2000T", "1MiB to 1024TiB")] {
         let ran = run(dir.path(), &["methods", "--size", size]);
         assert_eq!(ran.code, Some(2), "{size}");
         assert!(ran.stderr.contains(told), "{size}: {}", ran.stderr);
@@ -115,7 +115,13 @@ fn all_methods_say_something_of_a_virtual_drive() {
     let used = &of("used-state").verdicts[0];
     assert_eq!(outcome(of("used-state"), "slower-when-used"), used.outcome);
     assert!(used.value.is_some_and(|kept| (0.0..=1.01).contains(&kept)), "{used:?}");
-    assert!(value(of("endurance"), "endurance") > 0.0);
+    // Nor do they bring a drive to where writes cost its flash most.
+    let lasts = of("endurance").notes.iter().find(|note| note.about == "endurance");
+    let lasts = lasts.expect("it is concluded of");
+    assert!(
+        lasts.value.is_none() && lasts.text.contains("undetermined: a quick review"),
+        "{lasts:?}"
+    );
     let pass = &of("lba-pass").curves["sequential_write_128k_qd1_pass"].points;
     assert_eq!(pass.len(), 200);
     let figure = &of("lba-pass").figures["sequential_write_128k_qd1_pass"];

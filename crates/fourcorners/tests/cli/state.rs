@@ -53,6 +53,27 @@ fn a_used_drive_is_aged_once_and_reviewed_as_it_is() {
     assert!(used_wa > fresh_wa, "{used_wa} used, {fresh_wa} fresh");
     let told = used.notes.iter().find(|verdict| verdict.about == "purge").expect("it is said");
     assert!(told.text.starts_with("Not purged: the drive is tested in the state that was loaded."));
+
+    // All of it holds data, so that it is neither filled to a level nor has spare area: a fresh one is, and has.
+    let full = |more: &[&str]| {
+        let methods = ["review", M4, "--quick", "--json", "--methods", "fill-level,consistency"];
+        let ran = run(dir.path(), &with(&[&methods[..], more].concat()));
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        let records = ran.document().records;
+        let said: String =
+            records.iter().flat_map(|it| &it.notes).map(|it| it.text.clone()).collect();
+        let why = records.iter().flat_map(|it| &it.verdicts).filter_map(|it| it.why.clone());
+        (
+            records[0].curves["random_write_4k_qd32_by_fill"].x.clone(),
+            said + &why.collect::<String>(),
+        )
+    };
+    let (fresh_x, fresh) = full(&[]);
+    let (used_x, used) = full(&["--state", "used.state"]);
+    assert!(fresh_x.contains("hold data") && !used_x.contains("hold data"), "{used_x}");
+    assert!(fresh.contains("With 25 % spare area") && !fresh.contains("not purged"), "{fresh}");
+    assert!(!used.contains("With 25 % spare area, the drive"), "{used}");
+    assert_eq!(used.matches("was not purged").count(), 3, "{used}");
 }
 
 #[test]

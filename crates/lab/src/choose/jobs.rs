@@ -96,6 +96,8 @@ fn make_equal(plans: &mut [Result<Plan, JobFileError>], most_ios: u64) {
         for stream in plans.iter_mut().flatten().filter_map(|plan| plan.streams.get_mut(place)) {
             stream.limits = streams::Limits { bytes, ios, time: Nanos::MAX };
             stream.ramp = Nanos::ZERO;
+            // A search takes as long as its windows are, whatever the drive.
+            stream.latency_target = None;
             // Whom it would take along has its own work to do.
             stream.takes_along = None;
         }

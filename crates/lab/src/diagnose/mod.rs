@@ -302,6 +302,16 @@ impl Options {
         seconds / 60.0
     }
 
+    /// The share of a target that the detectors trim.
+    pub fn share_trimmed(&self) -> f64 {
+        let of = |detector: &Detector| match detector {
+            Detector::SlcCache | Detector::Spare | Detector::Amplification => 1.0,
+            Detector::Trim => 0.5,
+            _ => 0.0,
+        };
+        self.detectors.iter().map(of).fold(0.0, f64::max)
+    }
+
     /// Bytes that the detectors write at most on a target of this geometry.
     pub fn bytes_written(&self, geometry: Geometry) -> u64 {
         let region = Region::of(geometry).map_or(0, |region| region.bytes);

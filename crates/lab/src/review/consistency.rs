@@ -10,7 +10,8 @@ use fourcorners_record::note::{finished, note};
 use fourcorners_record::{Note, Outcome, Record, Series, Steadiness, Verdict};
 use fourcorners_words::{count, percent};
 
-use super::difference::taken;
+use super::difference::{left_open, taken};
+use super::past::is_not_purged;
 use super::{Phase, Scope};
 
 pub(super) const METHOD: &str = "consistency";
@@ -45,7 +46,7 @@ pub(super) fn plan(scope: &Scope) -> Vec<Phase> {
     if asked > 0.0 {
         phases.push(Phase::LeftOut {
             why: format!(
-                "Consistency without spare area was left out: --spare {asked} keeps the spare area unwritten."
+                "Consistency without spare area was left out: --spare {asked} leaves the spare area alone."
             ),
         });
     }
@@ -73,9 +74,20 @@ pub(super) fn conclude(record: &mut Record) {
         let (Some(whole), late) = (Steadiness::of(&all), late.and_then(Steadiness::of)) else {
             continue;
         };
-        notes.push(picture(&name, &all, &whole, late.as_ref()));
+        // What a purge did not empty, and nobody overwrites, is no spare area.
+        let holds_data = spare_of(&name).is_some() && is_not_purged(record);
+        notes.push(picture(&name, &all, (&whole, late.as_ref()), holds_data));
         let part = late.as_ref().unwrap_or(&whole);
-        record.verdicts.push(steady(&name, part, late.is_some(), lost));
+        let verdict = steady(&name, part, late.is_some(), lost);
+        let outcomes = [Outcome::Yes, Outcome::No];
+        record.verdicts.push(match holds_data {
+            true => left_open(
+                verdict,
+                &outcomes,
+                "the drive was not purged, and its spare area may hold data",
+            ),
+            false => verdict,
+        });
         record.steadiness.insert(name.clone(), whole);
         if let Some(late) = late {
             record.steadiness.insert(format!("{name}_from_{LATE}_s"), late);
@@ -138,8 +150,16 @@ fn spare_of(name: &str) -> Option<&str> {
 }
 
 /// What the picture shows, in a sentence or two.
-fn picture(name: &str, iops: &[f64], whole: &Steadiness, late: Option<&Steadiness>) -> Note {
+fn picture(
+    name: &str,
+    iops: &[f64],
+    (whole, late): (&Steadiness, Option<&Steadiness>),
+    holds_data: bool,
+) -> Note {
     let about = match spare_of(name) {
+        Some(percent) if holds_data => format!(
+            "With {percent} % of its LBAs left alone, which may hold data since it was not purged, the drive"
+        ),
         Some(percent) => format!("With {percent} % spare area, the drive"),
         None => "At default spare area, the drive".into(),
     };
@@ -198,7 +218,7 @@ mod tests {
     fn the_sentence_says_what_the_picture_shows() {
         let text = |iops: &[f64]| {
             let whole = Steadiness::of(iops).expect("there is something");
-            picture("random_write_4k_qd32_incompressible_spare25", iops, &whole, None).text
+            picture("random_write_4k_qd32_incompressible_spare25", iops, (&whole, None), false).text
         };
         let flat = text(&[50_000.0; 100]);
         assert!(

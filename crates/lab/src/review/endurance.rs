@@ -59,10 +59,21 @@ pub(super) fn conclude(record: &mut Record) {
     if let (Some(random), Some(ordered)) = (amplification(RANDOM), amplification(ORDERED)) {
         let flash = record.target.flash.as_ref();
         let capacity_gb = record.target.capacity_bytes as f64 / 1e9;
-        let mut said = lifetime(capacity_gb, record.target.rated_cycles, random, ordered);
-        said.extend(promised(capacity_gb, flash.and_then(|flash| flash.rated_tb)));
+        let said = match &record.target.drives[..] {
+            [] => None,
+            members => Some(of_members(members, random, ordered)),
+        };
         let retention = flash.and_then(|flash| flash.retention);
-        said.push(kept(retention, flash.map(|flash| flash.cells.as_str())));
+        let said = said.unwrap_or_else(|| {
+            let cycles = record.target.rated_cycles;
+            let mut said = match cycles.filter(|_| record.quick) {
+                Some(_) => vec![left_open(random, ordered)],
+                None => lifetime(capacity_gb, cycles, random, ordered),
+            };
+            said.extend(promised(capacity_gb, flash.and_then(|flash| flash.rated_tb)));
+            said.push(kept(retention, flash.map(|flash| flash.cells.as_str())));
+            said
+        });
         record.notes.extend(said);
         if let Some(retention) = retention {
             let curve = |days: fn(Retention, f64) -> f64| Curve {
@@ -77,6 +88,31 @@ pub(super) fn conclude(record: &mut Record) {
             record.curves.insert("retention_by_nine_degrees".into(), curve(nine_degrees_days));
         }
     }
+}
+
+/// What a quick review leaves open of how long it lasts.
+fn left_open(random: f64, ordered: f64) -> Note {
+    let text = format!(
+        "How long the flash lasts is undetermined: a quick review writes too little to bring a drive into its used state, \
+         and it is there that writes cost the flash most. The write amplification so far is {} for random and {} for \
+         sequential writes.",
+        three_digits(random),
+        three_digits(ordered),
+    );
+    Note { about: "endurance".into(), text, value: None }
+}
+
+/// Why an array has no lifetime of its own.
+fn of_members(members: &[String], random: f64, ordered: f64) -> Vec<Note> {
+    let text = format!(
+        "How long the flash lasts, and how long it keeps data, is undetermined: each of the {} drives has a lifetime of \
+         its own, which a review of that drive tells. The write amplification of all together is {} for random and {} for \
+         sequential writes.",
+        members.len(),
+        three_digits(random),
+        three_digits(ordered),
+    );
+    vec![Note { about: "endurance".into(), text, value: None }]
 }
 
 /// How long it lasts at these write amplifications.

@@ -9,6 +9,7 @@ use fourcorners_record::{Curve, Job, Note, Outcome, Record, Until, Verdict};
 use fourcorners_words::count;
 
 use super::difference::{Slower, left_open};
+use super::past::is_not_purged;
 use super::{Phase, Scope};
 
 pub(super) const METHOD: &str = "fill-level";
@@ -55,18 +56,22 @@ pub(super) fn conclude(record: &mut Record) {
         |level: u64| finished(record, &name(level)).map(|figure| (level as f64, figure.iops));
     let points: Vec<(f64, f64)> = levels().filter_map(point).collect();
     if points.len() == levels().count() {
-        record.notes.push(how_full(&points, record.quick));
+        record.notes.push(how_full(&points, record.quick, is_not_purged(record)));
         let best = points.iter().max_by(|a, b| a.1.total_cmp(&b.1)).map_or(10.0, |best| best.0);
         record.verdicts.extend(too_full(record, best as u64));
     }
     if points.len() > 1 {
-        let (x, y) = ("% of the LBAs that hold data".into(), "IOPS".into());
+        let x = match is_not_purged(record) {
+            true => "% of the LBAs that the review has written",
+            false => "% of the LBAs that hold data",
+        };
+        let (x, y) = (x.into(), "IOPS".into());
         record.curves.insert("random_write_4k_qd32_by_fill".into(), Curve { x, y, points });
     }
 }
 
 /// From which level on the drive is too full, and how fast it is when full.
-fn how_full(points: &[(f64, f64)], quick: bool) -> Note {
+fn how_full(points: &[(f64, f64)], quick: bool, not_purged: bool) -> Note {
     let best = points.iter().map(|&(_, iops)| iops).fold(0.0, f64::max);
     let last = points[points.len() - 1].1;
     let from = points.iter().find(|&&(_, iops)| iops < best * TOO_SLOW);
@@ -90,6 +95,13 @@ fn how_full(points: &[(f64, f64)], quick: bool) -> Note {
         true => format!("Of the part of the drive that a quick review fills: {text}"),
         false => text,
     };
+    let text = match not_purged {
+        true => format!(
+            "The drive was not purged, and what the review had not written may have held data all the same. \
+             Of what it had written: {text}"
+        ),
+        false => text,
+    };
     note("fill-level", text, last / best)
 }
 
@@ -102,7 +114,9 @@ fn too_full(record: &Record, best: u64) -> Option<Verdict> {
         figures: [&name(100), &name(best)],
         of: "the best rate",
         threshold: TOO_SLOW,
-        open: None,
+        open: is_not_purged(record).then(|| {
+            "the drive was not purged, so that all of it may have held data at every level".into()
+        }),
     };
     let verdict = slower.verdict(record)?;
     let a_part = "a quick review fills only a part of the drive";
@@ -116,7 +130,7 @@ mod tests {
     #[test]
     fn a_drive_gets_too_full_at_a_level_or_at_none_and_a_quick_review_says_of_what() {
         let points = |full: f64| [(10.0, 1000.0), (50.0, full.max(900.0)), (100.0, full)];
-        let text = |full: f64, quick| how_full(&points(full), quick).text;
+        let text = |full: f64, quick| how_full(&points(full), quick, false).text;
         let slow = text(400.0, false);
         assert!(slow.starts_with("At 100 % full, random writes run at 400 IOPS, less"), "{slow}");
         assert!(slow.ends_with("when full, at 400 IOPS (40 % of the best)."), "{slow}");
@@ -125,5 +139,7 @@ mod tests {
             text(400.0, true),
             format!("Of the part of the drive that a quick review fills: {slow}")
         );
+        let not_purged = how_full(&points(400.0), false, true).text;
+        assert!(not_purged.starts_with("The drive was not purged") && not_purged.ends_with(&slow));
     }
 }

@@ -1,9 +1,19 @@
 //! The history of a drive since its purge, so that a preparation it already had is not repeated.
 
-use fourcorners_record::Job;
+use fourcorners_record::{Job, Record};
 
 use super::phase::preparation;
 use super::{Phase, Writes};
+
+/// What a purge, or what stood in its way, is noted as.
+pub(crate) const PURGE: &str = "purge";
+/// How what stood in its way begins.
+pub(crate) const NOT_PURGED: &str = "Not purged";
+
+/// Whether the drive of a review was not purged: then any of its LBAs may hold data, whatever the review wrote.
+pub(super) fn is_not_purged(record: &Record) -> bool {
+    record.notes.iter().any(|note| note.about == PURGE && note.text.starts_with(NOT_PURGED))
+}
 
 /// The jobs that were run on a drive since it was purged, where they say all of its state.
 #[derive(Clone, PartialEq, Debug, Default)]

@@ -211,8 +211,8 @@ pub(super) fn conclude(record: &mut Record) {
         figures: vec![WRITTEN.into(), TRIMMED.into()],
         threshold: format!(
             "the share of the trimmed range that the drive has unmapped or the file system has freed, or of the \
-             compared blocks that read back changed, at once or {REST_SECONDS} s later: yes from {ALL} on, or where \
-             the range reads at least {FASTER} times as fast as before; partly from {SOME} on, no below"
+             compared blocks that read back changed, at once or {REST_SECONDS} s later: yes from {ALL} on, partly from \
+             {SOME} on; below, yes where the range reads at least {FASTER} times as fast as before, and no otherwise"
         ),
         control: "content, map and speed before the TRIM: the written data has to be there".into(),
         value,

@@ -11,6 +11,7 @@ use fourcorners_run::{JobEnd, Observer, PartObserver};
 use fourcorners_words::{three_digits, time};
 
 use super::figure::{About, figure};
+use super::past::{NOT_PURGED, PURGE};
 use super::phase::preparation;
 use super::runner::Reviewed;
 use super::trim_reaches::{NotProbed, Probe};
@@ -415,8 +416,8 @@ impl Review {
                 if !self.purge_refusal_told {
                     self.purge_refusal_told = true;
                     self.say(
-                        "purge",
-                        format!("Not purged: {why}. Each test starts from the state that the one before left."),
+                        PURGE,
+                        format!("{NOT_PURGED}: {why}. Each test starts from the state that the one before left."),
                     );
                 }
             }
@@ -431,7 +432,7 @@ impl Review {
                 self.state = "fresh".into();
                 if !self.purge_refusal_told {
                     self.purge_refusal_told = true;
-                    self.say("purge", format!("Purged by {}.", erase.with()));
+                    self.say(PURGE, format!("Purged by {}.", erase.with()));
                 }
             }
             Err(why) => self.record.ended = Ended::Failed(format!("the purge failed: {why}")),

@@ -92,6 +92,14 @@ pub(super) fn test(figure: &Figure, reading: &Reading, found: Found<'_>) -> Resu
         _ => None,
     };
     let span = span.ok_or_else(|| format!("a span of {} is not clear", published.span_gb))?;
+    // Gigabytes of a sheet are rounded.
+    if span as f64 > capacity as f64 * 1.02 {
+        return Err(format!(
+            "a span of {} GB is more than the drive's {:.0}",
+            published.span_gb,
+            capacity as f64 / 1e9
+        ));
+    }
     let span_bytes = span.min(usable);
     let span_bytes = span_bytes - span_bytes % block_bytes.max(4096);
     if span_bytes < block_bytes {

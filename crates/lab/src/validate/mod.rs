@@ -239,11 +239,13 @@ fn row(figure: &Figure, asked: Result<Asked, String>, results: &Results<'_>, kno
             Some("the run was stopped, too short, or the drive cannot be brought there".into());
         return row;
     };
-    // A figure of somebody's file was fitted only if it is one of ours.
+    // A figure of somebody's file was fitted only if it is one of ours, or of the sheet that the profile was solved for.
     let is_known = known.figures.iter().any(|ours| ours.is_published_as(figure));
-    let fitted = may_be_fitted(figure)
-        && is_known
-        && results.names.profile(&asked.drive, None, &[]).is_ok_and(|it| !it.fitted().is_empty());
+    let may_be = may_be_fitted(figure) && is_known;
+    let fitted = results.names.profile(&asked.drive, None, &[]).is_ok_and(|it| {
+        may_be && !it.fitted().is_empty()
+            || figure.kind == "spec" && it.is_fitted_to(&figure.source)
+    });
     row.standing = if fitted { Standing::Fitted } else { Standing::Predicted };
     row.simulated = Some(answer.simulated);
     row.error = answer.error;

@@ -173,8 +173,8 @@ fn settings(queue: &Path) -> Vec<Finding> {
         }),
         of("largest request", "max_sectors_kb", &|value| {
             let found = format!("{value} KiB");
-            match value.parse::<u32>() {
-                Ok(kib) if kib * 1024 < SETUP.max_block_bytes => Finding::limits(
+            match value.parse::<u64>() {
+                Ok(kib) if kib < u64::from(SETUP.max_block_bytes) / 1024 => Finding::limits(
                     "largest request",
                     found,
                     "longer blocks are split by the kernel",
@@ -226,6 +226,11 @@ mod tests {
         assert_eq!(found[3], ("largest request", "64 KiB", Verdict::Limits));
         assert_eq!(found[4], ("write cache", "write back", Verdict::Fine));
         assert_eq!(found[5].2, Verdict::NotKnown);
+        // As large as the kernel may say: no limit, and no number that is too large to be looked at.
+        for kib in ["128", "4194304", "4294967295"] {
+            fs::write(queue.path().join("max_sectors_kb"), format!("{kib}\n")).expect("a file");
+            assert_eq!(settings(queue.path())[3].verdict, Verdict::Fine, "{kib}");
+        }
     }
 
     #[test]

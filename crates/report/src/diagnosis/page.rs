@@ -62,9 +62,11 @@ pub fn diagnosis_page(diagnosis: &Diagnosis) -> String {
 fn summary(diagnosis: &Diagnosis) -> String {
     let of = |standing| diagnosis.findings.iter().filter(|it| it.standing == standing).count();
     let cost = diagnosis.cost();
+    let region =
+        if diagnosis.has_a_region() { "; before them a region was written in order" } else { "" };
     format!(
         "Properties: {} determined, {} with a bound, {} not known. The detectors wrote {} GB and read {} GB in {} min of \
-         the drive's time; before them a region was written in order.",
+         the drive's time{region}.",
         of(Standing::Determined),
         of(Standing::Bound),
         of(Standing::Undetermined),

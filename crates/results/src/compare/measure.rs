@@ -7,7 +7,7 @@ use super::stats::{Interval, Sample, matters};
 /// A number of one side, and against the first side.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Measure {
-    /// It; of repeats their geometric mean.
+    /// It; of repeats their geometric mean, which there is none of if one of them is 0: then their median.
     pub value: f64,
     /// Where that mean lies.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -28,8 +28,8 @@ impl Measure {
     pub(super) fn of(values: &[f64], base: &[f64]) -> Measure {
         let pair = |it: Interval| (it.low, it.high);
         let Some(own) = Sample::of(values) else {
-            // Nothing was measured: a drive that answered nothing.
-            let value = values.first().copied().unwrap_or(0.0);
+            // A drive that answered nothing, at least once.
+            let value = median(values).unwrap_or(0.0);
             let (interval, ratio, ratio_interval, matters) = (None, None, None, None);
             return Measure { value, interval, ratio, ratio_interval, matters };
         };
@@ -43,5 +43,30 @@ impl Measure {
             ratio_interval: ratio_interval.map(pair),
             matters: ratio.map(|ratio| matters(ratio, ratio_interval)),
         }
+    }
+}
+
+/// The one in the middle, or the mean of the two there; `None` of none.
+fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let last = sorted.len().checked_sub(1)?;
+    Some(f64::midpoint(sorted[last / 2], sorted[last.div_ceil(2)]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repeats_of_which_one_is_0_have_a_median_and_no_interval_in_any_order() {
+        for values in [[0.0, 900.0, 950.0], [900.0, 950.0, 0.0]] {
+            let measure = Measure::of(&values, &[800.0, 800.0]);
+            assert_eq!((measure.value, measure.interval, measure.ratio), (900.0, None, None));
+        }
+        assert_eq!(Measure::of(&[0.0, 2.0], &[]).value, 1.0);
+        assert_eq!(Measure::of(&[], &[]).value, 0.0);
+        let of_three = Measure::of(&[850.0, 900.0, 950.0], &[800.0, 800.0]);
+        assert!(of_three.interval.is_some() && of_three.ratio.is_some());
     }
 }

@@ -83,9 +83,10 @@ pub struct Row {
 }
 
 impl Comparison {
-    /// Compares sides with the first of them. A side without records is left out.
+    /// Compares sides with the first of them that has a figure of another side, too. A side without records is left out.
     pub fn of(sides: &[Side]) -> Comparison {
-        let sides: Vec<&Side> = sides.iter().filter(|side| !side.records.is_empty()).collect();
+        let sides =
+            with_a_base_first(sides.iter().filter(|side| !side.records.is_empty()).collect());
         let figures = gathered(&sides, |record| {
             cell::values(record).map(|value| (value.name.clone(), value))
         });
@@ -168,4 +169,14 @@ pub fn document(sides: &[Side]) -> Document {
         }
     }
     Document::new(records)
+}
+
+/// The sides in their order, but that those that have no figure in common with another come last: nothing is against them.
+fn with_a_base_first(sides: Vec<&Side>) -> Vec<&Side> {
+    let rows = gathered(&sides, |record| cell::values(record).map(|value| (value.name, ())));
+    let shared: Vec<_> = rows.iter().filter(|row| row.by_several()).collect();
+    let has_none = |place: usize| shared.iter().all(|row| row.sides[place].is_empty());
+    let mut places: Vec<usize> = (0..sides.len()).collect();
+    places.sort_by_key(|place| has_none(*place));
+    places.into_iter().map(|place| sides[place]).collect()
 }

@@ -74,10 +74,7 @@ pub fn distinct(sides: Vec<Side>) -> (Vec<Side>, Vec<Side>) {
 /// Gives each side its drive's title, and as much more as it takes to tell it from the others.
 fn name(sides: &mut [Side]) {
     let title = TargetInfo::title_as_set_up;
-    let set_up = |record: &Record| {
-        let target = &record.target;
-        target.set.iter().chain(&target.host_controller).cloned().collect::<Vec<_>>().join(", ")
-    };
+    let set_up = |record: &Record| record.target.changes().join(", ");
     type More<'m> = &'m dyn Fn(&Record) -> String;
     let more: [More<'_>; 5] = [
         &|_| String::new(),

@@ -160,5 +160,6 @@ impl StoreError {
 fn is_full(path: &Path) -> bool {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let system = rustix::fs::statvfs(folder.unwrap_or(Path::new(".")));
-    system.is_ok_and(|it| it.f_bavail.saturating_mul(it.f_frsize) < LEAST_BYTES)
+    // One without blocks, such as /proc, has no space to run out of.
+    system.is_ok_and(|it| it.f_blocks > 0 && it.f_bavail.saturating_mul(it.f_frsize) < LEAST_BYTES)
 }

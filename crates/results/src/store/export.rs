@@ -101,7 +101,7 @@ impl Store {
 
 /// A cell that a spreadsheet takes for text or a number, never for a formula: what a drive or a file is
 /// called may begin as one does. A quote before it, which spreadsheets do not show, says that it is text.
-fn inert(cell: String) -> String {
+pub fn inert(cell: String) -> String {
     let formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
     if formula && cell.parse::<f64>().is_err() { format!("'{cell}") } else { cell }
 }

@@ -52,7 +52,7 @@ use rusqlite::Connection;
 pub use check::Checked;
 pub use damage::open_or_begin_anew;
 pub use error::StoreError;
-pub use export::csv_header;
+pub use export::{csv_header, inert};
 pub use import::Imported;
 pub use import::{documents, read_document};
 pub use place::{DATABASE_VARIABLE, built_in_path, default_path};

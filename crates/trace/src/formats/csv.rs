@@ -102,21 +102,15 @@ fn columns(line: &[u8]) -> Result<Vec<Column>, Reason> {
 
 fn record(line: &[u8], columns: &[Column]) -> Result<TraceIo, Reason> {
     let mut texts = Fields::new(line, b',');
-    let (mut at, mut op, mut offset, mut bytes) = (Nanos::ZERO, Op::Read, 0, 0);
+    let (mut at, mut op, mut offset, mut bytes) = (Nanos::ZERO, Op::Read, None, None);
     let (mut duration, mut device) = (None, 0);
     for column in columns {
         let text = texts.next("field in each of the columns")?;
         match *column {
             Column::Time(unit) => at = fields::time("time", text, unit)?,
             Column::Op => op = operation(text)?,
-            // A flush has no address, whatever stands there.
-            Column::Offset if text.is_empty() && op == Op::Flush => {}
-            Column::Offset => offset = fields::number("offset", text)?,
-            Column::Sector => offset = sectors("sector", fields::number("sector", text)?)?,
-            Column::Length => bytes = fields::number("length", text)?,
-            Column::Sectors => {
-                bytes = sectors("number of sectors", fields::number("number of sectors", text)?)?;
-            }
+            Column::Offset | Column::Sector => offset = Some((column, text)),
+            Column::Length | Column::Sectors => bytes = Some((column, text)),
             Column::Duration(_) if text.is_empty() => {}
             Column::Duration(unit) => duration = Some(fields::time("duration", text, unit)?),
             Column::Device => {
@@ -126,7 +120,18 @@ fn record(line: &[u8], columns: &[Column]) -> Result<TraceIo, Reason> {
             Column::Other => {}
         }
     }
-    Ok(TraceIo { duration, device, ..fields::io(at, op, offset, bytes)? })
+    // A flush has no address, whatever stands there, and its column may come before the one that says it is a flush.
+    let amount = |given: Option<(&Column, &[u8])>| match given {
+        None => Ok(0),
+        Some((_, text)) if text.is_empty() && op == Op::Flush => Ok(0),
+        Some((Column::Sector, text)) => sectors("sector", fields::number("sector", text)?),
+        Some((Column::Sectors, text)) => {
+            sectors("number of sectors", fields::number("number of sectors", text)?)
+        }
+        Some((Column::Length, text)) => fields::number("length", text),
+        Some((_, text)) => fields::number("offset", text),
+    };
+    Ok(TraceIo { duration, device, ..fields::io(at, op, amount(offset)?, amount(bytes)?)? })
 }
 
 fn operation(text: &[u8]) -> Result<Op, Reason> {

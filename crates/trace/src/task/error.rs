@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::{MOST_FILE_BYTES, MOST_IOS, MOST_SIZE_KIB, MOST_STEPS, task_names};
+use super::{MOST_FILE_BYTES, MOST_IOS, MOST_SIZE_KIB, MOST_STEPS, MOST_THINK_S, task_names};
 
 /// Why there is no task.
 #[derive(Debug, thiserror::Error)]
@@ -50,6 +50,14 @@ pub enum TaskError {
     /// How many I/Os it has.
     #[error("it has {0} I/Os: give at most {MOST_IOS}")]
     Ios(u64),
+    /// How long it thinks.
+    #[error(
+        "its think_us come to {seconds:.0} s in all: give steps that come to at most {MOST_THINK_S:.0}"
+    )]
+    Think {
+        /// Of all its steps, on average.
+        seconds: f64,
+    },
     /// A value of a step.
     #[error("step {number}: {error}")]
     Step {

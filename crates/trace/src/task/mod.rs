@@ -50,6 +50,9 @@ const MOST_IOS: u64 = 1_000_000_000;
 const MOST_SIZE_KIB: u32 = 16_384;
 const MOST_DEPTH: u32 = 1024;
 const MOST_THINK_US: f64 = 3.6e9;
+
+/// Most think time of all steps together, seconds: 31 years, and a third of what a trace's times can say.
+const MOST_THINK_S: f64 = 1e9;
 const MOST_AREA_GB: f64 = 1e6;
 /// Shares of sizes are written by hand: they add up to 100 within this.
 const PERCENT_SLACK: f64 = 0.01;
@@ -188,7 +191,11 @@ impl Task {
             step.check().map_err(|error| TaskError::Step { number: index + 1, error })?;
         }
         match self.ios() {
-            ios if ios > MOST_IOS => Err(TaskError::Ios(ios)),
+            ios if ios > MOST_IOS => return Err(TaskError::Ios(ios)),
+            _ => {}
+        }
+        match self.think_s() {
+            seconds if seconds > MOST_THINK_S => Err(TaskError::Think { seconds }),
             _ => Ok(()),
         }
     }
@@ -373,6 +380,13 @@ mod tests {
             let why = step(more).expect_err(more).to_string();
             assert!(why.contains(told) && !why.contains('\n'), "{more}: {why}");
         }
+        let slow = |ios: u64| {
+            let text = "burst = 1\nthink_us = 3.6e9\nsizes_kib = [[4, 100]]\narea_gb = [0, 1]\n";
+            Task::parse(&format!("{SMALL}ios = {ios}\n{text}"))
+        };
+        assert!(slow(270_000).is_ok());
+        let why = slow(280_000).expect_err("32 years").to_string();
+        assert!(why.contains("1008000000 s in all"), "{why}");
         let tight = format!("{SMALL}ios = 1\nsizes_kib = [[128, 100]]\narea_gb = [0, 0.0001]\n");
         let no = |task: Result<Task, TaskError>| task.expect_err("there is none").to_string();
         assert!(no(Task::parse(&tight)).contains("no room for 131072"));

@@ -3,7 +3,7 @@
 use fourcorners_drive::{Nanos, Op};
 use fourcorners_trace::{Format, IoFlags, Options, Output, Recorder, TraceIo, write};
 
-use crate::{io, read, some, writers};
+use crate::{io, read, some, whole, writers};
 
 /// The one line about it, and how many I/Os and bad records there are without the bad ones.
 fn said(bytes: &[u8]) -> (String, usize, u64) {
@@ -164,6 +164,19 @@ fn numbers_beyond_all_bounds() {
         let line = read(format!("{head}{record}\n").as_bytes(), &Options::default());
         let line = line.expect_err(record).to_string();
         assert!(line.contains(told) && line.contains("line 2"), "{line}");
+    }
+}
+
+#[test]
+fn a_flush_needs_no_address_wherever_its_columns_are() {
+    for text in [
+        "time_s,op,offset_bytes,length_bytes\n0.1,flush,,\n",
+        "time_s,offset_bytes,op,length_bytes\n0.1,,flush,0\n",
+        "sector,sectors,time_s,op\n,,0.1,f\n",
+    ] {
+        assert_eq!(whole(text.as_bytes()).len(), 1, "{text}");
+        let told = text.replace("flush", "read").replace(",f\n", ",r\n");
+        assert!(read(told.as_bytes(), &Options::default()).is_err(), "{told}");
     }
 }
 

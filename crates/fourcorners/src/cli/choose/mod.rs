@@ -58,7 +58,11 @@ pub(super) fn run(args: &ChooseArgs) -> Result<End, Failure> {
 /// The arguments that are of no drive.
 fn check(args: &ChooseArgs) -> Result<(), String> {
     if let Some(gb) = args.gb_per_day.filter(|gb| !(*gb > 0.0 && *gb <= MOST_GB_PER_DAY)) {
-        return Err(format!("--gb-per-day {gb}: give 10^9 bytes a day, a number above 0"));
+        let gb = if gb.abs() < 1e15 { gb.to_string() } else { format!("{gb:e}") };
+        let most = fourcorners_words::count(MOST_GB_PER_DAY);
+        return Err(format!(
+            "--gb-per-day {gb}: give 10^9 bytes a day, a number above 0 and up to {most}"
+        ));
     }
     if let Some(path) = &args.output {
         checked("--output", path)?;

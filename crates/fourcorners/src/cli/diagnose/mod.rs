@@ -132,9 +132,10 @@ fn statement(typed: &str, device: &DeviceUnderTest, options: &Options) -> String
     let names: Vec<&str> = options.detectors.iter().map(|detector| detector.name()).collect();
     let clock = if device.is_real() { "" } else { " on its own clock" };
     let minutes = options.minutes(geometry);
-    let trims = match options.detectors.contains(&Detector::Spare) {
-        true => "trims all of it, ",
-        false => "",
+    let trims = match options.share_trimmed() {
+        0.0 => String::new(),
+        1.0 => "trims all of it, ".into(),
+        share => format!("trims {:.0} % of it, ", share * 100.0),
     };
     format!(
         "fourcorners: {typed}: {}; {trims}writes up to {} ({share:.0} % of it), about {:.0} min{clock} at 200 MB/s",
@@ -178,8 +179,9 @@ fn table(diagnosis: &Diagnosis) -> String {
         table.add_row([property_words(&finding.key), found, interval, finding.reason.clone()]);
     }
     let cost = diagnosis.cost();
+    let region = if diagnosis.has_a_region() { ", and before them a region in order" } else { "" };
     format!(
-        "{}\n{table}\nThe detectors wrote {:.2} GB in {:.1} min, and before them a region in order.",
+        "{}\n{table}\nThe detectors wrote {:.2} GB in {:.1} min{region}.",
         diagnosis.target, cost.gb, cost.minutes
     )
 }

@@ -61,6 +61,9 @@ impl Twin {
             command.arg(option("like", like));
             check.arg(option("like", like));
         }
+        if let Some(target) = &args.target {
+            check.arg(option("diagnosed", target));
+        }
         if args.json {
             command.arg("--json");
         }

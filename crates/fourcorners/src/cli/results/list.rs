@@ -4,7 +4,7 @@ use std::io::{BufWriter, Write, stdout};
 use std::path::Path;
 
 use fourcorners_report::{plain, shortened};
-use fourcorners_results::store::{Filter, Store, StoreError, Summary};
+use fourcorners_results::store::{Filter, Store, StoreError, Summary, inert};
 use serde::Serialize;
 
 use super::args::ListArgs;
@@ -74,12 +74,18 @@ pub(super) fn run(path: &Path, args: &ListArgs) -> Result<End, Failure> {
 }
 
 fn csv(found: &[Summary], out: &mut dyn Write) -> std::io::Result<()> {
+    // The names of the columns come with the first row.
+    let mut plain = csv::Writer::from_writer(Vec::new());
+    found.iter().try_for_each(|it| plain.serialize(it)).map_err(std::io::Error::from)?;
+    let plain = plain.into_inner().map_err(|error| error.into_error())?;
+    // Cells are as those of an export, so that the two can be put together.
+    let mut read = csv::ReaderBuilder::new().has_headers(false).from_reader(&plain[..]);
     let mut csv = csv::Writer::from_writer(out);
-    if found.is_empty() {
-        // The names of the columns come with the first row.
-        return Ok(());
+    for row in read.records() {
+        let cells = row.map_err(std::io::Error::from)?;
+        csv.write_record(cells.iter().map(|cell| inert(cell.into())))
+            .map_err(std::io::Error::from)?;
     }
-    found.iter().try_for_each(|it| csv.serialize(it)).map_err(std::io::Error::from)?;
     csv.flush()
 }
 

@@ -140,6 +140,12 @@ fn export(path: &Path, args: &ExportArgs) -> Result<End, Failure> {
 }
 
 fn import(path: &Path, args: &ImportArgs) -> Result<End, Failure> {
+    // What is not there is told before anything is taken in.
+    for from in &args.from {
+        if let Err(error) = from.metadata() {
+            return Err(Failure::Usage(format!("cannot read {}: {error}", from.display())));
+        }
+    }
     let store = Store::open(path).map_err(failure)?;
     import_all(args.from.iter().map(|from| (&store, from.as_path())), args.json)
 }

@@ -50,12 +50,15 @@ fn facts(card: &Card) -> Vec<[String; 2]> {
     if card.flushes > 0 {
         facts.push(["flushes".into(), grouped(card.flushes)]);
     }
-    let rate = card.ios as f64 / card.duration_s.max(1e-9);
+    // Of I/Os at one time there is no rate.
+    let rate = match card.duration_s {
+        seconds if seconds > 0.0 => {
+            format!(", {} I/Os a second", three_digits(card.ios as f64 / seconds))
+        }
+        _ => String::new(),
+    };
     facts.extend([
-        [
-            "duration".into(),
-            format!("{:.3} s, {} I/Os a second", card.duration_s, three_digits(rate)),
-        ],
+        ["duration".into(), format!("{:.3} s{rate}", card.duration_s)],
         ["touches up to".into(), amount(card.extent_bytes)],
         ["largest I/O".into(), size(card.largest_bytes)],
         ["sequential".into(), share(&card.sequential)],
