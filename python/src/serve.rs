@@ -16,8 +16,8 @@ use fourcorners_machine::host;
 use fourcorners_serve::contents::{Contents, ContentsFile, Memory};
 use fourcorners_serve::nbd::Export;
 use fourcorners_serve::{
-    Address, Control, DriveCounters, FaultSpec, Faults, Listener, Pace, Recording, Report,
-    Server as LabServer, Settings, Tls, Turn, TurnSettings, door,
+    Address, Control, DriveCounters, FaultSpec, Faults, Listener, Pace, RecordError, Recording,
+    Report, Server as LabServer, Settings, Tls, Turn, TurnSettings, door,
 };
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
@@ -73,6 +73,18 @@ pub(crate) fn serve(
     let faults = faults.map_err(|error| wrong(format!("faults: {error}")))?;
     if let Some(us) = door_us.filter(|us| !(0.0..=MOST_DOOR_US).contains(us)) {
         return Err(wrong(format!("door_us={us}: give microseconds from 0 to {MOST_DOOR_US}")));
+    }
+    if let (Pace::Virtual { .. }, Some(us)) = (pace, door_us.filter(|us| *us > 0.0)) {
+        return Err(wrong(format!(
+            "door_us={us}: with time=\"virtual\" no answer has a time to be early for: leave it out"
+        )));
+    }
+    // Before anything is made.
+    if let Some(path) = record.as_ref().filter(|path| path.symlink_metadata().is_ok()) {
+        return Err(failed(&RecordError::Exists(path.clone())));
+    }
+    if record.is_some() && record == contents {
+        return Err(wrong("record and contents are one file: give each a file of its own".into()));
     }
     let folder = match at {
         Some(_) if !control => None,

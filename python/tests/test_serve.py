@@ -105,6 +105,8 @@ def test_a_fault_strikes_and_an_exception_ends_the_server():
         ({"time": "fast"}, ValueError, "time: "),
         ({"faults": ["fire@n=1"]}, ValueError, "faults: "),
         ({"door_us": -1.0}, ValueError, "door_us=-1"),
+        ({"door_us": 5.0}, ValueError, "leave it out"),
+        ({"record": "new", "contents": "new"}, ValueError, "a file of its own"),
         ({"record": "/none/trace"}, fc.Error, "/none/trace"),
         ({"contents": __file__}, fc.Error, "test_serve.py"),
         ({"state": __file__}, fc.StateError, "is not the state of a drive"),
@@ -222,5 +224,5 @@ def test_a_recording_is_never_written_over(tmp_path):
     file = tmp_path / "there"
     file.write_text("notes")
     with pytest.raises(fc.Error, match="there"):
-        fc.serve("crucial-m4-64gb", record=file)
-    assert file.read_text() == "notes"
+        fc.serve("crucial-m4-64gb", record=file, contents=tmp_path / "made in vain")
+    assert file.read_text() == "notes" and list(tmp_path.iterdir()) == [file]

@@ -135,7 +135,10 @@ fn what_cannot_be_served_is_refused_in_a_line() {
         (&["crucial-m4-256gb", "--contents", "c", "--record", "letters"], "replaces nothing"),
         (&["crucial-m4-256gb", "--contents", "c", "--read-only"], "it is not there"),
         (&["crucial-m4-256gb", "--contents", "."], "it is a folder"),
-        (&["crucial-m4-256gb", "--time", "virtual", "--door", "5"], "leave it out"),
+        (
+            &["crucial-m4-256gb", "--contents", "c", "--time", "virtual", "--door", "5"],
+            "leave it out",
+        ),
         (&["./real", "--contents", "memory"], "--contents is for virtual drives"),
         (&["./real", "--time", "real"], "--time is for virtual drives"),
     ] {

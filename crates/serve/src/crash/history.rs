@@ -29,8 +29,10 @@ pub struct Event {
     pub forced: bool,
     /// When it was asked.
     pub asked: Nanos,
-    /// When it was answered; [`Nanos::MAX`] of what the drive refused.
+    /// When it was answered; [`Nanos::MAX`] of what the drive refused, and of what was answered with an error.
     pub answered: Nanos,
+    /// Whether it was answered with an error: it promises nothing, and nobody counts on it.
+    pub failed: bool,
     /// From when on whoever asked may rely on it; [`Nanos::MAX`] if never. Of writes and TRIMs.
     pub promised: Nanos,
     /// The units of a write, in order.
@@ -128,6 +130,7 @@ impl Event {
             forced: forced && op == Op::Write,
             asked,
             answered: Nanos::MAX,
+            failed: false,
             promised: Nanos::MAX,
             units,
         }
@@ -217,7 +220,8 @@ impl<T: Persisting> Play<'_, T> {
         }
         let sectors = offset / SECTOR_BYTES..end / SECTOR_BYTES;
         let kind = (io.flags.zeroes, io.flags.fua);
-        Ok(Event::new(io.op, sectors, self.unit_sectors, kind, Nanos::ZERO))
+        let event = Event::new(io.op, sectors, self.unit_sectors, kind, Nanos::ZERO);
+        Ok(Event { failed: io.flags.failed, ..event })
     }
 
     /// When an event that was asked for is answered.
@@ -303,7 +307,8 @@ impl<T: Persisting> Play<'_, T> {
         let protected = self.drive.is_protected();
         // Of the flushes asked for at a moment or later, the first answer. What is asked for in one nanosecond is in the
         // order of the events: a flush promises nothing that comes after it.
-        let flushes = events.iter().enumerate().filter(|(_, event)| event.op == Op::Flush);
+        let flushes = events.iter().enumerate();
+        let flushes = flushes.filter(|(_, event)| event.op == Op::Flush && !event.failed);
         let mut flushes: Vec<((Nanos, usize), Nanos)> =
             flushes.map(|(index, event)| ((event.asked, index), event.answered)).collect();
         flushes.sort_unstable();
@@ -313,6 +318,7 @@ impl<T: Persisting> Play<'_, T> {
         for (index, event) in events.iter_mut().enumerate() {
             event.promised = match event.op {
                 Op::Read | Op::Flush => Nanos::MAX,
+                Op::Write | Op::Trim if event.failed => Nanos::MAX,
                 Op::Write | Op::Trim if event.forced || protected => event.answered,
                 Op::Write | Op::Trim => {
                     let later =
@@ -322,6 +328,9 @@ impl<T: Persisting> Play<'_, T> {
             };
             if protected {
                 event.units.iter_mut().for_each(|unit| unit.persisted = event.answered);
+            }
+            if event.failed {
+                event.answered = Nanos::MAX;
             }
         }
         let end = events.iter().map(|event| event.answered).filter(|at| *at < Nanos::MAX).max();

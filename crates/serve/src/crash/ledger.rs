@@ -39,8 +39,6 @@ struct Entry {
     /// By unit: the event that wrote it before, if something may be lost of that one.
     older: Vec<Option<u64>>,
     bytes: u64,
-    /// Whether its answer was an error, so that nobody relies on it.
-    failed: bool,
 }
 
 /// Events in the order they came in, from the first that something can be lost of.
@@ -102,7 +100,7 @@ impl Ledger {
     /// Writes and TRIMs that a cut at a moment might take, and the bytes of those writes.
     pub(crate) fn at_risk(&self, now: Nanos) -> (u64, u64) {
         let open = self.entries.iter().skip((self.open - self.first) as usize);
-        let at_risk = open.filter(|entry| !is_safe(entry, now)).map(|entry| {
+        let at_risk = open.filter(|entry| !is_safe(&entry.event, now)).map(|entry| {
             let event = &entry.event;
             let written = event.op == Op::Write;
             if written { (event.sectors.end - event.sectors.start) * SECTOR_BYTES } else { 0 }
@@ -126,7 +124,7 @@ impl Ledger {
         let own = size_of::<Entry>() + size_of_val(&event.units[..]) + size_of_val(&older[..]);
         let bytes = stored + own as u64;
         self.bytes += bytes;
-        self.entries.push_back(Entry { event, before, older, bytes, failed: false });
+        self.entries.push_back(Entry { event, before, older, bytes });
         self.let_go(at);
         if is_too_large {
             // What it replaced is not kept, so nothing before it can be taken back either.
@@ -159,9 +157,8 @@ impl Ledger {
     /// all the same.
     pub(crate) fn answered(&mut self, number: u64, at: Nanos, failed: bool) {
         let protected = self.protected;
-        let Some(entry) = self.entry(number) else { return };
-        entry.failed = failed;
-        let event = &mut entry.event;
+        let Some(event) = self.event(number) else { return };
+        event.failed = failed;
         if protected {
             event.units.iter_mut().for_each(|unit| unit.persisted = at);
         }
@@ -272,13 +269,9 @@ impl Ledger {
         *self.entries[entry].older.get(place)?
     }
 
-    fn entry(&mut self, number: u64) -> Option<&mut Entry> {
-        let place = number.checked_sub(self.first)? as usize;
-        self.entries.get_mut(place)
-    }
-
     fn event(&mut self, number: u64) -> Option<&mut Event> {
-        self.entry(number).map(|entry| &mut entry.event)
+        let place = number.checked_sub(self.first)? as usize;
+        self.entries.get_mut(place).map(|entry| &mut entry.event)
     }
 
     /// Lets go of the first events, of which nothing can be lost any more.
@@ -287,7 +280,7 @@ impl Ledger {
             // A drive that loses writes out of order loses one of the last.
             && self.open + (RECENT as u64) < self.first + self.entries.len() as u64
             && self.open < self.next_submitted
-            && is_safe(entry, now)
+            && is_safe(&entry.event, now)
         {
             self.count_as_safe(now);
         }
@@ -300,7 +293,9 @@ impl Ledger {
         let before = entry.before.take().map_or(0, |before| before.stored_bytes());
         entry.bytes -= before;
         self.bytes -= before;
-        entry.event.promised = entry.event.promised.min(now);
+        if !entry.event.failed {
+            entry.event.promised = entry.event.promised.min(now);
+        }
         for unit in &mut entry.event.units {
             unit.persisted = unit.persisted.min(now);
             if self.newest.get(&unit.first) == Some(&number) {
@@ -411,12 +406,11 @@ impl Ledger {
 }
 
 /// Whether no cut from `now` on takes anything of an event, but of a drive that breaks its promises.
-fn is_safe(entry: &Entry, now: Nanos) -> bool {
-    let event = &entry.event;
+fn is_safe(event: &Event, now: Nanos) -> bool {
     match event.op {
         Op::Read | Op::Flush => true,
         Op::Write | Op::Trim => {
-            (entry.failed || event.promised <= now)
+            (event.failed || event.promised <= now)
                 && event.units.iter().all(|unit| unit.persisted <= now)
         }
     }

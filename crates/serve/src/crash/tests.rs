@@ -4,7 +4,7 @@ use std::path::Path;
 
 use fourcorners_drive::config::{CellKind, NandCellsSection, PageOrder, SsdConfig};
 use fourcorners_drive::{Nanos, Op, Ssd, Target};
-use fourcorners_trace::TraceIo;
+use fourcorners_trace::{IoFlags, TraceIo};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -197,6 +197,28 @@ fn moments(history: &History, seed: u64, count: usize) -> Vec<Nanos> {
     let mut moments: Vec<Nanos> = history.random_moments(seed).take(count).collect();
     moments.sort_unstable();
     moments
+}
+
+#[test]
+fn what_was_recorded_as_failed_promises_nothing_and_is_promised_by_nothing() {
+    let promised = |failed: [bool; 2]| {
+        let io = |at: u64, op, bytes, failed| TraceIo {
+            at: Nanos(at),
+            op,
+            offset_bytes: 0,
+            bytes,
+            duration: Some(Nanos(1000)),
+            device: 0,
+            flags: IoFlags { failed, ..IoFlags::default() },
+        };
+        let ios = [io(0, Op::Write, 4096, failed[0]), io(1_000_000, Op::Flush, 0, failed[1])];
+        let history = played(&SsdConfig::default(), &ios, Flushes::Kept);
+        let write = &history.events[0];
+        (write.promised < Nanos::MAX, write.answered < Nanos::MAX)
+    };
+    assert_eq!(promised([false, false]), (true, true));
+    assert_eq!(promised([true, false]), (false, false));
+    assert_eq!(promised([false, true]), (false, true));
 }
 
 #[test]

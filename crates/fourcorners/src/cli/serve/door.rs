@@ -91,12 +91,6 @@ pub(super) fn way(args: &ServeArgs) -> Result<Nanos, Failure> {
     let remote = matches!(args.at, At::Socket(Address::Tcp(_)));
     let by_itself = if remote { DoorArg::Fixed(Nanos::ZERO) } else { DoorArg::Auto };
     match (args.pace(), args.door.unwrap_or(by_itself)) {
-        (Pace::Virtual { .. }, _) if matches!(args.door, Some(DoorArg::Fixed(door)) if door > Nanos::ZERO) =>
-        {
-            let why =
-                "--door: with --time virtual no answer has a time to be early for: leave it out";
-            Err(Failure::Usage(why.into()))
-        }
         (Pace::Virtual { .. }, _) => Ok(Nanos::ZERO),
         (_, DoorArg::Fixed(door)) => Ok(door),
         #[cfg(feature = "vhost-user")]

@@ -1,13 +1,16 @@
-//! The files that serve is given: each has one use, and what is wrong with them is said before any of them is made.
+//! The files that serve is given: each has one use, and what is wrong with them, and with when it answers, is said before any is
+//! made.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use fourcorners_serve::contents::{Contents, ContentsFile, Memory};
-use fourcorners_serve::{Address, At, RecordError};
-
+use fourcorners_drive::Nanos;
 use fourcorners_linux::guard::Permission;
 use fourcorners_machine::host;
+use fourcorners_serve::contents::{Contents, ContentsFile, Memory};
+use fourcorners_serve::{Address, At, Pace, RecordError};
 
+use super::door::DoorArg;
 use super::{MEMORY_PERCENT, ServeArgs};
 use crate::cli::outcome::Failure;
 use crate::cli::replaced::folder_is_there;
@@ -22,7 +25,7 @@ fn contents_file(args: &ServeArgs) -> Option<&PathBuf> {
 }
 
 /// # Errors
-/// Two options with one file, a folder that is not there, a recording that would replace something, contents that are none.
+/// Two options with one file, a folder that is not there, a recording that would replace something, a time that is none.
 pub(super) fn check(args: &ServeArgs) -> Result<(), String> {
     let socket = match &args.at {
         At::Socket(Address::Unix(path) | Address::VhostUser(path)) => Some(path),
@@ -51,15 +54,11 @@ pub(super) fn check(args: &ServeArgs) -> Result<(), String> {
             return Err(RecordError::Exists(path.clone()).to_string());
         }
     }
-    let Some(file) = contents_file(args) else { return Ok(()) };
-    match file.metadata() {
-        Ok(there) if there.is_dir() => {
-            Err(format!("--contents {}: it is a folder; name a file in it", file.display()))
+    match (args.pace(), &args.door) {
+        (Pace::Virtual { .. }, Some(DoorArg::Fixed(door))) if *door > Nanos::ZERO => {
+            Err("--door: with --time virtual no answer has a time to be early for: leave it out"
+                .into())
         }
-        Err(_) if args.read_only => Err(format!(
-            "--contents {}: it is not there, and with --read-only nothing would ever be in it; name one that holds something",
-            file.display()
-        )),
         _ => Ok(()),
     }
 }
@@ -81,6 +80,16 @@ pub(super) fn contents(args: &ServeArgs, bytes: u64) -> Result<Contents, Failure
         let available = host::available_memory_bytes().unwrap_or(u64::MAX / 100);
         return Ok(Contents::Memory(Memory::new(available / 100 * MEMORY_PERCENT)));
     };
+    let wrong = |why: &str| Err(Failure::Usage(format!("--contents {}: {why}", file.display())));
+    match file.metadata() {
+        Ok(there) if there.is_dir() => return wrong("it is a folder; name a file in it"),
+        Err(error) if args.read_only && error.kind() == ErrorKind::NotFound => {
+            return wrong(
+                "it is not there, and with --read-only nothing would ever be in it; name one that holds something",
+            );
+        }
+        _ => {}
+    }
     let permission = Permission { destroy: args.destroy.clone(), force: args.force.clone() };
     let file = match args.read_only {
         true => ContentsFile::open_to_read(file, bytes),
