@@ -162,7 +162,10 @@ impl Options {
                 };
             }
             "name" => self.name = Some(text()?.into()),
-            "filename" => self.filename = Some(values::one_file(text()?)?),
+            "filename" => {
+                let (name, several) = values::file(text()?);
+                (self.filename, self.several_files) = (Some(name), several);
+            }
             "ioengine" => self.engine(text()?)?,
             "rw" | "readwrite" => self.rw = values::rw_with_run(text()?, kb)?,
             "rw_sequencer" => {
@@ -196,8 +199,11 @@ impl Options {
                 })?;
             }
             "ba" | "blockalign" => {
-                self.align_bytes =
+                let sizes =
                     values::by_direction(text()?, |part| values::block(units::bytes(part, kb)?))?;
+                for (align, size) in self.align_bytes.iter_mut().zip(sizes) {
+                    *align = size.or(*align);
+                }
             }
             "rwmixread" => self.read_percent = units::percent(text()?)? as u8,
             "rwmixwrite" => self.read_percent = 100 - units::percent(text()?)? as u8,

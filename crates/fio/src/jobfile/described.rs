@@ -54,10 +54,13 @@ impl Described {
             }
         }
         let mut options = Options::default();
-        // What a k is counts for all others, wherever it stands.
-        let (first, then): (Vec<&Setting>, Vec<&Setting>) =
-            settings.iter().partition(|setting| setting.key.eq_ignore_ascii_case("kb_base"));
-        for setting in first.into_iter().chain(then) {
+        // What a k is counts for all others of its section, wherever it stands.
+        let kb_first = |settings: &[Setting]| -> Vec<Setting> {
+            let is_kb = |setting: &&Setting| setting.key.eq_ignore_ascii_case("kb_base");
+            let (first, then): (Vec<&Setting>, Vec<&Setting>) = settings.iter().partition(is_kb);
+            first.into_iter().chain(then).cloned().collect()
+        };
+        for setting in [&section.globals, &section.own].into_iter().flat_map(|all| kb_first(all)) {
             options.set(&setting.key, setting.value.as_deref()).map_err(|why| {
                 let value = setting.value.as_ref().map(|value| format!("={value}"));
                 let shown = format!("{}{}", setting.key, value.unwrap_or_default());

@@ -143,6 +143,12 @@ impl JobFile {
         self.jobs.iter().map(|job| job.options.filename.as_deref())
     }
 
+    /// The first `filename` that names more than one file.
+    pub fn several_files(&self) -> Option<&str> {
+        let several = |job: &&Described| job.options.several_files;
+        self.jobs.iter().find(several)?.options.filename.as_deref()
+    }
+
     /// Whether any job whose `filename` `belongs` here writes or trims.
     pub fn changes(&self, belongs: impl Fn(Option<&str>) -> bool) -> bool {
         let changes = |job: &Described| {

@@ -73,6 +73,8 @@ pub(super) struct Options {
     pub(super) kb_base: u64,
     pub(super) name: Option<String>,
     pub(super) filename: Option<String>,
+    /// Whether that names more than one file.
+    pub(super) several_files: bool,
     pub(super) engine: String,
     pub(super) synchronous: bool,
     pub(super) rw: Rw,
@@ -147,6 +149,7 @@ impl Default for Options {
             kb_base: 1024,
             name: None,
             filename: None,
+            several_files: false,
             engine: "psync".into(),
             synchronous: true,
             rw: values::rw("read").expect("it is one of fio's"),

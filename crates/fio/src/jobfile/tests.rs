@@ -230,16 +230,21 @@ fn a_k_is_what_kb_base_says_wherever_it_stands() {
     let bytes = |text: &str| on(text).expect("it is well written").plan.streams[0].limits.bytes;
     let first = bytes("[a]\nkb_base=1000\nsize=4m\nbs=4096\n");
     assert_eq!(bytes("[a]\nsize=4m\nbs=4096\nkb_base=1000\n"), first);
-    assert_ne!(bytes("[a]\nsize=4m\nbs=4096\n"), first);
+    let plain = bytes("[a]\nsize=4m\nbs=4096\n");
+    assert_ne!(plain, first);
+    // Each section has its own, as in fio.
+    assert_eq!(bytes("[global]\nsize=4m\n[a]\nkb_base=1000\nbs=4096\n"), plain);
+    assert_eq!(bytes("[global]\nsize=4m\nkb_base=1000\n[a]\nkb_base=1024\nbs=4096\n"), first);
 }
 
 #[test]
 fn a_job_has_one_file_and_a_colon_of_its_name_is_marked() {
-    let named = |name: &str| parse(&format!("[a]\nfilename={name}\n"));
-    let why = named("fa:fb").expect_err("they are two");
-    assert!(why.contains("filename=fa:fb") && why.contains("one file"), "{why}");
-    let file = named("pci-0000\\:00").unwrap_or_else(|why| panic!("{why}"));
-    assert_eq!(file.filenames().collect::<Vec<_>>(), [Some("pci-0000:00")]);
+    let named = |name: &str| {
+        let file = parse(&format!("[a]\nfilename={name}\n")).unwrap_or_else(|why| panic!("{why}"));
+        (file.filenames().next().flatten().map(String::from), file.several_files().is_some())
+    };
+    assert_eq!(named("fa:fb"), (Some("fa:fb".into()), true));
+    assert_eq!(named("pci-0000\\:00"), (Some("pci-0000:00".into()), false));
 }
 
 #[test]
@@ -250,6 +255,8 @@ fn each_direction_has_its_own_blocks_and_places() {
     assert_eq!(align(text), [4096, 65_536, 65_536]);
     assert_eq!(align(&format!("{text}blockalign=8k\n")), [8192; 3]);
     assert_eq!(align(&format!("{text}blockalign=,128k\n")), [4096, 131_072, 131_072]);
+    let both = format!("[global]\nba=8k\n{text}ba=,128k\n");
+    assert_eq!(align(&both), [8192, 131_072, 131_072]);
     assert_eq!(align("[a]\nrw=randrw\nsize=64m\nbsrange=4k-64k\n"), [4096; 3]);
 }
 
@@ -271,6 +278,8 @@ fn jobs_on_a_target_are_verified_together() {
     // What a recording beside them writes is as long as it says, and not as its job's block.
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("io.log");
+    let of_reads = on_real("[a]\nrw=read\nbs=128k,4k\nsize=1m\nverify=md5\n").expect("no error");
+    assert_eq!(of_reads.plan.verify.expect("it asks for it").block_bytes, 131_072);
     for (log, block_bytes) in
         [("0 f write 0 512", 512), ("0 f write 8704 4096", 512), ("0 f write 8192 4096", 4096)]
     {

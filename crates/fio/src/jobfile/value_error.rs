@@ -11,11 +11,6 @@ pub enum ValueError {
     /// An option stands alone that cannot.
     #[error("it needs a value")]
     Missing,
-    /// More than one file.
-    #[error(
-        "a job has one file here: give each file a job of its own, or write \\: for a colon in its name"
-    )]
-    SeveralFiles,
     /// One of two words.
     #[error("\"{text}\" is neither {} nor {}", choices[0], choices[1])]
     Neither {

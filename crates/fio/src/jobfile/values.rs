@@ -55,13 +55,10 @@ pub(super) fn block(bytes: u64) -> Result<u32, ValueError> {
     }
 }
 
-/// The name of a file: `:` stands between several, and `\:` is a colon.
-pub(super) fn one_file(text: &str) -> Result<String, ValueError> {
-    let name = text.replace("\\:", "\0");
-    match name.contains(':') {
-        true => Err(ValueError::SeveralFiles),
-        false => Ok(name.replace('\0', ":")),
-    }
+/// The name of a file, and whether it is several: `:` stands between them, and `\:` is a colon.
+pub(super) fn file(text: &str) -> (String, bool) {
+    let several = text.replace("\\:", "").contains(':');
+    (text.replace("\\:", ":"), several)
 }
 
 /// `a`, `a,b` or `a,b,c`, for reads, writes and trims. One alone is for all, the second of two for

@@ -61,7 +61,7 @@ impl Verifications {
                 BlockSizes::One(bytes) | BlockSizes::Range(bytes, _) => vec![*bytes],
                 BlockSizes::Split(split) => split.iter().map(|(bytes, _)| *bytes).collect(),
             })
-            .chain(stream.access.align_bytes)
+            .chain(drawn.into_iter().flat_map(Stream::units))
             .map(u64::from)
             .chain([stream.span_start_bytes, stream.access.step_bytes.unsigned_abs()])
             .chain(stream.access.zones.iter().flat_map(|zones| [zones.bytes, zones.skip_bytes]))

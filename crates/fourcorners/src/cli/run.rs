@@ -151,6 +151,11 @@ impl Sought {
         if !args.targets.is_empty() {
             return Ok(Sought { targets: args.targets.clone(), given: true });
         }
+        if let Some(name) = file.several_files() {
+            return Err(format!(
+                "filename={name}: a job has one file here: give each file a job of its own, or write \\: for a colon in its name"
+            ));
+        }
         let mut targets: Vec<String> = Vec::new();
         for name in file.filenames() {
             let name = name.ok_or(

@@ -259,7 +259,7 @@ impl Stream {
     }
 
     /// What random places of its directions are multiples of, bytes, each once; there is one at least.
-    fn units(&self) -> Vec<u32> {
+    pub fn units(&self) -> Vec<u32> {
         let mut units: Vec<u32> = Vec::with_capacity(1);
         for unit in self.directions().map(|own| self.access.align_bytes[own as usize]) {
             if !units.contains(&unit) {

@@ -274,8 +274,9 @@ mod tests {
         // Of one size they share what they have covered.
         mixed.access.align_bytes = [4096; 3];
         let mut places = Places::new(&mixed, &mut random);
-        let read = (0..1024).map(|_| places.next(Direction::Read, 4096, &mut random).offset);
-        assert_eq!(read.collect::<std::collections::BTreeSet<_>>().len(), 1024);
+        let turns = [Direction::Read, Direction::Write].into_iter().cycle().take(1024);
+        let both = turns.map(|direction| places.next(direction, 4096, &mut random).offset);
+        assert_eq!(both.collect::<std::collections::BTreeSet<_>>().len(), 1024);
         assert_eq!(mixed.map_bytes(), 64 * 16 / 8);
     }
 
