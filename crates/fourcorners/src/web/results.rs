@@ -124,15 +124,12 @@ pub(super) async fn latest(
     if !known || drives.is_empty() || drives.len() > MOST_REPORTED {
         return Err(Refused::bad(format!("give a method and 1 to {MOST_REPORTED} drives")));
     }
-    let (method, none) = (method.clone(), vec![Vec::new(); drives.len()]);
+    let (method, none) = (method.clone(), vec![Vec::<String>::new(); drives.len()]);
     let latest = with_store(shared, none, move |store| {
         let names: Vec<&str> = drives.iter().map(String::as_str).collect();
-        let most = MOST_REPORTED / names.len();
-        let ids = |of_one: Vec<Vec<Record>>| -> Vec<String> {
-            let own = of_one.into_iter().flatten().filter(|record| record.method == method);
-            own.take(most).map(|record| record.id).collect()
-        };
-        Ok(store.latest_alike(&names)?.into_iter().map(ids).collect::<Vec<_>>())
+        let mut latest = store.latest_ids_alike(&names, &method)?;
+        latest.iter_mut().for_each(|ids| ids.truncate(MOST_REPORTED / names.len()));
+        Ok(latest)
     });
     Ok(Json(latest.await?).into_response())
 }

@@ -2,7 +2,7 @@
 //! confidence intervals, and which differences do not matter.
 //!
 //! A side is a drive set up one way on one clock; repeats differ in their seed and have the same job. All
-//! ratios are to the first side. Statistics are of logarithms, so that a ratio is a difference. Figures,
+//! ratios are to the first side that has something in common with another. Statistics are of logarithms, so that a ratio is a difference. Figures,
 //! curves (over the places that all sides reach), seconds and conclusions are rows of one kind (`rows.rs`).
 //! Results in virtual and in wall time may stand side by side, and say so: one comes from a model, the
 //! other from hardware.
@@ -83,7 +83,7 @@ pub struct Row {
 }
 
 impl Comparison {
-    /// Compares sides with the first of them that has a figure of another side, too. A side without records is left out.
+    /// Compares sides with the first of them that has something in common with another. A side without records is left out.
     pub fn of(sides: &[Side]) -> Comparison {
         let sides =
             with_a_base_first(sides.iter().filter(|side| !side.records.is_empty()).collect());
@@ -171,12 +171,19 @@ pub fn document(sides: &[Side]) -> Document {
     Document::new(records)
 }
 
-/// The sides in their order, but that those that have no figure in common with another come last: nothing is against them.
+/// The sides in their order, but that those that have nothing in common with another come last: nothing is against them.
 fn with_a_base_first(sides: Vec<&Side>) -> Vec<&Side> {
-    let rows = gathered(&sides, |record| cell::values(record).map(|value| (value.name, ())));
-    let shared: Vec<_> = rows.iter().filter(|row| row.by_several()).collect();
-    let has_none = |place: usize| shared.iter().all(|row| row.sides[place].is_empty());
+    fn shared<K, V>(rows: &[rows::Shared<K, V>], sides: usize) -> Vec<bool> {
+        let several = || rows.iter().filter(|row| row.by_several());
+        (0..sides).map(|place| several().any(|row| !row.sides[place].is_empty())).collect()
+    }
+    let figures = gathered(&sides, |record| cell::values(record).map(|value| (value.name, ())));
+    let has = [
+        shared(&figures, sides.len()),
+        shared(&gathered(&sides, curve::curves), sides.len()),
+        shared(&gathered(&sides, conclusion::conclusions), sides.len()),
+    ];
     let mut places: Vec<usize> = (0..sides.len()).collect();
-    places.sort_by_key(|place| has_none(*place));
+    places.sort_by_key(|place| !has.iter().any(|has| has[*place]));
     places.into_iter().map(|place| sides[place]).collect()
 }

@@ -33,33 +33,28 @@ impl Store {
     /// Those of [`Store::latest`].
     pub fn latest_alike(&self, drives: &[&str]) -> Result<Vec<Vec<Vec<Record>>>, StoreError> {
         let of_each = drives.iter().map(|it| self.of_drive(it)).collect::<Result<Vec<_>, _>>()?;
-        of_each.iter().map(|of_one| self.latest_of(of_one, &of_each)).collect()
+        let get = |group: Vec<Summary>| group.iter().map(|it| self.get(&it.id)).collect();
+        let records = |of_one| latest_of(of_one, &of_each).into_iter().map(get).collect();
+        of_each.iter().map(|of_one| records(of_one)).collect()
     }
 
-    /// The latest results of a drive, the drive being one of those that are compared.
-    fn latest_of(
+    /// Of each of these drives the ids of the results of one method that [`Store::latest_alike`] gives, none of which is read.
+    ///
+    /// # Errors
+    ///
+    /// What the database says.
+    pub fn latest_ids_alike(
         &self,
-        of_one: &[Summary],
-        of_each: &[Vec<Summary>],
-    ) -> Result<Vec<Vec<Record>>, StoreError> {
-        let mut all = of_one.to_vec();
-        // Stable: among equals the latest stays first.
-        all.sort_by_key(|it| {
-            let other_job = it.quick != is_quick_of_all(&it.method, of_each);
-            (it.ended != "complete", !it.set_up.is_empty(), other_job)
-        });
-        let mut methods: Vec<&str> = Vec::new();
-        let mut found = Vec::new();
-        for first in &all {
-            if methods.contains(&first.method.as_str()) {
-                continue;
-            }
-            methods.push(&first.method);
-            let repeats = repeats(first, &all);
-            let records = repeats.iter().map(|it| self.get(&it.id)).collect::<Result<_, _>>()?;
-            found.push(records);
-        }
-        Ok(found)
+        drives: &[&str],
+        method: &str,
+    ) -> Result<Vec<Vec<String>>, StoreError> {
+        let of_each = drives.iter().map(|it| self.of_drive(it)).collect::<Result<Vec<_>, _>>()?;
+        let ids = |of_one: &Vec<Summary>| {
+            let mut groups = latest_of(of_one, &of_each).into_iter();
+            let own = groups.find(|group| group.iter().any(|it| it.method == method));
+            own.into_iter().flatten().map(|it| it.id).collect()
+        };
+        Ok(of_each.iter().map(ids).collect())
     }
 
     /// All names of drives that have results, in order.
@@ -89,6 +84,26 @@ impl Store {
             None => Ok(Vec::new()),
         }
     }
+}
+
+/// The latest results of a drive, by method, each with its repeats, the drive being one of those that are compared.
+fn latest_of(of_one: &[Summary], of_each: &[Vec<Summary>]) -> Vec<Vec<Summary>> {
+    let mut all = of_one.to_vec();
+    // Stable: among equals the latest stays first.
+    all.sort_by_key(|it| {
+        let other_job = it.quick != is_quick_of_all(&it.method, of_each);
+        (it.ended != "complete", !it.set_up.is_empty(), other_job)
+    });
+    let mut methods: Vec<&str> = Vec::new();
+    let mut found = Vec::new();
+    for first in &all {
+        if methods.contains(&first.method.as_str()) {
+            continue;
+        }
+        methods.push(&first.method);
+        found.push(repeats(first, &all).into_iter().cloned().collect());
+    }
+    found
 }
 
 /// Whether of all drives that have complete results of a method each has a quick one, and one has no

@@ -21,7 +21,7 @@ use super::terminal::{columns, say};
 
 /// Compare results side by side, with ratios; differences that do not matter are marked.
 ///
-/// Ratios are to the first drive. Several results of a drive that differ only in the seed (`review
+/// Ratios are to the first drive that has results in common with another. Several results of a drive that differ only in the seed (`review
 /// --repeat`) are combined and give a confidence interval for each ratio.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
