@@ -234,8 +234,8 @@ impl Record {
     }
 
     fn __repr__(&self) -> String {
-        let LabRecord { id, method, target, figures, .. } = &*self.0;
-        format!("<Record {id}: {method} of {}, {} figures>", target.name, figures.len())
+        let LabRecord { id, method, target, .. } = &*self.0;
+        format!("<Record {id}: {method} of {}, {} figures>", target.name, self.0.figure_count())
     }
 }
 

@@ -299,7 +299,13 @@ def test_the_command_writes_a_profile_and_says_how_well_the_records_are_met(tmp_
         # A profile has six digits.
         assert twin[key] == pytest.approx(by_key[key]["value"], rel=5e-6)
     # It is another drive than its base, by whatever it is asked for.
-    assert (twin.name, twin.title) == ("twin-of-crucial-m4-256gb", "Twin of Crucial m4 256 GB")
+    of = fc.load("review.json")[0].id[:7]
+    assert (twin.name, twin.title) == (f"twin-of-crucial-m4-256gb-{of}", "Twin of Crucial m4 256 GB")
+    # What it would be refused for is known before anything is measured.
+    check = ["twin", "review.json", "--check", "--like", "base.toml"]
+    assert main([*check, "--diagnosed", "crucial-m4-256gb"]) == 0
+    assert main([*check, "--diagnosed", "ocz-vertex-30gb"]) == 2
+    assert "the diagnosis is of ocz-vertex-30gb" in capsys.readouterr().err
     before = (tmp_path / "twin.toml").read_text()
     for wrong, why in (["none.json"], "none.json"), (["review.json", "--like", "none"], "there is no drive"), (["base.toml"], "base.toml"):
         assert main(["twin", *wrong, "--output", "twin.toml"]) == 2

@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 /// Name and version of the form of [`Diagnosis`].
 pub const SCHEMA: &str = "fourcorners.diagnose/1";
 
+/// Why nothing is measured of a target that has no room for the region that detectors read and write.
+pub const TOO_SMALL: &str = "the target is smaller than 640 MiB";
+
 /// All that was found of a target.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Diagnosis {
@@ -33,11 +36,9 @@ impl Diagnosis {
         })
     }
 
-    /// Whether a region was written before its detectors: not of a target that is too small for all of them.
+    /// Whether a region was written before its detectors: not of a target that is too small.
     pub fn has_a_region(&self) -> bool {
-        self.evidence
-            .iter()
-            .any(|evidence| evidence.stopped.is_none() || !evidence.series.is_empty())
+        self.evidence.iter().any(|evidence| evidence.stopped.as_deref() != Some(TOO_SMALL))
     }
 }
 

@@ -92,6 +92,8 @@ struct Counting {
     recent_at: [usize; 2],
     in_flight: BinaryHeap<Reverse<Nanos>>,
     last_issue: Option<Nanos>,
+    /// Whether that one says how long it took.
+    last_told: bool,
     last_completion: Nanos,
     durations: Histogram,
     think: Histogram,
@@ -121,6 +123,7 @@ impl Counting {
             recent_at: [0; 2],
             in_flight: BinaryHeap::new(),
             last_issue: None,
+            last_told: false,
             last_completion: Nanos::ZERO,
             durations: Histogram::new(),
             think: Histogram::new(),
@@ -173,9 +176,8 @@ impl Counting {
         while self.in_flight.peek().is_some_and(|end| end.0 <= at) {
             self.in_flight.pop();
         }
-        // Whoever issues it thought since the last one was answered, whether or not this one says when it was.
-        let knows_answers = io.duration.is_some() || self.durations.count() > 0;
-        if knows_answers && self.in_flight.is_empty() && self.last_issue.is_some() {
+        // Whoever issues it thought since the last one was answered, if that one says when that was, whatever this one says.
+        if self.last_told && self.in_flight.is_empty() && self.last_issue.is_some() {
             self.think.record(at.since(self.last_completion.max(last)).0);
         }
         if let Some(duration) = io.duration {
@@ -194,6 +196,7 @@ impl Counting {
             }
         }
         self.last_issue = Some(at);
+        self.last_told = io.duration.is_some();
     }
 
     fn card(self, trace: &Trace) -> Card {

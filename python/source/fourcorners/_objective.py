@@ -46,6 +46,8 @@ class Objective:
         into: Any,
         progress: Callable[[int], Any] | None,
     ) -> None:
+        #: So much of the id of its first record tells a drive that was measured from others.
+        self.measured_as = records[0].id[:7]
         self.base, self.executor, self.into, self.progress = base, executor, into, progress
         self.task = Review(tuple(record.method for record in records), records[0].quick, records[0].seed)
         self.names = _features.names_of(records)

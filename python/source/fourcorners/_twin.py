@@ -150,7 +150,8 @@ def base_of(records: list[Record], base: Drive | str | None) -> Drive:
     if not isinstance(base, Drive):
         base = Drive(base)
     if base.kind != "ssd":
-        raise TwinError(f"{base.name} is a hard disk: twins are of solid-state drives")
+        what = "a hard disk" if base.kind == "hdd" else "several drives"
+        raise TwinError(f"{base.name} is {what}: twins are of single solid-state drives")
     return base.with_(set={"capacity.sectors": target.capacity_bytes // 512})
 
 
@@ -184,9 +185,9 @@ def _profile(objective: Objective, settings: dict[str, Any], fitted: Mapping[str
     source = next(name for name in names if f"\n{name} = " not in text)
     lines, section = [], ""
     for line in text.splitlines():
-        # It is another drive than the one that was varied, and its results are not that one's.
+        # It is another drive than the one that was varied, and than its other twins: its results are its own.
         if not section and line.startswith("name = "):
-            line = f'name = "{TWIN_OF}{objective.base.name.removeprefix(TWIN_OF)}"'
+            line = f'name = "{TWIN_OF}{objective.base.name.removeprefix(TWIN_OF)}-{objective.measured_as}"'
         if not section and line.startswith('title = "'):
             title = line.removeprefix('title = "').removeprefix("Twin of ")
             line = f'title = "Twin of {title}'

@@ -31,7 +31,7 @@ pub(super) enum Kind {
     Png,
     /// Drives that were ranked, as JSON.
     Choice,
-    /// What `run` reports, in any of its formats.
+    /// What `run` reports. In fio's terse form alone nobody can tell whose it is.
     Report,
     /// The errors of the published figures.
     Errors,
@@ -82,11 +82,14 @@ impl Kind {
                 let text = text.strip_prefix(XML).unwrap_or(text);
                 text.starts_with("<svg ") && text.contains(MADE_BY)
             }
-            // fio's own are no reports of ours: the first line of ours but the jobs' says whose it is.
+            // fio's own are no reports of ours: a line of ours says whose they are.
             Kind::Report => {
-                let heading = text.lines().find(|line| !line.contains(": (g=")).unwrap_or_default();
-                let is_text = heading.starts_with("fourcorners-") && heading.ends_with(" time)");
-                is_text || text.starts_with('{') && text.contains("\"fourcorners version\":")
+                let first = text.lines().next().unwrap_or_default();
+                let says =
+                    |line: &str| line.starts_with("fourcorners-") && line.ends_with(" time)");
+                let begins = first.contains(": (g=") || first.starts_with("3;fio-");
+                begins && text.lines().any(says)
+                    || text.starts_with('{') && text.contains("\"fourcorners version\":")
             }
             Kind::Errors => text.starts_with("{\n  \"catalogue\": \""),
             Kind::Reference => {

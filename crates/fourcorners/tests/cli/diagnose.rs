@@ -425,7 +425,7 @@ fn a_twin_is_looked_for_by_the_python_package_once_all_is_written() {
     let python = at.join("python");
     // The package is there, and says what it was asked for.
     let says = "#!/bin/sh\n[ \"$1\" = -c ] && exit 0\n\
-                case \"$*\" in *--check*bad*) echo 'fourcorners: bad: no record' >&2; exit 2;; *--check*) exit 0;; esac\nls found/diagnosis.json && printf '%s|' \"$@\"\nexit 1\n";
+                case \"$*\" in *--check*--diagnosed=crucial-m4-64gb*) echo 'fourcorners: bad: of another' >&2; exit 2;; *--check*bad*) echo 'fourcorners: bad: no record' >&2; exit 2;; *--check*) exit 0;; esac\nls found/diagnosis.json && printf '%s|' \"$@\"\nexit 1\n";
     fs::write(&python, says).expect("it can be written");
     fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).expect("it is ours");
     let asked = |args: &[&str]| {
@@ -437,6 +437,12 @@ fn a_twin_is_looked_for_by_the_python_package_once_all_is_written() {
     let ran = asked(&["--out", "found", "--twin", "reviewed", "--like", M4]);
     let handed_on = "found/diagnosis.json\n-m|fourcorners|twin|--findings=found/diagnosis.json|\
                      --output=found/twin.toml|--like=crucial-m4-256gb|--|reviewed|";
+    // It is asked of the drive that is to be diagnosed, too, before anything is measured.
+    let another = ["diagnose", "crucial-m4-64gb", "--out", "not", "--twin", "reviewed"];
+    let mut another = command(at, &another);
+    another.env("FOURCORNERS_PYTHON", &python).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let another = Started::of(&mut another).finish();
+    assert!(another.code == Some(2) && another.stderr.contains("of another"), "{another:?}");
     // The package ends with 1 where the records are not met, and so does the command.
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert!(ran.stdout.ends_with(handed_on), "{ran:?}");

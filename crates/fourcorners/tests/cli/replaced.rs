@@ -98,6 +98,13 @@ fn no_output_replaces_what_it_is_made_of_or_what_is_not_ours() {
     }
     done(&["run", "job.fio", "crucial-m4-64gb", "--output", "o.json", "--output-format", "json"]);
     done(&["run", "job.fio", "crucial-m4-64gb", "--output", "o.json", "--output-format", "json+"]);
+    let both = ["--output", "both.txt", "--output-format", "normal,terse"];
+    let terse = ["--output", "terse.txt", "--output-format", "terse"];
+    for (args, again) in [(both, true), (terse, false)] {
+        let args = [&["run", "job.fio", "crucial-m4-64gb"], &args[..]].concat();
+        done(&args);
+        if again { done(&args) } else { drop(refused(dir.path(), &args)) }
+    }
     fs::write(at("empty"), "").expect("it can be written");
     done(&["report", "a", "-o", "empty"]);
     done(&["report", "a", "-o", "notes.txt", "--overwrite"]);

@@ -90,7 +90,7 @@ impl<'a> Run<'a> {
     fn begin<T: Target>(&mut self, target: &mut T, watch: &mut dyn FnMut(&str) -> bool) {
         self.region = Region::of(target.geometry());
         self.stopped = match self.region {
-            None => Some(Stopped::Lacks("the target is smaller than 640 MiB".into())),
+            None => Some(Stopped::Lacks(fourcorners_record::diagnosis::TOO_SMALL.into())),
             Some(_) if !self.evidence.is_empty() => None,
             Some(region) => {
                 let mut go_on = || watch("write a region in order");

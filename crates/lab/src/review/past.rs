@@ -4,15 +4,17 @@ use fourcorners_record::{Job, Record};
 
 use super::phase::preparation;
 use super::{Phase, Writes};
+use crate::drive::NO_FLASH;
 
 /// What a purge, or what stood in its way, is noted as.
 pub(crate) const PURGE: &str = "purge";
 /// How what stood in its way begins.
 pub(crate) const NOT_PURGED: &str = "Not purged";
 
-/// Whether the drive of a review was not purged: then any of its LBAs may hold data, whatever the review wrote.
+/// Whether the flash of a review was not purged: then any of its LBAs may hold data, whatever the review wrote.
 pub(super) fn is_not_purged(record: &Record) -> bool {
-    record.notes.iter().any(|note| note.about == PURGE && note.text.starts_with(NOT_PURGED))
+    let says = |text: &str| text.starts_with(NOT_PURGED) && !text.contains(NO_FLASH);
+    record.notes.iter().any(|note| note.about == PURGE && says(&note.text))
 }
 
 /// The jobs that were run on a drive since it was purged, where they say all of its state.
@@ -85,5 +87,32 @@ impl Foreseen<'_> {
             true => Writes { bytes: 0, exact: true },
             false => self.phase.estimated_writes(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fourcorners_record::{ClockName, TargetInfo, TargetKind};
+
+    use super::*;
+    use crate::drive::LOADED;
+
+    #[test]
+    fn a_disk_has_nothing_to_purge_and_flash_that_was_not_holds_data() {
+        let noted = |text: &str| {
+            let target = TargetInfo::new("a".into(), TargetKind::Virtual, 1 << 20, 512);
+            let mut record = Record::begun(target, ClockName::Virtual, "fill-level", 1, None);
+            record.notes.push(fourcorners_record::Note {
+                about: PURGE.into(),
+                text: text.into(),
+                value: None,
+            });
+            is_not_purged(&record)
+        };
+        assert!(noted(&format!("{NOT_PURGED}: {LOADED}. Each test starts from the state before.")));
+        assert!(!noted(&format!(
+            "{NOT_PURGED}: {NO_FLASH}. Each test starts from the state before."
+        )));
+        assert!(!noted("Purged by blkdiscard."));
     }
 }

@@ -51,7 +51,7 @@ const MOST_SIZE_KIB: u32 = 16_384;
 const MOST_DEPTH: u32 = 1024;
 const MOST_THINK_US: f64 = 3.6e9;
 
-/// Most think time of all steps together, seconds: 31 years, and a third of what a trace's times can say.
+/// Most think time of all steps together, seconds: 31 years, less than half of what a trace's times can say.
 const MOST_THINK_S: f64 = 1e9;
 const MOST_AREA_GB: f64 = 1e6;
 /// Shares of sizes are written by hand: they add up to 100 within this.

@@ -98,7 +98,14 @@ fn options(args: &DiagnoseArgs, device: &DeviceUnderTest) -> Result<Options, Str
         noise: args.noise.noise(),
     };
     if !args.only.is_empty() {
-        let options = with(args.only.clone());
+        // Each once, in the order they are named.
+        let mut only: Vec<Detector> = Vec::new();
+        for detector in &args.only {
+            if !only.contains(detector) {
+                only.push(*detector);
+            }
+        }
+        let options = with(only);
         // Of a model, what is written costs nothing.
         let usual = device.is_real().then_some(Budget::Bytes(geometry.bytes() / 20));
         let allowed = budget.or(usual).map_or(Ok(()), |it| it.allow(&options, geometry));
