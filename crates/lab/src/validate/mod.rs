@@ -239,12 +239,11 @@ fn row(figure: &Figure, asked: Result<Asked, String>, results: &Results<'_>, kno
             Some("the run was stopped, too short, or the drive cannot be brought there".into());
         return row;
     };
-    // A figure of somebody's file was fitted only if it is one of ours, or of the sheet that the profile was solved for.
+    // A figure of somebody's file was fitted if it is of the sheet that the profile was solved for. Which of ours were is a rule.
     let is_known = known.figures.iter().any(|ours| ours.is_published_as(figure));
-    let may_be = may_be_fitted(figure) && is_known;
-    let fitted = results.names.profile(&asked.drive, None, &[]).is_ok_and(|it| {
-        may_be && !it.fitted().is_empty()
-            || figure.kind == "spec" && it.is_fitted_to(&figure.source)
+    let fitted = results.names.profile(&asked.drive, None, &[]).is_ok_and(|it| match is_known {
+        true => may_be_fitted(figure) && !it.fitted().is_empty(),
+        false => figure.kind == "spec" && it.is_fitted_to(&figure.source),
     });
     row.standing = if fitted { Standing::Fitted } else { Standing::Predicted };
     row.simulated = Some(answer.simulated);

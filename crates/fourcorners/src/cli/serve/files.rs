@@ -24,6 +24,8 @@ fn contents_file(args: &ServeArgs) -> Option<&PathBuf> {
     args.contents.as_ref().filter(|path| path.as_os_str() != MEMORY)
 }
 
+/// Looks at what is given.
+///
 /// # Errors
 /// Two options with one file, a folder that is not there, a recording that would replace something, a time that is none.
 pub(super) fn check(args: &ServeArgs) -> Result<(), String> {
