@@ -26,7 +26,7 @@ mod begin;
 mod purge;
 
 pub use purge::Purge;
-pub(crate) use purge::{LOADED, NO_FLASH};
+pub(crate) use purge::{LOADED, NO_FLASH, NOT_PURGED, PURGE};
 
 /// Blocks in which what is new is written once before it is read.
 pub const LAY_OUT_BLOCK: u32 = 128 << 10;

@@ -102,16 +102,19 @@ impl HostCost {
     }
 }
 
-/// Microseconds of processor time a read, and reads a second.
 fn cost_of(outcome: &Outcome, path: &Path) -> Result<(f64, f64), String> {
     let measured = &outcome.measured;
     let ios = measured.latency.count() as f64;
-    let seconds = measured.elapsed.as_secs();
+    cost(path, ios, measured.elapsed.as_secs(), outcome.cpu_seconds)
+}
+
+/// Microseconds of processor time a read, and reads a second.
+fn cost(path: &Path, ios: f64, seconds: f64, cpu_seconds: f64) -> Result<(f64, f64), String> {
     let path = path.display();
     if ios == 0.0 || seconds <= 0.0 {
         return Err(format!("{path}: no read of it was answered, so that nothing is known"));
     }
-    let cost_us = outcome.cpu_seconds * 1e6 / ios;
+    let cost_us = cpu_seconds * 1e6 / ios;
     if cost_us < LEAST_US {
         return Err(format!(
             "{path}: its reads are answered while the loop looks at the clock, so that what they cost is not known: give a \
@@ -143,6 +146,16 @@ mod tests {
         );
         assert_eq!((host.model.host.command_us, host.model.host.process_us), (7.13, Some(2.5)));
         assert_eq!(host.model.ports, None);
+    }
+
+    #[test]
+    fn what_answers_while_the_clock_is_looked_at_tells_no_cost() {
+        let cost = |ios, cpu_seconds| cost(Path::new("d"), ios, 2.0, cpu_seconds);
+        assert_eq!(cost(1e6, 3.0), Ok((3.0, 5e5)));
+        for cpu_seconds in [0.1, 0.0] {
+            assert!(cost(1e6, cpu_seconds).is_err_and(|why| why.contains("looks at the clock")));
+        }
+        assert!(cost(0.0, 1.0).is_err_and(|why| why.contains("no read of it was answered")));
     }
 
     #[test]

@@ -203,3 +203,30 @@ impl Finding {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_region_is_written_of_all_but_a_target_that_is_too_small() {
+        let of = |stopped: Option<&str>| {
+            let evidence = Evidence {
+                detector: "kind".into(),
+                series: Vec::new(),
+                cost: Cost::default(),
+                stopped: stopped.map(String::from),
+            };
+            let (schema, target) = (SCHEMA.into(), "a".into());
+            let diagnosis = Diagnosis {
+                schema,
+                target,
+                seed: 1,
+                findings: Vec::new(),
+                evidence: vec![evidence],
+            };
+            diagnosis.has_a_region()
+        };
+        assert!(of(None) && of(Some("interrupted")) && !of(Some(TOO_SMALL)));
+    }
+}

@@ -49,11 +49,9 @@ pub(super) fn span(
     let whole = geometry.bytes();
     let block = u64::from(geometry.logical_block_bytes);
     let operations = described.operations();
-    let sizes: Vec<&BlockSizes> = Direction::ALL
-        .into_iter()
-        .filter(|&direction| operations.has(direction))
-        .map(|direction| &options.blocks[direction as usize])
-        .collect();
+    let own = || Direction::ALL.into_iter().filter(|&direction| operations.has(direction));
+    let sizes: Vec<&BlockSizes> =
+        own().map(|direction| &options.blocks[direction as usize]).collect();
     for size in &sizes {
         check_blocks(described, size, block)?;
     }
@@ -62,8 +60,7 @@ pub(super) fn span(
         let least = || options.blocks[direction as usize].least();
         options.align_bytes[direction as usize].unwrap_or_else(least)
     });
-    let own = |direction: &Direction| operations.has(*direction);
-    let of_jobs = || Direction::ALL.into_iter().filter(own).map(|own| align_bytes[own as usize]);
+    let of_jobs = || own().map(|direction| align_bytes[direction as usize]);
     if let Some(wrong) = of_jobs().find(|align| !u64::from(*align).is_multiple_of(block)) {
         let what = format!("blockalign={wrong} is not a multiple of the logical block, {block}");
         return Err(described.wrong(&["blockalign", "ba"], what));

@@ -82,7 +82,7 @@ impl Kind {
                 let text = text.strip_prefix(XML).unwrap_or(text);
                 text.starts_with("<svg ") && text.contains(MADE_BY)
             }
-            // fio's own are no reports of ours: a line of ours says whose they are.
+            // Reports of fio itself are left alone: ours have a line with our name.
             Kind::Report => {
                 let first = text.lines().next().unwrap_or_default();
                 let says =

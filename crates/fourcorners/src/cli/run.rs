@@ -24,8 +24,10 @@ use fourcorners_run::{JobEnd, Observer};
 use jiff::Timestamp;
 
 pub(super) mod args;
+mod sought;
 
 use self::args::{OutputFormat, RunArgs};
+use self::sought::Sought;
 use super::interrupt::Interrupt;
 use super::outcome::{End, Failure};
 use super::progress::{Progress, ReviewProgress};
@@ -139,55 +141,6 @@ pub(super) fn run_jobs(args: &RunArgs, file: JobFile) -> Result<End, Failure> {
     tell(args, file, runs, checked.len(), &interrupt)
 }
 
-/// The targets as typed, or as the job file names them.
-struct Sought {
-    targets: Vec<String>,
-    /// From the command line; then jobs that name no target of it run on all.
-    given: bool,
-}
-
-impl Sought {
-    fn new(args: &RunArgs, file: &JobFile) -> Result<Sought, String> {
-        if !args.targets.is_empty() {
-            return Ok(Sought { targets: args.targets.clone(), given: true });
-        }
-        if let Some(name) = file.several_files() {
-            return Err(format!(
-                "filename={name}: a job has one file here: give each file a job of its own, or write \\: for a colon in its name"
-            ));
-        }
-        let mut targets: Vec<String> = Vec::new();
-        for name in file.filenames() {
-            let name = name.ok_or(
-                "a job names no filename: give a TARGET (`fourcorners drives` lists virtual ones)",
-            )?;
-            if !targets.iter().any(|target| target == name) {
-                targets.push(name.into());
-            }
-        }
-        Ok(Sought { targets, given: false })
-    }
-
-    /// Whether a job with this `filename` runs on the target of this place.
-    fn belongs(&self, place: usize, filename: Option<&str>) -> bool {
-        let Some(filename) = filename else { return true };
-        match self.targets.iter().position(|target| is_same_name(target, filename)) {
-            Some(named) => named == place,
-            None => self.given,
-        }
-    }
-
-    fn with_changes(&self, file: &JobFile) -> Vec<(String, bool)> {
-        let changes = |place| file.changes(|filename| self.belongs(place, filename));
-        (0..self.targets.len()).map(|place| (self.targets[place].clone(), changes(place))).collect()
-    }
-}
-
-fn is_same_name(one: &str, other: &str) -> bool {
-    let place = |name: &str| Path::new(name).canonicalize().ok();
-    one == other || place(one).is_some_and(|path| place(other) == Some(path))
-}
-
 /// Plans all targets, so that nothing is touched if one cannot be done; the number of the first job
 /// on each.
 fn check(
@@ -225,7 +178,7 @@ fn check(
         }
     }
     if sought.given {
-        warnings.extend(elsewhere(file, sought));
+        warnings.extend(sought.elsewhere(file));
     }
     let mut targets: Vec<PathBuf> = planned.iter().filter_map(DeviceUnderTest::place).collect();
     // Profiles, and what the drives come from.
@@ -244,19 +197,6 @@ fn check(
         say(&format!("fourcorners: {name}: {warning}"));
     }
     Ok(first_jobs)
-}
-
-/// A warning about files that jobs name and that are not used.
-fn elsewhere(file: &JobFile, sought: &Sought) -> Option<String> {
-    let names: BTreeSet<&str> = file
-        .filenames()
-        .flatten()
-        .filter(|name| !sought.targets.iter().any(|target| is_same_name(target, name)))
-        .collect();
-    let names: Vec<&str> = names.into_iter().collect();
-    (!names.is_empty()).then(|| {
-        format!("filename={} is not used: the jobs run on the target given", names.join(", "))
-    })
 }
 
 /// A log's name comes from the job file, not from who runs it: it takes the place of nothing but an

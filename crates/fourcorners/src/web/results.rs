@@ -106,8 +106,8 @@ pub(super) async fn record(
     Ok(Json(Shown { words, conclusions, record }).into_response())
 }
 
-/// Of each of the drives `?drive=A&drive=B` the records of `method=M` that stand for it, as `compare` chooses them, with their
-/// repeats as far as a report takes them.
+/// `?method=M&drive=A&drive=B`: for each drive the ids of the records that `compare` would take, repeats included, no more
+/// than a report shows.
 pub(super) async fn latest(
     State(shared): State<Arc<Shared>>,
     asked: Result<Pairs, QueryRejection>,

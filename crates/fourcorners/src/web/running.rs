@@ -226,7 +226,7 @@ mod tests {
                        "words":"y","figure":null}"#;
         state.hear(next.into());
         assert!(state.status.course.parts[0].iops.is_empty());
-        // One that was stopped is no further than it came.
+        // A stopped method keeps the progress that it had reached.
         let ended = r#"{"event":"ended","target":"a","method":"toms","id":"0","cut_short":true}"#;
         state.hear(ended.into());
         let part = &state.status.course.parts[0];

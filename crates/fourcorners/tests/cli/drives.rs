@@ -161,7 +161,7 @@ fn a_new_drive_is_made_from_a_sheet_and_can_be_measured() {
         .expect("written");
     let (_, rows) = validate(&["--profiles", "mine"]);
     assert!(rows[0]["error"].as_f64().is_some_and(|error| error > 0.8), "{rows}");
-    // Of another source the same figure is predicted, and of more than the drive there is no test.
+    // A figure of another source is predicted, and a span larger than the drive is not run.
     for (what, by, key, told) in [
         ("\"data sheet\"", "\"a review\"", "standing", "predicted"),
         ("\"span_gb\":1", "\"span_gb\":1000", "why", "is more than the drive's 120"),

@@ -6,6 +6,12 @@ use fourcorners_linux::UringError;
 use super::Drive;
 use crate::virtual_drive::Virtual;
 
+/// What a purge, or what stood in its way, is noted as.
+pub(crate) const PURGE: &str = "purge";
+
+/// How the note of what stood in its way begins.
+pub(crate) const NOT_PURGED: &str = "Not purged";
+
 /// Why a hard disk is not purged.
 pub(crate) const NO_FLASH: &str = "a hard disk has nothing to purge";
 

@@ -18,7 +18,7 @@ use fourcorners_trace::{AddressMap, Options, TraceError};
 use fourcorners_words::size;
 
 use crate::cache_use;
-use crate::drive::{Drive, Purge};
+use crate::drive::{Drive, NOT_PURGED, PURGE, Purge};
 
 pub use once::{Played, Script};
 pub use schedule::Pace;
@@ -276,8 +276,8 @@ impl Bench<'_> {
                 }
             }
             Ok(Purge::NotPossible(why)) => {
-                if !self.record.notes.iter().any(|note| note.about == "purge") {
-                    self.say("purge", format!("Not purged: {why}."), None);
+                if !self.record.notes.iter().any(|note| note.about == PURGE) {
+                    self.say(PURGE, format!("{NOT_PURGED}: {why}."), None);
                 }
                 if matches!(drive, Drive::Hdd(_)) {
                     if !is_first {

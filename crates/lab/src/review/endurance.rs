@@ -59,21 +59,16 @@ pub(super) fn conclude(record: &mut Record) {
     if let (Some(random), Some(ordered)) = (amplification(RANDOM), amplification(ORDERED)) {
         let flash = record.target.flash.as_ref();
         let capacity_gb = record.target.capacity_bytes as f64 / 1e9;
-        let said = match &record.target.drives[..] {
-            [] => None,
-            members => Some(of_members(members, random, ordered)),
-        };
         let retention = flash.and_then(|flash| flash.retention);
-        let said = said.unwrap_or_else(|| {
-            let cycles = record.target.rated_cycles;
-            let mut said = match cycles.filter(|_| record.quick) {
-                Some(_) => vec![left_open(random, ordered)],
-                None => lifetime(capacity_gb, cycles, random, ordered),
-            };
+        let mut said = match (&record.target.drives[..], record.target.rated_cycles) {
+            ([], Some(_)) if record.quick => vec![undetermined(OF_SECONDS, random, ordered)],
+            ([], cycles) => lifetime(capacity_gb, cycles, random, ordered),
+            (members, _) => vec![of_members(members.len(), random, ordered)],
+        };
+        if record.target.drives.is_empty() {
             said.extend(promised(capacity_gb, flash.and_then(|flash| flash.rated_tb)));
             said.push(kept(retention, flash.map(|flash| flash.cells.as_str())));
-            said
-        });
+        }
         record.notes.extend(said);
         if let Some(retention) = retention {
             let curve = |days: fn(Retention, f64) -> f64| Curve {
@@ -90,12 +85,14 @@ pub(super) fn conclude(record: &mut Record) {
     }
 }
 
-/// What a quick review leaves open of how long it lasts.
-fn left_open(random: f64, ordered: f64) -> Note {
+/// What a quick review leaves open.
+const OF_SECONDS: &str = "How long the flash lasts is undetermined: a quick review writes too little to bring a drive into its used state, and \
+     it is there that writes cost the flash most. The write amplification so far";
+
+/// What is not known, which ends with whose write amplification follows.
+fn undetermined(why: &str, random: f64, ordered: f64) -> Note {
     let text = format!(
-        "How long the flash lasts is undetermined: a quick review writes too little to bring a drive into its used state, \
-         and it is there that writes cost the flash most. The write amplification so far is {} for random and {} for \
-         sequential writes.",
+        "{why} is {} for random and {} for sequential writes.",
         three_digits(random),
         three_digits(ordered),
     );
@@ -103,29 +100,20 @@ fn left_open(random: f64, ordered: f64) -> Note {
 }
 
 /// Why an array has no lifetime of its own.
-fn of_members(members: &[String], random: f64, ordered: f64) -> Vec<Note> {
-    let text = format!(
-        "How long the flash lasts, and how long it keeps data, is undetermined: each of the {} drives has a lifetime of \
-         its own, which a review of that drive tells. The write amplification of all together is {} for random and {} for \
-         sequential writes.",
-        members.len(),
-        three_digits(random),
-        three_digits(ordered),
+fn of_members(members: usize, random: f64, ordered: f64) -> Note {
+    let why = format!(
+        "How long the flash lasts, and how long it keeps data, is undetermined: each of the {members} drives has a lifetime \
+         of its own, which a review of that drive tells. The write amplification of all together"
     );
-    vec![Note { about: "endurance".into(), text, value: None }]
+    undetermined(&why, random, ordered)
 }
 
 /// How long it lasts at these write amplifications.
 fn lifetime(capacity_gb: f64, cycles: Option<u32>, random: f64, ordered: f64) -> Vec<Note> {
     let Some(cycles) = cycles else {
-        let text = format!(
-            "How long the flash lasts is undetermined: no source gives its rated cycles (set them by --set \
-             flash.rated_cycles=...). The measured write amplification is {} for random and {} for \
-             sequential writes.",
-            three_digits(random),
-            three_digits(ordered),
-        );
-        return vec![Note { about: "endurance".into(), text, value: None }];
+        let why = "How long the flash lasts is undetermined: no source gives its rated cycles (set them by --set \
+             flash.rated_cycles=...). The measured write amplification";
+        return vec![undetermined(why, random, ordered)];
     };
     let host_gb = |amplification: f64| capacity_gb * f64::from(cycles) / amplification;
     let days = |amplification: f64| host_gb(amplification) / HOST_GB_A_DAY;

@@ -4,12 +4,7 @@ use fourcorners_record::{Job, Record};
 
 use super::phase::preparation;
 use super::{Phase, Writes};
-use crate::drive::NO_FLASH;
-
-/// What a purge, or what stood in its way, is noted as.
-pub(crate) const PURGE: &str = "purge";
-/// How what stood in its way begins.
-pub(crate) const NOT_PURGED: &str = "Not purged";
+use crate::drive::{NO_FLASH, NOT_PURGED, PURGE};
 
 /// Whether the flash of a review was not purged: then any of its LBAs may hold data, whatever the review wrote.
 pub(super) fn is_not_purged(record: &Record) -> bool {

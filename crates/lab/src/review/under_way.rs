@@ -11,7 +11,6 @@ use fourcorners_run::{JobEnd, Observer, PartObserver};
 use fourcorners_words::{three_digits, time};
 
 use super::figure::{About, figure};
-use super::past::{NOT_PURGED, PURGE};
 use super::phase::preparation;
 use super::runner::Reviewed;
 use super::trim_reaches::{NotProbed, Probe};
@@ -20,7 +19,7 @@ use super::{
     Method, Phase, Reached, Replayed, StateCache, irregular, lba_pass, power, quick, snia,
     trim_reaches,
 };
-use crate::drive::{Drive, LOADED, Outcome, Purge};
+use crate::drive::{Drive, LOADED, NOT_PURGED, Outcome, PURGE, Purge};
 use crate::heat;
 
 /// A review whose plan is being carried out.

@@ -7,7 +7,7 @@ use super::stats::{Interval, Sample, matters};
 /// A number of one side, and against the first side.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Measure {
-    /// It; of repeats their geometric mean, which there is none of if one of them is 0: then their median.
+    /// The value; of repeats their geometric mean, or their median if one of them is 0.
     pub value: f64,
     /// Where that mean lies.
     #[serde(skip_serializing_if = "Option::is_none")]

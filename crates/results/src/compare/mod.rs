@@ -2,7 +2,8 @@
 //! confidence intervals, and which differences do not matter.
 //!
 //! A side is a drive set up one way on one clock; repeats differ in their seed and have the same job. All
-//! ratios are to the first side that has something in common with another. Statistics are of logarithms, so that a ratio is a difference. Figures,
+//! ratios are to the first side that has something in common with another. Statistics are of logarithms, so
+//! that a ratio is a difference. Figures,
 //! curves (over the places that all sides reach), seconds and conclusions are rows of one kind (`rows.rs`).
 //! Results in virtual and in wall time may stand side by side, and say so: one comes from a model, the
 //! other from hardware.

@@ -38,7 +38,7 @@ impl Store {
         of_each.iter().map(|of_one| records(of_one)).collect()
     }
 
-    /// Of each of these drives the ids of the results of one method that [`Store::latest_alike`] gives, none of which is read.
+    /// The ids of what [`Store::latest_alike`] gives for one method, drive by drive, without reading the records.
     ///
     /// # Errors
     ///

@@ -131,8 +131,8 @@ pub struct Access {
     pub identical: bool,
     /// Added to the place of each sequential I/O after the first.
     pub step_bytes: i64,
-    /// Random places are multiples of this, bytes, by direction. Directions of which that differs each cover their blocks for
-    /// themselves.
+    /// Random places are multiples of this, bytes, by direction. Where directions differ, each keeps an account of its
+    /// own of the blocks that it has covered.
     pub align_bytes: [u32; 3],
     /// The span is gone through zone by zone.
     pub zones: Option<Zones>,
@@ -243,8 +243,7 @@ pub struct Stream {
 impl Stream {
     /// The sizes of all directions that it has.
     pub fn sizes_of_blocks(&self) -> impl Iterator<Item = &BlockSizes> {
-        let has = |direction: &Direction| self.operations.has(*direction);
-        Direction::ALL.into_iter().filter(has).map(|direction| &self.blocks[direction as usize])
+        self.directions().map(|direction| &self.blocks[direction as usize])
     }
 
     /// Whether it writes data.

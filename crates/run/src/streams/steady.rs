@@ -74,7 +74,7 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    /// Of an interval: so much, a second. One that a stall made longer is no faster for it.
+    /// An amount of this interval, per second of the time that it really took.
     fn a_second(&self, amount: u64) -> f64 {
         amount as f64 * 1e9 / self.time.0.max(1) as f64
     }

@@ -159,6 +159,7 @@ fn a_ramp_is_done_and_not_measured() {
     let result = run(&mut drive, &plan(vec![ramped]), &mut Unobserved);
     assert_eq!(drive.now(), Nanos::from_secs(5));
     assert_eq!(result.streams[0].elapsed, Nanos::from_secs(2));
+    assert_eq!(result.streams[0].ended, Nanos::from_secs(5));
     // The one that ends with the ramp is counted.
     assert_eq!(ios(&result), [2001]);
 }

@@ -1,5 +1,4 @@
-//! The files that serve is given: each has one use, and what is wrong with them, and with when it answers, is said before any is
-//! made.
+//! The files that serve is given. Each has one use; wrong options are refused before any file is made.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -65,7 +64,7 @@ pub(super) fn check(args: &ServeArgs) -> Result<(), String> {
     }
 }
 
-/// Whether two paths are one place, as far as can be seen of what may not be there yet.
+/// Whether two paths name the same place; neither need exist yet.
 fn is_same(one: &Path, other: &Path) -> bool {
     let place = |path: &Path| {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());

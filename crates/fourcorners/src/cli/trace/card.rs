@@ -50,7 +50,7 @@ fn facts(card: &Card) -> Vec<[String; 2]> {
     if card.flushes > 0 {
         facts.push(["flushes".into(), grouped(card.flushes)]);
     }
-    // Of I/Os at one time there is no rate.
+    // I/Os that all come at one time have no rate.
     let rate = match card.duration_s {
         seconds if seconds > 0.0 => {
             format!(", {} I/Os a second", three_digits(card.ios as f64 / seconds))
