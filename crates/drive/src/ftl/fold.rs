@@ -150,7 +150,11 @@ impl Ftl {
         let mut some = false;
         while let Some(block) = self.take_dead_slc(die) {
             self.emptied(die, block, 0);
-            self.retry_slc();
+            // A drive that writes past a full buffer does not gather on the few dies that have room again: each of them takes
+            // its turn's row.
+            if self.slc.is_some_and(|slc| slc.waits_for_folding) {
+                self.retry_slc();
+            }
             some = true;
         }
         some

@@ -35,12 +35,15 @@ use crate::{Clock, Done, Fault, FaultCause, Geometry, Io, Nanos, Op, SECTOR_BYTE
 
 use layout::{Layout, Place};
 use mechanics::{Aim, Mechanism, Spindle};
-use read_ahead::{ReadAhead, Return, Transfer};
+use read_ahead::{Hit, ReadAhead, Return, Transfer};
 use write_cache::{Arriving, WriteCache};
 
 /// Most sectors written out of the cache before the drive looks at its queue again: 256 KiB, a
 /// quarter of a track of the time. A segment that goes on there loses nothing by it.
 const DESTAGE_SECTORS: u64 = 512;
+
+/// As far behind the end of a read the next one of its stream begins: 256 KiB.
+const STREAM_SECTORS: u64 = 512;
 
 /// The payload of a SATA data frame, the least that is under way when a transfer begins or ends.
 const FRAME_BYTES: u64 = 8192;
@@ -195,25 +198,37 @@ impl Hdd {
             let at = self.cross_link(now, io.bytes());
             return self.answer(Op::Read, tag, at);
         }
+        // What came before it may wait for what has passed meanwhile, and is answered first.
+        if !self.commands.is_empty() && matches!(self.arm, Arm::Idle) {
+            self.answer_from_ahead(now);
+        }
         if let Some(hit) = self.ahead.answer(first, end, now, &self.layout) {
-            let all_there = match hit.resume {
-                Some(sector) => {
-                    // It stopped behind the sector before.
-                    self.mechanism.at = self.layout.place(sector.saturating_sub(1)).track;
-                    let from = now.max(self.arm_free);
-                    let back = self.reaches(sector, from);
-                    self.ahead.resume(Return { sector, from, back }, end, &self.layout).max(now)
-                }
-                None => hit.all_there,
-            };
-            // The arm may not leave before the last sector has passed.
-            self.arm_free = self.arm_free.max(all_there);
+            let all_there = self.read_to(hit, end, now);
             let last_frame = self.link.data(io.bytes().min(FRAME_BYTES));
             let at = self.cross_link(now, io.bytes()).max(all_there.saturating_add(last_frame));
             return self.answer(Op::Read, tag, at);
         }
         let ready = self.cross_link(now, 0);
         self.enqueue(tag, io, ready, ready);
+    }
+
+    /// When all of a read that the buffer answers is there; the head reads to its end, and comes back for it where it has to.
+    fn read_to(&mut self, hit: Hit, end: u64, now: Nanos) -> Nanos {
+        let all_there = match hit.resume {
+            Some(sector) => {
+                // It stopped behind the sector before.
+                self.mechanism.at = self.layout.place(sector.saturating_sub(1)).track;
+                let from = now.max(self.arm_free);
+                let back = self.reaches(sector, from);
+                self.ahead.resume(Return { sector, from, back }, end, &self.layout).max(now)
+            }
+            None => hit.all_there,
+        };
+        // The arm may not leave before the last sector has passed; of what is there it is free.
+        if all_there > now {
+            self.arm_free = self.arm_free.max(all_there);
+        }
+        all_there
     }
 
     fn submit_write(&mut self, tag: Tag, io: Io) {
@@ -293,12 +308,57 @@ impl Hdd {
             Arm::Idle => self.choose(at),
             Arm::Writes => {}
             Arm::Reads(read) => {
-                if self.commands.is_empty() && self.ahead.is_on() && !self.must_destage() {
+                let goes_on = self.commands.is_empty() || self.is_followed(read);
+                if goes_on && self.ahead.is_on() && !self.must_destage() {
                     self.ahead.read_on(read, at, &self.layout);
                 }
             }
             Arm::Destages => self.end_destage(at),
         }
+    }
+
+    /// Whether a read waits that begins in what was read now or right behind it, as those of a stream do.
+    fn is_followed(&self, read: Transfer) -> bool {
+        let near = read.first..read.end.saturating_add(STREAM_SECTORS);
+        self.commands.iter().any(|command| !command.aim.write && near.contains(&command.first))
+    }
+
+    /// The waiting read of the lowest address from `from` on, and its place among those that wait.
+    fn nearest_read(&self, from: u64) -> Option<(usize, Command)> {
+        let waiting = self.commands.iter().copied().enumerate();
+        waiting
+            .filter(|(_, command)| !command.aim.write && command.first >= from)
+            .min_by_key(|(_, command)| command.first)
+    }
+
+    /// Answers the reads that wait for what has passed under the head meanwhile: of a stream with several in flight a command
+    /// may come when the head is over its first sector already, and is not to wait for a turn. Whether there were any.
+    fn answer_from_ahead(&mut self, at: Nanos) -> bool {
+        let is_overdue = |command: &Command| at.since(command.aim.since) >= self.max_wait;
+        if !self.ahead.is_reading() || self.must_destage() || self.commands.iter().any(is_overdue) {
+            return false;
+        }
+        let waiting = self.commands.len();
+        // In the order of their addresses: what lies before an answered read is kept no longer.
+        let mut from = 0;
+        while let Some((index, command)) = self.nearest_read(from) {
+            let now = at.max(command.aim.ready);
+            match self.ahead.answer(command.first, command.end, now, &self.layout) {
+                Some(hit) => {
+                    self.commands.remove(index);
+                    let all_there = self.read_to(hit, command.end, now);
+                    let bytes = (command.end - command.first) * SECTOR_BYTES;
+                    self.link_free = now.max(self.link_free).saturating_add(self.link.data(bytes));
+                    let last_frame = self.link.data(bytes.min(FRAME_BYTES));
+                    let done = self.link_free.max(all_there.saturating_add(last_frame));
+                    self.answer(Op::Read, command.tag, done);
+                }
+                // The head is not there yet.
+                None if self.ahead.reads_to(command.first) => break,
+                None => from = command.first + 1,
+            }
+        }
+        self.commands.len() < waiting
     }
 
     fn end_destage(&mut self, at: Nanos) {
@@ -322,6 +382,9 @@ impl Hdd {
     }
 
     fn choose(&mut self, at: Nanos) {
+        if self.answer_from_ahead(at) {
+            return;
+        }
         self.stop_reading_on(at);
         let waiting = self.commands.iter().enumerate().map(|(i, command)| (i, &command.aim));
         let command = schedule::next(&self.mechanism, self.max_wait, at, waiting);
@@ -334,11 +397,31 @@ impl Hdd {
         };
         match (command, destage) {
             (Some(command), destage) if destage.is_none_or(|it| !it.before(&command)) => {
-                self.serve(command.index, at, command.start);
+                let first = self.first_of_run(command.index);
+                let start = match first == command.index {
+                    true => command.start,
+                    false => self.mechanism.reaches(&self.commands[first].aim, at),
+                };
+                self.serve(first, at, start);
             }
             (_, Some(destage)) => self.destage(destage.index, at, destage.start),
             _ => self.draining = false,
         }
+    }
+
+    /// The first of the waiting reads that lie one behind the other up to this one: whoever begins with a later one has the first
+    /// wait for a turn, and behind a stream that goes on for much longer.
+    fn first_of_run(&self, mut index: usize) -> usize {
+        // Bounded, though reads that are no longer than nothing are refused.
+        for _ in 0..self.commands.len() {
+            let later = &self.commands[index];
+            let before = |command: &Command| {
+                !command.aim.write && !later.aim.write && command.end == later.first
+            };
+            let Some(before) = self.commands.iter().position(before) else { break };
+            index = before;
+        }
+        index
     }
 
     fn serve(&mut self, index: usize, at: Nanos, start: Nanos) {

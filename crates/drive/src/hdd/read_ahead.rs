@@ -75,6 +75,16 @@ impl ReadAhead {
         self.most_sectors > 0
     }
 
+    /// Whether the head reads on.
+    pub(super) fn is_reading(&self) -> bool {
+        self.reading
+    }
+
+    /// Whether a sector is among those that the buffer holds or the head reads on to.
+    pub(super) fn reads_to(&self, sector: u64) -> bool {
+        (self.low..self.limit.max(self.origin)).contains(&sector)
+    }
+
     /// The transfer of `first` to `end`, which began at `since`, is over at `at`: the head reads on.
     pub(super) fn read_on(&mut self, read: Transfer, at: Nanos, layout: &Layout) {
         let Transfer { first, end, since } = read;

@@ -7,4 +7,5 @@ mod energy;
 mod laws;
 mod momentus;
 mod refusals;
+mod streams;
 mod support;

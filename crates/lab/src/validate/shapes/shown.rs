@@ -72,7 +72,8 @@ pub fn markdown(validation: &ShapesValidation, charts: &BTreeMap<String, String>
     if !summary.measured_twice.is_empty() {
         line("\n## The same test, measured twice\n".into());
         line("By how much the second of two measurements differs from the first, in the numbers that were compared. Both are of \
-              one source and of drives of one model, and their tests differ by the day, the unit or the processor at most; those \
+              one source and of drives of one model, and their tests differ by the day, the unit, the processor or a tenth of their length \
+              at most; those \
               of `read-beside-readers` and `-writers` are of a reader beside nothing. Tests of another state of the drive \
               (`randread-bs`, `randread-jobs-qd1`) are left out.\n".into());
         line(format!("| kind | pairs | {} |", groups.join(" | ")));

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use super::entry::Entry;
+use super::entry::{Entry, EntryTest};
 use super::{Compared, Part};
 
 /// Numbers by their dotted path in an entry's `result`, as they were compared.
@@ -26,11 +26,20 @@ pub(super) fn measured_twice(entries: &[(&Entry, &ComparedNumbers)]) -> BTreeMap
     by_kind.into_iter().map(|(kind, pairs)| (kind, Part::of(pairs.iter()))).collect()
 }
 
+/// By how much of the longer the shorter of two equal tests may be shorter: what writes so many bytes takes as long as it takes.
+const MOST_SHORTER: f64 = 0.1;
+
 /// Whether two entries are of one test: of one source, on drives of one model, under equal conditions. The day, the unit and the
-/// processor may differ.
+/// processor may differ, and how long it took a little.
 fn is_the_same_test(first: &Entry, second: &Entry) -> bool {
-    (first.source_key(), &first.drive, first.capacity_gb, &first.test)
-        == (second.source_key(), &second.drive, second.capacity_gb, &second.test)
+    let as_long = match (first.test.duration_s, second.test.duration_s) {
+        (Some(a), Some(b)) => (a - b).abs() <= MOST_SHORTER * a.max(b),
+        (a, b) => a == b,
+    };
+    let again = EntryTest { duration_s: first.test.duration_s, ..second.test.clone() };
+    as_long
+        && (first.source_key(), &first.drive, first.capacity_gb, &first.test)
+            == (second.source_key(), &second.drive, second.capacity_gb, &again)
 }
 
 /// The numbers that the first was held against its drive in and the second has, as if the second were simulated.
@@ -77,5 +86,15 @@ mod tests {
         ] {
             assert_eq!(of(&TWO.replacen(from, to, 1)).len(), 0, "{to}");
         }
+        let lasting = |first: &str, second: &str| {
+            let timed =
+                TWO.replacen(r#""jobs": 1"#, &format!(r#""jobs": 1, "duration_s": {first}"#), 1);
+            of(&timed.replace(
+                r#"{"jobs": 1, "date""#,
+                &format!(r#"{{"jobs": 1, "duration_s": {second}, "date""#),
+            ))
+            .len()
+        };
+        assert_eq!((lasting("273", "278"), lasting("273", "313")), (1, 0));
     }
 }
