@@ -22,8 +22,7 @@ fn reviewed(id: &str, name: &str, set: &[String]) -> Vec<f64> {
     let reviewed = Reviewed {
         protocol,
         plan,
-        quick: false,
-        seed: 9,
+        scope,
         target: target_info(&profile, geometry),
         host: None,
         author: None,

@@ -33,8 +33,8 @@ pub(super) fn print(sessions: &[Session], times: u32, json: bool) -> anyhow::Res
         write!(out, "{}", session.words())?;
     }
     if let (Some(session), 2..) = (sessions.first(), times) {
-        let last = session.seed + u64::from(times - 1);
-        writeln!(out, "Everything {times} times, with seeds {} to {last}.", session.seed)?;
+        let last = session.scope.seed + u64::from(times - 1);
+        writeln!(out, "Everything {times} times, with seeds {} to {last}.", session.scope.seed)?;
     }
     let rate = ASSUMED_BYTES_PER_SECOND / 1e6;
     writeln!(
@@ -126,7 +126,7 @@ impl Planned {
         let steps = || methods.iter().flat_map(|method| &method.phases);
         Planned {
             target: session.target.name(),
-            seed: session.seed,
+            seed: session.scope.seed,
             purged_by: session.erase.as_ref().map(|erase| erase.with().to_string()),
             writes_bytes: steps().map(|step| step.writes_bytes).sum(),
             seconds: steps().map(|step| step.seconds).sum(),

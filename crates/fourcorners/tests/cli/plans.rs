@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use fourcorners_record::{Ended, Record, json_schema};
+use fourcorners_record::{Ended, Outcome, Record, json_schema};
 use rustix::process::Signal;
 
 use crate::bench::{M4, folder, listing, obeys_the_laws, refused, run, start, wait_for};
@@ -15,7 +15,7 @@ about = "a little of everything"
 do = "purge"
 [[phase]]
 do = "fill"
-span = "50 %"
+span = "4 GB"
 [[phase]]
 do = "measure"
 pattern = "random"
@@ -70,10 +70,18 @@ fn verdict<'r>(record: &'r Record, about: &str) -> &'r str {
 fn an_example_gives_what_the_method_it_repeats_gives() {
     let dir = folder();
     let (file, sweep) = (example("new-and-used.toml"), example("queue-depth.toml"));
-    let methods = format!("used-state,{file},toms,{sweep}");
-    let ran = run(dir.path(), &["review", M4, "--quick", "--methods", &methods, "--json"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    let document = ran.document();
+    let ran_of = |more: &[&str]| {
+        let ran = run(dir.path(), &[&["review", "--json"], more].concat());
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        ran
+    };
+    let used = format!("used-state,{file}");
+    let (ran, swept) = (
+        ran_of(&["intel-x25-e-32gb", "--methods", &used]),
+        ran_of(&[M4, "--quick", "--methods", &format!("toms,{sweep}")]),
+    );
+    let mut document = ran.document();
+    document.records.extend(swept.document().records);
     let names: Vec<&str> = document.records.iter().map(|record| record.method.as_str()).collect();
     assert_eq!(names, ["used-state", "new-and-used", "toms", "queue-depth"]);
     for pair in document.records.chunks(2) {
@@ -93,6 +101,15 @@ fn an_example_gives_what_the_method_it_repeats_gives() {
         let plan = document.records[1].plan.as_ref().expect("seen above");
         assert!(sum.starts_with(&plan.sha256), "{sum} {}", plan.sha256);
     }
+    // In a quick review neither says what it did not bring about.
+    let quick = ran_of(&[M4, "--quick", "--methods", &used]).document();
+    assert_eq!(quick.records[0].verdicts[0].outcome, Outcome::Undetermined);
+    assert_eq!(
+        verdict(&quick.records[1], "not-run"),
+        "Nothing is said about \"used-state\": in a quick review the preparation \"filled\" is shortened to 8.0 GB \
+         of 256.1 GB, so random_write_4k_qd3_incompressible_used is not of the state that the plan asks for."
+    );
+    assert!(quick.records[1].plan.as_ref().is_some_and(|plan| plan.thresholds.is_empty()));
     let schema = serde_json::from_str(&json_schema()).expect("it is JSON");
     let validator = jsonschema::validator_for(&schema).expect("the schema is one");
     let value = serde_json::from_str(&ran.stdout).expect("it is JSON");
@@ -114,6 +131,7 @@ fn a_plan_of_ones_own_on_a_virtual_drive_and_on_a_file() {
     assert_eq!(record.figures["random_read_4k_qd4"].state, "filled");
     assert_eq!(record.figures["sequential_write_128k_qd32_incompressible_used"].state, "used");
     assert!(verdict(record, "reads").ends_with("(not met)."), "{:?}", record.notes);
+    assert!(!verdict(record, "reads").contains("A quick review"), "it took its second");
     let limit = &record.plan.as_ref().expect("it is from a plan").thresholds[0];
     assert_eq!((limit.at_least, limit.at_most, limit.met), (Some(1.0), Some(2.0), false));
     assert_eq!(limit.value, record.figures["random_read_4k_qd4"].iops);
@@ -171,7 +189,7 @@ fn a_plan_that_is_wrong_is_refused_before_anything_is_made() {
             "./slip.toml, line 30: a [[phase]] has no key \"sufix\"; did you mean suffix?",
         ),
         ("./short.toml,./other.toml", "two plan files are called \"short\""),
-        ("./far.toml", "./f.img: ./far.toml, line 8: nothing is left"),
+        ("./far.toml", "./f.img: ./far.toml, line 15: nothing is left"),
         ("short", "there is no method \"short\""),
     ] {
         let line = refused(dir.path(), &[&target[..], &[methods]].concat());

@@ -109,7 +109,7 @@ fn session_names(sessions: &[Session]) -> impl Iterator<Item = String> {
     }
     names.into_iter().zip(sessions).map(move |(name, session)| match counts[&name] {
         1 => name,
-        _ => format!("{name}, seed {}", session.seed),
+        _ => format!("{name}, seed {}", session.scope.seed),
     })
 }
 

@@ -177,8 +177,8 @@ fn plan(sessions: &[Session]) -> Plan {
     for session in sessions {
         // Everything that a record depends on but the drive itself is in these two.
         digest.update(session.target.identity());
-        let Session { plans, quick, seed, erase, .. } = session;
-        digest.update(format!("{plans:?} {quick} {seed} {erase:?}\n"));
+        let Session { plans, scope, erase, .. } = session;
+        digest.update(format!("{plans:?} {scope:?} {erase:?}\n"));
     }
     Plan {
         version: VERSION.into(),

@@ -48,10 +48,8 @@ pub struct Session {
     pub target: DeviceUnderTest,
     /// The plan of each method, in the order they are carried out.
     pub plans: Vec<(Protocol, Vec<Phase>)>,
-    /// Whether the plans are quick ones.
-    pub quick: bool,
-    /// The seed they were made with.
-    pub seed: u64,
+    /// What they were made for.
+    pub scope: Scope,
     /// How a real target is purged, if not by a discard.
     pub erase: Option<Erase>,
     /// Who reviews it, if that is to be said.
@@ -90,7 +88,7 @@ impl Session {
         let plans: Vec<Vec<Phase>> = plans.into_iter().map(kept).collect();
         let erase = erase.map(|with| target.erase(with)).transpose()?;
         let plans = protocols.into_iter().zip(plans).collect();
-        Ok(Session { target, plans, quick, seed, erase, author: None })
+        Ok(Session { target, plans, scope, erase, author: None })
     }
 
     /// The states of a virtual SSD, if a purge makes it new. It does not where flash wears out: such a
@@ -133,7 +131,7 @@ impl Session {
             }
             _ => false,
         };
-        match self.seed {
+        match self.scope.seed {
             1 => 0,
             _ if is_set => 0,
             seed => seed_of(seed, &self.target.name()).max(1),
@@ -147,8 +145,7 @@ impl Session {
         host: Option<Host>,
     ) -> Reviewed {
         let (protocol, plan) = self.plans[method].clone();
-        let (quick, seed) = (self.quick, self.seed);
-        let (erase, author) = (self.erase.clone(), self.author.clone());
-        Reviewed { protocol, plan, quick, seed, target, host, author, health: None, erase }
+        let (scope, erase, author) = (self.scope, self.erase.clone(), self.author.clone());
+        Reviewed { protocol, plan, scope, target, host, author, health: None, erase }
     }
 }

@@ -195,8 +195,7 @@ fn reviewed(
     let reviewed = Reviewed {
         protocol: method.into(),
         plan: plan.into_iter().next()?,
-        quick,
-        seed,
+        scope,
         target: target_info(profile, geometry),
         host: None,
         author: None,

@@ -54,10 +54,10 @@ impl Protocol {
     }
 
     /// Adds to a record what its figures mean.
-    pub(super) fn conclude(&self, record: &mut Record) {
+    pub(super) fn conclude(&self, record: &mut Record, scope: &Scope) {
         match self {
             Protocol::Method(method) => method.conclude(record),
-            Protocol::Plan(plan) => plan.conclude(record),
+            Protocol::Plan(plan) => plan.conclude(record, scope),
             Protocol::Published(test) => test.conclude(record),
         }
     }

@@ -7,7 +7,7 @@ use fourcorners_run::{Observer, Second};
 use super::past::Past;
 use super::phase::preparation;
 use super::under_way::Review;
-use super::{Checkpoint, Phase, Protocol, StateCache};
+use super::{Checkpoint, Phase, Protocol, Scope, StateCache};
 use crate::drive::Drive;
 use crate::heat;
 
@@ -43,10 +43,8 @@ pub struct Reviewed {
     pub protocol: Protocol,
     /// What is done, step by step.
     pub plan: Vec<Phase>,
-    /// Whether the plan is a quick one.
-    pub quick: bool,
-    /// The seed it was made with.
-    pub seed: u64,
+    /// What the plan was made for.
+    pub scope: Scope,
     /// What the record says of the target.
     pub target: TargetInfo,
     /// What the record says of the machine (wall clock only).
@@ -75,7 +73,7 @@ pub fn review(
     from: Option<Checkpoint>,
     watch: &mut impl Watch,
 ) -> Record {
-    let protocol = reviewed.protocol.clone();
+    let (protocol, scope) = (reviewed.protocol.clone(), reviewed.scope);
     let mut phases = reviewed.plan.clone();
     let clock = match source {
         DriveSource::Cached(_) => ClockName::Virtual,
@@ -161,7 +159,7 @@ pub fn review(
             break;
         }
     }
-    protocol.conclude(&mut review.record);
+    protocol.conclude(&mut review.record, &scope);
     match source {
         DriveSource::Cached(_) => {
             taken.iter().for_each(|drive| heat::conclude(&mut review.record, drive));

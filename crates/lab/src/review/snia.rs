@@ -12,7 +12,7 @@
 
 use fourcorners_record::note::{finished, note};
 use fourcorners_record::{Job, Outcome, Record, Until, Verdict};
-use fourcorners_words::{count, time};
+use fourcorners_words::{count, size, time};
 
 use super::{Phase, Scope};
 
@@ -160,9 +160,12 @@ pub(super) fn conclude(record: &mut Record) {
         let (first, last) =
             (mean(&series.iops[..part]), mean(&series.iops[series.iops.len() - part..]));
         let text = format!(
-            "Random writes without a pause, {:.0} GB in {} s, go from {} IOPS in the first tenth of the \
+            "Random writes without a pause, {} in {} s, go from {} IOPS in the first tenth of the \
              time to {} IOPS in the last, {:.0} % of the first.",
-            figure.bytes as f64 / 1e9,
+            match figure.bytes as f64 / 1e9 {
+                gb if gb < 10.0 => size(figure.bytes),
+                gb => format!("{gb:.0} GB"),
+            },
             count(figure.duration_s),
             count(first),
             count(last),

@@ -38,10 +38,11 @@ pub(super) struct Review {
 impl Review {
     pub(super) fn new(reviewed: Reviewed, clock: ClockName) -> Review {
         let (target, protocol) = (reviewed.target, &reviewed.protocol);
-        let begun = Record::begun(target, clock, protocol.name(), reviewed.seed, reviewed.host);
+        let begun =
+            Record::begun(target, clock, protocol.name(), reviewed.scope.seed, reviewed.host);
         let plan = protocol.file().map(|(_, info)| info);
         let health = reviewed.health.map(|before| Health { before, after: None, heat: None });
-        let (quick, author) = (reviewed.quick, reviewed.author);
+        let (quick, author) = (reviewed.scope.quick, reviewed.author);
         let record = Record { quick, author, plan, health, ..begun };
         let loaded = record.target.loaded_state.is_some();
         let state = if loaded { "loaded" } else { "as found" };

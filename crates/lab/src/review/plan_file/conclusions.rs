@@ -1,9 +1,12 @@
 //! Checks and curves of a plan file: a number each, with optional limits.
 
+use std::collections::BTreeMap;
+
 use fourcorners_record::note::{finished, note};
 use fourcorners_record::{Curve, Figure, Note, Record, Steadiness, Threshold};
 use fourcorners_words::{count, nearest, three_digits};
 
+use super::cut::Cut;
 use crate::strict_toml::{At, Expected, LineError, Section, number};
 
 /// A number of a figure.
@@ -157,6 +160,11 @@ impl Judgement {
         let metric = section.word("value", &METRICS)?.unwrap_or(Metric::MbPerS);
         let at_least = section.number("at_least", f64::MIN..=f64::MAX)?;
         let at_most = section.number("at_most", f64::MIN..=f64::MAX)?;
+        if let Some((least, most)) = at_least.zip(at_most).filter(|(least, most)| least > most) {
+            return Err(section.error(format!(
+                "at_least = {least} and at_most = {most}: no number keeps both, so swap them or leave one out"
+            )));
+        }
         let text = section.text("text")?;
         if let Some(text) = &text {
             placeholders(&text.value, over.is_some())
@@ -168,8 +176,22 @@ impl Judgement {
         Ok(judgement)
     }
 
-    /// Adds to a record what it comes to.
-    pub(super) fn conclude(&self, record: &mut Record) -> Option<Threshold> {
+    /// Adds to a record what it comes to; `cuts` has what a quick review took from its figures.
+    pub(super) fn conclude(
+        &self,
+        record: &mut Record,
+        cuts: &BTreeMap<String, Cut>,
+    ) -> Option<Threshold> {
+        let figures = || [Some(&self.of), self.over.as_ref()].into_iter().flatten();
+        let cut = figures().find_map(|name| Some((name, cuts.get(name)?.preparation.as_ref()?)));
+        if let Some((name, what)) = cut {
+            let text = format!(
+                "Nothing is said about \"{}\": in a quick review {what}, so {name} is not of the state that the plan asks for.",
+                self.about
+            );
+            record.notes.push(Note { about: "not-run".into(), text, value: None });
+            return None;
+        }
         let value = |name: &str| self.metric.of(record, name);
         let of = value(&self.of);
         let over = self.over.as_deref().map(|name| (name, value(name)));
@@ -191,6 +213,9 @@ impl Judgement {
             }
         };
         let mut text = self.words(record, found, parts);
+        if let Some(part) = figures().find_map(|name| cuts.get(name)?.measured.as_deref()) {
+            text += &format!(" A quick review measured {part}.");
+        }
         let kept = self.at_least.is_none_or(|least| found >= least)
             && self.at_most.is_none_or(|most| found <= most);
         let asked = [("at least", self.at_least), ("at most", self.at_most)];

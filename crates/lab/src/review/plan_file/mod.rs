@@ -6,6 +6,7 @@
 
 mod area;
 mod conclusions;
+mod cut;
 mod error;
 mod job;
 mod steps;
@@ -189,13 +190,13 @@ impl PlanFile {
     }
 
     /// Adds to a record what its figures mean.
-    pub(super) fn conclude(&self, record: &mut Record) {
+    pub(super) fn conclude(&self, record: &mut Record, scope: &Scope) {
         for curve in &self.curves {
             curve.conclude(record);
         }
-        let mut thresholds = Vec::new();
+        let (cuts, mut thresholds) = (cut::cuts(&self.steps, scope), Vec::new());
         for judgement in &self.judgements {
-            thresholds.extend(judgement.conclude(record));
+            thresholds.extend(judgement.conclude(record, &cuts));
         }
         record.plan = Some(PlanInfo { thresholds, ..self.info() });
     }

@@ -3,7 +3,7 @@ use fourcorners_drive::Geometry;
 use super::*;
 use crate::review::{Medium, Protocol, plans};
 
-fn scope(bytes: u64, quick: bool) -> Scope {
+pub(super) fn scope(bytes: u64, quick: bool) -> Scope {
     let geometry = Geometry { sectors: bytes / 512, logical_block_bytes: 512, queue_depth: 32 };
     Scope { geometry, spare_percent: 0.0, quick, seed: 7, medium: Medium::Ssd, most_ios: None }
 }
@@ -241,6 +241,10 @@ fn what_is_wrong_has_its_line_and_what_to_do() {
         (
             &with("[[verdict]]\nof = \"random_read_4k_qd32\"\nvalue = \"iop\""),
             "did you mean \"iops\"?",
+        ),
+        (
+            &with("[[check]]\nof = \"random_read_4k_qd32\"\nat_least = 5\nat_most = 1"),
+            "at_least = 5 and at_most = 1: no number keeps both",
         ),
         (
             &with("[[verdict]]\nof = \"random_read_4k_qd32\"\ntext = \"{over}\""),
