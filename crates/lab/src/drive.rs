@@ -458,7 +458,7 @@ impl Drive {
     }
 
     /// Those of every SSD in it; none where something else is in it, too.
-    fn all_counters(&self) -> Vec<SsdCounters> {
+    pub(crate) fn all_counters(&self) -> Vec<SsdCounters> {
         let Drive::Array(array) = self else { return self.counters().into_iter().collect() };
         let of_each = array.members().map(|member| match member {
             Virtual::Ssd(ssd) => Some(ssd.counters()),
@@ -469,7 +469,7 @@ impl Drive {
 }
 
 /// NAND writes over what the SSDs were written, of all of them together.
-fn write_amplification(before: &[SsdCounters], after: &[SsdCounters]) -> Option<f64> {
+pub(crate) fn write_amplification(before: &[SsdCounters], after: &[SsdCounters]) -> Option<f64> {
     let (mut nand, mut host) = (0.0, 0.0);
     for (before, after) in before.iter().zip(after) {
         if let Some(amplification) = after.write_amplification_since(before) {

@@ -176,6 +176,25 @@ fn a_hard_disk_does_it_without_trim_and_that_is_said() {
     let none = trace([("write", 0, 4096)].into_iter());
     let choice = chosen(&request(recording(none.path()), &[RAPTOR, M4]));
     assert_eq!(choice.notes, [""; 0]);
+    // Who does nothing at all is not the fastest.
+    let only = trace([("trim", 0, 1 << 20), ("trim", 1 << 20, 1 << 20)].into_iter());
+    let choice = chosen(&request(recording(only.path()), &[RAPTOR, M4]));
+    assert_eq!((names(&choice), choice.left_out.len()), (vec![M4], 1), "{choice:?}");
+    assert!(choice.left_out[0].why.contains("all of the work is TRIMs"), "{choice:?}");
+}
+
+#[test]
+fn devices_that_lie_one_over_the_other_are_told() {
+    let of = |devices: [u32; 2]| {
+        let mut file = tempfile::Builder::new().suffix(".csv").tempfile().expect("a file");
+        let lines: String = devices.map(|it| format!("0,write,0,4096,{it}\n")).concat();
+        let text = format!("time_us,op,offset_bytes,length_bytes,device\n{lines}");
+        file.write_all(text.as_bytes()).expect("it can be written");
+        chosen(&request(recording(file.path()), &[M4])).notes
+    };
+    assert_eq!(of([3, 3]), [""; 0]);
+    let told = of([0, 1]);
+    assert!(told[0].contains("The 2 devices of ") && told[0].contains("--device K"), "{told:?}");
 }
 
 #[test]
@@ -282,7 +301,12 @@ fn the_state_of_an_array_is_that_of_its_flash_and_its_members_wear_apart() {
     for name in [disks, cache] {
         assert_eq!(of(&new, name).waited_s, of(&used, name).waited_s, "{name}");
     }
-    // Years are one drive's.
+    // What is written to flash is that of both, and years are one drive's.
+    for name in [one, flash] {
+        assert!(of(&used, name).write_amplification > of(&new, name).write_amplification, "{name}");
+        assert!(of(&new, name).write_amplification >= Some(1.0), "{name}");
+    }
+    assert_eq!(of(&new, cache).write_amplification, None, "a disk is in it, too");
     assert!(of(&new, one).years.is_some(), "{new:?}");
     assert_eq!(of(&new, flash).years, None);
 }

@@ -38,10 +38,13 @@ pub struct Choice {
 }
 
 /// How a recording was replayed on every drive.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ChosenReplay {
     /// `think`, `recorded` or `fast`, as in `trace replay`.
     pub pace: String,
+    /// Longest think time, milliseconds (pace `think`), where it was cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_cap_ms: Option<f64>,
     /// Most I/Os in flight.
     pub queue_depth: u32,
     /// The host in front of the drives: `0` takes no time, as while a drive is served; `profile` is each

@@ -231,7 +231,7 @@ impl Counting {
             queue_depths: bins(&self.depths, 1),
             latency_us: has_durations.then(|| spread(&self.durations)),
             think_us: spread(if has_durations { &self.think } else { &self.gaps }),
-            out_of_order: self.out_of_order,
+            out_of_order: self.out_of_order + trace.before_first(),
             skipped: trace.skipped(),
         }
     }

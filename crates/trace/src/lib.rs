@@ -53,7 +53,7 @@ pub use generate::{Composition, Generated, UnknownGenerated};
 pub use io::{IoFlags, MOST_BYTES, MOST_OFFSET, MOST_TIME, TraceIo};
 pub use options::{Event, MOST_FACTOR, MOST_GENERATED, Options};
 pub use task::{MORE_TASK_NAMES, Step, StepError, TASK_NAMES, Task, TaskError, task_names};
-pub use write::{Output, Recorder, UnknownOutput, WriteError, Written, write};
+pub use write::{Lost, Output, Recorder, UnknownOutput, WriteError, Written, write};
 
 use reader::Reader;
 
@@ -73,6 +73,10 @@ pub struct Trace {
     first: Option<Nanos>,
     base: Option<Nanos>,
     skipped: u64,
+    /// The latest that went on, and how many were recorded before the first, which count as issued with it, where the times that
+    /// are given do not show that.
+    latest: Nanos,
+    before_first: u64,
     ended: bool,
 }
 
@@ -155,6 +159,8 @@ impl Trace {
             first: None,
             base: None,
             skipped: 0,
+            latest: Nanos::ZERO,
+            before_first: 0,
             ended: false,
         }
     }
@@ -178,6 +184,11 @@ impl Trace {
         self.skipped
     }
 
+    /// I/Os so far that were recorded before the first one, and are given with its time as if they were in order.
+    fn before_first(&self) -> u64 {
+        self.before_first
+    }
+
     /// The I/Os of a generated trace.
     pub fn composition(&self) -> Option<&'static Composition> {
         match &self.reader {
@@ -195,14 +206,21 @@ impl Iterator for Trace {
         while !self.ended {
             let bad = match self.reader.next() {
                 None => break,
-                Some(Ok(io)) => match self.filter.apply(io, *self.first.get_or_insert(io.at)) {
-                    Ok(Some(io)) => {
-                        let base = *self.base.get_or_insert(io.at);
-                        return Some(Ok(TraceIo { at: io.at.since(base), ..io }));
+                Some(Ok(recorded)) => {
+                    let first = *self.first.get_or_insert(recorded.at);
+                    match self.filter.apply(recorded, first) {
+                        Ok(Some(io)) => {
+                            let base = *self.base.get_or_insert(io.at);
+                            let at = io.at.since(base);
+                            self.before_first +=
+                                u64::from(recorded.at < first && self.latest == Nanos::ZERO);
+                            self.latest = self.latest.max(at);
+                            return Some(Ok(TraceIo { at, ..io }));
+                        }
+                        Ok(None) => continue,
+                        Err(reason) => error::Bad { place: Place::Whole, reason, goes_on: true },
                     }
-                    Ok(None) => continue,
-                    Err(reason) => error::Bad { place: Place::Whole, reason, goes_on: true },
-                },
+                }
                 Some(Err(bad)) => bad,
             };
             self.ended = !bad.goes_on;

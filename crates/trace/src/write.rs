@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write};
 use std::str::FromStr;
 
-use fourcorners_drive::Op;
+use fourcorners_drive::{Nanos, Op};
 
 use super::error::TraceError;
 use super::formats::compact::Encoder;
@@ -49,6 +49,73 @@ pub struct UnknownOutput {
 pub struct Written {
     /// I/Os.
     pub ios: u64,
+    /// What the trace had and the form has not.
+    pub lost: Lost,
+}
+
+/// What of a trace was not written, since the form it was written in has no place for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Lost {
+    /// How long I/Os took.
+    pub durations: bool,
+    /// Parts of a microsecond.
+    pub nanoseconds: bool,
+    /// That an I/O was issued before the one that stands before it.
+    pub order: bool,
+    /// Force unit access, writes of zeros, and which I/Os failed.
+    pub flags: bool,
+    /// How well what is written can be compressed.
+    pub compressibility: bool,
+}
+
+impl Lost {
+    /// Each thing that was lost, in words.
+    pub fn words(&self) -> impl Iterator<Item = &'static str> {
+        let all = [
+            (self.durations, "durations"),
+            (self.nanoseconds, "parts of a microsecond"),
+            (self.order, "times that go back"),
+            (self.flags, "flags (FUA, zeros, failures)"),
+            (self.compressibility, "compressibility"),
+        ];
+        all.into_iter().filter_map(|(is_lost, words)| is_lost.then_some(words))
+    }
+
+    fn add(&mut self, io: &TraceIo, output: Output, latest: Nanos) {
+        let iolog = output == Output::Iolog;
+        let flags = io.flags;
+        self.durations |= iolog && io.duration.is_some();
+        self.nanoseconds |= iolog && !io.at.0.is_multiple_of(1000);
+        self.order |= iolog && io.at < latest;
+        self.flags |= output != Output::Compact && (flags.fua || flags.zeroes || flags.failed);
+        self.compressibility |= flags.compressible_percent > 0;
+    }
+}
+
+/// The files of an iolog, one for each device in the order they appear: `NAME`, `NAME.1`, `NAME.2`.
+struct Files<'a> {
+    name: &'a str,
+    devices: Vec<u32>,
+}
+
+impl Files<'_> {
+    fn number(&self, number: usize) -> String {
+        match number {
+            0 => self.name.to_string(),
+            _ => format!("{}.{number}", self.name),
+        }
+    }
+
+    /// The file of a device; what is new is opened at this time.
+    fn of(&mut self, device: u32, at_us: u64, to: &mut impl Write) -> io::Result<String> {
+        if let Some(known) = self.devices.iter().position(|it| *it == device) {
+            return Ok(self.number(known));
+        }
+        let file = self.number(self.devices.len());
+        self.devices.push(device);
+        write!(to, "{at_us} {file} add\n{at_us} {file} open\n")?;
+        Ok(file)
+    }
 }
 
 /// Why a trace could not be written.
@@ -62,7 +129,7 @@ pub enum WriteError {
     Io(#[from] io::Error),
 }
 
-/// Writes a trace. `file` is what an iolog calls the drive.
+/// Writes a trace. `file` is what an iolog calls the drive; the second of several it calls `file.1`.
 ///
 /// # Errors
 /// The first of either side.
@@ -76,22 +143,26 @@ pub fn write(
     let mut written = Written::default();
     let mut encoder = Encoder::default();
     match output {
-        Output::Iolog => write!(to, "fio version 3 iolog\n0 {file} add\n0 {file} open\n")?,
+        Output::Iolog => writeln!(to, "fio version 3 iolog")?,
         Output::Csv => writeln!(to, "time_ns,op,offset_bytes,length_bytes,duration_ns,device")?,
         Output::Compact => to.write_all(&Encoder::head())?,
     }
-    let mut latest = 0;
+    let mut files = Files { name: file, devices: Vec::new() };
+    let mut latest = Nanos::ZERO;
     for io in trace {
         let io = io?;
         written.ios += 1;
+        written.lost.add(&io, output, latest);
+        latest = latest.max(io.at);
         let (at, op, offset, bytes) = (io.at.0, op_name(io.op), io.offset_bytes, io.bytes);
         match output {
             Output::Iolog => {
                 // fio's own times never go back.
-                latest = latest.max(at / 1000);
+                let at_us = latest.0 / 1000;
+                let file = files.of(io.device, at_us, &mut to)?;
                 match io.op {
-                    Op::Flush => writeln!(to, "{latest} {file} sync 0 0")?,
-                    _ => writeln!(to, "{latest} {file} {op} {offset} {bytes}")?,
+                    Op::Flush => writeln!(to, "{at_us} {file} sync 0 0")?,
+                    _ => writeln!(to, "{at_us} {file} {op} {offset} {bytes}")?,
                 }
             }
             Output::Csv => {
@@ -109,7 +180,11 @@ pub fn write(
         }
     }
     match output {
-        Output::Iolog => writeln!(to, "{latest} {file} close")?,
+        Output::Iolog => {
+            for number in 0..files.devices.len() {
+                writeln!(to, "{} {} close", latest.0 / 1000, files.number(number))?;
+            }
+        }
         Output::Csv => {}
         Output::Compact => to.write_all(&encoder.finish())?,
     }

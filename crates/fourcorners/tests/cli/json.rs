@@ -31,7 +31,7 @@ fn what_is_said_in_a_sentence_is_said_in_json() {
     let to = |name| [&convert[..], &["--json", "--as", "csv", "-o", name]].concat();
     assert_eq!(
         printed(at, &to("a.csv")),
-        json!({ "schema": "fourcorners.converted/1", "trace": "a.csv", "format": "csv", "ios": 500, "skipped": 0 })
+        json!({ "schema": "fourcorners.converted/1", "trace": "a.csv", "format": "csv", "ios": 500, "skipped": 0, "lost": [] })
     );
     // Where the trace is printed, nothing else is.
     assert!(refused(at, &to("-")).contains("--json: the new trace is on standard output"));

@@ -48,6 +48,15 @@ fn every_drive_does_it_as_one_does_alone_at_the_recorded_times_without_a_host() 
     assert_ne!(m4, waited(&full, "crucial-m4-64gb"));
     let fast = ranking(dir.path(), &["--pace", "fast"]);
     assert!(waited(&fast, "crucial-m4-64gb") < m4);
+    // How long pauses may be is said where it is asked for.
+    let caps = ["0", "10"].map(|cap| {
+        let choice = ranking(dir.path(), &["--pace", "think", "--idle-cap", cap]);
+        choice.replay.expect("it says how it was replayed").idle_cap_ms
+    });
+    assert_eq!(
+        (caps, all.replay.as_ref().and_then(|it| it.idle_cap_ms)),
+        ([Some(0.0), Some(10.0)], None)
+    );
     // The page and the document are in the folder, and the table says how it was done.
     let page = fs::read_to_string(dir.path().join("replay.html")).expect("it was written");
     assert!(page.contains("Replayed at the recorded times"), "{page}");

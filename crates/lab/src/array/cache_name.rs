@@ -5,7 +5,7 @@ use fourcorners_catalogue::Profile;
 
 use super::ArrayKind;
 use super::makeup::{Drives, Makeup, Source};
-use super::name::{ArrayNameError, chunk_bytes};
+use super::name::{ArrayNameError, Said, chunk_bytes};
 
 /// What a name of a cache begins with.
 pub(super) const CACHE: &str = "cache";
@@ -26,9 +26,22 @@ pub(super) fn parse(name: &str, rest: &str) -> Result<Makeup, ArrayNameError> {
     let one =
         |drive: &str| Drives { number: 1, source: Source::Catalogue(drive.into()), line: None };
     let mut config = CacheConfig::default();
+    let mut said = Said::default();
+    let mut dirty = None;
     for part in parts {
         let mode = CacheMode::ALL.into_iter().find(|mode| mode.name() == part);
         let replacement = Replacement::ALL.into_iter().find(|it| it.name() == part);
+        let what = match part {
+            _ if mode.is_some() => "how it writes",
+            _ if replacement.is_some() => "what is replaced",
+            "no-trim" => "that there is no TRIM",
+            "cold" | "warm" => "whether it is warm",
+            part if part.starts_with("dirty=") => "how much of it is dirty",
+            part if part.starts_with("bypass=") => "what goes past it",
+            _ => "how long its blocks are",
+        };
+        said.once(what).map_err(|must| wrong(part, &must))?;
+        dirty = dirty.or(Some(part).filter(|part| part.starts_with("dirty=")));
         match (part, mode, replacement) {
             (_, Some(mode), _) => config.mode = mode,
             (_, _, Some(replacement)) => config.replacement = replacement,
@@ -37,6 +50,9 @@ pub(super) fn parse(name: &str, rest: &str) -> Result<Makeup, ArrayNameError> {
             ("warm", ..) => config.warm = true,
             _ => value(&mut config, part).map_err(|must| wrong(part, must))?,
         }
+    }
+    if let Some(part) = dirty.filter(|_| config.mode != CacheMode::WriteBack) {
+        return Err(wrong(part, "is for write-back: no other cache has what the disk lacks"));
     }
     Ok(Makeup {
         place: name.into(),
@@ -136,6 +152,16 @@ mod tests {
         assert!(told(":12k").contains("a power of two from 4k to 256k"));
         assert!(told(":dirty=120%").contains("from 0 to 100 %"));
         assert!(told(":bypass=long").contains("such as 4m, or off"));
+        for twice in [
+            ":read-only:write-back",
+            ":4k:8k",
+            ":lru:2q",
+            ":warm:cold",
+            ":write-back:dirty=1%:dirty=2%",
+        ] {
+            assert!(told(twice).contains("a second time: leave one"), "{twice}");
+        }
+        assert!(told(":dirty=20%").contains("is for write-back"));
         let named = |name: &str| {
             let parsed = ArrayProfile::parse(name, None, &[]).expect("the name of a cache");
             parsed.expect_err("it is none").to_string()

@@ -279,6 +279,13 @@ mod tests {
         assert!(of("raid0:99xcrucial-m4-64gb").contains("not a number of drives from 1 to 64"));
         assert!(of("raid1:2xcrucial-m4-64gb:failed=0").contains("counted from 1"));
         assert!(of("raid1:2xcrucial-m4-64gb:failed=3").contains("has failed"));
+        for twice in
+            ["failed=1:failed=2", "64k:32k", "no-trim:no-trim", "failed=1:rebuild=1:rebuild=2"]
+        {
+            let told = of(&format!("raid5:4xcrucial-m4-64gb:{twice}"));
+            assert!(told.contains("a second time: leave one"), "{told}");
+        }
+        assert!(of("raid1:2xcrucial-m4-64gb:64k").contains("is a chunk, and raid1 has none"));
         assert!(of("raid6:4xcrucial-m4-64gb").contains("did you mean raid"));
         for no_array in
             ["crucial-m4-64gb", "./raid0:file", "task:boot", "/dev/disk/by-path/pci-0:1"]

@@ -57,6 +57,21 @@ impl From<LineError> for ArrayNameError {
     }
 }
 
+/// What the parts of a name have said so far, each once.
+#[derive(Default)]
+pub(super) struct Said(Vec<&'static str>);
+
+impl Said {
+    /// A part says this of the array: an error where one before it said it, too.
+    pub(super) fn once(&mut self, what: &'static str) -> Result<(), String> {
+        if self.0.contains(&what) {
+            return Err(format!("says {what} a second time: leave one of them out"));
+        }
+        self.0.push(what);
+        Ok(())
+    }
+}
+
 /// What follows the drives in a name.
 const OPTIONS: &str =
     "is not known there: a chunk such as 64k, no-trim, failed=2 and rebuild=100 (MB/s) are";
@@ -114,7 +129,15 @@ fn of(name: &str, level: Level, rest: &str) -> Result<Makeup, ArrayNameError> {
         all.push(Drives { number, source: Source::Catalogue(drive.into()), line: None });
     }
     let mut config = ArrayConfig { level, chunk_bytes: CHUNK_BYTES, ..ArrayConfig::default() };
+    let mut said = Said::default();
     for part in parts {
+        let what = match part {
+            "no-trim" => "that there is no TRIM",
+            part if part.starts_with("failed=") => "which drive has failed",
+            part if part.starts_with("rebuild=") => "how fast it is rebuilt",
+            _ => "how long its chunks are",
+        };
+        said.once(what).map_err(|must| wrong(part, &must))?;
         if part == "no-trim" {
             config.trim = false;
         } else if let Some(number) = part.strip_prefix("failed=") {
@@ -127,6 +150,10 @@ fn of(name: &str, level: Level, rest: &str) -> Result<Makeup, ArrayNameError> {
             config.rebuild_mb_per_s = Some(rate.ok_or_else(|| wrong(part, "is no rate in MB/s"))?);
         } else {
             config.chunk_bytes = chunk_bytes(part).ok_or_else(|| wrong(part, OPTIONS))?;
+            if !level.is_striped() {
+                let must = format!("is a chunk, and {} has none: leave it out", level.name());
+                return Err(wrong(part, &must));
+            }
         }
     }
     Ok(Makeup {

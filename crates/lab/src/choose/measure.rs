@@ -7,7 +7,7 @@ use super::band::Shares;
 use super::candidate::Candidate;
 use super::footprint::Footprint;
 use super::obstacle::Obstacle;
-use crate::drive::Drive;
+use crate::drive::{Drive, write_amplification};
 use crate::replay::fill;
 use crate::review::wear_in;
 
@@ -81,16 +81,13 @@ pub(super) fn complete(ended: JobEnd, part: &'static str) -> Result<(), Obstacle
     }
 }
 
-/// Measures something with the write amplification of all that it wrote, once that is on the NAND.
+/// Measures something with the write amplification of all that it wrote, of several drives of all together, once that is on the NAND.
 pub(super) fn with_amplification<T>(
     drive: &mut Drive,
     measure: impl FnOnce(&mut Drive) -> Result<T, Obstacle>,
 ) -> Result<(T, Option<f64>), Obstacle> {
-    let before = drive.counters();
+    let before = drive.all_counters();
     let measured = measure(drive)?;
     drive.settle()?;
-    let amplification = before
-        .zip(drive.counters())
-        .and_then(|(before, after)| after.write_amplification_since(&before));
-    Ok((measured, amplification))
+    Ok((measured, write_amplification(&before, &drive.all_counters())))
 }

@@ -32,6 +32,7 @@ use fourcorners_run::Observer;
 use fourcorners_run::streams::Plan;
 
 use crate::memory::{Need, Room};
+use crate::replay::several_devices;
 use crate::validate::{ErrorTable, TestKind};
 use band::Band;
 pub use candidate::{Candidate, MadeOf, candidates};
@@ -241,6 +242,10 @@ fn concluded(
     for (candidate, result) in request.candidates.iter().zip(results) {
         let drive = candidate.name().to_string();
         match result {
+            Ok(_) if request.does_nothing(candidate) => {
+                let why = "all of the work is TRIMs, and it takes none".into();
+                left_out.push(LeftOut { drive, why });
+            }
             Ok(measured) => {
                 let family = candidate.family.as_deref();
                 let time = band::of_time(&table, family, &measured.shares);
@@ -266,6 +271,7 @@ fn concluded(
         }
     };
     notes.extend(request.without_trim(&work));
+    notes.extend(request.of_devices());
     let ranking = ranking(request, &work, &did);
     Ok(Choice {
         schema: CHOICE_SCHEMA.into(),
@@ -285,6 +291,19 @@ fn concluded(
 }
 
 impl Request {
+    /// Whether a drive does a recording without its TRIMs, and there is nothing else in it.
+    fn does_nothing(&self, candidate: &Candidate) -> bool {
+        let Work::Recording(recording) = &self.work else { return false };
+        let card = recording.card();
+        !candidate.takes_trim() && card.trims > 0 && card.trims == card.ios
+    }
+
+    /// Says that devices lie one over the other.
+    fn of_devices(&self) -> Option<String> {
+        let Work::Recording(recording) = &self.work else { return None };
+        several_devices(recording.card())
+    }
+
     /// Says which drives do a recording without its TRIMs.
     fn without_trim(&self, work: &ChosenWork) -> Option<String> {
         let Work::Recording(recording) = &self.work else { return None };

@@ -82,6 +82,10 @@ impl Recording {
         let Replaying { pace, depth, host, .. } = self.replaying;
         (self.replaying != Replaying::default()).then(|| ChosenReplay {
             pace: pace.name().into(),
+            idle_cap_ms: match pace {
+                Pace::Think { cap } if cap < Nanos::MAX => Some(cap.as_micros() / 1e3),
+                _ => None,
+            },
             queue_depth: depth,
             host: host.into(),
         })

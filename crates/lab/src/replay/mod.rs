@@ -398,14 +398,22 @@ impl Bench<'_> {
             .collect();
         self.record.notes.extend(cached);
         // With pauses cut the mean power is of nothing that anybody does.
+        let as_long = self.plan.options.filter.time_scale == 1.0;
         let has_pauses = match self.plan.pace {
-            Pace::Think { cap } => cap >= battery::ALL_PAUSES,
+            _ if !as_long => false,
+            // What is recorded is longer than that only where somebody was away.
+            Pace::Think { cap } => {
+                cap >= battery::ALL_PAUSES && cap.as_micros() >= self.replay.card.think_us.max
+            }
             Pace::Recorded => true,
             Pace::Fast => false,
         };
         let figures = self.replay.figures.iter().filter(|_| has_pauses);
         let energy: Vec<Note> = figures.filter_map(|(name, it)| battery::said(name, it)).collect();
         self.record.notes.extend(energy);
+        if let Some(text) = several_devices(&self.replay.card) {
+            self.say("devices", text, Some(self.replay.card.devices as f64));
+        }
         if self.replay.widened > 0 {
             let (count, block) = (self.replay.widened, self.record.target.logical_block_bytes);
             let ios = if count == 1 { "I/O was" } else { "I/Os were" };
@@ -414,6 +422,16 @@ impl Bench<'_> {
         }
         self.record.replay = Some(self.replay.clone());
     }
+}
+
+/// Says that the devices of a recording lie one over the other, where there are several.
+pub(crate) fn several_devices(card: &Card) -> Option<String> {
+    (card.devices > 1).then(|| {
+        format!(
+            "The {} devices of {} lie one over the other: all begin at the target's first byte. --device K replays one of them.",
+            card.devices, card.trace
+        )
+    })
 }
 
 /// All of a target in order.

@@ -92,6 +92,10 @@ fn one_sided(choice: &Choice, first: &RankedDrive) -> Option<String> {
     }
 }
 
+/// What is over within this time was there at once to a person who waits: the limit is Miller's ("Response time in man-computer
+/// conversational transactions", 1968).
+const PERCEIVED_S: f64 = 0.1;
+
 fn tier(choice: &Choice) -> String {
     let tier = choice.ranking.iter().filter(|drive| drive.tier == 1);
     let names: Vec<&str> = tier.map(|drive| drive.drive.as_str()).collect();
@@ -112,6 +116,10 @@ fn tier(choice: &Choice) -> String {
             let ahead = &choice.ranking[0];
             let unsure = second.waited_s <= ahead.band_s[1] || second.band_s[0] <= ahead.waited_s;
             match unsure {
+                _ if second.waited_s < PERCEIVED_S => format!(
+                    "You would notice neither: of {only} and the next, {}, the work waits for less than {} s in all.",
+                    second.drive, PERCEIVED_S
+                ),
                 true => format!(
                     "Waiting {longer}, as for {}, is noticed, but the model may be off by as much.",
                     second.drive
@@ -228,6 +236,14 @@ mod tests {
         let said = alone.sentences().join(" ");
         assert!(said.contains("waits least for a: 1.00 s (0.800 to 1.25 s); no other"), "{said}");
         assert!(said.contains("between a and the next, b: 2.00 times as long"), "{said}");
+        let short = choice(vec![drive("a", 1, 1, 0.02), drive("b", 2, 2, 0.09)]);
+        let said = short.sentences().join(" ");
+        assert!(
+            said.contains(
+                "You would notice neither: of a and the next, b, the work waits for less than 0.1 s"
+            ),
+            "{said}"
+        );
         let equal = choice(vec![drive("a", 1, 1, 1.0), drive("b", 1, 1, 1.05)]);
         let said = equal.sentences().join(" ");
         assert!(said.contains("cannot tell it from b"), "{said}");

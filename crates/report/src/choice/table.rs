@@ -88,9 +88,15 @@ pub(super) fn state_words(state: &str) -> String {
 pub(super) fn replay_words(choice: &Choice) -> Option<String> {
     let replay = choice.replay.as_ref()?;
     let pace = match replay.pace.as_str() {
-        "recorded" => "at the recorded times",
-        "fast" => "as fast as the queue takes it",
-        _ => "after its think time",
+        "recorded" => "at the recorded times".to_string(),
+        "fast" => "as fast as the queue takes it".to_string(),
+        _ => match replay.idle_cap_ms {
+            Some(0.0) => "without its think time".to_string(),
+            Some(cap) => {
+                format!("after its think time, at most {} ms of it each time", three_digits(cap))
+            }
+            None => "after its think time".to_string(),
+        },
     };
     let host = match replay.host.as_str() {
         "0" => {

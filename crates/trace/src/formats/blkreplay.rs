@@ -27,12 +27,12 @@ impl Blkreplay {
         // Files without a line of names begin with records.
         if !self.headed {
             self.headed = is_heading(line);
-            if self.headed || !line.contains(&b';') {
+            let is_record = line.contains(&b';')
+                && line.trim_ascii_start().first().is_some_and(u8::is_ascii_digit);
+            if self.headed || !is_record {
                 return Ok(None);
             }
-            let io = record(line);
-            self.headed = io.is_ok();
-            return Ok(io.unwrap_or_default());
+            self.headed = true;
         }
         record(line)
     }

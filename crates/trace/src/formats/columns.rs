@@ -235,7 +235,11 @@ mod tests {
     fn read(layout: &'static Layout, text: &str) -> Result<Vec<TraceIo>, Reason> {
         let mut columns = Columns::new(layout);
         let lines = text.lines().map(|line| columns.line(line.as_bytes()));
-        lines.filter_map(Result::transpose).collect()
+        let mut ios: Vec<TraceIo> =
+            lines.filter_map(Result::transpose).collect::<Result<_, _>>()?;
+        let first = ios.first().map_or(Nanos::ZERO, |io| io.at);
+        ios.iter_mut().for_each(|io| io.at = io.at.since(first));
+        Ok(ios)
     }
 
     fn io(at: u64, op: Op, [device, offset, bytes]: [u64; 3]) -> TraceIo {

@@ -296,7 +296,13 @@ impl Compact {
         }
         (self.at, self.length, self.left, self.before) = (0, length, ios, Before::default());
         if ios == 0 {
-            return self.end().map_err(bad);
+            self.end().map_err(bad)?;
+            return match self.input.look(1).map_err(io)?.is_empty() {
+                true => Ok(()),
+                false => Err(bad(Reason::Other(
+                    "there is more after its last block, and a file is of one trace: convert the others from files of their own".into(),
+                ))),
+            };
         }
         Ok(())
     }

@@ -72,7 +72,10 @@ impl Iolog {
                 return Ok(None);
             }
             other => {
-                let expected = "read, write, trim, sync, datasync, add, open, close or wait";
+                let expected = match version {
+                    2 => "read, write, trim, sync, datasync, add, open, close or wait",
+                    _ => "read, write, trim, sync, datasync, add, open or close",
+                };
                 return Err(Reason::field("action", other, expected));
             }
         };

@@ -128,14 +128,18 @@ pub struct UnknownFormat {
     pub name: String,
 }
 
-/// Times counted from the first one, for formats whose times begin anywhere. What was recorded
-/// before the first counts as recorded with it.
+/// Times counted from before the first one, for formats whose times begin anywhere, so that what was recorded before it is told
+/// from what was recorded with it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Since(Option<u64>);
+
+/// What the first one is: units that another may have been recorded before it, and few enough that all that are counted in hundreds
+/// of nanoseconds or in microseconds are times still.
+const FIRST: u64 = 1 << 40;
 
 impl Since {
     #[inline]
     pub(super) fn first(&mut self, time: u64) -> u64 {
-        time.saturating_sub(*self.0.get_or_insert(time))
+        time.saturating_add(FIRST).saturating_sub(*self.0.get_or_insert(time))
     }
 }

@@ -7,6 +7,7 @@ mod common;
 mod formats;
 mod generated;
 mod hostile;
+mod lost;
 mod packed;
 mod real;
 mod writers;

@@ -52,7 +52,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<End, Failure> {
         let text = match args.json {
             true => json!({
                 "schema": "fourcorners.converted/1", "trace": args.output.display().to_string(), "format": format,
-                "ios": written.ios, "skipped": skipped,
+                "ios": written.ios, "skipped": skipped, "lost": written.lost.words().collect::<Vec<_>>(),
             })
             .to_string(),
             false => {
@@ -60,6 +60,14 @@ pub(super) fn run(args: &ConvertArgs) -> Result<End, Failure> {
             }
         };
         writeln!(stdout(), "{text}")?;
+    }
+    let lost: Vec<&str> = written.lost.words().collect();
+    if !lost.is_empty() {
+        say(&format!(
+            "fourcorners: {} has no place for {}: left out",
+            args.output_format,
+            lost.join(", ")
+        ));
     }
     tell_skipped(skipped);
     Ok(End::Done)

@@ -1,0 +1,99 @@
+//! What reading or writing a trace loses is told, and only that.
+
+use fourcorners_drive::{Nanos, Op};
+use fourcorners_trace::{Lost, Options, Output, TraceIo, card, from_bytes, write};
+
+use crate::{io, read, whole};
+
+fn lost(ios: &[TraceIo], output: Output) -> (Lost, Vec<u8>) {
+    let mut bytes = Vec::new();
+    let written = write(ios.iter().copied().map(Ok), output, "/dev/sda", &mut bytes);
+    (written.expect("memory can be written").lost, bytes)
+}
+
+#[test]
+fn what_a_form_has_no_place_for_is_told_and_nothing_else() {
+    let plain = [io(0, Op::Read, 0, 4096), io(5_000, Op::Write, 8192, 4096)];
+    for output in [Output::Iolog, Output::Csv, Output::Compact] {
+        assert_eq!(lost(&plain, output).0, Lost::default(), "{output:?}");
+    }
+    let timed = [TraceIo { duration: Some(Nanos(7)), ..plain[0] }, io(1, Op::Read, 0, 512)];
+    let words = |ios: &[TraceIo], output| lost(ios, output).0.words().collect::<Vec<_>>();
+    assert_eq!(words(&timed, Output::Iolog), ["durations", "parts of a microsecond"]);
+    assert_eq!(words(&timed, Output::Csv), [""; 0]);
+    let back = [plain[1], plain[0]];
+    assert_eq!(words(&back, Output::Iolog), ["times that go back"]);
+    let mut durable = plain;
+    durable[1].flags.fua = true;
+    assert_eq!(words(&durable, Output::Csv), ["flags (FUA, zeros, failures)"]);
+    assert_eq!(words(&durable, Output::Compact), [""; 0]);
+    durable[1].flags.compressible_percent = 46;
+    assert_eq!(words(&durable, Output::Compact), ["compressibility"]);
+}
+
+#[test]
+fn each_device_of_a_trace_is_a_file_of_an_iolog() {
+    let on = |device, at| TraceIo { device, ..io(at, Op::Write, 0, 4096) };
+    let (_, bytes) = lost(&[on(7, 0), on(3, 1_000), on(7, 2_000)], Output::Iolog);
+    let text = String::from_utf8(bytes.clone()).expect("it is text");
+    assert!(text.contains("1 /dev/sda.1 add\n") && text.contains("2 /dev/sda.1 close\n"), "{text}");
+    // Numbered in the order they appear.
+    assert_eq!(whole(&bytes), [on(0, 0), on(1, 1_000), on(0, 2_000)]);
+}
+
+#[test]
+fn what_was_recorded_before_the_first_is_counted_as_out_of_order_once() {
+    let out_of_order = |text: &str| {
+        let trace = from_bytes(text.into(), &Options::default()).expect("it is a trace");
+        card(trace, &mut || true).expect("it is whole").expect("it went on").out_of_order
+    };
+    let csv = |times: &[u64]| {
+        let lines: String = times.iter().map(|at| format!("{at},R,0,4096\n")).collect();
+        format!("time_s,op,offset_bytes,length_bytes\n{lines}")
+    };
+    let msr = |times: &[u64]| -> String {
+        let line = |at: &u64| format!("{},host,0,Read,0,4096,10\n", 128_166_372_000_000_000 + at);
+        times.iter().map(line).collect()
+    };
+    for (times, expected) in [
+        (&[5, 6, 6][..], 0),
+        (&[5, 4, 6], 1),
+        (&[5, 4, 3, 6], 2),
+        (&[5, 6, 4], 1),
+        (&[5, 4, 6, 3], 2),
+    ] {
+        assert_eq!(out_of_order(&csv(times)), expected, "{times:?}");
+        assert_eq!(out_of_order(&msr(times)), expected, "{times:?}");
+    }
+}
+
+#[test]
+fn what_is_no_record_at_the_head_of_a_load_file_or_after_the_end_of_a_compact_one_is_an_error() {
+    let refused =
+        |bytes: &[u8]| read(bytes, &Options::default()).expect_err("it is not whole").to_string();
+    let good = "0.2 ; 24 ; 8 ; R ; 0 ; 0\n0.3 ; 32 ; 8 ; W ; 0 ; 0\n";
+    let headed = format!("A recording ; of somebody's\n{good}");
+    let options =
+        Options { format: Some("blkreplay".parse().expect("a format")), ..Options::default() };
+    assert_eq!(read(headed.as_bytes(), &options).expect("it is whole").len(), 2, "an explanation");
+    let wrong = read(format!("0.0 ; 8 ; 8 ; X ; 0 ; 0\n{good}").as_bytes(), &options);
+    let wrong = wrong.expect_err("X is no operation").to_string();
+    assert!(wrong.contains("line 1") && wrong.contains("\"X\""), "{wrong}");
+    let (_, once) = lost(&[io(0, Op::Read, 0, 4096)], Output::Compact);
+    assert_eq!(whole(&once).len(), 1);
+    for more in [&once[..], b"x"] {
+        let wrong = refused(&[&once[..], more].concat());
+        assert!(wrong.contains("there is more after its last block"), "{wrong}");
+    }
+}
+
+#[test]
+fn what_an_action_may_be_is_by_version() {
+    let wrong = |version: u32, line: &str| {
+        let text = format!("fio version {version} iolog\n{line}\n");
+        read(text.as_bytes(), &Options::default()).expect_err("it is none").to_string()
+    };
+    let of_3 = wrong(3, "2000 /dev/sda wait 500 0");
+    assert!(of_3.contains("add, open or close") && !of_3.contains("or wait"), "{of_3}");
+    assert!(wrong(2, "/dev/sda hold 500").contains("close or wait"));
+}
